@@ -1,0 +1,21 @@
+# Options and global output layout. Tests and warnings-as-errors are for the top-level project only.
+option(HALMARK_BUILD_TESTS "Build the test suite" ${PROJECT_IS_TOP_LEVEL})
+option(HALMARK_WERROR "Treat warnings as errors" OFF)
+set(HALMARK_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# The same layout in the build tree and when installed: bin/, lib/halmark/plugins/, share/halmark/.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(HALMARK_PLUGIN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/halmark/plugins)
+
+execute_process(COMMAND git rev-parse --short=12 HEAD WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                OUTPUT_VARIABLE HALMARK_BUILD_ID OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT HALMARK_BUILD_ID)
+  set(HALMARK_BUILD_ID "unknown")
+endif()

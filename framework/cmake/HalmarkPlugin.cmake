@@ -1,0 +1,28 @@
+# halmark_add_plugin(<name> sources...): one shared library that exports exactly hm_abi_version and
+# hm_plugin_entry. Also used by projects outside this tree through find_package(halmark).
+include(GNUInstallDirs)
+
+function(halmark_add_plugin name)
+  add_library(${name} MODULE ${ARGN})
+  set_target_properties(${name} PROPERTIES
+    PREFIX "" CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
+  if(HALMARK_PLUGIN_OUTPUT_DIRECTORY)
+    set_target_properties(${name} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${HALMARK_PLUGIN_OUTPUT_DIRECTORY})
+  endif()
+  target_link_libraries(${name} PRIVATE Halmark::abi)
+  # Unresolved symbols fail at link time, not in a user's worker; ASan needs them open.
+  if(NOT HALMARK_SANITIZE)
+    target_link_options(${name} PRIVATE -Wl,--no-undefined)
+  endif()
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+  if(COMMAND halmark_compile_options)
+    halmark_compile_options(${name})
+  endif()
+endfunction()
+
+# halmark_install_plugin(<name>): into the folder that halmark searches.
+function(halmark_install_plugin name)
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/halmark/plugins)
+endfunction()

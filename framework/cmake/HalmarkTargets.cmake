@@ -1,0 +1,55 @@
+# One function per kind of target, so that warnings and sanitizers are written once.
+
+function(halmark_compile_options target)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wconversion>
+    $<$<BOOL:${HALMARK_WERROR}>:-Werror>)
+  if(HALMARK_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${HALMARK_SANITIZE} -fno-omit-frame-pointer
+                           $<$<NOT:$<STREQUAL:${HALMARK_SANITIZE},thread>>:-fno-sanitize-recover=all>)
+    target_link_options(${target} PRIVATE -fsanitize=${HALMARK_SANITIZE})
+  endif()
+endfunction()
+
+# halmark_add_room(<name> SOURCES ... [LINK public...] [LINK_PRIVATE private...])
+# A room is one static library halmark_<name>, alias Halmark::<name>. Headers are included by their
+# path from framework/ or from the root: "core/dtype.hpp", "kernels/contract.hpp".
+function(halmark_add_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;LINK_PRIVATE")
+  add_library(halmark_${name} STATIC ${arg_SOURCES})
+  add_library(Halmark::${name} ALIAS halmark_${name})
+  target_include_directories(halmark_${name} PUBLIC ${PROJECT_SOURCE_DIR}/framework
+                                                    ${PROJECT_SOURCE_DIR})
+  target_link_libraries(halmark_${name} PUBLIC ${arg_LINK} PRIVATE ${arg_LINK_PRIVATE})
+  halmark_compile_options(halmark_${name})
+endfunction()
+
+# halmark_add_program(<name> SOURCES ... [LINK ...])
+function(halmark_add_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINK})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/framework ${PROJECT_SOURCE_DIR})
+  halmark_compile_options(${name})
+endfunction()
+
+# halmark_add_test(<name> SOURCES ... [LINK ...] [LABELS ...] [DEPENDS targets...])
+# One GoogleTest program test_<name>; GTEST_SKIP shows as skipped in ctest.
+function(halmark_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS;DEPENDS")
+  halmark_add_program(test_${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest_main
+                      GTest::gmock)
+  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                        ${PROJECT_BINARY_DIR}/tests)
+  target_compile_definitions(test_${name} PRIVATE
+    HALMARK_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HALMARK_BINARY_DIR="${PROJECT_BINARY_DIR}"
+    HALMARK_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data")
+  if(arg_DEPENDS)
+    add_dependencies(test_${name} ${arg_DEPENDS})
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}."
+                       PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+endfunction()

@@ -1,0 +1,98 @@
+// Measurement: the result of one trial in one process round, whatever happened. A failure is a row.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kernel_case.hpp"
+#include "core/statistics.hpp"
+
+namespace halmark {
+
+// The closed set of row statuses (worker, gate, host).
+enum class Status {
+  ok, suspect, invalid, unsupported, out_of_memory, compile_failed, launch_failed, device_lost,
+  wrong_result, nan_result, quarantined, crashed, timed_out, worker_lost,
+  lost_lease, refused, cancelled,
+};
+std::string_view status_name(Status status);
+std::optional<Status> parse_status(std::string_view text);
+// ok and suspect carry a usable latency.
+bool has_latency(Status status);
+// unsupported, invalid, refused and cancelled do not lead to exit code 4.
+bool counts_as_failure(Status status);
+
+struct OneTimeCost {
+  double create_ns = 0;
+  double pack_ns = 0;
+  double first_ns = 0;
+};
+
+// One timed interval; every clock is per execution (interval / repeat).
+struct Sample {
+  double wall_ns = 0;
+  double cpu_ns = 0;                // all threads of the process
+  std::optional<double> device_ns;  // event-timed devices only
+  std::int32_t set = 0;             // first argument set of the interval
+};
+
+// What was dispatched, verbatim from the plugin.
+struct Implementation {
+  std::string name;
+  std::string isa;
+  std::string library;
+  std::string library_version;
+  bool operator==(const Implementation&) const = default;
+};
+
+// A signal of the validity gate: absent is not clean, hence the optional value with its reason.
+struct Signal {
+  std::string name;
+  std::optional<double> value;
+  std::string reason;  // why the value is absent, or which threshold it crossed
+};
+
+struct Correctness {
+  std::string method;  // "256 random elements, 4 corners, 2 rows, 2 columns, freivalds, poison scan"
+  std::int64_t checked = 0;
+  double worst_ratio = 0;  // |out - ref| / tolerance of the worst element; > 1 fails
+};
+
+struct Measurement {
+  KernelCase kernel_case;
+  int round = 0;
+  std::uint64_t seed = 0;
+  Status status = Status::cancelled;
+  std::string reason;  // never empty unless status is ok
+  std::string phase;   // create, pack, first, warm, sample: the last one reached
+
+  std::string plugin_name, plugin_version, plugin_build, plugin_hash;
+  Implementation implementation;
+  std::int64_t workspace_bytes = 0;
+  std::int64_t constant_bytes = 0;
+  OneTimeCost one_time;
+
+  std::vector<Sample> samples;                       // max over shards, in time order
+  std::vector<std::vector<double>> shard_wall_ns;    // per shard, same length; empty for one shard
+  std::int64_t samples_dropped = 0;                  // overlap below 90 %
+  std::int64_t repeat = 1;
+  std::string stop_rule;                             // which rule ended sampling
+  double wall_s = 0;                                 // cost of the whole trial
+
+  // Summary of `samples` (per execution).
+  double duration_ns_median = 0;
+  Interval duration_ns_interval;
+  double duration_ns_min = 0;
+  double relative_iqr = 0;
+
+  std::vector<Signal> signals;  // validity gate
+  std::optional<double> clock_hz_before, clock_hz_after;
+  std::optional<double> peak_flops_before, peak_flops_after;
+  Correctness correctness;
+  std::string environment;  // affinity, OMP_WAIT_POLICY, threads
+};
+
+}  // namespace halmark

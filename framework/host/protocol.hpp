@@ -1,0 +1,157 @@
+// The wire between the parent and halmark-worker: framing and every message as a plain struct.
+// One request in flight. Runs on any byte stream; memfds travel beside frames on Unix sockets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/measurement.hpp"
+#include "core/problem.hpp"
+
+namespace halmark::protocol {
+
+inline constexpr std::uint32_t magic = 0x31574d48;  // "HMW1" little-endian
+inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t max_payload_bytes = 16u << 20;
+inline constexpr int worker_descriptor = 3;  // inherited socket of a compute worker
+
+enum class Type : std::uint16_t {
+  hello = 1, load = 2, open = 3, kernels = 4, domains = 5, supports = 6, stage = 7, reveal = 8,
+  sample = 9, drop = 10, sequence = 11, token = 12, join = 13, close = 14, quit = 15, probe = 16,
+  // answers
+  plugin = 101, refused = 102, opened = 103, staged = 107, revealed = 108, phase = 109,
+  samples = 110, measured = 111, dropped = 112, joined = 113, closed = 114, failed = 115,
+  answer = 116,
+};
+inline constexpr std::uint16_t flag_optional = 1;  // an unknown type with this flag is skipped
+
+struct FrameHeader {
+  std::uint32_t magic;
+  std::uint16_t type;
+  std::uint16_t flags;
+  std::uint32_t request;
+  std::uint32_t length;
+};
+static_assert(sizeof(FrameHeader) == 16);
+
+// ---- messages; the JSON codec is in protocol.cpp, one to_json/from_json pair each -------------
+
+struct Hello {
+  std::uint32_t protocol = version;
+  std::string token;             // group workers: drawn per run; empty otherwise
+  std::int64_t arena_bytes = 0;  // size of the memfd that travels with the frame
+  std::int64_t memory_limit_bytes = 0;
+  std::string cache_dir;
+  int rank = 0;                  // group workers tell it in their hello
+  std::int64_t pid = 0;
+  std::string build;
+};
+struct Load { std::string path; };
+struct DeviceDescription {
+  std::string id, name, isa, driver, kind, timer;
+  bool synchronous = false;
+  std::int64_t memory_bytes = 0, cache_bytes = 0, compute_units = 0, clock_hz_max = 0;
+};
+struct KernelDescription { std::string name, op; bool collective = false; };
+struct PluginDescription {
+  std::string name, plugin_version, build;
+  std::uint32_t abi_version = 0;
+  bool has_comm = false, has_probe = false;
+  std::vector<DeviceDescription> devices;
+  std::vector<KernelDescription> kernels;
+  std::vector<std::string> log;  // e.g. why there are 0 devices
+};
+struct Refused { std::string reason; };
+struct Open { std::uint32_t device = 0; Config options; };
+struct DomainsRequest { std::string kernel; Problem problem; };
+struct DomainDescription {
+  std::string name;
+  std::vector<std::int64_t> values;   // ranges and powers of two are expanded, bounded to 4096
+  std::vector<std::string> labels;    // empty unless categorical
+  bool ordered = false;
+  std::int64_t default_value = 0;
+};
+struct SupportsRequest { std::string kernel; Problem problem; std::vector<Config> configs; };
+struct SupportsAnswer { std::vector<std::int32_t> status; std::vector<std::string> reason; };
+
+struct Stage {
+  std::int64_t id = 0;
+  std::string kernel;  // empty = first kernel of the op that supports the problem
+  Problem problem;
+  Config config;
+  CacheMode mode = CacheMode::rotate_const;
+  int sets = 1;
+  std::uint64_t seed = 0;  // inputs; the sets to verify are drawn by the parent, later
+  int rank = 0, ranks = 1;
+};
+struct Staged {
+  std::int64_t id = 0;
+  std::string kernel;
+  Implementation implementation;
+  OneTimeCost one_time;
+  std::int64_t workspace_bytes = 0, constant_bytes = 0;
+  int sets = 1;  // really staged (memory may cap it)
+  bool nondeterministic = false, constants_opaque = false;
+};
+// Bytes of output operands of the chosen sets, copied into the memfd that travels with the answer:
+// for each set, for each output operand, `bytes` at `offset`.
+struct Reveal { std::int64_t id = 0; std::vector<int> sets; };
+struct RevealedPart { int set = 0; std::int64_t operand = 0, offset = 0, bytes = 0; };
+struct Revealed {
+  std::int64_t id = 0;
+  std::vector<RevealedPart> parts;
+  bool inputs_intact = true, canaries_intact = true;
+  std::string damage;  // which operand, when not
+};
+
+struct SampleRule {
+  std::string stop = "auto";       // "auto" = noise_settled | ci_width; "count"
+  std::int64_t count = 0;          // exactly n when stop = "count"
+  std::int64_t min_samples = 10;
+  std::int64_t max_samples = 4096;
+  double ci_half_width = 0.01;
+  double min_sample_ns = 50'000;   // pilot: repeat so that one sample lasts at least this
+  std::int64_t repeat = 0;         // 0 = pilot decides
+  double warmup_cap_s = 0.5;
+  double budget_s = 0.02;          // stop once min_samples are there and this much was sampled
+};
+// Shared-memory barrier (memfd beside the frame): every sample of every shard starts there.
+struct Barrier { int parties = 1; int index = 0; };
+struct SampleRequest {
+  std::int64_t id = 0;
+  SampleRule rule;
+  double wall_cap_s = 15;
+  std::optional<Barrier> barrier;
+  bool pilot_only = false;  // answers measured{repeat} without sampling
+};
+// Payload of `samples`: packed doubles {begin_ns, wall_ns, cpu_ns, device_ns (NaN = none), set} per
+// sample; begin_ns is CLOCK_MONOTONIC so that the parent can judge overlap between shards.
+struct Measured {
+  std::int64_t id = 0;
+  std::string stop_rule;
+  std::int64_t repeat = 1, samples = 0;
+  std::vector<Signal> signals;
+  std::optional<double> clock_hz_before, clock_hz_after, peak_before, peak_after;
+  std::string environment;
+};
+
+struct SequenceStep { std::int64_t id = 0; int set = 0; };
+struct SequenceRequest {
+  std::vector<SequenceStep> steps;
+  std::int64_t repeat = 1;          // timed repetitions of the whole stack
+  std::int64_t warmup = 1;
+  double wall_cap_s = 60;
+  std::optional<Barrier> barrier;   // shards start each repetition together
+};
+// Answer to sequence: one `samples` block of repeat x (steps + 1) doubles (ns per step, then total),
+// then `measured`.
+
+struct Failed {
+  std::int32_t code = 0;   // hm_status
+  std::string phase;       // create, pack, first, warm, sample, ...
+  std::string message;
+};
+
+}  // namespace halmark::protocol

@@ -1,0 +1,71 @@
+// The results database: append-only rows, each with a checksum, each run with a chain.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/deployment.hpp"
+#include "core/measurement.hpp"
+
+namespace halmark {
+
+struct RunInfo {
+  std::string command;      // the reproducer line
+  std::string plan_hash;    // SHA-256 hex of the canonical plan
+  std::string plan_text;
+  std::string fingerprint;  // of the machine
+  std::string tool_version;
+  std::string tool_build;
+  std::string started_utc;  // ISO 8601
+};
+
+// A stored estimate-against-run comparison of one deployment.
+struct Validation {
+  std::string deployment_key;
+  double predicted_ns = 0, measured_ns = 0;
+  Interval predicted_interval_ns, measured_interval_ns;
+  Status status = Status::ok;
+  std::string reason;
+  struct Operator { std::string name; double predicted_ns = 0, measured_ns = 0; };
+  std::vector<Operator> operators;
+  double relative_error() const { return predicted_ns / measured_ns - 1; }
+};
+
+// One writing connection in one process. A row is committed before append returns.
+class Store {
+ public:
+  virtual ~Store() = default;
+  virtual std::int64_t begin_run(const RunInfo& run) = 0;
+  virtual void append(std::int64_t run, const Measurement& measurement) = 0;
+  virtual void append(std::int64_t run, std::span<const Measurement> measurements) = 0;
+  virtual void append(std::int64_t run, const Evaluation& evaluation) = 0;
+  virtual void append(std::int64_t run, const Validation& validation) = 0;
+  // All rounds of a case on a machine, oldest first. Rows that fail their checksum are left out and
+  // reported through `damaged`.
+  virtual std::vector<Measurement> measurements(std::string_view case_key,
+                                                std::string_view fingerprint) const = 0;
+  virtual std::vector<Measurement> run_measurements(std::int64_t run) const = 0;
+  virtual std::vector<Evaluation> evaluations(std::int64_t run) const = 0;
+  virtual std::vector<Validation> validations(std::int64_t run) const = 0;
+  virtual std::optional<std::int64_t> find_run(std::string_view plan_hash,
+                                               std::string_view fingerprint) const = 0;
+  virtual std::optional<std::int64_t> latest_run() const = 0;
+  virtual RunInfo run_info(std::int64_t run) const = 0;
+  virtual std::string chain_head(std::int64_t run) const = 0;  // SHA-256 hex
+  virtual std::vector<std::string> damaged() const = 0;
+};
+
+// Opens or creates the SQLite journal. Throws Error: exit 2 for a foreign, newer or damaged file
+// (untouched), a URL, or a second writer that does not leave within 5 s (its holder is named);
+// exit 1 for storage errors, naming the path.
+std::unique_ptr<Store> open_store(const std::string& path);
+// Read-only: never writes, never checkpoints.
+std::unique_ptr<Store> open_store_read_only(const std::string& path);
+
+}  // namespace halmark

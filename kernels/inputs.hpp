@@ -1,0 +1,50 @@
+// Inputs by counter: any element of any operand, set and rank follows from the seed alone, so the
+// worker fills buffers at memcpy speed and the parent recomputes any element without storing them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/contract.hpp"
+
+namespace halmark {
+
+// Values come from a pool of `pool_elements` per (distribution, dtype); chunk c of an operand starts
+// at pool offset hash(seed, rank, set, operand, c). So sets differ, rows differ, and no set is
+// generated element by element.
+class InputPool {
+ public:
+  static constexpr std::int64_t pool_elements = 1 << 20;
+  static constexpr std::int64_t chunk_elements = 4096;
+
+  InputPool(std::uint64_t seed, const OperandSpec& operand);
+
+  // Writes the operand's bytes for (rank, set, operand index) into `target` (operand.bytes() long).
+  void fill(int rank, int set, std::size_t operand_index, void* target) const;
+  // The same elements as doubles.
+  void read(int rank, int set, std::size_t operand_index, std::int64_t offset,
+            std::span<double> out) const;
+
+ private:
+  std::int64_t chunk_start(int rank, int set, std::size_t operand_index, std::int64_t chunk) const;
+  std::uint64_t seed_;
+  OperandSpec operand_;
+  std::vector<unsigned char> pool_;  // pool_elements + chunk_elements values in the operand's dtype
+};
+
+// InputReader of one argument set over generated pools.
+class GeneratedInputs : public InputReader {
+ public:
+  GeneratedInputs(std::uint64_t seed, std::span<const OperandSpec> operands, int set);
+  void set_index(int set) { set_ = set; }
+  void read(int rank, std::size_t operand, std::int64_t offset,
+            std::span<double> out) const override;
+  const InputPool& pool(std::size_t operand) const { return pools_.at(operand); }
+
+ private:
+  std::vector<InputPool> pools_;
+  int set_;
+};
+
+}  // namespace halmark
