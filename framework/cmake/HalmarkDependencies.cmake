@@ -16,7 +16,17 @@ if(NOT tomlplusplus_FOUND)
   pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
   add_library(tomlplusplus::tomlplusplus ALIAS PkgConfig::tomlplusplus)
 endif()
-find_package(dnnl QUIET)
+# Not find_package(dnnl): Debian's dnnl-config.cmake requires OpenCL headers that the CPU engine does
+# not need, and fails the whole configure without them.
+find_path(HALMARK_DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
+find_library(HALMARK_DNNL_LIBRARY dnnl)
+mark_as_advanced(HALMARK_DNNL_INCLUDE_DIR HALMARK_DNNL_LIBRARY)
+if(HALMARK_DNNL_INCLUDE_DIR AND HALMARK_DNNL_LIBRARY)
+  add_library(DNNL::dnnl UNKNOWN IMPORTED)
+  set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION ${HALMARK_DNNL_LIBRARY}
+                        INTERFACE_INCLUDE_DIRECTORIES ${HALMARK_DNNL_INCLUDE_DIR})
+endif()
+find_package(OpenMP QUIET COMPONENTS CXX)
 find_package(MPI QUIET COMPONENTS C)
 pkg_check_modules(nlopt QUIET IMPORTED_TARGET nlopt)
 if(HALMARK_BUILD_TESTS)

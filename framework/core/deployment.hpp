@@ -40,9 +40,9 @@ struct Parallel {
 // A dtype per kernel kind. int8 linear layers are s8 x s8 -> s32 with per-row quantize and
 // dequantize operators around them, in the graph.
 struct Precision {
-  std::string name;            // "f32", "bf16", "int8": how the sweep calls it
-  Dtype linear = Dtype::f32;   // projections and FFN
-  Dtype head = Dtype::f32;     // LM head
+  std::string name;           // "f32", "bf16", "int8": how the sweep calls it
+  Dtype linear = Dtype::f32;  // projections and FFN
+  Dtype head = Dtype::f32;    // LM head
   Dtype attention = Dtype::f32;
   Dtype kv_cache = Dtype::f32;
   Dtype activation = Dtype::f32;
@@ -61,9 +61,9 @@ struct Deployment {
 // One step of a shard's stack: which kernel (index into Stack::kernels) on which of its instances.
 struct StackStep {
   std::int32_t kernel = 0;
-  std::int32_t instance = 0;      // argument set; layer l uses instance l
-  std::string operator_name;      // "q_proj"
-  std::string layer_type;         // "decoder", "embedding", "head"
+  std::int32_t instance = 0;  // argument set; layer l uses instance l
+  std::string operator_name;  // "q_proj"
+  std::string layer_type;     // "decoder", "embedding", "head"
 };
 
 // Everything one shard executes for one step, in order. Collectives are steps like the others.
@@ -80,11 +80,11 @@ struct OperatorShare {
   std::int64_t count = 0;
   double ns = 0, low_ns = 0, high_ns = 0;  // all `count` executions
   double lower_bound_ns = 0;
-  double flops = 0, bytes = 0;             // one rank's share, all `count` executions
-  std::string bound;                       // "compute", "memory", "launch", "communication"
+  double flops = 0, bytes = 0;  // one rank's share, all `count` executions
+  std::string bound;            // "compute", "memory", "launch", "communication"
   Provenance provenance = Provenance::roofline;
   Status status = Status::ok;
-  std::string strategy;                    // "replicate", "tensor", "pipeline", "expert"
+  std::string strategy;  // "replicate", "tensor", "pipeline", "expert"
   std::string dtype;
   std::string implementation;
 };
@@ -94,15 +94,15 @@ struct Estimate {
   double step_ns = 0, low_ns = 0, high_ns = 0;
   double lower_bound_ns = 0;
   double tokens_per_s = 0;
-  double matmul_flops = 0;               // whole model, one step
+  double matmul_flops = 0;  // whole model, one step
   std::int64_t memory_bytes_per_rank = 0;
   std::int64_t memory_bytes_total = 0;
-  std::optional<double> mfu;             // model FLOPs / (devices x measured peak x time)
-  std::string mfu_reason;                // why mfu is absent
+  std::optional<double> mfu;  // model FLOPs / (devices x measured peak x time)
+  std::string mfu_reason;     // why mfu is absent
   std::optional<double> mfu_datasheet;
-  std::string bottleneck;                // operator with the largest share and its bound
+  std::string bottleneck;                        // operator with the largest share and its bound
   Provenance provenance = Provenance::measured;  // the weakest of its parts
-  Status status = Status::ok;            // suspect when any part is
+  Status status = Status::ok;                    // suspect when any part is
   std::string reason;
   std::vector<OperatorShare> operators;
 };
@@ -110,10 +110,10 @@ struct Estimate {
 // One evaluated configuration of a study or sweep.
 struct Evaluation {
   Deployment deployment;
-  Status status = Status::ok;            // refused for an impossible split, with the reason
+  Status status = Status::ok;  // refused for an impossible split, with the reason
   std::string reason;
   std::optional<Estimate> estimate;
-  std::optional<double> measured_ns;     // from `run`; absent = never confronted with a run
+  std::optional<double> measured_ns;  // from `run`; absent = never confronted with a run
   std::optional<Interval> measured_interval_ns;
 };
 

@@ -15,26 +15,26 @@ namespace halmark {
 // One peak: FLOP/s (or OP/s) of an isa path and dtype, with where the figure is from.
 // `path` uses the naming of configs/devices: ABI dtype name, plus "_vector", "_matrix", "_fp16acc".
 struct Peak {
-  std::string path;         // e.g. "bf16_matrix"
+  std::string path;  // e.g. "bf16_matrix"
   Dtype dtype = Dtype::f32;
-  std::string isa;          // "avx512_core_amx"; "" when not applicable
-  int threads = 0;          // 0 = whole device
-  double flops_per_s = 0;   // maximum; the denominator of MFU
+  std::string isa;         // "avx512_core_amx"; "" when not applicable
+  int threads = 0;         // 0 = whole device
+  double flops_per_s = 0;  // maximum; the denominator of MFU
   std::optional<double> flops_per_s_q90;
   std::optional<double> flops_per_s_high;  // upper end when sources disagree
-  std::string source;       // "measured 2026-11-21", URL or document
+  std::string source;                      // "measured 2026-11-21", URL or document
 };
 
 struct Bandwidth {
-  std::string level;        // "l1", "l2", "l3", "memory"
-  int threads = 0;          // 0 = whole device
+  std::string level;  // "l1", "l2", "l3", "memory"
+  int threads = 0;    // 0 = whole device
   double bytes_per_s = 0;
   std::int64_t working_set_bytes = 0;
   std::string source;
 };
 
 struct Device {
-  std::string id;           // "cpu:0" for a local one, "h100-sxm" for a known one
+  std::string id;  // "cpu:0" for a local one, "h100-sxm" for a known one
   std::string name;
   std::string kind;         // "cpu", "gpu", "npu", ...
   std::string fingerprint;  // of a measured device: model, flags, cores, microcode

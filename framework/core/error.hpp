@@ -1,4 +1,5 @@
-// Errors that end a command. A failed trial is never one of these: it is a Measurement with a status.
+// Errors that end a command. A failed trial is never one of these: it is a Measurement with a
+// status.
 #pragma once
 
 #include <stdexcept>
@@ -10,8 +11,15 @@ namespace halmark {
 
 // Stable exit codes of the command line. When several apply, the order is 1, 2, 6, 5, 3, 4.
 enum class ExitCode : int {
-  ok = 0, error = 1, refused = 2, gate_failed = 3, partial = 4, unfit = 5, incorrect = 6,
-  interrupted = 130, terminated = 143,
+  ok = 0,
+  error = 1,
+  refused = 2,
+  gate_failed = 3,
+  partial = 4,
+  unfit = 5,
+  incorrect = 6,
+  interrupted = 130,
+  terminated = 143,
 };
 
 // One line: what, where (file:line:column for configs), why, and what to do.
@@ -36,8 +44,8 @@ Error refused(std::string what, std::string where = {}, std::string remedy = {})
 Error unfit(std::string what, std::string remedy = {});
 
 // The `count` candidates nearest to `wanted` by edit distance, best first; far ones are left out.
-std::vector<std::string> nearest(std::string_view wanted, const std::vector<std::string>& candidates,
-                                 std::size_t count = 3);
+std::vector<std::string> nearest(std::string_view wanted,
+                                 const std::vector<std::string>& candidates, std::size_t count = 3);
 // "; did you mean 'a' or 'b'?" or "; known: a, b, c" when nothing is near.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& candidates);
 

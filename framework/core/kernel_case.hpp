@@ -1,4 +1,5 @@
-// KernelCase: one thing whose latency is wanted. The key of the journal and of every latency source.
+// KernelCase: one thing whose latency is wanted. The key of the journal and of every latency
+// source.
 #pragma once
 
 #include <compare>
@@ -26,14 +27,14 @@ ShardPlace parse_shard_place(std::string_view text);  // throws Error (exit 2)
 
 struct KernelCase {
   Problem problem;
-  Config config;             // empty = the plugin's default
-  std::string kernel;        // plugin kernel name; empty = the first that supports the problem
-  std::string backend;       // "cpu"
+  Config config;        // empty = the plugin's default
+  std::string kernel;   // plugin kernel name; empty = the first that supports the problem
+  std::string backend;  // "cpu"
   std::string device = "0";
-  int parts = 1;             // each shard is one of `parts` equal cuts of the device
-  int shards_at_once = 1;    // shards that run this problem at the same time (co-measured)
+  int parts = 1;           // each shard is one of `parts` equal cuts of the device
+  int shards_at_once = 1;  // shards that run this problem at the same time (co-measured)
   CacheMode mode = CacheMode::rotate_const;
-  int sets = 1;              // argument sets of the ring (decision 9)
+  int sets = 1;  // argument sets of the ring (decision 9)
   auto operator<=>(const KernelCase&) const = default;
 
   bool is_collective() const;  // the problem carries "ranks"

@@ -25,7 +25,7 @@ struct Latency {
   Status status = Status::ok;  // ok or suspect when usable
   std::string reason;          // why suspect, or why there is no latency
   std::string implementation;
-  int rounds = 0;              // processes behind a measured figure
+  int rounds = 0;  // processes behind a measured figure
 };
 
 class LatencySource {

@@ -14,9 +14,23 @@ namespace halmark {
 
 // The closed set of row statuses (worker, gate, host).
 enum class Status {
-  ok, suspect, invalid, unsupported, out_of_memory, compile_failed, launch_failed, device_lost,
-  wrong_result, nan_result, quarantined, crashed, timed_out, worker_lost,
-  lost_lease, refused, cancelled,
+  ok,
+  suspect,
+  invalid,
+  unsupported,
+  out_of_memory,
+  compile_failed,
+  launch_failed,
+  device_lost,
+  wrong_result,
+  nan_result,
+  quarantined,
+  crashed,
+  timed_out,
+  worker_lost,
+  lost_lease,
+  refused,
+  cancelled,
 };
 std::string_view status_name(Status status);
 std::optional<Status> parse_status(std::string_view text);
@@ -56,7 +70,8 @@ struct Signal {
 };
 
 struct Correctness {
-  std::string method;  // "256 random elements, 4 corners, 2 rows, 2 columns, freivalds, poison scan"
+  std::string
+      method;  // "256 random elements, 4 corners, 2 rows, 2 columns, freivalds, poison scan"
   std::int64_t checked = 0;
   double worst_ratio = 0;  // |out - ref| / tolerance of the worst element; > 1 fails
 };
@@ -75,12 +90,12 @@ struct Measurement {
   std::int64_t constant_bytes = 0;
   OneTimeCost one_time;
 
-  std::vector<Sample> samples;                       // max over shards, in time order
-  std::vector<std::vector<double>> shard_wall_ns;    // per shard, same length; empty for one shard
-  std::int64_t samples_dropped = 0;                  // overlap below 90 %
+  std::vector<Sample> samples;                     // max over shards, in time order
+  std::vector<std::vector<double>> shard_wall_ns;  // per shard, same length; empty for one shard
+  std::int64_t samples_dropped = 0;                // overlap below 90 %
   std::int64_t repeat = 1;
-  std::string stop_rule;                             // which rule ended sampling
-  double wall_s = 0;                                 // cost of the whole trial
+  std::string stop_rule;  // which rule ended sampling
+  double wall_s = 0;      // cost of the whole trial
 
   // Summary of `samples` (per execution).
   double duration_ns_median = 0;

@@ -29,7 +29,7 @@ class Params {
   std::optional<std::int64_t> find(std::string_view name) const;
   std::int64_t at(std::string_view name) const;  // throws std::out_of_range naming the parameter
   std::int64_t value_or(std::string_view name, std::int64_t fallback) const;
-  Dtype dtype(std::string_view name) const;      // throws when absent or not a type
+  Dtype dtype(std::string_view name) const;  // throws when absent or not a type
 
   const std::vector<Param>& items() const { return items_; }
   bool empty() const { return items_.empty(); }

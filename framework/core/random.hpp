@@ -5,7 +5,8 @@
 
 namespace halmark {
 
-// SplitMix64 finaliser over seed and counter (Steele, Lea, Flood 2014); passes BigCrush as a stream.
+// SplitMix64 finaliser over seed and counter (Steele, Lea, Flood 2014); passes BigCrush as a
+// stream.
 constexpr std::uint64_t hash_u64(std::uint64_t seed, std::uint64_t counter) {
   std::uint64_t z = seed + 0x9e3779b97f4a7c15ULL * (counter + 1);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -148,6 +148,23 @@ struct SequenceRequest {
 // Answer to sequence: one `samples` block of repeat x (steps + 1) doubles (ns per step, then total),
 // then `measured`.
 
+// Host-owned probes of the machine, run in the worker because its affinity is the shard's.
+struct ProbeRequest {
+  std::string kind;  // "peak_paths" (lists what this CPU has), "peak", "copy", "clock", "ring"
+  std::string path;  // peak: "f32_vector", "bf16_matrix", ... (configs/devices naming)
+  std::string isa;   // peak: "avx2", "avx512_core", "avx512_core_vnni", "avx512_core_amx", ...
+  int threads = 1;
+  int windows = 100;
+  double window_ms = 10;
+  std::int64_t working_set_bytes = 0;  // copy, ring
+};
+struct ProbeAnswer {
+  struct Path { std::string path, isa; Dtype dtype = Dtype::f32; };
+  std::vector<Path> paths;    // peak_paths
+  std::vector<double> rates;  // per window: FLOP/s, bytes/s or Hz
+  std::string reason;         // why there are none ("AMX not permitted")
+};
+
 struct Failed {
   std::int32_t code = 0;   // hm_status
   std::string phase;       // create, pack, first, warm, sample, ...

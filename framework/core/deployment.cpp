@@ -1,0 +1,24 @@
+#include "core/deployment.hpp"
+
+namespace halmark {
+
+std::string_view phase_name(Phase phase) { return phase == Phase::prefill ? "prefill" : "decode"; }
+
+std::optional<Phase> parse_phase(std::string_view text) {
+  if (text == "prefill") return Phase::prefill;
+  if (text == "decode") return Phase::decode;
+  return std::nullopt;
+}
+
+std::string Parallel::text() const {
+  return "dp" + std::to_string(dp) + " tp" + std::to_string(tp) + " pp" + std::to_string(pp) +
+         " ep" + std::to_string(ep);
+}
+
+std::string Deployment::key() const {
+  return model + ' ' + std::string(phase_name(workload.phase)) + " b" +
+         std::to_string(workload.batch) + " n" + std::to_string(workload.new_tokens) + " c" +
+         std::to_string(workload.context) + ' ' + precision.name + ' ' + parallel.text();
+}
+
+}  // namespace halmark

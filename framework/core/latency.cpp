@@ -1,0 +1,46 @@
+#include "core/latency.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace halmark {
+
+std::string_view provenance_name(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::measured:
+      return "measured";
+    case Provenance::interpolated:
+      return "interpolated";
+    case Provenance::roofline:
+      return "roofline";
+    case Provenance::imported:
+      return "imported";
+  }
+  return "roofline";
+}
+
+std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double lower_bound_ns) {
+  std::vector<double> medians;
+  Latency out{.lower_bound_ns = lower_bound_ns, .provenance = Provenance::measured};
+  Interval inside{0, 0};
+  for (const Measurement& m : rounds) {
+    if (!has_latency(m.status)) continue;
+    if (m.status == Status::suspect && out.status == Status::ok) {
+      out.status = Status::suspect;
+      out.reason = m.reason;
+    }
+    medians.push_back(m.duration_ns_median);
+    inside = m.duration_ns_interval;
+    out.implementation = m.implementation.name;
+  }
+  if (medians.empty()) return std::nullopt;
+  out.rounds = static_cast<int>(medians.size());
+  out.ns = median(medians);
+  // One process: its own interval is all there is, and it understates the spread between processes.
+  const Interval between = medians.size() == 1 ? inside : median_interval(medians).interval;
+  out.low_ns = std::min(between.low, out.ns);
+  out.high_ns = std::max(between.high, out.ns);
+  return out;
+}
+
+}  // namespace halmark
