@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/measurement.hpp"
@@ -47,6 +49,7 @@ struct Hello {
   int rank = 0;                  // group workers tell it in their hello
   std::int64_t pid = 0;
   std::string build;
+  std::vector<int> cpus;         // group workers: the affinity to take before loading a plugin
 };
 struct Load { std::string path; };
 struct DeviceDescription {
@@ -73,6 +76,7 @@ struct DomainDescription {
   bool ordered = false;
   std::int64_t default_value = 0;
 };
+struct DomainsAnswer { std::vector<DomainDescription> domains; };
 struct SupportsRequest { std::string kernel; Problem problem; std::vector<Config> configs; };
 struct SupportsAnswer { std::vector<std::int32_t> status; std::vector<std::string> reason; };
 
@@ -94,7 +98,9 @@ struct Staged {
   std::int64_t workspace_bytes = 0, constant_bytes = 0;
   int sets = 1;  // really staged (memory may cap it)
   bool nondeterministic = false, constants_opaque = false;
+  bool constants_shared = false;  // every set carries the constants of set 0
 };
+struct Drop { std::int64_t id = 0; };  // also the payload of `dropped`
 // Bytes of output operands of the chosen sets, copied into the memfd that travels with the answer:
 // for each set, for each output operand, `bytes` at `offset`.
 struct Reveal { std::int64_t id = 0; std::vector<int> sets; };
@@ -165,10 +171,36 @@ struct ProbeAnswer {
   std::string reason;         // why there are none ("AMX not permitted")
 };
 
+// Collectives: rank 0 answers `token` with TokenAnswer; everybody then joins with it.
+struct TokenAnswer { std::string hex; };  // lower-case hexadecimal; "" is a valid token
+struct Join { std::string token_hex; int rank = 0, size = 1; };
+
+// Sent before each phase, so that the parent can name what ran when a worker died.
+struct PhaseNote { std::string phase; };
+
+// Bare answers (`opened` carries DeviceDescription; `joined`, `closed` carry nothing). Requests
+// domains, supports, token and probe are answered with type `answer`.
 struct Failed {
   std::int32_t code = 0;   // hm_status
   std::string phase;       // create, pack, first, warm, sample, ...
   std::string message;
 };
+
+// ---- codec: every struct above as JSON; a packed samples block is no message ------------------
+
+// A payload that does not fit its message: too deep, not JSON, a missing or mistyped field, a
+// number that is not finite, a count above the limit. The peer is damaged; it is replaced.
+class ProtocolError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+inline constexpr int max_json_depth = 64;
+inline constexpr std::size_t max_list_items = 1u << 20;
+
+template <class Message>
+std::string encode(const Message& message);
+template <class Message>
+Message decode(std::string_view payload);  // throws ProtocolError
 
 }  // namespace halmark::protocol
