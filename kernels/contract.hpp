@@ -21,10 +21,10 @@ struct ParamSpec {
   std::string_view name;
   ParamKind kind = ParamKind::size;
   std::int64_t low = 1;
-  std::int64_t high = 0;  // for dtype and choice: see `allowed`
-  std::optional<std::int64_t> fallback;  // absent = required
+  std::int64_t high = 0;                                // for dtype and choice: see `allowed`
+  std::optional<std::int64_t> fallback = std::nullopt;  // absent = required
   std::span<const std::int64_t> allowed = {};  // dtype numbers or choices; empty = low..high
-  std::string_view meaning;
+  std::string_view meaning = {};
 };
 
 enum class Role { input = 1, output = 2, in_out = 3, constant = 4, state = 5 };  // = HM_ROLE_*
@@ -38,8 +38,8 @@ struct OperandSpec {
   Dtype dtype = Dtype::f32;
   std::vector<std::int64_t> dims;  // plain row-major layout
   Distribution distribution = Distribution::normal;
-  double scale = 1.0;              // values = distribution * scale, then rounded to dtype
-  std::int64_t index_bound = 0;    // indices: uniform in [0, index_bound)
+  double scale = 1.0;            // values = distribution * scale, then rounded to dtype
+  std::int64_t index_bound = 0;  // indices: uniform in [0, index_bound)
   std::int64_t elements() const;
   std::int64_t bytes() const;
 };
@@ -47,11 +47,11 @@ struct OperandSpec {
 // What one execution costs on one rank. matmul_flops is what MFU counts (multiply and add both).
 struct Work {
   double matmul_flops = 0;
-  double vector_flops = 0;       // element-wise, never in MFU
-  double bytes_read = 0;         // each input read once
-  double bytes_written = 0;      // each output written once
-  double constant_bytes = 0;     // the part of bytes_read that rotates (constant and state operands)
-  double transfer_bytes = 0;     // collectives: bytes one rank sends
+  double vector_flops = 0;    // element-wise, never in MFU
+  double bytes_read = 0;      // each input read once
+  double bytes_written = 0;   // each output written once
+  double constant_bytes = 0;  // the part of bytes_read that rotates (constant and state operands)
+  double transfer_bytes = 0;  // collectives: bytes one rank sends
   Dtype compute_dtype = Dtype::f32;  // whose peak applies
   double flops() const { return matmul_flops + vector_flops; }
   double bytes() const { return bytes_read + bytes_written; }
@@ -88,7 +88,11 @@ class OpContract {
                          std::size_t operand, std::span<const std::int64_t> elements,
                          std::span<Expected> out) const = 0;
   // Matmul-like ops offer A(Bx) = Cx; others return nothing and are checked by elements alone.
-  struct Matmul { std::int64_t m, n, k; std::size_t a, b, c; bool b_transposed; };
+  struct Matmul {
+    std::int64_t m, n, k;
+    std::size_t a, b, c;
+    bool b_transposed;
+  };
   virtual std::optional<Matmul> as_matmul(const Params&) const { return std::nullopt; }
   // The same problem with m, n <= 130, same k and dtypes: every element of it can be checked.
   virtual Params twin(const Params& params) const { return params; }

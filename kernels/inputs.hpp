@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -10,14 +11,19 @@
 
 namespace halmark {
 
-// Values come from a pool of `pool_elements` per (distribution, dtype); chunk c of an operand starts
-// at pool offset hash(seed, rank, set, operand, c). So sets differ, rows differ, and no set is
-// generated element by element.
+// Values come from a pool of `pool_elements` per (distribution, scale, dtype); chunk c of an
+// operand starts at pool offset hash(seed, rank, set, operand, c). So sets differ, rows differ, and
+// no set is generated element by element. A pool depends on no seed: a process makes each one once.
+//
+// normal: N(0, 1); uniform: [-1, 1); integers: -8..8; positive: |N(0, 1)| + 0.1; indices: integers
+// in [0, index_bound); all but indices times `scale`, then rounded to the dtype. No value is
+// denormal.
 class InputPool {
  public:
   static constexpr std::int64_t pool_elements = 1 << 20;
   static constexpr std::int64_t chunk_elements = 4096;
 
+  // Throws Error (exit 2) for a dtype of less than one byte.
   InputPool(std::uint64_t seed, const OperandSpec& operand);
 
   // Writes the operand's bytes for (rank, set, operand index) into `target` (operand.bytes() long).
@@ -30,7 +36,8 @@ class InputPool {
   std::int64_t chunk_start(int rank, int set, std::size_t operand_index, std::int64_t chunk) const;
   std::uint64_t seed_;
   OperandSpec operand_;
-  std::vector<unsigned char> pool_;  // pool_elements + chunk_elements values in the operand's dtype
+  // pool_elements + chunk_elements values in the operand's dtype; immutable, hence shared freely.
+  std::shared_ptr<const std::vector<unsigned char>> pool_;
 };
 
 // InputReader of one argument set over generated pools.

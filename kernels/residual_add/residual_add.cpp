@@ -1,0 +1,53 @@
+// residual_add: dst = a + b.
+#include "kernels/rowwise.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::array<ParamSpec, 4> specs{{rows_spec, cols_spec, src_dtype_spec, dst_dtype_spec}};
+
+class ResidualAdd final : public RowwiseContract {
+ public:
+  std::string_view name() const override { return "residual_add"; }
+  std::string_view summary() const override { return "dst[rows,cols] = a + b"; }
+  std::span<const ParamSpec> params() const override { return specs; }
+
+  std::vector<OperandSpec> operands(const Params& p) const override {
+    const auto rows = p.at("rows"), cols = p.at("cols");
+    const auto src = p.dtype("src_dtype");
+    return {rows_operand("a", Role::input, src, rows, cols),
+            rows_operand("b", Role::input, src, rows, cols),
+            rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
+  }
+
+  Work work(const Params& p) const override {
+    Work work = operand_traffic(operands(p));
+    work.vector_flops = static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
+    return work;
+  }
+
+ protected:
+  // One f32 addition, then the rounding of dst.
+  void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,
+                     std::span<const std::int64_t> columns,
+                     std::span<Expected> out) const override {
+    const auto cols = p.at("cols");
+    const auto a = read_row(inputs, rank, 0, row * cols, cols);
+    const auto b = read_row(inputs, rank, 1, row * cols, cols);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto c = static_cast<std::size_t>(columns[i]);
+      const double sum = a[c] + b[c];
+      out[i] = {.value = sum,
+                .tolerance = rounded_tolerance(p.dtype("dst_dtype"), sum, u_f32 * std::fabs(sum))};
+    }
+  }
+};
+
+}  // namespace
+
+const OpContract& residual_add_contract() {
+  static const ResidualAdd contract;
+  return contract;
+}
+
+}  // namespace halmark

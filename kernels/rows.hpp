@@ -1,0 +1,67 @@
+// Shared parts of op contracts: dtype lists, grouping of checked elements by row, input rows.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "kernels/contract.hpp"
+
+namespace halmark {
+
+constexpr std::int64_t dtype_value(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
+
+// What activations come in. Order is the order of messages and of conformance cases.
+inline constexpr std::array<std::int64_t, 3> float_dtypes{
+    dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16)};
+
+inline constexpr std::int64_t size_max = std::int64_t{1} << 31;
+
+inline std::vector<double> read_row(const InputReader& inputs, int rank, std::size_t operand,
+                                    std::int64_t offset, std::int64_t count) {
+  std::vector<double> row(static_cast<std::size_t>(count));
+  inputs.read(rank, operand, offset, row);
+  return row;
+}
+
+// Calls visit(row, positions) once per distinct row of `row_length` elements; `positions` index
+// into `elements`. A row is thus read once, however many of its elements are checked.
+template <class Visit>
+void for_each_row(std::span<const std::int64_t> elements, std::int64_t row_length, Visit visit) {
+  std::vector<std::size_t> order(elements.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!std::ranges::is_sorted(elements)) {
+    std::ranges::sort(order, {}, [&](std::size_t i) { return elements[i]; });
+  }
+  std::size_t begin = 0;
+  while (begin < order.size()) {
+    const auto row = elements[order[begin]] / row_length;
+    std::size_t end = begin;
+    while (end < order.size() && elements[order[end]] / row_length == row) ++end;
+    visit(row, std::span<const std::size_t>(order).subspan(begin, end - begin));
+    begin = end;
+  }
+}
+
+// Dtypes of `wanted` that are in `allowed`, in the order of `allowed`.
+inline std::vector<Dtype> common_dtypes(std::span<const std::int64_t> allowed,
+                                        std::span<const Dtype> wanted) {
+  std::vector<Dtype> common;
+  for (const auto value : allowed) {
+    const auto dtype = static_cast<Dtype>(value);
+    if (std::ranges::find(wanted, dtype) != wanted.end()) common.push_back(dtype);
+  }
+  return common;
+}
+
+// Row count of a twin: as many rows as keep every element checkable in milliseconds.
+inline std::int64_t twin_rows(std::int64_t rows, std::int64_t row_elements) {
+  constexpr std::int64_t elements_max = 400'000;
+  const auto fitting = std::max<std::int64_t>(elements_max / row_elements, 1);
+  return std::min({rows, fitting, std::int64_t{129}});
+}
+
+}  // namespace halmark

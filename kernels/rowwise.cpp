@@ -1,0 +1,73 @@
+#include "kernels/rowwise.hpp"
+
+namespace halmark {
+
+void RowwiseContract::reference(const Params& p, const InputReader& inputs, int rank, std::size_t,
+                                std::span<const std::int64_t> elements,
+                                std::span<Expected> out) const {
+  const auto cols = p.at("cols");
+  std::vector<std::int64_t> columns;
+  std::vector<Expected> expected;
+  for_each_row(elements, cols, [&](std::int64_t row, std::span<const std::size_t> positions) {
+    columns.clear();
+    for (const auto i : positions) columns.push_back(elements[i] - row * cols);
+    expected.assign(columns.size(), {});
+    row_reference(p, inputs, rank, row, columns, expected);
+    for (std::size_t j = 0; j < positions.size(); ++j) out[positions[j]] = expected[j];
+  });
+}
+
+Params RowwiseContract::twin(const Params& p) const {
+  Params reduced = p;
+  reduced.set("rows", twin_rows(p.at("rows"), p.at("cols")));
+  return reduced;
+}
+
+std::vector<Params> RowwiseContract::conformance_params(std::span<const Dtype> dtypes) const {
+  struct Shape {
+    std::int64_t rows, cols;
+  };
+  static constexpr Shape shapes[] = {{1, 1},   {1, 1024}, {3, 7},   {5, 127},
+                                     {16, 64}, {33, 129}, {64, 31}, {2, 4099}};
+  const auto floats = common_dtypes(float_dtypes, dtypes);
+  std::vector<Params> cases;
+  for (const auto src : floats) {
+    for (const auto dst : floats) {
+      if (src != dst && src != Dtype::f32 && dst != Dtype::f32) continue;
+      for (const auto& extra : extra_params()) {
+        for (const auto& shape : shapes) {
+          Params params = extra;
+          params.set("rows", shape.rows);
+          params.set("cols", shape.cols);
+          params.set("src_dtype", dtype_value(src));
+          params.set("dst_dtype", dtype_value(dst));
+          cases.push_back(complete_problem({std::string(name()), params}).params);
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+OperandSpec rows_operand(std::string name, Role role, Dtype dtype, std::int64_t rows,
+                         std::int64_t cols) {
+  return {.name = std::move(name), .role = role, .dtype = dtype, .dims = {rows, cols}};
+}
+
+Work operand_traffic(std::span<const OperandSpec> operands) {
+  Work work;
+  for (const auto& operand : operands) {
+    const auto bytes = static_cast<double>(operand.bytes());
+    if (operand.role == Role::output) {
+      work.bytes_written += bytes;
+      continue;
+    }
+    work.bytes_read += bytes;
+    if (operand.role == Role::constant || operand.role == Role::state) {
+      work.constant_bytes += bytes;
+    }
+  }
+  return work;
+}
+
+}  // namespace halmark
