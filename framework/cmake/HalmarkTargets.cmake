@@ -3,6 +3,8 @@
 function(halmark_compile_options target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wconversion>
+    # GCC warns about designated initialisers that leave the rest to their defaults, which is their point.
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-field-initializers>
     $<$<BOOL:${HALMARK_WERROR}>:-Werror>)
   if(HALMARK_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${HALMARK_SANITIZE} -fno-omit-frame-pointer
