@@ -1,0 +1,117 @@
+#include "plan/sweep.hpp"
+
+#include "core/error.hpp"
+#include "plan/toml_table.hpp"
+
+namespace halmark {
+namespace {
+
+const std::vector<std::string> phases = {"prefill", "decode"};
+const std::vector<std::string> strategies = {"data", "tensor", "pipeline", "expert"};
+const std::vector<std::string> samplers = {"grid", "nsga2"};
+const std::vector<std::string> objectives = {"latency", "throughput", "memory"};
+
+constexpr std::int64_t tokens_max = 1 << 22;
+
+SweepWorkload read_workload(const TomlTable& table) {
+  SweepWorkload out;
+  out.where = table.where("phase");
+  out.phase = *parse_phase(table.choice("phase", phases));
+  out.batches = table.integers("batch", 1, 65536);
+  if (out.phase == Phase::decode) {
+    out.context = table.integer("context", 1, tokens_max);
+  } else {
+    out.new_tokens = table.integer("new_tokens", 1, tokens_max);
+    out.context = table.integer_or("context", 1, tokens_max, out.new_tokens);
+    if (out.context < out.new_tokens) {
+      throw refused("context " + std::to_string(out.context) + " is below new_tokens " +
+                        std::to_string(out.new_tokens),
+                    table.where("context"),
+                    "context counts the keys that the last query sees: cached + new_tokens");
+    }
+  }
+  if (table.has("dtypes")) out.precisions = table.choices("dtypes", known_precisions());
+  return out;
+}
+
+void read_measure(const TomlTable& table, MeasureSettings& out) {
+  out.rounds = static_cast<int>(table.integer_or("rounds", 1, 99, out.rounds));
+  out.sample_budget_s = table.number_or("sample_budget_s", 0.001, 60, out.sample_budget_s);
+  out.samples_min = table.integer_or("samples_min", 3, 4096, out.samples_min);
+  out.wall_cap_s = table.number_or("wall_cap_s", 0.1, 600, out.wall_cap_s);
+  out.warmup_cap_s = table.number_or("warmup_cap_s", 0, 60, out.warmup_cap_s);
+}
+
+Sweep read(const TomlTable& root, std::string_view where) {
+  Sweep out;
+  out.file = std::string(where);
+  out.name = root.string("name");
+  out.model = root.string("model");
+  out.model_where = root.where("model");
+  out.backend = root.string_or("backend", out.backend);
+  out.device = root.string_or("device", out.device);
+  out.precisions = root.choices("dtypes", known_precisions());
+  out.strategies = root.has("strategies") ? root.choices("strategies", strategies) : strategies;
+  if (root.has("shards")) out.shards = root.integers("shards", 1, 4096);
+  out.sampler = root.has("sampler") ? root.choice("sampler", samplers) : out.sampler;
+  out.trials = root.integer_or("trials", 0, 10'000'000, out.trials);
+  out.seed = static_cast<std::uint64_t>(root.integer_or("seed", 0, INT64_MAX, 1));
+  out.budget_s = root.number_or("budget_s", 1, 1e6, out.budget_s);
+  const std::vector<std::string> wanted =
+      root.has("objectives") ? root.choices("objectives", objectives) : objectives;
+  for (const std::string& name : wanted) {
+    out.objectives.push_back(name == "latency"      ? Objective::latency
+                             : name == "throughput" ? Objective::throughput
+                                                    : Objective::memory);
+  }
+  for (const TomlTable& table : root.tables("workload")) {
+    out.workloads.push_back(read_workload(table));
+  }
+  if (const auto table = root.table("measure")) read_measure(*table, out.measure);
+  if (const auto table = root.table("validate")) {
+    out.validate_points = table->integer_or("points", 0, 1000, out.validate_points);
+    out.validate_budget_s = table->number_or("budget_s", 1, 1e6, out.validate_budget_s);
+  }
+  root.finish();
+  if (out.workloads.empty()) {
+    throw refused("no [[workload]] is given", std::string(where),
+                  "add one with phase, batch and context");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view objective_name(Objective objective) {
+  switch (objective) {
+    case Objective::latency:
+      return "latency";
+    case Objective::throughput:
+      return "throughput";
+    case Objective::memory:
+      return "memory";
+  }
+  return "latency";
+}
+
+Sweep read_sweep(const std::string& path) { return read(TomlTable::parse_file(path), path); }
+
+Sweep parse_sweep(std::string_view text, std::string_view where) {
+  return read(TomlTable::parse(text, where), where);
+}
+
+std::vector<std::string> known_precisions() { return {"f32", "bf16", "int8"}; }
+
+Precision precision_named(std::string_view name, bool has_bf16) {
+  if (name == "f32") return {.name = "f32"};
+  const Dtype rest = name == "bf16" || has_bf16 ? Dtype::bf16 : Dtype::f32;
+  const Dtype linear = name == "bf16" ? Dtype::bf16 : Dtype::s8;
+  return {.name = std::string(name),
+          .linear = linear,
+          .head = linear,
+          .attention = rest,
+          .kv_cache = rest,
+          .activation = rest};
+}
+
+}  // namespace halmark

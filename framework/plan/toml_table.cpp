@@ -1,0 +1,237 @@
+#include "plan/toml_table.hpp"
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/error.hpp"
+
+namespace halmark {
+
+struct TomlTable::State {
+  std::shared_ptr<const toml::table> document;
+  const toml::table* table = nullptr;
+  std::string file;
+  std::string path;                                  // "workload[1]", "" for the root
+  mutable std::set<std::string, std::less<>> asked;  // every key some reader knows
+  mutable std::vector<std::shared_ptr<State>> children;
+
+  std::string position(const toml::source_region& source) const {
+    return file + ':' + std::to_string(source.begin.line) + ':' +
+           std::to_string(source.begin.column);
+  }
+
+  const toml::node* find(std::string_view key) const {
+    asked.insert(std::string(key));
+    return table->get(key);
+  }
+
+  const toml::node& require(std::string_view key) const {
+    if (const toml::node* node = find(key)) return *node;
+    throw refused("key '" + std::string(key) + "' is missing" +
+                      (path.empty() ? std::string() : " in [" + path + "]"),
+                  position(table->source()));
+  }
+
+  [[noreturn]] void wrong(std::string_view key, const toml::node& node,
+                          const std::string& expected) const {
+    std::ostringstream found;
+    if (node.is_table() || node.is_array()) {
+      found << (node.is_table() ? "a table" : "a list");
+    } else {
+      node.visit([&](const auto& n) {
+        if constexpr (toml::is_value<decltype(n)>) found << toml::node_view<const toml::node>(n);
+      });
+    }
+    throw refused("key '" + std::string(key) + "' is " + found.str() + "; expected " + expected,
+                  position(node.source()));
+  }
+};
+
+namespace {
+
+std::string range_text(double low, double high) {
+  std::ostringstream out;
+  out << low << " to " << high;
+  return out.str();
+}
+
+}  // namespace
+
+TomlTable TomlTable::parse(std::string_view text, std::string_view where) {
+  prescan_toml(text, where);
+  auto state = std::make_shared<State>();
+  state->file = std::string(where);
+  try {
+    state->document = std::make_shared<const toml::table>(toml::parse(text, where));
+  } catch (const toml::parse_error& e) {
+    throw refused(std::string(e.description()), state->position(e.source()));
+  }
+  state->table = state->document.get();
+  return TomlTable(state);
+}
+
+TomlTable TomlTable::parse_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    throw refused("cannot be read", path, "name an existing TOML file");
+  }
+  return parse(text.str(), path);
+}
+
+bool TomlTable::has(std::string_view key) const { return state_->find(key) != nullptr; }
+
+std::string TomlTable::string(std::string_view key) const {
+  const toml::node& node = state_->require(key);
+  if (!node.is_string()) state_->wrong(key, node, "a string");
+  std::string value(**node.as_string());
+  if (value.size() > 4096) state_->wrong(key, node, "a string of at most 4096 bytes");
+  return value;
+}
+
+std::string TomlTable::string_or(std::string_view key, std::string fallback) const {
+  return has(key) ? string(key) : fallback;
+}
+
+std::int64_t TomlTable::integer(std::string_view key, std::int64_t low, std::int64_t high) const {
+  const toml::node& node = state_->require(key);
+  const std::string expected =
+      "an integer from " + std::to_string(low) + " to " + std::to_string(high);
+  if (!node.is_integer()) state_->wrong(key, node, expected);
+  const std::int64_t value = **node.as_integer();
+  if (value < low || value > high) state_->wrong(key, node, expected);
+  return value;
+}
+
+std::int64_t TomlTable::integer_or(std::string_view key, std::int64_t low, std::int64_t high,
+                                   std::int64_t fallback) const {
+  return has(key) ? integer(key, low, high) : fallback;
+}
+
+double TomlTable::number(std::string_view key, double low, double high) const {
+  const toml::node& node = state_->require(key);
+  const auto value = node.is_integer() || node.is_floating_point() ? node.value<double>()
+                                                                   : std::optional<double>();
+  if (!value || !std::isfinite(*value) || *value < low || *value > high) {
+    state_->wrong(key, node, "a number from " + range_text(low, high));
+  }
+  return *value;
+}
+
+double TomlTable::number_or(std::string_view key, double low, double high, double fallback) const {
+  return has(key) ? number(key, low, high) : fallback;
+}
+
+bool TomlTable::boolean_or(std::string_view key, bool fallback) const {
+  const toml::node* node = state_->find(key);
+  if (node == nullptr) return fallback;
+  if (!node->is_boolean()) state_->wrong(key, *node, "true or false");
+  return **node->as_boolean();
+}
+
+std::vector<std::string> TomlTable::strings(std::string_view key) const {
+  const toml::node& node = state_->require(key);
+  if (node.is_string()) return {string(key)};
+  const toml::array* list = node.as_array();
+  if (list == nullptr || list->empty()) state_->wrong(key, node, "a list of strings");
+  std::vector<std::string> out;
+  for (const toml::node& item : *list) {
+    if (!item.is_string()) state_->wrong(key, item, "a string");
+    out.emplace_back(**item.as_string());
+  }
+  return out;
+}
+
+std::vector<std::int64_t> TomlTable::integers(std::string_view key, std::int64_t low,
+                                              std::int64_t high) const {
+  const toml::node& node = state_->require(key);
+  if (node.is_integer()) return {integer(key, low, high)};
+  const std::string expected =
+      "integers from " + std::to_string(low) + " to " + std::to_string(high);
+  const toml::array* list = node.as_array();
+  if (list == nullptr || list->empty()) state_->wrong(key, node, "a list of " + expected);
+  std::vector<std::int64_t> out;
+  for (const toml::node& item : *list) {
+    const auto value = item.is_integer() ? std::optional(**item.as_integer()) : std::nullopt;
+    if (!value || *value < low || *value > high) state_->wrong(key, item, expected);
+    out.push_back(*value);
+  }
+  return out;
+}
+
+std::string TomlTable::choice(std::string_view key, const std::vector<std::string>& choices) const {
+  std::string value = string(key);
+  if (std::ranges::find(choices, value) == choices.end()) {
+    throw refused("key '" + std::string(key) + "': '" + value + "' is unknown", where(key),
+                  suggestion(value, choices));
+  }
+  return value;
+}
+
+std::vector<std::string> TomlTable::choices(std::string_view key,
+                                            const std::vector<std::string>& choices) const {
+  std::vector<std::string> values = strings(key);
+  for (const std::string& value : values) {
+    if (std::ranges::find(choices, value) == choices.end()) {
+      throw refused("key '" + std::string(key) + "': '" + value + "' is unknown", where(key),
+                    suggestion(value, choices));
+    }
+  }
+  return values;
+}
+
+std::optional<TomlTable> TomlTable::table(std::string_view key) const {
+  const toml::node* node = state_->find(key);
+  if (node == nullptr) return std::nullopt;
+  if (!node->is_table()) state_->wrong(key, *node, "a table [" + std::string(key) + "]");
+  auto child = std::make_shared<State>();
+  child->document = state_->document;
+  child->file = state_->file;
+  child->table = node->as_table();
+  child->path = state_->path.empty() ? std::string(key) : state_->path + '.' + std::string(key);
+  state_->children.push_back(child);
+  return TomlTable(child);
+}
+
+std::vector<TomlTable> TomlTable::tables(std::string_view key) const {
+  const toml::node* node = state_->find(key);
+  if (node == nullptr) return {};
+  const toml::array* list = node->as_array();
+  if (list == nullptr || !list->is_homogeneous(toml::node_type::table)) {
+    state_->wrong(key, *node, "tables [[" + std::string(key) + "]]");
+  }
+  std::vector<TomlTable> out;
+  for (const toml::node& item : *list) {
+    auto child = std::make_shared<State>();
+    child->document = state_->document;
+    child->file = state_->file;
+    child->table = item.as_table();
+    child->path = std::string(key) + '[' + std::to_string(out.size()) + ']';
+    state_->children.push_back(child);
+    out.push_back(TomlTable(child));
+  }
+  return out;
+}
+
+std::string TomlTable::where(std::string_view key) const {
+  const toml::node* node = state_->table->get(key);
+  return state_->position(node != nullptr ? node->source() : state_->table->source());
+}
+
+void TomlTable::finish() const {
+  const std::vector<std::string> known(state_->asked.begin(), state_->asked.end());
+  for (const auto& [key, node] : *state_->table) {
+    if (!state_->asked.contains(key.str())) {
+      throw refused("unknown key '" + std::string(key.str()) + "'" +
+                        (state_->path.empty() ? std::string() : " in [" + state_->path + "]"),
+                    state_->position(key.source()), suggestion(key.str(), known));
+    }
+  }
+  for (const auto& child : state_->children) TomlTable(child).finish();
+}
+
+}  // namespace halmark
