@@ -23,26 +23,34 @@ Params RowwiseContract::twin(const Params& p) const {
   return reduced;
 }
 
+std::vector<std::pair<Dtype, Dtype>> RowwiseContract::dtype_pairs(
+    std::span<const Dtype> dtypes) const {
+  const auto floats = common_dtypes(float_dtypes, dtypes);
+  std::vector<std::pair<Dtype, Dtype>> pairs;
+  for (const auto src : floats) {
+    for (const auto dst : floats) {
+      if (src == dst || src == Dtype::f32 || dst == Dtype::f32) pairs.emplace_back(src, dst);
+    }
+  }
+  return pairs;
+}
+
 std::vector<Params> RowwiseContract::conformance_params(std::span<const Dtype> dtypes) const {
   struct Shape {
     std::int64_t rows, cols;
   };
   static constexpr Shape shapes[] = {{1, 1},   {1, 1024}, {3, 7},   {5, 127},
                                      {16, 64}, {33, 129}, {64, 31}, {2, 4099}};
-  const auto floats = common_dtypes(float_dtypes, dtypes);
   std::vector<Params> cases;
-  for (const auto src : floats) {
-    for (const auto dst : floats) {
-      if (src != dst && src != Dtype::f32 && dst != Dtype::f32) continue;
-      for (const auto& extra : extra_params()) {
-        for (const auto& shape : shapes) {
-          Params params = extra;
-          params.set("rows", shape.rows);
-          params.set("cols", shape.cols);
-          params.set("src_dtype", dtype_value(src));
-          params.set("dst_dtype", dtype_value(dst));
-          cases.push_back(complete_problem({std::string(name()), params}).params);
-        }
+  for (const auto& [src, dst] : dtype_pairs(dtypes)) {
+    for (const auto& extra : extra_params()) {
+      for (const auto& shape : shapes) {
+        Params params = extra;
+        params.set("rows", shape.rows);
+        params.set("cols", shape.cols);
+        params.set("src_dtype", dtype_value(src));
+        params.set("dst_dtype", dtype_value(dst));
+        cases.push_back(complete_problem({std::string(name()), params}).params);
       }
     }
   }

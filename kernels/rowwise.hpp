@@ -2,6 +2,8 @@
 // conformance shapes are written once; an op adds its operands, work and the reference of one row.
 #pragma once
 
+#include <utility>
+
 #include "kernels/rows.hpp"
 #include "kernels/tolerance.hpp"
 
@@ -24,7 +26,7 @@ class RowwiseContract : public OpContract {
   void reference(const Params& p, const InputReader& inputs, int rank, std::size_t operand,
                  std::span<const std::int64_t> elements, std::span<Expected> out) const override;
   Params twin(const Params& p) const override;
-  // Shapes x (float dtype -> the same, and 16 bit <-> f32) x extra_params().
+  // Shapes x dtype_pairs() x extra_params().
   std::vector<Params> conformance_params(std::span<const Dtype> dtypes) const override;
 
  protected:
@@ -32,6 +34,8 @@ class RowwiseContract : public OpContract {
   virtual void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,
                              std::span<const std::int64_t> columns,
                              std::span<Expected> out) const = 0;
+  // (src, dst) combinations out of `dtypes`: the same float type, and 16 bit <-> f32.
+  virtual std::vector<std::pair<Dtype, Dtype>> dtype_pairs(std::span<const Dtype> dtypes) const;
   // Further parameters to go through, each set added to every shape.
   virtual std::vector<Params> extra_params() const { return {Params{}}; }
 };

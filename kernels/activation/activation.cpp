@@ -1,0 +1,75 @@
+// activation: dst = act(src), element by element.
+#include "kernels/pointwise.hpp"
+#include "kernels/rowwise.hpp"
+
+namespace halmark {
+namespace {
+
+struct Kind {
+  Approximated (*function)(double);
+  double flops;
+};
+constexpr std::array<Kind, 4> kinds{{{relu, 1}, {gelu_tanh, 8}, {silu, 4}, {relu_squared, 2}}};
+constexpr std::array<std::int64_t, 4> kind_values{0, 1, 2, 3};
+
+constexpr std::array<ParamSpec, 5> specs{
+    {rows_spec,
+     cols_spec,
+     {.name = "kind",
+      .kind = ParamKind::choice,
+      .allowed = kind_values,
+      .meaning = "0 relu, 1 gelu_tanh, 2 silu, 3 relu squared"},
+     src_dtype_spec,
+     dst_dtype_spec}};
+
+const Kind& kind_of(const Params& p) { return kinds.at(static_cast<std::size_t>(p.at("kind"))); }
+
+class Activation final : public RowwiseContract {
+ public:
+  std::string_view name() const override { return "activation"; }
+  std::string_view summary() const override { return "dst[rows,cols] = act(src)"; }
+  std::span<const ParamSpec> params() const override { return specs; }
+
+  std::vector<OperandSpec> operands(const Params& p) const override {
+    const auto rows = p.at("rows"), cols = p.at("cols");
+    return {rows_operand("src", Role::input, p.dtype("src_dtype"), rows, cols),
+            rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
+  }
+
+  Work work(const Params& p) const override {
+    Work work = operand_traffic(operands(p));
+    work.vector_flops =
+        kind_of(p).flops * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
+    return work;
+  }
+
+ protected:
+  // The function's own error (kernels/pointwise.hpp), then the rounding of dst.
+  void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,
+                     std::span<const std::int64_t> columns,
+                     std::span<Expected> out) const override {
+    const auto cols = p.at("cols");
+    const auto x = read_row(inputs, rank, 0, row * cols, cols);
+    const auto& kind = kind_of(p);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto y = kind.function(x[static_cast<std::size_t>(columns[i])]);
+      out[i] = {.value = y.value,
+                .tolerance = rounded_tolerance(p.dtype("dst_dtype"), y.value, y.error)};
+    }
+  }
+
+  std::vector<Params> extra_params() const override {
+    std::vector<Params> all;
+    for (const auto kind : kind_values) all.push_back({{"kind", kind}});
+    return all;
+  }
+};
+
+}  // namespace
+
+const OpContract& activation_contract() {
+  static const Activation contract;
+  return contract;
+}
+
+}  // namespace halmark

@@ -1,0 +1,70 @@
+// gated_activation: dst = act(gate) * up, where a row of src is gate then up.
+#include "kernels/pointwise.hpp"
+#include "kernels/rowwise.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::array<std::int64_t, 2> kind_values{0, 1};
+
+constexpr std::array<ParamSpec, 5> specs{{rows_spec,
+                                          cols_spec,
+                                          {.name = "kind",
+                                           .kind = ParamKind::choice,
+                                           .allowed = kind_values,
+                                           .meaning = "0 silu, 1 gelu_tanh"},
+                                          src_dtype_spec,
+                                          dst_dtype_spec}};
+
+constexpr double flops_per_value = 4;
+
+class GatedActivation final : public RowwiseContract {
+ public:
+  std::string_view name() const override { return "gated_activation"; }
+  std::string_view summary() const override {
+    return "dst[rows,cols] = act(gate) * up with src[rows,2 cols] = gate then up";
+  }
+  std::span<const ParamSpec> params() const override { return specs; }
+
+  std::vector<OperandSpec> operands(const Params& p) const override {
+    const auto rows = p.at("rows"), cols = p.at("cols");
+    return {rows_operand("src", Role::input, p.dtype("src_dtype"), rows, 2 * cols),
+            rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
+  }
+
+  Work work(const Params& p) const override {
+    Work work = operand_traffic(operands(p));
+    work.vector_flops =
+        flops_per_value * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
+    return work;
+  }
+
+ protected:
+  // The activation's error scales with up; the product adds one rounding.
+  void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,
+                     std::span<const std::int64_t> columns,
+                     std::span<Expected> out) const override {
+    const auto cols = p.at("cols");
+    const auto x = read_row(inputs, rank, 0, row * 2 * cols, 2 * cols);
+    const auto function = p.at("kind") == 0 ? silu : gelu_tanh;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto c = static_cast<std::size_t>(columns[i]);
+      const double up = x[c + static_cast<std::size_t>(cols)];
+      const auto gate = function(x[c]);
+      const double value = gate.value * up;
+      const double error = gate.error * std::fabs(up) + u_f32 * std::fabs(value);
+      out[i] = {.value = value, .tolerance = rounded_tolerance(p.dtype("dst_dtype"), value, error)};
+    }
+  }
+
+  std::vector<Params> extra_params() const override { return {{{"kind", 0}}, {{"kind", 1}}}; }
+};
+
+}  // namespace
+
+const OpContract& gated_activation_contract() {
+  static const GatedActivation contract;
+  return contract;
+}
+
+}  // namespace halmark

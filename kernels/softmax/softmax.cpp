@@ -1,0 +1,59 @@
+// softmax: dst = exp(src - max) / sum, per row.
+#include "kernels/rowwise.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::array<ParamSpec, 4> specs{{rows_spec, cols_spec, src_dtype_spec, dst_dtype_spec}};
+
+constexpr double flops_per_value = 5;  // max, subtract, exp, sum, divide
+
+class Softmax final : public RowwiseContract {
+ public:
+  std::string_view name() const override { return "softmax"; }
+  std::string_view summary() const override { return "dst[rows,cols] = softmax(src) per row"; }
+  std::span<const ParamSpec> params() const override { return specs; }
+
+  std::vector<OperandSpec> operands(const Params& p) const override {
+    const auto rows = p.at("rows"), cols = p.at("cols");
+    return {rows_operand("src", Role::input, p.dtype("src_dtype"), rows, cols),
+            rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols)};
+  }
+
+  Work work(const Params& p) const override {
+    Work work = operand_traffic(operands(p));
+    work.vector_flops =
+        flops_per_value * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
+    return work;
+  }
+
+ protected:
+  // Each exp: its own error and that of the rounded argument x - max; the sum of positive terms has
+  // the same relative error again, plus its accumulation; then one quotient.
+  void row_reference(const Params& p, const InputReader& inputs, int rank, std::int64_t row,
+                     std::span<const std::int64_t> columns,
+                     std::span<Expected> out) const override {
+    const auto cols = p.at("cols");
+    const auto x = read_row(inputs, rank, 0, row * cols, cols);
+    const auto [lowest, highest] = std::ranges::minmax(x);
+    double sum = 0;
+    for (const double value : x) sum += std::exp(value - highest);
+    const double exp_error = transcendental_error + u_f32 * (highest - lowest);
+    const double relative =
+        2 * exp_error + accumulation_error(static_cast<double>(cols), 1) + 2 * u_f32;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const double value = std::exp(x[static_cast<std::size_t>(columns[i])] - highest) / sum;
+      out[i] = {.value = value,
+                .tolerance = rounded_tolerance(p.dtype("dst_dtype"), value, relative * value)};
+    }
+  }
+};
+
+}  // namespace
+
+const OpContract& softmax_contract() {
+  static const Softmax contract;
+  return contract;
+}
+
+}  // namespace halmark
