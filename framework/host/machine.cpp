@@ -1,0 +1,218 @@
+#include "host/machine.hpp"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "host/file_descriptor.hpp"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#endif
+
+namespace halmark {
+namespace {
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string trimmed(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t");
+  const auto end = text.find_last_not_of(" \t");
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+void read_cpuinfo(Machine& machine) {
+  std::ifstream file("/proc/cpuinfo");
+  std::set<std::pair<std::string, std::string>> cores;
+  std::set<std::string> sockets;
+  std::string line, socket = "0";
+  int logical = 0;
+  while (std::getline(file, line)) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string key = trimmed(line.substr(0, colon));
+    const std::string value = trimmed(line.substr(colon + 1));
+    if (key == "processor") ++logical;
+    if (key == "model name") machine.cpu_model = value;
+    if (key == "vendor_id" || key == "CPU implementer") machine.cpu_vendor = value;
+    if (key == "microcode") machine.microcode = value;
+    if (key == "physical id") sockets.insert(socket = value);
+    if (key == "core id") cores.emplace(socket, value);
+    if ((key == "flags" || key == "Features") && machine.cpu_flags.empty()) {
+      std::istringstream words(value);
+      for (std::string word; words >> word;) machine.cpu_flags.push_back(word);
+      std::sort(machine.cpu_flags.begin(), machine.cpu_flags.end());
+    }
+  }
+  machine.logical_cpus = std::max(1, logical);
+  machine.cores = cores.empty() ? machine.logical_cpus : static_cast<int>(cores.size());
+  machine.sockets = sockets.empty() ? 1 : static_cast<int>(sockets.size());
+}
+
+std::vector<std::string> read_caches() {
+  std::vector<std::string> caches;
+  for (int index = 0; index < 8; ++index) {
+    const std::string base =
+        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    const std::string size = first_line(base + "size");
+    if (size.empty()) break;
+    std::string type = first_line(base + "type");
+    std::transform(type.begin(), type.end(), type.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    caches.push_back("L" + first_line(base + "level") + " " + type + " " + size);
+  }
+  return caches;
+}
+
+std::string hex(const unsigned char* bytes, std::size_t count) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += digits[bytes[i] >> 4];
+    text += digits[bytes[i] & 15];
+  }
+  return text;
+}
+
+class Sha256 {
+ public:
+  Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+    if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1) {
+      throw unfit("SHA-256 is not available in this OpenSSL");
+    }
+  }
+  void add(const void* bytes, std::size_t count) { EVP_DigestUpdate(context_.get(), bytes, count); }
+  std::string finish() {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned length = 0;
+    EVP_DigestFinal_ex(context_.get(), digest.data(), &length);
+    return hex(digest.data(), length);
+  }
+
+ private:
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
+
+#if defined(__x86_64__)
+// Leaf 7 bits of EDX: AMX-BF16 22, AMX-TILE 24, AMX-INT8 25 (Intel SDM volume 2, CPUID).
+bool has_amx() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return false;
+  constexpr unsigned wanted = (1u << 22) | (1u << 24) | (1u << 25);
+  if ((edx & wanted) != wanted) return false;
+  // The tile state is off until a process asks for it; a guest kernel may not offer it at all.
+  constexpr long get_supported_components = 0x1021;
+  std::uint64_t components = 0;
+  if (::syscall(SYS_arch_prctl, get_supported_components, &components) != 0) return false;
+  return (components >> 18 & 1) != 0;
+}
+
+bool has_avx512_fp16() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx >> 23 & 1) != 0;
+}
+#endif
+
+}  // namespace
+
+std::string Machine::fingerprint_text() const {
+  std::ostringstream text;
+  text << "cpu: " << cpu_model << "\nvendor: " << cpu_vendor << "\nmicrocode: " << microcode
+       << "\narchitecture: " << architecture << "\nkernel: " << kernel << "\nsockets: " << sockets
+       << "\ncores: " << cores << "\nlogical_cpus: " << logical_cpus
+       << "\nmemory_gib: " << (memory_bytes + (1LL << 29)) / (1LL << 30)
+       << "\ngovernor: " << governor << "\ncaches:";
+  for (std::size_t i = 0; i < caches.size(); ++i) text << (i ? ", " : " ") << caches[i];
+  text << "\nflags:";
+  for (const std::string& flag : cpu_flags) text << ' ' << flag;
+  text << '\n';
+  return text.str();
+}
+
+std::string Machine::fingerprint() const {
+  return "cpu-" + sha256_hex(fingerprint_text()).substr(0, 16);
+}
+
+Machine this_machine() {
+  Machine machine;
+  read_cpuinfo(machine);
+  machine.caches = read_caches();
+  utsname name{};
+  if (::uname(&name) == 0) {
+    machine.kernel = name.release;
+    machine.architecture = name.machine;
+  }
+  machine.memory_bytes = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                         static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+  machine.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  return machine;
+}
+
+std::vector<std::string> isa_keys() {
+  std::vector<std::string> keys;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("sse4.1")) keys.emplace_back("sse41");
+  if (__builtin_cpu_supports("avx")) keys.emplace_back("avx");
+  if (__builtin_cpu_supports("avx2")) keys.emplace_back("avx2");
+  const bool core = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  if (!core) return keys;
+  keys.emplace_back("avx512_core");
+  if (!__builtin_cpu_supports("avx512vnni")) return keys;
+  keys.emplace_back("avx512_core_vnni");
+  if (!__builtin_cpu_supports("avx512bf16")) return keys;
+  keys.emplace_back("avx512_core_bf16");
+  if (has_avx512_fp16()) keys.emplace_back("avx512_core_fp16");
+  if (has_amx()) keys.emplace_back("avx512_core_amx");
+#endif
+  return keys;
+}
+
+std::string best_isa_key() {
+  const auto keys = isa_keys();
+  return keys.empty() ? "" : keys.back();
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  Sha256 hash;
+  hash.add(bytes.data(), bytes.size());
+  return hash.finish();
+}
+
+std::string sha256_descriptor(int fd) {
+  Sha256 hash;
+  std::array<char, 1 << 16> block{};
+  off_t offset = 0;
+  while (true) {
+    const ssize_t count = ::pread(fd, block.data(), block.size(), offset);
+    if (count < 0) throw Error(ExitCode::error, "cannot read a file to hash it");
+    if (count == 0) return hash.finish();
+    hash.add(block.data(), static_cast<std::size_t>(count));
+    offset += count;
+  }
+}
+
+std::string sha256_file(const std::string& path) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) throw Error(ExitCode::error, "cannot open the file", path);
+  return sha256_descriptor(fd.get());
+}
+
+}  // namespace halmark
