@@ -1,0 +1,57 @@
+// What others did to this process while it was measuring. It reports; the validity gate judges.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/measurement.hpp"
+
+namespace halmark {
+
+// Names of the signals, in the order of end(). A signal that cannot be read has no value but a
+// reason: absent is not clean.
+namespace signal_name {
+// Wall time over CPU time of the thread that samples; >= 1.
+inline constexpr char wall_cpu_ratio[] = "wall_cpu_ratio";
+// Run-queue delay summed over the threads of this process, per wall time.
+inline constexpr char run_delay_fraction[] = "run_delay_fraction";
+// Involuntary context switches of this process per sample, at most 1.
+inline constexpr char involuntary_switch_fraction[] = "involuntary_switch_fraction";
+// Share of all CPU ticks stolen by the hypervisor, over the last second or more.
+inline constexpr char steal_fraction[] = "steal_fraction";
+// One-minute load average over online CPUs.
+inline constexpr char load_per_cpu[] = "load_per_cpu";
+// Periods in which the cgroup was throttled during the interval.
+inline constexpr char throttled_periods[] = "throttled_periods";
+}  // namespace signal_name
+
+// Lives as long as the worker; begin() and end() bracket a sampling loop on one thread.
+class Interference {
+ public:
+  Interference();
+  void begin();
+  // `thread_is_busy`: false on devices that work while the sampling thread sleeps; then the ratio
+  // of wall to CPU time says nothing and is absent.
+  std::vector<Signal> end(std::int64_t samples, bool thread_is_busy);
+
+ private:
+  struct Ticks {
+    double at_ns = 0;
+    double steal = 0, total = 0;
+  };
+  struct Reading {
+    double wall_ns = 0, thread_cpu_ns = 0;
+    std::optional<double> run_delay_ns, switches, throttled;
+  };
+  Reading read() const;
+  Signal steal_since_a_second();
+
+  std::string throttle_path_;  // "" = no cgroup controller for CPU time
+  std::deque<Ticks> ticks_;
+  Reading begin_;
+};
+
+}  // namespace halmark
