@@ -1,0 +1,120 @@
+#include "model/config_reader.hpp"
+
+#include <cmath>
+
+#include "core/error.hpp"
+
+namespace halmark {
+
+namespace {
+constexpr std::int64_t size_max = std::int64_t{1} << 31;
+
+std::string shown(const Json& value) {
+  std::string text = printable(value.dump(-1, ' ', true, Json::error_handler_t::replace));
+  constexpr std::size_t shown_max = 40;
+  return text.size() <= shown_max ? text : text.substr(0, shown_max) + "...";
+}
+}  // namespace
+
+ConfigReader::ConfigReader(const Json& config, std::string where)
+    : outer_(&config), inner_(&config), where_(std::move(where)) {
+  if (!config.is_object()) {
+    throw refused("a model configuration must be a JSON object, found " + shown(config), where_);
+  }
+  const auto nested = config.find("text_config");
+  if (nested == config.end() || nested->is_null()) return;
+  if (!nested->is_object()) refuse("text_config", "must be an object, found " + shown(*nested));
+  inner_ = &*nested;
+}
+
+const Json* ConfigReader::find(std::string_view field) const {
+  for (const Json* level : {inner_, outer_}) {
+    const auto it = level->find(std::string(field));
+    if (it != level->end() && !it->is_null()) return &*it;
+  }
+  return nullptr;
+}
+
+void ConfigReader::refuse(std::string_view field, const std::string& problem) const {
+  throw refused("field '" + printable(field) + "' " + problem, where_);
+}
+
+std::optional<std::int64_t> ConfigReader::size(std::string_view field) const {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number_integer()) {
+    refuse(field, "must be a whole number, found " + shown(*value));
+  }
+  const bool fits = !value->is_number_unsigned() ||
+                    value->get<std::uint64_t>() <= static_cast<std::uint64_t>(size_max);
+  const std::int64_t size = fits ? value->get<std::int64_t>() : size_max + 1;
+  if (size < 1 || size > size_max) {
+    refuse(field, "must lie in 1.." + std::to_string(size_max) + ", found " + shown(*value));
+  }
+  return size;
+}
+
+std::int64_t ConfigReader::required_size(std::string_view field) const {
+  const auto value = size(field);
+  if (!value) refuse(field, "is missing; a whole number >= 1 is expected");
+  return *value;
+}
+
+std::optional<double> ConfigReader::number(std::string_view field) const {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number() || !std::isfinite(value->get<double>())) {
+    refuse(field, "must be a finite number, found " + shown(*value));
+  }
+  return value->get<double>();
+}
+
+std::optional<bool> ConfigReader::flag(std::string_view field) const {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_boolean()) refuse(field, "must be true or false, found " + shown(*value));
+  return value->get<bool>();
+}
+
+std::optional<std::string> ConfigReader::text(std::string_view field) const {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_string()) refuse(field, "must be a text, found " + shown(*value));
+  return value->get<std::string>();
+}
+
+std::optional<std::vector<std::string>> ConfigReader::texts(std::string_view field) const {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_array()) refuse(field, "must be a list of texts, found " + shown(*value));
+  std::vector<std::string> out;
+  for (const auto& item : *value) {
+    if (!item.is_string()) refuse(field, "must be a list of texts, holds " + shown(item));
+    out.push_back(item.get<std::string>());
+  }
+  return out;
+}
+
+std::int64_t ConfigReader::size_or(std::string_view field, std::int64_t fallback) {
+  if (const auto value = size(field)) return *value;
+  assume(std::string(field) + " = " + std::to_string(fallback) + " (not in the configuration)");
+  return fallback;
+}
+
+bool ConfigReader::flag_or(std::string_view field, bool fallback) {
+  if (const auto value = flag(field)) return *value;
+  assume(std::string(field) + " = " + (fallback ? "true" : "false") +
+         " (not in the configuration)");
+  return fallback;
+}
+
+std::vector<std::string> ConfigReader::model_types() const {
+  std::vector<std::string> out;
+  for (const Json* level : {outer_, inner_}) {
+    const auto it = level->find("model_type");
+    if (it != level->end() && it->is_string()) out.push_back(it->get<std::string>());
+  }
+  return out;
+}
+
+}  // namespace halmark

@@ -1,0 +1,49 @@
+// Typed access to one model configuration: nested text_config first, then the level above.
+// Every refusal names the file, the field, what was found and what was expected.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.hpp"
+
+namespace halmark {
+
+class ConfigReader {
+ public:
+  // `config` must be an object and must outlive the reader.
+  ConfigReader(const Json& config, std::string where);
+
+  // Nothing when the field is absent or null. Sizes lie in 1..2^31.
+  std::optional<std::int64_t> size(std::string_view field) const;
+  std::int64_t required_size(std::string_view field) const;
+  std::optional<double> number(std::string_view field) const;
+  std::optional<bool> flag(std::string_view field) const;
+  std::optional<std::string> text(std::string_view field) const;
+  std::optional<std::vector<std::string>> texts(std::string_view field) const;
+  bool has(std::string_view field) const { return find(field) != nullptr; }
+
+  // As above with a default that is recorded in assumed().
+  std::int64_t size_or(std::string_view field, std::int64_t fallback);
+  bool flag_or(std::string_view field, bool fallback);
+  void assume(std::string text) { assumed_.push_back(std::move(text)); }
+  const std::vector<std::string>& assumed() const { return assumed_; }
+
+  // model_type candidates, outermost first.
+  std::vector<std::string> model_types() const;
+  const std::string& where() const { return where_; }
+  [[noreturn]] void refuse(std::string_view field, const std::string& problem) const;
+
+ private:
+  const Json* find(std::string_view field) const;
+
+  const Json* outer_;
+  const Json* inner_;  // text_config, or outer_ when there is none
+  std::string where_;
+  std::vector<std::string> assumed_;
+};
+
+}  // namespace halmark

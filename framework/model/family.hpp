@@ -1,0 +1,27 @@
+// A model family: which configurations it reads and which operators it executes. One file per
+// family in families/, one line in families/table.cpp.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "model/config_reader.hpp"
+#include "model/graph_builder.hpp"
+#include "model/model_spec.hpp"
+
+namespace halmark {
+
+struct Family {
+  std::string_view name;
+  std::span<const std::string_view> model_types;
+  // Fills the architecture; throws Error (exit 2) naming the field.
+  void (*read)(ConfigReader& config, ModelSpec& spec);
+  // Emits layer types, their operators in execution order, and the type of every layer.
+  void (*build)(const ModelSpec& spec, GraphBuilder& builder);
+};
+
+std::span<const Family* const> all_families();
+const Family* find_family(std::string_view name);
+const Family* family_of_model_type(std::string_view model_type);
+
+}  // namespace halmark

@@ -1,0 +1,232 @@
+#include "model/graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "core/error.hpp"
+#include "model/family.hpp"
+#include "model/graph_builder.hpp"
+
+namespace halmark {
+
+std::string_view operator_kind_name(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::embedding:
+      return "embedding";
+    case OperatorKind::linear:
+      return "linear";
+    case OperatorKind::attention:
+      return "attention";
+    case OperatorKind::head:
+      return "head";
+    case OperatorKind::norm:
+      return "norm";
+    case OperatorKind::elementwise:
+      return "elementwise";
+    case OperatorKind::quantize:
+      return "quantize";
+    case OperatorKind::collective:
+      return "collective";
+  }
+  return "elementwise";
+}
+
+std::string_view split_name(Split split) {
+  switch (split) {
+    case Split::replicated:
+      return "replicated";
+    case Split::column:
+      return "column";
+    case Split::row:
+      return "row";
+    case Split::head:
+      return "head";
+    case Split::vocab:
+      return "vocab";
+    case Split::pipeline:
+      return "pipeline";
+    case Split::data:
+      return "data";
+  }
+  return "replicated";
+}
+
+std::int64_t OperatorGraph::micro_batch() const {
+  return deployment.workload.batch / deployment.parallel.dp / deployment.parallel.pp;
+}
+
+std::vector<std::int32_t> OperatorGraph::stage_sequence(std::size_t stage) const {
+  const Stage& cut = stages.at(stage);
+  std::vector<std::int32_t> out;
+  if (cut.has_embedding && embedding_type) out.push_back(*embedding_type);
+  const auto first = layers.begin() + cut.first_layer;
+  out.insert(out.end(), first, first + cut.layers);
+  if (cut.has_head && head_type) out.push_back(*head_type);
+  if (pipeline_type) out.push_back(*pipeline_type);
+  return out;
+}
+
+namespace {
+
+using Check = std::optional<Refusal> (*)(const ModelSpec&, const Deployment&);
+
+std::string text(std::string_view what, std::int64_t value) {
+  return std::string(what) + ' ' + std::to_string(value);
+}
+
+std::optional<Refusal> positive_inputs(const ModelSpec&, const Deployment& deployment) {
+  const Workload& w = deployment.workload;
+  const Parallel& p = deployment.parallel;
+  const std::array<std::pair<std::string_view, std::int64_t>, 7> inputs = {
+      {{"batch", w.batch},
+       {"new_tokens", w.new_tokens},
+       {"context", w.context},
+       {"dp", p.dp},
+       {"tp", p.tp},
+       {"pp", p.pp},
+       {"ep", p.ep}}};
+  for (const auto& [name, value] : inputs) {
+    if (value < 1) return Refusal{"nonpositive_input", text(name, value) + " is below 1"};
+  }
+  if (w.cached() < 0) {
+    return Refusal{"nonpositive_input",
+                   text("context", w.context) + " is below " + text("new_tokens", w.new_tokens)};
+  }
+  if (w.phase == Phase::decode && w.new_tokens != 1) {
+    return Refusal{"nonpositive_input", text("decode takes new_tokens 1, found", w.new_tokens)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> bounded_inputs(const ModelSpec&, const Deployment& deployment) {
+  constexpr std::int64_t tokens_max = std::int64_t{1} << 31;
+  const Workload& w = deployment.workload;
+  if (w.batch > tokens_max || w.context > tokens_max || w.new_tokens > tokens_max / w.batch) {
+    return Refusal{"workload_too_large", text("batch", w.batch) + " of " +
+                                             text("new_tokens", w.new_tokens) + " exceeds " +
+                                             std::to_string(tokens_max) + " tokens"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> heads(const ModelSpec& spec, const Deployment& deployment) {
+  const int tp = deployment.parallel.tp;
+  if (spec.heads % tp == 0) return std::nullopt;
+  return Refusal{"tp_does_not_divide_heads", text("tp", tp) + " does not divide " +
+                                                 std::to_string(spec.heads) + " query heads"};
+}
+
+std::optional<Refusal> kv_heads(const ModelSpec& spec, const Deployment& deployment) {
+  const int tp = deployment.parallel.tp;
+  const bool splits = tp <= spec.kv_heads ? spec.kv_heads % tp == 0 : tp % spec.kv_heads == 0;
+  if (splits) return std::nullopt;
+  return Refusal{"tp_kv_mismatch", text("tp", tp) + " and " + std::to_string(spec.kv_heads) +
+                                       " KV heads: neither divides the other"};
+}
+
+std::optional<Refusal> ffn(const ModelSpec& spec, const Deployment& deployment) {
+  const int tp = deployment.parallel.tp;
+  if (spec.intermediate % tp == 0) return std::nullopt;
+  return Refusal{"tp_does_not_divide_ffn",
+                 text("tp", tp) + " does not divide " + text("the FFN width", spec.intermediate)};
+}
+
+std::optional<Refusal> experts(const ModelSpec&, const Deployment& deployment) {
+  const int ep = deployment.parallel.ep;
+  if (ep == 1) return std::nullopt;
+  return Refusal{"ep_does_not_divide_experts", text("ep", ep) + ", but the model has 0 experts"};
+}
+
+std::optional<Refusal> pipeline(const ModelSpec& spec, const Deployment& deployment) {
+  const int pp = deployment.parallel.pp;
+  if (pp <= spec.layers) return std::nullopt;
+  return Refusal{"pp_exceeds_layers",
+                 text("pp", pp) + " exceeds " + std::to_string(spec.layers) + " layers"};
+}
+
+std::optional<Refusal> batch_split(const ModelSpec&, const Deployment& deployment) {
+  const std::int64_t batch = deployment.workload.batch;
+  const Parallel& p = deployment.parallel;
+  if (batch % p.dp != 0) {
+    return Refusal{"dp_does_not_divide_batch",
+                   text("dp", p.dp) + " does not divide " + text("batch", batch)};
+  }
+  if (batch / p.dp % p.pp != 0) {
+    return Refusal{"pp_does_not_divide_batch", text("pp", p.pp) + " does not divide " +
+                                                   text("the batch of one replica,", batch / p.dp)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> context(const ModelSpec& spec, const Deployment& deployment) {
+  const std::int64_t keys = deployment.workload.context;
+  if (!spec.max_position || keys <= *spec.max_position || spec.rope_scaling) return std::nullopt;
+  return Refusal{"context_exceeds_model", text("context", keys) + " exceeds " +
+                                              text("max_position_embeddings", *spec.max_position)};
+}
+
+// An operator needs its input in its own type; only int8 has the conversion in the graph.
+std::optional<Refusal> precision(const ModelSpec&, const Deployment& deployment) {
+  const Precision& p = deployment.precision;
+  for (const Dtype dtype : {p.linear, p.head}) {
+    if (dtype == Dtype::s8 || dtype == p.activation) continue;
+    return Refusal{"dtype_unsupported", std::string(dtype_name(dtype)) + " linears read " +
+                                            std::string(dtype_name(p.activation)) +
+                                            " activations: no conversion is modelled"};
+  }
+  return std::nullopt;
+}
+
+// In the order in which a reader would want to hear them.
+constexpr std::array<Check, 10> checks = {
+    positive_inputs, bounded_inputs, heads,       kv_heads, ffn,
+    experts,         pipeline,       batch_split, context,  precision};
+
+std::vector<std::string> warnings(const ModelSpec& spec, const Deployment& deployment) {
+  std::vector<std::string> out;
+  const int tp = deployment.parallel.tp;
+  if (spec.vocab % tp != 0) {
+    const std::int64_t padded = (spec.vocab + tp - 1) / tp * tp;
+    out.push_back("vocab_padding: vocabulary " + std::to_string(spec.vocab) + " is padded to " +
+                  std::to_string(padded) + " for tp " + std::to_string(tp));
+  }
+  if (spec.max_position && deployment.workload.context > *spec.max_position) {
+    out.push_back("context_exceeds_model: context " + std::to_string(deployment.workload.context) +
+                  " exceeds " + std::to_string(*spec.max_position) +
+                  "; the configuration declares rope scaling");
+  }
+  if (spec.layers % deployment.parallel.pp != 0) {
+    out.push_back("uneven_stages: " + std::to_string(spec.layers) + " layers over pp " +
+                  std::to_string(deployment.parallel.pp));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<Refusal> check_deployment(const ModelSpec& spec, const Deployment& deployment) {
+  for (const Check check : checks) {
+    if (auto refusal = check(spec, deployment)) return refusal;
+  }
+  return std::nullopt;
+}
+
+std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                                 const Deployment& deployment) {
+  if (auto refusal = check_deployment(spec, deployment)) return *refusal;
+  const Family* family = find_family(spec.family);
+  assert(family != nullptr && "load_model sets a family of the table");
+  try {
+    GraphBuilder builder(spec, deployment);
+    family->build(spec, builder);
+    OperatorGraph graph = builder.finish();
+    graph.warnings = warnings(spec, deployment);
+    return graph;
+  } catch (const Error& error) {
+    // A contract refused one of its parameters: a type it does not compute in, or a size.
+    return Refusal{"operator_refused", error.what()};
+  }
+}
+
+}  // namespace halmark

@@ -1,0 +1,117 @@
+// OperatorGraph: what one step of a deployment executes, whole and per rank, in execution order.
+// FLOPs and bytes are asked from the op contracts. Owns the validity of splits; never adds times.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/deployment.hpp"
+#include "core/problem.hpp"
+#include "kernels/contract.hpp"
+#include "model/model_spec.hpp"
+
+namespace halmark {
+
+enum class OperatorKind {
+  embedding,
+  linear,
+  attention,
+  head,
+  norm,
+  elementwise,
+  quantize,
+  collective,
+};
+std::string_view operator_kind_name(OperatorKind kind);
+
+// How the operator is split over the ranks of one tensor-parallel group; pipeline and data are the
+// splits of operators that exist because of those strategies.
+enum class Split { replicated, column, row, head, vocab, pipeline, data };
+std::string_view split_name(Split split);
+
+struct Operator {
+  std::string name;        // unique within its layer type: "q_proj", "ffn_all_reduce"
+  std::string layer_type;  // "embedding", "decoder", "head", "pipeline"
+  OperatorKind kind = OperatorKind::elementwise;
+  Split split = Split::replicated;
+  std::string strategy;             // "replicate", "tensor", "pipeline" or a "+" of them
+  Dtype dtype = Dtype::f32;         // compute dtype: whose peak applies
+  std::string shape_in, shape_out;  // of the unsplit operator, "[8,1024]"
+
+  // The unsplit problem over the whole batch. Absent for collectives: one device needs none.
+  std::optional<Problem> whole;
+  Problem local;    // what one rank executes for one micro-batch
+  Work whole_work;  // one execution of `whole`; zero when absent
+  Work local_work;  // one execution of `local`
+
+  std::int64_t count = 0;                  // executions of `whole` in the model (layers)
+  std::vector<std::int64_t> stage_counts;  // per stage: executions of `local` per micro-batch
+
+  // Parameters and weight bytes of ONE instance. Tied tables count once, at the embedding.
+  std::int64_t parameters = 0;
+  std::int64_t weight_bytes_whole = 0;
+  std::int64_t weight_bytes_local = 0;
+
+  double flops = 0, matmul_flops = 0, bytes = 0;  // whole model, all `count` executions
+  // The rank with the largest share, all its executions of one step (every micro-batch).
+  double flops_per_rank = 0, matmul_flops_per_rank = 0, bytes_per_rank = 0;
+};
+
+// A run of operators that a layer executes in order. Indices into OperatorGraph::operators.
+struct LayerType {
+  std::string name;
+  std::vector<std::int32_t> operators;
+};
+
+struct Stage {
+  std::int64_t first_layer = 0;
+  std::int64_t layers = 0;
+  bool has_embedding = false;
+  bool has_head = false;
+};
+
+struct GraphTotals {
+  double matmul_flops = 0;  // whole model, one step: what MFU counts
+  double flops = 0;
+  double bytes = 0;
+  double flops_per_rank = 0;           // largest stage
+  double matmul_flops_per_rank = 0;    // largest stage
+  double bytes_per_rank = 0;           // largest stage
+  std::int64_t parameters = 0;         // tied tables once
+  std::int64_t active_parameters = 0;  // matmul weights of one token, head in, embedding out
+};
+
+struct OperatorGraph {
+  ModelSpec spec;
+  Deployment deployment;
+  std::vector<Operator> operators;
+  std::vector<LayerType> layer_types;
+  std::optional<std::int32_t> embedding_type, head_type, pipeline_type;  // into layer_types
+  std::vector<std::int32_t> layers;  // layer type of every layer
+  std::vector<Stage> stages;         // pp of them
+  GraphTotals totals;
+  std::vector<std::string> warnings;
+
+  // Sequences that one rank processes at a time: batch / (dp pp).
+  std::int64_t micro_batch() const;
+  // Layer types that a stage executes for one micro-batch, in order.
+  std::vector<std::int32_t> stage_sequence(std::size_t stage) const;
+};
+
+// Why a combination is impossible: a row with status `refused`. `text` names both numbers.
+struct Refusal {
+  std::string reason;  // "tp_does_not_divide_heads"
+  std::string text;    // "tp 3 does not divide 16 query heads"
+};
+
+std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                                 const Deployment& deployment);
+
+// The checks of build_graph alone, without building: for the constraints of a search.
+std::optional<Refusal> check_deployment(const ModelSpec& spec, const Deployment& deployment);
+
+}  // namespace halmark

@@ -1,0 +1,440 @@
+#include "model/graph_builder.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace halmark {
+
+namespace {
+
+std::int64_t number(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
+
+std::string shape(std::initializer_list<std::int64_t> dims) {
+  std::string out = "[";
+  for (const std::int64_t dim : dims) {
+    if (out.size() > 1) out += ',';
+    out += std::to_string(dim);
+  }
+  return out + "]";
+}
+
+// The same op twice: for the whole extent and for one rank's.
+template <typename MakeParams>
+std::pair<Problem, Problem> problems(std::string_view op, MakeParams make) {
+  return {complete_problem({std::string(op), make(&Extent::whole)}),
+          complete_problem({std::string(op), make(&Extent::local)})};
+}
+
+// Weights are the constant operands; the KV cache is state and priced by memory.cpp.
+struct Weights {
+  std::int64_t elements = 0, bytes = 0;
+};
+Weights constant_operands(const Problem& problem) {
+  Weights out;
+  for (const OperandSpec& operand : find_contract(problem.op)->operands(problem.params)) {
+    if (operand.role != Role::constant) continue;
+    out.elements += operand.elements();
+    out.bytes += operand.bytes();
+  }
+  return out;
+}
+
+}  // namespace
+
+struct GraphBuilder::Draft {
+  std::string name;
+  OperatorKind kind = OperatorKind::elementwise;
+  Split split = Split::replicated;
+  std::optional<Problem> whole;
+  Problem local;
+  std::string shape_in, shape_out;
+  bool has_parameters = true;  // false: constants that are no model parameters (scales)
+  Extent bias = {};            // elements
+  Dtype bias_dtype = Dtype::f32;
+  bool shares_embedding = false;
+};
+
+GraphBuilder::GraphBuilder(const ModelSpec& spec, const Deployment& deployment) {
+  graph_.spec = spec;
+  graph_.deployment = deployment;
+  tp_ = deployment.parallel.tp;
+  const Workload& workload = deployment.workload;
+  batch_ = {workload.batch, graph_.micro_batch()};
+  tokens_ = {batch_.whole * workload.new_tokens, batch_.local * workload.new_tokens};
+  context_ = workload.context;
+}
+
+Extent GraphBuilder::split_by_tp(std::int64_t size) const {
+  assert(size % tp_ == 0 && "check_deployment refuses splits that do not divide");
+  return {size, size / tp_};
+}
+
+Extent GraphBuilder::split_kv_heads() const {
+  const std::int64_t heads = graph_.spec.kv_heads;
+  return {heads, std::max<std::int64_t>(1, heads / tp_)};
+}
+
+Extent GraphBuilder::padded_by_tp(std::int64_t size) const {
+  const std::int64_t local = (size + tp_ - 1) / tp_;
+  return {size, local};
+}
+
+std::int32_t GraphBuilder::begin_layer_type(std::string_view name) {
+  graph_.layer_types.push_back({std::string(name), {}});
+  return static_cast<std::int32_t>(graph_.layer_types.size()) - 1;
+}
+
+std::string GraphBuilder::strategy(Split split) const {
+  const Parallel& parallel = graph_.deployment.parallel;
+  std::string out;
+  const auto append = [&out](std::string_view part) {
+    if (!out.empty()) out += '+';
+    out += part;
+  };
+  const bool is_tensor = split != Split::replicated && split != Split::pipeline;
+  if (tp_ > 1 && is_tensor) append("tensor");
+  if (parallel.pp > 1) append("pipeline");
+  if (parallel.dp > 1 || out.empty()) append("replicate");
+  return out;
+}
+
+void GraphBuilder::add(Draft draft) {
+  Operator op;
+  op.name = std::move(draft.name);
+  op.layer_type = graph_.layer_types.back().name;
+  op.kind = draft.kind;
+  op.split = tp_ == 1 && draft.split == Split::replicated && graph_.deployment.parallel.dp > 1
+                 ? Split::data
+                 : draft.split;
+  op.strategy = strategy(draft.split);
+  op.shape_in = std::move(draft.shape_in);
+  op.shape_out = std::move(draft.shape_out);
+
+  const OpContract* contract = find_contract(draft.local.op);
+  op.local_work = contract->work(draft.local.params);
+  op.dtype = op.local_work.compute_dtype;
+  const Weights local = constant_operands(draft.local);
+  op.weight_bytes_local = local.bytes + dtype_bytes(draft.bias_dtype, draft.bias.local);
+  if (draft.whole) {
+    op.whole_work = contract->work(draft.whole->params);
+    const Weights whole = constant_operands(*draft.whole);
+    op.weight_bytes_whole = whole.bytes + dtype_bytes(draft.bias_dtype, draft.bias.whole);
+    if (draft.has_parameters) op.parameters = whole.elements + draft.bias.whole;
+  }
+  if (draft.shares_embedding) op.parameters = 0;
+  op.whole = std::move(draft.whole);
+  op.local = std::move(draft.local);
+
+  graph_.layer_types.back().operators.push_back(static_cast<std::int32_t>(graph_.operators.size()));
+  graph_.operators.push_back(std::move(op));
+}
+
+void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t hidden) {
+  const Extent columns = padded_by_tp(vocab);
+  const std::int64_t dtype = number(precision().activation);
+  auto [whole, local] = problems("embedding", [&](auto side) {
+    return Params{{"rows", tokens_.*side},
+                  {"vocab", columns.*side},
+                  {"hidden", hidden},
+                  {"src_dtype", dtype},
+                  {"dst_dtype", dtype}};
+  });
+  add({.name = std::move(name),
+       .kind = OperatorKind::embedding,
+       .split = Split::vocab,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = shape({tokens_.whole}),
+       .shape_out = shape({tokens_.whole, hidden})});
+}
+
+void GraphBuilder::rmsnorm(std::string name, Extent rows, std::int64_t columns, Split split) {
+  const std::int64_t dtype = number(precision().activation);
+  auto [whole, local] = problems("rmsnorm", [&](auto side) {
+    return Params{
+        {"rows", rows.*side}, {"cols", columns}, {"src_dtype", dtype}, {"dst_dtype", dtype}};
+  });
+  const std::string dims = shape({rows.whole, columns});
+  add({.name = std::move(name),
+       .kind = OperatorKind::norm,
+       .split = split,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::rope(std::string name, Extent heads, std::int64_t head_dim,
+                        std::int64_t rotary_dim, Dtype dst) {
+  auto [whole, local] = problems("rope", [&](auto side) {
+    return Params{{"rows", tokens_.*side},
+                  {"heads", heads.*side},
+                  {"head_dim", head_dim},
+                  {"rotary_dim", rotary_dim},
+                  {"src_dtype", number(precision().activation)},
+                  {"dst_dtype", number(dst)}};
+  });
+  const std::string dims = shape({tokens_.whole, heads.whole, head_dim});
+  add({.name = std::move(name),
+       .split = Split::head,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::copy(std::string name, Extent bytes, Split split) {
+  auto [whole, local] = problems("copy", [&](auto side) { return Params{{"bytes", bytes.*side}}; });
+  const std::string dims = shape({bytes.whole});
+  add({.name = std::move(name),
+       .split = split,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::attention(const AttentionSpec& spec) {
+  const std::int64_t new_tokens = graph_.deployment.workload.new_tokens;
+  auto [whole, local] = problems("attention", [&](auto side) {
+    return Params{{"batch", batch_.*side},
+                  {"heads", spec.heads.*side},
+                  {"kv_heads", spec.kv_heads.*side},
+                  {"head_dim", spec.head_dim},
+                  {"new_tokens", new_tokens},
+                  {"context", context_},
+                  {"causal", 1},
+                  {"window", spec.window},
+                  {"q_dtype", number(precision().attention)},
+                  {"kv_dtype", number(precision().kv_cache)},
+                  {"dst_dtype", number(precision().activation)}};
+  });
+  const std::string dims = shape({batch_.whole, new_tokens, spec.heads.whole, spec.head_dim});
+  add({.name = spec.name,
+       .kind = OperatorKind::attention,
+       .split = Split::head,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::residual_add(std::string name, std::int64_t columns) {
+  const std::int64_t dtype = number(precision().activation);
+  auto [whole, local] = problems("residual_add", [&](auto side) {
+    return Params{
+        {"rows", tokens_.*side}, {"cols", columns}, {"src_dtype", dtype}, {"dst_dtype", dtype}};
+  });
+  const std::string dims = shape({tokens_.whole, columns});
+  add({.name = std::move(name),
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::gated_activation(std::string name, Extent columns, GateKind kind) {
+  const std::int64_t dtype = number(precision().activation);
+  auto [whole, local] = problems("gated_activation", [&](auto side) {
+    return Params{{"rows", tokens_.*side},
+                  {"cols", columns.*side},
+                  {"kind", static_cast<std::int64_t>(kind)},
+                  {"src_dtype", dtype},
+                  {"dst_dtype", dtype}};
+  });
+  add({.name = std::move(name),
+       .split = Split::column,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = shape({tokens_.whole, 2 * columns.whole}),
+       .shape_out = shape({tokens_.whole, columns.whole})});
+}
+
+void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns, Dtype linear,
+                                  Split split) {
+  if (linear != Dtype::s8) return;
+  auto [whole, local] = problems("quantize", [&](auto side) {
+    return Params{{"rows", rows.*side},
+                  {"cols", columns.*side},
+                  {"src_dtype", number(precision().activation)},
+                  {"dst_dtype", number(Dtype::s8)}};
+  });
+  const std::string dims = shape({rows.whole, columns.whole});
+  add({.name = std::move(name),
+       .kind = OperatorKind::quantize,
+       .split = split,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::linear(const LinearSpec& spec) {
+  const bool is_int8 = spec.dtype == Dtype::s8;
+  const std::int64_t dst = number(is_int8 ? Dtype::s32 : precision().activation);
+  auto [whole, local] = problems("gemm", [&](auto side) {
+    return Params{{"m", spec.rows.*side},
+                  {"n", spec.columns_out.*side},
+                  {"k", spec.columns_in.*side},
+                  {"src_dtype", number(spec.dtype)},
+                  {"wei_dtype", number(spec.dtype)},
+                  {"dst_dtype", dst},
+                  {"wei_trans", 1}};
+  });
+  const std::string dims_in = shape({spec.rows.whole, spec.columns_in.whole});
+  const std::string dims_out = shape({spec.rows.whole, spec.columns_out.whole});
+  const Extent bias = spec.has_bias ? spec.columns_out : Extent{};
+  add({.name = spec.name,
+       .kind = spec.kind,
+       .split = spec.split,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims_in,
+       .shape_out = dims_out,
+       .bias = bias,
+       .bias_dtype = precision().activation,
+       .shares_embedding = spec.shares_embedding});
+  if (!is_int8) return;
+
+  auto [whole_back, local_back] = problems("dequantize", [&](auto side) {
+    return Params{{"rows", spec.rows.*side},
+                  {"cols", spec.columns_out.*side},
+                  {"src_dtype", number(Dtype::s32)},
+                  {"dst_dtype", number(precision().activation)}};
+  });
+  // Partial sums of a row split are dequantized before the all-reduce: the row scales differ.
+  const Split split = spec.split == Split::row ? Split::replicated : spec.split;
+  add({.name = spec.name + "_dequantize",
+       .kind = OperatorKind::quantize,
+       .split = split,
+       .whole = std::move(whole_back),
+       .local = std::move(local_back),
+       .shape_in = dims_out,
+       .shape_out = dims_out,
+       .has_parameters = false});
+}
+
+void GraphBuilder::all_reduce(std::string name, std::int64_t columns) {
+  if (tp_ == 1) return;
+  const Dtype dtype = precision().activation;
+  Problem local =
+      complete_problem({"all_reduce", Params{{"bytes", dtype_bytes(dtype, tokens_.local * columns)},
+                                             {"ranks", tp_},
+                                             {"dtype", number(dtype)}}});
+  const std::string dims = shape({tokens_.whole, columns});
+  add({.name = std::move(name),
+       .kind = OperatorKind::collective,
+       .split = Split::row,
+       .whole = std::nullopt,
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::all_gather(std::string name, Extent rows, Extent columns) {
+  if (tp_ == 1) return;
+  const Dtype dtype = precision().activation;
+  Problem local = complete_problem(
+      {"all_gather", Params{{"bytes", dtype_bytes(dtype, rows.local * columns.local)},
+                            {"ranks", tp_},
+                            {"dtype", number(dtype)}}});
+  const std::string dims = shape({rows.whole, columns.whole});
+  add({.name = std::move(name),
+       .kind = OperatorKind::collective,
+       .split = Split::vocab,
+       .whole = std::nullopt,
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::send_recv(std::string name, std::int64_t columns) {
+  const int pp = graph_.deployment.parallel.pp;
+  if (pp == 1) return;
+  const Dtype dtype = precision().activation;
+  Problem local =
+      complete_problem({"send_recv", Params{{"bytes", dtype_bytes(dtype, tokens_.local * columns)},
+                                            {"ranks", pp},
+                                            {"dtype", number(dtype)}}});
+  const std::string dims = shape({tokens_.whole, columns});
+  add({.name = std::move(name),
+       .kind = OperatorKind::collective,
+       .split = Split::pipeline,
+       .whole = std::nullopt,
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+// Layers in equal runs; a remainder goes to the first stages, because the last also has the head.
+void GraphBuilder::cut_stages() {
+  const auto pp = static_cast<std::size_t>(graph_.deployment.parallel.pp);
+  const std::size_t layers = graph_.layers.size();
+  std::int64_t first = 0;
+  for (std::size_t stage = 0; stage < pp; ++stage) {
+    const auto count = static_cast<std::int64_t>(layers / pp + (stage < layers % pp ? 1 : 0));
+    graph_.stages.push_back({first, count, stage == 0, stage + 1 == pp});
+    first += count;
+  }
+}
+
+void GraphBuilder::count_executions() {
+  for (Operator& op : graph_.operators) op.stage_counts.assign(graph_.stages.size(), 0);
+  for (std::size_t stage = 0; stage < graph_.stages.size(); ++stage) {
+    for (const std::int32_t type : graph_.stage_sequence(stage)) {
+      for (const std::int32_t index :
+           graph_.layer_types[static_cast<std::size_t>(type)].operators) {
+        Operator& op = graph_.operators[static_cast<std::size_t>(index)];
+        ++op.stage_counts[stage];
+        ++op.count;
+      }
+    }
+  }
+}
+
+void GraphBuilder::sum_totals() {
+  GraphTotals& totals = graph_.totals;
+  const auto pp = static_cast<double>(graph_.stages.size());  // micro-batches of a step
+  std::vector<GraphTotals> stages(graph_.stages.size());
+  for (Operator& op : graph_.operators) {
+    const auto count = static_cast<double>(op.count);
+    op.flops = count * op.whole_work.flops();
+    op.matmul_flops = count * op.whole_work.matmul_flops;
+    op.bytes = count * op.whole_work.bytes();
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      const double executions = pp * static_cast<double>(op.stage_counts[stage]);
+      const double flops = executions * op.local_work.flops();
+      const double matmul_flops = executions * op.local_work.matmul_flops;
+      const double bytes = executions * op.local_work.bytes();
+      op.flops_per_rank = std::max(op.flops_per_rank, flops);
+      op.matmul_flops_per_rank = std::max(op.matmul_flops_per_rank, matmul_flops);
+      op.bytes_per_rank = std::max(op.bytes_per_rank, bytes);
+      stages[stage].flops += flops;
+      stages[stage].matmul_flops += matmul_flops;
+      stages[stage].bytes += bytes;
+    }
+    totals.flops += op.flops;
+    totals.matmul_flops += op.matmul_flops;
+    totals.bytes += op.bytes;
+    totals.parameters += op.count * op.parameters;
+    // A tied head multiplies the table it shares, so its weights are active although counted once.
+    if (op.kind == OperatorKind::linear || op.kind == OperatorKind::head) {
+      totals.active_parameters += op.count * op.whole->params.at("n") * op.whole->params.at("k");
+    }
+  }
+  for (const GraphTotals& stage : stages) {
+    totals.flops_per_rank = std::max(totals.flops_per_rank, stage.flops);
+    totals.matmul_flops_per_rank = std::max(totals.matmul_flops_per_rank, stage.matmul_flops);
+    totals.bytes_per_rank = std::max(totals.bytes_per_rank, stage.bytes);
+  }
+}
+
+OperatorGraph GraphBuilder::finish() {
+  cut_stages();
+  count_executions();
+  sum_totals();
+  return std::move(graph_);
+}
+
+}  // namespace halmark

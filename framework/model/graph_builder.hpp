@@ -1,0 +1,96 @@
+// GraphBuilder: the vocabulary in which a family says what a layer executes. Each verb appends one
+// operator (int8 linears: with their quantize and dequantize), whole and split.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "model/graph.hpp"
+
+namespace halmark {
+
+// One dimension, unsplit and on one rank.
+struct Extent {
+  std::int64_t whole = 0;
+  std::int64_t local = 0;
+};
+
+// One linear layer y = x W^T, weights [columns_out, columns_in] as the checkpoints store them.
+struct LinearSpec {
+  std::string name;
+  Extent rows;
+  Extent columns_in;
+  Extent columns_out;
+  Split split = Split::column;
+  OperatorKind kind = OperatorKind::linear;
+  Dtype dtype = Dtype::f32;
+  bool has_bias = false;          // parameters only: every library fuses the addition
+  bool shares_embedding = false;  // tied head: its parameters are counted at the embedding
+};
+
+struct AttentionSpec {
+  std::string name;
+  Extent heads;
+  Extent kv_heads;
+  std::int64_t head_dim = 0;
+  std::int64_t window = 0;  // 0 = full
+};
+
+class GraphBuilder {
+ public:
+  GraphBuilder(const ModelSpec& spec, const Deployment& deployment);
+
+  // Extents of this deployment.
+  Extent batch() const { return batch_; }
+  Extent tokens() const { return tokens_; }      // batch x new tokens
+  Extent split_by_tp(std::int64_t size) const;   // must divide
+  Extent split_kv_heads() const;                 // replicated beyond kv_heads ranks
+  Extent padded_by_tp(std::int64_t size) const;  // vocabulary: rounded up
+  static Extent replicated(std::int64_t size) { return {size, size}; }
+  int tp() const { return tp_; }
+  const Precision& precision() const { return graph_.deployment.precision; }
+
+  // Starts a layer type; the following operators belong to it. Returns its index.
+  std::int32_t begin_layer_type(std::string_view name);
+  void set_embedding(std::int32_t type) { graph_.embedding_type = type; }
+  void set_head(std::int32_t type) { graph_.head_type = type; }
+  void set_pipeline(std::int32_t type) { graph_.pipeline_type = type; }
+  void add_layer(std::int32_t type) { graph_.layers.push_back(type); }
+
+  void embedding(std::string name, std::int64_t vocab, std::int64_t hidden);
+  // rows x columns; `split` = head when the rows are heads.
+  void rmsnorm(std::string name, Extent rows, std::int64_t columns, Split split);
+  void rope(std::string name, Extent heads, std::int64_t head_dim, std::int64_t rotary_dim,
+            Dtype dst);
+  void copy(std::string name, Extent bytes, Split split);
+  void attention(const AttentionSpec& attention);
+  void residual_add(std::string name, std::int64_t columns);
+  void gated_activation(std::string name, Extent columns, GateKind kind);
+  // An int8 linear reads what quantize_input wrote; for other dtypes quantize_input adds nothing.
+  void quantize_input(std::string name, Extent rows, Extent columns, Dtype linear, Split split);
+  void linear(const LinearSpec& linear);
+  // Nothing with tp = 1.
+  void all_reduce(std::string name, std::int64_t columns);
+  void all_gather(std::string name, Extent rows, Extent columns);
+  // Nothing with pp = 1.
+  void send_recv(std::string name, std::int64_t columns);
+
+  // Counts executions over the layers and stages and sums the totals. Call once.
+  OperatorGraph finish();
+
+ private:
+  struct Draft;
+  void add(Draft draft);
+  std::string strategy(Split split) const;
+  void cut_stages();
+  void count_executions();
+  void sum_totals();
+
+  OperatorGraph graph_;
+  int tp_ = 1;
+  Extent batch_, tokens_;
+  std::int64_t context_ = 0;
+};
+
+}  // namespace halmark

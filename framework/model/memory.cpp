@@ -1,0 +1,110 @@
+#include "model/memory.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace halmark {
+
+namespace {
+
+const LayerType* type_of(const OperatorGraph& graph, std::optional<std::int32_t> index) {
+  return index ? &graph.layer_types[static_cast<std::size_t>(*index)] : nullptr;
+}
+
+const Operator* first_of(const OperatorGraph& graph, const LayerType* type, OperatorKind kind) {
+  if (type == nullptr) return nullptr;
+  for (const std::int32_t index : type->operators) {
+    const Operator& op = graph.operators[static_cast<std::size_t>(index)];
+    if (op.kind == kind) return &op;
+  }
+  return nullptr;
+}
+
+// A stage that holds both ends keeps a tied table once, as long as both read it in one type.
+std::int64_t shared_table_bytes(const OperatorGraph& graph, const Stage& stage) {
+  if (!graph.spec.tied || !stage.has_embedding || !stage.has_head) return 0;
+  const Operator* table =
+      first_of(graph, type_of(graph, graph.embedding_type), OperatorKind::embedding);
+  const Operator* head = first_of(graph, type_of(graph, graph.head_type), OperatorKind::head);
+  if (table == nullptr || head == nullptr) return 0;
+  const bool is_one_type = graph.deployment.precision.head == graph.deployment.precision.activation;
+  return is_one_type ? head->weight_bytes_local : 0;
+}
+
+std::int64_t weight_bytes(const OperatorGraph& graph, std::size_t stage) {
+  std::int64_t bytes = 0;
+  for (const Operator& op : graph.operators) {
+    bytes += op.stage_counts[stage] * op.weight_bytes_local;
+  }
+  return bytes - shared_table_bytes(graph, graph.stages[stage]);
+}
+
+// Both K and V, of one token, in one layer.
+std::int64_t kv_row_bytes(const OperatorGraph& graph, std::int64_t kv_heads) {
+  return 2 * dtype_bytes(graph.deployment.precision.kv_cache, kv_heads * graph.spec.head_dim);
+}
+
+// A sliding window keeps at most `window` tokens of a sequence.
+std::int64_t kv_bytes(const OperatorGraph& graph, const Stage& stage) {
+  const Deployment& deployment = graph.deployment;
+  const std::int64_t kv_heads =
+      std::max<std::int64_t>(1, graph.spec.kv_heads / deployment.parallel.tp);
+  const std::int64_t sequences = deployment.workload.batch / deployment.parallel.dp;
+  std::int64_t tokens = 0;
+  for (std::int64_t layer = stage.first_layer; layer < stage.first_layer + stage.layers; ++layer) {
+    const std::int64_t window = graph.spec.windows[static_cast<std::size_t>(layer)];
+    const std::int64_t context = deployment.workload.context;
+    tokens += window > 0 ? std::min(window, context) : context;
+  }
+  return tokens * sequences * kv_row_bytes(graph, kv_heads);
+}
+
+// Peak of an inference step: residual and normed input, beside the widest intermediate of the
+// layer; the logits of the last stage in f32 or wider sums. An estimate, printed as one.
+std::int64_t activation_bytes(const OperatorGraph& graph, const Stage& stage) {
+  const ModelSpec& spec = graph.spec;
+  const Deployment& deployment = graph.deployment;
+  const std::int64_t tp = deployment.parallel.tp;
+  const std::int64_t tokens = graph.micro_batch() * deployment.workload.new_tokens;
+  const std::int64_t attention = (spec.heads + 2 * spec.kv_heads) * spec.head_dim / tp;
+  const std::int64_t widest = std::max(attention, 2 * spec.intermediate / tp);
+  const std::int64_t live =
+      dtype_bytes(deployment.precision.activation, tokens * (2 * spec.hidden + widest));
+  const std::int64_t logits = stage.has_head ? graph.micro_batch() * spec.vocab * 4 / tp : 0;
+  return live + logits;
+}
+
+}  // namespace
+
+MemoryUse memory_use(const OperatorGraph& graph) {
+  MemoryUse use;
+  const Parallel& parallel = graph.deployment.parallel;
+  const std::int64_t ranks_per_stage = std::int64_t{parallel.dp} * parallel.tp;
+  for (std::size_t i = 0; i < graph.stages.size(); ++i) {
+    const RankMemory rank = {.weight_bytes = weight_bytes(graph, i),
+                             .kv_bytes = kv_bytes(graph, graph.stages[i]),
+                             .activation_bytes = activation_bytes(graph, graph.stages[i])};
+    use.stages.push_back(rank);
+    use.weight_bytes_total += ranks_per_stage * rank.weight_bytes;
+    use.kv_bytes_total += ranks_per_stage * rank.kv_bytes;
+    use.total_bytes += ranks_per_stage * rank.total();
+    if (rank.total() > use.largest.total()) use.largest = rank;
+  }
+  use.kv_bytes_per_token = graph.spec.layers * kv_row_bytes(graph, graph.spec.kv_heads);
+  return use;
+}
+
+std::optional<std::int64_t> memory_shortfall(const MemoryUse& use, std::int64_t available_bytes) {
+  const std::int64_t missing = use.largest.total() - available_bytes;
+  return missing > 0 ? std::optional(missing) : std::nullopt;
+}
+
+std::optional<Refusal> check_memory(const MemoryUse& use, std::int64_t available_bytes) {
+  const auto missing = memory_shortfall(use, available_bytes);
+  if (!missing) return std::nullopt;
+  return Refusal{"out_of_memory", "a rank needs " + std::to_string(use.largest.total()) +
+                                      " bytes and " + std::to_string(available_bytes) +
+                                      " may be used: short by " + std::to_string(*missing)};
+}
+
+}  // namespace halmark

@@ -1,0 +1,65 @@
+// ModelSpec: the architecture of a model, read from a Hugging Face config.json and checked.
+// Owns finding and reading configurations; what an architecture executes is in families/.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halmark {
+
+// How the feed-forward network activates; the values are `kind` of the op gated_activation.
+enum class GateKind { silu = 0, gelu_tanh = 1 };
+
+struct ModelSpec {
+  std::string id;      // "qwen3-0.6b" style id of a shipped file, or the path of a config.json
+  std::string family;  // key of the family table: "llama", "qwen2", "qwen3"
+  std::string architecture;  // model_type of the configuration
+  std::string source;        // where the configuration is from
+
+  std::int64_t layers = 0;
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t rotary_dim = 0;    // rotated width of a head
+  std::int64_t intermediate = 0;  // dense FFN width
+  std::int64_t vocab = 0;
+  GateKind gate = GateKind::silu;
+  bool tied = false;     // LM head and embedding share one table
+  bool qk_norm = false;  // RMSNorm per head on q and k
+  bool qkv_bias = false;
+  bool o_bias = false;
+  bool mlp_bias = false;
+  bool rope_scaling = false;  // a context beyond max_position warns instead of refusing
+  std::optional<std::int64_t> max_position;
+  std::vector<std::int64_t> windows;  // sliding window per layer, 0 = full; one entry per layer
+
+  std::optional<std::int64_t> published_total_params;  // model card; shipped files only
+  std::vector<std::string> assumed;                    // every defaulted field, for the report
+};
+
+struct ModelListing {
+  std::string id;
+  std::vector<std::string> aliases;
+  std::string architecture;
+  std::string source;
+  std::filesystem::path file;
+};
+
+// `id_or_path`: a config.json (or the folder that holds one), or an id or alias of a shipped file
+// in `model_dirs`, whatever its case and separators. Throws Error (exit 2): unknown name with the
+// three nearest, unknown architecture with the known ones, a bad field with file and field.
+ModelSpec load_model(std::string_view id_or_path,
+                     const std::vector<std::filesystem::path>& model_dirs);
+
+// Reads one configuration from text; `where` names it in errors.
+ModelSpec read_model(std::string_view json_text, const std::string& where);
+
+// All shipped models, by id. Throws Error (exit 2) naming a file that cannot be read.
+std::vector<ModelListing> list_models(const std::vector<std::filesystem::path>& model_dirs);
+
+}  // namespace halmark

@@ -1,0 +1,42 @@
+// Roofline of one execution: its fastest possible time on a device, and what bounds it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/device.hpp"
+#include "core/latency.hpp"
+#include "kernels/contract.hpp"
+
+namespace halmark {
+
+// Which share of a device computes: `threads` of it (0 = all), one of `parts` equal cuts. Figures
+// that a device states for itself as a whole are divided by `parts`; figures per thread count are
+// not.
+struct ShardShare {
+  int threads = 0;
+  int parts = 1;
+};
+
+// FLOP/s of one shard in `dtype`; nothing when the device states no peak for it.
+std::optional<double> shard_peak(const Device& device, Dtype dtype, ShardShare share);
+
+struct Floor {
+  double compute_ns = 0;
+  double memory_ns = 0;
+  double ns = 0;      // the larger
+  std::string bound;  // "compute", "memory", "communication"
+};
+
+// `work` of one execution by one shard. Constants come from memory; the rest from the fastest level
+// that the device states, because activations may be warm. Nothing when the device states neither
+// figure that the work needs.
+std::optional<Floor> work_floor(const Work& work, const Device& device, ShardShare share);
+// Collectives are bounded by communication, whatever the larger term is.
+std::optional<Floor> problem_floor(const Problem& problem, const Device& device, ShardShare share);
+
+// A latency that is the floor and says so; for answers without any measurement.
+std::optional<Latency> roofline_latency(const Problem& problem, const Device& device,
+                                        ShardShare share);
+
+}  // namespace halmark
