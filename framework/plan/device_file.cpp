@@ -63,7 +63,7 @@ Device read(const TomlTable& root) {
   return out;
 }
 
-std::string quoted(std::string_view text) {
+std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -106,9 +106,9 @@ std::vector<Device> known_devices(const std::vector<std::filesystem::path>& fold
 }
 
 std::string device_text(const Device& device) {
-  std::string out = line("id", quoted(device.id)) + line("name", quoted(device.name)) +
-                    line("kind", quoted(device.kind)) +
-                    line("fingerprint", quoted(device.fingerprint)) +
+  std::string out = line("id", toml_string(device.id)) + line("name", toml_string(device.name)) +
+                    line("kind", toml_string(device.kind)) +
+                    line("fingerprint", toml_string(device.fingerprint)) +
                     line("is_measured", device.is_measured ? "true" : "false") +
                     line("memory_bytes", std::to_string(device.memory_bytes));
   if (device.ring_plateau_bytes) {
@@ -117,19 +117,19 @@ std::string device_text(const Device& device) {
   if (device.clock_hz) out += line("clock_hz", real(*device.clock_hz));
   if (device.power_w) out += line("power_w", real(*device.power_w));
   for (const Peak& peak : device.peaks) {
-    out += "\n[[peak]]\n" + line("path", quoted(peak.path)) +
-           line("dtype", quoted(dtype_name(peak.dtype))) + line("isa", quoted(peak.isa)) +
+    out += "\n[[peak]]\n" + line("path", toml_string(peak.path)) +
+           line("dtype", toml_string(dtype_name(peak.dtype))) + line("isa", toml_string(peak.isa)) +
            line("threads", std::to_string(peak.threads)) +
            line("flops_per_s", real(peak.flops_per_s));
     if (peak.flops_per_s_q90) out += line("flops_per_s_q90", real(*peak.flops_per_s_q90));
     if (peak.flops_per_s_high) out += line("flops_per_s_high", real(*peak.flops_per_s_high));
-    out += line("source", quoted(peak.source));
+    out += line("source", toml_string(peak.source));
   }
   for (const Bandwidth& b : device.bandwidths) {
-    out += "\n[[bandwidth]]\n" + line("level", quoted(b.level)) +
+    out += "\n[[bandwidth]]\n" + line("level", toml_string(b.level)) +
            line("threads", std::to_string(b.threads)) + line("bytes_per_s", real(b.bytes_per_s)) +
            line("working_set_bytes", std::to_string(b.working_set_bytes)) +
-           line("source", quoted(b.source));
+           line("source", toml_string(b.source));
   }
   return out;
 }

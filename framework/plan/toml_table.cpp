@@ -42,9 +42,7 @@ struct TomlTable::State {
     if (node.is_table() || node.is_array()) {
       found << (node.is_table() ? "a table" : "a list");
     } else {
-      node.visit([&](const auto& n) {
-        if constexpr (toml::is_value<decltype(n)>) found << toml::node_view<const toml::node>(n);
-      });
+      found << toml::node_view<const toml::node>(&node);
     }
     throw refused("key '" + std::string(key) + "' is " + found.str() + "; expected " + expected,
                   position(node.source()));
