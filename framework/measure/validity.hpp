@@ -1,0 +1,48 @@
+// The validity gate: decides whether a measurement may be trusted. It never corrects a figure.
+#pragma once
+
+#include <string>
+
+#include "core/measurement.hpp"
+
+namespace halmark {
+
+// One signal's two limits; a value above `suspect` or `invalid` gives that verdict.
+struct Limit {
+  double suspect = 0;
+  double invalid = 0;
+};
+
+// Defaults for a shared Linux machine; a sweep file may replace each of them.
+struct ValidityThresholds {
+  static constexpr double never = 1e300;
+  Limit wall_cpu_ratio{1.02, 1.05};  // median of wall / CPU time
+  // Of the whole loop: a preempted sample shifts it although the median stands, so it never
+  // invalidates.
+  Limit loop_wall_cpu_ratio{1.05, never};
+  Limit run_delay_fraction{0.005, 0.05};          // of the sampled interval
+  Limit involuntary_switch_fraction{0.10, 0.50};  // per sample
+  Limit steal_fraction{0.005, 0.02};
+  Limit clock_moved{0.02, 0.05};    // clock probe before against after
+  Limit peak_moved{0.03, 0.05};     // peak probe before against after
+  Limit load_per_cpu{1.25, never};  // the workers themselves bring it to 1
+  Limit throttled_periods{0, 0};
+  double dropped_fraction_suspect = 0.5;  // co-measured samples that did not overlap
+  double deadline_half_width = 0.01;      // an interval this tight excuses a `deadline` stop
+  double slope_disagreement = 0.10;       // device timer against host slope
+};
+
+struct Verdict {
+  Status status = Status::ok;  // ok, suspect, invalid or quarantined
+  std::string reason;          // empty when ok; otherwise signal, value and limit
+};
+
+// Judges signals, probes and samples of a measurement that has samples. The worst signal decides;
+// ties go to the first in the order above. Absent signals do not count against a measurement: their
+// reason stays in the row.
+Verdict judge_validity(const Measurement& measurement, const ValidityThresholds& thresholds);
+
+// Relative distance |a - b| / max(a, b); 0 when both are 0.
+double relative_move(double a, double b);
+
+}  // namespace halmark
