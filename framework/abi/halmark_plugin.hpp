@@ -78,7 +78,7 @@ void grow_safe_write(T* out, T value) noexcept {
 }
 
 inline void log(const hm_host& host, std::int32_t level, const std::string& text) {
-  if (HM_HAS(&host, log)) host.log(host.context, level, text.c_str());
+  if (host.log != nullptr) host.log(host.context, level, text.c_str());
 }
 
 // A view of problem or config parameters, valid for the call; a NULL config reads as empty.

@@ -1,0 +1,353 @@
+// A plugin without hardware: every op computed naively, time and faults from a script (README.md).
+#include <halmark_plugin.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clock.hpp"
+#include "script.hpp"
+#include "tensor.hpp"
+
+namespace fake {
+namespace {
+
+using namespace halmark::plugin;
+
+constexpr std::int64_t elements_max = std::int64_t{1} << 40;
+
+// What plugin, devices and prepareds share; one thread drives it.
+struct State {
+  Script script = Script::from_environment();
+  Faults faults{script};
+  Latency latency{script};
+  std::int64_t memory_used = 0;
+  std::int64_t enqueues = 0;
+  bool uses_events() const { return script.text("timer", "host_clock") == "device_event"; }
+  bool is_asynchronous() const { return uses_events() || script.flag("async"); }
+};
+
+class Buffer {
+ public:
+  Buffer(State& state, std::unique_ptr<HostBuffer> memory, std::int64_t counted)
+      : state_(state), memory_(std::move(memory)), counted_(counted) {
+    state_.memory_used += counted_;
+  }
+  ~Buffer() { state_.memory_used -= counted_; }
+  void* data() const { return memory_->data(); }
+  std::uint64_t bytes() const { return memory_->bytes(); }
+  void write(std::uint64_t offset, const void* source, std::uint64_t bytes) {
+    memory_->write(offset, source, bytes);
+  }
+  void read(std::uint64_t offset, void* target, std::uint64_t bytes) const {
+    memory_->read(offset, target, bytes);
+  }
+
+ private:
+  State& state_;
+  std::unique_ptr<HostBuffer> memory_;
+  std::int64_t counted_;
+};
+
+struct Stream {
+  explicit Stream(State& state) : state(state) {}
+  void wait() {
+    state.faults.at("wait");
+    while (wall_ns() < due_ns) {
+    }
+  }
+  State& state;
+  double device_ns = 0;  // the device clock: time of all work queued so far
+  double due_ns = 0;     // wall clock at which that work is over
+};
+
+struct Event {
+  explicit Event(State& state) : state(state) {}
+  void record(Stream& stream) { at_ns = stream.device_ns; }
+  double elapsed_ns(const Event& end) const { return reported_ns(state.script, end.at_ns - at_ns); }
+  double elapsed_cycles(const Event& end) const {
+    const double clock_hz = state.script.number("clock_hz", 0);
+    if (clock_hz <= 0) throw failure(HM_UNSUPPORTED, "the script names no clock_hz");
+    return (end.at_ns - at_ns) * 1e-9 * clock_hz;
+  }
+  State& state;
+  double at_ns = 0;
+};
+
+Shape shape_of(Params params) {
+  Shape shape;
+  for (const hm_param& param : params) shape[param.name] = param.value;
+  return shape;
+}
+
+// gemm alone has something to tune: block 32 with impl "wide" is the fastest, and "wide" does not
+// go with block 8.
+double latency_factor(Params config) {
+  const std::int64_t block = param_or(config, "block", 32);
+  const double by_block = block == 8 ? 1.6 : block == 16 ? 1.2 : block == 32 ? 1.0 : 1.1;
+  return by_block * (param_or(config, "impl", 0) == 1 ? 0.8 : 1.0);
+}
+
+class Prepared {
+ public:
+  Prepared(State& state, const Op& op, Shape shape, Params config)
+      : state_(state),
+        op_(op),
+        shape_(std::move(shape)),
+        operands_(op.operands(shape_)),
+        factor_(latency_factor(config)),
+        wide_(param_or(config, "impl", 0) == 1),
+        wrong_(state.script.text("wrong")),
+        tensors_(operands_.size()) {
+    for (const Operand& operand : operands_) {
+      bytes_ += static_cast<double>(operand.elements() * dtype_bits(operand.dtype)) / 8;
+    }
+  }
+  ~Prepared() { state_.faults.at("release"); }
+
+  void info(hm_prepared_info& info) const {
+    info.operand_count = static_cast<std::uint32_t>(operands_.size());
+    info.workspace_bytes = workspace_bytes();
+    if (state_.script.flag("nondeterministic")) info.flags |= HM_PREPARED_NONDETERMINISTIC;
+    if (state_.script.flag("constants_opaque")) info.flags |= HM_PREPARED_CONSTANTS_OPAQUE;
+    for (const Operand& operand : operands_) {
+      if (operand.role == HM_ROLE_CONSTANT) info.constant_bytes += plain(operand).bytes;
+    }
+    copy_text(info.implementation, std::string("fake:") + (wide_ ? "wide" : "naive"));
+    copy_text(info.isa, "fake");
+    copy_text(info.library, "fake");
+    copy_text(info.library_version, "1.0");
+  }
+  void operand(std::uint32_t index, hm_operand& out) const {
+    out = plain(operands_[index]);
+    if (!operands_[index].packed) return;
+    std::fill(std::begin(out.strides), std::end(out.strides), 0);
+    copy_text(out.layout, "n_by_k");
+  }
+  void load_constants(Stream&, const hm_arguments& arguments) {
+    state_.faults.at("load_constants");
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].role != HM_ROLE_CONSTANT) continue;
+      const Tensor source = tensor(operands_[i], arguments.sources[i]);
+      const Tensor target = tensor(operands_[i], arguments.buffers[i]);
+      const bool transpose = operands_[i].packed && need_or(shape_, "wei_trans", 0) == 0;
+      if (!transpose) {
+        std::memcpy(target.data, source.data, plain(operands_[i]).bytes);
+        continue;
+      }
+      const std::int64_t k = operands_[i].dims[0], n = operands_[i].dims[1];
+      for (std::int64_t row = 0; row < k; ++row) {
+        for (std::int64_t column = 0; column < n; ++column) {
+          target.set(column * k + row, source.at(row * n + column));
+        }
+      }
+    }
+  }
+  void enqueue(Stream& stream, const hm_launch& launch) {
+    state_.faults.at("enqueue");
+    const std::int64_t lost_at = state_.script.integer("device_lost_at", 0);
+    if (lost_at > 0 && ++state_.enqueues >= lost_at) {
+      throw failure(HM_DEVICE_LOST, "scripted loss of the device", 79);
+    }
+    if (workspace_bytes() > 0 && launch.workspace == nullptr) {
+      throw failure(HM_INVALID_ARGUMENT, "the workspace is missing");
+    }
+    const double begin_ns = wall_ns();
+    double scripted_ns = 0;
+    std::uint64_t done = 0;
+    for_each_execution(launch, [&](const hm_arguments& arguments) {
+      scripted_ns += state_.latency.next_ns(factor_, bytes_);
+      if (wrong_ != "skip_repeats" || done++ == 0) execute(arguments);
+    });
+    stream.device_ns += scripted_ns > 0 ? scripted_ns : wall_ns() - begin_ns;
+    stream.due_ns = begin_ns + scripted_ns;
+    if (!state_.is_asynchronous()) stream.wait();
+  }
+
+ private:
+  static hm_operand plain(const Operand& operand) {
+    hm_operand out{};
+    plain_operand(out, operand.name, operand.role, operand.dtype, operand.dims);
+    return out;
+  }
+  static Tensor tensor(const Operand& operand, hm_buffer* buffer) {
+    return {object_of<Buffer>(buffer).data(), static_cast<std::int32_t>(operand.dtype),
+            operand.elements()};
+  }
+  std::uint64_t workspace_bytes() const {
+    return static_cast<std::uint64_t>(state_.script.integer("workspace_bytes", 0));
+  }
+
+  void execute(const hm_arguments& arguments) {
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      tensors_[i] = tensor(operands_[i], arguments.buffers[i]);
+    }
+    op_.run(shape_, tensors_);
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].role == HM_ROLE_OUTPUT) spoil(tensors_[i], plain(operands_[i]).bytes);
+    }
+    if (state_.script.flag("mutate_inputs")) *static_cast<unsigned char*>(tensors_[0].data) ^= 1;
+  }
+
+  // Wrong answers and stray writes, as the script wants them.
+  void spoil(const Tensor& output, std::uint64_t bytes) {
+    const std::int64_t last = output.elements - 1;
+    if (wrong_ == "zeros") std::memset(output.data, 0, bytes);
+    if (wrong_ == "half") std::memset(static_cast<char*>(output.data) + bytes / 2, 0, bytes / 2);
+    if (wrong_ == "last_element") {
+      const double value = output.at(last);
+      output.set(last, value > 0 ? value / 2 - 1 : value / 2 + 1);
+    }
+    if (wrong_ == "nan") output.set(last / 2, std::numeric_limits<double>::quiet_NaN());
+    if (wrong_ == "cached") {
+      if (remembered_.size() != bytes) {
+        const char* first = static_cast<const char*>(output.data);
+        remembered_.assign(first, first + bytes);
+      }
+      std::memcpy(output.data, remembered_.data(), bytes);
+    }
+    if (state_.script.flag("overrun")) static_cast<char*>(output.data)[bytes] ^= 1;
+  }
+
+  State& state_;
+  const Op& op_;
+  Shape shape_;
+  std::vector<Operand> operands_;
+  double factor_;
+  bool wide_;
+  std::string wrong_;
+  std::vector<Tensor> tensors_;
+  double bytes_ = 0;
+  std::vector<char> remembered_;
+};
+
+struct Comm {};
+
+class Device {
+ public:
+  explicit Device(State& state) : state_(state) {}
+  ~Device() { state_.faults.at("close"); }
+
+  std::unique_ptr<Buffer> allocate(std::uint64_t bytes, std::uint64_t alignment,
+                                   std::int32_t kind) {
+    state_.faults.at("allocate");
+    const std::int64_t quota = state_.script.integer("memory_bytes", 0);
+    if (quota > 0 && bytes > static_cast<std::uint64_t>(quota - state_.memory_used)) {
+      throw failure(HM_OUT_OF_MEMORY, "device quota of " + std::to_string(quota) + " bytes");
+    }
+    std::unique_ptr<HostBuffer> memory = HostBuffer::allocate(bytes, alignment, kind);
+    return std::make_unique<Buffer>(state_, std::move(memory), static_cast<std::int64_t>(bytes));
+  }
+  std::unique_ptr<Buffer> wrap(void* address, std::uint64_t bytes) {
+    return std::make_unique<Buffer>(state_, HostBuffer::wrap(address, bytes), 0);
+  }
+  std::unique_ptr<Stream> stream() { return std::make_unique<Stream>(state_); }
+  std::unique_ptr<Event> event() { return std::make_unique<Event>(state_); }
+  std::unique_ptr<Comm> comm(std::string_view, std::uint32_t, std::uint32_t size) {
+    if (size != 1) throw failure(HM_UNSUPPORTED, "the fake plugin has one rank");
+    return std::make_unique<Comm>();
+  }
+  std::vector<Domain> domains(std::uint32_t kernel, const hm_problem&) const {
+    if (all_ops()[kernel].name != "gemm") return {};
+    return {domain::pow2("block", 8, 64, 32), domain::categorical("impl", {"naive", "wide"})};
+  }
+  void require_support(std::uint32_t kernel, const hm_problem& problem, Params config) const {
+    const Op& op = all_ops()[kernel];
+    if (op.name != problem.op) throw failure(HM_UNSUPPORTED, "this kernel implements another op");
+    if (state_.script.text("unsupported") == op.name) {
+      throw failure(HM_UNSUPPORTED, "the script leaves this op out");
+    }
+    for (const hm_param& param : Params(problem)) {
+      if (std::find(op.params.begin(), op.params.end(), param.name) == op.params.end()) {
+        throw failure(HM_UNSUPPORTED, "unknown parameter '" + std::string(param.name) + "'");
+      }
+    }
+    if (op.name == "gemm") {
+      reject_unknown(config, {"block", "impl"});
+      if (param_or(config, "impl", 0) == 1 && param_or(config, "block", 32) == 8) {
+        throw failure(HM_UNSUPPORTED, "impl wide needs a block of at least 16");
+      }
+    } else {
+      reject_unknown(config, {});
+    }
+    for (const Operand& operand : op.operands(shape_of(problem))) require_operand(operand);
+  }
+  std::unique_ptr<Prepared> prepare(std::uint32_t kernel, const hm_problem& problem, Params config,
+                                    Comm*) {
+    state_.faults.at("prepare");
+    return std::make_unique<Prepared>(state_, all_ops()[kernel], shape_of(problem), config);
+  }
+
+ private:
+  static void require_operand(const Operand& operand) {
+    if (!is_known_dtype(operand.dtype)) {
+      throw failure(HM_UNSUPPORTED, operand.name + ": dtype " + std::to_string(operand.dtype));
+    }
+    std::int64_t left = elements_max;
+    for (const std::int64_t dim : operand.dims) {
+      if (dim < 1 || dim > left)
+        throw failure(HM_UNSUPPORTED, operand.name + ": size out of range");
+      left /= dim;
+    }
+  }
+  State& state_;
+};
+
+class Fake {
+ public:
+  using Device = fake::Device;
+  using Prepared = fake::Prepared;
+  using Buffer = fake::Buffer;
+  using Stream = fake::Stream;
+  using Event = fake::Event;
+  using Comm = fake::Comm;
+  static constexpr const char* name = "fake";
+  static constexpr const char* version = "1.0";
+
+  explicit Fake(const hm_host& host) {
+    state_.faults.at("create");
+    if (device_count() == 0) log(host, HM_LOG_WARNING, "the script names 0 devices");
+  }
+  ~Fake() { state_.faults.at("destroy"); }
+
+  std::uint32_t device_count() const {
+    return static_cast<std::uint32_t>(state_.script.integer("devices", 1));
+  }
+  void describe(std::uint32_t index, hm_device_info& info) {
+    state_.faults.at("describe");
+    info.kind = HM_DEVICE_OTHER;
+    info.timer = state_.uses_events() ? HM_TIMER_DEVICE_EVENT : HM_TIMER_HOST_CLOCK;
+    info.flags = state_.is_asynchronous() ? 0 : HM_DEVICE_SYNCHRONOUS;
+    info.memory_bytes = state_.script.integer("memory_bytes", 0);
+    info.compute_units = 1;
+    copy_text(info.id, std::to_string(index));
+    copy_text(info.name, "scripted device " + std::to_string(index));
+    copy_text(info.isa, "fake");
+    copy_text(info.driver, "none");
+  }
+  std::unique_ptr<Device> open(std::uint32_t, Params options) {
+    state_.faults.at("open");
+    reject_unknown(options, {"threads", "isa"});
+    return std::make_unique<Device>(state_);
+  }
+  std::uint32_t kernel_count() const { return static_cast<std::uint32_t>(all_ops().size()); }
+  void describe_kernel(std::uint32_t kernel, hm_kernel_info& info) const {
+    const std::string op(all_ops()[kernel].name);
+    copy_text(info.name, "fake_" + op);
+    copy_text(info.op, op);
+    if (op == "all_reduce" || op == "all_gather" || op == "send_recv") {
+      info.flags = HM_KERNEL_COLLECTIVE;
+    }
+  }
+
+ private:
+  State state_;
+};
+
+}  // namespace
+}  // namespace fake
+
+HM_PLUGIN(fake::Fake);
