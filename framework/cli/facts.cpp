@@ -1,0 +1,84 @@
+#include "cli/facts.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "plan/device_file.hpp"
+#include "plan/sweep.hpp"
+
+namespace halmark::cli {
+
+Device known_device(const std::string& id) {
+  const std::vector<Device> devices = known_devices(config_dirs("devices"));
+  const auto it = std::ranges::find(devices, id, &Device::id);
+  if (it != devices.end()) return *it;
+  std::vector<std::string> ids;
+  for (const Device& device : devices) ids.push_back(device.id);
+  throw refused("unknown_device: '" + id + "'", {}, suggestion(id, ids));
+}
+
+std::optional<Device> measured_device(const std::string& fingerprint) {
+  const std::filesystem::path path = measured_device_path(fingerprint);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  return read_device(path.string());
+}
+
+void add_deployment_options(CLI::App& app, DeploymentOptions& options) {
+  app.add_option("--phase", options.phase, "prefill or decode");
+  app.add_option("--batch", options.batch, "Sequences in flight over the whole deployment");
+  app.add_option("--new-tokens", options.new_tokens,
+                 "New tokens a sequence (prefill; default 512)");
+  app.add_option("--context", options.context, "Keys that the last query sees (default 1024)");
+  app.add_option("--tp", options.tp, "Tensor parallel ranks");
+  app.add_option("--pp", options.pp, "Pipeline stages");
+  app.add_option("--dp", options.dp, "Data parallel replicas");
+  app.add_option("--ep", options.ep, "Expert parallel ranks");
+  app.add_option("--dtype", options.dtype, "f32, bf16, int8 (quantised linear layers) or a dtype");
+}
+
+Precision precision_from(const std::string& text, bool has_bf16) {
+  const std::vector<std::string> names = known_precisions();
+  const auto dtype = parse_dtype(text);
+  const std::string exact = dtype ? std::string(dtype_name(*dtype)) : text;
+  const std::string name = exact == "s8" ? "int8" : exact;
+  if (std::ranges::find(names, name) != names.end()) return precision_named(name, has_bf16);
+  if (!dtype) {
+    std::vector<std::string> all = names;
+    for (const Dtype d : all_dtypes()) all.emplace_back(dtype_name(d));
+    throw refused("unknown dtype '" + text + "'", {}, suggestion(text, all));
+  }
+  const bool is_narrow = dtype_bits(*dtype) <= 8;
+  const Dtype rest = is_narrow ? Dtype::bf16 : *dtype;
+  return {.name = exact,
+          .linear = *dtype,
+          .head = rest,
+          .attention = rest,
+          .kv_cache = rest,
+          .activation = rest};
+}
+
+Deployment deployment_from(const DeploymentOptions& options, const std::string& model) {
+  const auto phase = parse_phase(options.phase);
+  if (!phase) {
+    throw refused("unknown phase '" + options.phase + "'", {},
+                  suggestion(options.phase, {"prefill", "decode"}));
+  }
+  Workload workload{.phase = *phase, .batch = options.batch};
+  if (*phase == Phase::decode) {
+    workload.new_tokens = options.new_tokens != 0 ? options.new_tokens : 1;
+    workload.context = options.context != 0 ? options.context : 1024;
+  } else {
+    workload.new_tokens = options.new_tokens != 0 ? options.new_tokens
+                          : options.context != 0  ? options.context
+                                                  : 512;
+    workload.context = options.context != 0 ? options.context : workload.new_tokens;
+  }
+  return {.model = model,
+          .parallel = {options.dp, options.tp, options.pp, options.ep},
+          .precision = precision_from(options.dtype, true),
+          .workload = workload};
+}
+
+}  // namespace halmark::cli

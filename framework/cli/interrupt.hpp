@@ -1,0 +1,13 @@
+// SIGINT, SIGTERM and SIGHUP: the first asks the run to stop between samples, the second leaves.
+#pragma once
+
+#include "core/error.hpp"
+
+namespace halmark::cli {
+
+void watch_interrupts();
+bool interrupted();
+// interrupted (130) or terminated (143); only after interrupted().
+ExitCode interrupt_exit_code();
+
+}  // namespace halmark::cli

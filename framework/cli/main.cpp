@@ -1,0 +1,107 @@
+// Parses, dispatches, prints. Errors are caught here and nowhere else.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/terminal.hpp"
+#include "core/version.hpp"
+
+namespace halmark::cli {
+namespace {
+
+void add_global_options(CLI::App& app, GlobalOptions& options) {
+  app.add_flag("--json", options.json, "Print one JSON envelope on stdout and nothing else");
+  app.add_flag("--quiet,-q", options.quiet, "No progress, no warnings on stderr");
+  app.add_option("--color", options.color, "auto, always or never (NO_COLOR is honoured)")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--progress", options.progress, "auto, json or never")
+      ->check(CLI::IsMember({"auto", "json", "never"}));
+  app.add_option("--db", options.db, "Results database (a file; default under XDG state)");
+  app.add_option("--plugin", options.plugins, "Plugin file or folder, searched first");
+}
+
+// Text of usage errors names the option and the remedy; CLI11's own exit codes are not ours.
+Error usage_error(const CLI::ParseError& error) {
+  std::string what = error.what();
+  while (!what.empty() && what.back() == '\n') what.pop_back();
+  return refused(what, {}, "see halmark --help");
+}
+
+int finish(const GlobalOptions& options, const Command& command, const CommandResult& result,
+           const Error* error) {
+  if (options.json) {
+    write_stdout(envelope(command, result, error));
+  } else if (error == nullptr) {
+    write_stdout(result.text);
+  }
+  if (!options.json && !options.quiet) {
+    for (const Warning& w : result.warnings) {
+      write_stderr("halmark: warning " + w.code + ": " + printable(w.subject + ": " + w.text) +
+                   (w.remedy.empty() ? "" : "; " + printable(w.remedy)) + '\n');
+    }
+  }
+  if (error != nullptr && !options.json) write_stderr("halmark: " + error->line() + '\n');
+  return static_cast<int>(error != nullptr ? error->exit_code() : result.exit_code);
+}
+
+int run_command(const GlobalOptions& options, const Command& command, const Action& action) {
+  try {
+    return finish(options, command, action(options), nullptr);
+  } catch (const Error& error) {
+    return finish(options, command, {}, &error);
+  } catch (const std::bad_alloc&) {
+    const Error error(ExitCode::error, "out of memory", {},
+                      "free memory or choose a smaller sweep");
+    return finish(options, command, {}, &error);
+  } catch (const std::exception& e) {
+    const Error error(ExitCode::error, std::string("internal error: ") + e.what(), {},
+                      "this is a defect of halmark; please report the command line");
+    return finish(options, command, {}, &error);
+  }
+}
+
+int run(int argc, char** argv) {
+  GlobalOptions options;
+  CLI::App app{"Halmark measures, models and searches AI compute: kernels, MFU, Pareto fronts.",
+               "halmark"};
+  app.set_version_flag("--version", std::string("halmark ") + tool_version + " (" + tool_build +
+                                        ", " + build_type + ")");
+  app.require_subcommand(1);
+  add_global_options(app, options);
+  std::vector<std::pair<CLI::App*, Action>> actions;
+  for (const Command& command : commands()) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    sub->fallthrough();
+    actions.emplace_back(sub, command.add(*sub));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    const Error ours = usage_error(error);
+    const auto subs = app.get_subcommands();
+    const Command* named = &commands().front();
+    for (const Command& command : commands()) {
+      if (!subs.empty() && subs.front()->get_name() == command.name) named = &command;
+    }
+    return finish(options, *named, {}, &ours);
+  }
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    if (actions[i].first->parsed()) {
+      return run_command(options, commands()[i], actions[i].second);
+    }
+  }
+  return static_cast<int>(ExitCode::refused);
+}
+
+}  // namespace
+}  // namespace halmark::cli
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  halmark::cli::watch_interrupts();
+  return halmark::cli::run(argc, argv);
+}
