@@ -41,7 +41,8 @@ HM_CPU_INLINE void store(float* target, Vector value) {
   __builtin_memcpy(target, &value, sizeof value);
 }
 
-HM_CPU_INLINE Vector broadcast(float value) { return Vector{} + value; }
+// x - 0 is x for every x; 0 + x is not (-0) and would cost an addition.
+HM_CPU_INLINE Vector broadcast(float value) { return value - Vector{}; }
 
 HM_CPU_INLINE Vector larger(Vector a, Vector b) { return a > b ? a : b; }
 
@@ -82,12 +83,15 @@ HM_CPU_INLINE float power_of_two(float x) { return power_of_two(broadcast(x))[0]
 #if HM_CPU_LANES == 16
 #define HM_CPU_LOWER 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #define HM_CPU_UPPER 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define HM_CPU_SWAPPED 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7
 #elif HM_CPU_LANES == 8
 #define HM_CPU_LOWER 0, 8, 1, 9, 2, 10, 3, 11
 #define HM_CPU_UPPER 4, 12, 5, 13, 6, 14, 7, 15
+#define HM_CPU_SWAPPED 4, 5, 6, 7, 0, 1, 2, 3
 #else
 #define HM_CPU_LOWER 0, 4, 1, 5
 #define HM_CPU_UPPER 2, 6, 3, 7
+#define HM_CPU_SWAPPED 2, 3, 0, 1
 #endif
 #if __has_builtin(__builtin_shufflevector)
 #define HM_CPU_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -96,28 +100,47 @@ HM_CPU_INLINE float power_of_two(float x) { return power_of_two(broadcast(x))[0]
 #endif
 HM_CPU_INLINE Vector lower(Vector a, Vector b) { return HM_CPU_SHUFFLE(a, b, HM_CPU_LOWER); }
 HM_CPU_INLINE Vector upper(Vector a, Vector b) { return HM_CPU_SHUFFLE(a, b, HM_CPU_UPPER); }
+HM_CPU_INLINE Vector swapped_halves(Vector a) { return HM_CPU_SHUFFLE(a, a, HM_CPU_SWAPPED); }
 
-// Lane i of the result is the sum of all lanes of x[i].
-HM_CPU_INLINE Vector sums(Vector (&x)[lanes]) {
-  HM_CPU_UNROLL
-  for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
+// Lane i of the result is the sum of all lanes of x[i]. Recursion instead of a halving loop: GCC
+// unrolls that one too late to keep x in registers.
+template <std::int64_t Count>
+HM_CPU_INLINE Vector sums(const Vector (&x)[Count]) {
+  if constexpr (Count == 1) {
+    return x[0];
+  } else {
+    constexpr std::int64_t half = Count / 2;
+    Vector y[half];
     HM_CPU_UNROLL
     for (std::int64_t i = 0; i < half; ++i) {
-      x[i] = lower(x[i], x[i + half]) + upper(x[i], x[i + half]);
+      y[i] = lower(x[i], x[i + half]) + upper(x[i], x[i + half]);
     }
+    return sums(y);
   }
-  return x[0];
 }
 
-HM_CPU_INLINE void transpose(Vector (&x)[lanes]) {
+// Reductions over one vector in log2(lanes) steps; every lane holds the result.
+HM_CPU_INLINE Vector largest_lane(Vector x) {
   HM_CPU_UNROLL
-  for (std::int64_t stage = 1; stage < lanes; stage *= 2) {
+  for (std::int64_t step = 1; step < lanes; step *= 2) x = larger(lower(x, x), upper(x, x));
+  return x;
+}
+HM_CPU_INLINE Vector sum_of_lanes(Vector x) {
+  HM_CPU_UNROLL
+  for (std::int64_t step = 1; step < lanes; step *= 2) x = lower(x, x) + upper(x, x);
+  return x;
+}
+
+template <std::int64_t Stages = lanes>
+HM_CPU_INLINE void transpose(Vector (&x)[lanes]) {
+  if constexpr (Stages > 1) {
     Vector y[lanes];
     HM_CPU_UNROLL
     for (std::int64_t i = 0; i < lanes / 2; ++i) {
       y[2 * i] = lower(x[i], x[i + lanes / 2]);
       y[2 * i + 1] = upper(x[i], x[i + lanes / 2]);
     }
+    transpose<Stages / 2>(y);
     HM_CPU_UNROLL
     for (std::int64_t i = 0; i < lanes; ++i) x[i] = y[i];
   }
@@ -144,21 +167,17 @@ float soften_row(float* scores, std::int64_t begin, std::int64_t end, std::int64
   for (std::int64_t j = begin + lanes; j < full; j += lanes) {
     most = larger(load(scores + j), most);
   }
-  float new_max = row_max;
-  for (std::int64_t i = 0; i < lanes; ++i) new_max = most[i] > new_max ? most[i] : new_max;
-
-  const Vector shift = broadcast(new_max);
+  const Vector old_max = broadcast(row_max);
+  const Vector new_max = larger(largest_lane(most), old_max);
   Vector total = Vector{};
   for (std::int64_t j = begin; j < full; j += lanes) {
-    const Vector weight = power_of_two(load(scores + j) - shift);
+    const Vector weight = power_of_two(load(scores + j) - new_max);
     store(scores + j, weight);
     total += weight;
   }
-  float sum = 0.0F;
-  for (std::int64_t i = 0; i < lanes; ++i) sum += total[i];
-  const float factor = power_of_two(row_max - new_max);
-  row_sum = row_sum * factor + sum;
-  row_max = new_max;
+  const float factor = power_of_two(old_max - new_max)[0];
+  row_sum = row_sum * factor + sum_of_lanes(total)[0];
+  row_max = new_max[0];
   for (std::int64_t j = zero_begin; j < begin; ++j) scores[j] = 0.0F;
   for (std::int64_t j = end; j < zero_end; ++j) scores[j] = 0.0F;
   return factor;
@@ -168,18 +187,44 @@ float soften_row(float* scores, std::int64_t begin, std::int64_t end, std::int64
 
 constexpr std::int64_t score_stride = stream_keys + padded_lanes;
 
+// What the next phase will read, asked for a little at every step of this one: memory then works
+// while the arithmetic does. K and V are two streams of short bursts, and the hardware prefetcher
+// starts again at every page.
+struct Ahead {
+  const char* next = nullptr;
+  std::int64_t lines = 0;           // left to ask for
+  std::int64_t lines_per_step = 0;  // so that they last for all steps of the phase
+};
+
+HM_CPU_INLINE void step(Ahead& ahead) {
+  if (ahead.lines <= 0) return;
+  for (std::int64_t i = 0; i < ahead.lines_per_step; ++i) {
+    __builtin_prefetch(ahead.next, 0, 2);
+    ahead.next += 64;
+  }
+  ahead.lines -= ahead.lines_per_step;
+}
+
+HM_CPU_INLINE Ahead ahead_of(const void* next, std::int64_t bytes, std::int64_t steps) {
+  const std::int64_t lines = (bytes + 63) / 64;
+  return {static_cast<const char*>(next), lines, (lines + steps - 1) / steps};
+}
+
 // Scores of `Rows` queries with lanes / Rows keys: that many accumulators, reduced together.
 template <int Rows, typename Element>
 HM_CPU_INLINE void score_keys(const float* queries, const Element* keys, std::int64_t stride,
-                              std::int64_t width, std::int64_t count, float* scores) {
+                              std::int64_t width, std::int64_t count, float* scores, Ahead& ahead) {
   constexpr std::int64_t group = lanes / Rows;
   for (std::int64_t j = 0; j < count; j += group) {
     const Element* key[group];
     for (std::int64_t i = 0; i < group; ++i) {
       key[i] = keys + (j + i < count ? j + i : count - 1) * stride;  // a repeated key is not used
     }
-    Vector accumulators[lanes] = {};
+    Vector accumulators[lanes];
+    HM_CPU_UNROLL
+    for (std::int64_t i = 0; i < lanes; ++i) accumulators[i] = Vector{};
     for (std::int64_t d = 0; d < width; d += lanes) {
+      step(ahead);
       Vector query[Rows];
       HM_CPU_UNROLL
       for (int r = 0; r < Rows; ++r) query[r] = load(queries + r * padded_width(width) + d);
@@ -191,10 +236,9 @@ HM_CPU_INLINE void score_keys(const float* queries, const Element* keys, std::in
       }
     }
     const Vector result = sums(accumulators);
-    for (int r = 0; r < Rows; ++r) {
-      __builtin_memcpy(scores + r * score_stride + j,
-                       reinterpret_cast<const float*>(&result) + r * group, group * sizeof(float));
-    }
+    // Whole vectors: what a store writes too much belongs to the next keys or to the row's slack.
+    store(scores + j, result);
+    if constexpr (Rows == 2) store(scores + score_stride + j, swapped_halves(result));
   }
 }
 
@@ -202,7 +246,7 @@ HM_CPU_INLINE void score_keys(const float* queries, const Element* keys, std::in
 template <int Rows, int Width, typename Element>
 HM_CPU_INLINE void add_values(const float* weights, const float* factors, const Element* values,
                               std::int64_t stride, std::int64_t count, float* accumulated,
-                              std::int64_t accumulated_stride) {
+                              std::int64_t accumulated_stride, Ahead& ahead) {
   Vector sum[Rows][Width];
   HM_CPU_UNROLL
   for (int r = 0; r < Rows; ++r) {
@@ -212,6 +256,7 @@ HM_CPU_INLINE void add_values(const float* weights, const float* factors, const 
     }
   }
   for (std::int64_t j = 0; j < count; ++j) {
+    step(ahead);
     Vector weight[Rows];
     HM_CPU_UNROLL
     for (int r = 0; r < Rows; ++r) weight[r] = broadcast(weights[r * score_stride + j]);
@@ -231,26 +276,21 @@ HM_CPU_INLINE void add_values(const float* weights, const float* factors, const 
   }
 }
 
+constexpr int strip = static_cast<int>(lanes / 2);  // vectors of columns per pass
+
 template <int Rows, typename Element>
 HM_CPU_INLINE void add_value_rows(const float* weights, const float* factors, const Element* values,
                                   std::int64_t stride, std::int64_t width, std::int64_t count,
-                                  float* accumulated) {
-  constexpr int strip = static_cast<int>(lanes / 2);
+                                  float* accumulated, Ahead& ahead) {
   const std::int64_t wide = padded_width(width);
   std::int64_t d = 0;
   for (; d + strip * lanes <= width; d += strip * lanes) {
-    add_values<Rows, strip>(weights, factors, values + d, stride, count, accumulated + d, wide);
+    add_values<Rows, strip>(weights, factors, values + d, stride, count, accumulated + d, wide,
+                            ahead);
   }
   for (; d < width; d += lanes) {
-    add_values<Rows, 1>(weights, factors, values + d, stride, count, accumulated + d, wide);
+    add_values<Rows, 1>(weights, factors, values + d, stride, count, accumulated + d, wide, ahead);
   }
-}
-
-// Asks for the rows of one block ahead of their use; K and V are two streams of short bursts that
-// the hardware prefetcher restarts at every page.
-HM_CPU_INLINE void prefetch(const void* source, std::int64_t bytes) {
-  const char* line = static_cast<const char*>(source);
-  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(line + i, 0, 2);
 }
 
 template <typename Element>
@@ -266,32 +306,42 @@ void widen_block(const Element* source, std::int64_t count, std::int64_t width, 
   }
 }
 
+struct Upcoming {  // bytes that the next phase reads
+  const void* begin;
+  std::int64_t bytes;
+};
+
 template <typename Element>
 HM_CPU_INLINE void score_block(const float* queries, std::int64_t rows, const Element* keys,
-                               std::int64_t width, std::int64_t count, float* scores) {
+                               std::int64_t width, std::int64_t count, float* scores,
+                               const Upcoming& upcoming) {
   const std::int64_t wide = padded_width(width);
+  const std::int64_t passes = (rows + 1) / 2 * (2 * count / lanes + 1);
+  Ahead ahead = ahead_of(upcoming.begin, upcoming.bytes, passes * (width / lanes));
   std::int64_t r = 0;
   for (; r + 2 <= rows; r += 2) {
-    score_keys<2>(queries + r * wide, keys, width, width, count, scores + r * score_stride);
+    score_keys<2>(queries + r * wide, keys, width, width, count, scores + r * score_stride, ahead);
   }
   if (r < rows) {
-    score_keys<1>(queries + r * wide, keys, width, width, count, scores + r * score_stride);
+    score_keys<1>(queries + r * wide, keys, width, width, count, scores + r * score_stride, ahead);
   }
 }
 
 template <typename Element>
 HM_CPU_INLINE void value_block(const float* weights, const float* factors, std::int64_t rows,
                                const Element* values, std::int64_t width, std::int64_t count,
-                               float* accumulated) {
+                               float* accumulated, const Upcoming& upcoming) {
   const std::int64_t wide = padded_width(width);
+  const std::int64_t passes = (rows + 1) / 2 * (width / (strip * lanes) + 1);
+  Ahead ahead = ahead_of(upcoming.begin, upcoming.bytes, passes * count);
   std::int64_t r = 0;
   for (; r + 2 <= rows; r += 2) {
     add_value_rows<2>(weights + r * score_stride, factors + r, values, width, width, count,
-                      accumulated + r * wide);
+                      accumulated + r * wide, ahead);
   }
   if (r < rows) {
     add_value_rows<1>(weights + r * score_stride, factors + r, values, width, width, count,
-                      accumulated + r * wide);
+                      accumulated + r * wide, ahead);
   }
 }
 
@@ -323,21 +373,22 @@ void stream_typed(const AttentionTask& task, const float* queries, const Attenti
     const std::int64_t count = clamped(key_end - first, 0, stream_keys);
     const Element* k = keys + first * width;
     const Element* v = values + first * width;
-    prefetch(v, count * width * static_cast<std::int64_t>(sizeof(Element)));
+    const std::int64_t next = clamped(key_end - first - count, 0, stream_keys);
+    const Upcoming next_values{v, count * width * static_cast<std::int64_t>(sizeof(Element))};
+    const Upcoming next_keys{k + count * width,
+                             next * width * static_cast<std::int64_t>(sizeof(Element))};
     if (direct) {
-      score_block(queries, rows, k, width, count, scores);
+      score_block(queries, rows, k, width, count, scores, next_values);
     } else {
       widen_block(k, count, width, block);
-      score_block(queries, rows, block, wide, count, scores);
+      score_block(queries, rows, block, wide, count, scores, next_values);
     }
-    const std::int64_t next = clamped(key_end - first - count, 0, stream_keys);
-    prefetch(k + count * width, next * width * static_cast<std::int64_t>(sizeof(Element)));
     soften_block(task, state, first, count, scores, factors);
     if (direct) {
-      value_block(scores, factors, rows, v, width, count, state.accumulated);
+      value_block(scores, factors, rows, v, width, count, state.accumulated, next_keys);
     } else {
       widen_block(v, count, width, block);
-      value_block(scores, factors, rows, block, wide, count, state.accumulated);
+      value_block(scores, factors, rows, block, wide, count, state.accumulated, next_keys);
     }
   }
 }
