@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/unit/kernels/table_reader.hpp"
+
+namespace halmark::testing {
+namespace {
+
+Params gemm(std::int64_t m, std::int64_t n, std::int64_t k, Dtype src, Dtype dst, int trans = 0) {
+  return {{"m", m},
+          {"n", n},
+          {"k", k},
+          {"src_dtype", value_of(src)},
+          {"wei_dtype", value_of(src)},
+          {"dst_dtype", value_of(dst)},
+          {"wei_trans", trans}};
+}
+
+TEST(Gemm, multiplies_a_hand_computed_matrix) {
+  const TableReader inputs({{1, 2, 3, 4, 5, 6}, {1, 0, 2, 0, 1, 2, 1, 1, 0, 3, 1, 1}});
+  const auto out = expected("gemm", gemm(2, 4, 3, Dtype::f32, Dtype::f32), inputs, 2);
+  // [1 2 3; 4 5 6] x [1 0 2 0; 1 2 1 1; 0 3 1 1]
+  const double want[] = {3, 13, 7, 5, 9, 28, 19, 11};
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(out[i].value, want[i]) << i;
+}
+
+TEST(Gemm, transposed_weights_give_the_same_product) {
+  const TableReader plain({{1, 2, 3, 4}, {5, 6, 7, 8}});
+  const TableReader transposed({{1, 2, 3, 4}, {5, 7, 6, 8}});
+  const auto a = expected("gemm", gemm(2, 2, 2, Dtype::f32, Dtype::f32), plain, 2);
+  const auto b = expected("gemm", gemm(2, 2, 2, Dtype::f32, Dtype::f32, 1), transposed, 2);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(a[i].value, b[i].value);
+}
+
+// Against a triple loop in long double over the raw bytes of the buffers, at sizes that cross the
+// column block of the reference.
+TEST(Gemm, reference_agrees_with_a_plain_loop_over_the_bytes) {
+  const std::int64_t m = 19, n = 131, k = 37;
+  for (const int trans : {0, 1}) {
+    const auto params = gemm(m, n, k, Dtype::bf16, Dtype::f32, trans);
+    const auto operands = op("gemm").operands(params);
+    const GeneratedInputs inputs(11, operands, 3);
+    std::vector<unsigned char> src(static_cast<std::size_t>(operands[0].bytes()));
+    std::vector<unsigned char> wei(static_cast<std::size_t>(operands[1].bytes()));
+    inputs.pool(0).fill(0, 3, 0, src.data());
+    inputs.pool(1).fill(0, 3, 1, wei.data());
+    const auto out = expected("gemm", params, inputs, 2);
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        long double sum = 0, magnitude = 0;
+        for (std::int64_t q = 0; q < k; ++q) {
+          const long double term =
+              static_cast<long double>(load_element(Dtype::bf16, src.data(), i * k + q)) *
+              load_element(Dtype::bf16, wei.data(), trans ? j * k + q : q * n + j);
+          sum += term;
+          magnitude += std::fabs(term);
+        }
+        const auto& got = out[static_cast<std::size_t>(i * n + j)];
+        ASSERT_NEAR(got.value, static_cast<double>(sum), 1e-13 * static_cast<double>(magnitude));
+        const double bound = 0x1p-24 * (std::fabs(static_cast<double>(sum)) +
+                                        4 * std::sqrt(37.0) * static_cast<double>(magnitude));
+        ASSERT_NEAR(got.tolerance, bound, 1e-5 * bound);
+      }
+    }
+  }
+}
+
+TEST(Gemm, scattered_elements_equal_those_of_the_full_matrix) {
+  const auto params = gemm(40, 500, 24, Dtype::f32, Dtype::f32);
+  const GeneratedInputs inputs(3, op("gemm").operands(params), 0);
+  const auto full = expected("gemm", params, inputs, 2);
+  const std::vector<std::int64_t> elements{19999, 0, 7, 499, 500, 12345, 7, 10001};
+  std::vector<Expected> out(elements.size());
+  op("gemm").reference(params, inputs, 0, 2, elements, out);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    EXPECT_EQ(out[i].value, full[static_cast<std::size_t>(elements[i])].value) << elements[i];
+  }
+}
+
+// f32 accumulation in the worst common order stays inside; one dropped product does not.
+TEST(Gemm, tolerance_admits_f32_sums_and_rejects_a_dropped_product) {
+  const std::int64_t k = 1024;
+  const auto params = gemm(16, 16, k, Dtype::f32, Dtype::f32, 1);
+  const auto operands = op("gemm").operands(params);
+  const GeneratedInputs inputs(9, operands, 0);
+  const auto src = values(inputs, operands[0], 0), wei = values(inputs, operands[1], 1);
+  const auto out = expected("gemm", params, inputs, 2);
+  int rejected = 0;
+  for (std::size_t i = 0; i < 16; ++i) {
+    for (std::size_t j = 0; j < 16; ++j) {
+      float sum = 0, last = 0;
+      for (std::size_t q = 0; q < 1024; ++q) {
+        last = static_cast<float>(src[i * 1024 + q]) * static_cast<float>(wei[j * 1024 + q]);
+        sum += last;
+      }
+      const auto& want = out[i * 16 + j];
+      EXPECT_LE(std::fabs(sum - want.value), want.tolerance);
+      rejected += std::fabs(sum - last - want.value) > want.tolerance;
+    }
+  }
+  EXPECT_GT(rejected, 230);
+}
+
+TEST(Gemm, integers_are_exact_and_weights_keep_to_seven_bits) {
+  const auto params = gemm(5, 7, 300, Dtype::s8, Dtype::s32);
+  const auto operands = op("gemm").operands(params);
+  const GeneratedInputs inputs(1, operands, 0);
+  for (const auto& element : expected("gemm", params, inputs, 2)) {
+    EXPECT_EQ(element.tolerance, 0);
+    EXPECT_EQ(element.value, std::nearbyint(element.value));
+  }
+  for (const double w : values(inputs, operands[1], 1)) EXPECT_LE(std::fabs(w), 64);
+}
+
+TEST(Gemm, twin_keeps_the_reduction_and_the_types) {
+  const auto twin = op("gemm").twin(gemm(2048, 6144, 1024, Dtype::bf16, Dtype::bf16, 1));
+  EXPECT_LE(twin.at("m"), 130);
+  EXPECT_LE(twin.at("n"), 130);
+  EXPECT_EQ(twin.at("k"), 1024);
+  EXPECT_EQ(twin.dtype("src_dtype"), Dtype::bf16);
+  EXPECT_EQ(twin.at("wei_trans"), 1);
+  const auto decode = op("gemm").twin(gemm(1, 100, 1024, Dtype::f32, Dtype::f32));
+  EXPECT_EQ(decode.at("m"), 1);
+  EXPECT_EQ(decode.at("n"), 100);
+}
+
+}  // namespace
+}  // namespace halmark::testing
