@@ -1,0 +1,100 @@
+// RunReport: everything a report shows, as values. Formats are pure folds over it: no device, no
+// database, no clock; the same value gives the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deployment.hpp"
+#include "core/device.hpp"
+#include "core/json.hpp"
+#include "core/measurement.hpp"
+
+namespace halmark {
+
+// One measured kernel, folded over its rounds, with what the host says about it.
+struct KernelPoint {
+  std::string key;          // KernelCase::key()
+  std::string op, problem;  // "gemm", "gemm k=1024 m=1 ..."
+  std::string dtype;        // compute dtype
+  std::string place;        // "cpu:0/2 x2"
+  std::string mode;         // "rotate_const:4"
+  std::string implementation, isa;
+  Status status = Status::ok;  // worst usable round, or the failure
+  std::string reason;
+  int rounds = 0;
+  std::optional<double> duration_ns, low_ns, high_ns;
+  double matmul_flops = 0, bytes = 0;  // of one execution, one shard
+  double lower_bound_ns = 0;
+  std::optional<double> mfu, path_fraction, mfu_datasheet, roofline_fraction;
+  std::string mfu_reason;
+  std::int64_t constant_bytes = 0, workspace_bytes = 0;
+  OneTimeCost one_time;
+};
+
+struct FrontPoint {
+  std::size_t evaluation = 0;  // index into RunReport::evaluations
+  bool is_suspect = false;
+  std::vector<std::string> ties;  // keys of front points whose intervals overlap this one
+};
+
+struct ValidationRow {
+  std::string deployment_key;
+  double predicted_ns = 0, measured_ns = 0;
+  Interval predicted_interval_ns, measured_interval_ns;
+  Status status = Status::ok;
+  std::string reason;
+  struct Operator {
+    std::string name;
+    double predicted_ns = 0, measured_ns = 0;
+  };
+  std::vector<Operator> operators;
+  double relative_error() const { return predicted_ns / measured_ns - 1; }
+};
+
+// The verdict of composing: median and worst of |predicted / measured - 1| over the points where
+// both passed the validity gate; fewer than 5 points is UNDECIDED.
+struct CompositionError {
+  int points = 0;
+  std::optional<double> median, worst;
+};
+
+struct RunReport {
+  std::string title;  // sweep name
+  std::string model;
+  std::string command;  // the exact command that makes it again
+  std::string started_utc, tool, plan_hash, chain_head, fingerprint;
+  std::vector<std::string> machine;   // lines: CPU model, cores, memory, isa, libraries
+  std::vector<std::string> left_out;  // what the plan trimmed and why
+  std::vector<std::string> warnings;
+  double measuring_s = 0;
+  std::optional<Device> device;         // measured peaks
+  std::vector<std::string> objectives;  // "latency", "throughput", "memory"
+  std::vector<Evaluation> evaluations;  // all configurations, refused ones included
+  std::vector<FrontPoint> front;        // per phase, in order of latency
+  std::vector<KernelPoint> kernels;
+  std::vector<ValidationRow> validations;
+};
+
+CompositionError composition_error(const std::vector<ValidationRow>& rows);
+
+// Data of the documented JSON (`halmark tune --json`): front, evaluations, kernels, validations.
+Json report_json(const RunReport& report);
+// Human tables: the fronts with MFU, bottleneck, provenance and error, then the validation.
+std::string report_text(const RunReport& report, bool color);
+// One row per evaluated configuration (RFC 4180), provenance and status columns always present.
+std::string report_csv(const RunReport& report);
+// One row per measured kernel.
+std::string kernels_csv(const RunReport& report);
+std::string report_markdown(const RunReport& report);
+// One self-contained page: the front, a roofline with every measured kernel, the breakdown of every
+// front point. Inline SVG, readable without script.
+std::string report_html(const RunReport& report);
+
+// Writes by suffix (.json .csv .md .html) to a temporary name in the same folder, then renames.
+// Throws Error: exit 2 for an unknown suffix, exit 1 naming the path for a storage error.
+void write_report(const RunReport& report, const std::string& path);
+
+}  // namespace halmark
