@@ -1,0 +1,47 @@
+// One control group per contained process, where the machine lets us make one. Supports v2 with
+// controllers, v2 without controllers beside a v1 memory hierarchy, and nothing at all.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/contained_process.hpp"
+#include "host/file_descriptor.hpp"
+
+namespace halmark {
+
+// Where this process may create groups; empty = not writable or not mounted.
+struct CgroupPlaces {
+  std::string unified;  // folder for cgroup.kill
+  bool has_memory_v2 = false;
+  std::string memory_v1;  // folder for memory.limit_in_bytes
+};
+// Reads the mount table and tries; the answer is kept for the life of the process.
+const CgroupPlaces& cgroup_places();
+
+class ProcessCgroup {
+ public:
+  // Null when no group can be made. memory_limit_bytes 0 = no limit.
+  static std::unique_ptr<ProcessCgroup> create(const std::string& name,
+                                               std::int64_t memory_limit_bytes);
+  ~ProcessCgroup();  // removes the folders; they must be empty of processes
+  ProcessCgroup(const ProcessCgroup&) = delete;
+  ProcessCgroup& operator=(const ProcessCgroup&) = delete;
+
+  // Descriptors to which the child writes "0" before exec.
+  std::vector<int> join_fds() const;
+  bool bounds_memory() const { return bounds_memory_; }
+  void kill() const;
+  bool is_empty() const;
+  std::int64_t oom_kills() const;
+
+ private:
+  ProcessCgroup() = default;
+  std::string unified_, memory_v1_;
+  std::vector<FileDescriptor> joins_;
+  bool bounds_memory_ = false;
+};
+
+}  // namespace halmark

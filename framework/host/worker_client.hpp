@@ -1,0 +1,174 @@
+// The parent's end of a worker: spawn, requests with deadlines, and the mapping of every way a
+// worker can fail to one status. The parent never loads a plugin; this is its only way to one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/contained_process.hpp"
+#include "host/outcome.hpp"
+#include "host/partition.hpp"
+#include "host/protocol.hpp"
+#include "host/shared_memory.hpp"
+#include "host/transport.hpp"
+
+namespace halmark {
+
+// Limits per phase; the one that fired is named in the row.
+struct PhaseLimits {
+  double hello_s = 20;
+  double load_s = 30;
+  double open_s = 30;
+  double query_s = 30;  // domains, supports, token, reveal, drop
+  double create_s = 120;
+  double pack_s = 120;
+  double first_s = 60;
+  double sample_margin_s = 10;  // beyond the wall cap of the request
+  double probe_margin_s = 30;   // beyond windows x window_ms
+  double join_s = 60;
+  double close_s = 10;
+};
+
+struct WorkerOptions {
+  ShardPlace place;                     // cut by hwloc into the worker's affinity ...
+  std::optional<CpuSet> cpus;           // ... unless given here; an empty set = as the parent
+  Environment environment;              // named variables, over the allow-list
+  const SharedMemory* arena = nullptr;  // owned by the caller; the worker maps it
+  std::int64_t memory_limit_bytes = 0;
+  bool limit_address_space = true;  // false for plugins of devices that reserve huge ranges
+  std::string cache_dir;            // "" = plugins keep nothing on disk
+  PhaseLimits limits;
+  std::string log_path;  // stdout and stderr of the worker; "" = unnamed
+  std::string program;   // "" = halmark-worker beside the running program
+  bool keep_core = false;
+};
+
+// One timed interval as the worker sent it, per execution; begin_ns is CLOCK_MONOTONIC.
+struct RawSample {
+  double begin_ns = 0, wall_ns = 0, cpu_ns = 0;
+  std::optional<double> device_ns;
+  int set = 0;
+};
+inline constexpr std::size_t raw_sample_doubles = 5;
+
+struct SampleAnswer {
+  std::vector<RawSample> samples;
+  protocol::Measured measured;
+};
+struct SequenceAnswer {
+  std::vector<double> ns;  // repeat x (steps + 1): per step, then the total
+  protocol::Measured measured;
+};
+struct RevealAnswer {
+  protocol::Revealed revealed;
+  SharedMemory memory;  // empty when no part has bytes
+  std::span<const std::byte> part(const protocol::RevealedPart& part) const;  // checked on arrival
+};
+
+// The path of a program of this installation that lies beside the running one.
+std::string program_beside(const std::string& name);
+
+// Used by one thread, the one that started it. A request ends in an Outcome, never in an exception;
+// once a failure says worker_is_gone, every later request fails the same way. begin_x sends,
+// finish_x waits: several workers run at once between the two. One request in flight each.
+class Worker {
+ public:
+  static Outcome<std::unique_ptr<Worker>> start(const WorkerOptions& options);
+  ~Worker();  // kills what is left
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  Outcome<protocol::PluginDescription> load(const std::string& path);
+  Outcome<protocol::DeviceDescription> open(std::uint32_t index, const Config& options = {});
+  Outcome<std::vector<protocol::DomainDescription>> domains(const std::string& kernel,
+                                                            const Problem& problem);
+  Outcome<protocol::SupportsAnswer> supports(const std::string& kernel, const Problem& problem,
+                                             const std::vector<Config>& configs);
+
+  Outcome<protocol::Staged> stage(const protocol::Stage& request);
+  void begin_stage(const protocol::Stage& request);
+  Outcome<protocol::Staged> finish_stage();
+
+  Outcome<RevealAnswer> reveal(std::int64_t id, const std::vector<int>& sets);
+
+  // barrier_fd: the memfd of a SharedBarrier when request.barrier is set, else -1.
+  Outcome<SampleAnswer> sample(const protocol::SampleRequest& request, int barrier_fd = -1);
+  void begin_sample(const protocol::SampleRequest& request, int barrier_fd = -1);
+  Outcome<SampleAnswer> finish_sample();
+
+  Outcome<SequenceAnswer> sequence(const protocol::SequenceRequest& request, int barrier_fd = -1);
+  void begin_sequence(const protocol::SequenceRequest& request, int barrier_fd = -1);
+  Outcome<SequenceAnswer> finish_sequence();
+
+  Outcome<Done> drop(std::int64_t id);
+  Outcome<protocol::TokenAnswer> token();
+  Outcome<Done> join(const protocol::Join& request);
+  void begin_join(const protocol::Join& request);
+  Outcome<Done> finish_join();
+  Outcome<protocol::ProbeAnswer> probe(const protocol::ProbeRequest& request);
+  Outcome<Done> close();  // the device; another may be opened
+  // Asks an idle worker to leave, waits 500 ms, then kills; always ends the worker.
+  void quit();
+  // SIGKILL to everything the worker started. False when it cannot be killed: the device is lost.
+  bool kill();
+
+  bool alive();
+  std::string log_tail();
+  std::int64_t pid() const { return hello_.pid; }
+  const protocol::Hello& hello() const { return hello_; }
+  const CpuSet& cpus() const { return cpus_; }
+  const std::string& phase() const { return phase_; }
+
+  // Waits until every worker has its answer (finish_x then returns at once) or failed. At the first
+  // failure `on_failure` runs once, so that the caller can abort the barrier on which the others
+  // would wait for the dead one.
+  static void await_all(std::span<Worker* const> workers, const std::function<void()>& on_failure);
+
+ private:
+  friend class GroupStarter;
+  struct Pending {
+    protocol::Type expected = protocol::Type::failed;
+    std::uint32_t request = 0;
+    protocol::Deadline deadline;
+    bool takes_samples = false;
+    std::vector<double> samples;
+    std::optional<protocol::Frame> answer;
+    std::optional<WorkerFailure> failure;
+    bool is_settled() const { return answer || failure; }
+  };
+  Worker() = default;
+  Outcome<Done> greet(const WorkerOptions& options);
+  template <class Message>
+  void begin(protocol::Type type, protocol::Type expected, const Message& message, double limit_s,
+             const char* phase, int fd = -1);
+  void begin_frame(protocol::Type type, protocol::Type expected, std::string payload,
+                   double limit_s, const char* phase, int fd = -1);
+  void pump();  // takes one frame of the pending request, or fails it
+  void take(protocol::Frame frame);
+  void enter_phase(const std::string& phase);
+  std::optional<WorkerFailure> settle();  // pumps until the pending request is settled
+  template <class Message>
+  Outcome<Message> finish();
+  WorkerFailure lost(const protocol::Received& received);
+  WorkerFailure kill_for(Status status, std::string reason);
+  WorkerFailure lose(WorkerFailure failure);
+
+  protocol::Channel channel_;
+  std::shared_ptr<ContainedProcess> process_;  // shared by the ranks of one group
+  protocol::Hello hello_;
+  CpuSet cpus_;
+  PhaseLimits limits_;
+  std::uint32_t next_request_ = 1;
+  std::string phase_ = "hello";
+  double sample_limit_s_ = 0;
+  Pending pending_;
+  std::optional<WorkerFailure> gone_;
+};
+
+}  // namespace halmark
