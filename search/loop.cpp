@@ -1,0 +1,29 @@
+#include "search/loop.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace halmark {
+
+SearchResult run_search(Sampler& sampler, const SearchBudget& budget, const SearchHooks& hooks) {
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  const std::size_t trials = budget.trials == 0 ? all : budget.trials;
+  const std::size_t batch = budget.batch == 0 ? all : budget.batch;
+  SearchResult result;
+  while (result.told.size() < trials) {
+    if (hooks.should_stop && hooks.should_stop()) {
+      result.end = SearchEnd::stopped;
+      return result;
+    }
+    const std::vector<Point> points = sampler.ask(std::min(batch, trials - result.told.size()));
+    if (points.empty()) return result;
+    const std::vector<Told> outcomes = hooks.evaluate(points);
+    sampler.tell(outcomes);
+    if (hooks.on_told) hooks.on_told(outcomes);
+    result.told.insert(result.told.end(), outcomes.begin(), outcomes.end());
+  }
+  result.end = SearchEnd::budget;
+  return result;
+}
+
+}  // namespace halmark
