@@ -40,6 +40,11 @@ bool is_float(std::int32_t dtype) { return dtype == HM_DTYPE_F32 || dtype == HM_
 
 Isa usable(Isa best) { return std::min(best, Isa::avx512); }
 
+// Labels of the domain `impl`; a domain's value is the position of its label.
+std::string_view label_of(Isa isa) {
+  return isa >= Isa::avx512 ? "avx512" : isa == Isa::avx2 ? "avx2" : "generic";
+}
+
 const AttentionParts& parts_for(Isa isa) {
 #if defined(__x86_64__)
   if (isa >= Isa::avx512) return attention_parts_avx512();
@@ -122,6 +127,7 @@ class AttentionPrepared : public Prepared {
 
   const Shape shape_;
   const AttentionParts& parts_;
+  int team_ = 1;  // as many of the device's threads as the problem keeps busy
 
  private:
   std::vector<std::int64_t> query_dims() const {
@@ -145,18 +151,17 @@ class DecodePrepared : public AttentionPrepared {
         2 * items_ * (shape.context - first_key_) * shape.head_dim * width_bytes(shape.kv_dtype);
     // Below this share waking a thread costs more than its part of the memory traffic.
     constexpr std::int64_t bytes_per_thread_min = 32 << 10;
-    threads = static_cast<int>(std::clamp<std::int64_t>(bytes / bytes_per_thread_min, 1, team));
-    info.workspace_bytes =
-        static_cast<std::uint64_t>(threads * floats_per_thread()) * sizeof(float);
+    team_ = static_cast<int>(std::clamp<std::int64_t>(bytes / bytes_per_thread_min, 1, team));
+    info.workspace_bytes = static_cast<std::uint64_t>(team_ * floats_per_thread()) * sizeof(float);
   }
 
   void run(void* const* buffers, void* workspace) override {
     auto* base = static_cast<float*>(workspace);
-    if (threads == 1) {
+    if (team_ == 1) {
       run_part(buffers, base, 0, 1);
       return;
     }
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(team_)
     {
       const int team = omp_get_num_threads();
       run_part(buffers, base, omp_get_thread_num(), team);
@@ -261,17 +266,16 @@ class PrefillPrepared : public AttentionPrepared {
     const double flops = 4.0 * static_cast<double>(shape.batch * shape.heads * shape.new_tokens) *
                          static_cast<double>(shape.context * shape.head_dim);
     constexpr double flops_per_thread_min = 5e5;
-    threads = static_cast<int>(
+    team_ = static_cast<int>(
         std::clamp(flops / flops_per_thread_min, 1.0, static_cast<double>(device.threads)));
-    info.workspace_bytes =
-        static_cast<std::uint64_t>(threads * floats_per_thread()) * sizeof(float);
+    info.workspace_bytes = static_cast<std::uint64_t>(team_ * floats_per_thread()) * sizeof(float);
   }
 
   void run(void* const* buffers, void* workspace) override {
     auto* base = static_cast<float*>(workspace);
     const std::int64_t heads = shape_.batch * shape_.kv_heads;
     const std::int64_t items = heads * tiles_;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team_) if (team_ > 1)
     for (std::int64_t item = 0; item < items; ++item) {
       run_tile(buffers, base + omp_get_thread_num() * floats_per_thread(), item % heads,
                tiles_ - 1 - item / heads);
@@ -319,7 +323,7 @@ class AttentionKernel : public Kernel {
     for (const Isa isa : {Isa::generic, Isa::avx2, Isa::avx512}) {
       if (isa > device.isa) continue;
       impl.values.push_back(static_cast<std::int64_t>(isa));
-      impl.labels.emplace_back(isa_label(isa));
+      impl.labels.emplace_back(label_of(isa));
     }
     return {impl};
   }
@@ -353,7 +357,7 @@ class AttentionKernel : public Kernel {
       prepared = std::make_unique<PrefillPrepared>(shape, parts_for(isa), device);
       path = "halmark:flash_prefill:";
     }
-    prepared->info.implementation = path + std::string(isa_label(isa));
+    prepared->info.implementation = path + std::string(label_of(isa));
     prepared->info.isa = isa_key(isa);
     return prepared;
   }
