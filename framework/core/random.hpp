@@ -25,7 +25,8 @@ constexpr double uniform_01(std::uint64_t bits) {
 
 // Uniform integer in [0, bound) (bias below 2^-32 for bound < 2^32; enough for index choice).
 constexpr std::uint64_t uniform_below(std::uint64_t bits, std::uint64_t bound) {
-  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(bits) * bound) >> 64);
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((static_cast<Wide>(bits) * bound) >> 64);
 }
 
 }  // namespace halmark
