@@ -1,0 +1,87 @@
+#include "isa.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace hm_cpu {
+
+std::string_view isa_key(Isa isa) {
+  if (isa >= Isa::avx512) return "avx512_core";
+  return isa == Isa::avx2 ? "avx2" : "";
+}
+
+std::string_view isa_label(Isa isa) {
+  switch (isa) {
+    case Isa::generic:
+      return "";
+    case Isa::avx2:
+      return "avx2";
+    case Isa::avx512:
+      return "avx512_core";
+    case Isa::avx512_vnni:
+      return "avx512_core_vnni";
+    case Isa::avx512_bf16:
+      return "avx512_core_bf16";
+    case Isa::amx:
+      return "avx512_core_amx";
+  }
+  return "";
+}
+
+#if defined(__x86_64__)
+namespace {
+
+struct Leaf {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
+Leaf cpuid(unsigned leaf, unsigned subleaf) {
+  Leaf out;
+  if (__get_cpuid_count(leaf, subleaf, &out.eax, &out.ebx, &out.ecx, &out.edx) == 0) return {};
+  return out;
+}
+
+// The tile state must be enabled by the operating system, else the first tile instruction faults.
+bool tiles_enabled() {
+  unsigned low = 0, high = 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & (3u << 17)) == (3u << 17);
+}
+
+}  // namespace
+
+Isa detect_isa() {
+  __builtin_cpu_init();
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Isa::generic;
+  // The compiler's check includes the operating system's part (saved register state).
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) {
+    return Isa::avx2;
+  }
+  const Leaf seven = cpuid(7, 0);
+  if ((seven.ecx & (1u << 11)) == 0) return Isa::avx512;
+  if ((cpuid(7, 1).eax & (1u << 5)) == 0) return Isa::avx512_vnni;
+  const unsigned amx = (1u << 22) | (1u << 24) | (1u << 25);  // bf16, tile, int8
+  return (seven.edx & amx) == amx && tiles_enabled() ? Isa::amx : Isa::avx512_bf16;
+}
+
+std::string processor_name() {
+  char text[49] = {};
+  for (unsigned i = 0; i < 3; ++i) {
+    const Leaf part = cpuid(0x80000002u + i, 0);
+    std::memcpy(text + 16 * i, &part, sizeof part);
+  }
+  std::string name(text);
+  name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
+  return name.empty() ? "unknown processor" : name;
+}
+#else
+Isa detect_isa() { return Isa::generic; }
+std::string processor_name() { return "unknown processor"; }
+#endif
+
+}  // namespace hm_cpu

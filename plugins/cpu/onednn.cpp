@@ -1,0 +1,168 @@
+#include "onednn.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "isa.hpp"
+
+namespace hm_cpu {
+
+using dnnl::matmul;
+using dnnl::memory;
+
+std::string onednn_version() {
+  const dnnl_version_t* version = dnnl_version();
+  return std::to_string(version->major) + '.' + std::to_string(version->minor) + '.' +
+         std::to_string(version->patch);
+}
+
+namespace {
+
+dnnl::cpu_isa onednn_isa(Isa isa) {
+  switch (isa) {
+    case Isa::generic:
+      return dnnl::cpu_isa::sse41;
+    case Isa::avx2:
+      return dnnl::cpu_isa::avx2;
+    case Isa::avx512:
+      return dnnl::cpu_isa::avx512_core;
+    case Isa::avx512_vnni:
+      return dnnl::cpu_isa::avx512_core_vnni;
+    case Isa::avx512_bf16:
+      return dnnl::cpu_isa::avx512_core_bf16;
+    case Isa::amx:
+      return dnnl::cpu_isa::all;
+  }
+  return dnnl::cpu_isa::all;
+}
+
+// The enumerators' numbers differ between library versions, so only names are compared.
+Isa effective_isa() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::sse41:
+    case dnnl::cpu_isa::avx:
+      return Isa::generic;
+    case dnnl::cpu_isa::avx2:
+    case dnnl::cpu_isa::avx2_vnni:
+      return Isa::avx2;
+    case dnnl::cpu_isa::avx512_core:
+      return Isa::avx512;
+    case dnnl::cpu_isa::avx512_core_vnni:
+      return Isa::avx512_vnni;
+    case dnnl::cpu_isa::avx512_core_bf16:
+      return Isa::avx512_bf16;
+    default:
+      break;
+  }
+#if DNNL_VERSION_MAJOR >= 3
+  if (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_fp16) return Isa::avx512_bf16;
+#endif
+  return Isa::amx;
+}
+
+}  // namespace
+
+void limit_onednn(Isa ceiling) {
+#if defined(__x86_64__)
+  // Fails once the library was used; what counts is what it runs under afterwards.
+  static_cast<void>(dnnl::set_max_cpu_isa(onednn_isa(ceiling)));
+  const Isa effective = effective_isa();
+  if (effective > ceiling || effective < std::min(ceiling, detect_isa())) {
+    unsupported("oneDNN already runs under the isa ceiling '" + std::string(isa_label(effective)) +
+                "' in this process");
+  }
+#else
+  static_cast<void>(ceiling);
+#endif
+}
+
+std::string isa_of_implementation(const std::string& implementation) {
+  // Longest names first: each is a part of the next.
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> known = {{
+      {"avx10_1_512_amx", "avx512_core_amx"},
+      {"avx512_core_amx", "avx512_core_amx"},
+      {"avx512_core_fp16", "avx512_core_fp16"},
+      {"avx512_core_bf16", "avx512_core_bf16"},
+      {"avx512_core_vnni", "avx512_core_vnni"},
+      {"avx512_core", "avx512_core"},
+      {"avx2_vnni", "avx2_vnni"},
+      {"avx2", "avx2"},
+      {"sse41", "sse41"},
+  }};
+  for (const auto& [part, key] : known) {
+    if (implementation.find(part) != std::string::npos) return std::string(key);
+  }
+  return "";
+}
+
+memory::data_type onednn_dtype(std::int32_t dtype) {
+  switch (dtype) {
+    case HM_DTYPE_F32:
+      return memory::data_type::f32;
+    case HM_DTYPE_BF16:
+      return memory::data_type::bf16;
+    case HM_DTYPE_F16:
+      return memory::data_type::f16;
+    case HM_DTYPE_S32:
+      return memory::data_type::s32;
+    case HM_DTYPE_S8:
+      return memory::data_type::s8;
+    case HM_DTYPE_U8:
+      return memory::data_type::u8;
+    default:
+      unsupported("dtype " + std::string(dtype_name(dtype)) + " in oneDNN");
+  }
+}
+
+memory::desc plain_weights(const MatmulShape& shape) {
+  return {{shape.k, shape.n},
+          onednn_dtype(shape.wei_dtype),
+          shape.wei_trans ? memory::format_tag::ba : memory::format_tag::ab};
+}
+
+namespace {
+
+// An empty descriptor, not an exception, when the library has nothing for the shape.
+matmul::primitive_desc first_implementation(const dnnl::engine& engine, const MatmulShape& shape) {
+  const memory::desc src({shape.m, shape.k}, onednn_dtype(shape.src_dtype), memory::format_tag::ab);
+  const memory::desc dst({shape.m, shape.n}, onednn_dtype(shape.dst_dtype), memory::format_tag::ab);
+  const memory::desc weights =
+      shape.packed
+          ? memory::desc({shape.k, shape.n}, onednn_dtype(shape.wei_dtype), memory::format_tag::any)
+          : plain_weights(shape);
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+#if DNNL_VERSION_MAJOR >= 3
+  return matmul::primitive_desc(engine, src, weights, dst, attributes, true);
+#else
+  return matmul::primitive_desc(matmul::desc(src, weights, dst), attributes, engine, true);
+#endif
+}
+
+}  // namespace
+
+std::optional<matmul::primitive_desc> matmul_implementation(const dnnl::engine& engine,
+                                                            const MatmulShape& shape,
+                                                            const std::string& label) {
+  matmul::primitive_desc candidate = first_implementation(engine, shape);
+  if (!candidate) return std::nullopt;
+  do {
+    if (label.empty() || label == candidate.impl_info_str()) return candidate;
+  } while (candidate.next_impl());
+  return std::nullopt;
+}
+
+std::vector<std::string> matmul_implementations(const dnnl::engine& engine,
+                                                const MatmulShape& shape) {
+  std::vector<std::string> labels;
+  matmul::primitive_desc candidate = first_implementation(engine, shape);
+  if (!candidate) return labels;
+  do {
+    const std::string label = candidate.impl_info_str();
+    if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
+  } while (candidate.next_impl());
+  return labels;
+}
+
+}  // namespace hm_cpu

@@ -1,0 +1,203 @@
+// Micro-kernels of the panel gemm: a few rows of A against one panel of 32 columns, accumulators in
+// registers, weights streamed once. HM_CPU_LANES floats make a vector; see simd_scalar.hpp.
+#pragma once
+
+#include "simd.hpp"
+#include "simd_scalar.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace hm_cpu {
+namespace {
+
+constexpr int lanes = HM_CPU_LANES;
+constexpr int micro_rows = HM_CPU_MICRO_ROWS;  // times two vectors of accumulators
+constexpr int strip = 2 * lanes;               // columns per pass
+typedef float Vector __attribute__((vector_size(lanes * 4)));
+typedef std::int32_t IntVector __attribute__((vector_size(lanes * 4)));
+typedef std::uint32_t BitVector __attribute__((vector_size(lanes * 4)));
+typedef std::int16_t ShortVector __attribute__((vector_size(lanes * 4)));
+
+#define HM_CPU_UNROLL _Pragma("GCC unroll 16")
+
+template <typename V>
+HM_CPU_INLINE V load_as(const void* source) {
+  V value;
+  __builtin_memcpy(&value, source, sizeof value);
+  return value;
+}
+
+// x - 0 is x for every x, so this is one broadcast; x + 0 would not be (-0).
+HM_CPU_INLINE Vector broadcast(float value) { return value - Vector{}; }
+HM_CPU_INLINE IntVector broadcast(std::int32_t value) { return value - IntVector{}; }
+
+HM_CPU_INLINE void store_columns(const float* from, void* to, int columns, bool bf16) {
+  if (bf16) {
+    Bf16* target = static_cast<Bf16*>(to);
+    for (int i = 0; i < columns; ++i) narrow(from[i], target[i]);
+  } else {
+    __builtin_memcpy(to, from, static_cast<unsigned>(columns) * sizeof(float));
+  }
+}
+
+// Writes what exists in dst of one strip.
+template <int rows, typename V>
+HM_CPU_INLINE void store_strip(const PanelTask& task, int first, const V (&sums)[rows][2]) {
+  const int columns = task.columns - first < strip ? task.columns - first : strip;
+  if (columns <= 0) return;
+  const int width = task.dst_bf16 ? 2 : 4;
+  for (int r = 0; r < rows; ++r) {
+    alignas(64) float values[strip];
+    __builtin_memcpy(values, sums[r], sizeof values);
+    char* target = static_cast<char*>(task.dst) + (r * task.dst_stride + first) * width;
+    store_columns(values, target, columns, task.dst_bf16);
+  }
+}
+
+// A is [k][rows]; the panel is [k][32].
+template <int rows>
+void panel_f32(const PanelTask& task) {
+  for (int first = 0; first < task.columns; first += strip) {
+    const float* w = static_cast<const float*>(task.panel) + first;
+    const float* a = static_cast<const float*>(task.a);
+    Vector sums[rows][2] = {};
+    for (std::int64_t k = 0; k < task.groups; ++k, w += panel_columns, a += rows) {
+      const Vector low = load_as<Vector>(w), high = load_as<Vector>(w + lanes);
+      HM_CPU_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        sums[r][0] += broadcast(a[r]) * low;
+        sums[r][1] += broadcast(a[r]) * high;
+      }
+    }
+    store_strip<rows>(task, first, sums);
+  }
+}
+
+// A is f32 [k/2][2][rows]; the panel is [k/2][32][2]: a word holds two consecutive k of one column,
+// so a shift and a mask turn it into two f32 vectors without any shuffle.
+template <int rows>
+void panel_bf16(const PanelTask& task) {
+  for (int first = 0; first < task.columns; first += strip) {
+    const std::uint32_t* w = static_cast<const std::uint32_t*>(task.panel) + first;
+    const float* a = static_cast<const float*>(task.a);
+    Vector sums[rows][2] = {};
+    for (std::int64_t k = 0; k < task.groups; ++k, w += panel_columns, a += 2 * rows) {
+      const auto low = load_as<BitVector>(w), high = load_as<BitVector>(w + lanes);
+      const auto low_even = __builtin_bit_cast(Vector, low << 16);
+      const auto high_even = __builtin_bit_cast(Vector, high << 16);
+      HM_CPU_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        sums[r][0] += broadcast(a[r]) * low_even;
+        sums[r][1] += broadcast(a[r]) * high_even;
+      }
+      const auto low_odd = __builtin_bit_cast(Vector, low & 0xffff0000U);
+      const auto high_odd = __builtin_bit_cast(Vector, high & 0xffff0000U);
+      HM_CPU_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        sums[r][0] += broadcast(a[rows + r]) * low_odd;
+        sums[r][1] += broadcast(a[rows + r]) * high_odd;
+      }
+    }
+    store_strip<rows>(task, first, sums);
+  }
+}
+
+// Sums of products of neighbouring s16 pairs.
+HM_CPU_INLINE IntVector multiply_pairs(ShortVector x, IntVector pairs) {
+#if defined(__AVX512BW__)
+  return __builtin_bit_cast(IntVector, _mm512_madd_epi16(__builtin_bit_cast(__m512i, x),
+                                                         __builtin_bit_cast(__m512i, pairs)));
+#elif defined(__AVX2__)
+  return __builtin_bit_cast(IntVector, _mm256_madd_epi16(__builtin_bit_cast(__m256i, x),
+                                                         __builtin_bit_cast(__m256i, pairs)));
+#elif defined(__SSE2__)
+  return __builtin_bit_cast(IntVector, _mm_madd_epi16(__builtin_bit_cast(__m128i, x),
+                                                      __builtin_bit_cast(__m128i, pairs)));
+#else
+  const auto words = __builtin_bit_cast(IntVector, x);
+  return ((words << 16) >> 16) * ((pairs << 16) >> 16) + (words >> 16) * (pairs >> 16);
+#endif
+}
+
+// The panel is s8 [k/4][32][4], then the sum of each column in s32 [32].
+#if defined(__AVX512VNNI__)
+// A is u8 = a + 128, four k to a word, [k/4][rows]; 128 times the column sum is taken off again.
+template <int rows>
+void panel_s8(const PanelTask& task) {
+  for (int first = 0; first < task.columns; first += strip) {
+    const std::int32_t* w = static_cast<const std::int32_t*>(task.panel) + first;
+    const std::int32_t* a = static_cast<const std::int32_t*>(task.a);
+    __m512i sums[rows][2] = {};
+    for (std::int64_t k = 0; k < task.groups; ++k, w += panel_columns, a += rows) {
+      const __m512i low = load_as<__m512i>(w), high = load_as<__m512i>(w + lanes);
+      HM_CPU_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        sums[r][0] = _mm512_dpbusd_epi32(sums[r][0], _mm512_set1_epi32(a[r]), low);
+        sums[r][1] = _mm512_dpbusd_epi32(sums[r][1], _mm512_set1_epi32(a[r]), high);
+      }
+    }
+    const IntVector low = load_as<IntVector>(w) << 7, high = load_as<IntVector>(w + lanes) << 7;
+    IntVector exact[rows][2];
+    for (int r = 0; r < rows; ++r) {
+      exact[r][0] = __builtin_bit_cast(IntVector, sums[r][0]) - low;
+      exact[r][1] = __builtin_bit_cast(IntVector, sums[r][1]) - high;
+    }
+    store_strip<rows>(task, first, exact);
+  }
+}
+#else
+// A is s16 pairs (k, k+2) and (k+1, k+3), [k/4][2][rows]: even and odd bytes of a word become s16
+// by shifts alone.
+template <int rows>
+void panel_s8(const PanelTask& task) {
+  for (int first = 0; first < task.columns; first += strip) {
+    const std::int32_t* w = static_cast<const std::int32_t*>(task.panel) + first;
+    const std::int32_t* a = static_cast<const std::int32_t*>(task.a);
+    IntVector sums[rows][2] = {};
+    for (std::int64_t k = 0; k < task.groups; ++k, w += panel_columns, a += 2 * rows) {
+      const auto low = load_as<ShortVector>(w), high = load_as<ShortVector>(w + lanes);
+      const ShortVector low_even = (low << 8) >> 8, high_even = (high << 8) >> 8;
+      HM_CPU_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        sums[r][0] += multiply_pairs(low_even, broadcast(a[r]));
+        sums[r][1] += multiply_pairs(high_even, broadcast(a[r]));
+      }
+      const ShortVector low_odd = low >> 8, high_odd = high >> 8;
+      HM_CPU_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        sums[r][0] += multiply_pairs(low_odd, broadcast(a[rows + r]));
+        sums[r][1] += multiply_pairs(high_odd, broadcast(a[rows + r]));
+      }
+    }
+    store_strip<rows>(task, first, sums);
+  }
+}
+#endif
+
+// The number of rows becomes a constant, so that the accumulators are registers.
+#define HM_CPU_BY_ROWS(loop)                                  \
+  template <int rows = micro_rows>                            \
+  void loop##_of(const PanelTask& task) {                     \
+    if (task.rows == rows) return loop<rows>(task);           \
+    if constexpr (rows > 1) return loop##_of<rows - 1>(task); \
+  }
+HM_CPU_BY_ROWS(panel_f32)
+HM_CPU_BY_ROWS(panel_bf16)
+HM_CPU_BY_ROWS(panel_s8)
+
+constexpr PanelLoops panel_loops = {
+    .rows_max = micro_rows,
+#if defined(__AVX512VNNI__)
+    .s8_biased = true,
+#else
+    .s8_biased = false,
+#endif
+    .f32 = panel_f32_of<>,
+    .bf16 = panel_bf16_of<>,
+    .s8 = panel_s8_of<>,
+};
+
+}  // namespace
+}  // namespace hm_cpu

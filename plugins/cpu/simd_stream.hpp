@@ -1,0 +1,66 @@
+// The two probes of a machine: bytes through memory and multiply-adds in registers.
+#pragma once
+
+#include "simd.hpp"
+#include "simd_panel.hpp"
+
+namespace hm_cpu {
+namespace {
+
+#if defined(__SSE2__)
+void stream_copy(const void* src, void* dst, std::int64_t bytes) {
+  const char* from = static_cast<const char*>(src);
+  char* to = static_cast<char*>(dst);
+  for (std::int64_t at = 0; at < bytes; at += 64) {
+#if defined(__AVX512F__)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + at), load_as<__m512i>(from + at));
+#elif defined(__AVX2__)
+    for (int half = 0; half < 64; half += 32) {
+      _mm256_stream_si256(reinterpret_cast<__m256i*>(to + at + half),
+                          load_as<__m256i>(from + at + half));
+    }
+#else
+    for (int part = 0; part < 64; part += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + at + part),
+                       load_as<__m128i>(from + at + part));
+    }
+#endif
+  }
+  // Non-temporal stores are weakly ordered: without the fence another thread may not see them.
+  _mm_sfence();
+}
+#endif
+
+// Independent chains hide the latency of one multiply-add: 4 cycles x 2 units on most cores.
+constexpr int chains = 10;
+
+template <typename T>
+void fma_loop(const T* x, T* dst, std::int64_t count, std::int64_t iterations) {
+  typedef T Wide __attribute__((vector_size(lanes * 4)));
+  constexpr std::int64_t block = chains * static_cast<std::int64_t>(sizeof(Wide) / sizeof(T));
+  for (std::int64_t at = 0; at < count; at += block) {
+    const std::int64_t valid = count - at < block ? count - at : block;
+    const unsigned bytes = static_cast<unsigned>(valid) * static_cast<unsigned>(sizeof(T));
+    Wide values[chains] = {};
+    __builtin_memcpy(values, x + at, bytes);
+    const Wide half = static_cast<T>(0.5) - Wide{}, quarter = static_cast<T>(0.25) - Wide{};
+    for (std::int64_t i = 0; i < iterations; ++i) {
+      HM_CPU_UNROLL
+      for (int c = 0; c < chains; ++c) values[c] = values[c] * half + quarter;
+    }
+    __builtin_memcpy(dst + at, values, bytes);
+  }
+}
+
+constexpr StreamLoops stream_loops = {
+#if defined(__SSE2__)
+    .copy = stream_copy,
+#else
+    .copy = nullptr,
+#endif
+    .fma_f32 = fma_loop<float>,
+    .fma_f64 = fma_loop<double>,
+};
+
+}  // namespace
+}  // namespace hm_cpu
