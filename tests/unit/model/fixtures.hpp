@@ -1,0 +1,67 @@
+// Small deployments that the tests of this room share.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "model/graph.hpp"
+
+namespace halmark::model_test {
+
+inline const std::filesystem::path& model_dir() {
+  static const std::filesystem::path dir =
+      std::filesystem::path(HALMARK_SOURCE_DIR) / "configs/models";
+  return dir;
+}
+
+inline ModelSpec shipped(std::string_view id) { return load_model(id, {model_dir()}); }
+
+// A decoder small enough to compute by hand: 4 layers, H 8, 4 heads and 2 KV heads of width 4,
+// FFN 16, vocabulary 32.
+inline constexpr std::string_view tiny_json = R"({"model_type": "llama", "num_hidden_layers": 4,
+  "hidden_size": 8, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4,
+  "intermediate_size": 16, "vocab_size": 32, "tie_word_embeddings": false,
+  "max_position_embeddings": 128})";
+inline ModelSpec tiny() { return read_model(tiny_json, "tiny.json"); }
+
+inline Precision bf16() {
+  return {"bf16", Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16};
+}
+inline Precision f32() { return {"f32"}; }
+inline Precision int8() {
+  return {"int8", Dtype::s8, Dtype::s8, Dtype::bf16, Dtype::bf16, Dtype::bf16};
+}
+
+inline Deployment decode(std::int64_t batch, std::int64_t context, Parallel parallel = {},
+                         Precision precision = bf16()) {
+  return {"m", parallel, precision, {Phase::decode, batch, 1, context}};
+}
+inline Deployment prefill(std::int64_t batch, std::int64_t new_tokens, std::int64_t context,
+                          Parallel parallel = {}, Precision precision = bf16()) {
+  return {"m", parallel, precision, {Phase::prefill, batch, new_tokens, context}};
+}
+
+// Throws when the deployment is refused: the test then fails with the reason.
+inline OperatorGraph graph_of(const ModelSpec& spec, const Deployment& deployment) {
+  auto built = build_graph(spec, deployment);
+  if (const auto* refusal = std::get_if<Refusal>(&built)) {
+    throw std::runtime_error(refusal->reason + ": " + refusal->text);
+  }
+  return std::get<OperatorGraph>(std::move(built));
+}
+
+inline const Operator& find_operator(const OperatorGraph& graph, std::string_view name) {
+  for (const Operator& op : graph.operators) {
+    if (op.name == name) return op;
+  }
+  throw std::runtime_error("no operator " + std::string(name));
+}
+
+inline bool has_operator(const OperatorGraph& graph, std::string_view name) {
+  for (const Operator& op : graph.operators) {
+    if (op.name == name) return true;
+  }
+  return false;
+}
+
+}  // namespace halmark::model_test

@@ -1,0 +1,97 @@
+// Every shipped model: found by its names, and its parameters equal the published ones.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "fixtures.hpp"
+
+namespace halmark {
+namespace {
+
+using model_test::decode;
+using model_test::graph_of;
+using model_test::model_dir;
+using model_test::shipped;
+
+TEST(ShippedModels, each_states_its_source_and_is_found_by_every_name) {
+  std::set<std::string> names;
+  const auto listings = list_models({model_dir()});
+  EXPECT_GE(listings.size(), 30u);
+  for (const ModelListing& listing : listings) {
+    EXPECT_FALSE(listing.source.empty()) << listing.id;
+    EXPECT_EQ(listing.file.stem(), listing.id);
+    EXPECT_TRUE(names.insert(listing.id).second) << listing.id;
+    for (const std::string& alias : listing.aliases) {
+      EXPECT_TRUE(names.insert(alias).second) << alias;
+      EXPECT_EQ(shipped(alias).id, listing.id) << alias;
+    }
+  }
+}
+
+// Published figures carry three digits at least ("6.74 B", "494 M", "1 B" does not occur here).
+TEST(ShippedModels, total_parameters_equal_the_published_ones_within_their_rounding) {
+  int compared = 0;
+  for (const ModelListing& listing : list_models({model_dir()})) {
+    const ModelSpec spec = shipped(listing.id);
+    if (!spec.published_total_params) continue;
+    const OperatorGraph graph = graph_of(spec, decode(1, 1));
+    const auto published = static_cast<double>(*spec.published_total_params);
+    const auto ours = static_cast<double>(graph.totals.parameters);
+    EXPECT_LT(std::abs(ours - published) / published, 0.005) << listing.id;
+    ++compared;
+  }
+  EXPECT_GE(compared, 25);
+}
+
+struct SharedRow {
+  std::int64_t total = 0;
+  std::optional<double> active;
+};
+std::map<std::string, SharedRow> shared_rows() {
+  std::map<std::string, SharedRow> out;
+  const Json data = read_json_file(std::string(HALMARK_SHARED_DATA) + "/model-configs.json");
+  for (const auto& row : data.at("models")) {
+    const auto total = row.find("computed_total_params");
+    if (total == row.end() || !total->is_number_integer()) continue;
+    SharedRow entry{total->get<std::int64_t>(), std::nullopt};
+    const auto active = row.find("computed_active_params");
+    if (active != row.end() && active->is_number()) entry.active = active->get<double>();
+    out[row.at("id").get<std::string>()] = entry;
+  }
+  return out;
+}
+
+TEST(ShippedModels, parameters_equal_an_independent_count_of_the_same_configurations) {
+  if (!std::filesystem::exists(std::string(HALMARK_SHARED_DATA) + "/model-configs.json")) {
+    GTEST_SKIP() << "data not found: " << HALMARK_SHARED_DATA << "/model-configs.json";
+  }
+  const auto rows = shared_rows();
+  int compared = 0;
+  for (const ModelListing& listing : list_models({model_dir()})) {
+    const auto row = rows.find(listing.aliases.at(0));
+    ASSERT_NE(row, rows.end()) << listing.id;
+    const OperatorGraph graph = graph_of(shipped(listing.id), decode(1, 1));
+    EXPECT_EQ(graph.totals.parameters, row->second.total) << listing.id;
+    if (row->second.active) {  // three digits
+      const auto active = static_cast<double>(graph.totals.active_parameters);
+      EXPECT_LT(std::abs(active / *row->second.active - 1), 0.006) << listing.id;
+    }
+    ++compared;
+  }
+  EXPECT_GE(compared, 30);
+}
+
+TEST(ShippedModels, qwen3_06b_has_exactly_its_published_weights) {
+  EXPECT_EQ(graph_of(shipped("qwen3-0.6b"), decode(1, 1)).totals.parameters, 596'049'920);
+}
+
+TEST(ShippedModels, a_folder_without_models_lists_nothing) {
+  EXPECT_TRUE(list_models({"/nonexistent"}).empty());
+}
+
+}  // namespace
+}  // namespace halmark
