@@ -3,7 +3,19 @@
 
 namespace hm_cpu {
 
+const Kernel& activation_kernel();
 const Kernel& attention_kernel();
+const Kernel& copy_kernel();
+const Kernel& dequantize_kernel();
+const Kernel& embedding_kernel();
+const Kernel& fma_kernel();
+const Kernel& gated_activation_kernel();
+const Kernel& layernorm_kernel();
+const Kernel& quantize_kernel();
+const Kernel& residual_add_kernel();
+const Kernel& rmsnorm_kernel();
+const Kernel& rope_kernel();
+const Kernel& softmax_kernel();
 const Kernel& gemm_onednn_kernel();
 const Kernel& gemm_panel_kernel();
 #ifdef HALMARK_CPU_MPI
@@ -19,24 +31,24 @@ const Kernel& send_recv_kernel();
 
 std::span<const Kernel* const> kernel_table() {
   static const Kernel* const table[] = {
-      &gemm_panel_kernel(),
-      &gemm_onednn_kernel(),
-      &attention_kernel(),
+      &gemm_panel_kernel(),       &gemm_onednn_kernel(), &attention_kernel(),
+      &activation_kernel(),       &copy_kernel(),        &dequantize_kernel(),
+      &embedding_kernel(),        &fma_kernel(),         &gated_activation_kernel(),
+      &layernorm_kernel(),        &quantize_kernel(),    &residual_add_kernel(),
+      &rmsnorm_kernel(),          &rope_kernel(),        &softmax_kernel(),
 #ifdef HALMARK_CPU_MPI
-      &all_reduce_kernel(),
-      &all_gather_kernel(),
-      &send_recv_kernel(),
+      &all_reduce_kernel(),       &all_gather_kernel(),  &send_recv_kernel(),
 #endif
-      &attention_kernel(),
+      &attention_kernel(),        &activation_kernel(),  &copy_kernel(),
+      &dequantize_kernel(),       &embedding_kernel(),   &fma_kernel(),
+      &gated_activation_kernel(), &layernorm_kernel(),   &quantize_kernel(),
+      &residual_add_kernel(),     &rmsnorm_kernel(),     &rope_kernel(),
+      &softmax_kernel(),
 #ifdef HALMARK_CPU_MPI
-      &all_reduce_kernel(),
-      &all_gather_kernel(),
-      &send_recv_kernel(),
+      &all_reduce_kernel(),       &all_gather_kernel(),  &send_recv_kernel(),
 #endif
 #ifdef HALMARK_CPU_MPI
-      &all_gather_kernel(),
-      &all_reduce_kernel(),
-      &send_recv_kernel(),
+      &all_gather_kernel(),       &all_reduce_kernel(),  &send_recv_kernel(),
 #endif
   };
   return table;
