@@ -40,6 +40,9 @@ static_assert(sizeof(FrameHeader) == 16);
 
 // ---- messages; the JSON codec is in protocol.cpp, one to_json/from_json pair each -------------
 
+// The parent sends hello (with the arena's memfd when arena_bytes > 0), the worker answers hello.
+// A rank of a group speaks first, once: an unasked hello with token, rank and pid, request 0; then
+// the same exchange follows, in which the parent's hello carries the rank's arena and cpus.
 struct Hello {
   std::uint32_t protocol = version;
   std::string token;             // group workers: drawn per run; empty otherwise
