@@ -1,0 +1,94 @@
+#include "worker/host_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
+
+namespace halmark::worker {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+
+std::uint64_t round_up(std::uint64_t bytes) {
+  return (std::max<std::uint64_t>(bytes, 1) + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+}  // namespace
+
+HostBlock::HostBlock(HostBlock&& other) noexcept
+    : arena_(std::exchange(other.arena_, nullptr)),
+      data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+HostBlock& HostBlock::operator=(HostBlock&& other) noexcept {
+  std::swap(arena_, other.arena_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+HostBlock::~HostBlock() {
+  if (!data_) return;
+  if (arena_) {
+    arena_->release(data_, bytes_);
+  } else {
+    munmap(data_, bytes_);
+  }
+}
+
+HostMemory::HostMemory(SharedMemory arena) : arena_(std::move(arena)) {
+  const auto whole = static_cast<std::uint64_t>(arena_.bytes()) / page_bytes * page_bytes;
+  if (arena_ && whole > 0) free_[0] = whole;
+}
+
+HostBlock HostMemory::allocate_in_arena(std::uint64_t bytes) {
+  const std::uint64_t wanted = round_up(bytes);
+  const auto range =
+      std::ranges::find_if(free_, [&](const auto& entry) { return entry.second >= wanted; });
+  HostBlock block;
+  if (range == free_.end()) return block;
+  const auto [offset, available] = *range;
+  free_.erase(range);
+  if (available > wanted) free_[offset + wanted] = available - wanted;
+  block.arena_ = this;
+  block.data_ = arena_.data() + offset;
+  block.bytes_ = wanted;
+  return block;
+}
+
+HostBlock HostMemory::map_own(std::uint64_t bytes) {
+  const std::uint64_t wanted = round_up(bytes);
+  void* mapped = mmap(nullptr, wanted, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  HostBlock block;
+  block.data_ = static_cast<std::byte*>(mapped);
+  block.bytes_ = wanted;
+  return block;
+}
+
+std::uint64_t HostMemory::largest_free_bytes() const {
+  std::uint64_t largest = 0;
+  for (const auto& [offset, bytes] : free_) largest = std::max(largest, bytes);
+  return largest;
+}
+
+void HostMemory::release(std::byte* data, std::uint64_t bytes) noexcept {
+  const auto offset = static_cast<std::uint64_t>(data - arena_.data());
+  auto inserted = free_.emplace(offset, bytes).first;
+  const auto next = std::next(inserted);
+  if (next != free_.end() && inserted->first + inserted->second == next->first) {
+    inserted->second += next->second;
+    free_.erase(next);
+  }
+  if (inserted == free_.begin()) return;
+  const auto before = std::prev(inserted);
+  if (before->first + before->second != inserted->first) return;
+  before->second += inserted->second;
+  free_.erase(inserted);
+}
+
+}  // namespace halmark::worker

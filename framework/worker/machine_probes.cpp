@@ -1,0 +1,103 @@
+#include "worker/machine_probes.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+
+#include "measure/clock_probe.hpp"
+#include "measure/gbench.hpp"
+#include "worker/request_failed.hpp"
+
+namespace halmark::worker {
+namespace {
+
+// "0-3,8": as the kernel's lists.
+std::string affinity_text() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return "unknown";
+  std::string text;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &set)) continue;
+    int last = cpu;
+    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set)) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(cpu);
+    if (last > cpu) text += '-' + std::to_string(last);
+    cpu = last;
+  }
+  return text;
+}
+
+std::string describe_process() {
+  std::string text = "affinity=" + affinity_text();
+  for (const char* name :
+       {"OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "OMP_PROC_BIND"}) {
+    const char* value = std::getenv(name);
+    text += std::string(" ") + name + "=" + (value ? value : "unset");
+  }
+  return text + " engine=" + gbench_description();
+}
+
+protocol::ProbeAnswer list_paths() {
+  protocol::ProbeAnswer answer;
+  for (const PeakPath& path : peak_paths()) {
+    answer.paths.push_back({std::string(path.path), std::string(path.isa), path.dtype});
+  }
+  return answer;
+}
+
+constexpr std::int64_t working_set_max = std::int64_t{64} << 30;
+
+}  // namespace
+
+void MachineProbes::read(Dtype dtype, std::optional<double>& clock_hz,
+                         std::optional<double>& peak) {
+  const double hz = probe_clock_hz(clock_);
+  if (hz > 0) clock_hz = hz;
+  const double flops_per_s = peaks_.try_emplace(dtype, dtype, clock_).first->second.flops_per_s();
+  if (flops_per_s > 0) peak = flops_per_s;
+}
+
+const std::string& MachineProbes::environment() {
+  if (environment_.empty()) environment_ = describe_process();
+  return environment_;
+}
+
+protocol::ProbeAnswer MachineProbes::probe(const protocol::ProbeRequest& request,
+                                           HostMemory& memory) {
+  const int windows = std::clamp(request.windows, 1, 100'000);
+  const int threads = std::clamp(request.threads, 1, 4096);
+  protocol::ProbeAnswer answer;
+  if (request.kind == "peak_paths") return list_paths();
+  if (request.kind == "clock") {
+    for (int i = 0; i < windows; ++i) answer.rates.push_back(probe_clock_hz(clock_, 1));
+    return answer;
+  }
+  if (request.kind == "peak") {
+    ProbeRates rates =
+        probe_peak(request.path, request.isa, threads, windows, request.window_ms, clock_);
+    return {.paths = {}, .rates = std::move(rates.rates), .reason = std::move(rates.reason)};
+  }
+  if (request.kind == "copy" || request.kind == "read" || request.kind == "ring") {
+    if (request.working_set_bytes < 1 || request.working_set_bytes > working_set_max) {
+      throw RequestFailed(HM_INVALID_ARGUMENT, "probe",
+                          "working set of " + std::to_string(request.working_set_bytes) + " bytes");
+    }
+    const auto bytes = static_cast<std::uint64_t>(request.working_set_bytes);
+    HostBlock block = memory.allocate_in_arena(bytes);
+    if (!block) block = HostMemory::map_own(bytes);
+    // Pages that were never written all map one page of zeros, which fits every cache.
+    std::memset(block.data(), 1, bytes);
+    ProbeRates rates =
+        probe_memory(request.kind == "copy" ? MemoryKernel::copy : MemoryKernel::read,
+                     {block.data(), bytes}, threads, windows, request.window_ms, clock_);
+    return {.paths = {}, .rates = std::move(rates.rates), .reason = std::move(rates.reason)};
+  }
+  throw RequestFailed(HM_INVALID_ARGUMENT, "probe", "unknown probe '" + request.kind + "'");
+}
+
+}  // namespace halmark::worker

@@ -1,0 +1,36 @@
+// The short probes around every trial and the long ones that `probe` asks for.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/dtype.hpp"
+#include "host/protocol.hpp"
+#include "measure/interference.hpp"
+#include "measure/peak_kernels.hpp"
+#include "worker/host_memory.hpp"
+
+namespace halmark::worker {
+
+class MachineProbes {
+ public:
+  explicit MachineProbes(ClockSource& clock) : clock_(clock) {}
+
+  // Clock of this core and the short peak of the fastest path of `dtype`; about 2.5 ms, and 1 ms
+  // more the first time a dtype is asked for.
+  void read(Dtype dtype, std::optional<double>& clock_hz, std::optional<double>& peak);
+  Interference& interference() { return interference_; }
+  // Affinity, thread settings, benchmark library: what the row states about the process.
+  const std::string& environment();
+  // Long form. Working sets live in the arena when they fit.
+  protocol::ProbeAnswer probe(const protocol::ProbeRequest& request, HostMemory& memory);
+
+ private:
+  ClockSource& clock_;
+  Interference interference_;
+  std::map<Dtype, ShortPeakProbe> peaks_;
+  std::string environment_;
+};
+
+}  // namespace halmark::worker

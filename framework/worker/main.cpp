@@ -1,0 +1,103 @@
+// halmark-worker: drives one device for the parent. A compute worker inherits its socket; a rank of
+// a group connects: halmark-worker --connect SOCKET --token T, with its rank from the MPI launcher.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "worker/session.hpp"
+
+namespace {
+
+using halmark::FileDescriptor;
+using halmark::worker::Introduction;
+
+constexpr int exit_refused = 2;
+constexpr int exit_unreachable = 5;
+
+struct Arguments {
+  std::string socket, token;
+};
+
+std::optional<Arguments> parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view name = argv[i];
+    if (name == "--connect") {
+      arguments.socket = argv[i + 1];
+    } else if (name == "--token") {
+      arguments.token = argv[i + 1];
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (argc % 2 == 0 || arguments.socket.empty()) return std::nullopt;
+  return arguments;
+}
+
+bool is_socket(int fd) {
+  struct stat status {};
+  return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+FileDescriptor connect_to(const std::string& path) {
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return {};
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  if (!socket ||
+      connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return {};
+  }
+  return socket;
+}
+
+int rank_from_launcher() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    if (const char* value = std::getenv(name)) return std::atoi(value);
+  }
+  return 0;
+}
+
+// _exit: a plugin's atexit hooks and static destructors may hang or crash, and nothing is left to
+// save.
+[[noreturn]] void serve(FileDescriptor socket, std::optional<Introduction> introduction) {
+  int code = 1;
+  {
+    halmark::worker::Session session(halmark::protocol::Channel(std::move(socket)),
+                                     std::move(introduction));
+    code = session.run();
+  }
+  _exit(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);
+  constexpr int inherited = halmark::protocol::worker_descriptor;
+  if (argc == 1 && is_socket(inherited)) {
+    fcntl(inherited, F_SETFD, FD_CLOEXEC);
+    serve(FileDescriptor(inherited), std::nullopt);
+  }
+  const auto arguments = parse(argc, argv);
+  if (!arguments) {
+    ::dprintf(STDERR_FILENO, "halmark-worker is started by halmark; run halmark instead\n");
+    return exit_refused;
+  }
+  FileDescriptor socket = connect_to(arguments->socket);
+  if (!socket) {
+    ::dprintf(STDERR_FILENO, "halmark-worker: cannot reach %s\n", arguments->socket.c_str());
+    return exit_unreachable;
+  }
+  serve(std::move(socket), Introduction{arguments->token, rank_from_launcher()});
+}

@@ -1,0 +1,26 @@
+// The answer to `sample`: probes, warm-up, pilot, the loop, probes again.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "measure/gbench.hpp"
+#include "measure/interference.hpp"
+#include "worker/machine_probes.hpp"
+#include "worker/staged_kernel.hpp"
+#include "worker/timed_step.hpp"
+
+namespace halmark::worker {
+
+struct SampleResult {
+  std::vector<double> block;  // {begin_ns, wall_ns, cpu_ns, device_ns, set} per sample
+  protocol::Measured measured;
+};
+
+// Times in the block are per execution; begin_ns is absolute. Throws RequestFailed when the plugin
+// fails; a series that ended because another shard gave up keeps its samples ("aborted").
+SampleResult sample(DeviceContext& context, StagedKernel& kernel,
+                    const protocol::SampleRequest& request, CommonStart start,
+                    MachineProbes& probes, const ReportPhase& report);
+
+}  // namespace halmark::worker

@@ -1,0 +1,103 @@
+#include "worker/sequence.hpp"
+
+#include <algorithm>
+
+#include "worker/request_failed.hpp"
+
+namespace halmark::worker {
+namespace {
+
+struct Step {
+  StagedKernel* kernel;
+  int set;
+};
+
+std::vector<Step> resolve(StagedKernels& staged, const protocol::SequenceRequest& request) {
+  std::vector<Step> steps;
+  steps.reserve(request.steps.size());
+  for (const protocol::SequenceStep& step : request.steps) {
+    const auto found = staged.find(step.id);
+    if (found == staged.end()) {
+      throw RequestFailed(HM_INVALID_ARGUMENT, "sample",
+                          "nothing is staged as " + std::to_string(step.id));
+    }
+    if (step.set < 0 || step.set >= found->second->sets()) {
+      throw RequestFailed(HM_INVALID_ARGUMENT, "sample",
+                          "set " + std::to_string(step.set) + " of " +
+                              std::to_string(found->second->sets()) + " staged as " +
+                              std::to_string(step.id));
+    }
+    steps.push_back({found->second.get(), step.set});
+  }
+  return steps;
+}
+
+// One repetition; times[i] is when step i ended. No allocation, one clock read per step.
+PluginError run_once(const std::vector<Step>& steps, ClockSource& clock,
+                     std::vector<double>& times) noexcept {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    PluginError error = steps[i].kernel->run(steps[i].set, 1);
+    if (!error.ok()) return error;
+    times[i] = clock.wall_ns();
+  }
+  return {};
+}
+
+void append_durations(double begin_ns, const std::vector<double>& times,
+                      std::vector<double>& block) {
+  double before_ns = begin_ns;
+  for (const double time_ns : times) {
+    block.push_back(time_ns - before_ns);
+    before_ns = time_ns;
+  }
+  block.push_back(before_ns - begin_ns);
+}
+
+}  // namespace
+
+SequenceResult run_sequence(DeviceContext& context, StagedKernels& staged,
+                            const protocol::SequenceRequest& request, CommonStart start,
+                            MachineProbes& probes, const ReportPhase& report) {
+  const std::vector<Step> steps = resolve(staged, request);
+  const double deadline_ns = context.clock.wall_ns() + request.wall_cap_s * 1e9;
+  std::vector<double> times(steps.size());
+  SequenceResult answer;
+  protocol::Measured& measured = answer.measured;
+  measured.stop_rule = "count";
+  measured.environment = probes.environment();
+  const auto fail = [&](const PluginError& error, const char* phase) {
+    if (error.ok()) return;
+    start.abort();
+    check(error, phase);
+  };
+
+  report("warm");
+  for (std::int64_t i = 0; i < request.warmup; ++i) {
+    fail(run_once(steps, context.clock, times), "warm");
+  }
+
+  report("sample");
+  const auto repetitions = std::max<std::int64_t>(0, request.repeat);
+  answer.block.reserve(static_cast<std::size_t>(repetitions) * (steps.size() + 1));
+  probes.interference().begin();
+  for (std::int64_t i = 0; i < repetitions; ++i) {
+    if (!start.wait()) {
+      measured.stop_rule = "aborted";
+      break;
+    }
+    const double begin_ns = context.clock.wall_ns();
+    fail(run_once(steps, context.clock, times), "sample");
+    append_durations(begin_ns, times, answer.block);
+    ++measured.samples;
+    if (context.clock.wall_ns() >= deadline_ns && i + 1 < repetitions) {
+      measured.stop_rule = "deadline";
+      start.abort();
+      break;
+    }
+  }
+  measured.signals =
+      probes.interference().end(measured.samples, context.device.description().synchronous);
+  return answer;
+}
+
+}  // namespace halmark::worker

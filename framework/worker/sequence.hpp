@@ -1,0 +1,29 @@
+// The answer to `sequence`: a whole stack without a round trip to the parent.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "measure/interference.hpp"
+#include "worker/machine_probes.hpp"
+#include "worker/staged_kernel.hpp"
+#include "worker/timed_step.hpp"
+
+namespace halmark::worker {
+
+using StagedKernels = std::map<std::int64_t, std::unique_ptr<StagedKernel>>;
+
+struct SequenceResult {
+  std::vector<double> block;  // per repetition: ns of each step, then of the whole
+  protocol::Measured measured;
+};
+
+// Each step is one execution on its set, waited for, as the layers of a model follow each other;
+// collective steps synchronise the ranks by themselves. Past the wall cap the repetitions done so
+// far are kept ("deadline"). Throws RequestFailed for an unknown id or set, or a plugin's error.
+SequenceResult run_sequence(DeviceContext& context, StagedKernels& staged,
+                            const protocol::SequenceRequest& request, CommonStart start,
+                            MachineProbes& probes, const ReportPhase& report);
+
+}  // namespace halmark::worker

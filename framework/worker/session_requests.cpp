@@ -1,0 +1,199 @@
+// One function per request: read, act, answer.
+#include <charconv>
+
+#include "core/error.hpp"
+#include "worker/kernel_choice.hpp"
+#include "worker/request_failed.hpp"
+#include "worker/sampling.hpp"
+#include "worker/session.hpp"
+
+namespace halmark::worker {
+namespace {
+
+using protocol::Type;
+
+std::string to_hex(std::string_view bytes) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (const char byte : bytes) {
+    const auto value = static_cast<unsigned char>(byte);
+    text += digits[value >> 4];
+    text += digits[value & 15];
+  }
+  return text;
+}
+
+std::string from_hex(std::string_view text) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    unsigned value = 0;
+    const auto parsed = std::from_chars(text.data() + i, text.data() + i + 2, value, 16);
+    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + i + 2) break;
+    bytes += static_cast<char>(value);
+  }
+  if (2 * bytes.size() != text.size()) {
+    throw RequestFailed(HM_INVALID_ARGUMENT, "join", "the token is not hexadecimal");
+  }
+  return bytes;
+}
+
+// The barrier's memory comes beside the frame; without it every shard would start on its own.
+std::optional<SharedBarrier> map_barrier(const std::optional<protocol::Barrier>& barrier,
+                                         protocol::Frame& frame) {
+  if (!barrier) return std::nullopt;
+  if (frame.fds.empty()) {
+    throw RequestFailed(HM_INVALID_ARGUMENT, "sample", "the barrier came without its memory");
+  }
+  return SharedBarrier::map(std::move(frame.fds.front()));
+}
+
+CommonStart common_start(std::optional<SharedBarrier>& barrier, int parties, double wall_cap_s) {
+  constexpr double margin_s = 5;
+  if (!barrier) return {};
+  return {.barrier = &*barrier,
+          .parties = parties,
+          .timeout =
+              std::chrono::nanoseconds(static_cast<std::int64_t>((wall_cap_s + margin_s) * 1e9))};
+}
+
+}  // namespace
+
+void Session::load(const std::string& path) {
+  if (plugin_) throw RequestFailed(HM_INVALID_ARGUMENT, "load", "a plugin is loaded already");
+  plugin_ = take(PluginInstance::create(load_plugin(path), cache_dir_), "load");
+  description_ = take(plugin_->describe(), "load");
+  answer(Type::plugin, description_);
+}
+
+void Session::open(const protocol::Open& request) {
+  if (opened_) throw RequestFailed(HM_INVALID_ARGUMENT, "open", "a device is open already");
+  opened_ = std::make_unique<OpenedDevice>(
+      plugin(), take(plugin().open(request.device, request.options.params), "open"), *memory_,
+      clock_, description_.kernels);
+  answer(Type::opened, opened_->device.description());
+}
+
+void Session::domains(const protocol::DomainsRequest& request) {
+  OpenedDevice& device = opened();
+  const std::uint32_t kernel = kernel_index(device.context, request.kernel);
+  const Problem problem = complete_problem(request.problem);
+  answer(Type::answer,
+         protocol::DomainsAnswer{take(device.device.domains(kernel, problem), "domains")});
+}
+
+void Session::supports(const protocol::SupportsRequest& request) {
+  OpenedDevice& device = opened();
+  const Problem problem = complete_problem(request.problem);
+  protocol::SupportsAnswer result;
+  for (const Config& config : request.configs) {
+    PluginError error;
+    try {
+      choose_kernel(device.context, request.kernel, problem, config);
+    } catch (const RequestFailed& failure) {
+      error = {failure.failed().code, failure.failed().message};
+    }
+    result.status.push_back(error.status);
+    result.reason.push_back(error.message);
+  }
+  answer(Type::answer, result);
+}
+
+// Process-wide first costs (AMX permission, library and thread-pool start) belong to the worker's
+// start and to no case: one discarded call per dtype goes before the first case that computes in
+// it.
+void Session::warm_process(Dtype dtype) {
+  OpenedDevice& device = opened();
+  if (!device.warmed.insert(dtype).second) return;
+  const auto value = static_cast<std::int64_t>(dtype);
+  const auto result = static_cast<std::int64_t>(dtype == Dtype::s8 ? Dtype::s32 : dtype);
+  protocol::Stage tiny;
+  tiny.problem = {"gemm",
+                  {{"m", 16},
+                   {"n", 64},
+                   {"k", 64},
+                   {"src_dtype", value},
+                   {"wei_dtype", value},
+                   {"dst_dtype", result}}};
+  tiny.mode = CacheMode::hot;
+  try {
+    StagedKernel discarded(device.context, tiny, [](const char*) {});
+  } catch (const RequestFailed&) {
+    // No gemm in this dtype: its first costs stay in the first case.
+  } catch (const Error&) {
+  }
+}
+
+void Session::stage(const protocol::Stage& request) {
+  OpenedDevice& device = opened();
+  if (device.staged.contains(request.id)) {
+    throw RequestFailed(HM_INVALID_ARGUMENT, "create",
+                        std::to_string(request.id) + " is staged already");
+  }
+  const Problem problem = complete_problem(request.problem);
+  report_phase("create");
+  warm_process(find_contract(problem.op)->work(problem.params).compute_dtype);
+  auto kernel = std::make_unique<StagedKernel>(device.context, request,
+                                               [this](const char* phase) { report_phase(phase); });
+  const protocol::Staged staged = kernel->staged();
+  device.staged[request.id] = std::move(kernel);
+  answer(Type::staged, staged);
+}
+
+void Session::reveal(const protocol::Reveal& request) {
+  const StagedKernel::Shown shown = staged(request.id, "reveal").reveal(request.sets);
+  answer(Type::revealed, shown.answer, shown.memory.fd());
+}
+
+void Session::sample(const protocol::SampleRequest& request, protocol::Frame& frame) {
+  StagedKernel& kernel = staged(request.id, "sample");
+  std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame);
+  const CommonStart start =
+      common_start(barrier, request.barrier ? request.barrier->parties : 1, request.wall_cap_s);
+  const SampleResult result = worker::sample(opened().context, kernel, request, start, probes_,
+                                             [this](const char* phase) { report_phase(phase); });
+  send_samples(result.block);
+  answer(Type::measured, result.measured);
+}
+
+void Session::sequence(const protocol::SequenceRequest& request, protocol::Frame& frame) {
+  std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame);
+  const CommonStart start =
+      common_start(barrier, request.barrier ? request.barrier->parties : 1, request.wall_cap_s);
+  const SequenceResult result =
+      run_sequence(opened().context, opened().staged, request, start, probes_,
+                   [this](const char* phase) { report_phase(phase); });
+  send_samples(result.block);
+  answer(Type::measured, result.measured);
+}
+
+void Session::drop(const protocol::Drop& request) {
+  staged(request.id, "drop");
+  opened().staged.erase(request.id);
+  answer(Type::dropped, request);
+}
+
+void Session::token() {
+  answer(Type::answer, protocol::TokenAnswer{to_hex(take(plugin().create_token(), "token"))});
+}
+
+void Session::join(const protocol::Join& request) {
+  OpenedDevice& device = opened();
+  if (device.has_communicator) {
+    throw RequestFailed(HM_INVALID_ARGUMENT, "join", "this rank has joined already");
+  }
+  device.communicator =
+      take(device.device.join(from_hex(request.token_hex), static_cast<std::uint32_t>(request.rank),
+                              static_cast<std::uint32_t>(request.size)),
+           "join");
+  device.has_communicator = true;
+  device.context.communicator = &device.communicator;
+  send(Type::joined, "");
+}
+
+void Session::close() { opened_.reset(); }
+
+void Session::probe(const protocol::ProbeRequest& request) {
+  answer(Type::answer, probes_.probe(request, *memory_));
+}
+
+}  // namespace halmark::worker

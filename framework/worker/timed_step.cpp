@@ -1,0 +1,67 @@
+#include "worker/timed_step.hpp"
+
+#include "worker/request_failed.hpp"
+
+namespace halmark::worker {
+namespace {
+
+class HostClockStep : public TimedStep {
+ public:
+  using TimedStep::TimedStep;
+  bool execute() override { return keep(kernel_.run(current_set_, repeat_)); }
+};
+
+// hold, record, enqueue, record, unhold, wait: launch latency stays out of the events' interval. A
+// kernel that waits inside enqueue would wait for itself, so there the stream is not held.
+class DeviceEventStep : public TimedStep {
+ public:
+  DeviceEventStep(DeviceContext& context, StagedKernel& kernel, std::int64_t repeat)
+      : TimedStep(context, kernel, repeat),
+        begin_(take(context.device.create_event(), "warm")),
+        end_(take(context.device.create_event(), "warm")),
+        holds_(context.stream.can_hold() && !kernel.syncs_inside()) {}
+
+  bool execute() override {
+    DeviceStream& stream = context_.stream;
+    if (holds_ && !keep(stream.hold(hold_timeout_ns))) return false;
+    const bool queued = keep(stream.record(begin_)) &&
+                        keep(kernel_.enqueue(current_set_, repeat_)) && keep(stream.record(end_));
+    // Released even after a failure: a held stream never ends its wait.
+    if (holds_ && !keep(stream.unhold())) return false;
+    return keep(stream.wait()) && queued;
+  }
+
+  double device_ns() override {
+    const PluginResult<double> elapsed = context_.stream.elapsed_ns(begin_, end_);
+    if (elapsed.value) return *elapsed.value;
+    keep(elapsed.error);
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+
+ private:
+  static constexpr std::uint64_t hold_timeout_ns = 2'000'000'000;
+  DeviceEvent begin_, end_;
+  bool holds_;
+};
+
+}  // namespace
+
+bool TimedStep::arrange(int& set) {
+  set = current_set_ = next_set_;
+  next_set_ = static_cast<int>((next_set_ + repeat_) % kernel_.sets());
+  kernel_.mark_outputs(current_set_, repeat_);
+  if (kernel_.mode() == CacheMode::flush && !keep(context_.stream.flush())) return false;
+  if (start_.wait()) return true;
+  lost_the_others_ = true;
+  return false;
+}
+
+std::unique_ptr<TimedStep> make_timed_step(DeviceContext& context, StagedKernel& kernel,
+                                           std::int64_t repeat) {
+  if (context.device.description().timer == "device_event") {
+    return std::make_unique<DeviceEventStep>(context, kernel, repeat);
+  }
+  return std::make_unique<HostClockStep>(context, kernel, repeat);
+}
+
+}  // namespace halmark::worker

@@ -1,0 +1,65 @@
+// One sample of a staged kernel: rotate, start together, run. What is inside the interval depends
+// on who keeps the time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "host/barrier.hpp"
+#include "measure/gbench.hpp"
+#include "worker/staged_kernel.hpp"
+
+namespace halmark::worker {
+
+// The common start of shards that are measured at the same time.
+struct CommonStart {
+  SharedBarrier* barrier = nullptr;  // null: measured alone
+  int parties = 1;
+  std::chrono::nanoseconds timeout{0};
+  // False when another shard gave up.
+  bool wait() { return !barrier || barrier->arrive_and_spin(parties, timeout) == released; }
+  void abort() {
+    if (barrier) barrier->abort();
+  }
+
+ private:
+  static constexpr BarrierOutcome released = BarrierOutcome::released;
+};
+
+class TimedStep : public SampleStep {
+ public:
+  TimedStep(DeviceContext& context, StagedKernel& kernel, std::int64_t repeat)
+      : context_(context), kernel_(kernel), repeat_(repeat) {}
+  bool arrange(int& set) override;
+
+  void set_repeat(std::int64_t repeat) { repeat_ = repeat; }
+  std::int64_t repeat() const { return repeat_; }
+  // Warm-up and pilot run without the barrier: shards may need different numbers of them.
+  void start_together(CommonStart start) { start_ = start; }
+  const PluginError& error() const { return error_; }
+  bool lost_the_others() const { return lost_the_others_; }
+
+ protected:
+  bool keep(PluginError error) {
+    if (!error.ok()) error_ = std::move(error);
+    return error_.ok();
+  }
+  DeviceContext& context_;
+  StagedKernel& kernel_;
+  std::int64_t repeat_;
+  int current_set_ = 0;
+
+ private:
+  int next_set_ = 0;
+  CommonStart start_;
+  PluginError error_;
+  bool lost_the_others_ = false;
+};
+
+// Host clock around enqueue and wait, or events of the device, by the device's declared timer.
+std::unique_ptr<TimedStep> make_timed_step(DeviceContext& context, StagedKernel& kernel,
+                                           std::int64_t repeat);
+
+}  // namespace halmark::worker
