@@ -59,49 +59,54 @@ double smallest_normal(Dtype dtype) {
   }
 }
 
-// A third of a 64-bit hash per value is enough: 24 bits for normals, 21 for the others.
-std::vector<double> base_values(const OperandSpec& operand) {
+using Block = std::array<double, InputPool::chunk_elements>;
+
+template <class ValueOf>
+void draw(std::uint64_t first, Block& block, ValueOf value_of) {
+  // Half a hash per value: normals take 24 bits, the others fewer.
+  for (std::size_t i = 0; i < block.size(); i += 2) {
+    const auto bits = hash_u64(pool_stream, first + i);
+    block[i] = value_of(bits);
+    block[i + 1] = value_of(bits >> 32);
+  }
+}
+
+// Values [first, first + block.size()) of the pool, before rounding to the dtype.
+void draw_block(const OperandSpec& operand, std::uint64_t first, Block& block) {
   static const NormalTable normals;
-  std::vector<double> values(pool_values);
-  const auto draw = [&](auto value_of) {
-    for (std::int64_t i = 0; i < pool_values; i += 2) {
-      const auto bits = hash_u64(pool_stream, static_cast<std::uint64_t>(i));
-      values[static_cast<std::size_t>(i)] = value_of(bits);
-      if (i + 1 < pool_values) values[static_cast<std::size_t>(i) + 1] = value_of(bits >> 32);
-    }
-  };
   const double scale = operand.scale;
   switch (operand.distribution) {
     case Distribution::normal:
-      draw([&](std::uint64_t bits) { return scale * normals.value(bits); });
+      draw(first, block, [&](std::uint64_t bits) { return scale * normals.value(bits); });
       break;
     case Distribution::positive:
-      draw([&](std::uint64_t bits) { return scale * (std::fabs(normals.value(bits)) + 0.1); });
+      draw(first, block,
+           [&](std::uint64_t bits) { return scale * (std::fabs(normals.value(bits)) + 0.1); });
       break;
     case Distribution::uniform:
-      draw([&](std::uint64_t bits) {
+      draw(first, block, [&](std::uint64_t bits) {
         return scale * (static_cast<double>(bits & 0xffffffu) * 0x1p-23 - 1.0);
       });
       break;
     case Distribution::integers:
-      draw([&](std::uint64_t bits) {
+      draw(first, block, [&](std::uint64_t bits) {
         return scale * (static_cast<double>(uniform_below(bits << 32, 17)) - 8.0);
       });
       break;
     case Distribution::indices: {
       const auto bound = static_cast<std::uint64_t>(std::max<std::int64_t>(operand.index_bound, 1));
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        values[i] = static_cast<double>(uniform_below(hash_u64(pool_stream, i), bound));
-      }
+      draw(first, block, [&](std::uint64_t bits) {
+        return static_cast<double>(uniform_below(bits << 32, bound));
+      });
       break;
     }
     case Distribution::constant_one:
-      std::ranges::fill(values, scale);
+      block.fill(scale);
       break;
     case Distribution::zeros:
+      block.fill(0);
       break;
   }
-  return values;
 }
 
 std::uint16_t bf16_bits(double value) {
@@ -110,7 +115,7 @@ std::uint16_t bf16_bits(double value) {
 }
 
 template <class Element, class Convert>
-void convert_all(const std::vector<double>& values, unsigned char* target, Convert convert) {
+void convert_all(const Block& values, unsigned char* target, Convert convert) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Element element = convert(values[i]);
     std::memcpy(target + i * sizeof(Element), &element, sizeof(Element));
@@ -118,35 +123,44 @@ void convert_all(const std::vector<double>& values, unsigned char* target, Conve
 }
 
 // The common types have a loop of their own; store_element costs a dispatch per value.
-std::vector<unsigned char> make_pool(const OperandSpec& operand) {
-  const auto values = base_values(operand);
-  const auto width = static_cast<std::size_t>(dtype_bits(operand.dtype)) / 8;
-  std::vector<unsigned char> pool(values.size() * width);
-  switch (operand.dtype) {
+void store_block(Dtype dtype, const Block& values, unsigned char* target) {
+  switch (dtype) {
     case Dtype::f32:
-      convert_all<float>(values, pool.data(), [](double v) { return static_cast<float>(v); });
-      return pool;
+      convert_all<float>(values, target, [](double v) { return static_cast<float>(v); });
+      return;
     case Dtype::bf16:
       // Through f32: double rounding moves a tie at most, and the value read back is the one used.
-      convert_all<std::uint16_t>(values, pool.data(), bf16_bits);
-      return pool;
+      convert_all<std::uint16_t>(values, target, bf16_bits);
+      return;
     case Dtype::s8:
-      convert_all<std::int8_t>(values, pool.data(), [](double v) {
+      convert_all<std::int8_t>(values, target, [](double v) {
         return static_cast<std::int8_t>(std::nearbyint(std::clamp(v, -128.0, 127.0)));
       });
-      return pool;
+      return;
     case Dtype::u8:
-      convert_all<std::uint8_t>(values, pool.data(), [](double v) {
+      convert_all<std::uint8_t>(values, target, [](double v) {
         return static_cast<std::uint8_t>(std::nearbyint(std::clamp(v, 0.0, 255.0)));
       });
-      return pool;
+      return;
     default:
       break;
   }
-  const double floor = smallest_normal(operand.dtype);
+  const double floor = smallest_normal(dtype);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double value = std::fabs(values[i]) < floor ? 0.0 : values[i];
-    store_element(operand.dtype, pool.data(), static_cast<std::int64_t>(i), value);
+    store_element(dtype, target, static_cast<std::int64_t>(i), value);
+  }
+}
+
+// Block by block, so that no second array of a million doubles is touched: fresh pages cost more
+// than the values.
+std::vector<unsigned char> make_pool(const OperandSpec& operand) {
+  const auto width = static_cast<std::size_t>(dtype_bits(operand.dtype)) / 8;
+  std::vector<unsigned char> pool(static_cast<std::size_t>(pool_values) * width);
+  Block block;
+  for (std::int64_t first = 0; first < pool_values; first += InputPool::chunk_elements) {
+    draw_block(operand, static_cast<std::uint64_t>(first), block);
+    store_block(operand.dtype, block, pool.data() + static_cast<std::size_t>(first) * width);
   }
   return pool;
 }

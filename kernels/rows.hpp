@@ -1,8 +1,10 @@
-// Shared parts of op contracts: dtype lists, grouping of checked elements by row, input rows.
+// Shared parts of op contracts: dtype lists, grouping of checked elements by row, input rows,
+// dot products.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -19,6 +21,30 @@ inline constexpr std::array<std::int64_t, 3> float_dtypes{
     dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16)};
 
 inline constexpr std::int64_t size_max = std::int64_t{1} << 31;
+
+struct Product {
+  double value = 0;
+  double magnitude = 0;  // sum of |a b|
+};
+
+// Four partial sums, because one chain of dependent additions takes four times as long.
+inline Product dot(const double* a, const double* b, std::size_t count) {
+  std::array<Product, 4> part;
+  std::size_t i = 0;
+  for (; i + part.size() <= count; i += part.size()) {
+    for (std::size_t lane = 0; lane < part.size(); ++lane) {
+      const double product = a[i + lane] * b[i + lane];
+      part[lane].value += product;
+      part[lane].magnitude += std::fabs(product);
+    }
+  }
+  for (; i < count; ++i) {
+    part[0].value += a[i] * b[i];
+    part[0].magnitude += std::fabs(a[i] * b[i]);
+  }
+  return {(part[0].value + part[1].value) + (part[2].value + part[3].value),
+          (part[0].magnitude + part[1].magnitude) + (part[2].magnitude + part[3].magnitude)};
+}
 
 inline std::vector<double> read_row(const InputReader& inputs, int rank, std::size_t operand,
                                     std::int64_t offset, std::int64_t count) {

@@ -66,14 +66,9 @@ Weights weights_of(const std::vector<double>& q, const std::vector<double>& keys
   Weights w{.p = std::vector<double>(count), .error = std::vector<double>(count)};
   double highest = -HUGE_VAL;
   for (std::size_t j = 0; j < count; ++j) {
-    double dot = 0, magnitude = 0;
-    for (std::size_t i = 0; i < d; ++i) {
-      const double product = q[i] * keys[j * d + i];
-      dot += product;
-      magnitude += std::fabs(product);
-    }
-    w.p[j] = dot * scale;
-    w.error[j] = accumulation_error(static_cast<double>(d), magnitude * scale) +
+    const auto score = dot(q.data(), keys.data() + j * d, d);
+    w.p[j] = score.value * scale;
+    w.error[j] = accumulation_error(static_cast<double>(d), score.magnitude * scale) +
                  4 * u_f32 * std::fabs(w.p[j]) + transcendental_error;
     highest = std::max(highest, w.p[j]);
   }
@@ -85,6 +80,38 @@ Weights weights_of(const std::vector<double>& q, const std::vector<double>& keys
   }
   return w;
 }
+
+// Columns of the value rows that a query sees: all rows at once where many columns are checked,
+// value by value where one or two of a hundred are.
+class ValueColumns {
+ public:
+  ValueColumns(const InputReader& inputs, int rank, std::int64_t first, std::int64_t keys,
+               std::int64_t width, std::size_t wanted)
+      : inputs_(inputs), rank_(rank), first_(first), width_(width), column_(index_of(keys)) {
+    if (wanted * 8 > index_of(width)) all_ = read_row(inputs, rank, v_index, first, keys * width);
+  }
+
+  // Valid until the next call.
+  const std::vector<double>& column(std::int64_t index) {
+    for (std::size_t j = 0; j < column_.size(); ++j) {
+      const auto at = static_cast<std::int64_t>(j) * width_ + index;
+      if (all_.empty()) {
+        inputs_.read(rank_, v_index, first_ + at, std::span(column_).subspan(j, 1));
+      } else {
+        column_[j] = all_[index_of(at)];
+      }
+    }
+    return column_;
+  }
+
+ private:
+  static std::size_t index_of(std::int64_t value) { return static_cast<std::size_t>(value); }
+  const InputReader& inputs_;
+  int rank_;
+  std::int64_t first_, width_;
+  std::vector<double> all_;
+  std::vector<double> column_;
+};
 
 class Attention final : public OpContract {
  public:
@@ -160,12 +187,12 @@ class Attention final : public OpContract {
       const auto first = ((sequence * s.kv_heads + kv_head) * s.context + keys.begin) * d;
       const auto w = weights_of(read_row(inputs, rank, q_index, row * d, d),
                                 read_row(inputs, rank, k_index, first, keys.count() * d));
-      const auto values = read_row(inputs, rank, v_index, first, keys.count() * d);
+      ValueColumns values(inputs, rank, first, keys.count(), d, positions.size());
       for (const auto i : positions) {
-        const auto column = static_cast<std::size_t>(elements[i] - row * d);
+        const auto& column = values.column(elements[i] - row * d);
         double sum = 0, magnitude = 0, weighted = 0;
         for (std::size_t j = 0; j < w.p.size(); ++j) {
-          const double term = w.p[j] * values[j * static_cast<std::size_t>(d) + column];
+          const double term = w.p[j] * column[j];
           sum += term;
           magnitude += std::fabs(term);
           weighted += std::fabs(term) * w.error[j];

@@ -32,21 +32,6 @@ constexpr std::array<ParamSpec, 7> specs{{
 constexpr std::size_t src_index = 0, wei_index = 1, dst_index = 2;
 constexpr std::size_t column_block = 64;
 
-struct Product {
-  double value = 0;
-  double magnitude = 0;  // sum of |a b|
-};
-
-Product dot(const double* a, const double* b, std::size_t k) {
-  Product sum;
-  for (std::size_t i = 0; i < k; ++i) {
-    const double product = a[i] * b[i];
-    sum.value += product;
-    sum.magnitude += std::fabs(product);
-  }
-  return sum;
-}
-
 // Columns of wei, each as k contiguous values. A plain [k,n] wei is read by rows where the columns
 // lie close together, and value by value where they are scattered.
 std::vector<double> read_columns(const InputReader& inputs, int rank, std::int64_t n,
