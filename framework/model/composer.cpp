@@ -83,6 +83,17 @@ std::optional<Price> price(const CompiledDeployment& deployment,
   return out;
 }
 
+std::optional<Floor> operator_floor(const OperatorGraph& graph, const Operator& op,
+                                    const Device& device, ShardShare share) {
+  auto floor = work_floor(op.local_work, device, share);
+  if (!floor) return std::nullopt;
+  const auto executions = static_cast<double>(std::ranges::max(op.stage_counts)) *
+                          static_cast<double>(graph.stages.size());
+  for (double* ns : {&floor->compute_ns, &floor->memory_ns, &floor->ns}) *ns *= executions;
+  if (op.kind == OperatorKind::collective) floor->bound = "communication";
+  return floor;
+}
+
 Composer::Composer(OperatorGraph graph, const StackPlacement& placement, DeviceFacts facts)
     : graph_(std::move(graph)), facts_(std::move(facts)) {
   for (std::size_t stage = 0; stage < graph_.stages.size(); ++stage) {

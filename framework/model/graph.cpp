@@ -110,6 +110,20 @@ std::optional<Refusal> bounded_inputs(const ModelSpec&, const Deployment& deploy
   return std::nullopt;
 }
 
+std::optional<Refusal> bounded_devices(const ModelSpec&, const Deployment& deployment) {
+  constexpr std::int64_t devices_max = std::int64_t{1} << 20;
+  const Parallel& p = deployment.parallel;
+  std::int64_t devices = 1;
+  for (const int degree : {p.dp, p.tp, p.pp}) {
+    if (degree > devices_max / devices) {
+      return Refusal{"too_many_devices",
+                     p.text() + " exceeds " + std::to_string(devices_max) + " devices"};
+    }
+    devices *= degree;
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> heads(const ModelSpec& spec, const Deployment& deployment) {
   const int tp = deployment.parallel.tp;
   if (spec.heads % tp == 0) return std::nullopt;
@@ -179,9 +193,9 @@ std::optional<Refusal> precision(const ModelSpec&, const Deployment& deployment)
 }
 
 // In the order in which a reader would want to hear them.
-constexpr std::array<Check, 10> checks = {
-    positive_inputs, bounded_inputs, heads,       kv_heads, ffn,
-    experts,         pipeline,       batch_split, context,  precision};
+constexpr std::array<Check, 11> checks = {
+    positive_inputs, bounded_inputs, bounded_devices, heads,   kv_heads, ffn,
+    experts,         pipeline,       batch_split,     context, precision};
 
 std::vector<std::string> warnings(const ModelSpec& spec, const Deployment& deployment) {
   std::vector<std::string> out;

@@ -42,6 +42,12 @@ void read_heads(ConfigReader& config, ModelSpec& spec) {
                                   " does not divide hidden_size " + std::to_string(spec.hidden));
   }
   spec.head_dim = config.size_or("head_dim", spec.hidden / spec.heads);
+  constexpr std::int64_t width_max = std::int64_t{1} << 30;  // k and v together stay below 2^31
+  if (spec.head_dim > width_max / spec.heads) {
+    config.refuse("head_dim", "is " + std::to_string(spec.head_dim) + ": with " +
+                                  std::to_string(spec.heads) + " heads more than " +
+                                  std::to_string(width_max) + " columns");
+  }
 }
 
 void read_rotary(ConfigReader& config, ModelSpec& spec) {

@@ -255,6 +255,17 @@ TEST(Composer, memory_and_flops_are_those_of_the_graph) {
   EXPECT_EQ(estimate.matmul_flops, one.graph().totals.matmul_flops);
 }
 
+// q_proj of one micro-batch of one sequence: 128 weights of 2 B, 8 + 16 activations of 2 B, at 1
+// GB/s; two micro-batches pass the two layers of a stage.
+TEST(OperatorFloor, covers_every_execution_of_the_step) {
+  const OperatorGraph graph = graph_of(tiny(), decode(2, 8, {.pp = 2}));
+  const auto floor =
+      operator_floor(graph, model_test::find_operator(graph, "q_proj"), device_with(1e15, 1), {});
+  ASSERT_TRUE(floor);
+  EXPECT_DOUBLE_EQ(floor->ns, (256 + 48) * 2 * 2);
+  EXPECT_EQ(floor->bound, "memory");
+}
+
 class Source final : public LatencySource {
  public:
   void require(std::span<const KernelCase>) override {}

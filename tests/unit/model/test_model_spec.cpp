@@ -118,9 +118,9 @@ INSTANTIATE_TEST_SUITE_P(
                     BadField{"num_key_value_heads", "3"},  // does not divide 4 heads
                     BadField{"num_key_value_heads", "8"},  // more than heads
                     BadField{"head_dim", "3"},             // odd: no rotary pairs
-                    BadField{"tie_word_embeddings", "\"yes\""}, BadField{"num_experts", "8"},
-                    BadField{"hidden_act", "\"relu\""}, BadField{"partial_rotary_factor", "2.0"},
-                    BadField{"text_config", "[]"}));
+                    BadField{"head_dim", "2147483648"}, BadField{"tie_word_embeddings", "\"yes\""},
+                    BadField{"num_experts", "8"}, BadField{"hidden_act", "\"relu\""},
+                    BadField{"partial_rotary_factor", "2.0"}, BadField{"text_config", "[]"}));
 
 TEST(ModelSpec, hostile_json_is_refused) {
   const std::string deep(1000, '[');

@@ -47,6 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"tp_does_not_divide_heads", decode(1, 8, {.tp = 3}), {"tp 3", "4 query heads"}},
         Case{"tp_does_not_divide_heads", decode(1, 8, {.tp = 8}), {"tp 8", "4 query heads"}},
         Case{"ep_does_not_divide_experts", decode(1, 8, {.ep = 2}), {"ep 2", "0 experts"}},
+        Case{"too_many_devices", decode(1 << 30, 8, {.dp = 1 << 30}), {"1073741824", "1048576"}},
         Case{"pp_exceeds_layers", decode(5, 8, {.pp = 5}), {"pp 5", "4 layers"}},
         Case{"dp_does_not_divide_batch", decode(3, 8, {.dp = 2}), {"dp 2", "batch 3"}},
         Case{"pp_does_not_divide_batch", decode(6, 8, {.dp = 2, .pp = 2}), {"pp 2", "3"}},
