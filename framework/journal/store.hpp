@@ -16,8 +16,8 @@
 namespace halmark {
 
 struct RunInfo {
-  std::string command;      // the reproducer line
-  std::string plan_hash;    // SHA-256 hex of the canonical plan
+  std::string command;    // the reproducer line
+  std::string plan_hash;  // SHA-256 hex of the canonical plan
   std::string plan_text;
   std::string fingerprint;  // of the machine
   std::string tool_version;
@@ -32,7 +32,10 @@ struct Validation {
   Interval predicted_interval_ns, measured_interval_ns;
   Status status = Status::ok;
   std::string reason;
-  struct Operator { std::string name; double predicted_ns = 0, measured_ns = 0; };
+  struct Operator {
+    std::string name;
+    double predicted_ns = 0, measured_ns = 0;
+  };
   std::vector<Operator> operators;
   double relative_error() const { return predicted_ns / measured_ns - 1; }
 };

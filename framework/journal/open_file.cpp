@@ -1,0 +1,134 @@
+#include "journal/open_file.hpp"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "journal/schema.hpp"
+
+namespace halmark::journal {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view remedy = "name another file with --db";
+
+std::uint32_t big_endian(const std::array<unsigned char, 100>& header, std::size_t at, int bytes) {
+  std::uint32_t out = 0;
+  for (int i = 0; i < bytes; ++i) out = out << 8 | header[at + static_cast<std::size_t>(i)];
+  return out;
+}
+
+// From the first 100 bytes (sqlite.org/fileformat.html), before the library touches the file.
+void judge_header(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<unsigned char, 100> header{};
+  file.read(reinterpret_cast<char*>(header.data()), header.size());
+  constexpr std::string_view magic("SQLite format 3\0", 16);
+  if (file.gcount() != static_cast<std::streamsize>(header.size()) ||
+      std::string_view(reinterpret_cast<const char*>(header.data()), 16) != magic) {
+    throw refused("this is no SQLite database", path, std::string(remedy));
+  }
+  if (big_endian(header, 68, 4) != static_cast<std::uint32_t>(application_id)) {
+    throw refused("this database belongs to another program", path, std::string(remedy));
+  }
+  const std::uint32_t version = big_endian(header, 60, 4);
+  if (version > schema_version) {
+    throw refused("this database has schema " + std::to_string(version) +
+                      "; this halmark knows up to " + std::to_string(schema_version),
+                  path, "use a newer halmark");
+  }
+  const std::uint32_t raw_page = big_endian(header, 16, 2);
+  const std::uint64_t page = raw_page == 1 ? 65536 : raw_page;
+  const std::uint64_t wanted = page * big_endian(header, 28, 4);
+  if (fs::file_size(path) < wanted) {
+    throw refused("this database is truncated: " + std::to_string(fs::file_size(path)) + " of " +
+                      std::to_string(wanted) + " bytes",
+                  path, "restore a backup");
+  }
+}
+
+void sync_folder(const fs::path& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  fsync(fd);
+  close(fd);
+}
+
+// The name appears only when the file is complete, so a kill leaves no half-made database.
+void create(const std::string& path) {
+  const fs::path folder = fs::absolute(path).parent_path();
+  std::error_code code;
+  fs::create_directories(folder, code);
+  const std::string temporary = path + ".new-" + std::to_string(getpid());
+  fs::remove(temporary, code);
+  {
+    SQLite::Database db(temporary, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    db.exec("BEGIN");
+    db.exec("PRAGMA application_id = " + std::to_string(application_id));
+    db.exec("PRAGMA user_version = " + std::to_string(schema_version));
+    db.exec(std::string(tables));
+    db.exec("COMMIT");
+    db.exec("PRAGMA journal_mode = WAL");
+  }
+  fs::rename(temporary, path);
+  sync_folder(folder);
+}
+
+void configure(SQLite::Database& db, Access access) {
+  sqlite3* handle = db.getHandle();
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  db.exec("PRAGMA busy_timeout = 5000");
+  db.exec("PRAGMA foreign_keys = ON");
+  db.exec("PRAGMA trusted_schema = OFF");
+  db.exec("PRAGMA cell_size_check = ON");
+  db.exec("PRAGMA mmap_size = 0");
+  if (access == Access::read_write) {
+    db.exec("PRAGMA synchronous = FULL");
+  } else {
+    // Only the writer checkpoints: a commit that races another connection's checkpoint can lose
+    // pages in SQLite 3.7.0 to 3.51.2.
+    db.exec("PRAGMA wal_autocheckpoint = 0");
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  }
+}
+
+}  // namespace
+
+SQLite::Database open_file(const std::string& path, Access access) {
+  if (path.find("://") != std::string::npos) {
+    throw refused("a database URL is not supported yet", path, "name a file; it will be SQLite");
+  }
+  std::error_code code;
+  const bool exists = fs::exists(path, code) && fs::file_size(path, code) > 0;
+  if (!exists && access == Access::read_only) {
+    throw refused("there is no results database", path, "run halmark tune or name one with --db");
+  }
+  try {
+    if (exists) {
+      judge_header(path);
+    } else {
+      create(path);
+    }
+    SQLite::Database db(
+        path, access == Access::read_write ? SQLite::OPEN_READWRITE : SQLite::OPEN_READONLY);
+    configure(db, access);
+    db.execAndGet("SELECT count(*) FROM run");
+    return db;
+  } catch (const SQLite::Exception& e) {
+    const bool damaged = e.getErrorCode() == SQLITE_CORRUPT || e.getErrorCode() == SQLITE_NOTADB;
+    if (damaged) throw refused(std::string("this database is damaged: ") + e.what(), path);
+    throw Error(ExitCode::error, std::string("the database cannot be used: ") + e.what(), path);
+  } catch (const fs::filesystem_error& e) {
+    throw Error(ExitCode::error, std::string("the database cannot be made: ") + e.what(), path);
+  }
+}
+
+}  // namespace halmark::journal

@@ -1,0 +1,17 @@
+// Judges and opens a database file: what is not ours is refused and stays untouched.
+#pragma once
+
+#include <SQLiteCpp/Database.h>
+
+#include <string>
+
+namespace halmark::journal {
+
+enum class Access { read_write, read_only };
+
+// Creates the file (schema complete before it gets its name) when it is absent and access is
+// read_write. Throws Error: exit 2 for a URL, a foreign, newer, truncated or damaged file; exit 1
+// for a storage error, naming the path.
+SQLite::Database open_file(const std::string& path, Access access);
+
+}  // namespace halmark::journal

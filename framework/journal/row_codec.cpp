@@ -1,0 +1,113 @@
+#include "journal/row_codec.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+namespace halmark::journal {
+namespace {
+
+void put(std::string& out, double value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
+
+class Doubles {
+ public:
+  explicit Doubles(std::string_view bytes) : bytes_(bytes) {}
+  double next() {
+    if (bytes_.size() < sizeof(double)) throw std::invalid_argument("sample block is too short");
+    double value;
+    std::memcpy(&value, bytes_.data(), sizeof value);
+    bytes_.remove_prefix(sizeof value);
+    return value;
+  }
+  std::size_t count() {
+    const double value = next();
+    if (!(value >= 0 && value <= 1e9) || value != std::floor(value)) {
+      throw std::invalid_argument("sample block has an absurd count");
+    }
+    return static_cast<std::size_t>(value);
+  }
+  void finish() const {
+    if (!bytes_.empty()) throw std::invalid_argument("sample block is too long");
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+}  // namespace
+
+std::string pack_samples(const Measurement& m) {
+  std::string out;
+  put(out, static_cast<double>(m.samples.size()));
+  put(out, static_cast<double>(m.shard_wall_ns.size()));
+  for (const Sample& s : m.samples) {
+    put(out, s.wall_ns);
+    put(out, s.cpu_ns);
+    put(out, s.device_ns.value_or(-1));
+    put(out, s.set);
+  }
+  for (const auto& series : m.shard_wall_ns) {
+    put(out, static_cast<double>(series.size()));
+    for (const double ns : series) put(out, ns);
+  }
+  return out;
+}
+
+void unpack_samples(std::string_view bytes, Measurement& m) {
+  Doubles in(bytes);
+  const std::size_t samples = in.count(), shards = in.count();
+  m.samples.clear();
+  for (std::size_t i = 0; i < samples; ++i) {
+    Sample s{.wall_ns = in.next(), .cpu_ns = in.next()};
+    const double device = in.next();
+    if (device >= 0) s.device_ns = device;
+    s.set = static_cast<std::int32_t>(in.next());
+    m.samples.push_back(s);
+  }
+  m.shard_wall_ns.assign(shards, {});
+  for (auto& series : m.shard_wall_ns) {
+    const std::size_t n = in.count();
+    for (std::size_t i = 0; i < n; ++i) series.push_back(in.next());
+  }
+  in.finish();
+}
+
+Json validation_json(const Validation& v) {
+  Json operators = Json::array();
+  for (const auto& op : v.operators) {
+    operators.push_back(
+        {{"name", op.name}, {"predicted_ns", op.predicted_ns}, {"measured_ns", op.measured_ns}});
+  }
+  return {{"deployment_key", v.deployment_key},
+          {"predicted_ns", v.predicted_ns},
+          {"measured_ns", v.measured_ns},
+          {"predicted_interval_ns", v.predicted_interval_ns},
+          {"measured_interval_ns", v.measured_interval_ns},
+          {"status", std::string(status_name(v.status))},
+          {"reason", v.reason},
+          {"operators", operators}};
+}
+
+Validation validation_from(const Json& in) {
+  Validation v;
+  v.deployment_key = in.at("deployment_key").get<std::string>();
+  v.predicted_ns = in.at("predicted_ns").get<double>();
+  v.measured_ns = in.at("measured_ns").get<double>();
+  v.predicted_interval_ns = in.at("predicted_interval_ns").get<Interval>();
+  v.measured_interval_ns = in.at("measured_interval_ns").get<Interval>();
+  const auto status = parse_status(in.at("status").get<std::string>());
+  if (!status) throw std::invalid_argument("unknown status");
+  v.status = *status;
+  v.reason = in.at("reason").get<std::string>();
+  for (const Json& op : in.at("operators")) {
+    v.operators.push_back({op.at("name").get<std::string>(), op.at("predicted_ns").get<double>(),
+                           op.at("measured_ns").get<double>()});
+  }
+  return v;
+}
+
+}  // namespace halmark::journal

@@ -1,0 +1,72 @@
+#include "journal/writer_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <thread>
+
+#include "core/error.hpp"
+
+namespace halmark::journal {
+namespace {
+
+std::string read_holder(int fd) {
+  char text[256] = {};
+  const ssize_t n = pread(fd, text, sizeof text - 1, 0);
+  std::string out(text, n > 0 ? static_cast<std::size_t>(n) : 0);
+  while (!out.empty() && out.back() == '\n') out.pop_back();
+  return out.empty() ? "an unknown process" : out;
+}
+
+}  // namespace
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+WriterLock::WriterLock(const std::string& database_path, double wait_s) {
+  const std::string path = database_path + ".lock";
+  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd_ < 0) {
+    throw Error(ExitCode::error, std::string("cannot open the lock file: ") + std::strerror(errno),
+                path);
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(wait_s);
+  while (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      const std::string holder = read_holder(fd_);
+      close(fd_);
+      fd_ = -1;
+      throw refused("another process writes this database: " + holder, database_path,
+                    "wait for it, end it, or name another file with --db");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  char host[128] = {};
+  gethostname(host, sizeof host - 1);
+  const std::string holder =
+      "pid " + std::to_string(getpid()) + " on " + host + " since " + utc_now() + '\n';
+  if (ftruncate(fd_, 0) != 0 ||
+      pwrite(fd_, holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size())) {
+    const int code = errno;
+    close(fd_);
+    throw Error(ExitCode::error, std::string("cannot write the lock file: ") + std::strerror(code),
+                path, "free space where the database lives");
+  }
+}
+
+WriterLock::~WriterLock() {
+  if (fd_ >= 0) close(fd_);
+}
+
+}  // namespace halmark::journal

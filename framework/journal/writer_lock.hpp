@@ -1,0 +1,22 @@
+// The writer role of a database: an advisory lock on a file beside it that names its holder.
+#pragma once
+
+#include <string>
+
+namespace halmark::journal {
+
+class WriterLock {
+ public:
+  // Waits at most `wait_s`, then throws Error (exit 2) naming pid, host and start of the holder.
+  explicit WriterLock(const std::string& database_path, double wait_s = 5);
+  ~WriterLock();
+  WriterLock(const WriterLock&) = delete;
+  WriterLock& operator=(const WriterLock&) = delete;
+
+ private:
+  int fd_ = -1;
+};
+
+std::string utc_now();  // "2026-11-21T10:20:30Z"
+
+}  // namespace halmark::journal
