@@ -55,6 +55,8 @@ Comm::Runtime::~Runtime() {
 }
 
 Comm::Comm(std::uint32_t rank, std::uint32_t size) {
+  if (rank >= size) invalid("rank " + std::to_string(rank) + " of " + std::to_string(size));
+  if (size == 1) return;
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
@@ -112,6 +114,10 @@ void Comm::all_reduce(const void* source, void* target, std::int64_t count, Sum 
 }
 
 void Comm::all_gather(const void* source, void* target, std::int64_t bytes) const {
+  if (size_ == 1) {
+    std::memcpy(target, source, static_cast<std::size_t>(bytes));
+    return;
+  }
   if (bytes > std::numeric_limits<int>::max()) unsupported("all_gather of 2 GiB per rank or more");
   const int length = static_cast<int>(bytes);
   check(MPI_Allgather(source, length, MPI_BYTE, target, length, MPI_BYTE, comm_), "MPI_Allgather");

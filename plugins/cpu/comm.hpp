@@ -17,7 +17,8 @@ enum class Sum { f32, s32, bf16 };
 // One thread drives a communicator. Every call returns when this rank's part is done.
 class Comm {
  public:
-  // The process must have been started by mpirun with `size` ranks; `rank` must be MPI's own.
+  // The process must have been started by mpirun with `size` ranks; `rank` must be MPI's own. A
+  // group of one needs neither mpirun nor MPI.
   Comm(std::uint32_t rank, std::uint32_t size);
   ~Comm();
   Comm(const Comm&) = delete;

@@ -23,32 +23,16 @@ const Kernel& all_gather_kernel();
 const Kernel& all_reduce_kernel();
 const Kernel& send_recv_kernel();
 #endif
-#ifdef HALMARK_CPU_MPI
-const Kernel& all_gather_kernel();
-const Kernel& all_reduce_kernel();
-const Kernel& send_recv_kernel();
-#endif
 
 std::span<const Kernel* const> kernel_table() {
   static const Kernel* const table[] = {
-      &gemm_panel_kernel(),       &gemm_onednn_kernel(), &attention_kernel(),
-      &activation_kernel(),       &copy_kernel(),        &dequantize_kernel(),
-      &embedding_kernel(),        &fma_kernel(),         &gated_activation_kernel(),
-      &layernorm_kernel(),        &quantize_kernel(),    &residual_add_kernel(),
-      &rmsnorm_kernel(),          &rope_kernel(),        &softmax_kernel(),
+      &gemm_panel_kernel(), &gemm_onednn_kernel(), &attention_kernel(),
+      &activation_kernel(), &copy_kernel(),        &dequantize_kernel(),
+      &embedding_kernel(),  &fma_kernel(),         &gated_activation_kernel(),
+      &layernorm_kernel(),  &quantize_kernel(),    &residual_add_kernel(),
+      &rmsnorm_kernel(),    &rope_kernel(),        &softmax_kernel(),
 #ifdef HALMARK_CPU_MPI
-      &all_reduce_kernel(),       &all_gather_kernel(),  &send_recv_kernel(),
-#endif
-      &attention_kernel(),        &activation_kernel(),  &copy_kernel(),
-      &dequantize_kernel(),       &embedding_kernel(),   &fma_kernel(),
-      &gated_activation_kernel(), &layernorm_kernel(),   &quantize_kernel(),
-      &residual_add_kernel(),     &rmsnorm_kernel(),     &rope_kernel(),
-      &softmax_kernel(),
-#ifdef HALMARK_CPU_MPI
-      &all_reduce_kernel(),       &all_gather_kernel(),  &send_recv_kernel(),
-#endif
-#ifdef HALMARK_CPU_MPI
-      &all_gather_kernel(),       &all_reduce_kernel(),  &send_recv_kernel(),
+      &all_reduce_kernel(), &all_gather_kernel(),  &send_recv_kernel(),
 #endif
   };
   return table;
