@@ -1,0 +1,38 @@
+// Which cases share workers: equal shards of one device, measured at once or alone.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/kernel_case.hpp"
+
+namespace halmark {
+
+struct CaseGroup {
+  std::string backend;
+  std::string device;
+  int parts = 1;
+  int shards_at_once = 1;
+  bool is_collective = false;
+  auto operator<=>(const CaseGroup&) const = default;
+  int workers() const { return shards_at_once; }
+  // Place of worker `index`: the parts 0 .. shards_at_once - 1.
+  ShardPlace place(int index) const;
+};
+
+// A collective runs on `ranks` workers at once, whatever its case says.
+CaseGroup case_group(const KernelCase& kernel_case);
+
+struct GroupedCases {
+  CaseGroup group;
+  std::vector<std::size_t> cases;  // indices, in the order to visit
+};
+
+// One interleaved pass: groups and the cases inside each in an order that depends on the seed
+// alone. Which group goes first is shuffled too, so that no group always meets a cold machine.
+std::vector<GroupedCases> round_order(std::span<const KernelCase> cases, std::uint64_t seed);
+
+}  // namespace halmark

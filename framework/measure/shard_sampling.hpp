@@ -1,0 +1,30 @@
+// Samples of one staged case on all shards of a crew at once, merged into one series.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/co_measure.hpp"
+#include "measure/crew.hpp"
+
+namespace halmark {
+
+struct ShardSeries {
+  MergedSamples merged;
+  std::int64_t repeat = 1;
+  std::string stop_rule;
+  std::vector<Signal> signals;                            // the worst shard's value of each
+  std::optional<double> clock_hz_before, clock_hz_after;  // of the shard that moved most
+  std::optional<double> peak_before, peak_after;
+  std::string environment;
+};
+
+// One shard decides by itself when to stop. Several run blocks of equal n from a common barrier;
+// the smallest repeat of their pilots holds for all, and the rule is evaluated here, between
+// blocks, on the maximum over the shards: so shards never disagree. `first_ns` sizes the first
+// block.
+Outcome<ShardSeries> sample_shards(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
+                                   double wall_cap_s, double first_ns);
+
+}  // namespace halmark
