@@ -133,6 +133,13 @@ TEST(ModelSpec, hostile_json_is_refused) {
   }
 }
 
+TEST(ModelSpec, every_truncation_of_a_configuration_is_refused) {
+  for (std::size_t length = 0; length + 1 < model_test::tiny_json.size(); ++length) {
+    const std::string_view prefix = model_test::tiny_json.substr(0, length);
+    EXPECT_THROW(read_model(prefix, "cut.json"), Error) << length;
+  }
+}
+
 TEST(ModelSpec, defaulted_fields_are_listed_as_assumed) {
   Json json = parse_json(model_test::tiny_json, "tiny");
   for (const char* field : {"head_dim", "num_key_value_heads", "tie_word_embeddings"}) {
