@@ -1,0 +1,90 @@
+// halmark doctor: what is found, what is refused and why, and what would make figures better.
+#include <sqlite3.h>
+#include <CLI/CLI.hpp>
+
+#include <fstream>
+
+#include "cli/command.hpp"
+#include "cli/session.hpp"
+#include "cli/terminal.hpp"
+#include "host/cgroup.hpp"
+#include "host/group.hpp"
+#include "measure/gbench.hpp"
+
+namespace halmark::cli {
+namespace {
+
+struct Check {
+  std::string name, verdict, text;  // verdict: ok, note, missing, refused
+};
+
+std::vector<Check> plugin_checks(const GlobalOptions& options) {
+  std::vector<Check> out;
+  const std::vector<FoundPlugin> found = find_plugins(options);
+  for (const FoundPlugin& p : found) {
+    if (p.is_loaded()) {
+      out.push_back({"plugin " + p.description->name, "ok",
+                     p.path + ", version " + p.description->plugin_version + ", " +
+                         std::to_string(p.description->kernels.size()) + " kernels, " +
+                         std::to_string(p.description->devices.size()) + " devices"});
+    } else {
+      out.push_back({"plugin " + p.path, "refused", p.refusal});
+    }
+  }
+  if (found.empty()) {
+    out.push_back({"plugins", "missing",
+                   "no hm_*.so in --plugin, HALMARK_PLUGIN_PATH or beside "
+                   "the program"});
+  }
+  return out;
+}
+
+std::vector<Check> machine_checks() {
+  std::vector<Check> out;
+  const LocalMachine machine = local_machine();
+  for (const std::string& line : machine_lines(machine)) out.push_back({"machine", "ok", line});
+  out.push_back({"governor", machine.machine.governor == "performance" ? "ok" : "note",
+                 machine.machine.governor.empty()
+                     ? "unreadable: clocks are probed around every trial instead"
+                     : machine.machine.governor});
+  const std::filesystem::path peaks = measured_device_path(machine.fingerprint);
+  out.push_back(
+      {"measured peaks", machine.measured ? "ok" : "note",
+       machine.measured ? peaks.string() : "none yet: halmark peaks writes " + peaks.string()});
+  const std::string mpirun = find_mpirun();
+  out.push_back(
+      {"mpirun", mpirun.empty() ? "missing" : "ok",
+       mpirun.empty() ? "collectives between shards cannot be measured (openmpi-bin)" : mpirun});
+  return out;
+}
+
+std::vector<Check> library_checks() {
+  return {{"sqlite", "ok", std::string(sqlite3_libversion())},
+          {"google benchmark", "ok", gbench_version()}};
+}
+
+CommandResult execute(const GlobalOptions& options) {
+  std::vector<Check> checks = plugin_checks(options);
+  for (auto more : {machine_checks(), library_checks()}) {
+    checks.insert(checks.end(), more.begin(), more.end());
+  }
+  TextTable table({"check", "verdict", "what"});
+  Json list = Json::array();
+  bool is_refused = false;
+  for (const Check& c : checks) {
+    table.add({c.name, c.verdict, c.text});
+    list.push_back({{"name", c.name}, {"verdict", c.verdict}, {"text", c.text}});
+    is_refused = is_refused || c.verdict == "refused";
+  }
+  return {.exit_code = is_refused ? ExitCode::unfit : ExitCode::ok,
+          .data = {{"checks", list}},
+          .text = table.text()};
+}
+
+}  // namespace
+
+Action add_doctor(CLI::App&) {
+  return [](const GlobalOptions& options) { return execute(options); };
+}
+
+}  // namespace halmark::cli

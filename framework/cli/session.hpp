@@ -1,0 +1,35 @@
+// What a command that touches devices needs first: plugins, this machine, its measured peaks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/facts.hpp"
+#include "host/discovery.hpp"
+#include "host/machine.hpp"
+#include "measure/campaign.hpp"
+
+namespace halmark::cli {
+
+struct LocalMachine {
+  Machine machine;
+  std::string fingerprint;
+  int cores = 1;                    // what one shard of the whole device gets
+  bool has_bf16 = false;            // the ISA computes bf16
+  std::optional<Device> measured;   // written by `halmark peaks`
+  std::optional<Device> datasheet;  // configs/devices, by CPU name
+};
+LocalMachine local_machine();
+
+std::vector<FoundPlugin> find_plugins(const GlobalOptions& options);
+// Throws Error (exit 5) naming what was found instead, or the refusal of that plugin's file.
+const FoundPlugin& plugin_of(const std::vector<FoundPlugin>& found, const std::string& backend);
+
+// Campaign options of this machine and plugin; rounds, rule and hooks are the command's.
+CampaignOptions campaign_for(const FoundPlugin& plugin, const LocalMachine& machine);
+
+// Open MPI and OpenMP versions, isa keys, cores: lines for reports and doctor.
+std::vector<std::string> machine_lines(const LocalMachine& machine);
+
+}  // namespace halmark::cli

@@ -1,0 +1,49 @@
+// The resolved plan of a sweep on this machine: complete, hashed, printable, before a device opens.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/session.hpp"
+#include "model/composer.hpp"
+#include "plan/sweep.hpp"
+#include "search/space.hpp"
+
+namespace halmark::cli {
+
+// One batch and precision of one workload; the space's first domain.
+struct PlanGroup {
+  std::string name;  // "decode batch 4 bf16"
+  Workload workload;
+  Precision precision;
+};
+
+struct TunePlan {
+  Sweep sweep;
+  ModelSpec spec;
+  std::vector<PlanGroup> groups;
+  std::unique_ptr<Space> space;              // group x dp x tp x pp, impossible ones never proposed
+  std::map<Deployment, Composer> composers;  // of every valid point
+  std::vector<KernelCase> kernels;           // unique, of all valid points
+  std::vector<std::string> left_out;
+  double predicted_s = 0;
+  std::int64_t ring_bytes = 0;
+  bool has_peaks = false;  // false: predictions rest on priors
+
+  Deployment deployment(const Point& point) const;
+  std::string text() const;  // canonical; the hash is SHA-256 of it
+  std::string hash() const;
+};
+
+protocol::SampleRule sample_rule(const MeasureSettings& settings);
+DeviceFacts device_facts(const LocalMachine& machine, int parts);
+
+// Throws Error (exit 2) for an unknown model or a sweep without a possible configuration.
+TunePlan make_plan(const Sweep& sweep, const LocalMachine& machine);
+
+std::string plan_report(const TunePlan& plan);
+Json plan_json(const TunePlan& plan);
+
+}  // namespace halmark::cli
