@@ -16,38 +16,51 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b 
 // Consecutive k that share a 32-bit word of the panel.
 std::int64_t group_of(std::int32_t dtype) { return 4 / width_bytes(dtype); }
 
-// Element (k, c) of a panel stands at (k / group * 32 + c) * group + k % group; missing k and
-// columns are 0.
-template <typename T, std::int64_t group>
-void pack_panel(const GemmProblem& gemm, const T* weights, std::int64_t first, T* panel) {
+// Word (g, c) of a panel holds the values k = g * group ... of column c, the first in its low bits;
+// missing k and columns are 0. T is the unsigned integer as wide as a weight.
+template <typename T>
+void pack_panel(const GemmProblem& gemm, const T* weights, std::int64_t first,
+                std::uint32_t* panel) {
+  constexpr std::int64_t group = 4 / sizeof(T), bits = 8 * sizeof(T);
   const std::int64_t columns = std::min(panel_columns, gemm.n - first);
-  const std::int64_t groups = ceil_div(gemm.k, group);
-  if (columns < panel_columns || gemm.k % group != 0) {
+  const std::int64_t groups = ceil_div(gemm.k, group), whole = gemm.k / group;
+  if (columns < panel_columns || whole < groups) {
     std::memset(panel, 0, static_cast<std::size_t>(groups * panel_columns * 4));
   }
-  const auto place = [](std::int64_t k, std::int64_t c) {
-    return (k / group * panel_columns + c) * group + k % group;
+  const std::int64_t k_step = gemm.wei_trans ? 1 : gemm.n, c_step = gemm.wei_trans ? gemm.k : 1;
+  const T* source = weights + first * c_step;
+  const auto pack_word = [&](std::int64_t g, std::int64_t c, std::int64_t count) {
+    std::uint32_t word = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      word |= static_cast<std::uint32_t>(source[(g * group + i) * k_step + c * c_step])
+              << (i * bits);
+    }
+    panel[g * panel_columns + c] = word;
   };
+  // The inner loop follows the source: its lines are read once either way.
   if (gemm.wei_trans) {
     for (std::int64_t c = 0; c < columns; ++c) {
-      const T* source = weights + (first + c) * gemm.k;
-      for (std::int64_t k = 0; k < gemm.k; ++k) panel[place(k, c)] = source[k];
+      for (std::int64_t g = 0; g < whole; ++g) pack_word(g, c, group);
     }
   } else {
-    for (std::int64_t k = 0; k < gemm.k; ++k) {
-      const T* source = weights + k * gemm.n + first;
-      for (std::int64_t c = 0; c < columns; ++c) panel[place(k, c)] = source[c];
+    for (std::int64_t g = 0; g < whole; ++g) {
+      for (std::int64_t c = 0; c < columns; ++c) pack_word(g, c, group);
     }
   }
+  if (whole == groups) return;
+  for (std::int64_t c = 0; c < columns; ++c) pack_word(whole, c, gemm.k % group);
 }
 
 // Behind an s8 panel: the sum of each column, for kernels that shift A by 128.
-void sum_columns(std::int64_t groups, std::int8_t* panel) {
+void sum_columns(std::int64_t groups, std::uint32_t* panel) {
   std::int32_t sums[panel_columns] = {};
-  for (std::int64_t i = 0; i < groups * panel_columns * 4; ++i) {
-    sums[i / 4 % panel_columns] += panel[i];
+  for (std::int64_t g = 0; g < groups; ++g) {
+    for (std::int64_t c = 0; c < panel_columns; ++c) {
+      const auto word = static_cast<std::int32_t>(panel[g * panel_columns + c]);
+      sums[c] += (word << 24 >> 24) + (word << 16 >> 24) + (word << 8 >> 24) + (word >> 24);
+    }
   }
-  std::memcpy(panel + groups * panel_columns * 4, sums, sizeof sums);
+  std::memcpy(panel + groups * panel_columns, sums, sizeof sums);
 }
 
 // Rows [first, first + rows) of src, groups [begin, end), as the micro-kernels read them: the rows
@@ -204,16 +217,14 @@ class PanelGemm : public Prepared {
   }
 
   void pack_weights(const void* plain, std::int64_t first, void* panel) const {
+    auto* words = static_cast<std::uint32_t*>(panel);
     if (gemm_.wei_dtype == HM_DTYPE_F32) {
-      pack_panel<float, 1>(gemm_, static_cast<const float*>(plain), first,
-                           static_cast<float*>(panel));
+      pack_panel(gemm_, static_cast<const std::uint32_t*>(plain), first, words);
     } else if (gemm_.wei_dtype == HM_DTYPE_BF16) {
-      pack_panel<std::uint16_t, 2>(gemm_, static_cast<const std::uint16_t*>(plain), first,
-                                   static_cast<std::uint16_t*>(panel));
+      pack_panel(gemm_, static_cast<const std::uint16_t*>(plain), first, words);
     } else {
-      pack_panel<std::int8_t, 4>(gemm_, static_cast<const std::int8_t*>(plain), first,
-                                 static_cast<std::int8_t*>(panel));
-      sum_columns(groups_, static_cast<std::int8_t*>(panel));
+      pack_panel(gemm_, static_cast<const std::uint8_t*>(plain), first, words);
+      sum_columns(groups_, words);
     }
   }
 
@@ -224,17 +235,17 @@ class PanelGemm : public Prepared {
   std::int64_t tile_rows_, tiles_, block_tiles_;
 };
 
-// More rows than this belong to the library: with matrix or dot-product instructions it needs fewer
-// rows to be bound by arithmetic.
+// More rows than this belong to the library: where it has blocked kernels for the dtype, fewer rows
+// make a product bound by arithmetic than where it falls back to converting or plain loops.
 std::int64_t rows_offered(const Device& device, std::int32_t dtype) {
-  constexpr std::int64_t emulated = 16, native = 4;
+  constexpr std::int64_t beside_blocked = 4, beside_plain = 16;
   switch (dtype) {
     case HM_DTYPE_BF16:
-      return device.isa >= Isa::avx512_bf16 ? native : INT64_MAX;
+      return device.isa >= Isa::avx512_bf16 ? beside_blocked : INT64_MAX;
     case HM_DTYPE_S8:
-      return device.isa >= Isa::avx512_vnni ? native : emulated;
+      return device.isa >= Isa::avx512_vnni ? beside_blocked : beside_plain;
     default:
-      return emulated;
+      return device.isa >= Isa::avx512 ? beside_blocked : beside_plain;
   }
 }
 

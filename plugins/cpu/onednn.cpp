@@ -57,6 +57,7 @@ Isa effective_isa() {
   }
 #if DNNL_VERSION_MAJOR >= 3
   if (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_fp16) return Isa::avx512_bf16;
+  if (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2_vnni_2) return Isa::avx2;
 #endif
   return Isa::amx;
 }
