@@ -120,12 +120,17 @@ struct Slice {
   std::size_t bytes = 0;
 };
 
-// Even parts of the memory, whole strides of 512 bytes; for copies each part is halved.
+// Even parts of the memory, whole strides of 512 bytes from a cache line on, because streaming
+// stores fault elsewhere; for copies each part is halved.
 std::vector<Slice> cut_memory(MemoryKernel kernel, std::span<std::byte> memory, int threads) {
   constexpr std::size_t stride = 512;
-  const std::size_t share = memory.size() / static_cast<std::size_t>(threads);
-  const std::size_t part = kernel == MemoryKernel::copy ? share / 2 : share;
-  const std::size_t bytes = part / stride * stride;
+  constexpr std::size_t line = 64;
+  const std::size_t skipped =
+      (line - reinterpret_cast<std::uintptr_t>(memory.data()) % line) % line;
+  if (memory.size() <= skipped) return {{}};
+  memory = memory.subspan(skipped);
+  const std::size_t share = memory.size() / static_cast<std::size_t>(threads) / stride * stride;
+  const std::size_t bytes = kernel == MemoryKernel::copy ? share / 2 / stride * stride : share;
   std::vector<Slice> slices;
   for (int thread = 0; thread < threads; ++thread) {
     std::byte* from = memory.data() + static_cast<std::size_t>(thread) * share;

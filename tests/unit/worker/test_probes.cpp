@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "measure/clock_probe.hpp"
+#include "measure/cpu_features.hpp"
+#include "measure/peak_kernels.hpp"
+
+namespace halmark {
+namespace {
+
+TEST(ClockProbe, reads_a_clock_that_a_cpu_can_have) {
+  SystemClock clock;
+  const double hz = probe_clock_hz(clock, 5);
+  EXPECT_GT(hz, 0.3e9);
+  EXPECT_LT(hz, 7e9);
+}
+
+// The kernel's own list of CPU flags.
+bool cpuinfo_has(const std::string& flag) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.rfind("flags", 0) == 0)
+      return (line + " ").find(" " + flag + " ") != std::string::npos;
+  }
+  return false;
+}
+
+bool lists(const std::string& path, const std::string& isa) {
+  const auto paths = peak_paths();
+  return std::ranges::any_of(paths,
+                             [&](const PeakPath& p) { return p.path == path && p.isa == isa; });
+}
+
+#if defined(__x86_64__)
+TEST(PeakPaths, agree_with_the_flags_that_the_kernel_reports) {
+  EXPECT_EQ(lists("f32_vector", "avx2"), cpuinfo_has("avx2") && cpuinfo_has("fma"));
+  EXPECT_EQ(lists("f32_vector", "avx512_core"), cpuinfo_has("avx512bw") && cpuinfo_has("avx512vl"));
+  EXPECT_EQ(lists("s8_vector", "avx512_core_vnni"), cpuinfo_has("avx512_vnni"));
+  EXPECT_EQ(lists("bf16_vector", "avx512_core_bf16"), cpuinfo_has("avx512_bf16"));
+  EXPECT_EQ(lists("f16_vector", "avx512_core_fp16"), cpuinfo_has("avx512_fp16"));
+  EXPECT_EQ(lists("bf16_matrix", "avx512_core_amx"), cpuinfo_has("amx_bf16"));
+  EXPECT_EQ(lists("s8_matrix", "avx512_core_amx"), cpuinfo_has("amx_int8"));
+}
+#endif
+
+TEST(PeakPaths, every_listed_path_runs_at_a_plausible_rate) {
+  SystemClock clock;
+  for (const PeakPath& path : peak_paths()) {
+    const ProbeRates probed = probe_peak(path.path, path.isa, 1, 3, 0.5, clock);
+    if (probed.rates.empty()) {
+      EXPECT_EQ(probed.reason, "AMX not permitted by the kernel") << path.path;
+      continue;
+    }
+    ASSERT_EQ(probed.rates.size(), 3u) << path.path;
+    for (const double rate : probed.rates) {
+      EXPECT_GT(rate, 1e7) << path.path << ' ' << path.isa;
+      EXPECT_LT(rate, 1e14) << path.path << ' ' << path.isa;
+    }
+  }
+}
+
+// More would mean that the loop does not execute its instructions.
+TEST(PeakPaths, no_kernel_exceeds_what_two_units_of_its_width_can_do_per_cycle) {
+  SystemClock clock;
+  for (const PeakPath& path : peak_paths()) {
+    if (path.isa != "avx2" && path.isa != "avx512_core") continue;
+    const auto probed = probe_peak(path.path, path.isa, 1, 5, 1, clock);
+    ASSERT_FALSE(probed.rates.empty());
+    const double hz = probe_clock_hz(clock, 5);
+    const double lanes = path.flops_per_iteration / 12 / 2;
+    const double bound = 2 * 2 * lanes * hz;
+    EXPECT_LT(std::ranges::max(probed.rates), 1.25 * bound) << path.path << ' ' << path.isa;
+  }
+}
+
+TEST(PeakPaths, an_absent_path_has_a_reason_and_no_rates) {
+  SystemClock clock;
+  const ProbeRates probed = probe_peak("f4_matrix", "none", 1, 3, 1, clock);
+  EXPECT_TRUE(probed.rates.empty());
+  EXPECT_NE(probed.reason.find("f4_matrix"), std::string::npos);
+}
+
+TEST(PeakPaths, several_threads_give_one_rate_per_window) {
+  SystemClock clock;
+  const auto probed = probe_peak("f32_vector", "", 2, 4, 0.5, clock);
+  EXPECT_EQ(probed.rates.size(), 4u) << probed.reason;
+}
+
+TEST(ShortPeak, is_absent_for_a_dtype_without_a_path) {
+  SystemClock clock;
+  EXPECT_EQ(ShortPeakProbe(Dtype::f4_e2m1, clock).flops_per_s(), 0);
+  EXPECT_GT(ShortPeakProbe(Dtype::f32, clock).flops_per_s(), 1e8);
+}
+
+TEST(MemoryProbe, copies_what_it_says_it_copies) {
+  SystemClock clock;
+  alignas(64) static std::array<std::byte, 1 << 20> memory;
+  for (std::size_t i = 0; i < memory.size() / 2; ++i) memory[i] = static_cast<std::byte>(i % 251);
+  const auto probed = probe_memory(MemoryKernel::copy, memory, 1, 2, 0.5, clock);
+  ASSERT_EQ(probed.rates.size(), 2u) << probed.reason;
+  EXPECT_TRUE(std::equal(memory.begin(), memory.begin() + (1 << 19), memory.begin() + (1 << 19)));
+}
+
+TEST(MemoryProbe, reads_without_writing) {
+  SystemClock clock;
+  std::vector<std::byte> memory(1 << 18, std::byte{7});
+  const auto probed = probe_memory(MemoryKernel::read, memory, 2, 3, 0.5, clock);
+  ASSERT_EQ(probed.rates.size(), 3u) << probed.reason;
+  for (const double rate : probed.rates) EXPECT_GT(rate, 1e7);
+  EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte b) { return b == std::byte{7}; }));
+}
+
+TEST(MemoryProbe, a_working_set_below_one_stride_per_thread_is_refused) {
+  SystemClock clock;
+  std::vector<std::byte> memory(600);
+  const auto probed = probe_memory(MemoryKernel::copy, memory, 2, 1, 0.1, clock);
+  EXPECT_TRUE(probed.rates.empty());
+  EXPECT_FALSE(probed.reason.empty());
+}
+
+}  // namespace
+}  // namespace halmark
