@@ -64,17 +64,21 @@ Isa effective_isa() {
 
 }  // namespace
 
-void limit_onednn(Isa ceiling) {
+Isa limit_onednn(Isa ceiling) {
 #if defined(__x86_64__)
-  // Fails once the library was used; what counts is what it runs under afterwards.
-  static_cast<void>(dnnl::set_max_cpu_isa(onednn_isa(ceiling)));
+  const dnnl::status set = dnnl::set_max_cpu_isa(onednn_isa(ceiling));
   const Isa effective = effective_isa();
-  if (effective > ceiling || effective < std::min(ceiling, detect_isa())) {
+  const Isa expected = std::min(ceiling, detect_isa());
+  const bool is_late = set != dnnl::status::success;
+  if (effective > ceiling || (is_late && effective < expected)) {
     unsupported("oneDNN already runs under the isa ceiling '" + std::string(isa_label(effective)) +
                 "' in this process");
   }
+  // Lower without our doing: the library's own environment variable, or tiles it may not use.
+  return std::min(expected, effective);
 #else
   static_cast<void>(ceiling);
+  return Isa::generic;
 #endif
 }
 

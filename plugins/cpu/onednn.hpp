@@ -14,9 +14,9 @@ namespace hm_cpu {
 
 std::string onednn_version();  // of the library that runs, e.g. "2.6.3"
 
-// Sets the process-wide ISA ceiling. Fixed by the library's first use: unsupported() when this
-// process already runs under another one.
-void limit_onednn(Isa ceiling);
+// Sets the process-wide ISA ceiling and returns what the library uses from now on. Its first use
+// fixes it: unsupported() when this process already runs under another one.
+Isa limit_onednn(Isa ceiling);
 
 // The normalised isa path in an implementation string; "" = unknown.
 std::string isa_of_implementation(const std::string& implementation);

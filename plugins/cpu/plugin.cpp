@@ -319,9 +319,7 @@ class Backend {
     }
     hm_cpu::Device device;
     device.threads = static_cast<int>(threads);
-    const hm_cpu::Isa ceiling = ceiling_of(options);
-    hm_cpu::limit_onednn(ceiling);
-    device.isa = std::min(hm_cpu::detect_isa(), ceiling);
+    device.isa = hm_cpu::limit_onednn(ceiling_of(options));
     device.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, device.l2_bytes);
     device.last_level_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, device.last_level_bytes);
     return std::make_unique<DeviceHandle>(device);
