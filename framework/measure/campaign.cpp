@@ -133,6 +133,7 @@ bool Campaign::ensure_crew(const CaseGroup& group, Measurement& row) {
                       .open_options = options_.open_options,
                       .environment = options_.environment,
                       .cache_dir = options_.cache_dir,
+                      .limits = options_.limits,
                       .needs_group = group.is_collective,
                       .arenas = arenas_};
   auto started = Crew::start(options);

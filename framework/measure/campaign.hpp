@@ -14,6 +14,7 @@
 #include "core/measurement.hpp"
 #include "host/protocol.hpp"
 #include "host/shared_memory.hpp"
+#include "host/worker_client.hpp"
 #include "measure/case_group.hpp"
 #include "measure/trial.hpp"
 #include "measure/validity.hpp"
@@ -43,6 +44,7 @@ struct CampaignOptions {
   std::map<std::string, std::string> environment;
   Config open_options;
   std::string cache_dir;
+  PhaseLimits limits;
   const Device* device = nullptr;  // measured peaks, for quarantine; null = none
   int invalid_retries = 1;         // of the samples of a disturbed trial
   double retry_budget_s = 20;      // that all retries together may cost

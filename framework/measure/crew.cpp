@@ -17,10 +17,11 @@ WorkerOptions worker_options(const CrewOptions& options, int index) {
   worker.place = options.group.place(index);
   worker.environment = options.environment;
   worker.cache_dir = options.cache_dir;
+  worker.limits = options.limits;
   if (options.needs_group) {
     // Ranks wait for each other inside a collective: when one is gone the others never answer.
-    worker.limits.create_s = 30;
-    worker.limits.first_s = 15;
+    worker.limits.create_s = std::min(worker.limits.create_s, 30.0);
+    worker.limits.first_s = std::min(worker.limits.first_s, 15.0);
   }
   if (static_cast<std::size_t>(index) < options.arenas.size()) {
     const SharedMemory& arena = options.arenas[static_cast<std::size_t>(index)];

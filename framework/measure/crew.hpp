@@ -23,6 +23,7 @@ struct CrewOptions {
   Config open_options;
   std::map<std::string, std::string> environment;
   std::string cache_dir;
+  PhaseLimits limits;
   bool needs_group = false;        // ranks that know each other; under mpirun when several
   std::span<SharedMemory> arenas;  // one per worker, or none
 };

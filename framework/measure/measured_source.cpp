@@ -45,7 +45,7 @@ void MeasuredSource::require(std::span<const KernelCase> cases) {
     const std::string key = kernel_case.key();
     if (!rows_.contains(key) && seen.insert(key).second) unknown.push_back(kernel_case);
   }
-  if (unknown.empty()) return;
+  if (unknown.empty() || !measure_) return;
   for (const KernelCase& kernel_case : unknown) rows_[kernel_case.key()];
   for (const Measurement& row : measure_(unknown)) add(row);
 }

@@ -18,7 +18,8 @@ struct BoundingDevice {
 };
 
 // Measures what it does not know yet, in one go. `measure` runs a campaign over cases and returns
-// its rows (all rounds, resumed ones included); it is asked for each case once. One thread.
+// its rows (all rounds, resumed ones included); it is asked for each case once, and may be empty:
+// the source then knows what was added. One thread.
 class MeasuredSource : public LatencySource {
  public:
   using Measure = std::function<std::vector<Measurement>(std::span<const KernelCase>)>;

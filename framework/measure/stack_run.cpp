@@ -89,6 +89,7 @@ class StackRun {
                                 .open_options = options_.open_options,
                                 .environment = options_.environment,
                                 .cache_dir = options_.cache_dir,
+                                .limits = options_.limits,
                                 .needs_group = collective,
                                 .arenas = arenas()});
     if (!started) return end(started.failure);

@@ -11,6 +11,7 @@
 #include "core/deployment.hpp"
 #include "core/measurement.hpp"
 #include "host/shared_memory.hpp"
+#include "host/worker_client.hpp"
 #include "measure/validity.hpp"
 
 namespace halmark {
@@ -20,6 +21,7 @@ struct StackRunOptions {
   std::map<std::string, std::string> environment;
   Config open_options;
   std::string cache_dir;
+  PhaseLimits limits;
   std::uint64_t seed = 0;
   ValidityThresholds thresholds;
   std::int64_t warmup = 1;

@@ -219,7 +219,10 @@ class Trial {
   bool gate_after_loop() {
     const std::uint64_t seed = hash_combine(options_.check_seed, 0x6166746572);
     const Sample& sample = row_.samples[uniform_below(hash_u64(seed, 0), row_.samples.size())];
-    const int set = std::clamp(sample.set, 0, sets_ - 1);
+    // Any of its executions, not only the first: a kernel may do that one alone.
+    const auto executions = static_cast<std::uint64_t>(std::max<std::int64_t>(1, row_.repeat));
+    const auto execution = static_cast<std::int64_t>(uniform_below(hash_u64(seed, 1), executions));
+    const int set = static_cast<int>((sample.set + execution) % sets_);
     if (check_revealed(set, after_loop_plan(seed))) return true;
     if (row_.status == Status::wrong_result || row_.status == Status::nan_result) {
       row_.reason = "after the sample loop: " + row_.reason;

@@ -137,17 +137,29 @@ TEST(Correctness, one_unwritten_element_anywhere_fails) {
   EXPECT_NE(result.reason.find("never written"), std::string::npos) << result.reason;
 }
 
-// Two rows among 1024 are missed by 256 elements and 2 lines most of the time; the product is not.
-TEST(Correctness, swapped_rows_fail_freivalds) {
+TEST(Correctness, swapped_rows_fail) {
   Gemm gemm(1024, 48, 24, Dtype::f32, Dtype::f32);
   const auto row_bytes = 48 * 4;
   std::swap_ranges(gemm.bytes.begin() + 501 * row_bytes, gemm.bytes.begin() + 502 * row_bytes,
                    gemm.bytes.begin() + 777 * row_bytes);
   CheckPlan plan = sampled();
   plan.random_elements = 8;
+  EXPECT_EQ(gemm.check(plan).status, Status::wrong_result);
+}
+
+// A block of 2 x 2 among 400 x 400 that no element, row or column of this plan touches.
+TEST(Correctness, a_gross_error_that_the_elements_miss_fails_freivalds) {
+  Gemm gemm(400, 400, 24, Dtype::f32, Dtype::f32);
+  for (const int i : {201, 202}) {
+    for (const int j : {333, 334}) gemm.set(i, j, 0);
+  }
+  CheckPlan plan = sampled();
+  plan.random_elements = 8;
   const CorrectnessResult result = gemm.check(plan);
   EXPECT_EQ(result.status, Status::wrong_result);
   EXPECT_NE(result.reason.find("freivalds"), std::string::npos) << result.reason;
+  plan.lines_and_freivalds = false;
+  EXPECT_TRUE(gemm.check(plan).ok) << "the elements do see it: the test shows nothing";
 }
 
 TEST(Correctness, results_of_a_lower_precision_fail) {

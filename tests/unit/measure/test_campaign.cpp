@@ -1,0 +1,212 @@
+// Campaigns end to end: real workers, scripted plugin.
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "fake_campaign.hpp"
+#include "host/partition.hpp"
+
+namespace halmark {
+namespace {
+
+TEST(Campaign, measures_every_case_in_every_round_and_commits_each_row_once) {
+  CampaignOptions options = fake_options("");
+  options.rounds = 2;
+  std::vector<std::string> committed;
+  std::int64_t last_done = 0;
+  options.sink = [&](const Measurement& m) {
+    committed.push_back(m.kernel_case.key() + "#" + std::to_string(m.round));
+  };
+  options.progress = [&](const CampaignProgress& p) {
+    EXPECT_EQ(p.done, ++last_done);
+    EXPECT_EQ(p.total, 4);
+  };
+  const std::vector<KernelCase> cases{gemm_case(), copy_case(4096)};
+  const auto rows = Campaign(std::move(options)).run(cases);
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(std::set<std::string>(committed.begin(), committed.end()).size(), 4U);
+  std::set<std::uint64_t> seeds;
+  for (const Measurement& row : rows) {
+    EXPECT_EQ(row.status, Status::ok) << row.reason;
+    EXPECT_GE(row.samples.size(), 5U);
+    EXPECT_GT(row.duration_ns_median, 0);
+    EXPECT_GT(row.correctness.checked, 0);
+    EXPECT_LE(row.correctness.worst_ratio, 1);
+    EXPECT_FALSE(row.implementation.name.empty());
+    EXPECT_FALSE(row.stop_rule.empty());
+    EXPECT_FALSE(row.environment.empty());
+    EXPECT_GT(row.one_time.first_ns, 0);
+    EXPECT_EQ(row.plugin_hash, "abc");
+    seeds.insert(row.seed);
+  }
+  EXPECT_EQ(seeds.size(), 4U);
+}
+
+TEST(Campaign, a_stored_round_is_not_measured_again) {
+  CampaignOptions options = fake_options("");
+  options.rounds = 2;
+  int committed = 0;
+  options.sink = [&](const Measurement& m) {
+    ++committed;
+    EXPECT_EQ(m.round, 1);
+  };
+  options.lookup = [](const KernelCase& c, int round) -> std::optional<Measurement> {
+    if (round != 0) return std::nullopt;
+    Measurement stored;
+    stored.kernel_case = c;
+    stored.status = Status::suspect;
+    stored.reason = "stored";
+    return stored;
+  };
+  const std::vector<KernelCase> cases{copy_case(64), copy_case(128)};
+  const auto rows = Campaign(std::move(options)).run(cases);
+  EXPECT_EQ(committed, 2);
+  EXPECT_EQ(std::count_if(rows.begin(), rows.end(),
+                          [](const Measurement& m) { return m.reason == "stored"; }),
+            2);
+}
+
+TEST(Campaign, stops_between_trials_when_asked) {
+  CampaignOptions options = fake_options("");
+  int committed = 0;
+  options.sink = [&](const Measurement&) { ++committed; };
+  options.should_stop = [&] { return committed >= 2; };
+  const std::vector<KernelCase> cases{copy_case(64), copy_case(128), copy_case(256),
+                                      copy_case(512)};
+  EXPECT_EQ(Campaign(std::move(options)).run(cases).size(), 2U);
+}
+
+struct Attack {
+  const char* script;
+  Status status;
+  const char* words;
+};
+class CampaignAttacks : public testing::TestWithParam<Attack> {};
+
+TEST_P(CampaignAttacks, are_rows_without_a_time_and_with_the_reason) {
+  const Attack attack = GetParam();
+  const Measurement row = measure_one(attack.script, gemm_case());
+  EXPECT_EQ(row.status, attack.status) << status_name(row.status) << ": " << row.reason;
+  EXPECT_NE(row.reason.find(attack.words), std::string::npos) << row.reason;
+  EXPECT_EQ(row.duration_ns_median, 0);
+  EXPECT_FALSE(has_latency(row.status));
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, CampaignAttacks,
+                         testing::Values(Attack{"wrong=zeros", Status::wrong_result, "expected"},
+                                         Attack{"wrong=last_element", Status::wrong_result, "dst["},
+                                         Attack{"wrong=half", Status::wrong_result, "dst["},
+                                         Attack{"wrong=nan", Status::nan_result, "NaN"},
+                                         Attack{"overrun=1", Status::wrong_result, "out of bounds"},
+                                         Attack{"mutate_inputs=1", Status::wrong_result,
+                                                "mutated its inputs"},
+                                         Attack{"oom=prepare", Status::out_of_memory, ""},
+                                         Attack{"unsupported=gemm", Status::unsupported, ""},
+                                         Attack{"throw=prepare", Status::launch_failed, ""}));
+
+TEST(Campaign, skipped_repeats_are_found_after_the_sample_loop) {
+  CampaignOptions options = fake_options("wrong=skip_repeats");
+  options.rule.repeat = 6;
+  const std::vector<KernelCase> cases{gemm_case()};
+  const Measurement row = Campaign(std::move(options)).run(cases).at(0);
+  EXPECT_EQ(row.status, Status::wrong_result) << row.reason;
+}
+
+TEST(Campaign, a_device_timer_that_lies_is_quarantined) {
+  const Measurement row =
+      measure_one("timer=device_event;latency_ns=100000;elapsed_scale=0.1", copy_case(4096));
+  EXPECT_EQ(row.status, Status::quarantined) << row.reason;
+  EXPECT_NE(row.reason.find("timer"), std::string::npos) << row.reason;
+}
+
+TEST(Campaign, faster_than_the_measured_peak_is_quarantined) {
+  Device slow;
+  slow.peaks.push_back({.path = "f32_vector", .dtype = Dtype::f32, .flops_per_s = 1});
+  slow.bandwidths.push_back({.level = "memory", .bytes_per_s = 1e15});
+  CampaignOptions options = fake_options("");
+  options.device = &slow;
+  const std::vector<KernelCase> cases{gemm_case()};
+  const Measurement row = Campaign(std::move(options)).run(cases).at(0);
+  EXPECT_EQ(row.status, Status::quarantined);
+  EXPECT_EQ(row.reason.rfind("faster_than_roofline", 0), 0U) << row.reason;
+}
+
+TEST(Campaign, one_crash_is_retried_in_a_new_worker_and_noted) {
+  const auto once =
+      std::filesystem::temp_directory_path() / ("halmark-once-" + std::to_string(::getpid()));
+  std::filesystem::remove(once);
+  const Measurement row = measure_one("crash=enqueue;once_file=" + once.string(), copy_case(64));
+  std::filesystem::remove(once);
+  EXPECT_EQ(row.status, Status::ok) << row.reason;
+  const auto noted = std::find_if(row.signals.begin(), row.signals.end(),
+                                  [](const Signal& s) { return s.name == "worker_replaced"; });
+  ASSERT_NE(noted, row.signals.end());
+  EXPECT_NE(noted->reason.find("crashed"), std::string::npos) << noted->reason;
+}
+
+TEST(Campaign, three_losses_in_a_row_disable_the_kernel_and_no_other) {
+  CampaignOptions options = fake_options("crash=enqueue");
+  const std::vector<KernelCase> cases{copy_case(64), copy_case(128), copy_case(256)};
+  const auto rows = Campaign(std::move(options)).run(cases);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].status, Status::crashed) << rows[0].reason;
+  EXPECT_EQ(rows[0].phase, "first");
+  EXPECT_EQ(rows[1].status, Status::crashed);
+  EXPECT_EQ(rows[2].status, Status::refused);
+  EXPECT_NE(rows[2].reason.find("3 lost workers"), std::string::npos) << rows[2].reason;
+}
+
+TEST(Campaign, a_hang_is_timed_out_with_its_phase) {
+  CampaignOptions options = fake_options("hang=prepare");
+  options.limits.create_s = 0.3;
+  const std::vector<KernelCase> cases{copy_case(64)};
+  const Measurement row = Campaign(std::move(options)).run(cases).at(0);
+  EXPECT_EQ(row.status, Status::timed_out) << row.reason;
+  EXPECT_EQ(row.phase, "create");
+}
+
+TEST(Campaign, impossible_cases_are_refused_rows) {
+  KernelCase nowhere = copy_case(64);
+  nowhere.backend = "gone";
+  KernelCase unknown = fake_case({"gemn", {{"m", 1}}});
+  KernelCase absent = copy_case(64);
+  absent.device = "17";
+  for (const KernelCase& c : {nowhere, unknown, absent}) {
+    const Measurement row = measure_one("", c);
+    EXPECT_EQ(row.status, Status::refused) << row.reason;
+    EXPECT_FALSE(row.reason.empty());
+  }
+}
+
+TEST(Campaign, shards_at_once_start_together_and_the_slowest_counts) {
+  if (Topology::of_machine().processing_units() < 2) GTEST_SKIP() << "one CPU";
+  KernelCase pair = gemm_case(16, 32, 16, 2);
+  pair.parts = 2;
+  pair.shards_at_once = 2;
+  CampaignOptions options = fake_options("latency_ns=200000");
+  options.rule.min_samples = 12;
+  const std::vector<KernelCase> cases{pair};
+  const Measurement row = Campaign(std::move(options)).run(cases).at(0);
+  ASSERT_EQ(row.status, Status::ok) << row.reason;
+  ASSERT_EQ(row.shard_wall_ns.size(), 2U);
+  ASSERT_EQ(row.shard_wall_ns[0].size(), row.samples.size());
+  for (std::size_t i = 0; i < row.samples.size(); ++i) {
+    EXPECT_EQ(row.samples[i].wall_ns, std::max(row.shard_wall_ns[0][i], row.shard_wall_ns[1][i]));
+  }
+  EXPECT_GE(row.samples.size() + static_cast<std::size_t>(row.samples_dropped), 12U);
+}
+
+TEST(Campaign, a_shard_that_crashes_beside_another_ends_the_trial_as_a_row) {
+  if (Topology::of_machine().processing_units() < 2) GTEST_SKIP() << "one CPU";
+  KernelCase pair = copy_case(4096);
+  pair.parts = 2;
+  pair.shards_at_once = 2;
+  const Measurement row = measure_one("crash=enqueue;after=8", pair);
+  EXPECT_EQ(row.status, Status::crashed) << row.reason;
+  EXPECT_NE(row.reason.find("shard"), std::string::npos) << row.reason;
+}
+
+}  // namespace
+}  // namespace halmark
