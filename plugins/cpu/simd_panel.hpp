@@ -14,7 +14,6 @@ namespace {
 
 constexpr int lanes = HM_CPU_LANES;
 constexpr int micro_rows = HM_CPU_MICRO_ROWS;  // times two vectors of accumulators
-constexpr int strip = 2 * lanes;               // columns per pass
 typedef float Vector __attribute__((vector_size(lanes * 4)));
 typedef std::int32_t IntVector __attribute__((vector_size(lanes * 4)));
 typedef std::uint32_t BitVector __attribute__((vector_size(lanes * 4)));
@@ -27,6 +26,14 @@ HM_CPU_INLINE V load_as(const void* source) {
   V value;
   __builtin_memcpy(&value, source, sizeof value);
   return value;
+}
+
+// Vectors of columns per pass over a panel: all of them when the accumulators fit, so that its
+// lines are read in order; at least two.
+constexpr int vectors_of(int rows) {
+  int vectors = static_cast<int>(panel_columns) / lanes;
+  while (vectors > 2 && rows * vectors > 2 * micro_rows) vectors /= 2;
+  return vectors;
 }
 
 // x - 0 is x for every x, so this is one broadcast; x + 0 would not be (-0).
@@ -43,8 +50,9 @@ HM_CPU_INLINE void store_columns(const float* from, void* to, int columns, bool 
 }
 
 // Writes what exists in dst of one strip.
-template <int rows, typename V>
-HM_CPU_INLINE void store_strip(const PanelTask& task, int first, const V (&sums)[rows][2]) {
+template <int rows, int vectors, typename V>
+HM_CPU_INLINE void store_strip(const PanelTask& task, int first, const V (&sums)[rows][vectors]) {
+  constexpr int strip = vectors * lanes;
   const int columns = task.columns - first < strip ? task.columns - first : strip;
   if (columns <= 0) return;
   const int width = task.dst_bf16 ? 2 : 4;
@@ -56,22 +64,34 @@ HM_CPU_INLINE void store_strip(const PanelTask& task, int first, const V (&sums)
   }
 }
 
+// One k: every row's value against every vector of weights. Rows outside, so that a broadcast is
+// used up before the next: the other order spills accumulators.
+template <int rows, int vectors>
+HM_CPU_INLINE void add_products(const float* a, const Vector (&weights)[vectors],
+                                Vector (&sums)[rows][vectors]) {
+  HM_CPU_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    const Vector value = broadcast(a[r]);
+    HM_CPU_UNROLL
+    for (int v = 0; v < vectors; ++v) sums[r][v] += value * weights[v];
+  }
+}
+
 // A is [k][rows]; the panel is [k][32].
 template <int rows>
 void panel_f32(const PanelTask& task) {
-  for (int first = 0; first < task.columns; first += strip) {
+  constexpr int vectors = vectors_of(rows);
+  for (int first = 0; first < task.columns; first += vectors * lanes) {
     const float* w = static_cast<const float*>(task.panel) + first;
     const float* a = static_cast<const float*>(task.a);
-    Vector sums[rows][2] = {};
+    Vector sums[rows][vectors] = {};
     for (std::int64_t k = 0; k < task.groups; ++k, w += panel_columns, a += rows) {
-      const Vector low = load_as<Vector>(w), high = load_as<Vector>(w + lanes);
+      Vector weights[vectors];
       HM_CPU_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        sums[r][0] += broadcast(a[r]) * low;
-        sums[r][1] += broadcast(a[r]) * high;
-      }
+      for (int v = 0; v < vectors; ++v) weights[v] = load_as<Vector>(w + v * lanes);
+      add_products<rows>(a, weights, sums);
     }
-    store_strip<rows>(task, first, sums);
+    store_strip<rows, vectors>(task, first, sums);
   }
 }
 
@@ -79,28 +99,26 @@ void panel_f32(const PanelTask& task) {
 // so a shift and a mask turn it into two f32 vectors without any shuffle.
 template <int rows>
 void panel_bf16(const PanelTask& task) {
-  for (int first = 0; first < task.columns; first += strip) {
+  constexpr int vectors = vectors_of(rows);
+  for (int first = 0; first < task.columns; first += vectors * lanes) {
     const std::uint32_t* w = static_cast<const std::uint32_t*>(task.panel) + first;
     const float* a = static_cast<const float*>(task.a);
-    Vector sums[rows][2] = {};
+    Vector sums[rows][vectors] = {};
     for (std::int64_t k = 0; k < task.groups; ++k, w += panel_columns, a += 2 * rows) {
-      const auto low = load_as<BitVector>(w), high = load_as<BitVector>(w + lanes);
-      const auto low_even = __builtin_bit_cast(Vector, low << 16);
-      const auto high_even = __builtin_bit_cast(Vector, high << 16);
+      BitVector words[vectors];
+      Vector even[vectors], odd[vectors];
       HM_CPU_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        sums[r][0] += broadcast(a[r]) * low_even;
-        sums[r][1] += broadcast(a[r]) * high_even;
-      }
-      const auto low_odd = __builtin_bit_cast(Vector, low & 0xffff0000U);
-      const auto high_odd = __builtin_bit_cast(Vector, high & 0xffff0000U);
+      for (int v = 0; v < vectors; ++v) words[v] = load_as<BitVector>(w + v * lanes);
       HM_CPU_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        sums[r][0] += broadcast(a[rows + r]) * low_odd;
-        sums[r][1] += broadcast(a[rows + r]) * high_odd;
+      for (int v = 0; v < vectors; ++v) even[v] = __builtin_bit_cast(Vector, words[v] << 16);
+      add_products<rows>(a, even, sums);
+      HM_CPU_UNROLL
+      for (int v = 0; v < vectors; ++v) {
+        odd[v] = __builtin_bit_cast(Vector, words[v] & 0xffff0000U);
       }
+      add_products<rows>(a + rows, odd, sums);
     }
-    store_strip<rows>(task, first, sums);
+    store_strip<rows, vectors>(task, first, sums);
   }
 }
 
@@ -121,30 +139,48 @@ HM_CPU_INLINE IntVector multiply_pairs(ShortVector x, IntVector pairs) {
 #endif
 }
 
+template <int rows, int vectors>
+HM_CPU_INLINE void add_pairs(const std::int32_t* a, const ShortVector (&weights)[vectors],
+                             IntVector (&sums)[rows][vectors]) {
+  HM_CPU_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    const IntVector value = broadcast(a[r]);
+    HM_CPU_UNROLL
+    for (int v = 0; v < vectors; ++v) sums[r][v] += multiply_pairs(weights[v], value);
+  }
+}
+
 // The panel is s8 [k/4][32][4], then the sum of each column in s32 [32].
 #if defined(__AVX512VNNI__)
 // A is u8 = a + 128, four k to a word, [k/4][rows]; 128 times the column sum is taken off again.
 template <int rows>
 void panel_s8(const PanelTask& task) {
-  for (int first = 0; first < task.columns; first += strip) {
+  constexpr int vectors = vectors_of(rows);
+  for (int first = 0; first < task.columns; first += vectors * lanes) {
     const std::int32_t* w = static_cast<const std::int32_t*>(task.panel) + first;
     const std::int32_t* a = static_cast<const std::int32_t*>(task.a);
-    __m512i sums[rows][2] = {};
+    __m512i sums[rows][vectors] = {};
     for (std::int64_t k = 0; k < task.groups; ++k, w += panel_columns, a += rows) {
-      const __m512i low = load_as<__m512i>(w), high = load_as<__m512i>(w + lanes);
+      __m512i weights[vectors];
+      HM_CPU_UNROLL
+      for (int v = 0; v < vectors; ++v) weights[v] = load_as<__m512i>(w + v * lanes);
       HM_CPU_UNROLL
       for (int r = 0; r < rows; ++r) {
-        sums[r][0] = _mm512_dpbusd_epi32(sums[r][0], _mm512_set1_epi32(a[r]), low);
-        sums[r][1] = _mm512_dpbusd_epi32(sums[r][1], _mm512_set1_epi32(a[r]), high);
+        const __m512i value = _mm512_set1_epi32(a[r]);
+        HM_CPU_UNROLL
+        for (int v = 0; v < vectors; ++v) {
+          sums[r][v] = _mm512_dpbusd_epi32(sums[r][v], value, weights[v]);
+        }
       }
     }
-    const IntVector low = load_as<IntVector>(w) << 7, high = load_as<IntVector>(w + lanes) << 7;
-    IntVector exact[rows][2];
-    for (int r = 0; r < rows; ++r) {
-      exact[r][0] = __builtin_bit_cast(IntVector, sums[r][0]) - low;
-      exact[r][1] = __builtin_bit_cast(IntVector, sums[r][1]) - high;
+    IntVector exact[rows][vectors];
+    for (int v = 0; v < vectors; ++v) {
+      const auto bias = load_as<IntVector>(w + v * lanes) << 7;
+      for (int r = 0; r < rows; ++r) {
+        exact[r][v] = __builtin_bit_cast(IntVector, sums[r][v]) - bias;
+      }
     }
-    store_strip<rows>(task, first, exact);
+    store_strip<rows, vectors>(task, first, exact);
   }
 }
 #else
@@ -152,26 +188,23 @@ void panel_s8(const PanelTask& task) {
 // by shifts alone.
 template <int rows>
 void panel_s8(const PanelTask& task) {
-  for (int first = 0; first < task.columns; first += strip) {
+  constexpr int vectors = vectors_of(rows);
+  for (int first = 0; first < task.columns; first += vectors * lanes) {
     const std::int32_t* w = static_cast<const std::int32_t*>(task.panel) + first;
     const std::int32_t* a = static_cast<const std::int32_t*>(task.a);
-    IntVector sums[rows][2] = {};
+    IntVector sums[rows][vectors] = {};
     for (std::int64_t k = 0; k < task.groups; ++k, w += panel_columns, a += 2 * rows) {
-      const auto low = load_as<ShortVector>(w), high = load_as<ShortVector>(w + lanes);
-      const ShortVector low_even = (low << 8) >> 8, high_even = (high << 8) >> 8;
+      ShortVector words[vectors], even[vectors], odd[vectors];
       HM_CPU_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        sums[r][0] += multiply_pairs(low_even, broadcast(a[r]));
-        sums[r][1] += multiply_pairs(high_even, broadcast(a[r]));
-      }
-      const ShortVector low_odd = low >> 8, high_odd = high >> 8;
+      for (int v = 0; v < vectors; ++v) words[v] = load_as<ShortVector>(w + v * lanes);
       HM_CPU_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        sums[r][0] += multiply_pairs(low_odd, broadcast(a[rows + r]));
-        sums[r][1] += multiply_pairs(high_odd, broadcast(a[rows + r]));
-      }
+      for (int v = 0; v < vectors; ++v) even[v] = (words[v] << 8) >> 8;
+      add_pairs<rows>(a, even, sums);
+      HM_CPU_UNROLL
+      for (int v = 0; v < vectors; ++v) odd[v] = words[v] >> 8;
+      add_pairs<rows>(a + rows, odd, sums);
     }
-    store_strip<rows>(task, first, sums);
+    store_strip<rows, vectors>(task, first, sums);
   }
 }
 #endif

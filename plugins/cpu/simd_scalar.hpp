@@ -40,10 +40,9 @@ HM_CPU_INLINE float magnitude(float x) {
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffU);
 }
 
-// exp, relative error below 3e-7 on [-87.3, 88]; held at both ends. x = n ln 2 + r, ln 2 in two
-// parts; degree 6 polynomial of Cephes expf for |r| <= ln(2) / 2.
-HM_CPU_INLINE float exponential(float x) {
-  x = smaller(larger(x, -87.3F), 88.0F);
+// exp of x in [-87.3, 88], relative error below 3e-7. x = n ln 2 + r, ln 2 in two parts; degree 6
+// polynomial of Cephes expf for |r| <= ln(2) / 2.
+HM_CPU_INLINE float exponential_in_range(float x) {
   const float shifted = x * 1.44269504088896341F + round_magic;
   const float n = shifted - round_magic;
   const float r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
@@ -58,12 +57,25 @@ HM_CPU_INLINE float exponential(float x) {
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, p) + scale);
 }
 
-HM_CPU_INLINE float silu(float x) { return x / (1.0F + exponential(-x)); }
+// exp of x <= 0, held at exp(-87.3).
+HM_CPU_INLINE float exponential(float x) { return exponential_in_range(larger(x, -87.3F)); }
 
-// 0.5 x (1 + tanh(u)) = x / (1 + exp(-2u)), u = sqrt(2/pi) (x + 0.044715 x^3): no cancellation.
+// x * sigmoid(t) for a t of x's sign, from exp(-|t|) so that neither end overflows. The limit is
+// taken on the bits: a float comparison here makes the compiler compute the limit's own quotient
+// for every lane, whose denormal results cost 100 cycles each.
+HM_CPU_INLINE float times_sigmoid(float x, float t) {
+  constexpr std::uint32_t limit = 0x42ae0000U;  // 87.0
+  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, t) & 0x7fffffffU;
+  const std::uint32_t held = bits < limit ? bits : limit;
+  const float e = exponential_in_range(-__builtin_bit_cast(float, held));
+  return x * (t >= 0.0F ? 1.0F : e) / (1.0F + e);
+}
+
+HM_CPU_INLINE float silu(float x) { return times_sigmoid(x, x); }
+
+// 0.5 x (1 + tanh(u)) = x sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3): no cancellation.
 HM_CPU_INLINE float gelu_tanh(float x) {
-  const float u = 0.7978845608028654F * (x + 0.044715F * x * x * x);
-  return x / (1.0F + exponential(-2.0F * u));
+  return times_sigmoid(x, 1.5957691216057308F * (x + 0.044715F * x * x * x));
 }
 
 }  // namespace
