@@ -73,7 +73,7 @@ std::string drive_and_say(const std::string& path) {
 }
 
 struct Observed {
-  Outcome outcome = Outcome::exited;
+  Ending ending = Ending::exited;
   std::string text;
   int signal = 0;
 };
@@ -95,12 +95,12 @@ std::string read_answer(int descriptor, int limit_ms, bool& timed_out) {
 }
 
 Observed judge(const std::string& answer, int status, bool timed_out) {
-  if (timed_out) return {Outcome::timed_out, answer, 0};
-  if (answer.starts_with("refused ")) return {Outcome::refused, answer.substr(8), 0};
-  if (answer.starts_with("failed ")) return {Outcome::failed, answer.substr(7), 0};
-  if (answer.starts_with("accepted ")) return {Outcome::accepted, answer.substr(9), 0};
-  if (WIFSIGNALED(status)) return {Outcome::crashed, answer, WTERMSIG(status)};
-  return {Outcome::exited, answer, 0};
+  if (timed_out) return {Ending::timed_out, answer, 0};
+  if (answer.starts_with("refused ")) return {Ending::refused, answer.substr(8), 0};
+  if (answer.starts_with("failed ")) return {Ending::failed, answer.substr(7), 0};
+  if (answer.starts_with("accepted ")) return {Ending::accepted, answer.substr(9), 0};
+  if (WIFSIGNALED(status)) return {Ending::crashed, answer, WTERMSIG(status)};
+  return {Ending::exited, answer, 0};
 }
 
 Observed observe(const std::string& path, int limit_ms) {
@@ -133,9 +133,9 @@ class BadPluginTest : public testing::TestWithParam<BadPlugin> {};
 TEST_P(BadPluginTest, has_its_one_expected_outcome) {
   const BadPlugin& plugin = GetParam();
   // A plugin that hangs is known to; everybody else gets more than a loaded machine needs.
-  const int limit_ms = plugin.outcome == Outcome::timed_out ? 500 : 60'000;
+  const int limit_ms = plugin.ending == Ending::timed_out ? 500 : 60'000;
   const Observed observed = observe(path_of(plugin.file), limit_ms);
-  EXPECT_EQ(observed.outcome, plugin.outcome) << observed.text << " signal " << observed.signal;
+  EXPECT_EQ(observed.ending, plugin.ending) << observed.text << " signal " << observed.signal;
   EXPECT_NE(observed.text.find(plugin.text), std::string::npos)
       << "expected '" << plugin.text << "' in: " << observed.text;
   EXPECT_EQ(observed.signal, plugin.signal);
@@ -156,7 +156,7 @@ TEST(BadPlugins, every_file_built_has_an_expected_outcome) {
 
 TEST(BadPlugins, the_plugin_they_are_made_from_is_good) {
   const Observed observed = observe(HALMARK_BINARY_DIR "/tests/plugins/hm_c.so", 60'000);
-  EXPECT_EQ(observed.outcome, Outcome::accepted) << observed.text;
+  EXPECT_EQ(observed.ending, Ending::accepted) << observed.text;
 }
 
 }  // namespace
