@@ -1,0 +1,94 @@
+// Every element of every shape, for every kernel of an op, in its default config and in each value
+// of each of its parameters.
+#include "check.hpp"
+#include "session.hpp"
+
+namespace halmark::conformance {
+namespace {
+
+Config default_config(const std::vector<protocol::DomainDescription>& domains) {
+  Config config;
+  for (const auto& domain : domains) config.params.set(domain.name, domain.default_value);
+  return config;
+}
+
+// Default first, then one parameter changed at a time; at most a few values of long domains.
+std::vector<Config> variants(Worker& worker, const std::string& kernel, const Problem& problem) {
+  const auto domains = worker.domains(kernel, problem);
+  EXPECT_TRUE(domains) << domains.failure.reason;
+  std::vector<Config> configs{Config{}};
+  if (!domains) return configs;
+  constexpr std::size_t values_max = 8;
+  for (const auto& domain : *domains) {
+    const auto step = 1 + domain.values.size() / values_max;
+    for (std::size_t i = 0; i < domain.values.size(); i += step) {
+      auto config = default_config(*domains);
+      config.params.set(domain.name, domain.values[i]);
+      configs.push_back(config);
+    }
+  }
+  return configs;
+}
+
+bool is_supported(Worker& worker, const std::string& kernel, const Problem& problem,
+                  const Config& config) {
+  const auto answer = worker.supports(kernel, problem, {config});
+  EXPECT_TRUE(answer) << answer.failure.reason;
+  return answer && answer->status.size() == 1 && answer->status.front() == 0;
+}
+
+// Gives whether the kernel took the problem. What it says it supports must work.
+bool check_one(Worker& worker, const OpContract& contract, const Params& params,
+               const StageChoice& choice) {
+  const Problem problem{std::string(contract.name()), params};
+  if (!is_supported(worker, choice.kernel, problem, choice.config)) return false;
+  const auto request = stage_request(contract, params, choice);
+  const auto staged = stage(worker, request);
+  if (!staged) return true;
+  EXPECT_FALSE(staged->implementation.name.empty()) << title(problem, choice);
+  EXPECT_TRUE(outputs_are_right(worker, request, *staged, {0}));
+  worker.drop(request.id);
+  return true;
+}
+
+void every_element(const PluginUnderTest& plugin, const DeviceUnderTest& device,
+                   const OpUnderTest& op, const Combination& combination) {
+  int checked = 0;
+  for (const auto& kernel : op.kernels) {
+    for (std::size_t i = 0; i < combination.problems.size(); ++i) {
+      Worker* worker = open_worker(plugin, device);
+      ASSERT_NE(worker, nullptr);
+      const auto& params = combination.problems[i];
+      checked += check_one(*worker, *op.contract, params, {.kernel = kernel});
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+    for (const auto& params : a_few(combination)) {
+      Worker* worker = open_worker(plugin, device);
+      ASSERT_NE(worker, nullptr);
+      const Problem problem{std::string(op.contract->name()), params};
+      for (const auto& config : variants(*worker, kernel, problem)) {
+        check_one(*worker, *op.contract, params, {.kernel = kernel, .config = config});
+      }
+    }
+  }
+  EXPECT_GE(checked, static_cast<int>(combination.problems.size()))
+      << "each problem was said to be supported by some kernel";
+}
+
+}  // namespace
+
+void register_elements(const PluginUnderTest& plugin, const DeviceUnderTest& device) {
+  for (const auto& op : device.ops) {
+    if (op.is_collective) continue;
+    for (const auto& combination : op.combinations) {
+      const auto name = std::string(op.contract->name()) +
+                        (combination.dtypes.empty() ? "" : "_" + combination.dtypes) +
+                        "_every_element_equals_the_reference";
+      add_test(plugin, device, name, [&plugin, &device, &op, &combination] {
+        every_element(plugin, device, op, combination);
+      });
+    }
+  }
+}
+
+}  // namespace halmark::conformance

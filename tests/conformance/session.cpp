@@ -1,0 +1,121 @@
+#include "session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "host/group.hpp"
+
+namespace halmark::conformance {
+namespace {
+
+constexpr std::int64_t arena_bytes = 64 << 20;
+
+const SharedMemory& arena() {
+  static const SharedMemory memory =
+      SharedMemory::create("halmark-conformance", arena_bytes, false);
+  return memory;
+}
+
+using Key = std::pair<std::string, std::uint32_t>;  // path, device
+
+struct Group {
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<std::unique_ptr<SharedMemory>> arenas;
+  bool is_alive() {
+    for (const auto& worker : workers) {
+      if (!worker->alive()) return false;
+    }
+    return !workers.empty();
+  }
+};
+
+bool open_all(Group& group, const PluginUnderTest& plugin, const DeviceUnderTest& device) {
+  for (const auto& worker : group.workers) {
+    const auto loaded = worker->load(plugin.path);
+    EXPECT_TRUE(loaded) << loaded.failure.reason;
+    if (!loaded) return false;
+    const auto opened = worker->open(device.index);
+    EXPECT_TRUE(opened) << opened.failure.reason;
+    if (!opened) return false;
+  }
+  const auto token = group.workers.front()->token();
+  EXPECT_TRUE(token) << token.failure.reason;
+  if (!token) return false;
+  const auto size = static_cast<int>(group.workers.size());
+  for (int rank = 0; rank < size; ++rank) {
+    group.workers[static_cast<std::size_t>(rank)]->begin_join({token->hex, rank, size});
+  }
+  bool all = true;
+  for (const auto& worker : group.workers) {
+    const auto joined = worker->finish_join();
+    EXPECT_TRUE(joined) << joined.failure.reason;
+    all = all && joined;
+  }
+  return all;
+}
+
+}  // namespace
+
+WorkerOptions worker_options() {
+  WorkerOptions options;
+  options.cpus = CpuSet{};
+  options.arena = &arena();
+  options.program = HALMARK_BINARY_DIR "/bin/halmark-worker";
+  return options;
+}
+
+Worker* open_worker(const PluginUnderTest& plugin, const DeviceUnderTest& device) {
+  static std::map<Key, std::unique_ptr<Worker>> workers;
+  auto& worker = workers[{plugin.path, device.index}];
+  if (worker && worker->alive()) return worker.get();
+  auto started = Worker::start(worker_options());
+  EXPECT_TRUE(started) << started.failure.reason;
+  if (!started) return nullptr;
+  worker = std::move(*started);
+  const auto loaded = worker->load(plugin.path);
+  EXPECT_TRUE(loaded) << loaded.failure.reason;
+  if (!loaded) return nullptr;
+  const auto opened = worker->open(device.index);
+  EXPECT_TRUE(opened) << opened.failure.reason;
+  return opened ? worker.get() : nullptr;
+}
+
+std::vector<Worker*> open_group(const PluginUnderTest& plugin, const DeviceUnderTest& device,
+                                int ranks) {
+  static std::map<std::pair<Key, int>, Group> groups;
+  auto& group = groups[{{plugin.path, device.index}, ranks}];
+  if (!group.is_alive()) {
+    group = {};
+    std::vector<WorkerOptions> options;
+    for (int rank = 0; rank < ranks; ++rank) {
+      group.arenas.push_back(std::make_unique<SharedMemory>(
+          SharedMemory::create("halmark-conformance-rank", arena_bytes, false)));
+      options.push_back(worker_options());
+      options.back().arena = group.arenas.back().get();
+      // Ranks share cores here: one that waits must let the other run.
+      options.back().environment["OMPI_MCA_mpi_yield_when_idle"] = "1";
+      options.back().environment["OMP_NUM_THREADS"] = "1";
+    }
+    auto started = start_group(options);
+    if (!started) {
+      ADD_FAILURE() << "group of " << ranks << ": " << started.failure.reason;
+      return {};
+    }
+    group.workers = std::move(*started);
+    if (!open_all(group, plugin, device)) {
+      group = {};
+      return {};
+    }
+  }
+  std::vector<Worker*> all;
+  for (const auto& worker : group.workers) all.push_back(worker.get());
+  return all;
+}
+
+std::int64_t next_id() {
+  static std::int64_t id = 0;
+  return ++id;
+}
+
+}  // namespace halmark::conformance

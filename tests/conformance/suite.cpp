@@ -1,0 +1,154 @@
+#include "suite.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+
+#include "host/discovery.hpp"
+#include "session.hpp"
+
+namespace halmark::conformance {
+namespace {
+
+constexpr std::array every_dtype{Dtype::f32, Dtype::f64,       Dtype::bf16,
+                                 Dtype::f16, Dtype::f8_e4m3fn, Dtype::f8_e5m2,
+                                 Dtype::s8,  Dtype::s32,       Dtype::u8};
+
+std::string identifier(std::string text) {
+  for (char& c : text) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return text;
+}
+
+std::string label_of(const std::string& path) {
+  const auto stem = std::filesystem::path(path).stem().string();
+  return identifier(stem.starts_with("hm_") ? stem.substr(3) : stem);
+}
+
+bool concerns(const std::string& filter, const std::string& label) {
+  const bool names_one_test = !filter.empty() && filter.find_first_of("*?:-") == std::string::npos;
+  return !names_one_test || filter.starts_with(label + "_") || filter.starts_with(label + ".");
+}
+
+std::string dtypes_of(const OpContract& contract, const Params& params) {
+  std::string text;
+  for (const auto& param : params.items()) {
+    const auto spec = std::ranges::find(contract.params(), param.name, &ParamSpec::name);
+    if (spec == contract.params().end() || spec->kind != ParamKind::dtype) continue;
+    text += (text.empty() ? "" : "_") + std::string(dtype_name(params.dtype(param.name)));
+  }
+  return text;
+}
+
+// Collectives answer only in a group: asked there, when they run.
+bool is_supported(Worker& worker, const OpUnderTest& op, const Params& params) {
+  if (op.is_collective) return true;
+  const Problem problem{std::string(op.contract->name()), params};
+  const auto answer = worker.supports("", problem, {Config{}});
+  return answer && !answer->status.empty() && answer->status.front() == 0;
+}
+
+OpUnderTest examine(Worker& worker, const OpContract& contract,
+                    const std::vector<protocol::KernelDescription>& kernels) {
+  OpUnderTest op{.contract = &contract};
+  for (const auto& kernel : kernels) {
+    if (kernel.op != contract.name()) continue;
+    op.kernels.push_back(kernel.name);
+    op.is_collective = op.is_collective || kernel.collective;
+  }
+  if (op.kernels.empty()) return op;
+  for (const auto& params : contract.conformance_params(every_dtype)) {
+    if (!is_supported(worker, op, params)) {
+      op.unsupported.push_back(params);
+      continue;
+    }
+    const auto dtypes = dtypes_of(contract, params);
+    auto found = std::ranges::find(op.combinations, dtypes, &Combination::dtypes);
+    if (found == op.combinations.end()) {
+      found = op.combinations.insert(op.combinations.end(), Combination{dtypes, {}});
+    }
+    found->problems.push_back(params);
+  }
+  return op;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += (text.empty() ? "" : "; ") + line;
+  return text.empty() ? "no device, and the plugin logged no reason" : text;
+}
+
+PluginUnderTest examine(const std::string& path) {
+  PluginUnderTest plugin{.label = label_of(path), .path = path};
+  auto worker = Worker::start(worker_options());
+  if (!worker) {
+    plugin.fault = "no worker: " + worker.failure.reason;
+    return plugin;
+  }
+  const auto description = (*worker)->load(path);
+  if (!description) {
+    plugin.fault = description.failure.reason;
+    return plugin;
+  }
+  if (description->devices.empty()) plugin.absence = joined(description->log);
+  for (std::uint32_t index = 0; index < description->devices.size(); ++index) {
+    const auto opened = (*worker)->open(index);
+    if (!opened) {
+      plugin.fault = "device " + std::to_string(index) + ": " + opened.failure.reason;
+      return plugin;
+    }
+    DeviceUnderTest device{.index = index, .description = description->devices[index]};
+    for (const auto* contract : all_contracts()) {
+      auto op = examine(**worker, *contract, description->kernels);
+      if (!op.kernels.empty()) device.ops.push_back(std::move(op));
+    }
+    plugin.devices.push_back(std::move(device));
+    (*worker)->close();
+  }
+  (*worker)->quit();
+  return plugin;
+}
+
+class Body : public ::testing::Test {
+ public:
+  explicit Body(std::function<void()> body) : body_(std::move(body)) {}
+  void TestBody() override { body_(); }
+
+ private:
+  std::function<void()> body_;
+};
+
+}  // namespace
+
+std::span<const Dtype> dtypes_under_test() { return every_dtype; }
+
+std::vector<PluginUnderTest> find_plugins(const std::vector<std::string>& extra_paths,
+                                          const std::string& filter) {
+  DiscoveryOptions options;
+  options.paths = extra_paths;
+  std::vector<PluginUnderTest> plugins;
+  for (const auto& candidate : plugin_candidates(options)) {
+    if (!concerns(filter, label_of(candidate.path))) continue;
+    if (candidate.refusal.empty()) {
+      plugins.push_back(examine(candidate.path));
+    } else {
+      plugins.push_back(
+          {.label = label_of(candidate.path), .path = candidate.path, .fault = candidate.refusal});
+    }
+  }
+  return plugins;
+}
+
+void add_test(const PluginUnderTest& plugin, const DeviceUnderTest& device, const std::string& name,
+              std::function<void()> body) {
+  const auto suite = plugin.label + "_" + identifier(device.description.id);
+  ::testing::RegisterTest(
+      suite.c_str(), identifier(name).c_str(), nullptr, nullptr, __FILE__, __LINE__,
+      [body = std::move(body)]() -> ::testing::Test* { return new Body(body); });
+}
+
+}  // namespace halmark::conformance
