@@ -36,7 +36,10 @@ class Copy : public Prepared {
 
  private:
   void copy(const char* from, char* to, std::int64_t bytes) const {
-    const std::int64_t whole = stream_ == nullptr ? 0 : bytes / line_bytes * line_bytes;
+    // Memory that the host wraps may start anywhere; streaming stores may not.
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(to) % line_bytes == 0;
+    const bool streams = stream_ != nullptr && is_aligned;
+    const std::int64_t whole = streams ? bytes / line_bytes * line_bytes : 0;
     if (whole > 0) stream_(from, to, whole);
     if (whole < bytes)
       std::memcpy(to + whole, from + whole, static_cast<std::size_t>(bytes - whole));
