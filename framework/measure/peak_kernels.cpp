@@ -16,17 +16,6 @@
 namespace halmark {
 namespace {
 
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
-
 void pin_this_thread(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -41,12 +30,13 @@ struct WindowTime {
 // work(thread, window) runs on every thread at once; windows start together. times[thread][window].
 using Work = std::function<void(int thread)>;
 
-std::vector<std::vector<WindowTime>> run_together(int threads, int windows, const Work& work,
-                                                  ClockSource& clock) {
+std::vector<std::vector<WindowTime>> run_together(const ProbeThreads& placed, int windows,
+                                                  const Work& work, ClockSource& clock) {
+  const int threads = placed.count;
   std::vector<std::vector<WindowTime>> times(
       static_cast<std::size_t>(threads),
       std::vector<WindowTime>(static_cast<std::size_t>(windows)));
-  const std::vector<int> cpus = allowed_cpus();
+  const std::vector<int>& cpus = placed.cpus;
   std::atomic<int> arrived{0};
   const auto body = [&](int thread) {
     if (threads > 1 && !cpus.empty()) {
@@ -144,18 +134,29 @@ void pass_over(MemoryPass pass, const Slice& slice, std::int64_t times) {
 }
 
 std::vector<double> memory_rates(MemoryPass pass, const std::vector<Slice>& slices,
-                                 double bytes_per_pass, int windows, double window_ms,
-                                 ClockSource& clock) {
+                                 const ProbeThreads& threads, double bytes_per_pass, int windows,
+                                 double window_ms, ClockSource& clock) {
   const std::int64_t passes = calibrate(
       [&](std::int64_t times) { pass_over(pass, slices.front(), times); }, window_ms * 1e6, clock);
   const auto times = run_together(
-      static_cast<int>(slices.size()), windows,
+      threads, windows,
       [&](int thread) { pass_over(pass, slices[static_cast<std::size_t>(thread)], passes); },
       clock);
   return rates_of(times, bytes_per_pass * static_cast<double>(passes));
 }
 
 }  // namespace
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
 
 std::vector<PeakPath> peak_paths() {
   std::vector<PeakPath> paths;
@@ -165,34 +166,37 @@ std::vector<PeakPath> peak_paths() {
   return paths;
 }
 
-ProbeRates probe_peak(std::string_view path, std::string_view isa, int threads, int windows,
-                      double window_ms, ClockSource& clock) {
+ProbeRates probe_peak(std::string_view path, std::string_view isa, const ProbeThreads& threads,
+                      int windows, double window_ms, ClockSource& clock) {
   const auto found = find_path(path, isa);
   if (!found) {
     return {{}, "this CPU has no path " + std::string(path) + " on " + std::string(isa)};
   }
-  if (threads < 1 || windows < 1) return {{}, "a probe needs a thread and a window"};
+  if (threads.count < 1 || windows < 1) return {{}, "a probe needs a thread and a window"};
   if (!is_allowed(*found)) return {{}, "AMX not permitted by the kernel"};
   const std::int64_t turns = calibrate(found->run, window_ms * 1e6, clock);
   const auto times = run_together(
       threads, windows, [&](int) { found->run(turns); }, clock);
-  return {rates_of(times, found->flops_per_iteration * static_cast<double>(turns) * threads), {}};
+  return {rates_of(times, found->flops_per_iteration * static_cast<double>(turns) * threads.count),
+          {}};
 }
 
-ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory, int threads, int windows,
-                        double window_ms, ClockSource& clock) {
-  if (threads < 1 || windows < 1) return {{}, "a probe needs a thread and a window"};
-  const std::vector<Slice> slices = cut_memory(kernel, memory, threads);
+ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory,
+                        const ProbeThreads& threads, int windows, double window_ms,
+                        ClockSource& clock) {
+  if (threads.count < 1 || windows < 1) return {{}, "a probe needs a thread and a window"};
+  const std::vector<Slice> slices = cut_memory(kernel, memory, threads.count);
   if (slices.front().bytes == 0) return {{}, "the working set is too small for these threads"};
   const MemoryPasses passes = memory_passes();
-  const double per_pass = static_cast<double>(slices.front().bytes) * threads;
+  const double per_pass = static_cast<double>(slices.front().bytes) * threads.count;
   if (kernel == MemoryKernel::read) {
-    return {memory_rates(passes.read, slices, per_pass, windows, window_ms, clock), {}};
+    return {memory_rates(passes.read, slices, threads, per_pass, windows, window_ms, clock), {}};
   }
   const double moved = 2 * per_pass;
-  auto plain = memory_rates(passes.copy, slices, moved, windows, window_ms, clock);
+  auto plain = memory_rates(passes.copy, slices, threads, moved, windows, window_ms, clock);
   if (passes.copy_streaming == passes.copy) return {std::move(plain), {}};
-  auto streamed = memory_rates(passes.copy_streaming, slices, moved, windows, window_ms, clock);
+  auto streamed =
+      memory_rates(passes.copy_streaming, slices, threads, moved, windows, window_ms, clock);
   const bool streaming_wins =
       !streamed.empty() && !plain.empty() && std::ranges::max(streamed) > std::ranges::max(plain);
   return {streaming_wins ? std::move(streamed) : std::move(plain), {}};
@@ -209,7 +213,7 @@ ShortPeakProbe::ShortPeakProbe(Dtype dtype, ClockSource& clock) : clock_(clock) 
 double ShortPeakProbe::flops_per_s() {
   if (!path_.run) return 0;
   const auto times = run_together(
-      1, 2, [&](int) { path_.run(iterations_); }, clock_);
+      {}, 2, [&](int) { path_.run(iterations_); }, clock_);
   const std::vector<double> rates =
       rates_of(times, path_.flops_per_iteration * static_cast<double>(iterations_));
   return rates.empty() ? 0 : std::ranges::max(rates);

@@ -29,23 +29,34 @@ struct PeakPath {
 // kernel under the dtype's name.
 std::vector<PeakPath> peak_paths();
 
+// CPUs that the calling thread may run on. Taken before a plugin loads: a threading library may
+// bind the main thread to one of them.
+std::vector<int> allowed_cpus();
+
+// How many threads, and where: thread i on cpus[i % size]; one thread stays on the caller's.
+struct ProbeThreads {
+  int count = 1;
+  std::vector<int> cpus;
+};
+
 struct ProbeRates {
   std::vector<double> rates;  // one per window: FLOP/s or bytes/s
   std::string reason;         // why there are none
 };
 
-// Rate per window of `threads` threads together, each pinned to one of the allowed CPUs; a window
-// counts from the first thread's begin to the last one's end. An unknown path or one that this CPU
-// lacks gives no rates but a reason. An empty `isa` takes the fastest that the CPU has.
-ProbeRates probe_peak(std::string_view path, std::string_view isa, int threads, int windows,
-                      double window_ms, ClockSource& clock);
+// Rate per window of all threads together; a window counts from the first thread's begin to the
+// last one's end. An unknown path or one that this CPU lacks gives no rates but a reason. An empty
+// `isa` takes the fastest that the CPU has.
+ProbeRates probe_peak(std::string_view path, std::string_view isa, const ProbeThreads& threads,
+                      int windows, double window_ms, ClockSource& clock);
 
 enum class MemoryKernel { read, copy };
 
 // Bytes/s per window over `memory` cut evenly between the threads. copy: one half into the other,
 // counted as read + written; plain or streaming stores, whichever is faster at this size.
-ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory, int threads, int windows,
-                        double window_ms, ClockSource& clock);
+ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory,
+                        const ProbeThreads& threads, int windows, double window_ms,
+                        ClockSource& clock);
 
 // The short form around every trial: one thread, the fastest path of `dtype`, 2 windows of 1 ms.
 // Calibrates on construction.

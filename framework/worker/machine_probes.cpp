@@ -1,7 +1,5 @@
 #include "worker/machine_probes.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -15,25 +13,21 @@ namespace halmark::worker {
 namespace {
 
 // "0-3,8": as the kernel's lists.
-std::string affinity_text() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return "unknown";
+std::string list_text(const std::vector<int>& cpus) {
   std::string text;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &set)) continue;
-    int last = cpu;
-    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set)) ++last;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
     if (!text.empty()) text += ',';
-    text += std::to_string(cpu);
-    if (last > cpu) text += '-' + std::to_string(last);
-    cpu = last;
+    text += std::to_string(cpus[i]);
+    if (last > i) text += '-' + std::to_string(cpus[last]);
+    i = last + 1;
   }
   return text;
 }
 
-std::string describe_process() {
-  std::string text = "affinity=" + affinity_text();
+std::string describe_process(const std::vector<int>& cpus) {
+  std::string text = "affinity=" + list_text(cpus);
   for (const char* name :
        {"OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "OMP_PROC_BIND"}) {
     const char* value = std::getenv(name);
@@ -56,21 +50,21 @@ constexpr std::int64_t working_set_max = std::int64_t{64} << 30;
 
 void MachineProbes::read(Dtype dtype, std::optional<double>& clock_hz,
                          std::optional<double>& peak) {
-  const double hz = probe_clock_hz(clock_);
+  const double hz = probe_clock_hz(clock_, 5);
   if (hz > 0) clock_hz = hz;
   const double flops_per_s = peaks_.try_emplace(dtype, dtype, clock_).first->second.flops_per_s();
   if (flops_per_s > 0) peak = flops_per_s;
 }
 
-const std::string& MachineProbes::environment() {
-  if (environment_.empty()) environment_ = describe_process();
-  return environment_;
+void MachineProbes::remember_placement() {
+  cpus_ = allowed_cpus();
+  environment_ = describe_process(cpus_);
 }
 
 protocol::ProbeAnswer MachineProbes::probe(const protocol::ProbeRequest& request,
                                            HostMemory& memory) {
   const int windows = std::clamp(request.windows, 1, 100'000);
-  const int threads = std::clamp(request.threads, 1, 4096);
+  const ProbeThreads threads{std::clamp(request.threads, 1, 4096), cpus_};
   protocol::ProbeAnswer answer;
   if (request.kind == "peak_paths") return list_paths();
   if (request.kind == "clock") {

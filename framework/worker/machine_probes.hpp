@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/dtype.hpp"
 #include "host/protocol.hpp"
@@ -21,8 +22,11 @@ class MachineProbes {
   // more the first time a dtype is asked for.
   void read(Dtype dtype, std::optional<double>& clock_hz, std::optional<double>& peak);
   Interference& interference() { return interference_; }
+  // Remembers affinity and environment. Once, after binding and before a plugin loads: OpenMP binds
+  // the main thread to one CPU of the shard.
+  void remember_placement();
   // Affinity, thread settings, benchmark library: what the row states about the process.
-  const std::string& environment();
+  const std::string& environment() const { return environment_; }
   // Long form. Working sets live in the arena when they fit.
   protocol::ProbeAnswer probe(const protocol::ProbeRequest& request, HostMemory& memory);
 
@@ -30,6 +34,7 @@ class MachineProbes {
   ClockSource& clock_;
   Interference interference_;
   std::map<Dtype, ShortPeakProbe> peaks_;
+  std::vector<int> cpus_;
   std::string environment_;
 };
 

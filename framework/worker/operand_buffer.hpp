@@ -33,6 +33,7 @@ class OperandBuffer {
   void poison();
   // The same for 64 bytes at `offset`, cheap enough for every sample; host memory only.
   void poison_line(std::uint64_t offset);
+  // Of the whole up to 8 MiB, of spread slices beyond.
   std::uint64_t checksum();
   bool canaries_intact() const;
 

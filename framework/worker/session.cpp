@@ -77,6 +77,7 @@ void Session::answer_hello(protocol::Frame& frame) {
   const auto hello = protocol::decode<protocol::Hello>(frame.payload);
   request_ = frame.header.request;
   if (!hello.cpus.empty()) bind_to(hello.cpus);
+  probes_.remember_placement();
   cache_dir_ = hello.cache_dir;
   if (hello.arena_bytes > 0 && !frame.fds.empty()) {
     memory_ = std::make_unique<HostMemory>(SharedMemory::map(

@@ -52,7 +52,7 @@ TEST(PeakPaths, agree_with_the_flags_that_the_kernel_reports) {
 TEST(PeakPaths, every_listed_path_runs_at_a_plausible_rate) {
   SystemClock clock;
   for (const PeakPath& path : peak_paths()) {
-    const ProbeRates probed = probe_peak(path.path, path.isa, 1, 3, 0.5, clock);
+    const ProbeRates probed = probe_peak(path.path, path.isa, {1, allowed_cpus()}, 3, 0.5, clock);
     if (probed.rates.empty()) {
       EXPECT_EQ(probed.reason, "AMX not permitted by the kernel") << path.path;
       continue;
@@ -70,7 +70,7 @@ TEST(PeakPaths, no_kernel_exceeds_what_two_units_of_its_width_can_do_per_cycle) 
   SystemClock clock;
   for (const PeakPath& path : peak_paths()) {
     if (path.isa != "avx2" && path.isa != "avx512_core") continue;
-    const auto probed = probe_peak(path.path, path.isa, 1, 5, 1, clock);
+    const auto probed = probe_peak(path.path, path.isa, {1, allowed_cpus()}, 5, 1, clock);
     ASSERT_FALSE(probed.rates.empty());
     const double hz = probe_clock_hz(clock, 5);
     const double lanes = path.flops_per_iteration / 12 / 2;
@@ -81,14 +81,14 @@ TEST(PeakPaths, no_kernel_exceeds_what_two_units_of_its_width_can_do_per_cycle) 
 
 TEST(PeakPaths, an_absent_path_has_a_reason_and_no_rates) {
   SystemClock clock;
-  const ProbeRates probed = probe_peak("f4_matrix", "none", 1, 3, 1, clock);
+  const ProbeRates probed = probe_peak("f4_matrix", "none", {1, allowed_cpus()}, 3, 1, clock);
   EXPECT_TRUE(probed.rates.empty());
   EXPECT_NE(probed.reason.find("f4_matrix"), std::string::npos);
 }
 
 TEST(PeakPaths, several_threads_give_one_rate_per_window) {
   SystemClock clock;
-  const auto probed = probe_peak("f32_vector", "", 2, 4, 0.5, clock);
+  const auto probed = probe_peak("f32_vector", "", {2, allowed_cpus()}, 4, 0.5, clock);
   EXPECT_EQ(probed.rates.size(), 4u) << probed.reason;
 }
 
@@ -102,7 +102,7 @@ TEST(MemoryProbe, copies_what_it_says_it_copies) {
   SystemClock clock;
   alignas(64) static std::array<std::byte, 1 << 20> memory;
   for (std::size_t i = 0; i < memory.size() / 2; ++i) memory[i] = static_cast<std::byte>(i % 251);
-  const auto probed = probe_memory(MemoryKernel::copy, memory, 1, 2, 0.5, clock);
+  const auto probed = probe_memory(MemoryKernel::copy, memory, {1, allowed_cpus()}, 2, 0.5, clock);
   ASSERT_EQ(probed.rates.size(), 2u) << probed.reason;
   EXPECT_TRUE(std::equal(memory.begin(), memory.begin() + (1 << 19), memory.begin() + (1 << 19)));
 }
@@ -110,7 +110,7 @@ TEST(MemoryProbe, copies_what_it_says_it_copies) {
 TEST(MemoryProbe, reads_without_writing) {
   SystemClock clock;
   std::vector<std::byte> memory(1 << 18, std::byte{7});
-  const auto probed = probe_memory(MemoryKernel::read, memory, 2, 3, 0.5, clock);
+  const auto probed = probe_memory(MemoryKernel::read, memory, {2, allowed_cpus()}, 3, 0.5, clock);
   ASSERT_EQ(probed.rates.size(), 3u) << probed.reason;
   for (const double rate : probed.rates) EXPECT_GT(rate, 1e7);
   EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte b) { return b == std::byte{7}; }));
@@ -119,7 +119,7 @@ TEST(MemoryProbe, reads_without_writing) {
 TEST(MemoryProbe, a_working_set_below_one_stride_per_thread_is_refused) {
   SystemClock clock;
   std::vector<std::byte> memory(600);
-  const auto probed = probe_memory(MemoryKernel::copy, memory, 2, 1, 0.1, clock);
+  const auto probed = probe_memory(MemoryKernel::copy, memory, {2, allowed_cpus()}, 1, 0.1, clock);
   EXPECT_TRUE(probed.rates.empty());
   EXPECT_FALSE(probed.reason.empty());
 }
