@@ -83,15 +83,12 @@ HM_CPU_INLINE float power_of_two(float x) { return power_of_two(broadcast(x))[0]
 #if HM_CPU_LANES == 16
 #define HM_CPU_LOWER 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #define HM_CPU_UPPER 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#define HM_CPU_SWAPPED 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7
 #elif HM_CPU_LANES == 8
 #define HM_CPU_LOWER 0, 8, 1, 9, 2, 10, 3, 11
 #define HM_CPU_UPPER 4, 12, 5, 13, 6, 14, 7, 15
-#define HM_CPU_SWAPPED 4, 5, 6, 7, 0, 1, 2, 3
 #else
 #define HM_CPU_LOWER 0, 4, 1, 5
 #define HM_CPU_UPPER 2, 6, 3, 7
-#define HM_CPU_SWAPPED 2, 3, 0, 1
 #endif
 #if __has_builtin(__builtin_shufflevector)
 #define HM_CPU_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -100,7 +97,6 @@ HM_CPU_INLINE float power_of_two(float x) { return power_of_two(broadcast(x))[0]
 #endif
 HM_CPU_INLINE Vector lower(Vector a, Vector b) { return HM_CPU_SHUFFLE(a, b, HM_CPU_LOWER); }
 HM_CPU_INLINE Vector upper(Vector a, Vector b) { return HM_CPU_SHUFFLE(a, b, HM_CPU_UPPER); }
-HM_CPU_INLINE Vector swapped_halves(Vector a) { return HM_CPU_SHUFFLE(a, a, HM_CPU_SWAPPED); }
 
 // Lane i of the result is the sum of all lanes of x[i]. Recursion instead of a halving loop: GCC
 // unrolls that one too late to keep x in registers.
@@ -236,9 +232,12 @@ HM_CPU_INLINE void score_keys(const float* queries, const Element* keys, std::in
       }
     }
     const Vector result = sums(accumulators);
-    // Whole vectors: what a store writes too much belongs to the next keys or to the row's slack.
-    store(scores + j, result);
-    if constexpr (Rows == 2) store(scores + score_stride + j, swapped_halves(result));
+    alignas(64) float by_row[lanes];
+    store(by_row, result);
+    HM_CPU_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      __builtin_memcpy(scores + r * score_stride + j, by_row + r * group, group * sizeof(float));
+    }
   }
 }
 
@@ -276,7 +275,9 @@ HM_CPU_INLINE void add_values(const float* weights, const float* factors, const 
   }
 }
 
-constexpr int strip = static_cast<int>(lanes / 2);  // vectors of columns per pass
+// Vectors of columns per pass: accumulators of all rows fit the register file.
+template <int Rows>
+constexpr int strip = static_cast<int>(lanes / (Rows == 4 ? 4 : 2));
 
 template <int Rows, typename Element>
 HM_CPU_INLINE void add_value_rows(const float* weights, const float* factors, const Element* values,
@@ -284,9 +285,9 @@ HM_CPU_INLINE void add_value_rows(const float* weights, const float* factors, co
                                   float* accumulated, Ahead& ahead) {
   const std::int64_t wide = padded_width(width);
   std::int64_t d = 0;
-  for (; d + strip * lanes <= width; d += strip * lanes) {
-    add_values<Rows, strip>(weights, factors, values + d, stride, count, accumulated + d, wide,
-                            ahead);
+  for (; d + strip<Rows> * lanes <= width; d += strip<Rows> * lanes) {
+    add_values<Rows, strip<Rows>>(weights, factors, values + d, stride, count, accumulated + d,
+                                  wide, ahead);
   }
   for (; d < width; d += lanes) {
     add_values<Rows, 1>(weights, factors, values + d, stride, count, accumulated + d, wide, ahead);
@@ -311,14 +312,32 @@ struct Upcoming {  // bytes that the next phase reads
   std::int64_t bytes;
 };
 
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+template <int Rows>
+std::int64_t score_steps(std::int64_t width, std::int64_t count) {
+  return ceil_div(count * Rows, lanes) * (width / lanes);
+}
+
+template <int Rows>
+std::int64_t value_steps(std::int64_t width, std::int64_t count) {
+  return ceil_div(width / lanes, strip<Rows>) * count;
+}
+
+// Rows go four at a time, so that a key or value is loaded and converted once for all of them.
 template <typename Element>
 HM_CPU_INLINE void score_block(const float* queries, std::int64_t rows, const Element* keys,
                                std::int64_t width, std::int64_t count, float* scores,
                                const Upcoming& upcoming) {
   const std::int64_t wide = padded_width(width);
-  const std::int64_t passes = (rows + 1) / 2 * (2 * count / lanes + 1);
-  Ahead ahead = ahead_of(upcoming.begin, upcoming.bytes, passes * (width / lanes));
+  Ahead ahead = ahead_of(upcoming.begin, upcoming.bytes,
+                         rows / 4 * score_steps<4>(width, count) +
+                             rows % 4 / 2 * score_steps<2>(width, count) +
+                             rows % 2 * score_steps<1>(width, count));
   std::int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    score_keys<4>(queries + r * wide, keys, width, width, count, scores + r * score_stride, ahead);
+  }
   for (; r + 2 <= rows; r += 2) {
     score_keys<2>(queries + r * wide, keys, width, width, count, scores + r * score_stride, ahead);
   }
@@ -332,9 +351,15 @@ HM_CPU_INLINE void value_block(const float* weights, const float* factors, std::
                                const Element* values, std::int64_t width, std::int64_t count,
                                float* accumulated, const Upcoming& upcoming) {
   const std::int64_t wide = padded_width(width);
-  const std::int64_t passes = (rows + 1) / 2 * (width / (strip * lanes) + 1);
-  Ahead ahead = ahead_of(upcoming.begin, upcoming.bytes, passes * count);
+  Ahead ahead = ahead_of(upcoming.begin, upcoming.bytes,
+                         rows / 4 * value_steps<4>(width, count) +
+                             rows % 4 / 2 * value_steps<2>(width, count) +
+                             rows % 2 * value_steps<1>(width, count));
   std::int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    add_value_rows<4>(weights + r * score_stride, factors + r, values, width, width, count,
+                      accumulated + r * wide, ahead);
+  }
   for (; r + 2 <= rows; r += 2) {
     add_value_rows<2>(weights + r * score_stride, factors + r, values, width, width, count,
                       accumulated + r * wide, ahead);
@@ -368,7 +393,8 @@ void stream_typed(const AttentionTask& task, const float* queries, const Attenti
   const auto* keys = static_cast<const Element*>(task.k);
   const auto* values = static_cast<const Element*>(task.v);
   // Conversion is free while memory is the limit; with many rows it is paid once per element.
-  const bool direct = width % padded_lanes == 0 && (sizeof(Element) == 4 || rows <= 2);
+  constexpr std::int64_t direct_rows_max = sizeof(Element) == 4 ? stream_rows_max : 8;
+  const bool direct = width % padded_lanes == 0 && rows <= direct_rows_max;
   for (std::int64_t first = key_begin; first < key_end; first += stream_keys) {
     const std::int64_t count = clamped(key_end - first, 0, stream_keys);
     const Element* k = keys + first * width;
