@@ -324,8 +324,9 @@ void for_each_execution(const hm_launch& launch, Body&& body) {
 //   Stream:   wait(); optional: hold(timeout_ns), unhold(), flush_caches()
 //   Event:    record(Stream&), double elapsed_ns(Event& end); optional: elapsed_cycles(Event& end)
 //
-// A parameter written as Params may as well be const hm_config*. Structs passed for filling are
-// zeroed and complete; the sugar copies no more of them than the host knows.
+// prepare is called only after require_support accepted the same problem and config. A Params is
+// valid for the call only; a parameter written so may as well be const hm_config*. Structs passed
+// for filling are zeroed and complete; the sugar copies no more of them than the host knows.
 #define HM_PLUGIN(Backend)                                                 \
   extern "C" std::uint32_t hm_abi_version(void) { return HM_ABI_VERSION; } \
   extern "C" const hm_plugin_api* hm_plugin_entry(void) {                  \

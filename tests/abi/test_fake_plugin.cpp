@@ -418,14 +418,11 @@ TEST(FakePlugin, crashes_and_exits_in_the_scripted_phase) {
 }
 
 TEST(FakePlugin, a_fault_with_a_once_file_happens_once) {
-  char folder[] = "/tmp/halmark-fake-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  const std::string file = std::string(folder) + "/once";
+  const std::string file = testing::TempDir() + "halmark_fake_once_" + std::to_string(getpid());
   const std::string script = "crash=prepare;once_file=" + file;
   EXPECT_TRUE(WIFSIGNALED(status_of_child(script)));
   EXPECT_EQ(WEXITSTATUS(status_of_child(script)), 7);
   unlink(file.c_str());
-  rmdir(folder);
 }
 
 }  // namespace

@@ -149,6 +149,9 @@ TEST(WorkerFaults, a_crash_while_sampling_names_a_sampling_phase) {
 }
 
 TEST(WorkerFaults, memory_without_end_meets_the_limit_and_not_the_machine) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's shadow memory does not fit under an address-space limit";
+#endif
   WorkerOptions options = options_for("devour=prepare");
   options.memory_limit_bytes = std::int64_t{768} << 20;
   auto worker = Worker::start(options);
