@@ -1,11 +1,15 @@
 #include "host/cgroup.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 #include <sstream>
+
+#include "host/descendants.hpp"
 
 namespace halmark {
 namespace {
@@ -82,6 +86,32 @@ std::int64_t counter(const std::string& text, const std::string& name) {
   return 0;
 }
 
+constexpr const char* name_prefix = "halmark-";
+
+// "halmark-<pid>-<start ticks>-<count>".
+std::string new_name() {
+  static std::atomic<unsigned> count{0};
+  return name_prefix + std::to_string(::getpid()) + "-" +
+         std::to_string(start_ticks_of(::getpid()).value_or(0)) + "-" +
+         std::to_string(count.fetch_add(1));
+}
+
+void remove_leftovers(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), &::closedir);
+  if (!entries) return;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string name = entry->d_name;
+    if (!name.starts_with(name_prefix)) continue;
+    std::istringstream rest(name.substr(std::string(name_prefix).size()));
+    pid_t pid = 0;
+    char dash = 0;
+    std::uint64_t start_ticks = 0;
+    if (!(rest >> pid >> dash >> start_ticks) || dash != '-') continue;
+    // A group that still holds processes refuses to be removed.
+    if (start_ticks_of(pid) != start_ticks) ::rmdir((folder + "/" + name).c_str());
+  }
+}
+
 CgroupPlaces find_places() {
   CgroupPlaces places;
   for (const Mount& mount : cgroup_mounts()) {
@@ -100,6 +130,8 @@ CgroupPlaces find_places() {
       }
     }
   }
+  if (!places.unified.empty()) remove_leftovers(places.unified);
+  if (!places.memory_v1.empty()) remove_leftovers(places.memory_v1);
   return places;
 }
 
@@ -110,8 +142,8 @@ const CgroupPlaces& cgroup_places() {
   return places;
 }
 
-std::unique_ptr<ProcessCgroup> ProcessCgroup::create(const std::string& name,
-                                                     std::int64_t memory_limit_bytes) {
+std::unique_ptr<ProcessCgroup> ProcessCgroup::create(std::int64_t memory_limit_bytes) {
+  const std::string name = new_name();
   const CgroupPlaces& places = cgroup_places();
   std::unique_ptr<ProcessCgroup> group(new ProcessCgroup);
   const auto join = [&](const std::string& folder) {

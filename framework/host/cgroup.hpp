@@ -18,14 +18,15 @@ struct CgroupPlaces {
   bool has_memory_v2 = false;
   std::string memory_v1;  // folder for memory.limit_in_bytes
 };
-// Reads the mount table and tries; the answer is kept for the life of the process.
+// Reads the mount table and tries; the answer is kept for the life of the process. Removes the
+// empty groups of supervisors that were killed before they could, and nothing else.
 const CgroupPlaces& cgroup_places();
 
 class ProcessCgroup {
  public:
-  // Null when no group can be made. memory_limit_bytes 0 = no limit.
-  static std::unique_ptr<ProcessCgroup> create(const std::string& name,
-                                               std::int64_t memory_limit_bytes);
+  // Null when no group can be made. memory_limit_bytes 0 = no limit. The folders carry our pid and
+  // start time, so that a later run can tell whose they were.
+  static std::unique_ptr<ProcessCgroup> create(std::int64_t memory_limit_bytes);
   ~ProcessCgroup();  // removes the folders; they must be empty of processes
   ProcessCgroup(const ProcessCgroup&) = delete;
   ProcessCgroup& operator=(const ProcessCgroup&) = delete;

@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <random>
 
 #include "core/error.hpp"
@@ -207,11 +208,11 @@ std::unique_ptr<ContainedProcess> ContainedProcess::start(const ProcessSpec& spe
   }
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::unique_ptr<ContainedProcess> process(new ContainedProcess);
-  const std::string name = "halmark-" + random_name();
-  process->tag_ = "HALMARK_CONTAINED=" + name;
+  process->tag_ = "HALMARK_CONTAINED=" + random_name();
+  process->is_launcher_ = spec.is_launcher;
   process->log_ = open_log(spec.log_path);
   process->cgroup_ = std::make_unique<Cgroup>();
-  process->cgroup_->group = ProcessCgroup::create(name, spec.memory_limit_bytes);
+  if (spec.use_cgroup) process->cgroup_->group = ProcessCgroup::create(spec.memory_limit_bytes);
 
   std::vector<std::string> arguments{spec.program};
   arguments.insert(arguments.end(), spec.arguments.begin(), spec.arguments.end());
@@ -268,6 +269,10 @@ void ContainedProcess::note_exit() {
   } else {
     cause.signal = info.si_status;
   }
+  if (is_launcher_ && cause.code > 128 && cause.code <= 128 + SIGRTMAX) {
+    cause.signal = cause.code - 128;
+    cause.code = 0;
+  }
   const ProcessCgroup* group = cgroup_->group.get();
   cause.out_of_memory = group && group->oom_kills() > 0;
   cause.killed_by_us = killed_ && cause.signal == SIGKILL && !cause.out_of_memory;
@@ -284,19 +289,24 @@ std::optional<ExitCause> ContainedProcess::wait(protocol::Deadline deadline) {
   return exit_;
 }
 
+void ContainedProcess::find_more() {
+  for (const Descendant& descendant : find_descendants(pid_, tag_)) {
+    if (descendant.pid != pid_) known_.emplace(descendant.pid, descendant.start_ticks);
+  }
+}
+
 // The leader stays a zombie until the end: its number then still names its session and group.
 bool ContainedProcess::sweep() {
-  bool is_clean = true;
-  for (const Descendant& descendant : find_descendants(pid_, tag_)) {
-    if (descendant.pid != pid_ && descendant.is_zombie) {
-      if (descendant.parent == ::getpid()) ::waitpid(descendant.pid, nullptr, WNOHANG);
-      continue;
+  find_more();
+  for (auto next = known_.begin(); next != known_.end();) {
+    const auto [pid, start_ticks] = *next;
+    if (start_ticks_of(pid) == start_ticks) {
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, WNOHANG);  // orphans came to us; others are reaped by their parent
     }
-    if (descendant.pid == pid_ && exit_) continue;
-    ::kill(descendant.pid, SIGKILL);
-    is_clean = false;
+    next = start_ticks_of(pid) == start_ticks ? std::next(next) : known_.erase(next);
   }
-  return is_clean;
+  return known_.empty();
 }
 
 bool ContainedProcess::kill_all() {
@@ -304,6 +314,8 @@ bool ContainedProcess::kill_all() {
   if (!exit_) note_exit();
   killed_ = killed_ || !exit_;
   const ProcessCgroup* group = cgroup_->group.get();
+  // Before the kill: a process that is dying has no environment left by which to recognise it.
+  find_more();
   if (!exit_) {
     ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
     ::kill(-pid_, SIGKILL);

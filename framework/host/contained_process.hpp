@@ -40,6 +40,7 @@ struct ProcessSpec {
   bool limit_address_space = true;      // RLIMIT_AS where no cgroup bounds memory; never for GPUs
   std::string log_path;                 // stdout and stderr; "" = an unnamed temporary file
   bool keep_core = false;
+  bool use_cgroup = true;  // false: as on a machine that offers none
 };
 
 struct ExitCause {
@@ -77,7 +78,8 @@ class ContainedProcess {
  private:
   struct Cgroup;
   ContainedProcess() = default;
-  bool sweep();  // true when no descendant is left
+  void find_more();
+  bool sweep();  // kills and reaps what is known; true when nothing is left
   void note_exit();
 
   pid_t pid_ = -1;
@@ -86,7 +88,9 @@ class ContainedProcess {
   std::string log_kept_;
   std::string tag_;  // unique environment entry by which escaped descendants are recognised
   std::unique_ptr<Cgroup> cgroup_;
+  std::map<pid_t, std::uint64_t> known_;  // descendants not yet gone, with their start
   std::optional<ExitCause> exit_;
+  bool is_launcher_ = false;
   bool killed_ = false;
   bool settled_ = false;
 };

@@ -17,7 +17,7 @@ namespace {
 
 struct Process {
   pid_t pid = 0, parent = 0, group = 0, session = 0;
-  char state = '?';
+  std::uint64_t start_ticks = 0;
 };
 
 std::vector<pid_t> all_pids() {
@@ -43,7 +43,11 @@ std::optional<Process> read_process(pid_t pid) {
   std::istringstream words(line.substr(name_end + 1));
   Process process;
   process.pid = pid;
-  words >> process.state >> process.parent >> process.group >> process.session;
+  char state = '?';
+  words >> state >> process.parent >> process.group >> process.session;
+  std::string skipped;  // fields 7 to 21 of proc(5), up to starttime
+  for (int field = 7; field <= 21; ++field) words >> skipped;
+  words >> process.start_ticks;
   return process;
 }
 
@@ -80,10 +84,15 @@ std::vector<Descendant> find_descendants(pid_t leader, const std::string& tag) {
   std::vector<Descendant> descendants;
   for (const Process& process : processes) {
     if (found.contains(process.pid)) {
-      descendants.push_back({process.pid, process.parent, process.state == 'Z'});
+      descendants.push_back({process.pid, process.start_ticks});
     }
   }
   return descendants;
+}
+
+std::optional<std::uint64_t> start_ticks_of(pid_t pid) {
+  const auto process = read_process(pid);
+  return process ? std::optional(process->start_ticks) : std::nullopt;
 }
 
 }  // namespace halmark

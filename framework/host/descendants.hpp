@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,13 +12,15 @@ namespace halmark {
 
 struct Descendant {
   pid_t pid = 0;
-  pid_t parent = 0;
-  bool is_zombie = false;
+  std::uint64_t start_ticks = 0;  // tells a reused number from the process that was met
 };
 
 // Processes in the session or group `leader`, those whose environment holds `tag` as an entry, and
 // the descendants of all of them; never this process. A process group alone does not catch a
 // daemon that called setsid, and its parent is gone; its inherited environment tells.
 std::vector<Descendant> find_descendants(pid_t leader, const std::string& tag);
+
+// Start of a process in clock ticks since boot; nothing when there is none of that number.
+std::optional<std::uint64_t> start_ticks_of(pid_t pid);
 
 }  // namespace halmark

@@ -144,6 +144,7 @@ class GroupStarter {
                       listener_.path(),
                       "--token",
                       token_};
+    spec.is_launcher = true;
     spec.cpus = union_of(cpus_);
     spec.environment = group_environment(cpus_.front(), first.environment);
     spec.memory_limit_bytes = first.memory_limit_bytes;

@@ -52,6 +52,17 @@ WorkerFailure failure_of_exit(const ExitCause& cause) {
   return failure;
 }
 
+// mpirun ends every rank when one dies and says which it was: "process rank 1 with PID 77 on node x
+// exited on signal 11".
+std::string culprit_rank(const std::string& log) {
+  constexpr std::string_view lead = "mpirun noticed that process rank ";
+  const auto found = log.rfind(lead);
+  if (found == std::string::npos) return {};
+  const auto begin = found + lead.size();
+  const auto end = log.find_first_not_of("0123456789", begin);
+  return " (rank " + log.substr(begin, end == std::string::npos ? end : end - begin) + ")";
+}
+
 template <class Message>
 Outcome<Message> decoded(std::string_view payload) {
   try {
@@ -270,6 +281,7 @@ WorkerFailure Worker::lose(WorkerFailure failure) {
   if (failure.phase.empty()) failure.phase = phase_;
   channel_.close();
   if (!gone_) gone_ = failure;
+  if (!pending_.is_settled()) pending_.failure = failure;
   return failure;
 }
 
@@ -303,6 +315,7 @@ WorkerFailure Worker::lost(const protocol::Received& received) {
     failure.reason = "the worker was ended by us";
   }
   process_->kill_all();  // what it may have left behind
+  failure.reason += culprit_rank(process_->log_tail());
   return lose(std::move(failure));
 }
 

@@ -1,0 +1,240 @@
+// A child that speaks the protocol badly on purpose. HALMARK_FAKE_HOST names what it does; without
+// a fault it answers every request with something small and valid.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "host/shared_memory.hpp"
+#include "host/transport.hpp"
+
+namespace {
+
+using namespace halmark;
+using namespace halmark::protocol;
+
+const std::string fault = std::getenv("HALMARK_FAKE_HOST") ? std::getenv("HALMARK_FAKE_HOST") : "";
+
+[[noreturn]] void hang() {
+  while (true) ::pause();
+}
+
+// A daemon that left session and group, ignores SIGTERM, and writes its pid to HALMARK_FAKE_PIDS.
+void leave_daemon() {
+  if (::fork() != 0) return;
+  ::setsid();
+  ::signal(SIGTERM, SIG_IGN);
+  if (::fork() != 0) ::_exit(0);
+  ::close(worker_descriptor);
+  const int fd = ::open(std::getenv("HALMARK_FAKE_PIDS"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  const std::string line = std::to_string(::getpid()) + "\n";
+  [[maybe_unused]] const auto written = ::write(fd, line.data(), line.size());
+  hang();
+}
+
+void misbehave(const std::string& phase) {
+  if (fault == "hang_" + phase) {
+    ::signal(SIGTERM, SIG_IGN);
+    hang();
+  }
+  if (fault == "spin_" + phase) {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    for (std::atomic<unsigned> turns{0};;) turns.fetch_add(1);
+  }
+  if (fault == "stop_" + phase) ::raise(SIGSTOP);
+  if (fault == "crash_" + phase) {
+    ::signal(SIGSEGV, SIG_DFL);
+    ::raise(SIGSEGV);
+  }
+  if (fault == "abort_" + phase) {
+    ::signal(SIGABRT, SIG_DFL);
+    ::abort();
+  }
+  if (fault == "exit_" + phase) ::_exit(0);
+  if (fault == "daemon_" + phase) {
+    leave_daemon();
+    hang();
+  }
+}
+
+void send_raw(const void* bytes, std::size_t count) {
+  [[maybe_unused]] const auto sent = ::send(worker_descriptor, bytes, count, MSG_NOSIGNAL);
+}
+
+void send_bad_frame(std::uint32_t request) {
+  FrameHeader header{magic, static_cast<std::uint16_t>(Type::plugin), 0, request, 8};
+  if (fault == "bad_magic") header.magic = 0x21212121;
+  if (fault == "oversized") header.length = max_payload_bytes + 1;
+  if (fault == "unknown_type") header.type = 9999;
+  if (fault == "truncated") {
+    send_raw(&header, sizeof header);
+    send_raw("half", 4);
+    ::_exit(0);
+  }
+  send_raw(&header, sizeof header);
+  hang();
+}
+
+Hello hello(const Hello& asked) {
+  Hello answer;
+  answer.pid = ::getpid();
+  answer.rank = asked.rank;
+  answer.cpus = asked.cpus;
+  answer.build = "scripted";
+  return answer;
+}
+
+void note(Channel& channel, std::uint32_t request, const char* phase) {
+  if (!channel.send_message(Type::phase, request, PhaseNote{phase})) ::_exit(1);
+  misbehave(phase);
+}
+
+void answer_load(Channel& channel, std::uint32_t request) {
+  misbehave("load");
+  if (fault == "bad_magic" || fault == "oversized" || fault == "unknown_type" ||
+      fault == "truncated") {
+    send_bad_frame(request);
+  }
+  if (fault == "not_json") {
+    (void)channel.send(Type::plugin, request, 0, "{\"name\":");
+    return;
+  }
+  if (fault == "other_request") {
+    (void)channel.send_message(Type::plugin, request + 7, PluginDescription{});
+    return;
+  }
+  if (fault == "refuse") {
+    (void)channel.send_message(Type::refused, request, Refused{"no\x1b[31m such entry"});
+    return;
+  }
+  if (fault == "optional_type") (void)channel.send(static_cast<Type>(9999), request, 1, "skip me");
+  if (fault == "flood") {
+    const std::string line(1023, 'x');
+    for (int i = 0; i < 12'000; ++i) std::puts(line.c_str());
+    std::puts("the last line");
+    std::fflush(stdout);
+  }
+  PluginDescription plugin;
+  plugin.name = "scripted";
+  plugin.devices.resize(1);
+  plugin.devices[0].id = "0";
+  for (const char* name : {"PATH", "HALMARK_SECRET", "OMP_NUM_THREADS", "GOMP_SPINCOUNT"}) {
+    const char* value = std::getenv(name);
+    plugin.log.push_back(std::string(name) + "=" + (value ? value : "(unset)"));
+  }
+  cpu_set_t cpus;
+  ::sched_getaffinity(0, sizeof cpus, &cpus);
+  plugin.log.push_back("cpus=" + std::to_string(CPU_COUNT(&cpus)));
+  plugin.log.push_back("sid=" + std::to_string(::getsid(0) == ::getpid()));
+  for (int fd = 4; fd < 64; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) plugin.log.push_back("open descriptor " + std::to_string(fd));
+  }
+  (void)channel.send_message(Type::plugin, request, plugin);
+}
+
+void answer_stage(Channel& channel, std::uint32_t request, const Stage& stage) {
+  note(channel, request, "create");
+  note(channel, request, "pack");
+  note(channel, request, "first");
+  if (fault == "unsupported") {
+    (void)channel.send_message(Type::failed, request, Failed{1, "create", "no kernel for it"});
+    return;
+  }
+  Staged staged;
+  staged.id = stage.id;
+  staged.kernel = stage.problem.op;
+  staged.sets = stage.sets;
+  (void)channel.send_message(Type::staged, request, staged);
+}
+
+void answer_sample(Channel& channel, std::uint32_t request, const SampleRequest& sample) {
+  note(channel, request, "sample");
+  const double wall = fault == "nan_sample" ? std::nan("") : 250.0;
+  std::vector<double> block;
+  for (int i = 0; i < 10; ++i) {
+    const double values[] = {1000.0 * i, wall, 500.0, std::nan(""), static_cast<double>(i % 2)};
+    block.insert(block.end(), std::begin(values), std::end(values));
+  }
+  (void)channel.send(Type::samples, request, 0, pack_doubles(block));
+  Measured measured;
+  measured.id = sample.id;
+  measured.stop_rule = "count";
+  measured.samples = 10;
+  (void)channel.send_message(Type::measured, request, measured);
+}
+
+void answer_reveal(Channel& channel, std::uint32_t request, const Reveal& reveal) {
+  auto memory = SharedMemory::create("revealed", 4096, false);
+  std::memset(memory.data(), 7, 4096);
+  Revealed revealed;
+  revealed.id = reveal.id;
+  revealed.parts.push_back({0, 2, 64, fault == "long_reveal" ? 1 << 20 : 128});
+  const int fd = fault == "no_memory" ? -1 : memory.fd();
+  (void)channel.send_message(Type::revealed, request, revealed, fd);
+}
+
+// --connect SOCKET --token T: a rank introduces itself before it serves.
+Channel connect_as_rank(char** argv) {
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, argv[2], sizeof address.sun_path - 1);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    std::perror("connect");
+    ::_exit(1);
+  }
+  Channel channel(std::move(socket));
+  Hello introduction;
+  introduction.pid = ::getpid();
+  introduction.token = fault == "wrong_token" ? "guess" : argv[4];
+  introduction.rank = std::atoi(std::getenv("OMPI_COMM_WORLD_RANK"));
+  if (!channel.send_message(Type::hello, 0, introduction)) ::_exit(1);
+  return channel;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Channel channel = argc == 5 ? connect_as_rank(argv) : Channel{FileDescriptor(worker_descriptor)};
+  while (auto received = channel.receive()) {
+    const auto& frame = received.frame;
+    const std::uint32_t request = frame.header.request;
+    switch (frame.type()) {
+      case Type::hello:
+        misbehave("hello");
+        (void)channel.send_message(Type::hello, request, hello(decode<Hello>(frame.payload)));
+        break;
+      case Type::load:
+        answer_load(channel, request);
+        break;
+      case Type::stage:
+        answer_stage(channel, request, decode<Stage>(frame.payload));
+        break;
+      case Type::sample:
+        answer_sample(channel, request, decode<SampleRequest>(frame.payload));
+        break;
+      case Type::reveal:
+        answer_reveal(channel, request, decode<Reveal>(frame.payload));
+        break;
+      case Type::drop:
+        (void)channel.send_message(Type::dropped, request, Drop{});
+        break;
+      case Type::quit:
+        misbehave("quit");
+        return 0;
+      default:
+        (void)channel.send_message(Type::failed, request, Failed{2, "", "not scripted"});
+    }
+  }
+  return 0;
+}

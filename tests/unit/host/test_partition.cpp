@@ -1,0 +1,131 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <set>
+
+#include "core/error.hpp"
+#include "host/machine.hpp"
+#include "host/partition.hpp"
+
+namespace halmark {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::vector<int>> numbers(const std::vector<CpuSet>& sets) {
+  std::vector<std::vector<int>> result;
+  for (const CpuSet& set : sets) result.push_back(set.cpus);
+  return result;
+}
+
+TEST(Partition, the_whole_cpu_is_one_thread_per_physical_core) {
+  // hwloc numbers synthetic processing units depth first: cores {0,1} {2,3} {4,5} {6,7}.
+  const auto topology = Topology::synthetic("numa:1 core:4 pu:2");
+  EXPECT_EQ(topology.cores(), 4);
+  EXPECT_EQ(topology.processing_units(), 8);
+  EXPECT_THAT(numbers(topology.cut(1)), ElementsAre(ElementsAre(0, 2, 4, 6)));
+}
+
+TEST(Partition, siblings_are_used_only_when_parts_outnumber_the_cores) {
+  const auto topology = Topology::synthetic("numa:1 core:2 pu:2");
+  EXPECT_THAT(numbers(topology.cut(2)), ElementsAre(ElementsAre(0), ElementsAre(2)));
+  EXPECT_THAT(numbers(topology.cut(4)),
+              ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(1), ElementsAre(3)));
+}
+
+TEST(Partition, no_part_crosses_a_numa_node_when_that_can_be_avoided) {
+  const auto topology = Topology::synthetic("numa:2 core:4 pu:1");
+  EXPECT_THAT(numbers(topology.cut(2)),
+              ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5, 6, 7)));
+  EXPECT_THAT(numbers(topology.cut(4)), ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3),
+                                                    ElementsAre(4, 5), ElementsAre(6, 7)));
+  // Three parts of two: two nodes share the load as evenly as whole parts allow.
+  EXPECT_THAT(numbers(topology.cut(3)),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4, 5)));
+}
+
+TEST(Partition, a_part_larger_than_a_node_takes_whole_nodes_in_order) {
+  const auto topology = Topology::synthetic("numa:4 core:2 pu:1");
+  EXPECT_THAT(numbers(topology.cut(2)),
+              ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5, 6, 7)));
+}
+
+TEST(Partition, every_cut_is_equal_and_disjoint_and_inside_the_machine) {
+  const auto topology = Topology::synthetic("numa:2 core:6 pu:2");
+  for (int parts = 1; parts <= topology.processing_units(); ++parts) {
+    const auto sets = topology.cut(parts);
+    ASSERT_EQ(sets.size(), static_cast<std::size_t>(parts));
+    std::set<int> seen;
+    for (const CpuSet& set : sets) {
+      EXPECT_EQ(set.threads(), sets.front().threads());
+      EXPECT_GE(set.threads(), 1);
+      for (int cpu : set.cpus) {
+        EXPECT_TRUE(seen.insert(cpu).second) << "cpu " << cpu << " twice in " << parts << " parts";
+        EXPECT_LT(cpu, topology.processing_units());
+      }
+    }
+  }
+}
+
+TEST(Partition, an_impossible_cut_is_refused) {
+  const auto topology = Topology::synthetic("numa:1 core:2 pu:1");
+  EXPECT_THROW(topology.cut(3), Error);
+  EXPECT_THROW(topology.cut(0), Error);
+}
+
+TEST(Partition, this_machine_yields_only_cpus_that_this_process_may_use) {
+  cpu_set_t allowed;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  for (int cpu : cpus_of({"cpu", "0", 1, 0}).cpus) EXPECT_TRUE(CPU_ISSET(cpu, &allowed));
+  EXPECT_THROW(cpus_of({"cpu", "0", 1, 1}), Error);
+}
+
+TEST(CpuSetText, runs_are_shown_as_ranges) {
+  EXPECT_EQ((CpuSet{{0, 1, 2, 3, 8}}).text(), "0-3,8");
+  EXPECT_EQ((CpuSet{{5}}).text(), "5");
+  EXPECT_EQ(CpuSet{}.text(), "");
+}
+
+TEST(MachineTest, sha256_agrees_with_the_published_vectors) {
+  // FIPS 180-2, appendix B.1, and the empty message.
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(MachineTest, the_fingerprint_moves_with_what_matters_and_with_nothing_else) {
+  Machine machine = this_machine();
+  EXPECT_GE(machine.logical_cpus, 1);
+  EXPECT_GT(machine.memory_bytes, 0);
+  const std::string first = machine.fingerprint();
+  machine.memory_bytes += 4096;
+  EXPECT_EQ(machine.fingerprint(), first);
+  machine.microcode += "1";
+  EXPECT_NE(machine.fingerprint(), first);
+}
+
+TEST(MachineTest, isa_keys_are_supported_by_the_flags_of_the_kernel) {
+  const auto flags = this_machine().cpu_flags;
+  const auto has = [&](const char* flag) {
+    return std::find(flags.begin(), flags.end(), flag) != flags.end();
+  };
+  const auto keys = isa_keys();
+  const auto offers = [&](const char* key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+#if defined(__x86_64__)
+  EXPECT_EQ(offers("avx2"), has("avx2"));
+  EXPECT_EQ(offers("avx512_core"), has("avx512f") && has("avx512bw") && has("avx512dq"));
+  if (offers("avx512_core_vnni")) {
+    EXPECT_TRUE(has("avx512_vnni"));
+  }
+  if (offers("avx512_core_amx")) {
+    EXPECT_TRUE(has("amx_tile"));
+  }
+#else
+  EXPECT_TRUE(keys.empty());
+#endif
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,183 @@
+#include "host/plugin.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "table_plugin.hpp"
+
+namespace halmark {
+namespace {
+
+using table_plugin::Tables;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Table, instance and open device, in the order in which they must live.
+struct Opened {
+  Tables tables;
+  std::unique_ptr<PluginInstance> instance;
+  OpenDevice device;
+  Opened() {
+    auto made = PluginInstance::create(check_plugin(&tables.plugin, HM_ABI_VERSION), "");
+    instance = std::move(*made);
+    device = std::move(*instance->open(0, {}));
+  }
+  ~Opened() { device = OpenDevice(); }
+};
+
+hm_domain list_domain(const std::int64_t* values, std::uint32_t count, std::int64_t fallback) {
+  hm_domain domain{};
+  domain.struct_size = sizeof domain;
+  domain.kind = HM_DOMAIN_LIST;
+  domain.count = count;
+  std::strcpy(domain.name, "block_m");
+  domain.values = values;
+  domain.default_value = fallback;
+  return domain;
+}
+
+std::string domain_refusal(const hm_domain& domain) {
+  Opened opened;
+  table_plugin::domain = domain;
+  auto domains = opened.device.domains(0, {"copy", {{"bytes", 1}}});
+  return domains ? "accepted" : domains.error.message;
+}
+
+TEST(Plugin, a_description_lists_devices_kernels_and_what_was_logged) {
+  Opened opened;
+  auto description = opened.instance->describe();
+  ASSERT_TRUE(description) << description.error.message;
+  ASSERT_EQ(description->devices.size(), 2u);
+  EXPECT_EQ(description->devices[1].id, "1");
+  EXPECT_EQ(description->devices[0].timer, "host_clock");
+  EXPECT_TRUE(description->devices[0].synchronous);
+  ASSERT_EQ(description->kernels.size(), 1u);
+  EXPECT_EQ(description->kernels[0].op, "copy");
+  EXPECT_THAT(description->log, ElementsAre("created"));
+}
+
+TEST(Plugin, problems_reach_the_plugin_sorted_and_a_missing_config_is_null) {
+  Opened opened;
+  table_plugin::status = HM_UNSUPPORTED;
+  const Problem problem{"gemm", {{"n", 2}, {"m", 1}}};
+  EXPECT_EQ(opened.device.supports(0, problem, nullptr).message, "gemm m=1 n=2 |none");
+  const Config config{{{"impl", 3}}, {}};
+  EXPECT_EQ(opened.device.supports(0, problem, &config).message, "gemm m=1 n=2 |1");
+  EXPECT_EQ(opened.device.supports(0, problem, nullptr).status, HM_UNSUPPORTED);
+  table_plugin::status = HM_OK;
+  EXPECT_TRUE(opened.device.supports(0, problem, nullptr).ok());
+}
+
+TEST(Plugin, an_unknown_status_reads_as_internal_and_a_silent_error_gets_words) {
+  Opened opened;
+  auto prepared = opened.device.prepare(0, {"copy", {}}, nullptr);
+  ASSERT_FALSE(prepared);
+  EXPECT_EQ(prepared.error.status, HM_INTERNAL);
+  EXPECT_THAT(prepared.error.message, HasSubstr("999"));
+  auto buffer = opened.device.create_buffer(1, 64);
+  ASSERT_FALSE(buffer);
+  EXPECT_EQ(buffer.error.status, HM_OUT_OF_MEMORY);
+  EXPECT_THAT(buffer.error.message, HasSubstr("memory.create"));
+}
+
+TEST(Plugin, an_ok_without_an_object_is_an_error) {
+  Opened opened;
+  auto stream = opened.device.create_stream();
+  ASSERT_FALSE(stream);
+  EXPECT_EQ(stream.error.status, HM_INTERNAL);
+}
+
+TEST(Plugin, ranges_and_powers_of_two_are_expanded) {
+  Opened opened;
+  const std::array<std::int64_t, 3> range{2, 11, 3};
+  table_plugin::domain = list_domain(range.data(), 3, 5);
+  table_plugin::domain.kind = HM_DOMAIN_RANGE;
+  auto domains = opened.device.domains(0, {"copy", {}});
+  ASSERT_TRUE(domains) << domains.error.message;
+  EXPECT_THAT((*domains)[0].values, ElementsAre(2, 5, 8, 11));
+  const std::array<std::int64_t, 2> bounds{4, 32};
+  table_plugin::domain = list_domain(bounds.data(), 2, 8);
+  table_plugin::domain.kind = HM_DOMAIN_POW2;
+  domains = opened.device.domains(0, {"copy", {}});
+  ASSERT_TRUE(domains) << domains.error.message;
+  EXPECT_THAT((*domains)[0].values, ElementsAre(4, 8, 16, 32));
+}
+
+TEST(Plugin, labels_name_categorical_values) {
+  Opened opened;
+  const std::array<std::int64_t, 2> values{0, 1};
+  const std::array<const char*, 2> labels{"jit", "ref"};
+  table_plugin::domain = list_domain(values.data(), 2, 0);
+  table_plugin::domain.flags = HM_DOMAIN_CATEGORICAL;
+  table_plugin::domain.labels = labels.data();
+  auto domains = opened.device.domains(0, {"copy", {}});
+  ASSERT_TRUE(domains) << domains.error.message;
+  EXPECT_THAT((*domains)[0].labels, ElementsAre("jit", "ref"));
+}
+
+TEST(Plugin, domains_that_cannot_be_searched_are_refused_by_name) {
+  const std::array<std::int64_t, 2> values{1, 2};
+  EXPECT_EQ(domain_refusal(list_domain(values.data(), 2, 2)), "accepted");
+  EXPECT_THAT(domain_refusal(list_domain(values.data(), 0, 1)), HasSubstr("'block_m' is empty"));
+  EXPECT_THAT(domain_refusal(list_domain(nullptr, 2, 1)), HasSubstr("is empty"));
+  EXPECT_THAT(domain_refusal(list_domain(values.data(), 2, 9)), HasSubstr("default"));
+  const std::array<std::int64_t, 2> twice{1, 1};
+  EXPECT_THAT(domain_refusal(list_domain(twice.data(), 2, 1)), HasSubstr("twice"));
+  EXPECT_THAT(domain_refusal(list_domain(values.data(), 1'000'000, 1)), HasSubstr("4096"));
+
+  const std::array<std::int64_t, 3> endless{INT64_MIN, INT64_MAX, 1};
+  hm_domain range = list_domain(endless.data(), 3, 1);
+  range.kind = HM_DOMAIN_RANGE;
+  EXPECT_THAT(domain_refusal(range), HasSubstr("4096"));
+
+  const std::array<const char*, 2> labels{"same", "same"};
+  hm_domain categorical = list_domain(values.data(), 2, 1);
+  categorical.labels = labels.data();
+  EXPECT_THAT(domain_refusal(categorical), HasSubstr("'same' twice"));
+  categorical.labels = nullptr;
+  categorical.flags = HM_DOMAIN_CATEGORICAL;
+  EXPECT_THAT(domain_refusal(categorical), HasSubstr("without labels"));
+  hm_domain unknown = list_domain(values.data(), 2, 1);
+  unknown.kind = 77;
+  EXPECT_THAT(domain_refusal(unknown), HasSubstr("unknown kind 77"));
+}
+
+TEST(Plugin, a_real_plugin_copies_bytes_through_every_wrapper) {
+  auto instance =
+      PluginInstance::create(load_plugin(HALMARK_BINARY_DIR "/tests/plugins/hm_minimal.so"), "");
+  ASSERT_TRUE(instance) << instance.error.message;
+  auto device = (*instance)->open(0, {});
+  ASSERT_TRUE(device) << device.error.message;
+  auto stream = device->create_stream();
+  auto source = device->create_buffer(8, 64);
+  auto target = device->create_buffer(8, 64);
+  ASSERT_TRUE(stream && source && target);
+  auto prepared = device->prepare(0, {"copy", {{"bytes", 8}}}, nullptr);
+  ASSERT_TRUE(prepared) << prepared.error.message;
+  auto info = prepared->info();
+  ASSERT_TRUE(info) << info.error.message;
+  EXPECT_EQ(info->implementation.name, "memcpy");
+  ASSERT_EQ(info->operand_count, 2u);
+  auto operand = prepared->operand(1);
+  ASSERT_TRUE(operand) << operand.error.message;
+  EXPECT_EQ(operand->role, HM_ROLE_OUTPUT);
+  EXPECT_EQ(operand->bytes, 8u);
+  EXPECT_FALSE(operand->is_opaque());
+
+  ASSERT_TRUE(source->write(0, "halmark!", 8).ok());
+  const std::array<hm_buffer*, 2> buffers{source->handle(), target->handle()};
+  const hm_arguments set{buffers.data(), nullptr, 2, 0};
+  const hm_launch launch{sizeof(hm_launch), 1, 1, &set, nullptr};
+  ASSERT_TRUE(prepared->enqueue(*stream, launch).ok());
+  ASSERT_TRUE(stream->wait().ok());
+  char result[9] = {};
+  ASSERT_TRUE(target->read(0, result, 8).ok());
+  EXPECT_STREQ(result, "halmark!");
+  EXPECT_FALSE(target->read(4, result, 8).ok());
+  EXPECT_FALSE(device->create_event());
+}
+
+}  // namespace
+}  // namespace halmark

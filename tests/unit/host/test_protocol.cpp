@@ -1,0 +1,149 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "host/protocol.hpp"
+
+namespace halmark::protocol {
+namespace {
+
+using Json = nlohmann::json;
+
+Stage example_stage() {
+  Stage stage;
+  stage.id = 7;
+  stage.kernel = "gemm_onednn";
+  stage.problem = {"gemm", {{"m", 1}, {"n", 3072}, {"k", 1024}}};
+  stage.config.params = {{"impl", 2}};
+  stage.config.labels = {{"impl", "brg:avx512_core"}};
+  stage.mode = CacheMode::rotate_all;
+  stage.sets = 4;
+  stage.seed = std::numeric_limits<std::uint64_t>::max();
+  return stage;
+}
+
+TEST(Protocol, a_stage_request_is_readable_json_with_the_names_of_the_code) {
+  const Json json = Json::parse(encode(example_stage()));
+  EXPECT_EQ(json["kernel"], "gemm_onednn");
+  EXPECT_EQ(json["problem"]["op"], "gemm");
+  EXPECT_EQ(json["problem"]["params"]["k"], 1024);
+  EXPECT_EQ(json["mode"], "rotate_all");
+  EXPECT_EQ(json["seed"].get<std::uint64_t>(), std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST(Protocol, a_stage_request_survives_the_wire) {
+  const Stage sent = example_stage();
+  const auto read = decode<Stage>(encode(sent));
+  EXPECT_EQ(read.problem, sent.problem);
+  EXPECT_EQ(read.config, sent.config);
+  EXPECT_EQ(read.mode, sent.mode);
+  EXPECT_EQ(read.sets, 4);
+  EXPECT_EQ(read.seed, sent.seed);
+}
+
+TEST(Protocol, every_field_of_every_message_survives_the_wire) {
+  Staged staged;
+  staged.id = 3;
+  staged.implementation = {"brgemm:avx512", "avx512_core", "oneDNN", "2.6.3"};
+  staged.one_time = {1.5, 2.5, 3.5};
+  staged.workspace_bytes = 1;
+  staged.constant_bytes = std::int64_t{1} << 40;
+  staged.sets = 9;
+  staged.nondeterministic = staged.constants_opaque = staged.constants_shared = true;
+  EXPECT_EQ(encode(decode<Staged>(encode(staged))), encode(staged));
+  const auto read = decode<Staged>(encode(staged));
+  EXPECT_EQ(read.implementation, staged.implementation);
+  EXPECT_EQ(read.one_time.first_ns, 3.5);
+  EXPECT_EQ(read.constant_bytes, std::int64_t{1} << 40);
+  EXPECT_TRUE(read.constants_shared);
+
+  SampleRequest sample;
+  sample.rule.stop = "count";
+  sample.rule.count = 12;
+  sample.rule.budget_s = 0.25;
+  sample.barrier = Barrier{4, 3};
+  sample.pilot_only = true;
+  const auto sample_read = decode<SampleRequest>(encode(sample));
+  EXPECT_EQ(sample_read.rule.count, 12);
+  EXPECT_EQ(sample_read.rule.budget_s, 0.25);
+  ASSERT_TRUE(sample_read.barrier);
+  EXPECT_EQ(sample_read.barrier->index, 3);
+  EXPECT_TRUE(sample_read.pilot_only);
+  EXPECT_FALSE(decode<SampleRequest>(encode(SampleRequest{})).barrier);
+
+  Measured measured;
+  measured.signals = {{"steal", std::nullopt, "no /proc/stat"}, {"load", 0.5, ""}};
+  measured.clock_hz_before = 2.5e9;
+  const auto measured_read = decode<Measured>(encode(measured));
+  ASSERT_EQ(measured_read.signals.size(), 2u);
+  EXPECT_FALSE(measured_read.signals[0].value);
+  EXPECT_EQ(measured_read.signals[0].reason, "no /proc/stat");
+  EXPECT_EQ(measured_read.signals[1].value, 0.5);
+  EXPECT_EQ(measured_read.clock_hz_before, 2.5e9);
+  EXPECT_FALSE(measured_read.clock_hz_after);
+
+  ProbeAnswer probe;
+  probe.paths = {{"bf16_matrix", "avx512_core_amx", Dtype::bf16}};
+  probe.rates = {1e12, 2e12};
+  const auto probe_read = decode<ProbeAnswer>(encode(probe));
+  EXPECT_EQ(probe_read.paths.at(0).dtype, Dtype::bf16);
+  EXPECT_EQ(probe_read.rates, probe.rates);
+
+  Hello hello;
+  hello.cpus = {0, 2, 4};
+  EXPECT_EQ(decode<Hello>(encode(hello)).cpus, hello.cpus);
+}
+
+TEST(Protocol, a_figure_that_is_not_finite_is_neither_sent_nor_accepted) {
+  Staged staged;
+  staged.one_time.create_ns = std::nan("");
+  EXPECT_THROW(encode(staged), ProtocolError);
+  EXPECT_THROW(decode<ProbeAnswer>(R"({"paths":[],"rates":[1e999],"reason":""})"), ProtocolError);
+  EXPECT_THROW(decode<ProbeAnswer>(R"({"paths":[],"rates":[null],"reason":""})"), ProtocolError);
+}
+
+TEST(Protocol, a_missing_or_mistyped_or_overflowing_field_is_refused_by_name) {
+  const auto message_of = [](std::string_view payload) {
+    try {
+      decode<Drop>(payload);
+    } catch (const ProtocolError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(decode<Drop>(R"({"id":5,"newer":true})").id, 5);
+  EXPECT_THAT(message_of("{}"), testing::HasSubstr("id"));
+  EXPECT_THAT(message_of(R"({"id":"5"})"), testing::HasSubstr("id"));
+  EXPECT_THAT(message_of(R"({"id":1.5})"), testing::HasSubstr("id"));
+  EXPECT_THAT(message_of(R"({"id":9223372036854775808})"), testing::HasSubstr("id"));
+  EXPECT_THAT(message_of("[]"), testing::HasSubstr("object"));
+  EXPECT_THAT(message_of("{\"id\":"), testing::HasSubstr("JSON"));
+  EXPECT_THAT(message_of(""), testing::HasSubstr("JSON"));
+}
+
+TEST(Protocol, nesting_beyond_the_limit_is_refused_instead_of_overflowing_the_stack) {
+  const auto nested = [](int depth) {
+    return R"({"id":1,"x":)" + std::string(static_cast<std::size_t>(depth), '[') +
+           std::string(static_cast<std::size_t>(depth), ']') + "}";
+  };
+  EXPECT_EQ(decode<Drop>(nested(max_json_depth - 2)).id, 1);
+  EXPECT_THROW(decode<Drop>(nested(max_json_depth + 1)), ProtocolError);
+  EXPECT_THROW(decode<Drop>(nested(1'000'000)), ProtocolError);
+}
+
+TEST(Protocol, text_that_is_not_utf8_still_makes_a_frame) {
+  const auto read = decode<Refused>(encode(Refused{"bad \xff byte"}));
+  EXPECT_THAT(read.reason, testing::StartsWith("bad "));
+}
+
+TEST(Protocol, an_unknown_dtype_or_mode_is_refused) {
+  EXPECT_THROW(decode<ProbeAnswer>(
+                   R"({"paths":[{"path":"p","isa":"i","dtype":"f99"}],"rates":[],"reason":""})"),
+               ProtocolError);
+}
+
+}  // namespace
+}  // namespace halmark::protocol
