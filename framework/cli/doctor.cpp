@@ -60,7 +60,7 @@ std::vector<Check> machine_checks() {
 
 std::vector<Check> library_checks() {
   return {{"sqlite", "ok", std::string(sqlite3_libversion())},
-          {"google benchmark", "ok", gbench_version()}};
+          {"google benchmark", "ok", gbench_description()}};
 }
 
 CommandResult execute(const GlobalOptions& options) {

@@ -92,13 +92,6 @@ std::unique_ptr<Space> make_space(const Sweep& sweep, const ModelSpec& spec,
       std::move(constraints));
 }
 
-std::int64_t ring_bytes(const LocalMachine& machine, int parts) {
-  const std::int64_t plateau = machine.measured && machine.measured->ring_plateau_bytes
-                                   ? *machine.measured->ring_plateau_bytes
-                                   : plateau_prior_bytes;
-  return std::min({plateau, ring_bytes_max, machine.machine.memory_bytes / 4 / parts});
-}
-
 // Composers of every valid point that fits; the others are left out with their reason.
 void add_composers(TunePlan& plan, const LocalMachine& machine) {
   for (std::size_t i = 0; i < plan.space->size(); ++i) {
@@ -166,6 +159,13 @@ protocol::SampleRule sample_rule(const MeasureSettings& settings) {
           .budget_s = settings.sample_budget_s};
 }
 
+std::int64_t ring_bytes(const LocalMachine& machine, int parts) {
+  const std::int64_t plateau = machine.measured && machine.measured->ring_plateau_bytes
+                                   ? *machine.measured->ring_plateau_bytes
+                                   : plateau_prior_bytes;
+  return std::min({plateau, ring_bytes_max, machine.machine.memory_bytes / 4 / parts});
+}
+
 DeviceFacts device_facts(const LocalMachine& machine, int parts) {
   return {.measured = machine.measured,
           .datasheet = machine.datasheet,
@@ -185,7 +185,6 @@ Deployment TunePlan::deployment(const Point& point) const {
 TunePlan make_plan(const Sweep& sweep, const LocalMachine& machine) {
   TunePlan plan{.sweep = sweep, .spec = load_model(sweep.model, config_dirs("models"))};
   plan.has_peaks = machine.measured.has_value();
-  plan.ring_bytes = ring_bytes(machine, 1);
   plan.groups = groups_of(sweep, machine.has_bf16, plan.left_out);
   if (plan.groups.empty())
     throw refused("no workload is left", sweep.file, "add dtype f32 or int8");
@@ -228,10 +227,14 @@ TunePlan make_plan(const Sweep& sweep, const LocalMachine& machine) {
 }
 
 std::string TunePlan::text() const {
-  std::string out = "model " + spec.id + "\nsampler " + sweep.sampler + "\nseed " +
-                    std::to_string(sweep.seed) + "\nrounds " +
+  std::string out = "sweep " + sweep.name + "\nmodel " + spec.id + "\nsampler " + sweep.sampler +
+                    "\nseed " + std::to_string(sweep.seed) + "\nrounds " +
                     std::to_string(sweep.measure.rounds) + "\nsample_budget_s " +
                     fmt::format("{}", sweep.measure.sample_budget_s) + '\n';
+  for (const Objective o : sweep.objectives) {
+    out += "objective " + std::string(objective_name(o)) + '\n';
+  }
+  for (const std::string& line : left_out) out += "left_out " + line + '\n';
   for (const auto& [deployment, composer] : composers)
     out += "deployment " + deployment.key() + '\n';
   for (const KernelCase& k : kernels) out += "kernel " + k.key() + '\n';

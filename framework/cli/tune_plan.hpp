@@ -29,7 +29,6 @@ struct TunePlan {
   std::vector<KernelCase> kernels;           // unique, of all valid points
   std::vector<std::string> left_out;
   double predicted_s = 0;
-  std::int64_t ring_bytes = 0;
   bool has_peaks = false;  // false: predictions rest on priors
 
   Deployment deployment(const Point& point) const;
@@ -38,6 +37,10 @@ struct TunePlan {
 };
 
 protocol::SampleRule sample_rule(const MeasureSettings& settings);
+// Ring of one of `parts` shards: min(measured plateau, 512 MiB, a quarter of its memory).
+std::int64_t ring_bytes(const LocalMachine& machine, int parts);
+// Ring of one of `parts` shards: min(measured plateau, 512 MiB, a quarter of its memory).
+std::int64_t ring_bytes(const LocalMachine& machine, int parts);
 DeviceFacts device_facts(const LocalMachine& machine, int parts);
 
 // Throws Error (exit 2) for an unknown model or a sweep without a possible configuration.

@@ -10,6 +10,25 @@ std::optional<Phase> parse_phase(std::string_view text) {
   return std::nullopt;
 }
 
+std::string_view objective_name(Objective objective) {
+  switch (objective) {
+    case Objective::latency:
+      return "latency";
+    case Objective::throughput:
+      return "throughput";
+    case Objective::memory:
+      return "memory";
+  }
+  return "latency";
+}
+
+std::optional<Objective> parse_objective(std::string_view text) {
+  for (const Objective o : {Objective::latency, Objective::throughput, Objective::memory}) {
+    if (objective_name(o) == text) return o;
+  }
+  return std::nullopt;
+}
+
 std::string Parallel::text() const {
   return "dp" + std::to_string(dp) + " tp" + std::to_string(tp) + " pp" + std::to_string(pp) +
          " ep" + std::to_string(ep);

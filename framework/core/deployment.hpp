@@ -107,6 +107,11 @@ struct Estimate {
   std::vector<OperatorShare> operators;
 };
 
+// Objectives of a front; each is one figure of an Estimate.
+enum class Objective { latency, throughput, memory };
+std::string_view objective_name(Objective objective);
+std::optional<Objective> parse_objective(std::string_view text);
+
 // One evaluated configuration of a study or sweep.
 struct Evaluation {
   Deployment deployment;

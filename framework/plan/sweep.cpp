@@ -60,9 +60,7 @@ Sweep read(const TomlTable& root, std::string_view where) {
   const std::vector<std::string> wanted =
       root.has("objectives") ? root.choices("objectives", objectives) : objectives;
   for (const std::string& name : wanted) {
-    out.objectives.push_back(name == "latency"      ? Objective::latency
-                             : name == "throughput" ? Objective::throughput
-                                                    : Objective::memory);
+    out.objectives.push_back(*parse_objective(name));
   }
   for (const TomlTable& table : root.tables("workload")) {
     out.workloads.push_back(read_workload(table));
@@ -81,18 +79,6 @@ Sweep read(const TomlTable& root, std::string_view where) {
 }
 
 }  // namespace
-
-std::string_view objective_name(Objective objective) {
-  switch (objective) {
-    case Objective::latency:
-      return "latency";
-    case Objective::throughput:
-      return "throughput";
-    case Objective::memory:
-      return "memory";
-  }
-  return "latency";
-}
 
 Sweep read_sweep(const std::string& path) { return read(TomlTable::parse_file(path), path); }
 

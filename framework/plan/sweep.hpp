@@ -27,10 +27,6 @@ struct MeasureSettings {
   double warmup_cap_s = 0.2;
 };
 
-// Objectives of the front; the order is the order of printing.
-enum class Objective { latency, throughput, memory };
-std::string_view objective_name(Objective objective);
-
 struct Sweep {
   std::string file;
   std::string name;
@@ -42,7 +38,7 @@ struct Sweep {
   std::vector<std::string> strategies;  // subset of data, tensor, pipeline, expert
   std::vector<std::string> precisions;  // f32, bf16, int8
   std::vector<SweepWorkload> workloads;
-  std::vector<Objective> objectives;
+  std::vector<Objective> objectives;  // in order of printing
   std::string sampler = "grid";
   std::int64_t trials = 0;  // 0 = the whole space
   std::uint64_t seed = 1;

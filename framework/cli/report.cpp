@@ -1,0 +1,42 @@
+// halmark report: the report of a stored run again. No device needed.
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/kernel_points.hpp"
+#include "cli/stored_run.hpp"
+#include "cli/terminal.hpp"
+
+namespace halmark::cli {
+namespace {
+
+struct Options {
+  std::int64_t run = 0;  // 0 = the latest
+  std::vector<std::string> out;
+};
+
+CommandResult execute(const GlobalOptions& global, const Options& options) {
+  const std::unique_ptr<Store> store = open_store_read_only(database_path(global));
+  const auto run = options.run > 0 ? std::optional(options.run) : store->latest_run();
+  if (!run)
+    throw refused("the database has no run", database_path(global), "run halmark tune first");
+  const RunReport report = stored_report(*store, *run, local_machine());
+  CommandResult result{.data = report_json(report), .text = report_text(report, use_color(global))};
+  for (const std::string& path : options.out) {
+    write_report(report, path);
+    result.text += "written: " + path + '\n';
+  }
+  return result;
+}
+
+}  // namespace
+
+Action add_report(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("--run", o->run, "Run number (default: the latest)");
+  app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
+  return [o](const GlobalOptions& global) { return execute(global, *o); };
+}
+
+}  // namespace halmark::cli

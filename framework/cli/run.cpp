@@ -1,0 +1,139 @@
+// halmark run: the whole layer stack of a configuration on the device, against its estimate.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/terminal.hpp"
+#include "cli/truth_check.hpp"
+#include "cli/tune_plan.hpp"
+#include "journal/writer_lock.hpp"
+#include "measure/measured_source.hpp"
+
+namespace halmark::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  DeploymentOptions deployment;
+  std::string backend = "cpu", device = "0";
+  int rounds = 3;
+  double seconds = 5;
+};
+
+Json validation_json(const Validation& v) {
+  Json operators = Json::array();
+  for (const auto& op : v.operators) {
+    operators.push_back(
+        {{"name", op.name}, {"predicted_ns", op.predicted_ns}, {"measured_ns", op.measured_ns}});
+  }
+  const bool has = has_latency(v.status) && v.measured_ns > 0;
+  return {{"predicted_ns", v.predicted_ns},
+          {"predicted_interval_ns", v.predicted_interval_ns},
+          {"measured_ns", has ? Json(v.measured_ns) : Json(nullptr)},
+          {"measured_interval_ns", has ? Json(v.measured_interval_ns) : Json(nullptr)},
+          {"relative_error", has ? Json(v.relative_error()) : Json(nullptr)},
+          {"status", std::string(status_name(v.status))},
+          {"reason", v.reason},
+          {"operators", operators}};
+}
+
+std::string error_text(double predicted, double measured) {
+  return measured > 0 ? fmt::format("{:+.1f} %", 100 * (predicted / measured - 1)) : "-";
+}
+
+std::string validation_text(const Validation& v) {
+  TextTable table({"operator", "predicted", "measured", "error", "of the step"},
+                  {false, true, true, true, true});
+  for (const auto& op : v.operators) {
+    table.add({op.name, duration_text(op.predicted_ns), duration_text(op.measured_ns),
+               error_text(op.predicted_ns, op.measured_ns),
+               v.measured_ns > 0 ? percent_text(op.measured_ns / v.measured_ns) : "-"});
+  }
+  std::string out = v.deployment_key + '\n' + '\n' + table.text();
+  if (!has_latency(v.status)) {
+    return out + "\nno measured step: " + std::string(status_name(v.status)) + ": " + v.reason +
+           '\n';
+  }
+  return out +
+         fmt::format("\nstep: predicted {} ({} .. {}), measured {} ({} .. {}), error {}  [{}{}]\n",
+                     duration_text(v.predicted_ns), duration_text(v.predicted_interval_ns.low),
+                     duration_text(v.predicted_interval_ns.high), duration_text(v.measured_ns),
+                     duration_text(v.measured_interval_ns.low),
+                     duration_text(v.measured_interval_ns.high),
+                     error_text(v.predicted_ns, v.measured_ns), status_name(v.status),
+                     v.reason.empty() ? "" : ": " + v.reason);
+}
+
+ExitCode exit_code_of(Status status) {
+  if (interrupted()) return interrupt_exit_code();
+  if (status == Status::wrong_result || status == Status::nan_result) return ExitCode::incorrect;
+  return counts_as_failure(status) ? ExitCode::partial : ExitCode::ok;
+}
+
+CommandResult execute(const GlobalOptions& global, const Options& options) {
+  const ModelSpec spec = load_model(options.model, config_dirs("models"));
+  const LocalMachine machine = local_machine();
+  Deployment deployment = deployment_from(options.deployment, spec.id);
+  deployment.precision = precision_from(options.deployment.dtype, machine.has_bf16);
+  auto built = build_graph(spec, deployment);
+  if (const auto* refusal = std::get_if<Refusal>(&built)) {
+    throw refused(refusal->reason + ": " + refusal->text);
+  }
+  const int parts = deployment.parallel.devices();
+  const StackPlacement placement{.backend = options.backend,
+                                 .device = options.device,
+                                 .parts = parts,
+                                 .ring_bytes = ring_bytes(machine, parts)};
+  const Composer composer(std::get<OperatorGraph>(std::move(built)), placement,
+                          device_facts(machine, parts));
+  const std::vector<FoundPlugin> found = find_plugins(global);
+  const FoundPlugin& plugin = plugin_of(found, options.backend);
+
+  Progress progress(global, "run");
+  MeasuredSource source(
+      [&](std::span<const KernelCase> cases) {
+        CampaignOptions campaign = campaign_for(plugin, machine);
+        campaign.rounds = options.rounds;
+        campaign.should_stop = interrupted;
+        campaign.progress = [&](const CampaignProgress& p) {
+          progress.step(static_cast<std::size_t>(p.done), static_cast<std::size_t>(p.total),
+                        static_cast<std::size_t>(p.failed), p.current, p.left_s.value_or(-1));
+        };
+        return Campaign(std::move(campaign)).run(cases);
+      },
+      {.device = machine.measured ? &*machine.measured : nullptr, .threads = machine.cores});
+  source.require(composer.kernels());
+  progress.finish();
+  const Evaluation evaluation = composer.compose(source);
+  if (!evaluation.estimate) {
+    if (interrupted()) return {.exit_code = interrupt_exit_code()};
+    throw Error(ExitCode::partial, "no estimate: " + evaluation.reason);
+  }
+  const Validation v = truth_check(composer, placement, *evaluation.estimate,
+                                   {.plugin = &plugin, .budget_s = options.seconds});
+  return {.exit_code = exit_code_of(v.status),
+          .data = {{"deployment", deployment},
+                   {"estimate", *evaluation.estimate},
+                   {"run", validation_json(v)}},
+          .text = validation_text(v)};
+}
+
+}  // namespace
+
+Action add_run(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("model", o->model, "Shipped id, alias, or path of a config.json")->required();
+  add_deployment_options(app, o->deployment);
+  app.add_option("--backend", o->backend, "Backend, for example cpu");
+  app.add_option("--device", o->device, "Device of the backend");
+  app.add_option("--rounds", o->rounds, "Fresh processes per kernel")->check(CLI::Range(1, 99));
+  app.add_option("--seconds", o->seconds, "Time for the repetitions of the whole stack")
+      ->check(CLI::Range(0.1, 3600.0));
+  return [o](const GlobalOptions& global) { return execute(global, *o); };
+}
+
+}  // namespace halmark::cli

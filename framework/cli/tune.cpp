@@ -1,0 +1,113 @@
+// halmark tune: plan, measure, compose, search, validate, report.
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/peaks.hpp"
+#include "cli/stored_run.hpp"
+#include "cli/terminal.hpp"
+#include "cli/tune_measure.hpp"
+
+namespace halmark::cli {
+namespace {
+
+struct Options {
+  std::string sweep;
+  bool plan_only = false;
+  std::string sampler;
+  std::vector<std::string> out;
+  std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
+};
+
+std::string command_line(const Options& options) {
+  std::string out = "halmark tune " + options.sweep;
+  if (!options.sampler.empty()) out += " --sampler " + options.sampler;
+  if (!options.validate.empty())
+    out += options.validate == "all" ? " --validate=all" : " --validate";
+  return out;
+}
+
+void note(const GlobalOptions& global, const std::string& text) {
+  if (!global.quiet && !global.json) write_stderr(text);
+}
+
+ExitCode exit_code_of(const TuneRun& run) {
+  if (interrupted()) return interrupt_exit_code();
+  for (const Validation& v : run.validations) {
+    if (v.status == Status::wrong_result || v.status == Status::nan_result) {
+      return ExitCode::incorrect;
+    }
+  }
+  for (const Measurement& m : run.rows) {
+    if (counts_as_failure(m.status)) return ExitCode::partial;
+  }
+  for (const Validation& v : run.validations) {
+    if (counts_as_failure(v.status)) return ExitCode::partial;
+  }
+  return ExitCode::ok;
+}
+
+CommandResult execute(const GlobalOptions& global, const Options& options) {
+  Sweep sweep = read_sweep(options.sweep);
+  if (!options.sampler.empty()) sweep.sampler = options.sampler;
+  LocalMachine machine = local_machine();
+  if (options.plan_only) {
+    const TunePlan plan = make_plan(sweep, machine);
+    return {.data = plan_json(plan), .text = plan_report(plan)};
+  }
+  make_plan(sweep, machine);  // refuses what is impossible before anything is written or run
+  const std::vector<FoundPlugin> found = find_plugins(global);
+  const FoundPlugin& plugin = plugin_of(found, sweep.backend);
+  const std::unique_ptr<Store> store = open_store(database_path(global));
+  if (!machine.measured && sweep.backend == "cpu") {
+    note(global, "halmark: measuring this machine's peaks first (once)\n");
+    machine.measured =
+        measure_and_keep_peaks(global, machine, true, measured_device_path(machine.fingerprint));
+    if (interrupted()) return {.exit_code = interrupt_exit_code()};
+  }
+  const TunePlan plan = make_plan(sweep, machine);
+  note(global, plan_report(plan) + '\n');
+  const TuneContext context{.global = &global,
+                            .machine = &machine,
+                            .plugin = &plugin,
+                            .store = store.get(),
+                            .command = command_line(options)};
+  TuneRun run = measure_plan(plan, context);
+  if (!options.validate.empty() && !interrupted()) {
+    validate_front(plan, context, run, options.validate == "all" ? 0 : sweep.validate_points,
+                   options.validate == "all" ? 1e9 : sweep.validate_budget_s);
+  }
+  RunReport report = stored_report(*store, run.id, machine);
+  report.left_out.insert(report.left_out.end(), run.notes.begin(), run.notes.end());
+  CommandResult result{.exit_code = exit_code_of(run),
+                       .data = report_json(report),
+                       .text = report_text(report, use_color(global))};
+  if (!interrupted()) {
+    for (const std::string& path : options.out) {
+      write_report(report, path);
+      result.text += "written: " + path + '\n';
+    }
+  } else {
+    result.text += "interrupted: every finished row is stored; the same command goes on\n";
+  }
+  return result;
+}
+
+}  // namespace
+
+Action add_tune(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("sweep", o->sweep, "Sweep file (configs/sweeps/*.toml)")->required();
+  app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
+  app.add_option("--sampler", o->sampler, "grid or nsga2, instead of the sweep's");
+  app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
+  app.add_option("--validate", o->validate, "Run front points whole: --validate or --validate=all")
+      ->expected(0, 1)
+      ->default_str("front")
+      ->check(CLI::IsMember({"front", "all"}));
+  return [o](const GlobalOptions& global) { return execute(global, *o); };
+}
+
+}  // namespace halmark::cli

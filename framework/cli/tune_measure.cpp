@@ -1,0 +1,212 @@
+#include "cli/tune_measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cli/interrupt.hpp"
+#include "cli/terminal.hpp"
+#include "core/version.hpp"
+#include "journal/writer_lock.hpp"
+#include "search/deployment_front.hpp"
+#include "search/loop.hpp"
+
+namespace halmark::cli {
+namespace {
+
+using RowIndex = std::map<std::pair<std::string, int>, Measurement>;
+
+RunInfo run_info(const TunePlan& plan, const TuneContext& context) {
+  return {.command = context.command,
+          .plan_hash = plan.hash(),
+          .plan_text = plan.text(),
+          .fingerprint = context.machine->fingerprint,
+          .tool_version = tool_version,
+          .tool_build = tool_build,
+          .started_utc = journal::utc_now()};
+}
+
+// Rows of the same plan and plugin build; another build of the plugin is another series.
+RowIndex stored_rows(const TuneContext& context, std::int64_t run) {
+  RowIndex out;
+  for (Measurement& m : context.store->run_measurements(run)) {
+    if (m.plugin_hash != context.plugin->hash && !m.plugin_hash.empty()) continue;
+    const auto key = std::pair(m.kernel_case.key(), m.round);
+    out.insert_or_assign(key, std::move(m));
+  }
+  return out;
+}
+
+std::vector<Measurement> run_campaign(const TunePlan& plan, const TuneContext& context,
+                                      TuneRun& run, const RowIndex& stored,
+                                      std::span<const KernelCase> cases) {
+  Progress progress(*context.global, "tune");
+  CampaignOptions options = campaign_for(*context.plugin, *context.machine);
+  options.rounds = plan.sweep.measure.rounds;
+  options.rule = sample_rule(plan.sweep.measure);
+  options.wall_cap_s = plan.sweep.measure.wall_cap_s;
+  options.seed = plan.sweep.seed;
+  options.sink = [&](const Measurement& m) { context.store->append(run.id, m); };
+  options.lookup = [&](const KernelCase& c, int round) -> std::optional<Measurement> {
+    const auto it = stored.find({c.key(), round});
+    return it == stored.end() ? std::nullopt : std::optional(it->second);
+  };
+  options.should_stop = interrupted;
+  options.progress = [&](const CampaignProgress& p) {
+    progress.step(static_cast<std::size_t>(p.done), static_cast<std::size_t>(p.total),
+                  static_cast<std::size_t>(p.failed), p.current, p.left_s.value_or(-1));
+  };
+  return Campaign(std::move(options)).run(cases);
+}
+
+Told told(const TunePlan& plan, const Point& point, const Evaluation& e) {
+  if (!e.estimate) return {.point = point, .is_feasible = false, .reason = e.reason};
+  return {.point = point, .objectives = objective_values(*e.estimate, plan.sweep.objectives)};
+}
+
+Evaluation evaluate(const TunePlan& plan, const Point& point, const MeasuredSource& source) {
+  const Deployment deployment = plan.deployment(point);
+  const auto it = plan.composers.find(deployment);
+  if (it == plan.composers.end()) {
+    return {
+        .deployment = deployment, .status = Status::refused, .reason = "does not fit in memory"};
+  }
+  return it->second.compose(source);
+}
+
+std::vector<KernelCase> kernels_of(const TunePlan& plan, const std::vector<Point>& points) {
+  std::set<KernelCase> unique;
+  for (const Point& point : points) {
+    const auto it = plan.composers.find(plan.deployment(point));
+    if (it == plan.composers.end()) continue;
+    unique.insert(it->second.kernels().begin(), it->second.kernels().end());
+  }
+  return {unique.begin(), unique.end()};
+}
+
+// Why a kernel that a configuration needs has no latency, in words of its last row.
+void explain_missing(const TunePlan& plan, const MeasuredSource& source, Evaluation& e) {
+  if (e.estimate) return;
+  const auto it = plan.composers.find(e.deployment);
+  if (it == plan.composers.end()) return;
+  for (const KernelCase& k : it->second.kernels()) {
+    if (source.latency(k)) continue;
+    const std::vector<Measurement> rows = source.rows(k);
+    if (!rows.empty()) e.status = rows.back().status;
+    e.reason = k.problem.text() + ": " + source.why_absent(k);
+    return;
+  }
+}
+
+}  // namespace
+
+TuneRun measure_plan(const TunePlan& plan, const TuneContext& context) {
+  TuneRun run;
+  const auto found = context.store->find_run(plan.hash(), context.machine->fingerprint);
+  run.is_resumed = found.has_value();
+  run.id = found ? *found : context.store->begin_run(run_info(plan, context));
+  const RowIndex stored = run.is_resumed ? stored_rows(context, run.id) : RowIndex{};
+
+  MeasuredSource source(
+      [&](std::span<const KernelCase> cases) {
+        std::vector<Measurement> rows = run_campaign(plan, context, run, stored, cases);
+        run.rows.insert(run.rows.end(), rows.begin(), rows.end());
+        return rows;
+      },
+      {.device = context.machine->measured ? &*context.machine->measured : nullptr,
+       .threads = context.machine->cores});
+  const auto sampler = make_sampler(plan.sweep.sampler, *plan.space, plan.sweep.seed);
+  run_search(*sampler,
+             {.trials = static_cast<std::size_t>(plan.sweep.trials),
+              .batch = plan.sweep.sampler == "grid" ? 0u : 8u},
+             {.evaluate =
+                  [&](const std::vector<Point>& points) {
+                    source.require(kernels_of(plan, points));
+                    std::vector<Told> out;
+                    for (const Point& point : points) {
+                      Evaluation e = evaluate(plan, point, source);
+                      explain_missing(plan, source, e);
+                      out.push_back(told(plan, point, e));
+                      run.evaluations.push_back(std::move(e));
+                    }
+                    return out;
+                  },
+              .should_stop = interrupted});
+  for (const Measurement& m : run.rows) run.measuring_s += m.wall_s;
+  run.front = deployment_front(run.evaluations, plan.sweep.objectives);
+  if (!interrupted()) {
+    std::set<std::string> known;
+    for (const Evaluation& e : context.store->evaluations(run.id)) known.insert(e.deployment.key());
+    for (const Evaluation& e : run.evaluations) {
+      if (!known.contains(e.deployment.key())) context.store->append(run.id, e);
+    }
+  }
+  return run;
+}
+
+namespace {
+
+// Evenly spread over the front, so that both ends and both phases are confronted with a run.
+std::vector<std::size_t> chosen_points(const std::vector<std::size_t>& front, std::int64_t points) {
+  const auto n = static_cast<std::int64_t>(front.size());
+  if (points <= 0 || points >= n) return front;
+  std::vector<std::size_t> out;
+  for (std::int64_t i = 0; i < points; ++i) {
+    out.push_back(front[static_cast<std::size_t>(points == 1 ? 0 : i * (n - 1) / (points - 1))]);
+  }
+  return out;
+}
+
+StackPlacement placement_of(const TunePlan& plan, const LocalMachine& machine,
+                            const Deployment& deployment) {
+  return {.backend = plan.sweep.backend,
+          .device = plan.sweep.device,
+          .parts = deployment.parallel.devices(),
+          .ring_bytes = ring_bytes(machine, deployment.parallel.devices())};
+}
+
+}  // namespace
+
+void validate_front(const TunePlan& plan, const TuneContext& context, TuneRun& run,
+                    std::int64_t points, double budget_s) {
+  std::map<std::string, Validation> known;
+  for (Validation& v : context.store->validations(run.id)) {
+    known.insert_or_assign(v.deployment_key, std::move(v));
+  }
+  Progress progress(*context.global, "validate");
+  std::vector<SharedMemory> arenas;
+  const std::vector<std::size_t> chosen = chosen_points(run.front, points);
+  double left_s = budget_s;
+  for (std::size_t i = 0; i < chosen.size() && !interrupted(); ++i) {
+    Evaluation& e = run.evaluations[chosen[i]];
+    const std::string key = e.deployment.key();
+    if (!known.contains(key)) {
+      const double predicted_s = predicted_check_s(*e.estimate);
+      if (predicted_s > left_s) {
+        run.notes.push_back(
+            fmt::format("not validated: {} would take {:.0f} s of the {:.0f} s left", key,
+                        predicted_s, std::max(0.0, left_s)));
+        continue;
+      }
+      const auto begin = std::chrono::steady_clock::now();
+      Validation v = truth_check(
+          plan.composers.at(e.deployment), placement_of(plan, *context.machine, e.deployment),
+          *e.estimate,
+          {.plugin = context.plugin, .seed = plan.sweep.seed, .budget_s = 2, .arenas = &arenas});
+      left_s -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      context.store->append(run.id, v);
+      known.insert_or_assign(key, std::move(v));
+    }
+    const Validation& v = known.at(key);
+    run.validations.push_back(v);
+    if (has_latency(v.status)) {
+      e.measured_ns = v.measured_ns;
+      e.measured_interval_ns = v.measured_interval_ns;
+    }
+    progress.step(i + 1, chosen.size(), 0, key, -1);
+  }
+}
+
+}  // namespace halmark::cli
