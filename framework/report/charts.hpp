@@ -1,0 +1,22 @@
+// The pictures of the page, each an inline SVG that needs no script. Empty text: nothing to draw.
+#pragma once
+
+#include <string>
+
+#include "report/front_view.hpp"
+
+namespace halmark::report {
+
+// Latency against throughput of one phase; marker size is memory, markers link to their breakdown.
+std::string front_chart(const PhaseView& view, const RunReport& report);
+
+// FLOP/s over FLOP/byte for every kernel with matmul FLOPs, under the measured roofs.
+std::string roofline_chart(const RunReport& report);
+
+// Share of the bound reached, one strip per op, for the kernels without matmul FLOPs.
+std::string bandwidth_strips(const RunReport& report);
+
+// The operators of one front point as one bar; segment numbers are those of breakdown_table.
+std::string breakdown_chart(const FrontRow& row);
+
+}  // namespace halmark::report

@@ -1,0 +1,32 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/statistics.hpp"
+#include "report/report.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::size_t points_min = 5;
+
+// Both sides passed the validity gate: a suspect row would blame the Composer for the machine.
+bool is_comparable(const ValidationRow& row) {
+  return row.status == Status::ok && row.measured_ns > 0 && row.predicted_ns > 0 &&
+         std::isfinite(row.measured_ns) && std::isfinite(row.predicted_ns);
+}
+
+}  // namespace
+
+CompositionError composition_error(const std::vector<ValidationRow>& rows) {
+  std::vector<double> errors;
+  for (const ValidationRow& row : rows) {
+    if (is_comparable(row)) errors.push_back(std::abs(row.relative_error()));
+  }
+  CompositionError out{.points = static_cast<int>(errors.size())};
+  if (errors.size() < points_min) return out;
+  out.median = median(errors);
+  out.worst = *std::ranges::max_element(errors);
+  return out;
+}
+
+}  // namespace halmark

@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "report/clean_text.hpp"
+#include "report/front_view.hpp"
+#include "report/quantity.hpp"
+#include "report/report.hpp"
+
+namespace halmark {
+namespace {
+
+// One row per column: the name, and the cell already escaped.
+template <class Row>
+struct CsvColumn {
+  const char* name;
+  std::string (*cell)(const Row& row);
+};
+
+std::string number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? report::exact_text(*value) : std::string();
+}
+
+std::string text(std::string_view value) { return report::csv_text(value); }
+
+template <class Row>
+std::string csv(std::span<const CsvColumn<Row>> columns, const std::vector<Row>& rows) {
+  std::string out;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    out += (c > 0 ? "," : "") + std::string(columns[c].name);
+  }
+  out += "\r\n";
+  for (const Row& row : rows) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (c > 0) out += ',';
+      out += columns[c].cell(row);
+    }
+    out += "\r\n";
+  }
+  return out;
+}
+
+struct EvaluationRow {
+  const Evaluation* evaluation = nullptr;
+  const FrontPoint* point = nullptr;
+};
+
+const Deployment& deployment(const EvaluationRow& r) { return r.evaluation->deployment; }
+
+std::optional<double> of_estimate(const EvaluationRow& r, double Estimate::*field) {
+  if (!r.evaluation->estimate) return std::nullopt;
+  return (*r.evaluation->estimate).*field;
+}
+
+std::string bytes_cell(const EvaluationRow& r, std::int64_t Estimate::*field) {
+  return r.evaluation->estimate ? std::to_string((*r.evaluation->estimate).*field) : std::string();
+}
+
+std::string dtype_cell(const EvaluationRow& r, Dtype Precision::*field) {
+  return std::string(dtype_name(deployment(r).precision.*field));
+}
+
+std::string no_estimate_reason(const EvaluationRow& r) {
+  if (r.evaluation->estimate) return {};
+  return text(r.evaluation->reason.empty() ? status_name(r.evaluation->status)
+                                           : std::string_view(r.evaluation->reason));
+}
+
+std::string mfu_reason(const EvaluationRow& r) {
+  if (!r.evaluation->estimate) return no_estimate_reason(r);
+  return r.evaluation->estimate->mfu ? std::string() : text(r.evaluation->estimate->mfu_reason);
+}
+
+// "q_proj=tensor o_proj=tensor ...": the strategy of every operator in one cell.
+std::string strategy_cell(const EvaluationRow& r) {
+  std::string out;
+  if (!r.evaluation->estimate) return out;
+  for (const auto& [name, how] : report::strategies(*r.evaluation->estimate)) {
+    out += (out.empty() ? "" : " ") + name + '=' + how;
+  }
+  return text(out);
+}
+
+constexpr CsvColumn<EvaluationRow> evaluation_columns[] = {
+    {"model", [](const EvaluationRow& r) { return text(deployment(r).model); }},
+    {"phase",
+     [](const EvaluationRow& r) { return std::string(phase_name(deployment(r).workload.phase)); }},
+    {"batch", [](const EvaluationRow& r) { return std::to_string(deployment(r).workload.batch); }},
+    {"new_tokens",
+     [](const EvaluationRow& r) { return std::to_string(deployment(r).workload.new_tokens); }},
+    {"context",
+     [](const EvaluationRow& r) { return std::to_string(deployment(r).workload.context); }},
+    {"dp", [](const EvaluationRow& r) { return std::to_string(deployment(r).parallel.dp); }},
+    {"tp", [](const EvaluationRow& r) { return std::to_string(deployment(r).parallel.tp); }},
+    {"pp", [](const EvaluationRow& r) { return std::to_string(deployment(r).parallel.pp); }},
+    {"ep", [](const EvaluationRow& r) { return std::to_string(deployment(r).parallel.ep); }},
+    {"precision", [](const EvaluationRow& r) { return text(deployment(r).precision.name); }},
+    {"linear_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::linear); }},
+    {"head_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::head); }},
+    {"attention_dtype",
+     [](const EvaluationRow& r) { return dtype_cell(r, &Precision::attention); }},
+    {"kv_cache_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::kv_cache); }},
+    {"activation_dtype",
+     [](const EvaluationRow& r) { return dtype_cell(r, &Precision::activation); }},
+    {"strategy", strategy_cell},
+    {"on_front", [](const EvaluationRow& r) { return std::string(r.point ? "1" : "0"); }},
+    {"status",
+     [](const EvaluationRow& r) { return std::string(status_name(r.evaluation->status)); }},
+    {"reason", [](const EvaluationRow& r) { return text(r.evaluation->reason); }},
+    {"provenance",
+     [](const EvaluationRow& r) {
+       return r.evaluation->estimate
+                  ? std::string(provenance_name(r.evaluation->estimate->provenance))
+                  : std::string();
+     }},
+    {"latency_ns",
+     [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::step_ns)); }},
+    {"latency_ns_reason", no_estimate_reason},
+    {"low_ns", [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::low_ns)); }},
+    {"high_ns", [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::high_ns)); }},
+    {"lower_bound_ns",
+     [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::lower_bound_ns)); }},
+    {"tokens_per_s",
+     [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::tokens_per_s)); }},
+    {"memory_bytes",
+     [](const EvaluationRow& r) { return bytes_cell(r, &Estimate::memory_bytes_total); }},
+    {"memory_bytes_per_rank",
+     [](const EvaluationRow& r) { return bytes_cell(r, &Estimate::memory_bytes_per_rank); }},
+    {"matmul_flops",
+     [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::matmul_flops)); }},
+    {"mfu",
+     [](const EvaluationRow& r) {
+       return number(r.evaluation->estimate ? r.evaluation->estimate->mfu : std::nullopt);
+     }},
+    {"mfu_reason", mfu_reason},
+    {"mfu_datasheet",
+     [](const EvaluationRow& r) {
+       return number(r.evaluation->estimate ? r.evaluation->estimate->mfu_datasheet : std::nullopt);
+     }},
+    {"bottleneck",
+     [](const EvaluationRow& r) {
+       return r.evaluation->estimate ? text(r.evaluation->estimate->bottleneck) : std::string();
+     }},
+    {"measured_ns", [](const EvaluationRow& r) { return number(r.evaluation->measured_ns); }},
+    {"measured_ns_reason",
+     [](const EvaluationRow& r) {
+       return r.evaluation->measured_ns ? std::string()
+                                        : std::string("never confronted with a run");
+     }},
+};
+
+constexpr CsvColumn<KernelPoint> kernel_columns[] = {
+    {"op", [](const KernelPoint& k) { return text(k.op); }},
+    {"problem", [](const KernelPoint& k) { return text(k.problem); }},
+    {"dtype", [](const KernelPoint& k) { return text(k.dtype); }},
+    {"place", [](const KernelPoint& k) { return text(k.place); }},
+    {"mode", [](const KernelPoint& k) { return text(k.mode); }},
+    {"implementation", [](const KernelPoint& k) { return text(k.implementation); }},
+    {"isa", [](const KernelPoint& k) { return text(k.isa); }},
+    {"provenance",
+     [](const KernelPoint& k) { return std::string(k.duration_ns ? "measured" : ""); }},
+    {"status", [](const KernelPoint& k) { return std::string(status_name(k.status)); }},
+    {"reason", [](const KernelPoint& k) { return text(k.reason); }},
+    {"rounds", [](const KernelPoint& k) { return std::to_string(k.rounds); }},
+    {"duration_ns", [](const KernelPoint& k) { return number(k.duration_ns); }},
+    {"duration_ns_reason",
+     [](const KernelPoint& k) {
+       return k.duration_ns ? std::string() : text(k.reason.empty() ? "no latency" : k.reason);
+     }},
+    {"ci_low_ns", [](const KernelPoint& k) { return number(k.low_ns); }},
+    {"ci_high_ns", [](const KernelPoint& k) { return number(k.high_ns); }},
+    {"flops", [](const KernelPoint& k) { return number(k.matmul_flops); }},
+    {"bytes", [](const KernelPoint& k) { return number(k.bytes); }},
+    {"lower_bound_ns", [](const KernelPoint& k) { return number(k.lower_bound_ns); }},
+    {"mfu", [](const KernelPoint& k) { return number(k.mfu); }},
+    {"path_fraction", [](const KernelPoint& k) { return number(k.path_fraction); }},
+    {"mfu_datasheet", [](const KernelPoint& k) { return number(k.mfu_datasheet); }},
+    {"mfu_reason", [](const KernelPoint& k) { return k.mfu ? std::string() : text(k.mfu_reason); }},
+    {"roofline_fraction", [](const KernelPoint& k) { return number(k.roofline_fraction); }},
+    {"constant_bytes", [](const KernelPoint& k) { return std::to_string(k.constant_bytes); }},
+    {"workspace_bytes", [](const KernelPoint& k) { return std::to_string(k.workspace_bytes); }},
+    {"create_ns", [](const KernelPoint& k) { return number(k.one_time.create_ns); }},
+    {"pack_ns", [](const KernelPoint& k) { return number(k.one_time.pack_ns); }},
+    {"first_ns", [](const KernelPoint& k) { return number(k.one_time.first_ns); }},
+    {"key", [](const KernelPoint& k) { return text(k.key); }},
+};
+
+}  // namespace
+
+std::string report_csv(const RunReport& report) {
+  std::vector<EvaluationRow> rows;
+  for (std::size_t i = 0; i < report.evaluations.size(); ++i) {
+    const auto it = std::ranges::find(report.front, i, &FrontPoint::evaluation);
+    rows.push_back({&report.evaluations[i], it == report.front.end() ? nullptr : &*it});
+  }
+  return csv<EvaluationRow>(evaluation_columns, rows);
+}
+
+std::string kernels_csv(const RunReport& report) {
+  return csv<KernelPoint>(kernel_columns, report.kernels);
+}
+
+}  // namespace halmark

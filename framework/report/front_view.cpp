@@ -1,0 +1,207 @@
+#include "report/front_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "report/quantity.hpp"
+
+namespace halmark::report {
+namespace {
+
+constexpr double median_limit = 0.05;
+constexpr double worst_limit = 0.15;
+constexpr double contradiction_ratio = 1.02;
+
+const ValidationRow* find_validation(const RunReport& report, const std::string& key) {
+  const auto it = std::ranges::find(report.validations, key, &ValidationRow::deployment_key);
+  return it == report.validations.end() ? nullptr : &*it;
+}
+
+bool is_usable(const Evaluation& evaluation) {
+  return has_latency(evaluation.status) && evaluation.estimate &&
+         std::isfinite(evaluation.estimate->step_ns) && evaluation.estimate->step_ns > 0 &&
+         std::isfinite(evaluation.estimate->tokens_per_s) && evaluation.estimate->tokens_per_s > 0;
+}
+
+FrontRow front_row(const RunReport& report, const FrontPoint& point) {
+  const Evaluation& evaluation = report.evaluations.at(point.evaluation);
+  return {.point = &point,
+          .evaluation = &evaluation,
+          .estimate = &*evaluation.estimate,
+          .validation = find_validation(report, evaluation.deployment.key()),
+          .label = deployment_label(evaluation.deployment, report),
+          .anchor = "point-" + std::to_string(point.evaluation)};
+}
+
+PhaseView phase_view(const RunReport& report, Phase phase) {
+  PhaseView view{.phase = phase};
+  std::set<std::size_t> on_front;
+  for (const FrontPoint& point : report.front) {
+    const Evaluation& evaluation = report.evaluations.at(point.evaluation);
+    if (evaluation.deployment.workload.phase != phase || !is_usable(evaluation)) continue;
+    if (on_front.insert(point.evaluation).second) view.front.push_back(front_row(report, point));
+  }
+  std::ranges::stable_sort(view.front, {}, [](const FrontRow& r) { return r.estimate->step_ns; });
+  for (std::size_t i = 0; i < report.evaluations.size(); ++i) {
+    const Evaluation& evaluation = report.evaluations[i];
+    if (evaluation.deployment.workload.phase != phase) continue;
+    ++view.evaluations;
+    if (!on_front.contains(i) && is_usable(evaluation)) view.others.push_back(&evaluation);
+  }
+  return view;
+}
+
+template <class Field>
+bool varies(const RunReport& report, Phase phase, Field field) {
+  std::set<std::int64_t> values;
+  for (const Evaluation& e : report.evaluations) {
+    if (e.deployment.workload.phase == phase) values.insert(e.deployment.workload.*field);
+  }
+  return values.size() > 1;
+}
+
+bool models_vary(const RunReport& report) {
+  return std::ranges::any_of(report.evaluations, [&](const Evaluation& e) {
+    return e.deployment.model != report.evaluations.front().deployment.model;
+  });
+}
+
+std::string layout_label(const Parallel& parallel) {
+  std::string out;
+  const auto add = [&](const char* name, int value) {
+    if (value > 1) out += (out.empty() ? "" : " ") + std::string(name) + std::to_string(value);
+  };
+  add("dp", parallel.dp);
+  add("tp", parallel.tp);
+  add("pp", parallel.pp);
+  add("ep", parallel.ep);
+  return out.empty() ? "1 shard" : out;
+}
+
+// Highest FLOP/s that the measured device allows for this kernel: its dtype's peak, or the fastest
+// memory level at its intensity. Nothing when neither is known.
+std::optional<double> roof_flops_per_s(const KernelPoint& kernel, const Device& device) {
+  std::optional<double> roof;
+  for (const Peak& peak : device.peaks) {
+    if (dtype_name(peak.dtype) == kernel.dtype) {
+      roof = std::max(roof.value_or(0), peak.flops_per_s);
+    }
+  }
+  double fastest = 0;
+  for (const Bandwidth& level : device.bandwidths) fastest = std::max(fastest, level.bytes_per_s);
+  if (fastest > 0 && kernel.bytes > 0) {
+    const double slope = fastest * kernel.matmul_flops / kernel.bytes;
+    roof = roof ? std::min(*roof, slope) : slope;
+  }
+  return roof;
+}
+
+}  // namespace
+
+std::optional<double> FrontRow::measured_ns() const {
+  if (evaluation->measured_ns && std::isfinite(*evaluation->measured_ns) &&
+      *evaluation->measured_ns > 0) {
+    return evaluation->measured_ns;
+  }
+  if (validation != nullptr && has_latency(validation->status) && validation->measured_ns > 0) {
+    return validation->measured_ns;
+  }
+  return std::nullopt;
+}
+
+std::string FrontRow::measured_reason() const {
+  if (measured_ns()) return {};
+  if (validation == nullptr) return "never confronted with a run";
+  if (!validation->reason.empty()) return validation->reason;
+  return std::string(status_name(validation->status));
+}
+
+std::optional<double> FrontRow::relative_error() const {
+  const auto measured = measured_ns();
+  if (!measured) return std::nullopt;
+  return estimate->step_ns / *measured - 1;
+}
+
+std::vector<PhaseView> phase_views(const RunReport& report) {
+  std::vector<PhaseView> views;
+  for (const Phase phase : {Phase::decode, Phase::prefill}) {
+    PhaseView view = phase_view(report, phase);
+    if (view.evaluations > 0) views.push_back(std::move(view));
+  }
+  return views;
+}
+
+std::string deployment_label(const Deployment& deployment, const RunReport& report) {
+  const Workload& work = deployment.workload;
+  std::string out = models_vary(report) ? deployment.model + ' ' : std::string();
+  out += 'b' + std::to_string(work.batch);
+  if (varies(report, work.phase, &Workload::new_tokens)) {
+    out += " n" + std::to_string(work.new_tokens);
+  }
+  if (varies(report, work.phase, &Workload::context)) out += " c" + std::to_string(work.context);
+  return out + ' ' + deployment.precision.name + ' ' + layout_label(deployment.parallel);
+}
+
+std::vector<std::pair<std::string, std::string>> strategies(const Estimate& estimate) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const OperatorShare& op : estimate.operators) {
+    const auto same = [&](const auto& entry) { return entry.first == op.name; };
+    if (std::ranges::none_of(out, same)) out.emplace_back(op.name, op.strategy);
+  }
+  return out;
+}
+
+bool is_suspect(const RunReport& report) {
+  return std::ranges::any_of(report.front, [&](const FrontPoint& point) {
+    return point.is_suspect || report.evaluations.at(point.evaluation).status == Status::suspect;
+  });
+}
+
+std::string composition_verdict(const CompositionError& error) {
+  if (!error.median || !error.worst) return "UNDECIDED";
+  return *error.median <= median_limit && *error.worst <= worst_limit ? "within" : "exceeded";
+}
+
+std::string composition_text(const CompositionError& error) {
+  const std::string points =
+      std::to_string(error.points) + (error.points == 1 ? " point" : " points");
+  if (!error.median || !error.worst) {
+    return "composition error: UNDECIDED (" + points + " passed the validity gate, 5 needed)";
+  }
+  return "composition error: median " + percent_text(error.median) + ", worst " +
+         percent_text(error.worst) + " over " + points + " (" + composition_verdict(error) +
+         " 5 % and 15 %)";
+}
+
+std::optional<double> flops_per_s(const KernelPoint& kernel) {
+  if (!kernel.duration_ns || !(*kernel.duration_ns > 0) || !(kernel.matmul_flops > 0)) {
+    return std::nullopt;
+  }
+  return kernel.matmul_flops / *kernel.duration_ns * 1e9;
+}
+
+std::optional<double> bytes_per_s(const KernelPoint& kernel) {
+  if (!kernel.duration_ns || !(*kernel.duration_ns > 0) || !(kernel.bytes > 0)) return std::nullopt;
+  return kernel.bytes / *kernel.duration_ns * 1e9;
+}
+
+std::string contradiction(const KernelPoint& kernel, const RunReport& report) {
+  if (kernel.status == Status::quarantined) {
+    return kernel.reason.empty() ? std::string("quarantined") : kernel.reason;
+  }
+  if (!kernel.duration_ns || !(*kernel.duration_ns > 0)) return {};
+  const double above_bound = kernel.lower_bound_ns / *kernel.duration_ns;
+  if (above_bound > contradiction_ratio) {
+    return "faster than its bound by " + percent_text(above_bound - 1);
+  }
+  const auto rate = flops_per_s(kernel);
+  if (!rate || !report.device) return {};
+  const auto roof = roof_flops_per_s(kernel, *report.device);
+  if (roof && *rate > *roof * contradiction_ratio) {
+    return "above the roof of " + flops_text(*roof) + " by " + percent_text(*rate / *roof - 1);
+  }
+  return {};
+}
+
+}  // namespace halmark::report

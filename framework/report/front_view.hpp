@@ -1,0 +1,58 @@
+// What several formats ask of a RunReport: the front per phase, its labels, its verdicts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace halmark::report {
+
+// One front point with what belongs to it. Pointers live as long as the report.
+struct FrontRow {
+  const FrontPoint* point = nullptr;
+  const Evaluation* evaluation = nullptr;
+  const Estimate* estimate = nullptr;
+  const ValidationRow* validation = nullptr;  // nullptr: never confronted with a run
+  std::string label;                          // "b4 bf16 tp2"; short, unique within the report
+  std::string anchor;                         // "point-3": identifies it inside the page
+
+  std::optional<double> measured_ns() const;
+  std::string measured_reason() const;  // why measured_ns is absent
+  std::optional<double> relative_error() const;
+};
+
+struct PhaseView {
+  Phase phase = Phase::decode;
+  std::vector<FrontRow> front;            // in order of latency
+  std::vector<const Evaluation*> others;  // usable, not on the front
+  std::size_t evaluations = 0;            // of this phase, refused and failed ones included
+};
+
+// Phases that were evaluated, decode first.
+std::vector<PhaseView> phase_views(const RunReport& report);
+
+// "b4 bf16 tp2": batch, precision and the axes above 1 ("1 shard" when none is); new tokens and
+// context only where the report has more than one of them.
+std::string deployment_label(const Deployment& deployment, const RunReport& report);
+
+// Operator name -> strategy, in the order of the operators.
+std::vector<std::pair<std::string, std::string>> strategies(const Estimate& estimate);
+
+bool is_suspect(const RunReport& report);
+// "within", "exceeded" (median above 5 % or one point above 15 %) or "UNDECIDED".
+std::string composition_verdict(const CompositionError& error);
+// "composition error: median 3.1 %, worst 8.0 % over 6 points (within 5 % and 15 %)"
+std::string composition_text(const CompositionError& error);
+
+// Matmul FLOP/s and bytes/s of a kernel; nothing without a latency.
+std::optional<double> flops_per_s(const KernelPoint& kernel);
+std::optional<double> bytes_per_s(const KernelPoint& kernel);
+
+// Why a kernel's figure cannot be true: quarantined, faster than its bound, or above the roof of
+// the measured device. Empty when nothing contradicts it.
+std::string contradiction(const KernelPoint& kernel, const RunReport& report);
+
+}  // namespace halmark::report

@@ -1,0 +1,238 @@
+#include <algorithm>
+
+#include "report/charts.hpp"
+#include "report/clean_text.hpp"
+#include "report/front_view.hpp"
+#include "report/html_style.hpp"
+#include "report/quantity.hpp"
+#include "report/report.hpp"
+#include "report/svg.hpp"
+#include "report/tables.hpp"
+
+namespace halmark {
+namespace {
+
+using report::FrontRow;
+using report::html_text;
+using report::PhaseView;
+
+std::string element(const std::string& name, const std::string& text) {
+  return '<' + name + '>' + html_text(text) + "</" + name + ">\n";
+}
+
+std::string badge(bool is_good, const std::string& text) {
+  return std::string("<span class=\"badge ") + (is_good ? "ok" : "bad") + "\">" + html_text(text) +
+         "</span>\n";
+}
+
+std::string heading(const std::string& anchor, const std::string& text) {
+  return "<h2 id=\"" + anchor + "\">" + html_text(text) + "</h2>\n";
+}
+
+std::string list_of(const std::vector<std::string>& items) {
+  std::string out = "<ul>\n";
+  for (const std::string& item : items) out += element("li", item);
+  return out + "</ul>\n";
+}
+
+// Policy first, so that it holds for everything after it: nothing loads, nothing runs.
+std::string head(const RunReport& report) {
+  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+         "'unsafe-inline'\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
+         "initial-scale=1\"/>\n<meta name=\"referrer\" content=\"no-referrer\"/>\n" +
+         element("title", report.model + ": " + report.title) + "<style>" +
+         std::string(report::style_sheet()) + "</style>\n</head>\n";
+}
+
+std::string opening(const RunReport& report) {
+  const std::string machine = report.machine.empty() ? "unknown machine" : report.machine.front();
+  const CompositionError error = composition_error(report.validations);
+  const bool is_suspect = report::is_suspect(report);
+  return "<header>\n" + element("h1", report.model + " on " + machine) + "<p class=\"sub\">" +
+         html_text(report.title + ", " + report.started_utc) + "</p>\n<div class=\"badges\">\n" +
+         badge(!is_suspect, is_suspect ? "suspect: some rows did not pass the validity gate"
+                                       : "valid: every front point passed the validity gate") +
+         badge(report::composition_verdict(error) == "within", report::composition_text(error)) +
+         "</div>\n<nav aria-label=\"sections\"><a href=\"#front\">front</a> <a href=\"#roofline\">"
+         "roofline</a> <a href=\"#breakdown\">breakdown</a> <a href=\"#validation\">predicted "
+         "against run</a> <a href=\"#kernels\">kernels</a> <a href=\"#left-out\">left out</a> <a "
+         "href=\"#provenance\">provenance</a></nav>\n</header>\n";
+}
+
+std::string front_caption(const PhaseView& view) {
+  std::vector<std::string> dtypes;
+  for (const FrontRow& row : view.front) {
+    dtypes.push_back(row.evaluation->deployment.precision.name);
+  }
+  for (const Evaluation* other : view.others) dtypes.push_back(other->deployment.precision.name);
+  return "<figcaption>" + report::dtype_legend(dtypes) +
+         "Filled: on the front. Faint: not on it. Hollow: suspect. Area: memory. Bars: interval of "
+         "the latency. Dashed: best throughput at or below a latency; points under it are on the "
+         "front for their memory. Every front point links to its breakdown.</figcaption>\n";
+}
+
+std::string front_section(const RunReport& report, const std::vector<PhaseView>& views) {
+  std::string out = "<section id=\"front\">\n";
+  if (views.empty()) out += heading("front-none", "front") + element("p", "nothing was evaluated");
+  for (const PhaseView& view : views) {
+    const std::string phase(phase_name(view.phase));
+    out += heading("front-" + phase, phase + ": " + std::to_string(view.front.size()) + " of " +
+                                         std::to_string(view.evaluations) +
+                                         " configurations on the Pareto front");
+    const std::string chart = report::front_chart(view, report);
+    if (chart.empty()) {
+      out += element("p", "no configuration has a usable latency");
+      continue;
+    }
+    out +=
+        "<div class=\"pair\">\n<figure>" + chart + front_caption(view) + "</figure>\n" +
+        report::table_html(report::front_table(view, report::TableWidth::wide), phase + " front") +
+        "</div>\n";
+  }
+  return out + "</section>\n";
+}
+
+std::string contradictions(const RunReport& report) {
+  std::vector<std::string> lines;
+  for (const KernelPoint& kernel : report.kernels) {
+    const std::string reason = report::contradiction(kernel, report);
+    if (!reason.empty()) lines.push_back("ERROR " + kernel.key + ": " + reason);
+  }
+  if (lines.empty()) return {};
+  return element("h3", "Figures that contradict a bound: " + std::to_string(lines.size())) +
+         element("p",
+                 "Faster than the roof means a wrong unit, dtype, FLOP count or bound; none of "
+                 "these is a winner.") +
+         list_of(lines);
+}
+
+std::string roofline_section(const RunReport& report) {
+  std::string out = "<section>\n" + heading("roofline", "Roofline of every measured kernel");
+  const std::string chart = report::roofline_chart(report);
+  const std::string strips = report::bandwidth_strips(report);
+  if (chart.empty() && strips.empty()) {
+    return out + element("p", "no kernel has a latency") + "</section>\n";
+  }
+  if (!report.device) out += element("p", "No measured peaks: the chart has no roofs.");
+  std::vector<std::string> dtypes;
+  for (const KernelPoint& kernel : report.kernels) dtypes.push_back(kernel.dtype);
+  if (!chart.empty()) {
+    out +=
+        "<figure class=\"wide-picture\">" + chart + "<figcaption>" + report::dtype_legend(dtypes) +
+        "Filled: gemm. Hollow: attention and other ops with matmul FLOPs. Solid slopes: measured "
+        "bandwidth per memory level. Dashed: measured peak per dtype; the small ring on it is "
+        "its ridge with the slowest level. Roofs are those of the whole device; a shard has its "
+        "part of them.</figcaption></figure>\n";
+  }
+  if (!strips.empty()) {
+    out += element("h3", "Kernels without matmul FLOPs") + "<figure class=\"wide-picture\">" +
+           strips +
+           "<figcaption>They have no MFU: what counts is the share of the measured bandwidth "
+           "bound. At the right: kernels, lowest and highest share.</figcaption></figure>\n";
+  }
+  return out + contradictions(report) + "</section>\n";
+}
+
+std::string breakdown_details(const FrontRow& row, bool is_open) {
+  const Estimate& e = *row.estimate;
+  const auto error = row.relative_error();
+  std::string facts = report::duration_text(e.step_ns) + ", " + e.bottleneck + ", " +
+                      (error ? "run says " + report::duration_text(*row.measured_ns()) + " (" +
+                                   report::signed_percent_text(error) + ")"
+                             : row.measured_reason());
+  return std::string("<details") + (is_open ? " open=\"open\"" : "") + "><summary><b>" +
+         html_text(row.label) + "</b> " + html_text(facts) +
+         "</summary>\n<div class=\"anchor\" id=\"" + row.anchor + "\">" +
+         element("p", row.evaluation->deployment.key()) + report::breakdown_chart(row) +
+         report::table_html(report::breakdown_table(row), "operators of " + row.label) +
+         "</div></details>\n";
+}
+
+std::string breakdown_section(const std::vector<PhaseView>& views) {
+  std::string out = "<section>\n" + heading("breakdown", "Where the time goes");
+  bool is_first = true;
+  for (const PhaseView& view : views) {
+    if (!view.front.empty()) out += element("h3", std::string(phase_name(view.phase)));
+    for (const FrontRow& row : view.front) {
+      out += breakdown_details(row, is_first);
+      is_first = false;
+    }
+  }
+  return out + "</section>\n";
+}
+
+std::string validation_section(const RunReport& report) {
+  std::string out = "<section>\n" + heading("validation", "Predicted against run");
+  out += element("p", report::composition_text(composition_error(report.validations)));
+  if (report.validations.empty()) {
+    return out + element("p", "No configuration was confronted with a run.") + "</section>\n";
+  }
+  return out + report::table_html(report::validation_table(report), "predicted against run") +
+         "</section>\n";
+}
+
+std::string kernel_section(const RunReport& report) {
+  const auto usable = std::ranges::count_if(
+      report.kernels, [](const KernelPoint& k) { return has_latency(k.status); });
+  return "<section>\n" + heading("kernels", "Kernels") + "<details class=\"fold\"><summary>" +
+         std::to_string(report.kernels.size()) + " kernels, " + std::to_string(usable) +
+         " with a usable latency</summary>\n" +
+         report::table_html(report::kernel_table(report), "all kernels") +
+         "</details>\n</section>\n";
+}
+
+std::string refused_configurations(const RunReport& report) {
+  std::vector<std::string> lines;
+  for (const Evaluation& e : report.evaluations) {
+    if (has_latency(e.status)) continue;
+    lines.push_back(e.deployment.key() + ": " + std::string(status_name(e.status)) +
+                    (e.reason.empty() ? "" : ", " + e.reason));
+  }
+  if (lines.empty()) return {};
+  return "<details class=\"fold\"><summary>" + std::to_string(lines.size()) +
+         " configurations without a result</summary>\n" + list_of(lines) + "</details>\n";
+}
+
+std::string left_out_section(const RunReport& report) {
+  std::string out = "<section>\n" + heading("left-out", "What was left out, and warnings");
+  out += report.left_out.empty() ? element("p", "The plan left nothing out.")
+                                 : list_of(report.left_out);
+  out += refused_configurations(report);
+  if (!report.warnings.empty()) out += element("h3", "Warnings") + list_of(report.warnings);
+  return out + "</section>\n";
+}
+
+std::string fact(const char* name, const std::string& value) {
+  return std::string("<dt>") + name + "</dt><dd><code>" +
+         html_text(value.empty() ? "unknown" : value) + "</code></dd>\n";
+}
+
+std::string provenance_section(const RunReport& report) {
+  std::string out = "<footer>\n" + heading("provenance", "Provenance") + "<dl>\n" +
+                    fact("command", report.command) + fact("started", report.started_utc) +
+                    fact("measuring", report::significant_text(report.measuring_s) + " s") +
+                    fact("tool", report.tool) + fact("plan", report.plan_hash) +
+                    fact("chain head", report.chain_head) + fact("fingerprint", report.fingerprint);
+  for (const std::string& line : report.machine) out += fact("machine", line);
+  out += "</dl>\n";
+  if (report.device) {
+    out += element("h3", "Measured peaks") +
+           report::table_html(report::peak_table(*report.device), "measured peaks") +
+           element("h3", "Measured bandwidth") +
+           report::table_html(report::bandwidth_table(*report.device), "measured bandwidth");
+  }
+  return out + "</footer>\n";
+}
+
+}  // namespace
+
+std::string report_html(const RunReport& report) {
+  const std::vector<PhaseView> views = report::phase_views(report);
+  return head(report) + "<body>\n" + opening(report) + "<main>\n" + front_section(report, views) +
+         roofline_section(report) + breakdown_section(views) + validation_section(report) +
+         kernel_section(report) + left_out_section(report) + "</main>\n" +
+         provenance_section(report) + "</body>\n</html>\n";
+}
+
+}  // namespace halmark

@@ -1,0 +1,232 @@
+#include <cmath>
+#include <map>
+
+#include "report/front_view.hpp"
+#include "report/report.hpp"
+
+namespace halmark {
+namespace {
+
+using report::FrontRow;
+using report::PhaseView;
+
+// An absent figure is null with its reason beside it.
+void set_number(Json& out, const std::string& name, std::optional<double> value,
+                const std::string& reason) {
+  out[name] = optional_number(value);
+  if (out[name].is_null()) out[name + "_reason"] = reason.empty() ? "not known" : reason;
+}
+
+// Values that arrived not finite become null with a reason: the writer would refuse the document.
+Json finite(Json value) {
+  if (value.is_array()) {
+    for (Json& item : value) item = finite(std::move(item));
+  } else if (value.is_object()) {
+    Json out = Json::object();
+    for (auto& [name, item] : value.items()) {
+      const bool is_bad = item.is_number_float() && !std::isfinite(item.get<double>());
+      out[name] = finite(item);
+      if (is_bad) out[name + "_reason"] = "not a finite number";
+    }
+    return out;
+  } else if (value.is_number_float() && !std::isfinite(value.get<double>())) {
+    return nullptr;
+  }
+  return value;
+}
+
+Json config_json(const FrontRow& row) {
+  const Deployment& d = row.evaluation->deployment;
+  Json strategy = Json::object();
+  for (const auto& [name, how] : report::strategies(*row.estimate)) strategy[name] = how;
+  return {{"model", d.model},
+          {"phase", std::string(phase_name(d.workload.phase))},
+          {"batch", d.workload.batch},
+          {"new_tokens", d.workload.new_tokens},
+          {"context", d.workload.context},
+          {"dp", d.parallel.dp},
+          {"tp", d.parallel.tp},
+          {"pp", d.parallel.pp},
+          {"ep", d.parallel.ep},
+          {"precision", d.precision},
+          {"strategy", strategy}};
+}
+
+Json front_json(const FrontRow& row) {
+  const Estimate& e = *row.estimate;
+  Json out = {{"key", row.evaluation->deployment.key()},
+              {"label", row.label},
+              {"config", config_json(row)},
+              {"objectives",
+               {{"latency_ns", e.step_ns},
+                {"tokens_per_s", e.tokens_per_s},
+                {"memory_bytes", e.memory_bytes_total}}},
+              {"interval", {{"low_ns", e.low_ns}, {"high_ns", e.high_ns}}},
+              {"provenance", std::string(provenance_name(e.provenance))},
+              {"bottleneck", e.bottleneck},
+              {"predicted_ns", e.step_ns}};
+  set_number(out, "measured_ns", row.measured_ns(), row.measured_reason());
+  set_number(out, "relative_error", row.relative_error(), row.measured_reason());
+  set_number(out, "mfu", e.mfu, e.mfu_reason);
+  set_number(out, "mfu_datasheet", e.mfu_datasheet, "no datasheet peak for this device");
+  out["memory_bytes_per_rank"] = e.memory_bytes_per_rank;
+  out["lower_bound_ns"] = e.lower_bound_ns;
+  out["status"] = std::string(status_name(row.evaluation->status));
+  out["reason"] = row.evaluation->reason;
+  out["is_suspect"] = row.point->is_suspect || row.evaluation->status == Status::suspect;
+  out["ties"] = row.point->ties;
+  out["operators"] = e.operators;
+  return out;
+}
+
+Json kernel_json(const KernelPoint& k, const RunReport& report) {
+  Json out = {{"key", k.key},
+              {"op", k.op},
+              {"problem", k.problem},
+              {"dtype", k.dtype},
+              {"place", k.place},
+              {"mode", k.mode},
+              {"implementation", k.implementation},
+              {"isa", k.isa},
+              {"status", std::string(status_name(k.status))},
+              {"reason", k.reason},
+              {"rounds", k.rounds}};
+  const std::string none = k.reason.empty() ? "no latency" : k.reason;
+  set_number(out, "duration_ns", k.duration_ns, none);
+  set_number(out, "ci_low_ns", k.low_ns, none);
+  set_number(out, "ci_high_ns", k.high_ns, none);
+  out["flops"] = k.matmul_flops;
+  out["bytes"] = k.bytes;
+  out["lower_bound_ns"] = k.lower_bound_ns;
+  set_number(out, "mfu", k.mfu, k.mfu_reason);
+  set_number(out, "path_fraction", k.path_fraction, k.mfu_reason);
+  set_number(out, "mfu_datasheet", k.mfu_datasheet, k.mfu_reason);
+  set_number(out, "roofline_fraction", k.roofline_fraction, none);
+  out["constant_bytes"] = k.constant_bytes;
+  out["workspace_bytes"] = k.workspace_bytes;
+  out["one_time"] = k.one_time;
+  out["contradiction"] = report::contradiction(k, report);
+  return out;
+}
+
+Json validation_json(const ValidationRow& v) {
+  Json operators = Json::array();
+  for (const ValidationRow::Operator& op : v.operators) {
+    operators.push_back(
+        {{"name", op.name}, {"predicted_ns", op.predicted_ns}, {"measured_ns", op.measured_ns}});
+  }
+  const bool is_measured = v.measured_ns > 0;
+  const std::string none = v.reason.empty() ? std::string(status_name(v.status)) : v.reason;
+  const auto when_measured = [&](double value) {
+    return is_measured ? std::optional(value) : std::nullopt;
+  };
+  Json out = {
+      {"key", v.deployment_key},
+      {"status", std::string(status_name(v.status))},
+      {"reason", v.reason},
+      {"predicted_ns", v.predicted_ns},
+      {"predicted_interval",
+       {{"low_ns", v.predicted_interval_ns.low}, {"high_ns", v.predicted_interval_ns.high}}}};
+  set_number(out, "measured_ns", when_measured(v.measured_ns), none);
+  out["measured_interval"] = is_measured ? Json{{"low_ns", v.measured_interval_ns.low},
+                                                {"high_ns", v.measured_interval_ns.high}}
+                                         : Json(nullptr);
+  if (!is_measured) out["measured_interval_reason"] = none;
+  set_number(out, "relative_error", is_measured ? std::optional(v.relative_error()) : std::nullopt,
+             none);
+  out["operators"] = operators;
+  return out;
+}
+
+Json composition_json(const CompositionError& error) {
+  Json out = {{"points", error.points}};
+  const std::string few = "fewer than 5 points passed the validity gate";
+  set_number(out, "median", error.median, few);
+  set_number(out, "worst", error.worst, few);
+  out["verdict"] = report::composition_verdict(error);
+  return out;
+}
+
+template <class Rows>
+Json status_counts(const Rows& rows) {
+  std::map<Status, std::int64_t> counts;
+  for (const auto& row : rows) ++counts[row.status];
+  Json out = Json::object();
+  for (const auto& [status, count] : counts) out[std::string(status_name(status))] = count;
+  return out;
+}
+
+Json run_json(const RunReport& report) {
+  Json out = {{"title", report.title},
+              {"model", report.model},
+              {"command", report.command},
+              {"started_utc", report.started_utc},
+              {"tool", report.tool},
+              {"plan_hash", report.plan_hash},
+              {"chain_head", report.chain_head},
+              {"fingerprint", report.fingerprint},
+              {"machine", report.machine},
+              {"objectives", report.objectives}};
+  out["measuring_s"] = report.measuring_s;
+  return out;
+}
+
+Json device_json(const Device& device) {
+  Json peaks = Json::array();
+  for (const Peak& p : device.peaks) {
+    Json peak = {{"path", p.path},
+                 {"dtype", std::string(dtype_name(p.dtype))},
+                 {"isa", p.isa},
+                 {"threads", p.threads},
+                 {"flops_per_s", p.flops_per_s}};
+    set_number(peak, "flops_per_s_q90", p.flops_per_s_q90, "not recorded");
+    peak["source"] = p.source;
+    peaks.push_back(std::move(peak));
+  }
+  Json levels = Json::array();
+  for (const Bandwidth& b : device.bandwidths) {
+    levels.push_back({{"level", b.level},
+                      {"threads", b.threads},
+                      {"bytes_per_s", b.bytes_per_s},
+                      {"working_set_bytes", b.working_set_bytes},
+                      {"source", b.source}});
+  }
+  return {{"id", device.id},
+          {"name", device.name},
+          {"kind", device.kind},
+          {"fingerprint", device.fingerprint},
+          {"memory_bytes", device.memory_bytes},
+          {"peaks", peaks},
+          {"bandwidths", levels}};
+}
+
+}  // namespace
+
+Json report_json(const RunReport& report) {
+  Json out = run_json(report);
+  out["validity"] = report::is_suspect(report) ? "suspect" : "valid";
+  out["composition_error"] = composition_json(composition_error(report.validations));
+  out["front"] = Json::array();
+  for (const PhaseView& view : report::phase_views(report)) {
+    for (const FrontRow& row : view.front) out["front"].push_back(front_json(row));
+  }
+  out["status_counts"] = {{"evaluations", status_counts(report.evaluations)},
+                          {"kernels", status_counts(report.kernels)},
+                          {"validations", status_counts(report.validations)}};
+  out["evaluations"] = report.evaluations;
+  out["kernels"] = Json::array();
+  for (const KernelPoint& kernel : report.kernels) {
+    out["kernels"].push_back(kernel_json(kernel, report));
+  }
+  out["validations"] = Json::array();
+  for (const ValidationRow& row : report.validations) {
+    out["validations"].push_back(validation_json(row));
+  }
+  out["device"] = report.device ? device_json(*report.device) : Json(nullptr);
+  if (!report.device) out["device_reason"] = "no measured device file";
+  out["left_out"] = report.left_out;
+  out["warnings"] = report.warnings;
+  return finite(std::move(out));
+}
+
+}  // namespace halmark

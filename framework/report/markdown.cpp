@@ -1,0 +1,47 @@
+#include "report/clean_text.hpp"
+#include "report/front_view.hpp"
+#include "report/quantity.hpp"
+#include "report/report.hpp"
+#include "report/tables.hpp"
+
+namespace halmark {
+namespace {
+
+std::string list_markdown(const char* title, const std::vector<std::string>& items) {
+  if (items.empty()) return {};
+  std::string out = "\n## " + std::string(title) + "\n\n";
+  for (const std::string& item : items) out += "- " + report::markdown_text(item) + '\n';
+  return out;
+}
+
+std::string phase_markdown(const report::PhaseView& view) {
+  std::string out = "\n## " + std::string(phase_name(view.phase)) + "\n\n" +
+                    std::to_string(view.front.size()) + " of " + std::to_string(view.evaluations) +
+                    " configurations are on the front.\n\n";
+  if (view.front.empty()) return out;
+  return out + report::table_markdown(report::front_table(view, report::TableWidth::wide));
+}
+
+}  // namespace
+
+std::string report_markdown(const RunReport& report) {
+  std::string out = "# " + report::markdown_text(report.title + ": " + report.model) + "\n\n";
+  out += report::is_suspect(report) ? "Validity: suspect.\n" : "Validity: valid.\n";
+  out += report::markdown_text(report::composition_text(composition_error(report.validations))) +
+         ".\n";
+  for (const report::PhaseView& view : report::phase_views(report)) out += phase_markdown(view);
+  if (!report.validations.empty()) {
+    out +=
+        "\n## predicted against run\n\n" + report::table_markdown(report::validation_table(report));
+  }
+  out += list_markdown("left out", report.left_out);
+  out += list_markdown("warnings", report.warnings);
+  out += list_markdown("machine", report.machine);
+  out += list_markdown("provenance",
+                       {"command: " + report.command, "started: " + report.started_utc,
+                        "tool: " + report.tool, "plan: " + report.plan_hash,
+                        "chain head: " + report.chain_head, "fingerprint: " + report.fingerprint});
+  return out;
+}
+
+}  // namespace halmark

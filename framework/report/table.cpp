@@ -1,0 +1,119 @@
+#include "report/table.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "report/clean_text.hpp"
+
+namespace halmark::report {
+namespace {
+
+constexpr int gap = 2;
+constexpr int narrowest = 6;
+
+std::vector<int> natural_widths(const Table& table) {
+  std::vector<int> widths;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    int width = display_width(clean_text(table.columns[c].title));
+    for (const auto& row : table.rows) {
+      width = std::max(width, display_width(clean_text(row[c].text)));
+    }
+    widths.push_back(width);
+  }
+  return widths;
+}
+
+// Takes columns from the widest text column first; numbers give way only when text cannot.
+std::vector<int> fitted_widths(const Table& table, int width) {
+  std::vector<int> widths = natural_widths(table);
+  const int gaps = gap * (static_cast<int>(widths.size()) - 1);
+  while (std::accumulate(widths.begin(), widths.end(), gaps) > width) {
+    const auto rank = [&](std::size_t c) {
+      if (widths[c] <= narrowest) return 0;
+      return table.columns[c].is_number ? widths[c] : 10'000 + widths[c];
+    };
+    std::size_t widest = 0;
+    for (std::size_t c = 1; c < widths.size(); ++c) {
+      if (rank(c) > rank(widest)) widest = c;
+    }
+    if (rank(widest) == 0) break;
+    --widths[widest];
+  }
+  return widths;
+}
+
+std::string padded(const std::string& text, int width, bool is_number) {
+  const std::string shown = shortened(clean_text(text), width);
+  const auto fill = static_cast<std::size_t>(std::max(0, width - display_width(shown)));
+  return is_number ? std::string(fill, ' ') + shown : shown + std::string(fill, ' ');
+}
+
+std::string text_line(const std::vector<TableColumn>& columns, const std::vector<int>& widths,
+                      const std::vector<std::string>& cells) {
+  std::string line;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (c > 0) line += std::string(gap, ' ');
+    line += padded(cells[c], widths[c], columns[c].is_number);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + '\n';
+}
+
+std::string html_cell(const TableCell& cell, bool is_number) {
+  std::string out = is_number ? "<td class=\"n\"" : "<td";
+  if (!cell.note.empty()) out += " title=\"" + html_text(cell.note) + '"';
+  out += '>';
+  if (cell.anchor.empty()) return out + html_text(cell.text) + "</td>";
+  return out + "<a href=\"#" + cell.anchor + "\">" + html_text(cell.text) + "</a></td>";
+}
+
+}  // namespace
+
+std::string table_text(const Table& table, int width) {
+  const std::vector<int> widths = fitted_widths(table, width);
+  std::vector<std::string> cells;
+  for (const TableColumn& column : table.columns) cells.push_back(column.title);
+  std::string out = text_line(table.columns, widths, cells);
+  for (const auto& row : table.rows) {
+    cells.clear();
+    for (const TableCell& cell : row) cells.push_back(cell.text);
+    out += text_line(table.columns, widths, cells);
+  }
+  return out;
+}
+
+std::string table_markdown(const Table& table) {
+  std::string out = "|";
+  std::string rule = "|";
+  for (const TableColumn& column : table.columns) {
+    out += ' ' + markdown_text(column.title) + " |";
+    rule += column.is_number ? " ---: |" : " --- |";
+  }
+  out += '\n' + rule + '\n';
+  for (const auto& row : table.rows) {
+    out += '|';
+    for (const TableCell& cell : row) out += ' ' + markdown_text(cell.text) + " |";
+    out += '\n';
+  }
+  return out;
+}
+
+std::string table_html(const Table& table, const std::string& caption) {
+  std::string out = "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"" +
+                    html_text(caption) + "\"><table><thead><tr>";
+  for (const TableColumn& column : table.columns) {
+    out += column.is_number ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">";
+    out += html_text(column.title) + "</th>";
+  }
+  out += "</tr></thead><tbody>\n";
+  for (const auto& row : table.rows) {
+    out += "<tr>";
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      out += html_cell(row[c], table.columns[c].is_number);
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+}  // namespace halmark::report

@@ -1,0 +1,31 @@
+// A table as data, and its three looks. Which columns exist is said once, in tables.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace halmark::report {
+
+struct TableColumn {
+  std::string title;
+  bool is_number = false;
+};
+
+struct TableCell {
+  std::string text;
+  std::string anchor;  // HTML: links to this place of the page
+  std::string note;    // HTML: tooltip
+};
+
+struct Table {
+  std::vector<TableColumn> columns;
+  std::vector<std::vector<TableCell>> rows;
+};
+
+// Left-aligned columns give way until the table fits into `width` terminal columns.
+std::string table_text(const Table& table, int width);
+std::string table_markdown(const Table& table);
+// A scrollable, keyboard-reachable region with the caption as its name.
+std::string table_html(const Table& table, const std::string& caption);
+
+}  // namespace halmark::report

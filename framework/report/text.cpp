@@ -1,0 +1,113 @@
+#include "report/clean_text.hpp"
+#include "report/front_view.hpp"
+#include "report/quantity.hpp"
+#include "report/report.hpp"
+#include "report/tables.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr int width_max = 120;
+
+// Bold and colour only repeat what the words say.
+class Ink {
+ public:
+  explicit Ink(bool is_on) : is_on_(is_on) {}
+  std::string bold(const std::string& text) const { return with("1", text); }
+  std::string good(const std::string& text) const { return with("32", text); }
+  std::string bad(const std::string& text) const { return with("33", text); }
+
+ private:
+  std::string with(const char* code, const std::string& text) const {
+    return is_on_ ? std::string("\x1b[") + code + 'm' + text + "\x1b[0m" : text;
+  }
+  bool is_on_;
+};
+
+std::string line(const std::string& text) {
+  return report::shortened(report::clean_text(text), width_max);
+}
+
+// Words of clean text in lines of at most width_max columns; later lines are indented.
+std::string wrapped(const std::string& text, const std::string& first, const std::string& rest) {
+  std::string out;
+  std::string current = first;
+  std::string word;
+  const auto flush_word = [&] {
+    if (word.empty()) return;
+    const bool is_start = current == first || current == rest;
+    if (!is_start && report::display_width(current) + 1 + report::display_width(word) > width_max) {
+      out += current + '\n';
+      current = rest;
+    }
+    if (current != first && current != rest) current += ' ';
+    current += report::shortened(word, width_max - report::display_width(rest));
+    word.clear();
+  };
+  for (const char c : report::clean_text(text)) {
+    if (c == ' ') {
+      flush_word();
+    } else {
+      word += c;
+    }
+  }
+  flush_word();
+  return out + current + '\n';
+}
+
+std::string phase_text(const RunReport& report, const report::PhaseView& view, const Ink& ink) {
+  std::string out =
+      ink.bold(std::string(phase_name(view.phase)) + ": " + std::to_string(view.front.size()) +
+               " of " + std::to_string(view.evaluations) + " configurations on the front") +
+      '\n';
+  if (view.front.empty()) return out + "no configuration has a usable latency\n\n";
+  out += report::table_text(report::front_table(view, report::TableWidth::narrow), width_max);
+  for (const report::FrontRow& row : view.front) {
+    if (!row.point->ties.empty()) {
+      out += wrapped("cannot be told apart from " + std::to_string(row.point->ties.size()) +
+                         " other front point(s)",
+                     "  " + report::clean_text(row.label) + ": ", "    ");
+    }
+  }
+  (void)report;
+  return out + '\n';
+}
+
+std::string verdict_text(const RunReport& report, const Ink& ink) {
+  const CompositionError error = composition_error(report.validations);
+  const bool is_suspect = report::is_suspect(report);
+  const std::string verdict = report::composition_verdict(error);
+  const std::string composition = line(report::composition_text(error));
+  return (is_suspect ? ink.bad("suspect: some rows did not pass the validity gate")
+                     : ink.good("valid: every front point passed the validity gate")) +
+         '\n' + (verdict == "within" ? ink.good(composition) : ink.bad(composition)) + '\n';
+}
+
+std::string list_text(const char* title, const std::vector<std::string>& items, const Ink& ink) {
+  if (items.empty()) return {};
+  std::string out = '\n' + ink.bold(title) + '\n';
+  for (const std::string& item : items) out += wrapped(item, "- ", "  ");
+  return out;
+}
+
+}  // namespace
+
+std::string report_text(const RunReport& report, bool color) {
+  const Ink ink(color);
+  std::string out = ink.bold(line(report.title + ": " + report.model)) + '\n';
+  for (const std::string& machine : report.machine) out += line(machine) + '\n';
+  out += '\n';
+  for (const report::PhaseView& view : report::phase_views(report)) {
+    out += phase_text(report, view, ink);
+  }
+  if (!report.validations.empty()) {
+    out += ink.bold("predicted against run") + '\n' +
+           report::table_text(report::validation_table(report), width_max) + '\n';
+  }
+  out += verdict_text(report, ink);
+  out += list_text("left out", report.left_out, ink);
+  out += list_text("warnings", report.warnings, ink);
+  return out;
+}
+
+}  // namespace halmark
