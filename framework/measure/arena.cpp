@@ -19,10 +19,10 @@ bool has_set_of_its_own(Role role, CacheMode mode) {
 
 }  // namespace
 
-std::int64_t arena_bytes(const KernelCase& kernel_case) {
+std::int64_t staged_bytes(const KernelCase& kernel_case) {
   const Problem problem = complete_problem(kernel_case.problem);
   const std::int64_t sets = std::max(1, kernel_case.sets);
-  std::int64_t total = workspace_bytes;
+  std::int64_t total = 0;
   for (const OperandSpec& operand : find_contract(problem.op)->operands(problem.params)) {
     const bool is_constant = operand.role == Role::constant;
     // Packed layouts pad to whole blocks; the plain source lives beside them while packing.
@@ -33,6 +33,10 @@ std::int64_t arena_bytes(const KernelCase& kernel_case) {
     if (is_constant) total += operand.bytes() + buffer_overhead_bytes;
   }
   return total;
+}
+
+std::int64_t arena_bytes(const KernelCase& kernel_case) {
+  return staged_bytes(kernel_case) + workspace_bytes;
 }
 
 std::int64_t available_memory_bytes() {
@@ -49,17 +53,15 @@ std::int64_t available_memory_bytes() {
   return 0;
 }
 
-std::vector<SharedMemory> make_arenas(int count, std::int64_t bytes_wanted, double fraction) {
+std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted, double fraction) {
   std::vector<SharedMemory> arenas;
-  const std::int64_t available = available_memory_bytes();
-  if (count < 1 || bytes_wanted <= 0) return arenas;
-  std::int64_t bytes = bytes_wanted;
-  if (available > 0) {
-    const double share = fraction * static_cast<double>(available) / count;
-    bytes = std::min(bytes, static_cast<std::int64_t>(share));
-  }
-  bytes = bytes / 4096 * 4096;
-  for (int i = 0; i < count && bytes > 0; ++i) {
+  double total = 0;
+  for (const std::int64_t bytes : bytes_wanted) total += static_cast<double>(bytes);
+  const auto available = static_cast<double>(available_memory_bytes());
+  const double share = available > 0 && total > 0 ? std::min(1.0, fraction * available / total) : 1;
+  for (const std::int64_t wanted : bytes_wanted) {
+    const auto bytes = static_cast<std::int64_t>(share * static_cast<double>(wanted)) / 4096 * 4096;
+    if (bytes <= 0) break;
     try {
       arenas.push_back(SharedMemory::create("halmark-arena", bytes, true));
     } catch (const std::exception&) {
@@ -67,6 +69,15 @@ std::vector<SharedMemory> make_arenas(int count, std::int64_t bytes_wanted, doub
     }
   }
   return arenas;
+}
+
+bool arenas_suffice(std::span<const SharedMemory> arenas,
+                    std::span<const std::int64_t> bytes_wanted) {
+  if (arenas.size() < bytes_wanted.size()) return false;
+  for (std::size_t i = 0; i < bytes_wanted.size(); ++i) {
+    if (arenas[i].bytes() < bytes_wanted[i]) return false;
+  }
+  return true;
 }
 
 }  // namespace halmark

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/kernel_case.hpp"
@@ -10,15 +11,24 @@
 
 namespace halmark {
 
-// Bytes that one worker needs to stage the case with all its sets. Throws Error (exit 2) for a
+// Bytes that staging the case fills: every operand of every set, and the plain constants beside the
+// packed ones. Throws Error (exit 2) for a problem that its contract refuses.
+std::int64_t staged_bytes(const KernelCase& kernel_case);
+
+// What one worker needs for that, scratchpad included. Throws Error (exit 2) for a
 // problem that its contract refuses.
 std::int64_t arena_bytes(const KernelCase& kernel_case);
 
 // What the kernel says could be used without swapping; 0 = unknown.
 std::int64_t available_memory_bytes();
 
-// `count` arenas of `bytes_wanted` each, faulted in; together at most `fraction` of the available
-// memory. Fewer or none when memory is short: workers then stage as many sets as they can.
-std::vector<SharedMemory> make_arenas(int count, std::int64_t bytes_wanted, double fraction = 0.25);
+// One arena per worker, `bytes_wanted` of each, faulted in; together at most `fraction` of the
+// available memory (scaled down alike). None when memory is short: workers then stage as many sets
+// as they can.
+std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted,
+                                      double fraction = 0.25);
+// True when `arenas` serve these wishes already.
+bool arenas_suffice(std::span<const SharedMemory> arenas,
+                    std::span<const std::int64_t> bytes_wanted);
 
 }  // namespace halmark

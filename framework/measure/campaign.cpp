@@ -158,20 +158,22 @@ void Campaign::note_loss(const KernelCase& kernel_case, const Measurement& row, 
   if (was_lost) losses.last_reason = row.reason;
 }
 
+// Worker i needs memory for the largest case that has a worker i.
 void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
-  std::int64_t largest = 0;
-  int workers = 0;
+  std::vector<std::int64_t> wanted;
   for (const KernelCase& kernel_case : cases) {
     try {
-      largest = std::max(largest, arena_bytes(kernel_case));
-      workers = std::max(workers, case_group(kernel_case).workers());
+      const std::int64_t bytes = arena_bytes(kernel_case);
+      const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
+      if (wanted.size() < workers) wanted.resize(workers, 0);
+      for (std::size_t i = 0; i < workers; ++i) wanted[i] = std::max(wanted[i], bytes);
     } catch (const Error&) {
       // Its trial will say what is wrong with it, as a row.
     }
   }
-  const bool is_enough = static_cast<int>(arenas_.size()) >= workers && !arenas_.empty() &&
-                         arenas_.front().bytes() >= largest;
-  if (!is_enough) arenas_ = make_arenas(workers, largest);
+  if (arenas_suffice(arenas_, wanted)) return;
+  arenas_.clear();  // before the new ones are made: both together may not fit
+  arenas_ = make_arenas(wanted);
 }
 
 void Campaign::finish(Measurement row, bool is_resumed) {

@@ -146,10 +146,6 @@ std::vector<std::optional<Outcome<protocol::Staged>>> Crew::stage_each(
   return outcomes;
 }
 
-std::vector<Outcome<RevealAnswer>> Crew::reveal(std::int64_t id, const std::vector<int>& sets) {
-  return finish_all<RevealAnswer>(workers_, [&](Worker& w) { return w.reveal(id, sets); });
-}
-
 void Crew::run_together(const std::function<void(Worker&, int index, int barrier_fd)>& begin) {
   if (size() == 1) {
     begin(worker(0), 0, -1);

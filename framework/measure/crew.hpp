@@ -49,7 +49,6 @@ class Crew {
   // One request of its own per shard, or none; the answer stands at the same place.
   std::vector<std::optional<Outcome<protocol::Staged>>> stage_each(
       const std::vector<std::optional<protocol::Stage>>& requests);
-  std::vector<Outcome<RevealAnswer>> reveal(std::int64_t id, const std::vector<int>& sets);
   // All shards at once, from a common barrier when there are several.
   std::vector<Outcome<SampleAnswer>> sample(const protocol::SampleRequest& request);
   std::vector<Outcome<SequenceAnswer>> sequence(

@@ -223,7 +223,7 @@ Device measure_peaks(const PeakOptions& options) {
   const std::int64_t available = available_memory_bytes();
   const std::int64_t memory_bytes =
       available > 0 ? std::min<std::int64_t>(256 * mib, available / 16) : 256 * mib;
-  const auto arenas = make_arenas(1, memory_bytes * 4 + 16 * mib);
+  const auto arenas = make_arenas(std::vector{memory_bytes * 4 + 16 * mib});
 
   WorkerOptions worker_options;
   worker_options.place = {.backend = "cpu", .device = "0", .parts = 1, .part = 0};

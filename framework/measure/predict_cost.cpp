@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/contract.hpp"
+#include "measure/arena.hpp"
 #include "measure/case_group.hpp"
 #include "measure/stop_rule.hpp"
 #include "measure/utilisation.hpp"
@@ -59,13 +60,12 @@ CampaignCost predict_cost(std::span<const KernelCase> cases, int rounds,
     const double kernel_s = predicted_kernel_ns(kernel_case, device, threads, priors) * 1e-9;
     const double sample_s = std::max(kernel_s, rule.min_sample_ns * 1e-9);
     const auto samples = static_cast<double>(min_samples_for(rule, kernel_s * 1e9));
-    // Warm-up takes two batches and the gate two more calls.
     const double sampling_s = std::max(samples * sample_s, std::min(rule.budget_s, 64 * sample_s));
-    const Problem problem = complete_problem(kernel_case.problem);
-    const Work work = find_contract(problem.op)->work(problem.params);
-    const double staged_bytes = work.bytes() + work.constant_bytes * kernel_case.sets;
+    // What is generated, packed and copied before the first call: a gather stages its whole table.
+    const auto filled_bytes = static_cast<double>(staged_bytes(kernel_case));
+    // Warm-up takes two batches and the gate two more calls.
     const double seconds =
-        priors.gate_s + staged_bytes / priors.pack_bytes_per_s + sampling_s + 4 * sample_s;
+        priors.gate_s + filled_bytes / priors.pack_bytes_per_s + sampling_s + 4 * sample_s;
     cost.case_seconds.push_back(seconds);
     cost.seconds += seconds * rounds;
     groups.insert(case_group(kernel_case));

@@ -43,12 +43,15 @@ void keep_most_moved(std::optional<double>& before, std::optional<double>& after
 }
 
 void absorb(ShardSeries& series, const ShardBlocks& blocks) {
+  series.written_sets.clear();
   for (const SampleAnswer& shard : blocks) {
     for (const Signal& signal : shard.measured.signals) keep_worst_signal(series.signals, signal);
     keep_most_moved(series.clock_hz_before, series.clock_hz_after, shard.measured.clock_hz_before,
                     shard.measured.clock_hz_after);
     keep_most_moved(series.peak_before, series.peak_after, shard.measured.peak_before,
                     shard.measured.peak_after);
+    auto& sets = series.written_sets.emplace_back();
+    for (const RawSample& sample : shard.samples) sets.push_back(sample.set);
   }
   series.environment = blocks.front().measured.environment;
 }
@@ -208,7 +211,9 @@ class CommonSampling {
 
 Outcome<ShardSeries> sample_shards(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
                                    double wall_cap_s, double first_ns) {
-  if (crew.size() == 1) return sample_alone(crew, id, rule, wall_cap_s);
+  // Ranks of a collective never decide by themselves, not even a lone one.
+  const bool decides_alone = crew.size() == 1 && !crew.group().is_collective;
+  if (decides_alone) return sample_alone(crew, id, rule, wall_cap_s);
   return CommonSampling(crew, id, rule, wall_cap_s, first_ns).run();
 }
 

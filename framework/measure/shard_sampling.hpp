@@ -18,6 +18,9 @@ struct ShardSeries {
   std::optional<double> clock_hz_before, clock_hz_after;  // of the shard that moved most
   std::optional<double> peak_before, peak_after;
   std::string environment;
+  // Per shard: first sets of the samples of the last request. Outputs are poisoned when a request
+  // begins and shards warm up for themselves, so these are the slots that hold results.
+  std::vector<std::vector<int>> written_sets;
 };
 
 // One shard decides by itself when to stop. Several run blocks of equal n from a common barrier;

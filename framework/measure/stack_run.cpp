@@ -103,21 +103,18 @@ class StackRun {
     const auto share = static_cast<std::int64_t>(options_.memory_fraction *
                                                  static_cast<double>(available_memory_bytes())) /
                        ranks;
-    std::int64_t largest = 0;
+    std::vector<std::int64_t> wanted;
     for (const Stack& stack : per_rank_) {
       sets_.push_back(affordable_sets(stack, share));
-      std::int64_t bytes = 0;
+      wanted.push_back(0);
       for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
-        bytes += arena_bytes(with_sets(stack.kernels[k], sets_.back()[k]));
+        wanted.back() += arena_bytes(with_sets(stack.kernels[k], sets_.back()[k]));
       }
-      largest = std::max(largest, bytes);
     }
     auto& kept = arenas();
-    const bool is_enough =
-        static_cast<int>(kept.size()) >= ranks && kept.front().bytes() >= largest;
-    if (is_enough) return;
+    if (arenas_suffice(kept, wanted)) return;
     kept.clear();  // before the new ones are made: both together may not fit
-    kept = make_arenas(ranks, largest, options_.memory_fraction);
+    kept = make_arenas(wanted, options_.memory_fraction);
   }
 
   // Collectives last and all ranks together: their first call waits for every rank.

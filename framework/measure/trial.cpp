@@ -101,22 +101,20 @@ class Trial {
     CheckPlan plan;
     plan.seed = options_.check_seed;
     plan.lines_and_freivalds = !history_.shapes.contains(shape);
-    if (!check_revealed(0, plan)) return false;
+    if (!check_revealed(std::vector<int>(shards_.size(), 0), plan)) return false;
     history_.shapes.insert(shape);
     return twin();
   }
 
-  // Reveals one set on every shard and compares it.
-  bool check_revealed(int set, const CheckPlan& plan) {
-    const auto outcomes = crew_.reveal(stage_id, {set});
-    if (const auto failure = first_failure(outcomes)) return end(*failure);
+  // Reveals one set on every shard and compares it; `sets[rank]` names it.
+  bool check_revealed(std::span<const int> sets, const CheckPlan& plan) {
     const auto operands = contract_->operands(problem_.params);
-    for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    for (std::size_t rank = 0; rank < shards_.size(); ++rank) {
+      const auto shown = crew_.worker(static_cast<int>(rank)).reveal(stage_id, {sets[rank]});
+      if (!shown) return end(shown.failure);
       StagedInputs inputs(options_.input_seed, operands, row_.kernel_case.mode,
                           shards_[rank].constants_shared);
-      if (!accept(compare(*outcomes[rank], inputs, problem_, static_cast<int>(rank), plan))) {
-        return false;
-      }
+      if (!accept(compare(*shown, inputs, problem_, static_cast<int>(rank), plan))) return false;
     }
     return true;
   }
@@ -208,6 +206,7 @@ class Trial {
     row_.peak_flops_before = series.peak_before;
     row_.peak_flops_after = series.peak_after;
     row_.environment = std::move(series.environment);
+    written_sets_ = std::move(series.written_sets);
     if (sets_ != row_.kernel_case.sets) {
       row_.environment += "; " + std::to_string(sets_) + " of " +
                           std::to_string(row_.kernel_case.sets) + " sets fit the memory";
@@ -215,15 +214,21 @@ class Trial {
     if (!row_.samples.empty()) summarise(row_);
   }
 
-  // A slot that some sample wrote, chosen after the loop.
+  // On each shard a slot that some sample wrote, chosen after the loop: any execution of it, not
+  // only the first, because a kernel may do that one alone.
   bool gate_after_loop() {
     const std::uint64_t seed = hash_combine(options_.check_seed, 0x6166746572);
-    const Sample& sample = row_.samples[uniform_below(hash_u64(seed, 0), row_.samples.size())];
-    // Any of its executions, not only the first: a kernel may do that one alone.
-    const auto executions = static_cast<std::uint64_t>(std::max<std::int64_t>(1, row_.repeat));
-    const auto execution = static_cast<std::int64_t>(uniform_below(hash_u64(seed, 1), executions));
-    const int set = static_cast<int>((sample.set + execution) % sets_);
-    if (check_revealed(set, after_loop_plan(seed))) return true;
+    std::vector<int> sets;
+    for (std::size_t rank = 0; rank < shards_.size(); ++rank) {
+      const std::vector<int>& written = written_sets_[rank];
+      if (written.empty()) return true;  // the deadline came before the first sample of the block
+      const int first = written[uniform_below(hash_u64(seed, 2 * rank), written.size())];
+      const auto executions = static_cast<std::uint64_t>(std::max<std::int64_t>(1, row_.repeat));
+      const auto execution =
+          static_cast<std::int64_t>(uniform_below(hash_u64(seed, 2 * rank + 1), executions));
+      sets.push_back(static_cast<int>((first + execution) % shards_[rank].sets));
+    }
+    if (check_revealed(sets, after_loop_plan(seed))) return true;
     if (row_.status == Status::wrong_result || row_.status == Status::nan_result) {
       row_.reason = "after the sample loop: " + row_.reason;
     }
@@ -261,6 +266,7 @@ class Trial {
   Problem problem_;
   const OpContract* contract_ = nullptr;
   std::vector<protocol::Staged> shards_;
+  std::vector<std::vector<int>> written_sets_;  // per shard
   int sets_ = 1;
   bool staged_ = false;
   Measurement row_;

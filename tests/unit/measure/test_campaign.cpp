@@ -198,6 +198,30 @@ TEST(Campaign, shards_at_once_start_together_and_the_slowest_counts) {
   EXPECT_GE(row.samples.size() + static_cast<std::size_t>(row.samples_dropped), 12U);
 }
 
+// Blocks after the first write other slots than it did; the check after the loop must know which.
+TEST(Campaign, shards_at_once_are_checked_in_a_slot_that_the_last_block_wrote) {
+  if (Topology::of_machine().processing_units() < 2) GTEST_SKIP() << "one CPU";
+  KernelCase pair = gemm_case(8, 16, 8, 24);
+  pair.parts = 2;
+  pair.shards_at_once = 2;
+  CampaignOptions options = fake_options("latency_ns=100000;noise=0.3");
+  options.rule.stop = "budget";
+  options.rule.min_samples = 4;
+  options.rule.budget_s = 0.01;
+  options.rounds = 3;
+  const std::vector<KernelCase> cases{pair};
+  for (const Measurement& row : Campaign(std::move(options)).run(cases)) {
+    EXPECT_EQ(row.status, Status::ok) << row.reason;
+    EXPECT_GT(row.samples.size() + static_cast<std::size_t>(row.samples_dropped), 4U);
+  }
+}
+
+TEST(Campaign, a_collective_of_one_rank_needs_no_launcher) {
+  KernelCase alone = fake_case({"all_reduce", {{"bytes", 256}, {"ranks", 1}, {"dtype", 2}}});
+  const Measurement row = measure_one("", alone);
+  EXPECT_EQ(row.status, Status::ok) << row.reason;
+}
+
 TEST(Campaign, a_shard_that_crashes_beside_another_ends_the_trial_as_a_row) {
   if (Topology::of_machine().processing_units() < 2) GTEST_SKIP() << "one CPU";
   KernelCase pair = copy_case(4096);
