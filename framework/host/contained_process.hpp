@@ -40,7 +40,8 @@ struct ProcessSpec {
   bool limit_address_space = true;      // RLIMIT_AS where no cgroup bounds memory; never for GPUs
   std::string log_path;                 // stdout and stderr; "" = an unnamed temporary file
   bool keep_core = false;
-  bool use_cgroup = true;  // false: as on a machine that offers none
+  bool is_launcher = false;  // mpirun: exits with 128 + signal when a rank died of one
+  bool use_cgroup = true;    // false: as on a machine that offers none
 };
 
 struct ExitCause {
