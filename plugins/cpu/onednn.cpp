@@ -128,8 +128,10 @@ memory::desc plain_weights(const MatmulShape& shape) {
 
 namespace {
 
-// An empty descriptor, not an exception, when the library has nothing for the shape.
-matmul::primitive_desc first_implementation(const dnnl::engine& engine, const MatmulShape& shape) {
+// Calls visit(descriptor) for each implementation in the library's order until it returns true. All
+// happens in here because oneDNN 2.x keeps a pointer to the op descriptor for next_impl().
+template <typename Visit>
+void visit_implementations(const dnnl::engine& engine, const MatmulShape& shape, Visit&& visit) {
   const memory::desc src({shape.m, shape.k}, onednn_dtype(shape.src_dtype), memory::format_tag::ab);
   const memory::desc dst({shape.m, shape.n}, onednn_dtype(shape.dst_dtype), memory::format_tag::ab);
   const memory::desc weights =
@@ -138,11 +140,17 @@ matmul::primitive_desc first_implementation(const dnnl::engine& engine, const Ma
           : plain_weights(shape);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  // An empty descriptor, not an exception, when the library has nothing for the shape.
 #if DNNL_VERSION_MAJOR >= 3
-  return matmul::primitive_desc(engine, src, weights, dst, attributes, true);
+  matmul::primitive_desc candidate(engine, src, weights, dst, attributes, true);
 #else
-  return matmul::primitive_desc(matmul::desc(src, weights, dst), attributes, engine, true);
+  const matmul::desc op(src, weights, dst);
+  matmul::primitive_desc candidate(op, attributes, engine, true);
 #endif
+  if (!candidate) return;
+  do {
+    if (visit(candidate)) return;
+  } while (candidate.next_impl());
 }
 
 }  // namespace
@@ -150,23 +158,23 @@ matmul::primitive_desc first_implementation(const dnnl::engine& engine, const Ma
 std::optional<matmul::primitive_desc> matmul_implementation(const dnnl::engine& engine,
                                                             const MatmulShape& shape,
                                                             const std::string& label) {
-  matmul::primitive_desc candidate = first_implementation(engine, shape);
-  if (!candidate) return std::nullopt;
-  do {
-    if (label.empty() || label == candidate.impl_info_str()) return candidate;
-  } while (candidate.next_impl());
-  return std::nullopt;
+  std::optional<matmul::primitive_desc> found;
+  visit_implementations(engine, shape, [&](const matmul::primitive_desc& candidate) {
+    if (!label.empty() && label != candidate.impl_info_str()) return false;
+    found = candidate;
+    return true;
+  });
+  return found;
 }
 
 std::vector<std::string> matmul_implementations(const dnnl::engine& engine,
                                                 const MatmulShape& shape) {
   std::vector<std::string> labels;
-  matmul::primitive_desc candidate = first_implementation(engine, shape);
-  if (!candidate) return labels;
-  do {
+  visit_implementations(engine, shape, [&](const matmul::primitive_desc& candidate) {
     const std::string label = candidate.impl_info_str();
     if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
-  } while (candidate.next_impl());
+    return false;
+  });
   return labels;
 }
 
