@@ -35,6 +35,8 @@ class ProcessCgroup {
   std::vector<int> join_fds() const;
   bool bounds_memory() const { return bounds_memory_; }
   void kill() const;
+  // False: only memory is bounded here, kill does nothing and is_empty knows nothing.
+  bool watches_processes() const { return !unified_.empty(); }
   bool is_empty() const;
   std::int64_t oom_kills() const;
 

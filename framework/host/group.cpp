@@ -79,6 +79,8 @@ Environment group_environment(const CpuSet& cpus, const Environment& named) {
   environment["OMPI_MCA_osc"] = "^ucx";
   environment["OMPI_MCA_coll"] = "^hcoll,ucc";
   environment["OMPI_MCA_btl_base_warn_component_unused"] = "0";
+  // mpirun gives the other ranks a second of grace when one died; nothing of theirs is worth it.
+  environment["OMPI_MCA_odls_base_sigkill_timeout"] = "0";
   // Ranks sleep in the kernel only if they are told that they share cores.
   environment["OMPI_MCA_mpi_yield_when_idle"] = "0";
   for (const auto& [name, value] : named) environment[name] = value;

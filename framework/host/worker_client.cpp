@@ -20,7 +20,7 @@ using protocol::ReceiveStatus;
 using protocol::Type;
 
 constexpr std::size_t block_doubles_max = 64u << 20;  // of one request, over all its blocks
-constexpr double exit_wait_s = 2;
+constexpr double exit_wait_s = 5;  // mpirun needs a second to tell how a rank ended
 constexpr double quit_wait_s = 0.5;
 constexpr double log_check_s = 1;
 
@@ -260,7 +260,11 @@ void Worker::pump() {
     received.status = ReceiveStatus::timed_out;
     pending_.failure = lost(received);
   }
-  if (process_) process_->trim_log();
+  const auto now = std::chrono::steady_clock::now();
+  if (process_ && now >= next_log_check_) {
+    process_->trim_log();
+    next_log_check_ = *protocol::deadline_after(log_check_s);
+  }
 }
 
 std::optional<WorkerFailure> Worker::settle() {
@@ -472,6 +476,12 @@ void Worker::quit() {
     phase_ = "quit";
     [[maybe_unused]] const bool sent = channel_.send(Type::quit, next_request_++, 0, "", -1,
                                                      protocol::deadline_after(quit_wait_s));
+    // Ranks leave together: waiting here for mpirun would wait for the ranks not yet asked.
+    if (process_.use_count() > 1) {
+      lose({Status::worker_lost, "the worker was asked to leave", phase_, 0, true});
+      process_.reset();
+      return;
+    }
     process_->wait(protocol::deadline_after(quit_wait_s));
   }
   kill();

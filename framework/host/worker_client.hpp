@@ -2,6 +2,7 @@
 // worker can fail to one status. The parent never loads a plugin; this is its only way to one.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -113,7 +114,8 @@ class Worker {
   Outcome<Done> finish_join();
   Outcome<protocol::ProbeAnswer> probe(const protocol::ProbeRequest& request);
   Outcome<Done> close();  // the device; another may be opened
-  // Asks an idle worker to leave, waits 500 ms, then kills; always ends the worker.
+  // Asks an idle worker to leave, waits 500 ms, then kills. Of a group, the last rank asked waits:
+  // quit every rank.
   void quit();
   // SIGKILL to everything the worker started. False when it cannot be killed: the device is lost.
   bool kill();
@@ -166,7 +168,7 @@ class Worker {
   PhaseLimits limits_;
   std::uint32_t next_request_ = 1;
   std::string phase_ = "hello";
-  double sample_limit_s_ = 0;
+  std::chrono::steady_clock::time_point next_log_check_{};
   Pending pending_;
   std::optional<WorkerFailure> gone_;
 };

@@ -61,6 +61,10 @@ void misbehave(const std::string& phase) {
     ::abort();
   }
   if (fault == "exit_" + phase) ::_exit(0);
+  if (fault == "fill_memory_" + phase) {
+    constexpr std::size_t block_bytes = 16u << 20;
+    while (true) std::memset(new char[block_bytes], 1, block_bytes);
+  }
   if (fault == "daemon_" + phase) {
     leave_daemon();
     hang();

@@ -42,6 +42,19 @@ TEST_F(Group, every_rank_is_a_worker_of_its_own_with_the_cpus_it_was_given) {
   for (pid_t pid : pids) EXPECT_NE(::kill(pid, 0), 0);
 }
 
+TEST_F(Group, ranks_that_are_asked_to_leave_leave_together) {
+  auto group = start_group(std::vector<WorkerOptions>(2, scripted_rank("")));
+  ASSERT_TRUE(group) << group.failure.reason;
+  const auto first = static_cast<pid_t>((*group)[0]->pid());
+  const auto last = static_cast<pid_t>((*group)[1]->pid());
+  (*group)[0]->quit();
+  EXPECT_FALSE((*group)[0]->load("anything"));
+  EXPECT_TRUE((*group)[1]->alive());
+  (*group)[1]->quit();
+  EXPECT_NE(::kill(first, 0), 0);
+  EXPECT_NE(::kill(last, 0), 0);
+}
+
 TEST_F(Group, a_rank_that_dies_ends_the_group_and_names_the_signal) {
   auto group = start_group(std::vector<WorkerOptions>(2, scripted_rank("crash_load")));
   ASSERT_TRUE(group) << group.failure.reason;

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host/barrier.hpp"
+#include "host/cgroup.hpp"
 #include "host/descendants.hpp"
 #include "host/worker_client.hpp"
 
@@ -139,6 +139,21 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"abort_pack", Status::crashed, "pack", "signal 6", SIGABRT},
                     Fault{"exit_first", Status::worker_lost, "first", "exit code 0", 0}),
     [](const auto& test) { return std::string(test.param.name); });
+
+TEST(WorkerClient, a_worker_that_outgrows_its_memory_is_out_of_memory_and_not_crashed) {
+  const auto& places = cgroup_places();
+  if (places.memory_v1.empty() && !places.has_memory_v2) {
+    GTEST_SKIP() << "no writable memory cgroup";
+  }
+  WorkerOptions options = scripted("fill_memory_create");
+  options.memory_limit_bytes = 256 << 20;
+  auto worker = start(options);
+  ASSERT_TRUE(worker);
+  const auto staged = worker->stage(some_stage());
+  ASSERT_FALSE(staged);
+  EXPECT_EQ(staged.failure.status, Status::out_of_memory) << staged.failure.reason;
+  EXPECT_EQ(staged.failure.phase, "create");
+}
 
 class HangInCreate : public testing::TestWithParam<const char*> {};
 
