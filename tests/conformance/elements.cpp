@@ -66,6 +66,7 @@ void every_element(const PluginUnderTest& plugin, const DeviceUnderTest& device,
       Worker* worker = open_worker(plugin, device);
       ASSERT_NE(worker, nullptr);
       const Problem problem{std::string(op.contract->name()), params};
+      if (!is_supported(*worker, kernel, problem, Config{})) continue;
       for (const auto& config : variants(*worker, kernel, problem)) {
         check_one(*worker, *op.contract, params, {.kernel = kernel, .config = config});
       }

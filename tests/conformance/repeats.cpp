@@ -38,6 +38,19 @@ void repeats_and_rings(Worker& worker, const OpContract& contract, const Params&
   }
 }
 
+// Every set has inputs of its own: an answer remembered from another set is wrong.
+void own_inputs(Worker& worker, const OpContract& contract, const Params& params) {
+  const auto request = stage_request(contract, params, {.sets = 3, .mode = CacheMode::rotate_all});
+  const auto staged = stage(worker, request);
+  if (!staged) return;
+  const auto answer = worker.sample(counted(request.id, 2, 3));
+  ASSERT_TRUE(answer) << answer.failure.reason;
+  for (int set = 0; set < staged->sets; ++set) {
+    EXPECT_TRUE(outputs_are_right(worker, request, *staged, {set})) << "set " << set;
+  }
+  worker.drop(request.id);
+}
+
 void three_runs(Worker& worker, const OpContract& contract, const Params& params) {
   std::vector<std::byte> first;
   for (int run = 0; run < 3; ++run) {
@@ -114,6 +127,7 @@ void register_repeats(const PluginUnderTest& plugin, const DeviceUnderTest& devi
   for (const auto& op : device.ops) {
     if (op.is_collective || op.combinations.empty()) continue;
     add(plugin, device, op, "repeats_and_rings_agree", repeats_and_rings);
+    add(plugin, device, op, "sets_with_own_inputs_get_own_outputs", own_inputs);
     add(plugin, device, op, "three_runs_are_bit_equal", three_runs);
     add(plugin, device, op, "a_sequence_equals_its_steps", sequence_of_steps);
     if (has_constants(op)) {

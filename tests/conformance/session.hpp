@@ -16,7 +16,8 @@ WorkerOptions worker_options();
 // An open device in a worker of this process. Null with a gtest failure when it cannot be opened.
 Worker* open_worker(const PluginUnderTest& plugin, const DeviceUnderTest& device);
 
-// Ranks 0..n-1 of a group, each with the device open and joined. Empty with a failure or a skip.
+// Ranks 0..n-1 of a group, each with the device open and joined. Empty with a failure, or
+// without one where the backend has no group of this size.
 std::vector<Worker*> open_group(const PluginUnderTest& plugin, const DeviceUnderTest& device,
                                 int ranks);
 

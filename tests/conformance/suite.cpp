@@ -36,10 +36,9 @@ bool concerns(const std::string& filter, const std::string& label) {
 
 std::string dtypes_of(const OpContract& contract, const Params& params) {
   std::string text;
-  for (const auto& param : params.items()) {
-    const auto spec = std::ranges::find(contract.params(), param.name, &ParamSpec::name);
-    if (spec == contract.params().end() || spec->kind != ParamKind::dtype) continue;
-    text += (text.empty() ? "" : "_") + std::string(dtype_name(params.dtype(param.name)));
+  for (const auto& spec : contract.params()) {
+    if (spec.kind != ParamKind::dtype) continue;
+    text += (text.empty() ? "" : "_") + std::string(dtype_name(params.dtype(spec.name)));
   }
   return text;
 }

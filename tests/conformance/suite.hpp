@@ -14,7 +14,7 @@ namespace halmark::conformance {
 
 // Problems of one op that differ in sizes and not in dtypes; at least one of them is supported.
 struct Combination {
-  std::string dtypes;  // "bf16_bf16_f32": the dtype parameters in name order; "" = the op has none
+  std::string dtypes;  // "bf16_bf16_f32": the dtype parameters, source first; "" = the op has none
   std::vector<Params> problems;
 };
 
