@@ -85,16 +85,23 @@ double settle_collective(TimedStep& step, const protocol::SampleRequest& request
 }
 
 // Leaves the step with the repeat to sample with; gives the expected length of one interval.
-double settle(TimedStep& step, const protocol::SampleRule& rule, int sets, ClockSource& clock) {
+double settle(TimedStep& step, const protocol::SampleRule& rule, const StagedKernel& kernel,
+              ClockSource& clock) {
   if (rule.repeat > 0) {
     step.set_repeat(rule.repeat);
     return rule.warmup_cap_s > 0 ? warm_up(step, rule.warmup_cap_s, clock) : 0;
   }
+  // The first call has warmed a slow kernel: more of them would take longer than sampling it.
+  const double first_call_ns = kernel.staged().one_time.first_ns;
+  if (first_call_ns >= slow_call_ns) {
+    step.set_repeat(1);
+    return first_call_ns >= rule.warmup_cap_s * 1e9 ? first_call_ns : interval_ns(step, clock);
+  }
   const double first_ns = pilot_ns(step, rule.min_sample_ns, clock);
-  step.set_repeat(repeat_for(first_ns, rule.min_sample_ns, sets));
+  step.set_repeat(repeat_for(first_ns, rule.min_sample_ns, kernel.sets()));
   const double warm_ns = warm_up(step, rule.warmup_cap_s, clock);
   const double execution_ns = warm_ns / static_cast<double>(step.repeat());
-  step.set_repeat(repeat_for(execution_ns, rule.min_sample_ns, sets));
+  step.set_repeat(repeat_for(execution_ns, rule.min_sample_ns, kernel.sets()));
   return execution_ns * static_cast<double>(step.repeat());
 }
 
@@ -185,7 +192,7 @@ SampleResult sample(DeviceContext& context, StagedKernel& kernel,
     probes.read(kernel.work().compute_dtype, measured.clock_hz_before, measured.peak_before);
   const double expected_ns = kernel.is_collective()
                                  ? settle_collective(*step, request, context.clock)
-                                 : settle(*step, request.rule, kernel.sets(), context.clock);
+                                 : settle(*step, request.rule, kernel, context.clock);
   measured.repeat = step->repeat();
   measured.environment = probes.environment();
   if (request.pilot_only) {

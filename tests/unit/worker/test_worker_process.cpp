@@ -313,6 +313,17 @@ TEST(WorkerSample, the_pilot_makes_a_sample_long_enough) {
   for (const RawSample& sample : sampled->samples) EXPECT_GE(sample.wall_ns, 2000);
 }
 
+TEST(WorkerSample, a_call_above_fifty_milliseconds_is_sampled_three_times) {
+  FakeWorker worker("latency_ns=60000000");
+  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+  protocol::SampleRequest request;
+  request.id = 1;
+  auto sampled = worker->sample(request);
+  ASSERT_TRUE(sampled) << sampled.failure.reason;
+  EXPECT_EQ(sampled->samples.size(), 3u);
+  EXPECT_EQ(sampled->measured.repeat, 1);
+}
+
 TEST(WorkerSample, the_wall_cap_keeps_the_samples) {
   FakeWorker worker("latency_ns=2000000");
   ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
