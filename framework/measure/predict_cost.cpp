@@ -55,6 +55,7 @@ CampaignCost predict_cost(std::span<const KernelCase> cases, int rounds,
                           int device_threads, const CostPriors& priors) {
   CampaignCost cost;
   std::set<CaseGroup> groups;
+  double arenas_bytes = 0;
   for (const KernelCase& kernel_case : cases) {
     const int threads = std::max(1, device_threads / std::max(1, kernel_case.parts));
     const double kernel_s = predicted_kernel_ns(kernel_case, device, threads, priors) * 1e-9;
@@ -63,6 +64,7 @@ CampaignCost predict_cost(std::span<const KernelCase> cases, int rounds,
     const double sampling_s = std::max(samples * sample_s, std::min(rule.budget_s, 64 * sample_s));
     // What is generated, packed and copied before the first call: a gather stages its whole table.
     const auto filled_bytes = static_cast<double>(staged_bytes(kernel_case));
+    arenas_bytes = std::max(arenas_bytes, filled_bytes * case_group(kernel_case).workers());
     // Warm-up takes two batches and the gate two more calls.
     const double seconds =
         priors.gate_s + filled_bytes / priors.pack_bytes_per_s + sampling_s + 4 * sample_s;
@@ -70,6 +72,7 @@ CampaignCost predict_cost(std::span<const KernelCase> cases, int rounds,
     cost.seconds += seconds * rounds;
     groups.insert(case_group(kernel_case));
   }
+  cost.seconds += arenas_bytes / priors.page_bytes_per_s;
   for (const CaseGroup& group : groups) {
     cost.seconds += rounds * (group.is_collective ? priors.group_start_s : priors.worker_start_s) *
                     group.workers();

@@ -16,7 +16,8 @@ struct CostPriors {
   double worker_start_s = 0.05;        // spawn, load, open, first library calls
   double group_start_s = 0.15;         // mpirun and MPI_Init of every rank
   double gate_s = 0.012;               // stage, reveal, checks, probes of one trial
-  double pack_bytes_per_s = 1.0e9;     // generating, packing and copying one set
+  double pack_bytes_per_s = 1.5e9;     // generating, packing and copying one set
+  double page_bytes_per_s = 4e8;       // faulting in fresh memory, once
   double bandwidth_bytes_per_s = 8e9;  // where no peak is known
   double flops_per_s = 3e10;
 };

@@ -68,7 +68,10 @@ TEST(PredictCost, grows_with_rounds_cases_and_size) {
   const protocol::SampleRule rule;
   const double once = predict_cost(one, 1, rule, nullptr, 2).seconds;
   EXPECT_GT(once, 0);
-  EXPECT_NEAR(predict_cost(one, 3, rule, nullptr, 2).seconds, 3 * once, 1e-9);
+  const CampaignCost thrice = predict_cost(one, 3, rule, nullptr, 2);
+  EXPECT_EQ(thrice.case_seconds, predict_cost(one, 1, rule, nullptr, 2).case_seconds);
+  EXPECT_GT(thrice.seconds, 2 * once);  // memory is made once, workers and trials every round
+  EXPECT_LT(thrice.seconds, 3 * once);
   EXPECT_GT(predict_cost(two, 1, rule, nullptr, 2).seconds, once);
   const std::vector<KernelCase> slow{copy_case(std::int64_t{1} << 32)};
   const CampaignCost cost = predict_cost(slow, 1, rule, nullptr, 2);
