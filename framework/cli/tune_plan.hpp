@@ -39,8 +39,6 @@ struct TunePlan {
 protocol::SampleRule sample_rule(const MeasureSettings& settings);
 // Ring of one of `parts` shards: min(measured plateau, 512 MiB, a quarter of its memory).
 std::int64_t ring_bytes(const LocalMachine& machine, int parts);
-// Ring of one of `parts` shards: min(measured plateau, 512 MiB, a quarter of its memory).
-std::int64_t ring_bytes(const LocalMachine& machine, int parts);
 DeviceFacts device_facts(const LocalMachine& machine, int parts);
 
 // Throws Error (exit 2) for an unknown model or a sweep without a possible configuration.

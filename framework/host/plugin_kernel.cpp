@@ -135,7 +135,8 @@ PluginResult<std::vector<DomainDescription>> OpenDevice::domains(std::uint32_t k
 PluginError OpenDevice::supports(std::uint32_t kernel, const Problem& problem,
                                  const Config* config) noexcept {
   const ProblemView problem_view(problem);
-  const ConfigView config_view(config ? config->params : Params());
+  const Params none;  // named: the view keeps pointers into the parameters
+  const ConfigView config_view(config != nullptr ? config->params : none);
   Call call;
   return call.outcome(
       plugin_.api->kernel->supports(handle(), kernel, problem_view.get(),
@@ -147,7 +148,8 @@ PluginResult<PreparedKernel> OpenDevice::prepare(std::uint32_t kernel, const Pro
                                                  const Config* config,
                                                  const Communicator* communicator) noexcept {
   const ProblemView problem_view(problem);
-  const ConfigView config_view(config ? config->params : Params());
+  const Params none;  // named: the view keeps pointers into the parameters
+  const ConfigView config_view(config != nullptr ? config->params : none);
   hm_prepared* prepared = nullptr;
   Call call;
   auto error =
