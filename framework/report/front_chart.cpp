@@ -9,8 +9,8 @@
 namespace halmark::report {
 namespace {
 
-constexpr double width = 720, height = 470;
-constexpr double left = 74, right = 704, top = 16, bottom = 418;
+constexpr double width = 600, height = 440;
+constexpr double left = 66, right = 590, top = 12, bottom = 392;
 constexpr double label_font = 12;
 constexpr double radius_min = 4.5, radius_max = 11;
 
@@ -59,17 +59,31 @@ std::string point_title(const Evaluation& evaluation, const std::string& label) 
 
 // What the front reaches: for every latency the best throughput at or below it. Points that are on
 // the front for their memory alone lie below the line.
-std::string staircase(const PhaseView& view, const Canvas& canvas) {
-  std::string d;
+std::vector<Point> staircase_corners(const PhaseView& view, const Canvas& canvas) {
+  std::vector<Point> corners;
   double best = 0;
   for (const FrontRow& row : view.front) {
     if (row.estimate->tokens_per_s <= best) continue;
     best = row.estimate->tokens_per_s;
     const Point at = canvas.at(*row.estimate);
-    d += d.empty() ? 'M' + px(at.x) + ' ' + px(at.y) : 'H' + px(at.x) + 'V' + px(at.y);
+    if (!corners.empty()) corners.push_back({at.x, corners.back().y});
+    corners.push_back(at);
   }
-  if (d.empty()) return {};
-  return "<path class=\"front\" d=\"" + d + 'H' + px(right) + "\"/>\n";
+  if (!corners.empty()) corners.push_back({right, corners.back().y});
+  return corners;
+}
+
+std::string staircase(const std::vector<Point>& corners) {
+  std::string d;
+  for (const Point& corner : corners) {
+    d += (d.empty() ? 'M' : 'L') + px(corner.x) + ' ' + px(corner.y);
+  }
+  return d.empty() ? d : "<path class=\"front\" d=\"" + d + "\"/>\n";
+}
+
+Box between(Point a, Point b) {
+  return {std::min(a.x, b.x) - 1, std::min(a.y, b.y) - 1, std::max(a.x, b.x) + 1,
+          std::max(a.y, b.y) + 1};
 }
 
 std::string error_bar(const Estimate& e, const Canvas& canvas) {
@@ -117,14 +131,25 @@ std::string leader(Point point, double radius, const Box& box) {
   return svg_line(start, end, "leader");
 }
 
-std::string labels(const PhaseView& view, const Canvas& canvas) {
+LabelPlacer placer_for(const PhaseView& view, const Canvas& canvas,
+                       const std::vector<Point>& corners) {
   LabelPlacer placer({left + 2, top + 2, right - 2, bottom - 2}, label_font);
   for (const FrontRow& row : view.front) {
-    placer.avoid(canvas.at(*row.estimate), canvas.radius(*row.estimate) + 1);
+    const Estimate& e = *row.estimate;
+    const double y = canvas.at(e).y;
+    placer.avoid(marker_box(canvas.at(e), canvas.radius(e) + 1));
+    placer.avoid(between({canvas.x.at(e.low_ns), y - 3}, {canvas.x.at(e.high_ns), y + 3}));
   }
   for (const Evaluation* other : view.others) {
-    placer.rather_avoid(canvas.at(*other->estimate), canvas.radius(*other->estimate));
+    placer.rather_avoid(marker_box(canvas.at(*other->estimate), canvas.radius(*other->estimate)));
   }
+  for (std::size_t i = 1; i < corners.size(); ++i) {
+    placer.rather_avoid(between(corners[i - 1], corners[i]));
+  }
+  return placer;
+}
+
+std::string labels(const PhaseView& view, const Canvas& canvas, LabelPlacer placer) {
   std::string out;
   for (const FrontRow& row : view.front) {
     const Point point = canvas.at(*row.estimate);
@@ -144,11 +169,12 @@ std::string front_chart(const PhaseView& view, const RunReport& report) {
   if (view.front.empty() && view.others.empty()) return {};
   const Canvas canvas = canvas_for(view);
   const std::string phase(phase_name(view.phase));
-  const std::string body =
-      svg_axes({canvas.x, canvas.y, "latency of one step (log)", "tokens per second (log)",
-                [](double ns) { return duration_text(ns); }, compact_text}) +
-      faint_points(view, report, canvas) + staircase(view, canvas) + front_points(view, canvas) +
-      labels(view, canvas);
+  const std::vector<Point> corners = staircase_corners(view, canvas);
+  const std::string body = svg_axes({canvas.x, canvas.y, "latency of one step (log)",
+                                     "tokens per second (log)", duration_tick_text, compact_text}) +
+                           faint_points(view, report, canvas) + staircase(corners) +
+                           front_points(view, canvas) +
+                           labels(view, canvas, placer_for(view, canvas, corners));
   return svg_picture(width, height, phase + ": latency against throughput", body);
 }
 

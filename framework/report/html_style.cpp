@@ -26,8 +26,9 @@ a{color:var(--link)}
 .ok{color:var(--good)}.bad{color:var(--bad)}
 nav{display:flex;flex-wrap:wrap;gap:4px 16px;margin:8px 0}
 .pair{display:flex;flex-wrap:wrap;gap:16px 24px;align-items:flex-start}
-.pair>figure{flex:1 1 460px;min-width:0;max-width:760px}
-.pair>.scroll{flex:1 1 560px;min-width:0}
+.pair>figure{flex:1 1 430px;min-width:0;max-width:600px}
+.pair>.scroll{flex:2 1 700px;min-width:0}
+.pair table{font-size:12.5px}.pair th{white-space:normal;vertical-align:bottom}.pair th,.pair td{padding:4px 6px}
 figure{margin:0}
 figcaption,.note{color:var(--soft);font-size:13.5px}
 figcaption span{white-space:nowrap;margin-right:10px}

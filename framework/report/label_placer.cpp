@@ -19,14 +19,11 @@ Box box_at(Point point, double reach, Point direction, double width, double heig
   return {left, top, left + width, top + height};
 }
 
-Box around(Point at, double radius) {
-  return {at.x - radius, at.y - radius, at.x + radius, at.y + radius};
-}
-
 }  // namespace
 
-void LabelPlacer::avoid(Point at, double radius) { hard_.push_back(around(at, radius)); }
-void LabelPlacer::rather_avoid(Point at, double radius) { soft_.push_back(around(at, radius)); }
+Box marker_box(Point at, double radius) {
+  return {at.x - radius, at.y - radius, at.x + radius, at.y + radius};
+}
 
 bool LabelPlacer::is_free(const Box& box, bool with_soft) const {
   const auto hits = [&](const Box& other) { return box.overlaps(other); };

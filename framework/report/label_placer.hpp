@@ -9,12 +9,15 @@
 
 namespace halmark::report {
 
+// The square that a marker takes.
+Box marker_box(Point at, double radius);
+
 class LabelPlacer {
  public:
   LabelPlacer(Box area, double font_size) : area_(area), font_size_(font_size) {}
 
-  void avoid(Point at, double radius);         // never covered
-  void rather_avoid(Point at, double radius);  // covered only when there is no other place
+  void avoid(const Box& box) { hard_.push_back(box); }         // never covered
+  void rather_avoid(const Box& box) { soft_.push_back(box); }  // only when nothing else is free
 
   struct Placed {
     Point at;  // baseline, left end

@@ -35,6 +35,14 @@ std::string with_unit(double value, std::span<const Unit> units, const char* suf
   return significant_text(value / unit.size) + ' ' + unit.name + suffix;
 }
 
+// "20.0" -> "20": ticks are round numbers.
+std::string without_zeros(std::string text) {
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 std::string fixed_text(double value, int decimals) {
@@ -93,15 +101,16 @@ std::string signed_percent_text(std::optional<double> fraction) {
   return *fraction >= 0 && text.front() != '-' ? '+' + text : text;
 }
 
+std::string duration_tick_text(double ns) {
+  if (!std::isfinite(ns)) return absent_text;
+  const Unit& unit = unit_of(ns, time_units);
+  return without_zeros(significant_text(ns / unit.size)) + ' ' + unit.name;
+}
+
 std::string compact_text(double value) {
   if (!std::isfinite(value)) return absent_text;
   const Unit& unit = unit_of(value, tick_units);
-  std::string text = significant_text(value / unit.size);
-  if (text.find('.') != std::string::npos) {
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-  }
-  return text + unit.name;
+  return without_zeros(significant_text(value / unit.size)) + unit.name;
 }
 
 }  // namespace halmark::report

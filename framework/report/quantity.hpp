@@ -18,6 +18,7 @@ std::string bandwidth_text(double bytes_per_s);                   // "23.4 GB/s"
 std::string bytes_text(double bytes);                             // "1.20 GiB"
 std::string percent_text(std::optional<double> fraction);         // "41.9 %"
 std::string signed_percent_text(std::optional<double> fraction);  // "+3.1 %"
+std::string duration_tick_text(double ns);                        // axis ticks: "20 ms"
 std::string compact_text(double value);                           // axis ticks: "200", "20k", "5M"
 
 }  // namespace halmark::report

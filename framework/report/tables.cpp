@@ -50,9 +50,8 @@ TableCell measured_cell(const FrontRow& r) {
   return measured ? plain(duration_text(*measured)) : noted(absent_text, r.measured_reason());
 }
 
-std::string front_status(const FrontRow& r) {
-  const bool is_suspect = r.point->is_suspect || r.evaluation->status == Status::suspect;
-  return is_suspect ? "suspect" : "valid";
+bool is_suspect(const FrontRow& r) {
+  return r.point->is_suspect || r.evaluation->status == Status::suspect;
 }
 
 constexpr Column<FrontRow> front_columns[] = {
@@ -85,9 +84,10 @@ constexpr Column<FrontRow> front_columns[] = {
     {"bottleneck", false, true,
      [](const FrontRow& r) { return plain(or_dash(r.estimate->bottleneck)); }},
     {"from", false, true,
-     [](const FrontRow& r) { return plain(std::string(provenance_name(r.estimate->provenance))); }},
-    {"validity", false, false,
-     [](const FrontRow& r) { return noted(front_status(r), r.estimate->reason); }},
+     [](const FrontRow& r) {
+       const std::string from(provenance_name(r.estimate->provenance));
+       return is_suspect(r) ? noted(from + ", suspect", r.estimate->reason) : plain(from);
+     }},
     {"run", true, true, measured_cell},
     {"error", true, true,
      [](const FrontRow& r) { return plain(signed_percent_text(r.relative_error())); }},

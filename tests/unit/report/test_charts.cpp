@@ -1,0 +1,140 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/charts.hpp"
+#include "report/label_placer.hpp"
+#include "synthetic_report.hpp"
+
+namespace halmark {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+int count_of(const std::string& text, const std::string& what) {
+  int count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+KernelPoint kernel_at(double flops_per_s, const char* dtype) {
+  return {.key = "one",
+          .op = "gemm",
+          .problem = "gemm one",
+          .dtype = dtype,
+          .duration_ns = 1e6,
+          .matmul_flops = flops_per_s / 1e3,
+          .bytes = flops_per_s / 1e3 / 1000};  // 1000 FLOP/byte: right of every ridge
+}
+
+RunReport with_kernel(const KernelPoint& kernel) {
+  RunReport report{.title = "t", .model = "m"};
+  report.device = Device{.id = "cpu:0"};
+  report.device->peaks.push_back({.path = "f32_vector", .dtype = Dtype::f32, .flops_per_s = 400e9});
+  report.device->bandwidths.push_back({.level = "memory", .bytes_per_s = 20e9});
+  report.kernels.push_back(kernel);
+  return report;
+}
+
+TEST(roofline_chart, a_point_above_the_roof_is_an_error) {
+  EXPECT_THAT(report::roofline_chart(with_kernel(kernel_at(800e9, "f32"))), HasSubstr(">ERROR<"));
+  EXPECT_THAT(report_html(with_kernel(kernel_at(800e9, "f32"))),
+              HasSubstr("above the roof of 400"));
+}
+
+TEST(roofline_chart, a_point_under_the_roof_is_not) {
+  EXPECT_THAT(report::roofline_chart(with_kernel(kernel_at(390e9, "f32"))),
+              Not(HasSubstr("ERROR")));
+}
+
+TEST(roofline_chart, the_slope_bounds_kernels_with_few_flops_per_byte) {
+  KernelPoint kernel = kernel_at(100e9, "f32");
+  kernel.bytes = kernel.matmul_flops;  // 1 FLOP/byte: 20 GFLOP/s at most
+  EXPECT_THAT(report::roofline_chart(with_kernel(kernel)), HasSubstr(">ERROR<"));
+}
+
+TEST(roofline_chart, a_quarantined_kernel_is_an_error_wherever_it_lies) {
+  KernelPoint kernel = kernel_at(100e9, "f32");
+  kernel.status = Status::quarantined;
+  kernel.reason = "faster_than_roofline";
+  EXPECT_THAT(report::roofline_chart(with_kernel(kernel)), HasSubstr(">ERROR<"));
+}
+
+TEST(roofline_chart, shows_every_kernel_with_matmul_flops_and_a_latency) {
+  const RunReport report = test::synthetic_report();
+  int expected = 0;
+  for (const KernelPoint& k : report.kernels) expected += k.duration_ns && k.matmul_flops > 0;
+  ASSERT_GT(expected, 20);
+  EXPECT_EQ(count_of(report::roofline_chart(report), "<title>") -
+                count_of(report::roofline_chart(report), "<title>ridge of"),
+            expected);
+}
+
+TEST(roofline_chart, has_one_roof_per_dtype_and_one_slope_per_level) {
+  const std::string svg = report::roofline_chart(test::synthetic_report());
+  EXPECT_EQ(count_of(svg, "class=\"peak s"), 3);
+  EXPECT_EQ(count_of(svg, "class=\"roof\""), 3);
+}
+
+TEST(bandwidth_strips, hold_the_kernels_without_matmul_flops) {
+  const RunReport report = test::synthetic_report();
+  int expected = 0;
+  for (const KernelPoint& k : report.kernels) expected += k.duration_ns && k.matmul_flops == 0;
+  EXPECT_EQ(count_of(report::bandwidth_strips(report), " of the bound</title>"), expected);
+}
+
+TEST(front_chart, labels_every_front_point_once_and_links_it_to_its_breakdown) {
+  const RunReport report = test::synthetic_report();
+  for (const report::PhaseView& view : report::phase_views(report)) {
+    const std::string svg = report::front_chart(view, report);
+    ASSERT_EQ(view.front.size(), 3u);
+    EXPECT_EQ(count_of(svg, "class=\"label\""), 3);
+    for (const report::FrontRow& row : view.front) {
+      EXPECT_EQ(count_of(svg, "href=\"#" + row.anchor + '"'), 1);
+      EXPECT_EQ(count_of(svg, ">" + row.label + "</text>"), 1);
+    }
+  }
+}
+
+TEST(front_chart, a_single_point_has_axes_too) {
+  RunReport report = test::synthetic_report();
+  report.evaluations.resize(1);
+  report.front = {{.evaluation = 0}};
+  const std::string svg = report::front_chart(report::phase_views(report).at(0), report);
+  EXPECT_GE(count_of(svg, "class=\"tick\""), 4);
+}
+
+TEST(breakdown_chart, segments_fill_the_bar) {
+  const RunReport report = test::synthetic_report();
+  const std::string svg = report::breakdown_chart(report::phase_views(report)[0].front[0]);
+  double total = 0;
+  const std::string key = "class=\"seg ";
+  for (std::size_t at = svg.find(key); at != std::string::npos; at = svg.find(key, at + 1)) {
+    const std::size_t width = svg.find("width=\"", at) + 7;
+    total += std::stod(svg.substr(width));
+  }
+  EXPECT_NEAR(total, 1100, 2);
+}
+
+TEST(label_placer, labels_never_overlap_each_other_or_their_markers) {
+  report::LabelPlacer placer({0, 0, 400, 300}, 12);
+  std::vector<report::Point> points;
+  for (int i = 0; i < 8; ++i) points.push_back({200.0 + 3 * i, 150.0 - 2 * i});
+  for (const report::Point& p : points) placer.avoid(report::marker_box(p, 5));
+  std::vector<report::Box> boxes;
+  for (const report::Point& p : points) {
+    if (const auto placed = placer.place(p, 5, "b16 bf16 tp2")) boxes.push_back(placed->box);
+  }
+  ASSERT_GE(boxes.size(), 6u);
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(boxes[i].overlaps(boxes[j])) << i << ' ' << j;
+    for (const report::Point& p : points) {
+      EXPECT_FALSE(boxes[i].overlaps({p.x - 5, p.y - 5, p.x + 5, p.y + 5}));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halmark
