@@ -12,10 +12,7 @@
 #include <tuple>
 
 #include "core/error.hpp"
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"  // its 128-bit product
 #include "core/random.hpp"
-#pragma GCC diagnostic pop
 
 namespace halmark {
 namespace {
