@@ -119,15 +119,16 @@ std::string roofline_section(const RunReport& report) {
   for (const KernelPoint& kernel : report.kernels) dtypes.push_back(kernel.dtype);
   if (!chart.empty()) {
     out +=
-        "<figure class=\"wide-picture\">" + chart + "<figcaption>" + report::dtype_legend(dtypes) +
+        "<figure class=\"wide-picture\" tabindex=\"0\">" + chart + "<figcaption>" +
+        report::dtype_legend(dtypes) +
         "Filled: gemm. Hollow: attention and other ops with matmul FLOPs. Solid slopes: measured "
         "bandwidth per memory level. Dashed: measured peak per dtype; the small ring on it is "
         "its ridge with the slowest level. Roofs are those of the whole device; a shard has its "
         "part of them.</figcaption></figure>\n";
   }
   if (!strips.empty()) {
-    out += element("h3", "Kernels without matmul FLOPs") + "<figure class=\"wide-picture\">" +
-           strips +
+    out += element("h3", "Kernels without matmul FLOPs") +
+           "<figure class=\"wide-picture\" tabindex=\"0\">" + strips +
            "<figcaption>They have no MFU: what counts is the share of the measured bandwidth "
            "bound. At the right: kernels, lowest and highest share.</figcaption></figure>\n";
   }
@@ -144,7 +145,8 @@ std::string breakdown_details(const FrontRow& row, bool is_open) {
   return std::string("<details") + (is_open ? " open=\"open\"" : "") + "><summary><b>" +
          html_text(row.label) + "</b> " + html_text(facts) +
          "</summary>\n<div class=\"anchor\" id=\"" + row.anchor + "\">" +
-         element("p", row.evaluation->deployment.key()) + report::breakdown_chart(row) +
+         element("p", row.evaluation->deployment.key()) +
+         "<div class=\"wide-picture\" tabindex=\"0\">" + report::breakdown_chart(row) + "</div>\n" +
          report::table_html(report::breakdown_table(row), "operators of " + row.label) +
          "</div></details>\n";
 }

@@ -28,7 +28,7 @@ nav{display:flex;flex-wrap:wrap;gap:4px 16px;margin:8px 0}
 .pair{display:flex;flex-wrap:wrap;gap:16px 24px;align-items:flex-start}
 .pair>figure{flex:1 1 430px;min-width:0;max-width:600px}
 .pair>.scroll{flex:2 1 700px;min-width:0}
-.pair table{font-size:12.5px}.pair th{white-space:normal;vertical-align:bottom}.pair th,.pair td{padding:4px 6px}
+.pair table{font-size:12.5px}.pair th{white-space:normal;vertical-align:bottom}.pair th,.pair td{padding:4px 6px}.pair td:first-child{white-space:nowrap}
 figure{margin:0}
 figcaption,.note{color:var(--soft);font-size:13.5px}
 figcaption span{white-space:nowrap;margin-right:10px}
@@ -74,7 +74,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:3px 16px;margin:8px 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 :focus-visible{outline:2px solid var(--link);outline-offset:2px}
 @media (max-width:760px){body{padding:14px 12px 32px}dl{grid-template-columns:1fr}dd{margin-bottom:6px}
-.wide-picture{overflow-x:auto}.wide-picture svg{min-width:760px}}
+.wide-picture{overflow-x:auto}.wide-picture>svg{min-width:820px}}
 @media print{body{max-width:none;padding:0;font-size:11px}nav{display:none}
 .scroll{overflow:visible;border:0}.tall{max-height:none}table{font-size:8.5px}th{position:static}
 figure,tr{break-inside:avoid}details{border:0;padding:0}details::details-content{content-visibility:visible;block-size:auto}

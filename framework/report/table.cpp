@@ -8,7 +8,6 @@
 namespace halmark::report {
 namespace {
 
-constexpr int gap = 2;
 constexpr int narrowest = 6;
 
 std::vector<int> natural_widths(const Table& table) {
@@ -24,7 +23,7 @@ std::vector<int> natural_widths(const Table& table) {
 }
 
 // Takes columns from the widest text column first; numbers give way only when text cannot.
-std::vector<int> fitted_widths(const Table& table, int width) {
+std::vector<int> fitted_widths(const Table& table, int width, int gap) {
   std::vector<int> widths = natural_widths(table);
   const int gaps = gap * (static_cast<int>(widths.size()) - 1);
   while (std::accumulate(widths.begin(), widths.end(), gaps) > width) {
@@ -49,10 +48,10 @@ std::string padded(const std::string& text, int width, bool is_number) {
 }
 
 std::string text_line(const std::vector<TableColumn>& columns, const std::vector<int>& widths,
-                      const std::vector<std::string>& cells) {
+                      const std::vector<std::string>& cells, int gap) {
   std::string line;
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    if (c > 0) line += std::string(gap, ' ');
+    if (c > 0) line += std::string(static_cast<std::size_t>(gap), ' ');
     line += padded(cells[c], widths[c], columns[c].is_number);
   }
   line.erase(line.find_last_not_of(' ') + 1);
@@ -70,14 +69,17 @@ std::string html_cell(const TableCell& cell, bool is_number) {
 }  // namespace
 
 std::string table_text(const Table& table, int width) {
-  const std::vector<int> widths = fitted_widths(table, width);
+  // Two spaces between columns where nothing has to be cut for them, else one.
+  const std::vector<int> natural = natural_widths(table);
+  const int gap = fitted_widths(table, width, 2) == natural ? 2 : 1;
+  const std::vector<int> widths = fitted_widths(table, width, gap);
   std::vector<std::string> cells;
   for (const TableColumn& column : table.columns) cells.push_back(column.title);
-  std::string out = text_line(table.columns, widths, cells);
+  std::string out = text_line(table.columns, widths, cells, gap);
   for (const auto& row : table.rows) {
     cells.clear();
     for (const TableCell& cell : row) cells.push_back(cell.text);
-    out += text_line(table.columns, widths, cells);
+    out += text_line(table.columns, widths, cells, gap);
   }
   return out;
 }
