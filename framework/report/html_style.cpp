@@ -55,7 +55,6 @@ svg text{fill:var(--fg);font-family:inherit}
 .f6{fill:#f0e442}.f7{fill:#8b929d}
 svg .t0{fill:#fff}svg .t1,svg .t2,svg .t3,svg .t4,svg .t5,svg .t6,svg .t7{fill:#000}
 .scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:4px}
-.tall{max-height:640px;overflow-y:auto}
 table{border-collapse:collapse;font-size:13px;line-height:1.35;width:100%}
 th,td{padding:4px 8px;text-align:left;border-bottom:1px solid var(--grid);vertical-align:top}
 th{background:var(--panel);font-weight:600;white-space:nowrap;position:sticky;top:0}
@@ -67,8 +66,7 @@ details[open]{padding-bottom:12px}
 summary{cursor:pointer;padding:8px 0;overflow-wrap:anywhere}
 details .scroll{margin-top:10px}
 .anchor:target{outline:2px solid var(--link);outline-offset:6px}
-.fold>summary{font-weight:600}
-.narrow{max-width:900px}
+.fold>summary{font-weight:600}.fold td:nth-child(2){min-width:290px}
 code{font:13px/1.4 ui-monospace,"DejaVu Sans Mono",monospace;overflow-wrap:anywhere}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:3px 16px;margin:8px 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
@@ -76,7 +74,7 @@ dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 @media (max-width:760px){body{padding:14px 12px 32px}dl{grid-template-columns:1fr}dd{margin-bottom:6px}
 .wide-picture{overflow-x:auto}.wide-picture>svg{min-width:820px}}
 @media print{body{max-width:none;padding:0;font-size:11px}nav{display:none}
-.scroll{overflow:visible;border:0}.tall{max-height:none}table{font-size:8.5px}th{position:static}
+.scroll{overflow:visible;border:0}table{font-size:8.5px}th{position:static}
 figure,tr{break-inside:avoid}details{border:0;padding:0}details::details-content{content-visibility:visible;block-size:auto}
 .pair{display:block}a{color:inherit;text-decoration:none}}
 )css";

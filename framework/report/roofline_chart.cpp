@@ -100,7 +100,7 @@ std::string slope(const Bandwidth& level, std::size_t index, const Plane& plane,
   const Point from = at(first);
   const Point to = at(last);
   // Labels of neighbouring slopes are staggered, or they would lie on each other.
-  const double along = 0.06 + 0.22 * static_cast<double>(index % 4);
+  const double along = 0.05 + 0.13 * static_cast<double>(index % 4);
   const Point label{from.x + (to.x - from.x) * along, from.y + (to.y - from.y) * along};
   const double angle = std::atan2(to.y - from.y, to.x - from.x) * 180 / 3.14159265358979;
   const std::string text = level.level + ' ' + bandwidth_text(level.bytes_per_s);

@@ -138,7 +138,7 @@ std::string px(double value) {
 }
 
 std::string svg_picture(double width, double height, std::string_view name, std::string_view body) {
-  return "<svg viewBox=\"0 0 " + px(width) + ' ' + px(height) + "\" role=\"img\" aria-label=\"" +
+  return "<svg viewBox=\"0 0 " + px(width) + ' ' + px(height) + "\" role=\"group\" aria-label=\"" +
          html_text(name) + "\">\n" + std::string(body) + "</svg>\n";
 }
 
