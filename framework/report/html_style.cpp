@@ -59,7 +59,11 @@ table{border-collapse:collapse;font-size:13px;line-height:1.35;width:100%}
 th,td{padding:4px 8px;text-align:left;border-bottom:1px solid var(--grid);vertical-align:top}
 th{background:var(--panel);font-weight:600;white-space:nowrap;position:sticky;top:0}
 td{overflow-wrap:break-word;max-width:340px}
-.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.n,
+.r1 td:nth-child(1),.r2 td:nth-child(2),.r3 td:nth-child(3),.r4 td:nth-child(4),.r5 td:nth-child(5),
+.r6 td:nth-child(6),.r7 td:nth-child(7),.r8 td:nth-child(8),.r9 td:nth-child(9),.r10 td:nth-child(10),
+.r11 td:nth-child(11),.r12 td:nth-child(12),.r13 td:nth-child(13),.r14 td:nth-child(14),.r15 td:nth-child(15),
+.r16 td:nth-child(16),.r17 td:nth-child(17),.r18 td:nth-child(18),.r19 td:nth-child(19),.r20 td:nth-child(20){text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 tbody tr:last-child td{border-bottom:0}
 details{border:1px solid var(--rule);border-radius:4px;margin:8px 0;padding:0 12px}
 details[open]{padding-bottom:12px}
@@ -75,7 +79,7 @@ dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 .wide-picture{overflow-x:auto}.wide-picture>svg{min-width:820px}}
 @media print{body{max-width:none;padding:0;font-size:11px}nav{display:none}
 .scroll{overflow:visible;border:0}table{font-size:8.5px}th{position:static}
-figure,tr{break-inside:avoid}details{border:0;padding:0}details::details-content{content-visibility:visible;block-size:auto}
+h2,h3{break-after:avoid}figure,tr{break-inside:avoid}details{border:0;padding:0}details::details-content{content-visibility:visible;block-size:auto}
 .pair{display:block}a{color:inherit;text-decoration:none}}
 )css";
 }

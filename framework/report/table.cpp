@@ -58,8 +58,18 @@ std::string text_line(const std::vector<TableColumn>& columns, const std::vector
   return line + '\n';
 }
 
-std::string html_cell(const TableCell& cell, bool is_number) {
-  std::string out = is_number ? "<td class=\"n\"" : "<td";
+// "r2 r5": the number columns, aligned by the style sheet; a class per cell would be a tenth of the
+// page.
+std::string number_columns(const Table& table) {
+  std::string out;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (table.columns[c].is_number) out += (out.empty() ? "r" : " r") + std::to_string(c + 1);
+  }
+  return out;
+}
+
+std::string html_cell(const TableCell& cell) {
+  std::string out = "<td";
   if (!cell.note.empty()) out += " title=\"" + html_text(cell.note) + '"';
   out += '>';
   if (cell.anchor.empty()) return out + html_text(cell.text) + "</td>";
@@ -102,7 +112,8 @@ std::string table_markdown(const Table& table) {
 
 std::string table_html(const Table& table, const std::string& caption) {
   std::string out = "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"" +
-                    html_text(caption) + "\"><table><thead><tr>";
+                    html_text(caption) + "\"><table class=\"" + number_columns(table) +
+                    "\"><thead><tr>";
   for (const TableColumn& column : table.columns) {
     out += column.is_number ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">";
     out += html_text(column.title) + "</th>";
@@ -110,9 +121,7 @@ std::string table_html(const Table& table, const std::string& caption) {
   out += "</tr></thead><tbody>\n";
   for (const auto& row : table.rows) {
     out += "<tr>";
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      out += html_cell(row[c], table.columns[c].is_number);
-    }
+    for (const TableCell& cell : row) out += html_cell(cell);
     out += "</tr>\n";
   }
   return out + "</tbody></table></div>\n";
