@@ -89,9 +89,8 @@ struct Options {
 
 CommandResult execute(const GlobalOptions& global, const Options& options) {
   const LocalMachine machine = local_machine();
-  const std::filesystem::path path =
-      options.out.empty() ? measured_device_path(machine.fingerprint)
-                          : std::filesystem::path(options.out);
+  const std::filesystem::path path = options.out.empty() ? measured_device_path(machine.fingerprint)
+                                                         : std::filesystem::path(options.out);
   const Device device = measure_and_keep_peaks(global, machine, !options.is_long, path);
   CommandResult result{.data = device_json(device), .text = device_table(device, machine)};
   result.data["path"] = path.string();

@@ -25,18 +25,10 @@ std::vector<std::int64_t> shard_counts(const Sweep& sweep, int cores) {
   return out;
 }
 
-std::vector<PlanGroup> groups_of(const Sweep& sweep, bool has_bf16,
-                                 std::vector<std::string>& left_out) {
+std::vector<PlanGroup> groups_of(const Sweep& sweep, bool has_bf16) {
   std::vector<PlanGroup> out;
-  bool told = false;
   for (const SweepWorkload& w : sweep.workloads) {
     for (const std::string& name : w.precisions.empty() ? sweep.precisions : w.precisions) {
-      if (name == "bf16" && !has_bf16) {
-        if (!std::exchange(told, true)) {
-          left_out.push_back("bf16: this CPU has no bf16 instructions (it would be emulated)");
-        }
-        continue;
-      }
       for (const std::int64_t batch : w.batches) {
         out.push_back({fmt::format("{} batch {} {}", phase_name(w.phase), batch, name),
                        {w.phase, batch, w.new_tokens, w.context},
@@ -185,7 +177,7 @@ Deployment TunePlan::deployment(const Point& point) const {
 TunePlan make_plan(const Sweep& sweep, const LocalMachine& machine) {
   TunePlan plan{.sweep = sweep, .spec = load_model(sweep.model, config_dirs("models"))};
   plan.has_peaks = machine.measured.has_value();
-  plan.groups = groups_of(sweep, machine.has_bf16, plan.left_out);
+  plan.groups = groups_of(sweep, machine.has_bf16);
   if (plan.groups.empty())
     throw refused("no workload is left", sweep.file, "add dtype f32 or int8");
   plan.space = make_space(sweep, plan.spec, plan.groups, machine.cores);

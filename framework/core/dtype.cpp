@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace halmark {
 namespace {
@@ -146,7 +147,42 @@ double decode_small(std::uint32_t bits, int exponent_bits, int mantissa_bits, in
                            static_cast<int>(exponent) - bias - mantissa_bits);
 }
 
+// The "fnuz" forms: one zero, no infinity, NaN in the place of minus zero.
+std::uint32_t encode_fnuz(double value, int exponent_bits, int mantissa_bits, int bias) {
+  if (std::isnan(value)) return 0x80;
+  return value == 0 ? 0 : encode_small(value, exponent_bits, mantissa_bits, bias);
+}
+
+double decode_fnuz(std::uint32_t bits, int exponent_bits, int mantissa_bits, int bias) {
+  if (bits == 0x80) return std::numeric_limits<double>::quiet_NaN();
+  const double sign = bits & 0x80 ? -1.0 : 1.0;
+  const std::uint32_t mantissa = bits & ((1u << mantissa_bits) - 1);
+  const auto exponent = static_cast<int>((bits & 0x7f) >> mantissa_bits);
+  if (exponent == 0) return sign * std::ldexp(mantissa, 1 - bias - mantissa_bits);
+  return sign * std::ldexp(mantissa + (1u << mantissa_bits), exponent - bias - mantissa_bits);
+}
+
+// A bare exponent: no sign, no zero, NaN on top.
+std::uint8_t encode_e8m0(double value) {
+  return std::isnan(value) ? 0xff : static_cast<std::uint8_t>(std::ilogb(value) + 127);
+}
+
+double decode_e8m0(std::uint8_t bits) {
+  return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, bits - 127);
+}
+
+// 2^63 and 2^64, where large values round to, are just outside of the integer types.
+template <class T>
+T saturated(double value) {
+  constexpr double above = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
+  return value >= above ? std::numeric_limits<T>::max() : static_cast<T>(value);
+}
+
 double round_float(const Facts& f, double value) {
+  // Formats without infinity saturate; the others overflow.
+  const bool saturates = f.bits <= 8 && f.dtype != Dtype::f8_e5m2;
+  if (f.dtype == Dtype::f8_e8m0 && value < 0x1p-127) return 0x1p-127;
+  if (std::isinf(value) && saturates) return std::copysign(f.largest, value);
   if (value == 0 || !std::isfinite(value)) return value;
   int e = 0;
   std::frexp(value, &e);
@@ -154,8 +190,6 @@ double round_float(const Facts& f, double value) {
   const double step = std::ldexp(1.0, exponent - (f.significand - 1));
   const double rounded = std::nearbyint(value / step) * step;
   if (std::fabs(rounded) <= f.largest) return rounded;
-  // Formats without infinity saturate; the others overflow.
-  const bool saturates = f.bits <= 8 && f.dtype != Dtype::f8_e5m2;
   return std::copysign(saturates ? f.largest : inf, value);
 }
 
@@ -223,6 +257,12 @@ double load_element(Dtype dtype, const void* base, std::int64_t index) {
       return decode_small(load_as<std::uint8_t>(base, index), 4, 3, 7, false);
     case Dtype::f8_e5m2:
       return decode_small(load_as<std::uint8_t>(base, index), 5, 2, 15, true);
+    case Dtype::f8_e4m3fnuz:
+      return decode_fnuz(load_as<std::uint8_t>(base, index), 4, 3, 8);
+    case Dtype::f8_e5m2fnuz:
+      return decode_fnuz(load_as<std::uint8_t>(base, index), 5, 2, 16);
+    case Dtype::f8_e8m0:
+      return decode_e8m0(load_as<std::uint8_t>(base, index));
     case Dtype::s64:
       return static_cast<double>(load_as<std::int64_t>(base, index));
     case Dtype::s32:
@@ -262,8 +302,14 @@ void store_element(Dtype dtype, void* base, std::int64_t index, double value) {
       return store_as(base, index, static_cast<std::uint8_t>(encode_small(v, 4, 3, 7)));
     case Dtype::f8_e5m2:
       return store_as(base, index, static_cast<std::uint8_t>(encode_small(v, 5, 2, 15)));
+    case Dtype::f8_e4m3fnuz:
+      return store_as(base, index, static_cast<std::uint8_t>(encode_fnuz(v, 4, 3, 8)));
+    case Dtype::f8_e5m2fnuz:
+      return store_as(base, index, static_cast<std::uint8_t>(encode_fnuz(v, 5, 2, 16)));
+    case Dtype::f8_e8m0:
+      return store_as(base, index, encode_e8m0(v));
     case Dtype::s64:
-      return store_as(base, index, static_cast<std::int64_t>(v));
+      return store_as(base, index, saturated<std::int64_t>(v));
     case Dtype::s32:
       return store_as(base, index, static_cast<std::int32_t>(v));
     case Dtype::s16:
@@ -271,7 +317,7 @@ void store_element(Dtype dtype, void* base, std::int64_t index, double value) {
     case Dtype::s8:
       return store_as(base, index, static_cast<std::int8_t>(v));
     case Dtype::u64:
-      return store_as(base, index, static_cast<std::uint64_t>(v));
+      return store_as(base, index, saturated<std::uint64_t>(v));
     case Dtype::u32:
       return store_as(base, index, static_cast<std::uint32_t>(v));
     case Dtype::u16:

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <fstream>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -24,9 +26,50 @@ std::string position(std::string_view text, std::size_t byte, std::string_view w
   return std::string(where) + ':' + std::to_string(line) + ':' + std::to_string(column);
 }
 
+// Counts what the parser consumed, so that a refusal of ours has a position too.
+class CountingIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  CountingIterator(const char* at, std::size_t& count) : at_(at), count_(&count) {}
+  reference operator*() const { return *at_; }
+  CountingIterator& operator++() {
+    ++at_;
+    ++*count_;
+    return *this;
+  }
+  CountingIterator operator++(int) {
+    const CountingIterator before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
+
+ private:
+  const char* at_;
+  std::size_t* count_;
+};
+
+// Where the string that ends at byte `last` (1-based, its closing quote) begins.
+std::size_t string_start(std::string_view text, std::size_t last) {
+  std::size_t at = last - 1;
+  while (at-- > 0) {
+    if (text[at] != '"') continue;
+    std::size_t slashes = 0;
+    while (slashes < at && text[at - 1 - slashes] == '\\') ++slashes;
+    if (slashes % 2 == 0) return at + 1;
+  }
+  return last;
+}
+
 // SAX pass before the tree is built: the library would parse any depth and crash later.
 class Gate : public nlohmann::json_sax<Json> {
  public:
+  explicit Gate(std::string_view text) : text_(text) {}
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
   bool number_integer(number_integer_t) override { return true; }
@@ -41,7 +84,10 @@ class Gate : public nlohmann::json_sax<Json> {
     return deeper();
   }
   bool key(string_t& name) override {
-    return keys_.back().insert(name).second || fail("key '" + name + "' appears twice");
+    if (keys_.back().insert(name).second) return true;
+    fail("key '" + name + "' appears twice");
+    byte_ = string_start(text_, consumed_);
+    return false;
   }
   bool end_object() override {
     keys_.pop_back();
@@ -60,12 +106,13 @@ class Gate : public nlohmann::json_sax<Json> {
     // The library's own position is dropped: ours names the file.
     const std::size_t colon = what.rfind("; expected");
     reason_ = "not valid JSON" + (colon == std::string::npos ? std::string() : what.substr(colon));
-    if (what.find("out of range") != std::string::npos) reason_ = "a number is out of range";
+    if (what.find("out_of_range") != std::string::npos) reason_ = "a number is out of range";
     return false;
   }
 
   std::string reason_;
-  std::size_t byte_ = 0;
+  std::size_t byte_ = 0;      // 1-based, of what is refused
+  std::size_t consumed_ = 0;  // by the parser so far
 
  private:
   bool deeper() {
@@ -74,8 +121,10 @@ class Gate : public nlohmann::json_sax<Json> {
   }
   bool fail(std::string reason) {
     reason_ = std::move(reason);
+    byte_ = consumed_;
     return false;
   }
+  std::string_view text_;
   int depth_ = 0;
   std::vector<std::set<std::string>> keys_;
 };
@@ -115,6 +164,15 @@ Status status_at(const Json& in, const char* key) {
   return *status;
 }
 
+CacheMode cache_mode_at(const Json& in, const char* key) {
+  const auto text = in.at(key).get<std::string>();
+  for (const auto m :
+       {CacheMode::hot, CacheMode::rotate_const, CacheMode::rotate_all, CacheMode::flush}) {
+    if (cache_mode_name(m) == text) return m;
+  }
+  throw std::invalid_argument("unknown cache mode '" + text + "'");
+}
+
 Provenance provenance_at(const Json& in, const char* key) {
   const auto text = in.at(key).get<std::string>();
   for (const auto p : {Provenance::measured, Provenance::interpolated, Provenance::roofline,
@@ -132,8 +190,10 @@ Json parse_json(std::string_view text, std::string_view where) {
                       std::to_string(json_bytes_max),
                   std::string(where));
   }
-  Gate gate;
-  if (!Json::sax_parse(text, &gate)) throw refused(gate.reason_, position(text, gate.byte_, where));
+  Gate gate(text);
+  const CountingIterator begin(text.data(), gate.consumed_);
+  const CountingIterator end(text.data() + text.size(), gate.consumed_);
+  if (!Json::sax_parse(begin, end, &gate)) throw refused(gate.reason_, position(text, gate.byte_, where));
   return Json::parse(text);
 }
 
@@ -221,11 +281,7 @@ void from_json(const Json& in, KernelCase& value) {
   value.parts = in.at("parts").get<int>();
   value.shards_at_once = in.at("shards_at_once").get<int>();
   value.sets = in.at("sets").get<int>();
-  const auto mode = in.at("mode").get<std::string>();
-  for (const auto m :
-       {CacheMode::hot, CacheMode::rotate_const, CacheMode::rotate_all, CacheMode::flush}) {
-    if (cache_mode_name(m) == mode) value.mode = m;
-  }
+  value.mode = cache_mode_at(in, "mode");
 }
 
 void to_json(Json& out, const Interval& value) { out = Json::array({value.low, value.high}); }
@@ -279,7 +335,9 @@ void to_json(Json& out, const Correctness& value) {
 void from_json(const Json& in, Correctness& value) {
   value.method = in.at("method").get<std::string>();
   value.checked = in.at("checked").get<std::int64_t>();
-  value.worst_ratio = number(in, "worst_ratio").value_or(0);
+  // null stands for a ratio beyond every number: a NaN in the output.
+  value.worst_ratio =
+      number(in, "worst_ratio").value_or(std::numeric_limits<double>::infinity());
 }
 
 void to_json(Json& out, const Measurement& m) {

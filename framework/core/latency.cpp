@@ -20,11 +20,14 @@ std::string_view provenance_name(Provenance provenance) {
 }
 
 std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double lower_bound_ns) {
+  // Two undisturbed processes outvote a suspect one; with fewer, all that is usable counts.
+  const bool trusts_ok_only = std::ranges::count(rounds, Status::ok, &Measurement::status) >= 2;
   std::vector<double> medians;
   Latency out{.lower_bound_ns = lower_bound_ns, .provenance = Provenance::measured};
   Interval inside{0, 0};
   for (const Measurement& m : rounds) {
     if (!has_latency(m.status)) continue;
+    if (trusts_ok_only && m.status != Status::ok) continue;
     if (m.status == Status::suspect && out.status == Status::ok) {
       out.status = Status::suspect;
       out.reason = m.reason;

@@ -46,7 +46,8 @@ class CollectiveCost {
 
 // Folds the rounds of one case into a Latency: median of process medians; interval of the medians
 // (min..max below 6 rounds) widened to the union of in-process intervals when one round only.
-// Rows without a latency are ignored; nothing when none is usable.
+// Rows without a latency are ignored, suspect rows too where at least two rows are ok; nothing when
+// none is usable.
 std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double lower_bound_ns);
 
 }  // namespace halmark

@@ -1,7 +1,9 @@
 #include "measure/clock_probe.hpp"
 
-#include <algorithm>
 #include <cstdint>
+#include <vector>
+
+#include "core/statistics.hpp"
 
 namespace halmark {
 namespace {
@@ -27,16 +29,16 @@ std::uint64_t multiply_chain(std::uint64_t x) {
 
 double probe_clock_hz(ClockSource& clock, int windows) {
   std::uint64_t seed = 0x9e3779b97f4a7c15ULL;
-  double best_hz = 0;
+  std::vector<double> rates;
   for (int i = 0; i < windows; ++i) {
     const double begin_ns = clock.wall_ns();
     seed = multiply_chain(seed);
     const double elapsed_ns = clock.wall_ns() - begin_ns;
     if (elapsed_ns <= 0) continue;
-    best_hz =
-        std::max(best_hz, cycles_per_multiply * static_cast<double>(multiplies) / elapsed_ns * 1e9);
+    rates.push_back(cycles_per_multiply * static_cast<double>(multiplies) / elapsed_ns * 1e9);
   }
-  return best_hz;
+  // The median: an interrupted window reads low, and one that spans a clock change reads high.
+  return rates.empty() ? 0 : median(rates);
 }
 
 }  // namespace halmark

@@ -5,7 +5,7 @@
 
 namespace halmark {
 
-// Hz: the fastest of `windows` short windows of a chain of dependent integer multiplies (about
+// Hz: the median of `windows` short windows of a chain of dependent integer multiplies (about
 // 0.1 ms each at 3 GHz). A chain of adds is folded before execution on recent cores and reads
 // 20 GHz. Assumes 3 cycles per multiply, true for x86-64 cores since 2008 and current Arm cores
 // within 4/3; compare it with itself, not between architectures.

@@ -15,6 +15,8 @@
 namespace halmark {
 namespace {
 
+constexpr double slice_ns = 4e6;
+
 double now_ns(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
@@ -132,8 +134,10 @@ std::vector<Signal> Interference::end(std::int64_t samples, bool thread_is_busy)
   }
   if (now.switches && begin_.switches && samples > 0) {
     const double switches = *now.switches - *begin_.switches;
-    signals.push_back(present(involuntary_switch_fraction,
-                              std::min(1.0, switches / static_cast<double>(samples))));
+    // Per sample, or per scheduler slice where a sample spans several: one switch in a sample of
+    // 50 ms says little, and its cost is in the run-queue delay.
+    const double chances = std::max(static_cast<double>(samples), wall_ns / slice_ns);
+    signals.push_back(present(involuntary_switch_fraction, std::min(1.0, switches / chances)));
   } else {
     signals.push_back(absent(involuntary_switch_fraction, "no samples or no getrusage"));
   }

@@ -206,14 +206,27 @@ Evaluation refuse(Evaluation evaluation, const KernelCase& kernel_case,
   return evaluation;
 }
 
+// Suspect operators that together take less of the step than this cannot move it by more than the
+// doubt about any figure on a shared machine; their own rows still say suspect.
+constexpr double suspect_share_max = 0.05;
+
 // Weakest provenance, doubts, and the operator that takes longest.
 void summarise_parts(Estimate& estimate, std::span<const std::optional<Latency>> latencies,
                      std::span<const KernelCase> kernels) {
+  std::string first_doubt;
   for (std::size_t i = 0; i < latencies.size(); ++i) {
     estimate.provenance = weaker(estimate.provenance, latencies[i]->provenance);
-    if (latencies[i]->status != Status::suspect || estimate.status == Status::suspect) continue;
+    if (latencies[i]->status != Status::suspect || !first_doubt.empty()) continue;
+    first_doubt = kernels[i].key() + ": " + latencies[i]->reason;
+  }
+  double total_ns = 0, suspect_ns = 0;
+  for (const OperatorShare& share : estimate.operators) {
+    total_ns += share.ns;
+    if (share.status == Status::suspect) suspect_ns += share.ns;
+  }
+  if (suspect_ns > suspect_share_max * total_ns) {
     estimate.status = Status::suspect;
-    estimate.reason = kernels[i].key() + ": " + latencies[i]->reason;
+    estimate.reason = first_doubt;
   }
   const auto largest = std::ranges::max_element(estimate.operators, {}, &OperatorShare::ns);
   estimate.bottleneck = largest->name + " (" + largest->bound + ")";

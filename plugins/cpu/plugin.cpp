@@ -3,7 +3,6 @@
 #include <halmark_plugin.hpp>
 
 #include <omp.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -27,13 +26,9 @@ namespace plug = halmark::plugin;
 constexpr std::size_t operands_max = 8;
 constexpr std::uint64_t huge_page_bytes = 2u << 20;
 
-int cpus_allowed() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  // More processors than a cpu_set_t holds: the runtime knows how to ask.
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return omp_get_num_procs();
-  return std::max(1, CPU_COUNT(&set));
-}
+// The runtime's count, because with OMP_PROC_BIND it has already bound this thread to one CPU: the
+// thread's own mask would say 1. It counts the mask that the process was started with.
+int cpus_allowed() { return std::max(1, omp_get_num_procs()); }
 
 std::int64_t cache_bytes(int name, std::int64_t fallback) {
   const long bytes = sysconf(name);
