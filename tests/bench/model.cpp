@@ -1,0 +1,33 @@
+// From exec to exit of a question on paper.
+#include "child.hpp"
+#include "core/error.hpp"
+#include "core/statistics.hpp"
+#include "figures.hpp"
+
+namespace halmark::bench {
+namespace {
+
+constexpr int warm_up = 3, runs = 20;
+
+double answer_ns() {
+  const ChildRun run =
+      run_program({HALMARK_BINARY_DIR "/bin/halmark", "model", "qwen3-0.6b", "--phase", "decode",
+                   "--batch", "8", "--context", "1024", "--tp", "2", "--dtype", "bf16", "--json"});
+  if (run.exit_code != 0) {
+    throw Error(ExitCode::error, "halmark model ended with " + std::to_string(run.exit_code));
+  }
+  return run.wall_ns;
+}
+
+}  // namespace
+}  // namespace halmark::bench
+
+int main() {
+  using namespace halmark;
+  return bench::run([](bench::Figures& figures) {
+    for (int i = 0; i < bench::warm_up; ++i) bench::answer_ns();
+    std::vector<double> ns;
+    for (int i = 0; i < bench::runs; ++i) ns.push_back(bench::answer_ns());
+    figures.at_most("model_exec_to_exit", median(ns) * 1e-6, "ms", 30);
+  });
+}
