@@ -19,6 +19,12 @@ std::string onednn_version() {
 
 namespace {
 
+#if DNNL_VERSION_MAJOR >= 3
+constexpr dnnl::cpu_isa no_ceiling = dnnl::cpu_isa::isa_default;
+#else
+constexpr dnnl::cpu_isa no_ceiling = dnnl::cpu_isa::all;
+#endif
+
 dnnl::cpu_isa onednn_isa(Isa isa) {
   switch (isa) {
     case Isa::generic:
@@ -32,9 +38,9 @@ dnnl::cpu_isa onednn_isa(Isa isa) {
     case Isa::avx512_bf16:
       return dnnl::cpu_isa::avx512_core_bf16;
     case Isa::amx:
-      return dnnl::cpu_isa::all;
+      return no_ceiling;
   }
-  return dnnl::cpu_isa::all;
+  return no_ceiling;
 }
 
 // The enumerators' numbers differ between library versions, so only names are compared.
