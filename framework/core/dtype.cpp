@@ -153,7 +153,7 @@ std::uint32_t encode_fnuz(double value, int exponent_bits, int mantissa_bits, in
   return value == 0 ? 0 : encode_small(value, exponent_bits, mantissa_bits, bias);
 }
 
-double decode_fnuz(std::uint32_t bits, int exponent_bits, int mantissa_bits, int bias) {
+double decode_fnuz(std::uint32_t bits, int mantissa_bits, int bias) {
   if (bits == 0x80) return std::numeric_limits<double>::quiet_NaN();
   const double sign = bits & 0x80 ? -1.0 : 1.0;
   const std::uint32_t mantissa = bits & ((1u << mantissa_bits) - 1);
@@ -258,9 +258,9 @@ double load_element(Dtype dtype, const void* base, std::int64_t index) {
     case Dtype::f8_e5m2:
       return decode_small(load_as<std::uint8_t>(base, index), 5, 2, 15, true);
     case Dtype::f8_e4m3fnuz:
-      return decode_fnuz(load_as<std::uint8_t>(base, index), 4, 3, 8);
+      return decode_fnuz(load_as<std::uint8_t>(base, index), 3, 8);
     case Dtype::f8_e5m2fnuz:
-      return decode_fnuz(load_as<std::uint8_t>(base, index), 5, 2, 16);
+      return decode_fnuz(load_as<std::uint8_t>(base, index), 2, 16);
     case Dtype::f8_e8m0:
       return decode_e8m0(load_as<std::uint8_t>(base, index));
     case Dtype::s64:
