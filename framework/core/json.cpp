@@ -193,7 +193,8 @@ Json parse_json(std::string_view text, std::string_view where) {
   Gate gate(text);
   const CountingIterator begin(text.data(), gate.consumed_);
   const CountingIterator end(text.data() + text.size(), gate.consumed_);
-  if (!Json::sax_parse(begin, end, &gate)) throw refused(gate.reason_, position(text, gate.byte_, where));
+  if (!Json::sax_parse(begin, end, &gate))
+    throw refused(gate.reason_, position(text, gate.byte_, where));
   return Json::parse(text);
 }
 
@@ -336,8 +337,7 @@ void from_json(const Json& in, Correctness& value) {
   value.method = in.at("method").get<std::string>();
   value.checked = in.at("checked").get<std::int64_t>();
   // null stands for a ratio beyond every number: a NaN in the output.
-  value.worst_ratio =
-      number(in, "worst_ratio").value_or(std::numeric_limits<double>::infinity());
+  value.worst_ratio = number(in, "worst_ratio").value_or(std::numeric_limits<double>::infinity());
 }
 
 void to_json(Json& out, const Measurement& m) {
