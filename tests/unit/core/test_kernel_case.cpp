@@ -1,0 +1,96 @@
+#include "core/kernel_case.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using test::error_of;
+
+KernelCase gemm_case() {
+  KernelCase out;
+  out.problem = {"gemm", {{"m", 4}, {"n", 3072}, {"k", 1024}}};
+  out.config = {{{"threads", 1}}, {}};
+  out.kernel = "gemm";
+  out.backend = "cpu";
+  out.parts = 2;
+  out.shards_at_once = 2;
+  out.sets = 4;
+  return out;
+}
+
+TEST(KernelCase, the_key_is_the_one_that_stored_rows_carry) {
+  EXPECT_EQ(gemm_case().key(),
+            "gemm k=1024 m=4 n=3072 | gemm threads=1 | cpu:0/2x2 | rotate_const:4");
+  EXPECT_EQ(KernelCase{}.key(), " | - | :0/1x1 | rotate_const:1");
+}
+
+TEST(KernelCase, every_field_is_part_of_the_key) {
+  std::set<std::string> keys{gemm_case().key()};
+  const auto differs = [&](auto change) {
+    KernelCase other = gemm_case();
+    change(other);
+    EXPECT_TRUE(keys.insert(other.key()).second) << other.key();
+  };
+  differs([](KernelCase& c) { c.problem.op = "gemv"; });
+  differs([](KernelCase& c) { c.problem.params.set("m", 5); });
+  differs([](KernelCase& c) { c.config.params.set("threads", 2); });
+  differs([](KernelCase& c) { c.kernel = "other"; });
+  differs([](KernelCase& c) { c.backend = "gpu"; });
+  differs([](KernelCase& c) { c.device = "1"; });
+  differs([](KernelCase& c) { c.parts = 4; });
+  differs([](KernelCase& c) { c.shards_at_once = 1; });
+  differs([](KernelCase& c) { c.mode = CacheMode::hot; });
+  differs([](KernelCase& c) { c.sets = 5; });
+}
+
+TEST(KernelCase, a_problem_with_ranks_is_a_collective) {
+  KernelCase c = gemm_case();
+  EXPECT_FALSE(c.is_collective());
+  c.problem.params.set("ranks", 2);
+  EXPECT_TRUE(c.is_collective());
+}
+
+TEST(RingSets, covers_the_ring_and_stays_between_one_and_the_instances) {
+  EXPECT_EQ(ring_sets(100, 10, 28), 10);
+  EXPECT_EQ(ring_sets(101, 10, 28), 11) << "rounded up";
+  EXPECT_EQ(ring_sets(1000, 10, 28), 28) << "never more than the stack has";
+  EXPECT_EQ(ring_sets(5, 10, 28), 1);
+  EXPECT_EQ(ring_sets(0, 10, 28), 1);
+  EXPECT_EQ(ring_sets(100, 0, 28), 1) << "nothing to rotate";
+  EXPECT_EQ(ring_sets(100, 10, 1), 1);
+  EXPECT_EQ(ring_sets(100, 10, 0), 1);
+}
+
+TEST(ShardPlace, text_and_parsing_agree) {
+  const ShardPlace part = parse_shard_place("cpu:0/2.1");
+  EXPECT_EQ(part, (ShardPlace{"cpu", "0", 2, 1}));
+  EXPECT_EQ(part.text(), "cpu:0/2.1");
+  EXPECT_EQ(parse_shard_place("cpu:0"), (ShardPlace{"cpu", "0", 1, 0}));
+  EXPECT_EQ(parse_shard_place("cpu:0").text(), "cpu:0");
+  EXPECT_EQ(parse_shard_place("cpu"), (ShardPlace{"cpu", "0", 1, 0}));
+  EXPECT_EQ(parse_shard_place("gpu:3/4"), (ShardPlace{"gpu", "3", 4, 0}));
+}
+
+class BadPlaces : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadPlaces, are_refused_with_the_text_and_exit_code_2) {
+  const Error error = error_of([] { parse_shard_place(GetParam()); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_NE(error.line().find("'" + std::string(GetParam()) + "'"), std::string::npos)
+      << error.line();
+}
+
+INSTANTIATE_TEST_SUITE_P(Texts, BadPlaces,
+                         testing::Values("", ":0", "cpu:", "cpu:/2.1", "cpu:0/", "cpu:0/2.2",
+                                         "cpu:0/0", "cpu:0/0.0", "cpu:0/-1", "cpu:0/2.-1",
+                                         "cpu:0/two", "cpu:0/2.1x", "cpu:0/2.1.0",
+                                         "cpu:0/99999999999"));
+
+}  // namespace
+}  // namespace halmark

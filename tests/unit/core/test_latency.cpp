@@ -1,0 +1,81 @@
+#include "core/latency.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace halmark {
+namespace {
+
+Measurement round_of(double median_ns, Status status = Status::ok) {
+  Measurement m;
+  m.status = status;
+  m.reason = status == Status::ok ? "" : "because";
+  m.duration_ns_median = median_ns;
+  m.duration_ns_interval = {median_ns - 1, median_ns + 2};
+  m.implementation.name = "brg";
+  return m;
+}
+
+TEST(FoldRounds, is_the_median_of_the_medians_of_the_processes) {
+  const std::vector<Measurement> rounds{round_of(30), round_of(10), round_of(11)};
+  const auto got = fold_rounds(rounds, 5);
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->ns, 11);
+  EXPECT_EQ(got->low_ns, 10);
+  EXPECT_EQ(got->high_ns, 30);
+  EXPECT_EQ(got->lower_bound_ns, 5);
+  EXPECT_EQ(got->rounds, 3);
+  EXPECT_EQ(got->provenance, Provenance::measured);
+  EXPECT_EQ(got->status, Status::ok);
+  EXPECT_EQ(got->implementation, "brg");
+}
+
+TEST(FoldRounds, nine_rounds_give_the_interval_of_their_ranks) {
+  std::vector<Measurement> rounds;
+  for (int i = 9; i >= 1; --i) rounds.push_back(round_of(i * 10.0));
+  const auto got = fold_rounds(rounds, 0);
+  EXPECT_EQ(got->ns, 50);
+  EXPECT_EQ(got->low_ns, 20);
+  EXPECT_EQ(got->high_ns, 80);
+}
+
+TEST(FoldRounds, one_round_keeps_the_interval_of_its_samples) {
+  const auto got = fold_rounds(std::vector{round_of(10)}, 0);
+  EXPECT_EQ(got->low_ns, 9);
+  EXPECT_EQ(got->high_ns, 12);
+  EXPECT_EQ(got->rounds, 1);
+}
+
+TEST(FoldRounds, rows_without_a_latency_do_not_count) {
+  const std::vector<Measurement> rounds{round_of(10), round_of(1, Status::crashed),
+                                        round_of(1, Status::invalid),
+                                        round_of(1, Status::quarantined), round_of(12)};
+  const auto got = fold_rounds(rounds, 0);
+  EXPECT_EQ(got->rounds, 2);
+  EXPECT_EQ(got->ns, 11);
+  EXPECT_EQ(got->low_ns, 10);
+}
+
+TEST(FoldRounds, nothing_usable_gives_nothing) {
+  EXPECT_FALSE(fold_rounds({}, 0));
+  EXPECT_FALSE(fold_rounds(std::vector{round_of(10, Status::wrong_result)}, 0));
+}
+
+TEST(FoldRounds, a_suspect_round_that_counts_makes_the_latency_suspect) {
+  const auto got = fold_rounds(std::vector{round_of(10), round_of(12, Status::suspect)}, 0);
+  EXPECT_EQ(got->status, Status::suspect);
+  EXPECT_EQ(got->reason, "because");
+  EXPECT_EQ(got->rounds, 2);
+}
+
+TEST(FoldRounds, the_interval_always_holds_the_latency) {
+  Measurement odd = round_of(10);
+  odd.duration_ns_interval = {11, 12};
+  const auto got = fold_rounds(std::vector{odd}, 0);
+  EXPECT_LE(got->low_ns, got->ns);
+  EXPECT_GE(got->high_ns, got->ns);
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,67 @@
+#include "core/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/random.hpp"
+
+namespace halmark {
+namespace {
+
+// 1..n in an order that is not sorted, so that a value is its own rank.
+std::vector<double> ranks(int n) {
+  std::vector<double> out;
+  for (int i = 0; i < n; ++i) out.push_back(i + 1);
+  for (std::size_t i = out.size(); i-- > 1;) {
+    std::swap(out[i], out[uniform_below(hash_u64(5, i), i + 1)]);
+  }
+  return out;
+}
+
+struct Known {
+  int n;
+  double low, high;
+};
+class MedianRanks : public testing::TestWithParam<Known> {};
+
+TEST_P(MedianRanks, are_the_tabulated_ones) {
+  const Known known = GetParam();
+  const MedianInterval got = median_interval(ranks(known.n));
+  EXPECT_TRUE(got.is_95_percent);
+  EXPECT_EQ(got.interval.low, known.low);
+  EXPECT_EQ(got.interval.high, known.high);
+}
+
+// Below 50 from exact binomial sums, above from the normal formula.
+INSTANTIATE_TEST_SUITE_P(Sizes, MedianRanks,
+                         testing::Values(Known{6, 1, 6}, Known{7, 1, 7}, Known{9, 2, 8},
+                                         Known{10, 2, 9}, Known{20, 6, 15}, Known{49, 18, 32},
+                                         Known{50, 18, 33}, Known{100, 40, 61}));
+
+TEST(MedianInterval, below_six_values_it_is_the_range_and_says_so) {
+  for (int n = 1; n <= 5; ++n) {
+    const MedianInterval got = median_interval(ranks(n));
+    EXPECT_FALSE(got.is_95_percent);
+    EXPECT_EQ(got.interval.low, 1);
+    EXPECT_EQ(got.interval.high, n);
+  }
+}
+
+TEST(Quantile, interpolates_between_neighbours) {
+  const std::vector<double> v{4, 1, 3, 2};
+  EXPECT_DOUBLE_EQ(quantile(v, 0), 1);
+  EXPECT_DOUBLE_EQ(quantile(v, 1), 4);
+  EXPECT_DOUBLE_EQ(quantile(v, 0.25), 1.75);
+  EXPECT_DOUBLE_EQ(median(v), 2.5);
+  EXPECT_DOUBLE_EQ(median(std::vector<double>{7}), 7);
+}
+
+TEST(RelativeIqr, is_the_middle_half_over_the_median) {
+  EXPECT_DOUBLE_EQ(relative_iqr(ranks(5)), 2.0 / 3);
+  EXPECT_EQ(relative_iqr(std::vector<double>{5, 5, 5}), 0);
+  EXPECT_EQ(relative_iqr(std::vector<double>{0, 0, 0}), 0) << "never a division by zero";
+}
+
+}  // namespace
+}  // namespace halmark
