@@ -89,9 +89,13 @@ Isa limit_onednn(Isa ceiling) {
 }
 
 std::string isa_of_implementation(const std::string& implementation) {
-  // Longest names first: each is a part of the next.
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> known = {{
+  // Longest names first: each is a part of the next. oneDNN 3 calls the path with f16 after AVX10.
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 13> known = {{
       {"avx10_1_512_amx", "avx512_core_amx"},
+      {"avx10_2_amx", "avx512_core_amx"},
+      {"avx10_2_512_amx", "avx512_core_amx"},
+      {"avx10_1_512", "avx512_core_fp16"},
+      {"avx10_2", "avx512_core_fp16"},
       {"avx512_core_amx", "avx512_core_amx"},
       {"avx512_core_fp16", "avx512_core_fp16"},
       {"avx512_core_bf16", "avx512_core_bf16"},
