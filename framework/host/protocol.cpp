@@ -220,6 +220,7 @@ void fields(V& v, M& m) {
   v("warmup", m.warmup);
   v("wall_cap_s", m.wall_cap_s);
   v("barrier", m.barrier);
+  v("chains_activations", m.chains_activations);
 }
 template <class V, Of<ProbeRequest> M>
 void fields(V& v, M& m) {

@@ -153,6 +153,9 @@ struct SequenceRequest {
   std::int64_t warmup = 1;
   double wall_cap_s = 60;
   std::optional<Barrier> barrier;   // shards start each repetition together
+  // A step reads what an earlier step wrote, where dtype and size agree: activations are then as
+  // warm as in a model. The gate has passed before; the values no longer mean anything.
+  bool chains_activations = false;
 };
 // Answer to sequence: one `samples` block of repeat x (steps + 1) doubles (ns per step, then total),
 // then `measured`.

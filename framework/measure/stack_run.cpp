@@ -239,8 +239,12 @@ class StackRun {
   std::vector<protocol::SequenceRequest> requests(std::int64_t repeat, std::int64_t warmup) const {
     std::vector<protocol::SequenceRequest> all;
     for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
-      protocol::SequenceRequest request{
-          .steps = {}, .repeat = repeat, .warmup = warmup, .wall_cap_s = options_.wall_cap_s};
+      protocol::SequenceRequest request{.steps = {},
+                                        .repeat = repeat,
+                                        .warmup = warmup,
+                                        .wall_cap_s = options_.wall_cap_s,
+                                        .barrier = {},
+                                        .chains_activations = true};
       for (const StackStep& step : per_rank_[rank].steps) {
         const auto& staged = staged_[rank][static_cast<std::size_t>(step.kernel)];
         request.steps.push_back(

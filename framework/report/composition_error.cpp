@@ -9,9 +9,10 @@ namespace {
 
 constexpr std::size_t points_min = 5;
 
-// Both sides passed the validity gate: a suspect row would blame the Composer for the machine.
+// Passed the validity gate: invalid rows would blame the Composer for the machine. Suspect ones
+// count and carry their label.
 bool is_comparable(const ValidationRow& row) {
-  return row.status == Status::ok && row.measured_ns > 0 && row.predicted_ns > 0 &&
+  return has_latency(row.status) && row.measured_ns > 0 && row.predicted_ns > 0 &&
          std::isfinite(row.measured_ns) && std::isfinite(row.predicted_ns);
 }
 

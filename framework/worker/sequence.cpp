@@ -10,7 +10,34 @@ namespace {
 struct Step {
   StagedKernel* kernel;
   int set;
+  std::vector<hm_buffer*> buffers;  // of a chained step; empty = the set's own
+  hm_arguments arguments{};
 };
+
+// The latest outputs of earlier steps, newest last; a few are enough to find both summands of a
+// residual.
+constexpr std::size_t remembered_outputs = 16;
+
+void chain(std::vector<Step>& steps) {
+  std::vector<StagedKernel::Activation> written;
+  for (Step& step : steps) {
+    step.buffers = step.kernel->handles(step.set);
+    for (const auto& input : step.kernel->replaceable_inputs(step.set)) {
+      const auto match = std::find_if(written.rbegin(), written.rend(), [&](const auto& output) {
+        const bool is_own = std::ranges::find(step.buffers, output.handle) != step.buffers.end();
+        return !is_own && output.dtype == input.dtype && output.bytes == input.bytes;
+      });
+      if (match != written.rend()) step.buffers[input.operand] = match->handle;
+    }
+    step.arguments = {step.buffers.data(), nullptr, static_cast<std::uint32_t>(step.buffers.size()),
+                      0};
+    const auto outputs = step.kernel->outputs_of(step.set);
+    written.insert(written.end(), outputs.begin(), outputs.end());
+    if (written.size() > remembered_outputs) {
+      written.erase(written.begin(), written.end() - remembered_outputs);
+    }
+  }
+}
 
 std::vector<Step> resolve(StagedKernels& staged, const protocol::SequenceRequest& request) {
   std::vector<Step> steps;
@@ -27,7 +54,7 @@ std::vector<Step> resolve(StagedKernels& staged, const protocol::SequenceRequest
                               std::to_string(found->second->sets()) + " staged as " +
                               std::to_string(step.id));
     }
-    steps.push_back({found->second.get(), step.set});
+    steps.push_back({.kernel = found->second.get(), .set = step.set});
   }
   return steps;
 }
@@ -36,7 +63,9 @@ std::vector<Step> resolve(StagedKernels& staged, const protocol::SequenceRequest
 PluginError run_once(const std::vector<Step>& steps, ClockSource& clock,
                      std::vector<double>& times) noexcept {
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    PluginError error = steps[i].kernel->run(steps[i].set, 1);
+    const Step& step = steps[i];
+    PluginError error = step.buffers.empty() ? step.kernel->run(step.set, 1)
+                                             : step.kernel->run_on(step.set, step.arguments);
     if (!error.ok()) return error;
     times[i] = clock.wall_ns();
   }
@@ -58,7 +87,8 @@ void append_durations(double begin_ns, const std::vector<double>& times,
 SequenceResult run_sequence(DeviceContext& context, StagedKernels& staged,
                             const protocol::SequenceRequest& request, CommonStart start,
                             MachineProbes& probes, const ReportPhase& report) {
-  const std::vector<Step> steps = resolve(staged, request);
+  std::vector<Step> steps = resolve(staged, request);
+  if (request.chains_activations) chain(steps);
   const double deadline_ns = context.clock.wall_ns() + request.wall_cap_s * 1e9;
   std::vector<double> times(steps.size());
   SequenceResult answer;

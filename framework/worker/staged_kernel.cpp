@@ -13,6 +13,7 @@ namespace {
 
 // Devices that compile weights in pay seconds and gigabytes per prepared.
 constexpr int prepared_sets_max = 8;
+constexpr std::uint64_t shared_output_bytes = 2u << 20;
 
 bool is_per_set(Role role, CacheMode mode) {
   switch (role) {
@@ -121,6 +122,24 @@ void StagedKernel::read_operands() {
     check_operand(context_.plugin, operand.spec, operand.info);
     operand.per_set = is_per_set(operand.spec.role, mode_);
     operands_.push_back(std::move(operand));
+  }
+  share_large_outputs();
+}
+
+// A large activation is written in place again, as a runtime reuses its memory: a fresh buffer per
+// set would make the output cold. Only where every set gives the same output, so that each can
+// still be verified. Such a call lasts longer than the shortest sample, so repeats, whose outputs
+// must be told apart, do not occur.
+void StagedKernel::share_large_outputs() {
+  constexpr std::uint32_t sets_differ =
+      HM_PREPARED_CONSTANTS_OPAQUE | HM_PREPARED_CONSTANTS_IN_PREPARED;
+  const bool has_state =
+      std::ranges::any_of(operands_, [](const Operand& o) { return o.spec.role == Role::state; });
+  if (mode_ != CacheMode::rotate_const || has_state || (flags_ & sets_differ) != 0) return;
+  for (Operand& operand : operands_) {
+    if (operand.spec.role == Role::output && operand.info.bytes >= shared_output_bytes) {
+      operand.per_set = false;
+    }
   }
 }
 
@@ -296,6 +315,37 @@ PluginError StagedKernel::run(int first_set, std::int64_t repeat) noexcept {
   PluginError error = enqueue(first_set, repeat);
   if (!error.ok()) return error;
   return context_.stream.wait();
+}
+
+PluginError StagedKernel::run_on(int set, const hm_arguments& arguments) noexcept {
+  const hm_launch launch{.struct_size = sizeof(hm_launch),
+                         .set_count = 1,
+                         .repeat = 1,
+                         .sets = &arguments,
+                         .workspace = workspace_.handle()};
+  const std::size_t prepared = prepared_.size() > 1 ? static_cast<std::size_t>(set) : 0;
+  PluginError error = prepared_[prepared].enqueue(context_.stream, launch);
+  if (!error.ok()) return error;
+  return context_.stream.wait();
+}
+
+std::vector<StagedKernel::Activation> StagedKernel::outputs_of(int set) {
+  std::vector<Activation> out;
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    if (operands_[i].spec.role != Role::output) continue;
+    out.push_back({i, operands_[i].spec.dtype, operands_[i].info.bytes, buffer(set, i).handle()});
+  }
+  return out;
+}
+
+std::vector<StagedKernel::Activation> StagedKernel::replaceable_inputs(int set) {
+  std::vector<Activation> out;
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    const OperandSpec& spec = operands_[i].spec;
+    if (spec.role != Role::input || spec.distribution == Distribution::indices) continue;
+    out.push_back({i, spec.dtype, operands_[i].info.bytes, buffer(set, i).handle()});
+  }
+  return out;
 }
 
 void StagedKernel::poison_outputs() {

@@ -51,6 +51,21 @@ class StagedKernel {
   // The same, and waits: what is timed on devices without a clock of their own.
   PluginError run(int first_set, std::int64_t repeat) noexcept;
 
+  // An activation of one set: where it lies and whether other values may stand in for it.
+  struct Activation {
+    std::size_t operand = 0;
+    Dtype dtype = Dtype::f32;
+    std::uint64_t bytes = 0;
+    hm_buffer* handle = nullptr;
+  };
+  std::vector<Activation> outputs_of(int set);
+  std::vector<Activation> replaceable_inputs(int set);  // indices stay: they are addresses
+  const std::vector<hm_buffer*>& handles(int set) const {
+    return handles_[static_cast<std::size_t>(set)];
+  }
+  // One execution of `set` on other buffers of the same sizes, and the wait.
+  PluginError run_on(int set, const hm_arguments& arguments) noexcept;
+
   void poison_outputs();
   // One line of each output that the next `repeat` executions write; outside every interval.
   void mark_outputs(int first_set, std::int64_t repeat);
@@ -72,6 +87,7 @@ class StagedKernel {
 
   void prepare(const protocol::Stage& request);
   void read_operands();
+  void share_large_outputs();
   void make_buffers(int wanted_sets);
   void fill_inputs(std::uint64_t seed, int rank);
   void load_constants(std::uint64_t seed, int rank, const ReportPhase& report);
