@@ -141,6 +141,8 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   const std::vector<KernelCase> cases = cases_of(options);
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, options.backend);
+  check_device(plugin, options.device);
+  check_kernel(plugin, options.kernel);
   const LocalMachine machine = local_machine();
   std::unique_ptr<Store> store;
   std::int64_t run = 0;

@@ -92,6 +92,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
                           device_facts(machine, parts));
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, options.backend);
+  check_device(plugin, options.device);
 
   Progress progress(global, "run");
   MeasuredSource source(

@@ -52,6 +52,22 @@ const FoundPlugin& plugin_of(const std::vector<FoundPlugin>& found, const std::s
                            : "found: " + seen);
 }
 
+void check_device(const FoundPlugin& plugin, const std::string& device) {
+  std::vector<std::string> known;
+  for (const auto& d : plugin.description->devices) known.push_back(d.id);
+  if (std::ranges::find(known, device) != known.end()) return;
+  throw refused("backend " + plugin.description->name + " has no device '" + device + "'", {},
+                suggestion(device, known));
+}
+
+void check_kernel(const FoundPlugin& plugin, const std::string& kernel) {
+  std::vector<std::string> known;
+  for (const auto& k : plugin.description->kernels) known.push_back(k.name);
+  if (kernel.empty() || std::ranges::find(known, kernel) != known.end()) return;
+  throw refused("backend " + plugin.description->name + " has no kernel '" + kernel + "'", {},
+                suggestion(kernel, known));
+}
+
 CampaignOptions campaign_for(const FoundPlugin& plugin, const LocalMachine& machine) {
   CampaignOptions out;
   const std::string& backend = plugin.description->name;

@@ -25,6 +25,10 @@ LocalMachine local_machine();
 std::vector<FoundPlugin> find_plugins(const GlobalOptions& options);
 // Throws Error (exit 5) naming what was found instead, or the refusal of that plugin's file.
 const FoundPlugin& plugin_of(const std::vector<FoundPlugin>& found, const std::string& backend);
+// Throws Error (exit 2) with the nearest name when the plugin has no such device or kernel; an
+// empty kernel is the plugin's own choice.
+void check_device(const FoundPlugin& plugin, const std::string& device);
+void check_kernel(const FoundPlugin& plugin, const std::string& kernel);
 
 // Campaign options of this machine and plugin; rounds, rule and hooks are the command's.
 CampaignOptions campaign_for(const FoundPlugin& plugin, const LocalMachine& machine);
