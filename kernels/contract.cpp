@@ -37,7 +37,7 @@ void check_names(const OpContract& contract, const Params& params) {
   for (const auto& param : params.items()) {
     if (std::ranges::find(known, param.name) == known.end()) {
       throw refused("op " + std::string(contract.name()) + " has no parameter '" +
-                    printable(param.name) + "'" + suggestion(param.name, known));
+                    printable(param.name) + "'; " + suggestion(param.name, known));
     }
   }
 }
@@ -92,7 +92,7 @@ Problem complete_problem(const Problem& problem) {
   if (contract == nullptr) {
     std::vector<std::string> known;
     for (const auto* each : all_contracts()) known.emplace_back(each->name());
-    throw refused("unknown op '" + printable(problem.op) + "'" + suggestion(problem.op, known));
+    throw refused("unknown op '" + printable(problem.op) + "'; " + suggestion(problem.op, known));
   }
   Problem complete = problem;
   check_names(*contract, complete.params);

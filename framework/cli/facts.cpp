@@ -46,7 +46,9 @@ Precision precision_from(const std::string& text, bool has_bf16) {
   if (std::ranges::find(names, name) != names.end()) return precision_named(name, has_bf16);
   if (!dtype) {
     std::vector<std::string> all = names;
-    for (const Dtype d : all_dtypes()) all.emplace_back(dtype_name(d));
+    for (const Dtype d : all_dtypes()) {
+      if (std::ranges::find(names, dtype_name(d)) == names.end()) all.emplace_back(dtype_name(d));
+    }
     throw refused("unknown dtype '" + text + "'", {}, suggestion(text, all));
   }
   const bool is_narrow = dtype_bits(*dtype) <= 8;

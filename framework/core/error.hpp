@@ -46,7 +46,7 @@ Error unfit(std::string what, std::string remedy = {});
 // The `count` candidates nearest to `wanted` by edit distance, best first; far ones are left out.
 std::vector<std::string> nearest(std::string_view wanted,
                                  const std::vector<std::string>& candidates, std::size_t count = 3);
-// "; did you mean 'a' or 'b'?" or "; known: a, b, c" when nothing is near.
+// "did you mean 'a' or 'b'?" or "known: a, b, c" when nothing is near.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& candidates);
 
 // Control characters replaced by '?': anything foreign passes here before it reaches a terminal.

@@ -22,7 +22,7 @@ Config resolve_labels(DeviceContext& context, std::uint32_t kernel, const Proble
     if (at == domain->labels.end()) {
       throw RequestFailed(
           HM_UNSUPPORTED, "create",
-          name + " has no value '" + label + "'" + suggestion(label, domain->labels));
+          name + " has no value '" + label + "'; " + suggestion(label, domain->labels));
     }
     config.params.set(name, domain->values[static_cast<std::size_t>(at - domain->labels.begin())]);
   }
@@ -39,7 +39,7 @@ std::uint32_t kernel_index(const DeviceContext& context, const std::string& name
   std::vector<std::string> known;
   for (const auto& kernel : context.kernels) known.push_back(kernel.name);
   throw RequestFailed(HM_INVALID_ARGUMENT, "create",
-                      "no kernel '" + name + "'" + suggestion(name, known));
+                      "no kernel '" + name + "'; " + suggestion(name, known));
 }
 
 KernelChoice choose_kernel(DeviceContext& context, const std::string& name, const Problem& problem,
