@@ -1,5 +1,4 @@
 // halmark doctor: what is found, what is refused and why, and what would make figures better.
-#include <sqlite3.h>
 #include <CLI/CLI.hpp>
 
 #include <fstream>
@@ -9,6 +8,7 @@
 #include "cli/terminal.hpp"
 #include "host/cgroup.hpp"
 #include "host/group.hpp"
+#include "journal/store.hpp"
 #include "measure/gbench.hpp"
 
 namespace halmark::cli {
@@ -59,7 +59,7 @@ std::vector<Check> machine_checks() {
 }
 
 std::vector<Check> library_checks() {
-  return {{"sqlite", "ok", std::string(sqlite3_libversion())},
+  return {{"storage", "ok", storage_description()},
           {"google benchmark", "ok", gbench_description()}};
 }
 

@@ -71,4 +71,7 @@ std::unique_ptr<Store> open_store(const std::string& path);
 // Read-only: never writes, never checkpoints.
 std::unique_ptr<Store> open_store_read_only(const std::string& path);
 
+// Name and linked version of the database library.
+std::string storage_description();
+
 }  // namespace halmark
