@@ -63,7 +63,10 @@ class Scanner {
       if (escapes && text_[i] == '\\') {
         ++i;
       } else if (text_.substr(i).starts_with(triple)) {
-        return i + 3;
+        // Up to two quotes before the closing three belong to the string.
+        std::size_t end = i + 3;
+        while (end < text_.size() && end < i + 5 && text_[end] == triple.front()) ++end;
+        return end;
       }
     }
     return text_.size();
@@ -85,8 +88,9 @@ class Scanner {
   }
 
   void advance() {
+    if (column_ > toml_line_bytes_max) fail("the line is longer than 65536 bytes");
     ++at_;
-    if (++column_ > toml_line_bytes_max) fail("the line is longer than 65536 bytes");
+    ++column_;
   }
 
   [[noreturn]] void fail(const std::string& what) const {

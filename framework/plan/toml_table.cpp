@@ -31,9 +31,22 @@ struct TomlTable::State {
 
   const toml::node& require(std::string_view key) const {
     if (const toml::node* node = find(key)) return *node;
+    // A misspelt key says more than the absence of the right one. Of three letters, most are alike.
+    for (const auto& [name, value] : *table) {
+      const bool is_slip = key.size() > 3 && !asked.contains(name.str()) &&
+                           !name.str().starts_with(key) &&
+                           !nearest(name.str(), {std::string(key)}).empty();
+      if (is_slip) unknown(name, {std::string(key)});
+    }
     throw refused("key '" + std::string(key) + "' is missing" +
                       (path.empty() ? std::string() : " in [" + path + "]"),
                   position(table->source()));
+  }
+
+  [[noreturn]] void unknown(const toml::key& key, const std::vector<std::string>& known) const {
+    throw refused("unknown key '" + std::string(key.str()) + "'" +
+                      (path.empty() ? std::string() : " in [" + path + "]"),
+                  position(key.source()), suggestion(key.str(), known));
   }
 
   [[noreturn]] void wrong(std::string_view key, const toml::node& node,
@@ -46,6 +59,16 @@ struct TomlTable::State {
     }
     throw refused("key '" + std::string(key) + "' is " + found.str() + "; expected " + expected,
                   position(node.source()));
+  }
+
+  // A list names each of its values once: a repetition is a slip of the pen.
+  template <class Value>
+  void add_new(std::vector<Value>& values, Value value, std::string_view key,
+               const toml::node& node) const {
+    if (std::ranges::find(values, value) != values.end()) {
+      wrong(key, node, "each value once");
+    }
+    values.push_back(std::move(value));
   }
 };
 
@@ -139,7 +162,7 @@ std::vector<std::string> TomlTable::strings(std::string_view key) const {
   std::vector<std::string> out;
   for (const toml::node& item : *list) {
     if (!item.is_string()) state_->wrong(key, item, "a string");
-    out.emplace_back(**item.as_string());
+    state_->add_new(out, std::string(**item.as_string()), key, item);
   }
   return out;
 }
@@ -156,7 +179,7 @@ std::vector<std::int64_t> TomlTable::integers(std::string_view key, std::int64_t
   for (const toml::node& item : *list) {
     const auto value = item.is_integer() ? std::optional(**item.as_integer()) : std::nullopt;
     if (!value || *value < low || *value > high) state_->wrong(key, item, expected);
-    out.push_back(*value);
+    state_->add_new(out, *value, key, item);
   }
   return out;
 }
@@ -223,11 +246,7 @@ std::string TomlTable::where(std::string_view key) const {
 void TomlTable::finish() const {
   const std::vector<std::string> known(state_->asked.begin(), state_->asked.end());
   for (const auto& [key, node] : *state_->table) {
-    if (!state_->asked.contains(key.str())) {
-      throw refused("unknown key '" + std::string(key.str()) + "'" +
-                        (state_->path.empty() ? std::string() : " in [" + state_->path + "]"),
-                    state_->position(key.source()), suggestion(key.str(), known));
-    }
+    if (!state_->asked.contains(key.str())) state_->unknown(key, known);
   }
   for (const auto& child : state_->children) TomlTable(child).finish();
 }
