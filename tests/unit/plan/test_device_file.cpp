@@ -1,0 +1,119 @@
+#include "plan/device_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using test::error_of;
+
+Device full_device() {
+  return {
+      .id = "cpu:0",
+      .name = "A \"quoted\\\" name",
+      .kind = "cpu",
+      .fingerprint = "0123abcd",
+      .is_measured = true,
+      .memory_bytes = 25769803776,
+      .peaks = {{.path = "bf16_matrix",
+                 .dtype = Dtype::bf16,
+                 .isa = "avx512_core_amx",
+                 .threads = 2,
+                 .flops_per_s = 1.0 / 3 * 1e12,
+                 .flops_per_s_q90 = 3e11,
+                 .flops_per_s_high = 4e11,
+                 .source = "measured 2026-11-21"},
+                {.path = "f32_vector", .dtype = Dtype::f32, .flops_per_s = 1e11, .source = "s"}},
+      .bandwidths = {{.level = "memory",
+                      .threads = 2,
+                      .bytes_per_s = 1.5e10 + 0.25,
+                      .working_set_bytes = 268435456,
+                      .source = "measured"}},
+      .ring_plateau_bytes = 268435456,
+      .clock_hz = 2.5e9,
+      .power_w = 0};
+}
+
+TEST(DeviceFile, the_text_reads_back_to_the_same_value) {
+  const Device d = full_device();
+  const Device back = parse_device(device_text(d), "d.toml");
+  EXPECT_EQ(device_text(back), device_text(d));
+  EXPECT_EQ(back.id, d.id);
+  EXPECT_EQ(back.name, d.name);
+  EXPECT_EQ(back.fingerprint, d.fingerprint);
+  EXPECT_TRUE(back.is_measured);
+  EXPECT_EQ(back.memory_bytes, d.memory_bytes);
+  ASSERT_EQ(back.peaks.size(), 2u);
+  EXPECT_EQ(back.peaks[0].flops_per_s, d.peaks[0].flops_per_s) << "bit for bit";
+  EXPECT_EQ(back.peaks[0].flops_per_s_q90, 3e11);
+  EXPECT_EQ(back.peaks[0].flops_per_s_high, 4e11);
+  EXPECT_EQ(back.peaks[0].isa, "avx512_core_amx");
+  EXPECT_EQ(back.peaks[0].dtype, Dtype::bf16);
+  EXPECT_EQ(back.peaks[0].threads, 2);
+  EXPECT_EQ(back.peaks[1].flops_per_s_q90, std::nullopt);
+  ASSERT_EQ(back.bandwidths.size(), 1u);
+  EXPECT_EQ(back.bandwidths[0].bytes_per_s, d.bandwidths[0].bytes_per_s);
+  EXPECT_EQ(back.bandwidths[0].working_set_bytes, 268435456);
+  EXPECT_EQ(back.ring_plateau_bytes, d.ring_plateau_bytes);
+  EXPECT_EQ(back.clock_hz, d.clock_hz);
+  EXPECT_EQ(back.power_w, 0.0);
+}
+
+TEST(DeviceFile, absent_figures_stay_absent) {
+  const Device back = parse_device(device_text({.id = "x", .name = "X", .kind = "gpu"}), "d.toml");
+  EXPECT_EQ(back.ring_plateau_bytes, std::nullopt);
+  EXPECT_EQ(back.clock_hz, std::nullopt);
+  EXPECT_EQ(back.power_w, std::nullopt);
+  EXPECT_TRUE(back.peaks.empty());
+}
+
+TEST(DeviceFile, foreign_names_cannot_break_the_file) {
+  Device d = full_device();
+  d.name = "two\nlines\x01\x7f\t\"";
+  Device back;
+  ASSERT_NO_THROW(back = parse_device(device_text(d), "d.toml"));
+  EXPECT_EQ(back.name.find('\n'), std::string::npos);
+  EXPECT_EQ(back.id, d.id);
+}
+
+TEST(DeviceFile, mistakes_are_refused_with_their_place) {
+  const std::string head = "id = 'x'\nname = 'X'\nkind = 'cpu'\n";
+  const auto refusal = [&](const std::string& rest) {
+    const Error error = error_of([&] { parse_device(head + rest, "d.toml"); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    return error.line();
+  };
+  EXPECT_EQ(refusal("[[peak]]\npath = 'p'\ndtype = 'bf61'\nflops_per_s = 1.0\nsource = ''\n")
+                .substr(0, 38),
+            "d.toml:6:9: 'bf61' is no data type; di");
+  EXPECT_TRUE(refusal("[[bandwidth]]\nlevel = 'l4'\n").starts_with("d.toml:5:9: key 'level'"));
+  EXPECT_TRUE(refusal("clock_mhz = 3\n").starts_with("d.toml:4:1: unknown key 'clock_mhz'"));
+  EXPECT_TRUE(
+      refusal("[[peak]]\npath = 'p'\ndtype = 'f32'\nflops_per_s = 0\n").starts_with("d.toml:7:15"));
+}
+
+TEST(DeviceFile, every_shipped_file_is_read_and_says_where_its_figures_are_from) {
+  const std::vector<Device> devices = known_devices({HALMARK_SOURCE_DIR "/configs/devices"});
+  EXPECT_GE(devices.size(), 10u);
+  std::set<std::string> ids;
+  for (const Device& d : devices) {
+    EXPECT_TRUE(ids.insert(d.id).second) << d.id;
+    EXPECT_FALSE(d.peaks.empty()) << d.id;
+    for (const Peak& p : d.peaks) EXPECT_FALSE(p.source.empty()) << d.id << ' ' << p.path;
+    for (const Bandwidth& b : d.bandwidths) EXPECT_FALSE(b.source.empty()) << d.id;
+    EXPECT_EQ(device_text(parse_device(device_text(d), d.id)), device_text(d));
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(devices, {}, &Device::id));
+}
+
+TEST(DeviceFile, a_folder_that_is_absent_has_no_devices) {
+  EXPECT_TRUE(known_devices({"/nonexistent"}).empty());
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,123 @@
+#include "plan/toml_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using test::error_of;
+
+TomlTable parse(const std::string& text) { return TomlTable::parse(text, "f.toml"); }
+
+template <class Call>
+std::string refusal(Call call) {
+  const Error error = error_of(call);
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  return error.line();
+}
+
+TEST(TomlTable, values_are_read_by_type) {
+  const TomlTable t = parse("s = 'x'\ni = -3\nd = 2.5\nb = true\nl = ['a', 'b']\nn = [1, 2]\n");
+  EXPECT_EQ(t.string("s"), "x");
+  EXPECT_EQ(t.integer("i", -3, 3), -3);
+  EXPECT_EQ(t.number("d", 0, 3), 2.5);
+  EXPECT_EQ(t.number("i", -3, 0), -3.0) << "an integer is a number";
+  EXPECT_TRUE(t.boolean_or("b", false));
+  EXPECT_EQ(t.strings("l"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(t.integers("n", 1, 2), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_NO_THROW(t.finish());
+}
+
+TEST(TomlTable, one_value_stands_for_a_list_of_one) {
+  EXPECT_EQ(parse("l = 'a'\n").strings("l"), std::vector<std::string>{"a"});
+  EXPECT_EQ(parse("n = 4\n").integers("n", 1, 9), std::vector<std::int64_t>{4});
+}
+
+TEST(TomlTable, absent_keys_take_their_fallback_or_are_named) {
+  const TomlTable t = parse("\nx = 1\n");
+  EXPECT_EQ(t.string_or("s", "f"), "f");
+  EXPECT_EQ(t.integer_or("i", 0, 9, 7), 7);
+  EXPECT_EQ(t.number_or("d", 0, 9, 1.5), 1.5);
+  EXPECT_TRUE(t.boolean_or("b", true));
+  EXPECT_FALSE(t.table("t"));
+  EXPECT_TRUE(t.tables("ts").empty());
+  EXPECT_NE(refusal([&] { t.string("s"); }).find("key 's' is missing"), std::string::npos);
+}
+
+TEST(TomlTable, a_wrong_type_says_where_what_and_what_was_expected) {
+  const TomlTable t = parse("a = 1\n  b = 'text'\nc = [1, 'x']\nd = []\n");
+  EXPECT_EQ(refusal([&] { t.string("a"); }), "f.toml:1:5: key 'a' is 1; expected a string");
+  const std::string said = refusal([&] { t.integer("b", 0, 9); });
+  EXPECT_TRUE(said.starts_with("f.toml:2:7: key 'b' is ")) << said;
+  EXPECT_TRUE(said.ends_with("expected an integer from 0 to 9")) << said;
+  EXPECT_TRUE(refusal([&] { t.integers("c", 0, 9); }).starts_with("f.toml:3:9: "));
+  EXPECT_NE(refusal([&] { t.strings("d"); }).find("a list"), std::string::npos);
+  EXPECT_NE(refusal([&] { t.table("a"); }).find("expected a table [a]"), std::string::npos);
+  EXPECT_NE(refusal([&] { t.tables("a"); }).find("expected tables [[a]]"), std::string::npos);
+  EXPECT_NE(refusal([&] { t.boolean_or("a", true); }).find("true or false"), std::string::npos);
+}
+
+TEST(TomlTable, ranges_hold_on_both_sides) {
+  const TomlTable t = parse("i = 10\nd = 1.5\nn = [1, 10]\n");
+  EXPECT_EQ(t.integer("i", 10, 10), 10);
+  refusal([&] { t.integer("i", 0, 9); });
+  refusal([&] { t.integer("i", 11, 20); });
+  EXPECT_EQ(t.number("d", 1.5, 1.5), 1.5);
+  refusal([&] { t.number("d", 0, 1.4); });
+  refusal([&] { t.number("d", 1.6, 2); });
+  EXPECT_EQ(t.integers("n", 1, 10).size(), 2u);
+  refusal([&] { t.integers("n", 1, 9); });
+}
+
+TEST(TomlTable, numbers_that_are_not_finite_are_refused) {
+  const TomlTable t = parse("a = nan\nb = inf\nc = -inf\n");
+  for (const char* key : {"a", "b", "c"}) {
+    refusal([&] { t.number(key, -1e308, 1e308); });
+  }
+}
+
+TEST(TomlTable, a_choice_names_the_nearest_spelling) {
+  const TomlTable t = parse("sampler = 'gird'\nlist = ['grid', 'nsga3']\n");
+  EXPECT_EQ(refusal([&] {
+              t.choice("sampler", {"grid", "nsga2"});
+            }),
+            "f.toml:1:11: key 'sampler': 'gird' is unknown; did you mean 'grid'?");
+  EXPECT_NE(refusal([&] {
+              t.choices("list", {"grid", "nsga2"});
+            }).find("'nsga2'"),
+            std::string::npos);
+}
+
+TEST(TomlTable, keys_that_nobody_asked_for_are_refused_with_place_and_spelling) {
+  const TomlTable t = parse("name = 'x'\n[measure]\nroudns = 3\n");
+  t.string("name");
+  const auto measure = t.table("measure");
+  measure->integer_or("rounds", 1, 9, 3);
+  EXPECT_EQ(refusal([&] { t.finish(); }),
+            "f.toml:3:1: unknown key 'roudns' in [measure]; did you mean 'rounds'?");
+}
+
+TEST(TomlTable, a_table_outlives_its_document) {
+  std::vector<TomlTable> tables = parse("[[w]]\na = 1\n[[w]]\na = 2\n").tables("w");
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_EQ(tables[1].integer("a", 0, 9), 2);
+  EXPECT_EQ(tables[1].where("a"), "f.toml:4:5");
+}
+
+TEST(TomlTable, text_that_is_no_toml_is_refused_with_its_position) {
+  EXPECT_TRUE(refusal([] { parse("a = 1\nb = = 2\n"); }).starts_with("f.toml:2:"));
+  EXPECT_TRUE(refusal([] { parse("a = 1\na = 2\n"); }).starts_with("f.toml:2:"));
+  EXPECT_TRUE(refusal([] { parse("a = \"\xff\"\n"); }).starts_with("f.toml:1:"));
+}
+
+TEST(TomlTable, a_file_that_cannot_be_read_is_refused_by_name) {
+  EXPECT_TRUE(refusal([] {
+                TomlTable::parse_file("/nonexistent/a.toml");
+              }).starts_with("/nonexistent/a.toml: cannot be read"));
+  EXPECT_EQ(error_of([] { TomlTable::parse_file("/"); }).exit_code(), ExitCode::refused);
+}
+
+}  // namespace
+}  // namespace halmark
