@@ -37,9 +37,9 @@ StoredDatabase read_database(const std::string& path) {
   }
   SQLite::Statement keys(db, "PRAGMA foreign_key_check");
   while (keys.executeStep()) {
-    out.foreign_keys.push_back("table " + keys.getColumn(0).getString() + " row " +
-                               keys.getColumn(1).getString() + " names no row of " +
-                               keys.getColumn(2).getString());
+    // The schema has one foreign key: entry.run.
+    out.orphans.push_back({keys.getColumn(0).getString(), keys.getColumn(1).getInt64(), "run",
+                           keys.getColumn(2).getString()});
   }
   SQLite::Statement runs(db,
                          "SELECT id, command, plan_hash, plan_text, fingerprint, tool_version, "

@@ -22,7 +22,13 @@ struct StoredEntry {
 
 struct StoredDatabase {
   std::vector<std::string> integrity;  // PRAGMA integrity_check, without "ok"
-  std::vector<std::string> foreign_keys;
+  struct Orphan {
+    std::string table;
+    std::int64_t row;
+    std::string column;
+    std::string parent;  // the table that has no such row
+  };
+  std::vector<Orphan> orphans;
   std::string schema, expected_schema;  // normalised table and index texts
   std::vector<StoredRun> runs;
 };

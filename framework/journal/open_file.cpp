@@ -48,11 +48,20 @@ void judge_header(const std::string& path) {
   const std::uint32_t raw_page = big_endian(header, 16, 2);
   const std::uint64_t page = raw_page == 1 ? 65536 : raw_page;
   const std::uint64_t wanted = page * big_endian(header, 28, 4);
-  if (fs::file_size(path) < wanted) {
+  // A kill during a checkpoint leaves the new header before the last pages: those are still in the
+  // -wal, and the library refuses the file when they are not.
+  std::error_code absent;
+  const std::uint64_t wal = fs::file_size(path + "-wal", absent);
+  if ((absent || wal == 0) && fs::file_size(path) < wanted) {
     throw refused("this database is truncated: " + std::to_string(fs::file_size(path)) + " of " +
                       std::to_string(wanted) + " bytes",
                   path, "restore a backup");
   }
+}
+
+bool has_content(const std::string& path) {
+  std::error_code code;
+  return fs::exists(path, code) && fs::file_size(path, code) > 0;
 }
 
 void sync_folder(const fs::path& folder) {
@@ -67,8 +76,9 @@ void create(const std::string& path) {
   const fs::path folder = fs::absolute(path).parent_path();
   std::error_code code;
   fs::create_directories(folder, code);
-  const std::string temporary = path + ".new-" + std::to_string(getpid());
-  fs::remove(temporary, code);
+  // One name: its user holds the writer role, so what is found there is the rest of a killed one.
+  const std::string temporary = path + ".new";
+  for (const char* rest : {"", "-journal", "-wal", "-shm"}) fs::remove(temporary + rest, code);
   {
     SQLite::Database db(temporary, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     db.exec("BEGIN");
@@ -102,21 +112,25 @@ void configure(SQLite::Database& db, Access access) {
 
 }  // namespace
 
-SQLite::Database open_file(const std::string& path, Access access) {
+void judge_file(const std::string& path) {
   if (path.find("://") != std::string::npos) {
     throw refused("a database URL is not supported yet", path, "name a file; it will be SQLite");
   }
-  std::error_code code;
-  const bool exists = fs::exists(path, code) && fs::file_size(path, code) > 0;
+  try {
+    if (has_content(path)) judge_header(path);
+  } catch (const fs::filesystem_error& e) {
+    throw Error(ExitCode::error, std::string("the database cannot be read: ") + e.what(), path);
+  }
+}
+
+SQLite::Database open_file(const std::string& path, Access access) {
+  judge_file(path);
+  const bool exists = has_content(path);
   if (!exists && access == Access::read_only) {
     throw refused("there is no results database", path, "run halmark tune or name one with --db");
   }
   try {
-    if (exists) {
-      judge_header(path);
-    } else {
-      create(path);
-    }
+    if (!exists) create(path);
     SQLite::Database db(
         path, access == Access::read_write ? SQLite::OPEN_READWRITE : SQLite::OPEN_READONLY);
     configure(db, access);

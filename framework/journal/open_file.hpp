@@ -9,6 +9,10 @@ namespace halmark::journal {
 
 enum class Access { read_write, read_only };
 
+// Refuses (exit 2) a URL and a foreign, newer or truncated file from its name and first bytes
+// alone, so that nothing is written beside it. An absent file passes.
+void judge_file(const std::string& path);
+
 // Creates the file (schema complete before it gets its name) when it is absent and access is
 // read_write. Throws Error: exit 2 for a URL, a foreign, newer, truncated or damaged file; exit 1
 // for a storage error, naming the path.

@@ -23,10 +23,12 @@ class Doubles {
     bytes_.remove_prefix(sizeof value);
     return value;
   }
+  // Of items of at least one double each: what cannot be there is refused before memory is taken.
   std::size_t count() {
     const double value = next();
-    if (!(value >= 0 && value <= 1e9) || value != std::floor(value)) {
-      throw std::invalid_argument("sample block has an absurd count");
+    const auto most = static_cast<double>(bytes_.size() / sizeof(double));
+    if (!(value >= 0 && value <= most) || value != std::floor(value)) {
+      throw std::invalid_argument("sample block does not have as many values as it says");
     }
     return static_cast<std::size_t>(value);
   }

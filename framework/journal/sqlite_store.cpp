@@ -2,6 +2,8 @@
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 
+#include <filesystem>
+
 #include "core/digest.hpp"
 #include "core/error.hpp"
 #include "journal/open_file.hpp"
@@ -40,11 +42,19 @@ Entry entry_of(const Validation& v) {
   return {"validation", v.deployment_key, dump_json(validation_json(v)), {}, false};
 }
 
+// The lock file lies beside the database, so what is refused is refused before it.
+std::unique_ptr<WriterLock> writer_role(const std::string& path) {
+  judge_file(path);
+  std::error_code ignored;  // the lock file says what is wrong with the folder
+  std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), ignored);
+  return std::make_unique<WriterLock>(path);
+}
+
 class SqliteStore : public Store {
  public:
   SqliteStore(const std::string& path, Access access)
       : path_(path),
-        lock_(access == Access::read_write ? std::make_unique<WriterLock>(path) : nullptr),
+        lock_(access == Access::read_write ? writer_role(path) : nullptr),
         db_(open_file(path, access)) {}
 
   std::int64_t begin_run(const RunInfo& run) override {
@@ -184,7 +194,7 @@ class SqliteStore : public Store {
   template <class Value, class Decode>
   std::vector<Value> read(SQLite::Statement& query, Decode decode) const {
     std::vector<Value> out;
-    while (query.executeStep()) {
+    while (step(query)) {
       const std::int64_t id = query.getColumn(0).getInt64();
       const SQLite::Column blob = query.getColumn(5);
       const std::string samples(static_cast<const char*>(blob.getBlob()),
@@ -204,6 +214,15 @@ class SqliteStore : public Store {
       }
     }
     return out;
+  }
+
+  bool step(SQLite::Statement& query) const {
+    try {
+      return query.executeStep();
+    } catch (const SQLite::Exception& e) {
+      throw Error(ExitCode::error, std::string("the rows cannot be read: ") + e.what(), path_,
+                  "halmark verify says what is damaged");
+    }
   }
 
   template <class Value, class Decode>

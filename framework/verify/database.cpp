@@ -11,8 +11,9 @@ DatabaseCheck check_database(const std::string& path) {
   const StoredDatabase stored = read_database(path);
   DatabaseCheck out;
   for (const std::string& line : stored.integrity) out.findings.push_back({"file", 0, "", line});
-  for (const std::string& line : stored.foreign_keys) {
-    out.findings.push_back({"entry", 0, "run", line});
+  for (const auto& orphan : stored.orphans) {
+    out.findings.push_back(
+        {orphan.table, orphan.row, orphan.column, "names no row of table " + orphan.parent});
   }
   if (stored.schema != stored.expected_schema) {
     out.findings.push_back({"schema", 0, "", "the tables differ from what this halmark makes"});
