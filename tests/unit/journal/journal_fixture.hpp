@@ -1,0 +1,68 @@
+// Rows to store, and SQL past the store: what a person with the sqlite3 program can do.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <memory>
+#include <string>
+
+#include "journal/store.hpp"
+#include "tests/unit/full_values.hpp"
+#include "tests/unit/scratch_folder.hpp"
+
+namespace halmark::test {
+
+inline RunInfo run_info(const std::string& plan_hash = "00aa") {
+  return {.command = "halmark tune a.toml",
+          .plan_hash = plan_hash,
+          .plan_text = "name = \"a\"\n",
+          .fingerprint = "machine-1",
+          .tool_version = "0.1",
+          .tool_build = "abc",
+          .started_utc = "2026-11-21T10:20:30Z"};
+}
+
+// Told apart by its seed; `samples` samples of two shards.
+inline Measurement numbered_measurement(std::uint64_t number, int samples = 3) {
+  Measurement m = full_measurement();
+  m.seed = number;
+  m.shard_wall_ns.resize(2);
+  for (int i = 0; i < samples; ++i) {
+    m.samples.push_back({.wall_ns = 1000.0 + i, .cpu_ns = 2000.5 + i, .device_ns = {}, .set = i});
+    m.shard_wall_ns[0].push_back(1000.0 + i);
+    m.shard_wall_ns[1].push_back(999.0 + i);
+  }
+  return m;
+}
+
+inline Validation full_validation() {
+  return {.deployment_key = full_deployment().key(),
+          .predicted_ns = 100.5,
+          .measured_ns = 110.25,
+          .predicted_interval_ns = {90, 120},
+          .measured_interval_ns = {100, 130},
+          .status = Status::suspect,
+          .reason = "noisy",
+          .operators = {{"lm_head", 10, 11}, {"attention", 5, 4}}};
+}
+
+// A database of one run with `rows` measurements.
+inline std::int64_t make_database(const std::string& path, int rows) {
+  const std::unique_ptr<Store> store = open_store(path);
+  const std::int64_t run = store->begin_run(run_info());
+  for (int i = 1; i <= rows; ++i) store->append(run, numbered_measurement(i));
+  return run;
+}
+
+inline void raw_sql(const std::string& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  char* message = nullptr;
+  EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK)
+      << sql << ": " << (message != nullptr ? message : "");
+  sqlite3_free(message);
+  sqlite3_close(db);
+}
+
+}  // namespace halmark::test

@@ -1,0 +1,171 @@
+#include "journal/open_file.hpp"
+
+#include <filesystem>
+#include <functional>
+
+#include "journal_fixture.hpp"
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using namespace test;
+namespace fs = std::filesystem;
+
+struct Foreign {
+  const char* name;
+  std::function<void(const std::string& path)> make;
+  const char* says;
+};
+
+class ForeignFile : public testing::TestWithParam<Foreign> {};
+
+TEST_P(ForeignFile, is_refused_with_exit_code_2_and_stays_byte_for_byte) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  GetParam().make(path);
+  fs::remove(path + ".lock");
+  const std::string before = file_bytes(path);
+  const auto names = folder.names();
+  for (const auto& open : {&open_store, &open_store_read_only}) {
+    const Error error = error_of([&] { open(path); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused) << error.line();
+    EXPECT_EQ(error.where(), path);
+    EXPECT_NE(error.line().find(GetParam().says), std::string::npos) << error.line();
+    EXPECT_FALSE(error.remedy().empty());
+  }
+  EXPECT_EQ(file_bytes(path), before);
+  EXPECT_EQ(folder.names(), names) << "nothing is written beside it";
+}
+
+void with_sql(const std::string& path, const std::string& sql) {
+  make_database(path, 3);
+  raw_sql(path, sql);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, ForeignFile,
+    testing::Values(Foreign{"text", [](auto& path) { write_file(path, "name = \"quickstart\"\n"); },
+                            "no SQLite database"},
+                    Foreign{"jpeg",
+                            [](auto& path) {
+                              write_file(path, "\xff\xd8\xff\xe0" + std::string("JFIF") +
+                                                   std::string(5000, 'x'));
+                            },
+                            "no SQLite database"},
+                    Foreign{"first_3000_bytes",
+                            [](auto& path) {
+                              make_database(path, 3);
+                              fs::resize_file(path, 3000);
+                            },
+                            "truncated"},
+                    Foreign{"last_byte_missing",
+                            [](auto& path) {
+                              make_database(path, 3);
+                              fs::resize_file(path, fs::file_size(path) - 1);
+                            },
+                            "truncated"},
+                    Foreign{"newer_schema",
+                            [](auto& path) { with_sql(path, "PRAGMA user_version = 2"); },
+                            "schema 2"},
+                    Foreign{"another_program",
+                            [](auto& path) { with_sql(path, "PRAGMA application_id = 7"); },
+                            "another program"},
+                    Foreign{"plain_sqlite", [](auto& path) { raw_sql(path, "CREATE TABLE t(x)"); },
+                            "another program"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+class DatabaseUrl : public testing::TestWithParam<const char*> {};
+
+TEST_P(DatabaseUrl, is_refused_with_exit_code_2_and_makes_no_file) {
+  const ScratchFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  for (const auto& open : {&open_store, &open_store_read_only}) {
+    const Error error = error_of([&] { open(GetParam()); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused) << error.line();
+    EXPECT_NE(error.line().find("URL"), std::string::npos) << error.line();
+  }
+  fs::current_path(before);
+  EXPECT_TRUE(folder.names().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Urls, DatabaseUrl,
+                         testing::Values("postgresql://localhost/halmark", "postgres://a@b/c",
+                                         "sqlite:///a.db"));
+
+TEST(OpenFile, an_absent_database_is_made_with_its_folder_for_writers_only) {
+  const ScratchFolder folder;
+  const std::string path = folder / "deep/er/a.db";
+  EXPECT_EQ(error_of([&] { open_store_read_only(path); }).exit_code(), ExitCode::refused);
+  EXPECT_TRUE(folder.names().empty());
+  EXPECT_EQ(open_store(path)->latest_run(), std::nullopt);
+  EXPECT_NO_THROW(open_store_read_only(path));
+}
+
+TEST(OpenFile, an_empty_file_becomes_a_database) {
+  const ScratchFolder folder;
+  write_file(folder / "a.db", "");
+  EXPECT_EQ(make_database(folder / "a.db", 1), 1);
+  EXPECT_EQ(open_store_read_only(folder / "a.db")->run_measurements(1).size(), 1u);
+}
+
+TEST(OpenFile, a_folder_that_cannot_be_made_is_an_error_that_names_the_path) {
+  const ScratchFolder folder;
+  write_file(folder / "file", "x");
+  const Error error = error_of([&] { open_store(folder / "file/a.db"); });
+  EXPECT_EQ(error.exit_code(), ExitCode::error);
+  EXPECT_NE(error.line().find(folder / "file/a.db"), std::string::npos) << error.line();
+}
+
+TEST(OpenFile, the_rest_of_a_creation_that_was_killed_is_no_obstacle) {
+  const ScratchFolder folder;
+  write_file(folder / "a.db.new", "half a database");
+  write_file(folder / "a.db.new-journal", "half a journal");
+  make_database(folder / "a.db", 1);
+  EXPECT_EQ(folder.names(), (std::set<std::string>{"a.db", "a.db.lock"}));
+}
+
+// A process that is killed while it copies the -wal back leaves a first page that promises more
+// pages than the file has; the -wal still has them.
+TEST(OpenFile, a_kill_in_the_middle_of_a_checkpoint_loses_nothing) {
+  const ScratchFolder folder;
+  const std::string live = folder / "live.db", dead = folder / "dead.db";
+  {
+    const auto store = open_store(live);
+    const std::int64_t run = store->begin_run(run_info());
+    for (int i = 1; i <= 20; ++i) store->append(run, numbered_measurement(i, 100));
+    fs::copy(live, dead);
+    fs::copy(live + "-wal", dead + "-wal");
+  }
+  const std::string complete = file_bytes(live), early = file_bytes(dead);
+  ASSERT_GT(complete.size(), early.size()) << "closing the store copied the -wal back";
+  write_file(dead, complete.substr(0, 4096) + early.substr(4096));
+  {
+    const auto reader = open_store_read_only(dead);
+    EXPECT_EQ(reader->run_measurements(1).size(), 20u);
+  }
+  const auto store = open_store(dead);
+  EXPECT_EQ(store->run_measurements(1).size(), 20u);
+  store->append(1, numbered_measurement(21));
+  EXPECT_EQ(store->run_measurements(1).size(), 21u);
+  EXPECT_TRUE(store->damaged().empty());
+}
+
+TEST(OpenFile, a_truncated_database_beside_a_foreign_wal_is_refused_and_kept) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  make_database(path, 20);
+  fs::resize_file(path, 4096 * 3);
+  const std::string before = file_bytes(path);
+  for (const auto& open : {&open_store, &open_store_read_only}) {
+    write_file(path + "-wal", std::string(200, 'x'));
+    const Error error = error_of([&] { open(path); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused) << error.line();
+    EXPECT_EQ(error.where(), path);
+  }
+  EXPECT_EQ(file_bytes(path), before);
+}
+
+}  // namespace
+}  // namespace halmark

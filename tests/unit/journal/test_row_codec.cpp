@@ -1,0 +1,77 @@
+#include "journal/row_codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "journal_fixture.hpp"
+
+namespace halmark::journal {
+namespace {
+
+std::string doubles(std::initializer_list<double> values) {
+  std::string out;
+  for (const double value : values) {
+    char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    out.append(bytes, sizeof value);
+  }
+  return out;
+}
+
+TEST(PackSamples, the_layout_is_counts_then_samples_then_shards) {
+  Measurement m;
+  m.samples = {{.wall_ns = 1, .cpu_ns = 2, .device_ns = 3, .set = 4},
+               {.wall_ns = 5, .cpu_ns = 6, .device_ns = {}, .set = 7}};
+  m.shard_wall_ns = {{8, 9}, {10}};
+  EXPECT_EQ(pack_samples(m), doubles({2, 2, 1, 2, 3, 4, 5, 6, -1, 7, 2, 8, 9, 1, 10}));
+}
+
+TEST(UnpackSamples, gives_back_what_was_packed) {
+  Measurement m = test::numbered_measurement(1, 50);
+  m.samples[3].device_ns = 0.0;
+  Measurement back;
+  unpack_samples(pack_samples(m), back);
+  ASSERT_EQ(back.samples.size(), 50u);
+  EXPECT_EQ(back.samples[7].wall_ns, m.samples[7].wall_ns);
+  EXPECT_EQ(back.samples[7].cpu_ns, m.samples[7].cpu_ns);
+  EXPECT_EQ(back.samples[7].set, 7);
+  EXPECT_EQ(back.samples[3].device_ns, 0.0) << "zero is a time, absent is not";
+  EXPECT_EQ(back.samples[4].device_ns, std::nullopt);
+  EXPECT_EQ(back.shard_wall_ns, m.shard_wall_ns);
+}
+
+TEST(UnpackSamples, a_measurement_without_samples_stays_without) {
+  Measurement back = test::numbered_measurement(1);
+  unpack_samples(pack_samples(Measurement{}), back);
+  EXPECT_TRUE(back.samples.empty());
+  EXPECT_TRUE(back.shard_wall_ns.empty());
+}
+
+class BadBlocks : public testing::TestWithParam<std::string> {};
+
+TEST_P(BadBlocks, whose_counts_and_length_disagree_are_refused_before_memory_is_taken) {
+  Measurement m;
+  EXPECT_THROW(unpack_samples(GetParam(), m), std::invalid_argument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Blocks, BadBlocks,
+                         testing::Values(std::string(), std::string(7, 'x'), doubles({0}),
+                                         doubles({1, 0, 1, 2, 3}), doubles({0, 1}),
+                                         doubles({0, 1, 2, 8}), doubles({0, 0, 0}),
+                                         doubles({-1, 0}), doubles({0.5, 0}), doubles({1e9, 0}),
+                                         doubles({0, 9e8, 0}), doubles({0, 1, 1e300})));
+
+TEST(ValidationJson, reads_back_whole) {
+  const Validation v = test::full_validation();
+  const Validation back = validation_from(parse_json(dump_json(validation_json(v)), "v"));
+  EXPECT_EQ(dump_json(validation_json(back)), dump_json(validation_json(v)));
+  EXPECT_EQ(back.deployment_key, v.deployment_key);
+  EXPECT_EQ(back.status, Status::suspect);
+  EXPECT_EQ(back.operators.at(1).name, "attention");
+  EXPECT_DOUBLE_EQ(back.relative_error(), 100.5 / 110.25 - 1);
+}
+
+}  // namespace
+}  // namespace halmark::journal

@@ -1,0 +1,73 @@
+#include "journal/writer_lock.hpp"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "journal_fixture.hpp"
+#include "tests/unit/error_of.hpp"
+
+namespace halmark::journal {
+namespace {
+
+using namespace test;
+
+TEST(WriterLock, a_second_writer_is_refused_and_told_who_writes) {
+  const ScratchFolder folder;
+  const WriterLock first(folder / "a.db");
+  const Error error = error_of([&] { WriterLock second(folder / "a.db", 0.2); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_EQ(error.where(), folder / "a.db");
+  EXPECT_NE(error.line().find("pid " + std::to_string(getpid()) + " on "), std::string::npos)
+      << error.line();
+  EXPECT_NE(error.line().find("--db"), std::string::npos) << error.line();
+}
+
+TEST(WriterLock, the_store_holds_it_while_it_is_open_for_writing) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  {
+    const auto store = open_store(path);
+    EXPECT_EQ(error_of([&] { WriterLock second(path, 0.0); }).exit_code(), ExitCode::refused);
+  }
+  EXPECT_NO_THROW(WriterLock(path, 0.0));
+  const auto reader = open_store_read_only(path);
+  EXPECT_NO_THROW(WriterLock(path, 0.0)) << "readers are no writers";
+}
+
+TEST(WriterLock, another_database_is_another_role) {
+  const ScratchFolder folder;
+  const WriterLock first(folder / "a.db");
+  EXPECT_NO_THROW(WriterLock(folder / "b.db", 0.0));
+}
+
+TEST(WriterLock, a_holder_that_was_killed_holds_nothing) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const WriterLock lock(path);
+    if (write(ready[1], "x", 1) != 1) _exit(1);
+    pause();
+    _exit(0);
+  }
+  close(ready[1]);
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  close(ready[0]);
+  const Error error = error_of([&] { WriterLock second(path, 0.0); });
+  EXPECT_NE(error.line().find("pid " + std::to_string(child)), std::string::npos) << error.line();
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_NO_THROW(WriterLock(path, 0.0));
+}
+
+TEST(UtcNow, is_written_as_iso_8601) {
+  EXPECT_THAT(utc_now(), testing::MatchesRegex("20..-..-..T..:..:..Z"));
+}
+
+}  // namespace
+}  // namespace halmark::journal
