@@ -1,8 +1,9 @@
 /* The Halmark plugin contract, version 1.0: C11, plain layout, append-only.
  *
  * A plugin is one shared library that drives one kind of device. It enumerates, allocates, runs and
- * timestamps. The host owns inputs, FLOP and byte counts, correctness, warm-up, cache policy, sample
- * counts, peaks and verdicts. Exactly two symbols are exported: hm_abi_version and hm_plugin_entry.
+ * timestamps. The host owns inputs, FLOP and byte counts, correctness, warm-up, cache policy,
+ * sample counts, peaks and verdicts. Exactly two symbols are exported: hm_abi_version and
+ * hm_plugin_entry.
  *
  * Rules that hold for every entry unless it says otherwise:
  *  - returns an hm_status and takes hm_error* last; the host clears the error before the call;
@@ -145,17 +146,17 @@ typedef struct hm_config {
 
 typedef struct hm_device_info {
   uint32_t struct_size;
-  int32_t kind;   /* HM_DEVICE_* kind */
-  int32_t timer;  /* HM_TIMER_* */
-  uint32_t flags; /* HM_DEVICE_* flags */
+  int32_t kind;           /* HM_DEVICE_* kind */
+  int32_t timer;          /* HM_TIMER_* */
+  uint32_t flags;         /* HM_DEVICE_* flags */
   char id[HM_NAME_MAX];   /* unique in the plugin and stable, e.g. a UUID or "0" */
   char name[HM_TEXT_MAX]; /* as the vendor prints it */
   char isa[HM_TEXT_MAX];  /* best isa key, e.g. "avx512_core_amx"; "" = unknown */
   char driver[HM_TEXT_MAX];
-  int64_t memory_bytes;    /* usable by buffers; 0 = unknown */
-  int64_t cache_bytes;     /* last-level device cache; 0 = unknown */
-  int64_t compute_units;   /* cores, SMs, ...; 0 = unknown */
-  int64_t clock_hz_max;    /* as the driver states it; 0 = unknown */
+  int64_t memory_bytes;  /* usable by buffers; 0 = unknown */
+  int64_t cache_bytes;   /* last-level device cache; 0 = unknown */
+  int64_t compute_units; /* cores, SMs, ...; 0 = unknown */
+  int64_t clock_hz_max;  /* as the driver states it; 0 = unknown */
 } hm_device_info;
 
 typedef struct hm_device_api {
@@ -223,7 +224,7 @@ typedef struct hm_stream_api {
 
 typedef struct hm_kernel_info {
   uint32_t struct_size;
-  uint32_t flags; /* HM_KERNEL_* */
+  uint32_t flags;         /* HM_KERNEL_* */
   char name[HM_NAME_MAX]; /* unique in the plugin */
   char op[HM_NAME_MAX];   /* the op contract that it implements */
 } hm_kernel_info;
@@ -277,8 +278,8 @@ typedef struct hm_prepared_info {
   uint32_t flags; /* HM_PREPARED_* */
   uint32_t operand_count;
   uint32_t launches_per_execution;
-  uint64_t workspace_bytes; /* supplied by the host in every launch */
-  uint64_t constant_bytes;  /* after packing */
+  uint64_t workspace_bytes;         /* supplied by the host in every launch */
+  uint64_t constant_bytes;          /* after packing */
   char implementation[HM_TEXT_MAX]; /* verbatim from the library; never empty */
   char isa[HM_NAME_MAX];            /* normalised isa path; "" = unknown */
   char library[HM_NAME_MAX];
@@ -295,7 +296,8 @@ typedef struct hm_arguments {
   uint32_t reserved;
 } hm_arguments;
 
-/* Execution i uses sets[i % set_count]. Sets and buffers stay valid until the stream's next wait. */
+/* Execution i uses sets[i % set_count]. Sets and buffers stay valid until the stream's next wait.
+ */
 typedef struct hm_launch {
   uint32_t struct_size;
   uint32_t set_count;

@@ -20,11 +20,35 @@ inline constexpr std::uint32_t max_payload_bytes = 16u << 20;
 inline constexpr int worker_descriptor = 3;  // inherited socket of a compute worker
 
 enum class Type : std::uint16_t {
-  hello = 1, load = 2, open = 3, kernels = 4, domains = 5, supports = 6, stage = 7, reveal = 8,
-  sample = 9, drop = 10, sequence = 11, token = 12, join = 13, close = 14, quit = 15, probe = 16,
+  hello = 1,
+  load = 2,
+  open = 3,
+  kernels = 4,
+  domains = 5,
+  supports = 6,
+  stage = 7,
+  reveal = 8,
+  sample = 9,
+  drop = 10,
+  sequence = 11,
+  token = 12,
+  join = 13,
+  close = 14,
+  quit = 15,
+  probe = 16,
   // answers
-  plugin = 101, refused = 102, opened = 103, staged = 107, revealed = 108, phase = 109,
-  samples = 110, measured = 111, dropped = 112, joined = 113, closed = 114, failed = 115,
+  plugin = 101,
+  refused = 102,
+  opened = 103,
+  staged = 107,
+  revealed = 108,
+  phase = 109,
+  samples = 110,
+  measured = 111,
+  dropped = 112,
+  joined = 113,
+  closed = 114,
+  failed = 115,
   answer = 116,
 };
 inline constexpr std::uint16_t flag_optional = 1;  // an unknown type with this flag is skipped
@@ -49,18 +73,23 @@ struct Hello {
   std::int64_t arena_bytes = 0;  // size of the memfd that travels with the frame
   std::int64_t memory_limit_bytes = 0;
   std::string cache_dir;
-  int rank = 0;                  // group workers tell it in their hello
+  int rank = 0;  // group workers tell it in their hello
   std::int64_t pid = 0;
   std::string build;
-  std::vector<int> cpus;         // group workers: the affinity to take before loading a plugin
+  std::vector<int> cpus;  // group workers: the affinity to take before loading a plugin
 };
-struct Load { std::string path; };
+struct Load {
+  std::string path;
+};
 struct DeviceDescription {
   std::string id, name, isa, driver, kind, timer;
   bool synchronous = false;
   std::int64_t memory_bytes = 0, cache_bytes = 0, compute_units = 0, clock_hz_max = 0;
 };
-struct KernelDescription { std::string name, op; bool collective = false; };
+struct KernelDescription {
+  std::string name, op;
+  bool collective = false;
+};
 struct PluginDescription {
   std::string name, plugin_version, build;
   std::uint32_t abi_version = 0;
@@ -69,19 +98,36 @@ struct PluginDescription {
   std::vector<KernelDescription> kernels;
   std::vector<std::string> log;  // e.g. why there are 0 devices
 };
-struct Refused { std::string reason; };
-struct Open { std::uint32_t device = 0; Config options; };
-struct DomainsRequest { std::string kernel; Problem problem; };
+struct Refused {
+  std::string reason;
+};
+struct Open {
+  std::uint32_t device = 0;
+  Config options;
+};
+struct DomainsRequest {
+  std::string kernel;
+  Problem problem;
+};
 struct DomainDescription {
   std::string name;
-  std::vector<std::int64_t> values;   // ranges and powers of two are expanded, bounded to 4096
-  std::vector<std::string> labels;    // empty unless categorical
+  std::vector<std::int64_t> values;  // ranges and powers of two are expanded, bounded to 4096
+  std::vector<std::string> labels;   // empty unless categorical
   bool ordered = false;
   std::int64_t default_value = 0;
 };
-struct DomainsAnswer { std::vector<DomainDescription> domains; };
-struct SupportsRequest { std::string kernel; Problem problem; std::vector<Config> configs; };
-struct SupportsAnswer { std::vector<std::int32_t> status; std::vector<std::string> reason; };
+struct DomainsAnswer {
+  std::vector<DomainDescription> domains;
+};
+struct SupportsRequest {
+  std::string kernel;
+  Problem problem;
+  std::vector<Config> configs;
+};
+struct SupportsAnswer {
+  std::vector<std::int32_t> status;
+  std::vector<std::string> reason;
+};
 
 struct Stage {
   std::int64_t id = 0;
@@ -103,11 +149,19 @@ struct Staged {
   bool nondeterministic = false, constants_opaque = false;
   bool constants_shared = false;  // every set carries the constants of set 0
 };
-struct Drop { std::int64_t id = 0; };  // also the payload of `dropped`
+struct Drop {
+  std::int64_t id = 0;
+};  // also the payload of `dropped`
 // Bytes of output operands of the chosen sets, copied into the memfd that travels with the answer:
 // for each set, for each output operand, `bytes` at `offset`.
-struct Reveal { std::int64_t id = 0; std::vector<int> sets; };
-struct RevealedPart { int set = 0; std::int64_t operand = 0, offset = 0, bytes = 0; };
+struct Reveal {
+  std::int64_t id = 0;
+  std::vector<int> sets;
+};
+struct RevealedPart {
+  int set = 0;
+  std::int64_t operand = 0, offset = 0, bytes = 0;
+};
 struct Revealed {
   std::int64_t id = 0;
   std::vector<RevealedPart> parts;
@@ -116,18 +170,21 @@ struct Revealed {
 };
 
 struct SampleRule {
-  std::string stop = "auto";       // "auto" = noise_settled | ci_width; "count"
-  std::int64_t count = 0;          // exactly n when stop = "count"
+  std::string stop = "auto";  // "auto" = noise_settled | ci_width; "count"
+  std::int64_t count = 0;     // exactly n when stop = "count"
   std::int64_t min_samples = 10;
   std::int64_t max_samples = 4096;
   double ci_half_width = 0.01;
-  double min_sample_ns = 50'000;   // pilot: repeat so that one sample lasts at least this
-  std::int64_t repeat = 0;         // 0 = pilot decides
+  double min_sample_ns = 50'000;  // pilot: repeat so that one sample lasts at least this
+  std::int64_t repeat = 0;        // 0 = pilot decides
   double warmup_cap_s = 0.5;
-  double budget_s = 0.02;          // stop once min_samples are there and this much was sampled
+  double budget_s = 0.02;  // stop once min_samples are there and this much was sampled
 };
 // Shared-memory barrier (memfd beside the frame): every sample of every shard starts there.
-struct Barrier { int parties = 1; int index = 0; };
+struct Barrier {
+  int parties = 1;
+  int index = 0;
+};
 struct SampleRequest {
   std::int64_t id = 0;
   SampleRule rule;
@@ -146,19 +203,22 @@ struct Measured {
   std::string environment;
 };
 
-struct SequenceStep { std::int64_t id = 0; int set = 0; };
+struct SequenceStep {
+  std::int64_t id = 0;
+  int set = 0;
+};
 struct SequenceRequest {
   std::vector<SequenceStep> steps;
-  std::int64_t repeat = 1;          // timed repetitions of the whole stack
+  std::int64_t repeat = 1;  // timed repetitions of the whole stack
   std::int64_t warmup = 1;
   double wall_cap_s = 60;
-  std::optional<Barrier> barrier;   // shards start each repetition together
+  std::optional<Barrier> barrier;  // shards start each repetition together
   // A step reads what an earlier step wrote, where dtype and size agree: activations are then as
   // warm as in a model. The gate has passed before; the values no longer mean anything.
   bool chains_activations = false;
 };
-// Answer to sequence: one `samples` block of repeat x (steps + 1) doubles (ns per step, then total),
-// then `measured`.
+// Answer to sequence: one `samples` block of repeat x (steps + 1) doubles (ns per step, then
+// total), then `measured`.
 
 // Host-owned probes of the machine, run in the worker because its affinity is the shard's.
 struct ProbeRequest {
@@ -171,24 +231,34 @@ struct ProbeRequest {
   std::int64_t working_set_bytes = 0;  // copy, ring
 };
 struct ProbeAnswer {
-  struct Path { std::string path, isa; Dtype dtype = Dtype::f32; };
+  struct Path {
+    std::string path, isa;
+    Dtype dtype = Dtype::f32;
+  };
   std::vector<Path> paths;    // peak_paths
   std::vector<double> rates;  // per window: FLOP/s, bytes/s or Hz
   std::string reason;         // why there are none ("AMX not permitted")
 };
 
 // Collectives: rank 0 answers `token` with TokenAnswer; everybody then joins with it.
-struct TokenAnswer { std::string hex; };  // lower-case hexadecimal; "" is a valid token
-struct Join { std::string token_hex; int rank = 0, size = 1; };
+struct TokenAnswer {
+  std::string hex;
+};  // lower-case hexadecimal; "" is a valid token
+struct Join {
+  std::string token_hex;
+  int rank = 0, size = 1;
+};
 
 // Sent before each phase, so that the parent can name what ran when a worker died.
-struct PhaseNote { std::string phase; };
+struct PhaseNote {
+  std::string phase;
+};
 
 // Bare answers (`opened` carries DeviceDescription; `joined`, `closed` carry nothing). Requests
 // domains, supports, token and probe are answered with type `answer`.
 struct Failed {
-  std::int32_t code = 0;   // hm_status
-  std::string phase;       // create, pack, first, warm, sample, ...
+  std::int32_t code = 0;  // hm_status
+  std::string phase;      // create, pack, first, warm, sample, ...
   std::string message;
 };
 
