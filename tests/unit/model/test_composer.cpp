@@ -216,18 +216,31 @@ TEST(Composer, a_kernel_that_failed_gives_its_status_to_the_configuration) {
   EXPECT_THAT(evaluation.reason, testing::AllOf(HasSubstr("rope"), HasSubstr("signal 11")));
 }
 
-TEST(Composer, one_suspect_part_makes_the_estimate_suspect) {
-  const auto suspect = [](const KernelCase& kernel_case) -> std::optional<Latency> {
+// Latencies by op; those of `doubted` are suspect.
+Composer::Lookup doubting(const std::string& doubted) {
+  return [doubted](const KernelCase& kernel_case) -> std::optional<Latency> {
     Latency latency = by_op(kernel_case);
-    if (kernel_case.problem.op == "copy") {
+    if (kernel_case.problem.op == doubted) {
       latency.status = Status::suspect;
       latency.reason = "clock moved";
     }
     return latency;
   };
-  const Evaluation evaluation = composer(decode(2, 8)).compose(suspect);
+}
+
+TEST(Composer, a_suspect_part_below_a_twentieth_of_the_step_is_no_doubt_about_it) {
+  const Evaluation evaluation = composer(decode(2, 8)).compose(doubting("embedding"));
+  EXPECT_EQ(evaluation.status, Status::ok);
+  const auto& operators = evaluation.estimate.value().operators;
+  const auto embedding = std::ranges::find(operators, "embedding", &OperatorShare::name);
+  ASSERT_NE(embedding, operators.end());
+  EXPECT_EQ(embedding->status, Status::suspect);
+}
+
+TEST(Composer, one_suspect_part_makes_the_estimate_suspect) {
+  const Evaluation evaluation = composer(decode(2, 8)).compose(doubting("gemm"));
   EXPECT_EQ(evaluation.status, Status::suspect);
-  EXPECT_THAT(evaluation.reason, testing::AllOf(HasSubstr("copy"), HasSubstr("clock moved")));
+  EXPECT_THAT(evaluation.reason, testing::AllOf(HasSubstr("gemm"), HasSubstr("clock moved")));
   ASSERT_TRUE(evaluation.estimate);
   EXPECT_EQ(evaluation.estimate->status, Status::suspect);
 }

@@ -31,7 +31,7 @@ TEST(composition_error, fewer_than_five_points_are_undecided) {
 
 TEST(composition_error, points_that_did_not_pass_the_gate_do_not_count) {
   std::vector<ValidationRow> all = rows({102, 96, 101, 92, 103, 300, 300, 300});
-  all[5].status = Status::suspect;
+  all[5].status = Status::invalid;
   all[6].status = Status::timed_out;
   all[7].measured_ns = 0;
   const CompositionError error = composition_error(all);
