@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <cstring>
+#include <deque>
 #include <filesystem>
 
 #pragma GCC diagnostic push
@@ -142,16 +143,26 @@ LoadedPlugin check_plugin(const hm_plugin_api* api, std::uint32_t library_versio
 
 #undef HALMARK_REQUIRE
 
+namespace {
+
+// Never unloaded: threads and handlers that a plugin's libraries started may outlive any use of it.
+// The list itself is never destroyed either, or exit would unload; the static refers to it, so a
+// leak checker knows that it is meant.
+boost::dll::shared_library& library_kept_loaded() {
+  static auto& libraries = *new std::deque<boost::dll::shared_library>;
+  return libraries.emplace_back();
+}
+
+}  // namespace
+
 LoadedPlugin load_plugin(const std::string& path) {
   namespace dll = boost::dll;
   std::error_code failure;
   const std::filesystem::path exact = std::filesystem::absolute(path);
   if (!std::filesystem::is_regular_file(exact, failure)) throw PluginRefused("no such file");
-  // Leaked on purpose: the destructor of shared_library would unload.
-  auto* library = new dll::shared_library;
-  library->load(exact, failure, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
+  dll::shared_library& library = library_kept_loaded();
+  library.load(exact, failure, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
   if (failure) {
-    delete library;
     // dlerror's text was consumed by the load; ask the loader once more for the culprit's name.
     std::string text = failure.message();
     if (::dlopen(exact.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
@@ -160,18 +171,18 @@ LoadedPlugin load_plugin(const std::string& path) {
     throw PluginRefused(text);
   }
   for (const char* symbol : {"hm_abi_version", "hm_plugin_entry"}) {
-    if (!library->has(symbol)) {
+    if (!library.has(symbol)) {
       throw PluginRefused(std::string("the library does not export ") + symbol);
     }
   }
-  const std::uint32_t version = library->get<std::uint32_t()>("hm_abi_version")();
+  const std::uint32_t version = library.get<std::uint32_t()>("hm_abi_version")();
   if (version >> 16 != HM_ABI_MAJOR) {
     throw PluginRefused("plugin speaks ABI " + version_text(version) + ", this host speaks " +
                         version_text(HM_ABI_VERSION) + ": build the plugin against ABI " +
                         std::to_string(HM_ABI_MAJOR) + ".x");
   }
   LoadedPlugin plugin =
-      check_plugin(library->get<const hm_plugin_api*()>("hm_plugin_entry")(), version);
+      check_plugin(library.get<const hm_plugin_api*()>("hm_plugin_entry")(), version);
   plugin.path = exact.string();
   return plugin;
 }
