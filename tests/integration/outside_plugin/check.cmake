@@ -1,6 +1,7 @@
 # cmake -DBUILD=<build tree> -DSOURCE=<this folder> -DSCRATCH=<folder> -DNM=<nm> -P check.cmake
 # Installs the build, builds the outside project against the installed package alone, and asks the
 # installed program for the devices of its plugins.
+cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${SCRATCH})
 set(prefix ${SCRATCH}/prefix)
 set(outside ${SCRATCH}/outside)
