@@ -75,12 +75,12 @@ void for_each_row(std::span<const std::int64_t> elements, std::int64_t row_lengt
 // Dtypes of `wanted` that are in `allowed`, in the order of `allowed`.
 inline std::vector<Dtype> common_dtypes(std::span<const std::int64_t> allowed,
                                         std::span<const Dtype> wanted) {
-  std::vector<Dtype> common;
+  std::vector<Dtype> shared;
   for (const auto value : allowed) {
     const auto dtype = static_cast<Dtype>(value);
-    if (std::ranges::find(wanted, dtype) != wanted.end()) common.push_back(dtype);
+    if (std::ranges::find(wanted, dtype) != wanted.end()) shared.push_back(dtype);
   }
-  return common;
+  return shared;
 }
 
 // Row count of a twin: as many rows as keep every element checkable in milliseconds.

@@ -1,6 +1,8 @@
 // Attention on vectors of HM_CPU_LANES floats; included once by each attention_<isa>.cpp, which is
 // compiled for that instruction set. Everything here has internal linkage and no standard library
 // code is used, so that no wide instruction can leak into a function shared with other files.
+#pragma once
+
 #include <halmark_plugin.h>
 
 #include <cstdint>

@@ -43,8 +43,8 @@ Objectives evaluate(const Setting& s) {
   }
   const double latency = std::max(work / par, mem / par) + comm + 0.01 * (1 + 0.2 * k);
   const double n = s.strategy == data ? b * p : b;
-  const double util = std::min(1.0, (work / par) / latency);
-  return {latency, -n / latency, p * (0.3 + power * util) * latency / n};
+  const double busy = std::min(1.0, (work / par) / latency);
+  return {latency, -n / latency, p * (0.3 + power * busy) * latency / n};
 }
 
 std::vector<Objectives> all_points() {
