@@ -8,11 +8,15 @@
 namespace halmark::cli {
 namespace {
 
-// The row that speaks for a case: the last usable one, else the last.
+// The row that speaks for a case: the last usable one, else the first failure (later rounds may
+// only say that the kernel was disabled), else the last.
 const Measurement& spokesman(const std::vector<Measurement>& rounds) {
   const auto usable = std::find_if(rounds.rbegin(), rounds.rend(),
                                    [](const Measurement& m) { return has_latency(m.status); });
-  return usable != rounds.rend() ? *usable : rounds.back();
+  if (usable != rounds.rend()) return *usable;
+  const auto failed = std::ranges::find_if(
+      rounds, [](const Measurement& m) { return counts_as_failure(m.status); });
+  return failed != rounds.end() ? *failed : rounds.back();
 }
 
 void add_figures(KernelPoint& out, const Latency& latency, const KernelCase& kernel_case,
