@@ -1,0 +1,160 @@
+// Who may know whom, and who owns which library: the lists below are the rule.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tree.hpp"
+
+namespace halmark::architecture {
+namespace {
+
+using Rooms = std::set<std::string, std::less<>>;
+
+// A room may include itself and these. "cli" wires everything and is not listed.
+const std::map<std::string, Rooms, std::less<>> arrows = {
+    {"abi", {}},
+    {"core", {}},
+    {"kernels", {"core"}},
+    {"host", {"abi", "core"}},
+    {"measure", {"host", "core", "kernels"}},
+    {"worker", {"host", "measure", "core", "kernels"}},
+    {"model", {"core", "kernels"}},
+    {"simulate", {"core", "kernels"}},
+    {"search", {"core"}},
+    {"plan", {"core"}},
+    {"journal", {"core"}},
+    {"report", {"core"}},
+    {"serve", {"core", "report"}},
+    {"verify", {"core", "model", "journal"}},
+    {"plugins", {"abi"}},
+};
+
+struct Owner {
+  std::string header;               // prefix of the included name
+  std::vector<std::string> places;  // prefixes of the paths that may include it
+};
+
+const std::vector<Owner> owners = {
+    {"boost/dll", {"framework/host/"}},
+    {"benchmark/", {"framework/measure/gbench.cpp"}},
+    {"toml++/", {"framework/plan/"}},
+    {"SQLiteCpp/", {"framework/journal/"}},
+    {"sqlite3.h", {"framework/journal/"}},
+    {"hwloc", {"framework/host/"}},
+    {"dnnl", {"plugins/cpu/"}},
+    {"oneapi/dnnl", {"plugins/cpu/"}},
+    {"mpi.h", {"plugins/cpu/"}},
+    {"CLI/", {"framework/cli/"}},
+};
+
+// framework/<room>/..., kernels/..., search/..., plugins/...; "" elsewhere (tests, the root).
+std::string room_of(std::string_view path) {
+  if (path.starts_with("framework/")) {
+    const std::string_view rest = path.substr(10);
+    const std::size_t slash = rest.find('/');
+    return slash == std::string_view::npos ? "" : std::string(rest.substr(0, slash));
+  }
+  for (const char* room : {"kernels", "search", "plugins"}) {
+    if (path.starts_with(std::string(room) + '/')) return room;
+  }
+  return "";
+}
+
+// The room that an include reaches; "" for a neighbour of the same folder and the outside world.
+std::string target_of(const Include& include) {
+  if (include.name.starts_with("halmark_plugin")) return "abi";
+  if (!include.is_quoted) return "";
+  const std::size_t slash = include.name.find('/');
+  if (slash == std::string::npos) return "";
+  const std::string first = include.name.substr(0, slash);
+  return arrows.contains(first) || first == "cli" ? first : "";
+}
+
+// Plugins are projects of their own: even another backend's folder is out of reach.
+bool leaves_its_folder(const Include& include) {
+  return include.is_quoted && include.name.find("..") != std::string::npos;
+}
+
+std::vector<std::string> faults_of(const SourceFile& file) {
+  std::vector<std::string> out;
+  const std::string room = room_of(file.path);
+  if (room.empty()) return out;
+  for (const Include& include : includes_of(file.text)) {
+    const std::string at = file.path + ':' + std::to_string(include.line) + ": " + include.name;
+    const std::string target = target_of(include);
+    const auto allowed = arrows.find(room);
+    if (room != "cli" && !target.empty() && target != room &&
+        (allowed == arrows.end() || !allowed->second.contains(target))) {
+      out.push_back(at + ": " + room + " must not know " + target);
+    }
+    if (leaves_its_folder(include)) out.push_back(at + ": written relative to another folder");
+    for (const Owner& owner : owners) {
+      if (!include.name.starts_with(owner.header)) continue;
+      bool is_owned = false;
+      for (const std::string& place : owner.places) is_owned |= file.path.starts_with(place);
+      if (!is_owned) out.push_back(at + ": only " + owner.places.front() + " may include it");
+    }
+  }
+  return out;
+}
+
+TEST(Includes, every_file_keeps_to_the_arrows_of_the_house) {
+  std::vector<std::string> faults;
+  std::size_t seen = 0;
+  for (const SourceFile& file : tracked_files()) {
+    if (!is_cpp(file.path)) continue;
+    seen += room_of(file.path).empty() ? 0 : 1;
+    for (std::string& fault : faults_of(file)) faults.push_back(std::move(fault));
+  }
+  EXPECT_GT(seen, 200u) << "the tree was not found";
+  EXPECT_THAT(faults, testing::IsEmpty());
+}
+
+TEST(Includes, every_folder_of_the_framework_is_a_known_room) {
+  for (const SourceFile& file : tracked_files()) {
+    const std::string room = room_of(file.path);
+    if (room.empty() || room == "cli" || room == "cmake") continue;
+    EXPECT_TRUE(arrows.contains(room)) << file.path << " is in a room without a rule";
+  }
+}
+
+struct Case {
+  const char* path;
+  const char* line;
+  const char* expected;  // part of the one fault; "" = none
+};
+
+class IncludeRule : public testing::TestWithParam<Case> {};
+
+TEST_P(IncludeRule, finds_what_breaks_it_and_nothing_else) {
+  const Case& c = GetParam();
+  const std::vector<std::string> faults = faults_of({c.path, c.line});
+  if (*c.expected == '\0') {
+    EXPECT_THAT(faults, testing::IsEmpty());
+  } else {
+    EXPECT_THAT(faults, testing::ElementsAre(testing::HasSubstr(c.expected)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Examples, IncludeRule,
+    testing::Values(
+        Case{"search/loop.cpp", "#include \"model/graph.hpp\"\n", "search must not know model"},
+        Case{"framework/model/a.cpp", "#include \"host/plugin.hpp\"\n", "must not know host"},
+        Case{"framework/report/a.hpp", "  #  include \"journal/store.hpp\"\n", "know journal"},
+        Case{"plugins/cpu/a.cpp", "#include \"core/dtype.hpp\"\n", "plugins must not know core"},
+        Case{"plugins/cpu/a.cpp", "#include \"../other/b.hpp\"\n", "relative to another folder"},
+        Case{"framework/core/a.cpp", "#include <halmark_plugin.h>\n", "core must not know abi"},
+        Case{"framework/cli/doctor.cpp", "#include <sqlite3.h>\n", "only framework/journal/"},
+        Case{"framework/measure/peaks.cpp", "#include <benchmark/benchmark.h>\n", "gbench.cpp"},
+        Case{"framework/host/a.cpp", "#include <mpi.h>\n", "only plugins/cpu/"},
+        Case{"framework/measure/gbench.cpp", "#include <benchmark/benchmark.h>\n", ""},
+        Case{"framework/cli/tune.cpp", "#include \"journal/store.hpp\"\n", ""},
+        Case{"framework/worker/a.cpp", "#include \"kernels/contract.hpp\"\n", ""},
+        Case{"plugins/cpu/a.cpp", "#include \"gemm.hpp\"\n#include <halmark_plugin.hpp>\n", ""},
+        Case{"tests/unit/a.cpp", "#include <sqlite3.h>\n", ""}));
+
+}  // namespace
+}  // namespace halmark::architecture

@@ -1,0 +1,79 @@
+// Words that name nothing: a thing without a better name has no clear duty.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "tree.hpp"
+
+namespace halmark::architecture {
+namespace {
+
+constexpr std::array empty_words = {"manager", "managers", "util",   "utils", "utility",
+                                    "helper",  "helpers",  "common", "misc"};
+
+// "file_helper.hpp", "FileHelper" -> "helper": what the name says the thing is. An adjective before
+// a noun ("CommonStart") is no such claim.
+std::string last_word(std::string_view name) {
+  while (!name.empty() && name.back() == '_') name.remove_suffix(1);
+  std::size_t begin = name.size();
+  while (begin > 0 && name[begin - 1] != '_' && name[begin - 1] != '-') {
+    --begin;
+    const bool is_upper = std::isupper(static_cast<unsigned char>(name[begin])) != 0;
+    const bool after_lower =
+        begin > 0 && std::islower(static_cast<unsigned char>(name[begin - 1])) != 0;
+    if (is_upper && after_lower) break;
+  }
+  std::string out(name.substr(begin));
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+bool says_nothing(std::string_view name) {
+  return std::ranges::find(empty_words, last_word(name)) != empty_words.end();
+}
+
+TEST(Names, no_file_or_folder_is_called_by_an_empty_word) {
+  for (const SourceFile& file : tracked_files()) {
+    for (const std::filesystem::path& part : std::filesystem::path(file.path)) {
+      EXPECT_FALSE(says_nothing(part.stem().string())) << file.path;
+    }
+  }
+}
+
+TEST(Names, no_identifier_ends_in_an_empty_word) {
+  std::vector<std::string> faults;
+  for (const SourceFile& file : tracked_files()) {
+    if (!is_cpp(file.path)) continue;
+    for (const std::string& name : identifiers_of(file.text)) {
+      if (says_nothing(name)) faults.push_back(file.path + ": " + name);
+    }
+  }
+  EXPECT_THAT(faults, testing::IsEmpty());
+}
+
+TEST(Names, the_rule_finds_empty_words_in_both_spellings) {
+  for (const char* name : {"util", "string_utils", "WorkerManager", "helper_", "TestHelpers",
+                           "MISC", "halmark-common"}) {
+    EXPECT_TRUE(says_nothing(name)) << name;
+  }
+  for (const char* name :
+       {"utilisation", "CommonStart", "common_start", "Utilisation", "manage", "helperless"}) {
+    EXPECT_FALSE(says_nothing(name)) << name;
+  }
+}
+
+TEST(Names, comments_literals_and_includes_are_no_identifiers) {
+  EXPECT_THAT(
+      identifiers_of("#include <utility>\n"
+                     "int a = 1'000;  // a helper\n"
+                     "/* util\n misc */ char c = '\"'; auto s = \"common \\\" manager\";\n"
+                     "struct Real {};\n"),
+      testing::UnorderedElementsAre("int", "a", "char", "c", "auto", "s", "struct", "Real"));
+}
+
+}  // namespace
+}  // namespace halmark::architecture

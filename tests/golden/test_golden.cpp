@@ -1,0 +1,58 @@
+// TOML to plan, model to operator graph, stored run to report: byte for byte.
+#include <cstdlib>
+#include <fstream>
+
+#include "../integration/halmark_fixture.hpp"
+#include "../unit/report/synthetic_report.hpp"
+#include "golden.hpp"
+#include "report/report.hpp"
+
+namespace halmark::golden {
+namespace {
+
+class Golden : public integration::HalmarkTest {};
+
+TEST_F(Golden, a_sweep_becomes_the_same_plan) {
+  // Named from where the command runs, so that no folder of this machine enters the plan.
+  tiny_model();
+  write("sweep.toml",
+        "name = \"golden\"\nmodel = \"./tiny.json\"\nbackend = \"fake\"\ndtypes = [\"f32\"]\n"
+        "strategies = [\"data\", \"tensor\"]\nshards = [1, 2]\nbudget_s = 1000\nseed = 7\n"
+        "[[workload]]\nphase = \"decode\"\nbatch = [1, 4]\ncontext = 32\n"
+        "[[workload]]\nphase = \"prefill\"\nbatch = 1\nnew_tokens = 16\n"
+        "[measure]\nrounds = 2\nsample_budget_s = 0.002\n");
+  Json plan = data_of({"tune", "sweep.toml", "--plan"});
+  // The time is this machine's; everything else is the sweep's.
+  EXPECT_GT(plan["predicted_s"].get<double>(), 0);
+  plan.erase("predicted_s");
+  EXPECT_TRUE(is_as_expected(dump_json(plan, 2) + '\n', "plan.json"));
+}
+
+TEST_F(Golden, a_model_becomes_the_same_operators) {
+  const Json data = data_of({"model", "qwen3-0.6b", "--phase", "decode", "--batch", "8",
+                             "--context", "1024", "--tp", "2", "--dtype", "bf16"});
+  EXPECT_TRUE(is_as_expected(dump_json(data, 2) + '\n', "model.json"));
+}
+
+TEST_F(Golden, a_run_becomes_the_same_tables) {
+  const RunReport report = test::synthetic_report();
+  EXPECT_TRUE(is_as_expected(dump_json(report_json(report), 2) + '\n', "report.json"));
+  EXPECT_TRUE(is_as_expected(report_csv(report), "report.csv"));
+  EXPECT_TRUE(is_as_expected(report_markdown(report), "report.md"));
+  EXPECT_TRUE(is_as_expected(report_text(report, false), "report.txt"));
+}
+
+TEST(GoldenText, a_single_changed_byte_is_found_and_its_line_told) {
+  if (std::getenv("HALMARK_UPDATE_GOLDEN") != nullptr) GTEST_SKIP() << "files are being written";
+  std::ifstream file(HALMARK_SOURCE_DIR "/tests/golden/expected/report.md", std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_GT(text.size(), 100u);
+  EXPECT_TRUE(is_as_expected(text, "report.md"));
+  text[text.find('\n') + 1] ^= 1;
+  const testing::AssertionResult result = is_as_expected(text, "report.md");
+  EXPECT_FALSE(result);
+  EXPECT_THAT(result.message(), testing::HasSubstr("report.md:2"));
+}
+
+}  // namespace
+}  // namespace halmark::golden

@@ -1,0 +1,56 @@
+// A halmark of this build with a world of its own: folder, state, cache, plugins, tiny sweep.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/json.hpp"
+#include "process.hpp"
+
+namespace halmark::integration {
+
+using Arguments = std::vector<std::string>;
+
+// Every test runs in a fresh folder that is removed afterwards; XDG folders point into it.
+class HalmarkTest : public testing::Test {
+ protected:
+  HalmarkTest();
+  ~HalmarkTest() override;
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const;  // returns the path
+  std::string read(const std::string& name) const;
+
+  Launch launch(Arguments arguments) const;
+  Outcome halmark(Arguments arguments) const { return run(launch(std::move(arguments))); }
+  // `data` of the envelope; a failure of the test when the exit code is not 0.
+  Json data_of(Arguments arguments) const;
+
+  // Two layers, hidden 64, vocabulary 512; a sweep of it over the backend.
+  std::string tiny_model() const;
+  std::string tiny_sweep(const std::string& backend, const std::string& more = "") const;
+  // One device file that says what this machine's peaks are, so that nothing measures them first.
+  void know_peaks() const;
+
+  // Every path below the folder, for "nothing was written".
+  std::vector<std::string> files() const;
+
+  Launch base_;  // environment and folder of every launch
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// The whole document; fails the test unless `text` is one JSON object and a newline.
+Json envelope_of(const std::string& text);
+// One line, ending in a newline.
+testing::AssertionResult is_one_line(const std::string& text);
+// First value of a query, as text; "" when there is no row.
+std::string sql(const std::string& database, const std::string& query);
+std::int64_t sql_count(const std::string& database, const std::string& query);
+
+}  // namespace halmark::integration

@@ -1,0 +1,146 @@
+// What a person can get wrong: one line on stderr that names the place, what was found and the
+// nearest thing that would do; the documented exit code; nothing on stdout, nothing written.
+#include <algorithm>
+
+#include "halmark_fixture.hpp"
+
+namespace halmark::integration {
+namespace {
+
+using testing::HasSubstr;
+
+struct BadInput {
+  const char* name;
+  Arguments arguments;                // "SWEEP" is replaced by the path of `sweep`
+  std::vector<std::string> expected;  // parts of the line
+  int exit_code = 2;
+  std::string sweep;  // text of a sweep file
+};
+
+const char* const good_head = "name = \"x\"\nmodel = \"qwen3-0.6b\"\ndtypes = [\"f32\"]\n";
+const char* const good_work = "[[workload]]\nphase = \"decode\"\nbatch = 1\ncontext = 64\n";
+
+BadInput sweep(const char* name, const std::string& text, std::vector<std::string> expected) {
+  return {name, {"tune", "SWEEP", "--plan"}, std::move(expected), 2, text};
+}
+
+Arguments gemm(Arguments more) {
+  Arguments out = {"bench", "--op", "gemm", "--backend", "fake"};
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+const Arguments small = {"--params", "m=4,n=4,k=4", "--dtype", "f32"};
+
+Arguments small_gemm(Arguments more) {
+  more.insert(more.begin(), small.begin(), small.end());
+  return gemm(more);
+}
+
+std::vector<BadInput> table() {
+  const std::string head = good_head, work = good_work;
+  return {
+      sweep("unknown_key", head + "smapler = \"grid\"\n" + work,
+            {"bad.toml:4:1", "'smapler'", "'sampler'"}),
+      sweep("unknown_key_in_a_table", head + work + "[measure]\nround = 3\n",
+            {"bad.toml:9:1", "'round'", "[measure]", "'rounds'"}),
+      sweep("wrong_type", head + "budget_s = \"long\"\n" + work,
+            {"bad.toml:4:12", "budget_s", "a number"}),
+      sweep("wrong_type_in_a_list", head + "[[workload]]\nphase = \"decode\"\nbatch = [1, \"2\"]\n",
+            {"bad.toml:6:13", "batch", "integers"}),
+      sweep("out_of_range", head + "trials = -1\n" + work, {"bad.toml:4:10", "trials", "-1"}),
+      sweep("missing_key", "name = \"x\"\n" + work, {"bad.toml:", "'model'", "missing"}),
+      sweep("unknown_sampler", head + "sampler = \"nsga3\"\n" + work,
+            {"bad.toml:4:11", "'nsga3'", "'nsga2'"}),
+      sweep("unknown_strategy", head + "strategies = [\"tensr\"]\n" + work,
+            {"bad.toml:4:", "'tensr'", "'tensor'"}),
+      sweep("unknown_dtype_in_a_sweep", "name = \"x\"\nmodel = \"qwen3-0.6b\"\ndtypes = \"bf17\"\n",
+            {"bad.toml:3:10", "'bf17'", "'bf16'"}),
+      sweep("unknown_phase", head + "[[workload]]\nphase = \"decod\"\n",
+            {"bad.toml:5:9", "'decod'", "'decode'"}),
+      sweep("no_toml", head + "= 3\n", {"bad.toml:4:1"}),
+      sweep("no_workload", head, {"bad.toml", "[[workload]]"}),
+      sweep("context_below_new_tokens",
+            head + "[[workload]]\nphase = \"prefill\"\nbatch = 1\nnew_tokens = 9\ncontext = 8\n",
+            {"bad.toml:8:11", "context 8", "new_tokens 9"}),
+      {"missing_sweep", {"tune", "absent.toml"}, {"absent.toml", "cannot be read"}},
+      {"unknown_command", {"tuen"}, {"'tuen'", "'tune'"}},
+      {"no_command", {}, {"subcommand", "halmark --help"}},
+      {"unknown_option", {"tune", "x.toml", "--smapler=grid"}, {"'--smapler'", "'--sampler'"}},
+      {"unknown_global_option", {"devices", "--qiet"}, {"'--qiet'", "'--quiet'"}},
+      {"missing_argument", {"tune"}, {"sweep"}},
+      {"extra_argument", {"devices", "extra"}, {"'extra'"}},
+      {"unknown_colour", {"devices", "--color", "mauve"}, {"mauve", "never"}},
+      {"unknown_model", {"model", "qwen3-0.7b"}, {"'qwen3-0.7b'", "'qwen3-0.6b'"}},
+      {"missing_model_file", {"model", "./absent.json"}, {"./absent.json", "cannot be read"}},
+      {"impossible_split", {"model", "qwen3-0.6b", "--tp", "3"}, {"tp 3", "16 query heads"}},
+      {"impossible_batch", {"model", "qwen3-0.6b", "--batch", "-1"}, {"batch", "-1"}},
+      {"batch_is_no_number", {"model", "qwen3-0.6b", "--batch", "x"}, {"--batch", "x"}},
+      {"unknown_model_phase", {"model", "qwen3-0.6b", "--phase", "decod"}, {"'decod'", "'decode'"}},
+      {"unknown_model_dtype", {"model", "qwen3-0.6b", "--dtype", "bf17"}, {"'bf17'", "'bf16' or"}},
+      {"unknown_known_device", {"model", "qwen3-0.6b", "--device", "h20O"}, {"'h20O'", "'h200'"}},
+      {"unknown_op", {"bench", "--op", "gem", "--dtype", "f32"}, {"'gem'", "'gemm'"}},
+      {"unknown_dtype", gemm({"--dtype", "f31"}), {"'f31'", "'f32'"}},
+      {"unknown_param",
+       gemm({"--dtype", "f32", "--params", "m=4,n=4,k=4,wei_tran=1"}),
+       {"'wei_tran'; did you mean 'wei_trans'"}},
+      {"missing_param", gemm({"--dtype", "f32", "--params", "m=4,n=4"}), {"'k'"}},
+      {"param_is_no_number", gemm({"--dtype", "f32", "--params", "m=x"}), {"'x'", "m"}},
+      {"param_without_value", gemm({"--dtype", "f32", "--params", "m"}), {"'m'", "name=value"}},
+      {"param_out_of_range", gemm({"--dtype", "f32", "--params", "m=4,n=4,k=0"}), {"k=0", "1.."}},
+      {"unknown_mode", small_gemm({"--mode", "hto"}), {"hto", "hot"}},
+      {"unknown_device", small_gemm({"--device", "7"}), {"'7'", "0"}},
+      {"unknown_kernel", small_gemm({"--kernel", "fake_gem"}), {"'fake_gem'", "'fake_gemm'"}},
+      {"absent_backend", small_gemm({"--backend", "cuda"}), {"'cuda'", "found: fake"}, 5},
+      {"database_url",
+       small_gemm({"--db", "postgresql://host/name"}),
+       {"postgresql://host/name", "not supported"}},
+      {"no_database", {"report", "--db", "absent.db"}, {"absent.db", "halmark tune"}},
+      {"no_database_to_verify", {"verify", "absent.db"}, {"absent.db"}},
+      {"foreign_database", {"verify", "SWEEP"}, {"bad.toml", "no SQLite database"}, 2, "text\n"},
+  };
+}
+
+class Refusal : public HalmarkTest, public testing::WithParamInterface<BadInput> {};
+
+TEST_P(Refusal, is_one_line_with_its_exit_code_and_writes_nothing) {
+  const BadInput& bad = GetParam();
+  Arguments arguments = bad.arguments;
+  if (!bad.sweep.empty()) {
+    write("bad.toml", bad.sweep);
+    std::ranges::replace(arguments, std::string("SWEEP"), std::string("bad.toml"));
+  }
+  const std::vector<std::string> before = files();
+  const Outcome o = halmark(arguments);
+  EXPECT_EQ(o.exit_code, bad.exit_code) << o.err;
+  EXPECT_TRUE(is_one_line(o.err));
+  EXPECT_THAT(o.err, testing::StartsWith("halmark: "));
+  for (const std::string& part : bad.expected) EXPECT_THAT(o.err, HasSubstr(part));
+  EXPECT_EQ(o.out, "");
+  EXPECT_EQ(files(), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Refusal, testing::ValuesIn(table()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+class BadFile : public HalmarkTest {};
+
+TEST_F(BadFile, a_config_that_is_no_model_is_refused_with_its_place) {
+  write("config.json", "{\n  \"hidden_size\": 64,\n  \"hidden_size\": 65\n}\n");
+  const Outcome o = halmark({"model", path("config.json")});
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_TRUE(is_one_line(o.err));
+  EXPECT_THAT(o.err, testing::AllOf(HasSubstr("config.json:3:"), HasSubstr("hidden_size")));
+}
+
+TEST_F(BadFile, control_characters_of_a_file_never_reach_the_terminal) {
+  write("bad.toml", "\"\\u001b[31mred\" = 1\n" + std::string(good_head) + good_work);
+  const Outcome o = halmark({"tune", "bad.toml", "--plan"});
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_TRUE(is_one_line(o.err));
+  EXPECT_EQ(o.err.find('\x1b'), std::string::npos);
+  EXPECT_THAT(o.err, HasSubstr("red"));
+}
+
+}  // namespace
+}  // namespace halmark::integration

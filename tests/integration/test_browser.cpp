@@ -1,0 +1,58 @@
+// The report in a real browser: it parses, says nothing on the console, asks nobody for anything.
+#include <unistd.h>
+
+#include "halmark_fixture.hpp"
+
+namespace halmark::integration {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Browser : public HalmarkTest {};
+
+std::optional<std::string> chromium() {
+  for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
+    if (auto found = found_program(name)) return found;
+  }
+  return std::nullopt;
+}
+
+// The document as the browser understood it, on stdout; its console on stderr.
+Launch opened(const Launch& base, const std::string& browser, const std::string& file) {
+  Launch out = base;
+  out.arguments = {browser, "--headless", "--disable-gpu", "--disable-dev-shm-usage",
+                   "--no-first-run", "--user-data-dir=" + base.folder + "/profile",
+                   "--enable-logging=stderr",
+                   // Whatever the page asked the network for would be a console error.
+                   "--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom", "file://" + file};
+  if (geteuid() == 0) out.arguments.insert(out.arguments.begin() + 1, "--no-sandbox");
+  return out;
+}
+
+TEST_F(Browser, shows_the_report_of_a_tiny_tune_without_a_console_error) {
+  const auto browser = chromium();
+  if (!browser) GTEST_SKIP() << "chromium is not installed";
+  tiny_sweep("fake", "shards = [1]");
+  const Outcome tune = halmark({"tune", "tiny.toml", "--db", "r.db", "--out", "r.html"});
+  ASSERT_EQ(tune.exit_code, 0) << tune.err;
+  const Outcome page = run(opened(base_, *browser, path("r.html")));
+  ASSERT_FALSE(page.timed_out) << page.err;
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_THAT(page.out, testing::AllOf(HasSubstr("<section id=\"front\">"), HasSubstr("</svg>"),
+                                       HasSubstr("id=\"roofline\""), HasSubstr("</html>")));
+  EXPECT_THAT(page.err, Not(HasSubstr("CONSOLE")));
+}
+
+TEST_F(Browser, a_console_error_would_be_seen) {
+  const auto browser = chromium();
+  if (!browser) GTEST_SKIP() << "chromium is not installed";
+  write("bad.html",
+        "<!doctype html><title>x</title><img src=\"http://halmark.invalid/x.png\">"
+        "<script>console.error('seen')</script>");
+  const Outcome page = run(opened(base_, *browser, path("bad.html")));
+  EXPECT_THAT(page.err, HasSubstr("CONSOLE"));
+}
+
+}  // namespace
+}  // namespace halmark::integration

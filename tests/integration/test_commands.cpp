@@ -1,0 +1,255 @@
+// Every command once, as documented: streams, exit code, envelope, keys of its data.
+#include "halmark_fixture.hpp"
+
+namespace halmark::integration {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> out;
+  for (const auto& [key, value] : object.items()) out.push_back(key);
+  return out;
+}
+
+const std::vector<std::string> command_names = {"devices", "peaks",  "bench",  "model", "tune",
+                                                "run",     "report", "verify", "doctor"};
+
+class Command : public HalmarkTest {};
+
+TEST_F(Command, help_names_every_command_and_each_explains_itself) {
+  const Outcome all = halmark({"--help"});
+  EXPECT_EQ(all.exit_code, 0);
+  for (const char* option : {"--json", "--db", "--quiet", "--color"}) {
+    EXPECT_THAT(all.out, HasSubstr(option));
+  }
+  for (const std::string& name : command_names) {
+    EXPECT_THAT(all.out, HasSubstr("  " + name + " "));
+    const Outcome one = halmark({name, "--help"});
+    EXPECT_EQ(one.exit_code, 0) << name;
+    EXPECT_THAT(one.out, HasSubstr("halmark " + name)) << name;
+    EXPECT_EQ(one.err, "") << name;
+  }
+  EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(Command, devices_lists_what_is_found_and_why_a_backend_is_absent) {
+  const Json devices = data_of({"devices"})["devices"];
+  ASSERT_FALSE(devices.empty());
+  bool has_fake = false, has_reason = false;
+  for (const Json& d : devices) {
+    EXPECT_THAT(keys(d), ElementsAre("id", "backend", "kind", "properties", "status", "reason"));
+    if (d["backend"] == "fake") {
+      has_fake = true;
+      EXPECT_EQ(d["id"], "fake:0");
+      EXPECT_EQ(d["status"], "ok");
+      EXPECT_TRUE(d["properties"].contains("timer"));
+    }
+    if (d["status"] == "absent") {
+      has_reason = true;
+      EXPECT_TRUE(d["id"].is_null());
+      EXPECT_NE(d["reason"], "");
+    }
+  }
+  EXPECT_TRUE(has_fake);
+  EXPECT_TRUE(has_reason);
+}
+
+TEST_F(Command, devices_shows_why_a_plugin_is_refused_and_lists_the_others) {
+  write("hm_text.so", "no library");
+  const Json devices = data_of({"devices", "--plugin", path("hm_text.so")})["devices"];
+  std::vector<std::string> refused, ok;
+  for (const Json& d : devices) {
+    (d["status"] == "refused" ? refused : ok).push_back(d["backend"].get<std::string>());
+  }
+  EXPECT_THAT(refused, ElementsAre(HasSubstr("hm_text.so")));
+  EXPECT_THAT(ok, Contains("fake"));
+}
+
+TEST_F(Command, the_envelope_has_the_documented_keys_in_order) {
+  const Outcome o = halmark({"devices", "--json"});
+  EXPECT_EQ(o.err, "");
+  const Json e = envelope_of(o.out);
+  EXPECT_THAT(keys(e), ElementsAre("schema", "version", "tool", "status", "exit_code", "data",
+                                   "error", "warnings"));
+  EXPECT_EQ(e["schema"], "halmark.devices");
+  EXPECT_EQ(e["version"], 1);
+  EXPECT_THAT(keys(e["tool"]), ElementsAre("name", "version", "build"));
+  EXPECT_EQ(e["status"], "ok");
+  EXPECT_EQ(e["exit_code"], 0);
+  EXPECT_TRUE(e["error"].is_null());
+}
+
+TEST_F(Command, a_failed_command_still_prints_a_whole_envelope) {
+  const Outcome o = halmark({"model", "qwen3-0.7b", "--json"});
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_EQ(o.err, "");
+  const Json e = envelope_of(o.out);
+  EXPECT_EQ(e["schema"], "halmark.model");
+  EXPECT_EQ(e["status"], "refused");
+  EXPECT_EQ(e["exit_code"], 2);
+  EXPECT_TRUE(e["data"].empty());
+  EXPECT_THAT(keys(e["error"]), ElementsAre("code", "text", "where", "remedy"));
+  EXPECT_THAT(e["error"]["remedy"].get<std::string>(), HasSubstr("'qwen3-0.6b'"));
+}
+
+TEST_F(Command, a_usage_error_is_an_envelope_too_when_json_is_asked) {
+  const Outcome o = halmark({"bench", "--json", "--opp", "gemm"});
+  EXPECT_EQ(o.exit_code, 2);
+  const Json e = envelope_of(o.out);
+  EXPECT_EQ(e["schema"], "halmark.bench");
+  EXPECT_THAT(e["error"]["remedy"].get<std::string>(), HasSubstr("'--op'"));
+}
+
+TEST_F(Command, model_prices_a_step_without_any_plugin) {
+  base_.environment["HALMARK_PLUGIN_PATH"] = path("nothing-here");
+  const Json d = data_of({"model", "qwen3-0.6b", "--phase", "decode", "--batch", "8", "--context",
+                          "1024", "--tp", "2", "--dtype", "bf16"});
+  EXPECT_THAT(keys(d), ElementsAre("model", "workload", "parallel", "precision", "convention",
+                                   "operators", "totals", "mfu", "warnings"));
+  // The published size of Qwen3-0.6B with tied embeddings.
+  EXPECT_EQ(d["model"]["total_params"], 596'049'920);
+  // Two tensors of 8 KV heads x 128 x 28 layers in bf16, for one token of the model.
+  EXPECT_EQ(d["totals"]["kv_bytes_per_token"], 2 * 8 * 128 * 28 * 2);
+  for (const Json& op : d["operators"]) {
+    EXPECT_THAT(keys(op), AllOf(Contains("name"), Contains("flops"), Contains("bytes"),
+                                Contains("count"), Contains("split")));
+  }
+  // Every linear layer: 2 x batch x weights of the 28 layers, and the head: 2 x 8 x 1024 x 151936.
+  const double layer = 1024 * 2048 + 2 * 1024 * 1024 + 2048 * 1024 + 3 * 1024 * 3072;
+  const double linear = 2.0 * 8 * (28 * layer + 1024.0 * 151936);
+  // Scores and values of one query over 1024 keys: 4 x batch x heads x head_dim x context a layer.
+  const double attention = 4.0 * 8 * 16 * 128 * 1024 * 28;
+  EXPECT_EQ(d["totals"]["matmul_flops"].get<double>(), linear + attention);
+  EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(Command, bench_measures_a_gemm_and_gives_every_documented_key) {
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "timer=device_event;latency_ns=300000";
+  const Json rows = data_of({"bench", "--op", "gemm", "--params", "m=8,n=16,k=32", "--dtype",
+                             "f32,bf16", "--backend", "fake", "--seconds", "0.002"})["rows"];
+  ASSERT_EQ(rows.size(), 2u);
+  for (const Json& row : rows) {
+    EXPECT_THAT(keys(row),
+                testing::IsSupersetOf({"op", "problem", "dtype", "backend", "device", "mode",
+                                       "implementation", "duration_ns_median", "ci_low_ns",
+                                       "ci_high_ns", "flops", "bytes", "mfu", "path_fraction",
+                                       "mfu_datasheet", "status", "reason"}));
+    EXPECT_EQ(row["op"], "gemm");
+    EXPECT_EQ(row["backend"], "fake");
+    EXPECT_EQ(row["device"], "fake:0");
+    EXPECT_EQ(row["flops"], 2 * 8 * 16 * 32);
+    // The script says how long a call takes on the device's own clock.
+    ASSERT_TRUE(row["duration_ns_median"].is_number()) << row.dump();
+    EXPECT_NEAR(row["duration_ns_median"].get<double>(), 300000, 3000);
+    EXPECT_LE(row["ci_low_ns"], row["duration_ns_median"]);
+    EXPECT_GE(row["ci_high_ns"], row["duration_ns_median"]);
+  }
+  EXPECT_EQ(rows[0]["dtype"], "f32");
+  EXPECT_EQ(rows[0]["bytes"], 4 * (8 * 32 + 32 * 16 + 8 * 16));
+}
+
+TEST_F(Command, bench_measures_on_the_cpu) {
+#ifndef HALMARK_HAS_CPU
+  GTEST_SKIP() << "the cpu plugin was not built";
+#endif
+  const Outcome o = halmark({"bench", "--op", "gemm", "--params", "m=16,n=32,k=64", "--dtype",
+                             "f32", "--backend", "cpu", "--seconds", "0.002", "--json"});
+  EXPECT_EQ(o.exit_code, 0) << o.out << o.err;
+  const Json rows = envelope_of(o.out)["data"]["rows"];
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["device"], "cpu:0");
+  EXPECT_NE(rows[0]["implementation"], "");
+  // A disturbed machine gives "invalid" with its reason, never a wrong or a failed row.
+  EXPECT_THAT(rows[0]["status"].get<std::string>(), testing::AnyOf("ok", "suspect", "invalid"));
+  // Without measured peaks there is no utilisation, and the row says why.
+  EXPECT_TRUE(rows[0]["mfu"].is_null());
+  EXPECT_NE(rows[0]["mfu_reason"], "");
+}
+
+TEST_F(Command, bench_says_wrong_results_with_exit_6_and_no_duration) {
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "wrong=zeros";
+  const Outcome o = halmark({"bench", "--op", "gemm", "--params", "m=8,n=16,k=32", "--dtype", "f32",
+                             "--backend", "fake", "--seconds", "0.002", "--json"});
+  EXPECT_EQ(o.exit_code, 6);
+  const Json e = envelope_of(o.out);
+  EXPECT_EQ(e["status"], "incorrect");
+  EXPECT_EQ(e["data"]["rows"][0]["status"], "wrong_result");
+  EXPECT_TRUE(e["data"]["rows"][0]["duration_ns_median"].is_null());
+}
+
+TEST_F(Command, bench_survives_a_crash_of_the_plugin_as_a_row) {
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "crash=prepare";
+  const Outcome o = halmark({"bench", "--op", "gemm", "--params", "m=8,n=16,k=32", "--dtype", "f32",
+                             "--backend", "fake", "--seconds", "0.002", "--json"});
+  EXPECT_EQ(o.exit_code, 4);
+  const Json row = envelope_of(o.out)["data"]["rows"][0];
+  EXPECT_EQ(row["status"], "crashed");
+  EXPECT_THAT(row["reason"].get<std::string>(), HasSubstr("prepare"));
+}
+
+TEST_F(Command, run_executes_two_shards_with_real_collectives) {
+#ifndef HALMARK_HAS_CPU
+  GTEST_SKIP() << "the cpu plugin was not built";
+#endif
+  if (!found_program("mpirun")) GTEST_SKIP() << "mpirun is not installed";
+  bool has_two = false;
+  const Json found = data_of({"devices"});
+  for (const Json& d : found["devices"]) {
+    if (d["id"] == "cpu:0") has_two = d["properties"]["compute_units"] >= 2;
+  }
+  if (!has_two) GTEST_SKIP() << "one core cannot be cut in two";
+  const Outcome o =
+      halmark({"run", tiny_model(), "--phase", "decode", "--batch", "2", "--context", "32", "--tp",
+               "2", "--dtype", "f32", "--rounds", "1", "--seconds", "0.2", "--json"});
+  ASSERT_EQ(o.exit_code, 0) << o.out << o.err;
+  const Json data = envelope_of(o.out)["data"];
+  EXPECT_EQ(data["deployment"]["parallel"]["tp"], 2);
+  EXPECT_GT(data["run"]["predicted_ns"].get<double>(), 0);
+  EXPECT_GT(data["run"]["measured_ns"].get<double>(), 0);
+  std::vector<std::string> operators;
+  double sum_ns = 0;
+  for (const Json& op : data["run"]["operators"]) {
+    operators.push_back(op["name"]);
+    sum_ns += op["measured_ns"].get<double>();
+  }
+  EXPECT_THAT(operators, Contains(HasSubstr("all_reduce")));
+  EXPECT_GT(sum_ns, 0);
+}
+
+TEST_F(Command, doctor_checks_plugins_machine_and_libraries) {
+  const Json checks = data_of({"doctor"})["checks"];
+  std::vector<std::string> names;
+  for (const Json& c : checks) {
+    EXPECT_THAT(keys(c), ElementsAre("name", "verdict", "text"));
+    EXPECT_THAT(c["verdict"].get<std::string>(),
+                testing::AnyOf("ok", "note", "missing", "refused"));
+    names.push_back(c["name"]);
+  }
+  EXPECT_THAT(names, AllOf(Contains("plugin fake"), Contains("machine"), Contains("storage"),
+                           Contains("google benchmark"), Contains("mpirun")));
+}
+
+TEST_F(Command, doctor_says_which_plugin_is_refused_and_why) {
+  write("hm_text.so", "no library");
+  const Outcome o = halmark({"doctor", "--plugin", path("hm_text.so"), "--json"});
+  EXPECT_EQ(o.exit_code, 5);
+  const Json checks = envelope_of(o.out)["data"]["checks"];
+  bool is_named = false;
+  for (const Json& c : checks) {
+    if (c["verdict"] != "refused") continue;
+    is_named = true;
+    EXPECT_THAT(c["name"].get<std::string>(), HasSubstr("hm_text.so"));
+    EXPECT_NE(c["text"], "");
+  }
+  EXPECT_TRUE(is_named);
+}
+
+}  // namespace
+}  // namespace halmark::integration
