@@ -112,10 +112,13 @@ TEST_F(Terminal, a_reader_that_leaves_early_ends_nothing_but_the_printing) {
 }
 
 TEST_F(Terminal, colour_follows_the_option_before_the_environment) {
+  ASSERT_EQ(run(tune()).exit_code, 0);
   const auto has_colour = [&](const Arguments& more, const char* variable, const char* value) {
-    Launch l = tune(more);
-    if (variable != nullptr) l.environment[variable] = value;
-    return run(l).out.find('\033') != std::string::npos;
+    Arguments arguments = {"report", "--db", "r.db"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Launch report = launch(arguments);
+    if (variable != nullptr) report.environment[variable] = value;
+    return run(report).out.find('\033') != std::string::npos;
   };
   EXPECT_FALSE(has_colour({}, nullptr, nullptr));
   EXPECT_TRUE(has_colour({"--color=always"}, "NO_COLOR", "1"));

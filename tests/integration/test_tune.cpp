@@ -109,16 +109,30 @@ TEST_F(Tune, a_second_run_measures_nothing_again) {
   EXPECT_EQ(sql_count(path("r.db"), "SELECT count(*) FROM run"), 1);
 }
 
-TEST_F(Tune, failed_trials_are_rows_and_exit_4_and_the_rest_is_kept) {
+TEST_F(Tune, a_worker_that_dies_once_is_replaced_and_its_row_says_so) {
   tiny_sweep("fake", "shards = [1]");
   base_.environment["HALMARK_FAKE_SCRIPT"] =
       "crash=enqueue;after=40;once_file=" + path("crashed_once");
   const Outcome o = tune({"--json"});
-  EXPECT_EQ(o.exit_code, 4) << o.out << o.err;
-  EXPECT_EQ(envelope_of(o.out)["status"], "partial");
+  EXPECT_EQ(o.exit_code, 0) << o.out << o.err;
+  EXPECT_TRUE(std::filesystem::exists(path("crashed_once"))) << "no worker was crashed";
+  EXPECT_EQ(sql_count(path("r.db"),
+                      "SELECT count(*) FROM entry WHERE body LIKE '%worker_replaced%crashed%'"),
+            1);
+}
+
+TEST_F(Tune, a_sweep_whose_every_trial_failed_ends_with_4_and_an_empty_front) {
+  tiny_sweep("fake", "shards = [1]");
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "crash=prepare";
+  const Outcome o = tune({"--json"});
+  EXPECT_EQ(o.exit_code, 4) << o.err;
+  const Json e = envelope_of(o.out);
+  EXPECT_EQ(e["status"], "partial");
+  EXPECT_TRUE(e["data"]["front"].empty());
+  // Every case has its row for every round all the same.
+  EXPECT_EQ(measurements(), 50);
   EXPECT_GT(sql_count(path("r.db"), "SELECT count(*) FROM entry WHERE body LIKE '%\"crashed\"%'"),
             0);
-  EXPECT_GT(measurements(), 40);
 }
 
 TEST_F(Tune, report_tells_the_stored_run_again_without_a_plugin) {
