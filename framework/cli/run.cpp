@@ -114,8 +114,9 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
     throw Error(ExitCode::partial, "no estimate: " + evaluation.reason);
   }
-  const Validation v = truth_check(composer, placement, *evaluation.estimate,
-                                   {.plugin = &plugin, .budget_s = options.seconds});
+  const StackRunResult whole = run_whole_stack(composer.graph(), placement,
+                                               {.plugin = &plugin, .budget_s = options.seconds});
+  const Validation v = confront(composer.graph(), *evaluation.estimate, whole);
   return {.exit_code = exit_code_of(v.status),
           .data = {{"deployment", deployment},
                    {"estimate", *evaluation.estimate},

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "measure/stack_run.hpp"
-
 namespace halmark::cli {
 namespace {
 
@@ -20,14 +18,17 @@ double predicted_check_s(const Estimate& estimate) {
          repetitions * estimate.step_ns / 1e9;
 }
 
-Validation truth_check(const Composer& composer, const StackPlacement& placement,
-                       const Estimate& estimate, const TruthCheckOptions& options) {
-  const OperatorGraph& graph = composer.graph();
+StackRunResult run_whole_stack(const OperatorGraph& graph, const StackPlacement& placement,
+                               const TruthCheckOptions& options) {
   const std::vector<Stack> stacks = build_stacks(graph, placement);
-  const StackRunResult run = run_stacks(stacks, {.plugin_path = options.plugin->path,
-                                                 .seed = options.seed,
-                                                 .budget_s = options.budget_s,
-                                                 .arenas = options.arenas});
+  return run_stacks(stacks, {.plugin_path = options.plugin->path,
+                             .seed = options.seed,
+                             .budget_s = options.budget_s,
+                             .arenas = options.arenas});
+}
+
+Validation confront(const OperatorGraph& graph, const Estimate& estimate,
+                    const StackRunResult& run) {
   // A stack is one micro-batch; the stages work at once, so a step is pp of their periods.
   const auto periods = static_cast<double>(graph.stages.size());
   Validation out{

@@ -6,6 +6,7 @@
 #include "cli/session.hpp"
 #include "host/shared_memory.hpp"
 #include "journal/store.hpp"
+#include "measure/stack_run.hpp"
 #include "model/composer.hpp"
 
 namespace halmark::cli {
@@ -18,8 +19,11 @@ struct TruthCheckOptions {
 };
 
 // Never throws for a failed run: the status and reason say what happened.
-Validation truth_check(const Composer& composer, const StackPlacement& placement,
-                       const Estimate& estimate, const TruthCheckOptions& options);
+StackRunResult run_whole_stack(const OperatorGraph& graph, const StackPlacement& placement,
+                               const TruthCheckOptions& options);
+
+Validation confront(const OperatorGraph& graph, const Estimate& estimate,
+                    const StackRunResult& run);
 
 // Seconds that the check of a deployment will take, from its estimate and weights.
 double predicted_check_s(const Estimate& estimate);

@@ -9,6 +9,7 @@
 #include "cli/stored_run.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune_measure.hpp"
+#include "cli/tune_validate.hpp"
 
 namespace halmark::cli {
 namespace {

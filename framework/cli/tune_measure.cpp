@@ -43,17 +43,11 @@ std::vector<Measurement> run_campaign(const TunePlan& plan, const TuneContext& c
                                       TuneRun& run, const RowIndex& stored,
                                       std::span<const KernelCase> cases) {
   Progress progress(*context.global, "tune");
-  CampaignOptions options = campaign_for(*context.plugin, *context.machine);
-  options.rounds = plan.sweep.measure.rounds;
-  options.rule = sample_rule(plan.sweep.measure);
-  options.wall_cap_s = plan.sweep.measure.wall_cap_s;
-  options.seed = plan.sweep.seed;
-  options.sink = [&](const Measurement& m) { context.store->append(run.id, m); };
+  CampaignOptions options = campaign_options(plan, context, run.id);
   options.lookup = [&](const KernelCase& c, int round) -> std::optional<Measurement> {
     const auto it = stored.find({c.key(), round});
     return it == stored.end() ? std::nullopt : std::optional(it->second);
   };
-  options.should_stop = interrupted;
   options.progress = [&](const CampaignProgress& p) {
     progress.step(static_cast<std::size_t>(p.done), static_cast<std::size_t>(p.total),
                   static_cast<std::size_t>(p.failed), p.current, p.left_s.value_or(-1));
@@ -102,6 +96,22 @@ void explain_missing(const TunePlan& plan, const MeasuredSource& source, Evaluat
 
 }  // namespace
 
+CampaignOptions campaign_options(const TunePlan& plan, const TuneContext& context,
+                                 std::int64_t run) {
+  CampaignOptions options = campaign_for(*context.plugin, *context.machine);
+  options.rounds = plan.sweep.measure.rounds;
+  options.rule = sample_rule(plan.sweep.measure);
+  options.wall_cap_s = plan.sweep.measure.wall_cap_s;
+  options.seed = plan.sweep.seed;
+  options.sink = [&context, run](const Measurement& m) { context.store->append(run, m); };
+  options.should_stop = interrupted;
+  return options;
+}
+
+BoundingDevice bounding(const LocalMachine& machine) {
+  return {.device = machine.measured ? &*machine.measured : nullptr, .threads = machine.cores};
+}
+
 TuneRun measure_plan(const TunePlan& plan, const TuneContext& context) {
   TuneRun run;
   const auto found = context.store->find_run(plan.hash(), context.machine->fingerprint);
@@ -115,8 +125,7 @@ TuneRun measure_plan(const TunePlan& plan, const TuneContext& context) {
         run.rows.insert(run.rows.end(), rows.begin(), rows.end());
         return rows;
       },
-      {.device = context.machine->measured ? &*context.machine->measured : nullptr,
-       .threads = context.machine->cores});
+      bounding(*context.machine));
   const auto sampler = make_sampler(plan.sweep.sampler, *plan.space, plan.sweep.seed);
   run_search(*sampler,
              {.trials = static_cast<std::size_t>(plan.sweep.trials),
@@ -144,69 +153,6 @@ TuneRun measure_plan(const TunePlan& plan, const TuneContext& context) {
     }
   }
   return run;
-}
-
-namespace {
-
-// Evenly spread over the front, so that both ends and both phases are confronted with a run.
-std::vector<std::size_t> chosen_points(const std::vector<std::size_t>& front, std::int64_t points) {
-  const auto n = static_cast<std::int64_t>(front.size());
-  if (points <= 0 || points >= n) return front;
-  std::vector<std::size_t> out;
-  for (std::int64_t i = 0; i < points; ++i) {
-    out.push_back(front[static_cast<std::size_t>(points == 1 ? 0 : i * (n - 1) / (points - 1))]);
-  }
-  return out;
-}
-
-StackPlacement placement_of(const TunePlan& plan, const LocalMachine& machine,
-                            const Deployment& deployment) {
-  return {.backend = plan.sweep.backend,
-          .device = plan.sweep.device,
-          .parts = deployment.parallel.devices(),
-          .ring_bytes = ring_bytes(machine, deployment.parallel.devices())};
-}
-
-}  // namespace
-
-void validate_front(const TunePlan& plan, const TuneContext& context, TuneRun& run,
-                    std::int64_t points, double budget_s) {
-  std::map<std::string, Validation> known;
-  for (Validation& v : context.store->validations(run.id)) {
-    known.insert_or_assign(v.deployment_key, std::move(v));
-  }
-  Progress progress(*context.global, "validate");
-  std::vector<SharedMemory> arenas;
-  const std::vector<std::size_t> chosen = chosen_points(run.front, points);
-  double left_s = budget_s;
-  for (std::size_t i = 0; i < chosen.size() && !interrupted(); ++i) {
-    Evaluation& e = run.evaluations[chosen[i]];
-    const std::string key = e.deployment.key();
-    if (!known.contains(key)) {
-      const double predicted_s = predicted_check_s(*e.estimate);
-      if (predicted_s > left_s) {
-        run.notes.push_back(
-            fmt::format("not validated: {} would take {:.0f} s of the {:.0f} s left", key,
-                        predicted_s, std::max(0.0, left_s)));
-        continue;
-      }
-      const auto begin = std::chrono::steady_clock::now();
-      Validation v = truth_check(
-          plan.composers.at(e.deployment), placement_of(plan, *context.machine, e.deployment),
-          *e.estimate,
-          {.plugin = context.plugin, .seed = plan.sweep.seed, .budget_s = 2, .arenas = &arenas});
-      left_s -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      context.store->append(run.id, v);
-      known.insert_or_assign(key, std::move(v));
-    }
-    const Validation& v = known.at(key);
-    run.validations.push_back(v);
-    if (has_latency(v.status)) {
-      e.measured_ns = v.measured_ns;
-      e.measured_interval_ns = v.measured_interval_ns;
-    }
-    progress.step(i + 1, chosen.size(), 0, key, -1);
-  }
 }
 
 }  // namespace halmark::cli

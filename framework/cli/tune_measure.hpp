@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "cli/truth_check.hpp"
 #include "cli/tune_plan.hpp"
 #include "journal/store.hpp"
+#include "measure/campaign.hpp"
 #include "measure/measured_source.hpp"
 
 namespace halmark::cli {
@@ -32,8 +32,9 @@ struct TuneContext {
 // Begins a run or finds the one that this plan began here, measures what it lacks, composes.
 TuneRun measure_plan(const TunePlan& plan, const TuneContext& context);
 
-// Validates `points` of the front (0 = all) within the budget; stored ones are not run again.
-void validate_front(const TunePlan& plan, const TuneContext& context, TuneRun& run,
-                    std::int64_t points, double budget_s);
+// How the kernels of a plan are measured, each row stored in `run`; no progress, no resuming.
+CampaignOptions campaign_options(const TunePlan& plan, const TuneContext& context,
+                                 std::int64_t run);
+BoundingDevice bounding(const LocalMachine& machine);
 
 }  // namespace halmark::cli

@@ -43,7 +43,8 @@ std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
   begin_s_ = now_s();
   progress_ = {.total = static_cast<std::int64_t>(cases.size()) * options_.rounds};
   prepare_arenas(cases);
-  for (int round = 0; round < options_.rounds && !stopped(); ++round) {
+  const int end = options_.first_round + options_.rounds;
+  for (int round = options_.first_round; round < end && !stopped(); ++round) {
     progress_.round = round;
     const std::uint64_t round_seed = hash_combine(options_.seed, static_cast<std::uint64_t>(round));
     for (const GroupedCases& grouped : round_order(cases, round_seed)) {

@@ -35,6 +35,7 @@ struct CampaignProgress {
 
 struct CampaignOptions {
   int rounds = 3;
+  int first_round = 0;  // the rounds are numbered from here
   protocol::SampleRule rule;
   double wall_cap_s = 15;
   std::uint64_t seed = 0;

@@ -120,7 +120,9 @@ std::string FrontRow::measured_reason() const {
 std::optional<double> FrontRow::relative_error() const {
   const auto measured = measured_ns();
   if (!measured) return std::nullopt;
-  return estimate->step_ns / *measured - 1;
+  // The validation's own prediction was made next to the run.
+  const bool is_validated = validation != nullptr && validation->measured_ns > 0;
+  return is_validated ? validation->relative_error() : estimate->step_ns / *measured - 1;
 }
 
 std::vector<PhaseView> phase_views(const RunReport& report) {

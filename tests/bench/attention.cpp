@@ -2,6 +2,7 @@
 // reaches on the same threads in the same run.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/statistics.hpp"
@@ -44,12 +45,12 @@ KernelCase decode(Dtype dtype, std::int64_t batch) {
   return on_cpu(problem, CacheMode::rotate_const, static_cast<std::int64_t>(kv_bytes(problem)));
 }
 
-double usable_ns(const Measurement& row) {
-  if (!has_latency(row.status)) {
-    throw Error(ExitCode::error, row.kernel_case.key() + ": " +
-                                     std::string(status_name(row.status)) + ": " + row.reason);
-  }
-  return row.duration_ns_median;
+// A disturbed row says nothing about the kernel; a failed one is the end.
+std::optional<double> usable_ns(const Measurement& row) {
+  if (has_latency(row.status)) return row.duration_ns_median;
+  if (row.status == Status::invalid) return std::nullopt;
+  throw Error(ExitCode::error, row.kernel_case.key() + ": " + std::string(status_name(row.status)) +
+                                   ": " + row.reason);
 }
 
 void measure(Figures& figures) {
@@ -68,7 +69,12 @@ void measure(Figures& figures) {
   options.plugin_path_by_backend["cpu"] = HALMARK_BINARY_DIR "/lib/halmark/plugins/hm_cpu.so";
   std::map<KernelCase, std::vector<double>> times;
   for (const Measurement& row : Campaign(options).run(cases)) {
-    times[row.kernel_case].push_back(usable_ns(row));
+    if (const auto ns = usable_ns(row)) times[row.kernel_case].push_back(*ns);
+  }
+  for (const KernelCase& kernel_case : cases) {
+    if (times[kernel_case].empty()) {
+      throw Error(ExitCode::error, kernel_case.key() + ": every round was disturbed");
+    }
   }
 
   const Problem& copy = cases.back().problem;
