@@ -157,4 +157,14 @@ std::int64_t sql_count(const std::string& database, const std::string& query) {
   return text.empty() ? -1 : std::stoll(text);
 }
 
+testing::AssertionResult is_figure_or_has_reason(const Json& object, const std::string& key) {
+  const Json& figure = object.at(key);
+  if (figure.is_number()) return testing::AssertionSuccess();
+  const std::string reason =
+      object.value(object.contains(key + "_reason") ? key + "_reason" : "reason", "");
+  if (figure.is_null() && !reason.empty()) return testing::AssertionSuccess() << reason;
+  return testing::AssertionFailure()
+         << key << " is neither a number nor explained: " << object.dump();
+}
+
 }  // namespace halmark::integration

@@ -47,6 +47,8 @@ class HalmarkTest : public testing::Test {
 
 // The whole document; fails the test unless `text` is one JSON object and a newline.
 Json envelope_of(const std::string& text);
+// A number, or null beside a reason: on a busy machine the validity gate withholds figures.
+testing::AssertionResult is_figure_or_has_reason(const Json& object, const std::string& key);
 // One line, ending in a newline.
 testing::AssertionResult is_one_line(const std::string& text);
 // First value of a query, as text; "" when there is no row.

@@ -212,7 +212,7 @@ TEST_F(Command, run_executes_two_shards_with_real_collectives) {
   const Json data = envelope_of(o.out)["data"];
   EXPECT_EQ(data["deployment"]["parallel"]["tp"], 2);
   EXPECT_GT(data["run"]["predicted_ns"].get<double>(), 0);
-  EXPECT_GT(data["run"]["measured_ns"].get<double>(), 0);
+  EXPECT_TRUE(is_figure_or_has_reason(data["run"], "measured_ns"));
   std::vector<std::string> operators;
   double sum_ns = 0;
   for (const Json& op : data["run"]["operators"]) {
