@@ -1,5 +1,5 @@
 // Trims a sweep to its measuring budget before it starts: whole groups are left out, dearest first,
-// and each one is named. Pure.
+// what still fits comes back, and each one that stays out is named. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct TrimGroup {
 
 struct TrimResult {
   std::vector<bool> is_kept;          // per group
-  std::vector<std::string> left_out;  // "prefill batch 4 f32: saves 31 s of measuring"
+  std::vector<std::string> left_out;  // "prefill batch 4 f32: would take 31 s of measuring"
   double seconds = 0;                 // predicted for what is kept
 };
 
