@@ -42,6 +42,22 @@ function(halmark_add_program name)
   endif()
 endfunction()
 
+# Test programs and the commands share two sets of large, never changing headers, compiled once each.
+# The preset dev compiles without them, so that every source still names what it uses.
+function(halmark_use_precompiled target set)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  if(NOT TARGET halmark_precompiled_${set})
+    # A program, not a library: position-independent code differs between the two.
+    halmark_add_program(halmark_precompiled_${set}
+      SOURCES ${PROJECT_SOURCE_DIR}/framework/cmake/precompiled_main.cpp LINK ${ARGN})
+    target_precompile_headers(halmark_precompiled_${set} PRIVATE
+                              ${PROJECT_SOURCE_DIR}/framework/cmake/precompiled_${set}.hpp)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM halmark_precompiled_${set})
+endfunction()
+
 # halmark_add_test(<name> SOURCES ... [LINK ...] [LABELS ...] [DEPENDS targets...])
 # One GoogleTest program test_<name>; GTEST_SKIP shows as skipped in ctest.
 function(halmark_add_test name)
@@ -50,6 +66,11 @@ function(halmark_add_test name)
                       GTest::gmock)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                         ${PROJECT_BINARY_DIR}/tests)
+  # Nobody waits for a test program, but everybody for its compiler.
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(NOT arg_SOURCES MATCHES "[.]c(;|$)")  # one set serves one language
+    halmark_use_precompiled(test_${name} tests GTest::gmock nlohmann_json::nlohmann_json)
+  endif()
   target_compile_definitions(test_${name} PRIVATE
     HALMARK_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HALMARK_BINARY_DIR="${PROJECT_BINARY_DIR}"
     HALMARK_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data")
