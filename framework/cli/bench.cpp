@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <charconv>
+#include <algorithm>
+#include <map>
 #include <memory>
 
 #include "cli/command.hpp"
@@ -13,6 +14,7 @@
 #include "journal/store.hpp"
 #include "journal/writer_lock.hpp"
 #include "kernels/contract.hpp"
+#include "plan/param_grid.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -25,35 +27,6 @@ struct Options {
   double seconds = 0.2;
   bool keep = false;
 };
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> out;
-  std::string item;
-  for (const char c : text + separator) {
-    if (c != separator) {
-      item += c;
-    } else if (!item.empty()) {
-      out.push_back(std::exchange(item, {}));
-    }
-  }
-  return out;
-}
-
-std::int64_t value_of(const std::string& name, const std::string& text) {
-  if (name.ends_with("dtype")) {
-    if (const auto dtype = parse_dtype(text)) return static_cast<std::int64_t>(*dtype);
-    std::vector<std::string> names;
-    for (const Dtype d : all_dtypes()) names.emplace_back(dtype_name(d));
-    throw refused("--params: unknown dtype '" + text + "' for " + name, {},
-                  suggestion(text, names));
-  }
-  std::int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size()) {
-    throw refused("--params: '" + text + "' is no integer for " + name);
-  }
-  return value;
-}
 
 // Sets every dtype parameter that the contract asks for and the user did not name.
 void apply_dtype(const OpContract& contract, Dtype dtype, Params& params) {
@@ -68,6 +41,25 @@ void apply_dtype(const OpContract& contract, Dtype dtype, Params& params) {
   }
 }
 
+KernelCase case_of(const Options& options, const OpContract& contract, Params params, Dtype dtype) {
+  apply_dtype(contract, dtype, params);
+  const CacheMode mode = options.mode == "hot"          ? CacheMode::hot
+                         : options.mode == "rotate_all" ? CacheMode::rotate_all
+                                                        : CacheMode::rotate_const;
+  const Problem problem = complete_problem({options.op, params});
+  // The ranks of a collective are shards: each has its own part of the device.
+  const int ranks = static_cast<int>(problem.params.value_or("ranks", 1));
+  const int shards = std::max(options.shards, ranks);
+  return {.problem = problem,
+          .kernel = options.kernel,
+          .backend = options.backend,
+          .device = options.device,
+          .parts = std::max(options.parts, shards),
+          .shards_at_once = shards,
+          .mode = mode,
+          .sets = mode == CacheMode::hot ? 1 : options.sets};
+}
+
 std::vector<KernelCase> cases_of(const Options& options) {
   const OpContract* contract = find_contract(options.op);
   if (contract == nullptr) {
@@ -75,15 +67,7 @@ std::vector<KernelCase> cases_of(const Options& options) {
     for (const OpContract* c : all_contracts()) names.emplace_back(c->name());
     throw refused("unknown op '" + options.op + "'", {}, suggestion(options.op, names));
   }
-  Params given;
-  for (const std::string& item : split(options.params, ',')) {
-    const std::size_t equal = item.find('=');
-    if (equal == std::string::npos) {
-      throw refused("--params: '" + item + "' is not name=value");
-    }
-    const std::string name = item.substr(0, equal);
-    given.set(name, value_of(name, item.substr(equal + 1)));
-  }
+  const std::vector<Params> grid = parse_param_grid(options.params);
   std::vector<KernelCase> out;
   for (const std::string& text : options.dtypes) {
     const auto dtype = parse_dtype(text);
@@ -92,19 +76,11 @@ std::vector<KernelCase> cases_of(const Options& options) {
       for (const Dtype d : all_dtypes()) names.emplace_back(dtype_name(d));
       throw refused("unknown dtype '" + text + "'", {}, suggestion(text, names));
     }
-    Params params = given;
-    apply_dtype(*contract, *dtype, params);
-    const CacheMode mode = options.mode == "hot"          ? CacheMode::hot
-                           : options.mode == "rotate_all" ? CacheMode::rotate_all
-                                                          : CacheMode::rotate_const;
-    out.push_back({.problem = complete_problem({options.op, params}),
-                   .kernel = options.kernel,
-                   .backend = options.backend,
-                   .device = options.device,
-                   .parts = std::max(options.parts, options.shards),
-                   .shards_at_once = options.shards,
-                   .mode = mode,
-                   .sets = mode == CacheMode::hot ? 1 : options.sets});
+    for (const Params& given : grid) {
+      KernelCase next = case_of(options, *contract, given, *dtype);
+      // Where --params gives every dtype, --dtype has nothing left to vary.
+      if (std::ranges::find(out, next) == out.end()) out.push_back(std::move(next));
+    }
   }
   return out;
 }
@@ -132,9 +108,60 @@ Json row_json(const KernelPoint& p) {
               {"first_ns", p.one_time.first_ns},
               {"status", std::string(status_name(p.status))},
               {"reason", p.reason}};
+  if (p.busbw_bytes_per_s) {
+    out["algbw_bytes_per_s"] = *p.algbw_bytes_per_s;
+    out["busbw_bytes_per_s"] = *p.busbw_bytes_per_s;
+  }
   if (!p.mfu) out["mfu_reason"] = p.mfu_reason;
   if (!p.duration_ns) out["duration_ns_median_reason"] = p.reason;
   return out;
+}
+
+// Rounds shuffle the cases; a sweep reads in the order in which it was asked for.
+std::vector<KernelPoint> in_order_of(const std::vector<KernelCase>& cases,
+                                     std::vector<KernelPoint> points) {
+  std::map<std::string, std::size_t> position;
+  for (std::size_t i = 0; i < cases.size(); ++i) position.emplace(cases[i].key(), i);
+  std::ranges::sort(points, {}, [&](const KernelPoint& p) { return position.at(p.key); });
+  return points;
+}
+
+std::string rate_of(const KernelPoint& p) {
+  if (!p.duration_ns) return "-";
+  const bool has_flops = p.matmul_flops > 0;
+  const double amount = has_flops ? p.matmul_flops : p.bytes;
+  return rate_text(amount / *p.duration_ns * 1e9, has_flops ? "FLOP/s" : "B/s");
+}
+
+// What a collective does with a link says more than fractions of the memory's speed.
+std::string points_table(const std::vector<KernelPoint>& points, bool are_collectives) {
+  std::vector<std::string> head{"problem", "device", "implementation", "median", "interval"};
+  const std::vector<std::string> figures =
+      are_collectives ? std::vector<std::string>{"algbw", "busbw"}
+                      : std::vector<std::string>{"rate", "mfu", "path", "roofline"};
+  std::vector<bool> right{false, false, false, true, true};
+  head.insert(head.end(), figures.begin(), figures.end());
+  right.insert(right.end(), figures.size(), true);
+  head.push_back("status");
+  right.push_back(false);
+  TextTable table(head, right);
+  const auto bandwidth = [](const std::optional<double>& bytes_per_s) {
+    return bytes_per_s ? rate_text(*bytes_per_s, "B/s") : std::string("-");
+  };
+  for (const KernelPoint& p : points) {
+    std::vector<std::string> row{
+        p.problem, p.place, p.implementation, p.duration_ns ? duration_text(*p.duration_ns) : "-",
+        p.duration_ns ? duration_text(*p.low_ns) + " .. " + duration_text(*p.high_ns) : "-"};
+    const std::vector<std::string> values =
+        are_collectives
+            ? std::vector{bandwidth(p.algbw_bytes_per_s), bandwidth(p.busbw_bytes_per_s)}
+            : std::vector{rate_of(p), percent_text(p.mfu), percent_text(p.path_fraction),
+                          percent_text(p.roofline_fraction)};
+    row.insert(row.end(), values.begin(), values.end());
+    row.push_back(std::string(status_name(p.status)) + (p.reason.empty() ? "" : ": " + p.reason));
+    table.add(row);
+  }
+  return table.text();
 }
 
 CommandResult execute(const GlobalOptions& global, const Options& options) {
@@ -168,28 +195,17 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   progress.finish();
 
   CommandResult result;
-  TextTable table({"problem", "device", "implementation", "median", "interval", "rate", "mfu",
-                   "path", "roofline", "status"},
-                  {false, false, false, true, true, true, true, true, true, false});
   Json list = Json::array();
-  for (const KernelPoint& p : kernel_points(rows, machine)) {
+  const std::vector<KernelPoint> points = in_order_of(cases, kernel_points(rows, machine));
+  for (const KernelPoint& p : points) {
     list.push_back(row_json(p));
-    const bool has_flops = p.matmul_flops > 0;
-    const double amount = has_flops ? p.matmul_flops : p.bytes;
-    table.add(
-        {p.problem, p.place, p.implementation, p.duration_ns ? duration_text(*p.duration_ns) : "-",
-         p.duration_ns ? duration_text(*p.low_ns) + " .. " + duration_text(*p.high_ns) : "-",
-         p.duration_ns ? rate_text(amount / *p.duration_ns * 1e9, has_flops ? "FLOP/s" : "B/s")
-                       : "-",
-         percent_text(p.mfu), percent_text(p.path_fraction), percent_text(p.roofline_fraction),
-         std::string(status_name(p.status)) + (p.reason.empty() ? "" : ": " + p.reason)});
     if (counts_as_failure(p.status)) result.exit_code = ExitCode::partial;
     if (p.status == Status::wrong_result || p.status == Status::nan_result) {
       result.exit_code = ExitCode::incorrect;
     }
   }
   result.data = {{"rows", list}};
-  result.text = table.text();
+  result.text = points_table(points, cases.front().is_collective());
   if (!machine.measured) {
     result.warnings.push_back({"W-ENV-05", "peaks", "no measured peaks for this machine",
                                "halmark peaks measures them; without them there is no MFU"});
@@ -203,7 +219,10 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 Action add_bench(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("--op", o->op, "Op to measure: gemm, attention, rmsnorm, copy, ...")->required();
-  app.add_option("--params", o->params, "name=value,... as in the op's contract");
+  app.add_option(
+      "--params", o->params,
+      "name=value,... as in the op's contract; several values as [64,4096], [64..65536*4] or "
+      "[64..512+64]: every combination is measured");
   app.add_option("--dtype", o->dtypes, "dtypes, comma-separated")->delimiter(',')->required();
   app.add_option("--backend", o->backend, "Backend, for example cpu");
   app.add_option("--device", o->device, "Device of the backend");

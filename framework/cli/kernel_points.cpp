@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kernels/collective.hpp"
 #include "measure/utilisation.hpp"
 
 namespace halmark::cli {
@@ -61,6 +62,10 @@ KernelPoint point_of(const std::vector<Measurement>& rounds, const LocalMachine&
     out.status = latency->status;
     if (latency->status == Status::ok) out.reason.clear();
     add_figures(out, *latency, c, machine);
+    if (const auto bandwidth = collective_bandwidth(work, latency->ns)) {
+      out.algbw_bytes_per_s = bandwidth->algorithm;
+      out.busbw_bytes_per_s = bandwidth->bus;
+    }
   } else {
     out.mfu_reason = out.reason.empty() ? std::string(status_name(out.status)) : out.reason;
   }

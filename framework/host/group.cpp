@@ -74,13 +74,16 @@ Environment group_environment(const CpuSet& cpus, const Environment& named) {
   environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
   environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
   environment["OMPI_MCA_pml"] = "ob1";
-  environment["OMPI_MCA_btl"] = "self,vader";
+  // Shared memory is `vader` up to Open MPI 4 and `sm` since 5, and a name that a version does not
+  // know ends the ranks: what leaves the host is excluded instead, which no version minds.
+  environment["OMPI_MCA_btl"] = "^tcp,openib,ofi,uct,usnic,ugni,portals4,smcuda";
   environment["OMPI_MCA_mtl"] = "^ofi,psm2";
   environment["OMPI_MCA_osc"] = "^ucx";
   environment["OMPI_MCA_coll"] = "^hcoll,ucc";
   environment["OMPI_MCA_btl_base_warn_component_unused"] = "0";
   // mpirun gives the other ranks a second of grace when one died; nothing of theirs is worth it.
   environment["OMPI_MCA_odls_base_sigkill_timeout"] = "0";
+  environment["PRTE_MCA_odls_base_sigkill_timeout"] = "0";  // since Open MPI 5
   // Ranks sleep in the kernel only if they are told that they share cores.
   environment["OMPI_MCA_mpi_yield_when_idle"] = "0";
   for (const auto& [name, value] : named) environment[name] = value;
@@ -91,7 +94,7 @@ CpuSet cpus_of_rank(const WorkerOptions& options) {
   return options.cpus ? *options.cpus : cpus_of(options.place);
 }
 
-CpuSet union_of(const std::vector<CpuSet>& sets) {
+CpuSet union_of(std::span<const CpuSet> sets) {
   CpuSet all;
   for (const CpuSet& set : sets) all.cpus.insert(all.cpus.end(), set.cpus.begin(), set.cpus.end());
   std::sort(all.cpus.begin(), all.cpus.end());
@@ -134,24 +137,12 @@ class GroupStarter {
  private:
   void launch(const std::string& mpirun) {
     const WorkerOptions& first = options_.front();
-    ProcessSpec spec;
-    spec.program = mpirun;
-    spec.arguments = {"-n",
-                      std::to_string(options_.size()),
-                      "--oversubscribe",
-                      "--bind-to",
-                      "none",
-                      first.program.empty() ? program_beside("halmark-worker") : first.program,
-                      "--connect",
-                      listener_.path(),
-                      "--token",
-                      token_};
-    spec.is_launcher = true;
-    spec.cpus = union_of(cpus_);
-    spec.environment = group_environment(cpus_.front(), first.environment);
+    ProcessSpec spec =
+        group_process(mpirun,
+                      {first.program.empty() ? program_beside("halmark-worker") : first.program,
+                       "--connect", listener_.path(), "--token", token_},
+                      cpus_, first.environment);
     spec.memory_limit_bytes = first.memory_limit_bytes;
-    // mpirun and its ranks map each other's segments: only a cgroup bounds them sensibly.
-    spec.limit_address_space = false;
     spec.log_path = first.log_path;
     spec.keep_core = first.keep_core;
     process_ = ContainedProcess::start(spec);
@@ -195,6 +186,20 @@ class GroupStarter {
   std::vector<CpuSet> cpus_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
+
+ProcessSpec group_process(const std::string& mpirun, const std::vector<std::string>& command,
+                          std::span<const CpuSet> cpus, const Environment& named) {
+  ProcessSpec spec;
+  spec.program = mpirun;
+  spec.arguments = {"-n", std::to_string(cpus.size()), "--oversubscribe", "--bind-to", "none"};
+  spec.arguments.insert(spec.arguments.end(), command.begin(), command.end());
+  spec.is_launcher = true;
+  spec.cpus = union_of(cpus);
+  spec.environment = group_environment(cpus.front(), named);
+  // mpirun and its ranks map each other's segments: only a cgroup bounds them sensibly.
+  spec.limit_address_space = false;
+  return spec;
+}
 
 std::string find_mpirun() {
   const char* path = std::getenv("PATH");

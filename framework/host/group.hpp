@@ -20,6 +20,11 @@ Outcome<std::vector<std::unique_ptr<Worker>>> start_group(const WorkerOptions& o
 // and memory limit are those of rank 0.
 Outcome<std::vector<std::unique_ptr<Worker>>> start_group(std::span<const WorkerOptions> ranks);
 
+// What starts one process of `command` per rank under `mpirun`, rank by rank on `cpus`' union: each
+// binds itself to its own. Groups are started so, and so is what groups are compared with.
+ProcessSpec group_process(const std::string& mpirun, const std::vector<std::string>& command,
+                          std::span<const CpuSet> cpus, const Environment& named);
+
 // Absolute path of mpirun in PATH; "" when it is not installed.
 std::string find_mpirun();
 

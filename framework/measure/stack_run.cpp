@@ -10,6 +10,7 @@
 #include "measure/arena.hpp"
 #include "measure/correctness.hpp"
 #include "measure/crew.hpp"
+#include "measure/stack_collectives.hpp"
 #include "measure/stack_times.hpp"
 
 namespace halmark {
@@ -76,6 +77,7 @@ class StackRun {
     if (per_rank_.empty() || per_rank_.front().kernels.empty()) {
       return end(Status::refused, "the stack has no kernels");
     }
+    if (const auto reason = collective_mismatch(per_rank_)) return end(Status::refused, *reason);
     const KernelCase& first = per_rank_.front().kernels.front();
     const int ranks = static_cast<int>(per_rank_.size());
     const bool collective = has_collective(per_rank_);

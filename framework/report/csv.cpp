@@ -177,6 +177,8 @@ constexpr CsvColumn<KernelPoint> kernel_columns[] = {
     {"mfu_datasheet", [](const KernelPoint& k) { return number(k.mfu_datasheet); }},
     {"mfu_reason", [](const KernelPoint& k) { return k.mfu ? std::string() : text(k.mfu_reason); }},
     {"roofline_fraction", [](const KernelPoint& k) { return number(k.roofline_fraction); }},
+    {"algbw_bytes_per_s", [](const KernelPoint& k) { return number(k.algbw_bytes_per_s); }},
+    {"busbw_bytes_per_s", [](const KernelPoint& k) { return number(k.busbw_bytes_per_s); }},
     {"constant_bytes", [](const KernelPoint& k) { return std::to_string(k.constant_bytes); }},
     {"workspace_bytes", [](const KernelPoint& k) { return std::to_string(k.workspace_bytes); }},
     {"create_ns", [](const KernelPoint& k) { return number(k.one_time.create_ns); }},

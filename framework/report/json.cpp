@@ -102,6 +102,10 @@ Json kernel_json(const KernelPoint& k, const RunReport& report) {
   set_number(out, "path_fraction", k.path_fraction, k.mfu_reason);
   set_number(out, "mfu_datasheet", k.mfu_datasheet, k.mfu_reason);
   set_number(out, "roofline_fraction", k.roofline_fraction, none);
+  if (k.busbw_bytes_per_s) {
+    out["algbw_bytes_per_s"] = *k.algbw_bytes_per_s;
+    out["busbw_bytes_per_s"] = *k.busbw_bytes_per_s;
+  }
   out["constant_bytes"] = k.constant_bytes;
   out["workspace_bytes"] = k.workspace_bytes;
   out["one_time"] = k.one_time;

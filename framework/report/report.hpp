@@ -30,6 +30,7 @@ struct KernelPoint {
   double lower_bound_ns = 0;
   std::optional<double> mfu, path_fraction, mfu_datasheet, roofline_fraction;
   std::string mfu_reason;
+  std::optional<double> algbw_bytes_per_s, busbw_bytes_per_s;  // collectives, as nccl-tests
   std::int64_t constant_bytes = 0, workspace_bytes = 0;
   OneTimeCost one_time;
 };

@@ -1,82 +1,130 @@
-// all_reduce, all_gather and send_recv between the ranks of a group.
+// The collectives between the ranks of a group: one table of MPI calls, one kernel for each line.
+#include <array>
+
 #include "comm.hpp"
 #include "kernel.hpp"
 
 namespace hm_cpu {
 namespace {
 
-enum class Collective { all_reduce, all_gather, send_recv };
+// What one execution of a problem exchanges.
+struct Message {
+  const Comm& comm;
+  const void* source;
+  void* target;
+  std::int64_t count, bytes;  // of one block: the whole source, or one rank's part of it
+  std::int32_t dtype;
+};
 
-Sum sum_of(std::int32_t dtype) {
-  switch (dtype) {
-    case HM_DTYPE_F32:
-      return Sum::f32;
-    case HM_DTYPE_S32:
-      return Sum::s32;
-    case HM_DTYPE_BF16:
-      return Sum::bf16;
-    default:
-      unsupported("all_reduce sums f32, bf16 and s32, not " + std::string(dtype_name(dtype)));
-  }
+enum class Blocks { none, source, target, both };  // which side has one block per rank
+
+struct Collective {
+  std::string_view kernel, op, call;
+  Blocks blocks;
+  bool sums;
+  bool goes_in_pieces;
+  void (*run)(const Message&);
+  bool splits_source() const { return blocks == Blocks::source || blocks == Blocks::both; }
+  bool splits_target() const { return blocks == Blocks::target || blocks == Blocks::both; }
+};
+
+constexpr std::array<Collective, 6> collectives{{
+    {"mpi_all_reduce", "all_reduce", "MPI_Allreduce", Blocks::none, true, true,
+     [](const Message& m) { m.comm.all_reduce(m.source, m.target, m.count, m.dtype); }},
+    {"mpi_all_gather", "all_gather", "MPI_Allgather", Blocks::target, false, false,
+     [](const Message& m) { m.comm.all_gather(m.source, m.target, m.bytes); }},
+    {"mpi_reduce_scatter", "reduce_scatter", "MPI_Reduce_scatter_block", Blocks::source, true,
+     false, [](const Message& m) { m.comm.reduce_scatter(m.source, m.target, m.count, m.dtype); }},
+    {"mpi_all_to_all", "all_to_all", "MPI_Alltoall", Blocks::both, false, false,
+     [](const Message& m) { m.comm.all_to_all(m.source, m.target, m.bytes); }},
+    {"mpi_broadcast", "broadcast", "MPI_Bcast", Blocks::none, false, true,
+     [](const Message& m) { m.comm.broadcast(m.source, m.target, m.bytes); }},
+    {"mpi_send_recv", "send_recv", "MPI_Sendrecv", Blocks::none, false, true,
+     [](const Message& m) { m.comm.shift(m.source, m.target, m.bytes); }},
+}};
+
+bool can_sum(std::int32_t dtype) {
+  return dtype == HM_DTYPE_F32 || dtype == HM_DTYPE_S32 || dtype == HM_DTYPE_BF16 ||
+         dtype == HM_DTYPE_F16;
+}
+
+std::int64_t block_bytes(const Collective& collective, const Params& problem) {
+  return problem.size("bytes") / (collective.splits_source() ? problem.size("ranks") : 1);
 }
 
 class CollectivePrepared : public Prepared {
  public:
-  CollectivePrepared(const Comm& comm, Collective kind, std::int64_t bytes, std::int32_t dtype)
-      : comm_(comm), kind_(kind), bytes_(bytes), count_(bytes / width_bytes(dtype)), dtype_(dtype) {
-    std::vector<std::int64_t> received{count_};
-    if (kind == Collective::all_gather) received.insert(received.begin(), comm.size());
+  CollectivePrepared(const Comm& comm, const Collective& collective, std::int64_t bytes,
+                     std::int32_t dtype)
+      : comm_(comm),
+        collective_(collective),
+        bytes_(bytes),
+        count_(bytes / width_bytes(dtype)),
+        dtype_(dtype) {
     operands = {
-        {.name = "src", .role = HM_ROLE_INPUT, .dtype = dtype, .dims = {count_}},
-        {.name = "dst", .role = HM_ROLE_OUTPUT, .dtype = dtype, .dims = received},
+        {.name = "src",
+         .role = HM_ROLE_INPUT,
+         .dtype = dtype,
+         .dims = dims(collective.splits_source())},
+        {.name = "dst",
+         .role = HM_ROLE_OUTPUT,
+         .dtype = dtype,
+         .dims = dims(collective.splits_target())},
     };
     if (comm.size() == 1) {
       info.implementation = "halmark:copy";
       return;
     }
-    constexpr std::string_view calls[] = {"MPI_Allreduce", "MPI_Allgather", "MPI_Sendrecv"};
-    info.implementation = calls[static_cast<std::size_t>(kind)];
+    info.implementation = collective.call;
     info.library = "MPI";
     info.library_version = Comm::library_version();
   }
 
   void run(void* const* buffers, void*) override {
-    switch (kind_) {
-      case Collective::all_reduce:
-        return comm_.all_reduce(buffers[0], buffers[1], count_, sum_of(dtype_));
-      case Collective::all_gather:
-        return comm_.all_gather(buffers[0], buffers[1], bytes_);
-      case Collective::send_recv:
-        return comm_.shift(buffers[0], buffers[1], bytes_);
-    }
+    collective_.run({comm_, buffers[0], buffers[1], count_, bytes_, dtype_});
   }
 
  private:
+  std::vector<std::int64_t> dims(bool is_split) const {
+    if (is_split) return {comm_.size(), count_};
+    return {count_};
+  }
+
   const Comm& comm_;
-  const Collective kind_;
-  const std::int64_t bytes_;  // of one rank's source
-  const std::int64_t count_;
+  const Collective& collective_;
+  const std::int64_t bytes_, count_;  // of one block
   const std::int32_t dtype_;
 };
 
 class CollectiveKernel : public Kernel {
  public:
-  CollectiveKernel(Collective kind, std::string_view name, std::string_view op)
-      : kind_(kind), name_(name), op_(op) {}
+  explicit CollectiveKernel(const Collective& collective) : collective_(collective) {}
 
-  std::string_view name() const override { return name_; }
-  std::string_view op() const override { return op_; }
+  std::string_view name() const override { return collective_.kernel; }
+  std::string_view op() const override { return collective_.op; }
   bool is_collective() const override { return true; }
 
   void require_support(const Device&, const Params& problem, const Params& config) const override {
     problem.reject_unknown({"bytes", "ranks", "dtype"});
     config.reject_unknown({});
     const std::int32_t dtype = problem.dtype("dtype");
+    const std::int64_t width = width_bytes(dtype);
+    const std::int64_t blocks = collective_.splits_source() ? problem.size("ranks") : 1;
     problem.size("ranks");
-    if (problem.size("bytes") % width_bytes(dtype) != 0) {
-      unsupported("bytes must be a multiple of the element width");
+    if (problem.size("bytes") % (blocks * width) != 0) {
+      unsupported("bytes must be a multiple of the element width" +
+                  std::string(blocks > 1 ? " times the ranks" : ""));
     }
-    if (kind_ == Collective::all_reduce) sum_of(dtype);
+    if (collective_.sums && !can_sum(dtype)) {
+      unsupported(std::string(op()) + " sums f32, s32, bf16 and f16, not " +
+                  std::string(dtype_name(dtype)));
+    }
+    const std::int64_t count = block_bytes(collective_, problem) / (collective_.sums ? width : 1);
+    if (!collective_.goes_in_pieces && count > Comm::largest_count) {
+      unsupported(std::string(collective_.call) + " counts in int: a block of " +
+                  std::to_string(count) + (collective_.sums ? " elements" : " bytes") +
+                  " is too long");
+    }
   }
 
   std::unique_ptr<Prepared> prepare(const Device&, const Params& problem, const Params&,
@@ -85,30 +133,27 @@ class CollectiveKernel : public Kernel {
       invalid("the problem has " + std::to_string(problem.at("ranks")) + " ranks, the group " +
               std::to_string(comm->size()));
     }
-    return std::make_unique<CollectivePrepared>(*comm, kind_, problem.size("bytes"),
-                                                problem.dtype("dtype"));
+    return std::make_unique<CollectivePrepared>(
+        *comm, collective_, block_bytes(collective_, problem), problem.dtype("dtype"));
   }
 
  private:
-  const Collective kind_;
-  const std::string_view name_, op_;
+  const Collective& collective_;
 };
+
+template <std::size_t index>
+const Kernel& kernel() {
+  static const CollectiveKernel instance(collectives[index]);
+  return instance;
+}
 
 }  // namespace
 
-const Kernel& all_reduce_kernel() {
-  static const CollectiveKernel kernel(Collective::all_reduce, "mpi_all_reduce", "all_reduce");
-  return kernel;
-}
-
-const Kernel& all_gather_kernel() {
-  static const CollectiveKernel kernel(Collective::all_gather, "mpi_all_gather", "all_gather");
-  return kernel;
-}
-
-const Kernel& send_recv_kernel() {
-  static const CollectiveKernel kernel(Collective::send_recv, "mpi_send_recv", "send_recv");
-  return kernel;
-}
+const Kernel& all_reduce_kernel() { return kernel<0>(); }
+const Kernel& all_gather_kernel() { return kernel<1>(); }
+const Kernel& reduce_scatter_kernel() { return kernel<2>(); }
+const Kernel& all_to_all_kernel() { return kernel<3>(); }
+const Kernel& broadcast_kernel() { return kernel<4>(); }
+const Kernel& send_recv_kernel() { return kernel<5>(); }
 
 }  // namespace hm_cpu

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
-#include <limits>
 
 #include "kernel.hpp"
+#include "sums.hpp"
 
 namespace hm_cpu {
 namespace {
@@ -21,26 +20,29 @@ void check(int code, const char* call) {
   throw halmark::plugin::failure(HM_LAUNCH_FAILED, std::string(call) + ": " + text.data(), code);
 }
 
-float widened(std::uint16_t half) { return std::bit_cast<float>(std::uint32_t{half} << 16); }
-
-// To nearest, ties to even; NaN stays quiet.
-std::uint16_t narrowed(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const std::uint32_t quiet = (bits >> 16) | 0x40u;
-  return static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
+void sum_bf16(void* in, void* in_out, int* length, MPI_Datatype*) {
+  add_bf16(static_cast<const std::uint16_t*>(in), static_cast<std::uint16_t*>(in_out), *length);
 }
 
-void add_bf16(void* in, void* in_out, int* length, MPI_Datatype*) {
-  const auto* source = static_cast<const std::uint16_t*>(in);
-  auto* target = static_cast<std::uint16_t*>(in_out);
-  for (int i = 0; i < *length; ++i) target[i] = narrowed(widened(target[i]) + widened(source[i]));
+void sum_f16(void* in, void* in_out, int* length, MPI_Datatype*) {
+  add_f16(static_cast<const std::uint16_t*>(in), static_cast<std::uint16_t*>(in_out), *length);
+}
+
+const std::byte* at(const void* base, std::int64_t offset_bytes) {
+  return static_cast<const std::byte*>(base) + offset_bytes;
+}
+std::byte* at(void* base, std::int64_t offset_bytes) {
+  return static_cast<std::byte*>(base) + offset_bytes;
+}
+
+void copy(const void* source, void* target, std::int64_t bytes) {
+  std::memcpy(target, source, static_cast<std::size_t>(bytes));
 }
 
 // MPI counts are int: longer messages go in pieces.
 template <typename Call>
 void in_pieces(std::int64_t count, Call&& call) {
-  constexpr std::int64_t piece = std::numeric_limits<int>::max();
+  constexpr std::int64_t piece = Comm::largest_count;
   for (std::int64_t first = 0; first < count; first += piece) {
     call(first, static_cast<int>(std::min(piece, count - first)));
   }
@@ -76,17 +78,19 @@ Comm::Comm(std::uint32_t rank, std::uint32_t size) {
             " was asked for, but mpirun made this process rank " + std::to_string(rank_) + " of " +
             std::to_string(size_));
   }
-  check(MPI_Type_contiguous(2, MPI_BYTE, &bf16_), "MPI_Type_contiguous");
-  check(MPI_Type_commit(&bf16_), "MPI_Type_commit");
-  check(MPI_Op_create(add_bf16, 1, &bf16_sum_), "MPI_Op_create");
+  check(MPI_Type_contiguous(2, MPI_BYTE, &half_), "MPI_Type_contiguous");
+  check(MPI_Type_commit(&half_), "MPI_Type_commit");
+  check(MPI_Op_create(sum_bf16, 1, &bf16_sum_), "MPI_Op_create");
+  check(MPI_Op_create(sum_f16, 1, &f16_sum_), "MPI_Op_create");
 }
 
 Comm::~Comm() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized != 0) return;
+  if (f16_sum_ != MPI_OP_NULL) MPI_Op_free(&f16_sum_);
   if (bf16_sum_ != MPI_OP_NULL) MPI_Op_free(&bf16_sum_);
-  if (bf16_ != MPI_DATATYPE_NULL) MPI_Type_free(&bf16_);
+  if (half_ != MPI_DATATYPE_NULL) MPI_Type_free(&half_);
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
@@ -98,41 +102,70 @@ std::string Comm::library_version() {
   return std::string(version.substr(0, version.find_first_of(",\n")));
 }
 
-void Comm::all_reduce(const void* source, void* target, std::int64_t count, Sum sum) const {
-  if (size_ == 1) {
-    std::memcpy(target, source, static_cast<std::size_t>(count) * (sum == Sum::bf16 ? 2 : 4));
-    return;
+Comm::Sum Comm::sum_of(std::int32_t dtype) const {
+  switch (dtype) {
+    case HM_DTYPE_F32:
+      return {MPI_FLOAT, MPI_SUM, 4};
+    case HM_DTYPE_S32:
+      return {MPI_INT32_T, MPI_SUM, 4};
+    case HM_DTYPE_BF16:
+      return {half_, bf16_sum_, 2};
+    case HM_DTYPE_F16:
+      return {half_, f16_sum_, 2};
+    default:
+      unsupported("ranks sum f32, s32, bf16 and f16, not " + std::string(dtype_name(dtype)));
   }
-  const MPI_Datatype type = sum == Sum::f32 ? MPI_FLOAT : sum == Sum::s32 ? MPI_INT32_T : bf16_;
-  const MPI_Op op = sum == Sum::bf16 ? bf16_sum_ : MPI_SUM;
-  const std::int64_t width = sum == Sum::bf16 ? 2 : 4;
+}
+
+void Comm::all_reduce(const void* source, void* target, std::int64_t count,
+                      std::int32_t dtype) const {
+  const Sum sum = sum_of(dtype);
+  if (size_ == 1) return copy(source, target, count * sum.width_bytes);
   in_pieces(count, [&](std::int64_t first, int length) {
-    check(MPI_Allreduce(static_cast<const std::byte*>(source) + first * width,
-                        static_cast<std::byte*>(target) + first * width, length, type, op, comm_),
+    const std::int64_t offset_bytes = first * sum.width_bytes;
+    check(MPI_Allreduce(at(source, offset_bytes), at(target, offset_bytes), length, sum.type,
+                        sum.op, comm_),
           "MPI_Allreduce");
   });
 }
 
+void Comm::reduce_scatter(const void* source, void* target, std::int64_t count,
+                          std::int32_t dtype) const {
+  const Sum sum = sum_of(dtype);
+  if (size_ == 1) return copy(source, target, count * sum.width_bytes);
+  check(MPI_Reduce_scatter_block(source, target, static_cast<int>(count), sum.type, sum.op, comm_),
+        "MPI_Reduce_scatter_block");
+}
+
 void Comm::all_gather(const void* source, void* target, std::int64_t bytes) const {
-  if (size_ == 1) {
-    std::memcpy(target, source, static_cast<std::size_t>(bytes));
-    return;
-  }
-  if (bytes > std::numeric_limits<int>::max()) unsupported("all_gather of 2 GiB per rank or more");
+  if (size_ == 1) return copy(source, target, bytes);
   const int length = static_cast<int>(bytes);
   check(MPI_Allgather(source, length, MPI_BYTE, target, length, MPI_BYTE, comm_), "MPI_Allgather");
 }
 
-void Comm::shift(const void* source, void* target, std::int64_t bytes) const {
-  if (size_ == 1) {
-    std::memcpy(target, source, static_cast<std::size_t>(bytes));
-    return;
+void Comm::all_to_all(const void* source, void* target, std::int64_t bytes) const {
+  if (size_ == 1) return copy(source, target, bytes);
+  const int length = static_cast<int>(bytes);
+  check(MPI_Alltoall(source, length, MPI_BYTE, target, length, MPI_BYTE, comm_), "MPI_Alltoall");
+}
+
+void Comm::broadcast(const void* source, void* target, std::int64_t bytes) const {
+  // The root sends its source, so that the others do not wait for its own copy.
+  void* const buffer = rank_ == 0 ? const_cast<void*>(source) : target;
+  if (size_ > 1) {
+    in_pieces(bytes, [&](std::int64_t first, int length) {
+      check(MPI_Bcast(at(buffer, first), length, MPI_BYTE, 0, comm_), "MPI_Bcast");
+    });
   }
+  if (rank_ == 0) copy(source, target, bytes);
+}
+
+void Comm::shift(const void* source, void* target, std::int64_t bytes) const {
+  if (size_ == 1) return copy(source, target, bytes);
   const int next = (rank_ + 1) % size_, previous = (rank_ + size_ - 1) % size_;
   in_pieces(bytes, [&](std::int64_t first, int length) {
-    check(MPI_Sendrecv(static_cast<const std::byte*>(source) + first, length, MPI_BYTE, next, 0,
-                       static_cast<std::byte*>(target) + first, length, MPI_BYTE, previous, 0,
-                       comm_, MPI_STATUS_IGNORE),
+    check(MPI_Sendrecv(at(source, first), length, MPI_BYTE, next, 0, at(target, first), length,
+                       MPI_BYTE, previous, 0, comm_, MPI_STATUS_IGNORE),
           "MPI_Sendrecv");
   });
 }

@@ -5,18 +5,21 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace hm_cpu {
 
-// Element types that ranks can sum.
-enum class Sum { f32, s32, bf16 };
-
-// One thread drives a communicator. Every call returns when this rank's part is done.
+// One thread drives a communicator. Every call returns when this rank's part is done, and wants
+// counts that MPI can say, see largest_count.
 class Comm {
  public:
+  // Elements, or bytes of a move, that one block of a call may have; longer ones are refused before
+  // anything runs. all_reduce, broadcast and shift go in pieces and have no limit.
+  static constexpr std::int64_t largest_count = std::numeric_limits<int>::max();
+
   // The process must have been started by mpirun with `size` ranks; `rank` must be MPI's own. A
   // group of one needs neither mpirun nor MPI.
   Comm(std::uint32_t rank, std::uint32_t size);
@@ -28,8 +31,15 @@ class Comm {
   int size() const { return size_; }
   static std::string library_version();  // first line, as MPI states it
 
-  void all_reduce(const void* source, void* target, std::int64_t count, Sum sum) const;
+  // Sums are of f32, s32, bf16 or f16; the latter two round after every addition.
+  void all_reduce(const void* source, void* target, std::int64_t count, std::int32_t dtype) const;
+  // `count` and `bytes` are those of one block; the longer side has one block per rank.
+  void reduce_scatter(const void* source, void* target, std::int64_t count,
+                      std::int32_t dtype) const;
   void all_gather(const void* source, void* target, std::int64_t bytes) const;
+  void all_to_all(const void* source, void* target, std::int64_t bytes) const;
+  // From rank 0, whose own target is filled too.
+  void broadcast(const void* source, void* target, std::int64_t bytes) const;
   // Sends to rank + 1 and receives from rank - 1.
   void shift(const void* source, void* target, std::int64_t bytes) const;
 
@@ -39,10 +49,18 @@ class Comm {
     bool owned = false;
     ~Runtime();
   };
+  struct Sum {
+    MPI_Datatype type;
+    MPI_Op op;
+    std::int64_t width_bytes;
+  };
+  Sum sum_of(std::int32_t dtype) const;
+
   Runtime runtime_;
   MPI_Comm comm_ = MPI_COMM_NULL;
-  MPI_Datatype bf16_ = MPI_DATATYPE_NULL;
+  MPI_Datatype half_ = MPI_DATATYPE_NULL;  // 16 bits; the operation says which float they are
   MPI_Op bf16_sum_ = MPI_OP_NULL;
+  MPI_Op f16_sum_ = MPI_OP_NULL;
   int rank_ = 0;
   int size_ = 1;
 };

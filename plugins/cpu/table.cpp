@@ -21,6 +21,9 @@ const Kernel& gemm_panel_kernel();
 #ifdef HALMARK_CPU_MPI
 const Kernel& all_gather_kernel();
 const Kernel& all_reduce_kernel();
+const Kernel& all_to_all_kernel();
+const Kernel& broadcast_kernel();
+const Kernel& reduce_scatter_kernel();
 const Kernel& send_recv_kernel();
 #endif
 
@@ -32,7 +35,8 @@ std::span<const Kernel* const> kernel_table() {
       &layernorm_kernel(),  &quantize_kernel(),    &residual_add_kernel(),
       &rmsnorm_kernel(),    &rope_kernel(),        &softmax_kernel(),
 #ifdef HALMARK_CPU_MPI
-      &all_reduce_kernel(), &all_gather_kernel(),  &send_recv_kernel(),
+      &all_reduce_kernel(), &all_gather_kernel(),  &reduce_scatter_kernel(),
+      &all_to_all_kernel(), &broadcast_kernel(),   &send_recv_kernel(),
 #endif
   };
   return table;

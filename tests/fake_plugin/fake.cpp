@@ -335,10 +335,10 @@ class Fake {
   }
   std::uint32_t kernel_count() const { return static_cast<std::uint32_t>(all_ops().size()); }
   void describe_kernel(std::uint32_t kernel, hm_kernel_info& info) const {
-    const std::string op(all_ops()[kernel].name);
-    copy_text(info.name, "fake_" + op);
-    copy_text(info.op, op);
-    if (op == "all_reduce" || op == "all_gather" || op == "send_recv") {
+    const Op& op = all_ops()[kernel];
+    copy_text(info.name, "fake_" + std::string(op.name));
+    copy_text(info.op, op.name);
+    if (std::ranges::find(op.params, "ranks") != op.params.end()) {
       info.flags = HM_KERNEL_COLLECTIVE;
     }
   }

@@ -290,6 +290,16 @@ Operands all_gather_operands(const Shape& s) {
   operands[1].dims = {1, operands[0].dims[0]};
   return operands;
 }
+Operands reduce_scatter_operands(const Shape& s) {
+  Operands operands = collective_operands(s);
+  operands[0].dims.insert(operands[0].dims.begin(), 1);
+  return operands;
+}
+Operands all_to_all_operands(const Shape& s) {
+  Operands operands = reduce_scatter_operands(s);
+  operands[1].dims = operands[0].dims;
+  return operands;
+}
 void one_rank(const Shape&, Tensors t) {
   for (std::int64_t i = 0; i < t[0].elements; ++i) t[1].set(i, t[0].at(i));
 }
@@ -333,6 +343,9 @@ std::span<const Op> all_ops() {
       {"fma", {"lanes", "iterations", "dtype"}, fma_operands, fma},
       {"all_reduce", collective, collective_operands, one_rank},
       {"all_gather", collective, all_gather_operands, one_rank},
+      {"reduce_scatter", collective, reduce_scatter_operands, one_rank},
+      {"all_to_all", collective, all_to_all_operands, one_rank},
+      {"broadcast", collective, collective_operands, one_rank},
       {"send_recv", collective, collective_operands, one_rank},
   };
   return table;

@@ -21,7 +21,16 @@ std::vector<std::string> keys(const Json& object) {
 const std::vector<std::string> command_names = {"devices", "peaks",  "bench",  "model", "tune",
                                                 "run",     "report", "verify", "doctor"};
 
-class Command : public HalmarkTest {};
+class Command : public HalmarkTest {
+ protected:
+  bool has_two_cores() const {
+    const Json found = data_of({"devices"});
+    for (const Json& d : found["devices"]) {
+      if (d["id"] == "cpu:0") return d["properties"]["compute_units"] >= 2;
+    }
+    return false;
+  }
+};
 
 TEST_F(Command, help_names_every_command_and_each_explains_itself) {
   const Outcome all = halmark({"--help"});
@@ -173,6 +182,53 @@ TEST_F(Command, bench_measures_on_the_cpu) {
   EXPECT_NE(rows[0]["mfu_reason"], "");
 }
 
+TEST_F(Command, bench_sweeps_lists_and_ranges_in_the_order_given) {
+  const Json rows =
+      data_of({"bench", "--op", "gemm", "--params", "m=[8,1],n=16,k=[16..32*2]", "--dtype", "f32",
+               "--backend", "fake", "--seconds", "0.002", "--rounds", "1"})["rows"];
+  ASSERT_EQ(rows.size(), 4u);
+  const std::vector<double> flops{2.0 * 8 * 16 * 16, 2.0 * 8 * 16 * 32, 2.0 * 16 * 16,
+                                  2.0 * 16 * 32};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i]["flops"].get<double>(), flops[i]) << rows[i].dump();
+    EXPECT_FALSE(rows[i].contains("busbw_bytes_per_s"));
+  }
+}
+
+TEST_F(Command, bench_gives_the_bandwidths_of_collectives) {
+#ifndef HALMARK_HAS_CPU
+  GTEST_SKIP() << "the cpu plugin was not built";
+#endif
+  if (!found_program("mpirun")) GTEST_SKIP() << "mpirun is not installed";
+  if (!has_two_cores()) GTEST_SKIP() << "one core cannot be cut in two";
+  struct Line {
+    const char* op;
+    double messages;    // nccl-tests' size over one rank's source
+    double bus_factor;  // of two ranks
+  };
+  for (const Line& line :
+       {Line{"all_reduce", 1, 1}, Line{"all_gather", 2, 0.5}, Line{"reduce_scatter", 1, 0.5},
+        Line{"all_to_all", 1, 0.5}, Line{"broadcast", 1, 1}, Line{"send_recv", 1, 1}}) {
+    const Outcome o =
+        halmark({"bench", "--op", line.op, "--params", "bytes=[64,4096],ranks=2", "--dtype", "f16",
+                 "--backend", "cpu", "--rounds", "1", "--seconds", "0.002", "--json"});
+    ASSERT_EQ(o.exit_code, 0) << line.op << o.out << o.err;
+    const Json rows = envelope_of(o.out)["data"]["rows"];
+    ASSERT_EQ(rows.size(), 2u);
+    double bytes = 64;
+    for (const Json& row : rows) {
+      EXPECT_EQ(row["device"], "cpu:0/2 x2");
+      if (row["duration_ns_median"].is_number()) {  // a disturbed machine may give none
+        const double algbw = line.messages * bytes / row["duration_ns_median"].get<double>() * 1e9;
+        EXPECT_NEAR(row["algbw_bytes_per_s"].get<double>(), algbw, 1e-6 * algbw) << line.op;
+        EXPECT_NEAR(row["busbw_bytes_per_s"].get<double>(), algbw * line.bus_factor, 1e-6 * algbw)
+            << line.op;
+      }
+      bytes *= 64;
+    }
+  }
+}
+
 TEST_F(Command, bench_says_wrong_results_with_exit_6_and_no_duration) {
   base_.environment["HALMARK_FAKE_SCRIPT"] = "wrong=zeros";
   const Outcome o = halmark({"bench", "--op", "gemm", "--params", "m=8,n=16,k=32", "--dtype", "f32",
@@ -199,12 +255,7 @@ TEST_F(Command, run_executes_two_shards_with_real_collectives) {
   GTEST_SKIP() << "the cpu plugin was not built";
 #endif
   if (!found_program("mpirun")) GTEST_SKIP() << "mpirun is not installed";
-  bool has_two = false;
-  const Json found = data_of({"devices"});
-  for (const Json& d : found["devices"]) {
-    if (d["id"] == "cpu:0") has_two = d["properties"]["compute_units"] >= 2;
-  }
-  if (!has_two) GTEST_SKIP() << "one core cannot be cut in two";
+  if (!has_two_cores()) GTEST_SKIP() << "one core cannot be cut in two";
   const Outcome o =
       halmark({"run", tiny_model(), "--phase", "decode", "--batch", "2", "--context", "32", "--tp",
                "2", "--dtype", "f32", "--rounds", "1", "--seconds", "0.2", "--json"});
@@ -221,6 +272,27 @@ TEST_F(Command, run_executes_two_shards_with_real_collectives) {
   }
   EXPECT_THAT(operators, Contains(HasSubstr("all_reduce")));
   EXPECT_GT(sum_ns, 0);
+}
+
+TEST_F(Command, run_executes_two_stages_and_two_replicas) {
+#ifndef HALMARK_HAS_CPU
+  GTEST_SKIP() << "the cpu plugin was not built";
+#endif
+  if (!found_program("mpirun")) GTEST_SKIP() << "mpirun is not installed";
+  if (!has_two_cores()) GTEST_SKIP() << "one core cannot be cut in two";
+  for (const char* axis : {"pp", "dp"}) {
+    const Outcome o = halmark({"run", tiny_model(), "--phase", "decode", "--batch", "2",
+                               "--context", "32", std::string("--") + axis, "2", "--dtype", "f32",
+                               "--rounds", "1", "--seconds", "0.2", "--json"});
+    ASSERT_EQ(o.exit_code, 0) << axis << o.out << o.err;
+    const Json data = envelope_of(o.out)["data"];
+    EXPECT_EQ(data["deployment"]["parallel"][axis], 2);
+    EXPECT_GT(data["run"]["measured_ns"].get<double>(), 0);
+    const auto sends = std::ranges::count_if(data["run"]["operators"], [](const Json& op) {
+      return op["name"].get<std::string>().find("send_recv") != std::string::npos;
+    });
+    EXPECT_EQ(sends, std::string_view(axis) == "pp" ? 1 : 0) << data["run"]["operators"].dump();
+  }
 }
 
 TEST_F(Command, doctor_checks_plugins_machine_and_libraries) {

@@ -68,6 +68,48 @@ TEST(StackRun, a_crash_is_a_status) {
   EXPECT_EQ(run.status, Status::crashed) << run.reason;
 }
 
+KernelCase all_reduce_case(std::int64_t bytes, std::int64_t ranks) {
+  return fake_case({"all_reduce", {{"bytes", bytes}, {"ranks", ranks}, {"dtype", 2}}});
+}
+
+// One layer that ends in the given collectives.
+Stack reducing(const std::vector<KernelCase>& collectives) {
+  Stack stack;
+  stack.kernels = {copy_case(4096)};
+  stack.instances = {1};
+  stack.steps = {{0, 0, "copy", "decoder"}};
+  for (const KernelCase& c : collectives) {
+    stack.steps.push_back(
+        {static_cast<std::int32_t>(stack.kernels.size()), 0, "reduce", "decoder"});
+    stack.kernels.push_back(c);
+    stack.instances.push_back(1);
+  }
+  return stack;
+}
+
+TEST(StackRun, ranks_that_would_wait_for_each_other_never_start) {
+  const std::vector<std::vector<Stack>> mismatches{
+      {reducing({all_reduce_case(64, 2)}), reducing({all_reduce_case(128, 2)})},
+      {reducing({all_reduce_case(64, 2)}), reducing({})},
+      {reducing({}), reducing({all_reduce_case(64, 2)})},
+      {reducing({all_reduce_case(64, 2), all_reduce_case(128, 2)}),
+       reducing({all_reduce_case(128, 2), all_reduce_case(64, 2)})}};
+  for (const auto& stacks : mismatches) {
+    const StackRunResult run = run_stacks(stacks, options(""));
+    EXPECT_EQ(run.status, Status::refused);
+    EXPECT_NE(run.reason.find("on rank 0"), std::string::npos) << run.reason;
+    EXPECT_NE(run.reason.find("on rank 1"), std::string::npos) << run.reason;
+  }
+}
+
+TEST(StackRun, a_collective_of_some_ranks_is_refused) {
+  const std::vector<Stack> stacks(4, reducing({all_reduce_case(64, 2)}));
+  const StackRunResult run = run_stacks(stacks, options(""));
+  EXPECT_EQ(run.status, Status::refused);
+  EXPECT_NE(run.reason.find("ranks=2"), std::string::npos) << run.reason;
+  EXPECT_NE(run.reason.find("4 ranks"), std::string::npos) << run.reason;
+}
+
 TEST(StackRun, an_empty_stack_is_refused) {
   const std::vector<Stack> stacks(1);
   EXPECT_EQ(run_stacks(stacks, options("")).status, Status::refused);

@@ -1,0 +1,24 @@
+// broadcast: every rank, the first included, receives the source of rank 0.
+#include "kernels/collective.hpp"
+
+namespace halmark {
+namespace {
+
+class Broadcast final : public MovingCollective {
+ public:
+  std::string_view name() const override { return "broadcast"; }
+  std::string_view summary() const override { return "dst = src of rank 0"; }
+
+ protected:
+  double bus_factor(double) const override { return 1; }
+  Origin origin(const Params&, int, std::int64_t element) const override { return {0, element}; }
+};
+
+}  // namespace
+
+const OpContract& broadcast_contract() {
+  static const Broadcast contract;
+  return contract;
+}
+
+}  // namespace halmark

@@ -1,0 +1,88 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "plan/param_grid.hpp"
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::int64_t> values(const std::string& text, const std::string& name) {
+  std::vector<std::int64_t> out;
+  for (const Params& params : parse_param_grid(text)) out.push_back(params.at(name));
+  return out;
+}
+
+std::string refusal(const std::string& text) {
+  return test::error_of([&] { parse_param_grid(text); }).line();
+}
+
+TEST(ParamGrid, nothing_given_is_one_empty_set) {
+  EXPECT_THAT(parse_param_grid(""), ElementsAre(Params{}));
+}
+
+TEST(ParamGrid, single_values_are_one_set) {
+  EXPECT_THAT(parse_param_grid("m=1,n=-2,src_dtype=bf16"),
+              ElementsAre(Params{
+                  {"m", 1}, {"n", -2}, {"src_dtype", static_cast<std::int64_t>(Dtype::bf16)}}));
+}
+
+TEST(ParamGrid, lists_combine_and_the_last_name_varies_fastest) {
+  EXPECT_THAT(parse_param_grid("bytes=[8,4],ranks=[2,3]"),
+              ElementsAre(Params{{"bytes", 8}, {"ranks", 2}}, Params{{"bytes", 8}, {"ranks", 3}},
+                          Params{{"bytes", 4}, {"ranks", 2}}, Params{{"bytes", 4}, {"ranks", 3}}));
+}
+
+TEST(ParamGrid, ranges_multiply_or_add_and_include_an_end_that_they_meet) {
+  EXPECT_THAT(values("b=[64..1024*4]", "b"), ElementsAre(64, 256, 1024));
+  EXPECT_THAT(values("b=[64..1023*4]", "b"), ElementsAre(64, 256));
+  EXPECT_THAT(values("b=[0..9+3]", "b"), ElementsAre(0, 3, 6, 9));
+  EXPECT_THAT(values("b=[7..7*2]", "b"), ElementsAre(7));
+  EXPECT_THAT(values("b=[1,16..64*2,100]", "b"), ElementsAre(1, 16, 32, 64, 100));
+}
+
+TEST(ParamGrid, ranges_end_below_the_largest_integer) {
+  EXPECT_EQ(values("b=[1..9223372036854775807*2]", "b").back(), std::int64_t{1} << 62);
+  EXPECT_THAT(values("b=[9223372036854775806..9223372036854775807+1]", "b"),
+              ElementsAre(9223372036854775806, 9223372036854775807));
+}
+
+TEST(ParamGrid, dtypes_go_in_lists_too) {
+  EXPECT_THAT(
+      values("dtype=[f32,f16]", "dtype"),
+      ElementsAre(static_cast<std::int64_t>(Dtype::f32), static_cast<std::int64_t>(Dtype::f16)));
+}
+
+TEST(ParamGrid, says_what_is_wrong_and_where) {
+  EXPECT_THAT(refusal("bytes"), HasSubstr("'bytes' is not name=value"));
+  EXPECT_THAT(refusal("m=1,,n=2"), HasSubstr("'' is not name=value"));
+  EXPECT_THAT(refusal("m=x"), HasSubstr("'x' is no integer for m"));
+  EXPECT_THAT(refusal("m=[]"), HasSubstr("'' is no integer for m"));
+  EXPECT_THAT(refusal("m=99999999999999999999"), HasSubstr("too large for m"));
+  EXPECT_THAT(refusal("dtype=bf61"), HasSubstr("did you mean 'bf16'"));
+  EXPECT_THAT(refusal("m=1,m=2"), HasSubstr("m is given twice"));
+  EXPECT_THAT(refusal("m=[1,2,1]"), HasSubstr("m=1 is given twice"));
+  EXPECT_THAT(refusal("dtype=[f32,f32]"), HasSubstr("dtype=f32 is given twice"));
+  EXPECT_THAT(refusal("m=[1..8]"), HasSubstr("names no step"));
+  EXPECT_THAT(refusal("m=[8..1*2]"), HasSubstr("ends before it begins"));
+  EXPECT_THAT(refusal("m=[1..8*1]"), HasSubstr("never arrives"));
+  EXPECT_THAT(refusal("m=[0..8*2]"), HasSubstr("never arrives"));
+  EXPECT_THAT(refusal("m=[1..8+0]"), HasSubstr("never arrives"));
+  EXPECT_THAT(refusal("m=[1,2"), HasSubstr("'[' without ']'"));
+  EXPECT_THAT(refusal("m=1]"), HasSubstr("']' without '['"));
+  EXPECT_THAT(refusal("m=[1]2"), HasSubstr("text behind ']' for m"));
+  EXPECT_THAT(refusal("m=[[1]]"), HasSubstr("brackets inside brackets"));
+}
+
+TEST(ParamGrid, is_bounded) {
+  EXPECT_THAT(refusal("m=[1..1000000+1]"), HasSubstr("more than 4096 values"));
+  EXPECT_THAT(refusal("m=[1..100+1],n=[1..100+1]"), HasSubstr("more than 4096 combinations"));
+}
+
+}  // namespace
+}  // namespace halmark
