@@ -64,7 +64,7 @@ TEST(ParamGrid, says_what_is_wrong_and_where) {
   EXPECT_THAT(refusal("m=x"), HasSubstr("'x' is no integer for m"));
   EXPECT_THAT(refusal("m=[]"), HasSubstr("'' is no integer for m"));
   EXPECT_THAT(refusal("m=99999999999999999999"), HasSubstr("too large for m"));
-  EXPECT_THAT(refusal("dtype=bf61"), HasSubstr("did you mean 'bf16'"));
+  EXPECT_THAT(refusal("dtype=bf61"), HasSubstr("or 'bf16'?"));
   EXPECT_THAT(refusal("m=1,m=2"), HasSubstr("m is given twice"));
   EXPECT_THAT(refusal("m=[1,2,1]"), HasSubstr("m=1 is given twice"));
   EXPECT_THAT(refusal("dtype=[f32,f32]"), HasSubstr("dtype=f32 is given twice"));
