@@ -42,6 +42,17 @@ void check_names(const OpContract& contract, const Params& params) {
   }
 }
 
+void derive(const OpContract& contract, const ParamSpec& spec, Params& params) {
+  const auto value = contract.derived(spec.name, params);
+  const auto given = params.find(spec.name);
+  if (given && *given != value) {
+    throw refused("op " + std::string(contract.name()) + ": " + std::string(spec.name) + "=" +
+                  std::to_string(*given) + ", but it follows from the other parameters as " +
+                  std::to_string(value) + "; leave it out");
+  }
+  params.set(spec.name, value);
+}
+
 void fill_and_check_range(const OpContract& contract, const ParamSpec& spec, Params& params) {
   const auto given = params.find(spec.name);
   if (!given && !spec.fallback) {
@@ -97,10 +108,13 @@ Problem complete_problem(const Problem& problem) {
   Problem complete = problem;
   check_names(*contract, complete.params);
   for (const auto& spec : contract->params()) {
-    fill_and_check_range(*contract, spec, complete.params);
+    if (!spec.derived) fill_and_check_range(*contract, spec, complete.params);
   }
   if (const auto fault = contract->check_relations(complete.params)) {
     throw refused("op " + problem.op + ": " + *fault);
+  }
+  for (const auto& spec : contract->params()) {
+    if (spec.derived) derive(*contract, spec, complete.params);
   }
   check_sizes(*contract, complete.params);
   return complete;

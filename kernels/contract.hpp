@@ -25,12 +25,22 @@ struct ParamSpec {
   std::optional<std::int64_t> fallback = std::nullopt;  // absent = required
   std::span<const std::int64_t> allowed = {};  // dtype numbers or choices; empty = low..high
   std::string_view meaning = {};
+  bool derived = false;  // follows from the others: OpContract::derived; nobody has to give it
 };
 
 enum class Role { input = 1, output = 2, in_out = 3, constant = 4, state = 5 };  // = HM_ROLE_*
 
 // Recorded axis: part of the journal key through the operand order and this name.
-enum class Distribution { normal, uniform, integers, zeros, constant_one, indices, positive };
+enum class Distribution {
+  normal,
+  uniform,
+  integers,
+  zeros,
+  constant_one,
+  indices,
+  positive,
+  given
+};
 
 struct OperandSpec {
   std::string name;  // what the plugin's operand() must report
@@ -40,6 +50,8 @@ struct OperandSpec {
   Distribution distribution = Distribution::normal;
   double scale = 1.0;            // values = distribution * scale, then rounded to dtype
   std::int64_t index_bound = 0;  // indices: uniform in [0, index_bound)
+  // given: every element, the same in all sets; shared because operands are copied around.
+  std::shared_ptr<const std::vector<std::int64_t>> given = nullptr;
   std::int64_t elements() const;
   std::int64_t bytes() const;
 };
@@ -80,6 +92,9 @@ class OpContract {
   virtual std::span<const ParamSpec> params() const = 0;
   // Relations between parameters beyond their ranges; nothing when the problem is well-formed.
   virtual std::optional<std::string> check_relations(const Params&) const { return std::nullopt; }
+  // Value of a derived parameter; asked only after check_relations found no fault. A plugin reads
+  // it instead of knowing how it follows.
+  virtual std::int64_t derived(std::string_view, const Params&) const { return 0; }
   // In operand order of the ABI. `params` is complete (defaults filled).
   virtual std::vector<OperandSpec> operands(const Params& params) const = 0;
   virtual Work work(const Params& params) const = 0;
@@ -95,6 +110,9 @@ class OpContract {
     bool b_transposed;
   };
   virtual std::optional<Matmul> as_matmul(const Params&) const { return std::nullopt; }
+  // FLOPs of the reference of one element, of ops whose elements are computed one by one without
+  // being a single matmul; the others are costed by as_matmul, or row by row.
+  virtual std::optional<double> element_flops(const Params&) const { return std::nullopt; }
   // The same problem with m, n <= 130, same k and dtypes: every element of it can be checked.
   virtual Params twin(const Params& params) const { return params; }
   // Largest useful shapes for the conformance suite: 1, primes, tile +- 1, batch 1 and many.

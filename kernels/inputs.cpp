@@ -101,6 +101,7 @@ void draw_block(const OperandSpec& operand, std::uint64_t first, Block& block) {
       block.fill(scale);
       break;
     case Distribution::zeros:
+    case Distribution::given:
       block.fill(0);
       break;
   }
@@ -175,6 +176,20 @@ std::shared_ptr<const std::vector<unsigned char>> shared_pool(const OperandSpec&
   return pool;
 }
 
+std::shared_ptr<const std::vector<unsigned char>> given_pool(const OperandSpec& operand) {
+  if (!operand.given || std::ssize(*operand.given) != operand.elements()) {
+    throw refused("operand " + operand.name + " needs " + std::to_string(operand.elements()) +
+                  " given values; its contract has " +
+                  std::to_string(operand.given ? std::ssize(*operand.given) : 0));
+  }
+  std::vector<unsigned char> pool(static_cast<std::size_t>(operand.bytes()));
+  for (std::size_t i = 0; i < operand.given->size(); ++i) {
+    store_element(operand.dtype, pool.data(), static_cast<std::int64_t>(i),
+                  static_cast<double>((*operand.given)[i]));
+  }
+  return std::make_shared<const std::vector<unsigned char>>(std::move(pool));
+}
+
 // References read millions of values: the common types skip the dispatch per value.
 void load_values(Dtype dtype, const unsigned char* pool, std::int64_t start,
                  std::span<double> out) {
@@ -208,7 +223,8 @@ InputPool::InputPool(std::uint64_t seed, const OperandSpec& operand)
     throw refused("operand " + operand.name + ": inputs of " +
                   std::string(dtype_name(operand.dtype)) + " cannot be generated");
   }
-  if (is_read(operand.role)) pool_ = shared_pool(operand);
+  if (!is_read(operand.role)) return;
+  pool_ = is_given() ? given_pool(operand) : shared_pool(operand);
 }
 
 std::int64_t InputPool::chunk_start(int rank, int set, std::size_t operand_index,
@@ -224,6 +240,10 @@ void InputPool::fill(int rank, int set, std::size_t operand_index, void* target)
   assert(pool_ && "an output operand has no inputs");
   const auto width = static_cast<std::size_t>(dtype_bits(operand_.dtype)) / 8;
   auto* out = static_cast<unsigned char*>(target);
+  if (is_given()) {
+    std::memcpy(out, pool_->data(), pool_->size());
+    return;
+  }
   const auto total = operand_.elements();
   for (std::int64_t begin = 0; begin < total; begin += chunk_elements) {
     const auto start = chunk_start(rank, set, operand_index, begin / chunk_elements);
@@ -236,6 +256,10 @@ void InputPool::fill(int rank, int set, std::size_t operand_index, void* target)
 void InputPool::read(int rank, int set, std::size_t operand_index, std::int64_t offset,
                      std::span<double> out) const {
   assert(pool_ && "an output operand has no inputs");
+  if (is_given()) {
+    load_values(operand_.dtype, pool_->data(), offset, out);
+    return;
+  }
   std::size_t done = 0;
   while (done < out.size()) {
     const auto element = offset + static_cast<std::int64_t>(done);

@@ -17,13 +17,14 @@ namespace halmark {
 //
 // normal: N(0, 1); uniform: [-1, 1); integers: -8..8; positive: |N(0, 1)| + 0.1; indices: integers
 // in [0, index_bound); all but indices times `scale`, then rounded to the dtype. No value is
-// denormal.
+// denormal. given: the operand's own values, in every set and on every rank.
 class InputPool {
  public:
   static constexpr std::int64_t pool_elements = 1 << 20;
   static constexpr std::int64_t chunk_elements = 4096;
 
-  // Throws Error (exit 2) for a dtype of less than one byte.
+  // Throws Error (exit 2) for a dtype of less than one byte, and where `given` is not as long as
+  // the operand.
   InputPool(std::uint64_t seed, const OperandSpec& operand);
 
   // Writes the operand's bytes for (rank, set, operand index) into `target` (operand.bytes() long).
@@ -33,10 +34,12 @@ class InputPool {
             std::span<double> out) const;
 
  private:
+  bool is_given() const { return operand_.distribution == Distribution::given; }
   std::int64_t chunk_start(int rank, int set, std::size_t operand_index, std::int64_t chunk) const;
   std::uint64_t seed_;
   OperandSpec operand_;
-  // pool_elements + chunk_elements values in the operand's dtype; immutable, hence shared freely.
+  // pool_elements + chunk_elements values in the operand's dtype, or the given ones; immutable,
+  // hence shared freely.
   std::shared_ptr<const std::vector<unsigned char>> pool_;
 };
 

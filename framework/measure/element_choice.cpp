@@ -41,6 +41,9 @@ ReferenceCost reference_cost(const OpContract& contract, const Params& params,
   if (const auto matmul = contract.as_matmul(params)) {
     return {.per_group = 2.0 * static_cast<double>(matmul->k), .groups_are_rows = false};
   }
+  if (const auto flops = contract.element_flops(params)) {
+    return {.per_group = *flops, .groups_are_rows = false};
+  }
   const double row =
       contract.work(params).flops() / static_cast<double>(std::max<std::int64_t>(1, shape.rows));
   return {.per_group = std::max(row, static_cast<double>(shape.columns)), .groups_are_rows = true};

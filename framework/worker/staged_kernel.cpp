@@ -342,7 +342,9 @@ std::vector<StagedKernel::Activation> StagedKernel::replaceable_inputs(int set) 
   std::vector<Activation> out;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const OperandSpec& spec = operands_[i].spec;
-    if (spec.role != Role::input || spec.distribution == Distribution::indices) continue;
+    const bool is_address =
+        spec.distribution == Distribution::indices || spec.distribution == Distribution::given;
+    if (spec.role != Role::input || is_address) continue;
     out.push_back({i, spec.dtype, operands_[i].info.bytes, buffer(set, i).handle()});
   }
   return out;

@@ -59,7 +59,7 @@ class StagedKernel {
     hm_buffer* handle = nullptr;
   };
   std::vector<Activation> outputs_of(int set);
-  std::vector<Activation> replaceable_inputs(int set);  // indices stay: they are addresses
+  std::vector<Activation> replaceable_inputs(int set);  // indices and given values stay
   const std::vector<hm_buffer*>& handles(int set) const {
     return handles_[static_cast<std::size_t>(set)];
   }

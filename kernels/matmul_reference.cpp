@@ -1,0 +1,98 @@
+#include "kernels/matmul_reference.hpp"
+
+#include <algorithm>
+
+#include "kernels/rows.hpp"
+#include "kernels/tolerance.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::size_t column_block = 64;
+
+// Columns of wei, each as k contiguous values. A plain [k,n] wei is read by rows where the columns
+// lie close together, and value by value where they are scattered.
+std::vector<double> read_columns(const InputReader& inputs, int rank, const MatmulBlock& block,
+                                 std::span<const std::int64_t> columns) {
+  const auto depth = static_cast<std::size_t>(block.k);
+  std::vector<double> values(columns.size() * depth);
+  if (block.transposed) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      inputs.read(rank, block.wei, block.wei_offset + columns[c] * block.k,
+                  std::span(values).subspan(c * depth, depth));
+    }
+    return values;
+  }
+  const auto width = columns.back() - columns.front() + 1;
+  const bool dense = width <= 8 * static_cast<std::int64_t>(columns.size());
+  std::vector<double> row(dense ? static_cast<std::size_t>(width) : 1);
+  for (std::size_t i = 0; i < depth; ++i) {
+    const auto row_begin = block.wei_offset + static_cast<std::int64_t>(i) * block.n;
+    if (dense) inputs.read(rank, block.wei, row_begin + columns.front(), row);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (!dense) inputs.read(rank, block.wei, row_begin + columns[c], row);
+      values[c * depth + i] =
+          row[dense ? static_cast<std::size_t>(columns[c] - columns.front()) : 0];
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+void matmul_reference(const InputReader& inputs, int rank, const MatmulBlock& block,
+                      std::span<const std::int64_t> elements, std::span<Expected> out) {
+  const auto n = block.n;
+  const auto depth = static_cast<std::size_t>(block.k);
+
+  std::vector<std::int64_t> columns(elements.size());
+  std::ranges::transform(elements, columns.begin(), [n](std::int64_t e) { return e % n; });
+  std::ranges::sort(columns);
+  columns.erase(std::ranges::unique(columns).begin(), columns.end());
+
+  // Ordered by (block of columns, row): each column is read once, a row once per block.
+  std::vector<std::size_t> order(elements.size()), column_rank(elements.size());
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    order[i] = i;
+    column_rank[i] = static_cast<std::size_t>(std::ranges::lower_bound(columns, elements[i] % n) -
+                                              columns.begin());
+  }
+  std::ranges::sort(order, {}, [&](std::size_t i) {
+    return std::pair(column_rank[i] / column_block, elements[i]);
+  });
+
+  std::vector<double> weights, row(depth);
+  std::size_t block_index = static_cast<std::size_t>(-1);
+  std::int64_t row_index = -1;
+  for (const auto i : order) {
+    const auto wanted = column_rank[i] / column_block;
+    if (wanted != block_index) {
+      block_index = wanted;
+      const auto first = wanted * column_block;
+      const auto count = std::min(column_block, columns.size() - first);
+      weights = read_columns(inputs, rank, block,
+                             std::span<const std::int64_t>(columns).subspan(first, count));
+    }
+    if (elements[i] / n != row_index) {
+      row_index = elements[i] / n;
+      inputs.read(rank, block.src, block.src_offset + row_index * block.k, row);
+    }
+    const auto product =
+        dot(row.data(), weights.data() + (column_rank[i] % column_block) * depth, depth);
+    const double error = accumulation_error(static_cast<double>(block.k), product.magnitude);
+    out[i] = {.value = product.value,
+              .tolerance = is_integer(block.dst_dtype)
+                               ? 0.0
+                               : rounded_tolerance(block.dst_dtype, product.value, error)};
+  }
+}
+
+std::vector<Dtype> matmul_results(Dtype source, std::span<const Dtype> dtypes) {
+  if (source == Dtype::s8) return {Dtype::s32};
+  std::vector<Dtype> results{Dtype::f32};
+  if (source == Dtype::bf16 || source == Dtype::f16) results.push_back(source);
+  std::erase_if(results, [&](Dtype d) { return std::ranges::find(dtypes, d) == dtypes.end(); });
+  return results;
+}
+
+}  // namespace halmark

@@ -1,0 +1,116 @@
+// moe_combine: brings the rows of a rank's experts back to their tokens, weighted. Ranks hold
+// partial sums: a token without a local expert gets zeros.
+#include <cmath>
+
+#include "kernels/moe.hpp"
+#include "kernels/tolerance.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::array<ParamSpec, 9> specs{{
+    tokens_spec,
+    top_k_spec,
+    experts_spec,
+    {.name = "hidden", .high = size_max, .meaning = "values per row"},
+    {.name = "dtype",
+     .kind = ParamKind::dtype,
+     .allowed = float_dtypes,
+     .meaning = "of src and dst"},
+    skew_spec,
+    ep_size_spec,
+    ep_rank_spec,
+    local_rows_spec,
+}};
+
+constexpr std::size_t src_index = 0, expert_index = 1, weight_index = 2, dst_index = 3;
+
+class MoeCombine final : public RoutedContract {
+ public:
+  std::string_view name() const override { return "moe_combine"; }
+  std::string_view summary() const override {
+    return "dst[tokens,hidden] = sum of weight[tokens,top_k] * src[rows,hidden] over the slots "
+           "whose expert_index[tokens,top_k] is local; src as moe_dispatch leaves it";
+  }
+  std::span<const ParamSpec> params() const override { return specs; }
+
+  std::vector<OperandSpec> operands(const Params& p) const override {
+    const auto tokens = p.at("tokens"), top_k = p.at("top_k"), hidden = p.at("hidden");
+    const auto dtype = p.dtype("dtype");
+    return {{.name = "src", .role = Role::input, .dtype = dtype, .dims = {p.at("rows"), hidden}},
+            routing_operand("expert_index", {tokens, top_k}, Routing(p).table()),
+            {.name = "weight",
+             .role = Role::input,
+             .dtype = Dtype::f32,
+             .dims = {tokens, top_k},
+             .distribution = Distribution::positive},
+            {.name = "dst", .role = Role::output, .dtype = dtype, .dims = {tokens, hidden}}};
+  }
+
+  // A product and a sum per value of src.
+  Work work(const Params& p) const override {
+    const auto tensors = operands(p);
+    return {
+        .vector_flops = 2 * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("hidden")),
+        .bytes_read = static_cast<double>(tensors[src_index].bytes()) +
+                      static_cast<double>(tensors[expert_index].bytes()) +
+                      static_cast<double>(tensors[weight_index].bytes()),
+        .bytes_written = static_cast<double>(tensors[dst_index].bytes())};
+  }
+
+  // As many products as the token has local slots, each rounded, summed in f32.
+  void reference(const Params& p, const InputReader& inputs, int rank, std::size_t,
+                 std::span<const std::int64_t> elements, std::span<Expected> out) const override {
+    const auto hidden = p.at("hidden"), top_k = p.at("top_k");
+    const auto dtype = p.dtype("dtype");
+    const Routing routing(p);
+    const auto positions = local_positions(routing.table(), routing.local());
+    std::vector<std::int64_t> row_at(static_cast<std::size_t>(p.at("tokens") * top_k), -1);
+    for (std::size_t row = 0; row < positions.size(); ++row) {
+      row_at[static_cast<std::size_t>(positions[row])] = static_cast<std::int64_t>(row);
+    }
+    for_each_row(elements, hidden, [&](std::int64_t token, std::span<const std::size_t> listed) {
+      const auto weights = read_row(inputs, rank, weight_index, token * top_k, top_k);
+      std::vector<Product> sums(listed.size());
+      double terms = 0;
+      for (std::int64_t slot = 0; slot < top_k; ++slot) {
+        const auto row = row_at[static_cast<std::size_t>(token * top_k + slot)];
+        if (row < 0) continue;
+        ++terms;
+        const auto x = read_row(inputs, rank, src_index, row * hidden, hidden);
+        for (std::size_t j = 0; j < listed.size(); ++j) {
+          const auto column = static_cast<std::size_t>(elements[listed[j]] - token * hidden);
+          const double product = weights[static_cast<std::size_t>(slot)] * x[column];
+          sums[j].value += product;
+          sums[j].magnitude += std::fabs(product);
+        }
+      }
+      for (std::size_t j = 0; j < listed.size(); ++j) {
+        const double error = accumulation_error(terms, sums[j].magnitude);
+        out[listed[j]] = {.value = sums[j].value,
+                          .tolerance = rounded_tolerance(dtype, sums[j].value, error)};
+      }
+    });
+  }
+
+  Params twin(const Params& p) const override {
+    Params reduced = p;
+    const auto rows = std::max(p.at("rows"), p.at("tokens"));
+    reduced.set("hidden", std::min(p.at("hidden"), twin_columns(rows)));
+    return reduced;
+  }
+
+  std::vector<Params> conformance_params(std::span<const Dtype> dtypes) const override {
+    static constexpr std::int64_t widths[] = {1, 1024, 127, 64, 33, 65, 129, 31};
+    return routed_rows_cases(common_dtypes(float_dtypes, dtypes), widths);
+  }
+};
+
+}  // namespace
+
+const OpContract& moe_combine_contract() {
+  static const MoeCombine contract;
+  return contract;
+}
+
+}  // namespace halmark

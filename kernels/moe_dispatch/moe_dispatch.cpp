@@ -1,0 +1,94 @@
+// moe_dispatch: gathers the rows of a rank's experts, grouped by expert.
+#include "kernels/moe.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::array<ParamSpec, 9> specs{{
+    tokens_spec,
+    top_k_spec,
+    experts_spec,
+    {.name = "hidden", .high = size_max, .meaning = "values per row"},
+    {.name = "dtype",
+     .kind = ParamKind::dtype,
+     .allowed = float_dtypes,
+     .meaning = "of src and dst"},
+    skew_spec,
+    ep_size_spec,
+    ep_rank_spec,
+    local_rows_spec,
+}};
+
+constexpr std::size_t src_index = 0, expert_index = 1, dst_index = 2;
+
+class MoeDispatch final : public RoutedContract {
+ public:
+  std::string_view name() const override { return "moe_dispatch"; }
+  std::string_view summary() const override {
+    return "dst[rows,hidden] = src[tokens,hidden] of each (token, slot) whose expert_index[tokens,"
+           "top_k] is local, grouped by expert, in order of (token, slot)";
+  }
+  std::span<const ParamSpec> params() const override { return specs; }
+
+  std::vector<OperandSpec> operands(const Params& p) const override {
+    const auto tokens = p.at("tokens"), hidden = p.at("hidden");
+    const auto dtype = p.dtype("dtype");
+    return {{.name = "src", .role = Role::input, .dtype = dtype, .dims = {tokens, hidden}},
+            routing_operand("expert_index", {tokens, p.at("top_k")}, Routing(p).table()),
+            {.name = "dst", .role = Role::output, .dtype = dtype, .dims = {p.at("rows"), hidden}}};
+  }
+
+  // A token's row is read once, however many local experts it goes to, and not at all for none.
+  Work work(const Params& p) const override {
+    const auto tensors = operands(p);
+    const auto local = Routing(p).local();
+    const auto& table = *tensors[expert_index].given;
+    const auto top_k = p.at("top_k");
+    std::int64_t sources = 0;
+    for (std::int64_t token = 0; token < p.at("tokens"); ++token) {
+      const auto slots = std::span(table).subspan(static_cast<std::size_t>(token * top_k),
+                                                  static_cast<std::size_t>(top_k));
+      sources += std::ranges::any_of(slots, [&](std::int64_t e) { return local.contains(e); });
+    }
+    return {
+        .bytes_read = static_cast<double>(dtype_bytes(p.dtype("dtype"), sources * p.at("hidden"))) +
+                      static_cast<double>(tensors[expert_index].bytes()),
+        .bytes_written = static_cast<double>(tensors[dst_index].bytes())};
+  }
+
+  // A copy is exact.
+  void reference(const Params& p, const InputReader& inputs, int rank, std::size_t,
+                 std::span<const std::int64_t> elements, std::span<Expected> out) const override {
+    const auto hidden = p.at("hidden"), top_k = p.at("top_k");
+    const Routing routing(p);
+    const auto positions = local_positions(routing.table(), routing.local());
+    for_each_row(elements, hidden, [&](std::int64_t row, std::span<const std::size_t> listed) {
+      const auto token = positions[static_cast<std::size_t>(row)] / top_k;
+      const auto x = read_row(inputs, rank, src_index, token * hidden, hidden);
+      for (const auto i : listed) {
+        out[i] = {.value = x[static_cast<std::size_t>(elements[i] - row * hidden)]};
+      }
+    });
+  }
+
+  // Narrower rows; the tokens decide how they fall on the experts.
+  Params twin(const Params& p) const override {
+    Params reduced = p;
+    reduced.set("hidden", std::min(p.at("hidden"), twin_columns(p.at("rows"))));
+    return reduced;
+  }
+
+  std::vector<Params> conformance_params(std::span<const Dtype> dtypes) const override {
+    static constexpr std::int64_t widths[] = {1, 127, 64, 1024, 31, 65, 129, 33};
+    return routed_rows_cases(common_dtypes(float_dtypes, dtypes), widths);
+  }
+};
+
+}  // namespace
+
+const OpContract& moe_dispatch_contract() {
+  static const MoeDispatch contract;
+  return contract;
+}
+
+}  // namespace halmark

@@ -1,0 +1,186 @@
+#include "kernels/routing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/random.hpp"
+
+namespace halmark {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+constexpr std::uint64_t order_seed = 0x6578706572747321ULL;
+// The table of a problem has this many entries at most: 512 MiB while it is made.
+constexpr std::int64_t assignments_max = std::int64_t{1} << 26;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Experts from the heaviest to the lightest. Pseudo-random, so that heavy ones are not all on
+// rank 0.
+std::vector<std::int64_t> expert_order(std::int64_t experts) {
+  std::vector<std::int64_t> order(at(experts));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::ranges::sort(order, {}, [](std::int64_t expert) {
+    return hash_u64(order_seed, static_cast<std::uint64_t>(expert));
+  });
+  return order;
+}
+
+// (position + 1)^-exponent in units of 2^-30. Integers from here on: shares computed in floating
+// point could fall to another expert on another machine.
+std::vector<std::uint64_t> power_law(std::int64_t experts, std::int64_t skew_percent) {
+  std::vector<std::uint64_t> weights(at(experts));
+  const double exponent = static_cast<double>(skew_percent) / 100;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double share = std::pow(static_cast<double>(i + 1), -exponent);
+    weights[i] =
+        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::lround(share * 0x1p30)));
+  }
+  return weights;
+}
+
+// Shares of `total` in the ratio of the descending `weights`, none above `limit`, by largest
+// remainder; equal remainders go to the earlier one. limit * weights.size() >= total.
+std::vector<std::int64_t> apportion(std::int64_t total, std::int64_t limit,
+                                    std::span<const std::uint64_t> weights) {
+  std::vector<std::int64_t> shares(weights.size(), 0);
+  Wide left = static_cast<Wide>(total);
+  Wide sum = std::accumulate(weights.begin(), weights.end(), Wide{0});
+  std::size_t first = 0;  // shares before it are at the limit
+  while (first < weights.size() && left * weights[first] > static_cast<Wide>(limit) * sum) {
+    shares[first] = limit;
+    left -= static_cast<Wide>(limit);
+    sum -= weights[first++];
+  }
+  std::vector<Wide> remainders(weights.size(), 0);
+  std::vector<std::size_t> candidates;
+  Wide missing = left;
+  for (std::size_t i = first; i < weights.size(); ++i) {
+    const Wide share = left * weights[i] / sum;
+    remainders[i] = left * weights[i] % sum;
+    shares[i] = static_cast<std::int64_t>(share);
+    missing -= share;
+    candidates.push_back(i);
+  }
+  // Fewer are missing than there are remainders, and who has one is below the limit.
+  std::ranges::stable_sort(
+      candidates, [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
+  for (std::size_t i = 0; i < static_cast<std::size_t>(missing); ++i) ++shares[candidates[i]];
+  return shares;
+}
+
+std::string named(std::string_view name, std::int64_t value) {
+  return std::string(name) + "=" + std::to_string(value);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> routing_counts(std::int64_t tokens, std::int64_t top_k,
+                                         std::int64_t experts, std::int64_t skew_percent) {
+  const auto order = expert_order(experts);
+  const auto shares = apportion(tokens * top_k, tokens, power_law(experts, skew_percent));
+  std::vector<std::int64_t> counts(at(experts));
+  for (std::size_t i = 0; i < shares.size(); ++i) counts[at(order[i])] = shares[i];
+  return counts;
+}
+
+// The experts' rows one after the other, dealt to the tokens in turn: an expert has at most as many
+// rows as there are tokens, so no token gets it twice.
+std::vector<std::int64_t> routing_table(std::int64_t tokens, std::int64_t top_k,
+                                        std::int64_t experts, std::int64_t skew_percent) {
+  const auto counts = routing_counts(tokens, top_k, experts, skew_percent);
+  std::vector<std::int64_t> table(at(tokens * top_k));
+  std::int64_t dealt = 0;
+  for (std::int64_t expert = 0; expert < experts; ++expert) {
+    for (std::int64_t row = 0; row < counts[at(expert)]; ++row, ++dealt) {
+      table[at(dealt % tokens * top_k + dealt / tokens)] = expert;
+    }
+  }
+  return table;
+}
+
+ExpertRange local_experts(std::int64_t experts, std::int64_t ep_size, std::int64_t ep_rank) {
+  const auto each = experts / ep_size;
+  return {.begin = ep_rank * each, .end = (ep_rank + 1) * each};
+}
+
+std::int64_t rows_of(std::span<const std::int64_t> counts, ExpertRange range) {
+  const auto local = counts.subspan(at(range.begin), at(range.size()));
+  return std::accumulate(local.begin(), local.end(), std::int64_t{0});
+}
+
+std::int64_t active_experts(std::span<const std::int64_t> counts, ExpertRange range) {
+  const auto local = counts.subspan(at(range.begin), at(range.size()));
+  return std::ranges::count_if(local, [](std::int64_t rows) { return rows > 0; });
+}
+
+std::int64_t heaviest_rank(std::span<const std::int64_t> counts, std::int64_t ep_size) {
+  std::int64_t heaviest = 0, rows_max = -1;
+  for (std::int64_t rank = 0; rank < ep_size; ++rank) {
+    const auto rows = rows_of(counts, local_experts(std::ssize(counts), ep_size, rank));
+    if (rows > rows_max) heaviest = rank;
+    rows_max = std::max(rows, rows_max);
+  }
+  return heaviest;
+}
+
+Routing::Routing(const Params& p)
+    : tokens(p.at("tokens")),
+      top_k(p.at("top_k")),
+      experts(p.at("experts")),
+      skew_percent(p.at("skew")),
+      ep_size(p.at("ep_size")),
+      ep_rank(p.at("ep_rank")) {}
+
+std::optional<std::string> Routing::fault() const {
+  if (top_k > experts) {
+    return "a token picks each expert at most once; got " + named("top_k", top_k) + " of " +
+           named("experts", experts);
+  }
+  if (experts % ep_size != 0) {
+    return "ep_size must divide experts; got " + named("ep_size", ep_size) + " and " +
+           named("experts", experts);
+  }
+  if (ep_rank >= ep_size) {
+    return "ep_rank counts from 0 to ep_size - 1; got " + named("ep_rank", ep_rank) + " and " +
+           named("ep_size", ep_size);
+  }
+  if (tokens > assignments_max / top_k) {
+    return "tokens * top_k must be at most " + std::to_string(assignments_max) + "; got " +
+           named("tokens", tokens) + " and " + named("top_k", top_k);
+  }
+  if (rows() == 0) {
+    return "no token is routed to an expert of " + named("ep_rank", ep_rank) + " of " +
+           named("ep_size", ep_size) + ", so there is nothing to run; rank " +
+           std::to_string(heaviest_rank(counts(), ep_size)) + " has the most rows";
+  }
+  return std::nullopt;
+}
+
+std::vector<std::int64_t> Routing::counts() const {
+  return routing_counts(tokens, top_k, experts, skew_percent);
+}
+
+std::vector<std::int64_t> Routing::local_counts() const {
+  const auto all = counts();
+  return {all.begin() + local().begin, all.begin() + local().end};
+}
+
+std::vector<std::int64_t> Routing::table() const {
+  return routing_table(tokens, top_k, experts, skew_percent);
+}
+
+std::int64_t Routing::rows() const { return rows_of(counts(), local()); }
+
+std::vector<std::int64_t> local_positions(std::span<const std::int64_t> table, ExpertRange range) {
+  std::vector<std::int64_t> positions;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (range.contains(table[i])) positions.push_back(static_cast<std::int64_t>(i));
+  }
+  std::ranges::stable_sort(positions, {}, [&](std::int64_t i) { return table[at(i)]; });
+  return positions;
+}
+
+}  // namespace halmark
