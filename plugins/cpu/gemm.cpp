@@ -2,6 +2,18 @@
 
 namespace hm_cpu {
 
+void require_gemm_dtypes(const GemmProblem& problem) {
+  const std::int32_t src = problem.src_dtype, dst = problem.dst_dtype;
+  const bool offered = (src == HM_DTYPE_F32 && dst == HM_DTYPE_F32) ||
+                       (src == HM_DTYPE_BF16 && (dst == HM_DTYPE_BF16 || dst == HM_DTYPE_F32)) ||
+                       (src == HM_DTYPE_F16 && (dst == HM_DTYPE_F16 || dst == HM_DTYPE_F32)) ||
+                       (src == HM_DTYPE_S8 && dst == HM_DTYPE_S32);
+  if (!offered || problem.wei_dtype != src) {
+    unsupported("gemm of " + std::string(dtype_name(src)) + " x " +
+                std::string(dtype_name(problem.wei_dtype)) + " to " + std::string(dtype_name(dst)));
+  }
+}
+
 GemmProblem gemm_problem(const Params& params) {
   params.reject_unknown({"m", "n", "k", "src_dtype", "wei_dtype", "dst_dtype", "wei_trans"});
   GemmProblem problem;
@@ -14,15 +26,7 @@ GemmProblem gemm_problem(const Params& params) {
   const std::int64_t trans = params.value_or("wei_trans", 0);
   if (trans != 0 && trans != 1) unsupported("wei_trans must be 0 or 1");
   problem.wei_trans = trans == 1;
-  const std::int32_t src = problem.src_dtype, dst = problem.dst_dtype;
-  const bool offered = (src == HM_DTYPE_F32 && dst == HM_DTYPE_F32) ||
-                       (src == HM_DTYPE_BF16 && (dst == HM_DTYPE_BF16 || dst == HM_DTYPE_F32)) ||
-                       (src == HM_DTYPE_F16 && (dst == HM_DTYPE_F16 || dst == HM_DTYPE_F32)) ||
-                       (src == HM_DTYPE_S8 && dst == HM_DTYPE_S32);
-  if (!offered || problem.wei_dtype != src) {
-    unsupported("gemm of " + std::string(dtype_name(src)) + " x " +
-                std::string(dtype_name(problem.wei_dtype)) + " to " + std::string(dtype_name(dst)));
-  }
+  require_gemm_dtypes(problem);
   return problem;
 }
 

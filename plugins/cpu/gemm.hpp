@@ -13,6 +13,7 @@ struct GemmProblem {
 };
 
 // unsupported() for combinations other than f32, bf16 -> bf16|f32, f16 -> f16|f32, s8 -> s32.
+void require_gemm_dtypes(const GemmProblem& problem);
 GemmProblem gemm_problem(const Params& params);
 std::vector<Operand> gemm_operands(const GemmProblem& problem);
 

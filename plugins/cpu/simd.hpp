@@ -53,6 +53,15 @@ struct RopeTask {
   std::int64_t heads = 0, head_dim = 0, rotary_dim = 0;
 };
 
+// One token's weighted sum of rows of src.
+struct CombineTask {
+  const void* src = nullptr;
+  void* dst = nullptr;
+  const std::int32_t* rows = nullptr;  // of each slot; negative = not here
+  const float* weights = nullptr;      // of each slot
+  std::int64_t slots = 0, cols = 0;
+};
+
 // Indexed by [src is bf16][dst is bf16].
 template <typename Task>
 using ByDtype = void (*[2][2])(const Task&);
@@ -62,6 +71,7 @@ struct RowLoops {
   void (*quantize[2])(const RowTask&);    // [src is bf16]
   void (*dequantize[2])(const RowTask&);  // [dst is bf16]
   ByDtype<RopeTask> rope;
+  void (*combine[2])(const CombineTask&);  // [src and dst are bf16]
 };
 
 struct StreamLoops {

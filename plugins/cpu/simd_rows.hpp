@@ -193,6 +193,27 @@ void rope(const RopeTask& task) {
   }
 }
 
+// In strips whose sums stay in L1 while the slots' rows pass.
+template <typename T>
+void combine(const CombineTask& task) {
+  constexpr std::int64_t strip = 512;
+  alignas(64) float sums[strip];
+  for (std::int64_t begin = 0; begin < task.cols; begin += strip) {
+    const std::int64_t count = task.cols - begin < strip ? task.cols - begin : strip;
+    for (std::int64_t i = 0; i < count; ++i) sums[i] = 0;
+    for (std::int64_t slot = 0; slot < task.slots; ++slot) {
+      if (task.rows[slot] < 0) continue;
+      const T* __restrict x = row_of<T>(task.src, task.rows[slot], task.cols) + begin;
+      const float weight = task.weights[slot];
+#pragma omp simd
+      for (std::int64_t i = 0; i < count; ++i) sums[i] += weight * widen(x[i]);
+    }
+    T* __restrict y = static_cast<T*>(task.dst) + begin;
+#pragma omp simd
+    for (std::int64_t i = 0; i < count; ++i) narrow(sums[i], y[i]);
+  }
+}
+
 #define HM_CPU_BY_DTYPE(loop)                                                        \
   {                                                                                  \
     {loop<float, float>, loop<float, Bf16>}, { loop<Bf16, float>, loop<Bf16, Bf16> } \
@@ -209,6 +230,7 @@ constexpr RowLoops row_loops = {
     .quantize = {quantize<float>, quantize<Bf16>},
     .dequantize = {dequantize<float>, dequantize<Bf16>},
     .rope = HM_CPU_BY_DTYPE(rope),
+    .combine = {combine<float>, combine<Bf16>},
 };
 
 }  // namespace

@@ -18,6 +18,10 @@ const Kernel& rope_kernel();
 const Kernel& softmax_kernel();
 const Kernel& gemm_onednn_kernel();
 const Kernel& gemm_panel_kernel();
+const Kernel& grouped_gemm_panel_kernel();
+const Kernel& moe_combine_kernel();
+const Kernel& moe_dispatch_kernel();
+const Kernel& moe_route_kernel();
 #ifdef HALMARK_CPU_MPI
 const Kernel& all_gather_kernel();
 const Kernel& all_reduce_kernel();
@@ -29,14 +33,32 @@ const Kernel& send_recv_kernel();
 
 std::span<const Kernel* const> kernel_table() {
   static const Kernel* const table[] = {
-      &gemm_panel_kernel(), &gemm_onednn_kernel(), &attention_kernel(),
-      &activation_kernel(), &copy_kernel(),        &dequantize_kernel(),
-      &embedding_kernel(),  &fma_kernel(),         &gated_activation_kernel(),
-      &layernorm_kernel(),  &quantize_kernel(),    &residual_add_kernel(),
-      &rmsnorm_kernel(),    &rope_kernel(),        &softmax_kernel(),
+      &gemm_panel_kernel(),
+      &gemm_onednn_kernel(),
+      &attention_kernel(),
+      &activation_kernel(),
+      &copy_kernel(),
+      &dequantize_kernel(),
+      &embedding_kernel(),
+      &fma_kernel(),
+      &gated_activation_kernel(),
+      &layernorm_kernel(),
+      &quantize_kernel(),
+      &residual_add_kernel(),
+      &rmsnorm_kernel(),
+      &rope_kernel(),
+      &softmax_kernel(),
+      &grouped_gemm_panel_kernel(),
+      &moe_combine_kernel(),
+      &moe_dispatch_kernel(),
+      &moe_route_kernel(),
 #ifdef HALMARK_CPU_MPI
-      &all_reduce_kernel(), &all_gather_kernel(),  &reduce_scatter_kernel(),
-      &all_to_all_kernel(), &broadcast_kernel(),   &send_recv_kernel(),
+      &all_reduce_kernel(),
+      &all_gather_kernel(),
+      &reduce_scatter_kernel(),
+      &all_to_all_kernel(),
+      &broadcast_kernel(),
+      &send_recv_kernel(),
 #endif
   };
   return table;
