@@ -35,7 +35,7 @@ void apply_dtype(const OpContract& contract, Dtype dtype, Params& params) {
     const bool is_output = spec.name == "dst_dtype";
     Dtype value = dtype;
     // The field's pairs: s8 products accumulate in s32; the quantiser starts from floats.
-    if (dtype == Dtype::s8 && contract.name() == "gemm" && is_output) value = Dtype::s32;
+    if (dtype == Dtype::s8 && contract.name().ends_with("gemm") && is_output) value = Dtype::s32;
     if (spec.fallback) continue;
     params.set(spec.name, static_cast<std::int64_t>(value));
   }

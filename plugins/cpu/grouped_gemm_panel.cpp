@@ -170,9 +170,14 @@ class PanelGroupedGemmKernel : public Kernel {
   std::string_view name() const override { return "grouped_gemm_panel"; }
   std::string_view op() const override { return "grouped_gemm"; }
 
-  void require_support(const Device&, const Params& params, const Params&) const override {
-    if (grouped_gemm_problem(params).gemm.src_dtype == HM_DTYPE_F16) {
-      unsupported("the panel gemm has no f16");
+  void require_support(const Device& device, const Params& params, const Params&) const override {
+    const GemmProblem expert = grouped_gemm_problem(params).gemm;
+    if (expert.src_dtype == HM_DTYPE_F16) unsupported("the panel gemm has no f16");
+    const std::int64_t limit = panel_rows_max(device, expert.src_dtype);
+    if (expert.m > limit) {
+      unsupported("the panel gemm takes at most " + std::to_string(limit) + " rows of " +
+                  std::string(dtype_name(expert.src_dtype)) +
+                  " per expert, on average, on this processor");
     }
   }
 

@@ -145,11 +145,13 @@ void visit_implementations(const dnnl::engine& engine, const MatmulShape& shape,
   const memory::desc src({shape.m, shape.k}, onednn_dtype(shape.src_dtype), memory::format_tag::ab);
   const memory::desc dst({shape.m, shape.n}, onednn_dtype(shape.dst_dtype), memory::format_tag::ab);
   const memory::desc weights =
-      shape.packed
+      shape.weights != nullptr ? *shape.weights
+      : shape.packed
           ? memory::desc({shape.k, shape.n}, onednn_dtype(shape.wei_dtype), memory::format_tag::any)
           : plain_weights(shape);
   dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attributes.set_scratchpad_mode(shape.has_own_scratchpad ? dnnl::scratchpad_mode::library
+                                                          : dnnl::scratchpad_mode::user);
   // An empty descriptor, not an exception, when the library has nothing for the shape.
 #if DNNL_VERSION_MAJOR >= 3
   matmul::primitive_desc candidate(engine, src, weights, dst, attributes, true);

@@ -27,13 +27,15 @@ struct MatmulShape {
   std::int32_t src_dtype = 0, wei_dtype = 0, dst_dtype = 0;
   bool wei_trans = false;
   bool packed = true;
+  const dnnl::memory::desc* weights = nullptr;  // this layout, whatever `packed` says
+  bool has_own_scratchpad = false;              // the primitive keeps one; else the caller gives it
 };
 
 dnnl::memory::data_type onednn_dtype(std::int32_t dtype);
 dnnl::memory::desc plain_weights(const MatmulShape& shape);
 
 // The implementation of that name, or the library's first when `label` is empty; nothing when it
-// has none. The scratchpad is the caller's.
+// has none.
 std::optional<dnnl::matmul::primitive_desc> matmul_implementation(const dnnl::engine& engine,
                                                                   const MatmulShape& shape,
                                                                   const std::string& label);

@@ -18,6 +18,7 @@ const Kernel& rope_kernel();
 const Kernel& softmax_kernel();
 const Kernel& gemm_onednn_kernel();
 const Kernel& gemm_panel_kernel();
+const Kernel& grouped_gemm_onednn_kernel();
 const Kernel& grouped_gemm_panel_kernel();
 const Kernel& moe_combine_kernel();
 const Kernel& moe_dispatch_kernel();
@@ -49,6 +50,7 @@ std::span<const Kernel* const> kernel_table() {
       &rope_kernel(),
       &softmax_kernel(),
       &grouped_gemm_panel_kernel(),
+      &grouped_gemm_onednn_kernel(),
       &moe_combine_kernel(),
       &moe_dispatch_kernel(),
       &moe_route_kernel(),

@@ -348,7 +348,13 @@ std::span<const Op> all_ops() {
       {"broadcast", collective, collective_operands, one_rank},
       {"send_recv", collective, collective_operands, one_rank},
   };
-  return table;
+  static const std::vector<Op> ops = [] {
+    std::vector<Op> all(std::begin(table), std::end(table));
+    const std::vector<Op> moe = moe_ops();
+    all.insert(all.end(), moe.begin(), moe.end());
+    return all;
+  }();
+  return ops;
 }
 
 }  // namespace fake

@@ -43,6 +43,7 @@ struct Op {
 };
 
 std::span<const Op> all_ops();
+std::vector<Op> moe_ops();  // a part of them
 
 // Value of a parameter; HM_UNSUPPORTED when it is missing.
 std::int64_t need(const Shape& shape, std::string_view name);
