@@ -163,6 +163,32 @@ inline Domain categorical(std::string name, std::vector<std::string> labels,
 }
 }  // namespace domain
 
+// HM_UNSUPPORTED for a config that names no domain of these, or a value outside its domain.
+inline void reject_outside(const std::vector<Domain>& domains, Params config) {
+  const auto holds = [](const Domain& domain, std::int64_t value) {
+    const std::vector<std::int64_t>& v = domain.values;
+    switch (domain.kind) {
+      case HM_DOMAIN_RANGE:
+        return value >= v[0] && value <= v[1] && (value - v[0]) % v[2] == 0;
+      case HM_DOMAIN_POW2:
+        return value >= v[0] && value <= v[1] && (value & (value - 1)) == 0;
+      default:
+        return std::find(v.begin(), v.end(), value) != v.end();
+    }
+  };
+  for (const hm_param& param : config) {
+    const auto domain = std::find_if(domains.begin(), domains.end(),
+                                     [&](const Domain& d) { return d.name == param.name; });
+    if (domain == domains.end()) {
+      throw failure(HM_UNSUPPORTED, "unknown parameter '" + std::string(param.name) + "'");
+    }
+    if (!holds(*domain, param.value)) {
+      throw failure(HM_UNSUPPORTED, "value " + std::to_string(param.value) +
+                                        " is outside the domain of '" + domain->name + "'");
+    }
+  }
+}
+
 // Width of one element in memory; 0 for an unknown number.
 constexpr std::int64_t dtype_bits(std::int64_t dtype) {
   switch (dtype) {

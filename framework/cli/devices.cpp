@@ -2,9 +2,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 
+#include "cli/built_plugins.hpp"
 #include "cli/command.hpp"
 #include "cli/session.hpp"
 #include "cli/terminal.hpp"
@@ -12,19 +12,6 @@
 
 namespace halmark::cli {
 namespace {
-
-struct Backend {
-  std::string_view name, why_absent;
-};
-
-// Backends that this project names; a plugin outside the tree adds its own by being found.
-constexpr std::array backends = {
-    Backend{"cpu", "hm_cpu.so was not built: oneDNN is not installed (libdnnl-dev)"},
-    Backend{"cuda", "no plugin hm_cuda.so: not built here (it needs the CUDA toolkit)"},
-    Backend{"opencl", "no plugin hm_opencl.so: not built here (it needs OpenCL headers)"},
-    Backend{"openvino", "no plugin hm_openvino.so: not built here (it needs OpenVINO)"},
-    Backend{"qpu", "no plugin hm_qpu.so: the state-vector simulator is not part of this build"},
-};
 
 struct Row {
   std::string id, backend, kind, status, reason;
@@ -49,50 +36,62 @@ Row device_row(const FoundPlugin& plugin, const protocol::DeviceDescription& d) 
   return row;
 }
 
-std::vector<Row> rows_of(const std::vector<FoundPlugin>& found) {
-  std::vector<Row> out;
-  std::vector<std::string> seen;
-  for (const FoundPlugin& plugin : found) {
-    if (!plugin.is_loaded()) {
-      out.push_back({.backend = plugin.path, .status = "refused", .reason = plugin.refusal});
-      for (const Backend& b : backends) {
-        if (plugin.path.find("hm_" + std::string(b.name) + '.') != std::string::npos) {
-          out.back().backend = b.name;
-          seen.emplace_back(b.name);
-        }
-      }
-      continue;
-    }
-    seen.push_back(plugin.description->name);
-    for (const auto& device : plugin.description->devices) {
-      out.push_back(device_row(plugin, device));
-    }
-    if (plugin.description->devices.empty()) {
-      std::string reason = "the plugin reports no device";
-      for (const std::string& line : plugin.description->log) reason += ": " + line;
-      out.push_back({.backend = plugin.description->name, .status = "absent", .reason = reason});
+// The backend whose file this is, going by its name; the path where it is none of ours.
+std::string backend_of(const std::string& path) {
+  for (const BuiltPlugin& plugin : built_plugins()) {
+    if (path.ends_with("/hm_" + std::string(plugin.backend) + ".so")) {
+      return std::string(plugin.backend);
     }
   }
-  for (const Backend& b : backends) {
-    if (std::ranges::find(seen, b.name) == seen.end()) {
-      out.push_back({.backend = std::string(b.name),
-                     .status = "absent",
-                     .reason = std::string(b.why_absent)});
-    }
+  return path;
+}
+
+std::vector<Row> rows_of(const FoundPlugin& plugin) {
+  if (!plugin.is_loaded()) {
+    return {{.backend = backend_of(plugin.path), .status = "refused", .reason = plugin.refusal}};
+  }
+  std::vector<Row> out;
+  for (const auto& device : plugin.description->devices) out.push_back(device_row(plugin, device));
+  if (out.empty()) {
+    out.push_back({.backend = plugin.description->name,
+                   .status = "absent",
+                   .reason = absence_of(*plugin.description)});
   }
   return out;
+}
+
+// Every plugin found, then what this tree could have offered and why it does not.
+std::vector<Row> rows_of(const std::vector<FoundPlugin>& found) {
+  std::vector<Row> out;
+  for (const FoundPlugin& plugin : found) {
+    for (Row& row : rows_of(plugin)) out.push_back(std::move(row));
+  }
+  for (const BuiltPlugin& plugin : built_plugins()) {
+    if (std::ranges::find(out, plugin.backend, &Row::backend) != out.end()) continue;
+    out.push_back({.backend = std::string(plugin.backend),
+                   .status = "absent",
+                   .reason = plugin.why_not.empty()
+                                 ? "built, but hm_" + std::string(plugin.backend) +
+                                       ".so is not where plugins are looked for"
+                                 : "not built: " + std::string(plugin.why_not)});
+  }
+  return out;
+}
+
+std::string device_text(const Row& row) {
+  std::string text = row.properties["name"];
+  for (const char* key : {"isa", "driver"}) {
+    const std::string value = row.properties[key];
+    if (!value.empty()) text += ", " + value;
+  }
+  return text + ", " + std::to_string(row.properties["compute_units"].get<int>()) + " units";
 }
 
 CommandResult local(const GlobalOptions& options) {
   TextTable table({"device", "backend", "kind", "status", "what"});
   Json devices = Json::array();
   for (const Row& row : rows_of(find_plugins(options))) {
-    const std::string what = row.status == "ok"
-                                 ? row.properties["name"].get<std::string>() + ", " +
-                                       row.properties["isa"].get<std::string>() + ", " +
-                                       std::to_string(row.properties["compute_units"].get<int>()) +
-                                       " units"
-                                 : row.reason;
+    const std::string what = row.status == "ok" ? device_text(row) : row.reason;
     table.add({row.id.empty() ? "-" : row.id, row.backend, row.kind.empty() ? "-" : row.kind,
                row.status, what});
     devices.push_back({{"id", row.id.empty() ? Json(nullptr) : Json(row.id)},

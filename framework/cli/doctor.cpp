@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "cli/built_plugins.hpp"
 #include "cli/command.hpp"
 #include "cli/session.hpp"
 #include "cli/terminal.hpp"
@@ -22,7 +23,9 @@ std::vector<Check> plugin_checks(const GlobalOptions& options) {
   std::vector<Check> out;
   const std::vector<FoundPlugin> found = find_plugins(options);
   for (const FoundPlugin& p : found) {
-    if (p.is_loaded()) {
+    if (p.is_loaded() && p.description->devices.empty()) {
+      out.push_back({"plugin " + p.description->name, "note", absence_of(*p.description)});
+    } else if (p.is_loaded()) {
       out.push_back({"plugin " + p.description->name, "ok",
                      p.path + ", version " + p.description->plugin_version + ", " +
                          std::to_string(p.description->kernels.size()) + " kernels, " +
@@ -30,6 +33,11 @@ std::vector<Check> plugin_checks(const GlobalOptions& options) {
     } else {
       out.push_back({"plugin " + p.path, "refused", p.refusal});
     }
+  }
+  for (const BuiltPlugin& plugin : built_plugins()) {
+    if (plugin.why_not.empty()) continue;
+    out.push_back({"plugin " + std::string(plugin.backend), "note",
+                   "not built: " + std::string(plugin.why_not)});
   }
   if (found.empty()) {
     out.push_back({"plugins", "missing",

@@ -52,7 +52,18 @@ const FoundPlugin& plugin_of(const std::vector<FoundPlugin>& found, const std::s
                            : "found: " + seen);
 }
 
+std::string absence_of(const protocol::PluginDescription& plugin) {
+  std::string text;
+  for (const std::string& line : plugin.log) text += (text.empty() ? "" : "; ") + line;
+  return text.empty() ? "no device, and the plugin gives no reason" : text;
+}
+
 void check_device(const FoundPlugin& plugin, const std::string& device) {
+  if (plugin.description->devices.empty()) {
+    throw unfit("backend " + plugin.description->name +
+                    " has no device here: " + absence_of(*plugin.description),
+                "halmark devices lists what is here");
+  }
   std::vector<std::string> known;
   for (const auto& d : plugin.description->devices) known.push_back(d.id);
   if (std::ranges::find(known, device) != known.end()) return;

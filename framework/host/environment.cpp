@@ -19,10 +19,14 @@ constexpr std::array exact_names{"PATH",
                                  "UBSAN_OPTIONS",
                                  "TSAN_OPTIONS",
                                  "LSAN_OPTIONS",
+                                 "XDG_CACHE_HOME",
                                  "CUDA_VISIBLE_DEVICES",
+                                 "CUDA_DEVICE_ORDER",
+                                 "OPENCL_VENDOR_PATH",
                                  "HIP_VISIBLE_DEVICES",
                                  "ZE_AFFINITY_MASK"};
-constexpr std::array prefixes{"OMP_", "GOMP_", "OMPI_", "PMIX_", "HALMARK_FAKE_"};
+constexpr std::array prefixes{"OMP_",     "GOMP_", "OMPI_",        "PMIX_",
+                              "OCL_ICD_", "POCL_", "HALMARK_FAKE_"};
 
 bool is_allowed(std::string_view name) {
   for (std::string_view exact : exact_names) {

@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -92,9 +93,17 @@ void OperandBuffer::poison() {
 }
 
 void OperandBuffer::poison_line(std::uint64_t offset) {
-  if (!host_ || bytes_ == 0) return;
+  if (bytes_ == 0) return;
   const std::uint64_t begin = offset % bytes_ / line_bytes * line_bytes;
-  std::memset(host_ + begin, poison_value, std::min(line_bytes, bytes_ - begin));
+  const std::uint64_t count = std::min(line_bytes, bytes_ - begin);
+  if (host_) {
+    std::memset(host_ + begin, poison_value, count);
+    return;
+  }
+  std::array<std::byte, line_bytes> line;
+  line.fill(std::byte{poison_value});
+  // A device that fails here fails the launch that follows, and is blamed there.
+  static_cast<void>(buffer_.write(begin, line.data(), count));
 }
 
 std::uint64_t OperandBuffer::checksum() {

@@ -31,7 +31,7 @@ class OperandBuffer {
   void read(std::byte* target, std::uint64_t count);
   // 0xFF everywhere: NaN in every float type, -1 in signed integers.
   void poison();
-  // The same for 64 bytes at `offset`, cheap enough for every sample; host memory only.
+  // The same for 64 bytes at `offset`, cheap enough for every sample.
   void poison_line(std::uint64_t offset);
   // Of the whole up to 8 MiB, of spread slices beyond.
   std::uint64_t checksum();

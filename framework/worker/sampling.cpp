@@ -12,7 +12,6 @@ namespace {
 
 constexpr double warm_agreement = 0.02;
 constexpr double long_interval_ns = 10e6;
-constexpr std::int64_t repeat_max = 1 << 20;
 
 // Nanoseconds of one untimed interval; throws the plugin's error.
 double interval_ns(TimedStep& step, ClockSource& clock) {
@@ -35,11 +34,15 @@ double batch_median_ns(TimedStep& step, ClockSource& clock) {
 
 // Executions per sample. Beyond one round of the ring only whole rounds, so that every sample meets
 // every set equally often; below, the start moves on and samples share the ring between them.
-std::int64_t repeat_for(double execution_ns, double min_sample_ns, int sets) {
+std::int64_t repeat_for(const TimedStep& step, double execution_ns, double min_sample_ns,
+                        int sets) {
   if (execution_ns >= min_sample_ns) return 1;
+  const auto most = step.repeat_max();
   const double wanted = std::ceil(min_sample_ns / std::max(execution_ns, 1.0));
-  const auto repeat = static_cast<std::int64_t>(std::min(wanted, double{repeat_max}));
-  return repeat <= sets ? repeat : (repeat + sets - 1) / sets * sets;
+  const auto repeat = static_cast<std::int64_t>(std::min(wanted, static_cast<double>(most)));
+  if (repeat <= sets) return repeat;
+  const std::int64_t rounds = (repeat + sets - 1) / sets;
+  return rounds * sets <= most ? rounds * sets : (rounds - 1) * sets;
 }
 
 // A first idea of the time of one execution: intervals that grow until one is long enough.
@@ -47,7 +50,7 @@ double pilot_ns(TimedStep& step, double min_sample_ns, ClockSource& clock) {
   for (std::int64_t repeat = 1;; repeat *= 4) {
     step.set_repeat(repeat);
     const double elapsed_ns = interval_ns(step, clock);
-    if (elapsed_ns >= min_sample_ns / 4 || repeat >= repeat_max) {
+    if (elapsed_ns >= min_sample_ns / 4 || 4 * repeat > step.repeat_max()) {
       return elapsed_ns / static_cast<double>(repeat);
     }
   }
@@ -79,7 +82,7 @@ double settle_collective(TimedStep& step, const protocol::SampleRequest& request
   const double warm_ns = median(intervals);
   if (request.pilot_only) {
     step.set_repeat(
-        repeat_for(warm_ns / static_cast<double>(repeat), request.rule.min_sample_ns, 1));
+        repeat_for(step, warm_ns / static_cast<double>(repeat), request.rule.min_sample_ns, 1));
   }
   return warm_ns;
 }
@@ -98,10 +101,10 @@ double settle(TimedStep& step, const protocol::SampleRule& rule, const StagedKer
     return first_call_ns >= rule.warmup_cap_s * 1e9 ? first_call_ns : interval_ns(step, clock);
   }
   const double first_ns = pilot_ns(step, rule.min_sample_ns, clock);
-  step.set_repeat(repeat_for(first_ns, rule.min_sample_ns, kernel.sets()));
+  step.set_repeat(repeat_for(step, first_ns, rule.min_sample_ns, kernel.sets()));
   const double warm_ns = warm_up(step, rule.warmup_cap_s, clock);
   const double execution_ns = warm_ns / static_cast<double>(step.repeat());
-  step.set_repeat(repeat_for(execution_ns, rule.min_sample_ns, kernel.sets()));
+  step.set_repeat(repeat_for(step, execution_ns, rule.min_sample_ns, kernel.sets()));
   return execution_ns * static_cast<double>(step.repeat());
 }
 
@@ -143,7 +146,8 @@ Slope shortest(TimedStep& step, std::int64_t repeat, ClockSource& clock) {
   step.set_repeat(repeat);
   Slope best;
   for (int i = 0; i < 5; ++i) {
-    const double wall_ns = interval_ns(step, clock);
+    const double whole_ns = interval_ns(step, clock);
+    const double wall_ns = whole_ns - step.launch_ns();
     const double device_ns = step.device_ns();
     if (i == 0 || wall_ns < best.wall_ns) best.wall_ns = wall_ns;
     if (std::isfinite(device_ns)) {
@@ -154,6 +158,7 @@ Slope shortest(TimedStep& step, std::int64_t repeat, ClockSource& clock) {
 }
 
 // (W(2r) - W(r)) / r is free of launch and wait latency: the host's truth about a device's clock.
+// W of a held stream begins when it is released, or each execution would carry its launch.
 void add_slopes(TimedStep& step, ClockSource& clock, std::vector<Signal>& signals) {
   const std::int64_t repeat = step.repeat();
   const Slope once = shortest(step, repeat, clock);

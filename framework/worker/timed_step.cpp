@@ -12,7 +12,9 @@ class HostClockStep : public TimedStep {
 };
 
 // hold, record, enqueue, record, unhold, wait: launch latency stays out of the events' interval. A
-// kernel that waits inside enqueue would wait for itself, so there the stream is not held.
+// kernel that waits inside enqueue would wait for itself, so there the stream is not held; neither
+// is one that queues more launches than a device is sure to take (CUDA's queues block at about a
+// thousand): that would wait for the hold to time out.
 class DeviceEventStep : public TimedStep {
  public:
   DeviceEventStep(DeviceContext& context, StagedKernel& kernel, std::int64_t repeat)
@@ -23,12 +25,21 @@ class DeviceEventStep : public TimedStep {
 
   bool execute() override {
     DeviceStream& stream = context_.stream;
-    if (holds_ && !keep(stream.hold(hold_timeout_ns))) return false;
+    const bool is_held = holds_ && repeat_ <= held_executions_max;
+    const double begin_ns = context_.clock.wall_ns();
+    if (is_held && !keep(stream.hold(hold_timeout_ns))) return false;
     const bool queued = keep(stream.record(begin_)) &&
                         keep(kernel_.enqueue(current_set_, repeat_)) && keep(stream.record(end_));
+    launch_ns_ = is_held ? context_.clock.wall_ns() - begin_ns : 0;
     // Released even after a failure: a held stream never ends its wait.
-    if (holds_ && !keep(stream.unhold())) return false;
+    if (is_held && !keep(stream.unhold())) return false;
     return keep(stream.wait()) && queued;
+  }
+
+  double launch_ns() const override { return launch_ns_; }
+  // Twice as many are still held, which the slope check needs.
+  std::int64_t repeat_max() const override {
+    return holds_ ? held_executions_max / 2 : TimedStep::repeat_max();
   }
 
   double device_ns() override {
@@ -40,8 +51,10 @@ class DeviceEventStep : public TimedStep {
 
  private:
   static constexpr std::uint64_t hold_timeout_ns = 2'000'000'000;
+  static constexpr std::int64_t held_executions_max = 256;
   DeviceEvent begin_, end_;
   bool holds_;
+  double launch_ns_ = 0;
 };
 
 }  // namespace
@@ -50,7 +63,10 @@ bool TimedStep::arrange(int& set) {
   set = current_set_ = next_set_;
   next_set_ = static_cast<int>((next_set_ + repeat_) % kernel_.sets());
   kernel_.mark_outputs(current_set_, repeat_);
-  if (kernel_.mode() == CacheMode::flush && !keep(context_.stream.flush())) return false;
+  if (kernel_.mode() == CacheMode::flush) {
+    // Waited for: what is left of it would be inside the host's interval.
+    if (!keep(context_.stream.flush()) || !keep(context_.stream.wait())) return false;
+  }
   if (start_.wait()) return true;
   lost_the_others_ = true;
   return false;

@@ -34,6 +34,11 @@ class TimedStep : public SampleStep {
       : context_(context), kernel_(kernel), repeat_(repeat) {}
   bool arrange(int& set) override;
 
+  // Of the last interval, the part before the device was allowed to begin; 0 = began at once.
+  virtual double launch_ns() const { return 0; }
+  // More executions than this in one interval gain nothing, or cannot be queued.
+  virtual std::int64_t repeat_max() const { return std::int64_t{1} << 20; }
+
   void set_repeat(std::int64_t repeat) { repeat_ = repeat; }
   std::int64_t repeat() const { return repeat_; }
   // Warm-up and pilot run without the barrier: shards may need different numbers of them.

@@ -1,7 +1,5 @@
 // The ABI side of the OpenCL backend: every device of every platform, asynchronous queues, times
 // from profiling events. Everything that computes is a Kernel of the table.
-#include <algorithm>
-
 #include "kernel.hpp"
 
 namespace {
@@ -90,16 +88,7 @@ class DeviceHandle {
 
   void require_support(std::uint32_t index, const hm_problem& problem, plug::Params config) const {
     const Kernel& kernel = at(index, problem);
-    const std::vector<plug::Domain> domains = kernel.domains(device_.limits);
-    for (const hm_param& param : config) {
-      const auto domain = std::ranges::find(domains, param.name, &plug::Domain::name);
-      if (domain == domains.end())
-        unsupported("unknown parameter '" + std::string(param.name) + "'");
-      if (std::ranges::find(domain->values, param.value) == domain->values.end()) {
-        unsupported("value " + std::to_string(param.value) + " is outside the domain of '" +
-                    param.name + "'");
-      }
-    }
+    plug::reject_outside(kernel.domains(device_.limits), config);
     kernel.require_support(device_.limits, problem, config);
   }
 
@@ -109,7 +98,9 @@ class DeviceHandle {
                                             driver_);
   }
 
-  std::unique_ptr<Buffer> allocate(std::uint64_t bytes, std::uint64_t alignment, std::int32_t) {
+  std::unique_ptr<Buffer> allocate(std::uint64_t bytes, std::uint64_t alignment,
+                                   std::int32_t kind) {
+    if (kind != HM_MEMORY_DEVICE) unsupported("memory other than the device's own");
     return std::make_unique<Buffer>(device_, bytes, alignment);
   }
   std::unique_ptr<Stream> stream() { return std::make_unique<Stream>(device_); }

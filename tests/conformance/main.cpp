@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
       register_repeats(plugin, device);
       register_queries(plugin, device);
       register_order(plugin, device);
+      register_timing(plugin, device);
       register_collectives(plugin, device);
     }
   }

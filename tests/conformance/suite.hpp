@@ -53,6 +53,7 @@ void register_elements(const PluginUnderTest& plugin, const DeviceUnderTest& dev
 void register_repeats(const PluginUnderTest& plugin, const DeviceUnderTest& device);
 void register_queries(const PluginUnderTest& plugin, const DeviceUnderTest& device);
 void register_order(const PluginUnderTest& plugin, const DeviceUnderTest& device);
+void register_timing(const PluginUnderTest& plugin, const DeviceUnderTest& device);
 void register_collectives(const PluginUnderTest& plugin, const DeviceUnderTest& device);
 
 // Registers `body` as test "<plugin>_<device>.<name>". gtest keeps it until the program ends.

@@ -1,0 +1,15 @@
+// What the build knows about the backends of this tree; generated when it is configured.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace halmark::cli {
+
+struct BuiltPlugin {
+  std::string_view backend;
+  std::string_view why_not;  // empty = built
+};
+std::span<const BuiltPlugin> built_plugins();
+
+}  // namespace halmark::cli

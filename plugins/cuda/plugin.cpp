@@ -1,0 +1,186 @@
+// The ABI side of the CUDA backend: one device per ordinal, asynchronous streams, times from
+// events. Everything that computes is a Kernel of the table.
+#include <mutex>
+
+#include "kernel.hpp"
+
+namespace {
+
+using namespace hm_cuda;
+
+class PreparedHandle {
+ public:
+  PreparedHandle(std::unique_ptr<Prepared> prepared, const OpenedDevice& device)
+      : prepared_(std::move(prepared)), device_(device) {
+    for (const Operand& operand : prepared_->operands) {
+      hm_operand shown{};
+      plug::plain_operand(shown, operand.name, operand.role, operand.dtype, operand.dims);
+      if (operand.is_turned) {
+        shown.strides[0] = 1;
+        shown.strides[1] = operand.dims[0];
+        plug::copy_text(shown.layout, "ba");
+      }
+      if (operand.role == HM_ROLE_CONSTANT) constant_bytes_ += shown.bytes;
+      operands_.push_back(shown);
+    }
+  }
+
+  void info(hm_prepared_info& out) const {
+    out.operand_count = static_cast<std::uint32_t>(operands_.size());
+    out.workspace_bytes = prepared_->workspace_bytes;
+    out.constant_bytes = constant_bytes_;
+    plug::copy_text(out.implementation, prepared_->implementation);
+    plug::copy_text(out.isa, device_.architecture);
+    plug::copy_text(out.library, prepared_->library.empty() ? "halmark" : prepared_->library);
+    plug::copy_text(out.library_version, prepared_->library_version.empty()
+                                             ? HALMARK_CUDA_VERSION
+                                             : prepared_->library_version);
+  }
+
+  void operand(std::uint32_t index, hm_operand& out) const { out = operands_[index]; }
+
+  void enqueue(Stream& stream, const hm_launch& launch) {
+    for (std::uint32_t set = 0; set < launch.set_count; ++set) check_set(launch.sets[set]);
+    device_.activate();
+    void* workspace = workspace_of(launch);
+    plug::for_each_execution(launch, [&](const hm_arguments& set) {
+      prepared_->enqueue(stream.get(), {set.buffers, set.count}, workspace);
+    });
+  }
+
+  void load_constants(Stream& stream, const hm_arguments& arguments) {
+    if (arguments.count != operands_.size() || arguments.sources == nullptr) {
+      throw plug::failure(HM_INVALID_ARGUMENT, "load_constants needs one entry per operand");
+    }
+    device_.activate();
+    for (std::uint32_t i = 0; i < arguments.count; ++i) {
+      if (operands_[i].role != HM_ROLE_CONSTANT) continue;
+      require_room(arguments.buffers[i], operands_[i].bytes, operands_[i].name);
+      require_room(arguments.sources[i], operands_[i].bytes, operands_[i].name);
+      prepared_->load_constant(stream.get(), i, address_of(arguments.sources[i]),
+                               address_of(arguments.buffers[i]));
+    }
+  }
+
+ private:
+  static void require_room(hm_buffer* buffer, std::uint64_t bytes, const char* name) {
+    if (buffer == nullptr || plug::object_of<Buffer>(buffer).bytes() < bytes) {
+      throw plug::failure(HM_INVALID_ARGUMENT, "buffer of '" + std::string(name) +
+                                                   "' is missing or short of " +
+                                                   std::to_string(bytes) + " bytes");
+    }
+  }
+
+  void check_set(const hm_arguments& set) const {
+    if (set.count != operands_.size()) {
+      throw plug::failure(HM_INVALID_ARGUMENT, "a set needs one buffer per operand");
+    }
+    for (std::uint32_t i = 0; i < set.count; ++i) {
+      require_room(set.buffers[i], operands_[i].bytes, operands_[i].name);
+    }
+  }
+
+  void* workspace_of(const hm_launch& launch) const {
+    if (prepared_->workspace_bytes == 0) return nullptr;
+    require_room(launch.workspace, prepared_->workspace_bytes, "workspace");
+    return address_of(launch.workspace);
+  }
+
+  std::unique_ptr<Prepared> prepared_;
+  const OpenedDevice& device_;
+  std::vector<hm_operand> operands_;
+  std::uint64_t constant_bytes_ = 0;
+};
+
+class DeviceHandle {
+ public:
+  DeviceHandle(int ordinal, const Nvml& nvml) : device_(ordinal, nvml) {}
+
+  std::vector<plug::Domain> domains(std::uint32_t index, const hm_problem& problem) {
+    const Kernel& kernel = at(index, problem);
+    kernel.require_support(device_, problem);
+    return kernel.domains(device_, problem);
+  }
+
+  void require_support(std::uint32_t index, const hm_problem& problem, plug::Params config) {
+    const Kernel& kernel = at(index, problem);
+    kernel.require_support(device_, problem);
+    if (!config.empty()) plug::reject_outside(kernel.domains(device_, problem), config);
+  }
+
+  std::unique_ptr<PreparedHandle> prepare(std::uint32_t index, const hm_problem& problem,
+                                          plug::Params config) {
+    device_.activate();
+    return std::make_unique<PreparedHandle>(at(index, problem).prepare(device_, problem, config),
+                                            device_);
+  }
+
+  std::unique_ptr<Buffer> allocate(std::uint64_t bytes, std::uint64_t alignment,
+                                   std::int32_t kind) const {
+    return std::make_unique<Buffer>(device_, bytes, alignment, kind);
+  }
+  std::unique_ptr<Stream> stream() const { return std::make_unique<Stream>(device_.ordinal); }
+  std::unique_ptr<Event> event() const { return std::make_unique<Event>(device_.ordinal); }
+  void clocks(hm_clocks& out) const { device_.monitor.clocks(out); }
+  double energy_microjoules() const { return device_.monitor.energy_microjoules(); }
+
+ private:
+  static const Kernel& at(std::uint32_t index, const hm_problem& problem) {
+    const Kernel& kernel = *kernel_table()[index];
+    if (kernel.op() != problem.op) {
+      unsupported("kernel '" + std::string(kernel.name()) + "' implements op '" +
+                  std::string(kernel.op()) + "'");
+    }
+    return kernel;
+  }
+
+  OpenedDevice device_;
+};
+
+class Backend {
+ public:
+  using Device = DeviceHandle;
+  using Prepared = PreparedHandle;
+  using Buffer = hm_cuda::Buffer;
+  using Stream = hm_cuda::Stream;
+  using Event = hm_cuda::Event;
+  static constexpr const char* name = "cuda";
+  static constexpr const char* version = HALMARK_CUDA_VERSION;
+  static constexpr const char* build = "compiler " __VERSION__ "; " HALMARK_CUDA_BUILD;
+
+  explicit Backend(const hm_host& host) {
+    std::string reason;
+    count_ = count_devices(reason);
+    if (!reason.empty()) plug::log(host, HM_LOG_INFO, reason);
+  }
+
+  std::uint32_t device_count() const { return static_cast<std::uint32_t>(count_); }
+  void describe(std::uint32_t index, hm_device_info& info) {
+    hm_cuda::describe(static_cast<int>(index), nvml(), info);
+  }
+  std::unique_ptr<DeviceHandle> open(std::uint32_t index, plug::Params options) {
+    plug::reject_unknown(options, {});
+    return std::make_unique<DeviceHandle>(static_cast<int>(index), nvml());
+  }
+
+  std::uint32_t kernel_count() const { return static_cast<std::uint32_t>(kernel_table().size()); }
+  void describe_kernel(std::uint32_t index, hm_kernel_info& info) const {
+    plug::copy_text(info.name, kernel_table()[index]->name());
+    plug::copy_text(info.op, kernel_table()[index]->op());
+  }
+
+ private:
+  // Only where there is a device: without a driver there is no library to ask.
+  const Nvml& nvml() {
+    std::call_once(nvml_made_, [&] { nvml_ = std::make_unique<Nvml>(); });
+    return *nvml_;
+  }
+
+  int count_ = 0;
+  std::once_flag nvml_made_;
+  std::unique_ptr<Nvml> nvml_;
+};
+
+}  // namespace
+
+HM_PLUGIN(Backend);
