@@ -46,6 +46,9 @@ const std::vector<Owner> owners = {
     {"dnnl", {"plugins/cpu/"}},
     {"oneapi/dnnl", {"plugins/cpu/"}},
     {"mpi.h", {"plugins/cpu/"}},
+    {"CL/", {"plugins/opencl/"}},
+    {"cuda", {"plugins/cuda/"}},
+    {"cublas", {"plugins/cuda/"}},
     {"CLI/", {"framework/cli/"}},
 };
 
@@ -150,6 +153,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"framework/cli/doctor.cpp", "#include <sqlite3.h>\n", "only framework/journal/"},
         Case{"framework/measure/peaks.cpp", "#include <benchmark/benchmark.h>\n", "gbench.cpp"},
         Case{"framework/host/a.cpp", "#include <mpi.h>\n", "only plugins/cpu/"},
+        Case{"plugins/cpu/a.cpp", "#include <CL/opencl.hpp>\n", "only plugins/opencl/"},
+        Case{"framework/host/a.cpp", "#include <cuda_runtime_api.h>\n", "only plugins/cuda/"},
         Case{"framework/measure/gbench.cpp", "#include <benchmark/benchmark.h>\n", ""},
         Case{"framework/cli/tune.cpp", "#include \"journal/store.hpp\"\n", ""},
         Case{"framework/worker/a.cpp", "#include \"kernels/contract.hpp\"\n", ""},
