@@ -1,6 +1,7 @@
 #include "device.hpp"
 
 #include <array>
+#include <cstdint>
 
 #include "cublas_lt.hpp"
 
@@ -97,11 +98,12 @@ Buffer::Buffer(const OpenedDevice& device, std::uint64_t bytes, std::uint64_t al
     : ordinal_(device.ordinal), bytes_(bytes) {
   constexpr std::uint64_t alignment_of_malloc = 256;
   if (kind != HM_MEMORY_DEVICE) unsupported("memory other than the device's own");
-  if (alignment > alignment_of_malloc) {
-    unsupported("alignment " + std::to_string(alignment) + "; cudaMalloc gives 256");
-  }
   device.activate();
-  memory_ = allocate_device(bytes);
+  const std::uint64_t slack = alignment > alignment_of_malloc ? alignment : 0;
+  memory_ = allocate_device(bytes + slack);
+  const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
+  const std::uintptr_t offset = (alignment - address % alignment) % alignment;
+  data_ = static_cast<char*>(memory_.get()) + offset;
 }
 
 void Buffer::write(std::uint64_t offset, const void* source, std::uint64_t bytes) {
@@ -119,11 +121,18 @@ void Buffer::read(std::uint64_t offset, void* target, std::uint64_t bytes) const
 
 void Buffer::fill(Stream& stream, std::uint32_t pattern) {
   check(cudaSetDevice(ordinal_), "cudaSetDevice");
-  // A row of one byte per byte of the pattern, in steps of the pattern.
+  const auto byte = [pattern](std::uint64_t i) {
+    return static_cast<int>(pattern >> (8 * i) & 0xffu);
+  };
+  if (pattern == 0x01010101u * (pattern & 0xffu)) {
+    check(cudaMemsetAsync(data(), byte(0), bytes_, stream.get()), "a fill");
+    return;
+  }
+  // Column by column of rows as wide as the pattern.
   for (std::uint64_t i = 0; i < sizeof pattern && i < bytes_; ++i) {
     const std::uint64_t count = (bytes_ - i + sizeof pattern - 1) / sizeof pattern;
-    check(cudaMemset2DAsync(static_cast<char*>(data()) + i, sizeof pattern,
-                            static_cast<int>(pattern >> (8 * i) & 0xffu), 1, count, stream.get()),
+    check(cudaMemset2DAsync(static_cast<char*>(data()) + i, sizeof pattern, byte(i), 1, count,
+                            stream.get()),
           "a fill");
   }
 }

@@ -40,7 +40,7 @@ class Buffer {
   Buffer(const OpenedDevice& device, std::uint64_t bytes, std::uint64_t alignment,
          std::int32_t kind);
   std::uint64_t bytes() const { return bytes_; }
-  void* data() const { return memory_.get(); }
+  void* data() const { return data_; }
   void write(std::uint64_t offset, const void* source, std::uint64_t bytes);
   void read(std::uint64_t offset, void* target, std::uint64_t bytes) const;
   void fill(Stream& stream, std::uint32_t pattern);
@@ -48,6 +48,7 @@ class Buffer {
  private:
   int ordinal_;
   DeviceMemory memory_;
+  void* data_ = nullptr;  // inside memory_, where the alignment asks for it
   std::uint64_t bytes_;
 };
 
