@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/inputs.hpp"
+#include "measure/element_choice.hpp"
 
 namespace halmark {
 namespace {
@@ -214,6 +215,25 @@ TEST(Correctness, parts_that_do_not_fit_the_contract_are_refused) {
   EXPECT_TRUE(gemm.check().ok);
   gemm.revealed.parts.clear();
   EXPECT_FALSE(gemm.check().ok);
+}
+
+// Costed by rows of n columns, a budget would cover a handful of rows and so a handful of experts.
+TEST(Correctness, a_grouped_gemm_is_costed_by_elements) {
+  const auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
+  const Problem problem = complete_problem({"grouped_gemm",
+                                            {{"tokens", 64},
+                                             {"top_k", 8},
+                                             {"experts", 32},
+                                             {"n", 1024},
+                                             {"k", 512},
+                                             {"src_dtype", bf16},
+                                             {"wei_dtype", bf16},
+                                             {"dst_dtype", bf16}}});
+  const OpContract& contract = *find_contract("grouped_gemm");
+  const auto cost = reference_cost(contract, problem.params,
+                                   output_shape(contract.operands(problem.params).back()));
+  EXPECT_FALSE(cost.groups_are_rows);
+  EXPECT_EQ(cost.per_group, 2.0 * 512);
 }
 
 TEST(Correctness, small_outputs_are_compared_in_full) {
