@@ -37,7 +37,9 @@ std::string Parallel::text() const {
 std::string Deployment::key() const {
   return model + ' ' + std::string(phase_name(workload.phase)) + " b" +
          std::to_string(workload.batch) + " n" + std::to_string(workload.new_tokens) + " c" +
-         std::to_string(workload.context) + ' ' + precision.name + ' ' + parallel.text();
+         std::to_string(workload.context) +
+         (workload.routing_skew != 0 ? " s" + std::to_string(workload.routing_skew) : "") + ' ' +
+         precision.name + ' ' + parallel.text();
 }
 
 }  // namespace halmark

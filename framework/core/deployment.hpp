@@ -23,6 +23,9 @@ struct Workload {
   std::int64_t batch = 1;       // sequences in flight over the whole deployment
   std::int64_t new_tokens = 1;  // per sequence
   std::int64_t context = 1;
+  // How unevenly tokens are routed to experts: 100 x exponent of the power law over the experts'
+  // loads. 0 = as even as possible; nothing else for dense models.
+  std::int64_t routing_skew = 0;
   std::int64_t cached() const { return context - new_tokens; }
   auto operator<=>(const Workload&) const = default;
 };
@@ -55,7 +58,9 @@ struct Deployment {
   Precision precision;
   Workload workload;
   auto operator<=>(const Deployment&) const = default;
-  std::string key() const;  // "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp2 pp1 ep1"
+  // "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp2 pp1 ep1"; a routing skew follows the context:
+  // "s50".
+  std::string key() const;
 };
 
 // One step of a shard's stack: which kernel (index into Stack::kernels) on which of its instances.

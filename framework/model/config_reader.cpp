@@ -39,19 +39,51 @@ void ConfigReader::refuse(std::string_view field, const std::string& problem) co
   throw refused("field '" + printable(field) + "' " + problem, where_);
 }
 
+std::int64_t ConfigReader::whole_number(std::string_view field, const Json& value,
+                                        std::int64_t low) const {
+  if (!value.is_number_integer()) refuse(field, "must be a whole number, found " + shown(value));
+  const bool fits = !value.is_number_unsigned() ||
+                    value.get<std::uint64_t>() <= static_cast<std::uint64_t>(size_max);
+  const std::int64_t number = fits ? value.get<std::int64_t>() : size_max + 1;
+  if (number < low || number > size_max) {
+    refuse(field, "must lie in " + std::to_string(low) + ".." + std::to_string(size_max) +
+                      ", found " + shown(value));
+  }
+  return number;
+}
+
 std::optional<std::int64_t> ConfigReader::size(std::string_view field) const {
   const Json* value = find(field);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_number_integer()) {
-    refuse(field, "must be a whole number, found " + shown(*value));
-  }
-  const bool fits = !value->is_number_unsigned() ||
-                    value->get<std::uint64_t>() <= static_cast<std::uint64_t>(size_max);
-  const std::int64_t size = fits ? value->get<std::int64_t>() : size_max + 1;
-  if (size < 1 || size > size_max) {
-    refuse(field, "must lie in 1.." + std::to_string(size_max) + ", found " + shown(*value));
-  }
-  return size;
+  return whole_number(field, *value, 1);
+}
+
+std::optional<std::int64_t> ConfigReader::count(std::string_view field) const {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  return whole_number(field, *value, 0);
+}
+
+std::optional<std::vector<std::int64_t>> ConfigReader::counts(std::string_view field) const {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_array()) refuse(field, "must be a list of numbers, found " + shown(*value));
+  std::vector<std::int64_t> out;
+  for (const auto& item : *value) out.push_back(whole_number(field, item, 0));
+  return out;
+}
+
+bool ConfigReader::is_set(std::string_view field) const {
+  const Json* value = find(field);
+  if (value == nullptr) return false;
+  if (value->is_boolean()) return value->get<bool>();
+  if (value->is_number()) return value->get<double>() != 0;
+  return !value->empty();
+}
+
+bool ConfigReader::is_one(std::string_view field) const {
+  const Json* value = find(field);
+  return value != nullptr && value->is_number() && value->get<double>() == 1;
 }
 
 std::int64_t ConfigReader::required_size(std::string_view field) const {

@@ -20,11 +20,17 @@ class ConfigReader {
   // Nothing when the field is absent or null. Sizes lie in 1..2^31.
   std::optional<std::int64_t> size(std::string_view field) const;
   std::int64_t required_size(std::string_view field) const;
+  // Like size, and 0 is a value.
+  std::optional<std::int64_t> count(std::string_view field) const;
+  std::optional<std::vector<std::int64_t>> counts(std::string_view field) const;
   std::optional<double> number(std::string_view field) const;
   std::optional<bool> flag(std::string_view field) const;
   std::optional<std::string> text(std::string_view field) const;
   std::optional<std::vector<std::string>> texts(std::string_view field) const;
   bool has(std::string_view field) const { return find(field) != nullptr; }
+  // Present and saying something: not null, false, 0 or empty.
+  bool is_set(std::string_view field) const;
+  bool is_one(std::string_view field) const;  // the number 1
 
   // As above with a default that is recorded in assumed().
   std::int64_t size_or(std::string_view field, std::int64_t fallback);
@@ -39,6 +45,7 @@ class ConfigReader {
 
  private:
   const Json* find(std::string_view field) const;
+  std::int64_t whole_number(std::string_view field, const Json& value, std::int64_t low) const;
 
   const Json* outer_;
   const Json* inner_;  // text_config, or outer_ when there is none

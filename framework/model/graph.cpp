@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "core/error.hpp"
+#include "model/expert_layout.hpp"
 #include "model/family.hpp"
 #include "model/graph_builder.hpp"
 
@@ -18,6 +19,10 @@ std::string_view operator_kind_name(OperatorKind kind) {
       return "linear";
     case OperatorKind::attention:
       return "attention";
+    case OperatorKind::routing:
+      return "routing";
+    case OperatorKind::experts:
+      return "experts";
     case OperatorKind::head:
       return "head";
     case OperatorKind::norm:
@@ -44,6 +49,8 @@ std::string_view split_name(Split split) {
       return "head";
     case Split::vocab:
       return "vocab";
+    case Split::expert:
+      return "expert";
     case Split::pipeline:
       return "pipeline";
     case Split::data:
@@ -139,17 +146,54 @@ std::optional<Refusal> kv_heads(const ModelSpec& spec, const Deployment& deploym
                                        " KV heads: neither divides the other"};
 }
 
-std::optional<Refusal> ffn(const ModelSpec& spec, const Deployment& deployment) {
-  const int tp = deployment.parallel.tp;
-  if (spec.intermediate % tp == 0) return std::nullopt;
-  return Refusal{"tp_does_not_divide_ffn",
-                 text("tp", tp) + " does not divide " + text("the FFN width", spec.intermediate)};
+Refusal width_refusal(std::string_view what, std::int64_t width, std::string_view degree, int by) {
+  return {"tp_does_not_divide_ffn", text(degree, by) + " does not divide " + text(what, width)};
 }
 
-std::optional<Refusal> experts(const ModelSpec&, const Deployment& deployment) {
-  const int ep = deployment.parallel.ep;
-  if (ep == 1) return std::nullopt;
-  return Refusal{"ep_does_not_divide_experts", text("ep", ep) + ", but the model has 0 experts"};
+std::optional<Refusal> ffn(const ModelSpec& spec, const Deployment& deployment) {
+  const int tp = deployment.parallel.tp;
+  if (spec.intermediate % tp != 0) {
+    return width_refusal("the FFN width", spec.intermediate, "tp", tp);
+  }
+  if (spec.moe && spec.moe->shared_width % tp != 0) {
+    return width_refusal("the width of the shared experts,", spec.moe->shared_width, "tp", tp);
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> experts(const ModelSpec& spec, const Deployment& deployment) {
+  const Parallel& p = deployment.parallel;
+  const std::int64_t experts = spec.moe ? spec.moe->experts : 0;
+  if (p.ep > 1 && (experts == 0 || experts % p.ep != 0)) {
+    return Refusal{"ep_does_not_divide_experts",
+                   experts == 0 ? text("ep", p.ep) + ", but the model has 0 experts"
+                                : text("ep", p.ep) + " does not divide " + std::to_string(experts) +
+                                      " experts"};
+  }
+  if (std::int64_t{p.tp} * p.dp % p.ep != 0) {
+    return Refusal{"ep_exceeds_group", text("ep", p.ep) + " does not divide the " +
+                                           std::to_string(std::int64_t{p.tp} * p.dp) +
+                                           " ranks of tp " + std::to_string(p.tp) + " x dp " +
+                                           std::to_string(p.dp)};
+  }
+  const int of_width = expert_layout(p).width;
+  if (spec.moe && spec.moe->width % of_width != 0) {
+    return width_refusal("the expert width", spec.moe->width, "expert tp", of_width);
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> skew(const ModelSpec& spec, const Deployment& deployment) {
+  const std::int64_t percent = deployment.workload.routing_skew;
+  if (percent < 0 || percent > routing_skew_max) {
+    return Refusal{"routing_skew_out_of_range", text("routing skew", percent) + " is not in 0.." +
+                                                    std::to_string(routing_skew_max) + " percent"};
+  }
+  if (percent != 0 && !spec.moe) {
+    return Refusal{"routing_skew_without_experts",
+                   text("routing skew", percent) + ", but the model has 0 experts"};
+  }
+  return std::nullopt;
 }
 
 std::optional<Refusal> pipeline(const ModelSpec& spec, const Deployment& deployment) {
@@ -193,9 +237,9 @@ std::optional<Refusal> precision(const ModelSpec&, const Deployment& deployment)
 }
 
 // In the order in which a reader would want to hear them.
-constexpr std::array<Check, 11> checks = {
-    positive_inputs, bounded_inputs, bounded_devices, heads,   kv_heads, ffn,
-    experts,         pipeline,       batch_split,     context, precision};
+constexpr std::array<Check, 12> checks = {
+    positive_inputs, bounded_inputs, bounded_devices, heads,       kv_heads, ffn,
+    experts,         skew,           pipeline,        batch_split, context,  precision};
 
 std::vector<std::string> warnings(const ModelSpec& spec, const Deployment& deployment) {
   std::vector<std::string> out;

@@ -20,6 +20,8 @@ enum class OperatorKind {
   embedding,
   linear,
   attention,
+  routing,  // choosing experts, and moving rows to them and back
+  experts,
   head,
   norm,
   elementwise,
@@ -29,8 +31,8 @@ enum class OperatorKind {
 std::string_view operator_kind_name(OperatorKind kind);
 
 // How the operator is split over the ranks of one tensor-parallel group; pipeline and data are the
-// splits of operators that exist because of those strategies.
-enum class Split { replicated, column, row, head, vocab, pipeline, data };
+// splits of operators that exist because of those strategies; expert: by the experts of a rank.
+enum class Split { replicated, column, row, head, vocab, expert, pipeline, data };
 std::string_view split_name(Split split);
 
 struct Operator {
@@ -38,13 +40,17 @@ struct Operator {
   std::string layer_type;  // "embedding", "decoder", "head", "pipeline"
   OperatorKind kind = OperatorKind::elementwise;
   Split split = Split::replicated;
-  std::string strategy;             // "replicate", "tensor", "pipeline" or a "+" of them
+  std::string strategy;             // "replicate", "tensor", "pipeline", "expert" or a "+" of them
   Dtype dtype = Dtype::f32;         // compute dtype: whose peak applies
   std::string shape_in, shape_out;  // of the unsplit operator, "[8,1024]"
 
-  // The unsplit problem over the whole batch. Absent for collectives: one device needs none.
+  // The unsplit problem over the whole batch. Absent for collectives and the copies that they need:
+  // one device has none.
   std::optional<Problem> whole;
-  Problem local;    // what one rank executes for one micro-batch
+  Problem local;  // what one rank executes for one micro-batch; with of_expert_rank: the heaviest
+  // Where the routing gives the expert-parallel ranks different work: what each one executes.
+  // Nothing for a rank none of whose experts got a row. Empty where all ranks do the same.
+  std::vector<std::optional<Problem>> of_expert_rank;
   Work whole_work;  // one execution of `whole`; zero when absent
   Work local_work;  // one execution of `local`
 
@@ -53,6 +59,7 @@ struct Operator {
 
   // Parameters and weight bytes of ONE instance. Tied tables count once, at the embedding.
   std::int64_t parameters = 0;
+  std::int64_t active_parameters = 0;  // matmul weights that one token meets
   std::int64_t weight_bytes_whole = 0;
   std::int64_t weight_bytes_local = 0;
 
@@ -85,6 +92,14 @@ struct GraphTotals {
   std::int64_t active_parameters = 0;  // matmul weights of one token, head in, embedding out
 };
 
+// What the routing of one layer does: of the whole batch, and per rank for one micro-batch.
+struct ExpertUse {
+  std::int64_t active = 0;           // experts with at least one row, on one device
+  std::int64_t held_per_rank = 0;    // experts whose weights a rank holds
+  std::int64_t active_per_rank = 0;  // of the heaviest rank
+  double imbalance = 1;              // rows of the heaviest rank over the mean
+};
+
 struct OperatorGraph {
   ModelSpec spec;
   Deployment deployment;
@@ -94,6 +109,7 @@ struct OperatorGraph {
   std::vector<std::int32_t> layers;  // layer type of every layer
   std::vector<Stage> stages;         // pp of them
   GraphTotals totals;
+  std::optional<ExpertUse> expert_use;  // of mixtures of experts
   std::vector<std::string> warnings;
 
   // Sequences that one rank processes at a time: batch / (dp pp).

@@ -4,27 +4,15 @@
 #include <cassert>
 #include <utility>
 
+#include "model/graph_draft.hpp"
+
 namespace halmark {
 
+using draft::number;
+using draft::problems;
+using draft::shape;
+
 namespace {
-
-std::int64_t number(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
-
-std::string shape(std::initializer_list<std::int64_t> dims) {
-  std::string out = "[";
-  for (const std::int64_t dim : dims) {
-    if (out.size() > 1) out += ',';
-    out += std::to_string(dim);
-  }
-  return out + "]";
-}
-
-// The same op twice: for the whole extent and for one rank's.
-template <typename MakeParams>
-std::pair<Problem, Problem> problems(std::string_view op, MakeParams make) {
-  return {complete_problem({std::string(op), make(&Extent::whole)}),
-          complete_problem({std::string(op), make(&Extent::local)})};
-}
 
 // Weights are the constant operands; the KV cache is state and priced by memory.cpp.
 struct Weights {
@@ -42,27 +30,16 @@ Weights constant_operands(const Problem& problem) {
 
 }  // namespace
 
-struct GraphBuilder::Draft {
-  std::string name;
-  OperatorKind kind = OperatorKind::elementwise;
-  Split split = Split::replicated;
-  std::optional<Problem> whole;
-  Problem local;
-  std::string shape_in, shape_out;
-  bool has_parameters = true;  // false: constants that are no model parameters (scales)
-  Extent bias = {};            // elements
-  Dtype bias_dtype = Dtype::f32;
-  bool shares_embedding = false;
-};
-
 GraphBuilder::GraphBuilder(const ModelSpec& spec, const Deployment& deployment) {
   graph_.spec = spec;
   graph_.deployment = deployment;
   tp_ = deployment.parallel.tp;
+  layout_ = expert_layout(deployment.parallel);
   const Workload& workload = deployment.workload;
   batch_ = {workload.batch, graph_.micro_batch()};
   tokens_ = {batch_.whole * workload.new_tokens, batch_.local * workload.new_tokens};
   context_ = workload.context;
+  if (spec.moe) plan_routing(*spec.moe);
 }
 
 Extent GraphBuilder::split_by_tp(std::int64_t size) const {
@@ -92,10 +69,13 @@ std::string GraphBuilder::strategy(Split split) const {
     if (!out.empty()) out += '+';
     out += part;
   };
-  const bool is_tensor = split != Split::replicated && split != Split::pipeline;
-  if (tp_ > 1 && is_tensor) append("tensor");
+  const bool is_expert = split == Split::expert;
+  const bool is_whole = split == Split::replicated || split == Split::pipeline;
+  if (is_expert) append("expert");
+  if (is_expert ? layout_.width > 1 : tp_ > 1 && !is_whole) append("tensor");
   if (parallel.pp > 1) append("pipeline");
-  if (parallel.dp > 1 || out.empty()) append("replicate");
+  const int replicas = is_expert ? parallel.dp / layout_.across_replicas : parallel.dp;
+  if (replicas > 1 || out.empty()) append("replicate");
   return out;
 }
 
@@ -122,6 +102,8 @@ void GraphBuilder::add(Draft draft) {
     op.weight_bytes_whole = whole.bytes + dtype_bytes(draft.bias_dtype, draft.bias.whole);
     if (draft.has_parameters) op.parameters = whole.elements + draft.bias.whole;
   }
+  op.active_parameters = draft.active_parameters;
+  op.of_expert_rank = std::move(draft.of_expert_rank);
   if (draft.shares_embedding) op.parameters = 0;
   op.whole = std::move(draft.whole);
   op.local = std::move(draft.local);
@@ -292,6 +274,7 @@ void GraphBuilder::linear(const LinearSpec& spec) {
        .local = std::move(local),
        .shape_in = dims_in,
        .shape_out = dims_out,
+       .active_parameters = spec.columns_in.whole * spec.columns_out.whole,
        .bias = bias,
        .bias_dtype = precision().activation,
        .shares_embedding = spec.shares_embedding});

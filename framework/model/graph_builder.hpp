@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/expert_layout.hpp"
 #include "model/graph.hpp"
 
 namespace halmark {
@@ -37,16 +38,26 @@ struct AttentionSpec {
   std::int64_t window = 0;  // 0 = full
 };
 
+// One linear layer of every routed expert, weights [experts, columns_out, columns_in]. `split`
+// where experts are not spread over ranks: by columns or by rows.
+struct ExpertLinearSpec {
+  std::string name;
+  Extent columns_in;
+  Extent columns_out;
+  Split split = Split::column;
+};
+
 class GraphBuilder {
  public:
   GraphBuilder(const ModelSpec& spec, const Deployment& deployment);
 
   // Extents of this deployment.
   Extent batch() const { return batch_; }
-  Extent tokens() const { return tokens_; }      // batch x new tokens
-  Extent split_by_tp(std::int64_t size) const;   // must divide
-  Extent split_kv_heads() const;                 // replicated beyond kv_heads ranks
-  Extent padded_by_tp(std::int64_t size) const;  // vocabulary: rounded up
+  Extent tokens() const { return tokens_; }             // batch x new tokens
+  Extent split_by_tp(std::int64_t size) const;          // must divide
+  Extent split_kv_heads() const;                        // replicated beyond kv_heads ranks
+  Extent padded_by_tp(std::int64_t size) const;         // vocabulary: rounded up
+  Extent split_expert_width(std::int64_t width) const;  // by what experts leave of tp
   static Extent replicated(std::int64_t size) { return {size, size}; }
   int tp() const { return tp_; }
   const Precision& precision() const { return graph_.deployment.precision; }
@@ -73,6 +84,20 @@ class GraphBuilder {
   // Nothing with tp = 1.
   void all_reduce(std::string name, std::int64_t columns);
   void all_gather(std::string name, Extent rows, Extent columns);
+
+  // The routed experts, in this order of use; spec.moe must be there. Rows are those of the rank's
+  // experts, see ExpertLayout.
+  void route(std::string name, const ExpertSpec& experts);
+  void dispatch(std::string name);
+  void combine(std::string name);
+  // Rows to the replicas that hold their experts, or back; nothing where experts cross none.
+  void exchange_rows(std::string name);
+  // Received rows from the order of their senders into that of their experts, or back; likewise.
+  void regroup_rows(std::string name);
+  void quantize_rows(std::string name, Extent columns);  // nothing unless linears are int8
+  void expert_linear(const ExpertLinearSpec& linear);
+  void expert_gated_activation(std::string name, Extent columns, GateKind kind);
+
   // Nothing with pp = 1.
   void send_recv(std::string name, std::int64_t columns);
 
@@ -81,6 +106,27 @@ class GraphBuilder {
 
  private:
   struct Draft;
+  // Rows that the routing of one layer and micro-batch gives to each rank.
+  struct Rows {
+    std::int64_t whole = 0;                // tokens x top_k of the whole batch
+    std::vector<std::int64_t> of_rank;     // per expert-parallel rank, tokens of all its replicas
+    std::vector<std::int64_t> dispatched;  // per share of a tensor group, tokens of one replica
+    std::int64_t of_pair_max = 0;          // the most that a replica sends to one rank
+  };
+  // Where an operator on rows runs. `tokens`, `ep_size`, `ep_rank` as the contracts take them.
+  struct RowPlace {
+    std::int64_t tokens = 0, ep_size = 1, ep_rank = 0, rows = 0;
+    std::int64_t Extent::*side = &Extent::whole;
+  };
+  void plan_routing(const ExpertSpec& experts);
+  RowPlace whole_rows() const;
+  // Ranks of the whole expert group, on rows of all its replicas; or the shares of one tensor
+  // group, on its own tokens.
+  std::vector<RowPlace> group_rows() const;
+  std::vector<RowPlace> tensor_rows() const;
+  Params routed_params(const RowPlace& place) const;
+  template <typename Make>
+  void add_routed(Draft draft, const std::vector<RowPlace>& places, const Make& make);
   void add(Draft draft);
   std::string strategy(Split split) const;
   void cut_stages();
@@ -89,6 +135,8 @@ class GraphBuilder {
 
   OperatorGraph graph_;
   int tp_ = 1;
+  ExpertLayout layout_;
+  Rows rows_;
   Extent batch_, tokens_;
   std::int64_t context_ = 0;
 };

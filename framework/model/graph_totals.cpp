@@ -59,9 +59,7 @@ void GraphBuilder::sum_totals() {
     totals.bytes += op.bytes;
     totals.parameters += op.count * op.parameters;
     // A tied head multiplies the table it shares, so its weights are active although counted once.
-    if (op.kind == OperatorKind::linear || op.kind == OperatorKind::head) {
-      totals.active_parameters += op.count * op.whole->params.at("n") * op.whole->params.at("k");
-    }
+    totals.active_parameters += op.count * op.active_parameters;
   }
   for (const GraphTotals& stage : stages) {
     totals.flops_per_rank = std::max(totals.flops_per_rank, stage.flops);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "model/expert_layout.hpp"
+
 namespace halmark {
 
 namespace {
@@ -59,6 +61,19 @@ std::int64_t kv_bytes(const OperatorGraph& graph, const Stage& stage) {
   return tokens * sequences * kv_row_bytes(graph, kv_heads);
 }
 
+// Values that the experts of a layer keep per token of the micro-batch on the fullest rank: for
+// each row its input and gate and up, K (H + 2 fe) on one device.
+std::int64_t expert_values_per_token(const OperatorGraph& graph) {
+  if (!graph.spec.moe) return 0;
+  const ExpertSpec& moe = *graph.spec.moe;
+  const ExpertLayout layout = expert_layout(graph.deployment.parallel);
+  const double share = graph.expert_use->imbalance * layout.across_replicas / layout.ep;
+  const std::int64_t of_row = graph.spec.hidden + 2 * moe.width / layout.width;
+  const double rows = share * static_cast<double>(moe.top_k);
+  return static_cast<std::int64_t>(rows * static_cast<double>(of_row)) +
+         2 * moe.shared_width / graph.deployment.parallel.tp;
+}
+
 // Peak of an inference step: residual and normed input, beside the widest intermediate of the
 // layer; the logits of the last stage in f32 or wider sums. An estimate, printed as one.
 std::int64_t activation_bytes(const OperatorGraph& graph, const Stage& stage) {
@@ -67,7 +82,8 @@ std::int64_t activation_bytes(const OperatorGraph& graph, const Stage& stage) {
   const std::int64_t tp = deployment.parallel.tp;
   const std::int64_t tokens = graph.micro_batch() * deployment.workload.new_tokens;
   const std::int64_t attention = (spec.heads + 2 * spec.kv_heads) * spec.head_dim / tp;
-  const std::int64_t widest = std::max(attention, 2 * spec.intermediate / tp);
+  const std::int64_t widest =
+      std::max({attention, 2 * spec.intermediate / tp, expert_values_per_token(graph)});
   const std::int64_t live =
       dtype_bytes(deployment.precision.activation, tokens * (2 * spec.hidden + widest));
   const std::int64_t logits = stage.has_head ? graph.micro_batch() * spec.vocab * 4 / tp : 0;

@@ -87,6 +87,10 @@ ModelSpec read_document(const Json& json, const std::string& where) {
   if (total != json.end() && total->is_number_integer()) {
     spec.published_total_params = total->get<std::int64_t>();
   }
+  const auto active = json.find("published_active_params");
+  if (active != json.end() && active->is_number_integer()) {
+    spec.published_active_params = active->get<std::int64_t>();
+  }
   return spec;
 }
 

@@ -14,6 +14,21 @@ namespace halmark {
 // How the feed-forward network activates; the values are `kind` of the op gated_activation.
 enum class GateKind { silu = 0, gelu_tanh = 1 };
 
+// How the router turns its logits into weights; the values are `scoring` of the op moe_route.
+enum class RouterScoring { softmax = 0, sigmoid };
+
+// The feed-forward network of a mixture-of-experts layer.
+struct ExpertSpec {
+  std::int64_t experts = 0;       // routed
+  std::int64_t top_k = 0;         // routed experts of a token
+  std::int64_t width = 0;         // of one routed expert
+  std::int64_t shared_width = 0;  // of all experts that every token passes, together; 0 = none
+  bool shared_gate = false;       // one more weight per token, for the shared experts
+  bool router_bias = false;       // added to the scores for the choice only
+  RouterScoring scoring = RouterScoring::softmax;
+  bool renormalize = true;  // the weights of a token's experts sum to 1
+};
+
 struct ModelSpec {
   std::string id;      // "qwen3-0.6b" style id of a shipped file, or the path of a config.json
   std::string family;  // key of the family table: "llama", "qwen2", "qwen3"
@@ -26,7 +41,7 @@ struct ModelSpec {
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
   std::int64_t rotary_dim = 0;    // rotated width of a head
-  std::int64_t intermediate = 0;  // dense FFN width
+  std::int64_t intermediate = 0;  // dense FFN width; 0 = no layer has one
   std::int64_t vocab = 0;
   GateKind gate = GateKind::silu;
   bool tied = false;     // LM head and embedding share one table
@@ -37,9 +52,12 @@ struct ModelSpec {
   bool rope_scaling = false;  // a context beyond max_position warns instead of refusing
   std::optional<std::int64_t> max_position;
   std::vector<std::int64_t> windows;  // sliding window per layer, 0 = full; one entry per layer
+  std::optional<ExpertSpec> moe;
+  std::vector<bool> is_sparse;  // with `moe`: which layers have experts; one entry per layer
 
-  std::optional<std::int64_t> published_total_params;  // model card; shipped files only
-  std::vector<std::string> assumed;                    // every defaulted field, for the report
+  std::optional<std::int64_t> published_total_params;   // model card; shipped files only
+  std::optional<std::int64_t> published_active_params;  // likewise; mixtures of experts
+  std::vector<std::string> assumed;                     // every defaulted field, for the report
 };
 
 struct ModelListing {

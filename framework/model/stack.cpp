@@ -1,6 +1,10 @@
 #include "model/stack.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+
+#include "model/expert_layout.hpp"
 
 namespace halmark {
 
@@ -26,7 +30,8 @@ KernelCase place(const Problem& problem, const StackPlacement& placement, int de
   return out;
 }
 
-// Position of every operator's kernel in `kernels`; -1 for operators the stage does not execute.
+// Position of every operator's kernel in `kernels`; -1 for operators that the rank does not
+// execute.
 std::vector<std::int32_t> kernel_of_operator(const OperatorGraph& graph,
                                              const std::vector<StageKernel>& kernels) {
   std::vector<std::int32_t> out(graph.operators.size(), -1);
@@ -38,40 +43,27 @@ std::vector<std::int32_t> kernel_of_operator(const OperatorGraph& graph,
   return out;
 }
 
-Stack stage_stack(const OperatorGraph& graph, const StackPlacement& placement, std::size_t stage) {
-  const std::vector<StageKernel> kernels = stage_kernels(graph, placement, stage);
-  const std::vector<std::int32_t> kernel_of = kernel_of_operator(graph, kernels);
-  Stack stack;
-  for (const StageKernel& kernel : kernels) {
-    stack.kernels.push_back(kernel.kernel_case);
-    stack.instances.push_back(kernel.count);
-  }
-  std::vector<std::int32_t> next_instance(kernels.size(), 0);
-  for (const std::int32_t type : graph.stage_sequence(stage)) {
-    for (const std::int32_t index : graph.layer_types[static_cast<std::size_t>(type)].operators) {
-      const Operator& op = graph.operators[static_cast<std::size_t>(index)];
-      const std::int32_t kernel = kernel_of[static_cast<std::size_t>(index)];
-      const std::int32_t instance = next_instance[static_cast<std::size_t>(kernel)]++;
-      stack.steps.push_back({kernel, instance, op.name, op.layer_type});
-    }
-  }
-  return stack;
+// What an operator executes on a rank: `expert_rank` nothing = the heaviest one. Nothing where the
+// rank's experts got no row: it goes on to the next exchange.
+const Problem* problem_of(const Operator& op, std::optional<int> expert_rank) {
+  if (!expert_rank || op.of_expert_rank.empty()) return &op.local;
+  const auto& own = op.of_expert_rank[static_cast<std::size_t>(*expert_rank)];
+  return own ? &*own : nullptr;
 }
 
-}  // namespace
-
-std::vector<StageKernel> stage_kernels(const OperatorGraph& graph, const StackPlacement& placement,
-                                       std::size_t stage) {
+std::vector<StageKernel> kernels_of(const OperatorGraph& graph, const StackPlacement& placement,
+                                    std::size_t stage, std::optional<int> expert_rank) {
   const int devices = graph.deployment.parallel.devices();
   std::vector<StageKernel> out;
   std::vector<double> constant_bytes;
   for (std::size_t i = 0; i < graph.operators.size(); ++i) {
     const Operator& op = graph.operators[i];
-    if (op.stage_counts[stage] == 0) continue;
+    const Problem* problem = problem_of(op, expert_rank);
+    if (op.stage_counts[stage] == 0 || problem == nullptr) continue;
     auto it = std::ranges::find_if(
-        out, [&](const StageKernel& k) { return k.kernel_case.problem == op.local; });
+        out, [&](const StageKernel& k) { return k.kernel_case.problem == *problem; });
     if (it == out.end()) {
-      it = out.insert(out.end(), {place(op.local, placement, devices), 0, {}});
+      it = out.insert(out.end(), {place(*problem, placement, devices), 0, {}});
       constant_bytes.push_back(op.local_work.constant_bytes);
     }
     it->count += op.stage_counts[stage];
@@ -86,15 +78,51 @@ std::vector<StageKernel> stage_kernels(const OperatorGraph& graph, const StackPl
   return out;
 }
 
+Stack stage_stack(const OperatorGraph& graph, const StackPlacement& placement, std::size_t stage,
+                  int expert_rank) {
+  const std::vector<StageKernel> kernels = kernels_of(graph, placement, stage, expert_rank);
+  const std::vector<std::int32_t> kernel_of = kernel_of_operator(graph, kernels);
+  Stack stack;
+  for (const StageKernel& kernel : kernels) {
+    stack.kernels.push_back(kernel.kernel_case);
+    stack.instances.push_back(kernel.count);
+  }
+  std::vector<std::int32_t> next_instance(kernels.size(), 0);
+  for (const std::int32_t type : graph.stage_sequence(stage)) {
+    for (const std::int32_t index : graph.layer_types[static_cast<std::size_t>(type)].operators) {
+      const Operator& op = graph.operators[static_cast<std::size_t>(index)];
+      const std::int32_t kernel = kernel_of[static_cast<std::size_t>(index)];
+      if (kernel < 0) continue;
+      const std::int32_t instance = next_instance[static_cast<std::size_t>(kernel)]++;
+      stack.steps.push_back({kernel, instance, op.name, op.layer_type});
+    }
+  }
+  return stack;
+}
+
+}  // namespace
+
+std::vector<StageKernel> stage_kernels(const OperatorGraph& graph, const StackPlacement& placement,
+                                       std::size_t stage) {
+  return kernels_of(graph, placement, stage, std::nullopt);
+}
+
 std::vector<Stack> build_stacks(const OperatorGraph& graph, const StackPlacement& placement) {
   const Parallel& parallel = graph.deployment.parallel;
-  std::vector<Stack> stages;
+  const ExpertLayout layout = expert_layout(parallel);
+  std::map<std::pair<std::size_t, int>, Stack> stacks;  // by stage and expert-parallel rank
   for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
-    stages.push_back(stage_stack(graph, placement, stage));
+    for (int rank = 0; rank < layout.ep; ++rank) {
+      stacks[{stage, rank}] = stage_stack(graph, placement, stage, rank);
+    }
   }
   std::vector<Stack> out;
   for (int replica = 0; replica < parallel.dp; ++replica) {
-    for (const Stack& stack : stages) out.insert(out.end(), parallel.tp, stack);
+    for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
+      for (int tensor = 0; tensor < parallel.tp; ++tensor) {
+        out.push_back(stacks.at({stage, layout.rank(replica, tensor)}));
+      }
+    }
   }
   return out;
 }

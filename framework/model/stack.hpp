@@ -19,7 +19,8 @@ struct StackPlacement {
   CacheMode mode = CacheMode::rotate_const;
 };
 
-// The unique kernels of one stage: case, executions per micro-batch, and which operators use it.
+// The unique kernels of one stage on its heaviest rank: case, executions per micro-batch, and which
+// operators use it.
 struct StageKernel {
   KernelCase kernel_case;
   std::int64_t count = 0;
@@ -28,7 +29,8 @@ struct StageKernel {
 std::vector<StageKernel> stage_kernels(const OperatorGraph& graph, const StackPlacement& placement,
                                        std::size_t stage);
 
-// One stack per rank, rank = (replica * pp + stage) * tp + tensor rank. A kernel's instances are
+// One stack per rank, rank = (replica * pp + stage) * tp + tensor rank; each has the rows of its own
+// experts. A kernel's instances are
 // numbered in execution order: layer l uses instance l where a layer uses the kernel once.
 std::vector<Stack> build_stacks(const OperatorGraph& graph, const StackPlacement& placement);
 

@@ -65,7 +65,7 @@ inline Deployment full_deployment() {
                         .attention = Dtype::bf16,
                         .kv_cache = Dtype::f8_e4m3fn,
                         .activation = Dtype::bf16},
-          .workload = {Phase::prefill, 4, 512, 600}};
+          .workload = {Phase::prefill, 4, 512, 600, 50}};
 }
 
 inline Estimate full_estimate() {

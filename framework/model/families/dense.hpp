@@ -1,19 +1,23 @@
-// The dense decoder that Llama, Mistral, Phi-3, Qwen2 and Qwen3 share: pre-norm, grouped-query
-// attention with rotary embedding, gated FFN. What differs between them are flags of ModelSpec.
+// The dense feed-forward network, and the decoders that have it in every layer: Llama, Mistral,
+// Phi-3, Qwen2 and Qwen3.
 #pragma once
 
-#include "model/family.hpp"
+#include <string_view>
+
+#include "model/families/decoder.hpp"
 
 namespace halmark::dense {
 
-// Sizes, head counts, windows, tying: the fields that every dense decoder has. A family sets its
-// biases and norms afterwards.
+// decoder::read_sizes and the width of the feed-forward network. Refuses experts.
 void read_sizes(ConfigReader& config, ModelSpec& spec);
 
-// Sliding window of every layer from `sliding_window`, `use_sliding_window`, `max_window_layers`
-// and `layer_types`. `enabled_by_default`: whether a stated window counts without
-// use_sliding_window.
-void read_windows(const ConfigReader& config, ModelSpec& spec, bool enabled_by_default);
+// gate and up in one linear, activation, down; `prefix` sets its operators apart from others of the
+// layer. Leaves a partial sum per tensor-parallel rank.
+void feed_forward(const ModelSpec& spec, std::int64_t width, std::string_view prefix,
+                  GraphBuilder& builder);
+
+// The feed-forward network of width spec.intermediate.
+decoder::FeedForward feed_forward_of_layers();
 
 void build(const ModelSpec& spec, GraphBuilder& builder);
 

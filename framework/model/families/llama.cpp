@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 3> model_types = {"llama", "mistral", "ph
 
 void read(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
-  dense::read_windows(config, spec, true);
+  decoder::read_windows(config, spec, true);
   const bool has_bias = config.flag("attention_bias").value_or(false);
   spec.qkv_bias = has_bias;
   spec.o_bias = has_bias;

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 1> model_types = {"qwen2"};
 void read(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
   // A stated window is off unless use_sliding_window switches it on.
-  dense::read_windows(config, spec, false);
+  decoder::read_windows(config, spec, false);
   spec.qkv_bias = config.flag_or("qkv_bias", true);
 }
 

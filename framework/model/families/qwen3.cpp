@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 3> model_types = {"qwen3", "qwen3_vl", "q
 
 void read(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
-  dense::read_windows(config, spec, false);
+  decoder::read_windows(config, spec, false);
   const bool has_bias = config.flag("attention_bias").value_or(false);
   spec.qk_norm = true;
   spec.qkv_bias = has_bias;

@@ -5,15 +5,19 @@
 
 namespace halmark {
 
+extern const Family glm4_moe_family;
+extern const Family granite_moe_family;
 extern const Family llama_family;
+extern const Family mixtral_family;
 extern const Family qwen2_family;
+extern const Family qwen2_moe_family;
 extern const Family qwen3_family;
+extern const Family qwen3_moe_family;
 
 std::span<const Family* const> all_families() {
   static constexpr const Family* table[] = {
-      &llama_family,
-      &qwen2_family,
-      &qwen3_family,
+      &glm4_moe_family, &granite_moe_family, &llama_family, &mixtral_family,
+      &qwen2_family,    &qwen2_moe_family,   &qwen3_family, &qwen3_moe_family,
   };
   return table;
 }

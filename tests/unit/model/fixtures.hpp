@@ -24,6 +24,14 @@ inline constexpr std::string_view tiny_json = R"({"model_type": "llama", "num_hi
   "max_position_embeddings": 128})";
 inline ModelSpec tiny() { return read_model(tiny_json, "tiny.json"); }
 
+// The same with 8 experts of width 16 in every layer, of which a token takes 2.
+inline constexpr std::string_view tiny_moe_json = R"({"model_type": "qwen3_moe",
+  "num_hidden_layers": 4, "hidden_size": 8, "num_attention_heads": 4, "num_key_value_heads": 2,
+  "head_dim": 4, "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+  "norm_topk_prob": true, "vocab_size": 32, "tie_word_embeddings": false,
+  "max_position_embeddings": 128})";
+inline ModelSpec tiny_moe() { return read_model(tiny_moe_json, "tiny_moe.json"); }
+
 inline Precision bf16() {
   return {"bf16", Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16};
 }

@@ -1,0 +1,24 @@
+// Mixtral: experts in every layer; `intermediate_size` is the width of one.
+#include <array>
+
+#include "model/families/moe.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> model_types = {"mixtral"};
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  moe::refuse_unmodelled(config, {});
+  decoder::read_sizes(config, spec);
+  decoder::read_windows(config, spec, true);
+  moe::read_experts(config, spec, "num_local_experts", "intermediate_size");
+}
+
+}  // namespace
+
+extern const Family mixtral_family;
+const Family mixtral_family = {"mixtral", model_types, &read, &moe::build};
+
+}  // namespace halmark

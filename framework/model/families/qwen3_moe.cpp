@@ -1,0 +1,31 @@
+// Qwen3-MoE and the language tower of Qwen3-VL-MoE: RMSNorm on each q and k head, no shared expert.
+#include <array>
+
+#include "model/families/moe.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> model_types = {"qwen3_moe", "qwen3_vl_moe",
+                                                         "qwen3_vl_moe_text"};
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  moe::refuse_unmodelled(config, {"decoder_sparse_step", "mlp_only_layers"});
+  decoder::read_sizes(config, spec);
+  decoder::read_windows(config, spec, false);
+  moe::read_experts(config, spec, "num_experts", "moe_intermediate_size");
+  moe::read_sparse_layers(config, spec);
+  spec.moe->renormalize = config.flag_or("norm_topk_prob", false);
+  const bool has_bias = config.flag("attention_bias").value_or(false);
+  spec.qk_norm = true;
+  spec.qkv_bias = has_bias;
+  spec.o_bias = has_bias;
+}
+
+}  // namespace
+
+extern const Family qwen3_moe_family;
+const Family qwen3_moe_family = {"qwen3_moe", model_types, &read, &moe::build};
+
+}  // namespace halmark

@@ -1,0 +1,272 @@
+// The verbs of GraphBuilder for routed experts. The routing is part of the problem: see
+// kernels/routing.hpp.
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "kernels/routing.hpp"
+#include "model/graph_draft.hpp"
+
+namespace halmark {
+
+using draft::number;
+using draft::shape;
+
+namespace {
+
+std::vector<std::int64_t> rows_of_ranks(const std::vector<std::int64_t>& counts, int ranks) {
+  std::vector<std::int64_t> out;
+  for (int rank = 0; rank < ranks; ++rank) {
+    out.push_back(rows_of(counts, local_experts(std::ssize(counts), ranks, rank)));
+  }
+  return out;
+}
+
+}  // namespace
+
+Extent GraphBuilder::split_expert_width(std::int64_t width) const {
+  assert(width % layout_.width == 0 && "check_deployment refuses splits that do not divide");
+  return {width, width / layout_.width};
+}
+
+void GraphBuilder::plan_routing(const ExpertSpec& experts) {
+  const std::int64_t skew = graph_.deployment.workload.routing_skew;
+  const auto counts = [&](std::int64_t tokens) {
+    return routing_counts(tokens, experts.top_k, experts.experts, skew);
+  };
+  const std::int64_t tokens = tokens_.local * layout_.across_replicas;
+  const auto of_replica = counts(tokens_.local);
+  const auto of_group = counts(tokens);
+  rows_.whole = tokens_.whole * experts.top_k;
+  rows_.of_rank = rows_of_ranks(of_group, layout_.ep);
+  rows_.dispatched = rows_of_ranks(of_replica, layout_.in_tensor);
+  // Both views of the same rows, each rounded to whole ones: the exchange has room for either.
+  const std::int64_t across = layout_.across_replicas;
+  rows_.of_pair_max = std::max(std::ranges::max(rows_of_ranks(of_replica, layout_.ep)),
+                               (std::ranges::max(rows_.of_rank) + across - 1) / across);
+
+  const std::int64_t heaviest = heaviest_rank(of_group, layout_.ep);
+  const auto whole = counts(tokens_.whole);
+  graph_.expert_use = ExpertUse{
+      .active = active_experts(whole, {0, experts.experts}),
+      .held_per_rank = experts.experts / layout_.ep,
+      .active_per_rank =
+          active_experts(of_group, local_experts(experts.experts, layout_.ep, heaviest)),
+      .imbalance = static_cast<double>(rows_.of_rank[static_cast<std::size_t>(heaviest)]) *
+                   layout_.ep / static_cast<double>(tokens * experts.top_k)};
+}
+
+GraphBuilder::RowPlace GraphBuilder::whole_rows() const {
+  return {.tokens = tokens_.whole, .rows = rows_.whole};
+}
+
+std::vector<GraphBuilder::RowPlace> GraphBuilder::group_rows() const {
+  std::vector<RowPlace> out;
+  for (int rank = 0; rank < layout_.ep; ++rank) {
+    out.push_back({.tokens = tokens_.local * layout_.across_replicas,
+                   .ep_size = layout_.ep,
+                   .ep_rank = rank,
+                   .rows = rows_.of_rank[static_cast<std::size_t>(rank)],
+                   .side = &Extent::local});
+  }
+  return out;
+}
+
+std::vector<GraphBuilder::RowPlace> GraphBuilder::tensor_rows() const {
+  std::vector<RowPlace> out;
+  for (int rank = 0; rank < layout_.ep; ++rank) {
+    const int share = rank / layout_.across_replicas;
+    out.push_back({.tokens = tokens_.local,
+                   .ep_size = layout_.in_tensor,
+                   .ep_rank = share,
+                   .rows = rows_.dispatched[static_cast<std::size_t>(share)],
+                   .side = &Extent::local});
+  }
+  return out;
+}
+
+Params GraphBuilder::routed_params(const RowPlace& place) const {
+  const ExpertSpec& experts = *graph_.spec.moe;
+  return {{"tokens", place.tokens},     {"top_k", experts.top_k},
+          {"experts", experts.experts}, {"skew", graph_.deployment.workload.routing_skew},
+          {"ep_size", place.ep_size},   {"ep_rank", place.ep_rank}};
+}
+
+// `make` gives the problem of a place. The heaviest rank's is the local one; of_expert_rank only
+// where ranks differ.
+template <typename Make>
+void GraphBuilder::add_routed(Draft draft, const std::vector<RowPlace>& places, const Make& make) {
+  const auto heaviest = std::ranges::max_element(places, {}, &RowPlace::rows);
+  draft.local = complete_problem(make(*heaviest));
+  if (places.front().ep_rank != places.back().ep_rank) {
+    for (const RowPlace& place : places) {
+      draft.of_expert_rank.push_back(place.rows > 0 ? std::optional(complete_problem(make(place)))
+                                                    : std::nullopt);
+    }
+    draft.split = Split::expert;
+  }
+  add(std::move(draft));
+}
+
+void GraphBuilder::route(std::string name, const ExpertSpec& experts) {
+  auto [whole, local] = draft::problems("moe_route", [&](auto side) {
+    return Params{{"tokens", tokens_.*side},
+                  {"experts", experts.experts},
+                  {"top_k", experts.top_k},
+                  {"src_dtype", number(precision().activation)},
+                  {"scoring", static_cast<std::int64_t>(experts.scoring)},
+                  {"renormalize", experts.renormalize ? 1 : 0}};
+  });
+  add({.name = std::move(name),
+       .kind = OperatorKind::routing,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = shape({tokens_.whole, experts.experts}),
+       .shape_out = shape({tokens_.whole, experts.top_k})});
+}
+
+void GraphBuilder::dispatch(std::string name) {
+  const std::int64_t hidden = graph_.spec.hidden;
+  const auto make = [&](const RowPlace& place) {
+    Params params = routed_params(place);
+    params.set("hidden", hidden);
+    params.set("dtype", number(precision().activation));
+    return Problem{"moe_dispatch", std::move(params)};
+  };
+  add_routed({.name = std::move(name),
+              .kind = OperatorKind::routing,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = shape({tokens_.whole, hidden}),
+              .shape_out = shape({rows_.whole, hidden})},
+             tensor_rows(), make);
+}
+
+void GraphBuilder::combine(std::string name) {
+  const std::int64_t hidden = graph_.spec.hidden;
+  const auto make = [&](const RowPlace& place) {
+    Params params = routed_params(place);
+    params.set("hidden", hidden);
+    params.set("dtype", number(precision().activation));
+    return Problem{"moe_combine", std::move(params)};
+  };
+  add_routed({.name = std::move(name),
+              .kind = OperatorKind::routing,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = shape({rows_.whole, hidden}),
+              .shape_out = shape({tokens_.whole, hidden})},
+             tensor_rows(), make);
+}
+
+// Every rank sends as much to every other as the busiest pair exchanges: the collective is uniform,
+// and nobody is done before that pair is.
+void GraphBuilder::exchange_rows(std::string name) {
+  if (layout_.across_replicas == 1) return;
+  const Dtype dtype = precision().activation;
+  const std::int64_t hidden = graph_.spec.hidden;
+  const std::int64_t values = layout_.across_replicas * rows_.of_pair_max * hidden;
+  const std::string dims = shape({rows_.whole, hidden});
+  add({.name = std::move(name),
+       .kind = OperatorKind::collective,
+       .split = Split::expert,
+       .whole = std::nullopt,
+       .local = complete_problem({"all_to_all", Params{{"bytes", dtype_bytes(dtype, values)},
+                                                       {"ranks", layout_.across_replicas},
+                                                       {"dtype", number(dtype)}}}),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::regroup_rows(std::string name) {
+  if (layout_.across_replicas == 1) return;
+  const std::int64_t hidden = graph_.spec.hidden;
+  const std::string dims = shape({rows_.whole, hidden});
+  add_routed({.name = std::move(name),
+              .kind = OperatorKind::routing,
+              .whole = std::nullopt,
+              .shape_in = dims,
+              .shape_out = dims},
+             group_rows(), [&](const RowPlace& place) {
+               const auto bytes = dtype_bytes(precision().activation, place.rows * hidden);
+               return Problem{"copy", Params{{"bytes", bytes}}};
+             });
+}
+
+void GraphBuilder::quantize_rows(std::string name, Extent columns) {
+  if (precision().linear != Dtype::s8) return;
+  const auto make = [&](const RowPlace& place) {
+    return Problem{"quantize", Params{{"rows", place.rows},
+                                      {"cols", columns.*place.side},
+                                      {"src_dtype", number(precision().activation)},
+                                      {"dst_dtype", number(Dtype::s8)}}};
+  };
+  const std::string dims = shape({rows_.whole, columns.whole});
+  add_routed({.name = std::move(name),
+              .kind = OperatorKind::quantize,
+              .split = columns.whole == columns.local ? Split::replicated : Split::column,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = dims,
+              .shape_out = dims},
+             group_rows(), make);
+}
+
+void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
+  const Dtype dtype = precision().linear;
+  const bool is_int8 = dtype == Dtype::s8;
+  const auto make = [&](const RowPlace& place) {
+    Params params = routed_params(place);
+    params.set("n", spec.columns_out.*place.side);
+    params.set("k", spec.columns_in.*place.side);
+    params.set("src_dtype", number(dtype));
+    params.set("wei_dtype", number(dtype));
+    params.set("dst_dtype", number(is_int8 ? Dtype::s32 : precision().activation));
+    params.set("wei_trans", 1);
+    return Problem{"grouped_gemm", std::move(params)};
+  };
+  const std::int64_t weights = spec.columns_in.whole * spec.columns_out.whole;
+  const std::string dims_out = shape({rows_.whole, spec.columns_out.whole});
+  add_routed({.name = spec.name,
+              .kind = OperatorKind::experts,
+              .split = spec.split,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = shape({rows_.whole, spec.columns_in.whole}),
+              .shape_out = dims_out,
+              .active_parameters = graph_.spec.moe->top_k * weights},
+             group_rows(), make);
+  if (!is_int8) return;
+
+  // One scale per column, as for a single linear; every expert has its own, which is 4 bytes beside
+  // the k bytes of the column's weights.
+  const auto make_back = [&](const RowPlace& place) {
+    return Problem{"dequantize", Params{{"rows", place.rows},
+                                        {"cols", spec.columns_out.*place.side},
+                                        {"src_dtype", number(Dtype::s32)},
+                                        {"dst_dtype", number(precision().activation)}}};
+  };
+  add_routed({.name = spec.name + "_dequantize",
+              .kind = OperatorKind::quantize,
+              .split = spec.split == Split::row ? Split::replicated : spec.split,
+              .whole = complete_problem(make_back(whole_rows())),
+              .shape_in = dims_out,
+              .shape_out = dims_out,
+              .has_parameters = false},
+             group_rows(), make_back);
+}
+
+void GraphBuilder::expert_gated_activation(std::string name, Extent columns, GateKind kind) {
+  const std::int64_t dtype = number(precision().activation);
+  const auto make = [&](const RowPlace& place) {
+    return Problem{"gated_activation", Params{{"rows", place.rows},
+                                              {"cols", columns.*place.side},
+                                              {"kind", static_cast<std::int64_t>(kind)},
+                                              {"src_dtype", dtype},
+                                              {"dst_dtype", dtype}}};
+  };
+  add_routed({.name = std::move(name),
+              .split = Split::column,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = shape({rows_.whole, 2 * columns.whole}),
+              .shape_out = shape({rows_.whole, columns.whole})},
+             group_rows(), make);
+}
+
+}  // namespace halmark
