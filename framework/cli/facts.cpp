@@ -35,6 +35,9 @@ void add_deployment_options(CLI::App& app, DeploymentOptions& options) {
   app.add_option("--pp", options.pp, "Pipeline stages");
   app.add_option("--dp", options.dp, "Data parallel replicas");
   app.add_option("--ep", options.ep, "Expert parallel ranks");
+  app.add_option("--routing-skew", options.routing_skew,
+                 "Uneven use of experts: 100 x exponent of the power law over their loads")
+      ->check(CLI::Range(0, 1000));
   app.add_option("--dtype", options.dtype, "f32, bf16, int8 (quantised linear layers) or a dtype");
 }
 
@@ -77,6 +80,7 @@ Deployment deployment_from(const DeploymentOptions& options, const std::string& 
                                                   : 512;
     workload.context = options.context != 0 ? options.context : workload.new_tokens;
   }
+  workload.routing_skew = options.routing_skew;
   return {.model = model,
           .parallel = {options.dp, options.tp, options.pp, options.ep},
           .precision = precision_from(options.dtype, true),

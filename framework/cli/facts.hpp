@@ -21,6 +21,7 @@ struct DeploymentOptions {
   std::string phase = "decode";
   std::int64_t batch = 1, new_tokens = 0, context = 0;
   int tp = 1, pp = 1, dp = 1, ep = 1;
+  std::int64_t routing_skew = 0;
   std::string dtype = "bf16";
 };
 void add_deployment_options(CLI::App& app, DeploymentOptions& options);

@@ -100,39 +100,62 @@ Json mfu_json(const Priced& priced, const Options& options) {
   return out;
 }
 
+Json experts_json(const OperatorGraph& g) {
+  const ExpertUse& use = *g.expert_use;
+  return {{"routed", g.spec.moe->experts},
+          {"top_k", g.spec.moe->top_k},
+          {"routing_skew", g.deployment.workload.routing_skew},
+          {"active", use.active},
+          {"held_per_rank", use.held_per_rank},
+          {"active_per_rank", use.active_per_rank},
+          {"imbalance", use.imbalance}};
+}
+
+std::string experts_text(const OperatorGraph& g) {
+  if (!g.spec.moe) return {};
+  const ExpertUse& use = *g.expert_use;
+  return fmt::format(
+      "experts {} of {} per token, routing skew {} %: {} of {} active in a step; a rank holds {}, "
+      "the heaviest uses {} and has {:.3f} x the mean rows\n",
+      g.spec.moe->top_k, g.spec.moe->experts, g.deployment.workload.routing_skew, use.active,
+      g.spec.moe->experts, use.held_per_rank, use.active_per_rank, use.imbalance);
+}
+
 Json data_json(const Priced& priced, const Options& options) {
   const OperatorGraph& g = priced.graph;
   Json operators = Json::array();
   for (const Operator& op : g.operators) operators.push_back(operator_json(op, priced));
-  return {{"model",
-           {{"id", g.spec.id},
-            {"family", g.spec.family},
-            {"source", g.spec.source},
-            {"total_params", g.totals.parameters},
-            {"active_params", g.totals.active_parameters},
-            {"assumed", g.spec.assumed}}},
-          {"workload", g.deployment.workload},
-          {"parallel", g.deployment.parallel},
-          {"precision", g.deployment.precision},
-          {"convention",
-           {{"flops", "per_matrix"},
-            {"embedding", "out"},
-            {"lm_head", "in, last position"},
-            {"attention", "causal"},
-            {"recompute", "out"},
-            {"peak", "per_operator"}}},
-          {"operators", operators},
-          {"totals",
-           {{"matmul_flops", g.totals.matmul_flops},
-            {"flops", g.totals.flops},
-            {"bytes", g.totals.bytes},
-            {"flops_per_rank", g.totals.flops_per_rank},
-            {"bytes_per_rank", g.totals.bytes_per_rank},
-            {"weight_bytes_per_rank", priced.memory.largest.weight_bytes},
-            {"kv_bytes_per_token", priced.memory.kv_bytes_per_token},
-            {"memory_bytes_per_rank", priced.memory.largest.total()}}},
-          {"mfu", mfu_json(priced, options)},
-          {"warnings", g.warnings}};
+  Json out = {{"model",
+               {{"id", g.spec.id},
+                {"family", g.spec.family},
+                {"source", g.spec.source},
+                {"total_params", g.totals.parameters},
+                {"active_params", g.totals.active_parameters},
+                {"assumed", g.spec.assumed}}},
+              {"workload", g.deployment.workload},
+              {"parallel", g.deployment.parallel},
+              {"precision", g.deployment.precision},
+              {"convention",
+               {{"flops", "per_matrix"},
+                {"embedding", "out"},
+                {"lm_head", "in, last position"},
+                {"attention", "causal"},
+                {"recompute", "out"},
+                {"peak", "per_operator"}}},
+              {"operators", operators},
+              {"totals",
+               {{"matmul_flops", g.totals.matmul_flops},
+                {"flops", g.totals.flops},
+                {"bytes", g.totals.bytes},
+                {"flops_per_rank", g.totals.flops_per_rank},
+                {"bytes_per_rank", g.totals.bytes_per_rank},
+                {"weight_bytes_per_rank", priced.memory.largest.weight_bytes},
+                {"kv_bytes_per_token", priced.memory.kv_bytes_per_token},
+                {"memory_bytes_per_rank", priced.memory.largest.total()}}},
+              {"mfu", mfu_json(priced, options)},
+              {"warnings", g.warnings}};
+  if (g.spec.moe) out["experts"] = experts_json(g);
+  return out;
 }
 
 std::string human(const Priced& priced, const Options& options) {
@@ -156,8 +179,9 @@ std::string human(const Priced& priced, const Options& options) {
                fmt::format("{:.2f}", op.bytes_per_rank / 0x1p20), floor ? floor->bound : "-"});
   }
   out += table.text();
+  out += '\n' + experts_text(g);
   out += fmt::format(
-      "\nmatmul {:.3f} GFLOP a step; per rank {:.3f} GFLOP, {} moved\n"
+      "matmul {:.3f} GFLOP a step; per rank {:.3f} GFLOP, {} moved\n"
       "memory per rank {}: weights {}, KV cache {} ({} per token of the model), activations {}\n",
       g.totals.matmul_flops / 1e9, g.totals.matmul_flops_per_rank / 1e9,
       bytes_text(g.totals.bytes_per_rank),

@@ -31,7 +31,7 @@ std::vector<PlanGroup> groups_of(const Sweep& sweep, bool has_bf16) {
     for (const std::string& name : w.precisions.empty() ? sweep.precisions : w.precisions) {
       for (const std::int64_t batch : w.batches) {
         out.push_back({fmt::format("{} batch {} {}", phase_name(w.phase), batch, name),
-                       {w.phase, batch, w.new_tokens, w.context},
+                       {w.phase, batch, w.new_tokens, w.context, sweep.routing_skew},
                        precision_named(name, has_bf16)});
       }
     }
@@ -60,16 +60,20 @@ std::unique_ptr<Space> make_space(const Sweep& sweep, const ModelSpec& spec,
   SearchDomain group{.name = "workload"};
   for (const PlanGroup& g : groups) group.values.push_back(g.name);
   const auto parallel = [](const Point& p) {
-    return Parallel{.dp = p[1] + 1, .tp = p[2] + 1, .pp = p[3] + 1};
+    return Parallel{.dp = p[1] + 1, .tp = p[2] + 1, .pp = p[3] + 1, .ep = p[4] + 1};
   };
+  const auto devices = [](const Point& p) { return (p[1] + 1) * (p[2] + 1) * (p[3] + 1); };
   std::vector<Constraint> constraints = {
       {"shard_count",
        {"dp", "tp", "pp"},
-       [shards, parallel](const Point& p) {
-         return std::ranges::find(shards, parallel(p).devices()) != shards.end();
+       [shards, devices](const Point& p) {
+         return std::ranges::find(shards, devices(p)) != shards.end();
        }},
+      {"ep_exceeds_group",
+       {"dp", "tp", "ep"},
+       [](const Point& p) { return (p[1] + 1) * (p[2] + 1) % (p[4] + 1) == 0; }},
       {"impossible_split",
-       {"workload", "dp", "tp", "pp"},
+       {"workload", "dp", "tp", "pp", "ep"},
        [&spec, groups, parallel](const Point& p) {
          const PlanGroup& g = groups[static_cast<std::size_t>(p[0])];
          return !check_deployment(spec, {.model = spec.id,
@@ -80,7 +84,8 @@ std::unique_ptr<Space> make_space(const Sweep& sweep, const ModelSpec& spec,
   return std::make_unique<Space>(
       std::vector<SearchDomain>{group, degrees("dp", wants("data"), largest),
                                 degrees("tp", wants("tensor"), largest),
-                                degrees("pp", wants("pipeline"), largest)},
+                                degrees("pp", wants("pipeline"), largest),
+                                degrees("ep", wants("expert") && spec.moe, largest)},
       std::move(constraints));
 }
 
@@ -169,7 +174,8 @@ Deployment TunePlan::deployment(const Point& point) const {
   return {.model = spec.id,
           .parallel = {.dp = degree(*space, point, 1),
                        .tp = degree(*space, point, 2),
-                       .pp = degree(*space, point, 3)},
+                       .pp = degree(*space, point, 3),
+                       .ep = degree(*space, point, 4)},
           .precision = g.precision,
           .workload = g.workload};
 }
@@ -177,6 +183,10 @@ Deployment TunePlan::deployment(const Point& point) const {
 TunePlan make_plan(const Sweep& sweep, const LocalMachine& machine) {
   TunePlan plan{.sweep = sweep, .spec = load_model(sweep.model, config_dirs("models"))};
   plan.has_peaks = machine.measured.has_value();
+  if (sweep.routing_skew != 0 && !plan.spec.moe) {
+    throw refused("routing_skew is given, but " + plan.spec.id + " has no experts",
+                  sweep.routing_skew_where, "leave it out, or name a mixture of experts");
+  }
   plan.groups = groups_of(sweep, machine.has_bf16);
   if (plan.groups.empty())
     throw refused("no workload is left", sweep.file, "add dtype f32 or int8");
@@ -223,6 +233,7 @@ std::string TunePlan::text() const {
                     "\nseed " + std::to_string(sweep.seed) + "\nrounds " +
                     std::to_string(sweep.measure.rounds) + "\nsample_budget_s " +
                     fmt::format("{}", sweep.measure.sample_budget_s) + '\n';
+  if (spec.moe) out += "routing_skew " + std::to_string(sweep.routing_skew) + '\n';
   for (const Objective o : sweep.objectives) {
     out += "objective " + std::string(objective_name(o)) + '\n';
   }
@@ -242,6 +253,7 @@ std::string plan_report(const TunePlan& plan) {
       plan.hash().substr(0, 12), plan.spec.id, plan.sweep.sampler, plan.composers.size(),
       plan.space->product(), plan.kernels.size(), plan.sweep.measure.rounds, plan.predicted_s,
       plan.has_peaks ? "measured peaks" : "priors, no peaks measured yet");
+  if (plan.spec.moe) out += fmt::format("routing skew {} %\n", plan.sweep.routing_skew);
   for (const auto& [name, count] : plan.space->discarded()) {
     out += fmt::format("never proposed: {} by {}\n", count, name);
   }
@@ -272,17 +284,19 @@ Json plan_json(const TunePlan& plan) {
   for (const KernelCase& k : plan.kernels) kernels.push_back(k.key());
   Json discarded = Json::object();
   for (const auto& [name, count] : plan.space->discarded()) discarded[name] = count;
-  return {{"hash", plan.hash()},
-          {"model", plan.spec.id},
-          {"sampler", plan.sweep.sampler},
-          {"seed", std::to_string(plan.sweep.seed)},
-          {"rounds", plan.sweep.measure.rounds},
-          {"predicted_s", plan.predicted_s},
-          {"basis", plan.has_peaks ? "measured peaks" : "priors"},
-          {"configurations", deployments},
-          {"kernels", kernels},
-          {"discarded", discarded},
-          {"left_out", plan.left_out}};
+  Json out = {{"hash", plan.hash()},
+              {"model", plan.spec.id},
+              {"sampler", plan.sweep.sampler},
+              {"seed", std::to_string(plan.sweep.seed)},
+              {"rounds", plan.sweep.measure.rounds},
+              {"predicted_s", plan.predicted_s},
+              {"basis", plan.has_peaks ? "measured peaks" : "priors"},
+              {"configurations", deployments},
+              {"kernels", kernels},
+              {"discarded", discarded},
+              {"left_out", plan.left_out}};
+  if (plan.spec.moe) out["routing_skew"] = plan.sweep.routing_skew;
+  return out;
 }
 
 }  // namespace halmark::cli

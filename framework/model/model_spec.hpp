@@ -24,7 +24,6 @@ struct ExpertSpec {
   std::int64_t width = 0;         // of one routed expert
   std::int64_t shared_width = 0;  // of all experts that every token passes, together; 0 = none
   bool shared_gate = false;       // one more weight per token, for the shared experts
-  bool router_bias = false;       // added to the scores for the choice only
   RouterScoring scoring = RouterScoring::softmax;
   bool renormalize = true;  // the weights of a token's experts sum to 1
 };

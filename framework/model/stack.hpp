@@ -29,9 +29,9 @@ struct StageKernel {
 std::vector<StageKernel> stage_kernels(const OperatorGraph& graph, const StackPlacement& placement,
                                        std::size_t stage);
 
-// One stack per rank, rank = (replica * pp + stage) * tp + tensor rank; each has the rows of its own
-// experts. A kernel's instances are
-// numbered in execution order: layer l uses instance l where a layer uses the kernel once.
+// One stack per rank, rank = (replica * pp + stage) * tp + tensor rank; each has the rows of its
+// own experts. A kernel's instances are numbered in execution order: layer l uses instance l where
+// a layer uses the kernel once.
 std::vector<Stack> build_stacks(const OperatorGraph& graph, const StackPlacement& placement);
 
 }  // namespace halmark

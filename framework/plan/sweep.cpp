@@ -53,6 +53,10 @@ Sweep read(const TomlTable& root, std::string_view where) {
   out.precisions = root.choices("dtypes", known_precisions());
   out.strategies = root.has("strategies") ? root.choices("strategies", strategies) : strategies;
   if (root.has("shards")) out.shards = root.integers("shards", 1, 4096);
+  if (root.has("routing_skew")) {
+    out.routing_skew = root.integer("routing_skew", 0, 1000);
+    out.routing_skew_where = root.where("routing_skew");
+  }
   out.sampler = root.has("sampler") ? root.choice("sampler", samplers) : out.sampler;
   out.trials = root.integer_or("trials", 0, 10'000'000, out.trials);
   out.seed = static_cast<std::uint64_t>(root.integer_or("seed", 0, INT64_MAX, 1));

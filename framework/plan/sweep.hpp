@@ -38,6 +38,8 @@ struct Sweep {
   std::vector<std::string> strategies;  // subset of data, tensor, pipeline, expert
   std::vector<std::string> precisions;  // f32, bf16, int8
   std::vector<SweepWorkload> workloads;
+  std::int64_t routing_skew = 0;  // of mixtures of experts; see Workload
+  std::string routing_skew_where;
   std::vector<Objective> objectives;  // in order of printing
   std::string sampler = "grid";
   std::int64_t trials = 0;  // 0 = the whole space

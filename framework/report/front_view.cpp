@@ -142,6 +142,9 @@ std::string deployment_label(const Deployment& deployment, const RunReport& repo
     out += " n" + std::to_string(work.new_tokens);
   }
   if (varies(report, work.phase, &Workload::context)) out += " c" + std::to_string(work.context);
+  if (varies(report, work.phase, &Workload::routing_skew)) {
+    out += " s" + std::to_string(work.routing_skew);
+  }
   return out + ' ' + deployment.precision.name + ' ' + layout_label(deployment.parallel);
 }
 

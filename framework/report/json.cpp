@@ -39,17 +39,19 @@ Json config_json(const FrontRow& row) {
   const Deployment& d = row.evaluation->deployment;
   Json strategy = Json::object();
   for (const auto& [name, how] : report::strategies(*row.estimate)) strategy[name] = how;
-  return {{"model", d.model},
-          {"phase", std::string(phase_name(d.workload.phase))},
-          {"batch", d.workload.batch},
-          {"new_tokens", d.workload.new_tokens},
-          {"context", d.workload.context},
-          {"dp", d.parallel.dp},
-          {"tp", d.parallel.tp},
-          {"pp", d.parallel.pp},
-          {"ep", d.parallel.ep},
-          {"precision", d.precision},
-          {"strategy", strategy}};
+  Json out = {{"model", d.model},
+              {"phase", std::string(phase_name(d.workload.phase))},
+              {"batch", d.workload.batch},
+              {"new_tokens", d.workload.new_tokens},
+              {"context", d.workload.context},
+              {"dp", d.parallel.dp},
+              {"tp", d.parallel.tp},
+              {"pp", d.parallel.pp},
+              {"ep", d.parallel.ep},
+              {"precision", d.precision},
+              {"strategy", strategy}};
+  if (d.workload.routing_skew != 0) out["routing_skew"] = d.workload.routing_skew;
+  return out;
 }
 
 Json front_json(const FrontRow& row) {

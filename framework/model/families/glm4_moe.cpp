@@ -1,5 +1,6 @@
-// GLM-4.5: the first layers dense, sigmoid scores with a bias for the choice, shared experts of the
-// routed ones' width, biases on q, k and v. Its extra prediction layers are not part of a step.
+// GLM-4.5: the first layers dense, sigmoid scores, shared experts of the routed ones' width, biases
+// on q, k and v. The correction of the scores for the choice is state of training and no parameter;
+// the extra prediction layers are not part of a step.
 #include <array>
 
 #include "model/families/moe.hpp"
@@ -19,7 +20,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
   ExpertSpec& experts = *spec.moe;
   experts.shared_width = config.count("n_shared_experts").value_or(0) * experts.width;
   experts.scoring = RouterScoring::sigmoid;
-  experts.router_bias = true;
   experts.renormalize = config.flag_or("norm_topk_prob", true);
   spec.qkv_bias = config.flag("attention_bias").value_or(false);
   spec.qk_norm = config.flag("use_qk_norm").value_or(false);

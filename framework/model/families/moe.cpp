@@ -74,8 +74,7 @@ void emit(const ModelSpec& spec, GraphBuilder& b) {
             .columns_in = GraphBuilder::replicated(spec.hidden),
             .columns_out = GraphBuilder::replicated(moe.experts),
             .split = Split::replicated,
-            .dtype = b.precision().activation,
-            .has_bias = moe.router_bias});
+            .dtype = b.precision().activation});
   b.route("moe_route", moe);
   b.dispatch("moe_dispatch");
   experts(spec, b);

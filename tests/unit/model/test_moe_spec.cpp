@@ -38,14 +38,13 @@ TEST(MoeSpec, granite_routes_by_softmax_over_the_chosen) {
   EXPECT_TRUE(spec.tied);
 }
 
-TEST(MoeSpec, glm_has_dense_layers_first_shared_experts_and_a_router_bias) {
+TEST(MoeSpec, glm_has_dense_layers_first_and_shared_experts) {
   const ModelSpec spec = shipped("glm-4.5");
   EXPECT_EQ(spec.intermediate, 12288);
   EXPECT_FALSE(spec.is_sparse[2]);
   EXPECT_TRUE(spec.is_sparse[3]);
   EXPECT_EQ(spec.moe->shared_width, 1536);
   EXPECT_EQ(spec.moe->scoring, RouterScoring::sigmoid);
-  EXPECT_TRUE(spec.moe->router_bias);
   EXPECT_TRUE(spec.qk_norm);
   EXPECT_FALSE(shipped("glm-4.5-air").qk_norm);
 }

@@ -147,6 +147,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "s.toml:9:1: unknown key 'point' in [validate]; did you mean 'points'"},
         Refused{"name = 'a'", "name = ", "s.toml:1:"}));
 
+TEST(Sweep, routing_is_even_unless_a_skew_is_stated) {
+  EXPECT_EQ(parse_sweep(minimal, "s.toml").routing_skew, 0);
+  const Sweep skewed = parse_sweep("routing_skew = 50\n" + minimal, "s.toml");
+  EXPECT_EQ(skewed.routing_skew, 50);
+  EXPECT_EQ(skewed.routing_skew_where, "s.toml:1:16");
+  EXPECT_NE(refusal("routing_skew = 1001\n" + minimal).find("1001"), std::string::npos);
+  EXPECT_NE(refusal("routing_skew = -1\n" + minimal).find("-1"), std::string::npos);
+}
+
 TEST(Sweep, one_without_a_workload_is_refused) {
   const std::string said = refusal("name = 'a'\nmodel = 'm'\ndtypes = 'f32'\n");
   EXPECT_TRUE(said.starts_with("s.toml: no [[workload]] is given")) << said;
