@@ -167,4 +167,14 @@ testing::AssertionResult is_figure_or_has_reason(const Json& object, const std::
          << key << " is neither a number nor explained: " << object.dump();
 }
 
+int told_trials(const std::string& err) {
+  int out = 0;
+  std::istringstream lines(err);
+  for (std::string line; std::getline(lines, line) && !lines.eof();) {
+    if (!line.starts_with("tune ") || line.find('/') == std::string::npos) continue;
+    out = std::max(out, std::stoi(line.substr(5)));
+  }
+  return out;
+}
+
 }  // namespace halmark::integration

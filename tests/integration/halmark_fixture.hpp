@@ -49,6 +49,8 @@ class HalmarkTest : public testing::Test {
 Json envelope_of(const std::string& text);
 // A number, or null beside a reason: on a busy machine the validity gate withholds figures.
 testing::AssertionResult is_figure_or_has_reason(const Json& object, const std::string& key);
+// "tune 17/50 failed ..." on stderr -> 17, the last that was told whole; 0 before the first.
+int told_trials(const std::string& err);
 // One line, ending in a newline.
 testing::AssertionResult is_one_line(const std::string& text);
 // First value of a query, as text; "" when there is no row.

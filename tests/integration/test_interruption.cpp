@@ -4,75 +4,15 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "halmark_fixture.hpp"
+#include "running_processes.hpp"
 
 namespace halmark::integration {
 namespace {
 
 namespace fs = std::filesystem;
-
-// "tune 17/50 failed ..." -> 17, the last that was told whole; 0 before the first.
-int told(const std::string& err) {
-  int out = 0;
-  std::istringstream lines(err);
-  for (std::string line; std::getline(lines, line) && !lines.eof();) {
-    if (!line.starts_with("tune ") || line.find('/') == std::string::npos) continue;
-    out = std::max(out, std::stoi(line.substr(5)));
-  }
-  return out;
-}
-
-struct RunningProcess {
-  pid_t pid = 0, parent = 0;
-  std::string start;  // in clock ticks: a reused number is another process
-};
-
-// Of all processes that are not zombies.
-std::vector<RunningProcess> running() {
-  std::vector<RunningProcess> out;
-  std::error_code gone;
-  for (const auto& entry : fs::directory_iterator("/proc", gone)) {
-    const std::string name = entry.path().filename().string();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream file(entry.path() / "stat");
-    std::string text;
-    if (!std::getline(file, text)) continue;
-    // The name in parentheses may contain anything; the fields behind it are plain.
-    std::istringstream fields(text.substr(text.rfind(')') + 1));
-    RunningProcess p{.pid = std::stoi(name)};
-    std::string state, skipped;
-    fields >> state >> p.parent;
-    for (int i = 5; i < 22; ++i) fields >> skipped;
-    fields >> p.start;
-    if (state != "Z" && state != "X") out.push_back(p);
-  }
-  return out;
-}
-
-std::vector<RunningProcess> descendants_of(pid_t root) {
-  const std::vector<RunningProcess> all = running();
-  std::vector<pid_t> parents = {root};
-  std::vector<RunningProcess> out;
-  for (std::size_t i = 0; i < parents.size(); ++i) {
-    for (const RunningProcess& p : all) {
-      if (p.parent != parents[i]) continue;
-      out.push_back(p);
-      parents.push_back(p.pid);
-    }
-  }
-  return out;
-}
-
-// The parent of an orphan changes: number and start time stay.
-bool is_running(const RunningProcess& wanted) {
-  return std::ranges::any_of(running(), [&](const RunningProcess& p) {
-    return p.pid == wanted.pid && p.start == wanted.start;
-  });
-}
 
 class Interruption : public HalmarkTest {
  protected:
@@ -111,8 +51,8 @@ TEST_F(Interruption, five_kills_lose_nothing) {
     process.signal(SIGKILL);
     const Outcome o = process.wait();
     EXPECT_EQ(o.signal, SIGKILL);
-    EXPECT_GE(told(o.err), static_cast<int>(line) - 1);
-    EXPECT_GE(measurements(), told(o.err)) << "a told row is missing after kill " << kill;
+    EXPECT_GE(told_trials(o.err), static_cast<int>(line) - 1);
+    EXPECT_GE(measurements(), told_trials(o.err)) << "a told row is missing after kill " << kill;
     EXPECT_GT(measurements(), before);
     expect_intact();
   }
@@ -142,7 +82,7 @@ TEST_F(Interruption, sigint_ends_with_130_and_the_same_command_goes_on) {
   process.signal_group(SIGINT);
   const Outcome o = process.wait();
   EXPECT_EQ(o.exit_code, 130) << o.err;
-  EXPECT_GE(measurements(), told(o.err));
+  EXPECT_GE(measurements(), told_trials(o.err));
   EXPECT_LT(measurements(), 50);
   expect_intact();
   const Outcome second = run(tune());

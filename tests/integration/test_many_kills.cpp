@@ -1,0 +1,100 @@
+// Two hundred SIGKILLs at random instants, of the run or of one of its workers: what was told is
+// stored, the database stays intact, and the same command ends what was begun.
+#include <poll.h>
+
+#include <chrono>
+#include <csignal>
+#include <random>
+
+#include "halmark_fixture.hpp"
+#include "running_processes.hpp"
+
+namespace halmark::integration {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kills_wanted = 200;
+
+class ManyKills : public HalmarkTest {
+ protected:
+  ManyKills() {
+    tiny_sweep("fake", "shards = [1]");
+    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
+    trials_ =
+        2 * static_cast<std::int64_t>(data_of({"tune", "tiny.toml", "--plan"})["kernels"].size());
+  }
+
+  // A database for each run that came to its end.
+  std::string database() const { return "r" + std::to_string(finished_) + ".db"; }
+  Launch tune() const { return launch({"tune", "tiny.toml", "--db", database()}); }
+
+  std::int64_t stored() const {
+    if (!fs::exists(path(database()))) return 0;
+    return sql_count(path(database()), "SELECT count(*) FROM entry WHERE kind = 'measurement'");
+  }
+  std::int64_t distinct() const {
+    return sql_count(path(database()),
+                     "SELECT count(*) FROM (SELECT DISTINCT key, json_extract(body, '$.round') "
+                     "FROM entry WHERE kind = 'measurement')");
+  }
+
+  // The instant lies anywhere in the life of a run.
+  void wait_at_random(std::chrono::milliseconds life) {
+    std::uniform_int_distribution<int> instant(0, static_cast<int>(life.count()));
+    poll(nullptr, 0, instant(random_));
+  }
+
+  void expect_nothing_lost(const Outcome& o, std::int64_t before) {
+    EXPECT_GE(stored(), before);
+    EXPECT_GE(stored(), told_trials(o.err)) << "a told row is missing: " << o.err;
+    if (!fs::exists(path(database()))) return;
+    EXPECT_EQ(distinct(), stored()) << "a trial is stored twice";
+    const Json check = data_of({"verify", database()});
+    EXPECT_TRUE(check["findings"].empty()) << check.dump(1);
+  }
+
+  void note_end(const Outcome& o) {
+    if (o.signal != 0 || o.exit_code == 5) return;  // 5: killed while the plugin was asked
+    EXPECT_EQ(stored(), trials_);
+    ++finished_;
+  }
+
+  std::mt19937 random_{20261121};
+  std::int64_t trials_ = 0;
+  int finished_ = 0;
+};
+
+TEST_F(ManyKills, lose_nothing_whoever_is_hit) {
+  const auto begin = Clock::now();
+  ASSERT_EQ(run(tune()).exit_code, 0);
+  const auto life = std::chrono::ceil<std::chrono::milliseconds>(Clock::now() - begin);
+  ++finished_;
+  int parents = 0, workers = 0;
+  while (parents + workers < kills_wanted && !HasFailure()) {
+    const std::int64_t before = stored();
+    Process process(tune());
+    wait_at_random(life);
+    const std::vector<RunningProcess> below = descendants_of(process.pid());
+    const bool hits_worker = random_() % 2 == 0 && !below.empty();
+    const pid_t victim = hits_worker ? below[random_() % below.size()].pid : process.pid();
+    if (kill(victim, SIGKILL) == 0) ++(hits_worker ? workers : parents);
+    const Outcome o = process.wait();
+    ASSERT_FALSE(o.timed_out) << o.err;
+    // A lost worker is replaced, or its trial is a row that says so; never the end of the run.
+    if (o.signal == 0)
+      EXPECT_TRUE(o.exit_code == 0 || o.exit_code == 4 || o.exit_code == 5) << o.err;
+    expect_nothing_lost(o, before);
+    note_end(o);
+  }
+  EXPECT_GT(parents, kills_wanted / 8);
+  EXPECT_GT(workers, kills_wanted / 8);
+  // Whatever is left open is ended by the same command.
+  const Outcome last = run(tune());
+  EXPECT_EQ(last.exit_code, 0) << last.err;
+  EXPECT_EQ(stored(), trials_);
+}
+
+}  // namespace
+}  // namespace halmark::integration
