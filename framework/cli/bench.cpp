@@ -3,9 +3,12 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 
+#include "cli/bench_cases.hpp"
+#include "cli/bench_variants.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/kernel_points.hpp"
@@ -13,76 +16,25 @@
 #include "core/version.hpp"
 #include "journal/store.hpp"
 #include "journal/writer_lock.hpp"
-#include "kernels/contract.hpp"
-#include "plan/param_grid.hpp"
 
 namespace halmark::cli {
 namespace {
 
-struct Options {
-  std::string op, params, kernel;
-  std::vector<std::string> dtypes;
-  std::string backend = "cpu", device = "0", mode = "rotate_const";
-  int parts = 1, shards = 1, rounds = 3, sets = 4;
-  double seconds = 0.2;
-  bool keep = false;
-};
+constexpr int rounds_of_winner_min = 3;
 
-// Sets every dtype parameter that the contract asks for and the user did not name.
-void apply_dtype(const OpContract& contract, Dtype dtype, Params& params) {
-  for (const ParamSpec& spec : contract.params()) {
-    if (spec.kind != ParamKind::dtype || params.find(spec.name)) continue;
-    const bool is_output = spec.name == "dst_dtype";
-    Dtype value = dtype;
-    // The field's pairs: s8 products accumulate in s32; the quantiser starts from floats.
-    if (dtype == Dtype::s8 && contract.name().ends_with("gemm") && is_output) value = Dtype::s32;
-    if (spec.fallback) continue;
-    params.set(spec.name, static_cast<std::int64_t>(value));
-  }
-}
-
-KernelCase case_of(const Options& options, const OpContract& contract, Params params, Dtype dtype) {
-  apply_dtype(contract, dtype, params);
-  const CacheMode mode = options.mode == "hot"          ? CacheMode::hot
-                         : options.mode == "rotate_all" ? CacheMode::rotate_all
-                                                        : CacheMode::rotate_const;
-  const Problem problem = complete_problem({options.op, params});
-  // The ranks of a collective are shards: each has its own part of the device.
-  const int ranks = static_cast<int>(problem.params.value_or("ranks", 1));
-  const int shards = std::max(options.shards, ranks);
-  return {.problem = problem,
-          .kernel = options.kernel,
-          .backend = options.backend,
-          .device = options.device,
-          .parts = std::max(options.parts, shards),
-          .shards_at_once = shards,
-          .mode = mode,
-          .sets = mode == CacheMode::hot ? 1 : options.sets};
-}
-
-std::vector<KernelCase> cases_of(const Options& options) {
-  const OpContract* contract = find_contract(options.op);
-  if (contract == nullptr) {
-    std::vector<std::string> names;
-    for (const OpContract* c : all_contracts()) names.emplace_back(c->name());
-    throw refused("unknown op '" + options.op + "'", {}, suggestion(options.op, names));
-  }
-  const std::vector<Params> grid = parse_param_grid(options.params);
-  std::vector<KernelCase> out;
-  for (const std::string& text : options.dtypes) {
-    const auto dtype = parse_dtype(text);
-    if (!dtype) {
-      std::vector<std::string> names;
-      for (const Dtype d : all_dtypes()) names.emplace_back(dtype_name(d));
-      throw refused("unknown dtype '" + text + "'", {}, suggestion(text, names));
+std::string command_line(const BenchOptions& options) {
+  std::string out = "halmark bench";
+  if (!options.sweep.empty()) out += " --sweep " + options.sweep;
+  if (!options.op.empty()) out += " --op " + options.op;
+  if (!options.params.empty()) out += " --params " + options.params;
+  const auto add_list = [&out](const char* name, const std::vector<std::string>& items) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      out += (i == 0 ? std::string(name) : ",") + items[i];
     }
-    for (const Params& given : grid) {
-      KernelCase next = case_of(options, *contract, given, *dtype);
-      // Where --params gives every dtype, --dtype has nothing left to vary.
-      if (std::ranges::find(out, next) == out.end()) out.push_back(std::move(next));
-    }
-  }
-  return out;
+  };
+  add_list(" --dtype ", options.dtypes);
+  add_list(" --variants ", options.variants);
+  return out + " --backend " + options.backend;
 }
 
 Json row_json(const KernelPoint& p) {
@@ -108,13 +60,51 @@ Json row_json(const KernelPoint& p) {
               {"first_ns", p.one_time.first_ns},
               {"status", std::string(status_name(p.status))},
               {"reason", p.reason}};
+  if (!p.mfu) out["mfu_reason"] = p.mfu_reason;
+  if (!p.duration_ns) out["duration_ns_median_reason"] = p.reason;
   if (p.busbw_bytes_per_s) {
     out["algbw_bytes_per_s"] = *p.algbw_bytes_per_s;
     out["busbw_bytes_per_s"] = *p.busbw_bytes_per_s;
   }
-  if (!p.mfu) out["mfu_reason"] = p.mfu_reason;
-  if (!p.duration_ns) out["duration_ns_median_reason"] = p.reason;
   return out;
+}
+
+void check_options(const BenchOptions& options) {
+  if (!options.sweep.empty()) {
+    if (options.variants.empty()) {
+      throw refused("--sweep is for --variants", {}, "halmark tune measures a sweep");
+    }
+    if (!options.params.empty() || !options.dtypes.empty()) {
+      throw refused("--sweep brings its own problems: leave out --params and --dtype");
+    }
+  } else if (options.op.empty() || options.dtypes.empty()) {
+    throw refused(std::string(options.op.empty() ? "--op" : "--dtype") + " is required", {},
+                  "see halmark bench --help");
+  }
+  // Of one process nobody knows how far the next one is from it.
+  if (!options.variants.empty() && options.keep && options.rounds < rounds_of_winner_min) {
+    throw refused(fmt::format("a winner needs {} rounds or more", rounds_of_winner_min), {},
+                  "leave out --store to look at fewer");
+  }
+}
+
+std::vector<Measurement> measure(const GlobalOptions& global, const BenchOptions& options,
+                                 const FoundPlugin& plugin, const LocalMachine& machine,
+                                 const std::function<void(const Measurement&)>& sink,
+                                 std::span<const KernelCase> cases) {
+  Progress progress(global, "bench");
+  CampaignOptions campaign = campaign_for(plugin, machine);
+  campaign.rounds = options.rounds;
+  campaign.rule.budget_s = options.seconds;
+  campaign.should_stop = interrupted;
+  campaign.sink = sink;
+  campaign.progress = [&](const CampaignProgress& p) {
+    progress.step(static_cast<std::size_t>(p.done), static_cast<std::size_t>(p.total),
+                  static_cast<std::size_t>(p.failed), p.current, p.left_s.value_or(-1));
+  };
+  std::vector<Measurement> rows = Campaign(std::move(campaign)).run(cases);
+  progress.finish();
+  return rows;
 }
 
 // Rounds shuffle the cases; a sweep reads in the order in which it was asked for.
@@ -134,7 +124,7 @@ std::string rate_of(const KernelPoint& p) {
 }
 
 // What a collective does with a link says more than fractions of the memory's speed.
-std::string points_table(const std::vector<KernelPoint>& points, bool are_collectives) {
+std::string point_table(const std::vector<KernelPoint>& points, bool are_collectives) {
   std::vector<std::string> head{"problem", "device", "implementation", "median", "interval"};
   const std::vector<std::string> figures =
       are_collectives ? std::vector<std::string>{"algbw", "busbw"}
@@ -164,70 +154,94 @@ std::string points_table(const std::vector<KernelPoint>& points, bool are_collec
   return table.text();
 }
 
-CommandResult execute(const GlobalOptions& global, const Options& options) {
-  const std::vector<KernelCase> cases = cases_of(options);
+ExitCode exit_code_of(const std::vector<KernelPoint>& points) {
+  if (interrupted()) return interrupt_exit_code();
+  ExitCode out = ExitCode::ok;
+  for (const KernelPoint& p : points) {
+    if (p.status == Status::wrong_result || p.status == Status::nan_result) {
+      return ExitCode::incorrect;
+    }
+    if (counts_as_failure(p.status)) out = ExitCode::partial;
+  }
+  return out;
+}
+
+// Only a comparison that ran to its end is a conclusion.
+void keep_winners(const std::vector<Winner>& winners, Store& store, std::int64_t run) {
+  if (interrupted()) return;
+  for (const Winner& winner : winners) store.append(run, winner);
+}
+
+CommandResult execute(const GlobalOptions& global, const BenchOptions& options) {
+  check_options(options);
+  std::vector<KernelCase> cases;
+  if (options.sweep.empty()) cases = cases_of(options);
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, options.backend);
   check_device(plugin, options.device);
   check_kernel(plugin, options.kernel);
   const LocalMachine machine = local_machine();
+  if (!options.sweep.empty()) cases = sweep_questions(options, machine);
+  std::vector<VariantSet> sets;
+  if (!options.variants.empty()) {
+    sets = variants_of(cases, variant_filters(options.variants, plugin, cases), plugin);
+    cases = variant_cases(sets);
+  }
   std::unique_ptr<Store> store;
   std::int64_t run = 0;
+  std::function<void(const Measurement&)> sink;
   if (options.keep) {
     store = open_store(database_path(global));
-    run = store->begin_run({.command = "halmark bench --op " + options.op,
+    run = store->begin_run({.command = command_line(options),
                             .fingerprint = machine.fingerprint,
                             .tool_version = tool_version,
                             .tool_build = tool_build,
                             .started_utc = journal::utc_now()});
+    sink = [&](const Measurement& m) { store->append(run, m); };
   }
-  Progress progress(global, "bench");
-  CampaignOptions campaign = campaign_for(plugin, machine);
-  campaign.rounds = options.rounds;
-  campaign.rule.budget_s = options.seconds;
-  campaign.should_stop = interrupted;
-  if (store) campaign.sink = [&](const Measurement& m) { store->append(run, m); };
-  campaign.progress = [&](const CampaignProgress& p) {
-    progress.step(static_cast<std::size_t>(p.done), static_cast<std::size_t>(p.total),
-                  static_cast<std::size_t>(p.failed), p.current, p.left_s.value_or(-1));
-  };
-  const std::vector<Measurement> rows = Campaign(std::move(campaign)).run(cases);
-  progress.finish();
-
-  CommandResult result;
-  Json list = Json::array();
+  const std::vector<Measurement> rows = measure(global, options, plugin, machine, sink, cases);
   const std::vector<KernelPoint> points = in_order_of(cases, kernel_points(rows, machine));
-  for (const KernelPoint& p : points) {
-    list.push_back(row_json(p));
-    if (counts_as_failure(p.status)) result.exit_code = ExitCode::partial;
-    if (p.status == Status::wrong_result || p.status == Status::nan_result) {
-      result.exit_code = ExitCode::incorrect;
-    }
-  }
+
+  CommandResult result{.exit_code = exit_code_of(points)};
+  Json list = Json::array();
+  for (const KernelPoint& p : points) list.push_back(row_json(p));
   result.data = {{"rows", list}};
-  result.text = points_table(points, cases.front().is_collective());
+  if (sets.empty()) {
+    result.text = point_table(points, cases.front().is_collective());
+  } else {
+    VariantResult compared = compare_variants(sets, rows, machine);
+    result.text = std::move(compared.text);
+    result.data["problems"] = std::move(compared.problems);
+    if (store) keep_winners(compared.winners, *store, run);
+  }
   if (!machine.measured) {
     result.warnings.push_back({"W-ENV-05", "peaks", "no measured peaks for this machine",
                                "halmark peaks measures them; without them there is no MFU"});
   }
-  if (interrupted()) result.exit_code = interrupt_exit_code();
   return result;
 }
 
 }  // namespace
 
 Action add_bench(CLI::App& app) {
-  auto o = std::make_shared<Options>();
-  app.add_option("--op", o->op, "Op to measure: gemm, attention, rmsnorm, copy, ...")->required();
+  auto o = std::make_shared<BenchOptions>();
+  app.add_option("--op", o->op, "Op to measure: gemm, attention, rmsnorm, copy, ...");
   app.add_option(
       "--params", o->params,
       "name=value,... as in the op's contract; several values as [64,4096], [64..65536*4] or "
       "[64..512+64]: every combination is measured");
-  app.add_option("--dtype", o->dtypes, "dtypes, comma-separated")->delimiter(',')->required();
+  app.add_option("--dtype", o->dtypes, "dtypes, comma-separated")->delimiter(',');
   app.add_option("--backend", o->backend, "Backend, for example cpu");
   app.add_option("--device", o->device, "Device of the backend");
   app.add_option("--kernel", o->kernel,
                  "Kernel of the plugin (default: the first that supports it)");
+  app.add_option("--variants", o->variants,
+                 "Compare ways of running each problem: all, or kernels as NAME or "
+                 "NAME:parameter=value+parameter=value; the plugin's default is always among them")
+      ->delimiter(',')
+      ->excludes("--kernel");
+  app.add_option("--sweep", o->sweep,
+                 "With --variants: the problems of this sweep, of --op or of all ops");
   app.add_option("--parts", o->parts, "Cut the device into equal parts; use one")
       ->check(CLI::Range(1, 4096));
   app.add_option("--shards", o->shards, "Parts that run the problem at the same time")
@@ -238,7 +252,8 @@ Action add_bench(CLI::App& app) {
   app.add_option("--rounds", o->rounds, "Fresh processes per case")->check(CLI::Range(1, 99));
   app.add_option("--seconds", o->seconds, "Sampling time per case and round")
       ->check(CLI::Range(0.001, 600.0));
-  app.add_flag("--store", o->keep, "Keep the rows in the results database");
+  app.add_flag("--store", o->keep,
+               "Keep the rows, and with --variants the winners, in the results database");
   return [o](const GlobalOptions& global) { return execute(global, *o); };
 }
 

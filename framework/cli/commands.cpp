@@ -8,22 +8,26 @@ Action add_bench(CLI::App& app);
 Action add_devices(CLI::App& app);
 Action add_doctor(CLI::App& app);
 Action add_model(CLI::App& app);
+Action add_new_plugin(CLI::App& app);
 Action add_peaks(CLI::App& app);
 Action add_report(CLI::App& app);
 Action add_run(CLI::App& app);
 Action add_tune(CLI::App& app);
 Action add_verify(CLI::App& app);
+Action add_winners(CLI::App& app);
 
 std::span<const Command> commands() {
   static constexpr std::array table = {
       Command{"devices", "List backends and devices, and why a backend is absent", 1, add_devices},
       Command{"peaks", "Measure peak FLOP/s and bandwidth; write a device file", 1, add_peaks},
       Command{"bench", "Measure kernels of one op", 1, add_bench},
+      Command{"winners", "List the fastest kernel variants that bench has stored", 1, add_winners},
       Command{"model", "Price one step of a model: FLOPs, bytes, memory, bounds", 1, add_model},
       Command{"tune", "Measure, model and search a sweep; print its Pareto front", 1, add_tune},
       Command{"run", "Execute a whole layer stack and compare with the estimate", 1, add_run},
       Command{"report", "Write the report of a stored run again", 1, add_report},
       Command{"verify", "Check every row and chain of a results database", 1, add_verify},
+      Command{"new-plugin", "Write a plugin project of your own to start from", 1, add_new_plugin},
       Command{"doctor", "Check plugins, libraries, permissions and this machine", 1, add_doctor},
   };
   return table;

@@ -55,9 +55,26 @@ std::vector<fs::path> config_dirs(std::string_view kind) {
   return out;
 }
 
+fs::path installation_prefix() {
+  const fs::path prefix = program_path().parent_path().parent_path();
+  std::error_code ignored;
+  return fs::exists(prefix / "include/halmark/halmark_plugin.h", ignored) ? prefix : fs::path();
+}
+
+fs::path plugin_template_dir() {
+  const fs::path installed =
+      program_path().parent_path().parent_path() / "share/halmark/plugin_template";
+  std::error_code ignored;
+  for (const fs::path& folder : {installed, fs::path(HALMARK_SOURCE_PLUGIN_TEMPLATE)}) {
+    if (fs::is_directory(folder, ignored)) return folder;
+  }
+  throw unfit("the template of a plugin is not installed: " + installed.string(),
+              "install halmark anew: cmake --install");
+}
+
 std::string database_path(const GlobalOptions& options) {
   if (!options.db.empty()) return options.db;
-  return (created(xdg("XDG_STATE_HOME", ".local/state")) / "halmark.db").string();
+  return (xdg("XDG_STATE_HOME", ".local/state") / "halmark.db").string();
 }
 
 fs::path cache_dir() { return created(xdg("XDG_CACHE_HOME", ".cache")); }

@@ -7,6 +7,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/peaks.hpp"
 #include "cli/stored_run.hpp"
+#include "cli/stored_winners.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune_measure.hpp"
 #include "cli/tune_validate.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 struct Options {
   std::string sweep;
-  bool plan_only = false;
+  bool plan_only = false, takes_defaults = false;
   std::string sampler;
   std::vector<std::string> out;
   std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
@@ -25,6 +26,7 @@ struct Options {
 std::string command_line(const Options& options) {
   std::string out = "halmark tune " + options.sweep;
   if (!options.sampler.empty()) out += " --sampler " + options.sampler;
+  if (options.takes_defaults) out += " --no-winners";
   if (!options.validate.empty())
     out += options.validate == "all" ? " --validate=all" : " --validate";
   return out;
@@ -55,7 +57,10 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   if (!options.sampler.empty()) sweep.sampler = options.sampler;
   LocalMachine machine = local_machine();
   if (options.plan_only) {
-    const TunePlan plan = make_plan(sweep, machine);
+    const TunePlan plan = make_plan(
+        sweep, machine,
+        options.takes_defaults ? WinnerTable{}
+                               : stored_winners(global, machine.fingerprint, sweep.backend));
     return {.data = plan_json(plan), .text = plan_report(plan)};
   }
   make_plan(sweep, machine);  // refuses what is impossible before anything is written or run
@@ -68,7 +73,10 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
         measure_and_keep_peaks(global, machine, true, measured_device_path(machine.fingerprint));
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
   }
-  const TunePlan plan = make_plan(sweep, machine);
+  const TunePlan plan =
+      make_plan(sweep, machine,
+                options.takes_defaults ? WinnerTable{}
+                                       : stored_winners(*store, machine.fingerprint, plugin.hash));
   note(global, plan_report(plan) + '\n');
   const TuneContext context{.global = &global,
                             .machine = &machine,
@@ -102,6 +110,8 @@ Action add_tune(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("sweep", o->sweep, "Sweep file (configs/sweeps/*.toml)")->required();
   app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
+  app.add_flag("--no-winners", o->takes_defaults,
+               "Kernels as the plugin chooses them, not as halmark winners lists them");
   app.add_option("--sampler", o->sampler, "grid or nsga2, instead of the sweep's");
   app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
   app.add_option("--validate", o->validate, "Run front points whole: --validate or --validate=all")

@@ -100,11 +100,7 @@ void add_composers(TunePlan& plan, const LocalMachine& machine) {
       OperatorGraph& graph = std::get<OperatorGraph>(built);
       const auto short_of = check_memory(memory_use(graph), machine.machine.memory_bytes / parts);
       if (!short_of) {
-        const StackPlacement placement{.backend = plan.sweep.backend,
-                                       .device = plan.sweep.device,
-                                       .parts = parts,
-                                       .ring_bytes = ring_bytes(machine, parts)};
-        plan.composers.try_emplace(deployment, std::move(graph), placement,
+        plan.composers.try_emplace(deployment, std::move(graph), plan.placement(machine, parts),
                                    device_facts(machine, parts));
         continue;
       }
@@ -180,8 +176,22 @@ Deployment TunePlan::deployment(const Point& point) const {
           .workload = g.workload};
 }
 
-TunePlan make_plan(const Sweep& sweep, const LocalMachine& machine) {
+StackPlacement TunePlan::placement(const LocalMachine& machine, int parts) const {
+  return {.backend = sweep.backend,
+          .device = sweep.device,
+          .parts = parts,
+          .ring_bytes = ring_bytes(machine, parts),
+          .winners = &winners};
+}
+
+std::size_t TunePlan::kernels_with_winner() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(kernels, [](const KernelCase& k) { return !k.kernel.empty(); }));
+}
+
+TunePlan make_plan(const Sweep& sweep, const LocalMachine& machine, WinnerTable winners) {
   TunePlan plan{.sweep = sweep, .spec = load_model(sweep.model, config_dirs("models"))};
+  plan.winners = std::move(winners);
   plan.has_peaks = machine.measured.has_value();
   if (sweep.routing_skew != 0 && !plan.spec.moe) {
     throw refused("routing_skew is given, but " + plan.spec.id + " has no experts",
@@ -254,6 +264,10 @@ std::string plan_report(const TunePlan& plan) {
       plan.space->product(), plan.kernels.size(), plan.sweep.measure.rounds, plan.predicted_s,
       plan.has_peaks ? "measured peaks" : "priors, no peaks measured yet");
   if (plan.spec.moe) out += fmt::format("routing skew {} %\n", plan.sweep.routing_skew);
+  if (plan.winners.size() > 0) {
+    out += fmt::format("winners: {} of {} kernels run a stored winner, the others their default\n",
+                       plan.kernels_with_winner(), plan.kernels.size());
+  }
   for (const auto& [name, count] : plan.space->discarded()) {
     out += fmt::format("never proposed: {} by {}\n", count, name);
   }
@@ -293,6 +307,7 @@ Json plan_json(const TunePlan& plan) {
               {"basis", plan.has_peaks ? "measured peaks" : "priors"},
               {"configurations", deployments},
               {"kernels", kernels},
+              {"winners", plan.kernels_with_winner()},
               {"discarded", discarded},
               {"left_out", plan.left_out}};
   if (plan.spec.moe) out["routing_skew"] = plan.sweep.routing_skew;

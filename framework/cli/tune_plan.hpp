@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/session.hpp"
+#include "core/winner.hpp"
 #include "model/composer.hpp"
 #include "plan/sweep.hpp"
 #include "search/space.hpp"
@@ -30,8 +31,11 @@ struct TunePlan {
   std::vector<std::string> left_out;
   double predicted_s = 0;
   bool has_peaks = false;  // false: predictions rest on priors
+  WinnerTable winners;     // of this machine and plugin build; kernels name what they chose
 
   Deployment deployment(const Point& point) const;
+  StackPlacement placement(const LocalMachine& machine, int parts) const;
+  std::size_t kernels_with_winner() const;
   std::string text() const;  // canonical; the hash is SHA-256 of it
   std::string hash() const;
 };
@@ -42,7 +46,7 @@ std::int64_t ring_bytes(const LocalMachine& machine, int parts);
 DeviceFacts device_facts(const LocalMachine& machine, int parts);
 
 // Throws Error (exit 2) for an unknown model or a sweep without a possible configuration.
-TunePlan make_plan(const Sweep& sweep, const LocalMachine& machine);
+TunePlan make_plan(const Sweep& sweep, const LocalMachine& machine, WinnerTable winners = {});
 
 std::string plan_report(const TunePlan& plan);
 Json plan_json(const TunePlan& plan);

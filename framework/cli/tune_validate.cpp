@@ -27,14 +27,6 @@ std::vector<std::size_t> chosen_points(const std::vector<std::size_t>& front, st
   return out;
 }
 
-StackPlacement placement_of(const TunePlan& plan, const LocalMachine& machine,
-                            const Deployment& deployment) {
-  return {.backend = plan.sweep.backend,
-          .device = plan.sweep.device,
-          .parts = deployment.parallel.devices(),
-          .ring_bytes = ring_bytes(machine, deployment.parallel.devices())};
-}
-
 // The fewest kernels that make up `carried_share` of all executions' time.
 std::vector<KernelCase> carrying_kernels(const Composer& composer, const LatencySource& source) {
   KernelTable table;
@@ -84,12 +76,12 @@ class FrontValidation {
     const std::vector<KernelCase> cases = carrying_kernels(composer, all_);
     MeasuredSource near({}, bounding(*context_.machine));
     measure(cases, near);
-    const StackRunResult whole =
-        run_whole_stack(composer.graph(), placement_of(plan_, *context_.machine, e.deployment),
-                        {.plugin = context_.plugin,
-                         .seed = plan_.sweep.seed,
-                         .budget_s = stack_budget_s,
-                         .arenas = &arenas_});
+    const StackRunResult whole = run_whole_stack(
+        composer.graph(), plan_.placement(*context_.machine, e.deployment.parallel.devices()),
+        {.plugin = context_.plugin,
+         .seed = plan_.sweep.seed,
+         .budget_s = stack_budget_s,
+         .arenas = &arenas_});
     measure(cases, near);
     const Evaluation then = composer.compose([&](const KernelCase& k) {
       const auto latency = near.latency(k);

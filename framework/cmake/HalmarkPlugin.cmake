@@ -25,6 +25,20 @@ function(halmark_add_plugin name)
   endif()
 endfunction()
 
+# halmark_test_plugin(<name>): a test that runs the conformance suite on it; skipped where the plugin
+# has no device. For projects outside this tree, whose suite comes with the installed halmark.
+function(halmark_test_plugin name)
+  find_program(HALMARK_CONFORMANCE halmark-conformance HINTS ${HALMARK_BINARY_FOLDER})
+  if(NOT HALMARK_CONFORMANCE)
+    message(WARNING "${name} is not tested: halmark-conformance is absent; it is installed with a "
+                    "halmark that was built with its tests (GoogleTest, HALMARK_BUILD_TESTS)")
+    return()
+  endif()
+  add_test(NAME conformance.${name}
+           COMMAND ${HALMARK_CONFORMANCE} --plugin $<TARGET_FILE:${name}>)
+  set_tests_properties(conformance.${name} PROPERTIES SKIP_RETURN_CODE 5 TIMEOUT 1800)
+endfunction()
+
 # halmark_install_plugin(<name>): into the folder that halmark searches.
 function(halmark_install_plugin name)
   install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/halmark/plugins)

@@ -46,4 +46,17 @@ std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double l
   return out;
 }
 
+std::optional<Latency> fold_usable_rounds(std::span<const Measurement> rounds,
+                                          double lower_bound_ns) {
+  if (auto latency = fold_rounds(rounds, lower_bound_ns)) return latency;
+  std::vector<Measurement> noisy;
+  for (const Measurement& row : rounds) {
+    if (row.status != Status::invalid || row.samples.empty()) continue;
+    noisy.push_back(row);
+    noisy.back().status = Status::suspect;
+    noisy.back().reason = "only noisy measurements: " + row.reason;
+  }
+  return fold_rounds(noisy, lower_bound_ns);
+}
+
 }  // namespace halmark

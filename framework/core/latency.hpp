@@ -50,4 +50,8 @@ class CollectiveCost {
 // none is usable.
 std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double lower_bound_ns);
 
+// fold_rounds; without a valid row the noisy ones stand in, labelled suspect: noise fails no run.
+std::optional<Latency> fold_usable_rounds(std::span<const Measurement> rounds,
+                                          double lower_bound_ns);
+
 }  // namespace halmark

@@ -19,9 +19,9 @@ std::string schema_of(SQLite::Database& db) {
   return out;
 }
 
-std::string expected_schema() {
+std::string expected_schema(int version) {
   SQLite::Database db(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  db.exec(std::string(tables));
+  db.exec(tables_of(version));
   return schema_of(db);
 }
 
@@ -29,7 +29,8 @@ std::string expected_schema() {
 
 StoredDatabase read_database(const std::string& path) {
   SQLite::Database db = open_file(path, Access::read_only);
-  StoredDatabase out{.schema = schema_of(db), .expected_schema = expected_schema()};
+  StoredDatabase out{.schema = schema_of(db),
+                     .expected_schema = expected_schema(schema_version_of(db))};
   SQLite::Statement integrity(db, "PRAGMA integrity_check");
   while (integrity.executeStep()) {
     const std::string line = integrity.getColumn(0).getString();
@@ -69,6 +70,7 @@ void for_each_entry(const std::string& path, const std::function<void(const Stor
                       .chain = query.getColumn(7).getString()};
     const std::string key = query.getColumn(3).getString(), body = query.getColumn(4).getString();
     entry.bytes = encode({entry.run, entry.kind, key, body, samples, !blob.isNull()});
+    if (entry.kind == "winner") entry.winner_body = body;
     visit(entry);
   }
 }

@@ -17,7 +17,8 @@ struct StoredRun {
 struct StoredEntry {
   std::int64_t id = 0, run = 0, checksum = 0;
   std::string kind, chain;
-  std::string bytes;  // canonical encoding of all checksummed columns
+  std::string bytes;        // canonical encoding of all checksummed columns
+  std::string winner_body;  // JSON, of winners only
 };
 
 struct StoredDatabase {

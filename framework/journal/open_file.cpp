@@ -110,7 +110,31 @@ void configure(SQLite::Database& db, Access access) {
   }
 }
 
+// Version 1 to 2: the same rows in a table without the list of kinds. The copy keeps ids, so
+// checksums and chains hold.
+void migrate(SQLite::Database& db) {
+  if (schema_version_of(db) == schema_version) return;
+  db.exec("PRAGMA foreign_keys = OFF");  // what an edited file has of orphans is verify's to say
+  db.exec("BEGIN IMMEDIATE");
+  db.exec("ALTER TABLE entry RENAME TO entry_before");
+  db.exec("ALTER TABLE run RENAME TO run_before");
+  db.exec("DROP INDEX entry_by_key");
+  db.exec("DROP INDEX entry_by_run");
+  db.exec(std::string(tables));
+  db.exec("INSERT INTO run SELECT * FROM run_before");
+  db.exec("INSERT INTO entry SELECT * FROM entry_before");
+  db.exec("DROP TABLE entry_before");
+  db.exec("DROP TABLE run_before");
+  db.exec("PRAGMA user_version = " + std::to_string(schema_version));
+  db.exec("COMMIT");
+  db.exec("PRAGMA foreign_keys = ON");
+}
+
 }  // namespace
+
+int schema_version_of(SQLite::Database& db) {
+  return db.execAndGet("PRAGMA user_version").getInt();
+}
 
 void judge_file(const std::string& path) {
   if (path.find("://") != std::string::npos) {
@@ -134,6 +158,7 @@ SQLite::Database open_file(const std::string& path, Access access) {
     SQLite::Database db(
         path, access == Access::read_write ? SQLite::OPEN_READWRITE : SQLite::OPEN_READONLY);
     configure(db, access);
+    if (access == Access::read_write) migrate(db);
     db.execAndGet("SELECT count(*) FROM run");
     return db;
   } catch (const SQLite::Exception& e) {

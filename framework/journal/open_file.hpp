@@ -16,6 +16,9 @@ void judge_file(const std::string& path);
 // Creates the file (schema complete before it gets its name) when it is absent and access is
 // read_write. Throws Error: exit 2 for a URL, a foreign, newer, truncated or damaged file; exit 1
 // for a storage error, naming the path.
+// A writer brings the file to the present schema, whole or not at all.
 SQLite::Database open_file(const std::string& path, Access access);
+
+int schema_version_of(SQLite::Database& db);
 
 }  // namespace halmark::journal

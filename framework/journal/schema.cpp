@@ -2,6 +2,15 @@
 
 namespace halmark::journal {
 
+std::string tables_of(int version) {
+  std::string out(tables);
+  if (version > 1) return out;
+  constexpr std::string_view now = "kind TEXT NOT NULL,";
+  constexpr std::string_view before =
+      "kind TEXT NOT NULL CHECK (kind IN ('measurement', 'evaluation', 'validation')),";
+  return out.replace(out.find(now), now.size(), before);
+}
+
 Encoder& Encoder::add(char tag, std::string_view value) {
   bytes_ += tag;
   for (int shift = 0; shift < 64; shift += 8) {

@@ -8,7 +8,7 @@
 namespace halmark::journal {
 
 inline constexpr std::int32_t application_id = 0x484d4b31;  // "HMK1"
-inline constexpr int schema_version = 1;
+inline constexpr int schema_version = 2;
 
 // Every entry carries xxh3_64 over its canonical encoding, and SHA-256(previous chain || encoding).
 // A run's chain starts at SHA-256 of the run's own columns and ends in run.chain.
@@ -27,7 +27,7 @@ CREATE TABLE run (
 CREATE TABLE entry (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run(id),
-  kind TEXT NOT NULL CHECK (kind IN ('measurement', 'evaluation', 'validation')),
+  kind TEXT NOT NULL,
   key TEXT NOT NULL,
   body TEXT NOT NULL,
   samples BLOB,
@@ -37,6 +37,8 @@ CREATE TABLE entry (
 CREATE INDEX entry_by_key ON entry(kind, key);
 CREATE INDEX entry_by_run ON entry(run, kind);
 )sql";
+// As a file of an earlier version has them. Version 1 listed the kinds of entries in a constraint.
+std::string tables_of(int version);
 
 // Canonical encoding: per column a type tag, the length as 8 little-endian bytes, the bytes.
 class Encoder {

@@ -6,6 +6,7 @@
 
 #include "core/digest.hpp"
 #include "core/error.hpp"
+#include "core/winner_json.hpp"
 #include "journal/open_file.hpp"
 #include "journal/row_codec.hpp"
 #include "journal/schema.hpp"
@@ -40,6 +41,10 @@ Entry entry_of(const Evaluation& e) {
 
 Entry entry_of(const Validation& v) {
   return {"validation", v.deployment_key, dump_json(validation_json(v)), {}, false};
+}
+
+Entry entry_of(const Winner& w) {
+  return {"winner", winner_key(w.question), dump_json(Json(w)), {}, false};
 }
 
 // The lock file lies beside the database, so what is refused is refused before it.
@@ -78,6 +83,7 @@ class SqliteStore : public Store {
   void append(std::int64_t run, const Measurement& m) override { write(run, {entry_of(m)}); }
   void append(std::int64_t run, const Evaluation& e) override { write(run, {entry_of(e)}); }
   void append(std::int64_t run, const Validation& v) override { write(run, {entry_of(v)}); }
+  void append(std::int64_t run, const Winner& w) override { write(run, {entry_of(w)}); }
 
   void append(std::int64_t run, std::span<const Measurement> measurements) override {
     std::vector<Entry> entries;
@@ -108,6 +114,21 @@ class SqliteStore : public Store {
     return of_run<Validation>(run, "validation", [](const Json& body, std::string_view) {
       return validation_from(body);
     });
+  }
+
+  std::vector<Winner> winners(std::int64_t run) const override {
+    return of_run<Winner>(run, "winner",
+                          [](const Json& body, std::string_view) { return body.get<Winner>(); });
+  }
+
+  std::vector<std::int64_t> runs_with_winners(std::string_view fingerprint) const override {
+    SQLite::Statement query(db_,
+                            "SELECT DISTINCT run FROM entry JOIN run ON run.id = entry.run WHERE "
+                            "kind = 'winner' AND fingerprint = ? ORDER BY run");
+    query.bind(1, std::string(fingerprint));
+    std::vector<std::int64_t> out;
+    while (step(query)) out.push_back(query.getColumn(0).getInt64());
+    return out;
   }
 
   std::optional<std::int64_t> find_run(std::string_view plan_hash,

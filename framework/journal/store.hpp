@@ -12,6 +12,7 @@
 
 #include "core/deployment.hpp"
 #include "core/measurement.hpp"
+#include "core/winner.hpp"
 
 namespace halmark {
 
@@ -49,6 +50,7 @@ class Store {
   virtual void append(std::int64_t run, std::span<const Measurement> measurements) = 0;
   virtual void append(std::int64_t run, const Evaluation& evaluation) = 0;
   virtual void append(std::int64_t run, const Validation& validation) = 0;
+  virtual void append(std::int64_t run, const Winner& winner) = 0;
   // All rounds of a case on a machine, oldest first. Rows that fail their checksum are left out and
   // reported through `damaged`.
   virtual std::vector<Measurement> measurements(std::string_view case_key,
@@ -56,6 +58,9 @@ class Store {
   virtual std::vector<Measurement> run_measurements(std::int64_t run) const = 0;
   virtual std::vector<Evaluation> evaluations(std::int64_t run) const = 0;
   virtual std::vector<Validation> validations(std::int64_t run) const = 0;
+  virtual std::vector<Winner> winners(std::int64_t run) const = 0;
+  // Runs of a machine that hold winners, oldest first.
+  virtual std::vector<std::int64_t> runs_with_winners(std::string_view fingerprint) const = 0;
   virtual std::optional<std::int64_t> find_run(std::string_view plan_hash,
                                                std::string_view fingerprint) const = 0;
   virtual std::optional<std::int64_t> latest_run() const = 0;

@@ -17,18 +17,6 @@ LowerBound bound_of(const KernelCase& kernel_case, const BoundingDevice& boundin
                      threads);
 }
 
-// Noise does not fail a run: without a valid row, noisy ones stand in, labelled.
-std::vector<Measurement> noisy_rows(const std::vector<Measurement>& rows) {
-  std::vector<Measurement> noisy;
-  for (const Measurement& row : rows) {
-    if (row.status != Status::invalid || row.samples.empty()) continue;
-    noisy.push_back(row);
-    noisy.back().status = Status::suspect;
-    noisy.back().reason = "only noisy measurements: " + row.reason;
-  }
-  return noisy;
-}
-
 }  // namespace
 
 double bound_ns(const KernelCase& kernel_case, const BoundingDevice& bounding) {
@@ -57,9 +45,7 @@ void MeasuredSource::add(const Measurement& measurement) {
 std::optional<Latency> MeasuredSource::latency(const KernelCase& kernel_case) const {
   const auto found = rows_.find(kernel_case.key());
   if (found == rows_.end() || found->second.empty()) return std::nullopt;
-  const double bound = bound_ns(kernel_case, bounding_);
-  if (auto latency = fold_rounds(found->second, bound)) return latency;
-  return fold_rounds(noisy_rows(found->second), bound);
+  return fold_usable_rounds(found->second, bound_ns(kernel_case, bounding_));
 }
 
 std::vector<Measurement> MeasuredSource::rows(const KernelCase& kernel_case) const {

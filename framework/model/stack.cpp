@@ -27,7 +27,7 @@ KernelCase place(const Problem& problem, const StackPlacement& placement, int de
   out.parts = placement.parts > 0 ? placement.parts : devices;
   out.shards_at_once = devices;
   out.mode = placement.mode;
-  return out;
+  return placement.winners != nullptr ? placement.winners->with_winner(std::move(out)) : out;
 }
 
 // Position of every operator's kernel in `kernels`; -1 for operators that the rank does not

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/deployment.hpp"
+#include "core/winner.hpp"
 #include "model/graph.hpp"
 
 namespace halmark {
@@ -17,6 +18,7 @@ struct StackPlacement {
   int parts = 0;                // cuts of the device; 0 = one part per device of the deployment
   std::int64_t ring_bytes = 0;  // per shard: min(plateau, 512 MiB, free memory / 4)
   CacheMode mode = CacheMode::rotate_const;
+  const WinnerTable* winners = nullptr;  // null = the plugin chooses; used during the call only
 };
 
 // The unique kernels of one stage on its heaviest rank: case, executions per micro-batch, and which

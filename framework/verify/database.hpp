@@ -24,7 +24,8 @@ struct DatabaseCheck {
   std::vector<Head> heads;
 };
 
-// SQLite's integrity, foreign keys, the schema, every row checksum, every chain. A chain that was
+// SQLite's integrity, foreign keys, the schema, every row checksum, every chain, and every winner
+// against the measurements it was drawn from. A chain that was
 // rewritten as a whole is found only by comparing its head with a printed one.
 DatabaseCheck check_database(const std::string& path);
 

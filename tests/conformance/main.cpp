@@ -1,15 +1,32 @@
 // The conformance suite of the plugin contract: every plugin found x device x op x dtypes, through
-// real workers. Plugins: those beside the build, HALMARK_PLUGIN_PATH, and --plugin-dir DIR|FILE.
+// real workers. Installed as halmark-conformance, with --plugin FILE|DIR for authors.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "case_lines.hpp"
+#include "core/error.hpp"
+#include "host/worker_client.hpp"
 #include "suite.hpp"
 
+using namespace halmark;
 using namespace halmark::conformance;
 
 namespace {
+
+constexpr const char* usage =
+    "halmark-conformance [--plugin FILE|DIR]... [--gtest_filter=PATTERN] [--gtest_list_tests]\n"
+    "Checks plugins against the contract: every op and dtype that they support.\n"
+    "  --plugin FILE|DIR  check these only, one line per case\n"
+    "Without it: the plugins beside the program, those of HALMARK_PLUGIN_PATH, and the fake one "
+    "of\n"
+    "a build tree.\n"
+    "Ends with 0 when all that ran passed, 1 when a case failed, 2 for a wrong argument, and 5 "
+    "when\n"
+    "nothing ran (the plugin has no device here).\n";
 
 // The one test of a plugin that cannot be tested: it fails, or says what is absent.
 void register_verdict(const PluginUnderTest& plugin) {
@@ -22,17 +39,7 @@ void register_verdict(const PluginUnderTest& plugin) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  std::vector<std::string> paths;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::string_view(argv[i]) == "--plugin-dir") paths.emplace_back(argv[i + 1]);
-  }
-  // The fake computes every op naively: it shows that the suite can be passed.
-  paths.emplace_back(HALMARK_BINARY_DIR "/tests/plugins/hm_fake.so");
-  const auto plugins = find_plugins(paths, ::testing::GTEST_FLAG(filter));
+void register_cases(const std::vector<PluginUnderTest>& plugins) {
   for (const auto& plugin : plugins) {
     register_verdict(plugin);
     for (const auto& device : plugin.devices) {
@@ -44,5 +51,42 @@ int main(int argc, char** argv) {
       register_collectives(plugin, device);
     }
   }
-  return RUN_ALL_TESTS();
+}
+
+// The fake computes every op naively: it shows that the suite can be passed. Not installed.
+std::vector<std::string> fake_plugin() {
+  const auto self = std::filesystem::read_symlink("/proc/self/exe");
+  const auto fake = self.parent_path() / "plugins/hm_fake.so";
+  return std::filesystem::exists(fake) ? std::vector{fake.string()} : std::vector<std::string>{};
+}
+
+int run(const std::vector<std::string>& named) {
+  const auto plugins = named.empty()
+                           ? find_plugins(fake_plugin(), ::testing::GTEST_FLAG(filter), true)
+                           : find_plugins(named, ::testing::GTEST_FLAG(filter), false);
+  register_cases(plugins);
+  if (!named.empty()) print_case_lines();
+  const int result = RUN_ALL_TESTS();
+  if (named.empty() || result != 0 || ::testing::GTEST_FLAG(list_tests)) return result;
+  const bool has_run = ::testing::UnitTest::GetInstance()->successful_test_count() > 0;
+  return static_cast<int>(has_run ? ExitCode::ok : ExitCode::unfit);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--help") return std::fputs(usage, stdout) < 0;
+  }
+  ::testing::InitGoogleTest(&argc, argv);
+  std::vector<std::string> named;
+  for (int i = 1; i < argc; ++i) {
+    const bool has_value = std::string_view(argv[i]) == "--plugin" && i + 1 < argc;
+    if (!has_value) {
+      std::fprintf(stderr, "halmark-conformance: %s: no such argument\n%s", argv[i], usage);
+      return static_cast<int>(ExitCode::refused);
+    }
+    named.emplace_back(argv[++i]);
+  }
+  return run(named);
 }

@@ -67,7 +67,6 @@ WorkerOptions worker_options() {
   WorkerOptions options;
   options.cpus = CpuSet{};
   options.arena = &arena();
-  options.program = HALMARK_BINARY_DIR "/bin/halmark-worker";
   return options;
 }
 

@@ -126,9 +126,10 @@ class Body : public ::testing::Test {
 std::span<const Dtype> dtypes_under_test() { return every_dtype; }
 
 std::vector<PluginUnderTest> find_plugins(const std::vector<std::string>& extra_paths,
-                                          const std::string& filter) {
+                                          const std::string& filter, bool searches_installed) {
   DiscoveryOptions options;
   options.paths = extra_paths;
+  options.search_installed = searches_installed;
   std::vector<PluginUnderTest> plugins;
   for (const auto& candidate : plugin_candidates(options)) {
     if (!concerns(filter, label_of(candidate.path))) continue;

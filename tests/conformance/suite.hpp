@@ -45,8 +45,9 @@ std::span<const Dtype> dtypes_under_test();
 
 // Asks each plugin in a worker of its own. `filter` is the test filter: one that names a single
 // test leaves the plugins out that it does not speak of, because each test is a process of its own.
+// `searches_installed`: those of HALMARK_PLUGIN_PATH and beside the program as well.
 std::vector<PluginUnderTest> find_plugins(const std::vector<std::string>& extra_paths,
-                                          const std::string& filter);
+                                          const std::string& filter, bool searches_installed);
 
 // One per file of tests. Each registers its tests for one device.
 void register_elements(const PluginUnderTest& plugin, const DeviceUnderTest& device);

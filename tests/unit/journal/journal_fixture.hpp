@@ -47,6 +47,15 @@ inline Validation full_validation() {
           .operators = {{"lm_head", 10, 11}, {"attention", 5, 4}}};
 }
 
+// Drawn from rounds of the one variant of numbered_measurement.
+inline Winner winner_of(const std::vector<Measurement>& rounds) {
+  KernelCase question = rounds.front().kernel_case;
+  const Variant variant{question.kernel, question.config, true};
+  question.kernel.clear();
+  question.config = {};
+  return judge_variants(question, std::vector{variant}, rounds).value();
+}
+
 // A database of one run with `rows` measurements.
 inline std::int64_t make_database(const std::string& path, int rows) {
   const std::unique_ptr<Store> store = open_store(path);

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <functional>
 
+#include "journal/check.hpp"
+#include "journal/schema.hpp"
 #include "journal_fixture.hpp"
 #include "tests/unit/error_of.hpp"
 
@@ -66,8 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
                             },
                             "truncated"},
                     Foreign{"newer_schema",
-                            [](auto& path) { with_sql(path, "PRAGMA user_version = 2"); },
-                            "schema 2"},
+                            [](auto& path) { with_sql(path, "PRAGMA user_version = 3"); },
+                            "schema 3"},
                     Foreign{"another_program",
                             [](auto& path) { with_sql(path, "PRAGMA application_id = 7"); },
                             "another program"},
@@ -108,6 +110,39 @@ TEST(OpenFile, an_empty_file_becomes_a_database) {
   write_file(folder / "a.db", "");
   EXPECT_EQ(make_database(folder / "a.db", 1), 1);
   EXPECT_EQ(open_store_read_only(folder / "a.db")->run_measurements(1).size(), 1u);
+}
+
+// A database as version 1 made it: the same rows, and a list of kinds that knows no winners.
+void turn_into_version_1(const std::string& path) {
+  raw_sql(path,
+          "BEGIN; ALTER TABLE entry RENAME TO e; ALTER TABLE run RENAME TO r; DROP INDEX "
+          "entry_by_key; DROP INDEX entry_by_run;" +
+              journal::tables_of(1) +
+              "INSERT INTO run SELECT * FROM r; INSERT INTO entry SELECT * FROM e; DROP TABLE e; "
+              "DROP TABLE r; PRAGMA user_version = 1; COMMIT;");
+}
+
+TEST(OpenFile, a_database_of_version_1_is_read_as_it_is_and_brought_forward_by_its_first_writer) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  make_database(path, 3);
+  turn_into_version_1(path);
+  EXPECT_EQ(open_store_read_only(path)->run_measurements(1).size(), 3u);
+  EXPECT_EQ(read_database(path).schema, read_database(path).expected_schema);
+  const std::string before = open_store_read_only(path)->chain_head(1);
+  const std::string schema_before = read_database(path).schema;
+  {
+    const auto store = open_store(path);
+    EXPECT_EQ(store->chain_head(1), before);
+    store->append(1, winner_of({numbered_measurement(1)}));
+    EXPECT_EQ(store->winners(1).size(), 1u);
+    EXPECT_EQ(store->run_measurements(1).size(), 3u);
+    EXPECT_TRUE(store->damaged().empty());
+  }
+  const StoredDatabase after = read_database(path);
+  EXPECT_NE(after.schema, schema_before);
+  EXPECT_EQ(after.schema, after.expected_schema);
+  EXPECT_TRUE(after.orphans.empty());
 }
 
 TEST(OpenFile, a_folder_that_cannot_be_made_is_an_error_that_names_the_path) {

@@ -60,6 +60,19 @@ TEST_F(CheckDatabase, works_beside_a_writer) {
   EXPECT_EQ(check.entries, 7);
 }
 
+TEST_F(CheckDatabase, a_winner_must_follow_from_the_measurements_of_its_run) {
+  const auto store = open_store(path_);
+  const std::int64_t run = store->begin_run(run_info("third"));
+  const std::vector<Measurement> rounds(3, numbered_measurement(1));
+  store->append(run, rounds);
+  Winner winner = winner_of(rounds);
+  store->append(run, winner);
+  EXPECT_TRUE(places(check_database(path_)).empty());
+  winner.variants.at(0).ns /= 2;
+  store->append(run, winner);
+  EXPECT_EQ(places(check_database(path_)), (std::vector<std::string>{"entry 11 body"}));
+}
+
 struct Edit {
   const char* name;
   const char* sql;

@@ -1,0 +1,37 @@
+// The half of `bench` that compares: every variant of a problem, ties as ties, the winner stored.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/session.hpp"
+#include "measure/variants.hpp"
+
+namespace halmark::cli {
+
+// "all", or kernels as "gemm_onednn" and "gemm_onednn:packed=0+threads=2"; none of them is left
+// out. Throws Error (exit 2) for what is not of this form or names no kernel of these ops.
+std::vector<VariantFilter> variant_filters(const std::vector<std::string>& texts,
+                                           const FoundPlugin& plugin,
+                                           std::span<const KernelCase> questions);
+
+// Asks the plugin. Throws Error (exit 5) when it supports none of the questions.
+std::vector<VariantSet> variants_of(std::span<const KernelCase> questions,
+                                    const std::vector<VariantFilter>& filters,
+                                    const FoundPlugin& plugin);
+
+// Every case to measure, each once.
+std::vector<KernelCase> variant_cases(std::span<const VariantSet> sets);
+
+// One table per problem, fastest first, and the winners as data.
+struct VariantResult {
+  std::vector<Winner> winners;
+  std::string text;
+  Json problems = Json::array();
+};
+VariantResult compare_variants(std::span<const VariantSet> sets, std::span<const Measurement> rows,
+                               const LocalMachine& machine);
+
+}  // namespace halmark::cli
