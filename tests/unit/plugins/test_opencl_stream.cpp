@@ -15,7 +15,7 @@ class OpenClStream : public testing::Test {
     auto made = PluginInstance::create(load_plugin(HALMARK_OPENCL_PLUGIN), "");
     ASSERT_TRUE(made) << made.error.message;
     instance_ = std::move(*made);
-    const auto description = instance_->describe();
+    auto description = instance_->describe();
     ASSERT_TRUE(description) << description.error.message;
     if (description->devices.empty()) GTEST_SKIP() << "no OpenCL device on this machine";
     auto opened = instance_->open(0, {});
@@ -61,7 +61,7 @@ TEST_F(OpenClStream, events_span_the_commands_between_them_and_nothing_else) {
   ASSERT_TRUE(stream_.fill(buffer, 3).ok());
   ASSERT_TRUE(stream_.record(end).ok());
   ASSERT_TRUE(stream_.wait().ok());
-  const auto elapsed = stream_.elapsed_ns(begin, end);
+  auto elapsed = stream_.elapsed_ns(begin, end);
   ASSERT_TRUE(elapsed) << elapsed.error.message;
   EXPECT_GT(*elapsed, 0);
 }
@@ -86,7 +86,7 @@ TEST_F(OpenClStream, a_stream_held_too_long_releases_itself_and_says_so) {
   ASSERT_TRUE(stream_.fill(buffer, 0x05050505u).ok());
   ASSERT_TRUE(stream_.wait().ok()) << "ends only because the stream releases itself";
   const PluginError late = stream_.unhold();
-  EXPECT_EQ(late.code, HM_LAUNCH_FAILED);
+  EXPECT_EQ(late.status, HM_LAUNCH_FAILED);
   EXPECT_EQ(contents(buffer), std::vector<std::byte>(64, std::byte{5}));
   // And is as good as new.
   ASSERT_TRUE(stream_.hold(60'000'000'000).ok());
@@ -95,18 +95,18 @@ TEST_F(OpenClStream, a_stream_held_too_long_releases_itself_and_says_so) {
 }
 
 TEST_F(OpenClStream, releasing_what_is_not_held_is_refused) {
-  EXPECT_EQ(stream_.unhold().code, HM_INVALID_ARGUMENT);
+  EXPECT_EQ(stream_.unhold().status, HM_INVALID_ARGUMENT);
 }
 
 TEST_F(OpenClStream, memory_of_another_kind_is_refused_with_a_reason) {
   const auto pinned = device_.create_buffer(64, 64, HM_MEMORY_HOST_PINNED);
-  EXPECT_EQ(pinned.error.code, HM_UNSUPPORTED);
+  EXPECT_EQ(pinned.error.status, HM_UNSUPPORTED);
   EXPECT_NE(pinned.error.message, "");
 }
 
 TEST_F(OpenClStream, a_buffer_larger_than_the_device_is_out_of_memory) {
   const auto huge = device_.create_buffer(std::uint64_t{1} << 50, 64);
-  EXPECT_EQ(huge.error.code, HM_OUT_OF_MEMORY);
+  EXPECT_EQ(huge.error.status, HM_OUT_OF_MEMORY);
 }
 
 }  // namespace
