@@ -10,6 +10,7 @@
 namespace halmark {
 namespace {
 
+using test::error_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
