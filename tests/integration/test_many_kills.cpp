@@ -83,8 +83,9 @@ TEST_F(ManyKills, lose_nothing_whoever_is_hit) {
     const Outcome o = process.wait();
     ASSERT_FALSE(o.timed_out) << o.err;
     // A lost worker is replaced, or its trial is a row that says so; never the end of the run.
-    if (o.signal == 0)
+    if (o.signal == 0) {
       EXPECT_TRUE(o.exit_code == 0 || o.exit_code == 4 || o.exit_code == 5) << o.err;
+    }
     expect_nothing_lost(o, before);
     note_end(o);
   }
