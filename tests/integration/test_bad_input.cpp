@@ -16,6 +16,7 @@ struct BadInput {
   int exit_code = 2;
   std::string sweep;  // text of a sweep file
 };
+void PrintTo(const BadInput& input, std::ostream* out) { *out << input.name; }
 
 const char* const good_head = "name = \"x\"\nmodel = \"qwen3-0.6b\"\ndtypes = [\"f32\"]\n";
 const char* const good_work = "[[workload]]\nphase = \"decode\"\nbatch = 1\ncontext = 64\n";

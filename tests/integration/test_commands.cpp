@@ -288,7 +288,7 @@ TEST_F(Command, run_executes_two_stages_and_two_replicas) {
     ASSERT_EQ(o.exit_code, 0) << axis << o.out << o.err;
     const Json data = envelope_of(o.out)["data"];
     EXPECT_EQ(data["deployment"]["parallel"][axis], 2);
-    EXPECT_GT(data["run"]["measured_ns"].get<double>(), 0);
+    EXPECT_TRUE(is_figure_or_has_reason(data["run"], "measured_ns"));
     const auto sends = std::ranges::count_if(data["run"]["operators"], [](const Json& op) {
       return op["name"].get<std::string>().find("send_recv") != std::string::npos;
     });

@@ -153,9 +153,10 @@ TEST_F(Tune, verify_passes_and_finds_one_changed_byte) {
   EXPECT_EQ(good["entries"], rows());
   EXPECT_TRUE(good["findings"].empty());
   sql(path("r.db"),
-      "UPDATE entry SET body = replace(body, '\"ok\"', '\"oK\"') WHERE id = "
-      "(SELECT min(id) FROM entry WHERE kind = 'measurement' AND body LIKE '%\"ok\"%')");
-  const std::string row = sql(path("r.db"), "SELECT min(id) FROM entry WHERE body LIKE '%\"oK\"%'");
+      "UPDATE entry SET body = replace(body, '\"fake\"', '\"fakE\"') WHERE id = "
+      "(SELECT min(id) FROM entry WHERE kind = 'measurement' AND body LIKE '%\"fake\"%')");
+  const std::string row =
+      sql(path("r.db"), "SELECT min(id) FROM entry WHERE body GLOB '*\"fakE\"*'");
   ASSERT_NE(row, "");
   const Outcome o = halmark({"verify", "r.db", "--json"});
   EXPECT_EQ(o.exit_code, 2);
