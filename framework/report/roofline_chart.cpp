@@ -154,7 +154,7 @@ std::string markers(const std::vector<PlottedKernel>& kernels, const Plane& plan
   std::string errors;
   for (const PlottedKernel& p : kernels) {
     const Point at{plane.x.at(p.intensity), plane.y.at(p.flops_per_s)};
-    const std::string_view css = p.kernel->op == "gemm" ? "m" : "h";
+    const std::string_view css = p.kernel->op.ends_with("gemm") ? "m" : "h";
     out += svg_marker(at, marker_radius, dtype_look(p.kernel->dtype), css, kernel_title(p));
     if (!p.contradiction.empty()) errors += svg_error_mark(at, marker_radius);
   }
