@@ -42,6 +42,11 @@ function(halmark_add_program name)
   endif()
 endfunction()
 
+# For what parses, prints or tests: nobody waits for it, but everybody for its compiler.
+function(halmark_optimise_lightly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # Test programs and the commands share two sets of large, never changing headers, compiled once each.
 # The preset dev compiles without them, so that every source still names what it uses.
 function(halmark_use_precompiled target set)
@@ -66,8 +71,7 @@ function(halmark_add_test name)
                       GTest::gmock)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                         ${PROJECT_BINARY_DIR}/tests)
-  # Nobody waits for a test program, but everybody for its compiler.
-  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  halmark_optimise_lightly(test_${name})
   if(NOT arg_SOURCES MATCHES "[.]c(;|$)")  # one set serves one language
     halmark_use_precompiled(test_${name} tests GTest::gmock nlohmann_json::nlohmann_json)
   endif()
