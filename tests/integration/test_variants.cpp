@@ -17,15 +17,22 @@ class Variants : public HalmarkTest {
     out.insert(out.end(), more.begin(), more.end());
     return out;
   }
+  // On a machine without a quiet moment a round or two may be quarantined: the others decide.
+  void store_winners(const std::string& sweep) const {
+    const Outcome o =
+        halmark({"bench", "--sweep", sweep, "--op", "gemm", "--variants", "fake_gemm:impl=wide",
+                 "--backend", "fake", "--seconds", "0.002", "--store"});
+    EXPECT_THAT(o.exit_code, testing::AnyOf(0, 4)) << o.out << o.err;
+  }
   std::string database() const { return path("state/halmark/halmark.db"); }
 };
 
 TEST_F(Variants, all_are_measured_and_the_fastest_wins) {
-  const Outcome text = halmark(bench({"--variants", "all", "--rounds", "1"}));
-  EXPECT_EQ(text.exit_code, 0) << text.err;
+  const Outcome text = halmark(bench({"--variants", "all"}));
+  EXPECT_THAT(text.exit_code, testing::AnyOf(0, 4)) << text.err;
   EXPECT_THAT(text.out, HasSubstr("winner: fake_gemm block=32 impl=wide"));
   EXPECT_THAT(text.out, HasSubstr("not measured: 1 configs of fake_gemm"));
-  const Json data = data_of(bench({"--variants", "all", "--rounds", "1"}));
+  const Json data = envelope_of(halmark(bench({"--variants", "all", "--json"})).out)["data"];
   EXPECT_EQ(data["rows"].size(), 7u);
   const Json& problem = data["problems"][0];
   EXPECT_THAT(problem["key"].get<std::string>(), HasSubstr("fake:0/1x1 | rotate_const"));
@@ -35,12 +42,11 @@ TEST_F(Variants, all_are_measured_and_the_fastest_wins) {
 }
 
 TEST_F(Variants, a_stored_winner_is_listed_verified_and_used_by_tune) {
-  const std::string sweep = tiny_sweep("fake");
+  const std::string sweep = tiny_sweep("fake", "shards = [1]\n");
   const Json before = data_of({"tune", sweep, "--plan"});
   EXPECT_EQ(before["winners"], 0);
 
-  data_of({"bench", "--sweep", sweep, "--op", "gemm", "--variants", "fake_gemm:impl=wide",
-           "--backend", "fake", "--seconds", "0.002", "--store"});
+  store_winners(sweep);
   const Json listed = data_of({"winners"})["winners"];
   ASSERT_FALSE(listed.empty());
   for (const Json& w : listed) {
@@ -68,11 +74,10 @@ TEST_F(Variants, a_stored_winner_is_listed_verified_and_used_by_tune) {
 
 TEST_F(Variants, tune_measures_the_winning_variant) {
   know_peaks();
-  const std::string sweep = tiny_sweep("fake");
-  data_of({"bench", "--sweep", sweep, "--op", "gemm", "--variants", "fake_gemm:impl=wide",
-           "--backend", "fake", "--seconds", "0.002", "--store"});
+  const std::string sweep = tiny_sweep("fake", "shards = [1]\n");
+  store_winners(sweep);
   const Outcome tuned = halmark({"tune", sweep});
-  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  EXPECT_THAT(tuned.exit_code, testing::AnyOf(0, 4)) << tuned.out << tuned.err;
   EXPECT_GT(sql_count(database(),
                       "SELECT count(*) FROM entry WHERE kind = 'measurement' AND key LIKE 'gemm%' "
                       "AND key LIKE '%impl=wide%' AND run = (SELECT max(id) FROM run)"),
