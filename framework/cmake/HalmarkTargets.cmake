@@ -47,9 +47,10 @@ function(halmark_optimise_lightly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# Test programs and the commands share two sets of large, never changing headers, compiled once each.
-# The preset dev compiles without them, so that every source still names what it uses.
-function(halmark_use_precompiled target set)
+# Test programs and the commands each share a set of large, never changing headers, compiled once
+# by the program halmark_precompiled_<set>. The preset dev compiles without them, so that every
+# source still names what it uses.
+function(halmark_use_precompiled target set header)
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()
   endif()
@@ -57,8 +58,7 @@ function(halmark_use_precompiled target set)
     # A program, not a library: position-independent code differs between the two.
     halmark_add_program(halmark_precompiled_${set}
       SOURCES ${PROJECT_SOURCE_DIR}/framework/cmake/precompiled_main.cpp LINK ${ARGN})
-    target_precompile_headers(halmark_precompiled_${set} PRIVATE
-                              ${PROJECT_SOURCE_DIR}/framework/cmake/precompiled_${set}.hpp)
+    target_precompile_headers(halmark_precompiled_${set} PRIVATE ${header})
   endif()
   target_precompile_headers(${target} REUSE_FROM halmark_precompiled_${set})
 endfunction()
@@ -73,7 +73,8 @@ function(halmark_add_test name)
                         ${PROJECT_BINARY_DIR}/tests)
   halmark_optimise_lightly(test_${name})
   if(NOT arg_SOURCES MATCHES "[.]c(;|$)")  # one set serves one language
-    halmark_use_precompiled(test_${name} tests GTest::gmock nlohmann_json::nlohmann_json)
+    halmark_use_precompiled(test_${name} tests ${PROJECT_SOURCE_DIR}/tests/precompiled.hpp
+                            GTest::gmock nlohmann_json::nlohmann_json)
   endif()
   target_compile_definitions(test_${name} PRIVATE
     HALMARK_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HALMARK_BINARY_DIR="${PROJECT_BINARY_DIR}"
