@@ -20,8 +20,8 @@ namespace {
 
 constexpr int ranks = 2;
 constexpr int pairs_of_groups = 2;  // pages and lanes of shared memory differ between processes
-constexpr int turns = 9;
-constexpr std::int64_t samples = 60;
+constexpr int turns = 7;
+constexpr std::int64_t samples = 40;
 constexpr std::int64_t kib = 1 << 10, mib = 1 << 20;
 
 struct Case {
@@ -169,6 +169,8 @@ void measure(Figures& figures) {
     const auto crew = start_crew();
     for (std::size_t i = 0; i < results.size(); ++i) {
       take_turns(*crew, bare, cases[i], results[i]);
+      note("groups " + std::to_string(pair + 1) + " of " + std::to_string(pairs_of_groups) + ": " +
+           name_of(cases[i]) + " done");
     }
     crew->quit();
   }
