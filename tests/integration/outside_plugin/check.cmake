@@ -1,4 +1,4 @@
-# cmake -DBUILD=<build tree> -DSOURCE=<this folder> -DSCRATCH=<folder> -DNM=<nm> -P check.cmake
+# cmake -DBUILD=<build tree> -DSOURCE=<this folder> -DSCRATCH=<folder> -DNM=<nm> -DGENERATOR=<name> -P check.cmake
 # Installs the build, and with nothing but the installed package: writes a project with `halmark
 # new-plugin`, builds it and a plugin in plain C, runs the project's tests, and measures its kernels.
 cmake_minimum_required(VERSION 3.25)
@@ -36,11 +36,12 @@ foreach(file bin/halmark bin/halmark-worker bin/halmark-conformance include/halm
 endforeach()
 
 run(${alone} ${prefix}/bin/halmark new-plugin outside --out ${outside})
-run(${CMAKE_COMMAND} -S ${outside} -B ${outside}/build -DCMAKE_PREFIX_PATH=${prefix})
+# This build's generator: a machine with ninja need not have make.
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${outside} -B ${outside}/build -DCMAKE_PREFIX_PATH=${prefix})
 run(${CMAKE_COMMAND} --build ${outside}/build)
 # Copied away first: a path into the source tree would then not be found.
 file(COPY ${SOURCE}/plain_c/CMakeLists.txt ${SOURCE}/../../abi/c_plugin.c DESTINATION ${SCRATCH}/plain_c)
-run(${CMAKE_COMMAND} -S ${SCRATCH}/plain_c -B ${SCRATCH}/plain_c/build
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SCRATCH}/plain_c -B ${SCRATCH}/plain_c/build
     -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release)
 run(${CMAKE_COMMAND} --build ${SCRATCH}/plain_c/build)
 
