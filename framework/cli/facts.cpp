@@ -26,10 +26,10 @@ std::optional<Device> measured_device(const std::string& fingerprint) {
 }
 
 void add_deployment_options(CLI::App& app, DeploymentOptions& options) {
-  app.add_option("--phase", options.phase, "prefill or decode");
+  app.add_option("--phase", options.phase, "prefill, decode or training");
   app.add_option("--batch", options.batch, "Sequences in flight over the whole deployment");
   app.add_option("--new-tokens", options.new_tokens,
-                 "New tokens a sequence (prefill; default 512)");
+                 "New tokens a sequence (prefill and training; default 512)");
   app.add_option("--context", options.context, "Keys that the last query sees (default 1024)");
   app.add_option("--tp", options.tp, "Tensor parallel ranks");
   app.add_option("--pp", options.pp, "Pipeline stages");
@@ -68,7 +68,7 @@ Deployment deployment_from(const DeploymentOptions& options, const std::string& 
   const auto phase = parse_phase(options.phase);
   if (!phase) {
     throw refused("unknown phase '" + options.phase + "'", {},
-                  suggestion(options.phase, {"prefill", "decode"}));
+                  suggestion(options.phase, {"prefill", "decode", "training"}));
   }
   Workload workload{.phase = *phase, .batch = options.batch};
   if (*phase == Phase::decode) {

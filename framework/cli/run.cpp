@@ -78,6 +78,10 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   const ModelSpec spec = load_model(options.model, config_dirs("models"));
   const LocalMachine machine = local_machine();
   Deployment deployment = deployment_from(options.deployment, spec.id);
+  if (deployment.workload.phase == Phase::training) {
+    throw refused("phase 'training' is modelled, but not measured", {},
+                  "run prefill or decode; halmark model --phase training prices a training step");
+  }
   deployment.precision = precision_from(options.deployment.dtype, machine.has_bf16);
   auto built = build_graph(spec, deployment);
   if (const auto* refusal = std::get_if<Refusal>(&built)) {

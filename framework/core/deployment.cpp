@@ -2,11 +2,22 @@
 
 namespace halmark {
 
-std::string_view phase_name(Phase phase) { return phase == Phase::prefill ? "prefill" : "decode"; }
+std::string_view phase_name(Phase phase) {
+  switch (phase) {
+    case Phase::prefill:
+      return "prefill";
+    case Phase::decode:
+      return "decode";
+    case Phase::training:
+      return "training";
+  }
+  return "decode";
+}
 
 std::optional<Phase> parse_phase(std::string_view text) {
-  if (text == "prefill") return Phase::prefill;
-  if (text == "decode") return Phase::decode;
+  for (const Phase phase : {Phase::prefill, Phase::decode, Phase::training}) {
+    if (text == phase_name(phase)) return phase;
+  }
   return std::nullopt;
 }
 
@@ -38,7 +49,8 @@ std::string Deployment::key() const {
   return model + ' ' + std::string(phase_name(workload.phase)) + " b" +
          std::to_string(workload.batch) + " n" + std::to_string(workload.new_tokens) + " c" +
          std::to_string(workload.context) +
-         (workload.routing_skew != 0 ? " s" + std::to_string(workload.routing_skew) : "") + ' ' +
+         (workload.routing_skew != 0 ? " s" + std::to_string(workload.routing_skew) : "") +
+         (workload.micro_batch != 0 ? " m" + std::to_string(workload.micro_batch) : "") + ' ' +
          precision.name + ' ' + parallel.text();
 }
 

@@ -12,12 +12,13 @@
 
 namespace halmark {
 
-enum class Phase { prefill, decode };
+// training: a forward pass over whole sequences and the backward pass behind it.
+enum class Phase { prefill, decode, training };
 std::string_view phase_name(Phase phase);
 std::optional<Phase> parse_phase(std::string_view text);
 
 // context = keys that the last query sees. decode: new_tokens = 1, cached = context - 1.
-// prefill: cached = context - new_tokens.
+// prefill: cached = context - new_tokens. training: nothing is cached, context = new_tokens.
 struct Workload {
   Phase phase = Phase::decode;
   std::int64_t batch = 1;       // sequences in flight over the whole deployment
@@ -26,6 +27,8 @@ struct Workload {
   // How unevenly tokens are routed to experts: 100 x exponent of the power law over the experts'
   // loads. 0 = as even as possible; nothing else for dense models.
   std::int64_t routing_skew = 0;
+  // Sequences that a replica takes at a time. 0 = those of an inference step: one part per stage.
+  std::int64_t micro_batch = 0;
   std::int64_t cached() const { return context - new_tokens; }
   auto operator<=>(const Workload&) const = default;
 };
@@ -59,7 +62,7 @@ struct Deployment {
   Workload workload;
   auto operator<=>(const Deployment&) const = default;
   // "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp2 pp1 ep1"; a routing skew follows the context:
-  // "s50".
+  // "s50", and a stated micro-batch the skew: "m2".
   std::string key() const;
 };
 

@@ -412,13 +412,18 @@ void to_json(Json& out, const Workload& value) {
              {"new_tokens", value.new_tokens},
              {"context", value.context}};
   if (value.routing_skew != 0) out["routing_skew"] = value.routing_skew;
+  if (value.micro_batch != 0) out["micro_batch"] = value.micro_batch;
 }
 
 void from_json(const Json& in, Workload& value) {
   const auto phase = parse_phase(in.at("phase").get<std::string>());
   if (!phase) throw std::invalid_argument("unknown phase");
-  value = {*phase, in.at("batch").get<std::int64_t>(), in.at("new_tokens").get<std::int64_t>(),
-           in.at("context").get<std::int64_t>(), in.value("routing_skew", std::int64_t{0})};
+  value = {*phase,
+           in.at("batch").get<std::int64_t>(),
+           in.at("new_tokens").get<std::int64_t>(),
+           in.at("context").get<std::int64_t>(),
+           in.value("routing_skew", std::int64_t{0}),
+           in.value("micro_batch", std::int64_t{0})};
 }
 
 void to_json(Json& out, const Parallel& value) {

@@ -110,7 +110,7 @@ CompiledDeployment Composer::compile(KernelTable& table) const {
     }
     out.stage_ends.push_back(static_cast<std::int32_t>(out.terms.size()));
   }
-  out.micro_batches = static_cast<double>(graph_.stages.size());
+  out.micro_batches = static_cast<double>(graph_.micro_batches());
   const Workload& workload = graph_.deployment.workload;
   out.tokens = static_cast<double>(workload.batch) * static_cast<double>(workload.new_tokens);
   std::string reason;

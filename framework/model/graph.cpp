@@ -60,7 +60,13 @@ std::string_view split_name(Split split) {
 }
 
 std::int64_t OperatorGraph::micro_batch() const {
-  return deployment.workload.batch / deployment.parallel.dp / deployment.parallel.pp;
+  const Workload& w = deployment.workload;
+  if (w.micro_batch != 0) return w.micro_batch;
+  return w.batch / deployment.parallel.dp / deployment.parallel.pp;
+}
+
+std::int64_t OperatorGraph::micro_batches() const {
+  return deployment.workload.batch / deployment.parallel.dp / micro_batch();
 }
 
 std::vector<std::int32_t> OperatorGraph::stage_sequence(std::size_t stage) const {
@@ -103,7 +109,25 @@ std::optional<Refusal> positive_inputs(const ModelSpec&, const Deployment& deplo
   if (w.phase == Phase::decode && w.new_tokens != 1) {
     return Refusal{"nonpositive_input", text("decode takes new_tokens 1, found", w.new_tokens)};
   }
+  if (w.micro_batch < 0) {
+    return Refusal{"nonpositive_input", text("micro_batch", w.micro_batch) + " is below 1"};
+  }
   return std::nullopt;
+}
+
+// No gradient flows into keys that another step computed.
+std::optional<Refusal> training_inputs(const ModelSpec&, const Deployment& deployment) {
+  const Workload& w = deployment.workload;
+  if (w.phase == Phase::training) {
+    if (w.cached() == 0) return std::nullopt;
+    return Refusal{"training_with_cache", text("context", w.context) + " exceeds " +
+                                              text("new_tokens", w.new_tokens) +
+                                              ": training has no cached tokens"};
+  }
+  if (w.micro_batch == 0) return std::nullopt;
+  return Refusal{"micro_batch_without_training",
+                 text("micro_batch", w.micro_batch) + " is stated for " +
+                     std::string(phase_name(w.phase)) + ": only training takes one"};
 }
 
 std::optional<Refusal> bounded_inputs(const ModelSpec&, const Deployment& deployment) {
@@ -210,6 +234,12 @@ std::optional<Refusal> batch_split(const ModelSpec&, const Deployment& deploymen
     return Refusal{"dp_does_not_divide_batch",
                    text("dp", p.dp) + " does not divide " + text("batch", batch)};
   }
+  if (const std::int64_t micro = deployment.workload.micro_batch; micro != 0) {
+    if (batch / p.dp % micro == 0) return std::nullopt;
+    return Refusal{"micro_batch_does_not_divide_batch",
+                   text("micro_batch", micro) + " does not divide " +
+                       text("the batch of one replica,", batch / p.dp)};
+  }
   if (batch / p.dp % p.pp != 0) {
     return Refusal{"pp_does_not_divide_batch", text("pp", p.pp) + " does not divide " +
                                                    text("the batch of one replica,", batch / p.dp)};
@@ -237,9 +267,19 @@ std::optional<Refusal> precision(const ModelSpec&, const Deployment& deployment)
 }
 
 // In the order in which a reader would want to hear them.
-constexpr std::array<Check, 12> checks = {
-    positive_inputs, bounded_inputs, bounded_devices, heads,       kv_heads, ffn,
-    experts,         skew,           pipeline,        batch_split, context,  precision};
+constexpr std::array<Check, 13> checks = {positive_inputs,
+                                          training_inputs,
+                                          bounded_inputs,
+                                          bounded_devices,
+                                          heads,
+                                          kv_heads,
+                                          ffn,
+                                          experts,
+                                          skew,
+                                          pipeline,
+                                          batch_split,
+                                          context,
+                                          precision};
 
 std::vector<std::string> warnings(const ModelSpec& spec, const Deployment& deployment) {
   std::vector<std::string> out;

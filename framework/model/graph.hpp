@@ -112,8 +112,10 @@ struct OperatorGraph {
   std::optional<ExpertUse> expert_use;  // of mixtures of experts
   std::vector<std::string> warnings;
 
-  // Sequences that one rank processes at a time: batch / (dp pp).
+  // Sequences that one rank processes at a time: as the workload states, else batch / (dp pp).
   std::int64_t micro_batch() const;
+  // Micro-batches of a replica in one step; pp unless the workload states their size.
+  std::int64_t micro_batches() const;
   // Layer types that a stage executes for one micro-batch, in order.
   std::vector<std::int32_t> stage_sequence(std::size_t stage) const;
 };

@@ -42,6 +42,10 @@ GraphBuilder::GraphBuilder(const ModelSpec& spec, const Deployment& deployment) 
   if (spec.moe) plan_routing(*spec.moe);
 }
 
+Extent GraphBuilder::logit_rows() const {
+  return graph_.deployment.workload.phase == Phase::training ? tokens_ : batch_;
+}
+
 Extent GraphBuilder::split_by_tp(std::int64_t size) const {
   assert(size % tp_ == 0 && "check_deployment refuses splits that do not divide");
   return {size, size / tp_};

@@ -53,7 +53,8 @@ class GraphBuilder {
 
   // Extents of this deployment.
   Extent batch() const { return batch_; }
-  Extent tokens() const { return tokens_; }             // batch x new tokens
+  Extent tokens() const { return tokens_; }  // batch x new tokens
+  Extent logit_rows() const;  // positions whose logits are needed: all in training, else the last
   Extent split_by_tp(std::int64_t size) const;          // must divide
   Extent split_kv_heads() const;                        // replicated beyond kv_heads ranks
   Extent padded_by_tp(std::int64_t size) const;         // vocabulary: rounded up

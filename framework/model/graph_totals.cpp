@@ -35,7 +35,7 @@ void GraphBuilder::count_executions() {
 
 void GraphBuilder::sum_totals() {
   GraphTotals& totals = graph_.totals;
-  const auto pp = static_cast<double>(graph_.stages.size());  // micro-batches of a step
+  const auto micro_batches = static_cast<double>(graph_.micro_batches());
   std::vector<GraphTotals> stages(graph_.stages.size());
   for (Operator& op : graph_.operators) {
     const auto count = static_cast<double>(op.count);
@@ -43,7 +43,7 @@ void GraphBuilder::sum_totals() {
     op.matmul_flops = count * op.whole_work.matmul_flops;
     op.bytes = count * op.whole_work.bytes();
     for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-      const double executions = pp * static_cast<double>(op.stage_counts[stage]);
+      const double executions = micro_batches * static_cast<double>(op.stage_counts[stage]);
       const double flops = executions * op.local_work.flops();
       const double matmul_flops = executions * op.local_work.matmul_flops;
       const double bytes = executions * op.local_work.bytes();

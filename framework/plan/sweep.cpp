@@ -6,7 +6,7 @@
 namespace halmark {
 namespace {
 
-const std::vector<std::string> phases = {"prefill", "decode"};
+const std::vector<std::string> phases = {"prefill", "decode", "training"};
 const std::vector<std::string> strategies = {"data", "tensor", "pipeline", "expert"};
 const std::vector<std::string> samplers = {"grid", "nsga2"};
 const std::vector<std::string> objectives = {"latency", "throughput", "memory"};
@@ -17,6 +17,10 @@ SweepWorkload read_workload(const TomlTable& table) {
   SweepWorkload out;
   out.where = table.where("phase");
   out.phase = *parse_phase(table.choice("phase", phases));
+  if (out.phase == Phase::training) {
+    throw refused("phase 'training' is modelled, but not measured", out.where,
+                  "sweep prefill or decode; halmark model --phase training prices a training step");
+  }
   out.batches = table.integers("batch", 1, 65536);
   if (out.phase == Phase::decode) {
     out.context = table.integer("context", 1, tokens_max);

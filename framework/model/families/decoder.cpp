@@ -170,23 +170,23 @@ void attention_block(const ModelSpec& spec, std::int64_t window, GraphBuilder& b
   b.residual_add("attention_residual_add", spec.hidden);
 }
 
-// Logits are needed for the last position of each sequence only, so the final norm sees `batch`
-// rows.
+// The final norm sees no more rows than the logits need.
 void head(const ModelSpec& spec, GraphBuilder& b) {
   const Dtype dtype = b.precision().head;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  const Extent rows = b.logit_rows();
   b.set_head(b.begin_layer_type("head"));
-  b.rmsnorm("final_norm", b.batch(), spec.hidden, Split::replicated);
-  b.quantize_input("lm_head_quantize", b.batch(), hidden, dtype, Split::replicated);
+  b.rmsnorm("final_norm", rows, spec.hidden, Split::replicated);
+  b.quantize_input("lm_head_quantize", rows, hidden, dtype, Split::replicated);
   b.linear({.name = "lm_head",
-            .rows = b.batch(),
+            .rows = rows,
             .columns_in = hidden,
             .columns_out = b.padded_by_tp(spec.vocab),
             .split = Split::vocab,
             .kind = OperatorKind::head,
             .dtype = dtype,
             .shares_embedding = spec.tied});
-  b.all_gather("logits_all_gather", b.batch(), b.padded_by_tp(spec.vocab));
+  b.all_gather("logits_all_gather", rows, b.padded_by_tp(spec.vocab));
 }
 
 }  // namespace
