@@ -98,6 +98,14 @@ const OpContract* find_contract(std::string_view op) {
   return nullptr;
 }
 
+void require_measurable(std::string_view op) {
+  const auto* contract = find_contract(op);
+  if (contract == nullptr || contract->is_measurable()) return;
+  throw refused(
+      "op " + printable(op) + " has a formula and no reference yet: it is priced, not measured", {},
+      "'halmark model' prices it");
+}
+
 Problem complete_problem(const Problem& problem) {
   const auto* contract = find_contract(problem.op);
   if (contract == nullptr) {

@@ -53,6 +53,7 @@ std::vector<KernelCase> cases_of(const BenchOptions& options) {
     for (const OpContract* c : all_contracts()) names.emplace_back(c->name());
     throw refused("unknown op '" + options.op + "'", {}, suggestion(options.op, names));
   }
+  require_measurable(options.op);
   const std::vector<Params> grid = parse_param_grid(options.params);
   std::vector<KernelCase> out;
   for (const std::string& text : options.dtypes) {

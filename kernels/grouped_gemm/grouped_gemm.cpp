@@ -8,9 +8,9 @@
 namespace halmark {
 namespace {
 
-constexpr std::array<std::int64_t, 4> source_dtypes{
+constexpr std::array<std::int64_t, 5> source_dtypes{
     dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16),
-    dtype_value(Dtype::s8)};
+    dtype_value(Dtype::f8_e4m3fn), dtype_value(Dtype::s8)};
 constexpr std::array<std::int64_t, 4> result_dtypes{
     dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16),
     dtype_value(Dtype::s32)};

@@ -1,0 +1,54 @@
+// block_quantize: rows to 8-bit floats, one f32 scale per `block` values of a row, as the fp8
+// linears of DeepSeek-V3 read their activations (2412.19437, section 3.3.2: tiles of 1 x 128).
+#include "kernels/priced.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::array<std::int64_t, 2> result_dtypes{dtype_value(Dtype::f8_e4m3fn),
+                                                    dtype_value(Dtype::f8_e5m2)};
+constexpr std::array<ParamSpec, 5> specs{{rows_spec,
+                                          cols_spec,
+                                          {.name = "block",
+                                           .high = size_max,
+                                           .fallback = 128,
+                                           .meaning = "values of a row that share a scale"},
+                                          src_dtype_spec,
+                                          {.name = "dst_dtype",
+                                           .kind = ParamKind::dtype,
+                                           .fallback = dtype_value(Dtype::f8_e4m3fn),
+                                           .allowed = result_dtypes,
+                                           .meaning = "of the result"}}};
+
+constexpr double flops_per_value = 2;  // abs-max, scale
+
+class BlockQuantize final : public PricedContract {
+ public:
+  std::string_view name() const override { return "block_quantize"; }
+  std::string_view summary() const override {
+    return "dst[rows,cols] f8 = src / scale, scale[rows,ceil(cols/block)] = max|src| / largest f8";
+  }
+  std::span<const ParamSpec> params() const override { return specs; }
+
+  std::vector<OperandSpec> operands(const Params& p) const override {
+    const auto rows = p.at("rows"), cols = p.at("cols"), block = p.at("block");
+    return {rows_operand("src", Role::input, p.dtype("src_dtype"), rows, cols),
+            rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols),
+            rows_operand("scale", Role::output, Dtype::f32, rows, (cols + block - 1) / block)};
+  }
+
+ protected:
+  void add_flops(const Params& p, Work& work) const override {
+    work.vector_flops =
+        flops_per_value * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("cols"));
+  }
+};
+
+}  // namespace
+
+const OpContract& block_quantize_contract() {
+  static const BlockQuantize contract;
+  return contract;
+}
+
+}  // namespace halmark
