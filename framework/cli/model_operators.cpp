@@ -9,8 +9,8 @@ namespace {
 
 Json operator_json(const Operator& op, const ModelPage& page) {
   const auto floor = operator_floor(page, op);
-  const double executions = op.bytes_per_rank > 0 && op.local_work.bytes() > 0
-                                ? op.bytes_per_rank / op.local_work.bytes()
+  const double executions = op.bytes_per_rank > 0 && op.rank_work.bytes() > 0
+                                ? op.bytes_per_rank / op.rank_work.bytes()
                                 : static_cast<double>(op.count);
   return {{"name", op.name},
           {"layer_type", op.layer_type},
@@ -31,7 +31,7 @@ Json operator_json(const Operator& op, const ModelPage& page) {
 }  // namespace
 
 std::optional<Floor> operator_floor(const ModelPage& page, const Operator& op) {
-  return page.device ? work_floor(op.local_work, *page.device, page.share) : std::nullopt;
+  return page.device ? work_floor(op.rank_work, *page.device, page.share) : std::nullopt;
 }
 
 ModelSection summary_section(const ModelPage& page) {

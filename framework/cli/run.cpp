@@ -87,6 +87,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   if (const auto* refusal = std::get_if<Refusal>(&built)) {
     throw refused(refusal->reason + ": " + refusal->text);
   }
+  require_measurable(std::get<OperatorGraph>(built));
   const int parts = deployment.parallel.devices();
   const StackPlacement placement{.backend = options.backend,
                                  .device = options.device,

@@ -98,6 +98,7 @@ void add_composers(TunePlan& plan, const LocalMachine& machine) {
     const auto* refusal = std::get_if<Refusal>(&built);
     if (refusal == nullptr) {
       OperatorGraph& graph = std::get<OperatorGraph>(built);
+      require_measurable(graph);
       const auto short_of = check_memory(memory_use(graph), machine.machine.memory_bytes / parts);
       if (!short_of) {
         plan.composers.try_emplace(deployment, std::move(graph), plan.placement(machine, parts),

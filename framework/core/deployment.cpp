@@ -50,8 +50,11 @@ std::string Deployment::key() const {
          std::to_string(workload.batch) + " n" + std::to_string(workload.new_tokens) + " c" +
          std::to_string(workload.context) +
          (workload.routing_skew != 0 ? " s" + std::to_string(workload.routing_skew) : "") +
-         (workload.micro_batch != 0 ? " m" + std::to_string(workload.micro_batch) : "") + ' ' +
-         precision.name + ' ' + parallel.text();
+         (workload.micro_batch != 0 ? " m" + std::to_string(workload.micro_batch) : "") +
+         (workload.expert_imbalance_ppm != Workload::balanced_ppm
+              ? " i" + std::to_string(workload.expert_imbalance_ppm)
+              : "") +
+         ' ' + precision.name + ' ' + parallel.text();
 }
 
 }  // namespace halmark

@@ -29,6 +29,11 @@ struct Workload {
   std::int64_t routing_skew = 0;
   // Sequences that a replica takes at a time. 0 = those of an inference step: one part per stage.
   std::int64_t micro_batch = 0;
+  // What figures per rank suppose of the slowest expert-parallel rank when no skew is stated: its
+  // rows over the mean, in millionths. 1'000'000 = all ranks alike; 0 = the expectation under
+  // uniform routing of as many tokens.
+  static constexpr std::int64_t balanced_ppm = 1'000'000, uniform_ppm = 0;
+  std::int64_t expert_imbalance_ppm = balanced_ppm;
   std::int64_t cached() const { return context - new_tokens; }
   auto operator<=>(const Workload&) const = default;
 };
@@ -62,7 +67,7 @@ struct Deployment {
   Workload workload;
   auto operator<=>(const Deployment&) const = default;
   // "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp2 pp1 ep1"; a routing skew follows the context:
-  // "s50", and a stated micro-batch the skew: "m2".
+  // "s50", a stated micro-batch the skew: "m2", and a stated imbalance: "i1500000".
   std::string key() const;
 };
 

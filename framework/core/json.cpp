@@ -413,6 +413,9 @@ void to_json(Json& out, const Workload& value) {
              {"context", value.context}};
   if (value.routing_skew != 0) out["routing_skew"] = value.routing_skew;
   if (value.micro_batch != 0) out["micro_batch"] = value.micro_batch;
+  if (value.expert_imbalance_ppm != Workload::balanced_ppm) {
+    out["expert_imbalance_ppm"] = value.expert_imbalance_ppm;
+  }
 }
 
 void from_json(const Json& in, Workload& value) {
@@ -423,7 +426,8 @@ void from_json(const Json& in, Workload& value) {
            in.at("new_tokens").get<std::int64_t>(),
            in.at("context").get<std::int64_t>(),
            in.value("routing_skew", std::int64_t{0}),
-           in.value("micro_batch", std::int64_t{0})};
+           in.value("micro_batch", std::int64_t{0}),
+           in.value("expert_imbalance_ppm", Workload::balanced_ppm)};
 }
 
 void to_json(Json& out, const Parallel& value) {

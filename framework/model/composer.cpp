@@ -85,7 +85,7 @@ std::optional<Price> price(const CompiledDeployment& deployment,
 
 std::optional<Floor> operator_floor(const OperatorGraph& graph, const Operator& op,
                                     const Device& device, ShardShare share) {
-  auto floor = work_floor(op.local_work, device, share);
+  auto floor = work_floor(op.rank_work, device, share);
   if (!floor) return std::nullopt;
   const auto executions = static_cast<double>(std::ranges::max(op.stage_counts)) *
                           static_cast<double>(graph.stages.size());

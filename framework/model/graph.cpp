@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "model/expert_layout.hpp"
 #include "model/family.hpp"
-#include "model/graph_builder.hpp"
+#include "model/graph_draft.hpp"
 
 namespace halmark {
 
@@ -57,6 +57,11 @@ std::string_view split_name(Split split) {
       return "data";
   }
   return "replicated";
+}
+
+std::int64_t LayerCache::bytes(std::int64_t context, std::int64_t Extent::*side) const {
+  const std::int64_t tokens = tokens_max > 0 ? std::min(tokens_max, context) : context;
+  return constant_bytes.*side + tokens / tokens_per_entry * (entry_bytes.*side);
 }
 
 std::int64_t OperatorGraph::micro_batch() const {
@@ -162,6 +167,21 @@ std::optional<Refusal> heads(const ModelSpec& spec, const Deployment& deployment
                                                  std::to_string(spec.heads) + " query heads"};
 }
 
+std::optional<Refusal> latent_splits(const ModelSpec& spec, const Deployment& deployment) {
+  const int tp = deployment.parallel.tp;
+  if (!spec.compressed) return std::nullopt;
+  if (spec.compressed->output_groups % tp != 0) {
+    return Refusal{"o_groups_not_divisible", text("tp", tp) + " does not divide " +
+                                                 text("o_groups", spec.compressed->output_groups)};
+  }
+  if (spec.indexer->heads % tp != 0) {
+    return Refusal{"tp_does_not_divide_heads", text("tp", tp) + " does not divide " +
+                                                   std::to_string(spec.indexer->heads) +
+                                                   " index heads"};
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> kv_heads(const ModelSpec& spec, const Deployment& deployment) {
   const int tp = deployment.parallel.tp;
   const bool splits = tp <= spec.kv_heads ? spec.kv_heads % tp == 0 : tp % spec.kv_heads == 0;
@@ -220,6 +240,29 @@ std::optional<Refusal> skew(const ModelSpec& spec, const Deployment& deployment)
   return std::nullopt;
 }
 
+std::optional<Refusal> imbalance(const ModelSpec& spec, const Deployment& deployment) {
+  const Workload& w = deployment.workload;
+  const std::int64_t ppm = w.expert_imbalance_ppm;
+  if (ppm == Workload::balanced_ppm) return std::nullopt;
+  if (!spec.moe) {
+    return Refusal{"expert_imbalance_without_experts",
+                   "an expert imbalance is stated, but the model has 0 experts"};
+  }
+  if (w.routing_skew != 0) {
+    return Refusal{"expert_imbalance_with_skew",
+                   "an expert imbalance and " + text("routing skew", w.routing_skew) +
+                       " both state the load of the slowest rank; give one"};
+  }
+  const std::int64_t most = Workload::balanced_ppm * deployment.parallel.ep;
+  if (ppm == Workload::uniform_ppm || (ppm >= Workload::balanced_ppm && ppm <= most)) {
+    return std::nullopt;
+  }
+  return Refusal{"expert_imbalance_out_of_range",
+                 text("expert imbalance", ppm) + " is not in 1000000.." + std::to_string(most) +
+                     " millionths: the slowest of " + text("ep", deployment.parallel.ep) +
+                     " ranks has at least the mean and at most all rows"};
+}
+
 std::optional<Refusal> pipeline(const ModelSpec& spec, const Deployment& deployment) {
   const int pp = deployment.parallel.pp;
   if (pp <= spec.layers) return std::nullopt;
@@ -254,11 +297,11 @@ std::optional<Refusal> context(const ModelSpec& spec, const Deployment& deployme
                                               text("max_position_embeddings", *spec.max_position)};
 }
 
-// An operator needs its input in its own type; only int8 has the conversion in the graph.
+// An operator needs its input in its own type; int8 and f8 have the conversion in the graph.
 std::optional<Refusal> precision(const ModelSpec&, const Deployment& deployment) {
   const Precision& p = deployment.precision;
   for (const Dtype dtype : {p.linear, p.head}) {
-    if (dtype == Dtype::s8 || dtype == p.activation) continue;
+    if (draft::is_quantized(dtype) || dtype == p.activation) continue;
     return Refusal{"dtype_unsupported", std::string(dtype_name(dtype)) + " linears read " +
                                             std::string(dtype_name(p.activation)) +
                                             " activations: no conversion is modelled"};
@@ -267,18 +310,13 @@ std::optional<Refusal> precision(const ModelSpec&, const Deployment& deployment)
 }
 
 // In the order in which a reader would want to hear them.
-constexpr std::array<Check, 13> checks = {positive_inputs,
-                                          training_inputs,
-                                          bounded_inputs,
-                                          bounded_devices,
-                                          heads,
-                                          kv_heads,
-                                          ffn,
-                                          experts,
-                                          skew,
-                                          pipeline,
-                                          batch_split,
-                                          context,
+constexpr std::array<Check, 15> checks = {positive_inputs, training_inputs,
+                                          bounded_inputs,  bounded_devices,
+                                          heads,           latent_splits,
+                                          kv_heads,        ffn,
+                                          experts,         skew,
+                                          imbalance,       pipeline,
+                                          batch_split,     context,
                                           precision};
 
 std::vector<std::string> warnings(const ModelSpec& spec, const Deployment& deployment) {

@@ -35,6 +35,16 @@ std::string_view operator_kind_name(OperatorKind kind);
 enum class Split { replicated, column, row, head, vocab, expert, pipeline, data };
 std::string_view split_name(Split split);
 
+// One size, unsplit and on one rank.
+struct Extent {
+  std::int64_t whole = 0;
+  std::int64_t local = 0;
+};
+constexpr Extent operator*(Extent a, std::int64_t factor) {
+  return {a.whole * factor, a.local * factor};
+}
+constexpr Extent operator*(Extent a, Extent b) { return {a.whole * b.whole, a.local * b.local}; }
+
 struct Operator {
   std::string name;        // unique within its layer type: "q_proj", "ffn_all_reduce"
   std::string layer_type;  // "embedding", "decoder", "head", "pipeline"
@@ -51,8 +61,14 @@ struct Operator {
   // Where the routing gives the expert-parallel ranks different work: what each one executes.
   // Nothing for a rank none of whose experts got a row. Empty where all ranks do the same.
   std::vector<std::optional<Problem>> of_expert_rank;
-  Work whole_work;  // one execution of `whole`; zero when absent
-  Work local_work;  // one execution of `local`
+  // One execution of `whole`; zero when absent. Of routed experts without a stated skew: the
+  // weights of the expected number of distinct ones, see expert_imbalance.hpp.
+  Work whole_work;
+  Work local_work;  // one execution of `local`: what a kernel is measured on
+  // What one execution costs the slowest rank on paper. Where no skew states the routing, rows of
+  // experts are the rational share tokens x top_k / ep, times the imbalance of the workload, and
+  // not the whole rows of `local`; everywhere else this is local_work.
+  Work rank_work;
 
   std::int64_t count = 0;                  // executions of `whole` in the model (layers)
   std::vector<std::int64_t> stage_counts;  // per stage: executions of `local` per micro-batch
@@ -68,10 +84,23 @@ struct Operator {
   double flops_per_rank = 0, matmul_flops_per_rank = 0, bytes_per_rank = 0;
 };
 
+// What a layer keeps of every sequence from one step to the next: entries that grow with the
+// context, and bytes that do not (the state of a recurrence, a ring of the last tokens).
+struct LayerCache {
+  Extent entry_bytes;
+  std::int64_t tokens_per_entry = 1;  // compressed caches: one entry of so many whole tokens
+  std::int64_t tokens_max = 0;        // sliding window: older tokens are dropped; 0 = none are
+  Extent constant_bytes;
+
+  // Of one sequence of `context` tokens; `side` = &Extent::whole or &Extent::local.
+  std::int64_t bytes(std::int64_t context, std::int64_t Extent::*side) const;
+};
+
 // A run of operators that a layer executes in order. Indices into OperatorGraph::operators.
 struct LayerType {
   std::string name;
   std::vector<std::int32_t> operators;
+  std::vector<LayerCache> caches = {};
 };
 
 struct Stage {
@@ -97,7 +126,8 @@ struct ExpertUse {
   std::int64_t active = 0;           // experts with at least one row, on one device
   std::int64_t held_per_rank = 0;    // experts whose weights a rank holds
   std::int64_t active_per_rank = 0;  // of the heaviest rank
-  double imbalance = 1;              // rows of the heaviest rank over the mean
+  double imbalance = 1;              // rows of the heaviest rank over the mean, in whole rows
+  double rank_imbalance = 1;         // the same as Operator::rank_work supposes it
 };
 
 struct OperatorGraph {

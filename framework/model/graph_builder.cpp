@@ -28,7 +28,26 @@ Weights constant_operands(const Problem& problem) {
   return out;
 }
 
+Work scaled(Work work, double rows, double weights) {
+  const double activations_read = work.bytes_read - work.constant_bytes;
+  work.matmul_flops *= rows;
+  work.vector_flops *= rows;
+  work.constant_bytes *= weights;
+  work.bytes_read = activations_read * rows + work.constant_bytes;
+  work.bytes_written *= rows;
+  return work;
+}
+
 }  // namespace
+
+std::string shape_text(std::initializer_list<std::int64_t> dims) {
+  std::string out = "[";
+  for (const std::int64_t dim : dims) {
+    if (out.size() > 1) out += ',';
+    out += std::to_string(dim);
+  }
+  return out + "]";
+}
 
 GraphBuilder::GraphBuilder(const ModelSpec& spec, const Deployment& deployment) {
   graph_.spec = spec;
@@ -97,13 +116,17 @@ void GraphBuilder::add(Draft draft) {
 
   const OpContract* contract = find_contract(draft.local.op);
   op.local_work = contract->work(draft.local.params);
+  op.rank_work = scaled(op.local_work, draft.rank_share.rows, draft.rank_share.weights);
   op.dtype = op.local_work.compute_dtype;
   const Weights local = constant_operands(draft.local);
-  op.weight_bytes_local = local.bytes + dtype_bytes(draft.bias_dtype, draft.bias.local);
+  op.weight_bytes_local =
+      local.bytes + dtype_bytes(draft.bias_dtype, draft.bias.local) + draft.scale_bytes.local;
   if (draft.whole) {
-    op.whole_work = contract->work(draft.whole->params);
+    op.whole_work = scaled(contract->work(draft.whole->params), draft.whole_share.rows,
+                           draft.whole_share.weights);
     const Weights whole = constant_operands(*draft.whole);
-    op.weight_bytes_whole = whole.bytes + dtype_bytes(draft.bias_dtype, draft.bias.whole);
+    op.weight_bytes_whole =
+        whole.bytes + dtype_bytes(draft.bias_dtype, draft.bias.whole) + draft.scale_bytes.whole;
     if (draft.has_parameters) op.parameters = whole.elements + draft.bias.whole;
   }
   op.active_parameters = draft.active_parameters;
@@ -204,6 +227,12 @@ void GraphBuilder::attention(const AttentionSpec& spec) {
        .local = std::move(local),
        .shape_in = dims,
        .shape_out = dims});
+  // Both K and V of one token.
+  const auto entry_bytes = [&](std::int64_t kv_heads) {
+    return 2 * dtype_bytes(precision().kv_cache, kv_heads * spec.head_dim);
+  };
+  cache({.entry_bytes = {entry_bytes(spec.kv_heads.whole), entry_bytes(spec.kv_heads.local)},
+         .tokens_max = spec.window});
 }
 
 void GraphBuilder::residual_add(std::string name, std::int64_t columns) {
@@ -239,19 +268,16 @@ void GraphBuilder::gated_activation(std::string name, Extent columns, GateKind k
 
 void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns, Dtype linear,
                                   Split split) {
-  if (linear != Dtype::s8) return;
-  auto [whole, local] = problems("quantize", [&](auto side) {
-    return Params{{"rows", rows.*side},
-                  {"cols", columns.*side},
-                  {"src_dtype", number(precision().activation)},
-                  {"dst_dtype", number(Dtype::s8)}};
-  });
+  if (!draft::is_quantized(linear)) return;
+  const auto on = [&](Side side) {
+    return draft::quantize_problem(rows.*side, columns.*side, precision().activation, linear);
+  };
   const std::string dims = shape({rows.whole, columns.whole});
   add({.name = std::move(name),
        .kind = OperatorKind::quantize,
        .split = split,
-       .whole = std::move(whole),
-       .local = std::move(local),
+       .whole = on(&Extent::whole),
+       .local = on(&Extent::local),
        .shape_in = dims,
        .shape_out = dims});
 }
@@ -271,6 +297,11 @@ void GraphBuilder::linear(const LinearSpec& spec) {
   const std::string dims_in = shape({spec.rows.whole, spec.columns_in.whole});
   const std::string dims_out = shape({spec.rows.whole, spec.columns_out.whole});
   const Extent bias = spec.has_bias ? spec.columns_out : Extent{};
+  Extent scales;
+  if (spec.dtype == Dtype::f8_e4m3fn) {
+    scales = {draft::block_scale_bytes(spec.columns_out.whole, spec.columns_in.whole),
+              draft::block_scale_bytes(spec.columns_out.local, spec.columns_in.local)};
+  }
   add({.name = spec.name,
        .kind = spec.kind,
        .split = spec.split,
@@ -281,6 +312,7 @@ void GraphBuilder::linear(const LinearSpec& spec) {
        .active_parameters = spec.columns_in.whole * spec.columns_out.whole,
        .bias = bias,
        .bias_dtype = precision().activation,
+       .scale_bytes = scales,
        .shares_embedding = spec.shares_embedding});
   if (!is_int8) return;
 
@@ -300,6 +332,44 @@ void GraphBuilder::linear(const LinearSpec& spec) {
        .shape_in = dims_out,
        .shape_out = dims_out,
        .has_parameters = false});
+}
+
+void GraphBuilder::batched_linear(const BatchedLinearSpec& spec) {
+  const std::int64_t weights = spec.columns_in * spec.columns_out;
+  const std::int64_t scale_bytes = spec.dtype == Dtype::f8_e4m3fn
+                                       ? draft::block_scale_bytes(spec.columns_out, spec.columns_in)
+                                       : 0;
+  op({.name = spec.name,
+      .op = "batched_gemm",
+      .kind = OperatorKind::linear,
+      .split = spec.split,
+      .shape_in = shape({spec.rows.whole, spec.groups.whole, spec.columns_in}),
+      .shape_out = shape({spec.rows.whole, spec.groups.whole, spec.columns_out}),
+      .active_parameters = spec.groups.whole * weights,
+      .scale_bytes = {spec.groups.whole * scale_bytes, spec.groups.local * scale_bytes}},
+     [&](Side side) {
+       return Params{{"groups", spec.groups.*side},
+                     {"m", spec.rows.*side},
+                     {"n", spec.columns_out},
+                     {"k", spec.columns_in},
+                     {"src_dtype", number(spec.dtype)},
+                     {"wei_dtype", number(spec.dtype)},
+                     {"dst_dtype", number(precision().activation)}};
+     });
+}
+
+void GraphBuilder::op(const OpSpec& spec, const std::function<Params(Side)>& params) {
+  auto [whole, local] = problems(spec.op, params);
+  add({.name = spec.name,
+       .kind = spec.kind,
+       .split = spec.split,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = spec.shape_in,
+       .shape_out = spec.shape_out,
+       .has_parameters = spec.has_parameters,
+       .active_parameters = spec.active_parameters,
+       .scale_bytes = spec.scale_bytes});
 }
 
 void GraphBuilder::all_reduce(std::string name, std::int64_t columns) {

@@ -1,8 +1,11 @@
 // GraphBuilder: the vocabulary in which a family says what a layer executes. Each verb appends one
-// operator (int8 linears: with their quantize and dequantize), whole and split.
+// operator (int8 linears: with their quantize and dequantize; f8: with a block_quantize before
+// them), whole and split.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -11,11 +14,21 @@
 
 namespace halmark {
 
-// One dimension, unsplit and on one rank.
-struct Extent {
-  std::int64_t whole = 0;
-  std::int64_t local = 0;
+// Which side of an Extent: &Extent::whole or &Extent::local.
+using Side = std::int64_t Extent::*;
+
+// Any op of the table. Its parameters are asked for on both sides.
+struct OpSpec {
+  std::string name;
+  std::string op;
+  OperatorKind kind = OperatorKind::elementwise;
+  Split split = Split::replicated;
+  std::string shape_in, shape_out;     // see shape_text
+  std::int64_t active_parameters = 0;  // matmul weights that one token meets
+  bool has_parameters = true;          // false: constants that are no model parameters
+  Extent scale_bytes = {};             // of block-scaled weights
 };
+std::string shape_text(std::initializer_list<std::int64_t> dims);  // "[8,1024]"
 
 // One linear layer y = x W^T, weights [columns_out, columns_in] as the checkpoints store them.
 struct LinearSpec {
@@ -28,6 +41,17 @@ struct LinearSpec {
   Dtype dtype = Dtype::f32;
   bool has_bias = false;          // parameters only: every library fuses the addition
   bool shares_embedding = false;  // tied head: its parameters are counted at the embedding
+};
+
+// `groups` linears of the same shape side by side, each with its own weights [columns_out,
+// columns_in]. 16-bit or f8.
+struct BatchedLinearSpec {
+  std::string name;
+  Extent groups;
+  Extent rows;
+  std::int64_t columns_in = 0, columns_out = 0;
+  Split split = Split::head;
+  Dtype dtype = Dtype::bf16;
 };
 
 struct AttentionSpec {
@@ -61,6 +85,7 @@ class GraphBuilder {
   Extent split_expert_width(std::int64_t width) const;  // by what experts leave of tp
   static Extent replicated(std::int64_t size) { return {size, size}; }
   int tp() const { return tp_; }
+  const Workload& workload() const { return graph_.deployment.workload; }
   const Precision& precision() const { return graph_.deployment.precision; }
 
   // Starts a layer type; the following operators belong to it. Returns its index.
@@ -79,7 +104,13 @@ class GraphBuilder {
   void attention(const AttentionSpec& attention);
   void residual_add(std::string name, std::int64_t columns);
   void gated_activation(std::string name, Extent columns, GateKind kind);
-  // An int8 linear reads what quantize_input wrote; for other dtypes quantize_input adds nothing.
+  // An operator of any op of the table: what has no verb of its own.
+  void op(const OpSpec& spec, const std::function<Params(Side)>& params);
+  // What the layer type keeps of every sequence. attention() says so itself.
+  void cache(const LayerCache& cache) { graph_.layer_types.back().caches.push_back(cache); }
+  void batched_linear(const BatchedLinearSpec& linear);
+  // An int8 or f8 linear reads what quantize_input wrote; for other dtypes quantize_input adds
+  // nothing.
   void quantize_input(std::string name, Extent rows, Extent columns, Dtype linear, Split split);
   void linear(const LinearSpec& linear);
   // Nothing with tp = 1.
@@ -95,7 +126,7 @@ class GraphBuilder {
   void exchange_rows(std::string name);
   // Received rows from the order of their senders into that of their experts, or back; likewise.
   void regroup_rows(std::string name);
-  void quantize_rows(std::string name, Extent columns);  // nothing unless linears are int8
+  void quantize_rows(std::string name, Extent columns);  // nothing unless linears are quantised
   void expert_linear(const ExpertLinearSpec& linear);
   void expert_gated_activation(std::string name, Extent columns, GateKind kind);
 
@@ -113,6 +144,8 @@ class GraphBuilder {
     std::vector<std::int64_t> of_rank;     // per expert-parallel rank, tokens of all its replicas
     std::vector<std::int64_t> dispatched;  // per share of a tensor group, tokens of one replica
     std::int64_t of_pair_max = 0;          // the most that a replica sends to one rank
+    // Expected distinct experts over those with whole rows, unsplit and on the heaviest rank.
+    double whole_weights = 1, rank_weights = 1;
   };
   // Where an operator on rows runs. `tokens`, `ep_size`, `ep_rank` as the contracts take them.
   struct RowPlace {

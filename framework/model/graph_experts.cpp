@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/routing.hpp"
+#include "model/expert_imbalance.hpp"
 #include "model/graph_draft.hpp"
 
 namespace halmark {
@@ -54,6 +55,19 @@ void GraphBuilder::plan_routing(const ExpertSpec& experts) {
           active_experts(of_group, local_experts(experts.experts, layout_.ep, heaviest)),
       .imbalance = static_cast<double>(rows_.of_rank[static_cast<std::size_t>(heaviest)]) *
                    layout_.ep / static_cast<double>(tokens * experts.top_k)};
+  const std::int64_t stated = graph_.deployment.workload.expert_imbalance_ppm;
+  graph_.expert_use->rank_imbalance =
+      skew != 0 ? graph_.expert_use->imbalance
+      : stated == Workload::uniform_ppm
+          ? expected_imbalance(experts.experts, experts.top_k, layout_.ep, tokens)
+          : static_cast<double>(stated) / static_cast<double>(Workload::balanced_ppm);
+  if (skew != 0) return;
+  const auto distinct = [&](std::int64_t of_tokens) {
+    return expected_distinct_experts(experts.experts, experts.top_k, of_tokens);
+  };
+  rows_.whole_weights = distinct(tokens_.whole) / static_cast<double>(graph_.expert_use->active);
+  rows_.rank_weights = distinct(tokens) / static_cast<double>(layout_.ep) /
+                       static_cast<double>(graph_.expert_use->active_per_rank);
 }
 
 GraphBuilder::RowPlace GraphBuilder::whole_rows() const {
@@ -98,6 +112,15 @@ template <typename Make>
 void GraphBuilder::add_routed(Draft draft, const std::vector<RowPlace>& places, const Make& make) {
   const auto heaviest = std::ranges::max_element(places, {}, &RowPlace::rows);
   draft.local = complete_problem(make(*heaviest));
+  if (graph_.deployment.workload.routing_skew == 0) {
+    double sum = 0;
+    for (const RowPlace& place : places) sum += static_cast<double>(place.rows);
+    const double mean = sum / static_cast<double>(places.size());
+    draft.rank_share = {
+        mean / static_cast<double>(heaviest->rows) * graph_.expert_use->rank_imbalance,
+        rows_.rank_weights};
+    draft.whole_share.weights = rows_.whole_weights;
+  }
   if (places.front().ep_rank != places.back().ep_rank) {
     for (const RowPlace& place : places) {
       draft.of_expert_rank.push_back(place.rows > 0 ? std::optional(complete_problem(make(place)))
@@ -192,12 +215,10 @@ void GraphBuilder::regroup_rows(std::string name) {
 }
 
 void GraphBuilder::quantize_rows(std::string name, Extent columns) {
-  if (precision().linear != Dtype::s8) return;
+  const Dtype linear = precision().linear;
+  if (!draft::is_quantized(linear)) return;
   const auto make = [&](const RowPlace& place) {
-    return Problem{"quantize", Params{{"rows", place.rows},
-                                      {"cols", columns.*place.side},
-                                      {"src_dtype", number(precision().activation)},
-                                      {"dst_dtype", number(Dtype::s8)}}};
+    return draft::quantize_problem(place.rows, columns.*place.side, precision().activation, linear);
   };
   const std::string dims = shape({rows_.whole, columns.whole});
   add_routed({.name = std::move(name),
@@ -223,6 +244,13 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
     return Problem{"grouped_gemm", std::move(params)};
   };
   const std::int64_t weights = spec.columns_in.whole * spec.columns_out.whole;
+  Extent scales;
+  if (dtype == Dtype::f8_e4m3fn) {
+    const std::int64_t held = graph_.expert_use->held_per_rank;
+    scales = {graph_.spec.moe->experts *
+                  draft::block_scale_bytes(spec.columns_out.whole, spec.columns_in.whole),
+              held * draft::block_scale_bytes(spec.columns_out.local, spec.columns_in.local)};
+  }
   const std::string dims_out = shape({rows_.whole, spec.columns_out.whole});
   add_routed({.name = spec.name,
               .kind = OperatorKind::experts,
@@ -230,7 +258,8 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
               .whole = complete_problem(make(whole_rows())),
               .shape_in = shape({rows_.whole, spec.columns_in.whole}),
               .shape_out = dims_out,
-              .active_parameters = graph_.spec.moe->top_k * weights},
+              .active_parameters = graph_.spec.moe->top_k * weights,
+              .scale_bytes = scales},
              group_rows(), make);
   if (!is_int8) return;
 

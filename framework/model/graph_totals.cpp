@@ -44,9 +44,9 @@ void GraphBuilder::sum_totals() {
     op.bytes = count * op.whole_work.bytes();
     for (std::size_t stage = 0; stage < stages.size(); ++stage) {
       const double executions = micro_batches * static_cast<double>(op.stage_counts[stage]);
-      const double flops = executions * op.local_work.flops();
-      const double matmul_flops = executions * op.local_work.matmul_flops;
-      const double bytes = executions * op.local_work.bytes();
+      const double flops = executions * op.rank_work.flops();
+      const double matmul_flops = executions * op.rank_work.matmul_flops;
+      const double bytes = executions * op.rank_work.bytes();
       op.flops_per_rank = std::max(op.flops_per_rank, flops);
       op.matmul_flops_per_rank = std::max(op.matmul_flops_per_rank, matmul_flops);
       op.bytes_per_rank = std::max(op.bytes_per_rank, bytes);

@@ -1,6 +1,7 @@
 #include "model/memory.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "model/expert_layout.hpp"
@@ -41,24 +42,31 @@ std::int64_t weight_bytes(const OperatorGraph& graph, std::size_t stage) {
   return bytes - shared_table_bytes(graph, graph.stages[stage]);
 }
 
-// Both K and V, of one token, in one layer.
-std::int64_t kv_row_bytes(const OperatorGraph& graph, std::int64_t kv_heads) {
-  return 2 * dtype_bytes(graph.deployment.precision.kv_cache, kv_heads * graph.spec.head_dim);
-}
-
-// A sliding window keeps at most `window` tokens of a sequence.
+// Of all sequences of a replica: every micro-batch in flight keeps its own.
 std::int64_t kv_bytes(const OperatorGraph& graph, const Stage& stage) {
   const Deployment& deployment = graph.deployment;
-  const std::int64_t kv_heads =
-      std::max<std::int64_t>(1, graph.spec.kv_heads / deployment.parallel.tp);
   const std::int64_t sequences = deployment.workload.batch / deployment.parallel.dp;
-  std::int64_t tokens = 0;
+  std::int64_t bytes = 0;
   for (std::int64_t layer = stage.first_layer; layer < stage.first_layer + stage.layers; ++layer) {
-    const std::int64_t window = graph.spec.windows[static_cast<std::size_t>(layer)];
-    const std::int64_t context = deployment.workload.context;
-    tokens += window > 0 ? std::min(window, context) : context;
+    const auto type = static_cast<std::size_t>(graph.layers[static_cast<std::size_t>(layer)]);
+    for (const LayerCache& cache : graph.layer_types[type].caches) {
+      bytes += cache.bytes(deployment.workload.context, &Extent::local);
+    }
   }
-  return tokens * sequences * kv_row_bytes(graph, kv_heads);
+  return sequences * bytes;
+}
+
+// One more token of one sequence, whole model; compressed entries in parts. A window counts as
+// long as it grows.
+std::int64_t kv_bytes_per_token(const OperatorGraph& graph) {
+  double bytes = 0;
+  for (const std::int32_t type : graph.layers) {
+    for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
+      bytes += static_cast<double>(cache.entry_bytes.whole) /
+               static_cast<double>(cache.tokens_per_entry);
+    }
+  }
+  return std::llround(bytes);
 }
 
 // Values that the experts of a layer keep per token of the micro-batch on the fullest rank: for
@@ -106,7 +114,7 @@ MemoryUse memory_use(const OperatorGraph& graph) {
     use.total_bytes += ranks_per_stage * rank.total();
     if (rank.total() > use.largest.total()) use.largest = rank;
   }
-  use.kv_bytes_per_token = graph.spec.layers * kv_row_bytes(graph, graph.spec.kv_heads);
+  use.kv_bytes_per_token = kv_bytes_per_token(graph);
   return use;
 }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/latent_spec.hpp"
+
 namespace halmark {
 
 // How the feed-forward network activates; the values are `kind` of the op gated_activation.
@@ -52,6 +54,9 @@ struct ModelSpec {
   std::optional<std::int64_t> max_position;
   std::vector<std::int64_t> windows;  // sliding window per layer, 0 = full; one entry per layer
   std::optional<ExpertSpec> moe;
+  std::optional<LatentSpec> latent;
+  std::optional<IndexerSpec> indexer;
+  std::optional<CompressedSpec> compressed;
   std::vector<bool> is_sparse;  // with `moe`: which layers have experts; one entry per layer
 
   std::optional<std::int64_t> published_total_params;   // model card; shipped files only

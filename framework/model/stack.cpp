@@ -102,6 +102,10 @@ Stack stage_stack(const OperatorGraph& graph, const StackPlacement& placement, s
 
 }  // namespace
 
+void require_measurable(const OperatorGraph& graph) {
+  for (const Operator& op : graph.operators) require_measurable(op.local.op);
+}
+
 std::vector<StageKernel> stage_kernels(const OperatorGraph& graph, const StackPlacement& placement,
                                        std::size_t stage) {
   return kernels_of(graph, placement, stage, std::nullopt);

@@ -31,6 +31,9 @@ struct StageKernel {
 std::vector<StageKernel> stage_kernels(const OperatorGraph& graph, const StackPlacement& placement,
                                        std::size_t stage);
 
+// Throws Error (exit 2) naming the first op of the graph that is priced and not measured.
+void require_measurable(const OperatorGraph& graph);
+
 // One stack per rank, rank = (replica * pp + stage) * tp + tensor rank; each has the rows of its
 // own experts. A kernel's instances are numbered in execution order: layer l uses instance l where
 // a layer uses the kernel once.

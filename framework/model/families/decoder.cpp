@@ -50,12 +50,11 @@ void read_rotary(ConfigReader& config, ModelSpec& spec) {
     config.refuse("head_dim", "gives a rotated width of " + std::to_string(spec.rotary_dim) +
                                   "; an even width >= 2 is expected");
   }
-  spec.rope_scaling = config.has("rope_scaling");
 }
 
 }  // namespace
 
-void read_sizes(ConfigReader& config, ModelSpec& spec) {
+void read_outline(ConfigReader& config, ModelSpec& spec) {
   spec.layers = config.required_size("num_hidden_layers");
   constexpr std::int64_t layers_max = 10'000;
   if (spec.layers > layers_max) {
@@ -65,9 +64,14 @@ void read_sizes(ConfigReader& config, ModelSpec& spec) {
   spec.vocab = config.required_size("vocab_size");
   spec.max_position = config.size("max_position_embeddings");
   spec.gate = read_gate(config);
+  spec.rope_scaling = config.has("rope_scaling");
+  spec.tied = config.flag_or("tie_word_embeddings", false);
+}
+
+void read_sizes(ConfigReader& config, ModelSpec& spec) {
+  read_outline(config, spec);
   read_heads(config, spec);
   read_rotary(config, spec);
-  spec.tied = config.flag_or("tie_word_embeddings", false);
 }
 
 void read_windows(const ConfigReader& config, ModelSpec& spec, bool enabled_by_default) {
@@ -191,12 +195,21 @@ void head(const ModelSpec& spec, GraphBuilder& b) {
 
 }  // namespace
 
-void build(const ModelSpec& spec, GraphBuilder& b,
-           FeedForward (*choose)(const ModelSpec&, std::int64_t)) {
+void begin(const ModelSpec& spec, GraphBuilder& b) {
   b.set_embedding(b.begin_layer_type("embedding"));
   b.embedding("embedding", spec.vocab, spec.hidden);
   b.all_reduce("embedding_all_reduce", spec.hidden);
+}
 
+void end(const ModelSpec& spec, std::int64_t boundary_columns, GraphBuilder& b) {
+  head(spec, b);
+  b.set_pipeline(b.begin_layer_type("pipeline"));
+  b.send_recv("stage_send_recv", boundary_columns);
+}
+
+void build(const ModelSpec& spec, GraphBuilder& b,
+           FeedForward (*choose)(const ModelSpec&, std::int64_t)) {
+  begin(spec, b);
   // One layer type per feed-forward network and window; nearly always there is one.
   std::map<std::pair<std::string_view, std::int64_t>, std::int32_t> types;
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
@@ -213,9 +226,7 @@ void build(const ModelSpec& spec, GraphBuilder& b,
     }
     b.add_layer(it->second);
   }
-  head(spec, b);
-  b.set_pipeline(b.begin_layer_type("pipeline"));
-  b.send_recv("stage_send_recv", spec.hidden);
+  end(spec, spec.hidden, b);
 }
 
 }  // namespace halmark::decoder

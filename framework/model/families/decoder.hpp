@@ -10,8 +10,12 @@
 
 namespace halmark::decoder {
 
-// Sizes, head counts, tying: what every decoder has, beside its feed-forward network. A family sets
-// its biases and norms afterwards.
+// Layers, widths, vocabulary, activation, tying: what every transformer states, whatever its
+// attention is.
+void read_outline(ConfigReader& config, ModelSpec& spec);
+
+// The outline and the head counts: what every decoder has, beside its feed-forward network. A
+// family sets its biases and norms afterwards.
 void read_sizes(ConfigReader& config, ModelSpec& spec);
 
 // Sliding window of every layer from `sliding_window`, `use_sliding_window`, `max_window_layers`
@@ -25,6 +29,11 @@ struct FeedForward {
   std::string_view layer_type;
   void (*emit)(const ModelSpec& spec, GraphBuilder& builder);
 };
+
+// What comes before and after the layers: the embedding; the head, and the exchange of
+// `boundary_columns` values per token between pipeline stages.
+void begin(const ModelSpec& spec, GraphBuilder& builder);
+void end(const ModelSpec& spec, std::int64_t boundary_columns, GraphBuilder& builder);
 
 // Embedding, every layer with the feed-forward network that `choose` gives it, head, and the
 // pipeline's exchange.

@@ -12,7 +12,7 @@ namespace halmark::moe {
 namespace {
 
 // Fields that change what a layer executes.
-constexpr std::array<std::string_view, 17> costly_fields = {"first_k_dense_replace",
+constexpr std::array<std::string_view, 24> costly_fields = {"first_k_dense_replace",
                                                             "mlp_only_layers",
                                                             "decoder_sparse_step",
                                                             "moe_layer_freq",
@@ -28,6 +28,13 @@ constexpr std::array<std::string_view, 17> costly_fields = {"first_k_dense_repla
                                                             "mamba_n_heads",
                                                             "mamba_num_heads",
                                                             "linear_num_key_heads",
+                                                            "linear_attn_config",
+                                                            "routed_expert_hidden_size",
+                                                            "mla_use_output_gate",
+                                                            "num_hash_layers",
+                                                            "hc_mult",
+                                                            "o_lora_rank",
+                                                            "index_topk_freq",
                                                             "compress_ratios"};
 
 std::string named(std::string_view field) { return "'" + std::string(field) + "'"; }
@@ -82,12 +89,12 @@ void emit(const ModelSpec& spec, GraphBuilder& b) {
   if (moe.shared_width > 0) shared_experts(spec, b);
 }
 
-decoder::FeedForward choose(const ModelSpec& spec, std::int64_t layer) {
+}  // namespace
+
+decoder::FeedForward feed_forward_of(const ModelSpec& spec, std::int64_t layer) {
   if (!spec.is_sparse[static_cast<std::size_t>(layer)]) return dense::feed_forward_of_layers();
   return {"decoder_moe", emit};
 }
-
-}  // namespace
 
 void read_experts(ConfigReader& config, ModelSpec& spec, std::string_view count_field,
                   std::string_view width_field) {
@@ -122,6 +129,10 @@ void read_sparse_layers(ConfigReader& config, ModelSpec& spec) {
 }
 
 void refuse_unmodelled(const ConfigReader& config, std::initializer_list<std::string_view> known) {
+  refuse_unmodelled(config, std::span(known.begin(), known.size()));
+}
+
+void refuse_unmodelled(const ConfigReader& config, std::span<const std::string_view> known) {
   for (const std::string_view field : costly_fields) {
     if (std::ranges::find(known, field) != known.end() || !config.is_set(field)) continue;
     // Every layer, which is what its absence means.
@@ -136,6 +147,6 @@ void refuse_unmodelled(const ConfigReader& config, std::initializer_list<std::st
   }
 }
 
-void build(const ModelSpec& spec, GraphBuilder& b) { decoder::build(spec, b, choose); }
+void build(const ModelSpec& spec, GraphBuilder& b) { decoder::build(spec, b, feed_forward_of); }
 
 }  // namespace halmark::moe

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string_view>
 
 #include "model/families/decoder.hpp"
@@ -20,7 +21,11 @@ void read_sparse_layers(ConfigReader& config, ModelSpec& spec);
 
 // Refuses what would change the cost of a step and is not modelled, and every field of another
 // family's experts that `known` does not list.
+void refuse_unmodelled(const ConfigReader& config, std::span<const std::string_view> known);
 void refuse_unmodelled(const ConfigReader& config, std::initializer_list<std::string_view> known);
+
+// The network of a layer: routed experts, or the dense one.
+decoder::FeedForward feed_forward_of(const ModelSpec& spec, std::int64_t layer);
 
 void build(const ModelSpec& spec, GraphBuilder& builder);
 

@@ -5,6 +5,9 @@
 
 namespace halmark {
 
+extern const Family deepseek_family;
+extern const Family deepseek_sparse_family;
+extern const Family deepseek_v4_family;
 extern const Family glm4_moe_family;
 extern const Family granite_moe_family;
 extern const Family llama_family;
@@ -16,8 +19,9 @@ extern const Family qwen3_moe_family;
 
 std::span<const Family* const> all_families() {
   static constexpr const Family* table[] = {
-      &glm4_moe_family, &granite_moe_family, &llama_family, &mixtral_family,
-      &qwen2_family,    &qwen2_moe_family,   &qwen3_family, &qwen3_moe_family,
+      &deepseek_family,    &deepseek_sparse_family, &deepseek_v4_family, &glm4_moe_family,
+      &granite_moe_family, &llama_family,           &mixtral_family,     &qwen2_family,
+      &qwen2_moe_family,   &qwen3_family,           &qwen3_moe_family,
   };
   return table;
 }

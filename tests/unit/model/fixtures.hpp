@@ -39,6 +39,10 @@ inline Precision f32() { return {"f32"}; }
 inline Precision int8() {
   return {"int8", Dtype::s8, Dtype::s8, Dtype::bf16, Dtype::bf16, Dtype::bf16};
 }
+// f8 linears on bf16 activations; head, attention and cache in bf16.
+inline Precision fp8() {
+  return {"fp8", Dtype::f8_e4m3fn, Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16};
+}
 
 inline Deployment decode(std::int64_t batch, std::int64_t context, Parallel parallel = {},
                          Precision precision = bf16()) {

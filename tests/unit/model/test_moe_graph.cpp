@@ -4,6 +4,7 @@
 
 #include "fixtures.hpp"
 #include "kernels/routing.hpp"
+#include "model/expert_imbalance.hpp"
 #include "model/expert_layout.hpp"
 #include "model/memory.hpp"
 #include "model/stack.hpp"
@@ -190,6 +191,57 @@ TEST(MoeGraph, a_rank_without_a_row_goes_on_to_the_exchange) {
   }
   EXPECT_GE(idle, 2u);  // at most two ranks have a row
   EXPECT_EQ(graph.expert_use->held_per_rank, 1);
+}
+
+// 3 tokens x 2 rows over 4 ranks: 1.5 rows each on paper, 2 on the rank whose kernel is measured.
+TEST(MoeGraph, figures_per_rank_suppose_balanced_experts) {
+  const OperatorGraph graph = graph_of(tiny_moe(), decode(3, 8, {.tp = 4, .ep = 4}));
+  const Operator& op = find_operator(graph, "expert_gate_up");
+  const double per_row = 2.0 * 8 * 32;
+  EXPECT_EQ(op.local.params.at("rows"), 2);
+  EXPECT_EQ(op.local_work.matmul_flops, 2 * per_row);
+  EXPECT_EQ(op.rank_work.matmul_flops, 1.5 * per_row);
+  EXPECT_EQ(op.matmul_flops_per_rank * 4, op.matmul_flops);
+}
+
+TEST(MoeGraph, a_stated_or_expected_imbalance_loads_the_slowest_rank) {
+  const auto share = [](std::int64_t ppm) {
+    Deployment deployment = decode(3, 8, {.tp = 4, .ep = 4});
+    deployment.workload.expert_imbalance_ppm = ppm;
+    const OperatorGraph graph = graph_of(tiny_moe(), deployment);
+    const Operator& op = find_operator(graph, "expert_down");
+    EXPECT_EQ(find_operator(graph, "router").matmul_flops_per_rank,
+              find_operator(graph, "router").matmul_flops);
+    return op.matmul_flops_per_rank * 4 / op.matmul_flops;
+  };
+  EXPECT_EQ(share(Workload::balanced_ppm), 1);
+  EXPECT_DOUBLE_EQ(share(1'500'000), 1.5);
+  EXPECT_DOUBLE_EQ(share(Workload::uniform_ppm), expected_imbalance(8, 2, 4, 3));
+}
+
+// Weights of 8 (1 - (3/4)^3) experts of 8, a quarter of them on a rank.
+TEST(MoeGraph, few_tokens_read_the_expected_number_of_experts) {
+  const OperatorGraph graph = graph_of(tiny_moe(), decode(3, 8, {.tp = 4, .ep = 4}));
+  const Operator& op = find_operator(graph, "expert_down");
+  const double expert_bytes = 8 * 16 * 2, distinct = 8 * (1 - 0.75 * 0.75 * 0.75);
+  EXPECT_NEAR(op.whole_work.constant_bytes, distinct * expert_bytes, 1e-9);
+  EXPECT_NEAR(op.rank_work.constant_bytes, distinct / 4 * expert_bytes, 1e-9);
+}
+
+TEST(MoeRefusal, an_imbalance_that_no_rank_can_have) {
+  const auto reason = [](const ModelSpec& spec, std::int64_t ppm, std::int64_t skew = 0) {
+    Deployment deployment = decode(4, 8, {.tp = 4, .ep = spec.moe ? 4 : 1});
+    deployment.workload.expert_imbalance_ppm = ppm;
+    deployment.workload.routing_skew = skew;
+    const auto refusal = check_deployment(spec, deployment);
+    return refusal ? refusal->reason : "";
+  };
+  EXPECT_EQ(reason(tiny_moe(), 4'000'000), "");
+  EXPECT_EQ(reason(tiny_moe(), 4'000'001), "expert_imbalance_out_of_range");
+  EXPECT_EQ(reason(tiny_moe(), 999'999), "expert_imbalance_out_of_range");
+  EXPECT_EQ(reason(tiny_moe(), -1), "expert_imbalance_out_of_range");
+  EXPECT_EQ(reason(tiny_moe(), 1'500'000, 50), "expert_imbalance_with_skew");
+  EXPECT_EQ(reason(model_test::tiny(), 1'500'000), "expert_imbalance_without_experts");
 }
 
 TEST(MoeGraph, strategies_name_the_experts) {

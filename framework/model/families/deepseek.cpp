@@ -1,0 +1,21 @@
+// DeepSeek-V2 and V3 and Kimi-K2: latent attention, the first layers dense, then routed and shared
+// experts. Extra prediction layers (num_nextn_predict_layers) are not part of a step.
+#include <array>
+
+#include "model/families/latent.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> model_types = {"deepseek_v2", "deepseek_v3", "kimi_k2",
+                                                         "kimi_k25"};
+
+void read(ConfigReader& config, ModelSpec& spec) { latent::read(config, spec, {}); }
+
+}  // namespace
+
+extern const Family deepseek_family;
+const Family deepseek_family = {"deepseek", model_types, &read, &latent::build};
+
+}  // namespace halmark

@@ -1,0 +1,81 @@
+#include "model/families/indexer.hpp"
+
+namespace halmark::indexer {
+
+namespace {
+
+// Queries and keys alike; every rank makes all keys, and the queries of its heads.
+void transform(const ModelSpec& spec, Extent heads, Extent new_keys, Split split, GraphBuilder& b) {
+  const Extent tokens = b.tokens();
+  const Extent rows = {tokens.whole * heads.whole + new_keys.whole,
+                       tokens.local * heads.local + new_keys.local};
+  const std::string dims = shape_text({rows.whole, spec.indexer->dim});
+  const Dtype activation = b.precision().activation;
+  b.op({.name = "index_hadamard",
+        .op = "hadamard",
+        .split = split,
+        .shape_in = dims,
+        .shape_out = dims},
+       [&](Side side) {
+         return Params{{"rows", rows.*side},
+                       {"cols", spec.indexer->dim},
+                       {"dtype", static_cast<std::int64_t>(activation)}};
+       });
+  if (dtype(b.precision()) == activation) return;
+  b.quantize_input("index_quantize", rows, GraphBuilder::replicated(spec.indexer->dim),
+                   dtype(b.precision()), split);
+}
+
+void append(const ModelSpec& spec, Extent new_keys, std::int64_t ratio, GraphBuilder& b) {
+  const std::int64_t bytes = entry_bytes(spec, b.precision());
+  b.cache({.entry_bytes = GraphBuilder::replicated(bytes), .tokens_per_entry = ratio});
+  if (new_keys.local == 0) return;  // a step that completes no entry
+  b.copy("index_append", {new_keys.whole * bytes, new_keys.local * bytes}, Split::replicated);
+}
+
+}  // namespace
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  IndexerSpec& index = spec.indexer.emplace();
+  index.heads = config.required_size("index_n_heads");
+  index.dim = config.required_size("index_head_dim");
+  index.top_k = config.required_size("index_topk");
+  index.runs.assign(static_cast<std::size_t>(spec.layers), true);
+}
+
+Dtype dtype(const Precision& precision) {
+  return precision.linear == Dtype::f8_e4m3fn ? precision.linear : precision.activation;
+}
+
+std::int64_t entry_bytes(const ModelSpec& spec, const Precision& precision) {
+  constexpr std::int64_t scale_bytes = 4;
+  const bool is_scaled = dtype(precision) != precision.activation;
+  return dtype_bytes(dtype(precision), spec.indexer->dim) + (is_scaled ? scale_bytes : 0);
+}
+
+void choose(const ModelSpec& spec, Split split, Extent new_keys, std::int64_t ratio,
+            GraphBuilder& b) {
+  const IndexerSpec& index = *spec.indexer;
+  const Workload& w = b.workload();
+  const Extent heads =
+      split == Split::head ? b.split_by_tp(index.heads) : GraphBuilder::replicated(index.heads);
+  transform(spec, heads, new_keys, split, b);
+  append(spec, new_keys, ratio, b);
+  const auto type = static_cast<std::int64_t>(dtype(b.precision()));
+  b.op({.name = "index_score",
+        .op = "index_score",
+        .kind = OperatorKind::attention,
+        .split = split,
+        .shape_in = shape_text({b.batch().whole, w.new_tokens, index.heads, index.dim}),
+        .shape_out = shape_text({b.batch().whole, w.new_tokens, index.top_k})},
+       [&](Side side) {
+         return Params{{"batch", b.batch().*side},   {"heads", heads.*side}, {"dim", index.dim},
+                       {"new_tokens", w.new_tokens}, {"context", w.context}, {"ratio", ratio},
+                       {"top_k", index.top_k},       {"q_dtype", type},      {"k_dtype", type}};
+       });
+  // Ranks that have only some of the heads add up their partial scores before the choice.
+  const std::int64_t entries = w.context / ratio;
+  if (heads.local < heads.whole && entries > 0) b.all_reduce("index_all_reduce", entries);
+}
+
+}  // namespace halmark::indexer

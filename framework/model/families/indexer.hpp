@@ -1,0 +1,25 @@
+// The lightning indexer of sparse attention (DeepSeek-V3.2, V4, GLM-5): light heads that choose
+// which keys, or compressed entries, a query reads. What the families differ in is where its keys
+// come from and how it is split.
+#pragma once
+
+#include "model/family.hpp"
+
+namespace halmark::indexer {
+
+// Heads, width and top_k; it runs on every layer until the family says otherwise.
+void read(ConfigReader& config, ModelSpec& spec);
+
+// Type that its queries and keys are compared and cached in: f8 where linears are f8, else 16 bit.
+Dtype dtype(const Precision& precision);
+
+// Its key, and the scale of an f8 one.
+std::int64_t entry_bytes(const ModelSpec& spec, const Precision& precision);
+
+// From projected queries of `heads` per token and `new_keys` keys of this step to the chosen
+// entries: Hadamard transform, conversion to dtype(), cache, score and choice. An entry stands for
+// `ratio` tokens. `split`: by heads, or every rank runs all of them.
+void choose(const ModelSpec& spec, Split split, Extent new_keys, std::int64_t ratio,
+            GraphBuilder& builder);
+
+}  // namespace halmark::indexer
