@@ -29,6 +29,15 @@ endif()
 find_package(OpenMP QUIET COMPONENTS CXX)
 find_package(MPI QUIET COMPONENTS C)
 pkg_check_modules(nlopt QUIET IMPORTED_TARGET nlopt)
+# Reading torch-profiler traces.
+find_package(simdjson 3.0 QUIET)
+find_package(ZLIB QUIET)
+if(TARGET simdjson::simdjson AND TARGET ZLIB::ZLIB)
+  set(HALMARK_HAS_TRACE ON)
+else()
+  set_property(GLOBAL APPEND PROPERTY HALMARK_PLUGINS_ABSENT
+               "halmark trace: simdjson or zlib not found (install libsimdjson-dev and zlib1g-dev)")
+endif()
 # A machine that only runs halmark need not have what only its tests need.
 if(HALMARK_BUILD_TESTS)
   find_package(GTest QUIET)

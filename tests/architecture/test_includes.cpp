@@ -22,6 +22,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"worker", {"host", "measure", "core", "kernels"}},
     {"model", {"core", "kernels"}},
     {"simulate", {"core", "kernels"}},
+    {"trace", {"core", "kernels", "model"}},
     {"search", {"core"}},
     {"plan", {"core"}},
     {"journal", {"core"}},
@@ -50,6 +51,8 @@ const std::vector<Owner> owners = {
     {"cuda", {"plugins/cuda/"}},
     {"cublas", {"plugins/cuda/"}},
     {"CLI/", {"framework/cli/"}},
+    {"simdjson.h", {"framework/trace/"}},
+    {"zlib.h", {"framework/trace/"}},
 };
 
 // framework/<room>/..., kernels/..., search/..., plugins/...; "" elsewhere (tests, the root).
