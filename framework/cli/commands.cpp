@@ -12,6 +12,7 @@ Action add_new_plugin(CLI::App& app);
 Action add_peaks(CLI::App& app);
 Action add_report(CLI::App& app);
 Action add_run(CLI::App& app);
+Action add_trace(CLI::App& app);
 Action add_tune(CLI::App& app);
 Action add_verify(CLI::App& app);
 Action add_winners(CLI::App& app);
@@ -23,6 +24,7 @@ std::span<const Command> commands() {
       Command{"bench", "Measure kernels of one op", 1, add_bench},
       Command{"winners", "List the fastest kernel variants that bench has stored", 1, add_winners},
       Command{"model", "Price one step of a model: FLOPs, bytes, memory, bounds", 1, add_model},
+      Command{"trace", "Read a torch-profiler trace; compare it with a model", 1, add_trace},
       Command{"tune", "Measure, model and search a sweep; print its Pareto front", 1, add_tune},
       Command{"run", "Execute a whole layer stack and compare with the estimate", 1, add_run},
       Command{"report", "Write the report of a stored run again", 1, add_report},

@@ -18,9 +18,9 @@ std::vector<std::string> keys(const Json& object) {
   return out;
 }
 
-const std::vector<std::string> command_names = {"devices", "peaks",   "bench",     "model",
-                                                "tune",    "run",     "report",    "verify",
-                                                "doctor",  "winners", "new-plugin"};
+const std::vector<std::string> command_names = {"devices", "peaks",   "bench",      "model",
+                                                "tune",    "run",     "report",     "verify",
+                                                "doctor",  "winners", "new-plugin", "trace"};
 
 class Command : public HalmarkTest {
  protected:

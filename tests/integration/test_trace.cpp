@@ -1,0 +1,90 @@
+// halmark trace: the real traces of tests/data through the program, and what it refuses.
+#include "halmark_fixture.hpp"
+
+namespace halmark::integration {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string data = HALMARK_SOURCE_DIR "/tests/data/";
+const std::string sdpa = data + "tiny-qwen3-sdpa.trace.json.gz";
+const std::string config = data + "tiny-qwen3.json";
+
+class TraceCommand : public HalmarkTest {};
+
+TEST_F(TraceCommand, a_real_trace_is_what_the_model_says) {
+  const Outcome o = halmark({"trace", sdpa, "--compare", config, "--dtype", "f32"});
+  EXPECT_EQ(o.exit_code, 0) << o.out << o.err;
+  EXPECT_EQ(o.err, "");
+  EXPECT_THAT(o.out, HasSubstr("model.layers.2.self_attn.q_proj"));
+  EXPECT_THAT(o.out,
+              HasSubstr("38 ok, 0 mismatch, 0 missing in trace, 0 not in model, 0 unknown; 0 "
+                        "unexplained operators"));
+}
+
+TEST_F(TraceCommand, json_has_every_pass_row_and_verdict) {
+  const Json out = data_of({"trace", sdpa, "--compare", config, "--dtype", "f32", "--json"});
+  EXPECT_EQ(out["passes"].size(), 2u);
+  EXPECT_EQ(out["passes"][0]["stage"], "prefill");
+  EXPECT_EQ(out["passes"][1]["stage"], "decode");
+  EXPECT_EQ(out["comparison"]["verdicts"]["ok"], 38);
+  EXPECT_EQ(out["comparison"]["unexplained"], 0);
+  EXPECT_EQ(out["comparison"]["passes"][1]["workload"]["context"], 17);
+  for (const Json& row : out["rows"]) {
+    EXPECT_EQ(row["matmul_flops"].is_null(), row.contains("matmul_flops_reason")) << row;
+  }
+}
+
+TEST_F(TraceCommand, a_difference_ends_with_exit_code_3) {
+  const Outcome o = halmark({"trace", sdpa, "--compare", "qwen3-0.6b"});
+  EXPECT_EQ(o.exit_code, 3);
+  EXPECT_THAT(o.out, HasSubstr("mismatch"));
+  // The sizes given are not those of the trace.
+  EXPECT_EQ(halmark({"trace", sdpa, "--compare", config, "--phase", "prefill", "--batch", "4",
+                     "--new-tokens", "16"})
+                .exit_code,
+            3);
+}
+
+TEST_F(TraceCommand, filters_choose_rows) {
+  const auto rows = [&](Arguments more) {
+    Arguments all = {"trace", sdpa, "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return data_of(all)["rows"];
+  };
+  const Json layer = rows({"--layers", "1", "--category", "matmul", "--stage", "decode"});
+  EXPECT_EQ(layer.size(), 7u);
+  for (const Json& row : layer) EXPECT_EQ(row["layer"], 1);
+  EXPECT_EQ(rows({"--layers", "0..1", "--category", "attention"}).size(), 4u);
+  // gate, up and down of a prefill layer: 2 x 32 x 64 x 160.
+  EXPECT_EQ(rows({"--min-flops", "655360", "--stage", "prefill"}).size(), 9u);
+}
+
+TEST_F(TraceCommand, bad_input_is_one_line) {
+  write("cut.json", R"({"traceEvents": [{"ph": "X", "na)");
+  write("empty.json", R"({"traceEvents": []})");
+  struct Case {
+    Arguments arguments;
+    const char* expected;
+  };
+  const std::vector<Case> table = {
+      {{"trace", "absent.json"}, "absent.json: cannot be read"},
+      {{"trace", "cut.json"}, "cut.json:byte 32"},
+      {{"trace", "empty.json"}, "no operators"},
+      {{"trace", sdpa, "--layers", "5..2"}, "'5..2' is no range"},
+      {{"trace", sdpa, "--compare", "qwen3-0.7b"}, "'qwen3-0.6b'"},
+      {{"trace", sdpa, "--compare", config, "--tp", "3"}, "tp 3"},
+      {{"trace", sdpa, "--compare", config, "--stage", "mixed"}, "no pass of the trace"},
+      {{"trace", sdpa, "--max-unpacked-mib", "1"}, "more than 1048576 bytes"},
+  };
+  for (const Case& c : table) {
+    const Outcome o = halmark(c.arguments);
+    EXPECT_EQ(o.exit_code, 2) << c.expected;
+    EXPECT_TRUE(is_one_line(o.err)) << o.err;
+    EXPECT_THAT(o.err, HasSubstr(c.expected));
+    EXPECT_EQ(o.out, "");
+  }
+}
+
+}  // namespace
+}  // namespace halmark::integration
