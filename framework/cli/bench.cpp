@@ -1,6 +1,5 @@
 // halmark bench: kernels of one op over problems, dtypes and devices.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -223,7 +222,7 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
 
 }  // namespace
 
-Action add_bench(CLI::App& app) {
+Action add_bench(OptionSet& app) {
   auto o = std::make_shared<BenchOptions>();
   app.add_option("--op", o->op, "Op to measure: gemm, attention, rmsnorm, copy, ...");
   app.add_option(
@@ -243,15 +242,15 @@ Action add_bench(CLI::App& app) {
   app.add_option("--sweep", o->sweep,
                  "With --variants: the problems of this sweep, of --op or of all ops");
   app.add_option("--parts", o->parts, "Cut the device into equal parts; use one")
-      ->check(CLI::Range(1, 4096));
+      ->check(within(1, 4096));
   app.add_option("--shards", o->shards, "Parts that run the problem at the same time")
-      ->check(CLI::Range(1, 4096));
+      ->check(within(1, 4096));
   app.add_option("--mode", o->mode, "hot, rotate_const or rotate_all")
-      ->check(CLI::IsMember({"hot", "rotate_const", "rotate_all"}));
-  app.add_option("--sets", o->sets, "Argument sets of the ring")->check(CLI::Range(1, 4096));
-  app.add_option("--rounds", o->rounds, "Fresh processes per case")->check(CLI::Range(1, 99));
+      ->check(one_of({"hot", "rotate_const", "rotate_all"}));
+  app.add_option("--sets", o->sets, "Argument sets of the ring")->check(within(1, 4096));
+  app.add_option("--rounds", o->rounds, "Fresh processes per case")->check(within(1, 99));
   app.add_option("--seconds", o->seconds, "Sampling time per case and round")
-      ->check(CLI::Range(0.001, 600.0));
+      ->check(within(0.001, 600.0));
   app.add_flag("--store", o->keep,
                "Keep the rows, and with --variants the winners, in the results database");
   return [o](const GlobalOptions& global) { return execute(global, *o); };

@@ -7,12 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/option_set.hpp"
 #include "core/error.hpp"
 #include "core/json.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace halmark::cli {
 
@@ -45,7 +42,7 @@ struct Command {
   std::string_view name;
   std::string_view summary;
   int schema_version;
-  Action (*add)(CLI::App& app);
+  Action (*add)(OptionSet& app);
 };
 std::span<const Command> commands();
 

@@ -4,18 +4,18 @@
 
 namespace halmark::cli {
 
-Action add_bench(CLI::App& app);
-Action add_devices(CLI::App& app);
-Action add_doctor(CLI::App& app);
-Action add_model(CLI::App& app);
-Action add_new_plugin(CLI::App& app);
-Action add_peaks(CLI::App& app);
-Action add_report(CLI::App& app);
-Action add_run(CLI::App& app);
-Action add_trace(CLI::App& app);
-Action add_tune(CLI::App& app);
-Action add_verify(CLI::App& app);
-Action add_winners(CLI::App& app);
+Action add_bench(OptionSet& app);
+Action add_devices(OptionSet& app);
+Action add_doctor(OptionSet& app);
+Action add_model(OptionSet& app);
+Action add_new_plugin(OptionSet& app);
+Action add_peaks(OptionSet& app);
+Action add_report(OptionSet& app);
+Action add_run(OptionSet& app);
+Action add_trace(OptionSet& app);
+Action add_tune(OptionSet& app);
+Action add_verify(OptionSet& app);
+Action add_winners(OptionSet& app);
 
 std::span<const Command> commands() {
   static constexpr std::array table = {

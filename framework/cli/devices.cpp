@@ -1,5 +1,4 @@
 // halmark devices: backends found, their devices, and for each absent backend the reason.
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -136,7 +135,7 @@ CommandResult known() {
 
 }  // namespace
 
-Action add_devices(CLI::App& app) {
+Action add_devices(OptionSet& app) {
   auto list_known = std::make_shared<bool>(false);
   app.add_flag("--known", *list_known, "List the devices of configs/devices instead");
   return

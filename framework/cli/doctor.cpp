@@ -1,5 +1,4 @@
 // halmark doctor: what is found, what is refused and why, and what would make figures better.
-#include <CLI/CLI.hpp>
 
 #include <fstream>
 
@@ -91,7 +90,7 @@ CommandResult execute(const GlobalOptions& options) {
 
 }  // namespace
 
-Action add_doctor(CLI::App&) {
+Action add_doctor(OptionSet&) {
   return [](const GlobalOptions& options) { return execute(options); };
 }
 

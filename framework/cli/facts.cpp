@@ -1,7 +1,5 @@
 #include "cli/facts.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 
 #include "plan/device_file.hpp"
@@ -25,7 +23,7 @@ std::optional<Device> measured_device(const std::string& fingerprint) {
   return read_device(path.string());
 }
 
-void add_deployment_options(CLI::App& app, DeploymentOptions& options) {
+void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
   app.add_option("--phase", options.phase, "prefill, decode or training");
   app.add_option("--batch", options.batch, "Sequences in flight over the whole deployment");
   app.add_option("--new-tokens", options.new_tokens,
@@ -37,7 +35,7 @@ void add_deployment_options(CLI::App& app, DeploymentOptions& options) {
   app.add_option("--ep", options.ep, "Expert parallel ranks");
   app.add_option("--routing-skew", options.routing_skew,
                  "Uneven use of experts: 100 x exponent of the power law over their loads")
-      ->check(CLI::Range(0, 1000));
+      ->check(within(0, 1000));
   app.add_option("--dtype", options.dtype, "f32, bf16, int8 (quantised linear layers) or a dtype");
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/option_set.hpp"
 #include "cli/paths.hpp"
 #include "core/deployment.hpp"
 #include "core/device.hpp"
@@ -24,7 +25,7 @@ struct DeploymentOptions {
   std::int64_t routing_skew = 0;
   std::string dtype = "bf16";
 };
-void add_deployment_options(CLI::App& app, DeploymentOptions& options);
+void add_deployment_options(OptionSet& app, DeploymentOptions& options);
 // Throws Error (exit 2) for an unknown phase or dtype and for sizes that are not positive.
 Deployment deployment_from(const DeploymentOptions& options, const std::string& model);
 

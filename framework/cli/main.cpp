@@ -111,7 +111,8 @@ int run(int argc, char** argv) {
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     sub->fallthrough();
-    actions.emplace_back(sub, command.add(*sub));
+    OptionSet declared(*sub);
+    actions.emplace_back(sub, command.add(declared));
   }
   try {
     app.parse(argc, argv);

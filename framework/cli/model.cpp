@@ -1,5 +1,4 @@
 // halmark model: one step of a model on paper. Needs no device and loads no plugin.
-#include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
 
@@ -57,14 +56,14 @@ CommandResult execute(const ModelOptions& options) {
 
 }  // namespace
 
-Action add_model(CLI::App& app) {
+Action add_model(OptionSet& app) {
   auto options = std::make_shared<ModelOptions>();
   app.add_option("model", options->model, "Shipped id, alias, or path of a config.json");
   app.add_flag("--list", options->list, "List the shipped models");
   add_deployment_options(app, options->deployment);
   app.add_option("--device", options->device, "Known device (halmark devices --known)");
   app.add_option("--peak", options->peak, "Denominator: datasheet or measured")
-      ->check(CLI::IsMember({"datasheet", "measured"}));
+      ->check(one_of({"datasheet", "measured"}));
   app.add_option("--measured-ms", options->measured_ms, "Measured step time, for MFU");
   return [options](const GlobalOptions&) { return execute(*options); };
 }

@@ -1,6 +1,5 @@
 // halmark new-plugin: writes the installed template as a project of its own.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -117,7 +116,7 @@ CommandResult execute(const Options& options) {
 
 }  // namespace
 
-Action add_new_plugin(CLI::App& app) {
+Action add_new_plugin(OptionSet& app) {
   auto o = std::make_shared<Options>();
   app.add_option("name", o->name, "Name of the backend; its file will be hm_<name>.so")->required();
   app.add_option("--out,-o", o->out, "Folder to write (default: hm_<name>)");

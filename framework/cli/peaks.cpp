@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <fstream>
 #include <memory>
@@ -117,7 +116,7 @@ Device measure_and_keep_peaks(const GlobalOptions& global, const LocalMachine& m
   return device;
 }
 
-Action add_peaks(CLI::App& app) {
+Action add_peaks(OptionSet& app) {
   auto options = std::make_shared<Options>();
   app.add_flag("--long", options->is_long,
                "100 windows of 10 ms per probe instead of the quick form");

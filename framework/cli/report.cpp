@@ -1,5 +1,4 @@
 // halmark report: the report of a stored run again. No device needed.
-#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -32,7 +31,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 
 }  // namespace
 
-Action add_report(CLI::App& app) {
+Action add_report(OptionSet& app) {
   auto o = std::make_shared<Options>();
   app.add_option("--run", o->run, "Run number (default: the latest)");
   app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");

@@ -1,6 +1,5 @@
 // halmark run: the whole layer stack of a configuration on the device, against its estimate.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <memory>
@@ -131,15 +130,15 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 
 }  // namespace
 
-Action add_run(CLI::App& app) {
+Action add_run(OptionSet& app) {
   auto o = std::make_shared<Options>();
   app.add_option("model", o->model, "Shipped id, alias, or path of a config.json")->required();
   add_deployment_options(app, o->deployment);
   app.add_option("--backend", o->backend, "Backend, for example cpu");
   app.add_option("--device", o->device, "Device of the backend");
-  app.add_option("--rounds", o->rounds, "Fresh processes per kernel")->check(CLI::Range(1, 99));
+  app.add_option("--rounds", o->rounds, "Fresh processes per kernel")->check(within(1, 99));
   app.add_option("--seconds", o->seconds, "Time for the repetitions of the whole stack")
-      ->check(CLI::Range(0.1, 3600.0));
+      ->check(within(0.1, 3600.0));
   return [o](const GlobalOptions& global) { return execute(global, *o); };
 }
 

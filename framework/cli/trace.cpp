@@ -2,7 +2,6 @@
 // what the model says.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <memory>
 
@@ -164,25 +163,25 @@ CommandResult execute(const Options&) {
 
 }  // namespace
 
-Action add_trace(CLI::App& app) {
+Action add_trace(OptionSet& app) {
   auto options = std::make_shared<Options>();
   app.add_option("file", options->file, "Trace of torch.profiler, .json or .json.gz")->required();
   app.add_option("--min-flops", options->min_flops, "Only rows of at least that many matmul FLOPs")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--layers", options->layers, "Only these layers: 3 or 0..5");
   app.add_option("--stage", options->stage, "Only passes of this stage")
-      ->check(CLI::IsMember({"prefill", "decode", "mixed", "unknown"}));
+      ->check(one_of({"prefill", "decode", "mixed", "unknown"}));
   app.add_option("--category", options->category, "Only operators of this category")
-      ->check(CLI::IsMember({"matmul", "attention", "experts", "lookup", "elementwise",
-                             "normalization", "activation", "rotary", "routing", "quantization",
-                             "cache_store", "movement", "creation", "communication", "unknown"}));
+      ->check(one_of({"matmul", "attention", "experts", "lookup", "elementwise", "normalization",
+                      "activation", "rotary", "routing", "quantization", "cache_store", "movement",
+                      "creation", "communication", "unknown"}));
   app.add_option("--compare", options->compare,
                  "Model to compare with, layer by layer: an id or a config.json; exit 3 when they "
                  "differ");
   app.add_option("--tolerance", options->tolerance_pct, "Largest difference that is ok, percent")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(within(0.0, 100.0));
   app.add_option("--max-unpacked-mib", options->max_unpacked_mib, "Limit for .gz files")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(within(1, 1 << 20));
   add_deployment_options(app, options->deployment);
   return [options, &app](const GlobalOptions&) {
     for (const char* size : {"--phase", "--batch", "--new-tokens", "--context"}) {

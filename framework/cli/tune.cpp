@@ -1,5 +1,4 @@
 // halmark tune: plan, measure, compose, search, validate, report.
-#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -106,7 +105,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 
 }  // namespace
 
-Action add_tune(CLI::App& app) {
+Action add_tune(OptionSet& app) {
   auto o = std::make_shared<Options>();
   app.add_option("sweep", o->sweep, "Sweep file (configs/sweeps/*.toml)")->required();
   app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
@@ -117,7 +116,7 @@ Action add_tune(CLI::App& app) {
   app.add_option("--validate", o->validate, "Run front points whole: --validate or --validate=all")
       ->expected(0, 1)
       ->default_str("front")
-      ->check(CLI::IsMember({"front", "all"}));
+      ->check(one_of({"front", "all"}));
   return [o](const GlobalOptions& global) { return execute(global, *o); };
 }
 

@@ -1,6 +1,5 @@
 // halmark verify: every row, every chain, nothing changed.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -41,7 +40,7 @@ CommandResult execute(const GlobalOptions& options, const std::string& named) {
 
 }  // namespace
 
-Action add_verify(CLI::App& app) {
+Action add_verify(OptionSet& app) {
   auto path = std::make_shared<std::string>();
   app.add_option("database", *path, "The file (default: --db)");
   return [path](const GlobalOptions& options) { return execute(options, *path); };

@@ -1,6 +1,5 @@
 // halmark winners: which kernel variants `tune` would take, and what they were drawn from.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
@@ -61,7 +60,7 @@ CommandResult execute(const GlobalOptions& global) {
 
 }  // namespace
 
-Action add_winners(CLI::App&) {
+Action add_winners(OptionSet&) {
   return [](const GlobalOptions& global) { return execute(global); };
 }
 

@@ -29,6 +29,8 @@ Status status_of_code(std::int32_t code) {
       return Status::compile_failed;
     case HM_DEVICE_LOST:
       return Status::device_lost;
+    case lying_timer:
+      return Status::quarantined;
   }
   return Status::launch_failed;
 }
@@ -109,8 +111,8 @@ PluginResult<double> DeviceStream::elapsed_ns(DeviceEvent& begin, DeviceEvent& e
                             "stream.event_elapsed_ns");
   if (!error.ok()) return error;
   if (!std::isfinite(ns) || ns < 0) {
-    return broken(std::string("event_elapsed_ns claims ") +
-                  (std::isnan(ns) ? "NaN" : "a negative or infinite time"));
+    return PluginError{lying_timer, std::string("timer: event_elapsed_ns claims ") +
+                                        (std::isnan(ns) ? "NaN" : "a negative or infinite time")};
   }
   return ns;
 }

@@ -39,6 +39,9 @@ struct PluginResult {
   T* operator->() { return &*value; }
 };
 
+// Beside the plugin's own codes: its clock said what no clock can say.
+inline constexpr std::int32_t lying_timer = -1;
+
 // The status of a failed trial for a plugin code; phase decides nothing.
 Status status_of_code(std::int32_t code);
 std::string_view hm_status_text(std::int32_t code);

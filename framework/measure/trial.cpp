@@ -223,21 +223,40 @@ class Trial {
     if (!row_.samples.empty()) summarise(row_);
   }
 
-  // On each shard a slot that some sample wrote, chosen after the loop: any execution of it, not
-  // only the first, because a kernel may do that one alone.
+  // A slot of the shard that some sample wrote, chosen after the loop: any execution of it, not
+  // only the first, because a kernel may do that one alone. Another one than `taken` where there is
+  // one.
+  int written_slot(std::size_t rank, std::uint64_t seed, std::optional<int> taken) const {
+    const std::vector<int>& written = written_sets_[rank];
+    const auto executions = static_cast<std::uint64_t>(std::max<std::int64_t>(1, row_.repeat));
+    const std::uint64_t start = uniform_below(hash_u64(seed, 2 * rank), written.size());
+    const std::uint64_t execution = uniform_below(hash_u64(seed, 2 * rank + 1), executions);
+    const std::uint64_t choices = written.size() * executions;
+    int slot = 0;
+    for (std::uint64_t i = 0; i < choices; ++i) {
+      const int first = written[(start + i / executions) % written.size()];
+      slot = static_cast<int>((static_cast<std::uint64_t>(first) + (execution + i) % executions) %
+                              static_cast<std::uint64_t>(shards_[rank].sets));
+      if (slot != taken) break;
+    }
+    return slot;
+  }
+
+  // Two slots of each shard: one may be right by chance, when the answer to it was kept.
   bool gate_after_loop() {
     const std::uint64_t seed = hash_combine(options_.check_seed, 0x6166746572);
-    std::vector<int> sets;
-    for (std::size_t rank = 0; rank < shards_.size(); ++rank) {
-      const std::vector<int>& written = written_sets_[rank];
+    for (const auto& written : written_sets_) {
       if (written.empty()) return true;  // the deadline came before the first sample of the block
-      const int first = written[uniform_below(hash_u64(seed, 2 * rank), written.size())];
-      const auto executions = static_cast<std::uint64_t>(std::max<std::int64_t>(1, row_.repeat));
-      const auto execution =
-          static_cast<std::int64_t>(uniform_below(hash_u64(seed, 2 * rank + 1), executions));
-      sets.push_back(static_cast<int>((first + execution) % shards_[rank].sets));
     }
-    if (check_revealed(sets, after_loop_plan(seed))) return true;
+    std::vector<int> sets(shards_.size()), others(shards_.size());
+    for (std::size_t rank = 0; rank < shards_.size(); ++rank) {
+      sets[rank] = written_slot(rank, seed, std::nullopt);
+      others[rank] = written_slot(rank, seed, sets[rank]);
+    }
+    if (check_revealed(sets, after_loop_plan(seed)) &&
+        (others == sets || check_revealed(others, after_loop_plan(seed)))) {
+      return true;
+    }
     if (row_.status == Status::wrong_result || row_.status == Status::nan_result) {
       row_.reason = "after the sample loop: " + row_.reason;
     }

@@ -50,7 +50,7 @@ const std::vector<Owner> owners = {
     {"CL/", {"plugins/opencl/"}},
     {"cuda", {"plugins/cuda/"}},
     {"cublas", {"plugins/cuda/"}},
-    {"CLI/", {"framework/cli/"}},
+    {"CLI/", {"framework/cli/main.cpp", "framework/cli/option_set.cpp"}},
     {"simdjson.h", {"framework/trace/"}},
     {"zlib.h", {"framework/trace/"}},
 };

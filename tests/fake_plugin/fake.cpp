@@ -2,10 +2,13 @@
 #include <halmark_plugin.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "clock.hpp"
@@ -106,7 +109,10 @@ class Prepared {
       bytes_ += static_cast<double>(operand.elements() * dtype_bits(operand.dtype)) / 8;
     }
   }
-  ~Prepared() { state_.faults.at("release"); }
+  ~Prepared() {
+    finish_late_work();
+    state_.faults.at("release");
+  }
 
   void info(hm_prepared_info& info) const {
     info.operand_count = static_cast<std::uint32_t>(operands_.size());
@@ -158,10 +164,14 @@ class Prepared {
     const double begin_ns = wall_ns();
     double scripted_ns = 0;
     std::uint64_t done = 0;
+    finish_late_work();
     for_each_execution(launch, [&](const hm_arguments& arguments) {
       scripted_ns += state_.latency.next_ns(factor_, bytes_);
-      if (wrong_ != "skip_repeats" || done++ == 0) execute(arguments);
+      bind(arguments);
+      if (wrong_ == "late") return;
+      if (wrong_ != "skip_repeats" || done++ == 0) execute();
     });
+    if (wrong_ == "late") late_ = std::thread([this] { execute_late(); });
     stream.device_ns += scripted_ns > 0 ? scripted_ns : wall_ns() - begin_ns;
     stream.due_ns = begin_ns + scripted_ns;
     if (!state_.is_asynchronous()) stream.wait();
@@ -181,15 +191,28 @@ class Prepared {
     return static_cast<std::uint64_t>(state_.script.integer("workspace_bytes", 0));
   }
 
-  void execute(const hm_arguments& arguments) {
+  void bind(const hm_arguments& arguments) {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       tensors_[i] = tensor(operands_[i], arguments.buffers[i]);
     }
+  }
+
+  // The work of a plugin that returns from `wait` before it is over.
+  void execute_late() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    execute();
+  }
+  void finish_late_work() {
+    if (late_.joinable()) late_.join();
+  }
+
+  void execute() {
     op_.run(shape_, tensors_);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       if (operands_[i].role == HM_ROLE_OUTPUT) spoil(tensors_[i], plain(operands_[i]).bytes);
     }
     if (state_.script.flag("mutate_inputs")) *static_cast<unsigned char*>(tensors_[0].data) ^= 1;
+    if (state_.script.flag("free_buffer")) std::free(tensors_[0].data);  // it is the host's
   }
 
   // Wrong answers and stray writes, as the script wants them.
@@ -222,6 +245,7 @@ class Prepared {
   std::vector<Tensor> tensors_;
   double bytes_ = 0;
   std::vector<char> remembered_;
+  std::thread late_;
 };
 
 struct Comm {};

@@ -35,6 +35,7 @@ constexpr std::array known_keys = {
     "escape",
     "exit",
     "flood",
+    "free_buffer",
     "hang",
     "latency_ns",
     "memory_bytes",

@@ -99,6 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Table, CampaignAttacks,
                                          Attack{"wrong=last_element", Status::wrong_result, "dst["},
                                          Attack{"wrong=half", Status::wrong_result, "dst["},
                                          Attack{"wrong=nan", Status::nan_result, "NaN"},
+                                         Attack{"wrong=late", Status::wrong_result, "dst["},
                                          Attack{"overrun=1", Status::wrong_result, "out of bounds"},
                                          Attack{"mutate_inputs=1", Status::wrong_result,
                                                 "mutated its inputs"},
@@ -115,10 +116,19 @@ TEST(Campaign, skipped_repeats_are_found_after_the_sample_loop) {
 }
 
 TEST(Campaign, a_device_timer_that_lies_is_quarantined) {
-  const Measurement row =
-      measure_one("timer=device_event;latency_ns=100000;elapsed_scale=0.1", copy_case(4096));
-  EXPECT_EQ(row.status, Status::quarantined) << row.reason;
-  EXPECT_NE(row.reason.find("timer"), std::string::npos) << row.reason;
+  for (const std::string lie :
+       {"elapsed_scale=0.1", "elapsed=constant", "elapsed=negative", "elapsed=nan"}) {
+    const Measurement row =
+        measure_one("timer=device_event;latency_ns=100000;" + lie, copy_case(4096));
+    EXPECT_EQ(row.status, Status::quarantined) << lie << ": " << row.reason;
+    EXPECT_NE(row.reason.find("timer"), std::string::npos) << lie << ": " << row.reason;
+  }
+}
+
+TEST(Campaign, a_plugin_that_frees_a_buffer_of_the_host_loses_its_worker) {
+  const Measurement row = measure_one("free_buffer=1", gemm_case());
+  EXPECT_TRUE(row.status == Status::crashed || row.status == Status::worker_lost)
+      << status_name(row.status) << ": " << row.reason;
 }
 
 TEST(Campaign, faster_than_the_measured_peak_is_quarantined) {

@@ -1,0 +1,65 @@
+#include "cli/option_set.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+
+namespace halmark::cli {
+
+Option Option::required() {
+  option_->required();
+  return *this;
+}
+Option Option::delimiter(char separator) {
+  option_->delimiter(separator);
+  return *this;
+}
+Option Option::expected(int low, int high) {
+  option_->expected(low, high);
+  return *this;
+}
+Option Option::default_str(const std::string& text) {
+  option_->default_str(text);
+  return *this;
+}
+Option Option::excludes(const std::string& other) {
+  option_->excludes(other);
+  return *this;
+}
+Option Option::check(const Within& range) {
+  if (range.is_whole) {
+    option_->check(CLI::Range(static_cast<int>(range.low), static_cast<int>(range.high)));
+  } else {
+    option_->check(CLI::Range(range.low, range.high));
+  }
+  return *this;
+}
+Option Option::check(const OneOf& words) {
+  option_->check(CLI::IsMember(words.words));
+  return *this;
+}
+
+template <class T>
+Option OptionSet::add_option(const std::string& names, T& target, const std::string& description) {
+  return Option(app_.add_option(names, target, description));
+}
+Option OptionSet::add_flag(const std::string& names, bool& target, const std::string& description) {
+  return Option(app_.add_flag(names, target, description));
+}
+
+#define HALMARK_OPTION_TYPE(T) \
+  template Option OptionSet::add_option<T>(const std::string&, T&, const std::string&)
+HALMARK_OPTION_TYPE(std::string);
+HALMARK_OPTION_TYPE(int);
+HALMARK_OPTION_TYPE(double);
+HALMARK_OPTION_TYPE(std::int64_t);
+HALMARK_OPTION_TYPE(std::uint64_t);
+HALMARK_OPTION_TYPE(std::vector<std::string>);
+HALMARK_OPTION_TYPE(std::optional<std::string>);
+HALMARK_OPTION_TYPE(std::optional<int>);
+HALMARK_OPTION_TYPE(std::optional<double>);
+HALMARK_OPTION_TYPE(std::optional<std::int64_t>);
+HALMARK_OPTION_TYPE(std::optional<std::uint64_t>);
+#undef HALMARK_OPTION_TYPE
+
+}  // namespace halmark::cli

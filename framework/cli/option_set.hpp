@@ -1,0 +1,60 @@
+// The options of one command. The parser's library is compiled once, in option_set.cpp and
+// main.cpp: instantiating it in every command took half of their compile time.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace halmark::cli {
+
+struct Within {
+  double low, high;
+  bool is_whole;  // how the bounds are printed, and what the value is parsed as
+};
+inline Within within(int low, int high) { return {double(low), double(high), true}; }
+inline Within within(double low, double high) { return {low, high, false}; }
+
+struct OneOf {
+  std::vector<std::string> words;
+};
+inline OneOf one_of(std::initializer_list<const char*> words) {
+  return {{words.begin(), words.end()}};
+}
+
+// What add_option returns, to be refined: add_option(...)->required().
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  Option* operator->() { return this; }
+  Option required();
+  Option delimiter(char separator);  // of the values of a list
+  Option expected(int low, int high);
+  Option default_str(const std::string& text);  // the value where the option stands alone
+  Option excludes(const std::string& other);
+  Option check(const Within& range);
+  Option check(const OneOf& words);
+
+ private:
+  CLI::Option* option_;
+};
+
+class OptionSet {
+ public:
+  explicit OptionSet(CLI::App& app) : app_(app) {}
+  // `names`: "--op", "--out,-o", or "model" for a positional. `target` must live until the command
+  // has run. T: the types instantiated in option_set.cpp.
+  template <class T>
+  Option add_option(const std::string& names, T& target, const std::string& description);
+  Option add_flag(const std::string& names, bool& target, const std::string& description);
+
+ private:
+  CLI::App& app_;
+};
+
+}  // namespace halmark::cli
