@@ -71,6 +71,7 @@ Work operand_traffic(std::span<const OperandSpec> operands) {
       continue;
     }
     work.bytes_read += bytes;
+    if (operand.role == Role::in_out) work.bytes_written += bytes;
     if (operand.role == Role::constant || operand.role == Role::state) {
       work.constant_bytes += bytes;
     }

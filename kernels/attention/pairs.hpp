@@ -37,4 +37,19 @@ constexpr std::int64_t attention_keys(std::int64_t new_tokens, std::int64_t cont
   return context - visible_keys(0, new_tokens, context, causal, window).begin;
 }
 
+// Pairs of chunked local attention: a query at position p sees (p mod chunk) + 1 keys.
+constexpr double chunked_pairs(std::int64_t new_tokens, std::int64_t context, std::int64_t chunk) {
+  const auto below = [chunk](std::int64_t position) {  // sum over all queries before `position`
+    const auto c = static_cast<double>(chunk), rest = static_cast<double>(position % chunk);
+    return static_cast<double>(position / chunk) * (c * (c + 1) / 2) + rest * (rest + 1) / 2;
+  };
+  return below(context) - below(context - new_tokens);
+}
+
+// Distinct keys: from the start of the first query's chunk on.
+constexpr std::int64_t chunked_keys(std::int64_t new_tokens, std::int64_t context,
+                                    std::int64_t chunk) {
+  return context - (context - new_tokens) / chunk * chunk;
+}
+
 }  // namespace halmark

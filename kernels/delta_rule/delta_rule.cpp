@@ -1,0 +1,85 @@
+// delta_rule: the gated delta rule (Gated DeltaNet, 2412.06464). A state of key_dim x value_dim per
+// value head forgets, takes back what it holds for the key, stores the value, and is read by the
+// query: S = a S; S += b k (v - S^T k)^T; dst = S^T q.
+#include "kernels/priced.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::array<ParamSpec, 9> specs{{
+    priced_size("batch", "sequences"),
+    priced_size("new_tokens", "tokens per sequence"),
+    priced_size("key_heads", "heads of q and k; divides value_heads"),
+    priced_size("key_dim", "width of a query and of a key"),
+    priced_size("value_heads", "heads of v; each has a state"),
+    priced_size("value_dim", "width of a value"),
+    priced_dtype("src_dtype", "of q, k, v and the gates"),
+    priced_dtype("dst_dtype", "of dst"),
+    {.name = "state_dtype",
+     .kind = ParamKind::dtype,
+     .fallback = dtype_value(Dtype::f32),
+     .allowed = priced_dtypes,
+     .meaning = "of the states"},
+}};
+
+// Per value of the state and token: decay 1, read by the key 2, update 2, read by the query 2. The
+// chunked form of prefill executes more; these are the model's FLOPs in every phase.
+constexpr double flops_per_state_value = 7;
+
+class DeltaRule final : public PricedContract {
+ public:
+  std::string_view name() const override { return "delta_rule"; }
+  std::string_view summary() const override {
+    return "gated delta rule: state[batch,value_heads,key_dim,value_dim] is decayed, corrected "
+           "towards (k, v) and read by q, token by token";
+  }
+  std::span<const ParamSpec> params() const override { return specs; }
+
+  std::optional<std::string> check_relations(const Params& p) const override {
+    if (p.at("value_heads") % p.at("key_heads") == 0) return std::nullopt;
+    return "key_heads must divide value_heads; got key_heads=" + std::to_string(p.at("key_heads")) +
+           " and value_heads=" + std::to_string(p.at("value_heads"));
+  }
+
+  // Constants: the log of the decay rate and the offset of the step, per value head.
+  std::vector<OperandSpec> operands(const Params& p) const override {
+    const auto batch = p.at("batch"), tokens = p.at("new_tokens");
+    const auto key_heads = p.at("key_heads"), key_dim = p.at("key_dim");
+    const auto heads = p.at("value_heads"), value_dim = p.at("value_dim");
+    const Dtype src = p.dtype("src_dtype");
+    const auto operand = [](const char* name, Role role, Dtype dtype,
+                            std::vector<std::int64_t> dims) {
+      return OperandSpec{.name = name, .role = role, .dtype = dtype, .dims = std::move(dims)};
+    };
+    return {
+        operand("q", Role::input, src, {batch, tokens, key_heads, key_dim}),
+        operand("k", Role::input, src, {batch, tokens, key_heads, key_dim}),
+        operand("v", Role::input, src, {batch, tokens, heads, value_dim}),
+        operand("gates", Role::input, src, {batch, tokens, 2 * heads}),
+        operand("decay", Role::constant, Dtype::f32, {2 * heads}),
+        operand("state", Role::in_out, p.dtype("state_dtype"), {batch, heads, key_dim, value_dim}),
+        operand("dst", Role::output, p.dtype("dst_dtype"), {batch, tokens, heads, value_dim})};
+  }
+
+ protected:
+  void add_flops(const Params& p, Work& work) const override {
+    const double tokens =
+        static_cast<double>(p.at("batch")) * static_cast<double>(p.at("new_tokens"));
+    work.matmul_flops = flops_per_state_value * tokens * static_cast<double>(p.at("value_heads")) *
+                        static_cast<double>(p.at("key_dim")) *
+                        static_cast<double>(p.at("value_dim"));
+    // q and k are normalised to length 1, about 4 per value.
+    work.vector_flops =
+        8 * tokens * static_cast<double>(p.at("key_heads")) * static_cast<double>(p.at("key_dim"));
+    work.compute_dtype = p.dtype("src_dtype");
+  }
+};
+
+}  // namespace
+
+const OpContract& delta_rule_contract() {
+  static const DeltaRule contract;
+  return contract;
+}
+
+}  // namespace halmark

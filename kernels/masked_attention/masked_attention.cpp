@@ -1,0 +1,115 @@
+// masked_attention: causal attention whose values are narrower or wider than its keys, or whose
+// queries see the keys of their own chunk alone; what `attention` cannot say.
+#include "kernels/attention/pairs.hpp"
+#include "kernels/priced.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::array<ParamSpec, 12> specs{{
+    priced_size("batch", "sequences"),
+    priced_size("heads", "query heads"),
+    priced_size("kv_heads", "key/value heads; divides heads"),
+    priced_size("head_dim", "width of a query and of a key"),
+    priced_size("value_dim", "width of a value"),
+    priced_size("new_tokens", "queries per sequence"),
+    priced_size("context", "keys up to and with the last query"),
+    {.name = "window",
+     .low = 0,
+     .high = size_max,
+     .fallback = 0,
+     .meaning = "most recent keys a query sees; 0 = all"},
+    {.name = "chunk",
+     .low = 0,
+     .high = size_max,
+     .fallback = 0,
+     .meaning = "a query sees the keys of its own chunk of so many positions; 0 = all"},
+    priced_dtype("q_dtype", "of q"),
+    priced_dtype("kv_dtype", "of k and v"),
+    priced_dtype("dst_dtype", "of dst"),
+}};
+
+// softmax flops per score: scale, subtract, exp, sum, divide.
+constexpr double softmax_flops = 5;
+
+class MaskedAttention final : public PricedContract {
+ public:
+  std::string_view name() const override { return "masked_attention"; }
+  std::string_view summary() const override {
+    return "dst[batch,new_tokens,heads,value_dim] = softmax(q k^T / sqrt(head_dim)) v, causal, "
+           "under a window or within chunks";
+  }
+  std::span<const ParamSpec> params() const override { return specs; }
+
+  std::optional<std::string> check_relations(const Params& p) const override {
+    const auto pair = [&p](std::string_view a, std::string_view b) {
+      return std::string(a) + "=" + std::to_string(p.at(a)) + " and " + std::string(b) + "=" +
+             std::to_string(p.at(b));
+    };
+    if (p.at("heads") % p.at("kv_heads") != 0) {
+      return "kv_heads must divide heads; got " + pair("heads", "kv_heads");
+    }
+    if (p.at("new_tokens") > p.at("context")) {
+      return "context counts the new tokens too; got " + pair("new_tokens", "context");
+    }
+    if (p.at("window") > 0 && p.at("chunk") > 0) {
+      return "a mask has a window or chunks; got " + pair("window", "chunk");
+    }
+    return std::nullopt;
+  }
+
+  std::vector<OperandSpec> operands(const Params& p) const override {
+    const auto batch = p.at("batch"), heads = p.at("heads"), tokens = p.at("new_tokens");
+    const auto kv_heads = p.at("kv_heads"), context = p.at("context");
+    const auto operand = [](const char* name, Role role, Dtype dtype,
+                            std::vector<std::int64_t> dims) {
+      return OperandSpec{.name = name, .role = role, .dtype = dtype, .dims = std::move(dims)};
+    };
+    const Dtype kv = p.dtype("kv_dtype");
+    return {operand("q", Role::input, p.dtype("q_dtype"), {batch, tokens, heads, p.at("head_dim")}),
+            operand("k", Role::state, kv, {batch, kv_heads, context, p.at("head_dim")}),
+            operand("v", Role::state, kv, {batch, kv_heads, context, p.at("value_dim")}),
+            operand("dst", Role::output, p.dtype("dst_dtype"),
+                    {batch, tokens, heads, p.at("value_dim")})};
+  }
+
+  // Each visible key and value is read once.
+  Work work(const Params& p) const override {
+    const auto tensors = operands(p);
+    const double share = static_cast<double>(keys(p)) / static_cast<double>(p.at("context"));
+    const double cache = share * static_cast<double>(tensors[1].bytes() + tensors[2].bytes());
+    Work out = {.bytes_read = static_cast<double>(tensors[0].bytes()) + cache,
+                .bytes_written = static_cast<double>(tensors[3].bytes()),
+                .constant_bytes = cache};
+    add_flops(p, out);
+    return out;
+  }
+
+ protected:
+  void add_flops(const Params& p, Work& work) const override {
+    const double scores =
+        static_cast<double>(p.at("batch")) * static_cast<double>(p.at("heads")) * pairs(p);
+    work.matmul_flops = 2 * scores * static_cast<double>(p.at("head_dim") + p.at("value_dim"));
+    work.vector_flops = softmax_flops * scores;
+    work.compute_dtype = p.dtype("q_dtype");
+  }
+
+ private:
+  static double pairs(const Params& p) {
+    if (p.at("chunk") > 0) return chunked_pairs(p.at("new_tokens"), p.at("context"), p.at("chunk"));
+    return attention_pairs(p.at("new_tokens"), p.at("context"), true, p.at("window"));
+  }
+  static std::int64_t keys(const Params& p) {
+    if (p.at("chunk") > 0) return chunked_keys(p.at("new_tokens"), p.at("context"), p.at("chunk"));
+    return attention_keys(p.at("new_tokens"), p.at("context"), true, p.at("window"));
+  }
+};
+
+}  // namespace
+
+const OpContract& masked_attention_contract() {
+  static const MaskedAttention contract;
+  return contract;
+}
+
+}  // namespace halmark

@@ -1,0 +1,117 @@
+// Ops that mix tokens and have a formula alone: counts by hand and by counting pairs.
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "kernels/attention/pairs.hpp"
+#include "kernels/contract.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
+
+Work work_of(std::string_view op, const Params& params) {
+  const Problem problem = complete_problem({std::string(op), params});
+  return find_contract(op)->work(problem.params);
+}
+
+// One pair at a time: a query sees the keys of its own chunk up to itself.
+TEST(ChunkedPairs, equal_the_pairs_counted_one_by_one) {
+  for (const std::int64_t chunk : {1, 3, 8, 100}) {
+    for (const std::int64_t context : {1, 7, 8, 9, 40}) {
+      for (const std::int64_t queries : {std::int64_t{1}, (context + 1) / 2, context}) {
+        double pairs = 0;
+        std::int64_t first = context;
+        for (std::int64_t p = context - queries; p < context; ++p) {
+          for (std::int64_t key = 0; key <= p; ++key) {
+            if (key / chunk != p / chunk) continue;
+            pairs += 1;
+            first = std::min(first, key);
+          }
+        }
+        EXPECT_EQ(chunked_pairs(queries, context, chunk), pairs) << chunk << " " << context;
+        EXPECT_EQ(chunked_keys(queries, context, chunk), context - first)
+            << chunk << " " << context;
+      }
+    }
+  }
+}
+
+Params attention(std::int64_t new_tokens, std::int64_t context, std::int64_t value_dim) {
+  return {{"batch", 2},
+          {"heads", 8},
+          {"kv_heads", 2},
+          {"head_dim", 192},
+          {"value_dim", value_dim},
+          {"new_tokens", new_tokens},
+          {"context", context},
+          {"q_dtype", bf16},
+          {"kv_dtype", bf16},
+          {"dst_dtype", bf16}};
+}
+
+TEST(MaskedAttention, equals_attention_where_that_can_say_it) {
+  for (const std::int64_t window : {0, 16}) {
+    Params masked = attention(5, 40, 192);
+    masked.set("window", window);
+    Params plain = masked;
+    plain = {{"batch", 2},       {"heads", 8},       {"kv_heads", 2},    {"head_dim", 192},
+             {"new_tokens", 5},  {"context", 40},    {"window", window}, {"q_dtype", bf16},
+             {"kv_dtype", bf16}, {"dst_dtype", bf16}};
+    const Work a = work_of("masked_attention", masked), b = work_of("attention", plain);
+    EXPECT_EQ(a.matmul_flops, b.matmul_flops);
+    EXPECT_EQ(a.vector_flops, b.vector_flops);
+    EXPECT_EQ(a.bytes_written, b.bytes_written);
+    EXPECT_DOUBLE_EQ(a.bytes_read, b.bytes_read);
+  }
+}
+
+// 40 pairs: scores of 192 columns, values of 128. q 8 x 192, out 8 x 128, cache 2 x 320 x 40.
+TEST(MaskedAttention, values_may_be_narrower) {
+  const Work work = work_of("masked_attention", attention(1, 40, 128));
+  EXPECT_EQ(work.matmul_flops, 2.0 * 2 * 8 * 40 * (192 + 128));
+  EXPECT_EQ(work.bytes_read, 2.0 * (2 * 8 * 192 + 2 * 2 * 320 * 40));
+  EXPECT_EQ(work.bytes_written, 2.0 * 2 * 8 * 128);
+}
+
+TEST(MaskedAttention, refuses_two_masks_at_once) {
+  Params params = attention(1, 40, 128);
+  params.set("window", 8);
+  params.set("chunk", 8);
+  EXPECT_THROW(complete_problem({"masked_attention", params}), Error);
+}
+
+TEST(DeltaRule, counts_seven_per_value_of_the_state) {
+  const Params params = {{"batch", 3},        {"new_tokens", 5},  {"key_heads", 2},
+                         {"key_dim", 16},     {"value_heads", 4}, {"value_dim", 8},
+                         {"src_dtype", bf16}, {"dst_dtype", bf16}};
+  const Work work = work_of("delta_rule", params);
+  EXPECT_EQ(work.matmul_flops, 7.0 * 15 * 4 * 16 * 8);
+  EXPECT_EQ(work.bytes_written, 3.0 * 4 * 16 * 8 * 4 + 15 * 4 * 8 * 2);
+  Params odd = params;
+  odd.set("key_heads", 3);
+  EXPECT_THROW(complete_problem({"delta_rule", odd}), Error);
+}
+
+TEST(StateScan, counts_five_per_value_of_the_state) {
+  const Params params = {{"batch", 3},        {"new_tokens", 5},  {"heads", 4},
+                         {"head_dim", 8},     {"state_dim", 16},  {"groups", 2},
+                         {"src_dtype", bf16}, {"dst_dtype", bf16}};
+  const Work work = work_of("state_scan", params);
+  EXPECT_EQ(work.matmul_flops, 5.0 * 15 * 4 * 8 * 16);
+  const double states = 3.0 * 4 * 8 * 16 * 4;
+  const double values = 15.0 * (4 * 8 + 2 * 2 * 16 + 4 + 4 * 8) * 2 + 12 * 4;
+  EXPECT_EQ(work.bytes(), 2 * states + values);
+}
+
+TEST(ShortConvolution, has_no_matrix_product) {
+  const Params params = {{"batch", 3},  {"new_tokens", 5}, {"channels", 7},
+                         {"kernel", 4}, {"has_bias", 1},   {"dtype", bf16}};
+  const Work work = work_of("short_convolution", params);
+  EXPECT_EQ(work.matmul_flops, 0);
+  EXPECT_EQ(work.vector_flops, 2.0 * 15 * 7 * 4);
+  EXPECT_EQ(work.bytes(), 2.0 * (2 * 15 * 7 + 7 * 4 + 7 + 2 * 3 * 7 * 3));
+}
+
+}  // namespace
+}  // namespace halmark
