@@ -27,12 +27,48 @@ ConfigReader::ConfigReader(const Json& config, std::string where)
   inner_ = &*nested;
 }
 
-const Json* ConfigReader::find(std::string_view field) const {
+const Json* ConfigReader::find_stated(std::string_view path) const {
   for (const Json* level : {inner_, outer_}) {
-    const auto it = level->find(std::string(field));
-    if (it != level->end() && !it->is_null()) return &*it;
+    std::string_view rest = path;
+    const Json* value = level;
+    while (value != nullptr && !rest.empty()) {
+      const auto dot = rest.find('.');
+      const auto it = value->find(std::string(rest.substr(0, dot)));
+      value = it == value->end() || it->is_null() ? nullptr : &*it;
+      rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
+    }
+    if (value != nullptr) return value;
   }
   return nullptr;
+}
+
+const Json* ConfigReader::find(std::string_view field) const {
+  if (const Json* stated = find_stated(field)) return stated;
+  if (const auto other = other_names_.find(field); other != other_names_.end()) {
+    if (const Json* stated = find_stated(other->second)) return stated;
+  }
+  const auto it = defaults_.find(std::string(field));
+  return it == defaults_.end() ? nullptr : &*it;
+}
+
+void ConfigReader::set_default(std::string_view field, const Json& value) {
+  if (find(field) != nullptr) return;
+  defaults_[std::string(field)] = value;
+  assume(std::string(field) + " = " + shown(value) + " (not in the configuration)");
+}
+
+void ConfigReader::set_derived(std::string_view field, const Json& value) {
+  defaults_[std::string(field)] = value;
+}
+
+void ConfigReader::also_named(std::string_view field, std::string_view other) {
+  const Json* own = find_stated(field);
+  const Json* stated = find_stated(other);
+  if (own != nullptr && stated != nullptr && *own != *stated) {
+    refuse(other, "is " + shown(*stated) + ", but '" + printable(field) +
+                      "', which means the same, is " + shown(*own));
+  }
+  if (stated != nullptr) other_names_.insert_or_assign(std::string(field), std::string(other));
 }
 
 void ConfigReader::refuse(std::string_view field, const std::string& problem) const {
@@ -123,6 +159,45 @@ std::optional<std::vector<std::string>> ConfigReader::texts(std::string_view fie
   for (const auto& item : *value) {
     if (!item.is_string()) refuse(field, "must be a list of texts, holds " + shown(item));
     out.push_back(item.get<std::string>());
+  }
+  return out;
+}
+
+std::optional<std::vector<std::optional<double>>> ConfigReader::numbers(
+    std::string_view field) const {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_array()) refuse(field, "must be a list of numbers, found " + shown(*value));
+  std::vector<std::optional<double>> out;
+  for (const auto& item : *value) {
+    if (!item.is_null() && (!item.is_number() || !std::isfinite(item.get<double>()))) {
+      refuse(field, "must be a list of numbers, holds " + shown(item));
+    }
+    out.push_back(item.is_null() ? std::nullopt : std::optional(item.get<double>()));
+  }
+  return out;
+}
+
+std::optional<std::vector<bool>> ConfigReader::flags(std::string_view field) const {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_array()) refuse(field, "must be a list of flags, found " + shown(*value));
+  std::vector<bool> out;
+  for (const auto& item : *value) {
+    if (!item.is_boolean()) refuse(field, "must be a list of flags, holds " + shown(item));
+    out.push_back(item.get<bool>());
+  }
+  return out;
+}
+
+std::optional<std::vector<ConfigReader>> ConfigReader::objects(std::string_view field) const {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_array()) refuse(field, "must be a list of objects, found " + shown(*value));
+  std::vector<ConfigReader> out;
+  for (const auto& item : *value) {
+    const std::string where = where_ + ": " + printable(field) + "[" + std::to_string(out.size());
+    out.emplace_back(item, where + "]");
   }
   return out;
 }

@@ -24,4 +24,7 @@ std::span<const Family* const> all_families();
 const Family* find_family(std::string_view name);
 const Family* family_of_model_type(std::string_view model_type);
 
+// Architectures that are known and deliberately refused, with the reason; empty for all others.
+std::string_view why_unmodelled(std::string_view model_type);
+
 }  // namespace halmark

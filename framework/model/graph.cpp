@@ -160,19 +160,37 @@ std::optional<Refusal> bounded_devices(const ModelSpec&, const Deployment& deplo
   return std::nullopt;
 }
 
+std::optional<Refusal> check_heads(std::string_view what, std::int64_t heads, int tp) {
+  if (heads % tp == 0) return std::nullopt;
+  return Refusal{"tp_does_not_divide_heads", text("tp", tp) + " does not divide " +
+                                                 std::to_string(heads) + " " + std::string(what)};
+}
+
+// Shared by heads of queries: split as far as they go, replicated beyond.
+std::optional<Refusal> check_shared(std::string_view what, std::int64_t heads, int tp) {
+  const bool splits = tp <= heads ? heads % tp == 0 : tp % heads == 0;
+  if (splits) return std::nullopt;
+  return Refusal{"tp_kv_mismatch", text("tp", tp) + " and " + std::to_string(heads) + " " +
+                                       std::string(what) + ": neither divides the other"};
+}
+
 std::optional<Refusal> heads(const ModelSpec& spec, const Deployment& deployment) {
   const int tp = deployment.parallel.tp;
-  if (spec.heads % tp == 0) return std::nullopt;
-  return Refusal{"tp_does_not_divide_heads", text("tp", tp) + " does not divide " +
-                                                 std::to_string(spec.heads) + " query heads"};
+  if (auto refusal = check_heads("query heads", spec.heads, tp)) return refusal;
+  for (const LayerMixer& mixer : spec.mixers) {
+    if (mixer.kind != Mixer::attention) continue;
+    if (auto refusal = check_heads("query heads", mixer.heads, tp)) return refusal;
+  }
+  return std::nullopt;
 }
 
 std::optional<Refusal> latent_splits(const ModelSpec& spec, const Deployment& deployment) {
   const int tp = deployment.parallel.tp;
   if (!spec.compressed) return std::nullopt;
   if (spec.compressed->output_groups % tp != 0) {
-    return Refusal{"o_groups_not_divisible", text("tp", tp) + " does not divide " +
-                                                 text("o_groups", spec.compressed->output_groups)};
+    return Refusal{"o_groups_not_divisible",
+                   text("tp", tp) + " does not divide " +
+                       text("o_groups", spec.compressed->output_groups)};
   }
   if (spec.indexer->heads % tp != 0) {
     return Refusal{"tp_does_not_divide_heads", text("tp", tp) + " does not divide " +
@@ -184,10 +202,25 @@ std::optional<Refusal> latent_splits(const ModelSpec& spec, const Deployment& de
 
 std::optional<Refusal> kv_heads(const ModelSpec& spec, const Deployment& deployment) {
   const int tp = deployment.parallel.tp;
-  const bool splits = tp <= spec.kv_heads ? spec.kv_heads % tp == 0 : tp % spec.kv_heads == 0;
-  if (splits) return std::nullopt;
-  return Refusal{"tp_kv_mismatch", text("tp", tp) + " and " + std::to_string(spec.kv_heads) +
-                                       " KV heads: neither divides the other"};
+  if (auto refusal = check_shared("KV heads", spec.kv_heads, tp)) return refusal;
+  for (const LayerMixer& mixer : spec.mixers) {
+    if (mixer.kind != Mixer::attention) continue;
+    if (auto refusal = check_shared("KV heads", mixer.kv_heads, tp)) return refusal;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> recurrent_heads(const ModelSpec& spec, const Deployment& deployment) {
+  const int tp = deployment.parallel.tp;
+  if (const auto& delta = spec.delta_rule) {
+    if (auto refusal = check_heads("key heads", delta->key_heads, tp)) return refusal;
+    if (auto refusal = check_heads("value heads", delta->value_heads, tp)) return refusal;
+  }
+  if (const auto& ssm = spec.state_space) {
+    if (auto refusal = check_heads("Mamba heads", ssm->heads, tp)) return refusal;
+    if (auto refusal = check_shared("Mamba groups", ssm->groups, tp)) return refusal;
+  }
+  return std::nullopt;
 }
 
 Refusal width_refusal(std::string_view what, std::int64_t width, std::string_view degree, int by) {
@@ -198,6 +231,9 @@ std::optional<Refusal> ffn(const ModelSpec& spec, const Deployment& deployment) 
   const int tp = deployment.parallel.tp;
   if (spec.intermediate % tp != 0) {
     return width_refusal("the FFN width", spec.intermediate, "tp", tp);
+  }
+  for (const std::int64_t width : spec.ffn_widths) {
+    if (width % tp != 0) return width_refusal("the FFN width", width, "tp", tp);
   }
   if (spec.moe && spec.moe->shared_width % tp != 0) {
     return width_refusal("the width of the shared experts,", spec.moe->shared_width, "tp", tp);
@@ -310,14 +346,11 @@ std::optional<Refusal> precision(const ModelSpec&, const Deployment& deployment)
 }
 
 // In the order in which a reader would want to hear them.
-constexpr std::array<Check, 15> checks = {positive_inputs, training_inputs,
-                                          bounded_inputs,  bounded_devices,
-                                          heads,           latent_splits,
-                                          kv_heads,        ffn,
-                                          experts,         skew,
-                                          imbalance,       pipeline,
-                                          batch_split,     context,
-                                          precision};
+constexpr std::array<Check, 16> checks = {
+    positive_inputs, training_inputs, bounded_inputs, bounded_devices, heads,
+    latent_splits,   kv_heads,       recurrent_heads, ffn,
+    experts,         skew,           imbalance,       pipeline,
+    batch_split,     context,        precision};
 
 std::vector<std::string> warnings(const ModelSpec& spec, const Deployment& deployment) {
   std::vector<std::string> out;

@@ -70,8 +70,9 @@ Extent GraphBuilder::split_by_tp(std::int64_t size) const {
   return {size, size / tp_};
 }
 
-Extent GraphBuilder::split_kv_heads() const {
-  const std::int64_t heads = graph_.spec.kv_heads;
+Extent GraphBuilder::split_kv_heads() const { return split_kv_heads(graph_.spec.kv_heads); }
+
+Extent GraphBuilder::split_kv_heads(std::int64_t heads) const {
   return {heads, std::max<std::int64_t>(1, heads / tp_)};
 }
 
@@ -127,7 +128,9 @@ void GraphBuilder::add(Draft draft) {
     const Weights whole = constant_operands(*draft.whole);
     op.weight_bytes_whole =
         whole.bytes + dtype_bytes(draft.bias_dtype, draft.bias.whole) + draft.scale_bytes.whole;
-    if (draft.has_parameters) op.parameters = whole.elements + draft.bias.whole;
+    if (draft.has_parameters) {
+      op.parameters = whole.elements + draft.bias.whole - draft.missing_parameters;
+    }
   }
   op.active_parameters = draft.active_parameters;
   op.of_expert_rank = std::move(draft.of_expert_rank);
@@ -139,8 +142,9 @@ void GraphBuilder::add(Draft draft) {
   graph_.operators.push_back(std::move(op));
 }
 
-void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t hidden) {
-  const Extent columns = padded_by_tp(vocab);
+void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t hidden,
+                             Split split) {
+  const Extent columns = split == Split::vocab ? padded_by_tp(vocab) : replicated(vocab);
   const std::int64_t dtype = number(precision().activation);
   auto [whole, local] = problems("embedding", [&](auto side) {
     return Params{{"rows", tokens_.*side},
@@ -151,27 +155,11 @@ void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t 
   });
   add({.name = std::move(name),
        .kind = OperatorKind::embedding,
-       .split = Split::vocab,
+       .split = split,
        .whole = std::move(whole),
        .local = std::move(local),
        .shape_in = shape({tokens_.whole}),
        .shape_out = shape({tokens_.whole, hidden})});
-}
-
-void GraphBuilder::rmsnorm(std::string name, Extent rows, std::int64_t columns, Split split) {
-  const std::int64_t dtype = number(precision().activation);
-  auto [whole, local] = problems("rmsnorm", [&](auto side) {
-    return Params{
-        {"rows", rows.*side}, {"cols", columns}, {"src_dtype", dtype}, {"dst_dtype", dtype}};
-  });
-  const std::string dims = shape({rows.whole, columns});
-  add({.name = std::move(name),
-       .kind = OperatorKind::norm,
-       .split = split,
-       .whole = std::move(whole),
-       .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
 }
 
 void GraphBuilder::rope(std::string name, Extent heads, std::int64_t head_dim,
@@ -204,37 +192,6 @@ void GraphBuilder::copy(std::string name, Extent bytes, Split split) {
        .shape_out = dims});
 }
 
-void GraphBuilder::attention(const AttentionSpec& spec) {
-  const std::int64_t new_tokens = graph_.deployment.workload.new_tokens;
-  auto [whole, local] = problems("attention", [&](auto side) {
-    return Params{{"batch", batch_.*side},
-                  {"heads", spec.heads.*side},
-                  {"kv_heads", spec.kv_heads.*side},
-                  {"head_dim", spec.head_dim},
-                  {"new_tokens", new_tokens},
-                  {"context", context_},
-                  {"causal", 1},
-                  {"window", spec.window},
-                  {"q_dtype", number(precision().attention)},
-                  {"kv_dtype", number(precision().kv_cache)},
-                  {"dst_dtype", number(precision().activation)}};
-  });
-  const std::string dims = shape({batch_.whole, new_tokens, spec.heads.whole, spec.head_dim});
-  add({.name = spec.name,
-       .kind = OperatorKind::attention,
-       .split = Split::head,
-       .whole = std::move(whole),
-       .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
-  // Both K and V of one token.
-  const auto entry_bytes = [&](std::int64_t kv_heads) {
-    return 2 * dtype_bytes(precision().kv_cache, kv_heads * spec.head_dim);
-  };
-  cache({.entry_bytes = {entry_bytes(spec.kv_heads.whole), entry_bytes(spec.kv_heads.local)},
-         .tokens_max = spec.window});
-}
-
 void GraphBuilder::residual_add(std::string name, std::int64_t columns) {
   const std::int64_t dtype = number(precision().activation);
   auto [whole, local] = problems("residual_add", [&](auto side) {
@@ -264,6 +221,24 @@ void GraphBuilder::gated_activation(std::string name, Extent columns, GateKind k
        .local = std::move(local),
        .shape_in = shape({tokens_.whole, 2 * columns.whole}),
        .shape_out = shape({tokens_.whole, columns.whole})});
+}
+
+void GraphBuilder::activation(std::string name, Extent columns, ActivationKind kind) {
+  const std::int64_t dtype = number(precision().activation);
+  auto [whole, local] = problems("activation", [&](auto side) {
+    return Params{{"rows", tokens_.*side},
+                  {"cols", columns.*side},
+                  {"kind", static_cast<std::int64_t>(kind)},
+                  {"src_dtype", dtype},
+                  {"dst_dtype", dtype}};
+  });
+  const std::string dims = shape({tokens_.whole, columns.whole});
+  add({.name = std::move(name),
+       .split = Split::column,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
 }
 
 void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns, Dtype linear,

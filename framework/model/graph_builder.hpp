@@ -54,12 +54,25 @@ struct BatchedLinearSpec {
   Dtype dtype = Dtype::bf16;
 };
 
+// Over rows x columns. Split::head: the rows are heads, or the columns those of a rank's heads.
+struct NormSpec {
+  std::string name;
+  Extent rows;
+  Extent columns;
+  NormKind kind = NormKind::rms;
+  Split split = Split::replicated;
+  bool has_gain = true;  // false: the op's gains are ones and no parameters
+};
+
 struct AttentionSpec {
   std::string name;
   Extent heads;
   Extent kv_heads;
   std::int64_t head_dim = 0;
-  std::int64_t window = 0;  // 0 = full
+  std::int64_t window = 0;     // 0 = full
+  std::int64_t value_dim = 0;  // 0 = head_dim
+  std::int64_t chunk = 0;      // 0 = full
+  bool has_sinks = false;      // parameters only: one more term of the softmax
 };
 
 // One linear layer of every routed expert, weights [experts, columns_out, columns_in]. `split`
@@ -69,6 +82,7 @@ struct ExpertLinearSpec {
   Extent columns_in;
   Extent columns_out;
   Split split = Split::column;
+  bool has_bias = false;  // parameters only
 };
 
 class GraphBuilder {
@@ -81,6 +95,7 @@ class GraphBuilder {
   Extent logit_rows() const;  // positions whose logits are needed: all in training, else the last
   Extent split_by_tp(std::int64_t size) const;          // must divide
   Extent split_kv_heads() const;                        // replicated beyond kv_heads ranks
+  Extent split_kv_heads(std::int64_t heads) const;      // of a layer with its own
   Extent padded_by_tp(std::int64_t size) const;         // vocabulary: rounded up
   Extent split_expert_width(std::int64_t width) const;  // by what experts leave of tp
   static Extent replicated(std::int64_t size) { return {size, size}; }
@@ -95,7 +110,10 @@ class GraphBuilder {
   void set_pipeline(std::int32_t type) { graph_.pipeline_type = type; }
   void add_layer(std::int32_t type) { graph_.layers.push_back(type); }
 
-  void embedding(std::string name, std::int64_t vocab, std::int64_t hidden);
+  // A table that is split by its rows, or held whole by every rank.
+  void embedding(std::string name, std::int64_t vocab, std::int64_t hidden,
+                 Split split = Split::vocab);
+  void norm(const NormSpec& norm);
   // rows x columns; `split` = head when the rows are heads.
   void rmsnorm(std::string name, Extent rows, std::int64_t columns, Split split);
   void rope(std::string name, Extent heads, std::int64_t head_dim, std::int64_t rotary_dim,
@@ -104,6 +122,7 @@ class GraphBuilder {
   void attention(const AttentionSpec& attention);
   void residual_add(std::string name, std::int64_t columns);
   void gated_activation(std::string name, Extent columns, GateKind kind);
+  void activation(std::string name, Extent columns, ActivationKind kind);
   // An operator of any op of the table: what has no verb of its own.
   void op(const OpSpec& spec, const std::function<Params(Side)>& params);
   // What the layer type keeps of every sequence. attention() says so itself.
@@ -129,6 +148,7 @@ class GraphBuilder {
   void quantize_rows(std::string name, Extent columns);  // nothing unless linears are quantised
   void expert_linear(const ExpertLinearSpec& linear);
   void expert_gated_activation(std::string name, Extent columns, GateKind kind);
+  void expert_activation(std::string name, Extent columns, ActivationKind kind);
 
   // Nothing with pp = 1.
   void send_recv(std::string name, std::int64_t columns);
@@ -152,6 +172,7 @@ class GraphBuilder {
     std::int64_t tokens = 0, ep_size = 1, ep_rank = 0, rows = 0;
     std::int64_t Extent::*side = &Extent::whole;
   };
+  std::int64_t routed_width() const;  // of the rows that experts read and write
   void plan_routing(const ExpertSpec& experts);
   RowPlace whole_rows() const;
   // Ranks of the whole expert group, on rows of all its replicas; or the shares of one tensor

@@ -19,7 +19,8 @@ struct GraphBuilder::Draft {
   Problem local;
   std::vector<std::optional<Problem>> of_expert_rank = {};
   std::string shape_in, shape_out;
-  bool has_parameters = true;  // false: constants that are no model parameters (scales)
+  bool has_parameters = true;           // false: constants that are no model parameters (scales)
+  std::int64_t missing_parameters = 0;  // constants of the op that the model has not: a zero shift
   std::int64_t active_parameters = 0;
   Extent bias = {};  // elements
   Dtype bias_dtype = Dtype::f32;

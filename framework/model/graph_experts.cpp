@@ -30,6 +30,11 @@ Extent GraphBuilder::split_expert_width(std::int64_t width) const {
   return {width, width / layout_.width};
 }
 
+std::int64_t GraphBuilder::routed_width() const {
+  const ModelSpec& spec = graph_.spec;
+  return spec.moe->latent > 0 ? spec.moe->latent : spec.hidden;
+}
+
 void GraphBuilder::plan_routing(const ExpertSpec& experts) {
   const std::int64_t skew = graph_.deployment.workload.routing_skew;
   const auto counts = [&](std::int64_t tokens) {
@@ -149,7 +154,7 @@ void GraphBuilder::route(std::string name, const ExpertSpec& experts) {
 }
 
 void GraphBuilder::dispatch(std::string name) {
-  const std::int64_t hidden = graph_.spec.hidden;
+  const std::int64_t hidden = routed_width();
   const auto make = [&](const RowPlace& place) {
     Params params = routed_params(place);
     params.set("hidden", hidden);
@@ -165,7 +170,7 @@ void GraphBuilder::dispatch(std::string name) {
 }
 
 void GraphBuilder::combine(std::string name) {
-  const std::int64_t hidden = graph_.spec.hidden;
+  const std::int64_t hidden = routed_width();
   const auto make = [&](const RowPlace& place) {
     Params params = routed_params(place);
     params.set("hidden", hidden);
@@ -185,7 +190,7 @@ void GraphBuilder::combine(std::string name) {
 void GraphBuilder::exchange_rows(std::string name) {
   if (layout_.across_replicas == 1) return;
   const Dtype dtype = precision().activation;
-  const std::int64_t hidden = graph_.spec.hidden;
+  const std::int64_t hidden = routed_width();
   const std::int64_t values = layout_.across_replicas * rows_.of_pair_max * hidden;
   const std::string dims = shape({rows_.whole, hidden});
   add({.name = std::move(name),
@@ -201,7 +206,7 @@ void GraphBuilder::exchange_rows(std::string name) {
 
 void GraphBuilder::regroup_rows(std::string name) {
   if (layout_.across_replicas == 1) return;
-  const std::int64_t hidden = graph_.spec.hidden;
+  const std::int64_t hidden = routed_width();
   const std::string dims = shape({rows_.whole, hidden});
   add_routed({.name = std::move(name),
               .kind = OperatorKind::routing,
@@ -244,6 +249,11 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
     return Problem{"grouped_gemm", std::move(params)};
   };
   const std::int64_t weights = spec.columns_in.whole * spec.columns_out.whole;
+  Extent bias;
+  if (spec.has_bias) {
+    bias = {graph_.spec.moe->experts * spec.columns_out.whole,
+            graph_.expert_use->held_per_rank * spec.columns_out.local};
+  }
   Extent scales;
   if (dtype == Dtype::f8_e4m3fn) {
     const std::int64_t held = graph_.expert_use->held_per_rank;
@@ -259,6 +269,8 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
               .shape_in = shape({rows_.whole, spec.columns_in.whole}),
               .shape_out = dims_out,
               .active_parameters = graph_.spec.moe->top_k * weights,
+              .bias = bias,
+              .bias_dtype = precision().activation,
               .scale_bytes = scales},
              group_rows(), make);
   if (!is_int8) return;
@@ -295,6 +307,24 @@ void GraphBuilder::expert_gated_activation(std::string name, Extent columns, Gat
               .whole = complete_problem(make(whole_rows())),
               .shape_in = shape({rows_.whole, 2 * columns.whole}),
               .shape_out = shape({rows_.whole, columns.whole})},
+             group_rows(), make);
+}
+
+void GraphBuilder::expert_activation(std::string name, Extent columns, ActivationKind kind) {
+  const std::int64_t dtype = number(precision().activation);
+  const auto make = [&](const RowPlace& place) {
+    return Problem{"activation", Params{{"rows", place.rows},
+                                        {"cols", columns.*place.side},
+                                        {"kind", static_cast<std::int64_t>(kind)},
+                                        {"src_dtype", dtype},
+                                        {"dst_dtype", dtype}}};
+  };
+  const std::string dims = shape({rows_.whole, columns.whole});
+  add_routed({.name = std::move(name),
+              .split = Split::column,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = dims,
+              .shape_out = dims},
              group_rows(), make);
 }
 

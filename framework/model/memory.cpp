@@ -69,6 +69,16 @@ std::int64_t kv_bytes_per_token(const OperatorGraph& graph) {
   return std::llround(bytes);
 }
 
+std::int64_t state_bytes_per_sequence(const OperatorGraph& graph) {
+  std::int64_t bytes = 0;
+  for (const std::int32_t type : graph.layers) {
+    for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
+      bytes += cache.constant_bytes.whole;
+    }
+  }
+  return bytes;
+}
+
 // Values that the experts of a layer keep per token of the micro-batch on the fullest rank: for
 // each row its input and gate and up, K (H + 2 fe) on one device.
 std::int64_t expert_values_per_token(const OperatorGraph& graph) {
@@ -82,6 +92,24 @@ std::int64_t expert_values_per_token(const OperatorGraph& graph) {
          2 * moe.shared_width / graph.deployment.parallel.tp;
 }
 
+// Values that the widest mixer keeps per token: queries, keys and values, or what a recurrence
+// projects its input to.
+std::int64_t mixer_values_per_token(const ModelSpec& spec) {
+  std::int64_t widest = (spec.heads + 2 * spec.kv_heads) * spec.head_dim;
+  for (const LayerMixer& mixer : spec.mixers) {
+    if (mixer.kind != Mixer::attention) continue;
+    const std::int64_t queries = (spec.output_gate ? 2 : 1) * mixer.heads * mixer.head_dim;
+    widest = std::max(widest, queries + mixer.kv_heads * (mixer.head_dim + mixer.value_dim));
+  }
+  if (const auto& delta = spec.delta_rule) {
+    widest = std::max(widest, 2 * (delta->key_width() + delta->value_width()));
+  }
+  if (const auto& ssm = spec.state_space) {
+    widest = std::max(widest, 2 * (ssm->width() + ssm->group_width()));
+  }
+  return widest;
+}
+
 // Peak of an inference step: residual and normed input, beside the widest intermediate of the
 // layer; the logits of the last stage in f32 or wider sums. An estimate, printed as one.
 std::int64_t activation_bytes(const OperatorGraph& graph, const Stage& stage) {
@@ -89,9 +117,10 @@ std::int64_t activation_bytes(const OperatorGraph& graph, const Stage& stage) {
   const Deployment& deployment = graph.deployment;
   const std::int64_t tp = deployment.parallel.tp;
   const std::int64_t tokens = graph.micro_batch() * deployment.workload.new_tokens;
-  const std::int64_t attention = (spec.heads + 2 * spec.kv_heads) * spec.head_dim / tp;
+  std::int64_t ffn = spec.intermediate;
+  for (const std::int64_t width : spec.ffn_widths) ffn = std::max(ffn, width);
   const std::int64_t widest =
-      std::max({attention, 2 * spec.intermediate / tp, expert_values_per_token(graph)});
+      std::max({mixer_values_per_token(spec) / tp, 2 * ffn / tp, expert_values_per_token(graph)});
   const std::int64_t live =
       dtype_bytes(deployment.precision.activation, tokens * (2 * spec.hidden + widest));
   const std::int64_t logits = stage.has_head ? graph.micro_batch() * spec.vocab * 4 / tp : 0;
@@ -115,6 +144,7 @@ MemoryUse memory_use(const OperatorGraph& graph) {
     if (rank.total() > use.largest.total()) use.largest = rank;
   }
   use.kv_bytes_per_token = kv_bytes_per_token(graph);
+  use.state_bytes_per_sequence = state_bytes_per_sequence(graph);
   return use;
 }
 

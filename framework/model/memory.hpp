@@ -22,6 +22,8 @@ struct MemoryUse {
   std::int64_t kv_bytes_total = 0;
   std::int64_t total_bytes = 0;         // over all ranks
   std::int64_t kv_bytes_per_token = 0;  // whole model, one more token of one sequence
+  // Whole model: what a sequence keeps whatever its context; states of recurrent layers.
+  std::int64_t state_bytes_per_sequence = 0;
 };
 
 MemoryUse memory_use(const OperatorGraph& graph);

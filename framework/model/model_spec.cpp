@@ -46,6 +46,12 @@ const Family& family_of(const ConfigReader& config, std::string& architecture) {
       return *family;
     }
   }
+  for (const std::string& type : types) {
+    const std::string_view reason = why_unmodelled(type);
+    if (reason.empty()) continue;
+    throw refused("architecture '" + type + "' is not modelled: " + std::string(reason),
+                  config.where(), "known: " + known_model_types());
+  }
   if (types.empty()) {
     throw refused("field 'model_type' is missing", config.where(), "known: " + known_model_types());
   }
@@ -148,6 +154,17 @@ bool answers_to(const ModelListing& listing, const std::string& wanted) {
 }
 
 }  // namespace
+
+LayerMixer mixer_of(const ModelSpec& spec, std::int64_t layer) {
+  const auto index = static_cast<std::size_t>(layer);
+  if (!spec.mixers.empty()) return spec.mixers[index];
+  return {.heads = spec.heads,
+          .kv_heads = spec.kv_heads,
+          .head_dim = spec.head_dim,
+          .value_dim = spec.head_dim,
+          .window = spec.windows[index],
+          .has_rotary = spec.rotary_dim > 0};
+}
 
 ModelSpec read_model(std::string_view json_text, const std::string& where) {
   return read_document(parse_json(json_text, where), where);

@@ -10,11 +10,17 @@
 #include <vector>
 
 #include "model/latent_spec.hpp"
+#include "model/mixer.hpp"
 
 namespace halmark {
 
-// How the feed-forward network activates; the values are `kind` of the op gated_activation.
+// How a gated feed-forward network activates; the values are `kind` of the op gated_activation.
 enum class GateKind { silu = 0, gelu_tanh = 1 };
+
+// How a plain one does; the values are `kind` of the op activation.
+enum class ActivationKind { relu = 0, gelu_tanh = 1, silu = 2, relu_squared = 3 };
+
+enum class NormKind { rms, layer, layer_without_shift };
 
 // How the router turns its logits into weights; the values are `scoring` of the op moe_route.
 enum class RouterScoring { softmax = 0, sigmoid };
@@ -28,6 +34,9 @@ struct ExpertSpec {
   bool shared_gate = false;       // one more weight per token, for the shared experts
   RouterScoring scoring = RouterScoring::softmax;
   bool renormalize = true;  // the weights of a token's experts sum to 1
+  bool router_bias = false;
+  bool has_bias = false;    // on the linears of the experts
+  std::int64_t latent = 0;  // routed experts work in this width, between two linears; 0 = hidden
 };
 
 struct ModelSpec {
@@ -45,14 +54,29 @@ struct ModelSpec {
   std::int64_t intermediate = 0;  // dense FFN width; 0 = no layer has one
   std::int64_t vocab = 0;
   GateKind gate = GateKind::silu;
-  bool tied = false;     // LM head and embedding share one table
-  bool qk_norm = false;  // RMSNorm per head on q and k
+  std::optional<ActivationKind> plain_activation;  // two matrices per network instead of a gate
+  NormKind norm = NormKind::rms;
+  bool post_norms = false;   // a norm also behind attention and feed-forward network
+  bool is_parallel = false;  // attention and feed-forward network side by side, behind one norm
+  std::int64_t learned_positions = 0;  // rows of the table; 0 = none
+  bool tied = false;                   // LM head and embedding share one table
+  bool head_bias = false;
+  bool qk_norm = false;          // RMSNorm per head on q and k
+  bool qk_norm_of_row = false;   // over all heads of a token instead
+  bool qk_norm_has_gain = true;  // false: normalised without weights
+  bool output_gate = false;      // q_proj also gives a gate for attention's output
+  bool has_sinks = false;        // one learned logit per query head
   bool qkv_bias = false;
   bool o_bias = false;
   bool mlp_bias = false;
   bool rope_scaling = false;  // a context beyond max_position warns instead of refusing
   std::optional<std::int64_t> max_position;
   std::vector<std::int64_t> windows;  // sliding window per layer, 0 = full; one entry per layer
+  // One entry per layer; empty: attention everywhere, with the heads above and `windows`.
+  std::vector<LayerMixer> mixers;
+  std::optional<DeltaRuleSpec> delta_rule;
+  std::optional<StateSpaceSpec> state_space;
+  std::vector<std::int64_t> ffn_widths;  // where layers differ: one entry per layer, 0 = none
   std::optional<ExpertSpec> moe;
   std::optional<LatentSpec> latent;
   std::optional<IndexerSpec> indexer;
@@ -63,6 +87,8 @@ struct ModelSpec {
   std::optional<std::int64_t> published_active_params;  // likewise; mixtures of experts
   std::vector<std::string> assumed;                     // every defaulted field, for the report
 };
+
+LayerMixer mixer_of(const ModelSpec& spec, std::int64_t layer);
 
 struct ModelListing {
   std::string id;

@@ -1,43 +1,66 @@
-// The decoder that the families share: pre-norm, grouped-query attention with rotary embedding, a
-// feed-forward network per layer, LM head. What differs between them are flags of ModelSpec and the
-// feed-forward network.
+// The decoder that the families share: embedding, layers of a mixer and a feed-forward network with
+// their norms and residuals, LM head. What differs between families are values of ModelSpec and the
+// feed-forward network of each layer.
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "model/family.hpp"
 
 namespace halmark::decoder {
 
-// Layers, widths, vocabulary, activation, tying: what every transformer states, whatever its
-// attention is.
+// Sizes, head counts, rotation, gate, tying: what most decoders have, beside their feed-forward
+// network. A family sets its biases and norms afterwards.
+void read_sizes(ConfigReader& config, ModelSpec& spec);
+
+// Layers, widths, vocabulary, gate, tying: what every transformer states, whatever its attention
+// is.
 void read_outline(ConfigReader& config, ModelSpec& spec);
 
-// The outline and the head counts: what every decoder has, beside its feed-forward network. A
-// family sets its biases and norms afterwards.
-void read_sizes(ConfigReader& config, ModelSpec& spec);
+// The parts of read_sizes, for families that do without one. read_shape: layers, widths, heads,
+// vocabulary, tying.
+void read_shape(ConfigReader& config, ModelSpec& spec);
+void read_gate(const ConfigReader& config, ModelSpec& spec);
+// Two matrices per feed-forward network and `fallback` (a name of hidden_act) where the
+// configuration names no activation.
+void read_plain_activation(ConfigReader& config, ModelSpec& spec, std::string_view fallback);
+void read_rotary(ConfigReader& config, ModelSpec& spec);
 
 // Sliding window of every layer from `sliding_window`, `use_sliding_window`, `max_window_layers`
 // and `layer_types`. `enabled_by_default`: whether a stated window counts without
 // `use_sliding_window`.
 void read_windows(const ConfigReader& config, ModelSpec& spec, bool enabled_by_default);
 
+// `layer_types` of the configuration, one of `known` per layer; nothing when it has none.
+std::optional<std::vector<std::string>> read_layer_types(
+    const ConfigReader& config, const ModelSpec& spec,
+    std::initializer_list<std::string_view> known);
+
+// A list with one entry per layer, or a refusal with both counts.
+void check_layer_count(const ConfigReader& config, const ModelSpec& spec, std::string_view field,
+                       std::size_t entries);
+
+// One entry per layer for ModelSpec::mixers: attention with the heads and windows of the model.
+std::vector<LayerMixer> uniform_mixers(const ModelSpec& spec);
+
 // A kind of feed-forward network: the name of the layers that have it, and its operators between
-// the norm before it and the all-reduce after it.
+// the norm before it and the all-reduce after it. Without operators the layer is its mixer alone.
 struct FeedForward {
-  std::string_view layer_type;
-  void (*emit)(const ModelSpec& spec, GraphBuilder& builder);
+  std::string layer_type;
+  std::function<void(const ModelSpec& spec, GraphBuilder& builder)> emit;
 };
+
+// Embedding, every layer with its mixer and the feed-forward network that `choose` gives it, head,
+// and the pipeline's exchange.
+void build(const ModelSpec& spec, GraphBuilder& builder,
+           FeedForward (*choose)(const ModelSpec& spec, std::int64_t layer));
 
 // What comes before and after the layers: the embedding; the head, and the exchange of
 // `boundary_columns` values per token between pipeline stages.
 void begin(const ModelSpec& spec, GraphBuilder& builder);
 void end(const ModelSpec& spec, std::int64_t boundary_columns, GraphBuilder& builder);
-
-// Embedding, every layer with the feed-forward network that `choose` gives it, head, and the
-// pipeline's exchange.
-void build(const ModelSpec& spec, GraphBuilder& builder,
-           FeedForward (*choose)(const ModelSpec& spec, std::int64_t layer));
 
 }  // namespace halmark::decoder

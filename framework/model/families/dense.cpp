@@ -26,24 +26,37 @@ decoder::FeedForward choose(const ModelSpec&, std::int64_t) { return feed_forwar
 
 void read_sizes(ConfigReader& config, ModelSpec& spec) {
   decoder::read_sizes(config, spec);
+  read_width(config, spec);
+}
+
+void read_width(ConfigReader& config, ModelSpec& spec) {
   spec.intermediate = config.required_size("intermediate_size");
   refuse_experts(config, spec);
 }
 
+// gate and up side by side, or up alone in front of a plain activation.
 void feed_forward(const ModelSpec& spec, std::int64_t width, std::string_view prefix,
                   GraphBuilder& b) {
-  const auto named = [prefix](const char* name) { return std::string(prefix) + name; };
+  const auto named = [prefix](std::string_view name) {
+    return std::string(prefix) + std::string(name);
+  };
+  const bool is_gated = !spec.plain_activation;
+  const std::string up = is_gated ? "gate_up" : "up";
   const Extent ffn = b.split_by_tp(width);
   const Dtype dtype = b.precision().linear;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
-  b.quantize_input(named("gate_up_quantize"), b.tokens(), hidden, dtype, Split::replicated);
-  b.linear({.name = named("gate_up_proj"),
+  b.quantize_input(named(up + "_quantize"), b.tokens(), hidden, dtype, Split::replicated);
+  b.linear({.name = named(up + "_proj"),
             .rows = b.tokens(),
             .columns_in = hidden,
-            .columns_out = {2 * ffn.whole, 2 * ffn.local},
+            .columns_out = is_gated ? Extent{2 * ffn.whole, 2 * ffn.local} : ffn,
             .dtype = dtype,
             .has_bias = spec.mlp_bias});
-  b.gated_activation(named("gated_activation"), ffn, spec.gate);
+  if (is_gated) {
+    b.gated_activation(named("gated_activation"), ffn, spec.gate);
+  } else {
+    b.activation(named("activation"), ffn, *spec.plain_activation);
+  }
   b.quantize_input(named("down_quantize"), b.tokens(), ffn, dtype, Split::column);
   b.linear({.name = named("down_proj"),
             .rows = b.tokens(),

@@ -11,8 +11,11 @@ namespace halmark::dense {
 // decoder::read_sizes and the width of the feed-forward network. Refuses experts.
 void read_sizes(ConfigReader& config, ModelSpec& spec);
 
-// gate and up in one linear, activation, down; `prefix` sets its operators apart from others of the
-// layer. Leaves a partial sum per tensor-parallel rank.
+// The width alone, for families that read the rest themselves.
+void read_width(ConfigReader& config, ModelSpec& spec);
+
+// gate and up in one linear (or up alone), activation, down; `prefix` sets its operators apart from
+// others of the layer. Leaves a partial sum per tensor-parallel rank.
 void feed_forward(const ModelSpec& spec, std::int64_t width, std::string_view prefix,
                   GraphBuilder& builder);
 

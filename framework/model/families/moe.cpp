@@ -42,20 +42,44 @@ std::string named(std::string_view field) { return "'" + std::string(field) + "'
 // x W for every row of the rank's experts, between the router and the sum over a token's experts.
 void experts(const ModelSpec& spec, GraphBuilder& b) {
   const ExpertSpec& moe = *spec.moe;
-  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  const bool is_gated = !spec.plain_activation;
+  const std::string up = is_gated ? "expert_gate_up" : "expert_up";
+  const Extent hidden = GraphBuilder::replicated(moe.latent > 0 ? moe.latent : spec.hidden);
   const Extent width = b.split_expert_width(moe.width);
   b.exchange_rows("dispatch_all_to_all");
   b.regroup_rows("dispatch_regroup");
-  b.quantize_rows("expert_gate_up_quantize", hidden);
-  b.expert_linear({.name = "expert_gate_up",
+  b.quantize_rows(up + "_quantize", hidden);
+  b.expert_linear({.name = up,
                    .columns_in = hidden,
-                   .columns_out = {2 * width.whole, 2 * width.local}});
-  b.expert_gated_activation("expert_gated_activation", width, spec.gate);
+                   .columns_out = is_gated ? Extent{2 * width.whole, 2 * width.local} : width,
+                   .has_bias = moe.has_bias});
+  if (is_gated) {
+    b.expert_gated_activation("expert_gated_activation", width, spec.gate);
+  } else {
+    b.expert_activation("expert_activation", width, *spec.plain_activation);
+  }
   b.quantize_rows("expert_down_quantize", width);
-  b.expert_linear(
-      {.name = "expert_down", .columns_in = width, .columns_out = hidden, .split = Split::row});
+  b.expert_linear({.name = "expert_down",
+                   .columns_in = width,
+                   .columns_out = hidden,
+                   .split = Split::row,
+                   .has_bias = moe.has_bias});
   b.regroup_rows("combine_regroup");
   b.exchange_rows("combine_all_to_all");
+}
+
+// Between the width of the model and the one in which the routed experts work. Behind them it
+// multiplies partial sums, which a linear map may.
+void latent_linear(std::string name, std::int64_t from, std::int64_t to, GraphBuilder& b) {
+  const Dtype dtype = b.precision().linear;
+  const Extent in = GraphBuilder::replicated(from);
+  b.quantize_input(name + "_quantize", b.tokens(), in, dtype, Split::replicated);
+  b.linear({.name = name,
+            .rows = b.tokens(),
+            .columns_in = in,
+            .columns_out = GraphBuilder::replicated(to),
+            .split = Split::replicated,
+            .dtype = dtype});
 }
 
 // Every token passes these. Their gate's multiplication rides on the addition.
@@ -81,19 +105,24 @@ void emit(const ModelSpec& spec, GraphBuilder& b) {
             .columns_in = GraphBuilder::replicated(spec.hidden),
             .columns_out = GraphBuilder::replicated(moe.experts),
             .split = Split::replicated,
-            .dtype = b.precision().activation});
+            .dtype = b.precision().activation,
+            .has_bias = moe.router_bias});
   b.route("moe_route", moe);
+  if (moe.latent > 0) latent_linear("latent_down", spec.hidden, moe.latent, b);
   b.dispatch("moe_dispatch");
   experts(spec, b);
   b.combine("moe_combine");
+  if (moe.latent > 0) latent_linear("latent_up", moe.latent, spec.hidden, b);
   if (moe.shared_width > 0) shared_experts(spec, b);
 }
 
 }  // namespace
 
+decoder::FeedForward feed_forward_of_layers() { return {"decoder_moe", emit}; }
+
 decoder::FeedForward feed_forward_of(const ModelSpec& spec, std::int64_t layer) {
   if (!spec.is_sparse[static_cast<std::size_t>(layer)]) return dense::feed_forward_of_layers();
-  return {"decoder_moe", emit};
+  return feed_forward_of_layers();
 }
 
 void read_experts(ConfigReader& config, ModelSpec& spec, std::string_view count_field,

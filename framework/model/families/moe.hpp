@@ -24,6 +24,9 @@ void read_sparse_layers(ConfigReader& config, ModelSpec& spec);
 void refuse_unmodelled(const ConfigReader& config, std::span<const std::string_view> known);
 void refuse_unmodelled(const ConfigReader& config, std::initializer_list<std::string_view> known);
 
+// Routed experts.
+decoder::FeedForward feed_forward_of_layers();
+
 // The network of a layer: routed experts, or the dense one.
 decoder::FeedForward feed_forward_of(const ModelSpec& spec, std::int64_t layer);
 

@@ -1,4 +1,5 @@
-// Qwen2 and Qwen2.5: the dense decoder with biases on q, k and v, implied by the model type.
+// Qwen2, Qwen2.5 and MiMo-7B: the dense decoder with biases on q, k and v, implied by the model
+// type. MTP modules are no part of a step.
 #include <array>
 
 #include "model/families/dense.hpp"
@@ -7,12 +8,13 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"qwen2"};
+constexpr std::array<std::string_view, 2> model_types = {"qwen2", "mimo"};
 
 void read(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
   // A stated window is off unless use_sliding_window switches it on.
   decoder::read_windows(config, spec, false);
+  if (spec.architecture == "mimo") config.also_named("qkv_bias", "attention_bias");
   spec.qkv_bias = config.flag_or("qkv_bias", true);
 }
 

@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iomanip>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "core/error.hpp"
 #include "core/json.hpp"
@@ -32,12 +35,26 @@ TEST(ShippedModels, each_states_its_source_and_is_found_by_every_name) {
   }
 }
 
-// Cards that round to two digits: "1.04 T" of 1.026 T, "1.6 T" of 1.573 T.
-double rounding_of(std::string_view id) {
-  return id == "kimi-k2" || id == "kimi-k2.5" || id == "deepseek-v4-pro" ? 0.018 : 0.005;
+// Half a unit of the last digit that a published figure states: 2.7 B is 2.65 to 2.75 B.
+double rounding_of(std::int64_t published) {
+  std::int64_t unit = 1;
+  while (published % (unit * 10) == 0) unit *= 10;
+  return static_cast<double>(unit) / 2;
 }
 
-// Published figures carry three digits at least ("6.74 B", "494 M", "1 B" does not occur here).
+// Published totals that count something else, or that were printed so; relative gap at most.
+const std::map<std::string, double>& known_gaps() {
+  static const std::map<std::string, double> gaps = {
+      {"gpt-3-1.3b", 0.17},            // the printed 24 heads of 128 do not fit hidden 2048
+      {"gpt-3-350m", 0.02},            // as printed beside sizes that give 356 M
+      {"kimi-k2", 0.015},              // "1.04 T" is a rounded figure of the card
+      {"kimi-k2.5", 0.015},
+      {"mimo-7b", 0.03},               // counts the MTP module
+      {"llama-4-scout-17b-16e", 0.02}  // counts the vision tower
+  };
+  return gaps;
+}
+
 TEST(ShippedModels, total_parameters_equal_the_published_ones_within_their_rounding) {
   int compared = 0;
   for (const ModelListing& listing : list_models({model_dir()})) {
@@ -45,11 +62,18 @@ TEST(ShippedModels, total_parameters_equal_the_published_ones_within_their_round
     if (!spec.published_total_params) continue;
     const OperatorGraph graph = graph_of(spec, decode(1, 1));
     const auto published = static_cast<double>(*spec.published_total_params);
-    const auto ours = static_cast<double>(graph.totals.parameters);
-    EXPECT_LT(std::abs(ours - published) / published, rounding_of(listing.id)) << listing.id;
+    const double gap = std::abs(static_cast<double>(graph.totals.parameters) - published);
+    const auto known = known_gaps().find(listing.id);
+    if (known != known_gaps().end()) {
+      EXPECT_LT(gap, known->second * published) << listing.id;
+      EXPECT_GT(gap, rounding_of(*spec.published_total_params)) << listing.id << ": no gap left";
+    } else {
+      EXPECT_LE(gap, std::max(rounding_of(*spec.published_total_params), 0.002 * published))
+          << listing.id;
+    }
     ++compared;
   }
-  EXPECT_GE(compared, 25);
+  EXPECT_GE(compared, 70);
 }
 
 struct SharedRow {
@@ -80,14 +104,17 @@ TEST(ShippedModels, parameters_equal_an_independent_count_of_the_same_configurat
     const auto row = rows.find(listing.aliases.at(0));
     if (row == rows.end()) continue;
     const OperatorGraph graph = graph_of(shipped(listing.id), decode(1, 1));
-    EXPECT_EQ(graph.totals.parameters, row->second.total) << listing.id;
+    // That count has a norm of 8192 in each of 31 blocks without attention; the model has none.
+    const bool counts_absent_norms = listing.id == "llama-3_3-nemotron-super-49b-v1";
+    EXPECT_EQ(graph.totals.parameters, row->second.total - (counts_absent_norms ? 31 * 8192 : 0))
+        << listing.id;
     if (row->second.active) {  // three digits
       const auto active = static_cast<double>(graph.totals.active_parameters);
       EXPECT_LT(std::abs(active / *row->second.active - 1), 0.006) << listing.id;
     }
     ++compared;
   }
-  EXPECT_GE(compared, 40);
+  EXPECT_GE(compared, 80);
 }
 
 // Model cards count the embedding as active or not, and round to one or two digits ("3.3 B").
@@ -99,11 +126,13 @@ TEST(ShippedModels, active_parameters_of_mixtures_of_experts_are_the_published_o
     const OperatorGraph graph = graph_of(spec, decode(1, 1));
     const auto published = static_cast<double>(*spec.published_active_params);
     const auto ours = static_cast<double>(graph.totals.active_parameters);
-    EXPECT_LT(std::abs(ours / published - 1), 0.09) << listing.id;
+    // "3 B" stands for 3.56 B there; the others differ by the embedding that a card counts.
+    const double gap = listing.id == "qwen3-next-80b-a3b" ? 0.2 : 0.1;
+    EXPECT_LT(std::abs(ours / published - 1), gap) << listing.id;
     EXPECT_LT(graph.totals.active_parameters, graph.totals.parameters / 3) << listing.id;
     ++compared;
   }
-  EXPECT_GE(compared, 9);
+  EXPECT_GE(compared, 20);
 }
 
 // Attention 3 x 2^20, router 2^15, 8 of 32 experts of 3 x 1024 x 512; the tied head.
@@ -115,6 +144,58 @@ TEST(ShippedModels, granite_1b_has_exactly_its_published_and_its_active_weights)
 
 TEST(ShippedModels, qwen3_06b_has_exactly_its_published_weights) {
   EXPECT_EQ(graph_of(shipped("qwen3-0.6b"), decode(1, 1)).totals.parameters, 596'049'920);
+}
+
+// Every configuration of that file is read as it stands there, or refused with a reason.
+TEST(ShippedModels, every_known_configuration_is_read_or_refused_with_its_reason) {
+  const std::string path = std::string(HALMARK_SHARED_DATA) + "/model-configs.json";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "data not found: " << path;
+  int read = 0;
+  const Json data = read_json_file(path);
+  for (const auto& row : data.at("models")) {
+    const std::string id = row.at("id").get<std::string>();
+    const bool is_counted = row.contains("computed_total_params");
+    try {
+      read_model(row.at("config").dump(), id);
+      EXPECT_TRUE(is_counted) << id;
+      ++read;
+    } catch (const Error& error) {
+      EXPECT_FALSE(is_counted) << error.line();
+      EXPECT_NE(error.line().find("not modelled"), std::string::npos) << error.line();
+    }
+  }
+  EXPECT_GE(read, 95);
+}
+
+// The rows of the table in README.md: model, parameters, published, active, published.
+TEST(ShippedModels, the_table_of_the_readme_is_true) {
+  std::ifstream file(std::string(HALMARK_SOURCE_DIR) + "/README.md");
+  std::string line;
+  const auto shown = [](double count) {
+    std::ostringstream out;
+    out << std::setprecision(count < 1e9 ? 3 : 4) << count / (count < 1e9 ? 1e6 : 1e9)
+        << (count < 1e9 ? " M" : " B");
+    return out.str();
+  };
+  const auto published = [&](std::optional<std::int64_t> count) {
+    return count ? shown(static_cast<double>(*count)) : std::string("-");
+  };
+  int rows = 0;
+  for (bool is_inside = false; std::getline(file, line);) {
+    if (line.starts_with("## ")) is_inside = line == "## Model accuracy";
+    if (!is_inside || !line.starts_with("| `")) continue;
+    const std::string id = line.substr(3, line.find('`', 3) - 3);
+    const ModelSpec spec = shipped(id);
+    const GraphTotals totals = graph_of(spec, decode(1, 1)).totals;
+    const std::string expected =
+        "| `" + id + "` | " + shown(static_cast<double>(totals.parameters)) + " | " +
+        published(spec.published_total_params) + " | " +
+        shown(static_cast<double>(totals.active_parameters)) + " | " +
+        published(spec.published_active_params) + " |";
+    EXPECT_TRUE(line.starts_with(expected)) << "README.md: " << line << "\nexpected: " << expected;
+    ++rows;
+  }
+  EXPECT_GE(rows, 12);
 }
 
 TEST(ShippedModels, a_folder_without_models_lists_nothing) {

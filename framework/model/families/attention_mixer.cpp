@@ -1,0 +1,111 @@
+#include <array>
+
+#include "model/families/mixers.hpp"
+
+namespace halmark::mixers {
+
+namespace {
+
+struct Widths {
+  Extent heads, kv_heads;
+  Extent q, kv, out;  // columns of q_proj's query part, of kv_proj, and into o_proj
+};
+
+Widths widths(const LayerMixer& mixer, const GraphBuilder& builder) {
+  const Extent heads = builder.split_by_tp(mixer.heads);
+  const Extent kv_heads = builder.split_kv_heads(mixer.kv_heads);
+  return {.heads = heads,
+          .kv_heads = kv_heads,
+          .q = heads * mixer.head_dim,
+          .kv = kv_heads * (mixer.head_dim + mixer.value_dim),
+          .out = heads * mixer.value_dim};
+}
+
+void projections(const ModelSpec& spec, const Widths& w, GraphBuilder& b) {
+  const Dtype dtype = b.precision().linear;
+  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  b.quantize_input("qkv_quantize", b.tokens(), hidden, dtype, Split::replicated);
+  b.linear({.name = "q_proj",
+            .rows = b.tokens(),
+            .columns_in = hidden,
+            .columns_out = w.q * (spec.output_gate ? 2 : 1),
+            .dtype = dtype,
+            .has_bias = spec.qkv_bias});
+  b.linear({.name = "kv_proj",
+            .rows = b.tokens(),
+            .columns_in = hidden,
+            .columns_out = w.kv,
+            .dtype = dtype,
+            .has_bias = spec.qkv_bias});
+}
+
+void norm_heads(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w, GraphBuilder& b) {
+  struct Side {
+    const char* name;
+    Extent heads;
+  };
+  const std::array<Side, 2> sides = {{{"q_norm", w.heads}, {"k_norm", w.kv_heads}}};
+  for (const Side& side : sides) {
+    NormSpec norm = {.name = side.name,
+                     .rows = b.tokens() * side.heads,
+                     .columns = GraphBuilder::replicated(mixer.head_dim),
+                     .split = Split::head,
+                     .has_gain = spec.qk_norm_has_gain};
+    if (spec.qk_norm_of_row) {
+      norm.rows = b.tokens();
+      norm.columns = side.heads * mixer.head_dim;
+    }
+    b.norm(norm);
+  }
+  // The mean square of a whole row: one sum for q and one for k, in f32 beside narrower values.
+  if (spec.qk_norm_of_row) b.all_reduce("qk_norm_all_reduce", 2);
+}
+
+// Rotation writes k in the cache's type, so k needs no append of its own; v is copied, and so is a
+// k that is not rotated.
+void rotate_and_append(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w,
+                       GraphBuilder& b) {
+  const Precision& precision = b.precision();
+  std::int64_t row_bytes = dtype_bytes(precision.kv_cache, mixer.value_dim);
+  if (!mixer.has_rotary) {
+    row_bytes += dtype_bytes(precision.kv_cache, mixer.head_dim);
+  } else if (precision.attention == precision.kv_cache) {
+    const Extent both = {w.heads.whole + w.kv_heads.whole, w.heads.local + w.kv_heads.local};
+    b.rope("rope", both, mixer.head_dim, spec.rotary_dim, precision.attention);
+  } else {
+    b.rope("q_rope", w.heads, mixer.head_dim, spec.rotary_dim, precision.attention);
+    b.rope("k_rope", w.kv_heads, mixer.head_dim, spec.rotary_dim, precision.kv_cache);
+  }
+  b.copy("kv_append", b.tokens() * (w.kv_heads * row_bytes), Split::head);
+}
+
+}  // namespace
+
+// An output gate multiplies on the way into o_proj and costs no pass of its own; its projection is
+// half of q_proj.
+void attention(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& b) {
+  const Widths w = widths(mixer, b);
+  const Dtype dtype = b.precision().linear;
+  projections(spec, w, b);
+  const bool is_normed = spec.qk_norm && (mixer.has_rotary || spec.qk_norm_has_gain);
+  if (is_normed) norm_heads(spec, mixer, w, b);
+  rotate_and_append(spec, mixer, w, b);
+  b.attention({.name = "attention",
+               .heads = w.heads,
+               .kv_heads = w.kv_heads,
+               .head_dim = mixer.head_dim,
+               .window = mixer.window,
+               .value_dim = mixer.value_dim,
+               .chunk = mixer.chunk,
+               .has_sinks = spec.has_sinks});
+  b.quantize_input("o_quantize", b.tokens(), w.out, dtype, Split::column);
+  b.linear({.name = "o_proj",
+            .rows = b.tokens(),
+            .columns_in = w.out,
+            .columns_out = GraphBuilder::replicated(spec.hidden),
+            .split = Split::row,
+            .dtype = dtype,
+            .has_bias = spec.o_bias});
+}
+
+}  // namespace halmark::mixers

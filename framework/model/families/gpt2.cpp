@@ -1,0 +1,39 @@
+// GPT-2 and GPT-3: LayerNorm, learned positions, biases on every linear, two matrices per
+// feed-forward network, head and embedding in one table. The configuration has names of its own.
+#include <array>
+
+#include "model/families/dense.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> model_types = {"gpt2"};
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  config.also_named("num_hidden_layers", "n_layer");
+  config.also_named("hidden_size", "n_embd");
+  config.also_named("num_attention_heads", "n_head");
+  config.also_named("intermediate_size", "n_inner");
+  config.also_named("max_position_embeddings", "n_positions");
+  config.also_named("hidden_act", "activation_function");
+  config.set_default("tie_word_embeddings", true);
+  if (config.is_set("add_cross_attention")) {
+    config.refuse("add_cross_attention", "is set: attention to another sequence is not modelled");
+  }
+  decoder::read_shape(config, spec);
+  config.set_default("intermediate_size", 4 * spec.hidden);
+  dense::read_width(config, spec);
+  decoder::read_plain_activation(config, spec, "gelu_new");
+  spec.learned_positions =
+      config.size("learned_positions").value_or(config.required_size("max_position_embeddings"));
+  spec.norm = NormKind::layer;
+  spec.qkv_bias = spec.o_bias = spec.mlp_bias = true;
+}
+
+}  // namespace
+
+extern const Family gpt2_family;
+const Family gpt2_family = {"gpt2", model_types, &read, &dense::build};
+
+}  // namespace halmark

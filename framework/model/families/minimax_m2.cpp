@@ -1,0 +1,46 @@
+// MiniMax-M2: experts in every layer, sigmoid scores, RMSNorm over whole rows of q and k. The
+// correction of the scores is state of training and no parameter; MTP modules are no part of a
+// step.
+#include <array>
+#include <string>
+
+#include "core/error.hpp"
+#include "model/families/moe.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> model_types = {"minimax_m2"};
+
+void read_norm(const ConfigReader& config, ModelSpec& spec) {
+  spec.qk_norm = config.flag("use_qk_norm").value_or(true);
+  const std::string kind = config.text("qk_norm_type").value_or("per_layer");
+  if (kind != "per_layer" && kind != "per_head") {
+    config.refuse("qk_norm_type", "is '" + printable(kind) + "'; known: per_layer, per_head");
+  }
+  spec.qk_norm_of_row = kind == "per_layer";
+}
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  moe::refuse_unmodelled(config, {});
+  decoder::read_sizes(config, spec);
+  if (const auto rotated = config.size("rotary_dim")) {
+    if (*rotated > spec.head_dim || *rotated % 2 != 0) {
+      config.refuse("rotary_dim", "is " + std::to_string(*rotated) +
+                                      "; an even width <= head_dim " +
+                                      std::to_string(spec.head_dim) + " is expected");
+    }
+    spec.rotary_dim = *rotated;
+  }
+  moe::read_experts(config, spec, "num_local_experts", "intermediate_size");
+  spec.moe->scoring = RouterScoring::sigmoid;
+  read_norm(config, spec);
+}
+
+}  // namespace
+
+extern const Family minimax_m2_family;
+const Family minimax_m2_family = {"minimax_m2", model_types, &read, &moe::build};
+
+}  // namespace halmark

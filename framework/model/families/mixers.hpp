@@ -1,0 +1,19 @@
+// What a layer does between its norm and the all-reduce behind it, per kind of mixer. Every one
+// leaves a partial sum per tensor-parallel rank.
+#pragma once
+
+#include "model/graph_builder.hpp"
+#include "model/model_spec.hpp"
+
+namespace halmark::mixers {
+
+// Grouped-query attention: projections, q/k norms, rotation, cache, attention, o_proj.
+void attention(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& builder);
+
+// Gated DeltaNet: projections, short convolution over q, k and v, delta rule, gated norm, out_proj.
+void delta_rule(const ModelSpec& spec, GraphBuilder& builder);
+
+// Mamba-2: in_proj, short convolution over x, B and C, state scan, gated norm, out_proj.
+void state_space(const ModelSpec& spec, GraphBuilder& builder);
+
+}  // namespace halmark::mixers

@@ -1,0 +1,30 @@
+// Nemotron-4 and Minitron: LayerNorm, relu squared between two matrices, half-rotated heads.
+#include <array>
+
+#include "model/families/dense.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> model_types = {"nemotron"};
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  if (!config.has("rope_parameters.partial_rotary_factor")) {
+    config.set_default("partial_rotary_factor", 0.5);
+  }
+  decoder::read_shape(config, spec);
+  decoder::read_rotary(config, spec);
+  dense::read_width(config, spec);
+  decoder::read_plain_activation(config, spec, "relu2");
+  spec.norm = NormKind::layer;
+  spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(false);
+  spec.mlp_bias = config.flag("mlp_bias").value_or(false);
+}
+
+}  // namespace
+
+extern const Family nemotron_family;
+const Family nemotron_family = {"nemotron", model_types, &read, &dense::build};
+
+}  // namespace halmark

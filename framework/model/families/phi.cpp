@@ -1,0 +1,34 @@
+// Phi-1.5 and Phi-2: attention and a plain network side by side behind one LayerNorm, biases on
+// every linear, the head included, partly rotated heads.
+#include <array>
+
+#include "model/families/dense.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> model_types = {"phi"};
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  if (config.is_set("qk_layernorm")) {
+    config.refuse("qk_layernorm", "is set: LayerNorm on q and k is not modelled");
+  }
+  if (!config.has("rope_parameters.partial_rotary_factor")) {
+    config.set_default("partial_rotary_factor", 0.5);
+  }
+  decoder::read_shape(config, spec);
+  decoder::read_rotary(config, spec);
+  dense::read_width(config, spec);
+  decoder::read_plain_activation(config, spec, "gelu_new");
+  spec.norm = NormKind::layer;
+  spec.is_parallel = config.flag("parallel_block").value_or(true);
+  spec.qkv_bias = spec.o_bias = spec.mlp_bias = spec.head_bias = true;
+}
+
+}  // namespace
+
+extern const Family phi_family;
+const Family phi_family = {"phi", model_types, &read, &dense::build};
+
+}  // namespace halmark

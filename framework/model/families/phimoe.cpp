@@ -1,0 +1,30 @@
+// Phi-3.5-MoE: experts in every layer and LayerNorm; biases, those of the norms included, only
+// where the configuration says so.
+#include <array>
+
+#include "model/families/moe.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> model_types = {"phimoe"};
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  moe::refuse_unmodelled(config, {});
+  decoder::read_sizes(config, spec);
+  decoder::read_windows(config, spec, true);
+  moe::read_experts(config, spec, "num_local_experts", "intermediate_size");
+  spec.moe->renormalize = false;
+  const bool has_bias = config.flag_or("attention_bias", false);
+  spec.qkv_bias = spec.o_bias = has_bias;
+  spec.norm = has_bias ? NormKind::layer : NormKind::layer_without_shift;
+  spec.head_bias = config.flag_or("lm_head_bias", false);
+}
+
+}  // namespace
+
+extern const Family phimoe_family;
+const Family phimoe_family = {"phimoe", model_types, &read, &moe::build};
+
+}  // namespace halmark

@@ -1,0 +1,138 @@
+#include "model/families/mixers.hpp"
+
+namespace halmark::mixers {
+
+namespace {
+
+std::int64_t number(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
+
+Extent plus(Extent a, Extent b) { return {a.whole + b.whole, a.local + b.local}; }
+
+// The convolution's own state is the last kernel - 1 tokens.
+void short_convolution(const Extent& channels, std::int64_t kernel, bool has_bias,
+                       GraphBuilder& b) {
+  const Dtype dtype = b.precision().activation;
+  const std::string dims = shape_text({b.tokens().whole, channels.whole});
+  b.op({.name = "short_convolution",
+        .op = "short_convolution",
+        .split = Split::head,
+        .shape_in = dims,
+        .shape_out = dims},
+       [&](Side side) {
+         return Params{{"batch", b.batch().*side},     {"new_tokens", b.workload().new_tokens},
+                       {"channels", channels.*side},   {"kernel", kernel},
+                       {"has_bias", has_bias ? 1 : 0}, {"dtype", number(dtype)}};
+       });
+  const auto bytes = [&](std::int64_t width) { return dtype_bytes(dtype, (kernel - 1) * width); };
+  b.cache({.constant_bytes = {bytes(channels.whole), bytes(channels.local)}});
+}
+
+void out_proj(const ModelSpec& spec, const Extent& columns, bool has_bias, GraphBuilder& b) {
+  const Dtype dtype = b.precision().linear;
+  b.quantize_input("out_quantize", b.tokens(), columns, dtype, Split::column);
+  b.linear({.name = "out_proj",
+            .rows = b.tokens(),
+            .columns_in = columns,
+            .columns_out = GraphBuilder::replicated(spec.hidden),
+            .split = Split::row,
+            .dtype = dtype,
+            .has_bias = has_bias});
+}
+
+// A state is kept in its own type, whatever the activations are.
+void keep_states(const Extent& heads, std::int64_t values_per_head, Dtype dtype, GraphBuilder& b) {
+  b.cache({.constant_bytes = {dtype_bytes(dtype, heads.whole * values_per_head),
+                              dtype_bytes(dtype, heads.local * values_per_head)}});
+}
+
+}  // namespace
+
+void delta_rule(const ModelSpec& spec, GraphBuilder& b) {
+  const DeltaRuleSpec& delta = *spec.delta_rule;
+  const Dtype dtype = b.precision().linear;
+  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  const Extent key_heads = b.split_by_tp(delta.key_heads);
+  const Extent heads = b.split_by_tp(delta.value_heads);
+  const Extent keys = key_heads * delta.key_dim;
+  const Extent values = heads * delta.value_dim;
+
+  // q, k, v and the gate of the output; the two scalars per head decide more than they cost.
+  b.quantize_input("qkvz_quantize", b.tokens(), hidden, dtype, Split::replicated);
+  b.linear({.name = "qkvz_proj",
+            .rows = b.tokens(),
+            .columns_in = hidden,
+            .columns_out = plus(keys * 2, values * 2),
+            .dtype = dtype});
+  b.linear({.name = "ba_proj",
+            .rows = b.tokens(),
+            .columns_in = hidden,
+            .columns_out = heads * 2,
+            .dtype = b.precision().activation});
+  short_convolution(plus(keys * 2, values), delta.kernel, false, b);
+  b.op({.name = "delta_rule",
+        .op = "delta_rule",
+        .kind = OperatorKind::attention,
+        .split = Split::head,
+        .shape_in = shape_text({b.tokens().whole, 2 * keys.whole + values.whole}),
+        .shape_out = shape_text({b.tokens().whole, values.whole})},
+       [&](Side side) {
+         return Params{{"batch", b.batch().*side},
+                       {"new_tokens", b.workload().new_tokens},
+                       {"key_heads", key_heads.*side},
+                       {"key_dim", delta.key_dim},
+                       {"value_heads", heads.*side},
+                       {"value_dim", delta.value_dim},
+                       {"src_dtype", number(b.precision().activation)},
+                       {"dst_dtype", number(b.precision().activation)},
+                       {"state_dtype", number(delta.state_dtype)}};
+       });
+  keep_states(heads, delta.key_dim * delta.value_dim, delta.state_dtype, b);
+  b.norm({.name = "delta_norm",
+          .rows = b.tokens() * heads,
+          .columns = GraphBuilder::replicated(delta.value_dim),
+          .split = Split::head});
+  out_proj(spec, values, false, b);
+}
+
+void state_space(const ModelSpec& spec, GraphBuilder& b) {
+  const StateSpaceSpec& ssm = *spec.state_space;
+  const Dtype dtype = b.precision().linear;
+  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  const Extent heads = b.split_by_tp(ssm.heads);
+  const Extent groups = b.split_kv_heads(ssm.groups);  // like KV heads: replicated beyond them
+  const Extent values = heads * ssm.head_dim;
+  const Extent convolved = plus(values, groups * (2 * ssm.state_dim));
+
+  // z, x, B, C and one step per head.
+  b.quantize_input("in_quantize", b.tokens(), hidden, dtype, Split::replicated);
+  b.linear({.name = "in_proj",
+            .rows = b.tokens(),
+            .columns_in = hidden,
+            .columns_out = plus(plus(values, convolved), heads),
+            .dtype = dtype,
+            .has_bias = ssm.has_linear_bias});
+  short_convolution(convolved, ssm.kernel, ssm.has_kernel_bias, b);
+  b.op({.name = "state_scan",
+        .op = "state_scan",
+        .kind = OperatorKind::attention,
+        .split = Split::head,
+        .shape_in = shape_text({b.tokens().whole, convolved.whole}),
+        .shape_out = shape_text({b.tokens().whole, values.whole})},
+       [&](Side side) {
+         return Params{{"batch", b.batch().*side},
+                       {"new_tokens", b.workload().new_tokens},
+                       {"heads", heads.*side},
+                       {"head_dim", ssm.head_dim},
+                       {"state_dim", ssm.state_dim},
+                       {"groups", groups.*side},
+                       {"src_dtype", number(b.precision().activation)},
+                       {"dst_dtype", number(b.precision().activation)},
+                       {"state_dtype", number(ssm.state_dtype)}};
+       });
+  keep_states(heads, ssm.head_dim * ssm.state_dim, ssm.state_dtype, b);
+  // Normalised group by group, so that a split by groups needs no sum over ranks.
+  b.norm({.name = "scan_norm", .rows = b.tokens(), .columns = values, .split = Split::head});
+  out_proj(spec, values, ssm.has_linear_bias, b);
+}
+
+}  // namespace halmark::mixers

@@ -1,0 +1,62 @@
+// How one layer mixes the tokens of a sequence: attention with its own heads and mask, or a
+// recurrence whose state does not grow with the context.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "core/dtype.hpp"
+
+namespace halmark {
+
+enum class Mixer { attention, delta_rule, state_space, none };
+
+// The mixer of one layer. Sizes beyond `kind` are attention's; a recurrence has the same sizes in
+// every layer of a model (DeltaRuleSpec, StateSpaceSpec).
+struct LayerMixer {
+  Mixer kind = Mixer::attention;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;   // of queries and keys
+  std::int64_t value_dim = 0;  // of values
+  std::int64_t window = 0;     // most recent keys that a query sees; 0 = all
+  std::int64_t chunk = 0;      // a query sees the keys of its own chunk of so many; 0 = all
+  bool has_rotary = true;
+  auto operator<=>(const LayerMixer&) const = default;
+
+  // Tokens whose keys and values a sequence of `context` tokens keeps.
+  std::int64_t kept_tokens(std::int64_t context) const {
+    if (kind != Mixer::attention) return 0;
+    std::int64_t kept = context;
+    for (const std::int64_t bound : {window, chunk}) {
+      if (bound > 0 && bound < kept) kept = bound;
+    }
+    return kept;
+  }
+};
+
+// Gated DeltaNet (2412.06464): a state of key_dim x value_dim per value head.
+struct DeltaRuleSpec {
+  std::int64_t key_heads = 0, key_dim = 0;
+  std::int64_t value_heads = 0, value_dim = 0;
+  std::int64_t kernel = 0;  // width of the short convolution over q, k and v
+  Dtype state_dtype = Dtype::f32;
+  std::int64_t key_width() const { return key_heads * key_dim; }
+  std::int64_t value_width() const { return value_heads * value_dim; }
+};
+
+// Mamba-2 (2405.21060): a state of head_dim x state_dim per head; B and C are shared by the heads
+// of a group.
+struct StateSpaceSpec {
+  std::int64_t heads = 0, head_dim = 0;
+  std::int64_t state_dim = 0;
+  std::int64_t groups = 0;
+  std::int64_t kernel = 0;  // width of the short convolution over x, B and C
+  bool has_kernel_bias = false;
+  bool has_linear_bias = false;
+  Dtype state_dtype = Dtype::f32;
+  std::int64_t width() const { return heads * head_dim; }
+  std::int64_t group_width() const { return groups * state_dim; }
+};
+
+}  // namespace halmark

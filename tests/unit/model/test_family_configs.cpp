@@ -1,0 +1,169 @@
+// Configurations of the families as their repositories write them, and what is refused in them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "fixtures.hpp"
+
+namespace halmark {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+ModelSpec read(const std::string& text) { return read_model(text, "config.json"); }
+
+std::string refusal_of(const Json& config) {
+  try {
+    read_model(config.dump(), "config.json");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    return error.line();
+  }
+  return {};
+}
+
+// The names of the published config.json of GPT-2.
+TEST(FamilyConfig, gpt2_has_names_of_its_own) {
+  const ModelSpec spec = read(R"({"model_type": "gpt2", "n_layer": 12, "n_embd": 768,
+      "n_head": 12, "n_positions": 1024, "n_ctx": 1024, "n_inner": null, "vocab_size": 50257,
+      "activation_function": "gelu_new"})");
+  EXPECT_EQ(spec.layers, 12);
+  EXPECT_EQ(spec.intermediate, 3072);
+  EXPECT_EQ(spec.learned_positions, 1024);
+  EXPECT_TRUE(spec.tied);
+  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters, 124'439'808);
+}
+
+TEST(FamilyConfig, opt_keeps_two_positions_more) {
+  const ModelSpec spec = read(R"({"model_type": "opt", "num_hidden_layers": 12,
+      "hidden_size": 768, "num_attention_heads": 12, "ffn_dim": 3072, "vocab_size": 50272,
+      "max_position_embeddings": 2048, "word_embed_proj_dim": 768,
+      "do_layer_norm_before": true, "activation_function": "relu"})");
+  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters, 125'239'296);
+}
+
+TEST(FamilyConfig, dbrx_nests_its_sizes) {
+  const ModelSpec spec = read(R"({"model_type": "dbrx", "n_layers": 40, "d_model": 6144,
+      "n_heads": 48, "max_seq_len": 32768, "vocab_size": 100352, "tie_word_embeddings": false,
+      "attn_config": {"kv_n_heads": 8, "clip_qkv": 8, "rope_theta": 500000},
+      "ffn_config": {"ffn_hidden_size": 10752, "moe_num_experts": 16, "moe_top_k": 4}})");
+  EXPECT_EQ(spec.kv_heads, 8);
+  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters,
+            131'596'523'520);
+}
+
+// The published file of Gemma 3 4B leaves out what equals the defaults.
+TEST(FamilyConfig, gemma_3_files_leave_defaults_out) {
+  const ModelSpec spec = read(R"({"model_type": "gemma3", "vision_config": {"hidden_size": 1152},
+      "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240,
+      "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+      "sliding_window": 1024}})");
+  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters, 3'880'263'168);
+  EXPECT_THAT(spec.assumed, testing::Contains(HasSubstr("num_attention_heads = 8")));
+}
+
+// Objects per block, as released; one block of each kind.
+TEST(FamilyConfig, a_searched_llama_lists_objects_per_block) {
+  const ModelSpec spec = read(R"({"model_type": "nemotron-nas", "num_hidden_layers": 2,
+      "hidden_size": 768, "num_attention_heads": 12, "vocab_size": 64,
+      "tie_word_embeddings": false, "intermediate_size": null, "num_key_value_heads": null,
+      "block_configs": [
+        {"attention": {"n_heads_in_group": 4, "no_op": false, "replace_with_linear": false},
+         "ffn": {"ffn_mult": 2.0, "no_op": false, "replace_with_linear": false}},
+        {"attention": {"n_heads_in_group": null, "no_op": true, "replace_with_linear": false},
+         "ffn": {"ffn_mult": 1.3125, "no_op": false, "replace_with_linear": false}}]})");
+  EXPECT_EQ(spec.mixers[0].kv_heads, 3);
+  EXPECT_EQ(spec.mixers[1].kind, Mixer::none);
+  EXPECT_THAT(spec.ffn_widths, testing::ElementsAre(1024, 768));  // 672 rounds up
+}
+
+// The released file of Phi-3.5-MoE states its biases.
+TEST(FamilyConfig, phi_moe_has_the_biases_that_its_file_states) {
+  Json json = parse_json(R"({"model_type": "phimoe", "num_hidden_layers": 32, "hidden_size": 4096,
+      "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 6400,
+      "vocab_size": 32064, "num_local_experts": 16, "num_experts_per_tok": 2,
+      "attention_bias": true, "lm_head_bias": true, "tie_word_embeddings": false})",
+                         "phi");
+  // 32 x (6144 + 4096) biases, 65 shifts of 4096, 32064 biases of the head.
+  EXPECT_EQ(model_test::graph_of(read(json.dump()), model_test::decode(1, 1)).totals.parameters,
+            41'872'527'360 + 32 * 10'240 + 65 * 4'096 + 32'064);
+}
+
+Json config_of(const char* id) {
+  return read_json_file((model_test::model_dir() / (std::string(id) + ".json")).string())
+      .at("config");
+}
+
+struct BadField {
+  const char* id;
+  const char* field;
+  const char* value;  // "" removes the field
+  const char* said;
+};
+class BadFamilyConfig : public testing::TestWithParam<BadField> {};
+
+TEST_P(BadFamilyConfig, is_refused_in_one_line_that_names_the_field) {
+  const BadField& bad = GetParam();
+  Json config = config_of(bad.id);
+  Json& target = config.contains("text_config") ? config["text_config"] : config;
+  if (*bad.value == '\0') {
+    target.erase(bad.field);
+  } else {
+    target[bad.field] = parse_json(bad.value, "value");
+  }
+  const std::string line = refusal_of(config);
+  EXPECT_THAT(line, AllOf(HasSubstr("config.json"), HasSubstr(bad.said)));
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, BadFamilyConfig,
+    testing::Values(
+        BadField{"gpt2", "n_embd", "1024", "n_embd"},
+        BadField{"gpt2", "max_position_embeddings", "", "max_position_embeddings"},
+        BadField{"gpt2", "activation_function", "\"tanh\"", "tanh"},
+        BadField{"gpt2", "add_cross_attention", "true", "add_cross_attention"},
+        BadField{"opt-125m", "word_embed_proj_dim", "512", "word_embed_proj_dim"},
+        BadField{"opt-125m", "do_layer_norm_before", "false", "do_layer_norm_before"},
+        BadField{"phi-2", "qk_layernorm", "true", "qk_layernorm"},
+        BadField{"gemma-2-2b", "sliding_window", "", "sliding_window"},
+        BadField{"gemma-3-1b", "layer_types", "[\"full_attention\"]", "26"},
+        BadField{"gpt-oss-20b", "experts_per_token", "5", "experts_per_token"},
+        BadField{"gpt-oss-20b", "num_local_experts", "2", "num_experts_per_tok"},
+        BadField{"llama-4-scout-17b-16e", "no_rope_layers", "[1, 0]", "48"},
+        BadField{"llama-4-maverick-17b-128e", "intermediate_size_mlp", "", "intermediate_size_mlp"},
+        BadField{"minimax-m2", "qk_norm_type", "\"per_row\"", "per_row"},
+        BadField{"minimax-m2", "rotary_dim", "256", "rotary_dim"},
+        BadField{"mimo-v2-flash", "hybrid_layer_pattern", "", "hybrid_layer_pattern"},
+        BadField{"mimo-v2-flash", "hybrid_layer_pattern", "[0, 1]", "48"},
+        BadField{"mimo-v2-flash", "swa_num_key_value_heads", "5", "swa_num_key_value_heads"},
+        BadField{"mimo-v2-flash", "n_shared_experts", "1", "n_shared_experts"},
+        BadField{"nemotron-4-340b", "hidden_act", "\"xielu\"", "xielu"},
+        BadField{"llama-3_3-nemotron-super-49b-v1", "block_ffn_mult", "[1.0]", "80"},
+        BadField{"llama-3_3-nemotron-super-49b-v1", "block_ffn_mult", "", "block_ffn_mult"},
+        BadField{"llama-3_3-nemotron-super-49b-v1", "block_attention_no_op", "", "contradict"},
+        BadField{"qwen3-next-80b-a3b", "linear_num_key_heads", "", "linear_num_key_heads"},
+        BadField{"qwen3-next-80b-a3b", "linear_num_key_heads", "5", "linear_num_key_heads"},
+        BadField{"qwen3-next-80b-a3b", "linear_conv_kernel_dim", "0", "linear_conv_kernel_dim"},
+        BadField{"qwen3.5-27b", "attn_output_gate", "false", "attn_output_gate"},
+        BadField{"qwen3.5-27b", "layer_types", "[\"mamba\"]", "layer_types"},
+        BadField{"nemotron-h-56b", "hybrid_override_pattern", "\"MXM\"", "'X'"},
+        BadField{"nemotron-h-56b", "hybrid_override_pattern", "\"M-M\"", "118"},
+        BadField{"nemotron-h-56b", "hybrid_override_pattern", "", "hybrid_override_pattern"},
+        BadField{"nemotron-h-56b", "n_groups", "7", "n_groups"},
+        BadField{"nemotron-3-ultra-550b-a55b", "layers_block_type", "[\"gru\"]", "gru"},
+        BadField{"nemotron-3-ultra-550b-a55b", "layers_block_type", "[]", "num_hidden_layers"}));
+
+TEST(FamilyConfig, architectures_that_nobody_verified_are_refused_with_the_reason) {
+  for (const char* type : {"gemma4", "kimi_k3", "minimax_m3", "step3p7"}) {
+    const std::string line =
+        refusal_of({{"model_type", type}, {"num_hidden_layers", 2}, {"hidden_size", 8}});
+    EXPECT_THAT(line, AllOf(HasSubstr(type), HasSubstr("not modelled"), HasSubstr("llama")))
+        << type;
+  }
+}
+
+}  // namespace
+}  // namespace halmark
