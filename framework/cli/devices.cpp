@@ -5,9 +5,9 @@
 
 #include "cli/built_plugins.hpp"
 #include "cli/command.hpp"
+#include "cli/device_tables.hpp"
 #include "cli/session.hpp"
 #include "cli/terminal.hpp"
-#include "plan/device_file.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -103,43 +103,14 @@ CommandResult local(const GlobalOptions& options) {
   return {.data = {{"devices", devices}}, .text = table.text()};
 }
 
-CommandResult known() {
-  TextTable table({"id", "name", "kind", "memory", "peak", "source"}, {false, false, false, true});
-  Json devices = Json::array();
-  for (const Device& d : known_devices(config_dirs("devices"))) {
-    std::string peaks;
-    Json list = Json::array();
-    for (const Peak& p : d.peaks) {
-      peaks += (peaks.empty() ? "" : ", ") + p.path + ' ' + rate_text(p.flops_per_s);
-      list.push_back({{"path", p.path},
-                      {"dtype", std::string(dtype_name(p.dtype))},
-                      {"flops_per_s", p.flops_per_s},
-                      {"source", p.source}});
-    }
-    table.add({d.id, d.name, d.kind, bytes_text(static_cast<double>(d.memory_bytes)), peaks,
-               d.peaks.empty() ? "" : d.peaks.front().source});
-    Json bandwidths = Json::array();
-    for (const Bandwidth& b : d.bandwidths) {
-      bandwidths.push_back(
-          {{"level", b.level}, {"bytes_per_s", b.bytes_per_s}, {"source", b.source}});
-    }
-    devices.push_back({{"id", d.id},
-                       {"name", d.name},
-                       {"kind", d.kind},
-                       {"memory_bytes", d.memory_bytes},
-                       {"peaks", list},
-                       {"bandwidths", bandwidths}});
-  }
-  return {.data = {{"known", devices}}, .text = table.text()};
-}
-
 }  // namespace
 
 Action add_devices(OptionSet& app) {
   auto list_known = std::make_shared<bool>(false);
   app.add_flag("--known", *list_known, "List the devices of configs/devices instead");
-  return
-      [list_known](const GlobalOptions& options) { return *list_known ? known() : local(options); };
+  return [list_known](const GlobalOptions& options) {
+    return *list_known ? known_devices_result() : local(options);
+  };
 }
 
 }  // namespace halmark::cli

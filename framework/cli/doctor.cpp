@@ -1,9 +1,11 @@
 // halmark doctor: what is found, what is refused and why, and what would make figures better.
 
 #include <fstream>
+#include <memory>
 
 #include "cli/built_plugins.hpp"
 #include "cli/command.hpp"
+#include "cli/device_tables.hpp"
 #include "cli/session.hpp"
 #include "cli/terminal.hpp"
 #include "host/cgroup.hpp"
@@ -90,8 +92,19 @@ CommandResult execute(const GlobalOptions& options) {
 
 }  // namespace
 
-Action add_doctor(OptionSet&) {
-  return [](const GlobalOptions& options) { return execute(options); };
+Action add_doctor(OptionSet& app) {
+  auto files = std::make_shared<std::vector<std::string>>();
+  const Option devices =
+      app.add_option(
+             "--devices", *files,
+             "Judge the figures of device files instead: those of configs/devices, or these "
+             "files and folders")
+          ->expected(0, -1)
+          ->type_name("[FILE|DIR ...]");
+  return [files, devices](const GlobalOptions& options) {
+    std::erase(*files, "");  // the option without a value
+    return devices.is_given() ? lint_devices_result(*files) : execute(options);
+  };
 }
 
 }  // namespace halmark::cli

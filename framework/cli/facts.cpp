@@ -8,12 +8,18 @@
 namespace halmark::cli {
 
 Device known_device(const std::string& id) {
-  const std::vector<Device> devices = known_devices(config_dirs("devices"));
-  const auto it = std::ranges::find(devices, id, &Device::id);
-  if (it != devices.end()) return *it;
-  std::vector<std::string> ids;
-  for (const Device& device : devices) ids.push_back(device.id);
-  throw refused("unknown_device: '" + id + "'", {}, suggestion(id, ids));
+  if (id.ends_with(".toml")) return read_device(id);
+  const auto folders = config_dirs("devices");
+  if (auto device = find_device(id, folders)) return *std::move(device);
+  std::vector<std::string> names;
+  for (const Device& device : known_devices(folders)) {
+    names.push_back(device.id);
+    names.insert(names.end(), device.aliases.begin(), device.aliases.end());
+  }
+  const std::vector<std::string> close = nearest(id, names);
+  throw refused("unknown_device: '" + id + "'", {},
+                close.empty() ? "halmark devices --known lists them, or name a device file (*.toml)"
+                              : suggestion(id, names));
 }
 
 std::optional<Device> measured_device(const std::string& fingerprint) {

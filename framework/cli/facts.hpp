@@ -12,7 +12,8 @@
 
 namespace halmark::cli {
 
-// A device of configs/devices by id. Throws Error (exit 2) with the nearest ids.
+// A device of configs/devices by id or alias, or the path of a device file (*.toml). Throws Error
+// (exit 2) with the nearest names.
 Device known_device(const std::string& id);
 
 // The file that `halmark peaks` wrote for this machine; nothing when there is none.

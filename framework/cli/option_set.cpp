@@ -26,6 +26,11 @@ Option Option::excludes(const std::string& other) {
   option_->excludes(other);
   return *this;
 }
+Option Option::type_name(const std::string& text) {
+  option_->type_name(text);
+  return *this;
+}
+bool Option::is_given() const { return option_->count() > 0; }
 Option Option::check(const Within& range) {
   if (range.is_whole) {
     option_->check(CLI::Range(static_cast<int>(range.low), static_cast<int>(range.high)));

@@ -37,8 +37,10 @@ class Option {
   Option expected(int low, int high);
   Option default_str(const std::string& text);  // the value where the option stands alone
   Option excludes(const std::string& other);
+  Option type_name(const std::string& text);  // of its value, in the help
   Option check(const Within& range);
   Option check(const OneOf& words);
+  bool is_given() const;  // asked after parsing
 
  private:
   CLI::Option* option_;

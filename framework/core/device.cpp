@@ -1,6 +1,7 @@
 #include "core/device.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace halmark {
 namespace {
@@ -30,12 +31,45 @@ std::optional<Entry> at_threads(const std::vector<Entry>& entries, int threads, 
   return out;
 }
 
+// "H100-SXM" and "h100 sxm" are one name.
+std::string squeezed(std::string_view text) {
+  std::string out;
+  for (const unsigned char c : text) {
+    if (std::isalnum(c) != 0) out += static_cast<char>(std::tolower(c));
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string_view confidence_name(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::unstated:
+      return "";
+    case Confidence::low:
+      return "low";
+    case Confidence::medium:
+      return "medium";
+    case Confidence::high:
+      return "high";
+  }
+  return "";
+}
+
+bool Peak::is_general() const { return !path.ends_with("_fp16acc") && !path.ends_with("_dla"); }
+
+bool Device::is_called(std::string_view text) const {
+  const std::string wanted = squeezed(text);
+  return !wanted.empty() &&
+         (squeezed(id) == wanted || std::ranges::any_of(aliases, [&](const std::string& alias) {
+            return squeezed(alias) == wanted;
+          }));
+}
 
 std::optional<Peak> Device::peak(Dtype compute_dtype, int threads) const {
   std::vector<Peak> candidates;
   std::ranges::copy_if(peaks, std::back_inserter(candidates),
-                       [&](const Peak& p) { return p.dtype == compute_dtype; });
+                       [&](const Peak& p) { return p.dtype == compute_dtype && p.is_general(); });
   return at_threads(candidates, threads, &Peak::flops_per_s);
 }
 

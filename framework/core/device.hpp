@@ -12,6 +12,19 @@
 
 namespace halmark {
 
+// How well a figure is documented: high = printed in a cited public table; medium = one vendor
+// page, or derived; low = check it again before a gate depends on it.
+enum class Confidence { unstated, low, medium, high };
+std::string_view confidence_name(Confidence confidence);  // "" for unstated
+
+// peak = units x FMA per cycle and unit x 2 x clock.
+struct PeakRule {
+  double units = 0;          // tensor cores, matrix cores or CPU cores
+  double fma_per_cycle = 0;  // of one unit
+  double clock_hz = 0;
+  double flops_per_s() const { return units * fma_per_cycle * 2 * clock_hz; }
+};
+
 // One peak: FLOP/s (or OP/s) of an isa path and dtype, with where the figure is from.
 // `path` uses the naming of configs/devices: ABI dtype name, plus "_vector", "_matrix", "_fp16acc".
 struct Peak {
@@ -23,6 +36,14 @@ struct Peak {
   std::optional<double> flops_per_s_q90;
   std::optional<double> flops_per_s_high;  // upper end when sources disagree
   std::string source;                      // "measured 2026-11-21", URL or document
+  Confidence confidence = Confidence::unstated;
+  std::optional<PeakRule> rule;            // how the figure comes about, where that is known
+  bool is_derived = false;                 // flops_per_s is the rule's; nobody printed it
+  std::optional<double> rate_over_16_bit;  // of an 8-bit or f16 path that is not the usual 2 or 1
+
+  // Accumulates in f32, on the device's main engine: what a kernel may expect. Others
+  // ("f16_fp16acc", "s8_dla") are asked for by path.
+  bool is_general() const;
 };
 
 struct Bandwidth {
@@ -31,6 +52,19 @@ struct Bandwidth {
   double bytes_per_s = 0;
   std::int64_t working_set_bytes = 0;
   std::string source;
+  std::optional<double> bytes_per_s_high;  // upper end when sources disagree
+  Confidence confidence = Confidence::unstated;
+  std::optional<double> bus_bits, transfers_per_s;  // pins and their rate
+};
+
+// To other devices of the same domain without leaving it for a network.
+struct Link {
+  std::string name;        // "NVLink4 18 links"
+  double bytes_per_s = 0;  // one direction, all links of one device
+  std::optional<double> bytes_per_s_high;
+  std::optional<std::int64_t> domain_devices;  // devices that reach each other
+  std::string source;
+  Confidence confidence = Confidence::unstated;
 };
 
 struct Device {
@@ -46,8 +80,24 @@ struct Device {
   std::optional<double> clock_hz;
   std::optional<double> power_w;
 
-  // Best peak for computing in `dtype` with `threads` threads (exact thread count first, else the
-  // nearest below scaled by the ratio); nothing when the device has none.
+  // Of devices known by datasheet.
+  std::vector<std::string> aliases;
+  std::string vendor;
+  std::string memory_type;
+  int devices_in_part = 1;  // dies that programs see as devices of their own; figures are of all
+  std::optional<std::int64_t> memory_bytes_high;
+  std::optional<double> power_w_high;
+  std::string memory_source, power_source;
+  Confidence memory_confidence = Confidence::unstated;
+  Confidence power_confidence = Confidence::unstated;
+  std::vector<Link> links;
+  std::vector<std::string> notes;  // conflicts between sources, and how they were settled
+
+  // `text` is the id or an alias, whatever its case and separators.
+  bool is_called(std::string_view text) const;
+
+  // Best general peak for computing in `dtype` with `threads` threads (exact thread count first,
+  // else the nearest below scaled by the ratio); nothing when the device has none.
   std::optional<Peak> peak(Dtype compute_dtype, int threads) const;
   std::optional<Peak> path_peak(Dtype compute_dtype, std::string_view isa, int threads) const;
   std::optional<Bandwidth> bandwidth(std::string_view level, int threads) const;

@@ -1,11 +1,11 @@
 #include "core/json.hpp"
 
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 
 #include "core/error.hpp"
@@ -201,9 +201,15 @@ Json parse_json(std::string_view text, std::string_view where) {
 Json read_json_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw refused("cannot be read", path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_json(text.str(), path);
+  // No more than the gate lets through: a file may be endless.
+  std::string text;
+  std::array<char, 1 << 16> buffer;
+  while (text.size() <= json_bytes_max && (file.read(buffer.data(), buffer.size()), true) &&
+         file.gcount() > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (file.bad()) throw refused("cannot be read", path);  // a folder
+  return parse_json(text, path);
 }
 
 std::string dump_json(const Json& value, int indent) {

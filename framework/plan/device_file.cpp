@@ -1,13 +1,14 @@
 #include "plan/device_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/error.hpp"
 #include "plan/toml_table.hpp"
 
 namespace halmark {
 namespace {
+
+constexpr double peak_limit = 1e21;
 
 Dtype read_dtype(const TomlTable& table) {
   const std::string text = table.string("dtype");
@@ -17,18 +18,53 @@ Dtype read_dtype(const TomlTable& table) {
   throw refused("'" + text + "' is no data type", table.where("dtype"), suggestion(text, names));
 }
 
+Confidence read_confidence(const TomlTable& table, std::string_view key) {
+  if (!table.has(key)) return Confidence::unstated;
+  const std::string text = table.choice(key, {"low", "medium", "high"});
+  return text == "low" ? Confidence::low : text == "medium" ? Confidence::medium : Confidence::high;
+}
+
+std::optional<double> number_if(const TomlTable& table, std::string_view key, double low,
+                                double high) {
+  return table.has(key) ? std::optional(table.number(key, low, high)) : std::nullopt;
+}
+
+// The upper end of a range whose lower end is `low`.
+std::optional<double> read_high(const TomlTable& table, std::string_view key, double low,
+                                double limit) {
+  return table.has(key) ? std::optional(table.number(key, low, limit)) : std::nullopt;
+}
+
+// All three inputs of the rule, or none.
+std::optional<PeakRule> read_rule(const TomlTable& table) {
+  if (!table.has("units") && !table.has("fma_per_cycle") && !table.has("clock_hz")) {
+    return std::nullopt;
+  }
+  return PeakRule{.units = table.number("units", 1, 1e9),
+                  .fma_per_cycle = table.number("fma_per_cycle", 0.5, 1e9),
+                  .clock_hz = table.number("clock_hz", 1e6, 1e12)};
+}
+
 Peak read_peak(const TomlTable& table) {
   Peak out;
   out.path = table.string("path");
   out.dtype = read_dtype(table);
   out.isa = table.string_or("isa", "");
   out.threads = static_cast<int>(table.integer_or("threads", 0, 1 << 20, 0));
-  out.flops_per_s = table.number("flops_per_s", 1, 1e21);
-  if (table.has("flops_per_s_q90")) out.flops_per_s_q90 = table.number("flops_per_s_q90", 1, 1e21);
-  if (table.has("flops_per_s_high")) {
-    out.flops_per_s_high = table.number("flops_per_s_high", 1, 1e21);
+  out.rule = read_rule(table);
+  out.is_derived = !table.has("flops_per_s") && out.rule.has_value();
+  out.flops_per_s =
+      out.is_derived ? out.rule->flops_per_s() : table.number("flops_per_s", 1, peak_limit);
+  if (out.flops_per_s > peak_limit) {
+    throw refused("units x fma_per_cycle x 2 x clock_hz is beyond any device",
+                  table.where("units"));
   }
-  out.source = table.string("source");
+  out.flops_per_s_q90 = number_if(table, "flops_per_s_q90", 1, peak_limit);
+  out.flops_per_s_high = read_high(table, "flops_per_s_high", out.flops_per_s, peak_limit);
+  out.rate_over_16_bit = number_if(table, "rate_over_16_bit", 1e-3, 1e3);
+  out.source = out.is_derived ? table.string_or("source", "derived: units x FMA/cycle x 2 x clock")
+                              : table.string("source");
+  out.confidence = read_confidence(table, "confidence");
   return out;
 }
 
@@ -39,99 +75,138 @@ Bandwidth read_bandwidth(const TomlTable& table) {
   out.bytes_per_s = table.number("bytes_per_s", 1, 1e18);
   out.working_set_bytes = table.integer_or("working_set_bytes", 0, INT64_MAX, 0);
   out.source = table.string("source");
+  out.bytes_per_s_high = read_high(table, "bytes_per_s_high", out.bytes_per_s, 1e18);
+  out.confidence = read_confidence(table, "confidence");
+  if (table.has("bus_bits") || table.has("transfers_per_s")) {
+    out.bus_bits = table.number("bus_bits", 1, 1e6);
+    out.transfers_per_s = table.number("transfers_per_s", 1e6, 1e12);
+  }
   return out;
 }
 
-Device read(const TomlTable& root) {
-  Device out;
-  out.id = root.string("id");
-  out.name = root.string("name");
-  out.kind = root.string("kind");
-  out.fingerprint = root.string_or("fingerprint", "");
-  out.is_measured = root.boolean_or("is_measured", false);
+Link read_link(const TomlTable& table) {
+  Link out;
+  (void)table.choice("scope", {"scale_up"});
+  out.name = table.string("name");
+  out.bytes_per_s = table.number("bytes_per_s", 1, 1e18);
+  out.bytes_per_s_high = read_high(table, "bytes_per_s_high", out.bytes_per_s, 1e18);
+  if (table.has("domain")) out.domain_devices = table.integer("domain", 1, 1 << 30);
+  out.source = table.string("source");
+  out.confidence = read_confidence(table, "confidence");
+  return out;
+}
+
+void read_memory(const TomlTable& root, Device& out) {
   out.memory_bytes = root.integer_or("memory_bytes", 0, INT64_MAX, 0);
+  if (root.has("memory_bytes_high")) {
+    out.memory_bytes_high = root.integer("memory_bytes_high", out.memory_bytes, INT64_MAX);
+  }
+  out.memory_type = root.string_or("memory_type", "");
+  out.memory_source = root.string_or("memory_source", "");
+  out.memory_confidence = read_confidence(root, "memory_confidence");
   if (root.has("ring_plateau_bytes")) {
     out.ring_plateau_bytes = root.integer("ring_plateau_bytes", 1, INT64_MAX);
   }
-  if (root.has("clock_hz")) out.clock_hz = root.number("clock_hz", 1, 1e12);
-  if (root.has("power_w")) out.power_w = root.number("power_w", 0, 1e6);
-  for (const TomlTable& table : root.tables("peak")) out.peaks.push_back(read_peak(table));
+}
+
+void read_power(const TomlTable& root, Device& out) {
+  out.power_w = number_if(root, "power_w", 0, 1e6);
+  out.power_w_high = read_high(root, "power_w_high", out.power_w.value_or(0), 1e6);
+  out.power_source = root.string_or("power_source", "");
+  out.power_confidence = read_confidence(root, "power_confidence");
+}
+
+DeviceFile read(const TomlTable& root, std::string_view path) {
+  DeviceFile file{.path = std::string(path)};
+  Device& out = file.device;
+  out.id = root.string("id");
+  out.name = root.string("name");
+  out.kind = root.string("kind");
+  out.vendor = root.string_or("vendor", "");
+  if (root.has("aliases")) out.aliases = root.strings("aliases");
+  if (root.has("notes")) out.notes = root.strings("notes");
+  out.fingerprint = root.string_or("fingerprint", "");
+  out.is_measured = root.boolean_or("is_measured", false);
+  out.devices_in_part = static_cast<int>(root.integer_or("devices_in_part", 1, 1024, 1));
+  read_memory(root, out);
+  out.clock_hz = number_if(root, "clock_hz", 1, 1e12);
+  read_power(root, out);
+  for (const TomlTable& table : root.tables("peak")) {
+    out.peaks.push_back(read_peak(table));
+    file.peaks_where.push_back(table.where(out.peaks.back().is_derived ? "units" : "flops_per_s"));
+  }
   for (const TomlTable& table : root.tables("bandwidth")) {
     out.bandwidths.push_back(read_bandwidth(table));
+    file.bandwidths_where.push_back(table.where("bytes_per_s"));
   }
+  for (const TomlTable& table : root.tables("link")) {
+    out.links.push_back(read_link(table));
+    file.links_where.push_back(table.where("bytes_per_s"));
+  }
+  file.id_where = root.where("id");
+  file.memory_where = root.where("memory_bytes");
+  file.power_where = root.where("power_w");
   root.finish();
-  return out;
-}
-
-std::string toml_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  }
-  return out + '"';
-}
-
-// Shortest text that reads back to the same double; TOML floats need a point or an exponent.
-std::string real(double value) {
-  char buffer[40];
-  const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
-  std::string out(buffer, result.ptr);
-  if (out.find_first_of(".e") == std::string::npos) out += ".0";
-  return out;
-}
-
-std::string line(std::string_view key, const std::string& value) {
-  return std::string(key) + " = " + value + '\n';
+  return file;
 }
 
 }  // namespace
 
-Device read_device(const std::string& path) { return read(TomlTable::parse_file(path)); }
+DeviceFile read_device_file(const std::string& path) {
+  return read(TomlTable::parse_file(path), path);
+}
+
+DeviceFile parse_device_file(std::string_view text, std::string_view where) {
+  return read(TomlTable::parse(text, where), where);
+}
+
+Device read_device(const std::string& path) { return read_device_file(path).device; }
 
 Device parse_device(std::string_view text, std::string_view where) {
-  return read(TomlTable::parse(text, where));
+  return parse_device_file(text, where).device;
+}
+
+std::vector<DeviceFile> known_device_files(const std::vector<std::filesystem::path>& folders) {
+  std::vector<DeviceFile> out;
+  const auto id = [](const DeviceFile& file) -> const std::string& { return file.device.id; };
+  for (const auto& folder : folders) {
+    std::vector<DeviceFile> found;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      if (entry.path().extension() != ".toml") continue;
+      found.push_back(read_device_file(entry.path().string()));
+    }
+    std::erase_if(found, [&](const DeviceFile& file) {
+      return std::ranges::find(out, file.device.id, id) != out.end();
+    });
+    std::ranges::move(found, std::back_inserter(out));
+  }
+  std::ranges::sort(out, {}, id);
+  return out;
 }
 
 std::vector<Device> known_devices(const std::vector<std::filesystem::path>& folders) {
   std::vector<Device> out;
-  for (const auto& folder : folders) {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-      if (entry.path().extension() == ".toml") out.push_back(read_device(entry.path().string()));
-    }
-  }
-  std::ranges::sort(out, {}, &Device::id);
+  for (DeviceFile& file : known_device_files(folders)) out.push_back(std::move(file.device));
   return out;
 }
 
-std::string device_text(const Device& device) {
-  std::string out = line("id", toml_string(device.id)) + line("name", toml_string(device.name)) +
-                    line("kind", toml_string(device.kind)) +
-                    line("fingerprint", toml_string(device.fingerprint)) +
-                    line("is_measured", device.is_measured ? "true" : "false") +
-                    line("memory_bytes", std::to_string(device.memory_bytes));
-  if (device.ring_plateau_bytes) {
-    out += line("ring_plateau_bytes", std::to_string(*device.ring_plateau_bytes));
+std::optional<Device> find_device(std::string_view text,
+                                  const std::vector<std::filesystem::path>& folders) {
+  // A name that could leave the folder is no file name.
+  if (!text.empty() && text.find_first_of("/\\") == std::string_view::npos) {
+    for (const auto& folder : folders) {
+      const std::filesystem::path path = folder / (std::string(text) + ".toml");
+      std::error_code ignored;
+      if (!std::filesystem::is_regular_file(path, ignored)) continue;
+      Device device = read_device(path.string());
+      if (device.id == text) return device;
+    }
   }
-  if (device.clock_hz) out += line("clock_hz", real(*device.clock_hz));
-  if (device.power_w) out += line("power_w", real(*device.power_w));
-  for (const Peak& peak : device.peaks) {
-    out += "\n[[peak]]\n" + line("path", toml_string(peak.path)) +
-           line("dtype", toml_string(dtype_name(peak.dtype))) + line("isa", toml_string(peak.isa)) +
-           line("threads", std::to_string(peak.threads)) +
-           line("flops_per_s", real(peak.flops_per_s));
-    if (peak.flops_per_s_q90) out += line("flops_per_s_q90", real(*peak.flops_per_s_q90));
-    if (peak.flops_per_s_high) out += line("flops_per_s_high", real(*peak.flops_per_s_high));
-    out += line("source", toml_string(peak.source));
+  for (Device& device : known_devices(folders)) {
+    if (device.is_called(text)) return std::move(device);
   }
-  for (const Bandwidth& b : device.bandwidths) {
-    out += "\n[[bandwidth]]\n" + line("level", toml_string(b.level)) +
-           line("threads", std::to_string(b.threads)) + line("bytes_per_s", real(b.bytes_per_s)) +
-           line("working_set_bytes", std::to_string(b.working_set_bytes)) +
-           line("source", toml_string(b.source));
-  }
-  return out;
+  return std::nullopt;
 }
 
 }  // namespace halmark

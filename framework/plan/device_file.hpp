@@ -9,12 +9,27 @@
 
 namespace halmark {
 
-// Throws Error (exit 2) with file:line:column.
+// A device and where its figures stand, "file:line:column", for who judges them.
+struct DeviceFile {
+  Device device;
+  std::string path;  // as it was named
+  std::string id_where, memory_where, power_where;
+  std::vector<std::string> peaks_where, bandwidths_where, links_where;  // one per entry
+};
+
+// Throws Error (exit 2) with file:line:column. A [[peak]] without flops_per_s but with units,
+// fma_per_cycle and clock_hz is derived from them and says so.
+DeviceFile read_device_file(const std::string& path);
+DeviceFile parse_device_file(std::string_view text, std::string_view where);
 Device read_device(const std::string& path);
 Device parse_device(std::string_view text, std::string_view where);
 
-// Every *.toml of the folders, sorted by id.
+// Every *.toml of the folders, sorted by id; of equal ids the one of the earlier folder.
+std::vector<DeviceFile> known_device_files(const std::vector<std::filesystem::path>& folders);
 std::vector<Device> known_devices(const std::vector<std::filesystem::path>& folders);
+// The device of that id or alias; reads all files only where none has the id as its name.
+std::optional<Device> find_device(std::string_view text,
+                                  const std::vector<std::filesystem::path>& folders);
 
 // TOML text that parse_device reads back to the same value.
 std::string device_text(const Device& device);

@@ -1,0 +1,219 @@
+#include "plan/device_lint.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using Severity = DeviceFinding::Severity;
+using testing::HasSubstr;
+
+const std::vector<DeviceFile>& shipped() {
+  static const std::vector<DeviceFile> files =
+      known_device_files({HALMARK_SOURCE_DIR "/configs/devices"});
+  return files;
+}
+
+const DeviceFile& shipped_file(std::string_view id) {
+  const auto it =
+      std::ranges::find_if(shipped(), [&](const DeviceFile& f) { return f.device.is_called(id); });
+  if (it == shipped().end()) throw std::logic_error("no device " + std::string(id));
+  return *it;
+}
+
+std::string lines(const std::vector<DeviceFinding>& findings) {
+  std::string out;
+  for (const DeviceFinding& f : findings) {
+    out += f.where + ": " + std::string(severity_name(f.severity)) + ": " + f.text + '\n';
+  }
+  return out;
+}
+
+std::string lint(const std::string& text) {
+  return lines(lint_device(parse_device_file(text, "d.toml"), shipped()));
+}
+
+std::string head(const std::string& id, const std::string& name) {
+  return "id = '" + id + "'\nname = '" + name + "'\nkind = 'gpu'\n";
+}
+
+std::string peak(const std::string& dtype, double tflops, const std::string& more = {}) {
+  return "[[peak]]\npath = '" + dtype + "_matrix'\ndtype = '" + dtype +
+         "'\nflops_per_s = " + std::to_string(tflops) + "e12\nsource = 's'\n" + more;
+}
+
+TEST(DeviceLint, the_shipped_files_are_clean) {
+  for (const DeviceFile& file : shipped()) {
+    EXPECT_EQ(lines(lint_device(file, shipped())), "") << file.path;
+  }
+}
+
+struct RuleRow {
+  const char* id;
+  const char* dtype;
+  double units, fma_per_cycle, clock_ghz, tflops;
+};
+
+// Units, FMA per cycle and clocks as the vendors' architecture papers give them, with the product
+// they print.
+const RuleRow rule_rows[] = {
+    {"v100", "f16", 640, 64, 1.530, 125.3},       {"a100", "bf16", 432, 256, 1.410, 311.9},
+    {"h100-sxm", "bf16", 528, 512, 1.830, 989.4}, {"h100-pcie", "bf16", 456, 512, 1.620, 756.4},
+    {"rtx-4090", "bf16", 512, 64, 2.520, 165.2},  {"mi250x", "bf16", 880, 128, 1.700, 383.0},
+    {"mi300x", "bf16", 1216, 256, 2.100, 1307.4}, {"mi355x", "bf16", 1024, 512, 2.400, 2516.6},
+    {"gaudi2", "bf16", 2, 65536, 1.650, 432.5},   {"gaudi3", "bf16", 8, 65536, 1.600, 1677.7}};
+
+class RuleTable : public testing::TestWithParam<RuleRow> {};
+
+TEST_P(RuleTable, the_shipped_peak_is_the_product_and_another_clock_is_refused) {
+  const RuleRow& row = GetParam();
+  const DeviceFile& file = shipped_file(row.id);
+  const auto stated = file.device.peak(*parse_dtype(row.dtype), 0);
+  ASSERT_TRUE(stated);
+  EXPECT_NEAR(stated->flops_per_s / 1e12, row.tflops, 0.01 * row.tflops);
+  ASSERT_TRUE(stated->rule);
+  EXPECT_NEAR(stated->rule->flops_per_s() / 1e12, row.tflops, 0.05);
+  EXPECT_EQ(stated->rule->units, row.units);
+  EXPECT_EQ(stated->rule->fma_per_cycle, row.fma_per_cycle);
+  EXPECT_DOUBLE_EQ(stated->rule->clock_hz, row.clock_ghz * 1e9);
+
+  DeviceFile wrong = file;
+  for (Peak& p : wrong.device.peaks) {
+    if (p.rule) p.rule->clock_hz *= 1.980 / 1.830;
+  }
+  EXPECT_THAT(lines(lint_figures(wrong)), HasSubstr(": error: " + file.device.id));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, RuleTable, testing::ValuesIn(rule_rows));
+
+TEST(DeviceLint, a_finding_says_where_and_with_which_numbers) {
+  EXPECT_EQ(
+      lint(head("mine", "Mine") +
+           peak("bf16", 1070, "units = 528\nfma_per_cycle = 512\nclock_hz = 1.83e9\n")),
+      "d.toml:7:15: error: mine: bf16_matrix is 1070 TFLOP/s, but 528 units x 512 FMA/cycle x "
+      "2 x 1.83 GHz = 989.43\n");
+}
+
+struct TrapRow {
+  const char* where;  // the part, as people write it
+  const char* id;
+  std::string body;
+  const char* expected;
+};
+
+std::string memory(double gb_per_s) {
+  return "[[bandwidth]]\nlevel = 'memory'\nbytes_per_s = " + std::to_string(gb_per_s) +
+         "e9\nsource = 's'\n";
+}
+
+std::string link(double gb_per_s) {
+  return "[[link]]\nscope = 'scale_up'\nname = 'l'\nbytes_per_s = " + std::to_string(gb_per_s) +
+         "e9\nsource = 's'\n";
+}
+
+const TrapRow trap_rows[] = {
+    {"NVIDIA H100 SXM", "mine", peak("bf16", 1979), "twice the 989.4 of h100-sxm: probably sparse"},
+    {"NVIDIA H100 SXM", "mine", peak("f8_e4m3fn", 3958), "twice the 1978.9 of h100-sxm"},
+    {"NVIDIA H200", "mine", peak("bf16", 1979) + peak("f8_e4m3fn", 3958),
+     "twice the 989.4 of h200"},
+    {"NVIDIA GH200", "gh200", peak("bf16", 1979), "twice the 989.4 of gh200"},
+    {"NVIDIA B100", "b100", peak("bf16", 3500), "twice the dense 1750 of b100: probably sparse"},
+    {"NVIDIA GB200", "gb200", peak("bf16", 4500), "above the 2500 of gb200"},
+    {"Gaudi 3", "gaudi3", peak("bf16", 1835), "in the range 1678 to 1835"},
+    {"Gaudi 3", "mine", peak("bf16", 1835, "units = 8\nfma_per_cycle = 65536\nclock_hz = 1.6e9\n"),
+     "= 1677.72"},
+    {"A100", "mine", link(150), "half of a100's 300, which is one direction already"},
+    {"GB200", "mine", memory(13400), "above the 8000 of gb200"},
+    {"H800", "mine", memory(3430), "above the 3350 of h800"},
+    {"H20", "mine", memory(4096), "above the 4000 of h20"},
+    {"B300", "mine", peak("f8_e4m3fn", 7000), "above the 4500 of b300"},
+    {"B300", "mine", peak("bf16", 3500), "above the 2250 of b300"},
+    {"B200", "mine", peak("f8_e4m3fn", 9000), "twice the 4500 of b200: probably sparse"},
+    {"H200", "mine", peak("bf16", 1970), "twice the 989.4 of h200: probably sparse"},
+    {"Jetson AGX Orin", "mine", peak("s8", 275), "above the 85 of jetson-agx-orin"},
+    {"GeForce RTX 5090", "mine", peak("f4_e2m1", 3352), "twice the 1676 of rtx-5090"},
+    {"GeForce RTX 4090", "mine", peak("f16", 330), "the rate with FP16 accumulation"},
+    {"A100 SXM", "mine", peak("f8_e4m3fn", 624), "a100 has no f8_e4m3fn; the figure is that of s8"},
+    {"MI250X", "mine", peak("bf16", 383), "programs see as 2 devices of 191.5 TFLOP/s"},
+    {"GB200 superchip", "mine", peak("bf16", 5000), "two devices of a superchip"},
+    {"GB200 superchip", "mine", "", "372 GB is twice the memory of gb200"}};
+
+class Trap : public testing::TestWithParam<TrapRow> {};
+
+TEST_P(Trap, is_flagged) {
+  const TrapRow& row = GetParam();
+  std::string text = head(row.id, row.where);
+  if (row.body.empty()) text += "memory_bytes = 372000000000\n";
+  EXPECT_THAT(lint(text + row.body), HasSubstr(row.expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(PublicTools, Trap, testing::ValuesIn(trap_rows));
+
+TEST(DeviceLint, sparse_figures_contradict_the_dense_ones_beside_them_on_any_part) {
+  EXPECT_THAT(
+      lint(head("x", "X") + peak("tf32", 500) + peak("bf16", 2000)),
+      HasSubstr("d.toml:12:15: error: x: bf16_matrix is 2000 TFLOP/s, 4 times tf32_matrix"));
+  EXPECT_THAT(lint(head("x", "X") + peak("bf16", 1000) + peak("f8_e4m3fn", 4000)),
+              HasSubstr("4 times bf16_matrix: probably the sparse figure"));
+  EXPECT_THAT(lint(head("x", "X") + peak("bf16", 1000) + peak("bf16", 2000)),
+              HasSubstr("stands twice, once with twice the figure"));
+  EXPECT_THAT(lint(head("x", "X") + peak("bf16", 1000) + peak("f16", 2000)), HasSubstr("error"));
+}
+
+TEST(DeviceLint, a_part_that_does_not_double_says_so_or_is_warned_about) {
+  const std::string same = head("x", "X") + peak("bf16", 1000) + peak("f8_e4m3fn", 1000);
+  EXPECT_THAT(lint(same), HasSubstr(": warning: x: f8_e4m3fn_matrix is 1 times bf16_matrix"));
+  EXPECT_EQ(lint(same + "rate_over_16_bit = 1.0\n"), "");
+}
+
+TEST(DeviceLint, memory_is_bounded_by_its_pins_and_by_what_is_plausible) {
+  EXPECT_THAT(lint(head("x", "X") + memory(400) + "bus_bits = 512\ntransfers_per_s = 4.8e9\n"),
+              HasSubstr("exceeds 512 bits x 4.8 GT/s = 307.2"));
+  EXPECT_EQ(lint(head("x", "X") + memory(307.2) + "bus_bits = 512\ntransfers_per_s = 4.8e9\n"), "");
+  EXPECT_THAT(lint(head("x", "X") + "memory_bytes = 80000000000\n" + memory(13400)),
+              HasSubstr("warning: x: memory bandwidth 13400 GB/s reads all 80 GB 168 times"));
+}
+
+TEST(DeviceLint, one_die_of_a_part_of_two_is_no_mistake) {
+  EXPECT_EQ(lint(head("mine", "MI250X, one die") + "memory_bytes = 64000000000\n" +
+                 peak("bf16", 191.5) + memory(1638)),
+            "");
+}
+
+TEST(DeviceLint, what_was_measured_is_not_compared_with_sheets) {
+  EXPECT_EQ(lint(head("mine", "H100 SXM") + "is_measured = true\n" + peak("bf16", 1979)), "");
+}
+
+TEST(DeviceLint, a_part_that_nobody_knows_is_derived_from_units_and_clock) {
+  const std::string text = head("future", "Future part") +
+                           "[[peak]]\npath = 'bf16_matrix'\ndtype = 'bf16'\nunits = 528\n"
+                           "fma_per_cycle = 512\nclock_hz = 1.83e9\n";
+  const Device device = parse_device(text, "d.toml");
+  ASSERT_EQ(device.peaks.size(), 1u);
+  EXPECT_TRUE(device.peaks[0].is_derived);
+  EXPECT_THAT(device.peaks[0].source, HasSubstr("derived"));
+  EXPECT_NEAR(device.peaks[0].flops_per_s, 989.4e12, 0.1e12);
+  EXPECT_EQ(lint(text), "");
+  const Device back = parse_device(device_text(device), "again.toml");
+  EXPECT_TRUE(back.peaks[0].is_derived);
+  EXPECT_EQ(back.peaks[0].flops_per_s, device.peaks[0].flops_per_s);
+}
+
+TEST(DeviceLint, half_a_rule_or_an_upside_down_range_is_refused) {
+  const auto refusal = [](const std::string& text) {
+    return test::error_of([&] { parse_device(head("x", "X") + text, "d.toml"); }).line();
+  };
+  EXPECT_THAT(refusal("[[peak]]\npath = 'p'\ndtype = 'bf16'\nunits = 4\n"),
+              HasSubstr("'fma_per_cycle' is missing"));
+  EXPECT_THAT(refusal(peak("bf16", 100, "flops_per_s_high = 1e12\n")),
+              HasSubstr("d.toml:9:20: key 'flops_per_s_high'"));
+  EXPECT_THAT(refusal(peak("bf16", 100, "confidence = 'hihg'\n")), HasSubstr("'high'"));
+}
+
+}  // namespace
+}  // namespace halmark
