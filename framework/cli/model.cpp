@@ -10,7 +10,8 @@ namespace {
 
 // In the order of the JSON document and of the text.
 constexpr std::array sections = {summary_section, operators_section, totals_section,
-                                 mfu_section,     notes_section,     experts_section};
+                                 mfu_section,     kernels_section,   notes_section,
+                                 experts_section};
 
 CommandResult list_known() {
   TextTable table({"id", "architecture", "aliases", "source"});
@@ -65,6 +66,7 @@ Action add_model(OptionSet& app) {
   app.add_option("--peak", options->peak, "Denominator: datasheet or measured")
       ->check(one_of({"datasheet", "measured"}));
   app.add_option("--measured-ms", options->measured_ms, "Measured step time, for MFU");
+  add_kernel_options(app, options->kernels);
   return [options](const GlobalOptions&) { return execute(*options); };
 }
 

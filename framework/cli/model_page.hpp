@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/facts.hpp"
+#include "cli/model_kernels.hpp"
 #include "model/graph.hpp"
 #include "model/memory.hpp"
 #include "model/roofline.hpp"
@@ -20,6 +21,7 @@ struct ModelOptions {
   std::string device;
   std::string peak = "datasheet";
   std::optional<double> measured_ms;
+  KernelOptions kernels;
   bool list = false;
 };
 
@@ -45,6 +47,7 @@ ModelSection summary_section(const ModelPage& page);    // model, workload, spli
 ModelSection operators_section(const ModelPage& page);  // one row per operator
 ModelSection totals_section(const ModelPage& page);     // sums and memory
 ModelSection mfu_section(const ModelPage& page);        // of a measured step time
+ModelSection kernels_section(const ModelPage& page);    // measured layers and kernels
 ModelSection notes_section(const ModelPage& page);      // assumed inputs and warnings
 ModelSection experts_section(const ModelPage& page);    // what the routing does
 
