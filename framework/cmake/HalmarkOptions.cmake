@@ -2,6 +2,13 @@
 option(HALMARK_BUILD_TESTS "Build the test suite" ${PROJECT_IS_TOP_LEVEL})
 option(HALMARK_WERROR "Treat warnings as errors" OFF)
 set(HALMARK_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")
+option(HALMARK_FUZZ "Build the fuzzers of file readers (Clang)" OFF)
+if(HALMARK_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "HALMARK_FUZZ needs Clang: -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  set(HALMARK_SANITIZE "address,undefined,fuzzer-no-link")
+endif()
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

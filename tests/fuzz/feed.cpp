@@ -1,0 +1,85 @@
+#include "feed.hpp"
+
+#include <stdexcept>
+
+#include "core/error.hpp"
+#include "model/kernel_account.hpp"
+#include "model/memory.hpp"
+#include "plan/device_lint.hpp"
+
+namespace halmark::fuzz {
+namespace {
+
+// A refusal is one line and exit code 2; every other exception passes through and ends the fuzzer.
+template <class Action>
+void survive(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (error.exit_code() != ExitCode::refused) throw;
+    if (error.line().find('\n') != std::string::npos || error.line().empty()) {
+      throw std::logic_error("a refusal is not one line");
+    }
+  }
+}
+
+const OperatorGraph& small_graph() {
+  static const OperatorGraph graph = [] {
+    const ModelSpec spec = read_model(R"({"model_type": "qwen3_moe", "num_hidden_layers": 2,
+      "hidden_size": 8, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4,
+      "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+      "norm_topk_prob": true, "vocab_size": 32, "tie_word_embeddings": false})",
+                                      "small.json");
+    return std::get<OperatorGraph>(build_graph(spec, {.model = "small"}));
+  }();
+  return graph;
+}
+
+const Device& small_device() {
+  static const Device device = {
+      .id = "small",
+      .peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = 1e12},
+                {.path = "f32_vector", .dtype = Dtype::f32, .flops_per_s = 1e11}},
+      .bandwidths = {{.level = "memory", .bytes_per_s = 1e11}}};
+  return device;
+}
+
+void build(const ModelSpec& spec, const Workload& workload) {
+  const auto built = build_graph(spec, {.model = "m", .workload = workload});
+  if (const auto* graph = std::get_if<OperatorGraph>(&built)) (void)memory_use(*graph);
+}
+
+void account(const KernelTable& table) {
+  const KernelAccount out = account_kernels(table, small_graph(), small_device(), {});
+  if (out.assigned_ps + out.overhead_ps + out.unknown_ps != out.total_ps) {
+    throw std::logic_error("time is not conserved");
+  }
+}
+
+}  // namespace
+
+void feed_model_config(std::string_view text) {
+  survive([&] {
+    const ModelSpec spec = read_model(text, "config.json");
+    build(spec, {.phase = Phase::prefill, .batch = 2, .new_tokens = 8, .context = 16});
+    build(spec, {.phase = Phase::decode, .batch = 1, .new_tokens = 1, .context = 16});
+  });
+}
+
+void feed_kernel_table(std::string_view text) {
+  survive([&] { account(read_kernel_flow(parse_json(text, "flow.json"), "flow.json")); });
+  survive([&] { account(read_kernel_ms(parse_json(text, "ms.json"), "ms.json")); });
+}
+
+void feed_device(std::string_view text) {
+  survive([&] {
+    const DeviceFile file = parse_device_file(text, "device.toml");
+    (void)lint_device(file, {});
+    const std::string once = device_text(file.device);
+    if (device_text(parse_device(once, "again.toml")) != once) {
+      throw std::logic_error("a device does not survive its own text");
+    }
+  });
+}
+
+}  // namespace halmark::fuzz

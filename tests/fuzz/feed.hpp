@@ -1,0 +1,13 @@
+// What a reader of foreign files must survive: any bytes. Each function returns where the input was
+// read or refused with one line; anything else that leaves it is a defect.
+#pragma once
+
+#include <string_view>
+
+namespace halmark::fuzz {
+
+void feed_model_config(std::string_view text);  // config.json, and the graphs of what it describes
+void feed_kernel_table(std::string_view text);  // both formats, bound to a small model
+void feed_device(std::string_view text);        // a device file, its lint, and its text again
+
+}  // namespace halmark::fuzz
