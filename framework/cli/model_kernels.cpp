@@ -160,12 +160,11 @@ std::string layers_text(const std::vector<LayerUse>& uses) {
 void add_kernel_options(OptionSet& app, KernelOptions& options) {
   app.add_option("--per-layer-ms", options.per_layer_ms,
                  "Measured time of a layer: MS, or TYPE=MS,TYPE=MS per type of layer");
-  auto* ms =
-      app.add_option("--kernel-ms", options.kernel_ms,
-                     "Measured kernels of one layer: FILE or JSON, category to milliseconds");
+  app.add_option("--kernel-ms", options.kernel_ms,
+                 "Measured kernels of one layer: FILE or JSON, category to milliseconds");
   app.add_option("--kernel-flow", options.kernel_flow,
                  "Measured kernels in order: FILE, @FILE or JSON")
-      ->excludes(ms);
+      ->excludes("--kernel-ms");
 }
 
 // Throws Error (exit 2) for tables that cannot be read or contradict the graph.

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "cli/option_set.hpp"
+
 namespace halmark::cli {
 
 struct KernelOptions {

@@ -167,7 +167,7 @@ Action add_trace(OptionSet& app) {
   auto options = std::make_shared<Options>();
   app.add_option("file", options->file, "Trace of torch.profiler, .json or .json.gz")->required();
   app.add_option("--min-flops", options->min_flops, "Only rows of at least that many matmul FLOPs")
-      ->check(CLI::NonNegativeNumber);
+      ->check(within(0.0, 1e30));
   app.add_option("--layers", options->layers, "Only these layers: 3 or 0..5");
   app.add_option("--stage", options->stage, "Only passes of this stage")
       ->check(one_of({"prefill", "decode", "mixed", "unknown"}));
