@@ -8,8 +8,10 @@ Action add_bench(OptionSet& app);
 Action add_devices(OptionSet& app);
 Action add_doctor(OptionSet& app);
 Action add_model(OptionSet& app);
+Action add_models(OptionSet& app);
 Action add_new_plugin(OptionSet& app);
 Action add_peaks(OptionSet& app);
+Action add_plan_size(OptionSet& app);
 Action add_report(OptionSet& app);
 Action add_run(OptionSet& app);
 Action add_trace(OptionSet& app);
@@ -25,6 +27,8 @@ std::span<const Command> commands() {
       Command{"winners", "List the fastest kernel variants that bench has stored", 1, add_winners},
       Command{"model", "Price one step of a model: FLOPs, bytes, memory, bounds", 1, add_model},
       Command{"trace", "Read a torch-profiler trace; compare it with a model", 1, add_trace},
+      Command{"models", "List the known models with their sizes", 1, add_models},
+      Command{"plan-size", "Devices, energy, cost and carbon that a job needs", 1, add_plan_size},
       Command{"tune", "Measure, model and search a sweep; print its Pareto front", 1, add_tune},
       Command{"run", "Execute a whole layer stack and compare with the estimate", 1, add_run},
       Command{"report", "Write the report of a stored run again", 1, add_report},

@@ -1,6 +1,8 @@
 #include "cli/facts.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "plan/device_file.hpp"
 #include "plan/sweep.hpp"
@@ -29,6 +31,22 @@ std::optional<Device> measured_device(const std::string& fingerprint) {
   return read_device(path.string());
 }
 
+namespace {
+
+std::int64_t imbalance_ppm(const std::string& text) {
+  if (text == "balanced") return Workload::balanced_ppm;
+  if (text == "uniform") return 0;
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (error != std::errc() || end != text.data() + text.size() || !(factor >= 1) || factor > 1e6) {
+    throw refused("--expert-imbalance is '" + printable(text) + "'", {},
+                  "balanced, uniform or a factor from 1 on");
+  }
+  return std::llround(factor * 1e6);
+}
+
+}  // namespace
+
 void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
   app.add_option("--phase", options.phase, "prefill, decode or training");
   app.add_option("--batch", options.batch, "Sequences in flight over the whole deployment");
@@ -42,6 +60,9 @@ void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
   app.add_option("--routing-skew", options.routing_skew,
                  "Uneven use of experts: 100 x exponent of the power law over their loads")
       ->check(within(0, 1000));
+  app.add_option("--expert-imbalance", options.expert_imbalance,
+                 "Load of the fullest expert rank: balanced, uniform (what uniform routing gives) "
+                 "or a factor");
   app.add_option("--dtype", options.dtype, "f32, bf16, int8 (quantised linear layers) or a dtype");
 }
 
@@ -85,6 +106,7 @@ Deployment deployment_from(const DeploymentOptions& options, const std::string& 
     workload.context = options.context != 0 ? options.context : workload.new_tokens;
   }
   workload.routing_skew = options.routing_skew;
+  workload.expert_imbalance_ppm = imbalance_ppm(options.expert_imbalance);
   return {.model = model,
           .parallel = {options.dp, options.tp, options.pp, options.ep},
           .precision = precision_from(options.dtype, true),

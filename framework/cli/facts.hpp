@@ -24,6 +24,7 @@ struct DeploymentOptions {
   std::int64_t batch = 1, new_tokens = 0, context = 0;
   int tp = 1, pp = 1, dp = 1, ep = 1;
   std::int64_t routing_skew = 0;
+  std::string expert_imbalance = "balanced";
   std::string dtype = "bf16";
 };
 void add_deployment_options(OptionSet& app, DeploymentOptions& options);

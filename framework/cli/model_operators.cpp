@@ -3,29 +3,68 @@
 
 #include "cli/model_page.hpp"
 #include "cli/terminal.hpp"
+#include "model/utilisation.hpp"
 
 namespace halmark::cli {
 namespace {
 
-Json operator_json(const Operator& op, const ModelPage& page) {
-  const auto floor = operator_floor(page, op);
+// A row of the table. Training: whole = forward and backward; per rank = what is executed,
+// recomputation included.
+struct Row {
+  double flops = 0, flops_per_rank = 0, bytes = 0, bytes_per_rank = 0;
+  std::optional<Floor> floor;  // of one execution
+  std::optional<double> lower_bound_us;
+};
+
+Row row_of(const ModelPage& page, std::size_t index) {
+  const Operator& op = page.graph.operators[index];
+  const OperatorTraining* cost = page.cost ? &page.cost->operators[index] : nullptr;
+  const double model = cost != nullptr ? cost->model_passes : 1;
+  const double executed = cost != nullptr ? cost->passes : 1;
   const double executions = op.bytes_per_rank > 0 && op.rank_work.bytes() > 0
                                 ? op.bytes_per_rank / op.rank_work.bytes()
                                 : static_cast<double>(op.count);
-  return {{"name", op.name},
-          {"layer_type", op.layer_type},
-          {"count", op.count},
-          {"dtype", std::string(dtype_name(op.dtype))},
-          {"flops", op.flops},
-          {"flops_per_rank", op.flops_per_rank},
-          {"bytes", op.bytes},
-          {"bytes_per_rank", op.bytes_per_rank},
-          {"split", std::string(split_name(op.split))},
-          {"shape_in", op.shape_in},
-          {"shape_out", op.shape_out},
-          {"bound", floor ? Json(floor->bound) : Json(nullptr)},
-          {"lower_bound_us", floor ? Json(floor->ns * executions / 1e3) : Json(nullptr)},
-          {"strategy", op.strategy}};
+  Row row{.flops = model * op.flops,
+          .flops_per_rank = executed * op.flops_per_rank,
+          .bytes = model * op.bytes,
+          .bytes_per_rank = executed * op.bytes_per_rank,
+          .floor = operator_floor(page, op)};
+  if (row.floor) row.lower_bound_us = row.floor->ns * executions * executed / 1e3;
+  return row;
+}
+
+Json operator_json(const ModelPage& page, std::size_t index) {
+  const Operator& op = page.graph.operators[index];
+  const Row row = row_of(page, index);
+  Json out = {{"name", op.name},
+              {"layer_type", op.layer_type},
+              {"count", op.count},
+              {"dtype", std::string(dtype_name(op.dtype))},
+              {"flops", row.flops},
+              {"flops_per_rank", row.flops_per_rank},
+              {"bytes", row.bytes},
+              {"bytes_per_rank", row.bytes_per_rank},
+              {"split", std::string(split_name(op.split))},
+              {"shape_in", op.shape_in},
+              {"shape_out", op.shape_out},
+              {"bound", row.floor ? Json(row.floor->bound) : Json(nullptr)},
+              {"lower_bound_us", optional_number(row.lower_bound_us)},
+              {"strategy", op.strategy}};
+  if (page.cost) {
+    const OperatorTraining& cost = page.cost->operators[index];
+    out["flops_forward"] = cost.forward;
+    out["flops_backward"] = cost.backward;
+    out["flops_recomputed"] = cost.recomputed;
+  }
+  return out;
+}
+
+Json convention_json(const ModelPage& page) {
+  Json out = {{"name", page.convention.name}};
+  for (const auto& [name, value] : switches(page.convention)) out[name] = value;
+  out["line"] = page.convention.line();
+  out["flops_per_step"] = step_flops(page.graph, page.convention, page.training);
+  return out;
 }
 
 }  // namespace
@@ -47,14 +86,7 @@ ModelSection summary_section(const ModelPage& page) {
                    {"workload", w},
                    {"parallel", g.deployment.parallel},
                    {"precision", g.deployment.precision},
-                   {"convention",
-                    {{"flops", "per_matrix"},
-                     {"embedding", "out"},
-                     {"lm_head",
-                      w.phase == Phase::training ? "in, all positions" : "in, last position"},
-                     {"attention", "causal"},
-                     {"recompute", "out"},
-                     {"peak", "per_operator"}}}},
+                   {"convention", convention_json(page)}},
           .text = fmt::format("{}  {} parameters ({} active), family {}\n"
                               "{} batch {} new tokens {} context {}  {}  {}\n\n",
                               g.spec.id, g.totals.parameters, g.totals.active_parameters,
@@ -67,14 +99,15 @@ ModelSection operators_section(const ModelPage& page) {
   TextTable table({"operator", "layer", "count", "dtype", "split", "in", "out", "GFLOP",
                    "GFLOP/rank", "MiB/rank", "bound"},
                   {false, false, true, false, false, false, false, true, true, true, false});
-  for (const Operator& op : page.graph.operators) {
-    rows.push_back(operator_json(op, page));
-    const auto floor = operator_floor(page, op);
-    table.add({op.name, op.layer_type, std::to_string(op.count), std::string(dtype_name(op.dtype)),
-               std::string(split_name(op.split)), op.shape_in, op.shape_out,
-               fmt::format("{:.3f}", op.flops / 1e9),
-               fmt::format("{:.3f}", op.flops_per_rank / 1e9),
-               fmt::format("{:.2f}", op.bytes_per_rank / 0x1p20), floor ? floor->bound : "-"});
+  for (std::size_t i = 0; i < page.graph.operators.size(); ++i) {
+    const Operator& op = page.graph.operators[i];
+    rows.push_back(operator_json(page, i));
+    const Row row = row_of(page, i);
+    table.add(
+        {op.name, op.layer_type, std::to_string(op.count), std::string(dtype_name(op.dtype)),
+         std::string(split_name(op.split)), op.shape_in, op.shape_out,
+         fmt::format("{:.3f}", row.flops / 1e9), fmt::format("{:.3f}", row.flops_per_rank / 1e9),
+         fmt::format("{:.2f}", row.bytes_per_rank / 0x1p20), row.floor ? row.floor->bound : "-"});
   }
   return {.data = {{"operators", rows}}, .text = table.text() + '\n'};
 }

@@ -26,6 +26,10 @@ Option Option::excludes(const std::string& other) {
   option_->excludes(other);
   return *this;
 }
+Option Option::allow_extra_args(bool allowed) {
+  option_->allow_extra_args(allowed);
+  return *this;
+}
 Option Option::type_name(const std::string& text) {
   option_->type_name(text);
   return *this;

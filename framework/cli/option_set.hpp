@@ -37,6 +37,7 @@ class Option {
   Option expected(int low, int high);
   Option default_str(const std::string& text);  // the value where the option stands alone
   Option excludes(const std::string& other);
+  Option allow_extra_args(bool allowed);      // whether words behind its value belong to it
   Option type_name(const std::string& text);  // of its value, in the help
   Option check(const Within& range);
   Option check(const OneOf& words);

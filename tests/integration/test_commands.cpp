@@ -18,9 +18,9 @@ std::vector<std::string> keys(const Json& object) {
   return out;
 }
 
-const std::vector<std::string> command_names = {"devices", "peaks",   "bench",      "model",
-                                                "tune",    "run",     "report",     "verify",
-                                                "doctor",  "winners", "new-plugin", "trace"};
+const std::vector<std::string> command_names = {
+    "devices", "peaks",  "bench",   "model",      "tune",   "run",       "report",
+    "verify",  "doctor", "winners", "new-plugin", "models", "plan-size", "trace"};
 
 class Command : public HalmarkTest {
  protected:
@@ -138,6 +138,64 @@ TEST_F(Command, model_prices_a_step_without_any_plugin) {
   const double attention = 4.0 * 8 * 16 * 128 * 1024 * 28;
   EXPECT_EQ(d["totals"]["matmul_flops"].get<double>(), linear + attention);
   EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(Command, every_mfu_names_its_convention) {
+  const std::vector<std::string> step = {
+      "model", "qwen3-0.6b", "--phase",  "training",      "--context", "4096",        "--batch",
+      "2",     "--device",   "h100-sxm", "--measured-ms", "100",       "--recompute", "full"};
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> out = step;
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+  };
+  const Json own = data_of(step), palm = data_of(with({"--convention", "palm"}));
+  EXPECT_EQ(own["convention"]["name"], "model");
+  EXPECT_EQ(palm["convention"]["flops"], "p6");
+  // 6 FLOPs a parameter and 12 L n d S, of two sequences.
+  EXPECT_EQ(palm["convention"]["flops_per_step"].get<double>(),
+            2.0 * 4096 * (6.0 * 596'049'920 + 12.0 * 28 * 16 * 128 * 4096));
+  EXPECT_NE(own["mfu"]["model_pct"], palm["mfu"]["model_pct"]);
+  EXPECT_GT(own["mfu"]["hfu_pct"].get<double>(), own["mfu"]["model_pct"].get<double>());
+  const Json set = data_of(with({"--convention", "palm", "--set", "attention=none"}));
+  EXPECT_EQ(set["convention"]["flops_per_step"].get<double>(), 2.0 * 4096 * 6.0 * 596'049'920);
+  const Outcome text = halmark(with({"--convention", "palm"}));
+  EXPECT_THAT(text.out, HasSubstr("convention: " + palm["mfu"]["convention"].get<std::string>()));
+}
+
+TEST_F(Command, model_says_whether_a_rank_fits_and_by_how_much_not) {
+  const Json fits = data_of({"model", "qwen3-0.6b", "--device", "h100-sxm"})["fit"];
+  EXPECT_EQ(fits["fits"], true);
+  EXPECT_EQ(fits["short_by_bytes"], 0);
+  const Json large = data_of({"model", "llama-3.1-405b", "--device", "h100-sxm"})["fit"];
+  EXPECT_EQ(large["fits"], false);
+  EXPECT_EQ(large["short_by_bytes"].get<double>(),
+            large["needed_bytes"].get<double>() - large["device_bytes"].get<double>());
+}
+
+TEST_F(Command, models_lists_every_shipped_one_with_its_sizes) {
+  const Json models = data_of({"models"})["models"];
+  EXPECT_GE(models.size(), 40u);
+  for (const Json& m : models) {
+    EXPECT_GT(m["total_params"].get<double>(), 0);
+    EXPECT_NE(m["source"], "");
+  }
+  EXPECT_EQ(data_of({"models", "qwen3-0.6b"})["models"][0]["total_params"], 596'049'920);
+}
+
+TEST_F(Command, plan_size_prints_what_it_assumes_and_invents_no_price) {
+  const Json d = data_of(
+      {"plan-size", "llama-3.1-8b", "--device", "h100-sxm", "--tokens", "15e12", "--days", "30"});
+  EXPECT_GT(d["plan"]["devices"].get<double>(), 100);
+  EXPECT_TRUE(d["plan"]["cost"].is_null());
+  EXPECT_TRUE(d["plan"]["carbon_kg"].is_null());
+  std::vector<std::string> names;
+  for (const Json& a : d["assumptions"]) {
+    names.push_back(a["name"].get<std::string>());
+    EXPECT_NE(a["source"], "");
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf({"mfu", "power_w", "pue", "price_per_device_hour",
+                                            "carbon_g_per_kwh", "peak_flops_per_s"}));
 }
 
 TEST_F(Command, bench_measures_a_gemm_and_gives_every_documented_key) {

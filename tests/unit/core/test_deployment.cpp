@@ -23,7 +23,8 @@ TEST(Parallel, experts_share_the_devices_of_the_others) {
 }
 
 TEST(Names, phases_and_objectives_read_back) {
-  for (const Phase p : {Phase::prefill, Phase::decode}) EXPECT_EQ(parse_phase(phase_name(p)), p);
+  for (const Phase p : {Phase::prefill, Phase::decode, Phase::training})
+    EXPECT_EQ(parse_phase(phase_name(p)), p);
   for (const Objective o : {Objective::latency, Objective::throughput, Objective::memory}) {
     EXPECT_EQ(parse_objective(objective_name(o)), o);
   }
