@@ -56,6 +56,8 @@ Option OptionSet::add_flag(const std::string& names, bool& target, const std::st
   return Option(app_.add_flag(names, target, description));
 }
 
+bool OptionSet::is_given(const std::string& name) const { return app_.count(name) > 0; }
+
 #define HALMARK_OPTION_TYPE(T) \
   template Option OptionSet::add_option<T>(const std::string&, T&, const std::string&)
 HALMARK_OPTION_TYPE(std::string);

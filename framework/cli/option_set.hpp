@@ -47,6 +47,7 @@ class Option {
   CLI::Option* option_;
 };
 
+// Copies stand for the same options.
 class OptionSet {
  public:
   explicit OptionSet(CLI::App& app) : app_(app) {}
@@ -55,6 +56,7 @@ class OptionSet {
   template <class T>
   Option add_option(const std::string& names, T& target, const std::string& description);
   Option add_flag(const std::string& names, bool& target, const std::string& description);
+  bool is_given(const std::string& name) const;  // asked after parsing; "--batch"
 
  private:
   CLI::App& app_;

@@ -183,9 +183,9 @@ Action add_trace(OptionSet& app) {
   app.add_option("--max-unpacked-mib", options->max_unpacked_mib, "Limit for .gz files")
       ->check(within(1, 1 << 20));
   add_deployment_options(app, options->deployment);
-  return [options, &app](const GlobalOptions&) {
+  return [options, app](const GlobalOptions&) {
     for (const char* size : {"--phase", "--batch", "--new-tokens", "--context"}) {
-      options->has_workload |= app.count(size) > 0;
+      options->has_workload |= app.is_given(size);
     }
     return execute(*options);
   };

@@ -372,8 +372,12 @@ TEST(KernelAccount, time_is_conserved_over_random_tables) {
     EXPECT_EQ(a.rows.size(), rows);
     for (const AccountedKernel& row : a.rows) {
       EXPECT_EQ(row.status == BindingStatus::ambiguous, !row.candidates.empty());
-      if (row.mfu) EXPECT_TRUE(std::isfinite(*row.mfu));
-      if (row.status == BindingStatus::ambiguous) EXPECT_FALSE(row.mfu);
+      if (row.mfu) {
+        EXPECT_TRUE(std::isfinite(*row.mfu));
+      }
+      if (row.status == BindingStatus::ambiguous) {
+        EXPECT_FALSE(row.mfu);
+      }
     }
   }
 }
