@@ -188,9 +188,8 @@ std::optional<Refusal> latent_splits(const ModelSpec& spec, const Deployment& de
   const int tp = deployment.parallel.tp;
   if (!spec.compressed) return std::nullopt;
   if (spec.compressed->output_groups % tp != 0) {
-    return Refusal{"o_groups_not_divisible",
-                   text("tp", tp) + " does not divide " +
-                       text("o_groups", spec.compressed->output_groups)};
+    return Refusal{"o_groups_not_divisible", text("tp", tp) + " does not divide " +
+                                                 text("o_groups", spec.compressed->output_groups)};
   }
   if (spec.indexer->heads % tp != 0) {
     return Refusal{"tp_does_not_divide_heads", text("tp", tp) + " does not divide " +
@@ -346,11 +345,22 @@ std::optional<Refusal> precision(const ModelSpec&, const Deployment& deployment)
 }
 
 // In the order in which a reader would want to hear them.
-constexpr std::array<Check, 16> checks = {
-    positive_inputs, training_inputs, bounded_inputs, bounded_devices, heads,
-    latent_splits,   kv_heads,       recurrent_heads, ffn,
-    experts,         skew,           imbalance,       pipeline,
-    batch_split,     context,        precision};
+constexpr std::array<Check, 16> checks = {positive_inputs,
+                                          training_inputs,
+                                          bounded_inputs,
+                                          bounded_devices,
+                                          heads,
+                                          latent_splits,
+                                          kv_heads,
+                                          recurrent_heads,
+                                          ffn,
+                                          experts,
+                                          skew,
+                                          imbalance,
+                                          pipeline,
+                                          batch_split,
+                                          context,
+                                          precision};
 
 std::vector<std::string> warnings(const ModelSpec& spec, const Deployment& deployment) {
   std::vector<std::string> out;

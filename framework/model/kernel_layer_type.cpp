@@ -89,9 +89,9 @@ void TypeChoice::narrow_by_ratio(Indices& types) const {
     if (graph_.spec.compressed->ratios[i] == ratio && is_candidate) same.push_back(type);
   }
   if (same.empty()) {
-    throw refused("compress_ratio " + std::to_string(ratio) + ": no such layer in " +
-                      graph_.spec.id,
-                  layer_.where, "correct compress_ratio or the layer that the table names");
+    throw refused(
+        "compress_ratio " + std::to_string(ratio) + ": no such layer in " + graph_.spec.id,
+        layer_.where, "correct compress_ratio or the layer that the table names");
   }
   types = same;
 }

@@ -14,15 +14,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
+enum class Points { kept, dropped };
+
 // "Qwen/Qwen3-0.6B", "qwen3_0.6b" and "qwen3-0.6b" are one name; the organisation is dropped.
-std::string normalised(std::string_view name) {
+// Points count where they tell models apart (gpt-3-1.3b, gpt-3-13b).
+std::string normalised(std::string_view name, Points points) {
   if (const auto slash = name.rfind('/'); slash != std::string_view::npos) {
     name.remove_prefix(slash + 1);
   }
   std::string out;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte)) out += static_cast<char>(std::tolower(byte));
+    const bool counts = std::isalnum(byte) || (c == '.' && points == Points::kept);
+    if (counts) out += static_cast<char>(std::tolower(byte));
   }
   return out;
 }
@@ -147,10 +151,28 @@ ModelSpec load_path(fs::path path) {
   return read_document(read_json_file(path.string()), path.string());
 }
 
-bool answers_to(const ModelListing& listing, const std::string& wanted) {
-  if (normalised(listing.id) == wanted) return true;
-  return std::ranges::any_of(listing.aliases,
-                             [&](const std::string& alias) { return normalised(alias) == wanted; });
+bool answers_to(const ModelListing& listing, std::string_view name, Points points) {
+  const std::string wanted = normalised(name, points);
+  const auto is_wanted = [&](const std::string& known) {
+    return normalised(known, points) == wanted;
+  };
+  return is_wanted(listing.id) || std::ranges::any_of(listing.aliases, is_wanted);
+}
+
+// The one that answers to the name; nothing when none does. Without its points a name may fit two.
+const ModelListing* find_listing(std::string_view name, const std::vector<ModelListing>& known) {
+  for (const Points points : {Points::kept, Points::dropped}) {
+    std::vector<const ModelListing*> found;
+    for (const ModelListing& listing : known) {
+      if (answers_to(listing, name, points)) found.push_back(&listing);
+    }
+    if (found.size() > 1) {
+      throw refused("model '" + printable(name) + "' is " + found[0]->id + " or " + found[1]->id,
+                    {}, "name one of them");
+    }
+    if (!found.empty()) return found.front();
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -172,18 +194,22 @@ ModelSpec read_model(std::string_view json_text, const std::string& where) {
 
 ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
   if (is_path(id_or_path)) return load_path(fs::path(id_or_path));
-  const std::string wanted = normalised(id_or_path);
+  const std::string wanted = normalised(id_or_path, Points::kept);
   const std::vector<fs::path> files = shipped_files(model_dirs);
   // The file is named after the id: the usual case opens one file, aliases open them all.
   for (const fs::path& file : files) {
-    if (!wanted.empty() && normalised(file.stem().string()) == wanted) return load_path(file);
+    if (!wanted.empty() && normalised(file.stem().string(), Points::kept) == wanted) {
+      return load_path(file);
+    }
   }
+  std::vector<ModelListing> listings;
   std::vector<std::string> known;
   for (const fs::path& file : files) {
-    const ModelListing listing = read_listing(file);
-    if (!wanted.empty() && answers_to(listing, wanted)) return load_path(file);
+    listings.push_back(read_listing(file));
     known.push_back(file.stem().string());
   }
+  const ModelListing* found = wanted.empty() ? nullptr : find_listing(id_or_path, listings);
+  if (found != nullptr) return load_path(found->file);
   throw refused("unknown model '" + printable(id_or_path) + "'", {}, suggestion(id_or_path, known));
 }
 

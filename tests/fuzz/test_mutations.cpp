@@ -1,5 +1,5 @@
-// The fuzzers' entry points under seeded mutations of their corpus, with any compiler: a few seconds
-// of what the fuzzers do for as long as one lets them.
+// The fuzzers' entry points under seeded mutations of their corpus, with any compiler: a few
+// seconds of what the fuzzers do for as long as one lets them.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -25,10 +25,26 @@ std::vector<std::string> corpus(const std::string& name) {
 }
 
 // What tends to break readers: limits of integers, numbers that are none, wrong types, brackets.
-const char* const tokens[] = {"0",    "-1",   "1e999",  "1e308", "9223372036854775807",
-                              "null", "true", "\"\"",   "[]",    "{}",
-                              "nan",  "inf",  "18446744073709551616",  "[[[[", "2147483648",
-                              "0.5",  "-0.0", "\"\\u0000\"", "\xff\xfe", "}"};
+const char* const tokens[] = {"0",
+                              "-1",
+                              "1e999",
+                              "1e308",
+                              "9223372036854775807",
+                              "null",
+                              "true",
+                              "\"\"",
+                              "[]",
+                              "{}",
+                              "nan",
+                              "inf",
+                              "18446744073709551616",
+                              "[[[[",
+                              "2147483648",
+                              "0.5",
+                              "-0.0",
+                              "\"\\u0000\"",
+                              "\xff\xfe",
+                              "}"};
 
 class Mutation {
  public:
@@ -96,8 +112,9 @@ TEST(Mutations, a_device_file_is_read_or_refused) { mutate("device", feed_device
 
 TEST(Mutations, hostile_documents_are_refused) {
   const std::string deep(100'000, '['), nested = "{\"kernels\":" + std::string(5000, '{');
-  for (const std::string& text : {deep, nested, std::string(20u << 20, ' '), std::string("{\"a\":NaN}"),
-                                  std::string("{\"layers\": 1e999}"), std::string("\0", 1)}) {
+  for (const std::string& text :
+       {deep, nested, std::string(20u << 20, ' '), std::string("{\"a\":NaN}"),
+        std::string("{\"layers\": 1e999}"), std::string("\0", 1)}) {
     EXPECT_NO_THROW(feed_model_config(text));
     EXPECT_NO_THROW(feed_kernel_table(text));
     EXPECT_NO_THROW(feed_device(text));

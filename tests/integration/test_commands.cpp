@@ -121,8 +121,9 @@ TEST_F(Command, model_prices_a_step_without_any_plugin) {
   base_.environment["HALMARK_PLUGIN_PATH"] = path("nothing-here");
   const Json d = data_of({"model", "qwen3-0.6b", "--phase", "decode", "--batch", "8", "--context",
                           "1024", "--tp", "2", "--dtype", "bf16"});
-  EXPECT_THAT(keys(d), ElementsAre("model", "workload", "parallel", "precision", "convention",
-                                   "operators", "totals", "mfu", "warnings"));
+  EXPECT_THAT(keys(d),
+              ElementsAre("model", "workload", "parallel", "precision", "convention", "operators",
+                          "totals", "per_layer", "kernels", "mfu", "warnings"));
   // The published size of Qwen3-0.6B with tied embeddings.
   EXPECT_EQ(d["model"]["total_params"], 596'049'920);
   // Two tensors of 8 KV heads x 128 x 28 layers in bf16, for one token of the model.

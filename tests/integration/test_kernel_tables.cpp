@@ -27,8 +27,8 @@ class KernelTables : public HalmarkTest {
 
 TEST_F(KernelTables, json_is_one_document_with_every_row_and_every_microsecond) {
   write("flow.json", flow);
-  for (const std::string& source : {std::string("flow.json"), std::string("@flow.json"),
-                                    std::string(flow)}) {
+  for (const std::string& source :
+       {std::string("flow.json"), std::string("@flow.json"), std::string(flow)}) {
     const Json data = data_of(qwen({"--kernel-flow", source}));
     const Json& kernels = data["kernels"];
     ASSERT_EQ(kernels["rows"].size(), 5u);

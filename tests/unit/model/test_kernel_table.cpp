@@ -99,7 +99,8 @@ TEST(KernelTable, what_is_no_time_is_refused_with_its_place) {
   EXPECT_THAT(refusal(R"({"kernels": [{"category": "moe", "dur_us": -1}]})"),
               HasSubstr("flow.json.kernels[0].dur_us: is -1"));
   EXPECT_THAT(refusal(R"({"kernels": [{"category": "moe", "dur_us": "1"}]})"), HasSubstr("number"));
-  EXPECT_THAT(refusal(R"({"kernels": [{"category": "moe", "dur_us": 1e13}]})"), HasSubstr("a number from 0 to"));
+  EXPECT_THAT(refusal(R"({"kernels": [{"category": "moe", "dur_us": 1e13}]})"),
+              HasSubstr("a number from 0 to"));
   EXPECT_THAT(refusal(R"({"kernels": [{"category": "moe"}]})"), HasSubstr("'dur_us' is missing"));
   EXPECT_THAT(refusal(R"({"kernels": [{"dur_us": 1}]})"), HasSubstr("'category' is missing"));
   EXPECT_THAT(refusal(R"({"kernels": [{"category": "moe", "dur_us": 0}]})"),

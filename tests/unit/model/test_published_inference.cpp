@@ -19,18 +19,28 @@ using namespace model_test;
 
 // Names of the rows as shipped models of the same shape.
 std::optional<std::string> model_of(const std::string& name) {
-  static const std::map<std::string, std::string> names = {
-      {"Llama-3.3-70B", "llama-3.1-70b"},   {"Llama-3.1-405B", "llama-3.1-405b"},
-      {"Llama-3.1-8B", "llama-3.1-8b"},     {"Llama3-8B", "llama-3.1-8b"},
-      {"Llama3-70B", "llama-3.1-70b"},      {"Llama3.2-3b", "llama-3.2-3b"},
-      {"LLaMA-7B", "llama-2-7b"},           {"llama-7B", "llama-2-7b"},
-      {"Llama2-7B", "llama-2-7b"},          {"codellama-7B", "llama-2-7b"},
-      {"Llama2-13B", "llama-2-13b"},        {"LLaMA-70B", "llama-2-70b"},
-      {"Llama2-70B", "llama-2-70b"},        {"Qwen3-235B-A22B", "qwen3-235b-a22b"},
-      {"Qwen3-30B-A3B", "qwen3-30b-a3b"},   {"DeepSeek-R1-14b", "qwen2.5-14b"},
-      {"DeepSeek-V3/R1", "deepseek-v3"},    {"DeepSeek-R1", "deepseek-v3"},
-      {"DeepSeek-R1-671b", "deepseek-v3"},  {"gpt-oss-20b", "gpt-oss-20b"},
-      {"GPT-J-6B", "gpt-j-6b"},             {"Falcon-180B", "falcon-180b"}};
+  static const std::map<std::string, std::string> names = {{"Llama-3.3-70B", "llama-3.1-70b"},
+                                                           {"Llama-3.1-405B", "llama-3.1-405b"},
+                                                           {"Llama-3.1-8B", "llama-3.1-8b"},
+                                                           {"Llama3-8B", "llama-3.1-8b"},
+                                                           {"Llama3-70B", "llama-3.1-70b"},
+                                                           {"Llama3.2-3b", "llama-3.2-3b"},
+                                                           {"LLaMA-7B", "llama-2-7b"},
+                                                           {"llama-7B", "llama-2-7b"},
+                                                           {"Llama2-7B", "llama-2-7b"},
+                                                           {"codellama-7B", "llama-2-7b"},
+                                                           {"Llama2-13B", "llama-2-13b"},
+                                                           {"LLaMA-70B", "llama-2-70b"},
+                                                           {"Llama2-70B", "llama-2-70b"},
+                                                           {"Qwen3-235B-A22B", "qwen3-235b-a22b"},
+                                                           {"Qwen3-30B-A3B", "qwen3-30b-a3b"},
+                                                           {"DeepSeek-R1-14b", "qwen2.5-14b"},
+                                                           {"DeepSeek-V3/R1", "deepseek-v3"},
+                                                           {"DeepSeek-R1", "deepseek-v3"},
+                                                           {"DeepSeek-R1-671b", "deepseek-v3"},
+                                                           {"gpt-oss-20b", "gpt-oss-20b"},
+                                                           {"GPT-J-6B", "gpt-j-6b"},
+                                                           {"Falcon-180B", "falcon-180b"}};
   const auto it = names.find(name);
   if (it == names.end() || !std::filesystem::exists(model_dir() / (it->second + ".json"))) {
     return std::nullopt;
@@ -88,11 +98,11 @@ struct Machine {
 };
 
 // Seconds of one step, not less than: compute and memory of every operator, perfectly split.
-double step_bound_s(const std::string& model, const Machine& machine, const Deployment& deployment) {
+double step_bound_s(const std::string& model, const Machine& machine,
+                    const Deployment& deployment) {
   const OperatorGraph graph = graph_of(shipped(model), deployment);
   const double flops_per_s = fastest(machine.device, machine.engine) * machine.devices;
-  const double bytes_per_s =
-      machine.device.bandwidth("memory", 0)->bytes_per_s * machine.devices;
+  const double bytes_per_s = machine.device.bandwidth("memory", 0)->bytes_per_s * machine.devices;
   double seconds = 0;
   for (const Operator& op : graph.operators) {
     const Work& work = op.whole_work;
@@ -201,15 +211,15 @@ class Row {
   // Tokens a second of a node of 8, or of one device, in a deployment of many.
   void large_scale() {
     const std::int64_t isl = whole("isl").value_or(2048);
-    for (const auto& [key, devices] : {std::pair{"input_tokens_per_s_node", 8.0},
-                                       std::pair{"input_tokens_per_s_npu", 1.0}}) {
+    for (const auto& [key, devices] :
+         {std::pair{"input_tokens_per_s_node", 8.0}, std::pair{"input_tokens_per_s_npu", 1.0}}) {
       if (const auto rate = number(key)) {
         machine_.devices = devices;
         add(key, prefill_s(16, isl) / static_cast<double>(16 * isl), 1 / *rate);
       }
     }
-    for (const auto& [key, devices] : {std::pair{"output_tokens_per_s_node", 8.0},
-                                       std::pair{"output_tokens_per_s_npu", 1.0}}) {
+    for (const auto& [key, devices] :
+         {std::pair{"output_tokens_per_s_node", 8.0}, std::pair{"output_tokens_per_s_npu", 1.0}}) {
       if (const auto rate = number(key)) {
         machine_.devices = devices;
         add(key, decode_s(4096, isl) / 4096, 1 / *rate);

@@ -45,9 +45,9 @@ double rounding_of(std::int64_t published) {
 // Published totals that count something else, or that were printed so; relative gap at most.
 const std::map<std::string, double>& known_gaps() {
   static const std::map<std::string, double> gaps = {
-      {"gpt-3-1.3b", 0.17},            // the printed 24 heads of 128 do not fit hidden 2048
-      {"gpt-3-350m", 0.02},            // as printed beside sizes that give 356 M
-      {"kimi-k2", 0.015},              // "1.04 T" is a rounded figure of the card
+      {"gpt-3-1.3b", 0.17},  // the printed 24 heads of 128 do not fit hidden 2048
+      {"gpt-3-350m", 0.02},  // as printed beside sizes that give 356 M
+      {"kimi-k2", 0.015},    // "1.04 T" is a rounded figure of the card
       {"kimi-k2.5", 0.015},
       {"mimo-7b", 0.03},               // counts the MTP module
       {"llama-4-scout-17b-16e", 0.02}  // counts the vision tower
@@ -187,11 +187,11 @@ TEST(ShippedModels, the_table_of_the_readme_is_true) {
     const std::string id = line.substr(3, line.find('`', 3) - 3);
     const ModelSpec spec = shipped(id);
     const GraphTotals totals = graph_of(spec, decode(1, 1)).totals;
-    const std::string expected =
-        "| `" + id + "` | " + shown(static_cast<double>(totals.parameters)) + " | " +
-        published(spec.published_total_params) + " | " +
-        shown(static_cast<double>(totals.active_parameters)) + " | " +
-        published(spec.published_active_params) + " |";
+    const std::string expected = "| `" + id + "` | " +
+                                 shown(static_cast<double>(totals.parameters)) + " | " +
+                                 published(spec.published_total_params) + " | " +
+                                 shown(static_cast<double>(totals.active_parameters)) + " | " +
+                                 published(spec.published_active_params) + " |";
     EXPECT_TRUE(line.starts_with(expected)) << "README.md: " << line << "\nexpected: " << expected;
     ++rows;
   }
