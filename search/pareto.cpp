@@ -68,6 +68,50 @@ double hypervolume_2d(std::vector<Objectives> points, double reference_x, double
   return volume;
 }
 
+// The area that a growing set of (x, y) dominates below a reference: steps of falling y.
+class Area {
+ public:
+  Area(double reference_x, double reference_y) : x_end_(reference_x), y_end_(reference_y) {}
+
+  void insert(double x, double y) {
+    auto it = steps_.upper_bound(x);
+    double height = y_end_;  // of the area's edge over x, before
+    if (it != steps_.begin()) {
+      const auto left = std::prev(it);
+      if (left->second <= y) return;
+      height = left->second;
+      if (left->first == x) it = left;
+    }
+    double from = x;
+    while (it != steps_.end() && it->second >= y) {
+      area_ += (it->first - from) * (height - y);
+      from = it->first;
+      height = it->second;
+      it = steps_.erase(it);
+    }
+    area_ += ((it == steps_.end() ? x_end_ : it->first) - from) * (height - y);
+    steps_.emplace_hint(it, x, y);
+  }
+  double area() const { return area_; }
+
+ private:
+  double x_end_, y_end_, area_ = 0;
+  std::map<double, double> steps_;
+};
+
+// Beume et al. 2009: the area grows along the third objective.
+double hypervolume_3d(std::vector<Objectives> points, std::span<const double> reference) {
+  std::ranges::sort(points, {}, [](const Objectives& p) { return p[2]; });
+  Area area(reference[0], reference[1]);
+  double volume = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    area.insert(points[i][0], points[i][1]);
+    const double top = i + 1 < points.size() ? points[i + 1][2] : reference[2];
+    volume += area.area() * (top - points[i][2]);
+  }
+  return volume;
+}
+
 // Slices along the last objective: between two neighbouring values, the points below it count.
 double slices(std::vector<Objectives> points, std::span<const double> reference) {
   const std::size_t last = reference.size() - 1;
@@ -77,6 +121,7 @@ double slices(std::vector<Objectives> points, std::span<const double> reference)
     return reference[0] - best;
   }
   if (reference.size() == 2) return hypervolume_2d(std::move(points), reference[0], reference[1]);
+  if (reference.size() == 3) return hypervolume_3d(std::move(points), reference);
   std::ranges::sort(points, {}, [&](const Objectives& p) { return p[last]; });
   double volume = 0;
   std::vector<Objectives> below;

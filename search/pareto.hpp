@@ -25,7 +25,7 @@ std::vector<double> crowding_distances(std::span<const Objectives> points,
                                        std::span<const int> ranks);
 
 // Volume dominated by the points and bounded by `reference`; points beyond it add nothing. Exact:
-// sweep for two objectives, slices for more (O(n^2 log n) for three).
+// sweeps in O(n log n) for two and three objectives (Beume et al. 2009), slices above.
 double hypervolume(std::span<const Objectives> points, std::span<const double> reference);
 
 }  // namespace halmark

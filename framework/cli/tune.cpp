@@ -1,6 +1,7 @@
 // halmark tune: plan, measure, compose, search, validate, report.
 
 #include <memory>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
@@ -10,6 +11,7 @@
 #include "cli/terminal.hpp"
 #include "cli/tune_measure.hpp"
 #include "cli/tune_validate.hpp"
+#include "search/sampler.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -18,6 +20,7 @@ struct Options {
   std::string sweep;
   bool plan_only = false, takes_defaults = false;
   std::string sampler;
+  std::optional<std::uint64_t> seed;
   std::vector<std::string> out;
   std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
 };
@@ -25,6 +28,7 @@ struct Options {
 std::string command_line(const Options& options) {
   std::string out = "halmark tune " + options.sweep;
   if (!options.sampler.empty()) out += " --sampler " + options.sampler;
+  if (options.seed) out += " --seed " + std::to_string(*options.seed);
   if (options.takes_defaults) out += " --no-winners";
   if (!options.validate.empty())
     out += options.validate == "all" ? " --validate=all" : " --validate";
@@ -54,6 +58,7 @@ ExitCode exit_code_of(const TuneRun& run) {
 CommandResult execute(const GlobalOptions& global, const Options& options) {
   Sweep sweep = read_sweep(options.sweep);
   if (!options.sampler.empty()) sweep.sampler = options.sampler;
+  if (options.seed) sweep.seed = *options.seed;
   LocalMachine machine = local_machine();
   if (options.plan_only) {
     const TunePlan plan = make_plan(
@@ -111,7 +116,8 @@ Action add_tune(OptionSet& app) {
   app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");
-  app.add_option("--sampler", o->sampler, "grid or nsga2, instead of the sweep's");
+  app.add_option("--sampler", o->sampler, "Instead of the sweep's:\n" + sampler_list());
+  app.add_option("--seed", o->seed, "Of the sampler and of measuring, instead of the sweep's");
   app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
   app.add_option("--validate", o->validate, "Run front points whole: --validate or --validate=all")
       ->expected(0, 1)

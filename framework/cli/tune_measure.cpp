@@ -56,7 +56,7 @@ std::vector<Measurement> run_campaign(const TunePlan& plan, const TuneContext& c
 }
 
 Told told(const TunePlan& plan, const Point& point, const Evaluation& e) {
-  if (!e.estimate) return {.point = point, .is_feasible = false, .reason = e.reason};
+  if (!e.estimate) return {.point = point, .outcome = TrialOutcome::failed, .reason = e.reason};
   return {.point = point, .objectives = objective_values(*e.estimate, plan.sweep.objectives)};
 }
 
@@ -126,7 +126,10 @@ TuneRun measure_plan(const TunePlan& plan, const TuneContext& context) {
         return rows;
       },
       bounding(*context.machine));
-  const auto sampler = make_sampler(plan.sweep.sampler, *plan.space, plan.sweep.seed);
+  const auto sampler = make_sampler(plan.sweep.sampler, *plan.space,
+                                    {.seed = plan.sweep.seed,
+                                     .trials = static_cast<std::size_t>(plan.sweep.trials),
+                                     .objectives = plan.sweep.objectives.size()});
   run_search(*sampler,
              {.trials = static_cast<std::size_t>(plan.sweep.trials),
               .batch = plan.sweep.sampler == "grid" ? 0u : 8u},

@@ -40,14 +40,13 @@ std::vector<PlanGroup> groups_of(const Sweep& sweep, bool has_bf16) {
 }
 
 SearchDomain degrees(const std::string& name, bool is_wanted, std::int64_t largest) {
-  SearchDomain out{.name = name, .kind = DomainKind::ordinal, .values = {"1"}};
-  for (std::int64_t n = 2; is_wanted && n <= largest; ++n) out.values.push_back(std::to_string(n));
+  SearchDomain out{.name = name, .kind = DomainKind::ordinal, .values = {std::int64_t{1}}};
+  for (std::int64_t n = 2; is_wanted && n <= largest; ++n) out.values.emplace_back(n);
   return out;
 }
 
-int degree(const Space& space, const Point& point, std::size_t domain) {
-  return std::stoi(space.domains()[domain].values[static_cast<std::size_t>(point[domain])]);
-}
+// Degrees are 1, 2, ...: the level of their domain plus one.
+int degree(const Point& point, std::size_t domain) { return static_cast<int>(point[domain]) + 1; }
 
 // A closure over values: the space outlives this function.
 std::unique_ptr<Space> make_space(const Sweep& sweep, const ModelSpec& spec,
@@ -58,11 +57,11 @@ std::unique_ptr<Space> make_space(const Sweep& sweep, const ModelSpec& spec,
     return std::ranges::find(sweep.strategies, strategy) != sweep.strategies.end();
   };
   SearchDomain group{.name = "workload"};
-  for (const PlanGroup& g : groups) group.values.push_back(g.name);
+  for (const PlanGroup& g : groups) group.values.emplace_back(g.name);
   const auto parallel = [](const Point& p) {
-    return Parallel{.dp = p[1] + 1, .tp = p[2] + 1, .pp = p[3] + 1, .ep = p[4] + 1};
+    return Parallel{.dp = degree(p, 1), .tp = degree(p, 2), .pp = degree(p, 3), .ep = degree(p, 4)};
   };
-  const auto devices = [](const Point& p) { return (p[1] + 1) * (p[2] + 1) * (p[3] + 1); };
+  const auto devices = [](const Point& p) { return degree(p, 1) * degree(p, 2) * degree(p, 3); };
   std::vector<Constraint> constraints = {
       {"shard_count",
        {"dp", "tp", "pp"},
@@ -71,7 +70,7 @@ std::unique_ptr<Space> make_space(const Sweep& sweep, const ModelSpec& spec,
        }},
       {"ep_exceeds_group",
        {"dp", "tp", "ep"},
-       [](const Point& p) { return (p[1] + 1) * (p[2] + 1) % (p[4] + 1) == 0; }},
+       [](const Point& p) { return degree(p, 1) * degree(p, 2) % degree(p, 4) == 0; }},
       {"impossible_split",
        {"workload", "dp", "tp", "pp", "ep"},
        [&spec, groups, parallel](const Point& p) {
@@ -169,10 +168,10 @@ DeviceFacts device_facts(const LocalMachine& machine, int parts) {
 Deployment TunePlan::deployment(const Point& point) const {
   const PlanGroup& g = groups[static_cast<std::size_t>(point[0])];
   return {.model = spec.id,
-          .parallel = {.dp = degree(*space, point, 1),
-                       .tp = degree(*space, point, 2),
-                       .pp = degree(*space, point, 3),
-                       .ep = degree(*space, point, 4)},
+          .parallel = {.dp = degree(point, 1),
+                       .tp = degree(point, 2),
+                       .pp = degree(point, 3),
+                       .ep = degree(point, 4)},
           .precision = g.precision,
           .workload = g.workload};
 }

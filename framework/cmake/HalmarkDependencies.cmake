@@ -41,6 +41,7 @@ endif()
 # A machine that only runs halmark need not have what only its tests need.
 if(HALMARK_BUILD_TESTS)
   find_package(GTest QUIET)
+  find_package(ZLIB QUIET)
   if(TARGET GTest::gmock)
     include(GoogleTest)
   else()

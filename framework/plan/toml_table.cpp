@@ -184,6 +184,51 @@ std::vector<std::int64_t> TomlTable::integers(std::string_view key, std::int64_t
   return out;
 }
 
+namespace {
+
+std::optional<ParamValue> scalar_of(const toml::node& node) {
+  if (node.is_integer()) return ParamValue(**node.as_integer());
+  if (node.is_boolean()) return ParamValue(**node.as_boolean());
+  if (node.is_string()) return ParamValue(**node.as_string());
+  if (node.is_floating_point() && std::isfinite(**node.as_floating_point())) {
+    return ParamValue(**node.as_floating_point());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ParamValue TomlTable::value(std::string_view key) const {
+  const toml::node& node = state_->require(key);
+  const auto out = scalar_of(node);
+  if (!out) state_->wrong(key, node, "a number, a string, true or false");
+  return *out;
+}
+
+std::vector<ParamValue> TomlTable::values(std::string_view key) const {
+  const toml::node& node = state_->require(key);
+  const toml::array* list = node.as_array();
+  if (list == nullptr || list->empty()) state_->wrong(key, node, "a list of values");
+  std::vector<ParamValue> out;
+  for (const toml::node& item : *list) {
+    const auto value = scalar_of(item);
+    if (!value) state_->wrong(key, item, "a number, a string, true or false");
+    state_->add_new(out, *value, key, item);
+  }
+  return out;
+}
+
+bool TomlTable::is_string(std::string_view key) const {
+  const toml::node* node = state_->find(key);
+  return node != nullptr && node->is_string();
+}
+
+std::vector<std::string> TomlTable::keys() const {
+  std::vector<std::string> out;
+  for (const auto& [key, node] : *state_->table) out.emplace_back(key.str());
+  return out;
+}
+
 std::string TomlTable::choice(std::string_view key, const std::vector<std::string>& choices) const {
   std::string value = string(key);
   if (std::ranges::find(choices, value) == choices.end()) {

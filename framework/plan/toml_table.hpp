@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/search_domain.hpp"
+
 namespace halmark {
 
 inline constexpr std::size_t toml_bytes_max = 1u << 20;
@@ -41,6 +43,11 @@ class TomlTable {
   std::vector<std::string> strings(std::string_view key) const;
   std::vector<std::int64_t> integers(std::string_view key, std::int64_t low,
                                      std::int64_t high) const;
+  // An integer, float, boolean or string; a list of such, not empty.
+  ParamValue value(std::string_view key) const;
+  std::vector<ParamValue> values(std::string_view key) const;
+  bool is_string(std::string_view key) const;
+  std::vector<std::string> keys() const;  // sorted
   // One of `choices`; the error names the nearest.
   std::string choice(std::string_view key, const std::vector<std::string>& choices) const;
   std::vector<std::string> choices(std::string_view key,

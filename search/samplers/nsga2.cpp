@@ -1,124 +1,172 @@
-// NSGA-II (Deb et al. 2002), steady-state: non-dominated ranks and crowding, binary tournaments,
-// uniform crossover, per-kind mutation; never proposes a point twice.
+// NSGA-II (Deb et al. 2002), steady-state: a child per finished trial, no generations.
+// Non-dominated ranks and crowding, binary tournaments; infeasible trials stand behind feasible
+// ones by how much they break. The population keeps who dominates whom as bit masks and one sorted
+// order per objective, so that a trial costs microseconds.
 #include <algorithm>
-#include <optional>
-#include <unordered_set>
+#include <array>
+#include <limits>
 
-#include "core/random.hpp"
 #include "search/pareto.hpp"
-#include "search/sampler.hpp"
+#include "search/proposer.hpp"
+#include "search/sobol_sequence.hpp"
+#include "search/variation.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::size_t population_size = 50;
-constexpr double crossover_probability = 0.9;
-constexpr double swap_probability = 0.5;
-constexpr int attempts_max = 64;  // children that repeat a point before a fresh one is drawn
+constexpr std::size_t population_large = 50, population_small = 20;
+constexpr std::size_t trials_of_small = 300;
+constexpr std::uint64_t purpose_child = 0x251a2;
 
-class Nsga2 : public Sampler {
+class Nsga2 : public Proposer {
  public:
-  Nsga2(const Space& space, std::uint64_t seed)
-      : space_(space), seed_(seed), fresh_(make_sampler("grid", space, seed)) {}
-
-  std::string_view name() const override { return "nsga2"; }
-
-  std::vector<Point> ask(std::size_t count) override {
-    std::vector<Point> out;
-    while (out.size() < count) {
-      std::optional<Point> next;
-      if (proposed_.size() >= population_size && population_.size() >= 2) next = child();
-      if (!next) next = fresh();
-      if (!next) break;
-      proposed_.insert(space_.rank(*next));
-      out.push_back(std::move(*next));
-    }
-    return out;
-  }
-
-  void tell(const std::vector<Told>& outcomes) override {
-    for (const Told& told : outcomes) {
-      if (told.is_feasible) population_.push_back(told);
-    }
-    if (population_.size() > 2) select();
+  Nsga2(const Space& space, const SamplerOptions& options)
+      : Proposer("nsga2", space, options),
+        sequence_(space.domains().size(), options.seed),
+        size_max_(options.trials > 0 && options.trials < trials_of_small ? population_small
+                                                                         : population_large) {
+    best_first_.reserve(size_max_ + 1);
   }
 
  private:
-  double uniform() { return uniform_01(hash_u64(seed_, ++draws_)); }
-  std::size_t below(std::size_t bound) { return uniform_below(hash_u64(seed_, ++draws_), bound); }
+  // Slot i of the population; masks are over slots.
+  struct Member {
+    std::size_t trial = 0;
+    std::uint64_t better = 0;  // those that dominate it
+    int rank = 0;
+    double crowding = 0;
+  };
 
-  std::optional<Point> fresh() {
-    while (true) {
-      std::vector<Point> next = fresh_->ask(1);
-      if (next.empty()) return std::nullopt;
-      if (!proposed_.contains(space_.rank(next.front()))) return std::move(next.front());
+  std::optional<Point> propose(std::uint64_t trial, std::uint64_t attempt) override {
+    if (trial < size_max_ || best_first_.size() < 2) {
+      return space().from_unit(sequence_.at(trial + attempt));
+    }
+    Stream random = stream(trial, purpose_child + attempt);
+    const Point& first = tournament(random);
+    return child_of(space(), first, tournament(random), {.at_least_one = true}, random);
+  }
+
+  const Point& tournament(Stream& random) const {
+    const std::size_t a = random.below(best_first_.size()), b = random.below(best_first_.size());
+    return history().trials()[members_[best_first_[std::min(a, b)]].trial].point;
+  }
+
+  bool is_better(const Trial& a, const Trial& b) const {
+    if (a.violation != b.violation) return a.violation < b.violation;
+    return a.violation == 0 && dominates(a.objectives, b.objectives);
+  }
+
+  void learn(std::size_t trial) override {
+    const Trial& t = history().trials()[trial];
+    if (t.outcome == TrialOutcome::failed) return;
+    insert(trial);
+    order();
+    if (best_first_.size() > size_max_) {
+      remove(best_first_.back());
+      best_first_.pop_back();
     }
   }
 
-  const Told& tournament() {
-    const std::size_t a = below(population_.size()), b = below(population_.size());
-    // The population is kept best first by (rank, crowding), so the lower index wins.
-    return population_[std::min(a, b)];
+  void insert(std::size_t trial) {
+    std::size_t slot = 0;
+    while (slot < members_.size() && (alive_ >> slot & 1) != 0) ++slot;
+    if (slot == members_.size()) members_.emplace_back();
+    members_[slot] = {.trial = trial};
+    const Trial& t = history().trials()[trial];
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if ((alive_ >> i & 1) == 0) continue;
+      const Trial& other = history().trials()[members_[i].trial];
+      if (is_better(other, t)) members_[slot].better |= std::uint64_t{1} << i;
+      if (is_better(t, other)) members_[i].better |= std::uint64_t{1} << slot;
+    }
+    alive_ |= std::uint64_t{1} << slot;
+    best_first_.push_back(slot);
+    if (t.violation > 0) return;
+    by_objective_.resize(std::max(by_objective_.size(), t.objectives.size()));
+    for (std::size_t m = 0; m < t.objectives.size(); ++m) {
+      auto& sorted = by_objective_[m];
+      const auto at = std::ranges::upper_bound(sorted, t.objectives[m], {},
+                                               [&](std::size_t i) { return value(i, m); });
+      sorted.insert(at, slot);
+    }
   }
 
-  std::optional<Point> child() {
-    for (int attempt = 0; attempt < attempts_max; ++attempt) {
-      Point out = tournament().point;
-      if (uniform() < crossover_probability) {
-        const Point& other = tournament().point;
-        for (std::size_t d = 0; d < out.size(); ++d) {
-          if (uniform() < swap_probability) out[d] = other[d];
-        }
+  double value(std::size_t slot, std::size_t objective) const {
+    return history().trials()[members_[slot].trial].objectives[objective];
+  }
+
+  void remove(std::size_t slot) {
+    const std::uint64_t bit = std::uint64_t{1} << slot;
+    alive_ &= ~bit;
+    for (Member& m : members_) m.better &= ~bit;
+    for (auto& sorted : by_objective_) std::erase(sorted, slot);
+  }
+
+  // Ranks, crowding within each rank, and the slots from best to worst.
+  void order() {
+    std::uint64_t left = alive_;
+    for (int rank = 0; left != 0; ++rank) {
+      std::uint64_t peeled = 0;
+      for (std::size_t i = 0; i < members_.size(); ++i) {
+        if ((left >> i & 1) == 0 || (members_[i].better & left) != 0) continue;
+        members_[i].rank = rank;
+        members_[i].crowding = 0;
+        peeled |= std::uint64_t{1} << i;
       }
-      mutate(out);
-      if (space_.contains(out) && !proposed_.contains(space_.rank(out))) return out;
+      left &= ~peeled;
     }
-    return std::nullopt;
-  }
-
-  void mutate(Point& point) {
-    const auto domains = space_.domains();
-    for (std::size_t d = 0; d < point.size(); ++d) {
-      const auto size = static_cast<std::int32_t>(domains[d].values.size());
-      if (size < 2 || uniform() >= 1.0 / static_cast<double>(point.size())) continue;
-      if (domains[d].kind == DomainKind::ordinal) {
-        const std::int32_t step = uniform() < 0.5 ? -1 : 1;
-        point[d] = std::clamp(point[d] + step, 0, size - 1);
-      } else {
-        point[d] = static_cast<std::int32_t>(below(static_cast<std::size_t>(size)));
-      }
-    }
-  }
-
-  // Keeps the best population_size, best first.
-  void select() {
-    std::vector<std::vector<double>> values;
-    for (const Told& told : population_) values.push_back(told.objectives);
-    const std::vector<int> ranks = non_dominated_ranks(values);
-    const std::vector<double> crowding = crowding_distances(values, ranks);
-    std::vector<std::size_t> order(population_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-      return ranks[a] != ranks[b] ? ranks[a] < ranks[b] : crowding[a] > crowding[b];
+    for (std::size_t m = 0; m < by_objective_.size(); ++m) add_gaps(m);
+    std::ranges::sort(best_first_, [&](std::size_t a, std::size_t b) {
+      const Member &x = members_[a], &y = members_[b];
+      if (x.rank != y.rank) return x.rank < y.rank;
+      return x.crowding != y.crowding ? x.crowding > y.crowding : x.trial < y.trial;
     });
-    std::vector<Told> kept;
-    for (std::size_t i = 0; i < std::min(order.size(), population_size); ++i) {
-      kept.push_back(std::move(population_[order[i]]));
-    }
-    population_ = std::move(kept);
   }
 
-  const Space& space_;
-  std::uint64_t seed_, draws_ = 0;
-  std::unique_ptr<Sampler> fresh_;
-  std::unordered_set<std::uint64_t> proposed_;
-  std::vector<Told> population_;
+  // Adds to each member the gap between its neighbours of the same rank in one objective.
+  void add_gaps(std::size_t objective) {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    constexpr std::size_t none = 64;
+    struct Seen {
+      std::size_t first = none, last = none, before_last = none;
+    };
+    std::array<Seen, 64> seen;
+    const auto& sorted = by_objective_[objective];
+    for (const std::size_t i : sorted) {
+      Seen& s = seen[static_cast<std::size_t>(members_[i].rank)];
+      if (s.first == none) s.first = i;
+      s.last = i;
+    }
+    std::array<double, 64> spans{};
+    for (std::size_t r = 0; r < seen.size() && seen[r].first != none; ++r) {
+      spans[r] = value(seen[r].last, objective) - value(seen[r].first, objective);
+      members_[seen[r].first].crowding = members_[seen[r].last].crowding = inf;
+      seen[r].last = none;
+    }
+    for (const std::size_t i : sorted) {
+      const auto rank = static_cast<std::size_t>(members_[i].rank);
+      Seen& s = seen[rank];
+      if (s.before_last != none && spans[rank] > 0) {
+        members_[s.last].crowding +=
+            (value(i, objective) - value(s.before_last, objective)) / spans[rank];
+      }
+      s.before_last = s.last;
+      s.last = i;
+    }
+  }
+
+  SobolSequence sequence_;
+  std::size_t size_max_;
+  std::vector<Member> members_;
+  std::uint64_t alive_ = 0;
+  std::vector<std::size_t> best_first_;
+  std::vector<std::vector<std::size_t>> by_objective_;
 };
 
 }  // namespace
 
-std::unique_ptr<Sampler> make_nsga2(const Space& space, std::uint64_t seed) {
-  return std::make_unique<Nsga2>(space, seed);
+std::unique_ptr<Sampler> make_nsga2(const Space& space, const SamplerOptions& options) {
+  return std::make_unique<Nsga2>(space, options);
 }
 
 }  // namespace halmark

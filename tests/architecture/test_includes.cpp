@@ -39,6 +39,8 @@ struct Owner {
 
 const std::vector<Owner> owners = {
     {"boost/dll", {"framework/host/"}},
+    {"boost/random", {"search/sobol_sequence.cpp"}},
+    {"nlopt", {"search/minimise_nlopt.cpp"}},
     {"benchmark/", {"framework/measure/gbench.cpp"}},
     {"toml++/", {"framework/plan/"}},
     {"SQLiteCpp/", {"framework/journal/"}},

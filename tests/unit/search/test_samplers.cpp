@@ -59,7 +59,7 @@ TEST(Grid, every_prefix_is_spread_over_the_whole_space) {
   const Space space = convex_space();
   const auto sampler = make_sampler("grid", space, 5);
   std::vector<std::uint64_t> ranks;
-  for (const Point& p : sampler->ask(256)) ranks.push_back(space.rank(p));
+  for (const Point& p : sampler->ask(256)) ranks.push_back(space.index(p));
   // No gap between neighbours of a prefix is more than four times an even spacing.
   for (const std::size_t n : {16u, 64u, 100u, 256u}) {
     std::vector<std::uint64_t> prefix(ranks.begin(), ranks.begin() + static_cast<long>(n));
@@ -120,7 +120,7 @@ TEST_P(EverySampler, infeasible_outcomes_do_not_stop_it) {
         std::vector<Told> out;
         for (const Point& point : p) {
           out.push_back(
-              {.point = point, .is_feasible = false, .objectives = {}, .reason = "refused"});
+              {.point = point, .outcome = TrialOutcome::failed, .objectives = {}, .reason = "refused"});
         }
         return out;
       }});

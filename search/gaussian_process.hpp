@@ -1,0 +1,76 @@
+// A Gaussian process over points of a space (Rasmussen and Williams 2006): Matern 5/2 with a length
+// per parameter, noise and scale fitted to the data; categories and switched-off parameters are at
+// distance one from everything else.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "search/space.hpp"
+#include "search/triangular.hpp"
+
+namespace halmark {
+
+// Points as rows of features: an ordered parameter by its position in [0, 1], a category by its
+// level; -1 where absent.
+class Features {
+ public:
+  explicit Features(const Space& space);
+  std::size_t width() const { return is_category_.size(); }
+  bool is_category(std::size_t d) const { return is_category_[d]; }
+  void append(const Point& point, std::vector<double>& rows) const;
+  // Squared distance along one parameter, before its length divides it.
+  double squared(std::size_t d, double a, double b) const {
+    if (a == b) return 0;
+    if (is_category_[d] || a < 0 || b < 0) return 1;
+    return (a - b) * (a - b);
+  }
+
+ private:
+  const Space& space_;
+  std::vector<bool> is_category_;
+};
+
+class GaussianProcess {
+ public:
+  explicit GaussianProcess(const Features& features);
+
+  // Fits lengths and noise to `targets` by the gradient of the marginal likelihood with weak
+  // priors, from where the last fit ended; `steps` of resilient propagation (Riedmiller and Braun
+  // 1993).
+  void fit(std::span<const double> rows, std::span<const double> targets, int steps);
+  // Forgets the data, keeps the lengths and the noise.
+  void clear();
+  // One more observation; O(n^2).
+  void add(std::span<const double> row, double target);
+  std::size_t size() const { return factor_.size(); }
+
+  struct Prediction {
+    double mean = 0, deviation = 0;  // of the value without noise
+  };
+  // What has been computed for one place so far. Kept while observations arrive, it costs O(n) per
+  // observation instead of O(n^2) per prediction. Void once the process was cleared.
+  struct Probe {
+    std::vector<double> solved;  // L^-1 k
+    double targets = 0, ones = 0, squares = 0;  // its products with L^-1 y, L^-1 1 and itself
+  };
+  Prediction predict(std::span<const double> row, Probe& probe) const;
+  Prediction predict(std::span<const double> row) const;
+
+  // Logarithm of the marginal likelihood plus priors, its gradient by log length and log noise.
+  double likelihood(std::span<const double> rows, std::span<const double> targets,
+                    std::span<const double> parameters, std::vector<double>* gradient) const;
+  const std::vector<double>& parameters() const { return parameters_; }
+
+ private:
+  double correlation(const double* a, const double* b) const;
+
+  const Features& features_;
+  std::vector<double> parameters_;  // log length per parameter, then log noise
+  std::vector<double> inverse_squares_, rows_;
+  CholeskyFactor factor_;
+  std::vector<double> targets_, ones_;  // L^-1 y and L^-1 1: the mean is fitted, too
+  double noise_ = 0, target_squares_ = 0, cross_ = 0, one_squares_ = 0;
+};
+
+}  // namespace halmark

@@ -1,0 +1,167 @@
+// What to use when nobody chose. A space that the budget covers is a grid. Otherwise Sobol points
+// first, then a portfolio: Gaussian processes, Parzen estimators, evolution and local search take
+// turns on one history, each with the share of trials that its recent successes earn; a success is a
+// trial that enters the front. What one proposes the others learn from.
+#include <algorithm>
+#include <array>
+
+#include "search/pareto.hpp"
+#include "search/proposer.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::size_t start_trials = 12;
+constexpr double memory = 0.97;      // weight of a success that is one trial older
+constexpr double share_min = 0.1;  // of each source
+constexpr std::size_t near_the_best = 5;  // one objective: a success is to be among so many
+constexpr std::uint64_t purpose_source = 0xa06f;
+
+struct Source {
+  const char* name;
+  std::size_t first;  // trial from which it is asked
+  double prior;       // successes that it is credited with at first, of four trials
+};
+
+constexpr std::size_t source_count = 4;
+constexpr std::array<Source, source_count> sources{Source{"gp", 0, 2}, Source{"tpe", 0, 2}, Source{"nsga2", 50, 1},
+                             Source{"pls", 0, 1}};
+
+class Auto : public Sampler {
+ public:
+  Auto(const Space& space, const SamplerOptions& options)
+      : options_(options),
+        history_(space),
+        is_grid_(space.is_countable() && (space.size() <= start_trials ||
+                                          (options.trials > 0 && space.size() <= options.trials))),
+        start_(make_sampler(is_grid_ ? "grid" : "sobol", space, options)) {
+    for (std::size_t k = 0; k < sources.size(); ++k) {
+      if (!is_grid_) members_.push_back(make_sampler(sources[k].name, space, options));
+      credits_[k].successes = sources[k].prior;
+    }
+  }
+
+  std::string_view name() const override { return "auto"; }
+
+  std::string state() const override {
+    std::string out = "auto: ";
+    if (is_grid_) return out + "grid, the budget covers the space";
+    if (history_.size() < start_trials) return out + "sobol, to begin with";
+    const auto shares = shares_at(history_.size());
+    for (std::size_t k = 0; k < sources.size(); ++k) {
+      out += (k == 0 ? "" : ", ") + std::string(sources[k].name) + ' ' +
+             std::to_string(static_cast<int>(std::lround(100 * shares[k]))) + " %";
+    }
+    return out;
+  }
+
+  std::vector<Point> ask(std::size_t count) override {
+    std::vector<Point> out;
+    while (out.size() < count) {
+      Sampler& source = source_of(history_.size());
+      std::vector<Point> next = source.ask(1);
+      if (next.empty()) break;
+      const Told pending{.point = next.front(), .outcome = TrialOutcome::pending};
+      history_.add_pending(next.front());
+      for (Sampler* other : everybody()) {
+        if (other != &source) other->tell({pending});
+      }
+      out.push_back(std::move(next.front()));
+    }
+    return out;
+  }
+
+  void tell(const std::vector<Told>& outcomes) override {
+    for (const Told& told : outcomes) {
+      const bool was_known = history_.knows(told.point);
+      const std::size_t trial = history_.tell(told);
+      for (Sampler* member : everybody()) {
+        if (!was_known || told.outcome != TrialOutcome::pending) member->tell({told});
+      }
+      if (told.outcome != TrialOutcome::pending) credit(trial);
+    }
+  }
+
+ private:
+  struct Credit {
+    double successes = 1, trials = 4;
+  };
+  using Shares = std::array<double, source_count>;
+
+  std::vector<Sampler*> everybody() const {
+    std::vector<Sampler*> out{start_.get()};
+    for (const auto& member : members_) out.push_back(member.get());
+    return out;
+  }
+
+  Shares shares_at(std::size_t trial) const {
+    Shares out{};
+    double sum = 0;
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      if (trial < sources[k].first || sources[k].prior <= 0) continue;
+      out[k] = credits_[k].successes / credits_[k].trials;
+      sum += out[k];
+    }
+    double total = 0;
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      if (trial < sources[k].first || sources[k].prior <= 0) continue;
+      out[k] = std::max(out[k] / sum, share_min);
+      total += out[k];
+    }
+    for (double& share : out) share /= total;
+    return out;
+  }
+
+  // A function of the trial and of what was told before it.
+  std::size_t source_number(std::size_t trial) const {
+    const Shares shares = shares_at(trial);
+    double left = Stream(options_.seed, trial, purpose_source).uniform();
+    std::size_t last = 0;
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+      if (shares[k] == 0) continue;
+      last = k;
+      left -= shares[k];
+      if (left < 0) break;
+    }
+    return last;
+  }
+
+  Sampler& source_of(std::size_t trial) const {
+    return is_grid_ || trial < start_trials ? *start_ : *members_[source_number(trial)];
+  }
+
+  void credit(std::size_t trial) {
+    if (is_grid_ || trial < start_trials) return;
+    Credit& c = credits_[source_number(trial)];
+    const bool is_success = enters_front(history_.trials()[trial]);
+    c.successes = memory * c.successes + (is_success ? 1 : 0);
+    c.trials = memory * c.trials + 1;
+  }
+
+  // Among all trials told so far.
+  bool enters_front(const Trial& t) const {
+    if (t.outcome != TrialOutcome::complete) return false;
+    std::size_t better = 0;
+    const std::size_t allowed = t.objectives.size() == 1 ? near_the_best : 1;
+    for (const Trial& other : history_.trials()) {
+      if (other.outcome != TrialOutcome::complete) continue;
+      if (dominates(other.objectives, t.objectives) && ++better >= allowed) return false;
+    }
+    return true;
+  }
+
+  SamplerOptions options_;
+  History history_;
+  bool is_grid_;
+  std::unique_ptr<Sampler> start_;
+  std::vector<std::unique_ptr<Sampler>> members_;
+  std::array<Credit, source_count> credits_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_auto(const Space& space, const SamplerOptions& options) {
+  return std::make_unique<Auto>(space, options);
+}
+
+}  // namespace halmark

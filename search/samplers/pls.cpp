@@ -1,0 +1,73 @@
+// Pareto local search (Paquete, Chiarandini, Stuetzle 2004): all neighbours of the front point that
+// adds most to the hypervolume and still has a new one; a Sobol point when none has.
+#include <algorithm>
+#include <unordered_set>
+
+#include "search/proposer.hpp"
+#include "search/selection.hpp"
+#include "search/sobol_sequence.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::size_t start_trials = 10;
+constexpr std::uint64_t purpose_neighbour = 0x915;
+
+class Pls : public Proposer {
+ public:
+  Pls(const Space& space, const SamplerOptions& options)
+      : Proposer("pls", space, options), sequence_(space.domains().size(), options.seed) {}
+
+ private:
+  std::optional<Point> propose(std::uint64_t trial, std::uint64_t attempt) override {
+    if (trial >= start_trials && attempt == 0 && !values_.empty()) {
+      if (auto p = neighbour_of_front(trial)) return p;
+    }
+    return space().from_unit(sequence_.at(trial + attempt));
+  }
+
+  std::optional<Point> neighbour_of_front(std::uint64_t trial) {
+    if (!is_ordered_) {
+      const std::vector<std::size_t> front = non_dominated(values_);
+      std::vector<Objectives> members;
+      for (const std::size_t i : front) members.push_back(values_[i]);
+      order_.clear();
+      for (const std::size_t k : best_points(members, members.size())) {
+        order_.push_back(trials_[front[k]]);
+      }
+      is_ordered_ = true;
+    }
+    Stream random = stream(trial, purpose_neighbour);
+    for (const std::size_t i : order_) {
+      if (spent_.contains(i)) continue;
+      std::vector<Point> around = space().neighbours(history().trials()[i].point, random.bits());
+      std::erase_if(around, [&](const Point& p) { return history().knows(p); });
+      if (!around.empty()) return std::move(around[random.below(around.size())]);
+      // Neighbours along a continuum never end.
+      if (space().is_countable()) spent_.insert(i);
+    }
+    return std::nullopt;
+  }
+
+  void learn(std::size_t trial) override {
+    const Trial& t = history().trials()[trial];
+    if (t.outcome != TrialOutcome::complete) return;
+    trials_.push_back(trial);
+    values_.push_back(t.objectives);
+    is_ordered_ = false;
+  }
+
+  SobolSequence sequence_;
+  std::vector<std::size_t> trials_, order_;
+  std::vector<Objectives> values_;
+  std::unordered_set<std::size_t> spent_;  // trials whose neighbours are all known
+  bool is_ordered_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_pls(const Space& space, const SamplerOptions& options) {
+  return std::make_unique<Pls>(space, options);
+}
+
+}  // namespace halmark

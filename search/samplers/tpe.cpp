@@ -1,0 +1,100 @@
+// Tree-structured Parzen estimator for several objectives (Bergstra et al. 2011; Ozaki et al. 2022):
+// one mixture of the good, one of the rest, and one of failures, so that a bad region teaches what
+// not to ask. Joint over all parameters.
+#include <algorithm>
+
+#include "search/parzen.hpp"
+#include "search/selection.hpp"
+#include "search/sobol_sequence.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::size_t start_trials = 10, good_max = 25, candidates = 24, draws_max = 160;
+constexpr double good_share = 0.1;
+constexpr std::uint64_t purpose_draw = 0x79e;
+
+class Tpe : public Proposer {
+ public:
+  Tpe(const Space& space, const SamplerOptions& options)
+      : Proposer("tpe", space, options), sequence_(space.domains().size(), options.seed) {}
+
+ private:
+  using Form = ParzenMixture::Form;
+
+  std::optional<Point> propose(std::uint64_t trial, std::uint64_t attempt) override {
+    if (trial < start_trials || values_.empty()) {
+      return space().from_unit(sequence_.at(trial + attempt));
+    }
+    if (attempt > 0) return std::nullopt;
+    split();
+    Stream random = stream(trial, purpose_draw);
+    // Both forms take turns: each is blind where the other sees.
+    const Form form = random.uniform() < 0.5 ? Form::joint : Form::independent;
+    const double dimensions =
+        form == Form::joint ? static_cast<double>(space().domains().size()) : 1;
+    const double n = static_cast<double>(good_.size() + 1);
+    const ParzenKernels kernels(space(), 0.2 * std::pow(n, -1 / (dimensions + 4)));
+    std::optional<Point> best;
+    double best_score = 0;
+    std::size_t found = 0;
+    for (std::size_t draw = 0; draw < draws_max && found < candidates; ++draw) {
+      Point p = good_.draw(kernels, form, random);
+      if (!history().is_new(p)) continue;
+      ++found;
+      const double score = score_of(kernels, p, form);
+      if (!best || score > best_score) {
+        best = std::move(p);
+        best_score = score;
+      }
+    }
+    return best ? best : std::optional(good_.draw(kernels, form, random));
+  }
+
+  double score_of(const ParzenKernels& kernels, const Point& p, Form form) const {
+    const double failed = static_cast<double>(failed_.size());
+    const double w = failed / (failed + static_cast<double>(trials_.size()));
+    double bad = (1 - w) * rest_.density(kernels, p, form);
+    if (w > 0) bad += w * failed_.density(kernels, p, form);
+    return std::log(good_.density(kernels, p, form)) - std::log(bad);
+  }
+
+  void learn(std::size_t trial) override {
+    const Trial& t = history().trials()[trial];
+    if (t.outcome == TrialOutcome::complete) {
+      trials_.push_back(trial);
+      values_.push_back(t.objectives);
+      is_split_ = false;
+    } else {
+      failed_.add(space(), t.point);
+    }
+  }
+
+  void split() {
+    if (is_split_) return;
+    const auto tenth = static_cast<std::size_t>(
+        std::ceil(good_share * static_cast<double>(values_.size())));
+    std::vector<bool> is_good(values_.size(), false);
+    for (const std::size_t i : best_points(values_, std::min(tenth, good_max))) is_good[i] = true;
+    good_.clear();
+    rest_.clear();
+    for (std::size_t i = 0; i < trials_.size(); ++i) {
+      (is_good[i] ? good_ : rest_).add(space(), history().trials()[trials_[i]].point);
+    }
+    is_split_ = true;
+  }
+
+  SobolSequence sequence_;
+  std::vector<std::size_t> trials_;  // complete
+  std::vector<Objectives> values_;
+  ParzenMixture good_, rest_, failed_;
+  bool is_split_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_tpe(const Space& space, const SamplerOptions& options) {
+  return std::make_unique<Tpe>(space, options);
+}
+
+}  // namespace halmark

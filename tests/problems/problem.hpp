@@ -1,0 +1,52 @@
+// Problems with a known answer, to compare searches on: closed forms, and recorded kernel timings.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/pareto.hpp"
+#include "search/sampler.hpp"
+
+namespace halmark::problems {
+
+struct Problem {
+  std::string name;
+  SpaceDescription description;
+  std::function<Told(const Space&, const Point&)> evaluate;
+  // Normalised by ideal and nadir of the exact front, reference 1.1; empty = raw values with
+  // `reference`.
+  Objectives ideal, nadir, reference;
+  double exact_hypervolume = 0;   // after normalising; 0 = not known
+  std::vector<Objectives> front;  // exact, distinct vectors; empty = not known
+};
+
+Problem zdt1();
+Problem dtlz2();
+Problem mix6();
+
+// Objectives of mix6 for levels-free values; minimised (throughput negated).
+Objectives mix6_objectives(int dtype, int strategy, int shards_log2, int batch, int tile,
+                           int stages);
+
+// conv1, gemm1, dedisp1, convres3, gemmres3, dedispres3: replay of recorded files. Nothing where
+// the file is not there. `hide_constraints` leaves the known constraints out: forbidden
+// combinations are then found out as failures.
+std::optional<Problem> replay(const std::string& name, bool hide_constraints = false);
+// Where the recorded files are looked for: HALMARK_SHARED_DATA, or beside the checkout.
+std::string data_folder();
+
+// Hypervolume of the complete trials: normalised and as a share of the exact one where known.
+double quality(const Problem& problem, const std::vector<Told>& told, std::size_t trials);
+// One objective: best found / optimum.
+double best_over_optimum(const Problem& problem, const std::vector<Told>& told, std::size_t trials);
+// Share of the exact front that was found.
+double front_share(const Problem& problem, const std::vector<Told>& told, std::size_t trials);
+
+// One search, one trial at a time, as it happened.
+std::vector<Told> run(const Problem& problem, const Space& space, Sampler& sampler,
+                      std::size_t trials);
+
+}  // namespace halmark::problems
