@@ -28,6 +28,11 @@ if(HALMARK_DNNL_INCLUDE_DIR AND HALMARK_DNNL_LIBRARY)
 endif()
 find_package(OpenMP QUIET COMPONENTS CXX)
 find_package(MPI QUIET COMPONENTS C)
+pkg_check_modules(pqxx QUIET IMPORTED_TARGET libpqxx)
+if(NOT pqxx_FOUND)
+  set_property(GLOBAL APPEND PROPERTY HALMARK_PLUGINS_ABSENT
+               "studies in PostgreSQL: libpqxx not found (install libpqxx-dev)")
+endif()
 pkg_check_modules(nlopt QUIET IMPORTED_TARGET nlopt)
 # Reading torch-profiler traces.
 find_package(simdjson 3.0 QUIET)

@@ -45,6 +45,7 @@ const std::vector<Owner> owners = {
     {"toml++/", {"framework/plan/"}},
     {"SQLiteCpp/", {"framework/journal/"}},
     {"sqlite3.h", {"framework/journal/"}},
+    {"pqxx/", {"framework/journal/study_postgresql.cpp"}},
     {"hwloc", {"framework/host/"}},
     {"dnnl", {"plugins/cpu/"}},
     {"oneapi/dnnl", {"plugins/cpu/"}},
