@@ -14,6 +14,7 @@ Action add_peaks(OptionSet& app);
 Action add_plan_size(OptionSet& app);
 Action add_report(OptionSet& app);
 Action add_run(OptionSet& app);
+Action add_study(OptionSet& app);
 Action add_trace(OptionSet& app);
 Action add_tune(OptionSet& app);
 Action add_verify(OptionSet& app);
@@ -32,6 +33,8 @@ std::span<const Command> commands() {
       Command{"tune", "Measure, model and search a sweep; print its Pareto front", 1, add_tune},
       Command{"run", "Execute a whole layer stack and compare with the estimate", 1, add_run},
       Command{"report", "Write the report of a stored run again", 1, add_report},
+      Command{"study", "Studies: list, show, copy, and serve a search to any program", 1,
+              add_study},
       Command{"verify", "Check every row and chain of a results database", 1, add_verify},
       Command{"new-plugin", "Write a plugin project of your own to start from", 1, add_new_plugin},
       Command{"doctor", "Check plugins, libraries, permissions and this machine", 1, add_doctor},

@@ -283,6 +283,7 @@ class Evaluator {
       if (a.low == 0) fail(n, "division by zero");
       return floor_modulo(b.low, a.low) == 0 ? Truth::yes : Truth::no;
     }
+    if (is_single(a) && (a.low == 1 || a.low == -1)) return Truth::yes;
     // No multiple of a single divisor between the ends of b.
     if (is_single(a) && a.low > 0) {
       const std::uint64_t width =

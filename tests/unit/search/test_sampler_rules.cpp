@@ -58,7 +58,7 @@ std::vector<Point> trace(const std::string& name, const Space& space, std::uint6
 TEST_P(SamplerRules, never_proposes_a_forbidden_point_or_one_twice) {
   const Space space(mixed());
   for (const std::size_t batch : {1u, 8u}) {
-    const std::size_t trials = is_dear(GetParam()) ? 200 : 1000;
+    const std::size_t trials = is_dear(GetParam()) ? 40 : 1000;
     const std::vector<Point> points = trace(GetParam(), space, 3, trials, batch);
     ASSERT_EQ(points.size(), trials);
     std::set<Point> seen;
@@ -72,7 +72,7 @@ TEST_P(SamplerRules, never_proposes_a_forbidden_point_or_one_twice) {
 
 TEST_P(SamplerRules, the_same_seed_gives_the_same_points) {
   const Space space(mixed());
-  const std::size_t trials = is_dear(GetParam()) ? 60 : 150;
+  const std::size_t trials = is_dear(GetParam()) ? 30 : 150;
   const std::vector<Point> points = trace(GetParam(), space, 5, trials, 1);
   EXPECT_EQ(trace(GetParam(), space, 5, trials, 1), points);
   EXPECT_NE(trace(GetParam(), space, 6, trials, 1), points);
@@ -80,8 +80,9 @@ TEST_P(SamplerRules, the_same_seed_gives_the_same_points) {
 
 TEST_P(SamplerRules, resumes_where_it_was_when_it_is_told_the_rows_again) {
   const Space space(mixed());
-  const std::vector<Point> whole = trace(GetParam(), space, 9, 120, 1);
-  for (const std::size_t cut : {7u, 40u, 101u}) {
+  const std::size_t trials = is_dear(GetParam()) ? 36 : 120;
+  const std::vector<Point> whole = trace(GetParam(), space, 9, trials, 1);
+  for (const std::size_t cut : {trials / 15, trials / 3, trials - 10}) {
     const auto resumed = make_sampler(GetParam(), space, {.seed = 9, .objectives = 2});
     std::vector<Told> rows;
     for (std::size_t i = 0; i < cut; ++i) rows.push_back(evaluate(whole[i]));
@@ -103,7 +104,8 @@ TEST_P(SamplerRules, what_others_proposed_is_not_proposed_again) {
   std::vector<Told> pending;
   for (const Point& p : foreign) pending.push_back({.point = p, .outcome = TrialOutcome::pending});
   sampler->tell(pending);
-  for (int round = 0; round < 30; ++round) {
+  const int rounds = is_dear(GetParam()) ? 12 : 30;
+  for (int round = 0; round < rounds; ++round) {
     for (const Point& p : sampler->ask(2)) {
       ASSERT_FALSE(foreign.contains(p));
       sampler->tell({evaluate(p)});
@@ -123,7 +125,8 @@ TEST_P(SamplerRules, infeasible_and_failed_trials_do_not_stop_it) {
   const Space space(mixed());
   const auto sampler = make_sampler(GetParam(), space, {.seed = 2, .objectives = 2});
   std::set<Point> seen;
-  for (int i = 0; i < 120; ++i) {
+  const int trials = is_dear(GetParam()) ? 40 : 120;
+  for (int i = 0; i < trials; ++i) {
     const std::vector<Point> points = sampler->ask(1);
     ASSERT_EQ(points.size(), 1u);
     const Point& p = points.front();

@@ -1,0 +1,49 @@
+"""A PostgreSQL server of its own on a Unix socket in a private folder; refused as root, so it runs
+as the user postgres then."""
+import glob
+import os
+import pwd
+import subprocess
+import tempfile
+
+
+def programs():
+    """The folder of initdb and pg_ctl, or None."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/pg_ctl"))
+    return os.path.dirname(found[-1]) if found else None
+
+
+class Server:
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="halmark-pg-")
+        self.root = self.folder.name
+        self.identity = {}
+        if os.geteuid() == 0:
+            user = pwd.getpwnam("postgres")
+            os.chown(self.root, user.pw_uid, user.pw_gid)
+            self.identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+        self.run("initdb", "-D", self.root + "/data", "-A", "trust", "-E", "UTF8", "--locale=C",
+                 "-U", "postgres")
+        self.start()
+        return self
+
+    def run(self, program, *arguments):
+        subprocess.run([os.path.join(programs(), program), *arguments], check=True, cwd="/",
+                       stdout=subprocess.DEVNULL, **self.identity)
+
+    def start(self):
+        self.run("pg_ctl", "-D", self.root + "/data", "-w", "-l", self.root + "/log", "-o",
+                 f"-c listen_addresses='' -c unix_socket_directories={self.root}", "start")
+
+    def stop(self):
+        self.run("pg_ctl", "-D", self.root + "/data", "-m", "immediate", "stop")
+
+    def database(self, name):
+        """Makes one; its URL for Halmark and for SQLAlchemy."""
+        self.run("createdb", "-h", self.root, "-U", "postgres", name)
+        tail = f"postgres@/{name}?host={self.root}"
+        return "postgresql://" + tail, "postgresql+psycopg2://" + tail
+
+    def __exit__(self, *_):
+        self.stop()
+        self.folder.cleanup()
