@@ -205,9 +205,9 @@ GaussianProcess::Prediction GaussianProcess::predict(std::span<const double> row
   const std::size_t n = factor_.size(), width = features_.width();
   for (std::size_t i = probe.solved.size(); i < n; ++i) {
     const double* lower = factor_.row(i);
-    const double x = (correlation(row.data(), &rows_[i * width]) -
-                      dot(probe.solved.data(), lower, i)) /
-                     lower[i];
+    const double x =
+        (correlation(row.data(), &rows_[i * width]) - dot(probe.solved.data(), lower, i)) /
+        lower[i];
     probe.solved.push_back(x);
     probe.targets += x * targets_[i];
     probe.ones += x * ones_[i];
@@ -215,8 +215,8 @@ GaussianProcess::Prediction GaussianProcess::predict(std::span<const double> row
   }
   if (n == 0) return {};
   const double centre = cross_ / one_squares_;
-  const double variance = std::max(
-      (target_squares_ - centre * cross_) / static_cast<double>(n), 1e-300);
+  const double variance =
+      std::max((target_squares_ - centre * cross_) / static_cast<double>(n), 1e-300);
   return {.mean = centre + probe.targets - centre * probe.ones,
           .deviation = std::sqrt(variance * std::max(1 - probe.squares, 1e-12))};
 }

@@ -51,7 +51,7 @@ class GaussianProcess {
   // What has been computed for one place so far. Kept while observations arrive, it costs O(n) per
   // observation instead of O(n^2) per prediction. Void once the process was cleared.
   struct Probe {
-    std::vector<double> solved;  // L^-1 k
+    std::vector<double> solved;                 // L^-1 k
     double targets = 0, ones = 0, squares = 0;  // its products with L^-1 y, L^-1 1 and itself
   };
   Prediction predict(std::span<const double> row, Probe& probe) const;

@@ -12,10 +12,10 @@
 namespace halmark {
 
 struct MinimiseOptions {
-  int evaluations_max = 2000;       // per start
+  int evaluations_max = 2000;        // per start
   double relative_tolerance = 1e-8;  // of the parameters
-  int starts = 1;                   // beyond the given one: Sobol points of the box
-  bool is_global_first = false;     // a deterministic global search (DIRECT-L) before the local ones
+  int starts = 1;                    // beyond the given one: Sobol points of the box
+  bool is_global_first = false;  // a deterministic global search (DIRECT-L) before the local ones
   std::uint64_t seed = 1;
 };
 

@@ -49,11 +49,12 @@ Minimum solve(nlopt_algorithm algorithm, const Objective& objective, std::span<c
   const nlopt_result result = nlopt_optimize(solver.get(), out.at.data(), &out.value);
   if (c.thrown) std::rethrow_exception(c.thrown);
   out.evaluations = nlopt_get_numevals(solver.get());
-  out.stop = result == NLOPT_MAXEVAL_REACHED   ? "evaluations"
+  out.stop = result == NLOPT_MAXEVAL_REACHED    ? "evaluations"
              : result == NLOPT_ROUNDOFF_LIMITED ? "roundoff"
              : result > 0                       ? "xtol"
                                                 : "failure";
-  for (std::size_t i = 0; i < out.at.size(); ++i) out.at[i] = std::clamp(out.at[i], low[i], high[i]);
+  for (std::size_t i = 0; i < out.at.size(); ++i)
+    out.at[i] = std::clamp(out.at[i], low[i], high[i]);
   return out;
 }
 

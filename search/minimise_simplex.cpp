@@ -63,7 +63,8 @@ Minimum simplex(const Objective& objective, std::span<const double> low,
     Vertex reflected = along(-1);
     if (reflected.value < corners.front().value) {
       Vertex expanded = along(-2);
-      corners.back() = expanded.value < reflected.value ? std::move(expanded) : std::move(reflected);
+      corners.back() =
+          expanded.value < reflected.value ? std::move(expanded) : std::move(reflected);
     } else if (reflected.value < corners[n - 1].value) {
       corners.back() = std::move(reflected);
     } else {

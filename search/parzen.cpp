@@ -83,8 +83,8 @@ void ParzenMixture::add(const Space& space, const Point& point) {
   for (std::size_t d = 0; d < width_; ++d) {
     const std::uint64_t levels = space.domains()[d].levels();
     const bool is_level = levels > 0 && levels <= table_levels_max && point[d] != absent;
-    levels_.push_back(static_cast<std::uint16_t>(
-        is_level ? static_cast<std::uint64_t>(point[d]) : std::min(levels, table_levels_max)));
+    levels_.push_back(static_cast<std::uint16_t>(is_level ? static_cast<std::uint64_t>(point[d])
+                                                          : std::min(levels, table_levels_max)));
   }
   ++count_;
 }
@@ -114,8 +114,7 @@ double ParzenMixture::joint_density(const ParzenKernels& kernels, const Point& p
   return std::max(sum / static_cast<double>(count_ + 1), least_density);
 }
 
-double ParzenMixture::independent_density(const ParzenKernels& kernels,
-                                          const Point& point) const {
+double ParzenMixture::independent_density(const ParzenKernels& kernels, const Point& point) const {
   double product = 1;
   for (std::size_t d = 0; d < width_; ++d) {
     if (point[d] == absent) continue;
@@ -123,7 +122,7 @@ double ParzenMixture::independent_density(const ParzenKernels& kernels,
     double sum = 1;
     for (std::size_t i = 0; i < count_; ++i) {
       const double centre = rows_[i * width_ + d];
-      sum += !column.empty()     ? column[levels_[i * width_ + d]]
+      sum += !column.empty()    ? column[levels_[i * width_ + d]]
              : centre == absent ? 1
                                 : kernels.untabled_density(d, point[d], centre);
     }

@@ -17,7 +17,8 @@ class ParzenKernels {
   // its weight to the other choices.
   ParzenKernels(const Space& space, double width);
   const Space& space() const { return *space_; }
-  // Densities relative to the uniform one: of the continua and long orders together, of one of them.
+  // Densities relative to the uniform one: of the continua and long orders together, of one of
+  // them.
   double untabled_density(const double* x, const double* centre) const;
   double untabled_density(std::size_t d, double x, double centre) const;
   // Of a parameter with few levels: by level of the centre, the density at `level`; one entry more,

@@ -25,7 +25,8 @@ std::vector<std::size_t> by_crowding(std::span<const Objectives> points, std::si
   const std::vector<double> distance = crowding_distances(points, ranks);
   std::vector<std::size_t> order(points.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return distance[i]; });
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [&](std::size_t i) { return distance[i]; });
   order.resize(std::min(count, order.size()));
   return order;
 }
@@ -62,9 +63,8 @@ std::vector<std::size_t> by_gain(std::span<const Objectives> points, std::size_t
 }
 
 bool is_finite(const Objectives& p) {
-  return std::ranges::all_of(p, [](double x) {
-    return std::abs(x) < std::numeric_limits<double>::infinity();
-  });
+  return std::ranges::all_of(
+      p, [](double x) { return std::abs(x) < std::numeric_limits<double>::infinity(); });
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ Surrogate::Surrogate(const History& history, std::uint64_t seed, SurrogateSettin
       failures_(space_),
       next_fit_(first_fit) {}
 
-// The best observations of the first `trials` trials, in the order of the trials. One in four is any
-// of the others: the model must know what is bad, too.
+// The best observations of the first `trials` trials, in the order of the trials. One in four is
+// any of the others: the model must know what is bad, too.
 std::vector<std::size_t> Surrogate::observations(std::size_t trials, std::size_t count) const {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < trials; ++i) {

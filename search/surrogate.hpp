@@ -1,7 +1,7 @@
 // Model-based proposals: a Gaussian process per objective, and of a pool of candidates the one with
 // the largest expected hypervolume improvement. Candidates keep what was computed for them, so that
-// a trial costs O(n) each. Everything is a function of the history, trial by trial, so that a resumed
-// study proposes what the uninterrupted one would have.
+// a trial costs O(n) each. Everything is a function of the history, trial by trial, so that a
+// resumed study proposes what the uninterrupted one would have.
 #pragma once
 
 #include <memory>

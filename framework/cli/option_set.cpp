@@ -58,6 +58,14 @@ Option OptionSet::add_flag(const std::string& names, bool& target, const std::st
 
 bool OptionSet::is_given(const std::string& name) const { return app_.count(name) > 0; }
 
+OptionSet OptionSet::add_subcommand(const std::string& name, const std::string& summary) {
+  app_.require_subcommand(1);
+  CLI::App* sub = app_.add_subcommand(name, summary);
+  sub->fallthrough();
+  return OptionSet(*sub);
+}
+bool OptionSet::is_chosen() const { return app_.parsed(); }
+
 #define HALMARK_OPTION_TYPE(T) \
   template Option OptionSet::add_option<T>(const std::string&, T&, const std::string&)
 HALMARK_OPTION_TYPE(std::string);

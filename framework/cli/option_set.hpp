@@ -57,6 +57,9 @@ class OptionSet {
   Option add_option(const std::string& names, T& target, const std::string& description);
   Option add_flag(const std::string& names, bool& target, const std::string& description);
   bool is_given(const std::string& name) const;  // asked after parsing; "--batch"
+  // A command of the command; one of them must be named.
+  OptionSet add_subcommand(const std::string& name, const std::string& summary);
+  bool is_chosen() const;  // asked after parsing
 
  private:
   CLI::App& app_;

@@ -177,38 +177,35 @@ CommandResult copy(StudyStore& from, StudyStore& to, const Options& options) {
 
 Action add_study(OptionSet& app) {
   auto options = std::make_shared<Options>();
-  app.require_subcommand(1);
   const auto add = [&](const char* name, const char* summary) {
-    CLI::App* sub = app.add_subcommand(name, summary);
-    sub->fallthrough();
-    sub->add_option("--study", options->location,
-                    std::string(study_locations) + " (default: the file beside --db)");
+    OptionSet sub = app.add_subcommand(name, summary);
+    sub.add_option("--study", options->location,
+                   std::string(study_locations) + " (default: the file beside --db)");
     return sub;
   };
-  CLI::App* list_app = add("list", "List the studies of a storage");
-  CLI::App* show_app = add("show", "Show a study and its Pareto front");
-  show_app->add_option("name", options->name, "The study; needed where there are several");
-  show_app->add_option("--rows", options->rows, "Rows of the front to print");
-  show_app->add_flag("--all", options->all, "All trials, not only the front");
-  CLI::App* export_app = add("export", "Copy a study to another storage");
-  export_app->add_option("name", options->name, "The study; needed where there are several");
-  export_app->add_option("--to", options->other, study_locations)->required();
-  export_app->add_option("--as", options->as, "Its name there");
-  CLI::App* import_app = add("import", "Copy a study from another storage, Optuna's included");
-  import_app->add_option("from", options->other, study_locations)->required();
-  import_app->add_option("name", options->name, "The study; needed where there are several");
-  import_app->add_option("--as", options->as, "Its name here");
-  CLI::App* serve_app = app.add_subcommand(
+  OptionSet list_app = add("list", "List the studies of a storage");
+  OptionSet show_app = add("show", "Show a study and its Pareto front");
+  show_app.add_option("name", options->name, "The study; needed where there are several");
+  show_app.add_option("--rows", options->rows, "Rows of the front to print");
+  show_app.add_flag("--all", options->all, "All trials, not only the front");
+  OptionSet export_app = add("export", "Copy a study to another storage");
+  export_app.add_option("name", options->name, "The study; needed where there are several");
+  export_app.add_option("--to", options->other, study_locations)->required();
+  export_app.add_option("--as", options->as, "Its name there");
+  OptionSet import_app = add("import", "Copy a study from another storage, Optuna's included");
+  import_app.add_option("from", options->other, study_locations)->required();
+  import_app.add_option("name", options->name, "The study; needed where there are several");
+  import_app.add_option("--as", options->as, "Its name here");
+  OptionSet serve_app = app.add_subcommand(
       "serve",
       "Ask and tell over stdin and stdout, one JSON line each, so that any program can be "
       "tuned");
-  serve_app->fallthrough();
-  add_serve_options(*serve_app, options->serve);
+  add_serve_options(serve_app, options->serve);
   return [=](const GlobalOptions& global) {
-    if (list_app->parsed()) return list(global, *options);
-    if (show_app->parsed()) return show(global, *options);
-    if (serve_app->parsed()) return serve(global, options->serve);
-    if (export_app->parsed()) {
+    if (list_app.is_chosen()) return list(global, *options);
+    if (show_app.is_chosen()) return show(global, *options);
+    if (serve_app.is_chosen()) return serve(global, options->serve);
+    if (export_app.is_chosen()) {
       const auto from = open(global, *options, StudyAccess::existing);
       return copy(*from, *open_study_store(options->other, StudyAccess::or_create), *options);
     }

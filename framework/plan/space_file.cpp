@@ -50,8 +50,7 @@ Argument argument_of(const std::string& text, const SpaceDescription& space,
       throw refused("parameter '" + text + "' has too many values to derive a domain from", where);
     }
     for (std::uint64_t level = 0; level < domain.levels(); ++level) {
-      out.values.push_back(
-          checked_integer(domain.value(static_cast<double>(level)), text, where));
+      out.values.push_back(checked_integer(domain.value(static_cast<double>(level)), text, where));
     }
     out.is_parameter = true;
     return out;
@@ -75,8 +74,8 @@ std::vector<std::int64_t> divisors_of(std::int64_t n, const std::string& where) 
   return out;
 }
 
-// "divisors(K)" or "powers_of_two(1, devices)". Over a parameter it is the union of what each of its
-// values allows, and a constraint that cuts that down again.
+// "divisors(K)" or "powers_of_two(1, devices)". Over a parameter it is the union of what each of
+// its values allows, and a constraint that cuts that down again.
 void add_derived_values(const std::string& text, SearchDomain& domain, SpaceDescription& space,
                         const std::string& where) {
   const std::size_t open = text.find('('), close = text.rfind(')');
@@ -115,8 +114,8 @@ void add_derived_values(const std::string& text, SearchDomain& domain, SpaceDesc
     for (std::size_t a = 0; a < 2; ++a) {
       if (!arguments[a].is_parameter) continue;
       const std::string sign = a == 0 ? " >= " : " <= ";
-      space.constraints.push_back({domain.name + sign + arguments[a].text,
-                                   domain.name + sign + arguments[a].text, where});
+      space.constraints.push_back(
+          {domain.name + sign + arguments[a].text, domain.name + sign + arguments[a].text, where});
     }
   }
   for (const std::int64_t v : values) domain.values.emplace_back(v);
@@ -211,11 +210,10 @@ SpaceDescription read(const TomlTable& root, std::vector<std::string>* notes) {
                                table.string("expression"), table.where("expression")});
   }
   for (const TomlTable& table : root.tables("objective")) {
-    out.objectives.push_back(
-        {.name = table.string("name"),
-         .unit = table.string_or("unit", ""),
-         .is_maximised =
-             table.has("direction") && table.choice("direction", directions) == "maximize"});
+    out.objectives.push_back({.name = table.string("name"),
+                              .unit = table.string_or("unit", ""),
+                              .is_maximised = table.has("direction") &&
+                                              table.choice("direction", directions) == "maximize"});
   }
   if (out.objectives.empty()) out.objectives.push_back({.name = "value", .unit = ""});
   check_expressions(out, parameters);

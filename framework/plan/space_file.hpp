@@ -25,8 +25,8 @@
 
 namespace halmark {
 
-// Throws Error (exit 2) with file:line:column. `notes`, where given, receives what was changed while
-// reading: a high end that its step does not reach.
+// Throws Error (exit 2) with file:line:column. `notes`, where given, receives what was changed
+// while reading: a high end that its step does not reach.
 SpaceDescription read_space(const std::string& path, std::vector<std::string>* notes = nullptr);
 SpaceDescription parse_space(std::string_view text, std::string_view where,
                              std::vector<std::string>* notes = nullptr);

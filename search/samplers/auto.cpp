@@ -1,7 +1,7 @@
 // What to use when nobody chose. A space that the budget covers is a grid. Otherwise Sobol points
 // first, then a portfolio: Gaussian processes, Parzen estimators, evolution and local search take
-// turns on one history, each with the share of trials that its recent successes earn; a success is a
-// trial that enters the front. What one proposes the others learn from.
+// turns on one history, each with the share of trials that its recent successes earn; a success is
+// a trial that enters the front. What one proposes the others learn from.
 #include <algorithm>
 #include <array>
 
@@ -12,8 +12,8 @@ namespace halmark {
 namespace {
 
 constexpr std::size_t start_trials = 12;
-constexpr double memory = 0.97;      // weight of a success that is one trial older
-constexpr double share_min = 0.1;  // of each source
+constexpr double memory = 0.97;           // weight of a success that is one trial older
+constexpr double share_min = 0.1;         // of each source
 constexpr std::size_t near_the_best = 5;  // one objective: a success is to be among so many
 constexpr std::uint64_t purpose_source = 0xa06f;
 
@@ -24,8 +24,8 @@ struct Source {
 };
 
 constexpr std::size_t source_count = 4;
-constexpr std::array<Source, source_count> sources{Source{"gp", 0, 2}, Source{"tpe", 0, 2}, Source{"nsga2", 50, 1},
-                             Source{"pls", 0, 1}};
+constexpr std::array<Source, source_count> sources{Source{"gp", 0, 2}, Source{"tpe", 0, 2},
+                                                   Source{"nsga2", 50, 1}, Source{"pls", 0, 1}};
 
 class Auto : public Sampler {
  public:

@@ -1,7 +1,7 @@
-// Continuous relaxation: one category of everything is fixed as on a point of the front, the ordered
-// parameters are let loose, and a random Chebyshev scalarisation of the models' means is minimised.
-// The solution is only a seed: it is rounded, and where that was proposed before, its nearest new
-// neighbour is.
+// Continuous relaxation: one category of everything is fixed as on a point of the front, the
+// ordered parameters are let loose, and a random Chebyshev scalarisation of the models' means is
+// minimised. The solution is only a seed: it is rounded, and where that was proposed before, its
+// nearest new neighbour is.
 #include <algorithm>
 
 #include "search/minimise.hpp"

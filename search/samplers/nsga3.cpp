@@ -1,5 +1,6 @@
-// NSGA-III (Deb and Jain 2014), steady-state: NSGA-II's variation, but among the worst rank the most
-// crowded reference direction (Das and Dennis 1998) loses a member. For four objectives and more.
+// NSGA-III (Deb and Jain 2014), steady-state: NSGA-II's variation, but among the worst rank the
+// most crowded reference direction (Das and Dennis 1998) loses a member. For four objectives and
+// more.
 #include <algorithm>
 #include <limits>
 

@@ -1,6 +1,6 @@
-// Tree-structured Parzen estimator for several objectives (Bergstra et al. 2011; Ozaki et al. 2022):
-// one mixture of the good, one of the rest, and one of failures, so that a bad region teaches what
-// not to ask. Joint over all parameters.
+// Tree-structured Parzen estimator for several objectives (Bergstra et al. 2011; Ozaki et al.
+// 2022): one mixture of the good, one of the rest, and one of failures, so that a bad region
+// teaches what not to ask. Joint over all parameters.
 #include <algorithm>
 
 #include "search/parzen.hpp"
@@ -72,8 +72,8 @@ class Tpe : public Proposer {
 
   void split() {
     if (is_split_) return;
-    const auto tenth = static_cast<std::size_t>(
-        std::ceil(good_share * static_cast<double>(values_.size())));
+    const auto tenth =
+        static_cast<std::size_t>(std::ceil(good_share * static_cast<double>(values_.size())));
     std::vector<bool> is_good(values_.size(), false);
     for (const std::size_t i : best_points(values_, std::min(tenth, good_max))) is_good[i] = true;
     good_.clear();

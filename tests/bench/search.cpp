@@ -1,8 +1,8 @@
 // Quality and cost of the search, beside the best of the peers (Optuna 3.1 and 4.9, pagmo2, uniform
 // draws; at their defaults, means over their seeds) on the same problems and budgets.
 //   bench_search [SAMPLER [SEEDS [PROBLEM...]]]
-// Defaults of `auto` were chosen on mix6, convres3, conv1, gemm1 and zdt1; gemmres3, dedispres3, dedisp1
-// and dtlz2 confirm them.
+// Defaults of `auto` were chosen on mix6, convres3, conv1, gemm1 and zdt1; gemmres3, dedispres3,
+// dedisp1 and dtlz2 confirm them.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t budgets[] = {100, 300, 1000};
 
-// What the best peer reaches at each budget; `recovery` is its share of the exact front at the last.
+// What the best peer reaches at each budget; `recovery` is its share of the exact front at the
+// last.
 struct Row {
   const char* problem;
   const char* unit;
@@ -33,7 +34,11 @@ struct Row {
 constexpr Row rows[] = {
     {"zdt1", "hypervolume", {9.2916, 9.6263, 10.7131}, 0, false},
     {"dtlz2", "hypervolume", {14.1395, 14.7676, 14.8112}, 0, false},
-    {"mix6", "share", {0.90, 0.99, 0.999}, 0.259, false},  // a target above the peers' .8473 .9822 .9983
+    {"mix6",
+     "share",
+     {0.90, 0.99, 0.999},
+     0.259,
+     false},  // a target above the peers' .8473 .9822 .9983
     {"convres3", "share", {0.8707, 0.9338, 0.9864}, 0.510, false},
     {"gemmres3", "share", {0.9712, 0.9843, 0.9934}, 0.140, false},
     {"dedispres3", "share", {0.8449, 0.9312, 0.9809}, 0.611, false},
@@ -72,7 +77,8 @@ std::vector<std::vector<Told>> searches(const problems::Problem& problem, const 
 std::size_t wasted(const Space& space, const std::vector<Told>& told) {
   std::set<Point> seen;
   std::size_t out = 0;
-  for (const Told& t : told) out += !space.contains(t.point) || !seen.insert(t.point).second ? 1 : 0;
+  for (const Told& t : told)
+    out += !space.contains(t.point) || !seen.insert(t.point).second ? 1 : 0;
   return out;
 }
 
@@ -154,7 +160,8 @@ double front_and_volume_seconds(std::size_t count) {
     const auto start = std::chrono::steady_clock::now();
     const std::size_t size = non_dominated(points).size();
     const double volume = hypervolume(points, Objectives{1.1, 1.1, 1.1});
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     if (size != count || !(volume > 0)) note("the front of a sphere is not whole");
   }
   return median(seconds);
@@ -172,8 +179,8 @@ int main(int argc, char** argv) {
                                    arguments.end());
   return bench::run([&](bench::Figures& figures) {
     if (only.empty()) {
-      figures.at_most("search_nsga2_ask_tell", bench::seconds_per_trial("nsga2", 0, 1000) * 1e6, "us",
-                      20);
+      figures.at_most("search_nsga2_ask_tell", bench::seconds_per_trial("nsga2", 0, 1000) * 1e6,
+                      "us", 20);
       figures.at_most("search_tpe_ask_tell_at_1000",
                       bench::seconds_per_trial("tpe", 950, 1050) * 1e3, "ms", 1);
       figures.at_most("search_front_and_hypervolume_10000x3",

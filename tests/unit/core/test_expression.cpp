@@ -81,10 +81,10 @@ TEST(Expression, names_its_parameters) {
 // Over all values of the free parameters: `no` only where every value gives no, `yes` likewise.
 TEST(Expression, three_values_on_partial_points_never_contradict_the_whole) {
   const std::vector<std::string> texts = {
-      "a * b <= 20",           "a % b == 0 or b > 6",      "divides(b, a * 6)",
-      "32 <= a * b <= 40",     "a // b >= 2 and a > 3",    "not (a < b) and a in {2, 5, 9}",
-      "is_pow2(a + 1)",        "ceil_div(a, b) * b == a",  "max(a, b) - min(a, b) < 3",
-      "a / b > 1.5",           "log2(a) + log2(b) < 4",    "-a + b > 0",
+      "a * b <= 20",           "a % b == 0 or b > 6",     "divides(b, a * 6)",
+      "32 <= a * b <= 40",     "a // b >= 2 and a > 3",   "not (a < b) and a in {2, 5, 9}",
+      "is_pow2(a + 1)",        "ceil_div(a, b) * b == a", "max(a, b) - min(a, b) < 3",
+      "a / b > 1.5",           "log2(a) + log2(b) < 4",   "-a + b > 0",
       "(a - 5) * (b - 4) < 0", "(a - 5) % b == 1"};
   for (const std::string& text : texts) {
     const Expression e(text, names, facts, "t");

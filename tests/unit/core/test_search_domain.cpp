@@ -73,7 +73,8 @@ TEST(SearchDomain, mistakes_are_refused) {
   EXPECT_TRUE(is_refused({.name = "a", .values = {std::int64_t{1}, 1.0}})) << "the same number";
   EXPECT_TRUE(is_refused({.name = "a", .kind = DomainKind::integer, .low = 2, .high = 1}));
   EXPECT_TRUE(is_refused({.name = "a", .kind = DomainKind::integer, .low = 0.5, .high = 1}));
-  EXPECT_TRUE(is_refused({.name = "a", .kind = DomainKind::real, .low = 0, .high = 1, .is_log = true}));
+  EXPECT_TRUE(
+      is_refused({.name = "a", .kind = DomainKind::real, .low = 0, .high = 1, .is_log = true}));
   EXPECT_TRUE(is_refused(
       {.name = "a", .kind = DomainKind::real, .low = 1, .high = 2, .step = 0.1, .is_log = true}));
   EXPECT_TRUE(is_refused({.name = "a", .kind = DomainKind::real, .low = 0, .high = NAN}));

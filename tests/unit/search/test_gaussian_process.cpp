@@ -24,8 +24,7 @@ struct Data {
   std::vector<double> rows, targets;
 };
 
-Data sample(const Space& space, const Features& features, std::uint64_t count,
-            std::uint64_t seed) {
+Data sample(const Space& space, const Features& features, std::uint64_t count, std::uint64_t seed) {
   Data out;
   for (std::uint64_t i = 0; i < count; ++i) {
     const Point p = space.draw(hash_combine(seed, i)).value();
@@ -102,7 +101,8 @@ TEST(GaussianProcess, returns_what_it_was_told_where_it_was_told) {
     process.add(std::span(data.rows).subspan(3 * i, 3), data.targets[i]);
   }
   for (std::size_t i = 0; i < 20; ++i) {
-    EXPECT_NEAR(process.predict(std::span(data.rows).subspan(3 * i, 3)).mean, data.targets[i], 0.01);
+    EXPECT_NEAR(process.predict(std::span(data.rows).subspan(3 * i, 3)).mean, data.targets[i],
+                0.01);
   }
 }
 

@@ -52,9 +52,7 @@ TEST(Minimise, recovers_a_saturation_curve) {
 }
 
 TEST(Minimise, what_is_no_number_is_worse_than_everything) {
-  const auto hole = [](std::span<const double> x) {
-    return x[0] < 0.5 ? std::nan("") : x[0];
-  };
+  const auto hole = [](std::span<const double> x) { return x[0] < 0.5 ? std::nan("") : x[0]; };
   const std::vector<double> low{0}, high{1}, start{0.9};
   const Minimum m = minimise(hole, low, high, start, {.starts = 3});
   EXPECT_GE(m.at[0], 0.5);

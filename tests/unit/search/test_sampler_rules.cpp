@@ -15,13 +15,15 @@ using test::error_of;
 
 SpaceDescription mixed() {
   SpaceDescription s;
-  s.domains = {{.name = "strategy",
-                .values = {ParamValue("data"), ParamValue("tensor"), ParamValue("pipeline")}},
-               {.name = "stages", .kind = DomainKind::integer, .low = 1, .high = 6},
-               {.name = "batch", .kind = DomainKind::integer, .low = 8, .high = 128, .step = 8},
-               {.name = "tile", .kind = DomainKind::ordinal,
-                .values = {std::int64_t{16}, std::int64_t{32}, std::int64_t{64}, std::int64_t{128}}},
-               {.name = "threads", .kind = DomainKind::integer, .low = 1, .high = 12}};
+  s.domains = {
+      {.name = "strategy",
+       .values = {ParamValue("data"), ParamValue("tensor"), ParamValue("pipeline")}},
+      {.name = "stages", .kind = DomainKind::integer, .low = 1, .high = 6},
+      {.name = "batch", .kind = DomainKind::integer, .low = 8, .high = 128, .step = 8},
+      {.name = "tile",
+       .kind = DomainKind::ordinal,
+       .values = {std::int64_t{16}, std::int64_t{32}, std::int64_t{64}, std::int64_t{128}}},
+      {.name = "threads", .kind = DomainKind::integer, .low = 1, .high = 12}};
   s.domains[1].when = "strategy == 'pipeline'";
   s.constraints = {{"", "batch * tile <= 4096", {}}, {"", "stages * threads <= 24", {}}};
   s.objectives = {{"time", "", false}, {"memory", "", false}};
@@ -132,7 +134,8 @@ TEST_P(SamplerRules, infeasible_and_failed_trials_do_not_stop_it) {
     const Point& p = points.front();
     ASSERT_TRUE(seen.insert(p).second);
     Told told = evaluate(p);
-    if (p[3] == 3) told = {.point = p, .outcome = TrialOutcome::failed, .reason = "out of registers"};
+    if (p[3] == 3)
+      told = {.point = p, .outcome = TrialOutcome::failed, .reason = "out of registers"};
     if (p[4] > 8) {
       told.outcome = TrialOutcome::infeasible;
       told.violations = {p[4] - 8};
@@ -211,7 +214,8 @@ TEST_P(Learner, finds_more_of_a_front_than_uniform_draws) {
   EXPECT_GT(learner, uniform + 0.3) << "sums of three hypervolume ratios";
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, Learner, testing::Values("nsga2", "nsga3", "tpe", "gp", "auto", "pls"),
+INSTANTIATE_TEST_SUITE_P(Table, Learner,
+                         testing::Values("nsga2", "nsga3", "tpe", "gp", "auto", "pls"),
                          [](const auto& info) { return info.param; });
 
 // Without the known constraints most combinations fail; a sampler that does not learn from failures
@@ -231,8 +235,8 @@ TEST_P(TpeTrap, most_trials_succeed) {
   const auto sampler = make_sampler("tpe", space, {.seed = 0, .trials = 1500});
   const std::vector<Told> told = problems::run(*problem, space, *sampler, 1500);
   ASSERT_EQ(told.size(), 1500u);
-  const auto ok = static_cast<std::size_t>(
-      std::ranges::count(told, TrialOutcome::complete, &Told::outcome));
+  const auto ok =
+      static_cast<std::size_t>(std::ranges::count(told, TrialOutcome::complete, &Told::outcome));
   EXPECT_GE(ok, GetParam().ok_min);
 }
 

@@ -119,8 +119,10 @@ TEST_P(EverySampler, infeasible_outcomes_do_not_stop_it) {
       run_search(*sampler, {.trials = 0, .batch = 4}, {.evaluate = [](const auto& p) {
         std::vector<Told> out;
         for (const Point& point : p) {
-          out.push_back(
-              {.point = point, .outcome = TrialOutcome::failed, .objectives = {}, .reason = "refused"});
+          out.push_back({.point = point,
+                         .outcome = TrialOutcome::failed,
+                         .objectives = {},
+                         .reason = "refused"});
         }
         return out;
       }});

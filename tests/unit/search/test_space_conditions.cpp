@@ -1,5 +1,5 @@
-// Spaces with expressions, conditional parameters, continua; and the recorded spaces, whose key sets
-// are the oracle.
+// Spaces with expressions, conditional parameters, continua; and the recorded spaces, whose key
+// sets are the oracle.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,8 @@ SearchDomain numbers(const char* name, std::vector<std::int64_t> values) {
 SpaceDescription conditional() {
   SpaceDescription s;
   s.domains = {{.name = "strategy", .values = {ParamValue("data"), ParamValue("pipeline")}},
-               numbers("stages", {1, 2, 4}), numbers("tile", {8, 16})};
+               numbers("stages", {1, 2, 4}),
+               numbers("tile", {8, 16})};
   s.domains[1].when = "strategy == 'pipeline'";
   return s;
 }
@@ -62,9 +63,7 @@ TEST(ConditionalSpace, a_constraint_over_an_absent_value_is_met) {
 
 TEST(ConditionalSpace, settings_are_refused_with_the_parameter_named) {
   const Space space(conditional());
-  const auto line = [&](const Setting& s) {
-    return error_of([&] { space.point_of(s); }).line();
-  };
+  const auto line = [&](const Setting& s) { return error_of([&] { space.point_of(s); }).line(); };
   const ParamValue data("data"), pipeline("pipeline"), eight(std::int64_t{8});
   EXPECT_NE(line({{"strategy", data}, {"tyle", eight}}).find("'tile'"), std::string::npos);
   EXPECT_NE(line({{"strategy", pipeline}, {"tile", eight}}).find("'stages' is missing"),
@@ -79,8 +78,8 @@ TEST(ConditionalSpace, settings_are_refused_with_the_parameter_named) {
 TEST(Space, counts_far_more_points_than_it_could_list) {
   SpaceDescription s;
   for (int d = 0; d < 12; ++d) {
-    s.domains.push_back({.name = "x" + std::to_string(d), .kind = DomainKind::integer, .low = 0,
-                         .high = 19});
+    s.domains.push_back(
+        {.name = "x" + std::to_string(d), .kind = DomainKind::integer, .low = 0, .high = 19});
   }
   s.constraints = {{"", "x0 + x1 <= 5", {}}, {"", "x10 * x11 == 0", {}}};
   const Space space(s);
@@ -107,8 +106,7 @@ TEST(Space, draws_are_uniform_over_the_valid_points) {
 
 TEST(Space, continua_stay_outside_of_the_numbering) {
   SpaceDescription s;
-  s.domains = {numbers("n", {1, 2}),
-               {.name = "x", .kind = DomainKind::real, .low = 0, .high = 1}};
+  s.domains = {numbers("n", {1, 2}), {.name = "x", .kind = DomainKind::real, .low = 0, .high = 1}};
   s.constraints = {{"", "n == 1 or x >= 0.5", {}}};
   const Space space(s);
   EXPECT_FALSE(space.is_countable());
