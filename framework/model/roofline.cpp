@@ -67,6 +67,28 @@ std::optional<Floor> work_floor(const Work& work, const Device& device, ShardSha
   return out;
 }
 
+RooflineRates::RooflineRates(const Device& device, ShardShare share) {
+  for (const Dtype dtype : all_dtypes()) {
+    flops_per_s_.at(static_cast<std::size_t>(dtype)) = shard_peak(device, dtype, share).value_or(0);
+  }
+  const Bandwidths stated = bandwidths(device, share);
+  memory_bytes_per_s_ = stated.memory.value_or(0);
+  fastest_bytes_per_s_ = stated.fastest.value_or(0);
+}
+
+std::optional<double> RooflineRates::floor_ns(const Work& work) const {
+  if (memory_bytes_per_s_ <= 0) return std::nullopt;
+  double compute = 0;
+  if (work.matmul_flops > 0) {
+    const double rate = flops_per_s_.at(static_cast<std::size_t>(work.compute_dtype));
+    if (rate <= 0) return std::nullopt;
+    compute = work.matmul_flops / rate;
+  }
+  const double cold = work.constant_bytes / memory_bytes_per_s_;
+  const double warm = (work.bytes() - work.constant_bytes) / fastest_bytes_per_s_;
+  return std::max(compute, cold + warm) * ns_per_s;
+}
+
 std::optional<Floor> problem_floor(const Problem& problem, const Device& device, ShardShare share) {
   const OpContract* contract = find_contract(problem.op);
   if (contract == nullptr) throw refused("op '" + problem.op + "' has no contract");

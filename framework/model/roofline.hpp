@@ -1,6 +1,7 @@
 // Roofline of one execution: its fastest possible time on a device, and what bounds it.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -34,6 +35,18 @@ struct Floor {
 std::optional<Floor> work_floor(const Work& work, const Device& device, ShardShare share);
 // Collectives are bounded by communication, whatever the larger term is.
 std::optional<Floor> problem_floor(const Problem& problem, const Device& device, ShardShare share);
+
+// The floor of many pieces of work on one shard, without asking the device again for each.
+class RooflineRates {
+ public:
+  RooflineRates(const Device& device, ShardShare share);
+  // As Floor::ns of work_floor.
+  std::optional<double> floor_ns(const Work& work) const;
+
+ private:
+  std::array<double, 32> flops_per_s_{};  // by dtype number; 0 = no peak
+  double memory_bytes_per_s_ = 0, fastest_bytes_per_s_ = 0;
+};
 
 // A latency that is the floor and says so; for answers without any measurement.
 std::optional<Latency> roofline_latency(const Problem& problem, const Device& device,

@@ -25,6 +25,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"trace", {"core", "kernels", "model"}},
     {"search", {"core"}},
     {"plan", {"core"}},
+    {"import", {"core", "kernels", "plan"}},
     {"journal", {"core"}},
     {"report", {"core"}},
     {"serve", {"core", "report"}},
@@ -55,7 +56,7 @@ const std::vector<Owner> owners = {
     {"cublas", {"plugins/cuda/"}},
     {"CLI/", {"framework/cli/main.cpp", "framework/cli/option_set.cpp"}},
     {"simdjson.h", {"framework/trace/"}},
-    {"zlib.h", {"framework/trace/"}},
+    {"zlib.h", {"framework/trace/", "framework/import/"}},
 };
 
 // framework/<room>/..., kernels/..., search/..., plugins/...; "" elsewhere (tests, the root).
