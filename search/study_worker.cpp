@@ -55,7 +55,8 @@ std::string this_worker() {
 bool is_known_dead(const std::string& worker) {
   const Json json = Json::parse(worker, nullptr, false);
   if (!json.is_object() || !json.value("pid", Json()).is_number_integer()) return false;
-  for (const auto& [key, value] : machine().items()) {
+  const Json here = machine();
+  for (const auto& [key, value] : here.items()) {
     if (value == "" || json.value(key, Json()) != value) return false;
   }
   const std::string start = start_of(json.at("pid").get<std::int64_t>());
