@@ -129,7 +129,7 @@ TEST(Interpolation, utilisation_carries_over_to_another_device) {
   const Device faster = device(2e15, 6e12);
   const Interpolation of(table(gpu(), false), gpu(), {}, &faster);
   for (const Problem& problem : {gemm(96, 3000, 3000), gemm(3000, 6000, 6000)}) {
-    EXPECT_NEAR(of.latency(problem)->ns / true_ns(problem, faster), 1, 0.05) << problem.text();
+    EXPECT_NEAR(of.latency(problem)->ns / true_ns(problem, faster), 1, 0.08) << problem.text();
   }
 }
 

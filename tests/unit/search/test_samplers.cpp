@@ -97,14 +97,17 @@ TEST_P(EverySampler, never_proposes_a_point_twice_and_ends_with_the_space) {
 
 TEST_P(EverySampler, repeats_itself_with_the_same_seed) {
   const Space space = convex_space();
+  // A Gaussian process factorises a matrix for every proposal.
+  const bool is_dear = GetParam() == "gp" || GetParam() == "auto" || GetParam() == "nlopt";
+  const std::size_t trials = is_dear ? 40 : 200;
   const auto trace = [&](std::uint64_t seed) {
     const auto sampler = make_sampler(GetParam(), space, seed);
-    return run_search(*sampler, {.trials = 200, .batch = 8},
+    return run_search(*sampler, {.trials = trials, .batch = 8},
                       {.evaluate = [](const auto& p) { return evaluate_convex(p, 1); }})
         .told;
   };
   const auto a = trace(7), b = trace(7), c = trace(8);
-  ASSERT_EQ(a.size(), 200u);
+  ASSERT_EQ(a.size(), trials);
   const auto same = [](const std::vector<Told>& x, const std::vector<Told>& y) {
     return std::ranges::equal(x, y, {}, &Told::point, &Told::point);
   };
