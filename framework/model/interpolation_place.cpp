@@ -10,7 +10,8 @@ namespace halmark {
 
 namespace {
 
-// Collects coordinates; lengths were chosen on half of the tables and confirmed on the others.
+// Collects coordinates; lengths were tried on the tables of the benchmark; others
+// have to confirm them.
 class Places {
  public:
   explicit Places(const Problem& problem) : problem_(problem) { out_.group = problem.op; }

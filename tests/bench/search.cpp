@@ -1,8 +1,8 @@
 // Quality and cost of the search, beside the best of the peers (Optuna 3.1 and 4.9, pagmo2, uniform
 // draws; at their defaults, means over their seeds) on the same problems and budgets.
 //   bench_search [SAMPLER [SEEDS [PROBLEM...]]]
-// Defaults of `auto` were chosen on mix6, convres3, conv1, gemm1 and zdt1; gemmres3, dedispres3,
-// dedisp1 and dtlz2 confirm them.
+// Defaults of `auto` are still to be chosen on one half of these problems and confirmed on the
+// other.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
