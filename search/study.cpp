@@ -131,8 +131,13 @@ TrialRow Study::row_of(const Point& point) const {
 
 Told Study::told_of(const TrialRow& row, const Point& point) const {
   Told out{.point = point, .outcome = TrialOutcome::failed};
+  const std::string* amounts = find_attribute(row.user, violations_attribute);
+  const Json own = amounts != nullptr ? Json::parse(*amounts, nullptr, false) : Json();
   for (const double g : constraint_values(row)) {
-    if (g > 0) out.violations.push_back(g);
+    if (g > 0 && !own.is_array()) out.violations.push_back(g);
+  }
+  for (const Json& amount : own.is_array() ? own : Json::array()) {
+    if (amount.is_number()) out.violations.push_back(amount.get<double>());
   }
   const bool has_values =
       row.values.size() == objectives_.size() &&

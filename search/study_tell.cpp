@@ -1,6 +1,7 @@
 // Outcomes of a study: what is accepted, and the rows that it becomes.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/error.hpp"
 #include "core/study_json.hpp"
@@ -40,6 +41,16 @@ void Study::check(const StudyVerdict& verdict, const std::set<int>& earlier) con
   }
 }
 
+namespace {
+
+// Optuna takes a trial without constraints for infeasible as soon as another has some, and wants
+// equally many of each: so every trial has one, the total amount of violation.
+Attributes::value_type constraint_of(double total) {
+  return {std::string(constraints_attribute), dump_json(Json::array({total}))};
+}
+
+}  // namespace
+
 TrialChange Study::change_of(const StudyVerdict& verdict, std::int64_t id) const {
   TrialChange out{.id = id};
   const std::string reason = dump_json(Json(verdict.reason));
@@ -52,14 +63,17 @@ TrialChange Study::change_of(const StudyVerdict& verdict, std::int64_t id) const
     case TrialOutcome::complete:
       out.state = TrialState::complete;
       out.values = verdict.values;
+      out.system = {constraint_of(0)};
       break;
     case TrialOutcome::infeasible:
       // Without values it cannot be complete; Optuna's samplers learn of a broken constraint from a
       // pruned trial too.
       out.state = verdict.values.empty() ? TrialState::pruned : TrialState::complete;
       out.values = verdict.values;
-      out.user = {{"halmark:infeasible", reason}};
-      out.system = {{std::string(constraints_attribute), dump_json(Json(verdict.violations))}};
+      out.user = {{"halmark:infeasible", reason},
+                  {std::string(violations_attribute), dump_json(Json(verdict.violations))}};
+      out.system = {constraint_of(
+          std::accumulate(verdict.violations.begin(), verdict.violations.end(), 0.0))};
       break;
   }
   return out;

@@ -22,6 +22,8 @@ ParamDistribution parse_distribution(std::string_view text, std::string_view whe
 inline constexpr std::string_view metric_names_attribute = "study:metric_names";
 // The trial attribute of constraints: a JSON list of numbers, feasible when all are <= 0.
 inline constexpr std::string_view constraints_attribute = "constraints";
+// The trial attribute of our own with the amount of each violation.
+inline constexpr std::string_view violations_attribute = "halmark:violations";
 // The trial attribute of an enqueued trial: names and values that are given.
 inline constexpr std::string_view fixed_params_attribute = "fixed_params";
 

@@ -93,8 +93,8 @@ TEST_F(Studies, list_show_export_and_import_on_files_of_both_kinds) {
   data_of({"study", "import", "journal:b.log", "tiny", "--as", "again", "--study", "sqlite:c"});
   const Json copied = data_of({"study", "show", "again", "--all", "--study", "sqlite:c"});
   EXPECT_EQ(copied.at("trials_all"), shown.at("trials_all"));
-  EXPECT_EQ(sql("c", "PRAGMA integrity_check"), "ok");
-  EXPECT_EQ(sql("c", "SELECT version_num FROM alembic_version"), "v3.2.0.a");
+  EXPECT_EQ(sql(path("c"), "PRAGMA integrity_check"), "ok");
+  EXPECT_EQ(sql(path("c"), "SELECT version_num FROM alembic_version"), "v3.2.0.a");
   const Outcome text = halmark({"study", "show", "--study", "journal:b.log"});
   EXPECT_THAT(text.out, HasSubstr("3 trials, 2 complete, 1 on the front"));
 }

@@ -107,7 +107,8 @@ def optuna_continues(place):
     assert study.trials[32].system_attrs["constraints"] == [3.1]
     shown = halmark("show", "s", "--study", place.location)
     if int(optuna.__version__.split(".")[0]) >= 4:
-        assert {t.number for t in study.best_trials} == {t["trial"] for t in shown["front"]}
+        best, front = {t.number for t in study.best_trials}, {t["trial"] for t in shown["front"]}
+        assert best == front, (best, front)
 
     def constraints(trial):
         return trial.system_attrs.get("constraints", [0])
