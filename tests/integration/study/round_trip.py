@@ -162,7 +162,8 @@ def halmark_continues(place):
     study.tell(running, [1, 2])
     study = optuna.load_study(study_name="s", storage=place.storage())
     assert [t.number for t in study.trials] == list(range(len(study.trials)))
-    assert study.trials[23].user_attrs == {"from": "a person"}
+    assert study.trials[23].user_attrs["from"] == "a person"
+    assert ("halmark:failed" in study.trials[23].user_attrs) != enqueued_is_free
     assert study.trials[22].values == [1, 2]
     study.optimize(optuna_objective, n_trials=5)
 
