@@ -48,7 +48,7 @@ void matmul_reference(const InputReader& inputs, int rank, const MatmulBlock& bl
   std::vector<std::int64_t> columns(elements.size());
   std::ranges::transform(elements, columns.begin(), [n](std::int64_t e) { return e % n; });
   std::ranges::sort(columns);
-  columns.erase(std::ranges::unique(columns).begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
 
   // Ordered by (block of columns, row): each column is read once, a row once per block.
   std::vector<std::size_t> order(elements.size()), column_rank(elements.size());

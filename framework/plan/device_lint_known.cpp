@@ -40,8 +40,9 @@ std::vector<std::string> words_of(std::string_view text) {
 // How many words of `name` are the words of `part`, in a row; 0 where they are not.
 std::size_t words_named(std::string_view name, std::string_view part) {
   const std::vector<std::string> words = words_of(name), wanted = words_of(part);
-  const bool found = !wanted.empty() && !std::ranges::search(words, wanted).empty();
-  return found ? wanted.size() : 0;
+  // Iterators, not ranges::search: Clang 14, which builds the fuzzers, cannot read its subrange.
+  const auto at = std::search(words.begin(), words.end(), wanted.begin(), wanted.end());
+  return at != words.end() ? wanted.size() : 0;
 }
 
 bool is_same_file(const DeviceFile& a, const DeviceFile& b) {
