@@ -134,9 +134,11 @@ double median(std::vector<double> values) {
 }
 
 // The printed rates are rounded to multiples of up to 32 tokens: single rows scatter by 1 %, their
-// median does not.
-TEST(PublishedMfu, dense_megatron_bridge_rows_have_a_median_error_below_a_hundredth_of_a_percent) {
-  std::vector<double> errors;
+// signed median does not. Over the pre-training rows alone it is -0.022 %; of absolute errors the
+// median is 0.057 %.
+TEST(PublishedMfu,
+     dense_megatron_bridge_rows_have_a_signed_median_error_below_a_hundredth_percent) {
+  std::vector<double> errors, sizes;
   Convention c = convention_named("megatron-bridge");
   for (const Json& row : rows("megatron-bridge")) {
     if (!name(row).starts_with("LLAMA")) continue;
@@ -144,10 +146,12 @@ TEST(PublishedMfu, dense_megatron_bridge_rows_have_a_median_error_below_a_hundre
     c.forward_backward = is_lora ? PassRule::lora : PassRule::training;
     const double tflops = number(row, "tokens_per_s_gpu") * flops_per_token(row, c) / 1e12;
     errors.push_back(tflops / number(row, "tflops_per_gpu") - 1);
-    EXPECT_LT(std::abs(errors.back()), is_lora ? 0.09 : 0.013) << row.dump();
+    sizes.push_back(std::abs(errors.back()));
+    EXPECT_LT(sizes.back(), is_lora ? 0.09 : 0.013) << row.dump();
   }
   EXPECT_EQ(errors.size(), 37u);
   EXPECT_LT(std::abs(median(errors)), 1e-4);
+  EXPECT_LT(median(sizes), 6e-4);
 }
 
 FlopShape shape_of(const ModelSpec& spec, std::int64_t sequence) {
