@@ -28,6 +28,7 @@ function(halmark_add_room name)
                                                     ${PROJECT_SOURCE_DIR})
   target_link_libraries(halmark_${name} PUBLIC ${arg_LINK} PRIVATE ${arg_LINK_PRIVATE})
   halmark_compile_options(halmark_${name})
+  halmark_use_precompiled(halmark_${name} rooms ${PROJECT_SOURCE_DIR}/framework/precompiled.hpp)
 endfunction()
 
 # halmark_add_program(<name> SOURCES ... [LINK ...])
@@ -47,17 +48,23 @@ function(halmark_optimise_lightly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# Test programs and the commands each share a set of large, never changing headers, compiled once
-# by the program halmark_precompiled_<set>. The preset dev compiles without them, so that every
+# Rooms, test programs and the commands each share a set of large, never changing headers, compiled
+# once by the target halmark_precompiled_<set>. The preset dev compiles without them, so that every
 # source still names what it uses.
 function(halmark_use_precompiled target set header)
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()
   endif()
   if(NOT TARGET halmark_precompiled_${set})
-    # A program, not a library: position-independent code differs between the two.
-    halmark_add_program(halmark_precompiled_${set}
-      SOURCES ${PROJECT_SOURCE_DIR}/framework/cmake/precompiled_main.cpp LINK ${ARGN})
+    # Of the same kind as its users: position-independent code differs between program and library.
+    set(source ${PROJECT_SOURCE_DIR}/framework/cmake/precompiled_main.cpp)
+    get_target_property(kind ${target} TYPE)
+    if(kind STREQUAL "EXECUTABLE")
+      halmark_add_program(halmark_precompiled_${set} SOURCES ${source} LINK ${ARGN})
+    else()
+      add_library(halmark_precompiled_${set} STATIC ${source})
+      halmark_compile_options(halmark_precompiled_${set})
+    endif()
     target_precompile_headers(halmark_precompiled_${set} PRIVATE ${header})
   endif()
   target_precompile_headers(${target} REUSE_FROM halmark_precompiled_${set})
