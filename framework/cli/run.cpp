@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/stored_winners.hpp"
 #include "cli/terminal.hpp"
 #include "cli/truth_check.hpp"
 #include "cli/tune_plan.hpp"
@@ -21,6 +22,7 @@ struct Options {
   std::string backend = "cpu", device = "0";
   int rounds = 3;
   double seconds = 5;
+  bool takes_defaults = false;
 };
 
 Json validation_json(const Validation& v) {
@@ -88,10 +90,14 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   }
   require_measurable(std::get<OperatorGraph>(built));
   const int parts = deployment.parallel.devices();
+  const WinnerTable winners = options.takes_defaults
+                                  ? WinnerTable{}
+                                  : stored_winners(global, machine.fingerprint, options.backend);
   const StackPlacement placement{.backend = options.backend,
                                  .device = options.device,
                                  .parts = parts,
-                                 .ring_bytes = ring_bytes(machine, parts)};
+                                 .ring_bytes = ring_bytes(machine, parts),
+                                 .winners = &winners};
   const Composer composer(std::get<OperatorGraph>(std::move(built)), placement,
                           device_facts(machine, parts));
   const std::vector<FoundPlugin> found = find_plugins(global);
@@ -139,6 +145,8 @@ Action add_run(OptionSet& app) {
   app.add_option("--rounds", o->rounds, "Fresh processes per kernel")->check(within(1, 99));
   app.add_option("--seconds", o->seconds, "Time for the repetitions of the whole stack")
       ->check(within(0.1, 3600.0));
+  app.add_flag("--no-winners", o->takes_defaults,
+               "Kernels as the plugin chooses them, not as halmark winners lists them");
   return [o](const GlobalOptions& global) { return execute(global, *o); };
 }
 

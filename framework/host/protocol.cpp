@@ -148,6 +148,7 @@ template <class V, Of<Reveal> M>
 void fields(V& v, M& m) {
   v("id", m.id);
   v("sets", m.sets);
+  v("inputs_from", m.inputs_from);
 }
 template <class V, Of<RevealedPart> M>
 void fields(V& v, M& m) {

@@ -157,6 +157,10 @@ struct Drop {
 struct Reveal {
   std::int64_t id = 0;
   std::vector<int> sets;
+  // The inputs of argument set `inputs_from`, which need not exist, replace those of the sets
+  // before each is executed once more: an answer that a kernel kept from earlier calls is then a
+  // wrong one. For kernels that only read their arguments, outside groups.
+  std::optional<int> inputs_from = {};
 };
 struct RevealedPart {
   int set = 0;

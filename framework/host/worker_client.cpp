@@ -368,8 +368,8 @@ void Worker::begin_stage(const protocol::Stage& request) {
 
 Outcome<protocol::Staged> Worker::finish_stage() { return finish<protocol::Staged>(); }
 
-Outcome<RevealAnswer> Worker::reveal(std::int64_t id, const std::vector<int>& sets) {
-  begin(Type::reveal, Type::revealed, protocol::Reveal{id, sets}, limits_.query_s, "reveal");
+Outcome<RevealAnswer> Worker::reveal(const protocol::Reveal& request) {
+  begin(Type::reveal, Type::revealed, request, limits_.query_s, "reveal");
   auto revealed = finish<protocol::Revealed>();
   if (!revealed) return revealed.failure;
   RevealAnswer answer{std::move(*revealed), {}};

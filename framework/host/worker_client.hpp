@@ -96,7 +96,7 @@ class Worker {
   void begin_stage(const protocol::Stage& request);
   Outcome<protocol::Staged> finish_stage();
 
-  Outcome<RevealAnswer> reveal(std::int64_t id, const std::vector<int>& sets);
+  Outcome<RevealAnswer> reveal(const protocol::Reveal& request);
 
   // barrier_fd: the memfd of a SharedBarrier when request.barrier is set, else -1.
   Outcome<SampleAnswer> sample(const protocol::SampleRequest& request, int barrier_fd = -1);

@@ -221,7 +221,7 @@ class StackRun {
     const Problem problem = complete_problem(kernel_case.problem);
     const OpContract& contract = *find_contract(problem.op);
     const auto shown =
-        crew_->worker(static_cast<int>(rank)).reveal(static_cast<std::int64_t>(k), {0});
+        crew_->worker(static_cast<int>(rank)).reveal({static_cast<std::int64_t>(k), {0}});
     if (!shown) return end(shown.failure);
     StagedInputs inputs(options_.seed, contract.operands(problem.params), kernel_case.mode,
                         staged_[rank][k].constants_shared);

@@ -28,7 +28,10 @@ StagedInputs::StagedInputs(std::uint64_t seed, std::span<const OperandSpec> oper
 
 void StagedInputs::read(int rank, std::size_t operand, std::int64_t offset,
                         std::span<double> out) const {
-  const int set = source_set(roles_.at(operand), mode_, constants_shared_, set_);
+  const Role role = roles_.at(operand);
+  const int set = role == Role::input && inputs_from_
+                      ? *inputs_from_
+                      : source_set(role, mode_, constants_shared_, set_);
   pools_[operand].read(rank, set, operand, offset, out);
 }
 

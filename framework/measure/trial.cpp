@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <thread>
 
 #include "core/error.hpp"
@@ -106,14 +107,18 @@ class Trial {
     return twin();
   }
 
-  // Reveals one set on every shard and compares it; `sets[rank]` names it.
-  bool check_revealed(std::span<const int> sets, const CheckPlan& plan) {
+  // Reveals one set on every shard and compares it; `sets[rank]` names it. With `inputs_from` it is
+  // executed once more on the inputs of that set.
+  bool check_revealed(std::span<const int> sets, const CheckPlan& plan,
+                      std::optional<int> inputs_from = std::nullopt) {
     const auto operands = contract_->operands(problem_.params);
     for (std::size_t rank = 0; rank < shards_.size(); ++rank) {
-      const auto shown = crew_.worker(static_cast<int>(rank)).reveal(stage_id, {sets[rank]});
+      const auto shown =
+          crew_.worker(static_cast<int>(rank)).reveal({stage_id, {sets[rank]}, inputs_from});
       if (!shown) return end(shown.failure);
       StagedInputs inputs(options_.input_seed, operands, row_.kernel_case.mode,
                           shards_[rank].constants_shared);
+      if (inputs_from) inputs.replace_inputs(*inputs_from);
       if (!accept(compare(*shown, inputs, problem_, static_cast<int>(rank), plan))) return false;
     }
     return true;
@@ -149,7 +154,7 @@ class Trial {
     // A plugin may refuse the twin's shape; only a lost worker ends the trial.
     if (!staged) return !staged.failure.worker_is_gone || end(staged.failure);
     history_.twins.insert(key);
-    const auto shown = crew_.worker(0).reveal(twin_id, {0});
+    const auto shown = crew_.worker(0).reveal({twin_id, {0}});
     if (!shown) return end(shown.failure);
     StagedInputs inputs(options_.input_seed, contract_->operands(small.params),
                         row_.kernel_case.mode, staged->constants_shared);
@@ -242,7 +247,15 @@ class Trial {
     return slot;
   }
 
-  // Two slots of each shard: one may be right by chance, when the answer to it was kept.
+  // Ranks would have to execute together, and accumulated values have no reference after a loop.
+  bool can_execute_afresh() const {
+    return !contract_->is_collective() &&
+           std::ranges::none_of(contract_->operands(problem_.params),
+                                [](const OperandSpec& o) { return o.role == Role::in_out; });
+  }
+
+  // Two slots of each shard: what the loop wrote into one, and the answer of another to inputs that
+  // it has not seen, because every set may have the same answer, kept since the first call.
   bool gate_after_loop() {
     const std::uint64_t seed = hash_combine(options_.check_seed, 0x6166746572);
     for (const auto& written : written_sets_) {
@@ -253,8 +266,10 @@ class Trial {
       sets[rank] = written_slot(rank, seed, std::nullopt);
       others[rank] = written_slot(rank, seed, sets[rank]);
     }
+    std::optional<int> unseen;
+    if (can_execute_afresh()) unseen = sets_ + 1 + static_cast<int>(hash_u64(seed, 1) >> 40);
     if (check_revealed(sets, after_loop_plan(seed)) &&
-        (others == sets || check_revealed(others, after_loop_plan(seed)))) {
+        ((others == sets && !unseen) || check_revealed(others, after_loop_plan(seed), unseen))) {
       return true;
     }
     if (row_.status == Status::wrong_result || row_.status == Status::nan_result) {

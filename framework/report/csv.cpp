@@ -90,6 +90,8 @@ constexpr CsvColumn<EvaluationRow> evaluation_columns[] = {
      [](const EvaluationRow& r) { return std::to_string(deployment(r).workload.new_tokens); }},
     {"context",
      [](const EvaluationRow& r) { return std::to_string(deployment(r).workload.context); }},
+    {"routing_skew_pct",
+     [](const EvaluationRow& r) { return std::to_string(deployment(r).workload.routing_skew); }},
     {"dp", [](const EvaluationRow& r) { return std::to_string(deployment(r).parallel.dp); }},
     {"tp", [](const EvaluationRow& r) { return std::to_string(deployment(r).parallel.tp); }},
     {"pp", [](const EvaluationRow& r) { return std::to_string(deployment(r).parallel.pp); }},

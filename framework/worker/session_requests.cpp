@@ -140,7 +140,7 @@ void Session::stage(const protocol::Stage& request) {
 }
 
 void Session::reveal(const protocol::Reveal& request) {
-  const StagedKernel::Shown shown = staged(request.id, "reveal").reveal(request.sets);
+  const StagedKernel::Shown shown = staged(request.id, "reveal").reveal(request);
   answer(Type::revealed, shown.answer, shown.memory.fd());
 }
 

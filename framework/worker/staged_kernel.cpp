@@ -68,7 +68,7 @@ void fill(OperandBuffer& target, const InputPool& pool, int rank, int set, std::
 
 StagedKernel::StagedKernel(DeviceContext& context, const protocol::Stage& request,
                            const ReportPhase& report)
-    : context_(context), mode_(request.mode) {
+    : context_(context), mode_(request.mode), seed_(request.seed), rank_(request.rank) {
   contract_ = find_contract(request.problem.op);
   problem_ = complete_problem(request.problem);
   work_ = contract_->work(problem_.params);
@@ -78,7 +78,7 @@ StagedKernel::StagedKernel(DeviceContext& context, const protocol::Stage& reques
   read_operands();
   const bool one_set = mode_ == CacheMode::hot || mode_ == CacheMode::flush;
   make_buffers(one_set ? 1 : std::max(1, request.sets));
-  fill_inputs(request.seed, request.rank);
+  fill_inputs();
   if (has_constants()) load_constants(request.seed, request.rank, report);
   build_arguments();
   poison_outputs();
@@ -186,16 +186,19 @@ bool StagedKernel::has_constants() const {
                              [](const Operand& o) { return o.spec.role == Role::constant; });
 }
 
-void StagedKernel::fill_inputs(std::uint64_t seed, int rank) {
+void StagedKernel::fill_inputs() {
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const Role role = operands_[i].spec.role;
     if (role == Role::output || role == Role::constant) continue;
-    const InputPool pool(seed, operands_[i].spec);
     const int sets = operands_[i].per_set ? staged_.sets : 1;
     for (int set = 0; set < sets; ++set) {
-      fill(buffer(set, i), pool, rank, source_set(role, mode_, true, set), i);
+      fill_operand(set, i, source_set(role, mode_, true, set));
     }
   }
+}
+
+void StagedKernel::fill_operand(int set, std::size_t operand, int from_set) {
+  fill(buffer(set, operand), InputPool(seed_, operands_[operand].spec), rank_, from_set, operand);
 }
 
 // Packing the head of a model takes 100 ms and more: set 0 is packed, the others are copies, unless

@@ -70,12 +70,13 @@ class StagedKernel {
   // One line of each output that the next `repeat` executions write; outside every interval.
   void mark_outputs(int first_set, std::int64_t repeat);
 
-  // Copies the outputs of the sets into a new memfd and checks canaries and checksums.
+  // Copies the outputs of the sets into a new memfd and checks canaries and checksums; before that,
+  // with `inputs_from`, executes each of them once more on the inputs of that set.
   struct Shown {
     protocol::Revealed answer;
     SharedMemory memory;
   };
-  Shown reveal(const std::vector<int>& sets);
+  Shown reveal(const protocol::Reveal& request);
 
  private:
   struct Operand {
@@ -89,13 +90,17 @@ class StagedKernel {
   void read_operands();
   void share_large_outputs();
   void make_buffers(int wanted_sets);
-  void fill_inputs(std::uint64_t seed, int rank);
+  void fill_inputs();
+  void fill_operand(int set, std::size_t operand, int from_set);
   void load_constants(std::uint64_t seed, int rank, const ReportPhase& report);
   void load_constants_of(int set, std::uint64_t seed, int rank, double* duration_ns);
   void copy_constants(int set);
   void build_arguments();
   void first_call(const ReportPhase& report);
   void remember_checksums();
+  void require_sets(const std::vector<int>& sets) const;
+  void execute_afresh(const std::vector<int>& sets, int inputs_from);
+  void note_damage(protocol::Revealed& answer);
   OperandBuffer& buffer(int set, std::size_t operand);
   bool has_constants() const;
 
@@ -106,6 +111,8 @@ class StagedKernel {
   Work work_;
   std::uint32_t flags_ = 0;
   bool is_collective_ = false;
+  std::uint64_t seed_ = 0;  // of the inputs
+  int rank_ = 0;
   std::uint32_t kernel_index_ = 0;
   Config config_;
   protocol::Staged staged_;

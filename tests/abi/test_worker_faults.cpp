@@ -82,9 +82,9 @@ WorkerFailure first_failure(Worker& worker, const std::string& plugin = fake) {
   if (auto answer = worker.load(plugin); !answer) return answer.failure;
   if (auto answer = worker.open(0); !answer) return answer.failure;
   if (auto answer = worker.stage(small_gemm()); !answer) return answer.failure;
-  if (auto answer = worker.reveal(1, {0}); !answer) return answer.failure;
+  if (auto answer = worker.reveal({1, {0}}); !answer) return answer.failure;
   if (auto answer = worker.sample(few_samples()); !answer) return answer.failure;
-  if (auto answer = worker.reveal(1, {0, 1}); !answer) return answer.failure;
+  if (auto answer = worker.reveal({1, {0, 1}}); !answer) return answer.failure;
   if (auto answer = worker.drop(1); !answer) return answer.failure;
   return {Status::ok, "", "", 0, false};
 }
@@ -209,7 +209,7 @@ TEST(WorkerFaults, damage_of_inputs_and_past_outputs_is_revealed) {
     ASSERT_TRUE((*worker)->load(fake));
     ASSERT_TRUE((*worker)->open(0));
     ASSERT_TRUE((*worker)->stage(small_gemm()));
-    auto revealed = (*worker)->reveal(1, {0});
+    auto revealed = (*worker)->reveal({1, {0}});
     ASSERT_TRUE(revealed) << revealed.failure.reason;
     EXPECT_EQ(revealed->revealed.inputs_intact, script != "mutate_inputs=1") << script;
     EXPECT_EQ(revealed->revealed.canaries_intact, script != "overrun=1") << script;

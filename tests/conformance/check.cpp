@@ -29,7 +29,7 @@ std::optional<protocol::Staged> stage(Worker& worker, const protocol::Stage& req
 ::testing::AssertionResult outputs_are_right(Worker& worker, const protocol::Stage& request,
                                              const protocol::Staged& staged,
                                              const std::vector<int>& sets) {
-  auto shown = worker.reveal(request.id, sets);
+  auto shown = worker.reveal({request.id, sets});
   if (!shown) return ::testing::AssertionFailure() << "reveal: " << shown.failure.reason;
   const RevealedOutputs outputs{shown->revealed, shown->memory.view()};
   const auto result =
@@ -42,7 +42,7 @@ std::optional<protocol::Staged> stage(Worker& worker, const protocol::Stage& req
 }
 
 std::vector<std::byte> output_bytes(Worker& worker, std::int64_t id, int set) {
-  auto shown = worker.reveal(id, {set});
+  auto shown = worker.reveal({id, {set}});
   EXPECT_TRUE(shown) << shown.failure.reason;
   if (!shown) return {};
   std::vector<std::byte> bytes;

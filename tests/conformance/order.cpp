@@ -16,14 +16,14 @@ const OpUnderTest* first_op(const DeviceUnderTest& device) {
 
 void unknown_and_dropped_ids_are_refused(Worker& worker, const OpUnderTest& op) {
   const auto request = stage_request(*op.contract, op.combinations.front().problems.front());
-  EXPECT_FALSE(worker.reveal(request.id, {0}));
+  EXPECT_FALSE(worker.reveal({request.id, {0}}));
   EXPECT_FALSE(worker.sample(counted(request.id, 1, 1)));
   ASSERT_TRUE(stage(worker, request));
   EXPECT_FALSE(worker.stage(request)) << "an id in use";
-  EXPECT_FALSE(worker.reveal(request.id, {7})) << "a set that was not staged";
-  EXPECT_TRUE(worker.reveal(request.id, {0}));
+  EXPECT_FALSE(worker.reveal({request.id, {7}})) << "a set that was not staged";
+  EXPECT_TRUE(worker.reveal({request.id, {0}}));
   EXPECT_TRUE(worker.drop(request.id));
-  EXPECT_FALSE(worker.reveal(request.id, {0}));
+  EXPECT_FALSE(worker.reveal({request.id, {0}}));
   EXPECT_FALSE(worker.sample(counted(request.id, 1, 1)));
   EXPECT_FALSE(worker.drop(request.id));
   EXPECT_TRUE(worker.alive());

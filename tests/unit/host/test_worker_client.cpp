@@ -63,7 +63,7 @@ TEST(WorkerClient, a_trial_runs_from_load_to_drop) {
   const auto staged = worker->stage(some_stage());
   ASSERT_TRUE(staged) << staged.failure.reason;
   EXPECT_EQ(staged->kernel, "copy");
-  const auto revealed = worker->reveal(1, {0});
+  const auto revealed = worker->reveal({1, {0}});
   ASSERT_TRUE(revealed) << revealed.failure.reason;
   const auto bytes = revealed->part(revealed->revealed.parts.at(0));
   ASSERT_EQ(bytes.size(), 128u);
@@ -317,7 +317,7 @@ TEST(WorkerClient, revealed_bytes_must_lie_inside_their_memory) {
   for (const char* fault : {"long_reveal", "no_memory"}) {
     auto worker = start(scripted(fault));
     ASSERT_TRUE(worker);
-    const auto revealed = worker->reveal(1, {0});
+    const auto revealed = worker->reveal({1, {0}});
     ASSERT_FALSE(revealed) << fault;
     EXPECT_EQ(revealed.failure.status, Status::worker_lost);
   }

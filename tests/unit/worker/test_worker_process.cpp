@@ -129,7 +129,7 @@ TEST_P(StagedGemm, goes_through_the_whole_trial_with_true_outputs) {
   EXPECT_GT(staged->one_time.first_ns, 0);
   EXPECT_FALSE(staged->implementation.name.empty());
 
-  auto first = worker->reveal(1, {0});
+  auto first = worker->reveal({1, {0}});
   ASSERT_TRUE(first) << first.failure.reason;
   EXPECT_TRUE(first->revealed.inputs_intact && first->revealed.canaries_intact);
   expect_product(problem, *first, 0, 0);
@@ -154,7 +154,7 @@ TEST_P(StagedGemm, goes_through_the_whole_trial_with_true_outputs) {
   EXPECT_NE(sampled->measured.environment.find("google benchmark"), std::string::npos);
 
   const int last = staged->sets - 1;
-  auto second = worker->reveal(1, {last});
+  auto second = worker->reveal({1, {last}});
   ASSERT_TRUE(second) << second.failure.reason;
   expect_product(problem, *second, last, mode == CacheMode::rotate_all ? last : 0);
   EXPECT_TRUE(worker->drop(1));
@@ -168,14 +168,14 @@ INSTANTIATE_TEST_SUITE_P(Modes, StagedGemm,
 TEST(WorkerOrder, what_is_not_staged_cannot_be_used_and_the_worker_goes_on) {
   FakeWorker worker;
   for (const auto& failure :
-       {worker->sample(count_samples(9, 3)).failure, worker->reveal(9, {0}).failure,
+       {worker->sample(count_samples(9, 3)).failure, worker->reveal({9, {0}}).failure,
         worker->drop(9).failure, worker->sequence({.steps = {{9, 0}}}).failure}) {
     EXPECT_NE(failure.reason.find("nothing is staged as 9"), std::string::npos) << failure.reason;
     EXPECT_FALSE(failure.worker_is_gone);
   }
   ASSERT_TRUE(worker->stage(stage_of(9, gemm(2, 2, 2), CacheMode::hot, 1)));
   EXPECT_FALSE(worker->stage(stage_of(9, gemm(2, 2, 2), CacheMode::hot, 1)));
-  EXPECT_FALSE(worker->reveal(9, {1})) << "only set 0 exists";
+  EXPECT_FALSE(worker->reveal({9, {1}})) << "only set 0 exists";
   EXPECT_FALSE(worker->sequence({.steps = {{9, 1}}}));
   ASSERT_TRUE(worker->drop(9));
   EXPECT_FALSE(worker->drop(9));
@@ -270,14 +270,14 @@ TEST(WorkerStage, opaque_constants_are_packed_for_every_set) {
 TEST(WorkerReveal, a_write_past_an_output_and_a_changed_input_are_named) {
   FakeWorker overrun("overrun=1");
   ASSERT_TRUE(overrun->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
-  auto shown = overrun->reveal(1, {0});
+  auto shown = overrun->reveal({1, {0}});
   ASSERT_TRUE(shown) << shown.failure.reason;
   EXPECT_FALSE(shown->revealed.canaries_intact);
   EXPECT_NE(shown->revealed.damage.find("dst"), std::string::npos) << shown->revealed.damage;
 
   FakeWorker mutate("mutate_inputs=1");
   ASSERT_TRUE(mutate->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
-  shown = mutate->reveal(1, {0});
+  shown = mutate->reveal({1, {0}});
   ASSERT_TRUE(shown);
   EXPECT_FALSE(shown->revealed.inputs_intact);
   EXPECT_TRUE(shown->revealed.canaries_intact);
@@ -290,7 +290,7 @@ TEST(WorkerReveal, skipped_repeats_leave_poison_in_the_outputs) {
   auto request = count_samples(1, 3);
   request.rule.repeat = 4;
   ASSERT_TRUE(worker->sample(request));
-  auto shown = worker->reveal(1, {3});
+  auto shown = worker->reveal({1, {3}});
   ASSERT_TRUE(shown);
   EXPECT_TRUE(
       std::isnan(load_element(Dtype::f32, shown->part(shown->revealed.parts.at(0)).data(), 0)));
@@ -436,7 +436,7 @@ TEST(WorkerSequence, times_every_step_and_gives_the_outputs_of_its_steps) {
     for (std::size_t step = 0; step < 3; ++step) EXPECT_GE(run->ns[i + step], 100'000);
     EXPECT_NEAR(run->ns[i + 3], run->ns[i] + run->ns[i + 1] + run->ns[i + 2], 1);
   }
-  auto shown = worker->reveal(1, {0, 1});
+  auto shown = worker->reveal({1, {0, 1}});
   ASSERT_TRUE(shown);
   expect_product(problem, *shown, 1, 0);
 }
@@ -467,7 +467,7 @@ TEST(WorkerSequence, a_given_routing_is_not_replaced_by_the_output_of_an_earlier
   std::iota(elements.begin(), elements.end(), std::int64_t{0});
   std::vector<Expected> expected(elements.size());
   contract.reference(dispatch.params, inputs, 0, 2, elements, expected);
-  const auto chosen = worker->reveal(1, {0}), moved = worker->reveal(2, {0});
+  const auto chosen = worker->reveal({1, {0}}), moved = worker->reveal({2, {0}});
   ASSERT_TRUE(chosen && moved);
   const auto choice = chosen->part(chosen->revealed.parts[0]);
   bool differs = false;
@@ -532,7 +532,7 @@ TEST(WorkerPlugin, the_smallest_plugin_goes_through_a_trial) {
   ASSERT_TRUE(staged) << staged.failure.reason;
   auto sampled = (*worker)->sample(count_samples(1, 6));
   ASSERT_TRUE(sampled) << sampled.failure.reason;
-  auto shown = (*worker)->reveal(1, {2});
+  auto shown = (*worker)->reveal({1, {2}});
   ASSERT_TRUE(shown);
   const auto operands = find_contract("copy")->operands({{"bytes", 1000}});
   const GeneratedInputs inputs(7, operands, 2);
