@@ -21,8 +21,9 @@ class Comm {
   static constexpr std::int64_t largest_count = std::numeric_limits<int>::max();
 
   // The process must have been started by mpirun with `size` ranks; `rank` must be MPI's own. A
-  // group of one needs neither mpirun nor MPI.
-  Comm(std::uint32_t rank, std::uint32_t size);
+  // group of one needs neither mpirun nor MPI. `has_threads`: this process has others than the
+  // calling one.
+  Comm(std::uint32_t rank, std::uint32_t size, bool has_threads);
   ~Comm();
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
@@ -66,6 +67,7 @@ class Comm {
 };
 
 // The token carries nothing: mpirun already connected the ranks.
-std::unique_ptr<Comm> make_comm(std::string_view token, std::uint32_t rank, std::uint32_t size);
+std::unique_ptr<Comm> make_comm(std::string_view token, std::uint32_t rank, std::uint32_t size,
+                                bool has_threads);
 
 }  // namespace hm_cpu

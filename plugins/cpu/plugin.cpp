@@ -196,7 +196,7 @@ class DeviceHandle {
 #ifdef HALMARK_CPU_MPI
   std::unique_ptr<hm_cpu::Comm> comm(std::string_view token, std::uint32_t rank,
                                      std::uint32_t size) const {
-    return hm_cpu::make_comm(token, rank, size);
+    return hm_cpu::make_comm(token, rank, size, device_.threads > 1);
   }
 #endif
 
