@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <fstream>
 #include <iterator>
 
@@ -46,7 +47,9 @@ Json machine() {
 }  // namespace
 
 std::string this_worker() {
+  static std::atomic<int> studies = 0;
   Json out = machine();
+  out["instance"] = studies++;
   out["pid"] = getpid();
   out["start"] = start_of(getpid());
   return dump_json(out);

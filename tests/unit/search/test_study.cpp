@@ -204,8 +204,7 @@ void forget_worker(StudyStore& store, std::int64_t id) {
   store.transact([&](StudyTransaction& t) { t.change({&change, 1}); });
 }
 
-// Fails: after the second loss the trial is not given up.
-TEST_F(StudyTest, DISABLED_a_trial_without_a_sign_of_life_is_taken_back_once_and_given_up_then) {
+TEST_F(StudyTest, a_trial_without_a_sign_of_life_is_taken_back_once_and_given_up_then) {
   const auto a = open(), b = open();
   StudySettings impatient = settings();
   impatient.lease_s = 0.5;
