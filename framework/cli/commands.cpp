@@ -18,6 +18,7 @@ Action add_study(OptionSet& app);
 Action add_trace(OptionSet& app);
 Action add_tune(OptionSet& app);
 Action add_verify(OptionSet& app);
+Action add_verify_front(OptionSet& app);
 Action add_winners(OptionSet& app);
 
 std::span<const Command> commands() {
@@ -36,6 +37,8 @@ std::span<const Command> commands() {
       Command{"study", "Studies: list, show, copy, and serve a search to any program", 1,
               add_study},
       Command{"verify", "Check every row and chain of a results database", 1, add_verify},
+      Command{"verify-front", "Check the proof of a certified front, step by step", 1,
+              add_verify_front},
       Command{"new-plugin", "Write a plugin project of your own to start from", 1, add_new_plugin},
       Command{"doctor", "Check plugins, libraries, permissions and this machine", 1, add_doctor},
   };

@@ -1,5 +1,7 @@
 // halmark tune: plan, measure, compose, search, validate, report.
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
 
@@ -9,6 +11,7 @@
 #include "cli/stored_run.hpp"
 #include "cli/stored_winners.hpp"
 #include "cli/terminal.hpp"
+#include "cli/tune_certify.hpp"
 #include "cli/tune_measure.hpp"
 #include "cli/tune_validate.hpp"
 #include "search/sampler.hpp"
@@ -22,6 +25,7 @@ struct Options {
   std::string sampler;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> out;
+  CertifySettings certify;
   std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
 };
 
@@ -29,6 +33,7 @@ std::string command_line(const Options& options) {
   std::string out = "halmark tune " + options.sweep;
   if (!options.sampler.empty()) out += " --sampler " + options.sampler;
   if (options.seed) out += " --seed " + std::to_string(*options.seed);
+  if (options.certify.eps > 0) out += fmt::format(" --gap {}", options.certify.eps);
   if (options.takes_defaults) out += " --no-winners";
   if (!options.validate.empty())
     out += options.validate == "all" ? " --validate=all" : " --validate";
@@ -59,6 +64,9 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   Sweep sweep = read_sweep(options.sweep);
   if (!options.sampler.empty()) sweep.sampler = options.sampler;
   if (options.seed) sweep.seed = *options.seed;
+  if (!options.certify.proof.empty() && sweep.sampler != certify_sampler) {
+    throw refused("--proof is of the sampler certify", {}, "add --sampler certify");
+  }
   LocalMachine machine = local_machine();
   if (options.plan_only) {
     const TunePlan plan = make_plan(
@@ -87,7 +95,11 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
                             .plugin = &plugin,
                             .store = store.get(),
                             .command = command_line(options)};
-  TuneRun run = measure_plan(plan, context);
+  std::unique_ptr<CertifiedRun> certified;
+  if (sweep.sampler == certify_sampler) {
+    certified = std::make_unique<CertifiedRun>(plan, context, options.certify);
+  }
+  TuneRun run = certified ? certified->measure() : measure_plan(plan, context);
   if (!options.validate.empty() && !interrupted()) {
     validate_front(plan, context, run, options.validate == "all" ? 0 : sweep.validate_points,
                    options.validate == "all" ? 1e9 : sweep.validate_budget_s);
@@ -97,6 +109,11 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   CommandResult result{.exit_code = exit_code_of(run),
                        .data = report_json(report),
                        .text = report_text(report, use_color(global))};
+  if (certified && !interrupted()) {
+    CommandResult certificate = certified->conclude(run);
+    result.text += '\n' + certificate.text;
+    result.data["certificate"] = std::move(certificate.data);
+  }
   if (!interrupted()) {
     for (const std::string& path : options.out) {
       write_report(report, path);
@@ -116,7 +133,16 @@ Action add_tune(OptionSet& app) {
   app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");
-  app.add_option("--sampler", o->sampler, "Instead of the sweep's:\n" + sampler_list());
+  app.add_option("--sampler", o->sampler,
+                 "Instead of the sweep's:\n" + sampler_list() +
+                     "certify measures only what proves that nothing beats the front\n");
+  app.add_option("--proof", o->certify.proof, "certify: proof file for halmark verify-front");
+  app.add_option("--gap", o->certify.eps,
+                 "certify: stop when nothing can be better than this share")
+      ->check(within(0.0, 1e6));
+  app.add_option("--safety", o->certify.safety,
+                 "certify: factor on every peak that bounds a kernel")
+      ->check(within(1.0, 1e6));
   app.add_option("--seed", o->seed, "Of the sampler and of measuring, instead of the sweep's");
   app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
   app.add_option("--validate", o->validate, "Run front points whole: --validate or --validate=all")

@@ -16,8 +16,6 @@
 namespace halmark::cli {
 namespace {
 
-using RowIndex = std::map<std::pair<std::string, int>, Measurement>;
-
 RunInfo run_info(const TunePlan& plan, const TuneContext& context) {
   return {.command = context.command,
           .plan_hash = plan.hash(),
@@ -58,16 +56,6 @@ std::vector<Measurement> run_campaign(const TunePlan& plan, const TuneContext& c
 Told told(const TunePlan& plan, const Point& point, const Evaluation& e) {
   if (!e.estimate) return {.point = point, .outcome = TrialOutcome::failed, .reason = e.reason};
   return {.point = point, .objectives = objective_values(*e.estimate, plan.sweep.objectives)};
-}
-
-Evaluation evaluate(const TunePlan& plan, const Point& point, const MeasuredSource& source) {
-  const Deployment deployment = plan.deployment(point);
-  const auto it = plan.composers.find(deployment);
-  if (it == plan.composers.end()) {
-    return {
-        .deployment = deployment, .status = Status::refused, .reason = "does not fit in memory"};
-  }
-  return it->second.compose(source);
 }
 
 std::vector<KernelCase> kernels_of(const TunePlan& plan, const std::vector<Point>& points) {
@@ -112,20 +100,49 @@ BoundingDevice bounding(const LocalMachine& machine) {
   return {.device = machine.measured ? &*machine.measured : nullptr, .threads = machine.cores};
 }
 
-TuneRun measure_plan(const TunePlan& plan, const TuneContext& context) {
-  TuneRun run;
+MeasuringRun::MeasuringRun(const TunePlan& plan, const TuneContext& context)
+    : plan_(plan),
+      context_(context),
+      source_([this](std::span<const KernelCase> cases) { return measure(cases); },
+              bounding(*context.machine)) {
   const auto found = context.store->find_run(plan.hash(), context.machine->fingerprint);
-  run.is_resumed = found.has_value();
-  run.id = found ? *found : context.store->begin_run(run_info(plan, context));
-  const RowIndex stored = run.is_resumed ? stored_rows(context, run.id) : RowIndex{};
+  run_.is_resumed = found.has_value();
+  run_.id = found ? *found : context.store->begin_run(run_info(plan, context));
+  if (run_.is_resumed) stored_ = stored_rows(context, run_.id);
+}
 
-  MeasuredSource source(
-      [&](std::span<const KernelCase> cases) {
-        std::vector<Measurement> rows = run_campaign(plan, context, run, stored, cases);
-        run.rows.insert(run.rows.end(), rows.begin(), rows.end());
-        return rows;
-      },
-      bounding(*context.machine));
+std::vector<Measurement> MeasuringRun::measure(std::span<const KernelCase> cases) {
+  std::vector<Measurement> rows = run_campaign(plan_, context_, run_, stored_, cases);
+  run_.rows.insert(run_.rows.end(), rows.begin(), rows.end());
+  return rows;
+}
+
+const Evaluation& MeasuringRun::evaluate(const Deployment& deployment) {
+  Evaluation e{
+      .deployment = deployment, .status = Status::refused, .reason = "does not fit in memory"};
+  const auto composer = plan_.composers.find(deployment);
+  if (composer != plan_.composers.end()) e = composer->second.compose(source_);
+  explain_missing(plan_, source_, e);
+  return run_.evaluations.emplace_back(std::move(e));
+}
+
+TuneRun MeasuringRun::finish() {
+  for (const Measurement& m : run_.rows) run_.measuring_s += m.wall_s;
+  run_.front = deployment_front(run_.evaluations, plan_.sweep.objectives);
+  if (!interrupted()) {
+    std::set<std::string> known;
+    for (const Evaluation& e : context_.store->evaluations(run_.id)) {
+      known.insert(e.deployment.key());
+    }
+    for (const Evaluation& e : run_.evaluations) {
+      if (!known.contains(e.deployment.key())) context_.store->append(run_.id, e);
+    }
+  }
+  return std::move(run_);
+}
+
+TuneRun measure_plan(const TunePlan& plan, const TuneContext& context) {
+  MeasuringRun run(plan, context);
   const auto sampler = make_sampler(plan.sweep.sampler, *plan.space,
                                     {.seed = plan.sweep.seed,
                                      .trials = static_cast<std::size_t>(plan.sweep.trials),
@@ -135,27 +152,15 @@ TuneRun measure_plan(const TunePlan& plan, const TuneContext& context) {
               .batch = plan.sweep.sampler == "grid" ? 0u : 8u},
              {.evaluate =
                   [&](const std::vector<Point>& points) {
-                    source.require(kernels_of(plan, points));
+                    run.source().require(kernels_of(plan, points));
                     std::vector<Told> out;
                     for (const Point& point : points) {
-                      Evaluation e = evaluate(plan, point, source);
-                      explain_missing(plan, source, e);
-                      out.push_back(told(plan, point, e));
-                      run.evaluations.push_back(std::move(e));
+                      out.push_back(told(plan, point, run.evaluate(plan.deployment(point))));
                     }
                     return out;
                   },
               .should_stop = interrupted});
-  for (const Measurement& m : run.rows) run.measuring_s += m.wall_s;
-  run.front = deployment_front(run.evaluations, plan.sweep.objectives);
-  if (!interrupted()) {
-    std::set<std::string> known;
-    for (const Evaluation& e : context.store->evaluations(run.id)) known.insert(e.deployment.key());
-    for (const Evaluation& e : run.evaluations) {
-      if (!known.contains(e.deployment.key())) context.store->append(run.id, e);
-    }
-  }
-  return run;
+  return run.finish();
 }
 
 }  // namespace halmark::cli

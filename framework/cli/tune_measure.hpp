@@ -1,6 +1,9 @@
 // Executes a plan: the one search loop over measured kernels, every row in the journal.
 #pragma once
 
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/tune_plan.hpp"
@@ -21,12 +24,41 @@ struct TuneRun {
   std::vector<std::string> notes;
 };
 
+// Rows by case key and round.
+using RowIndex = std::map<std::pair<std::string, int>, Measurement>;
+
 struct TuneContext {
   const GlobalOptions* global = nullptr;
   const LocalMachine* machine = nullptr;
   const FoundPlugin* plugin = nullptr;
   Store* store = nullptr;
   std::string command;  // reproducer line
+};
+
+// The journal's run of a plan, begun or found, and a source that measures into it what it lacks.
+class MeasuringRun {
+ public:
+  // Both must outlive it.
+  MeasuringRun(const TunePlan& plan, const TuneContext& context);
+  MeasuringRun(const MeasuringRun&) = delete;
+  MeasuringRun& operator=(const MeasuringRun&) = delete;
+
+  std::int64_t id() const { return run_.id; }
+  MeasuredSource& source() { return source_; }
+  const MeasuredSource& source() const { return source_; }
+  // Composed from what is known, without measuring; kept for the front.
+  const Evaluation& evaluate(const Deployment& deployment);
+  // The front of what was evaluated; new evaluations are stored unless interrupted.
+  TuneRun finish();
+
+ private:
+  std::vector<Measurement> measure(std::span<const KernelCase> cases);
+
+  const TunePlan& plan_;
+  const TuneContext& context_;
+  TuneRun run_;
+  RowIndex stored_;
+  MeasuredSource source_;
 };
 
 // Begins a run or finds the one that this plan began here, measures what it lacks, composes.

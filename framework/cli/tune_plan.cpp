@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "cli/terminal.hpp"
@@ -17,13 +18,6 @@ namespace {
 constexpr std::int64_t ring_bytes_max = 512ll << 20;
 // Before `peaks` has found it: enough on the machines seen so far.
 constexpr std::int64_t plateau_prior_bytes = 256ll << 20;
-
-std::vector<std::int64_t> shard_counts(const Sweep& sweep, int cores) {
-  if (!sweep.shards.empty()) return sweep.shards;
-  std::vector<std::int64_t> out;
-  for (std::int64_t n = 1; n <= cores; ++n) out.push_back(n);
-  return out;
-}
 
 std::vector<PlanGroup> groups_of(const Sweep& sweep, bool has_bf16) {
   std::vector<PlanGroup> out;
@@ -146,6 +140,13 @@ Demand demand_of(const TunePlan& plan) {
 
 }  // namespace
 
+std::vector<std::int64_t> shard_counts(const Sweep& sweep, int cores) {
+  if (!sweep.shards.empty()) return sweep.shards;
+  std::vector<std::int64_t> out;
+  for (std::int64_t n = 1; n <= cores; ++n) out.push_back(n);
+  return out;
+}
+
 protocol::SampleRule sample_rule(const MeasureSettings& settings) {
   return {.min_samples = settings.samples_min,
           .warmup_cap_s = settings.warmup_cap_s,
@@ -213,8 +214,11 @@ TunePlan make_plan(const Sweep& sweep, const LocalMachine& machine, WinnerTable 
     seconds.push_back(one_round * sweep.measure.rounds);
     all_cases += seconds.back();
   }
-  const TrimResult trimmed = trim_to_budget(
-      demand.groups, seconds, std::max(0.0, cost.seconds - all_cases), sweep.budget_s);
+  // What is to be certified is the whole sweep: its budget ends the measuring, not the space.
+  const bool is_whole = sweep.sampler == certify_sampler;
+  const TrimResult trimmed =
+      trim_to_budget(demand.groups, seconds, std::max(0.0, cost.seconds - all_cases),
+                     is_whole ? std::numeric_limits<double>::infinity() : sweep.budget_s);
   plan.predicted_s = trimmed.seconds;
   plan.left_out.insert(plan.left_out.end(), trimmed.left_out.begin(), trimmed.left_out.end());
   if (!std::ranges::all_of(trimmed.is_kept, [](bool kept) { return kept; })) {

@@ -40,6 +40,12 @@ struct TunePlan {
   std::string hash() const;
 };
 
+// `--sampler certify` measures by itself until the front is proved (tune_certify.hpp).
+inline constexpr std::string_view certify_sampler = "certify";
+
+// How many shards a configuration may have: the sweep's list, or 1 to all cores.
+std::vector<std::int64_t> shard_counts(const Sweep& sweep, int cores);
+
 protocol::SampleRule sample_rule(const MeasureSettings& settings);
 // Ring of one of `parts` shards: min(measured plateau, 512 MiB, a quarter of its memory).
 std::int64_t ring_bytes(const LocalMachine& machine, int parts);

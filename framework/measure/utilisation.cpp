@@ -1,9 +1,10 @@
 #include "measure/utilisation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string>
+
+#include "measure/bound_parts.hpp"
 
 namespace halmark {
 namespace {
@@ -13,29 +14,6 @@ std::string percent(double ratio) {
   const auto end =
       std::to_chars(text, text + sizeof text, ratio * 100, std::chars_format::fixed, 1);
   return std::string(text, end.ptr) + " %";
-}
-
-// The share of `bytes` that cannot be served from caches of `capacity` bytes, given that the same
-// `working_set` comes round again and again.
-double beyond(double bytes, double working_set, double capacity) {
-  if (working_set <= 0) return 0;
-  return bytes * std::max(0.0, 1.0 - capacity / working_set);
-}
-
-double memory_bound_ns(const Traffic& traffic, const Device& device, int threads) {
-  static constexpr std::array<std::string_view, 4> levels{"l1", "l2", "l3", "memory"};
-  const double ring_set = traffic.ring_bytes + traffic.warm_bytes;
-  double capacity = 0;
-  double bound_s = 0;
-  for (const std::string_view level : levels) {
-    const auto bandwidth = device.bandwidth(level, threads);
-    if (!bandwidth || bandwidth->bytes_per_s <= 0) continue;
-    const double bytes = beyond(traffic.constant_bytes, ring_set, capacity) +
-                         beyond(traffic.warm_bytes, traffic.warm_bytes, capacity);
-    bound_s = std::max(bound_s, bytes / bandwidth->bytes_per_s);
-    capacity += 2.0 * static_cast<double>(bandwidth->working_set_bytes);
-  }
-  return bound_s * 1e9;
 }
 
 void fill_mfu(const Work& work, const Device* measured, const Device* datasheet,
@@ -90,14 +68,13 @@ std::string_view LowerBound::bound() const {
 LowerBound lower_bound(const Work& work, const Traffic& traffic, const Device& device,
                        int threads) {
   LowerBound bound;
-  if (work.matmul_flops > 0) {
-    if (const auto peak = device.peak(work.compute_dtype, threads)) {
-      bound.compute_ns = work.matmul_flops / peak->flops_per_s * 1e9;
-    } else {
-      bound.reason = "no measured peak for " + std::string(dtype_name(work.compute_dtype));
-    }
+  if (work.matmul_flops > 0 && !device.peak(work.compute_dtype, threads)) {
+    bound.reason = "no measured peak for " + std::string(dtype_name(work.compute_dtype));
   }
-  bound.memory_ns = memory_bound_ns(traffic, device, threads);
+  for (const BoundPart& part : bound_parts(work, traffic, device, threads)) {
+    double& ns = part.is_operations ? bound.compute_ns : bound.memory_ns;
+    ns = std::max(ns, part.amount / part.per_s * 1e9);
+  }
   if (device.bandwidths.empty()) bound.reason = "no measured bandwidth";
   return bound;
 }

@@ -11,10 +11,12 @@
 #include <set>
 #include <thread>
 
+#include "certifiable.hpp"
 #include "core/random.hpp"
 #include "core/statistics.hpp"
 #include "figures.hpp"
 #include "problem.hpp"
+#include "search/certificate.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -167,6 +169,37 @@ double front_and_volume_seconds(std::size_t count) {
   return median(seconds);
 }
 
+// How many measurements prove the front of mix6, and that it is the front.
+void print_certify(Figures& figures) {
+  const auto certified = [](problems::Mix6Kernels kernels, double safety, double eps) {
+    auto out = std::make_unique<Certifier>(problems::certifiable_mix6(kernels, safety),
+                                           CertifyOptions{.eps = eps});
+    problems::certify_all(*out, problems::mix6_times(out->problem(), kernels));
+    return out;
+  };
+  const auto evaluations = [&](double safety, double eps) {
+    return static_cast<double>(
+        certified(problems::Mix6Kernels::per_configuration, safety, eps)->kernels_measured());
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  figures.at_most("search_certify_mix6_evaluations", evaluations(1, 0), "trials", 28'640);
+  note("search_certify_mix6_evaluations: " +
+       std::to_string(
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()) +
+       " s");
+  figures.at_most("search_certify_mix6_evaluations_safety_1.50", evaluations(1.5, 0), "trials",
+                  46'736);
+  figures.at_most("search_certify_mix6_evaluations_gap_1", evaluations(1, 0.01), "trials", 28'464);
+  figures.at_most("search_certify_mix6_evaluations_gap_5", evaluations(1, 0.05), "trials", 14'540);
+  const auto shared = certified(problems::Mix6Kernels::shared, 1.05, 0);
+  figures.at_most("search_certify_mix6_kernels", static_cast<double>(shared->kernels_measured()),
+                  "kernels", 96);
+  const Certificate certificate = make_certificate(*shared);
+  const bool is_proved = certificate.state == CertificateState::certified;
+  figures.at_least("search_certify_mix6_proved",
+                   is_proved ? static_cast<double>(certificate.front.size()) : 0, "points", 222);
+}
+
 }  // namespace
 }  // namespace halmark::bench
 
@@ -186,6 +219,7 @@ int main(int argc, char** argv) {
       figures.at_most("search_front_and_hypervolume_10000x3",
                       bench::front_and_volume_seconds(10'000) * 1e3, "ms", 50);
     }
+    if (only.empty() || only.contains("certify")) bench::print_certify(figures);
     for (const bench::Row& row : bench::rows) {
       if (only.empty() || only.contains(row.problem)) {
         bench::print_row(figures, row, sampler, seeds);

@@ -19,8 +19,8 @@ std::vector<std::string> keys(const Json& object) {
 }
 
 const std::vector<std::string> command_names = {
-    "devices", "peaks",  "bench",   "model",      "tune",   "run",       "report",
-    "verify",  "doctor", "winners", "new-plugin", "models", "plan-size", "trace"};
+    "devices", "peaks",   "bench",      "model",  "tune",      "run",   "report",      "verify",
+    "doctor",  "winners", "new-plugin", "models", "plan-size", "trace", "verify-front"};
 
 class Command : public HalmarkTest {
  protected:

@@ -1,0 +1,127 @@
+#include "verify/front_proof_kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/latency.hpp"
+#include "journal/store.hpp"
+
+namespace halmark::front_proof {
+namespace {
+
+// Below 6 processes the interval of their medians is min..max: 1 - 2^(1 - n).
+double confidence_of(std::size_t medians) {
+  return medians < 6 ? 1 - std::ldexp(1.0, 1 - static_cast<int>(medians)) : 0.95;
+}
+
+double bound_of(const Proof& proof, const Kernel& k) {
+  double out = 0;
+  for (const Term& t : k.terms) {
+    if (t.peak >= proof.peaks.size()) throw Broken(k.line, "names an unknown peak");
+    const Peak& peak = proof.peaks[t.peak];
+    // All operations count; of the bytes, caches may hold a part.
+    const bool is_whole =
+        peak.counts_operations ? t.amount == k.operations : t.amount >= 0 && t.amount <= k.bytes;
+    if (!is_whole) throw Broken(k.line, "a term is not of this kernel's operations or bytes");
+    out = std::max(out, t.amount / (peak.value * peak.safety) * proof.time_units_per_s);
+  }
+  return out;
+}
+
+void check_interval(const Kernel& k) {
+  const Range& range = *k.interval;
+  if (!(range.low > 0 && range.low <= range.high)) throw Broken(k.line, "not 0 < low <= high");
+  if (range.low < k.bound) throw Broken(k.line, "measured below its bound, without an alarm");
+  if (k.medians.size() != k.rounds.size()) throw Broken(k.line, "not one median per round");
+  const double confidence = k.medians.empty() ? 1 : confidence_of(k.medians.size());
+  if (k.confidence != confidence) throw Broken(k.line, "not the confidence of so many processes");
+  if (k.medians.size() < 2) return;
+  const double middle = median(k.medians);
+  const Interval between = median_interval(k.medians).interval;
+  if (range.low != std::min(between.low, middle) || range.high != std::max(between.high, middle)) {
+    throw Broken(k.line, "the interval does not follow from the medians");
+  }
+}
+
+}  // namespace
+
+void check_kernels(const Proof& proof) {
+  for (const Peak& p : proof.peaks) {
+    if (!(p.value > 0 && p.safety >= 1)) throw Broken(1, "a peak or safety factor is too small");
+  }
+  double alpha = 0;
+  for (const Kernel& k : proof.kernels) {
+    if (bound_of(proof, k) != k.bound) {
+      throw Broken(k.line, "the bound does not follow from operations, bytes and peaks");
+    }
+    if (!k.interval) continue;
+    check_interval(k);
+    alpha += 1 - k.confidence;
+  }
+  if (std::min(alpha, 1.0) != proof.alpha) {
+    throw Broken(1, "alpha is not the sum of the kernels' own");
+  }
+}
+
+void check_alarms(const Proof& proof) {
+  std::vector<double> last(proof.peaks.size(), 0);
+  for (const Alarm& a : proof.alarms) {
+    if (a.kernel >= proof.kernels.size() || a.peak >= proof.peaks.size()) {
+      throw Broken(a.line, "names an unknown kernel or peak");
+    }
+    const Kernel& k = proof.kernels[a.kernel];
+    const auto term = std::ranges::find(k.terms, a.peak, &Term::peak);
+    if (term == k.terms.end()) throw Broken(a.line, "this peak does not bound the kernel");
+    const double units = proof.time_units_per_s, safety = proof.peaks[a.peak].safety;
+    if (a.bound != term->amount / (a.peak_before * safety) * units || !(a.low < a.bound)) {
+      throw Broken(a.line, "the measurement did not break this bound");
+    }
+    if (k.interval ? a.low != k.interval->low : !k.is_failed) {
+      throw Broken(a.line, "this is not what was measured");
+    }
+    if (a.peak_after != term->amount / a.low * units) {
+      throw Broken(a.line, "the peak does not just cover the measurement");
+    }
+    if (last[a.peak] != 0 && last[a.peak] != a.peak_before) {
+      throw Broken(a.line, "does not begin where the peak's last alarm ended");
+    }
+    last[a.peak] = a.peak_after;
+  }
+  for (std::size_t p = 0; p < last.size(); ++p) {
+    if (last[p] != 0 && last[p] != proof.peaks[p].value) {
+      throw Broken(1, "a peak is not the one that its last alarm left");
+    }
+  }
+}
+
+void check_rows(const Proof& proof, const std::string& journal) {
+  const auto store = open_store_read_only(journal);
+  // The last row of a case and round counts.
+  std::map<std::pair<std::string, int>, Measurement> rows;
+  for (Measurement& m : store->run_measurements(proof.run)) {
+    auto key = std::pair(m.kernel_case.key(), m.round);
+    rows.insert_or_assign(std::move(key), std::move(m));
+  }
+  for (const Kernel& k : proof.kernels) {
+    if (!k.interval) continue;
+    std::vector<Measurement> own;
+    for (std::size_t i = 0; i < k.rounds.size(); ++i) {
+      const auto row = rows.find({k.key, k.rounds[i]});
+      if (row == rows.end()) {
+        throw Unreadable(k.line, "run " + std::to_string(proof.run) +
+                                     " of the journal has no round " + std::to_string(k.rounds[i]) +
+                                     " of " + k.key);
+      }
+      if (row->second.duration_ns_median != k.medians[i]) {
+        throw Broken(k.line, "a median is not that of the journal's row");
+      }
+      own.push_back(row->second);
+    }
+    const auto folded = fold_usable_rounds(own, 0);
+    if (!folded || folded->low_ns != k.interval->low || folded->high_ns != k.interval->high) {
+      throw Broken(k.line, "the interval does not follow from the journal's rows");
+    }
+  }
+}
+
+}  // namespace halmark::front_proof

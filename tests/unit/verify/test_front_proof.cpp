@@ -1,0 +1,370 @@
+// The checker of front proofs against proofs that were tampered with, their hash made right again:
+// only recomputing finds them.
+#include "verify/front_proof.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+
+#include "certifiable.hpp"
+#include "core/digest.hpp"
+#include "core/json.hpp"
+#include "search/proof.hpp"
+#include "tests/unit/journal/journal_fixture.hpp"
+
+namespace halmark {
+namespace {
+
+using namespace problems;
+using testing::HasSubstr;
+
+using Records = std::vector<Json>;
+
+std::string proof_of(const Certifier& certifier, bool is_definition = true) {
+  return proof_text(certifier, make_certificate(certifier),
+                    {.program = "test", .is_definition = is_definition});
+}
+
+// Of mix6 with shared kernels; the peak too low by half, so that alarms are in it.
+const std::string& mix6_proof() {
+  static const std::string out = [] {
+    Certifier certifier(certifiable_mix6(Mix6Kernels::shared, 1.05, 0.5), {});
+    certify_all(certifier, mix6_times(certifier.problem(), Mix6Kernels::shared));
+    return proof_of(certifier);
+  }();
+  return out;
+}
+
+// A space with constraints, a kernel that fails, an interval and an undecided configuration.
+CertifiableProblem small_problem() {
+  using namespace formula;
+  CertifiableProblem out;
+  out.domains = {{"shards", {"1", "2", "3"}}, {"variant", {"0", "1", "2", "3"}}};
+  out.objectives = {{"latency", "ns", false}, {"throughput", "1/s", true}, {"memory", "B", false}};
+  out.peaks = {{.id = "peak", .value = 1, .unit = "FLOP/s", .source = "", .safety = 1.25},
+               {.id = "memory",
+                .value = 2,
+                .unit = "bytes/s",
+                .source = "",
+                .safety = 1.25,
+                .is_operations = false}};
+  out.constraints = {{"even", "shards != 3"}, {"does_not_fit", ""}};
+  for (const double operations : {10.0, 20.0, 40.0, 80.0, 20.5}) {
+    out.kernels.push_back({.key = "kernel of " + std::to_string(operations),
+                           .operations = operations,
+                           .bytes = 8,
+                           .terms = {{0, operations}, {1, 6}}});
+  }
+  for (std::uint64_t c = 0; c < 12; ++c) {
+    const bool is_odd = c >= 8, is_too_large = c == 7;
+    out.broken.push_back(is_odd ? 0 : is_too_large ? 1 : -1);
+    if (is_odd || is_too_large) continue;
+    const Formula step =
+        scaled(constant(2), largest({sum({scaled(constant(3), kernel(0)),
+                                          kernel(static_cast<std::int32_t>(1 + c % 4))}),
+                                     constant(1)}));
+    out.own_formulas[c] = {step, scaled(constant(1e9), rate(constant(c < 4 ? 8 : 4), step)),
+                           constant(c < 4 ? 100 : 90)};
+  }
+  return out;
+}
+
+std::string small_proof(bool is_definition = true) {
+  Certifier certifier(small_problem(), {.eps = 0.01});
+  certifier.tell(0, 11, 12);
+  certifier.tell(1, 19, 21);
+  certifier.tell_failed(2, "crashed");
+  return proof_of(certifier, is_definition);
+}
+
+Records records_of(const std::string& text) {
+  Records out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    out.push_back(parse_json(text.substr(begin, end - begin), "proof"));
+    begin = end + 1;
+  }
+  return out;
+}
+
+// With a hash that is right.
+std::string text_of(Records records) {
+  std::string out;
+  for (std::size_t i = 0; i + 1 < records.size(); ++i)
+    out += nlohmann::json(records[i]).dump() + '\n';
+  records.back()["sha256"] = sha256_of(out);
+  return out + nlohmann::json(records.back()).dump() + '\n';
+}
+
+std::size_t first(const Records& records, const std::string& what, const std::string& with = {}) {
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (records[i]["record"] == what && (with.empty() || records[i].contains(with))) return i;
+  }
+  ADD_FAILURE() << "no record " << what << ' ' << with;
+  return 0;
+}
+
+ProofVerdict verdict_of(const Records& records) {
+  return check_front_proof(text_of(records)).verdict;
+}
+
+TEST(FrontProof, of_mix6_holds) {
+  const FrontProofCheck check = check_front_proof(mix6_proof());
+  EXPECT_EQ(check.verdict, ProofVerdict::holds) << check.line << ": " << check.reason;
+  EXPECT_EQ(check.configurations, 294'912u);
+  EXPECT_EQ(check.front, 222u);
+  EXPECT_EQ(check.certain, 222u);
+  EXPECT_EQ(check.kernels, 288u);
+  EXPECT_EQ(check.kernels_measured, 96u);
+  EXPECT_GT(check.alarms, 0u);
+  EXPECT_EQ(check.alpha, 0);
+}
+
+TEST(FrontProof, with_open_boxes_holds_up_to_its_gap) {
+  const FrontProofCheck check = check_front_proof(small_proof());
+  EXPECT_EQ(check.verdict, ProofVerdict::conditional) << check.line << ": " << check.reason;
+  EXPECT_EQ(check.reason, "open");
+  EXPECT_EQ(check.configurations, 7u);
+  EXPECT_EQ(check.failed, 2u);
+  EXPECT_EQ(check.stated_exclusions, 1u);
+  EXPECT_GT(check.gap, 0);
+}
+
+TEST(FrontProof, of_a_model_that_no_run_confirmed_is_conditional) {
+  Certifier certifier(small_problem(), {});
+  for (std::int32_t k = 0; k < 5; ++k) {
+    const double low = 2 * certifier.kernels()[static_cast<std::size_t>(k)].bound;
+    certifier.tell(k, low, low);
+  }
+  const Certificate certificate = make_certificate(certifier);
+  ASSERT_EQ(certificate.state, CertificateState::certified);
+  ProofFacts facts{.program = "test"};
+  FrontProofCheck check = check_front_proof(proof_text(certifier, certificate, facts));
+  EXPECT_EQ(check.verdict, ProofVerdict::conditional) << check.reason;
+  EXPECT_EQ(check.reason, "composition not confirmed");
+  facts.run_objective = 0;
+  for (const CertifiedPoint& p : certificate.front) {
+    facts.runs[p.configuration] = {p.interval[0].low, p.interval[0]};
+  }
+  check = check_front_proof(proof_text(certifier, certificate, facts));
+  EXPECT_EQ(check.verdict, ProofVerdict::holds) << check.reason;
+  facts.runs.begin()->second.interval = {1, 2};
+  check = check_front_proof(proof_text(certifier, certificate, facts));
+  EXPECT_EQ(check.verdict, ProofVerdict::conditional);
+}
+
+struct Mutation {
+  const char* name;
+  const char* record;
+  const char* with;  // a key of the record that is meant
+  const char* pointer;
+};
+
+class Mutated : public testing::TestWithParam<Mutation> {};
+
+// One number, by one part in a million or by one.
+TEST_P(Mutated, is_broken) {
+  const Mutation& m = GetParam();
+  const bool is_small = std::string_view(m.name).starts_with("small");
+  Records records = records_of(is_small ? small_proof() : mix6_proof());
+  const std::size_t at = first(records, m.record, m.with);
+  Json& number = records[at][Json::json_pointer(m.pointer)];
+  if (number.is_number_integer()) {
+    number = number.get<std::int64_t>() + 1;
+  } else {
+    number = number.get<double>() * (1 + 1e-6) + 1e-12;
+  }
+  const FrontProofCheck check = check_front_proof(text_of(records));
+  EXPECT_EQ(check.verdict, ProofVerdict::broken) << records[at].dump();
+  EXPECT_GT(check.line, 0u);
+  EXPECT_NE(check.reason, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    EveryRecord, Mutated,
+    testing::Values(Mutation{"header_peak", "header", "", "/peaks/0/value"},
+                    Mutation{"header_safety", "header", "", "/peaks/0/safety"},
+                    Mutation{"header_alpha", "header", "", "/alpha"},
+                    Mutation{"header_units", "header", "", "/time_units_per_s"},
+                    Mutation{"space_combinations", "space", "", "/combinations"},
+                    Mutation{"space_configurations", "space", "", "/configurations"},
+                    Mutation{"fact", "fact", "", "/values/0"},
+                    Mutation{"slot", "slot", "", "/kernels/300"},
+                    Mutation{"formula", "formula", "", "/objectives/2/1/2/1/1"},
+                    Mutation{"kernel_operations", "kernel", "", "/operations"},
+                    Mutation{"kernel_amount", "kernel", "", "/terms/0/amount"},
+                    Mutation{"kernel_bound", "kernel", "", "/bound"},
+                    Mutation{"kernel_low", "kernel", "interval", "/interval/0"},
+                    Mutation{"kernel_confidence", "kernel", "interval", "/confidence"},
+                    Mutation{"alarm_low", "alarm", "", "/low"},
+                    Mutation{"alarm_bound", "alarm", "", "/bound"},
+                    Mutation{"alarm_before", "alarm", "", "/peak_before"},
+                    Mutation{"alarm_after", "alarm", "", "/peak_after"},
+                    Mutation{"leaf_count", "leaf", "", "/configurations"},
+                    Mutation{"leaf_dominated_bound", "leaf", "dominated", "/dominated/0/bound/0"},
+                    Mutation{"leaf_dominated_by", "leaf", "dominated", "/dominated/0/by"},
+                    Mutation{"leaf_evaluated", "leaf", "evaluated", "/evaluated/1/0"},
+                    Mutation{"front_interval", "front", "", "/interval/2/1"},
+                    Mutation{"front_config", "front", "", "/config"},
+                    Mutation{"front_kernel", "front", "", "/kernels/0"},
+                    Mutation{"trailer_gap", "trailer", "", "/gap"},
+                    Mutation{"trailer_evaluated", "trailer", "", "/evaluated"},
+                    Mutation{"trailer_alarms", "trailer", "", "/alarms"},
+                    Mutation{"trailer_kernels", "trailer", "", "/kernels_measured"},
+                    Mutation{"small_config_count", "config", "", "/objectives/0/2/1/1/1"},
+                    Mutation{"small_config_memory", "config", "", "/objectives/2"},
+                    Mutation{"small_config_level", "config", "", "/at/0"},
+                    Mutation{"small_config_front", "config", "", "/front"},
+                    Mutation{"small_leaf_open_bound", "leaf", "open", "/open/0/bound/0"},
+                    Mutation{"small_leaf_open_gap", "leaf", "open", "/open/0/gap"},
+                    Mutation{"small_leaf_failed", "leaf", "failed", "/failed"},
+                    Mutation{"small_leaf_constraint", "leaf", "constraint", "/constraint/0"},
+                    Mutation{"small_trailer_open", "trailer", "", "/open"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(FrontProof, a_leaf_that_is_removed_doubled_or_widened_breaks_it) {
+  const Records records = records_of(mix6_proof());
+  for (const char* kind : {"dominated", "evaluated"}) {
+    const std::size_t at = first(records, "leaf", kind);
+    const auto here = static_cast<std::ptrdiff_t>(at);
+    Records removed = records;
+    removed.erase(removed.begin() + here);
+    EXPECT_EQ(verdict_of(removed), ProofVerdict::broken);
+    Records doubled = records;
+    doubled.insert(doubled.begin() + here, records[at]);
+    EXPECT_EQ(verdict_of(doubled), ProofVerdict::broken);
+    Records widened = records;
+    widened[at]["box"].erase(widened[at]["box"].begin());
+    EXPECT_EQ(verdict_of(widened), ProofVerdict::broken);
+  }
+}
+
+TEST(FrontProof, a_point_that_is_left_out_of_the_front_breaks_it) {
+  Records records = records_of(mix6_proof());
+  records.erase(records.begin() + static_cast<std::ptrdiff_t>(first(records, "front")));
+  EXPECT_EQ(verdict_of(records), ProofVerdict::broken);
+}
+
+TEST(FrontProof, a_formula_that_may_fall_when_a_time_grows_is_no_composition) {
+  Records records = records_of(small_proof());
+  records[first(records, "config")]["objectives"][0] =
+      Json::parse(R"(["scale", -1, ["kernel", 0]])");
+  const FrontProofCheck check = check_front_proof(text_of(records));
+  EXPECT_EQ(check.verdict, ProofVerdict::broken);
+  EXPECT_THAT(check.reason, HasSubstr("may fall"));
+}
+
+TEST(FrontProof, its_bytes_are_what_was_hashed) {
+  std::string text = mix6_proof();
+  text.replace(text.find("by definition"), 13, "by definitioN");
+  EXPECT_EQ(check_front_proof(text).verdict, ProofVerdict::broken);
+}
+
+TEST(FrontProof, truncated_or_of_another_version_it_cannot_be_checked) {
+  const std::string& whole = mix6_proof();
+  for (const std::size_t size : {whole.size() - 1, whole.size() - 100, whole.size() / 2,
+                                 whole.rfind('\n', whole.size() - 2) + 1, std::size_t{0}}) {
+    EXPECT_EQ(check_front_proof(std::string_view(whole).substr(0, size)).verdict,
+              ProofVerdict::unreadable)
+        << size;
+  }
+  Records records = records_of(small_proof());
+  records[0]["version"] = 2;
+  EXPECT_EQ(verdict_of(records), ProofVerdict::unreadable);
+  EXPECT_EQ(check_front_proof("{\"a\": 1}\n").verdict, ProofVerdict::unreadable);
+}
+
+// A second implementation, in another language: its exit code, or nothing without a Python.
+std::optional<int> verdict_of_script(const std::string& proof) {
+  if (std::system("python3 -c 'import sys' > /dev/null 2>&1") != 0) return std::nullopt;
+  const test::ScratchFolder folder;
+  const std::string path = folder / "a.hmproof";
+  std::ofstream(path, std::ios::binary) << proof;
+  const std::string command = "python3 '" HALMARK_PROOF_SCRIPT "' '" + path + "' > /dev/null";
+  return WEXITSTATUS(std::system(command.c_str()));
+}
+
+TEST(FrontProof, is_judged_alike_by_a_second_implementation) {
+  const auto code = verdict_of_script(mix6_proof());
+  if (!code) GTEST_SKIP() << "no python3";
+  EXPECT_EQ(*code, 0);
+  EXPECT_EQ(verdict_of_script(small_proof()), 4);
+  EXPECT_EQ(verdict_of_script(small_proof().substr(0, 500)), 2);
+  const Records small = records_of(small_proof());
+  for (const char* kind : {"dominated", "evaluated", "open", "failed", "constraint"}) {
+    Records removed = small;
+    removed.erase(removed.begin() + static_cast<std::ptrdiff_t>(first(removed, "leaf", kind)));
+    EXPECT_EQ(verdict_of_script(text_of(removed)), 3) << kind;
+  }
+  Records changed = small;
+  changed[first(small, "kernel")]["bound"] = 8.5;
+  EXPECT_EQ(verdict_of_script(text_of(changed)), 3);
+}
+
+// A space of one kernel whose interval comes from the rows of a journal.
+class FrontProofRows : public testing::Test {
+ protected:
+  FrontProofRows() {
+    const auto store = open_store(path_);
+    facts_.run = store->begin_run(test::run_info("plan"));
+    Measurement m = test::numbered_measurement(1);
+    CertifiableProblem problem;
+    problem.domains = {{"choice", {"only"}}};
+    problem.objectives = {{"time", "ns", false}};
+    problem.kernels = {{.key = m.kernel_case.key()}};
+    problem.own_formulas[0] = {formula::kernel(0)};
+    Certifier certifier(std::move(problem), {});
+    facts_.evidence = {{.confidence = 0.75}};
+    for (const int round : {0, 1, 2}) {
+      m.round = round;
+      m.status = Status::ok;
+      m.duration_ns_median = 100 + 10 * round;
+      facts_.evidence[0].rounds.push_back(round);
+      facts_.evidence[0].medians.push_back(m.duration_ns_median);
+      store->append(facts_.run, m);
+    }
+    facts_.is_definition = true;
+    certifier.tell(0, 100, 120);
+    proof_ = proof_text(certifier, make_certificate(certifier), facts_);
+  }
+
+  test::ScratchFolder folder_;
+  std::string path_ = folder_ / "a.db";
+  ProofFacts facts_;
+  std::string proof_;
+};
+
+TEST_F(FrontProofRows, are_compared_with_the_journal) {
+  const FrontProofCheck check = check_front_proof(proof_, path_);
+  EXPECT_EQ(check.verdict, ProofVerdict::holds) << check.reason;
+  EXPECT_TRUE(check.rows_compared);
+  EXPECT_EQ(check.alpha, 0.25);
+}
+
+TEST_F(FrontProofRows, that_are_missing_leave_it_unchecked) {
+  Records records = records_of(proof_);
+  records[first(records, "kernel")]["key"] = "another";
+  EXPECT_EQ(check_front_proof(text_of(records), path_).verdict, ProofVerdict::unreadable);
+  EXPECT_EQ(check_front_proof(text_of(records)).verdict, ProofVerdict::holds);
+}
+
+TEST_F(FrontProofRows, that_say_otherwise_break_it) {
+  const auto store = open_store(path_);
+  Measurement m = test::numbered_measurement(1);
+  m.round = 1;
+  m.status = Status::ok;
+  m.duration_ns_median = 111;
+  store->append(facts_.run, m);
+  EXPECT_EQ(check_front_proof(proof_, path_).verdict, ProofVerdict::broken);
+}
+
+TEST_F(FrontProofRows, fold_to_the_interval_even_without_the_journal) {
+  Records records = records_of(proof_);
+  records[first(records, "kernel")]["medians"][2] = 121.0;
+  EXPECT_EQ(verdict_of(records), ProofVerdict::broken);
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""Checks a front proof (results/schema/front_proof.md) by itself: a second implementation, in
+another language, of what `halmark verify-front` does without a journal.
+
+    verify_front_proof.py PROOF     exit 0 holds, 4 holds with a condition, 3 broken, 2 unreadable
+"""
+import hashlib
+import itertools
+import json
+import math
+import re
+import statistics
+import sys
+
+INFINITY = math.inf
+
+
+class Broken(Exception):
+    pass
+
+
+class Unreadable(Exception):
+    pass
+
+
+def require(holds, record, why):
+    if not holds:
+        raise Broken(f"{record.get('record')} {json.dumps(record, sort_keys=True)[:200]}: {why}")
+
+
+def read(text):
+    if not text.endswith("\n"):
+        raise Unreadable("truncated")
+    lines = text.splitlines()
+    try:
+        records = [json.loads(line) for line in lines]
+    except ValueError as error:
+        raise Unreadable(str(error)) from error
+    head, tail = records[0], records[-1]
+    if head.get("format") != "halmark-front-proof" or head.get("version") != 1:
+        raise Unreadable("no proof of a known version")
+    if tail.get("record") != "trailer":
+        raise Unreadable("no trailer")
+    body = "".join(line + "\n" for line in lines[:-1])
+    require(hashlib.sha256(body.encode()).hexdigest() == tail["sha256"], tail, "hash")
+    return records
+
+
+class Space:
+    def __init__(self, kinds):
+        self.head, self.record = kinds["header"][0], kinds["space"][0]
+        self.domains = self.record["domains"]
+        self.sizes = [len(d["values"]) for d in self.domains]
+        self.index = {d["name"]: i for i, d in enumerate(self.domains)}
+        self.strides = [math.prod(self.sizes[i + 1 :]) for i in range(len(self.sizes))]
+        self.facts = {f["name"]: f for f in kinds.get("fact", [])}
+        self.slots = {s["name"]: s for s in kinds.get("slot", [])}
+        self.values = [[int(v) if re.fullmatch(r"-?\d+", v) else v for v in d["values"]]
+                       for d in self.domains]
+        rules = [c["expression"] for c in self.record["constraints"]]
+        self.rules = [compile(self.python(r), "constraint", "eval") if r else None for r in rules]
+        self.configs = {self.combination(c["at"]): c for c in kinds.get("config", [])}
+        require(len(self.configs) == len(kinds.get("config", [])), self.record, "listed twice")
+        self.common = None
+        if not self.configs:
+            formula = kinds["formula"][0]
+            self.common = [self.compiled(f, formula) for f in formula["objectives"]]
+            self.common_kernels = [k for f in formula["objectives"] for k in self.leaves(f)]
+
+    @staticmethod
+    def python(rule):
+        return re.sub(r"in\s*\{([^}]*)\}", r"in (\1,)", rule)
+
+    def combination(self, levels):
+        return sum(level * stride for level, stride in zip(levels, self.strides))
+
+    def levels(self, c):
+        return [c // stride % size for stride, size in zip(self.strides, self.sizes)]
+
+    def breaks(self, c, rule):
+        if self.rules[rule] is None:
+            return None
+        names = {d["name"]: v[l] for d, v, l in zip(self.domains, self.values, self.levels(c))}
+        return not eval(self.rules[rule], {"__builtins__": {}}, names)
+
+    def valid(self, c):
+        shown = any(self.breaks(c, rule) for rule in range(len(self.rules)))
+        if not self.configs:
+            return not shown
+        require(c not in self.configs or not shown, self.record, "a listed one is not allowed")
+        return c in self.configs
+
+    def front(self, c):
+        return self.configs[c]["front"] if self.configs else 0
+
+    def place(self, table):
+        text = "0"
+        for name in table["over"]:
+            text = f"({text})*{self.sizes[self.index[name]]}+l[{self.index[name]}]"
+        return text
+
+    # Python source of a formula over l (levels) and t (times by kernel); what it may multiply with
+    # are numbers >= 0, so that it cannot fall when a time grows.
+    def source(self, node, record):
+        if isinstance(node, (int, float)):
+            return repr(float(node)), False, node >= 0
+        if isinstance(node, str):
+            table = self.facts[node]
+            return f"facts[{node!r}][{self.place(table)}]", False, min(table["values"]) >= 0
+        name, operands = node[0], node[1:]
+        if name == "kernel":
+            return f"t[{int(operands[0])}]", True, True
+        if name == "slot":
+            table = self.slots[operands[0]]
+            return f"t[slots[{operands[0]!r}][{self.place(table)}]]", True, True
+        parts = [self.source(o, record) for o in operands]
+        text, times, signs = zip(*parts)
+        if name == "sum":
+            return "(0.0+" + "+".join(text) + ")", any(times), all(signs)
+        if name in ("max", "min"):
+            return f"{name}(({','.join(text)},))", any(times), all(signs)
+        if name == "scale":
+            require(not times[0] and signs[0], record, "factor")
+            return f"({text[0]}*{text[1]})", times[1], signs[1]
+        if name == "divide":
+            require(not times[1] and signs[1], record, "divisor")
+            return f"({text[0]}/{text[1]})", times[0], signs[0]
+        require(name == "rate" and not times[0] and signs[0] and signs[1], record, "rate")
+        return f"(-({text[0]}/{text[1]}))", True, False
+
+    def compiled(self, node, record):
+        names = {"facts": {n: f["values"] for n, f in self.facts.items()},
+                 "slots": {n: s["kernels"] for n, s in self.slots.items()}}
+        return eval(f"lambda l,t:{self.source(node, record)[0]}", names)
+
+    def leaves(self, node):
+        if not isinstance(node, list):
+            return []
+        if node[0] in ("kernel", "slot"):
+            return [tuple(node)]
+        return [leaf for operand in node[1:] for leaf in self.leaves(operand)]
+
+    def objectives(self, c, times):
+        formulas = self.common
+        if formulas is None:
+            config = self.configs[c]
+            formulas = [self.compiled(f, config) for f in config["objectives"]]
+        levels = self.levels(c)
+        try:
+            return tuple(f(levels, times) for f in formulas)
+        except ZeroDivisionError:
+            raise Unreadable("a bound of 0 under a rate: not supported here") from None
+
+    def kernels(self, c):
+        read = self.common_kernels if self.common is not None else [
+            k for f in self.configs[c]["objectives"] for k in self.leaves(f)]
+        levels, out = self.levels(c), set()
+        for kind, which in read:
+            if kind == "kernel":
+                out.add(which)
+                continue
+            at = 0
+            for name in self.slots[which]["over"]:
+                at = at * self.sizes[self.index[name]] + levels[self.index[name]]
+            out.add(self.slots[which]["kernels"][at])
+        return sorted(out)
+
+    def box(self, leaf):
+        require(set(leaf["box"]) <= set(self.index), leaf, "unknown domain")
+        axes = []
+        for domain, size, stride in zip(self.domains, self.sizes, self.strides):
+            level = leaf["box"].get(domain["name"])
+            require(level is None or 0 <= level < size, leaf, "outside of the space")
+            axes.append([level * stride] if level is not None
+                        else [i * stride for i in range(size)])
+        return (sum(parts) for parts in itertools.product(*axes))
+
+
+def check_kernels(head, kernels, alarms):
+    units, alpha = head["time_units_per_s"], 0.0
+    for i, k in enumerate(kernels):
+        require(k["id"] == i, k, "order")
+        bound = 0.0
+        for term in k["terms"]:
+            peak = head["peaks"][term["peak"]]
+            require(peak["value"] > 0 and peak["safety"] >= 1, head, "peak")
+            if peak["counts"] == "operations":
+                require(term["amount"] == k["operations"], k, "operations")
+            else:
+                require(0 <= term["amount"] <= k["bytes"], k, "bytes")
+            bound = max(bound, term["amount"] / (peak["value"] * peak["safety"]) * units)
+        require(bound == k["bound"], k, "bound")
+        if "interval" not in k:
+            continue
+        low, high = k["interval"]
+        require(0 < low <= high and low >= bound, k, "interval")
+        n = len(k["medians"])
+        require(n == len(k["rounds"]), k, "rounds")
+        confidence = 1.0 if n == 0 else (1 - 2.0 ** (1 - n) if n < 6 else 0.95)
+        require(k["confidence"] == confidence, k, "confidence")
+        if 2 <= n < 6:
+            require([low, high] == [min(k["medians"]), max(k["medians"])], k, "medians")
+        if n > 0:
+            require(n == 1 or low <= statistics.median(k["medians"]) <= high, k, "medians")
+        alpha += 1 - confidence
+    require(min(alpha, 1.0) == head["alpha"], head, "alpha")
+    last = {}
+    for a in alarms:
+        peak = head["peaks"][a["peak"]]
+        amount = next(t["amount"] for t in kernels[a["kernel"]]["terms"] if t["peak"] == a["peak"])
+        bound = amount / (a["peak_before"] * peak["safety"]) * units
+        require(bound == a["bound"] and a["low"] < bound, a, "no alarm")
+        require(a["peak_after"] == amount / a["low"] * units, a, "peak")
+        require(last.get(a["peak"], a["peak_before"]) == a["peak_before"], a, "chain")
+        last[a["peak"]] = a["peak_after"]
+    for p, value in last.items():
+        require(head["peaks"][p]["value"] == value, head, "peak after alarms")
+
+
+def meets(a, b):
+    return all(x <= y for x, y in zip(a, b))
+
+
+def minimal(vectors):
+    vectors = sorted(set(vectors))
+    return [v for v in vectors if not any(o != v and meets(o, v) for o in vectors)]
+
+
+def gap_of(head, high, bound):
+    gap = 0.0
+    for objective, u, b in zip(head["objectives"], high, bound):
+        if u <= b:
+            continue
+        if objective["sign"] == "maximize":
+            gap = max(gap, b / u - 1 if u < 0 else INFINITY)
+        else:
+            gap = max(gap, u / b - 1 if b > 0 else INFINITY)
+    return gap
+
+
+def check(records):
+    kinds = {}
+    for record in records:
+        kinds.setdefault(record["record"], []).append(record)
+    head, tail = kinds["header"][0], kinds["trailer"][0]
+    kernels = kinds.get("kernel", [])
+    check_kernels(head, kernels, kinds.get("alarm", []))
+    space = Space(kinds)
+    low = [k["interval"][0] if "interval" in k else k["bound"] for k in kernels]
+    high = [k["interval"][1] if "interval" in k else INFINITY for k in kernels]
+    total = math.prod(space.sizes)
+    valid = [space.valid(c) for c in range(total)]
+    lower = {c: space.objectives(c, low) for c in range(total) if valid[c]}
+    require(space.record["combinations"] == total, space.record, "combinations")
+    require(space.record["configurations"] == len(lower), space.record, "configurations")
+
+    leaves = kinds.get("leaf", [])
+    evaluated = {}
+    for leaf in leaves:
+        if "evaluated" not in leaf:
+            continue
+        (c,) = list(space.box(leaf))[:2] if len(list(space.box(leaf))) == 1 else (None,)
+        require(c is not None and valid[c], leaf, "not one configuration")
+        require(all("interval" in kernels[k] for k in space.kernels(c)), leaf, "unmeasured")
+        evaluated[c] = (lower[c], space.objectives(c, high))
+        require(leaf["evaluated"] == [list(p) for p in zip(*evaluated[c])], leaf, "interval")
+
+    seen, count, gap, opens = bytearray(total), dict.fromkeys(("dominated", "failed", "open"), 0), 0.0, []
+    for leaf in leaves:
+        inside = []
+        for c in space.box(leaf):
+            require(not seen[c], leaf, f"combination {c} is in two leaves")
+            seen[c] = 1
+            inside.append(c)
+        ours = [c for c in inside if valid[c]]
+        require(len(ours) == leaf["configurations"], leaf, "count")
+        require(len({space.front(c) for c in ours}) <= 1, leaf, "two fronts")
+        front = space.front(ours[0]) if ours else 0
+        if "constraint" in leaf:
+            require(not ours, leaf, "valid ones left out")
+            for c in inside:
+                found = [space.breaks(c, rule) for rule in leaf["constraint"]]
+                require(any(f is None or f for f in found), leaf, "breaks none")
+        elif "failed" in leaf:
+            require("failed" in kernels[leaf["failed"]], leaf, "did not fail")
+            require(all(leaf["failed"] in space.kernels(c) for c in ours), leaf, "not needed")
+            count["failed"] += len(ours)
+        elif "dominated" in leaf:
+            parts = {}
+            for c in ours:
+                part = space.levels(c)[space.index[leaf["cut"]]] if "cut" in leaf else 0
+                parts[part] = tuple(map(min, parts[part], lower[c])) if part in parts else lower[c]
+            stated = [tuple(b["bound"]) for b in leaf["dominated"]]
+            require(minimal(parts.values()) == stated, leaf, "bounds")
+            for b in leaf["dominated"]:
+                by = b["by"]
+                require(by in evaluated and space.front(by) == front, leaf, "by whom")
+                require(meets(evaluated[by][1], b["bound"]), leaf, "not dominated")
+            count["dominated"] += len(ours)
+        elif "open" in leaf:
+            (stated,) = leaf["open"]
+            bound = tuple(-INFINITY if x is None else x for x in stated["bound"])
+            require(all(lower[c] == bound for c in inside if valid[c]), leaf, "bound")
+            require(len(ours) == len(inside), leaf, "invalid ones inside")
+            own = min((gap_of(head, u, bound) for c, (_, u) in evaluated.items()
+                       if space.front(c) == front), default=INFINITY)
+            require(own == (INFINITY if stated["gap"] is None else stated["gap"]), leaf, "gap")
+            gap = max(gap, own)
+            opens.append((front, bound))
+            count["open"] += len(ours)
+    require(all(seen), space.record, "a combination is in no leaf")
+
+    fronts = kinds.get("front", [])
+    require(sorted(p["config"] for p in fronts) == sorted(evaluated), tail, "front")
+    confirmed = head["composition"]["is"] == "definition"
+    runs = 0
+    for point in fronts:
+        c = point["config"]
+        l, u = evaluated[c]
+        others = [evaluated[o] for o in evaluated if o != c and space.front(o) == space.front(c)]
+        require(not any(meets(o[1], l) for o in others), point, "dominated")
+        require(point["interval"] == [list(p) for p in zip(l, u)], point, "interval")
+        require(point["kernels"] == space.kernels(c), point, "kernels")
+        require(point["front"] == space.front(c), point, "front")
+        lows = [o[0] for o in others] + [b for f, b in opens if f == space.front(c)]
+        certain = not any(meets(o, u) and o != u for o in lows)
+        require(point["class"] == ("certain" if certain else "possible"), point, "class")
+        j = head["run_objective"]
+        if "run" in point and j >= 0:
+            run = point["run"]["interval"]
+            runs += run[0] <= u[j] and run[1] >= l[j]
+    confirmed = confirmed or (head["run_objective"] >= 0 and runs == len(fronts))
+
+    state = "certified" if count["open"] == 0 else (
+        "certified within eps" if gap <= head["eps"] else "open")
+    expected = {"configurations": len(lower), "evaluated": len(evaluated), "state": state,
+                "gap": None if gap == INFINITY else gap, "kernels": len(kernels),
+                "kernels_measured": sum("interval" in k for k in kernels),
+                "alarms": len(kinds.get("alarm", [])), "composition_confirmed": confirmed, **count}
+    for name, value in expected.items():
+        require(tail[name] == value, tail, name)
+    print(f"{len(leaves)} leaves, {len(fronts)} points, {expected['kernels_measured']} of "
+          f"{len(kernels)} kernels, {state}, gap {gap}")
+    return 0 if count["open"] == 0 and confirmed else 4
+
+
+def main():
+    try:
+        with open(sys.argv[1], encoding="utf-8") as file:
+            return check(read(file.read()))
+    except Broken as error:
+        print(f"broken: {error}")
+        return 3
+    except (KeyError, IndexError, TypeError, ValueError, StopIteration) as error:
+        print(f"broken: a record cannot be read: {error!r}")
+        return 3
+    except Unreadable as error:
+        print(f"cannot be checked: {error}")
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
