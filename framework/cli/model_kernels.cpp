@@ -181,8 +181,8 @@ ModelSection kernels_section(const ModelPage& page) {
   const bool is_flow = options.kernel_ms.empty();
   const Source source = source_of(is_flow ? options.kernel_flow : options.kernel_ms,
                                   is_flow ? "--kernel-flow" : "--kernel-ms");
-  const KernelTable table = is_flow ? read_kernel_flow(source.json, source.where)
-                                    : read_kernel_ms(source.json, source.where);
+  const KernelProfile table = is_flow ? read_kernel_flow(source.json, source.where)
+                                      : read_kernel_ms(source.json, source.where);
   const KernelAccount account = account_kernels(table, page.graph, page.device, page.share);
   out.data["kernels"] = kernels_json(account);
   out.text += kernels_text(account);

@@ -12,6 +12,7 @@
 #include "cli/stored_winners.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune_certify.hpp"
+#include "cli/tune_latency.hpp"
 #include "cli/tune_measure.hpp"
 #include "cli/tune_validate.hpp"
 #include "search/sampler.hpp"
@@ -26,6 +27,7 @@ struct Options {
   std::optional<std::uint64_t> seed;
   std::vector<std::string> out;
   CertifySettings certify;
+  LatencyChoice latency;
   std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
 };
 
@@ -35,6 +37,10 @@ std::string command_line(const Options& options) {
   if (options.seed) out += " --seed " + std::to_string(*options.seed);
   if (options.certify.eps > 0) out += fmt::format(" --gap {}", options.certify.eps);
   if (options.takes_defaults) out += " --no-winners";
+  for (std::size_t i = 0; i < options.latency.sources.size(); ++i) {
+    out += (i == 0 ? " --latency " : ",") + options.latency.sources[i];
+  }
+  if (!options.latency.device.empty()) out += " --device-file " + options.latency.device;
   if (!options.validate.empty())
     out += options.validate == "all" ? " --validate=all" : " --validate";
   return out;
@@ -66,6 +72,10 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   if (options.seed) sweep.seed = *options.seed;
   if (!options.certify.proof.empty() && sweep.sampler != certify_sampler) {
     throw refused("--proof is of the sampler certify", {}, "add --sampler certify");
+  }
+  if (const LatencyChoice choice = latency_choice(sweep, options.latency);
+      !choice.sources.empty()) {
+    return tune_by_latency(global, sweep, choice, options.out, command_line(options));
   }
   LocalMachine machine = local_machine();
   if (options.plan_only) {
@@ -145,6 +155,15 @@ Action add_tune(OptionSet& app) {
       ->check(within(1.0, 1e6));
   app.add_option("--seed", o->seed, "Of the sampler and of measuring, instead of the sweep's");
   app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
+  app.add_option("--latency", o->latency.sources,
+                 "Do not measure: search on imported:FILE, interpolated, roofline; trusted in this "
+                 "order")
+      ->delimiter(',');
+  app.add_option("--device-file", o->latency.device,
+                 "With --latency: a known device's id, or a device file");
+  app.add_option("--tables-device", o->latency.tables_device,
+                 "With imported: the device that the tables were measured on, if another");
+  app.add_option("--layout", o->latency.layout, "With imported: what the columns are (*.toml)");
   app.add_option("--validate", o->validate, "Run front points whole: --validate or --validate=all")
       ->expected(0, 1)
       ->default_str("front")

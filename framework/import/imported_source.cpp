@@ -12,7 +12,7 @@ std::size_t ImportedSource::Hash::operator()(const Problem& problem) const {
   return h;
 }
 
-void ImportedSource::add(const KernelTable& table) {
+void ImportedSource::add(const ImportedTable& table) {
   const std::string file = std::filesystem::path(table.name).filename().string();
   for (const KernelSeries& series : table.series) {
     const std::string origin = file + (series.name.empty() ? "" : " " + series.name);

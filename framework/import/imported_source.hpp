@@ -13,7 +13,7 @@ class ImportedSource : public LatencySource {
  public:
   // Series in order: the first that has a problem gives its time; of several rows of one problem in
   // it, the mean.
-  void add(const KernelTable& table);
+  void add(const ImportedTable& table);
 
   void require(std::span<const KernelCase>) override {}
   // Provenance imported; low and high are the time itself, because a table states no spread, and

@@ -82,7 +82,7 @@ class Reader {
     out_.rows = table.rows();
   }
 
-  KernelTable read() {
+  ImportedTable read() {
     for (std::size_t i = 0; i < table_.rows(); ++i) {
       const Row row(table_, layout_, columns_, i);
       if (layout_.form == TableForm::plain) add_plain(row, i);
@@ -244,7 +244,7 @@ class Reader {
   const TableLayout& layout_;
   std::vector<std::size_t> columns_, series_columns_;
   std::size_t time_ = 0;
-  KernelTable out_;
+  ImportedTable out_;
   std::map<std::string, std::vector<LatencyPoint>> points_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>,
            std::int64_t>
@@ -253,11 +253,11 @@ class Reader {
 
 }  // namespace
 
-KernelTable kernel_table(const CsvTable& table, const TableLayout& layout) {
+ImportedTable kernel_table(const CsvTable& table, const TableLayout& layout) {
   return Reader(table, layout).read();
 }
 
-KernelTable read_kernel_table(const std::string& path, const std::string& layout_path) {
+ImportedTable read_kernel_table(const std::string& path, const std::string& layout_path) {
   const CsvTable table = CsvTable::read(path);
   if (!layout_path.empty()) return kernel_table(table, read_layout(layout_path));
   const auto layout = known_layout(table);

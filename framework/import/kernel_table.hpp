@@ -17,7 +17,7 @@ struct KernelSeries {
   std::vector<LatencyPoint> points;
 };
 
-struct KernelTable {
+struct ImportedTable {
   std::string name;  // file
   std::vector<KernelSeries> series;
   std::map<std::string, std::size_t> skipped;  // reason -> rows
@@ -27,9 +27,9 @@ struct KernelTable {
 // Throws Error (exit 2) with file:line for a field that is no number, a time that is not positive
 // and finite, a problem that its contract refuses. Rows of a data type or distribution that no
 // contract knows are skipped and counted.
-KernelTable kernel_table(const CsvTable& table, const TableLayout& layout);
+ImportedTable kernel_table(const CsvTable& table, const TableLayout& layout);
 
 // `layout_path` empty: the built-in layout that fits. Throws Error (exit 2) when none does.
-KernelTable read_kernel_table(const std::string& path, const std::string& layout_path = {});
+ImportedTable read_kernel_table(const std::string& path, const std::string& layout_path = {});
 
 }  // namespace halmark

@@ -30,7 +30,7 @@ KernelBucket bucket_of(BindingStatus status) {
 
 class RowAccount {
  public:
-  RowAccount(const KernelTime& time, const KernelBinding& binding, const OperatorGraph& graph,
+  RowAccount(const ProfiledKernel& time, const KernelBinding& binding, const OperatorGraph& graph,
              const std::optional<Device>& device, ShardShare share)
       : binding_(binding), graph_(graph), device_(device), share_(share) {
     out_.time = time;
@@ -225,7 +225,7 @@ std::string_view kernel_bucket_name(KernelBucket bucket) {
   return "";
 }
 
-KernelAccount account_kernels(const KernelTable& table, const OperatorGraph& graph,
+KernelAccount account_kernels(const KernelProfile& table, const OperatorGraph& graph,
                               const std::optional<Device>& device, ShardShare share) {
   KernelAccount out;
   for (const KernelLayer& layer : table.layers) {

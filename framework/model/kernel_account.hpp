@@ -21,7 +21,7 @@ enum class KernelBucket { assigned, overhead, unknown };
 std::string_view kernel_bucket_name(KernelBucket bucket);
 
 struct AccountedKernel {
-  KernelTime time;
+  ProfiledKernel time;
   std::string layer_type;
   std::string layer_where;
   BindingStatus status = BindingStatus::unknown;
@@ -55,7 +55,7 @@ struct KernelAccount {
 
 // Conserves time: assigned + overhead + unknown = total, exactly. `device` absent = no peaks, and
 // every row says so. FLOPs come from the graph's contracts or the row itself, never from durations.
-KernelAccount account_kernels(const KernelTable& table, const OperatorGraph& graph,
+KernelAccount account_kernels(const KernelProfile& table, const OperatorGraph& graph,
                               const std::optional<Device>& device, ShardShare share);
 
 }  // namespace halmark

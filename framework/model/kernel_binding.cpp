@@ -46,7 +46,7 @@ class Binder {
 
  private:
   const Operator& op(std::int32_t i) const { return graph_.operators[static_cast<std::size_t>(i)]; }
-  const KernelTime& row(std::size_t i) const { return layer_.kernels[i]; }
+  const ProfiledKernel& row(std::size_t i) const { return layer_.kernels[i]; }
 
   // Everything up to the residual after attention, or to the last operator that says it belongs to
   // attention, is the attention half.

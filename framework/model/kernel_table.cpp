@@ -125,10 +125,10 @@ std::optional<Dtype> read_dtype(const Entry& row) {
                 suggestion(text, names));
 }
 
-KernelTime read_row(const Entry& row) {
+ProfiledKernel read_row(const Entry& row) {
   row.refuse_slips({"name", "simplified_name", "category", "half", "dur_us", "operator", "shape",
                     "dtype", "flops", "bytes", "count"});
-  KernelTime out{.where = row.where()};
+  ProfiledKernel out{.where = row.where()};
   out.name = row.text("name");
   if (out.name.empty()) out.name = row.text("simplified_name");
   out.category = row.text("category");
@@ -170,7 +170,7 @@ void check_summary(const Json& summary, const KernelLayer& layer) {
   const std::string where = layer.where + ".category_summary";
   if (!summary.is_object()) throw refused("must be an object", where);
   std::map<std::string, CategorySum> sums;
-  for (const KernelTime& row : layer.kernels) {
+  for (const ProfiledKernel& row : layer.kernels) {
     sums[row.category].duration_ps += row.duration_ps;
     sums[row.category].count += row.count;
   }
@@ -208,7 +208,7 @@ void check_total(const KernelLayer& layer) {
 }
 
 // Sums stay exact: their size is checked as they grow.
-void add_kernel(KernelTime row, KernelLayer& layer, std::int64_t& sum_ps) {
+void add_kernel(ProfiledKernel row, KernelLayer& layer, std::int64_t& sum_ps) {
   sum_ps += row.duration_ps;
   layer.kernels.push_back(std::move(row));
   if (layer.kernels.size() > kernels_max) {
@@ -241,12 +241,12 @@ KernelLayer read_layer(const Json& json, const std::string& where) {
 
 std::int64_t KernelLayer::kernels_ps() const {
   std::int64_t out = 0;
-  for (const KernelTime& kernel : kernels) out += kernel.duration_ps;
+  for (const ProfiledKernel& kernel : kernels) out += kernel.duration_ps;
   return out;
 }
 
-KernelTable read_kernel_flow(const Json& json, std::string_view where) {
-  KernelTable out;
+KernelProfile read_kernel_flow(const Json& json, std::string_view where) {
+  KernelProfile out;
   if (!json.is_object() || !json.contains("layers")) {
     out.layers.push_back(read_layer(json, std::string(where)));
     return out;
@@ -263,7 +263,7 @@ KernelTable read_kernel_flow(const Json& json, std::string_view where) {
   return out;
 }
 
-KernelTable read_kernel_ms(const Json& json, std::string_view where) {
+KernelProfile read_kernel_ms(const Json& json, std::string_view where) {
   KernelLayer layer{.where = std::string(where)};
   const Entry entry(json, layer.where);
   std::int64_t sum_ps = 0;

@@ -19,7 +19,7 @@ inline constexpr double ps_per_us = 1e6;
 
 enum class LayerHalf { unstated, attention, feed_forward };
 
-struct KernelTime {
+struct ProfiledKernel {
   std::string where;  // "flow.json: layers[0].kernels[3]"
   std::string name;
   std::string category;
@@ -42,12 +42,12 @@ struct KernelLayer {
   std::optional<std::int64_t> compress_ratio;  // DeepSeek-V4: 0, 4 or 128
   std::optional<std::int64_t> cached;          // tokens in the cache before this step
   std::optional<std::int64_t> total_ps;        // stated; what no row covers is overhead
-  std::vector<KernelTime> kernels;
+  std::vector<ProfiledKernel> kernels;
 
   std::int64_t kernels_ps() const;
 };
 
-struct KernelTable {
+struct KernelProfile {
   std::vector<KernelLayer> layers;
 };
 
@@ -60,9 +60,9 @@ struct KernelTable {
 // "count". Throws Error (exit 2): malformed, negative or absent times, a summary that is more than
 // 0.1 % away from its rows (summary_mismatch), a slip of the pen in a key. Other keys are left
 // alone: profilers write more than this.
-KernelTable read_kernel_flow(const Json& json, std::string_view where);
+KernelProfile read_kernel_flow(const Json& json, std::string_view where);
 
 // A flat object category -> milliseconds of one layer.
-KernelTable read_kernel_ms(const Json& json, std::string_view where);
+KernelProfile read_kernel_ms(const Json& json, std::string_view where);
 
 }  // namespace halmark

@@ -55,7 +55,13 @@ Sweep read(const TomlTable& root, std::string_view where) {
   out.model_where = root.where("model");
   out.backend = root.string_or("backend", out.backend);
   out.device = root.string_or("device", out.device);
-  out.precisions = root.choices("dtypes", known_precisions());
+  out.served = read_served_load(root);
+  out.serving_devices = read_serving_devices(root);
+  if (root.has("latency")) {
+    out.latency = root.strings("latency");
+    out.latency_where = root.where("latency");
+  }
+  out.precisions = root.choices("dtypes", out.served ? served_precisions() : known_precisions());
   out.strategies = root.has("strategies") ? root.choices("strategies", strategies) : strategies;
   if (root.has("shards")) out.shards = root.integers("shards", 1, 4096);
   if (root.has("routing_skew")) {
@@ -66,13 +72,18 @@ Sweep read(const TomlTable& root, std::string_view where) {
   out.trials = root.integer_or("trials", 0, 10'000'000, out.trials);
   out.seed = static_cast<std::uint64_t>(root.integer_or("seed", 0, INT64_MAX, 1));
   out.budget_s = root.number_or("budget_s", 1, 1e6, out.budget_s);
-  const std::vector<std::string> wanted =
-      root.has("objectives") ? root.choices("objectives", objectives) : objectives;
-  for (const std::string& name : wanted) {
-    out.objectives.push_back(*parse_objective(name));
-  }
-  for (const TomlTable& table : root.tables("workload")) {
-    out.workloads.push_back(read_workload(table));
+  if (!out.served) {
+    const std::vector<std::string> wanted =
+        root.has("objectives") ? root.choices("objectives", objectives) : objectives;
+    for (const std::string& name : wanted) {
+      out.objectives.push_back(*parse_objective(name));
+    }
+    for (const TomlTable& table : root.tables("workload")) {
+      out.workloads.push_back(read_workload(table));
+    }
+  } else if (root.has("workload")) {
+    throw refused("[[workload]] stands beside [request]", root.where("workload"),
+                  "steps or requests: keep one of them");
   }
   if (const auto table = root.table("measure")) read_measure(*table, out.measure);
   if (const auto table = root.table("validate")) {
@@ -80,9 +91,9 @@ Sweep read(const TomlTable& root, std::string_view where) {
     out.validate_budget_s = table->number_or("budget_s", 1, 1e6, out.validate_budget_s);
   }
   root.finish();
-  if (out.workloads.empty()) {
+  if (out.workloads.empty() && !out.served) {
     throw refused("no [[workload]] is given", std::string(where),
-                  "add one with phase, batch and context");
+                  "add one with phase, batch and context, or a [request]");
   }
   return out;
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/deployment.hpp"
+#include "plan/served_load.hpp"
 
 namespace halmark {
 
@@ -40,7 +42,7 @@ struct Sweep {
   std::vector<SweepWorkload> workloads;
   std::int64_t routing_skew = 0;  // of mixtures of experts; see Workload
   std::string routing_skew_where;
-  std::vector<Objective> objectives;  // in order of printing
+  std::vector<Objective> objectives;  // in order of printing; of steps, see `served`
   std::string sampler = "grid";
   std::int64_t trials = 0;  // 0 = the whole space
   std::uint64_t seed = 1;
@@ -48,6 +50,10 @@ struct Sweep {
   MeasureSettings measure;
   std::int64_t validate_points = 6;
   double validate_budget_s = 40;
+  std::optional<ServedLoad> served;  // [request]; then there is no [[workload]]
+  ServingDevices serving_devices;    // of latencies that are not measured here
+  std::vector<std::string> latency;  // sources in order of trust; empty = measured here
+  std::string latency_where;
 };
 
 // Throws Error (exit 2) with file:line:column for an unknown key, a wrong type or an impossible

@@ -94,6 +94,10 @@ std::string report_markdown(const RunReport& report);
 // front point. Inline SVG, readable without script.
 std::string report_html(const RunReport& report);
 
+// Writes `text` to a temporary name in the same folder, then renames. Throws Error (exit 1) naming
+// the path for a storage error.
+void write_whole_file(const std::string& text, const std::string& path);
+
 // Writes by suffix (.json .csv .md .html) to a temporary name in the same folder, then renames.
 // Throws Error: exit 2 for an unknown suffix, exit 1 naming the path for a storage error.
 void write_report(const RunReport& report, const std::string& path);

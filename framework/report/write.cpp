@@ -86,11 +86,14 @@ class TemporaryFile {
 
 }  // namespace
 
-void write_report(const RunReport& report, const std::string& path) {
-  const std::string text = format_of(path).render(report);
+void write_whole_file(const std::string& text, const std::string& path) {
   TemporaryFile file(path);
   file.write(text);
   file.publish();
+}
+
+void write_report(const RunReport& report, const std::string& path) {
+  write_whole_file(format_of(path).render(report), path);
 }
 
 }  // namespace halmark

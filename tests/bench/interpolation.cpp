@@ -113,7 +113,7 @@ void check_table(Figures& figures, const std::filesystem::path& file) {
     note(name + ": no known " + (layout ? "device in its name" : "layout"));
     return;
   }
-  const KernelTable read = kernel_table(csv, *layout);
+  const ImportedTable read = kernel_table(csv, *layout);
   for (const auto& [reason, rows] : read.skipped) {
     note(name + ": " + std::to_string(rows) + " rows skipped: " + reason);
   }

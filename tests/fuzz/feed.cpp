@@ -49,7 +49,7 @@ void build(const ModelSpec& spec, const Workload& workload) {
   if (const auto* graph = std::get_if<OperatorGraph>(&built)) (void)memory_use(*graph);
 }
 
-void account(const KernelTable& table) {
+void account(const KernelProfile& table) {
   const KernelAccount out = account_kernels(table, small_graph(), small_device(), {});
   if (out.assigned_ps + out.overhead_ps + out.unknown_ps != out.total_ps) {
     throw std::logic_error("time is not conserved");

@@ -16,7 +16,7 @@ namespace {
 using test::error_of;
 using testing::HasSubstr;
 
-KernelTable table_of(const std::string& text) {
+ImportedTable table_of(const std::string& text) {
   const CsvTable csv = CsvTable::parse(text, "t.csv");
   return kernel_table(csv, known_layout(csv).value());
 }
@@ -26,7 +26,7 @@ std::string refusal_of(const std::string& text) {
 }
 
 TEST(KernelTable, gemm_rows_are_milliseconds_of_a_stored_weight) {
-  const KernelTable table = table_of(
+  const ImportedTable table = table_of(
       "gemm_dtype,m,n,k,latency\nbfloat16,17,4096,512,0.015\nfp8,1,32,64,0.002\n"
       "fp8_block,1,32,64,0.003\n");
   ASSERT_EQ(table.series.size(), 3u);
@@ -45,7 +45,7 @@ TEST(KernelTable, gemm_rows_are_milliseconds_of_a_stored_weight) {
 }
 
 TEST(KernelTable, a_decode_step_sees_its_own_key_too) {
-  const KernelTable table = table_of(
+  const ImportedTable table = table_of(
       "batch_size,num_heads,num_key_value_heads,head_dim,window_size,kv_cache_dtype,step,latency\n"
       "4,32,8,128,0,bfloat16,1023,0.02\n");
   const Params& params = table.series.at(0).points.at(0).problem.params;
@@ -54,7 +54,7 @@ TEST(KernelTable, a_decode_step_sees_its_own_key_too) {
 }
 
 TEST(KernelTable, a_fused_row_of_experts_is_shared_out_by_flops) {
-  const KernelTable table = table_of(
+  const ImportedTable table = table_of(
       "kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,"
       "moe_ep_size,distribution,latency\n"
       "cutlass,bfloat16,64,4096,1536,8,128,2,4,power_law_1.2,0.3\n");
@@ -72,7 +72,7 @@ TEST(KernelTable, a_fused_row_of_experts_is_shared_out_by_flops) {
 }
 
 TEST(KernelTable, a_message_is_counted_in_elements_and_gathered_sizes_are_of_all_ranks) {
-  const KernelTable table = table_of(
+  const ImportedTable table = table_of(
       "op_name,nccl_dtype,num_gpus,message_size,latency\nall_gather,half,4,1024,0.01\n"
       "all_reduce,int8,4,1024,0.01\nalltoall,half,4,1024,0.01\n");
   const auto& points = table.series.at(0).points;
@@ -95,7 +95,7 @@ TEST(KernelTable, faults_name_file_and_line) {
 }
 
 TEST(KernelTable, rows_of_unknown_types_are_counted) {
-  const KernelTable table =
+  const ImportedTable table =
       table_of("gemm_dtype,m,n,k,latency\nbfloat16,1,2,3,1\nint9,1,2,3,1\nint9,1,2,4,1\n");
   EXPECT_EQ(table.rows, 3u);
   EXPECT_EQ(table.skipped.at("no data type 'int9'"), 2u);
@@ -126,7 +126,7 @@ TEST(ImportedSource, knows_exact_problems_and_says_whose_they_are) {
 TEST(KernelTable, published_tables_read_whole) {
   const std::filesystem::path folder = HALMARK_SHARED_DATA "/kernels";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "data not found: " << folder;
-  const KernelTable gemm = read_kernel_table(folder / "gemm_h100_trtllm_1.3.0rc20.csv.gz");
+  const ImportedTable gemm = read_kernel_table(folder / "gemm_h100_trtllm_1.3.0rc20.csv.gz");
   EXPECT_EQ(gemm.rows, 100'668u);
   EXPECT_TRUE(gemm.skipped.empty());
   EXPECT_EQ(read_kernel_table(folder / "nccl_h100_2.29.2.csv").rows, 504u);

@@ -45,7 +45,7 @@ std::string refusal_of(const std::string& text) {
 TEST(TableLayout, a_file_names_columns_constants_and_the_unit) {
   const CsvTable csv = CsvTable::parse("lib,rows,type,t\nx,3,f32,2.5\n", "t.csv");
   EXPECT_FALSE(known_layout(csv));
-  const KernelTable table = kernel_table(csv, parse_layout(own, "l.toml"));
+  const ImportedTable table = kernel_table(csv, parse_layout(own, "l.toml"));
   ASSERT_EQ(table.series.size(), 1u);
   EXPECT_EQ(table.series[0].name, "x");
   const LatencyPoint& point = table.series[0].points.at(0);

@@ -273,7 +273,7 @@ TEST(KernelAccount, every_row_has_the_peak_of_its_own_type) {
 
 TEST(KernelAccount, totals_of_a_category_are_all_its_operators) {
   const OperatorGraph graph = qwen_graph();
-  const KernelTable table =
+  const KernelProfile table =
       read_kernel_ms(parse_json(R"({"gemm_bf16": 0.010, "moe": 0.03, "allreduce": 0.02,
                                     "attention": 0.006, "rmsnorm": 0.008, "other": 0.001})",
                                 "k"),
@@ -309,7 +309,7 @@ TEST(KernelAccount, a_table_is_of_one_layer_and_says_which) {
 
 TEST(KernelAccount, without_a_device_or_a_peak_nothing_is_invented) {
   const OperatorGraph graph = qwen_graph();
-  const KernelTable table = read_kernel_flow(
+  const KernelProfile table = read_kernel_flow(
       parse_json(R"({"kernels": [{"category": "gemm_bf16", "operator": "q_proj", "dur_us": 4}]})",
                  "f"),
       "f");
@@ -340,12 +340,12 @@ TEST(KernelAccount, time_is_conserved_over_random_tables) {
   const auto below = [&](std::size_t n) { return random() % n; };
   const auto categories = all_kernel_categories();
   for (int repetition = 0; repetition < 300; ++repetition) {
-    KernelTable table;
+    KernelProfile table;
     std::int64_t sum_ps = 0;
     for (std::size_t l = 0; l <= below(3); ++l) {
       KernelLayer layer{.where = "t"};
       for (std::size_t k = 0; k <= below(40); ++k) {
-        KernelTime row{.category = "nonsense", .half = static_cast<LayerHalf>(below(3))};
+        ProfiledKernel row{.category = "nonsense", .half = static_cast<LayerHalf>(below(3))};
         if (below(8) != 0) row.category = categories[below(categories.size())].name;
         row.duration_ps = 1 + static_cast<std::int64_t>(below(1'000'000'000));
         row.count = 1 + static_cast<std::int64_t>(below(4));
@@ -364,7 +364,7 @@ TEST(KernelAccount, time_is_conserved_over_random_tables) {
     EXPECT_EQ(a.total_ps, sum_ps);
     std::size_t rows = 0;
     for (const KernelLayer& layer : table.layers) {
-      for (const KernelTime& row : layer.kernels) {
+      for (const ProfiledKernel& row : layer.kernels) {
         EXPECT_EQ(a.rows[rows].time.category, row.category);
         EXPECT_EQ(a.rows[rows++].time.duration_ps, row.duration_ps);
       }

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-KernelTable flow(std::string_view text) {
+KernelProfile flow(std::string_view text) {
   return read_kernel_flow(parse_json(text, "flow.json"), "flow.json");
 }
 
@@ -22,7 +22,7 @@ std::string refusal(std::string_view text) {
 }
 
 TEST(KernelTable, the_public_format_is_read_whole) {
-  const KernelTable table = flow(R"({
+  const KernelProfile table = flow(R"({
     "metadata": {"layer_id": 5, "compress_ratio": 4, "total_dur_us": 30.5, "tool": "x"},
     "kernels": [
       {"name": "nvjet", "simplified_name": "n", "category": "gemm_fp8", "half": "attn", "dur_us": 10.25},
@@ -45,7 +45,7 @@ TEST(KernelTable, the_public_format_is_read_whole) {
 }
 
 TEST(KernelTable, the_extended_format_has_layers_bindings_precisions_and_counts) {
-  const KernelTable table = flow(R"({"layers": [
+  const KernelProfile table = flow(R"({"layers": [
     {"metadata": {"layer_type": "decoder", "cached": 4095}, "kernels": [
       {"category": "gemm", "dur_us": 1, "operator": ["q_proj", "kv_proj"], "dtype": "fp8",
        "shape": [1, 2, 3], "count": 2, "flops": 12, "bytes": 34.5}]},
@@ -53,7 +53,7 @@ TEST(KernelTable, the_extended_format_has_layers_bindings_precisions_and_counts)
   ASSERT_EQ(table.layers.size(), 2u);
   EXPECT_EQ(table.layers[0].layer_type, "decoder");
   EXPECT_EQ(table.layers[0].cached, 4095);
-  const KernelTime& row = table.layers[0].kernels[0];
+  const ProfiledKernel& row = table.layers[0].kernels[0];
   EXPECT_THAT(row.operators, ElementsAre("q_proj", "kv_proj"));
   EXPECT_EQ(row.dtype, Dtype::f8_e4m3fn);
   EXPECT_THAT(row.shape.value(), ElementsAre(1, 2, 3));
@@ -64,7 +64,7 @@ TEST(KernelTable, the_extended_format_has_layers_bindings_precisions_and_counts)
 }
 
 TEST(KernelTable, milliseconds_per_category_are_totals) {
-  const KernelTable table =
+  const KernelProfile table =
       read_kernel_ms(parse_json(R"({"gemm_bf16": 0.5, "moe": 1e-3})", "k"), "k");
   ASSERT_EQ(table.layers.size(), 1u);
   ASSERT_EQ(table.layers[0].kernels.size(), 2u);

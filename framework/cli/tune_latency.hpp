@@ -1,0 +1,22 @@
+// halmark tune --latency: searches on times that others measured or a device's roofline gives,
+// without the device. Nothing is written to the database; every figure says where it is from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/latency_sources.hpp"
+#include "plan/sweep.hpp"
+
+namespace halmark::cli {
+
+// The sweep's own choice where the command line makes none.
+LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given);
+
+// Of a sweep with [request], or of steps. Files of `out` are written by suffix.
+CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
+                              const LatencyChoice& choice, const std::vector<std::string>& out,
+                              const std::string& command);
+
+}  // namespace halmark::cli

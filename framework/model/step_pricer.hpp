@@ -1,0 +1,134 @@
+// StepPricer: prices many deployments of one model by sharing what they have in common. The same
+// sums as Composer makes, to rounding, for sources whose times follow from the operator alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/device.hpp"
+#include "model/composer.hpp"
+#include "model/graph.hpp"
+#include "model/memory.hpp"
+
+namespace halmark {
+
+// How a step's operators are summed: per layer type, and there those apart whose problem follows
+// from the number of tokens alone, whatever sequences they belong to.
+struct LayerSums {
+  KernelTime of_tokens, of_sequences;
+  KernelTime total() const;
+};
+
+// What stages execute per micro-batch, without repetitions.
+struct StageShape {
+  std::vector<double> counts;  // per layer type
+  bool has_head = false;
+  std::int32_t first_stage = 0;  // with this shape
+  std::int64_t stages = 1;       // that have it
+};
+
+struct StageMemory {
+  std::int64_t weight_bytes = 0, kv_bytes_per_sequence = 0;
+  bool has_head = false;
+  std::int64_t stages = 1;  // that are alike
+};
+
+// Of the matmul FLOPs of all operators at the peaks of one whole device; nothing when one is
+// missing.
+std::optional<double> ideal_device_ns(const OperatorGraph& graph, const Device& device);
+
+// One thread. Keeps a reference to `spec`.
+class StepPricer {
+ public:
+  // Time of one execution of an operator's local problem; is_known = false where there is none.
+  using TimeOf = std::function<KernelTime(const Operator&)>;
+  // `peaks`: what MFU is judged by, whole devices; null = no MFU.
+  StepPricer(const ModelSpec& spec, TimeOf time_of, const Device* peaks, std::int64_t routing_skew);
+
+  // A parallel layout in one precision, checked once. Same arguments, same number.
+  using Layout = std::int32_t;
+  Layout layout(const Parallel& parallel, const Precision& precision);
+  // Why no batch of this layout is possible; nothing when one is.
+  const std::optional<Refusal>& refusal(Layout layout) const;
+  const Parallel& parallel(Layout layout) const;
+
+  // One step of `batch` sequences over the whole deployment. Nothing when dp x pp does not divide
+  // the batch or a kernel has no time; see refusal() for the rest.
+  std::optional<Price> price(Layout layout, Phase phase, std::int64_t batch,
+                             std::int64_t new_tokens, std::int64_t context);
+
+  // Sums of one micro-batch of `sequences` on one rank, per layer type. The reference
+  // stays valid.
+  const std::vector<LayerSums>& sums(Layout layout, Phase phase, std::int64_t sequences,
+                                     std::int64_t new_tokens, std::int64_t context);
+  // Handing the activations of a micro-batch over to the next stage; zero with one stage.
+  KernelTime hand_over(Layout layout, std::int64_t tokens);
+  const std::vector<StageShape>& stages(Layout layout) const;
+  std::int32_t head_type() const { return head_type_; }          // into sums; -1 = none
+  std::int32_t pipeline_type() const { return pipeline_type_; }  // likewise
+
+  // Of the distinct stages, on one rank; sequences of `context` tokens.
+  const std::vector<StageMemory>& stage_memory(Layout layout, std::int64_t context);
+  // Activations of a step of `tokens` tokens of one sequence, one row of logits included.
+  std::int64_t activation_bytes(Layout layout, std::int64_t tokens);
+
+  std::size_t graphs_built() const { return graphs_built_; }
+
+ private:
+  // Layouts whose operators are alike on one rank, except for the pipeline's own.
+  struct RankClass {
+    Parallel parallel;  // the smallest deployment of the class
+    Precision precision;
+    std::vector<bool> is_of_tokens = {};  // per operator of a decode graph
+    std::vector<bool> is_of_tokens_in_prefill = {};
+    std::map<std::int64_t, std::int64_t> activations = {};  // tokens -> bytes
+  };
+  struct LayoutFacts {
+    Parallel parallel;
+    std::int32_t rank_class = 0;
+    std::int32_t stages = 0;  // into stage_shapes_
+    std::optional<Refusal> refusal = {};
+  };
+  struct SumKey {
+    std::int32_t rank_class;
+    Phase phase;
+    std::int64_t sequences, new_tokens, context;
+    bool operator==(const SumKey&) const = default;
+  };
+  struct SumKeyHash {
+    std::size_t operator()(const SumKey& key) const;
+  };
+  struct Sums {
+    std::vector<LayerSums> types;
+    std::optional<double> ideal_device_ns = {};  // of the whole micro-batch: FLOPs over one peak
+  };
+
+  std::int32_t rank_class(const Parallel& parallel, const Precision& precision);
+  std::int32_t stages_of(int pp);
+  OperatorGraph graph(const RankClass& rank_class, Phase phase, std::int64_t sequences,
+                      std::int64_t new_tokens, std::int64_t context, int pp = 1);
+  void sort_operators(RankClass& rank_class);
+  const Sums& sums_of(const SumKey& key);
+
+  const ModelSpec& spec_;
+  TimeOf time_of_;
+  const Device* peaks_;
+  std::int64_t routing_skew_;
+  std::int32_t head_type_ = -1, pipeline_type_ = -1;
+  std::vector<RankClass> classes_;
+  std::vector<LayoutFacts> layouts_;
+  std::map<std::pair<Parallel, Precision>, Layout> layout_index_;
+  std::vector<std::vector<StageShape>> stage_shapes_;
+  std::map<int, std::int32_t> stage_index_;  // by pp
+  std::unordered_map<SumKey, Sums, SumKeyHash> sums_;
+  std::map<std::tuple<std::int32_t, int, std::int64_t>, KernelTime> hand_overs_;
+  std::map<std::pair<Layout, std::int64_t>, std::vector<StageMemory>> memories_;
+  std::size_t graphs_built_ = 0;
+};
+
+}  // namespace halmark

@@ -1,0 +1,113 @@
+#include "plan/served_load.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::int64_t tokens_max = 1 << 22;
+constexpr std::int64_t concurrency_max = 65536;
+
+std::vector<std::string> objective_names() {
+  std::vector<std::string> out = {"latency", "throughput"};
+  for (const ServingObjective o : serving_objectives()) {
+    out.emplace_back(serving_objective_name(o));
+  }
+  return out;
+}
+
+std::vector<ServiceLevel> read_levels(const TomlTable& table) {
+  std::vector<ServiceLevel> out;
+  for (const ServiceLevelKey& key : service_level_keys()) {
+    if (!table.has(key.key)) continue;
+    out.push_back({.objective = key.objective,
+                   .limit = table.number(key.key, 1e-12, 1e15) * key.unit,
+                   .where = table.where(key.key)});
+  }
+  return out;
+}
+
+// What only requests have, in a sweep without any.
+void refuse_without_request(const TomlTable& root) {
+  if (const auto slo = root.table("slo")) {
+    throw refused("[slo] is given, but no [request]", root.where("slo"),
+                  "state input_tokens, output_tokens and concurrency of the requests");
+  }
+  if (!root.has("objectives")) return;
+  for (const std::string& name : root.strings("objectives")) {
+    const auto objective = parse_serving_objective(name);
+    const bool is_of_steps = name == "latency" || name == "throughput" || name == "memory";
+    if (!objective || is_of_steps) continue;
+    throw refused("objective '" + name + "' is one of requests, and no [request] is given",
+                  root.where("objectives"), "add [request], or take latency, throughput, memory");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> served_precisions() { return {"f32", "bf16", "int8", "fp8"}; }
+
+Precision served_precision(std::string_view name) {
+  if (name == "f32") return {.name = "f32"};
+  const bool is_int8 = name == "int8", is_fp8 = name == "fp8";
+  const Dtype linear = is_int8 ? Dtype::s8 : is_fp8 ? Dtype::f8_e4m3fn : Dtype::bf16;
+  return {.name = std::string(name),
+          .linear = linear,
+          .head = is_int8 ? Dtype::s8 : Dtype::bf16,
+          .attention = Dtype::bf16,
+          .kv_cache = Dtype::bf16,
+          .activation = Dtype::bf16};
+}
+
+std::optional<ServedLoad> read_served_load(const TomlTable& root) {
+  const auto table = root.table("request");
+  if (!table) {
+    refuse_without_request(root);
+    return std::nullopt;
+  }
+  ServedLoad out;
+  out.request = {.input_tokens = table->integer("input_tokens", 1, tokens_max),
+                 .output_tokens = table->integer("output_tokens", 1, tokens_max)};
+  out.concurrency = table->integers("concurrency", 1, concurrency_max);
+  out.token_budgets = table->has("token_budget") ? table->integers("token_budget", 1, tokens_max)
+                                                 : std::vector<std::int64_t>{8192};
+  const std::vector<std::string> modes =
+      table->has("modes") ? table->choices("modes", {"aggregated", "disaggregated"})
+                          : std::vector<std::string>{"aggregated"};
+  for (const std::string& mode : modes) {
+    out.modes.push_back(mode == "aggregated" ? ServingMode::aggregated
+                                             : ServingMode::disaggregated);
+  }
+  const std::vector<std::string> wanted =
+      root.has("objectives") ? root.choices("objectives", objective_names())
+                             : std::vector<std::string>{"ttft", "tpot", "tokens_per_s_per_device"};
+  for (const std::string& name : wanted) {
+    const ServingObjective objective = *parse_serving_objective(name);
+    if (std::ranges::find(out.objectives, objective) == out.objectives.end()) {
+      out.objectives.push_back(objective);
+    }
+  }
+  if (const auto slo = root.table("slo")) out.levels = read_levels(*slo);
+  return out;
+}
+
+ServingDevices read_serving_devices(const TomlTable& root) {
+  ServingDevices out;
+  if (root.has("device_file")) {
+    out.file = root.string("device_file");
+    out.file_where = root.where("device_file");
+  }
+  if (root.has("network_gb_per_s")) {
+    out.network_bytes_per_s = root.number("network_gb_per_s", 1e-3, 1e6) * 1e9;
+  }
+  if (root.has("usd_per_device_hour")) {
+    out.usd_per_device_hour = root.number("usd_per_device_hour", 1e-6, 1e6);
+  }
+  out.memory_fraction = root.number_or("memory_fraction", 0.01, 1, out.memory_fraction);
+  return out;
+}
+
+}  // namespace halmark

@@ -1,0 +1,43 @@
+// What a sweep asks of a served model: [request], [slo] and the facts of its devices.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/serving.hpp"
+#include "plan/toml_table.hpp"
+
+namespace halmark {
+
+// [request]: every concurrency x token budget x mode is a point for each layout and precision.
+struct ServedLoad {
+  RequestShape request;
+  std::vector<std::int64_t> concurrency;
+  std::vector<std::int64_t> token_budgets;
+  std::vector<ServingMode> modes;
+  std::vector<ServingObjective> objectives;  // in order of printing
+  std::vector<ServiceLevel> levels;          // [slo]
+};
+
+// Which devices serve, and what is known about them beyond their file.
+struct ServingDevices {
+  std::string file;  // device_file: id of configs/devices, or a path
+  std::string file_where;
+  std::optional<double> network_bytes_per_s;  // of one device, one direction, between link domains
+  std::optional<double> usd_per_device_hour;
+  double memory_fraction =
+      0.9;  // of a device's memory that weights, cache and activations may take
+};
+
+// Precisions of sweeps that measure nothing here: fp8 linears too.
+std::vector<std::string> served_precisions();
+Precision served_precision(std::string_view name);
+
+// Throws Error (exit 2) with file:line:column. Nothing without [request]; then [slo] and the
+// objectives of requests are refused.
+std::optional<ServedLoad> read_served_load(const TomlTable& root);
+ServingDevices read_serving_devices(const TomlTable& root);
+
+}  // namespace halmark

@@ -1,0 +1,254 @@
+#include "report/served_report.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+
+#include "core/error.hpp"
+#include "report/clean_text.hpp"
+#include "report/quantity.hpp"
+#include "report/report.hpp"
+#include "report/table.hpp"
+
+namespace halmark {
+
+using report::Table;
+using report::TableCell;
+
+namespace {
+
+constexpr int width_max = 120;
+constexpr std::size_t rows_max = 20;  // on the terminal; files have all
+
+std::string layout_text(const Parallel& p) {
+  std::string out;
+  for (const auto& [name, value] :
+       {std::pair{"dp", p.dp}, {"tp", p.tp}, {"pp", p.pp}, {"ep", p.ep}}) {
+    if (value > 1) out += (out.empty() ? "" : " ") + std::string(name) + std::to_string(value);
+  }
+  return out.empty() ? "1 device" : out;
+}
+
+std::string optional_text(std::optional<double> value) {
+  return value ? report::significant_text(*value) : report::absent_text;
+}
+
+std::string range_note(double low, double high) {
+  return low == high ? std::string() : report::duration_range_text(low, high);
+}
+
+// Where every source gives its ends, the certain word would be wrong; without ends there is none.
+std::string probability_text(const ServedReport& r, const ServedPoint& point) {
+  const auto p = probability(r, point);
+  if (!p) return report::absent_text;
+  return point.estimate.has_interval ? report::percent_text(p) : "kept";
+}
+
+Table front_table(const ServedReport& r, std::size_t rows) {
+  Table out;
+  out.columns = {{"configuration", false}, {"devices", true},  {"TTFT", true},
+                 {"TPOT", true},           {"request", true},  {"tokens/s", true},
+                 {"/device", true},        {"rank mem", true}, {"MFU", true},
+                 {"J/token", true},        {"USD/M", true},    {"P(SLO)", true},
+                 {"from", false}};
+  for (const ServedPoint& p : std::span(r.front).first(std::min(rows, r.front.size()))) {
+    const ServingFigures& f = p.estimate.figures;
+    const ServingFigures &fast = p.estimate.fast, &slow = p.estimate.slow;
+    const auto timed = [](double ns, double low, double high) {
+      return TableCell{report::duration_text(ns), {}, range_note(low, high)};
+    };
+    out.rows.push_back({{served_label(p.deployment), {}, p.deployment.key()},
+                        {std::to_string(p.deployment.devices()), {}, {}},
+                        timed(f.ttft_ns, fast.ttft_ns, slow.ttft_ns),
+                        timed(f.tpot_ns, fast.tpot_ns, slow.tpot_ns),
+                        timed(f.request_ns, fast.request_ns, slow.request_ns),
+                        {report::significant_text(f.tokens_per_s), {}, {}},
+                        {report::significant_text(f.tokens_per_s_per_device), {}, {}},
+                        {report::bytes_text(static_cast<double>(f.memory_bytes_per_rank)), {}, {}},
+                        {report::percent_text(f.mfu), {}, {}},
+                        {optional_text(f.energy_j_per_token), {}, {}},
+                        {optional_text(f.usd_per_million_tokens), {}, {}},
+                        {probability_text(r, p), {}, {}},
+                        {provenance_text(p.provenance), {}, p.bottleneck}});
+  }
+  // What nobody stated takes no room.
+  for (std::size_t c = out.columns.size(); c-- > 0;) {
+    const bool is_absent = std::ranges::all_of(
+        out.rows, [&](const auto& row) { return row[c].text == report::absent_text; });
+    if (!is_absent || out.rows.empty()) continue;
+    out.columns.erase(out.columns.begin() + static_cast<std::ptrdiff_t>(c));
+    for (auto& row : out.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  }
+  return out;
+}
+
+std::string request_text(const ServedReport& r) {
+  std::string out = "requests of " + std::to_string(r.request.input_tokens) + " + " +
+                    std::to_string(r.request.output_tokens) + " tokens; objectives";
+  for (const ServingObjective o : r.objectives) out += ' ' + std::string(serving_objective_name(o));
+  for (const ServiceLevel& level : r.levels) {
+    out += std::string("; ") + std::string(serving_objective_name(level.objective)) +
+           (is_maximised(level.objective) ? " >= " : " <= ") +
+           serving_value_text(level.objective, level.limit);
+  }
+  return out;
+}
+
+std::vector<std::string> counts(const ServedReport& r) {
+  std::vector<std::string> out;
+  for (const auto& [reason, count] : r.refused) {
+    out.push_back(std::to_string(count) + " refused: " + reason + " (" + r.examples.at(reason) +
+                  ')');
+  }
+  for (const auto& [objective, count] : r.missed_by) {
+    out.push_back(std::to_string(count) + " miss " +
+                  std::string(serving_objective_name(objective)) + " by the most");
+  }
+  return out;
+}
+
+std::string missed_text(const MissedPoint& point) {
+  std::string out = served_label(point.deployment) + ": ";
+  for (std::size_t i = 0; i < point.violations.size(); ++i) {
+    out += (i > 0 ? "; " : "") + point.violations[i].text();
+  }
+  return out;
+}
+
+std::string title_of_front(const ServedReport& r) {
+  return std::to_string(r.front.size()) + " of " + std::to_string(r.configurations) +
+         " configurations on the front";
+}
+
+}  // namespace
+
+std::string served_label(const ServedDeployment& d) {
+  const std::string head = 'x' + std::to_string(d.concurrency) + " t" +
+                           std::to_string(d.token_budget) + ' ' + d.precision.name + ' ';
+  if (d.mode == ServingMode::aggregated) return head + layout_text(d.parallel);
+  return head + std::to_string(d.prefill_workers) + "x(" + layout_text(d.prefill) + ")+" +
+         std::to_string(d.decode_workers) + "x(" + layout_text(d.parallel) + ')';
+}
+
+std::string provenance_text(const std::map<Provenance, double>& shares) {
+  std::string out;
+  for (const auto& [provenance, share] : shares) {
+    if (share <= 0) continue;
+    out += (out.empty() ? "" : ", ") + std::string(provenance_name(provenance));
+    if (share < 1 - 1e-9) out += ' ' + report::percent_text(share);
+  }
+  return out;
+}
+
+std::optional<double> probability(const ServedReport& r, const ServedPoint& point) {
+  if (r.levels.empty()) return std::nullopt;
+  return service_level_probability(point.estimate, r.levels);
+}
+
+std::string probability_basis(const ServedReport& r) {
+  if (r.levels.empty()) return "no [slo] is stated";
+  const bool has_interval =
+      std::ranges::any_of(r.front, [](const ServedPoint& p) { return p.estimate.has_interval; });
+  if (!has_interval) {
+    return "no source of these times states a spread: a level is kept at the stated times or it is "
+           "not; roofline times are bounds, so the truth is slower";
+  }
+  return "P(SLO) is computed from the intervals of the kernel times (interpolated: 90 %), taken to "
+         "err together, log-normal between their ends; roofline and imported times add no spread";
+}
+
+std::string served_text(const ServedReport& r, bool color) {
+  const auto bold = [&](const std::string& text) {
+    return color ? "\x1b[1m" + text + "\x1b[0m" : text;
+  };
+  const auto line = [](const std::string& text) {
+    return report::shortened(report::clean_text(text), width_max) + '\n';
+  };
+  std::string out = bold(r.title + ": " + r.model) + '\n';
+  for (const std::string& basis : r.basis) out += line(basis);
+  out += line(request_text(r)) + '\n' + bold(title_of_front(r)) + '\n';
+  if (r.front.empty()) {
+    out += "none: no configuration is possible that keeps every level\n";
+  } else {
+    out += report::table_text(front_table(r, rows_max), width_max);
+    if (r.front.size() > rows_max) {
+      out +=
+          "... and " + std::to_string(r.front.size() - rows_max) + " more: see --out or --json\n";
+    }
+  }
+  if (!r.levels.empty()) out += report::clean_text(probability_basis(r)) + '\n';
+  for (const std::string& count : counts(r)) out += line(count);
+  if (!r.nearest.empty()) {
+    out += '\n' + bold("nearest that miss a level") + '\n';
+    for (const MissedPoint& p : std::span(r.nearest).first(
+             std::min<std::size_t>(r.front.empty() ? 10 : 3, r.nearest.size()))) {
+      out += line("- " + missed_text(p));
+    }
+  }
+  return out + '\n' +
+         line("priced in " + report::significant_text(r.priced_s) +
+              " s; nothing was measured: run `halmark tune` on the devices to confirm");
+}
+
+std::string served_markdown(const ServedReport& r) {
+  std::string out = "# " + report::markdown_text(r.title + ": " + r.model) + "\n\n";
+  for (const std::string& basis : r.basis) out += "- " + report::markdown_text(basis) + '\n';
+  out += "- " + report::markdown_text(request_text(r)) + "\n\n" +
+         report::markdown_text(title_of_front(r)) + ".\n\n";
+  if (!r.front.empty()) out += report::table_markdown(front_table(r, r.front.size()));
+  out += '\n' + report::markdown_text(probability_basis(r)) + "\n\n";
+  for (const std::string& count : counts(r)) out += "- " + report::markdown_text(count) + '\n';
+  for (const MissedPoint& p : r.nearest) {
+    out += "- " + report::markdown_text(missed_text(p)) + '\n';
+  }
+  return out;
+}
+
+std::string served_csv(const ServedReport& r) {
+  std::string out =
+      "key,mode,devices,concurrency,token_budget,precision,ttft_ns,tpot_ns,request_ns,requests_per_"
+      "s,"
+      "tokens_per_s,tokens_per_s_per_device,memory_bytes,memory_bytes_per_rank,"
+      "energy_j_per_token,usd_per_million_tokens,mfu,is_saturated,slo_probability,provenance,"
+      "binding\r\n";
+  const auto number = [](std::optional<double> value) {
+    return value ? report::exact_text(*value) : std::string();
+  };
+  const auto row = [&](const ServedDeployment& d, const ServedEstimate& e,
+                       std::optional<double> probable, const std::string& from,
+                       const std::string& binding) {
+    const ServingFigures& f = e.figures;
+    out += report::csv_text(d.key()) + ',' + std::string(serving_mode_name(d.mode)) + ',' +
+           std::to_string(d.devices()) + ',' + std::to_string(d.concurrency) + ',' +
+           std::to_string(d.token_budget) + ',' + report::csv_text(d.precision.name);
+    for (const double value : {f.ttft_ns, f.tpot_ns, f.request_ns, f.requests_per_s, f.tokens_per_s,
+                               f.tokens_per_s_per_device}) {
+      out += ',' + number(value);
+    }
+    out += ',' + std::to_string(f.memory_bytes) + ',' + std::to_string(f.memory_bytes_per_rank);
+    for (const auto& value : {f.energy_j_per_token, f.usd_per_million_tokens, f.mfu}) {
+      out += ',' + number(value);
+    }
+    out += std::string(e.is_saturated ? ",true," : ",false,") + number(probable) + ',' +
+           report::csv_text(from) + ',' + report::csv_text(binding) + "\r\n";
+  };
+  for (const ServedPoint& p : r.front) {
+    row(p.deployment, p.estimate, probability(r, p), provenance_text(p.provenance), "");
+  }
+  for (const MissedPoint& p : r.nearest) {
+    row(p.deployment, p.estimate, service_level_probability(p.estimate, r.levels), "",
+        p.violations.front().text());
+  }
+  return out;
+}
+
+void write_served_report(const ServedReport& r, const std::string& path) {
+  const std::string suffix = std::filesystem::path(path).extension();
+  if (suffix == ".json") return write_whole_file(dump_json(served_json(r), 1) + '\n', path);
+  if (suffix == ".csv") return write_whole_file(served_csv(r), path);
+  if (suffix == ".md") return write_whole_file(served_markdown(r), path);
+  throw refused("unknown format '" + suffix + "' of a report on served deployments", path,
+                "known: .json, .csv, .md");
+}
+
+}  // namespace halmark

@@ -1,0 +1,64 @@
+// ServedReport: what a search over served deployments found, as values; its formats are pure folds.
+// Nothing in it was measured as a whole: every figure says from where the times of its kernels are.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.hpp"
+#include "core/latency.hpp"
+#include "core/serving.hpp"
+
+namespace halmark {
+
+struct ServedPoint {
+  ServedDeployment deployment;
+  ServedEstimate estimate;
+  // Share of the time of a prompt step and a decode step, by where their kernels' times are from.
+  std::map<Provenance, double> provenance;
+  std::string bottleneck;  // operator with the largest share of a decode step
+};
+
+// A configuration that could run and misses a level.
+struct MissedPoint {
+  ServedDeployment deployment;
+  ServedEstimate estimate;
+  std::vector<ServiceViolation> violations;  // the binding one first
+};
+
+struct ServedReport {
+  std::string title, model, command, tool;
+  std::vector<std::string> basis;  // lines: device, sources, files
+  RequestShape request;
+  std::vector<ServingObjective> objectives;
+  std::vector<ServiceLevel> levels;
+  std::size_t configurations = 0;                     // priced or refused
+  std::map<std::string, std::size_t> refused;         // by reason: "out_of_memory"
+  std::map<std::string, std::string> examples;        // of each reason, in words
+  std::size_t missed = 0;                             // by a service level
+  std::map<ServingObjective, std::size_t> missed_by;  // binding level
+  std::vector<ServedPoint> front;                     // by the first objective
+  std::vector<MissedPoint> nearest;                   // least missed first
+  double priced_s = 0;                                // wall time of pricing and front
+};
+
+// What the probability is computed from, or why there is none, in one sentence.
+std::string probability_basis(const ServedReport& report);
+// Of keeping all levels; nothing without levels.
+std::optional<double> probability(const ServedReport& report, const ServedPoint& point);
+// "interpolated 61 %, roofline 39 %"
+std::string provenance_text(const std::map<Provenance, double>& shares);
+// "x64 t8192 fp8 tp8 ep8", "... 2 x (tp4) + 3 x (tp8 ep8)"
+std::string served_label(const ServedDeployment& deployment);
+
+std::string served_text(const ServedReport& report, bool color);
+std::string served_markdown(const ServedReport& report);
+std::string served_csv(const ServedReport& report);
+Json served_json(const ServedReport& report);
+
+// By suffix (.json .csv .md). Throws Error: exit 2 for another, exit 1 for a storage error.
+void write_served_report(const ServedReport& report, const std::string& path);
+
+}  // namespace halmark

@@ -1,0 +1,113 @@
+// Searches on the roofline of a device and on tables of others: whole commands, no device, no
+// database.
+#include <filesystem>
+
+#include "halmark_fixture.hpp"
+
+namespace halmark::integration {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const sweep = R"(name = "served"
+model = "qwen3-0.6b"
+device_file = "h200"
+shards = [1, 2, 4]
+dtypes = ["bf16"]
+objectives = ["ttft", "tpot", "tokens_per_s_per_device", "energy"]
+[request]
+input_tokens = 2000
+output_tokens = 100
+concurrency = [4, 64]
+token_budget = [512, 4096]
+modes = ["aggregated", "disaggregated"]
+)";
+
+class LatencySearch : public HalmarkTest {};
+
+TEST_F(LatencySearch, finds_a_front_without_a_device_and_writes_no_measurement) {
+  write("s.toml", sweep);
+  const Json data = data_of({"tune", "s.toml", "--latency", "roofline"});
+  EXPECT_EQ(data["is_measured"], false);
+  ASSERT_GE(data["front"].size(), 3u);
+  for (const Json& point : data["front"]) {
+    const Json& f = point["figures"];
+    EXPECT_EQ(point["provenance"]["roofline"], 1);
+    const double concurrency = point["concurrency"].get<double>();
+    EXPECT_NEAR(f["requests_per_s"].get<double>() * f["request_ns"].get<double>() / 1e9,
+                concurrency, 1e-6 * concurrency);
+    EXPECT_NEAR(f["energy_j_per_token"].get<double>(),
+                700 * point["devices"].get<double>() / f["tokens_per_s"].get<double>(), 1e-9);
+    EXPECT_TRUE(f["usd_per_million_tokens"].is_null());
+    EXPECT_TRUE(f.contains("usd_per_million_tokens_reason"));
+    EXPECT_TRUE(point["slo_probability"].is_null());
+  }
+}
+
+TEST_F(LatencySearch, a_level_that_is_missed_names_the_binding_one_and_its_margin) {
+  write("s.toml", std::string(sweep) + "[slo]\nttft_ms = 0.001\ntpot_ms = 1000\n");
+  const Outcome o = halmark({"tune", "s.toml", "--latency", "roofline"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("0 of "));
+  EXPECT_THAT(o.out, HasSubstr("TTFT "));
+  EXPECT_THAT(o.out, HasSubstr(" over 0.00100 ms"));
+}
+
+TEST_F(LatencySearch, an_imported_table_is_trusted_before_its_gaps_and_those_before_a_bound) {
+  write("s.toml", std::string(sweep) + "[slo]\nttft_ms = 400\n");
+  // 30 products of one shape, far slower than the bound, some of them those of the model.
+  std::string table = "gemm_dtype,m,n,k,latency\n";
+  for (int m = 1; m <= 4096; m *= 2) {
+    for (const auto& [n, k] : {std::pair{1024, 2048}, {6144, 1024}, {1024, 3072}, {4096, 1024}}) {
+      const double ms = 0.01 + 1e-9 * m * n * k / 300;
+      table += "bfloat16," + std::to_string(m) + ',' + std::to_string(n) + ',' + std::to_string(k) +
+               ',' + std::to_string(ms) + '\n';
+    }
+  }
+  write("gemm.csv", table);
+  const Json data =
+      data_of({"tune", "s.toml", "--latency", "imported:gemm.csv,interpolated,roofline"});
+  ASSERT_GE(data["front"].size(), 1u);
+  for (const Json& point : data["front"]) {
+    const Json& from = point["provenance"];
+    EXPECT_GT(from.value("interpolated", 0.0) + from.value("imported", 0.0), 0.1) << point;
+    EXPECT_GT(from.value("roofline", 0.0), 0) << "attention is in no table";
+    const Json& interval = point["figures"]["interval"];
+    ASSERT_FALSE(interval.is_null());
+    EXPECT_LE(interval["fast"]["ttft_ns"], point["figures"]["ttft_ns"]);
+    EXPECT_GE(interval["slow"]["ttft_ns"], point["figures"]["ttft_ns"]);
+    EXPECT_GE(point["slo_probability"], 0.5) << "the stated figure keeps the level";
+    EXPECT_LE(point["slo_probability"], 1);
+  }
+}
+
+TEST_F(LatencySearch, steps_are_priced_like_measured_ones_and_say_that_they_are_not) {
+  write("s.toml",
+        "name = 'steps'\nmodel = 'qwen3-0.6b'\nshards = [1, 2]\ndtypes = ['bf16']\n"
+        "[[workload]]\nphase = 'decode'\nbatch = [1, 8]\ncontext = 512\n");
+  const Json data =
+      data_of({"tune", "s.toml", "--latency", "roofline", "--device-file", "h100-sxm"});
+  ASSERT_GE(data["front"].size(), 2u);
+  for (const Json& point : data["front"]) EXPECT_EQ(point["provenance"], "roofline");
+}
+
+TEST_F(LatencySearch, refusals_say_what_to_name) {
+  write("s.toml", sweep);
+  const auto err = [&](Arguments arguments) {
+    const Outcome o = halmark(std::move(arguments));
+    EXPECT_EQ(o.exit_code, 2) << o.out;
+    return o.err;
+  };
+  EXPECT_THAT(err({"tune", "s.toml"}), HasSubstr("no source of times is named"));
+  EXPECT_THAT(err({"tune", "s.toml", "--latency", "rofline"}),
+              HasSubstr("did you mean 'roofline'"));
+  EXPECT_THAT(err({"tune", "s.toml", "--latency", "measured"}), HasSubstr("is this machine"));
+  EXPECT_THAT(err({"tune", "s.toml", "--latency", "interpolated"}), HasSubstr("imported:FILE"));
+  EXPECT_THAT(err({"tune", "s.toml", "--latency", "roofline", "--device-file", "h20O"}),
+              HasSubstr("unknown_device"));
+  write("c.toml", "usd_per_device_hour = 'x'\n" + std::string(sweep));
+  EXPECT_THAT(err({"tune", "c.toml", "--latency", "roofline"}), HasSubstr("c.toml:1:"));
+}
+
+}  // namespace
+}  // namespace halmark::integration
