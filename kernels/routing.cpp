@@ -1,6 +1,7 @@
 #include "kernels/routing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -77,13 +78,33 @@ std::string named(std::string_view name, std::int64_t value) {
 
 }  // namespace
 
-std::vector<std::int64_t> routing_counts(std::int64_t tokens, std::int64_t top_k,
-                                         std::int64_t experts, std::int64_t skew_percent) {
+namespace {
+
+std::vector<std::int64_t> made_counts(std::int64_t tokens, std::int64_t top_k, std::int64_t experts,
+                                      std::int64_t skew_percent) {
   const auto order = expert_order(experts);
   const auto shares = apportion(tokens * top_k, tokens, power_law(experts, skew_percent));
   std::vector<std::int64_t> counts(at(experts));
   for (std::size_t i = 0; i < shares.size(); ++i) counts[at(order[i])] = shares[i];
   return counts;
+}
+
+}  // namespace
+
+// One graph asks for the same few routings dozens of times: the last ones are kept per thread.
+std::vector<std::int64_t> routing_counts(std::int64_t tokens, std::int64_t top_k,
+                                         std::int64_t experts, std::int64_t skew_percent) {
+  struct Kept {
+    std::array<std::int64_t, 4> key{-1, -1, -1, -1};
+    std::vector<std::int64_t> counts;
+  };
+  static thread_local std::array<Kept, 64> kept;
+  const std::array<std::int64_t, 4> key = {tokens, top_k, experts, skew_percent};
+  Kept& place = kept[hash_u64(static_cast<std::uint64_t>(tokens * 1000 + skew_percent),
+                              static_cast<std::uint64_t>(experts * 1000 + top_k)) %
+                     kept.size()];
+  if (place.key != key) place = {key, made_counts(tokens, top_k, experts, skew_percent)};
+  return place.counts;
 }
 
 // The experts' rows one after the other, dealt to the tokens in turn: an expert has at most as many

@@ -18,8 +18,9 @@ namespace {
 struct Weights {
   std::int64_t elements = 0, bytes = 0;
 };
-Weights constant_operands(const Problem& problem) {
+Weights constant_operands(const Problem& problem, const Work& work) {
   Weights out;
+  if (work.constant_bytes <= 0) return out;
   for (const OperandSpec& operand : find_contract(problem.op)->operands(problem.params)) {
     if (operand.role != Role::constant) continue;
     out.elements += operand.elements();
@@ -119,13 +120,13 @@ void GraphBuilder::add(Draft draft) {
   op.local_work = contract->work(draft.local.params);
   op.rank_work = scaled(op.local_work, draft.rank_share.rows, draft.rank_share.weights);
   op.dtype = op.local_work.compute_dtype;
-  const Weights local = constant_operands(draft.local);
+  const Weights local = constant_operands(draft.local, op.local_work);
   op.weight_bytes_local =
       local.bytes + dtype_bytes(draft.bias_dtype, draft.bias.local) + draft.scale_bytes.local;
   if (draft.whole) {
     op.whole_work = scaled(contract->work(draft.whole->params), draft.whole_share.rows,
                            draft.whole_share.weights);
-    const Weights whole = constant_operands(*draft.whole);
+    const Weights whole = constant_operands(*draft.whole, op.whole_work);
     op.weight_bytes_whole =
         whole.bytes + dtype_bytes(draft.bias_dtype, draft.bias.whole) + draft.scale_bytes.whole;
     if (draft.has_parameters) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "model/memory.hpp"
 
@@ -26,22 +27,33 @@ Refusal no_time() { return {"no_latency", "a kernel of a step has no time in any
 }  // namespace
 
 std::optional<double> LayoutTimes::whole_step_ns(const StepMix& mix, std::int64_t decodes) const {
-  using Sums = std::vector<LayerSums>;
   const double of_prompts = mix.prompts * static_cast<double>(mix.piece_tokens);
   const auto tokens =
       std::max<std::int64_t>(1, std::llround(of_prompts + static_cast<double>(decodes)));
   const auto rows =
       std::max<std::int64_t>(1, decodes + static_cast<std::int64_t>(std::ceil(mix.prompts - 1e-9)));
-  const auto decode = [&](std::int64_t sequences) -> const Sums& {
-    return pricer_->sums(layout_, Phase::decode, sequences, 1, context_);
+  const auto head = static_cast<std::size_t>(pricer_->head_type());
+  // Times of each layer type, and how often they count in one of its executions.
+  struct Part {
+    const TypeTimes* times = nullptr;
+    double count = 0;
   };
-  const Sums& all = decode(tokens);
-  const Sums& heads = rows == tokens ? all : decode(rows);
-  const Sums* decoding = decodes == 0 ? nullptr : decodes == tokens ? &all : &decode(decodes);
-  const Sums* prompt = mix.prompts > 0
-                           ? &pricer_->sums(layout_, Phase::prefill, 1, mix.piece_tokens,
-                                            mix.cached + mix.piece_tokens)
-                           : nullptr;
+  std::array<Part, 5> layers, heads;
+  std::size_t parts = 0, head_parts = 0;
+  layers[parts++] = {&pricer_->of_tokens(layout_, tokens), 1};
+  if (decodes > 0) {
+    layers[parts++] = {&pricer_->of_sequences(layout_, Phase::decode, decodes, 1), 1};
+    layers[parts++] = {&pricer_->of_context(layout_, Phase::decode, {decodes, 1, context_}), 1};
+  }
+  if (mix.prompts > 0) {
+    const std::int64_t piece = mix.piece_tokens;
+    layers[parts++] = {&pricer_->of_sequences(layout_, Phase::prefill, 1, piece), mix.prompts};
+    layers[parts++] = {
+        &pricer_->of_context(layout_, Phase::prefill, {1, piece, mix.cached + piece}), mix.prompts};
+  }
+  heads[head_parts++] = {&pricer_->of_tokens(layout_, rows), 1};
+  heads[head_parts++] = {&pricer_->of_sequences(layout_, Phase::decode, rows, 1), 1};
+  heads[head_parts++] = {&pricer_->of_context(layout_, Phase::decode, {rows, 1, context_}), 1};
   const int pp = pricer_->parallel(layout_).pp;
   const double between = pp > 1 ? pricer_->hand_over(layout_, tokens).*end_ : 0;
   double longest = 0;
@@ -49,26 +61,16 @@ std::optional<double> LayoutTimes::whole_step_ns(const StepMix& mix, std::int64_
     double ns = 0;
     for (std::size_t t = 0; t < stage.counts.size(); ++t) {
       if (stage.counts[t] == 0) continue;
-      const auto type = static_cast<std::int32_t>(t);
       double of_type = 0;
-      if (type == pricer_->head_type()) {
-        const KernelTime head = heads[t].total();
-        if (!head.is_known) return std::nullopt;
-        of_type = head.*end_;
-      } else if (type == pricer_->pipeline_type()) {
+      if (static_cast<std::int32_t>(t) == pricer_->pipeline_type()) {
         of_type = between;
       } else {
-        bool is_known = all[t].of_tokens.is_known;
-        of_type = all[t].of_tokens.*end_;
-        if (decoding != nullptr) {
-          of_type += (*decoding)[t].of_sequences.*end_;
-          is_known = is_known && (*decoding)[t].of_sequences.is_known;
+        for (const Part& part :
+             t == head ? std::span(heads).first(head_parts) : std::span(layers).first(parts)) {
+          const KernelTime& time = (*part.times)[t];
+          if (!time.is_known) return std::nullopt;
+          of_type += part.count * (time.*end_);
         }
-        if (prompt != nullptr) {
-          of_type += mix.prompts * ((*prompt)[t].of_sequences.*end_);
-          is_known = is_known && (*prompt)[t].of_sequences.is_known;
-        }
-        if (!is_known) return std::nullopt;
       }
       ns += stage.counts[t] * of_type;
     }

@@ -1,9 +1,11 @@
 #include "model/step_pricer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/error.hpp"
+#include "kernels/routing.hpp"
 #include "model/expert_layout.hpp"
 #include "model/roofline.hpp"
 
@@ -57,13 +59,7 @@ std::optional<double> ideal_device_ns(const OperatorGraph& graph, const Device& 
   return ns;
 }
 
-KernelTime LayerSums::total() const {
-  KernelTime out = of_tokens;
-  add(out, 1, of_sequences);
-  return out;
-}
-
-std::size_t StepPricer::SumKeyHash::operator()(const SumKey& key) const {
+std::size_t StepPricer::KeyHash::operator()(const Key& key) const {
   auto h = static_cast<std::uint64_t>(key.rank_class) * 4 + static_cast<std::uint64_t>(key.phase);
   for (const std::int64_t value : {key.sequences, key.new_tokens, key.context}) {
     h = (h ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15u;
@@ -80,26 +76,24 @@ StepPricer::Layout StepPricer::layout(const Parallel& parallel, const Precision&
   const auto next = static_cast<Layout>(layouts_.size());
   const auto [it, is_new] = layout_index_.try_emplace({parallel, precision}, next);
   if (!is_new) return it->second;
-  LayoutFacts facts{.parallel = parallel};
+  LayoutFacts made{.parallel = parallel};
   // The least that this layout can do: one new token of one sequence in every micro-batch.
   const std::int64_t batch = std::int64_t{parallel.dp} * parallel.pp;
-  facts.refusal = check_deployment(spec_, {spec_.id, parallel, precision,
-                                           workload_of(Phase::decode, batch, 1, 1, routing_skew_)});
-  if (!facts.refusal) {
-    facts.rank_class = rank_class(parallel, precision);
-    facts.stages = stages_of(parallel.pp);
+  made.refusal = check_deployment(spec_, {spec_.id, parallel, precision,
+                                          workload_of(Phase::decode, batch, 1, 1, routing_skew_)});
+  if (!made.refusal) {
+    made.rank_class = rank_class(parallel, precision);
+    made.stages = stages_of(parallel.pp);
   }
-  layouts_.push_back(std::move(facts));
+  layouts_.push_back(std::move(made));
   return next;
 }
 
 const std::optional<Refusal>& StepPricer::refusal(Layout layout) const {
-  return layouts_[static_cast<std::size_t>(layout)].refusal;
+  return facts(layout).refusal;
 }
 
-const Parallel& StepPricer::parallel(Layout layout) const {
-  return layouts_[static_cast<std::size_t>(layout)].parallel;
-}
+const Parallel& StepPricer::parallel(Layout layout) const { return facts(layout).parallel; }
 
 std::int32_t StepPricer::rank_class(const Parallel& parallel, const Precision& precision) {
   const Parallel smallest{
@@ -109,46 +103,68 @@ std::int32_t StepPricer::rank_class(const Parallel& parallel, const Precision& p
       return static_cast<std::int32_t>(i);
     }
   }
-  classes_.push_back({.parallel = smallest, .precision = precision});
-  sort_operators(classes_.back());
-  return static_cast<std::int32_t>(classes_.size()) - 1;
+  const bool is_alone = smallest.devices() == 1;
+  const std::int32_t alone = is_alone ? -1 : rank_class({}, precision);
+  RankClass made;
+  made.parallel = smallest;
+  made.precision = precision;
+  made.sample = graph(made, Phase::decode, {});
+  find_templates(made);
+  const auto next = static_cast<std::int32_t>(classes_.size());
+  made.alone = is_alone ? next : alone;
+  head_type_ = made.sample.head_type.value_or(-1);
+  pipeline_type_ = made.sample.pipeline_type.value_or(-1);
+  classes_.push_back(std::move(made));
+  return next;
 }
 
-OperatorGraph StepPricer::graph(const RankClass& rank_class, Phase phase, std::int64_t sequences,
-                                std::int64_t new_tokens, std::int64_t context, int pp) {
+OperatorGraph StepPricer::graph(const RankClass& rank_class, Phase phase, const RankLoad& load,
+                                int pp) {
   Parallel parallel = rank_class.parallel;
   parallel.pp = pp;
   ++graphs_built_;
   auto built = build_graph(spec_, {spec_.id, parallel, rank_class.precision,
-                                   workload_of(phase, sequences * parallel.dp * pp, new_tokens,
-                                               context, routing_skew_)});
+                                   workload_of(phase, load.sequences * parallel.dp * pp,
+                                               load.new_tokens, load.context, routing_skew_)});
   if (const auto* refusal = std::get_if<Refusal>(&built)) {
     throw refused(refusal->reason + ": " + refusal->text);
   }
   return std::get<OperatorGraph>(std::move(built));
 }
 
-// An operator works on tokens alone when as many tokens of one prompt are the same problem.
-void StepPricer::sort_operators(RankClass& rank_class) {
+// Odd sizes, so that what is proportional to one thing is not by accident to another.
+void StepPricer::find_templates(RankClass& rank_class) {
+  constexpr std::array<RankLoad, 2> decoded = {{{7, 1, 53}, {109, 1, 41}}};
+  constexpr std::array<RankLoad, 2> prompts = {{{3, 37, 61}, {1, 23, 59}}};
+  const auto find = [&](Phase phase, std::span<const RankLoad> loads) {
+    return RankTemplate::find([&](const RankLoad& load) { return graph(rank_class, phase, load); },
+                              loads, expert_layout(rank_class.parallel), routing_skew_);
+  };
+  rank_class.decode = find(Phase::decode, decoded);
+  if (rank_class.decode) rank_class.prefill = find(Phase::prefill, prompts);
+  if (rank_class.prefill) {
+    mark_shared(*rank_class.decode, *rank_class.prefill);
+    return;
+  }
+  rank_class.decode.reset();
   constexpr std::int64_t tokens = 24, cached = 40;
-  const OperatorGraph decode = graph(rank_class, Phase::decode, tokens, 1, cached + 1);
-  const OperatorGraph prefill = graph(rank_class, Phase::prefill, 1, tokens, cached + tokens);
-  rank_class.is_of_tokens = shared_operators(decode, prefill);
-  rank_class.is_of_tokens_in_prefill = shared_operators(prefill, decode);
-  head_type_ = decode.head_type.value_or(-1);
-  pipeline_type_ = decode.pipeline_type.value_or(-1);
+  const OperatorGraph decode = graph(rank_class, Phase::decode, {tokens, 1, cached + 1});
+  const OperatorGraph prefill = graph(rank_class, Phase::prefill, {1, tokens, cached + tokens});
+  rank_class.shared_in_decode = shared_operators(decode, prefill);
+  rank_class.shared_in_prefill = shared_operators(prefill, decode);
 }
 
 std::int32_t StepPricer::stages_of(int pp) {
   const auto next = static_cast<std::int32_t>(stage_shapes_.size());
   const auto [it, is_new] = stage_index_.try_emplace(pp, next);
   if (!is_new) return it->second;
-  const RankClass alone{.parallel = {}, .precision = classes_.front().precision};
-  const OperatorGraph of_pp = graph(alone, Phase::decode, 1, 1, 1, pp);
+  RankClass alone;
+  alone.precision = classes_.front().precision;
+  const OperatorGraph of_pp = graph(alone, Phase::decode, {}, pp);
   std::vector<StageShape> shapes;
   for (std::size_t stage = 0; stage < of_pp.stages.size(); ++stage) {
     StageShape shape{.counts = std::vector<double>(of_pp.layer_types.size(), 0),
-                     .has_head = of_pp.stages[stage].has_head,
+                     .stage = of_pp.stages[stage],
                      .first_stage = static_cast<std::int32_t>(stage)};
     for (const std::int32_t type : of_pp.stage_sequence(stage)) {
       ++shape.counts[static_cast<std::size_t>(type)];
@@ -165,71 +181,155 @@ std::int32_t StepPricer::stages_of(int pp) {
 }
 
 const std::vector<StageShape>& StepPricer::stages(Layout layout) const {
-  return stage_shapes_[static_cast<std::size_t>(layouts_[static_cast<std::size_t>(layout)].stages)];
+  return stage_shapes_[static_cast<std::size_t>(facts(layout).stages)];
 }
 
-const StepPricer::Sums& StepPricer::sums_of(const SumKey& key) {
-  if (const auto found = sums_.find(key); found != sums_.end()) return found->second;
-  const RankClass& rank_class = classes_[static_cast<std::size_t>(key.rank_class)];
-  const OperatorGraph built =
-      graph(rank_class, key.phase, key.sequences, key.new_tokens, key.context);
+TypeTimes StepPricer::summed(RankClass& rank_class, Phase phase, const RankLoad& load,
+                             RankTemplate::Dependence dependence) {
+  using Dependence = RankTemplate::Dependence;
+  TypeTimes out(rank_class.sample.layer_types.size(), nothing());
+  auto& found = phase == Phase::decode ? rank_class.decode : rank_class.prefill;
+  if (found) {
+    found->visit(dependence, load, [&](const RankTemplate::Entry& entry) {
+      add(out[static_cast<std::size_t>(entry.layer_type)], 1, time_of_(entry.op));
+    });
+    return out;
+  }
+  if (dependence == Dependence::sequences) return out;  // in the part of the context
+  const OperatorGraph built = graph(rank_class, phase, load);
   const std::vector<bool>& is_of_tokens =
-      key.phase == Phase::decode ? rank_class.is_of_tokens : rank_class.is_of_tokens_in_prefill;
-  if (is_of_tokens.size() != built.operators.size()) {
+      phase == Phase::decode ? rank_class.shared_in_decode : rank_class.shared_in_prefill;
+  if (is_of_tokens.size() != built.operators.size() || out.size() != built.layer_types.size()) {
     throw Error(ExitCode::error,
                 "operators of " + spec_.id + " do not follow from the phase alone");
   }
-  Sums out{.types = std::vector<LayerSums>(built.layer_types.size(), {nothing(), nothing()})};
   for (std::size_t type = 0; type < built.layer_types.size(); ++type) {
     for (const std::int32_t index : built.layer_types[type].operators) {
       const auto i = static_cast<std::size_t>(index);
-      LayerSums& sums = out.types[type];
-      add(is_of_tokens[i] ? sums.of_tokens : sums.of_sequences, 1, time_of_(built.operators[i]));
+      if (is_of_tokens[i] != (dependence == Dependence::tokens)) continue;
+      add(out[type], 1, time_of_(built.operators[i]));
     }
   }
-  if (peaks_ != nullptr) {
-    out.ideal_device_ns = ideal_device_ns(built, *peaks_);
-    if (out.ideal_device_ns) *out.ideal_device_ns /= rank_class.parallel.dp;
-  }
-  return sums_.try_emplace(key, std::move(out)).first->second;
+  return out;
 }
 
-const std::vector<LayerSums>& StepPricer::sums(Layout layout, Phase phase, std::int64_t sequences,
-                                               std::int64_t new_tokens, std::int64_t context) {
-  const LayoutFacts& facts = layouts_[static_cast<std::size_t>(layout)];
-  return sums_of({facts.rank_class, phase, sequences, new_tokens, context}).types;
+const TypeTimes& StepPricer::of_tokens(Layout layout, std::int64_t tokens) {
+  const std::int32_t rank_class = facts(layout).rank_class;
+  const Key key{rank_class, Phase::decode, tokens, 1, 1};
+  const auto found = of_tokens_.find(key);
+  if (found != of_tokens_.end()) return found->second;
+  return of_tokens_
+      .emplace(key, summed(classes_[static_cast<std::size_t>(rank_class)], Phase::decode,
+                           {tokens, 1, 1}, RankTemplate::Dependence::tokens))
+      .first->second;
+}
+
+const TypeTimes& StepPricer::of_sequences(Layout layout, Phase phase, std::int64_t sequences,
+                                          std::int64_t new_tokens) {
+  const std::int32_t rank_class = facts(layout).rank_class;
+  const Key key{rank_class, phase, sequences, new_tokens, 0};
+  const auto found = of_sequences_.find(key);
+  if (found != of_sequences_.end()) return found->second;
+  return of_sequences_
+      .emplace(key,
+               summed(classes_[static_cast<std::size_t>(rank_class)], phase,
+                      {sequences, new_tokens, new_tokens}, RankTemplate::Dependence::sequences))
+      .first->second;
+}
+
+const TypeTimes& StepPricer::of_context(Layout layout, Phase phase, const RankLoad& load) {
+  const std::int32_t rank_class = facts(layout).rank_class;
+  const Key key{rank_class, phase, load.sequences, load.new_tokens, load.context};
+  const auto found = of_context_.find(key);
+  if (found != of_context_.end()) return found->second;
+  return of_context_
+      .emplace(key, summed(classes_[static_cast<std::size_t>(rank_class)], phase, load,
+                           RankTemplate::Dependence::context))
+      .first->second;
 }
 
 KernelTime StepPricer::hand_over(Layout layout, std::int64_t tokens) {
-  const LayoutFacts& facts = layouts_[static_cast<std::size_t>(layout)];
-  const int pp = facts.parallel.pp;
+  const LayoutFacts& of = facts(layout);
+  const int pp = of.parallel.pp;
   if (pp == 1) return nothing();
-  const auto [it, is_new] = hand_overs_.try_emplace({facts.rank_class, pp, tokens}, nothing());
-  if (!is_new) return it->second;
-  const RankClass& rank_class = classes_[static_cast<std::size_t>(facts.rank_class)];
-  const OperatorGraph built = graph(rank_class, Phase::decode, tokens, 1, 1, pp);
-  for (const std::int32_t index :
-       built.layer_types[static_cast<std::size_t>(*built.pipeline_type)].operators) {
-    add(it->second, 1, time_of_(built.operators[static_cast<std::size_t>(index)]));
+  const Key key{of.rank_class, Phase::decode, pp, tokens, 0};
+  const auto found = hand_overs_.find(key);
+  if (found != hand_overs_.end()) return found->second;
+  RankClass& rank_class = classes_[static_cast<std::size_t>(of.rank_class)];
+  if (rank_class.hand_over.empty()) {
+    const OperatorGraph of_two = graph(rank_class, Phase::decode, {}, 2);
+    for (const std::int32_t index :
+         of_two.layer_types[static_cast<std::size_t>(pipeline_type_)].operators) {
+      rank_class.hand_over.push_back(of_two.operators[static_cast<std::size_t>(index)]);
+    }
   }
-  return it->second;
+  KernelTime sum = nothing();
+  for (Operator op : rank_class.hand_over) {
+    op.local.params.set("bytes", op.local.params.at("bytes") * tokens);
+    op.local.params.set("ranks", pp);
+    op.local = complete_problem(op.local);
+    op.local_work = find_contract(op.local.op)->work(op.local.params);
+    add(sum, 1, time_of_(op));
+  }
+  hand_overs_.emplace(key, sum);
+  return sum;
+}
+
+// Of the matmul FLOPs of one sequence at the peaks of one device: a whole step has as many times
+// that as sequences.
+std::optional<double> StepPricer::ideal_sequence_ns(std::int32_t of_class, Phase phase,
+                                                    std::int64_t new_tokens, std::int64_t context) {
+  const std::int32_t alone = classes_[static_cast<std::size_t>(of_class)].alone;
+  const Key key{alone, phase, 1, new_tokens, context};
+  const auto found = ideal_.find(key);
+  if (found != ideal_.end()) return found->second;
+  RankClass& rank_class = classes_[static_cast<std::size_t>(alone)];
+  auto& moved = phase == Phase::decode ? rank_class.decode : rank_class.prefill;
+  const RankLoad load{1, new_tokens, context};
+  std::optional<double> ns = 0;
+  if (!moved) {
+    ns = ideal_device_ns(graph(rank_class, phase, load), *peaks_);
+  } else {
+    std::vector<double> counts(rank_class.sample.layer_types.size(), 0);
+    for (const std::int32_t type : rank_class.sample.stage_sequence(0)) {
+      ++counts[static_cast<std::size_t>(type)];
+    }
+    using Dependence = RankTemplate::Dependence;
+    for (const auto part : {Dependence::tokens, Dependence::sequences, Dependence::context}) {
+      moved->visit(part, load, [&](const RankTemplate::Entry& entry) {
+        const double flops = entry.op.local_work.matmul_flops;
+        if (flops <= 0 || !ns) return;
+        const auto peak = shard_peak(*peaks_, entry.op.dtype, {});
+        if (!peak) {
+          ns.reset();
+          return;
+        }
+        *ns += counts[static_cast<std::size_t>(entry.layer_type)] * flops / *peak * ns_per_s;
+      });
+    }
+  }
+  ideal_.emplace(key, ns);
+  return ns;
 }
 
 std::optional<Price> StepPricer::price(Layout layout, Phase phase, std::int64_t batch,
                                        std::int64_t new_tokens, std::int64_t context) {
-  const LayoutFacts& facts = layouts_[static_cast<std::size_t>(layout)];
-  const std::int64_t parts = std::int64_t{facts.parallel.dp} * facts.parallel.pp;
-  if (facts.refusal || batch % parts != 0) return std::nullopt;
+  const LayoutFacts& of = facts(layout);
+  const std::int64_t parts = std::int64_t{of.parallel.dp} * of.parallel.pp;
+  if (of.refusal || batch % parts != 0) return std::nullopt;
   const std::int64_t sequences = batch / parts;
-  const Sums& sums = sums_of({facts.rank_class, phase, sequences, new_tokens, context});
+  const TypeTimes& by_tokens = of_tokens(layout, sequences * new_tokens);
+  const TypeTimes& by_sequences = of_sequences(layout, phase, sequences, new_tokens);
+  const TypeTimes& by_context = of_context(layout, phase, {sequences, new_tokens, context});
   const KernelTime between = hand_over(layout, sequences * new_tokens);
   Price out;
-  for (const StageShape& stage : stage_shapes_[static_cast<std::size_t>(facts.stages)]) {
+  for (const StageShape& stage : stage_shapes_[static_cast<std::size_t>(of.stages)]) {
     KernelTime time = nothing();
     for (std::size_t type = 0; type < stage.counts.size(); ++type) {
       if (stage.counts[type] == 0) continue;
-      add(time, stage.counts[type], sums.types[type].of_tokens);
-      add(time, stage.counts[type], sums.types[type].of_sequences);
+      add(time, stage.counts[type], by_tokens[type]);
+      add(time, stage.counts[type], by_sequences[type]);
+      add(time, stage.counts[type], by_context[type]);
       if (static_cast<std::int32_t>(type) == pipeline_type_) add(time, stage.counts[type], between);
     }
     if (!time.is_known) return std::nullopt;
@@ -240,42 +340,65 @@ std::optional<Price> StepPricer::price(Layout layout, Phase phase, std::int64_t 
     out.lower_bound_ns = std::max(out.lower_bound_ns, time.lower_bound_ns);
   }
   for (double* ns : {&out.step_ns, &out.low_ns, &out.high_ns, &out.lower_bound_ns}) {
-    *ns *= facts.parallel.pp;
+    *ns *= of.parallel.pp;
   }
   if (out.step_ns <= 0) return std::nullopt;
   out.tokens_per_s =
       static_cast<double>(batch) * static_cast<double>(new_tokens) / out.step_ns * ns_per_s;
-  if (sums.ideal_device_ns) {
-    out.mfu =
-        *sums.ideal_device_ns * static_cast<double>(parts) / facts.parallel.devices() / out.step_ns;
+  if (peaks_ == nullptr) return out;
+  if (const auto ideal = ideal_sequence_ns(of.rank_class, phase, new_tokens, context)) {
+    out.mfu = *ideal * static_cast<double>(batch) / of.parallel.devices() / out.step_ns;
   }
   return out;
 }
 
+// The sample graph stands for any cut of the same layers: its stages are replaced.
 const std::vector<StageMemory>& StepPricer::stage_memory(Layout layout, std::int64_t context) {
   const auto [it, is_new] = memories_.try_emplace({layout, context});
   if (!is_new) return it->second;
-  const LayoutFacts& facts = layouts_[static_cast<std::size_t>(layout)];
-  const Parallel& parallel = facts.parallel;
-  RankClass whole = classes_[static_cast<std::size_t>(facts.rank_class)];
-  const OperatorGraph built = graph(whole, Phase::decode, 1, 1, context, parallel.pp);
-  const MemoryUse use = memory_use(built);
-  for (const StageShape& stage : stages(layout)) {
-    const RankMemory& rank = use.stages[static_cast<std::size_t>(stage.first_stage)];
-    it->second.push_back(
-        {rank.weight_bytes, rank.kv_bytes / parallel.pp, stage.has_head, stage.stages});
+  OperatorGraph cut = classes_[static_cast<std::size_t>(facts(layout).rank_class)].sample;
+  const int pp = facts(layout).parallel.pp;
+  cut.deployment.parallel.pp = pp;
+  cut.deployment.workload.batch = std::int64_t{cut.deployment.parallel.dp} * pp;
+  cut.deployment.workload.context = context;
+  cut.stages.clear();
+  for (Operator& op : cut.operators) op.stage_counts.clear();
+  for (const StageShape& shape : stages(layout)) {
+    cut.stages.push_back(shape.stage);
+    for (std::size_t type = 0; type < shape.counts.size(); ++type) {
+      for (const std::int32_t index : cut.layer_types[type].operators) {
+        cut.operators[static_cast<std::size_t>(index)].stage_counts.push_back(
+            static_cast<std::int64_t>(shape.counts[type]));
+      }
+    }
+  }
+  const MemoryUse use = memory_use(cut);
+  for (std::size_t s = 0; s < use.stages.size(); ++s) {
+    const StageShape& shape = stages(layout)[s];
+    it->second.push_back({use.stages[s].weight_bytes, use.stages[s].kv_bytes / pp,
+                          shape.stage.has_head, shape.stages});
   }
   return it->second;
 }
 
 std::int64_t StepPricer::activation_bytes(Layout layout, std::int64_t tokens) {
-  const LayoutFacts& facts = layouts_[static_cast<std::size_t>(layout)];
-  RankClass& rank_class = classes_[static_cast<std::size_t>(facts.rank_class)];
+  RankClass& rank_class = classes_[static_cast<std::size_t>(facts(layout).rank_class)];
   const auto [it, is_new] = rank_class.activations.try_emplace(tokens, 0);
-  if (is_new) {
-    it->second =
-        memory_use(graph(rank_class, Phase::prefill, 1, tokens, tokens)).largest.activation_bytes;
+  if (!is_new) return it->second;
+  OperatorGraph step = rank_class.sample;
+  step.deployment.workload =
+      workload_of(Phase::prefill, rank_class.parallel.dp, tokens, tokens, routing_skew_);
+  if (step.expert_use) {
+    const ExpertSpec& experts = *spec_.moe;
+    const std::int64_t all = tokens * rank_class.parallel.dp;
+    const auto counts = routing_counts(all, experts.top_k, experts.experts, routing_skew_);
+    const int ep = rank_class.parallel.ep;
+    const auto heaviest =
+        rows_of(counts, local_experts(experts.experts, ep, heaviest_rank(counts, ep)));
+    step.expert_use->imbalance =
+        static_cast<double>(heaviest) * ep / static_cast<double>(all * experts.top_k);
   }
+  it->second = memory_use(step).largest.activation_bytes;
   return it->second;
 }
 

@@ -14,22 +14,19 @@
 #include "model/composer.hpp"
 #include "model/graph.hpp"
 #include "model/memory.hpp"
+#include "model/rank_template.hpp"
 
 namespace halmark {
 
-// How a step's operators are summed: per layer type, and there those apart whose problem follows
-// from the number of tokens alone, whatever sequences they belong to.
-struct LayerSums {
-  KernelTime of_tokens, of_sequences;
-  KernelTime total() const;
-};
+// Sums over the operators of each layer type.
+using TypeTimes = std::vector<KernelTime>;
 
 // What stages execute per micro-batch, without repetitions.
 struct StageShape {
   std::vector<double> counts;  // per layer type
-  bool has_head = false;
-  std::int32_t first_stage = 0;  // with this shape
-  std::int64_t stages = 1;       // that have it
+  Stage stage;                 // the first that has it
+  std::int32_t first_stage = 0;
+  std::int64_t stages = 1;  // that have it
 };
 
 struct StageMemory {
@@ -62,10 +59,13 @@ class StepPricer {
   std::optional<Price> price(Layout layout, Phase phase, std::int64_t batch,
                              std::int64_t new_tokens, std::int64_t context);
 
-  // Sums of one micro-batch of `sequences` on one rank, per layer type. The reference
-  // stays valid.
-  const std::vector<LayerSums>& sums(Layout layout, Phase phase, std::int64_t sequences,
-                                     std::int64_t new_tokens, std::int64_t context);
+  // Times of one micro-batch on one rank, per layer type, in three parts that add up to it: of what
+  // follows from the number of tokens alone, whatever sequences they belong to; from the number of
+  // sequences too; and from their context. References stay valid.
+  const TypeTimes& of_tokens(Layout layout, std::int64_t tokens);
+  const TypeTimes& of_sequences(Layout layout, Phase phase, std::int64_t sequences,
+                                std::int64_t new_tokens);
+  const TypeTimes& of_context(Layout layout, Phase phase, const RankLoad& load);
   // Handing the activations of a micro-batch over to the next stage; zero with one stage.
   KernelTime hand_over(Layout layout, std::int64_t tokens);
   const std::vector<StageShape>& stages(Layout layout) const;
@@ -84,9 +84,12 @@ class StepPricer {
   struct RankClass {
     Parallel parallel;  // the smallest deployment of the class
     Precision precision;
-    std::vector<bool> is_of_tokens = {};  // per operator of a decode graph
-    std::vector<bool> is_of_tokens_in_prefill = {};
+    OperatorGraph sample;                                   // one decoded token
+    std::optional<RankTemplate> decode, prefill;            // nothing: sizes move in another way
+    std::vector<bool> shared_in_decode, shared_in_prefill;  // then: operators of tokens alone
+    std::vector<Operator> hand_over;                        // of one token between two stages
     std::map<std::int64_t, std::int64_t> activations = {};  // tokens -> bytes
+    std::int32_t alone = 0;  // the class of one device in this precision
   };
   struct LayoutFacts {
     Parallel parallel;
@@ -94,26 +97,28 @@ class StepPricer {
     std::int32_t stages = 0;  // into stage_shapes_
     std::optional<Refusal> refusal = {};
   };
-  struct SumKey {
-    std::int32_t rank_class;
-    Phase phase;
-    std::int64_t sequences, new_tokens, context;
-    bool operator==(const SumKey&) const = default;
+  struct Key {
+    std::int32_t rank_class = 0;
+    Phase phase = Phase::decode;
+    std::int64_t sequences = 0, new_tokens = 0, context = 0;
+    bool operator==(const Key&) const = default;
   };
-  struct SumKeyHash {
-    std::size_t operator()(const SumKey& key) const;
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
   };
-  struct Sums {
-    std::vector<LayerSums> types;
-    std::optional<double> ideal_device_ns = {};  // of the whole micro-batch: FLOPs over one peak
-  };
+  using Memo = std::unordered_map<Key, TypeTimes, KeyHash>;
 
   std::int32_t rank_class(const Parallel& parallel, const Precision& precision);
+  void find_templates(RankClass& rank_class);
   std::int32_t stages_of(int pp);
-  OperatorGraph graph(const RankClass& rank_class, Phase phase, std::int64_t sequences,
-                      std::int64_t new_tokens, std::int64_t context, int pp = 1);
-  void sort_operators(RankClass& rank_class);
-  const Sums& sums_of(const SumKey& key);
+  OperatorGraph graph(const RankClass& rank_class, Phase phase, const RankLoad& load, int pp = 1);
+  TypeTimes summed(RankClass& rank_class, Phase phase, const RankLoad& load,
+                   RankTemplate::Dependence dependence);
+  std::optional<double> ideal_sequence_ns(std::int32_t rank_class, Phase phase,
+                                          std::int64_t new_tokens, std::int64_t context);
+  const LayoutFacts& facts(Layout layout) const {
+    return layouts_[static_cast<std::size_t>(layout)];
+  }
 
   const ModelSpec& spec_;
   TimeOf time_of_;
@@ -125,8 +130,9 @@ class StepPricer {
   std::map<std::pair<Parallel, Precision>, Layout> layout_index_;
   std::vector<std::vector<StageShape>> stage_shapes_;
   std::map<int, std::int32_t> stage_index_;  // by pp
-  std::unordered_map<SumKey, Sums, SumKeyHash> sums_;
-  std::map<std::tuple<std::int32_t, int, std::int64_t>, KernelTime> hand_overs_;
+  Memo of_tokens_, of_sequences_, of_context_;
+  std::unordered_map<Key, std::optional<double>, KeyHash> ideal_;
+  std::unordered_map<Key, KernelTime, KeyHash> hand_overs_;
   std::map<std::pair<Layout, std::int64_t>, std::vector<StageMemory>> memories_;
   std::size_t graphs_built_ = 0;
 };

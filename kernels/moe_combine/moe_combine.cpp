@@ -23,7 +23,7 @@ constexpr std::array<ParamSpec, 9> specs{{
     local_rows_spec,
 }};
 
-constexpr std::size_t src_index = 0, expert_index = 1, weight_index = 2, dst_index = 3;
+constexpr std::size_t src_index = 0, weight_index = 2;
 
 class MoeCombine final : public RoutedContract {
  public:
@@ -49,13 +49,14 @@ class MoeCombine final : public RoutedContract {
 
   // A product and a sum per value of src.
   Work work(const Params& p) const override {
-    const auto tensors = operands(p);
-    return {
-        .vector_flops = 2 * static_cast<double>(p.at("rows")) * static_cast<double>(p.at("hidden")),
-        .bytes_read = static_cast<double>(tensors[src_index].bytes()) +
-                      static_cast<double>(tensors[expert_index].bytes()) +
-                      static_cast<double>(tensors[weight_index].bytes()),
-        .bytes_written = static_cast<double>(tensors[dst_index].bytes())};
+    const auto dtype = p.dtype("dtype");
+    const auto tokens = p.at("tokens"), hidden = p.at("hidden"), rows = p.at("rows");
+    const auto slots = tokens * p.at("top_k");
+    return {.vector_flops = 2 * static_cast<double>(rows) * static_cast<double>(hidden),
+            .bytes_read = static_cast<double>(dtype_bytes(dtype, rows * hidden)) +
+                          static_cast<double>(dtype_bytes(Dtype::s32, slots)) +
+                          static_cast<double>(dtype_bytes(Dtype::f32, slots)),
+            .bytes_written = static_cast<double>(dtype_bytes(dtype, tokens * hidden))};
   }
 
   // As many products as the token has local slots, each rounded, summed in f32.

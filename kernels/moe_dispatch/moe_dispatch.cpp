@@ -19,7 +19,7 @@ constexpr std::array<ParamSpec, 9> specs{{
     local_rows_spec,
 }};
 
-constexpr std::size_t src_index = 0, expert_index = 1, dst_index = 2;
+constexpr std::size_t src_index = 0;
 
 class MoeDispatch final : public RoutedContract {
  public:
@@ -38,22 +38,16 @@ class MoeDispatch final : public RoutedContract {
             {.name = "dst", .role = Role::output, .dtype = dtype, .dims = {p.at("rows"), hidden}}};
   }
 
-  // A token's row is read once, however many local experts it goes to, and not at all for none.
+  // A token's row is read once, however many local experts it goes to, and not at all for none. The
+  // rows of the local experts are dealt one after the other (see routing_table): to as many
+  // different tokens as there are rows, or to all.
   Work work(const Params& p) const override {
-    const auto tensors = operands(p);
-    const auto local = Routing(p).local();
-    const auto& table = *tensors[expert_index].given;
-    const auto top_k = p.at("top_k");
-    std::int64_t sources = 0;
-    for (std::int64_t token = 0; token < p.at("tokens"); ++token) {
-      const auto slots = std::span(table).subspan(static_cast<std::size_t>(token * top_k),
-                                                  static_cast<std::size_t>(top_k));
-      sources += std::ranges::any_of(slots, [&](std::int64_t e) { return local.contains(e); });
-    }
-    return {
-        .bytes_read = static_cast<double>(dtype_bytes(p.dtype("dtype"), sources * p.at("hidden"))) +
-                      static_cast<double>(tensors[expert_index].bytes()),
-        .bytes_written = static_cast<double>(tensors[dst_index].bytes())};
+    const auto dtype = p.dtype("dtype");
+    const auto tokens = p.at("tokens"), hidden = p.at("hidden"), rows = p.at("rows");
+    const auto sources = std::min(tokens, rows);
+    return {.bytes_read = static_cast<double>(dtype_bytes(dtype, sources * hidden)) +
+                          static_cast<double>(dtype_bytes(Dtype::s32, tokens * p.at("top_k"))),
+            .bytes_written = static_cast<double>(dtype_bytes(dtype, rows * hidden))};
   }
 
   // A copy is exact.

@@ -1,0 +1,139 @@
+// Composing and pricing on one thread: unique deployments per second from nothing but the model's
+// configuration, and a whole search over served deployments of a large mixture of experts. Both
+// begin cold: every sum that is shared is made within the time.
+#include <chrono>
+#include <cmath>
+#include <set>
+#include <variant>
+
+#include "core/error.hpp"
+#include "figures.hpp"
+#include "model/cluster_roofline.hpp"
+#include "model/serving_pricer.hpp"
+#include "model/serving_space.hpp"
+#include "plan/device_file.hpp"
+#include "search/pareto.hpp"
+
+namespace halmark::bench {
+namespace {
+
+constexpr const char* model = "qwen3-235b-a22b";
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+Device device() { return read_device(HALMARK_SOURCE_DIR "/configs/devices/h200.toml"); }
+ModelSpec spec() { return load_model(model, {HALMARK_SOURCE_DIR "/configs/models"}); }
+
+StepPricer::TimeOf roofline_of(const ClusterRoofline& roofline) {
+  return [&roofline](const Operator& op) -> KernelTime {
+    const auto ns = roofline.floor_ns(op.local, op.local_work);
+    if (!ns) return {};
+    return {*ns, *ns, *ns, *ns, true};
+  };
+}
+
+Precision bf16() {
+  constexpr Dtype d = Dtype::bf16;
+  return {"bf16", d, d, d, d, d};
+}
+Precision fp8() {
+  constexpr Dtype d = Dtype::bf16;
+  return {"fp8", Dtype::f8_e4m3fn, d, d, d, d};
+}
+
+ServingSpace space() {
+  ServingSpace out{.request = {4096, 512},
+                   .concurrency = {},
+                   .token_budgets = {1024, 2048, 3072, 4096, 6144, 8192, 12288, 16384},
+                   .modes = {ServingMode::aggregated},
+                   .precisions = {bf16(), fp8()},
+                   .devices = {32}};
+  for (std::int64_t c = 32; c <= 4096; c += c < 512 ? 32 : 128) out.concurrency.push_back(c);
+  return out;
+}
+
+// Every layout of 1 to 32 devices x precision x batch x context of a decode step.
+void price_steps(Figures& figures) {
+  const auto begin = std::chrono::steady_clock::now();
+  const ModelSpec of = spec();
+  const Device h200 = device();
+  const ClusterRoofline roofline(h200, 5e10);
+  StepPricer pricer(of, roofline_of(roofline), &h200, 0);
+  ServingSpace all = space();
+  std::set<std::pair<Parallel, std::string>> layouts;
+  std::size_t priced = 0;
+  double sum = 0;
+  for (std::int64_t devices = 1; devices <= 32; devices *= 2) {
+    for (const Parallel& parallel : serving_layouts(of, all, devices)) {
+      for (const Precision& precision : all.precisions) {
+        if (!layouts.emplace(parallel, precision.name).second) {
+          throw Error(ExitCode::incorrect, "a layout came twice: " + parallel.text());
+        }
+        const auto layout = pricer.layout(parallel, precision);
+        if (pricer.refusal(layout)) continue;
+        for (std::int64_t micro = 1; micro <= 64; ++micro) {
+          const std::int64_t batch = micro * parallel.dp * parallel.pp;
+          for (std::int64_t context = 512; context <= 32768; context += 512) {
+            const auto price = pricer.price(layout, Phase::decode, batch, 1, context);
+            if (!price) continue;
+            sum += price->step_ns;
+            ++priced;
+          }
+        }
+      }
+    }
+  }
+  const double took_s = seconds_since(begin);
+  if (!(sum > 0)) throw Error(ExitCode::incorrect, "deployments were priced at nothing");
+  note("pricing: " + std::to_string(priced) + " unique deployments of " + model + " in " +
+       std::to_string(took_s) + " s, " + std::to_string(pricer.graphs_built()) + " graphs built");
+  figures.at_least("pricing_rate", static_cast<double>(priced) / took_s, "configurations/s",
+                   500'000);
+}
+
+// As halmark tune --latency roofline does: from the files to the front.
+void search(Figures& figures) {
+  const auto begin = std::chrono::steady_clock::now();
+  const ModelSpec of = spec();
+  const Device h200 = device();
+  const ClusterRoofline roofline(h200, 5e10);
+  StepPricer steps(of, roofline_of(roofline), &h200, 0);
+  ServingPricer pricer(of, steps, space().request,
+                       {.memory_bytes = h200.memory_bytes / 10 * 9,
+                        .power_w = h200.power_w,
+                        .usd_per_device_hour = {},
+                        .transfer_bytes_per_s = 5e10,
+                        .peaks = &h200});
+  std::vector<ServedDeployment> all = served_deployments(of, space());
+  constexpr std::size_t wanted = 100'000;
+  const std::size_t listed = all.size();
+  if (all.size() > wanted) all.resize(wanted);
+  std::vector<Objectives> points;
+  for (const ServedDeployment& one : all) {
+    const auto answer = pricer.estimate(one);
+    if (const auto* e = std::get_if<ServedEstimate>(&answer)) {
+      points.push_back(
+          {e->figures.ttft_ns, e->figures.tpot_ns, -e->figures.tokens_per_s_per_device});
+    }
+  }
+  const auto front = non_dominated(points);
+  const double took_s = seconds_since(begin);
+  note("pricing: " + std::to_string(all.size()) + " of " + std::to_string(listed) +
+       " served deployments of " + model + " on 32 h200, " + std::to_string(points.size()) +
+       " fit, " + std::to_string(front.size()) + " on the front, " +
+       std::to_string(steps.graphs_built()) + " graphs built");
+  if (all.size() < wanted) throw Error(ExitCode::incorrect, "fewer than 100000 configurations");
+  figures.at_most("search_235b_100k_s", took_s, "s", 1);
+}
+
+void measure(Figures& figures) {
+  price_steps(figures);
+  search(figures);
+}
+
+}  // namespace
+}  // namespace halmark::bench
+
+int main() { return halmark::bench::run(halmark::bench::measure); }
