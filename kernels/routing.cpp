@@ -82,8 +82,17 @@ namespace {
 
 std::vector<std::int64_t> made_counts(std::int64_t tokens, std::int64_t top_k, std::int64_t experts,
                                       std::int64_t skew_percent) {
-  const auto order = expert_order(experts);
-  const auto shares = apportion(tokens * top_k, tokens, power_law(experts, skew_percent));
+  struct Law {
+    std::int64_t experts = -1, skew_percent = -1;
+    std::vector<std::int64_t> order;
+    std::vector<std::uint64_t> weights;
+  };
+  static thread_local Law law;  // that of one model, whatever its batch
+  if (law.experts != experts || law.skew_percent != skew_percent) {
+    law = {experts, skew_percent, expert_order(experts), power_law(experts, skew_percent)};
+  }
+  const std::vector<std::int64_t>& order = law.order;
+  const auto shares = apportion(tokens * top_k, tokens, law.weights);
   std::vector<std::int64_t> counts(at(experts));
   for (std::size_t i = 0; i < shares.size(); ++i) counts[at(order[i])] = shares[i];
   return counts;

@@ -45,7 +45,6 @@ bool is_index(LoadMeasure measure) {
 
 }  // namespace
 
-// The same views of the rows as GraphBuilder::plan_routing takes.
 RankTemplate::Measures RankTemplate::measures(const RankLoad& load) const {
   Measures out{};
   out[at(LoadMeasure::nothing)] = 1;
@@ -54,7 +53,11 @@ RankTemplate::Measures RankTemplate::measures(const RankLoad& load) const {
   out[at(LoadMeasure::context)] = load.context;
   out[at(LoadMeasure::new_tokens)] = load.new_tokens;
   out[at(LoadMeasure::cached)] = load.context - load.new_tokens;
-  if (!experts_) return out;
+  return out;
+}
+
+// The same views of the rows as GraphBuilder::plan_routing takes.
+void RankTemplate::add_routed(const RankLoad& load, Measures& out) const {
   const auto counts = [&](std::int64_t tokens) {
     return routing_counts(tokens, experts_->top_k, experts_->experts, routing_skew_);
   };
@@ -69,7 +72,6 @@ RankTemplate::Measures RankTemplate::measures(const RankLoad& load) const {
       std::ranges::max(rows_of_ranks(of_replica, layout_.ep)), (group + across - 1) / across);
   out[at(LoadMeasure::group_heaviest)] = heaviest_rank(of_group, layout_.ep);
   out[at(LoadMeasure::tensor_heaviest)] = heaviest_rank(of_replica, layout_.in_tensor);
-  return out;
 }
 
 std::optional<RankTemplate> RankTemplate::find(const Probe& probe, std::span<const RankLoad> loads,
@@ -82,11 +84,15 @@ std::optional<RankTemplate> RankTemplate::find(const Probe& probe, std::span<con
   for (const RankLoad& load : loads) graphs.push_back(probe(load));
   out.experts_ = graphs.front().spec.moe;
   std::vector<Measures> measured;
-  for (const RankLoad& load : loads) measured.push_back(out.measures(load));
+  for (const RankLoad& load : loads) {
+    measured.push_back(out.measures(load));
+    if (out.experts_) out.add_routed(load, measured.back());
+  }
 
   const OperatorGraph& first = graphs.front();
   for (std::size_t i = 0; i < first.operators.size(); ++i) {
     Entry entry{.op = first.operators[i], .moving = {}};
+    entry.contract = find_contract(entry.op.local.op);
     const auto& items = entry.op.local.params.items();
     for (const OperatorGraph& graph : graphs) {
       if (graph.operators.size() != first.operators.size() ||
@@ -133,12 +139,14 @@ std::optional<RankTemplate> RankTemplate::find(const Probe& probe, std::span<con
       out.entries_[static_cast<std::size_t>(index)].layer_type = static_cast<std::int32_t>(type);
     }
   }
+  out.find_needs();
   return out;
 }
 
 void RankTemplate::visit(Dependence dependence, const RankLoad& load,
                          const std::function<void(const Entry&)>& use) {
-  const Measures measured = measures(load);
+  Measures measured = measures(load);
+  if (needs_routing_[static_cast<std::size_t>(dependence)]) add_routed(load, measured);
   for (Entry& entry : entries_) {
     if (entry.dependence != dependence) continue;
     Params& params = entry.op.local.params;
@@ -146,9 +154,19 @@ void RankTemplate::visit(Dependence dependence, const RankLoad& load,
       params.set(params.items()[moving.param].name, moving.factor * measured[at(moving.measure)]);
     }
     if (!entry.moving.empty()) {
-      entry.op.local_work = find_contract(entry.op.local.op)->work(params);
+      entry.op.local_work = entry.contract->work(params);
     }
     use(entry);
+  }
+}
+
+void RankTemplate::find_needs() {
+  needs_routing_ = {};
+  for (const Entry& entry : entries_) {
+    for (const Entry::Moving& moving : entry.moving) {
+      if (moving.measure < LoadMeasure::group_rows) continue;
+      needs_routing_[static_cast<std::size_t>(entry.dependence)] = true;
+    }
   }
 }
 
@@ -185,6 +203,8 @@ void mark_shared(RankTemplate& decode, RankTemplate& prefill) {
       a.dependence = b.dependence = RankTemplate::Dependence::tokens;
     }
   }
+  decode.find_needs();
+  prefill.find_needs();
 }
 
 }  // namespace halmark

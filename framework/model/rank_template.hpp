@@ -53,6 +53,7 @@ class RankTemplate {
       std::int64_t factor = 0;
     };
     std::vector<Moving> moving;
+    const OpContract* contract = nullptr;
   };
 
   // `probe` builds the graph of a load. Nothing where some parameter moves in another way.
@@ -64,13 +65,16 @@ class RankTemplate {
   void visit(Dependence dependence, const RankLoad& load,
              const std::function<void(const Entry&)>& use);
   std::span<Entry> entries() { return entries_; }
+  void find_needs();  // after dependences changed
   std::span<const Entry> entries() const { return entries_; }
 
  private:
   using Measures = std::array<std::int64_t, load_measures>;
-  Measures measures(const RankLoad& load) const;
+  Measures measures(const RankLoad& load) const;  // without those of routed rows
+  void add_routed(const RankLoad& load, Measures& measures) const;
 
   std::vector<Entry> entries_;
+  std::array<bool, 3> needs_routing_{};  // by dependence
   std::optional<ExpertSpec> experts_;
   ExpertLayout layout_;
   std::int64_t routing_skew_ = 0;

@@ -98,29 +98,33 @@ std::vector<ServedDeployment> served_deployments(const ModelSpec& spec, const Se
     one.model = spec.id;
     one.request = space.request;
     one.routing_skew = space.routing_skew;
+    // Neighbours in the list have most in common: who prices in order finds it at hand.
+    const auto list_loads = [&](std::int64_t parts) {
+      for (const std::int64_t concurrency : space.concurrency) {
+        if (concurrency % parts != 0) continue;
+        one.concurrency = concurrency;
+        for (const std::int64_t budget : space.token_budgets) {
+          one.token_budget = budget;
+          out.push_back(one);
+        }
+      }
+    };
     for (const Precision& precision : space.precisions) {
       one.precision = precision;
-      for (const std::int64_t budget : space.token_budgets) {
-        one.token_budget = budget;
-        for (const std::int64_t concurrency : space.concurrency) {
-          one.concurrency = concurrency;
-          one.mode = ServingMode::aggregated;
-          one.prefill = {};
-          one.prefill_workers = one.decode_workers = 0;
-          for (const Parallel& parallel : layouts) {
-            if (concurrency % (std::int64_t{parallel.dp} * parallel.pp) != 0) continue;
-            one.parallel = parallel;
-            out.push_back(one);
-          }
-          one.mode = ServingMode::disaggregated;
-          for (const Worker& split : splits) {
-            one.parallel = split.decode;
-            one.prefill = split.prefill;
-            one.prefill_workers = split.prefill_workers;
-            one.decode_workers = split.decode_workers;
-            out.push_back(one);
-          }
-        }
+      one.mode = ServingMode::aggregated;
+      one.prefill = {};
+      one.prefill_workers = one.decode_workers = 0;
+      for (const Parallel& parallel : layouts) {
+        one.parallel = parallel;
+        list_loads(std::int64_t{parallel.dp} * parallel.pp);
+      }
+      one.mode = ServingMode::disaggregated;
+      for (const Worker& split : splits) {
+        one.parallel = split.decode;
+        one.prefill = split.prefill;
+        one.prefill_workers = split.prefill_workers;
+        one.decode_workers = split.decode_workers;
+        list_loads(1);
       }
     }
   }

@@ -214,64 +214,72 @@ TypeTimes StepPricer::summed(RankClass& rank_class, Phase phase, const RankLoad&
 }
 
 const TypeTimes& StepPricer::of_tokens(Layout layout, std::int64_t tokens) {
-  const std::int32_t rank_class = facts(layout).rank_class;
-  const Key key{rank_class, Phase::decode, tokens, 1, 1};
-  const auto found = of_tokens_.find(key);
-  if (found != of_tokens_.end()) return found->second;
-  return of_tokens_
-      .emplace(key, summed(classes_[static_cast<std::size_t>(rank_class)], Phase::decode,
-                           {tokens, 1, 1}, RankTemplate::Dependence::tokens))
-      .first->second;
+  const std::int32_t of = facts(layout).rank_class;
+  return of_tokens_.get({of, Phase::decode, tokens, 1, 1}, [&] {
+    return summed(classes_[static_cast<std::size_t>(of)], Phase::decode, {tokens, 1, 1},
+                  RankTemplate::Dependence::tokens);
+  });
 }
 
 const TypeTimes& StepPricer::of_sequences(Layout layout, Phase phase, std::int64_t sequences,
                                           std::int64_t new_tokens) {
-  const std::int32_t rank_class = facts(layout).rank_class;
-  const Key key{rank_class, phase, sequences, new_tokens, 0};
-  const auto found = of_sequences_.find(key);
-  if (found != of_sequences_.end()) return found->second;
-  return of_sequences_
-      .emplace(key,
-               summed(classes_[static_cast<std::size_t>(rank_class)], phase,
-                      {sequences, new_tokens, new_tokens}, RankTemplate::Dependence::sequences))
-      .first->second;
+  const std::int32_t of = facts(layout).rank_class;
+  return of_sequences_.get({of, phase, sequences, new_tokens, 0}, [&] {
+    return summed(classes_[static_cast<std::size_t>(of)], phase,
+                  {sequences, new_tokens, new_tokens}, RankTemplate::Dependence::sequences);
+  });
+}
+
+TypeTimes& StepPricer::ContextTimes::at(std::int64_t context) {
+  if (next_ >= times_.size() || times_[next_].first != context) {
+    const auto [place, is_new] = places_.try_emplace(context, times_.size());
+    if (is_new) times_.emplace_back(context, TypeTimes{});
+    next_ = place->second;
+  }
+  TypeTimes& out = times_[next_].second;
+  next_ = next_ + 1 < times_.size() ? next_ + 1 : 0;
+  return out;
 }
 
 const TypeTimes& StepPricer::of_context(Layout layout, Phase phase, const RankLoad& load) {
-  const std::int32_t rank_class = facts(layout).rank_class;
-  const Key key{rank_class, phase, load.sequences, load.new_tokens, load.context};
-  const auto found = of_context_.find(key);
-  if (found != of_context_.end()) return found->second;
-  return of_context_
-      .emplace(key, summed(classes_[static_cast<std::size_t>(rank_class)], phase, load,
-                           RankTemplate::Dependence::context))
-      .first->second;
+  const std::int32_t of = facts(layout).rank_class;
+  TypeTimes& times =
+      of_context_
+          .get({of, phase, load.sequences, load.new_tokens, 0}, [] { return ContextTimes{}; })
+          .at(load.context);
+  if (times.empty()) {
+    times = summed(classes_[static_cast<std::size_t>(of)], phase, load,
+                   RankTemplate::Dependence::context);
+  }
+  return times;
 }
 
 KernelTime StepPricer::hand_over(Layout layout, std::int64_t tokens) {
   const LayoutFacts& of = facts(layout);
   const int pp = of.parallel.pp;
   if (pp == 1) return nothing();
-  const Key key{of.rank_class, Phase::decode, pp, tokens, 0};
-  const auto found = hand_overs_.find(key);
-  if (found != hand_overs_.end()) return found->second;
-  RankClass& rank_class = classes_[static_cast<std::size_t>(of.rank_class)];
+  return hand_overs_.get({of.rank_class, Phase::decode, pp, tokens, 0}, [&] {
+    return made_hand_over(classes_[static_cast<std::size_t>(of.rank_class)], pp, tokens);
+  });
+}
+
+KernelTime StepPricer::made_hand_over(RankClass& rank_class, int pp, std::int64_t tokens) {
   if (rank_class.hand_over.empty()) {
     const OperatorGraph of_two = graph(rank_class, Phase::decode, {}, 2);
     for (const std::int32_t index :
          of_two.layer_types[static_cast<std::size_t>(pipeline_type_)].operators) {
-      rank_class.hand_over.push_back(of_two.operators[static_cast<std::size_t>(index)]);
+      const Operator& op = of_two.operators[static_cast<std::size_t>(index)];
+      rank_class.hand_over.push_back({op, op.local.params.at("bytes")});
     }
   }
   KernelTime sum = nothing();
-  for (Operator op : rank_class.hand_over) {
-    op.local.params.set("bytes", op.local.params.at("bytes") * tokens);
-    op.local.params.set("ranks", pp);
-    op.local = complete_problem(op.local);
-    op.local_work = find_contract(op.local.op)->work(op.local.params);
-    add(sum, 1, time_of_(op));
+  for (HandOver& one : rank_class.hand_over) {
+    Params& params = one.op.local.params;
+    params.set("bytes", one.bytes_per_token * tokens);
+    params.set("ranks", pp);
+    one.op.local_work = find_contract(one.op.local.op)->work(params);
+    add(sum, 1, time_of_(one.op));
   }
-  hand_overs_.emplace(key, sum);
   return sum;
 }
 
@@ -280,35 +288,33 @@ KernelTime StepPricer::hand_over(Layout layout, std::int64_t tokens) {
 std::optional<double> StepPricer::ideal_sequence_ns(std::int32_t of_class, Phase phase,
                                                     std::int64_t new_tokens, std::int64_t context) {
   const std::int32_t alone = classes_[static_cast<std::size_t>(of_class)].alone;
-  const Key key{alone, phase, 1, new_tokens, context};
-  const auto found = ideal_.find(key);
-  if (found != ideal_.end()) return found->second;
-  RankClass& rank_class = classes_[static_cast<std::size_t>(alone)];
-  auto& moved = phase == Phase::decode ? rank_class.decode : rank_class.prefill;
-  const RankLoad load{1, new_tokens, context};
-  std::optional<double> ns = 0;
-  if (!moved) {
-    ns = ideal_device_ns(graph(rank_class, phase, load), *peaks_);
-  } else {
-    std::vector<double> counts(rank_class.sample.layer_types.size(), 0);
-    for (const std::int32_t type : rank_class.sample.stage_sequence(0)) {
-      ++counts[static_cast<std::size_t>(type)];
-    }
-    using Dependence = RankTemplate::Dependence;
-    for (const auto part : {Dependence::tokens, Dependence::sequences, Dependence::context}) {
-      moved->visit(part, load, [&](const RankTemplate::Entry& entry) {
-        const double flops = entry.op.local_work.matmul_flops;
-        if (flops <= 0 || !ns) return;
-        const auto peak = shard_peak(*peaks_, entry.op.dtype, {});
-        if (!peak) {
-          ns.reset();
-          return;
-        }
-        *ns += counts[static_cast<std::size_t>(entry.layer_type)] * flops / *peak * ns_per_s;
-      });
-    }
+  return ideal_.get({alone, phase, 1, new_tokens, context}, [&] {
+    return made_ideal_ns(classes_[static_cast<std::size_t>(alone)], phase,
+                         {1, new_tokens, context});
+  });
+}
+
+std::optional<double> StepPricer::made_ideal_ns(RankClass& alone, Phase phase,
+                                                const RankLoad& load) {
+  using Dependence = RankTemplate::Dependence;
+  auto& moved = phase == Phase::decode ? alone.decode : alone.prefill;
+  if (!moved) return ideal_device_ns(graph(alone, phase, load), *peaks_);
+  std::vector<double> counts(alone.sample.layer_types.size(), 0);
+  for (const std::int32_t type : alone.sample.stage_sequence(0)) {
+    ++counts[static_cast<std::size_t>(type)];
   }
-  ideal_.emplace(key, ns);
+  std::optional<double> ns = 0;
+  for (const auto part : {Dependence::tokens, Dependence::sequences, Dependence::context}) {
+    moved->visit(part, load, [&](const RankTemplate::Entry& entry) {
+      const double flops = entry.op.local_work.matmul_flops;
+      if (flops <= 0 || !ns) return;
+      if (const auto peak = shard_peak(*peaks_, entry.op.dtype, {})) {
+        *ns += counts[static_cast<std::size_t>(entry.layer_type)] * flops / *peak * ns_per_s;
+      } else {
+        ns.reset();
+      }
+    });
+  }
   return ns;
 }
 

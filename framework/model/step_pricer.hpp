@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -80,6 +81,10 @@ class StepPricer {
   std::size_t graphs_built() const { return graphs_built_; }
 
  private:
+  struct HandOver {
+    Operator op;
+    std::int64_t bytes_per_token = 0;
+  };
   // Layouts whose operators are alike on one rank, except for the pipeline's own.
   struct RankClass {
     Parallel parallel;  // the smallest deployment of the class
@@ -87,7 +92,7 @@ class StepPricer {
     OperatorGraph sample;                                   // one decoded token
     std::optional<RankTemplate> decode, prefill;            // nothing: sizes move in another way
     std::vector<bool> shared_in_decode, shared_in_prefill;  // then: operators of tokens alone
-    std::vector<Operator> hand_over;                        // of one token between two stages
+    std::vector<HandOver> hand_over;                        // between two stages
     std::map<std::int64_t, std::int64_t> activations = {};  // tokens -> bytes
     std::int32_t alone = 0;  // the class of one device in this precision
   };
@@ -106,7 +111,37 @@ class StepPricer {
   struct KeyHash {
     std::size_t operator()(const Key& key) const;
   };
-  using Memo = std::unordered_map<Key, TypeTimes, KeyHash>;
+  // Who asks in order asks for the same value many times: the last one is at hand.
+  template <class Value>
+  class Memo {
+   public:
+    template <class Make>
+    Value& get(const Key& key, const Make& make) {
+      if (last_ != nullptr && key == last_key_) return *last_;
+      auto found = values_.find(key);
+      if (found == values_.end()) found = values_.emplace(key, make()).first;
+      last_key_ = key;
+      last_ = &found->second;
+      return *last_;
+    }
+
+   private:
+    std::unordered_map<Key, Value, KeyHash> values_;
+    Key last_key_;
+    Value* last_ = nullptr;
+  };
+
+  // Of one micro-batch in several contexts: asked for in the same order again and again.
+  class ContextTimes {
+   public:
+    // The place of a context, new ones at the end; its times are empty until they are made.
+    TypeTimes& at(std::int64_t context);
+
+   private:
+    std::deque<std::pair<std::int64_t, TypeTimes>> times_;  // does not move what it holds
+    std::unordered_map<std::int64_t, std::size_t> places_;
+    std::size_t next_ = 0;
+  };
 
   std::int32_t rank_class(const Parallel& parallel, const Precision& precision);
   void find_templates(RankClass& rank_class);
@@ -116,6 +151,8 @@ class StepPricer {
                    RankTemplate::Dependence dependence);
   std::optional<double> ideal_sequence_ns(std::int32_t rank_class, Phase phase,
                                           std::int64_t new_tokens, std::int64_t context);
+  std::optional<double> made_ideal_ns(RankClass& alone, Phase phase, const RankLoad& load);
+  KernelTime made_hand_over(RankClass& rank_class, int pp, std::int64_t tokens);
   const LayoutFacts& facts(Layout layout) const {
     return layouts_[static_cast<std::size_t>(layout)];
   }
@@ -130,9 +167,10 @@ class StepPricer {
   std::map<std::pair<Parallel, Precision>, Layout> layout_index_;
   std::vector<std::vector<StageShape>> stage_shapes_;
   std::map<int, std::int32_t> stage_index_;  // by pp
-  Memo of_tokens_, of_sequences_, of_context_;
-  std::unordered_map<Key, std::optional<double>, KeyHash> ideal_;
-  std::unordered_map<Key, KernelTime, KeyHash> hand_overs_;
+  Memo<TypeTimes> of_tokens_, of_sequences_;
+  Memo<ContextTimes> of_context_;
+  Memo<std::optional<double>> ideal_;
+  Memo<KernelTime> hand_overs_;
   std::map<std::pair<Layout, std::int64_t>, std::vector<StageMemory>> memories_;
   std::size_t graphs_built_ = 0;
 };

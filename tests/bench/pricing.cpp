@@ -1,7 +1,9 @@
 // Composing and pricing on one thread: unique deployments per second from nothing but the model's
 // configuration, and a whole search over served deployments of a large mixture of experts. Both
-// begin cold: every sum that is shared is made within the time.
-#include <chrono>
+// begin cold: every sum that is shared is made within the time. It is the thread's own time: there
+// is one, it waits for nothing, and on a shared machine the wall clock would count the neighbours.
+#include <time.h>
+
 #include <cmath>
 #include <set>
 #include <variant>
@@ -19,8 +21,10 @@ namespace {
 
 constexpr const char* model = "qwen3-235b-a22b";
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+double thread_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 Device device() { return read_device(HALMARK_SOURCE_DIR "/configs/devices/h200.toml"); }
@@ -46,7 +50,8 @@ Precision fp8() {
 ServingSpace space() {
   ServingSpace out{.request = {4096, 512},
                    .concurrency = {},
-                   .token_budgets = {1024, 2048, 3072, 4096, 6144, 8192, 12288, 16384},
+                   .token_budgets = {1024, 1536, 2048, 3072, 4096, 5120, 6144, 7168, 8192, 10240,
+                                     12288, 14336, 16384},
                    .modes = {ServingMode::aggregated},
                    .precisions = {bf16(), fp8()},
                    .devices = {32}};
@@ -56,7 +61,7 @@ ServingSpace space() {
 
 // Every layout of 1 to 32 devices x precision x batch x context of a decode step.
 void price_steps(Figures& figures) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = thread_s();
   const ModelSpec of = spec();
   const Device h200 = device();
   const ClusterRoofline roofline(h200, 5e10);
@@ -85,7 +90,7 @@ void price_steps(Figures& figures) {
       }
     }
   }
-  const double took_s = seconds_since(begin);
+  const double took_s = thread_s() - begin;
   if (!(sum > 0)) throw Error(ExitCode::incorrect, "deployments were priced at nothing");
   note("pricing: " + std::to_string(priced) + " unique deployments of " + model + " in " +
        std::to_string(took_s) + " s, " + std::to_string(pricer.graphs_built()) + " graphs built");
@@ -95,7 +100,7 @@ void price_steps(Figures& figures) {
 
 // As halmark tune --latency roofline does: from the files to the front.
 void search(Figures& figures) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = thread_s();
   const ModelSpec of = spec();
   const Device h200 = device();
   const ClusterRoofline roofline(h200, 5e10);
@@ -106,10 +111,8 @@ void search(Figures& figures) {
                         .usd_per_device_hour = {},
                         .transfer_bytes_per_s = 5e10,
                         .peaks = &h200});
-  std::vector<ServedDeployment> all = served_deployments(of, space());
+  const std::vector<ServedDeployment> all = served_deployments(of, space());
   constexpr std::size_t wanted = 100'000;
-  const std::size_t listed = all.size();
-  if (all.size() > wanted) all.resize(wanted);
   std::vector<Objectives> points;
   for (const ServedDeployment& one : all) {
     const auto answer = pricer.estimate(one);
@@ -119,11 +122,10 @@ void search(Figures& figures) {
     }
   }
   const auto front = non_dominated(points);
-  const double took_s = seconds_since(begin);
-  note("pricing: " + std::to_string(all.size()) + " of " + std::to_string(listed) +
-       " served deployments of " + model + " on 32 h200, " + std::to_string(points.size()) +
-       " fit, " + std::to_string(front.size()) + " on the front, " +
-       std::to_string(steps.graphs_built()) + " graphs built");
+  const double took_s = thread_s() - begin;
+  note("pricing: " + std::to_string(all.size()) + " served deployments of " + model +
+       " on 32 h200, " + std::to_string(points.size()) + " fit, " + std::to_string(front.size()) +
+       " on the front, " + std::to_string(steps.graphs_built()) + " graphs built");
   if (all.size() < wanted) throw Error(ExitCode::incorrect, "fewer than 100000 configurations");
   figures.at_most("search_235b_100k_s", took_s, "s", 1);
 }
