@@ -184,6 +184,10 @@ CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
                               const std::string& command) {
   const Device device = target_of(choice);
   refuse_measuring(choice);
+  if (sweep.sampler != "grid") {
+    throw refused("sampler '" + sweep.sampler + "' has nothing to choose", sweep.file,
+                  "what is not measured is priced whole: leave the sampler out, or take grid");
+  }
   if (sweep.shards.empty()) {
     throw refused("shards is not given", sweep.file,
                   "state numbers of devices: shards = [8, 16, 32]");
