@@ -13,6 +13,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 // A kernel's users that a promise looks at: more would not change which kernel is chosen.
 constexpr std::size_t promise_users_max = 256;
+// Of so many equal bounds the most promising is sought.
+constexpr std::size_t equals_max = 64;
 
 }  // namespace
 
@@ -49,6 +51,7 @@ Certifier::Certifier(CertifiableProblem problem, CertifyOptions options)
     }
     configurations_.compose(c, low_, lower(c));
   }
+  for (const CertifyDomain& d : problem_.domains) excess_.emplace_back(d.values.size());
   choose_weights();
   decide_again();
 }
@@ -103,9 +106,30 @@ void Certifier::decide_again() {
   }
 }
 
+void Certifier::learn(std::uint64_t c, double excess) {
+  const std::vector<std::int32_t> levels = configurations_.levels(c);
+  for (std::size_t d = 0; d < levels.size(); ++d) {
+    Excess& e = excess_[d][static_cast<std::size_t>(levels[d])];
+    e.sum += excess;
+    ++e.count;
+  }
+}
+
+double Certifier::expected_excess(std::uint64_t c) const {
+  const std::vector<std::int32_t> levels = configurations_.levels(c);
+  double out = 0;
+  for (std::size_t d = 0; d < levels.size(); ++d) {
+    const Excess& e = excess_[d][static_cast<std::size_t>(levels[d])];
+    if (e.count > 0) out += e.sum / static_cast<double>(e.count);
+  }
+  return out;
+}
+
 void Certifier::update(std::uint64_t c) {
   if (verdicts_[c] != Verdict::undecided) return;
+  const double before = key(c, lower(c));
   configurations_.compose(c, low_, lower(c));
+  if (open_kernels_[c] == 0) learn(c, key(c, lower(c)) - before);
   if (open_kernels_[c] > 0) {
     push(c);
     return;
@@ -126,6 +150,24 @@ bool Certifier::is_covered(std::uint64_t c, std::span<const double> bound) const
   return options_.eps > 0 && archive.gap(bound, {is_maximised_.get(), objectives_}) <= options_.eps;
 }
 
+// Of equal bounds the one whose levels have done best so far: the others may be discarded, or met
+// up to eps, once it is evaluated. The others go back into the queue.
+std::uint64_t Certifier::best_of_equals(const Candidate& top) {
+  std::vector<std::uint64_t> equals{top.configuration};
+  while (!queue_.empty() && queue_.top().key == top.key && equals.size() < equals_max) {
+    const Candidate next = queue_.top();
+    queue_.pop();
+    const std::uint64_t c = next.configuration;
+    if (verdicts_[c] == Verdict::undecided && versions_[c] == next.version) equals.push_back(c);
+  }
+  const std::uint64_t best =
+      *std::ranges::min_element(equals, {}, [this](std::uint64_t c) { return expected_excess(c); });
+  for (const std::uint64_t c : equals) {
+    if (c != best) push(c);
+  }
+  return best;
+}
+
 // The undecided configuration with the best bound; what the archive covers is discarded on the way.
 bool Certifier::pop_best(std::uint64_t& configuration) {
   while (!queue_.empty()) {
@@ -137,7 +179,7 @@ bool Certifier::pop_best(std::uint64_t& configuration) {
       verdicts_[c] = Verdict::discarded;
       continue;
     }
-    configuration = c;
+    configuration = best_of_equals(top);
     return true;
   }
   return false;

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <queue>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -89,6 +91,11 @@ class Certifier {
   void decide_again();
   void update(std::uint64_t configuration);
   void push(std::uint64_t configuration);
+  // Excess: how far an evaluated configuration lay above its bound. What its levels had so far is
+  // what another one with these levels is expected to have.
+  void learn(std::uint64_t configuration, double excess);
+  double expected_excess(std::uint64_t configuration) const;
+  std::uint64_t best_of_equals(const Candidate& top);
   bool pop_best(std::uint64_t& configuration);
   void take_from(std::uint64_t configuration, std::size_t count, std::vector<std::int32_t>& chosen);
   double promise(std::int32_t kernel);
@@ -116,6 +123,12 @@ class Certifier {
   std::priority_queue<Candidate> queue_;
   std::vector<UpperArchive> archives_;     // by front
   std::vector<double> weights_, offsets_;  // front x objective
+  // By domain and level: how far the evaluated keys lay above their first bounds, and of how many.
+  struct Excess {
+    double sum = 0;
+    std::size_t count = 0;
+  };
+  std::vector<std::vector<Excess>> excess_;
   std::vector<BoundAlarm> alarms_;
   std::size_t kernels_measured_ = 0;
 };

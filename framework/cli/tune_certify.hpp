@@ -2,6 +2,7 @@
 // front any more, or the budget ends; writes the proof.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "cli/tune_measure.hpp"
