@@ -63,12 +63,17 @@ void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
   app.add_option("--expert-imbalance", options.expert_imbalance,
                  "Load of the fullest expert rank: balanced, uniform (what uniform routing gives) "
                  "or a factor");
-  app.add_option("--dtype", options.dtype, "f32, bf16, int8 (quantised linear layers) or a dtype");
+  app.add_option(
+      "--dtype", options.dtype,
+      "f32, bf16, int8 (quantised linear layers), mxfp4 or nvfp4 (where the checkpoint is "
+      "packed so) or a dtype");
 }
 
 Precision precision_from(const std::string& text, bool has_bf16) {
   const std::vector<std::string> names = known_precisions();
-  const auto dtype = parse_dtype(text);
+  // Packed weights; the model's configuration says what they are packed in.
+  const bool is_packed_format = text == "mxfp4" || text == "nvfp4";
+  const auto dtype = is_packed_format ? Dtype::f4_e2m1 : parse_dtype(text);
   const std::string exact = dtype ? std::string(dtype_name(*dtype)) : text;
   const std::string name = exact == "s8" ? "int8" : exact;
   if (std::ranges::find(names, name) != names.end()) return precision_named(name, has_bf16);
@@ -81,7 +86,7 @@ Precision precision_from(const std::string& text, bool has_bf16) {
   }
   const bool is_narrow = dtype_bits(*dtype) <= 8;
   const Dtype rest = is_narrow ? Dtype::bf16 : *dtype;
-  return {.name = exact,
+  return {.name = is_packed_format ? text : exact,
           .linear = *dtype,
           .head = rest,
           .attention = rest,

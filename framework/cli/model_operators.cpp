@@ -40,6 +40,7 @@ Json operator_json(const ModelPage& page, std::size_t index) {
               {"layer_type", op.layer_type},
               {"count", op.count},
               {"dtype", std::string(dtype_name(op.dtype))},
+              {"peak_dtype", std::string(dtype_name(peak_dtype_of(page, op)))},
               {"flops", row.flops},
               {"flops_per_rank", row.flops_per_rank},
               {"bytes", row.bytes},
@@ -59,6 +60,26 @@ Json operator_json(const ModelPage& page, std::size_t index) {
   return out;
 }
 
+// null for checkpoints without packed weights.
+Json weight_format_json(const ModelSpec& spec) {
+  if (!spec.packed) return nullptr;
+  const PackedFormat& f = *spec.packed;
+  return {{"name", f.name},
+          {"block", f.block},
+          {"experts", f.packs_experts},
+          {"attention", f.packs_attention},
+          {"feed_forward", f.packs_feed_forward},
+          {"activations", f.packs_activations}};
+}
+
+// In the text only where there are any.
+std::string prediction_text(const ModelSpec& spec) {
+  const std::int64_t parameters = prediction_parameters(spec);
+  if (parameters == 0) return {};
+  return fmt::format("{} prediction module(s) of {} parameters in all, beside these\n",
+                     spec.prediction_modules, parameters);
+}
+
 Json convention_json(const ModelPage& page) {
   Json out = {{"name", page.convention.name}};
   for (const auto& [name, value] : switches(page.convention)) out[name] = value;
@@ -69,6 +90,10 @@ Json convention_json(const ModelPage& page) {
 
 }  // namespace
 
+Dtype peak_dtype_of(const ModelPage& page, const Operator& op) {
+  return page.device ? multiplying_dtype(*page.device, op.dtype) : op.dtype;
+}
+
 std::optional<Floor> operator_floor(const ModelPage& page, const Operator& op) {
   return page.device ? work_floor(op.rank_work, *page.device, page.share) : std::nullopt;
 }
@@ -76,22 +101,26 @@ std::optional<Floor> operator_floor(const ModelPage& page, const Operator& op) {
 ModelSection summary_section(const ModelPage& page) {
   const OperatorGraph& g = page.graph;
   const Workload& w = g.deployment.workload;
-  return {.data = {{"model",
-                    {{"id", g.spec.id},
-                     {"family", g.spec.family},
-                     {"source", g.spec.source},
-                     {"total_params", g.totals.parameters},
-                     {"active_params", g.totals.active_parameters},
-                     {"assumed", g.spec.assumed}}},
-                   {"workload", w},
-                   {"parallel", g.deployment.parallel},
-                   {"precision", g.deployment.precision},
-                   {"convention", convention_json(page)}},
-          .text = fmt::format("{}  {} parameters ({} active), family {}\n"
-                              "{} batch {} new tokens {} context {}  {}  {}\n\n",
-                              g.spec.id, g.totals.parameters, g.totals.active_parameters,
-                              g.spec.family, phase_name(w.phase), w.batch, w.new_tokens, w.context,
-                              g.deployment.precision.name, g.deployment.parallel.text())};
+  return {
+      .data = {{"model",
+                {{"id", g.spec.id},
+                 {"family", g.spec.family},
+                 {"source", g.spec.source},
+                 {"total_params", g.totals.parameters},
+                 {"active_params", g.totals.active_parameters},
+                 {"prediction_modules", g.spec.prediction_modules},
+                 {"prediction_params", prediction_parameters(g.spec)},
+                 {"weight_format", weight_format_json(g.spec)},
+                 {"assumed", g.spec.assumed}}},
+               {"workload", w},
+               {"parallel", g.deployment.parallel},
+               {"precision", g.deployment.precision},
+               {"convention", convention_json(page)}},
+      .text = fmt::format("{}  {} parameters ({} active), family {}\n"
+                          "{}{} batch {} new tokens {} context {}  {}  {}\n\n",
+                          g.spec.id, g.totals.parameters, g.totals.active_parameters, g.spec.family,
+                          prediction_text(g.spec), phase_name(w.phase), w.batch, w.new_tokens,
+                          w.context, g.deployment.precision.name, g.deployment.parallel.text())};
 }
 
 ModelSection operators_section(const ModelPage& page) {

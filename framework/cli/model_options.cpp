@@ -62,6 +62,10 @@ Convention convention_of(const ModelOptions& options, const ModelPage& page) {
       if (out.lm_head == HeadRule::all_positions) out.lm_head = HeadRule::last_position;
     }
   }
+  // Every verified position needs its logits.
+  if (page.graph.drafted > 0 && out.lm_head == HeadRule::last_position) {
+    out.lm_head = HeadRule::all_positions;
+  }
   if (is_training && page.training->lora_rank > 0) out.forward_backward = PassRule::lora;
   for (const std::string& assignment : options.switches) set_switch(out, assignment);
   return out;
@@ -90,6 +94,14 @@ void check(const ModelOptions& options) {
   if (ms && !(std::isfinite(*ms) && *ms > 0)) {
     throw refused("--measured-ms must be a positive number");
   }
+}
+
+void check_speculation(const ModelOptions& options) {
+  if (options.drafted < 0) throw refused("--mtp must be 0 or more");
+  if (!options.acceptance) return;
+  const double a = *options.acceptance;
+  if (!(a >= 0 && a <= 1)) throw refused("--acceptance must lie in 0..1");
+  if (options.drafted == 0) throw refused("--acceptance without drafted tokens", {}, "add --mtp N");
 }
 
 void check_devices(const ModelOptions& options, const Parallel& parallel) {
@@ -128,6 +140,10 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--set", o.switches, "One switch of the convention: attention=full")
       ->allow_extra_args(false);
   app.add_option("--explain", o.explain, "The formula of one operator with its numbers");
+  app.add_option("--mtp", o.drafted,
+                 "Decode: tokens that the model's own prediction modules draft for each step");
+  app.add_option("--acceptance", o.acceptance,
+                 "With --mtp: probability that a drafted token is accepted, 0 to 1");
   add_kernel_options(app, o.kernels);
   app.add_option("--micro-batch", o.training.micro_batch, "Training: sequences at a time");
   app.add_option("--recompute", o.training.recompute, "Training: none, selective or full");
@@ -142,13 +158,14 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
 
 ModelPage price_model(const ModelOptions& options) {
   check(options);
+  check_speculation(options);
   const ModelSpec spec = load_model(options.model, config_dirs("models"));
   Deployment deployment = deployment_from(options.deployment, spec.id);
   if (options.training.micro_batch) {
     if (*options.training.micro_batch < 1) throw refused("--micro-batch must be at least 1");
     deployment.workload.micro_batch = *options.training.micro_batch;
   }
-  auto built = build_graph(spec, deployment);
+  auto built = build_graph(spec, deployment, Speculation{options.drafted});
   if (const auto* refusal = std::get_if<Refusal>(&built)) {
     throw refused(refusal->reason + ": " + refusal->text);
   }

@@ -34,6 +34,8 @@ struct ModelOptions {
   std::optional<double> measured_ms;
   KernelOptions kernels;
   std::optional<std::int64_t> devices;
+  std::int64_t drafted = 0;          // --mtp
+  std::optional<double> acceptance;  // of a drafted token
   std::string convention;
   std::vector<std::string> switches;  // "attention=full"
   std::string explain;                // an operator
@@ -67,18 +69,24 @@ void add_model_options(OptionSet& app, ModelOptions& options);
 // Throws Error (exit 2) for options that contradict each other or name something unknown.
 ModelPage price_model(const ModelOptions& options);
 
+// The type whose peak bounds `op` on the page's device; its own where none is named.
+Dtype peak_dtype_of(const ModelPage& page, const Operator& op);
+
 // The fastest possible time of one execution of `op` on the page's device, if it names one.
 std::optional<Floor> operator_floor(const ModelPage& page, const Operator& op);
 
-ModelSection summary_section(const ModelPage& page);    // model, workload, splits, convention
-ModelSection operators_section(const ModelPage& page);  // one row per operator
-ModelSection totals_section(const ModelPage& page);     // sums
-ModelSection mfu_section(const ModelPage& page);        // of a measured step time
-ModelSection kernels_section(const ModelPage& page);    // measured layers and kernels
-ModelSection notes_section(const ModelPage& page);      // assumed inputs and warnings
-ModelSection experts_section(const ModelPage& page);    // what the routing does
-ModelSection training_section(const ModelPage& page);   // passes, states and activations
-ModelSection fit_section(const ModelPage& page);        // memory of a rank against the device's
-ModelSection explain_section(const ModelPage& page);    // --explain
+ModelSection summary_section(const ModelPage& page);      // model, workload, splits, convention
+ModelSection operators_section(const ModelPage& page);    // one row per operator
+ModelSection totals_section(const ModelPage& page);       // sums
+ModelSection mfu_section(const ModelPage& page);          // of a measured step time
+ModelSection kernels_section(const ModelPage& page);      // measured layers and kernels
+ModelSection notes_section(const ModelPage& page);        // assumed inputs and warnings
+ModelSection experts_section(const ModelPage& page);      // what the routing does
+ModelSection training_section(const ModelPage& page);     // passes, states and activations
+ModelSection fit_section(const ModelPage& page);          // memory of a rank against the device's
+ModelSection speculation_section(const ModelPage& page);  // --mtp
+// The formula behind its expected tokens; needs an acceptance rate.
+std::string explain_tokens_per_step(const ModelPage& page);
+ModelSection explain_section(const ModelPage& page);  // --explain
 
 }  // namespace halmark::cli

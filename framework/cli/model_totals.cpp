@@ -20,6 +20,21 @@ std::string inference_memory(const ModelPage& page) {
       size_text(page.memory.kv_bytes_per_token), size_text(rank.activation_bytes));
 }
 
+// Where the stated weights are not the checkpoint's, and where a device lacks their products.
+std::string packed_note(const ModelPage& page) {
+  const ModelSpec& spec = page.graph.spec;
+  if (!spec.packed) return {};
+  if (!is_packed(page.graph.deployment.precision)) {
+    return fmt::format("note: the checkpoint stores {} weights; --dtype {} prices them\n",
+                       spec.packed->name, spec.packed->name);
+  }
+  if (!page.device) return {};
+  const Dtype computed = multiplying_dtype(*page.device, Dtype::f4_e2m1);
+  if (computed == Dtype::f4_e2m1) return {};
+  return fmt::format("note: {} states no 4-bit peak: {} weights are multiplied in {}\n",
+                     page.device->id, spec.packed->name, dtype_name(computed));
+}
+
 }  // namespace
 
 ModelSection totals_section(const ModelPage& page) {
@@ -66,7 +81,7 @@ ModelSection fit_section(const ModelPage& page) {
 }
 
 ModelSection notes_section(const ModelPage& page) {
-  std::string text;
+  std::string text = packed_note(page);
   for (const std::string& field : page.graph.spec.assumed) text += "assumed: " + field + '\n';
   for (const std::string& line : page.graph.warnings) text += "warning: " + line + '\n';
   return {.data = {{"warnings", page.graph.warnings}}, .text = text};

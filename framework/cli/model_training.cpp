@@ -77,6 +77,10 @@ ModelSection training_section(const ModelPage& page) {
 
 ModelSection explain_section(const ModelPage& page) {
   if (page.options.explain.empty()) return {};
+  if (page.options.explain == "expected_tokens_per_step" && page.options.acceptance) {
+    const std::string text = explain_tokens_per_step(page);
+    return {.data = {{"explain", text}}, .text = text};
+  }
   const std::size_t index = operator_named(page.graph, page.options.explain);
   const std::string text = explain_operator(page.graph, index, page.cost,
                                             operator_floor(page, page.graph.operators[index]));

@@ -27,6 +27,11 @@ std::optional<FlopShape::Attention> plain_attention(const Operator& op) {
   return out;
 }
 
+// The products of drafts, whose rows are not those of the verified tokens: counted as they are.
+void add_draft(const Operator& op, double tokens, FlopShape& out) {
+  out.matmul_weights += op.matmul_flops / (2 * tokens);
+}
+
 void add_operator(const Operator& op, double tokens, FlopShape& out) {
   const auto count = static_cast<double>(op.count);
   const bool is_expert = op.kind == OperatorKind::experts;
@@ -54,7 +59,13 @@ FlopShape flop_shape(const OperatorGraph& graph) {
   const Workload& w = graph.deployment.workload;
   const auto tokens = static_cast<double>(w.batch * w.new_tokens);
   FlopShape out;
-  for (const Operator& op : graph.operators) add_operator(op, tokens, out);
+  for (const Operator& op : graph.operators) {
+    if (graph.is_prediction(op)) {
+      add_draft(op, tokens, out);
+    } else {
+      add_operator(op, tokens, out);
+    }
+  }
   out.embedding_weights = static_cast<double>(graph.spec.hidden * graph.spec.vocab);
   // A tied table is multiplied as the head: it is no mere lookup.
   if (graph.spec.tied) out.lookup_parameters = 0;

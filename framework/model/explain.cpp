@@ -51,11 +51,12 @@ std::string grouped_gemm_line(const Problem& problem, double flops) {
 
 std::string one_execution(const Operator& op, const Problem& problem, const Work& work) {
   const Params& p = problem.params;
-  if (problem.op == "gemm") {
+  if (problem.op == "gemm" || problem.op == "packed_gemm") {
     return "gemm: " + product("2 m n k", {p.at("m"), p.at("n"), p.at("k")}, work.matmul_flops);
   }
   if (problem.op == "attention") return attention_lines(problem, work.matmul_flops);
-  if (problem.op == "grouped_gemm") return grouped_gemm_line(problem, work.matmul_flops);
+  if (problem.op == "grouped_gemm" || problem.op == "packed_grouped_gemm")
+    return grouped_gemm_line(problem, work.matmul_flops);
   std::string out = problem.op + ": ";
   std::string sizes;
   for (const auto& [name, value] : p.items()) {

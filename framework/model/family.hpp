@@ -18,6 +18,9 @@ struct Family {
   void (*read)(ConfigReader& config, ModelSpec& spec);
   // Emits layer types, their operators in execution order, and the type of every layer.
   void (*build)(const ModelSpec& spec, GraphBuilder& builder);
+  // The layer inside a multi-token-prediction module: its operators from the first norm to the last
+  // residual addition. Families without modules have none.
+  void (*predict)(const ModelSpec& spec, GraphBuilder& builder) = nullptr;
 };
 
 std::span<const Family* const> all_families();

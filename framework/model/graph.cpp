@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "model/expert_layout.hpp"
+#include "model/families/prediction.hpp"
 #include "model/family.hpp"
 #include "model/graph_draft.hpp"
 
@@ -81,8 +82,20 @@ std::vector<std::int32_t> OperatorGraph::stage_sequence(std::size_t stage) const
   const auto first = layers.begin() + cut.first_layer;
   out.insert(out.end(), first, first + cut.layers);
   if (cut.has_head && head_type) out.push_back(*head_type);
+  if (cut.has_head && prediction_type) {
+    out.insert(out.end(), static_cast<std::size_t>(drafted), *prediction_type);
+  }
   if (pipeline_type) out.push_back(*pipeline_type);
   return out;
+}
+
+bool OperatorGraph::is_prediction(const Operator& op) const {
+  return prediction_type &&
+         op.layer_type == layer_types[static_cast<std::size_t>(*prediction_type)].name;
+}
+
+std::int64_t OperatorGraph::prediction_instances() const {
+  return std::min(drafted, spec.prediction_modules);
 }
 
 namespace {
@@ -332,9 +345,27 @@ std::optional<Refusal> context(const ModelSpec& spec, const Deployment& deployme
                                               text("max_position_embeddings", *spec.max_position)};
 }
 
+// Packed weights are those that the checkpoint has; a name asks for one format.
+std::optional<Refusal> packed_precision(const ModelSpec& spec, const Precision& p) {
+  if (!spec.packed) {
+    return Refusal{"dtype_unsupported",
+                   "f4_e2m1 linears, but the configuration of " + spec.id +
+                       " states no 4-bit weights: 'quantization_config' would say mxfp4 or nvfp4"};
+  }
+  const bool names_format = p.name == "mxfp4" || p.name == "nvfp4";
+  if (names_format && p.name != spec.packed->name) {
+    return Refusal{"dtype_unsupported", p.name + " linears, but the configuration of " + spec.id +
+                                            " states " + spec.packed->name};
+  }
+  if (p.head == p.activation) return std::nullopt;
+  return Refusal{"dtype_unsupported", "packed weights beside a head of another type than the " +
+                                          std::string(dtype_name(p.activation)) + " activations"};
+}
+
 // An operator needs its input in its own type; int8 and f8 have the conversion in the graph.
-std::optional<Refusal> precision(const ModelSpec&, const Deployment& deployment) {
+std::optional<Refusal> precision(const ModelSpec& spec, const Deployment& deployment) {
   const Precision& p = deployment.precision;
+  if (is_packed(p)) return packed_precision(spec, p);
   for (const Dtype dtype : {p.linear, p.head}) {
     if (draft::is_quantized(dtype) || dtype == p.activation) continue;
     return Refusal{"dtype_unsupported", std::string(dtype_name(dtype)) + " linears read " +
@@ -393,12 +424,26 @@ std::optional<Refusal> check_deployment(const ModelSpec& spec, const Deployment&
 
 std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
                                                  const Deployment& deployment) {
+  return build_graph(spec, deployment, Speculation{});
+}
+
+std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                                 const Deployment& deployment,
+                                                 const Speculation& speculation) {
   if (auto refusal = check_deployment(spec, deployment)) return *refusal;
+  if (auto refusal = prediction::check(spec, deployment, speculation)) return *refusal;
   const Family* family = find_family(spec.family);
   assert(family != nullptr && "load_model sets a family of the table");
   try {
-    GraphBuilder builder(spec, deployment);
+    Deployment step = deployment;
+    step.workload.new_tokens += speculation.drafted;
+    GraphBuilder builder(spec, step);
     family->build(spec, builder);
+    if (speculation.drafted > 0) {
+      GraphBuilder drafter(spec, deployment);
+      prediction::emit(spec, drafter, family->predict);
+      builder.set_prediction(std::move(drafter), speculation.drafted);
+    }
     OperatorGraph graph = builder.finish();
     graph.warnings = warnings(spec, deployment);
     return graph;

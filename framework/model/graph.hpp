@@ -119,6 +119,9 @@ struct GraphTotals {
   double bytes_per_rank = 0;           // largest stage
   std::int64_t parameters = 0;         // tied tables once
   std::int64_t active_parameters = 0;  // matmul weights of one token, head in, embedding out
+  // Of the multi-token-prediction modules, in neither figure above; tables and head that they share
+  // with the model are not counted again. Zero unless the step drafts tokens.
+  std::int64_t prediction_parameters = 0;
 };
 
 // What the routing of one layer does: of the whole batch, and per rank for one micro-batch.
@@ -136,6 +139,9 @@ struct OperatorGraph {
   std::vector<Operator> operators;
   std::vector<LayerType> layer_types;
   std::optional<std::int32_t> embedding_type, head_type, pipeline_type;  // into layer_types
+  // The draft of one token, executed `drafted` times behind the head of the last stage.
+  std::optional<std::int32_t> prediction_type;
+  std::int64_t drafted = 0;
   std::vector<std::int32_t> layers;  // layer type of every layer
   std::vector<Stage> stages;         // pp of them
   GraphTotals totals;
@@ -148,7 +154,20 @@ struct OperatorGraph {
   std::int64_t micro_batches() const;
   // Layer types that a stage executes for one micro-batch, in order.
   std::vector<std::int32_t> stage_sequence(std::size_t stage) const;
+  bool is_prediction(const Operator& op) const;
+  // Instances of the draft's weights and cache: modules that the model has and the step uses.
+  std::int64_t prediction_instances() const;
 };
+
+// Speculative decoding with the model's own prediction modules: a step verifies 1 + drafted tokens
+// a sequence at once, and each of the modules' executions drafts one token a sequence for the next.
+struct Speculation {
+  std::int64_t drafted = 0;  // 0 = none
+};
+
+// Expected tokens that a step yields when each drafted token is accepted with probability
+// `acceptance`, independently: 1 + a + ... + a^N (Leviathan et al., 2211.17192, equation 1).
+double expected_tokens_per_step(std::int64_t drafted, double acceptance);
 
 // Why a combination is impossible: a row with status `refused`. `text` names both numbers.
 struct Refusal {
@@ -158,6 +177,15 @@ struct Refusal {
 
 std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
                                                  const Deployment& deployment);
+
+// The same for a decode step that drafts and verifies; `deployment` has one new token, and the
+// graph's workload 1 + drafted of them within the same context.
+std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                                 const Deployment& deployment,
+                                                 const Speculation& speculation);
+
+// Parameters of all prediction modules; 0 where the configuration states none.
+std::int64_t prediction_parameters(const ModelSpec& spec);
 
 // The checks of build_graph alone, without building: for the constraints of a search.
 std::optional<Refusal> check_deployment(const ModelSpec& spec, const Deployment& deployment);

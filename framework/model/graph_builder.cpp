@@ -54,6 +54,7 @@ GraphBuilder::GraphBuilder(const ModelSpec& spec, const Deployment& deployment) 
   graph_.spec = spec;
   graph_.deployment = deployment;
   tp_ = deployment.parallel.tp;
+  plan_precision();
   layout_ = expert_layout(deployment.parallel);
   const Workload& workload = deployment.workload;
   batch_ = {workload.batch, graph_.micro_batch()};
@@ -63,7 +64,7 @@ GraphBuilder::GraphBuilder(const ModelSpec& spec, const Deployment& deployment) 
 }
 
 Extent GraphBuilder::logit_rows() const {
-  return graph_.deployment.workload.phase == Phase::training ? tokens_ : batch_;
+  return graph_.deployment.workload.phase == Phase::prefill ? batch_ : tokens_;
 }
 
 Extent GraphBuilder::split_by_tp(std::int64_t size) const {
@@ -143,8 +144,8 @@ void GraphBuilder::add(Draft draft) {
   graph_.operators.push_back(std::move(op));
 }
 
-void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t hidden,
-                             Split split) {
+void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t hidden, Split split,
+                             bool is_shared) {
   const Extent columns = split == Split::vocab ? padded_by_tp(vocab) : replicated(vocab);
   const std::int64_t dtype = number(precision().activation);
   auto [whole, local] = problems("embedding", [&](auto side) {
@@ -160,7 +161,8 @@ void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t 
        .whole = std::move(whole),
        .local = std::move(local),
        .shape_in = shape({tokens_.whole}),
-       .shape_out = shape({tokens_.whole, hidden})});
+       .shape_out = shape({tokens_.whole, hidden}),
+       .shares_embedding = is_shared});
 }
 
 void GraphBuilder::rope(std::string name, Extent heads, std::int64_t head_dim,
@@ -244,10 +246,8 @@ void GraphBuilder::activation(std::string name, Extent columns, ActivationKind k
 
 void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns, Dtype linear,
                                   Split split) {
-  if (!draft::is_quantized(linear)) return;
-  const auto on = [&](Side side) {
-    return draft::quantize_problem(rows.*side, columns.*side, precision().activation, linear);
-  };
+  if (!quantizes_for(linear)) return;
+  const auto on = [&](Side side) { return quantize_problem(rows.*side, columns.*side, linear); };
   const std::string dims = shape({rows.whole, columns.whole});
   add({.name = std::move(name),
        .kind = OperatorKind::quantize,
@@ -259,6 +259,7 @@ void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns,
 }
 
 void GraphBuilder::linear(const LinearSpec& spec) {
+  if (spec.dtype == Dtype::f4_e2m1) return packed_linear(spec);
   const bool is_int8 = spec.dtype == Dtype::s8;
   const std::int64_t dst = number(is_int8 ? Dtype::s32 : precision().activation);
   auto [whole, local] = problems("gemm", [&](auto side) {

@@ -92,7 +92,7 @@ class GraphBuilder {
   // Extents of this deployment.
   Extent batch() const { return batch_; }
   Extent tokens() const { return tokens_; }  // batch x new tokens
-  Extent logit_rows() const;  // positions whose logits are needed: all in training, else the last
+  Extent logit_rows() const;  // positions whose logits are needed: all, in prefill the last
   Extent split_by_tp(std::int64_t size) const;          // must divide
   Extent split_kv_heads() const;                        // replicated beyond kv_heads ranks
   Extent split_kv_heads(std::int64_t heads) const;      // of a layer with its own
@@ -101,18 +101,25 @@ class GraphBuilder {
   static Extent replicated(std::int64_t size) { return {size, size}; }
   int tp() const { return tp_; }
   const Workload& workload() const { return graph_.deployment.workload; }
-  const Precision& precision() const { return graph_.deployment.precision; }
+  const Precision& precision() const { return precision_; }
+  // Of the linears of dense networks and shared experts, and of those of routed experts.
+  Dtype feed_forward_dtype() const { return feed_forward_dtype_; }
+  Dtype expert_dtype() const { return expert_dtype_; }
 
   // Starts a layer type; the following operators belong to it. Returns its index.
   std::int32_t begin_layer_type(std::string_view name);
   void set_embedding(std::int32_t type) { graph_.embedding_type = type; }
   void set_head(std::int32_t type) { graph_.head_type = type; }
   void set_pipeline(std::int32_t type) { graph_.pipeline_type = type; }
+  // Takes the operators of `drafter`, which holds the layer type of one draft, to be executed
+  // `drafted` times. What shares weights with this graph has them counted once.
+  void set_prediction(GraphBuilder drafter, std::int64_t drafted);
   void add_layer(std::int32_t type) { graph_.layers.push_back(type); }
 
-  // A table that is split by its rows, or held whole by every rank.
+  // A table that is split by its rows, or held whole by every rank. `is_shared`: its parameters are
+  // counted elsewhere.
   void embedding(std::string name, std::int64_t vocab, std::int64_t hidden,
-                 Split split = Split::vocab);
+                 Split split = Split::vocab, bool is_shared = false);
   void norm(const NormSpec& norm);
   // rows x columns; `split` = head when the rows are heads.
   void rmsnorm(std::string name, Extent rows, std::int64_t columns, Split split);
@@ -183,12 +190,19 @@ class GraphBuilder {
   template <typename Make>
   void add_routed(Draft draft, const std::vector<RowPlace>& places, const Make& make);
   void add(Draft draft);
+  void plan_precision();
+  Dtype dtype_of(bool is_packed_here) const;
+  void packed_linear(const LinearSpec& spec);
+  Problem quantize_problem(std::int64_t rows, std::int64_t columns, Dtype linear) const;
+  bool quantizes_for(Dtype linear) const;
   std::string strategy(Split split) const;
   void cut_stages();
   void count_executions();
   void sum_totals();
 
   OperatorGraph graph_;
+  Precision precision_;
+  Dtype feed_forward_dtype_ = Dtype::f32, expert_dtype_ = Dtype::f32;
   int tp_ = 1;
   ExpertLayout layout_;
   Rows rows_;

@@ -220,10 +220,10 @@ void GraphBuilder::regroup_rows(std::string name) {
 }
 
 void GraphBuilder::quantize_rows(std::string name, Extent columns) {
-  const Dtype linear = precision().linear;
-  if (!draft::is_quantized(linear)) return;
+  const Dtype linear = expert_dtype_;
+  if (!quantizes_for(linear)) return;
   const auto make = [&](const RowPlace& place) {
-    return draft::quantize_problem(place.rows, columns.*place.side, precision().activation, linear);
+    return quantize_problem(place.rows, columns.*place.side, linear);
   };
   const std::string dims = shape({rows_.whole, columns.whole});
   add_routed({.name = std::move(name),
@@ -236,12 +236,20 @@ void GraphBuilder::quantize_rows(std::string name, Extent columns) {
 }
 
 void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
-  const Dtype dtype = precision().linear;
+  const Dtype dtype = expert_dtype_;
+  const bool is_packed = dtype == Dtype::f4_e2m1;
   const bool is_int8 = dtype == Dtype::s8;
   const auto make = [&](const RowPlace& place) {
     Params params = routed_params(place);
     params.set("n", spec.columns_out.*place.side);
     params.set("k", spec.columns_in.*place.side);
+    if (is_packed) {
+      const PackedFormat& format = *graph_.spec.packed;
+      params.set("block", format.block);
+      params.set("src_dtype", number(format.packs_activations ? dtype : precision().activation));
+      params.set("dst_dtype", number(precision().activation));
+      return Problem{"packed_grouped_gemm", std::move(params)};
+    }
     params.set("src_dtype", number(dtype));
     params.set("wei_dtype", number(dtype));
     params.set("dst_dtype", number(is_int8 ? Dtype::s32 : precision().activation));
@@ -254,13 +262,14 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
     bias = {graph_.spec.moe->experts * spec.columns_out.whole,
             graph_.expert_use->held_per_rank * spec.columns_out.local};
   }
-  Extent scales;
-  if (dtype == Dtype::f8_e4m3fn) {
-    const std::int64_t held = graph_.expert_use->held_per_rank;
-    scales = {graph_.spec.moe->experts *
-                  draft::block_scale_bytes(spec.columns_out.whole, spec.columns_in.whole),
-              held * draft::block_scale_bytes(spec.columns_out.local, spec.columns_in.local)};
-  }
+  const auto scales_of = [&](std::int64_t columns_out, std::int64_t columns_in) -> std::int64_t {
+    if (is_packed) return graph_.spec.packed->scale_bytes(columns_out, columns_in);
+    if (dtype != Dtype::f8_e4m3fn) return 0;
+    return draft::block_scale_bytes(columns_out, columns_in);
+  };
+  const Extent scales = {
+      graph_.spec.moe->experts * scales_of(spec.columns_out.whole, spec.columns_in.whole),
+      graph_.expert_use->held_per_rank * scales_of(spec.columns_out.local, spec.columns_in.local)};
   const std::string dims_out = shape({rows_.whole, spec.columns_out.whole});
   add_routed({.name = spec.name,
               .kind = OperatorKind::experts,

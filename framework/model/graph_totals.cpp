@@ -57,6 +57,10 @@ void GraphBuilder::sum_totals() {
     totals.flops += op.flops;
     totals.matmul_flops += op.matmul_flops;
     totals.bytes += op.bytes;
+    if (graph_.is_prediction(op)) {
+      totals.prediction_parameters += graph_.spec.prediction_modules * op.parameters;
+      continue;
+    }
     totals.parameters += op.count * op.parameters;
     // A tied head multiplies the table it shares, so its weights are active although counted once.
     totals.active_parameters += op.count * op.active_parameters;
@@ -66,6 +70,23 @@ void GraphBuilder::sum_totals() {
     totals.matmul_flops_per_rank = std::max(totals.matmul_flops_per_rank, stage.matmul_flops);
     totals.bytes_per_rank = std::max(totals.bytes_per_rank, stage.bytes);
   }
+}
+
+// Modules read the model's tables. A last stage without the embedding keeps a copy of it.
+void GraphBuilder::set_prediction(GraphBuilder drafter, std::int64_t drafted) {
+  const auto first = static_cast<std::int32_t>(graph_.operators.size());
+  const bool has_embedding = graph_.deployment.parallel.pp == 1;
+  for (Operator& op : drafter.graph_.operators) {
+    const bool is_shared =
+        op.kind == OperatorKind::head || (op.kind == OperatorKind::embedding && has_embedding);
+    if (is_shared) op.weight_bytes_whole = op.weight_bytes_local = 0;
+    graph_.operators.push_back(std::move(op));
+  }
+  LayerType type = std::move(drafter.graph_.layer_types.back());
+  for (std::int32_t& index : type.operators) index += first;
+  graph_.prediction_type = static_cast<std::int32_t>(graph_.layer_types.size());
+  graph_.layer_types.push_back(std::move(type));
+  graph_.drafted = drafted;
 }
 
 OperatorGraph GraphBuilder::finish() {

@@ -39,6 +39,12 @@ bool is_quantize(const Operator& op) { return op.kind == OperatorKind::quantize;
 bool is_cache_store(const Operator& op) {
   return op.local.op == "copy" && op.kind != OperatorKind::routing && !mentions(op, "index");
 }
+// Layers without attention: the recurrence of gated DeltaNet or Mamba-2, and the short convolution
+// before it.
+bool is_delta_rule(const Operator& op) { return op.local.op == "delta_rule"; }
+bool is_state_scan(const Operator& op) { return op.local.op == "state_scan"; }
+bool is_recurrence(const Operator& op) { return is_delta_rule(op) || is_state_scan(op); }
+bool is_convolution(const Operator& op) { return op.local.op == "short_convolution"; }
 bool is_nothing(const Operator&) { return false; }
 // Hyper-connections: the product that mixes the streams, and what is around it.
 bool is_mixing_product(const Operator& op) { return is_product(op) && op.name.ends_with("_mix"); }
@@ -96,6 +102,10 @@ constexpr std::array categories = {
     KernelCategory{"gemm_int8", product, Dtype::s8, is_product},
     KernelCategory{"gemm_fp4", product, Dtype::f4_e2m1, is_product},
     KernelCategory{"attention", whole, std::nullopt, is_attention},
+    KernelCategory{"linear_attention", whole, std::nullopt, is_recurrence},
+    KernelCategory{"gated_delta_rule", whole, std::nullopt, is_delta_rule},
+    KernelCategory{"mamba", whole, std::nullopt, is_state_scan},
+    KernelCategory{"conv1d", bookkeeping, std::nullopt, is_convolution},
     KernelCategory{"residual", bookkeeping, std::nullopt, is_residual},
     KernelCategory{"allgather", single, std::nullopt, is_all_gather},
     KernelCategory{"reducescatter", single, std::nullopt, is_reduce_scatter},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "model/expert_layout.hpp"
 
@@ -37,9 +38,28 @@ std::int64_t shared_table_bytes(const OperatorGraph& graph, const Stage& stage) 
 std::int64_t weight_bytes(const OperatorGraph& graph, std::size_t stage) {
   std::int64_t bytes = 0;
   for (const Operator& op : graph.operators) {
-    bytes += op.stage_counts[stage] * op.weight_bytes_local;
+    const std::int64_t executed = op.stage_counts[stage];
+    const std::int64_t instances =
+        graph.is_prediction(op) ? std::min(executed, graph.prediction_instances()) : executed;
+    bytes += instances * op.weight_bytes_local;
   }
   return bytes - shared_table_bytes(graph, graph.stages[stage]);
+}
+
+// Layers that keep a cache: those of the model, then the layer of every prediction module in use.
+std::vector<std::int32_t> caching_layers(const OperatorGraph& graph, std::int64_t first,
+                                         std::int64_t layers, bool has_head) {
+  const auto begin = graph.layers.begin() + first;
+  std::vector<std::int32_t> out(begin, begin + layers);
+  if (has_head && graph.prediction_type) {
+    out.insert(out.end(), static_cast<std::size_t>(graph.prediction_instances()),
+               *graph.prediction_type);
+  }
+  return out;
+}
+
+std::vector<std::int32_t> caching_layers(const OperatorGraph& graph) {
+  return caching_layers(graph, 0, static_cast<std::int64_t>(graph.layers.size()), true);
 }
 
 // Of all sequences of a replica: every micro-batch in flight keeps its own.
@@ -47,9 +67,9 @@ std::int64_t kv_bytes(const OperatorGraph& graph, const Stage& stage) {
   const Deployment& deployment = graph.deployment;
   const std::int64_t sequences = deployment.workload.batch / deployment.parallel.dp;
   std::int64_t bytes = 0;
-  for (std::int64_t layer = stage.first_layer; layer < stage.first_layer + stage.layers; ++layer) {
-    const auto type = static_cast<std::size_t>(graph.layers[static_cast<std::size_t>(layer)]);
-    for (const LayerCache& cache : graph.layer_types[type].caches) {
+  for (const std::int32_t type :
+       caching_layers(graph, stage.first_layer, stage.layers, stage.has_head)) {
+    for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
       bytes += cache.bytes(deployment.workload.context, &Extent::local);
     }
   }
@@ -60,7 +80,7 @@ std::int64_t kv_bytes(const OperatorGraph& graph, const Stage& stage) {
 // long as it grows.
 std::int64_t kv_bytes_per_token(const OperatorGraph& graph) {
   double bytes = 0;
-  for (const std::int32_t type : graph.layers) {
+  for (const std::int32_t type : caching_layers(graph)) {
     for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
       bytes += static_cast<double>(cache.entry_bytes.whole) /
                static_cast<double>(cache.tokens_per_entry);
@@ -71,7 +91,7 @@ std::int64_t kv_bytes_per_token(const OperatorGraph& graph) {
 
 std::int64_t state_bytes_per_sequence(const OperatorGraph& graph) {
   std::int64_t bytes = 0;
-  for (const std::int32_t type : graph.layers) {
+  for (const std::int32_t type : caching_layers(graph)) {
     for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
       bytes += cache.constant_bytes.whole;
     }
@@ -123,7 +143,9 @@ std::int64_t activation_bytes(const OperatorGraph& graph, const Stage& stage) {
       std::max({mixer_values_per_token(spec) / tp, 2 * ffn / tp, expert_values_per_token(graph)});
   const std::int64_t live =
       dtype_bytes(deployment.precision.activation, tokens * (2 * spec.hidden + widest));
-  const std::int64_t logits = stage.has_head ? graph.micro_batch() * spec.vocab * 4 / tp : 0;
+  const bool is_decode = deployment.workload.phase == Phase::decode;
+  const std::int64_t rows = is_decode ? tokens : graph.micro_batch();
+  const std::int64_t logits = stage.has_head ? rows * spec.vocab * 4 / tp : 0;
   return live + logits;
 }
 

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/json.hpp"
 #include "model/config_reader.hpp"
+#include "model/families/prediction.hpp"
 #include "model/family.hpp"
 
 namespace halmark {
@@ -71,6 +72,8 @@ ModelSpec read_config(const Json& json, const std::string& where) {
   const Family& family = family_of(config, spec.architecture);
   spec.family = family.name;
   family.read(config, spec);
+  spec.packed = read_packed_format(config);
+  if (family.predict != nullptr) spec.prediction_modules = prediction::read_modules(config);
   spec.assumed = config.assumed();
   return spec;
 }

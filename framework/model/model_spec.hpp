@@ -11,6 +11,7 @@
 
 #include "model/latent_spec.hpp"
 #include "model/mixer.hpp"
+#include "model/packed_format.hpp"
 
 namespace halmark {
 
@@ -81,6 +82,8 @@ struct ModelSpec {
   std::optional<LatentSpec> latent;
   std::optional<IndexerSpec> indexer;
   std::optional<CompressedSpec> compressed;
+  std::optional<PackedFormat> packed;   // 4-bit weights of the checkpoint
+  std::int64_t prediction_modules = 0;  // of multi-token prediction, see families/prediction.hpp
   std::vector<bool> is_sparse;  // with `moe`: which layers have experts; one entry per layer
 
   std::optional<std::int64_t> published_total_params;   // model card; shipped files only

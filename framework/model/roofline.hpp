@@ -19,7 +19,11 @@ struct ShardShare {
   int parts = 1;
 };
 
-// FLOP/s of one shard in `dtype`; nothing when the device states no peak for it.
+// The type in which `device` multiplies operands of `dtype`: itself, but 16 bits for packed 4-bit
+// weights where the device states no 4-bit peak. They are unpacked on the way then.
+Dtype multiplying_dtype(const Device& device, Dtype dtype);
+
+// FLOP/s of one shard in multiplying_dtype; nothing when the device states no peak for it.
 std::optional<double> shard_peak(const Device& device, Dtype dtype, ShardShare share);
 
 struct Floor {

@@ -74,6 +74,10 @@ std::optional<Refusal> check_training(const OperatorGraph& graph, const Training
                    "phase is " + std::string(phase_name(graph.deployment.workload.phase))};
   }
   const Precision& precision = graph.deployment.precision;
+  if (is_packed(precision)) {
+    return Refusal{"dtype_unsupported",
+                   "packed 4-bit weights have no gradient: train in bf16 or f32"};
+  }
   if (precision.linear == Dtype::s8 || precision.head == Dtype::s8) {
     return Refusal{"dtype_unsupported", "int8 linears have no gradient: train in bf16 or f32"};
   }

@@ -1,12 +1,13 @@
-// block_quantize: rows to 8-bit floats, one f32 scale per `block` values of a row, as the fp8
-// linears of DeepSeek-V3 read their activations (2412.19437, section 3.3.2: tiles of 1 x 128).
+// block_quantize: rows to narrow floats, a scale per `block` values of a row: f32 beside 8 bits, as
+// the fp8 linears of DeepSeek-V3 read their activations (2412.19437, section 3.3.2: tiles of 1 x
+// 128); one byte beside 4 bits, as mxfp4 and nvfp4 have it.
 #include "kernels/priced.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<std::int64_t, 2> result_dtypes{dtype_value(Dtype::f8_e4m3fn),
-                                                    dtype_value(Dtype::f8_e5m2)};
+constexpr std::array<std::int64_t, 3> result_dtypes{
+    dtype_value(Dtype::f8_e4m3fn), dtype_value(Dtype::f8_e5m2), dtype_value(Dtype::f4_e2m1)};
 constexpr std::array<ParamSpec, 5> specs{{rows_spec,
                                           cols_spec,
                                           {.name = "block",
@@ -26,15 +27,18 @@ class BlockQuantize final : public PricedContract {
  public:
   std::string_view name() const override { return "block_quantize"; }
   std::string_view summary() const override {
-    return "dst[rows,cols] f8 = src / scale, scale[rows,ceil(cols/block)] = max|src| / largest f8";
+    return "dst[rows,cols] f8 or f4 = src / scale, scale[rows,ceil(cols/block)] = max|src| / "
+           "largest";
   }
   std::span<const ParamSpec> params() const override { return specs; }
 
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto rows = p.at("rows"), cols = p.at("cols"), block = p.at("block");
+    const bool is_packed = p.dtype("dst_dtype") == Dtype::f4_e2m1;
     return {rows_operand("src", Role::input, p.dtype("src_dtype"), rows, cols),
             rows_operand("dst", Role::output, p.dtype("dst_dtype"), rows, cols),
-            rows_operand("scale", Role::output, Dtype::f32, rows, (cols + block - 1) / block)};
+            rows_operand("scale", Role::output, is_packed ? Dtype::f8_e4m3fn : Dtype::f32, rows,
+                         (cols + block - 1) / block)};
   }
 
  protected:

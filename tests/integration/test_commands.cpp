@@ -174,6 +174,44 @@ TEST_F(Command, model_says_whether_a_rank_fits_and_by_how_much_not) {
             large["needed_bytes"].get<double>() - large["device_bytes"].get<double>());
 }
 
+TEST_F(Command, model_prices_packed_weights_and_says_what_multiplies_them) {
+  const Arguments packed = {"model", "gpt-oss-20b", "--dtype", "mxfp4", "--device", "h100-sxm"};
+  const Outcome text = halmark(packed);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("h100-sxm states no 4-bit peak: mxfp4 weights are multiplied in "
+                                  "bf16"));
+  Arguments json = packed;
+  json.push_back("--json");
+  const Json out = data_of(json);
+  EXPECT_EQ(out["model"]["weight_format"]["name"], "mxfp4");
+  for (const Json& op : out["operators"]) {
+    if (op["name"] != "expert_down") continue;
+    EXPECT_EQ(op["dtype"], "f4_e2m1");
+    EXPECT_EQ(op["peak_dtype"], "bf16");
+    EXPECT_FALSE(op["bound"].is_null());
+  }
+  EXPECT_THAT(halmark({"model", "gpt-oss-20b"}).out, HasSubstr("--dtype mxfp4 prices them"));
+}
+
+TEST_F(Command, model_drafts_and_verifies_and_explains_the_tokens_of_a_step) {
+  const Json out = data_of({"model", "deepseek-v3", "--batch", "4", "--context", "1000", "--mtp",
+                            "2", "--acceptance", "0.5", "--measured-ms", "20", "--json"});
+  EXPECT_EQ(out["model"]["prediction_modules"], 1);
+  EXPECT_EQ(out["workload"]["new_tokens"], 3);
+  const Json& speculation = out["speculation"];
+  EXPECT_EQ(speculation["drafted"], 2);
+  EXPECT_EQ(speculation["verified_tokens"], 3);
+  EXPECT_DOUBLE_EQ(speculation["expected_tokens_per_step"].get<double>(), 1.75);
+  EXPECT_DOUBLE_EQ(speculation["tokens_per_s"].get<double>(), 4 * 1.75 / 0.020);
+  EXPECT_DOUBLE_EQ(speculation["draft_matmul_flops"].get<double>() +
+                       speculation["verify_matmul_flops"].get<double>(),
+                   out["totals"]["matmul_flops"].get<double>());
+  const Outcome explained = halmark({"model", "deepseek-v3", "--mtp", "2", "--acceptance", "0.5",
+                                     "--explain", "expected_tokens_per_step"});
+  EXPECT_THAT(explained.out, HasSubstr("(1 - a^(N+1)) / (1 - a)"));
+  EXPECT_THAT(explained.out, HasSubstr("1 + a + a^2 = 1.750000"));
+}
+
 TEST_F(Command, models_lists_every_shipped_one_with_its_sizes) {
   const Json models = data_of({"models"})["models"];
   EXPECT_GE(models.size(), 40u);

@@ -96,14 +96,13 @@ void begin(const ModelSpec& spec, GraphBuilder& b) {
 }
 
 // The final norm sees no more rows than the logits need.
-void end(const ModelSpec& spec, std::int64_t boundary_columns, GraphBuilder& b) {
+void head(const ModelSpec& spec, const std::string& prefix, bool is_shared, GraphBuilder& b) {
   const Dtype dtype = b.precision().head;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
   const Extent rows = b.logit_rows();
-  b.set_head(b.begin_layer_type("head"));
-  norm(spec, "final_norm", rows, b);
-  b.quantize_input("lm_head_quantize", rows, hidden, dtype, Split::replicated);
-  b.linear({.name = "lm_head",
+  norm(spec, prefix + "final_norm", rows, b);
+  b.quantize_input(prefix + "lm_head_quantize", rows, hidden, dtype, Split::replicated);
+  b.linear({.name = prefix + "lm_head",
             .rows = rows,
             .columns_in = hidden,
             .columns_out = b.padded_by_tp(spec.vocab),
@@ -111,10 +110,29 @@ void end(const ModelSpec& spec, std::int64_t boundary_columns, GraphBuilder& b) 
             .kind = OperatorKind::head,
             .dtype = dtype,
             .has_bias = spec.head_bias,
-            .shares_embedding = spec.tied});
-  b.all_gather("logits_all_gather", rows, b.padded_by_tp(spec.vocab));
+            .shares_embedding = is_shared});
+  b.all_gather(prefix + "logits_all_gather", rows, b.padded_by_tp(spec.vocab));
+}
+
+void end(const ModelSpec& spec, std::int64_t boundary_columns, GraphBuilder& b) {
+  b.set_head(b.begin_layer_type("head"));
+  head(spec, "", spec.tied, b);
   b.set_pipeline(b.begin_layer_type("pipeline"));
   b.send_recv("stage_send_recv", boundary_columns);
+}
+
+namespace {
+
+void emit_layer(const ModelSpec& spec, const LayerMixer& mixer, const FeedForward& ffn,
+                GraphBuilder& b) {
+  (spec.is_parallel ? side_by_side : one_after_the_other)(spec, mixer, ffn, b);
+}
+
+}  // namespace
+
+void last_layer(const ModelSpec& spec, GraphBuilder& b,
+                FeedForward (*choose)(const ModelSpec&, std::int64_t)) {
+  emit_layer(spec, mixer_of(spec, spec.layers - 1), choose(spec, spec.layers - 1), b);
 }
 
 void build(const ModelSpec& spec, GraphBuilder& b,
@@ -129,7 +147,7 @@ void build(const ModelSpec& spec, GraphBuilder& b,
     const auto [it, is_new] = types.try_emplace({ffn.layer_type, mixer}, 0);
     if (is_new) {
       it->second = b.begin_layer_type(unique_name(mixer, ffn, used_names));
-      (spec.is_parallel ? side_by_side : one_after_the_other)(spec, mixer, ffn, b);
+      emit_layer(spec, mixer, ffn, b);
     }
     b.add_layer(it->second);
   }

@@ -58,6 +58,14 @@ struct FeedForward {
 void build(const ModelSpec& spec, GraphBuilder& builder,
            FeedForward (*choose)(const ModelSpec& spec, std::int64_t layer));
 
+// A layer like the last one, as a prediction module has it.
+void last_layer(const ModelSpec& spec, GraphBuilder& builder,
+                FeedForward (*choose)(const ModelSpec& spec, std::int64_t layer));
+
+// The final norm, the LM head on the rows that need logits, and their collection; names begin with
+// `prefix`. `is_shared`: the head's parameters are counted elsewhere.
+void head(const ModelSpec& spec, const std::string& prefix, bool is_shared, GraphBuilder& builder);
+
 // What comes before and after the layers: the embedding; the head, and the exchange of
 // `boundary_columns` values per token between pipeline stages.
 void begin(const ModelSpec& spec, GraphBuilder& builder);

@@ -1,5 +1,5 @@
 // DeepSeek-V2 and V3 and Kimi-K2: latent attention, the first layers dense, then routed and shared
-// experts. Extra prediction layers (num_nextn_predict_layers) are not part of a step.
+// experts.
 #include <array>
 
 #include "model/families/latent.hpp"
@@ -16,6 +16,6 @@ void read(ConfigReader& config, ModelSpec& spec) { latent::read(config, spec, {}
 }  // namespace
 
 extern const Family deepseek_family;
-const Family deepseek_family = {"deepseek", model_types, &read, &latent::build};
+const Family deepseek_family = {"deepseek", model_types, &read, &latent::build, &latent::predict};
 
 }  // namespace halmark

@@ -51,6 +51,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family deepseek_sparse_family;
-const Family deepseek_sparse_family = {"deepseek_sparse", model_types, &read, &latent::build};
+const Family deepseek_sparse_family = {"deepseek_sparse", model_types, &read, &latent::build,
+                                       &latent::predict};
 
 }  // namespace halmark

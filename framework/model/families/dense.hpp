@@ -24,4 +24,7 @@ decoder::FeedForward feed_forward_of_layers();
 
 void build(const ModelSpec& spec, GraphBuilder& builder);
 
+// Family::predict: a layer like the last one.
+void predict(const ModelSpec& spec, GraphBuilder& builder);
+
 }  // namespace halmark::dense

@@ -1,6 +1,5 @@
 // GLM-4.5: the first layers dense, sigmoid scores, shared experts of the routed ones' width, biases
-// on q, k and v. The correction of the scores for the choice is state of training and no parameter;
-// the extra prediction layers are not part of a step.
+// on q, k and v. The correction of the scores for the choice is state of training and no parameter.
 #include <array>
 
 #include "model/families/moe.hpp"
@@ -28,6 +27,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family glm4_moe_family;
-const Family glm4_moe_family = {"glm4_moe", model_types, &read, &moe::build};
+const Family glm4_moe_family = {"glm4_moe", model_types, &read, &moe::build, &moe::predict};
 
 }  // namespace halmark

@@ -236,6 +236,24 @@ void read_scoring(ConfigReader& config, ExpertSpec& experts) {
   experts.renormalize = config.flag_or("norm_topk_prob", false);
 }
 
+namespace {
+
+void one_layer(const ModelSpec& spec, bool runs_indexer, const decoder::FeedForward& ffn,
+               GraphBuilder& b) {
+  attention_block(spec, runs_indexer, b);
+  b.rmsnorm("post_norm", b.tokens(), spec.hidden, Split::replicated);
+  ffn.emit(spec, b);
+  b.all_reduce("ffn_all_reduce", spec.hidden);
+  b.residual_add("ffn_residual_add", spec.hidden);
+}
+
+}  // namespace
+
+// A module has an indexer of its own where the model has any.
+void predict(const ModelSpec& spec, GraphBuilder& b) {
+  one_layer(spec, spec.indexer.has_value(), moe::feed_forward_of(spec, spec.layers - 1), b);
+}
+
 void build(const ModelSpec& spec, GraphBuilder& b) {
   decoder::begin(spec, b);
   std::map<std::pair<std::string_view, bool>, std::int32_t> types;
@@ -247,11 +265,7 @@ void build(const ModelSpec& spec, GraphBuilder& b) {
       const bool reuses_choice = spec.indexer && !runs_indexer;
       it->second =
           b.begin_layer_type(std::string(ffn.layer_type) + (reuses_choice ? "_shared_index" : ""));
-      attention_block(spec, runs_indexer, b);
-      b.rmsnorm("post_norm", b.tokens(), spec.hidden, Split::replicated);
-      ffn.emit(spec, b);
-      b.all_reduce("ffn_all_reduce", spec.hidden);
-      b.residual_add("ffn_residual_add", spec.hidden);
+      one_layer(spec, runs_indexer, ffn, b);
     }
     b.add_layer(it->second);
   }

@@ -19,4 +19,7 @@ void read_scoring(ConfigReader& config, ExpertSpec& experts);
 
 void build(const ModelSpec& spec, GraphBuilder& builder);
 
+// Family::predict: a layer like the last one.
+void predict(const ModelSpec& spec, GraphBuilder& builder);
+
 }  // namespace halmark::latent

@@ -32,4 +32,7 @@ decoder::FeedForward feed_forward_of(const ModelSpec& spec, std::int64_t layer);
 
 void build(const ModelSpec& spec, GraphBuilder& builder);
 
+// Family::predict: a layer like the last one.
+void predict(const ModelSpec& spec, GraphBuilder& builder);
+
 }  // namespace halmark::moe

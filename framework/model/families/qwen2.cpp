@@ -21,6 +21,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family qwen2_family;
-const Family qwen2_family = {"qwen2", model_types, &read, &dense::build};
+const Family qwen2_family = {"qwen2", model_types, &read, &dense::build, &dense::predict};
 
 }  // namespace halmark

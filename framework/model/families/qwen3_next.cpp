@@ -75,6 +75,10 @@ void read(ConfigReader& config, ModelSpec& spec) {
   } else {
     dense::read_width(config, spec);
   }
+  if (config.flag("mtp_use_dedicated_embeddings").value_or(false)) {
+    config.refuse("mtp_use_dedicated_embeddings",
+                  "is true; prediction modules that share the embedding are modelled");
+  }
   const bool has_bias = config.flag("attention_bias").value_or(false);
   spec.qkv_bias = spec.o_bias = has_bias;
   spec.qk_norm = true;
@@ -86,9 +90,14 @@ void build(const ModelSpec& spec, GraphBuilder& b) {
   dense::build(spec, b);
 }
 
+// Attention and the network of the last layer, with embedding and head of the model.
+void predict(const ModelSpec& spec, GraphBuilder& b) {
+  (spec.moe ? moe::predict : dense::predict)(spec, b);
+}
+
 }  // namespace
 
 extern const Family qwen3_next_family;
-const Family qwen3_next_family = {"qwen3_next", model_types, &read, &build};
+const Family qwen3_next_family = {"qwen3_next", model_types, &read, &build, &predict};
 
 }  // namespace halmark

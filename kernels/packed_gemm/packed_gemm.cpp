@@ -1,0 +1,53 @@
+// packed_gemm: gemm whose weights are 4-bit values with a scale per block (mxfp4, nvfp4). Its peak
+// is that of 4-bit products, the most that a device can make of such weights.
+#include "kernels/packed.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::array<ParamSpec, 6> specs{{
+    priced_size("m", "rows of src and dst"),
+    priced_size("n", "columns of dst"),
+    priced_size("k", "columns of src, reduced"),
+    packed_block_spec,
+    packed_src_spec,
+    priced_dtype("dst_dtype", "of dst"),
+}};
+
+class PackedGemm final : public PricedContract {
+ public:
+  std::string_view name() const override { return "packed_gemm"; }
+  std::string_view summary() const override {
+    return "dst[m,n] = src[m,k] wei[n,k]^T, wei f4_e2m1 times scale[n,ceil(k/block)]";
+  }
+  std::span<const ParamSpec> params() const override { return specs; }
+
+  // The scales are no parameters of a model, so they are traffic and no operand.
+  std::vector<OperandSpec> operands(const Params& p) const override {
+    const auto m = p.at("m"), n = p.at("n"), k = p.at("k");
+    return {
+        {.name = "src", .role = Role::input, .dtype = p.dtype("src_dtype"), .dims = {m, k}},
+        {.name = "wei", .role = Role::constant, .dtype = Dtype::f4_e2m1, .dims = {n, k}},
+        {.name = "dst", .role = Role::output, .dtype = p.dtype("dst_dtype"), .dims = {m, n}},
+    };
+  }
+
+ protected:
+  void add_flops(const Params& p, Work& work) const override {
+    const auto m = static_cast<double>(p.at("m")), n = static_cast<double>(p.at("n"));
+    const double scales = packed_scale_bytes(n, p.at("k"), p.at("block"));
+    work.matmul_flops = 2 * m * n * static_cast<double>(p.at("k"));
+    work.constant_bytes += scales;
+    work.bytes_read += scales + packed_source_scale_bytes(p, m);
+    work.compute_dtype = Dtype::f4_e2m1;
+  }
+};
+
+}  // namespace
+
+const OpContract& packed_gemm_contract() {
+  static const PackedGemm contract;
+  return contract;
+}
+
+}  // namespace halmark
