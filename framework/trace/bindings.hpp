@@ -19,8 +19,17 @@ using Binding = std::vector<std::int32_t>;
 std::vector<std::int32_t> operators_at(const OperatorGraph& graph, std::int32_t layer);
 
 // `row` has a formula: matmul, attention or experts.
-Binding bind_product(const ScopeTree& scopes, const OperatorRow& row, const OperatorGraph& graph,
-                     const std::vector<std::int32_t>& candidates);
+Binding bind_product(const ScopeTree& scopes, const OperatorRow& row, const OperatorCost& cost,
+                     const OperatorGraph& graph, const std::vector<std::int32_t>& candidates);
+
+// Where a product is no operator of its own in the model, what it is part of: recurrences and their
+// convolutions, whose libraries choose among forms of different FLOPs, and small sums that the
+// model counts as element-wise. Empty for all others.
+std::string explain_product(const ScopeTree& scopes, const OperatorRow& row,
+                            const OperatorCost& cost, const OperatorGraph& graph);
+
+// The model's recurrence, which no product of the trace stands for.
+bool is_recurrence(const Operator& op);
 
 // What a row without a formula is part of: the operators of its module, communication, or the
 // preparation of inputs and outputs around the layers. Empty = nothing explains it.

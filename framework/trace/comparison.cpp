@@ -43,6 +43,22 @@ std::vector<Group> groups_of(const std::vector<std::int32_t>& candidates,
 
 // Attention without a mask computes every pair; the model counts those that the mask leaves.
 double unmasked_flops(const Operator& op) {
+  const Params& p = op.local.params;
+  const auto pairs = [&](std::int64_t heads, std::int64_t width, std::int64_t ratio) {
+    return 2 * static_cast<double>(p.at("batch") * p.at("new_tokens")) *
+           static_cast<double>(p.at("context") / ratio) * static_cast<double>(heads * width);
+  };
+  if (op.local.op == "latent_attention")
+    return pairs(p.at("heads"), p.at("qk_dim") + p.at("v_dim"), 1);
+  if (op.local.op == "masked_attention") {
+    return pairs(p.at("heads"), p.at("head_dim") + p.at("value_dim"), 1);
+  }
+  if (op.local.op == "compressed_attention") {
+    const std::int64_t ratio = p.at("ratio");
+    const double entries = ratio > 0 ? pairs(p.at("heads"), 2 * p.at("head_dim"), ratio) : 0;
+    return pairs(p.at("heads"), 2 * p.at("head_dim"), 1) + entries;
+  }
+  if (op.local.op == "index_score") return pairs(p.at("heads"), p.at("dim"), p.at("ratio"));
   const auto causal = op.local.params.find("causal");
   if (op.kind != OperatorKind::attention || !causal) return op.local_work.matmul_flops;
   Problem full = op.local;
@@ -66,11 +82,13 @@ class PassComparison {
     std::vector<std::int32_t> candidates = operators_at(graph_, layer);
     std::map<std::size_t, Binding> bindings;
     for (const std::size_t i : rows) {
-      bindings[i] = bind_product(trace_.scopes, trace_.rows[i], graph_, candidates);
+      const OperatorRow& row = trace_.rows[i];
+      bindings[i] = bind_product(trace_.scopes, row, trace_.cost_of(row), graph_, candidates);
       if (bindings[i].empty()) out_.rows.push_back(unbound(layer, i));
     }
     std::erase_if(candidates, [&](std::int32_t i) {
-      return graph_.operators[static_cast<std::size_t>(i)].local_work.matmul_flops <= 0;
+      const Operator& op = graph_.operators[static_cast<std::size_t>(i)];
+      return op.local_work.matmul_flops <= 0 || is_recurrence(op);
     });
     for (const Group& group : groups_of(candidates, bindings)) {
       out_.rows.push_back(compare(layer, group));
@@ -129,6 +147,9 @@ class PassComparison {
     }
     if (!out.note.empty()) return out;  // unknown
     out.trace_flops = trace_flops;
+    // A cache that keeps no more than the window leaves nothing to mask.
+    const bool is_masked = std::fabs(trace_flops - masked_flops) <= tolerance_ * masked_flops;
+    if (is_masked) out.model_flops = model_flops = masked_flops;
     const double difference = std::fabs(trace_flops - model_flops);
     out.verdict = difference <= tolerance_ * model_flops ? Verdict::ok : Verdict::mismatch;
     if (masked_flops != model_flops) {
@@ -148,9 +169,10 @@ class PassComparison {
 };
 
 void explain_work(const Recording& recording, const Attribution& attribution,
-                  const OperatorRow& row, const OperatorGraph& graph, Comparison& out) {
+                  const OperatorRow& row, const OperatorGraph& graph, std::string explanation,
+                  Comparison& out) {
   const std::string& name = recording.names[row.name];
-  std::string explanation = explain(attribution.scopes, row, graph);
+  if (explanation.empty()) explanation = explain(attribution.scopes, row, graph);
   const auto it = std::ranges::find_if(out.work, [&](const ExplainedWork& w) {
     return w.operator_name == name && w.explanation == explanation;
   });
@@ -179,6 +201,23 @@ std::uint64_t Comparison::unexplained() const {
   return out;
 }
 
+namespace {
+
+// Whether latent attention made keys and values of the whole context again, as prefill does: its
+// kv_b projection had a row per cached token then.
+bool expands_cache(const Attribution& attribution, std::uint32_t pass, const ModelSpec& spec,
+                   const Workload& seen) {
+  if (!spec.latent || seen.phase != Phase::decode || seen.context == seen.new_tokens) return false;
+  return std::ranges::any_of(attribution.rows, [&](const OperatorRow& row) {
+    const OperatorCost& cost = attribution.cost_of(row);
+    const std::string& leaf = attribution.scopes[row.scope].leaf;
+    return row.pass == pass && cost.matmul && (leaf == "kv_b_proj" || leaf == "wkv_b") &&
+           cost.matmul->m == seen.batch * seen.context;
+  });
+}
+
+}  // namespace
+
 std::optional<Workload> workload_of(const Attribution& attribution, std::uint32_t pass,
                                     const ModelSpec& spec, const Parallel& parallel) {
   const TraceStage stage = attribution.passes.at(pass).stage;
@@ -190,20 +229,32 @@ std::optional<Workload> workload_of(const Attribution& attribution, std::uint32_
                     .context = keys};
   };
   const std::int64_t heads = std::max<std::int64_t>(1, spec.heads / parallel.tp);
+  // Layers with a window may have dropped keys that others still see.
+  std::optional<Workload> out;
+  const auto keep_longer = [&](const Workload& seen) {
+    if (!out || seen.context > out->context) out = seen;
+  };
   for (const OperatorRow& row : attribution.rows) {
     const OperatorCost& cost = attribution.cost_of(row);
     if (row.pass != pass || row.count == 0) continue;
     if (cost.attention) {
-      return workload(cost.attention->batch, cost.attention->queries, cost.attention->keys);
+      keep_longer(workload(cost.attention->batch, cost.attention->queries, cost.attention->keys));
+      continue;
     }
     const bool is_product = cost.matmul && cost.matmul->batch % heads == 0 &&
                             attribution.scopes[row.scope].kind == ModuleKind::attention;
     if (is_product) {
       const MatmulShape& s = *cost.matmul;
-      return workload(s.batch / heads, s.m, s.k == spec.head_dim ? s.n : s.k);
+      keep_longer(workload(s.batch / heads, s.m, s.k == spec.head_dim ? s.n : s.k));
     }
   }
-  return std::nullopt;
+  if (out && spec.compressed) {
+    // Keys are a window and compressed entries: they tell the context of a first prompt alone.
+    if (out->phase == Phase::decode) return std::nullopt;
+    out->context = out->new_tokens;
+  }
+  if (out && expands_cache(attribution, pass, spec, *out)) out->phase = Phase::prefill;
+  return out;
 }
 
 void compare_pass(const Recording& recording, const Attribution& attribution, std::uint32_t pass,
@@ -223,10 +274,14 @@ void compare_pass(const Recording& recording, const Attribution& attribution, st
     const std::int32_t layer = scope.layer;
     if (layer < 0 ? !is_all : !layers.has(layer)) continue;
     // Some libraries compute the angles of the rotary embedding as a product.
-    if (has_formula(it->of) && scope.kind != ModuleKind::rotary) {
+    std::string part;
+    if (has_formula(it->of)) {
+      part = explain_product(attribution.scopes, *it, attribution.cost_of(*it), graph);
+    }
+    if (has_formula(it->of) && part.empty()) {
       by_layer[layer].push_back(static_cast<std::size_t>(it - rows.begin()));
     } else {
-      explain_work(recording, attribution, *it, graph, out);
+      explain_work(recording, attribution, *it, graph, std::move(part), out);
     }
   }
   PassComparison comparison(recording, attribution, pass, graph, tolerance, out);

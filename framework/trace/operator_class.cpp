@@ -17,7 +17,9 @@ struct Row {
 // Names after a comment line come from the operator libraries named there.
 constexpr std::array rows = {
     Row{OperatorClass::free,
-        "t transpose permute view reshape _reshape_alias as_strided expand expand_as slice select "
+        "t transpose t_ transpose_ squeeze_ unsqueeze_ permute view reshape _reshape_alias "
+        "as_strided as_strided_ expand expand_as "
+        "slice select "
         "unsqueeze squeeze narrow chunk split split_with_sizes unbind flatten unflatten "
         "_unsafe_view detach detach_ alias empty empty_like empty_strided new_empty resize_ "
         "resolve_conj resolve_neg result_type is_nonzero _has_compatible_shallow_copy_type set_ "

@@ -26,6 +26,10 @@ enum class ModuleKind {
   rotary,
   embedding,
   activation,
+  recurrence,  // gated DeltaNet, Mamba-2, and the short convolution inside
+  indexer,     // of sparse attention
+  compressor,  // of cached keys and values
+  hyper_connection,
 };
 
 struct Scope {
