@@ -6,22 +6,10 @@
 #include "model/kernel_account.hpp"
 #include "model/memory.hpp"
 #include "plan/device_lint.hpp"
+#include "survive.hpp"
 
 namespace halmark::fuzz {
 namespace {
-
-// A refusal is one line and exit code 2; every other exception passes through and ends the fuzzer.
-template <class Action>
-void survive(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    if (error.exit_code() != ExitCode::refused) throw;
-    if (error.line().find('\n') != std::string::npos || error.line().empty()) {
-      throw std::logic_error("a refusal is not one line");
-    }
-  }
-}
 
 const OperatorGraph& small_graph() {
   static const OperatorGraph graph = [] {

@@ -9,5 +9,6 @@ namespace halmark::fuzz {
 void feed_model_config(std::string_view text);  // config.json, and the graphs of what it describes
 void feed_kernel_table(std::string_view text);  // both formats, bound to a small model
 void feed_device(std::string_view text);        // a device file, its lint, and its text again
+void feed_trace(std::string_view text);  // a profiler's trace, plain or gzip, against a small model
 
 }  // namespace halmark::fuzz

@@ -109,6 +109,9 @@ TEST(Mutations, a_table_of_kernels_is_read_or_refused) {
   mutate("kernel_table", feed_kernel_table);
 }
 TEST(Mutations, a_device_file_is_read_or_refused) { mutate("device", feed_device); }
+#ifdef HALMARK_HAS_TRACE
+TEST(Mutations, a_trace_is_read_or_refused) { mutate("trace", feed_trace); }
+#endif
 
 TEST(Mutations, hostile_documents_are_refused) {
   const std::string deep(100'000, '['), nested = "{\"kernels\":" + std::string(5000, '{');
@@ -118,6 +121,9 @@ TEST(Mutations, hostile_documents_are_refused) {
     EXPECT_NO_THROW(feed_model_config(text));
     EXPECT_NO_THROW(feed_kernel_table(text));
     EXPECT_NO_THROW(feed_device(text));
+#ifdef HALMARK_HAS_TRACE
+    EXPECT_NO_THROW(feed_trace(text));
+#endif
   }
 }
 
