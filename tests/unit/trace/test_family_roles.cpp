@@ -1,6 +1,8 @@
 // Traces of newer families, written by hand: what their modules execute is found in the model.
 // Classes, linears and their order are those of transformers 5.23.0 (models/qwen3_next, nemotron_h,
 // deepseek_v32, deepseek_v4, gpt_oss), dotted names those of DeepSeek-V3.2's own inference code.
+#include <algorithm>
+
 #include "model/model_spec.hpp"
 #include "trace_text.hpp"
 
@@ -86,6 +88,39 @@ class Layers {
   double now_ = 3;
   std::vector<double> end_;
 };
+
+// Real traces (tests/data/README.md), whole.
+class FamilyTrace : public testing::TestWithParam<const char*> {};
+
+TEST_P(FamilyTrace, every_product_is_the_model_s_and_nothing_is_unexplained) {
+  const std::string name = data_file(std::string("tiny-") + GetParam());
+  const auto source = open_bytes(name + ".trace.json.gz");
+  const Read r = read_bytes(*source);
+  const ModelSpec spec = load_model(name + ".json", {});
+  ASSERT_EQ(r.attribution.passes.size(), 2u);
+  for (std::uint32_t pass = 0; pass < 2; ++pass) {
+    const auto workload = workload_of(r.attribution, pass, spec, {});
+    ASSERT_TRUE(workload.has_value());
+    EXPECT_EQ(workload->batch, 2);
+    EXPECT_EQ(workload->new_tokens, pass == 0 ? 12 : 1);
+    EXPECT_EQ(workload->context, pass == 0 ? 12 : 13);
+    auto built = build_graph(spec, {"m", {}, {"f32"}, *workload});
+    Comparison c;
+    compare_pass(r.recording, r.attribution, pass, std::get<OperatorGraph>(built), 0.01, {}, c);
+    EXPECT_EQ(c.count(Verdict::ok), c.rows.size());
+    EXPECT_EQ(c.unexplained(), 0u);
+    EXPECT_GT(c.rows.size(), 10u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, FamilyTrace,
+                         testing::Values("deepseek-v3.2", "qwen3-next", "nemotron-h"),
+                         [](const auto& info) {
+                           std::string out = info.param;
+                           std::ranges::replace_if(
+                               out, [](char c) { return c == '-' || c == '.'; }, '_');
+                           return out;
+                         });
 
 void feed_forward(Layers& t) {
   t.begin("MLP_0", 20).linear(90, 6, 8, 16).linear(91, 6, 8, 16).linear(92, 6, 16, 8).end();
