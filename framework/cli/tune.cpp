@@ -115,7 +115,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
                    options.validate == "all" ? 1e9 : sweep.validate_budget_s);
   }
   RunReport report = stored_report(*store, run.id, machine);
-  report.left_out.insert(report.left_out.end(), run.notes.begin(), run.notes.end());
+  report.notes = run.notes;
   CommandResult result{.exit_code = exit_code_of(run),
                        .data = report_json(report),
                        .text = report_text(report, use_color(global))};

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 
 #include "cli/interrupt.hpp"
 #include "cli/terminal.hpp"
+#include "cli/tune_certainty.hpp"
 #include "core/version.hpp"
 #include "journal/writer_lock.hpp"
 #include "search/deployment_front.hpp"
@@ -15,6 +17,8 @@
 
 namespace halmark::cli {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 RunInfo run_info(const TunePlan& plan, const TuneContext& context) {
   return {.command = context.command,
@@ -37,11 +41,10 @@ RowIndex stored_rows(const TuneContext& context, std::int64_t run) {
   return out;
 }
 
-std::vector<Measurement> run_campaign(const TunePlan& plan, const TuneContext& context,
-                                      TuneRun& run, const RowIndex& stored,
-                                      std::span<const KernelCase> cases) {
+// As `options` say; rows that are stored are not measured again.
+std::vector<Measurement> run_campaign(const TuneContext& context, CampaignOptions options,
+                                      const RowIndex& stored, std::span<const KernelCase> cases) {
   Progress progress(*context.global, "tune");
-  CampaignOptions options = campaign_options(plan, context, run.id);
   options.lookup = [&](const KernelCase& c, int round) -> std::optional<Measurement> {
     const auto it = stored.find({c.key(), round});
     return it == stored.end() ? std::nullopt : std::optional(it->second);
@@ -82,6 +85,15 @@ void explain_missing(const TunePlan& plan, const MeasuredSource& source, Evaluat
   }
 }
 
+// What a finished run said of itself stands: its repeats are not begun again.
+void take_judged(const std::vector<Evaluation>& judged, std::vector<Evaluation>& evaluations) {
+  for (const Evaluation& known : judged) {
+    for (Evaluation& e : evaluations) {
+      if (e.deployment == known.deployment) e = known;
+    }
+  }
+}
+
 }  // namespace
 
 CampaignOptions campaign_options(const TunePlan& plan, const TuneContext& context,
@@ -112,18 +124,48 @@ MeasuringRun::MeasuringRun(const TunePlan& plan, const TuneContext& context)
 }
 
 std::vector<Measurement> MeasuringRun::measure(std::span<const KernelCase> cases) {
-  std::vector<Measurement> rows = run_campaign(plan_, context_, run_, stored_, cases);
+  return measure(cases, campaign_options(plan_, context_, run_.id));
+}
+
+std::vector<Measurement> MeasuringRun::measure(std::span<const KernelCase> cases,
+                                               CampaignOptions options) {
+  std::vector<Measurement> rows = run_campaign(context_, std::move(options), stored_, cases);
   run_.rows.insert(run_.rows.end(), rows.begin(), rows.end());
   return rows;
 }
 
-const Evaluation& MeasuringRun::evaluate(const Deployment& deployment) {
+Evaluation MeasuringRun::composed(const Deployment& deployment) const {
   Evaluation e{
       .deployment = deployment, .status = Status::refused, .reason = "does not fit in memory"};
   const auto composer = plan_.composers.find(deployment);
   if (composer != plan_.composers.end()) e = composer->second.compose(source_);
   explain_missing(plan_, source_, e);
-  return run_.evaluations.emplace_back(std::move(e));
+  return e;
+}
+
+const Evaluation& MeasuringRun::evaluate(const Deployment& deployment) {
+  return run_.evaluations.emplace_back(composed(deployment));
+}
+
+void MeasuringRun::settle() {
+  if (interrupted()) return;
+  const std::vector<Evaluation> judged = context_.store->evaluations(run_.id);
+  if (!judged.empty()) return take_judged(judged, run_.evaluations);
+  const auto measure_round = [&](std::span<const KernelCase> cases, int round, double seconds) {
+    CampaignOptions options = campaign_options(plan_, context_, run_.id);
+    options.rounds = 1;
+    options.first_round = round;
+    options.should_stop = [deadline = Clock::now() + std::chrono::duration<double>(seconds)] {
+      return interrupted() || Clock::now() >= deadline;
+    };
+    return measure(cases, std::move(options));
+  };
+  const auto evaluate_again = [&] {
+    for (Evaluation& e : run_.evaluations) e = composed(e.deployment);
+  };
+  const std::string note =
+      settle_front(plan_, source_, run_.evaluations, {measure_round, evaluate_again});
+  if (!note.empty()) run_.notes.push_back(note);
 }
 
 TuneRun MeasuringRun::finish() {
@@ -160,6 +202,7 @@ TuneRun measure_plan(const TunePlan& plan, const TuneContext& context) {
                     return out;
                   },
               .should_stop = interrupted});
+  run.settle();
   return run.finish();
 }
 

@@ -48,11 +48,16 @@ class MeasuringRun {
   const MeasuredSource& source() const { return source_; }
   // Composed from what is known, without measuring; kept for the front.
   const Evaluation& evaluate(const Deployment& deployment);
+  // Judges how sure each place on the front is, and measures further rounds where that is in doubt.
+  // A run whose evaluations are stored is not judged again.
+  void settle();
   // The front of what was evaluated; new evaluations are stored unless interrupted.
   TuneRun finish();
 
  private:
   std::vector<Measurement> measure(std::span<const KernelCase> cases);
+  std::vector<Measurement> measure(std::span<const KernelCase> cases, CampaignOptions options);
+  Evaluation composed(const Deployment& deployment) const;
 
   const TunePlan& plan_;
   const TuneContext& context_;

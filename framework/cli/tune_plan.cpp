@@ -246,7 +246,8 @@ std::string TunePlan::text() const {
   std::string out = "sweep " + sweep.name + "\nmodel " + spec.id + "\nsampler " + sweep.sampler +
                     "\nseed " + std::to_string(sweep.seed) + "\nrounds " +
                     std::to_string(sweep.measure.rounds) + "\nsample_budget_s " +
-                    fmt::format("{}", sweep.measure.sample_budget_s) + '\n';
+                    fmt::format("{}", sweep.measure.sample_budget_s) + "\nrepeat_budget_s " +
+                    fmt::format("{}", sweep.measure.repeat_budget_s) + '\n';
   if (spec.moe) out += "routing_skew " + std::to_string(sweep.routing_skew) + '\n';
   for (const Objective o : sweep.objectives) {
     out += "objective " + std::string(objective_name(o)) + '\n';

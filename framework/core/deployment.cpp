@@ -40,6 +40,25 @@ std::optional<Objective> parse_objective(std::string_view text) {
   return std::nullopt;
 }
 
+std::string_view front_class_name(FrontClass value) {
+  switch (value) {
+    case FrontClass::certain:
+      return "certain";
+    case FrontClass::possible:
+      return "possible";
+    case FrontClass::out:
+      return "out";
+  }
+  return "possible";
+}
+
+std::optional<FrontClass> parse_front_class(std::string_view text) {
+  for (const FrontClass c : {FrontClass::certain, FrontClass::possible, FrontClass::out}) {
+    if (front_class_name(c) == text) return c;
+  }
+  return std::nullopt;
+}
+
 std::string Parallel::text() const {
   return "dp" + std::to_string(dp) + " tp" + std::to_string(tp) + " pp" + std::to_string(pp) +
          " ep" + std::to_string(ep);

@@ -125,6 +125,18 @@ enum class Objective { latency, throughput, memory };
 std::string_view objective_name(Objective objective);
 std::optional<Objective> parse_objective(std::string_view text);
 
+// Whether a configuration is on the front of its phase, given the intervals of all: certain = no
+// other reaches its worst case in every objective, out = another is certainly better, possible =
+// neither.
+enum class FrontClass { certain, possible, out };
+std::string_view front_class_name(FrontClass value);
+std::optional<FrontClass> parse_front_class(std::string_view text);
+
+struct FrontStanding {
+  FrontClass front_class = FrontClass::possible;
+  double probability = 0;  // of being there: share of joint redraws of the measured processes
+};
+
 // One evaluated configuration of a study or sweep.
 struct Evaluation {
   Deployment deployment;
@@ -133,6 +145,7 @@ struct Evaluation {
   std::optional<Estimate> estimate;
   std::optional<double> measured_ns;  // from `run`; absent = never confronted with a run
   std::optional<Interval> measured_interval_ns;
+  std::optional<FrontStanding> standing = {};  // absent: not judged, or nothing to judge
 };
 
 }  // namespace halmark

@@ -548,6 +548,25 @@ void from_json(const Json& in, Estimate& e) {
   e.operators = in.at("operators").get<std::vector<OperatorShare>>();
 }
 
+namespace {
+
+Json standing_json(const std::optional<FrontStanding>& standing) {
+  if (!standing) return nullptr;
+  return {{"class", std::string(front_class_name(standing->front_class))},
+          {"probability", standing->probability}};
+}
+
+// Rows of earlier versions have none.
+std::optional<FrontStanding> standing_at(const Json& evaluation) {
+  const auto it = evaluation.find("standing");
+  if (it == evaluation.end() || it->is_null()) return std::nullopt;
+  const auto parsed = parse_front_class(it->at("class").get<std::string>());
+  if (!parsed) return std::nullopt;
+  return FrontStanding{*parsed, it->at("probability").get<double>()};
+}
+
+}  // namespace
+
 void to_json(Json& out, const Evaluation& e) {
   out = Json{{"deployment", e.deployment},
              {"status", std::string(status_name(e.status))},
@@ -555,7 +574,8 @@ void to_json(Json& out, const Evaluation& e) {
              {"estimate", e.estimate ? Json(*e.estimate) : Json(nullptr)},
              {"measured_ns", optional_number(e.measured_ns)},
              {"measured_interval_ns",
-              e.measured_interval_ns ? Json(*e.measured_interval_ns) : Json(nullptr)}};
+              e.measured_interval_ns ? Json(*e.measured_interval_ns) : Json(nullptr)},
+             {"standing", standing_json(e.standing)}};
 }
 
 void from_json(const Json& in, Evaluation& e) {
@@ -569,6 +589,7 @@ void from_json(const Json& in, Evaluation& e) {
   if (!in.at("measured_interval_ns").is_null()) {
     e.measured_interval_ns = in.at("measured_interval_ns").get<Interval>();
   }
+  e.standing = standing_at(in);
 }
 
 }  // namespace halmark

@@ -19,22 +19,37 @@ std::string_view provenance_name(Provenance provenance) {
   return "roofline";
 }
 
-std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double lower_bound_ns) {
-  // Two undisturbed processes outvote a suspect one; with fewer, all that is usable counts.
+namespace {
+
+// Two undisturbed processes outvote a suspect one; with fewer, all that is usable counts.
+std::vector<const Measurement*> counted(std::span<const Measurement> rounds) {
   const bool trusts_ok_only = std::ranges::count(rounds, Status::ok, &Measurement::status) >= 2;
+  std::vector<const Measurement*> out;
+  for (const Measurement& m : rounds) {
+    if (!has_latency(m.status)) continue;
+    if (!trusts_ok_only || m.status == Status::ok) out.push_back(&m);
+  }
+  return out;
+}
+
+bool is_only_noisy(const Measurement& row) {
+  return row.status == Status::invalid && !row.samples.empty();
+}
+
+}  // namespace
+
+std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double lower_bound_ns) {
   std::vector<double> medians;
   Latency out{.lower_bound_ns = lower_bound_ns, .provenance = Provenance::measured};
   Interval inside{0, 0};
-  for (const Measurement& m : rounds) {
-    if (!has_latency(m.status)) continue;
-    if (trusts_ok_only && m.status != Status::ok) continue;
-    if (m.status == Status::suspect && out.status == Status::ok) {
+  for (const Measurement* m : counted(rounds)) {
+    if (m->status == Status::suspect && out.status == Status::ok) {
       out.status = Status::suspect;
-      out.reason = m.reason;
+      out.reason = m->reason;
     }
-    medians.push_back(m.duration_ns_median);
-    inside = m.duration_ns_interval;
-    out.implementation = m.implementation.name;
+    medians.push_back(m->duration_ns_median);
+    inside = m->duration_ns_interval;
+    out.implementation = m->implementation.name;
   }
   if (medians.empty()) return std::nullopt;
   out.rounds = static_cast<int>(medians.size());
@@ -51,12 +66,22 @@ std::optional<Latency> fold_usable_rounds(std::span<const Measurement> rounds,
   if (auto latency = fold_rounds(rounds, lower_bound_ns)) return latency;
   std::vector<Measurement> noisy;
   for (const Measurement& row : rounds) {
-    if (row.status != Status::invalid || row.samples.empty()) continue;
+    if (!is_only_noisy(row)) continue;
     noisy.push_back(row);
     noisy.back().status = Status::suspect;
     noisy.back().reason = "only noisy measurements: " + row.reason;
   }
   return fold_rounds(noisy, lower_bound_ns);
+}
+
+std::vector<double> process_medians_ns(std::span<const Measurement> rounds) {
+  std::vector<double> out;
+  for (const Measurement* m : counted(rounds)) out.push_back(m->duration_ns_median);
+  if (!out.empty()) return out;
+  for (const Measurement& m : rounds) {
+    if (is_only_noisy(m)) out.push_back(m.duration_ns_median);
+  }
+  return out;
 }
 
 }  // namespace halmark

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/kernel_case.hpp"
 #include "core/measurement.hpp"
@@ -53,5 +54,8 @@ std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double l
 // fold_rounds; without a valid row the noisy ones stand in, labelled suspect: noise fails no run.
 std::optional<Latency> fold_usable_rounds(std::span<const Measurement> rounds,
                                           double lower_bound_ns);
+
+// The process medians that fold_usable_rounds rests on.
+std::vector<double> process_medians_ns(std::span<const Measurement> rounds);
 
 }  // namespace halmark

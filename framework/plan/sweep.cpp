@@ -45,6 +45,7 @@ void read_measure(const TomlTable& table, MeasureSettings& out) {
   out.samples_min = table.integer_or("samples_min", 3, 4096, out.samples_min);
   out.wall_cap_s = table.number_or("wall_cap_s", 0.1, 600, out.wall_cap_s);
   out.warmup_cap_s = table.number_or("warmup_cap_s", 0, 60, out.warmup_cap_s);
+  out.repeat_budget_s = table.number_or("repeat_budget_s", 0, 1e6, out.repeat_budget_s);
 }
 
 Sweep read(const TomlTable& root, std::string_view where) {

@@ -27,6 +27,7 @@ struct MeasureSettings {
   std::int64_t samples_min = 10;
   double wall_cap_s = 15;
   double warmup_cap_s = 0.2;
+  double repeat_budget_s = 20;  // of further rounds, where intervals leave the front undecided
 };
 
 struct Sweep {

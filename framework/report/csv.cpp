@@ -106,6 +106,16 @@ constexpr CsvColumn<EvaluationRow> evaluation_columns[] = {
      [](const EvaluationRow& r) { return dtype_cell(r, &Precision::activation); }},
     {"strategy", strategy_cell},
     {"on_front", [](const EvaluationRow& r) { return std::string(r.point ? "1" : "0"); }},
+    {"front_class",
+     [](const EvaluationRow& r) {
+       const auto& standing = r.evaluation->standing;
+       return standing ? std::string(front_class_name(standing->front_class)) : std::string();
+     }},
+    {"front_probability",
+     [](const EvaluationRow& r) {
+       const auto& standing = r.evaluation->standing;
+       return standing ? number(standing->probability) : std::string();
+     }},
     {"status",
      [](const EvaluationRow& r) { return std::string(status_name(r.evaluation->status)); }},
     {"reason", [](const EvaluationRow& r) { return text(r.evaluation->reason); }},

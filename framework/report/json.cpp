@@ -77,6 +77,11 @@ Json front_json(const FrontRow& row) {
   out["reason"] = row.evaluation->reason;
   out["is_suspect"] = row.point->is_suspect || row.evaluation->status == Status::suspect;
   out["ties"] = row.point->ties;
+  out["membership"] = nullptr;
+  if (const auto& standing = row.evaluation->standing) {
+    out["membership"] = {{"class", std::string(front_class_name(standing->front_class))},
+                         {"probability", standing->probability}};
+  }
   out["operators"] = e.operators;
   return out;
 }
@@ -231,6 +236,7 @@ Json report_json(const RunReport& report) {
   out["device"] = report.device ? device_json(*report.device) : Json(nullptr);
   if (!report.device) out["device_reason"] = "no measured device file";
   out["left_out"] = report.left_out;
+  out["notes"] = report.notes;
   out["warnings"] = report.warnings;
   return finite(std::move(out));
 }

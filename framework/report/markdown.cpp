@@ -35,6 +35,7 @@ std::string report_markdown(const RunReport& report) {
         "\n## predicted against run\n\n" + report::table_markdown(report::validation_table(report));
   }
   out += list_markdown("left out", report.left_out);
+  out += list_markdown("notes", report.notes);
   out += list_markdown("warnings", report.warnings);
   out += list_markdown("machine", report.machine);
   out += list_markdown("provenance",

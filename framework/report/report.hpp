@@ -69,6 +69,7 @@ struct RunReport {
   std::string started_utc, tool, plan_hash, chain_head, fingerprint;
   std::vector<std::string> machine;   // lines: CPU model, cores, memory, isa, libraries
   std::vector<std::string> left_out;  // what the plan trimmed and why
+  std::vector<std::string> notes;     // what the run did besides its plan
   std::vector<std::string> warnings;
   double measuring_s = 0;
   std::optional<Device> device;         // measured peaks

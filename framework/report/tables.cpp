@@ -88,6 +88,13 @@ constexpr Column<FrontRow> front_columns[] = {
        const std::string from(provenance_name(r.estimate->provenance));
        return is_suspect(r) ? noted(from + ", suspect", r.estimate->reason) : plain(from);
      }},
+    {"on the front", true, false,
+     [](const FrontRow& r) {
+       const auto& standing = r.evaluation->standing;
+       return standing ? noted(percent_text(standing->probability),
+                               std::string(front_class_name(standing->front_class)))
+                       : plain(absent_text);
+     }},
     {"run", true, true, measured_cell},
     {"error", true, true,
      [](const FrontRow& r) { return plain(signed_percent_text(r.relative_error())); }},

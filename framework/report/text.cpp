@@ -8,6 +8,7 @@ namespace halmark {
 namespace {
 
 constexpr int width_max = 120;
+constexpr double mentioned_probability = 0.05;  // of configurations off the front
 
 // Bold and colour only repeat what the words say.
 class Ink {
@@ -69,7 +70,22 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
                      "  " + report::clean_text(row.label) + ": ", "    ");
     }
   }
-  (void)report;
+  for (const report::FrontRow& row : view.front) {
+    const auto& standing = row.evaluation->standing;
+    if (!standing || standing->front_class == FrontClass::certain) continue;
+    out += "  " +
+           line(row.label + ": on the front with probability " +
+                report::percent_text(standing->probability)) +
+           '\n';
+  }
+  for (const Evaluation* e : view.others) {
+    if (!e->standing || e->standing->probability < mentioned_probability) continue;
+    out += "  " +
+           line(report::deployment_label(e->deployment, report) +
+                ": may be on the front too, with probability " +
+                report::percent_text(e->standing->probability)) +
+           '\n';
+  }
   return out + '\n';
 }
 
@@ -106,6 +122,7 @@ std::string report_text(const RunReport& report, bool color) {
   }
   out += verdict_text(report, ink);
   out += list_text("left out", report.left_out, ink);
+  out += list_text("notes", report.notes, ink);
   out += list_text("warnings", report.warnings, ink);
   return out;
 }
