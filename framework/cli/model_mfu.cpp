@@ -11,7 +11,7 @@ Json percent(std::optional<double> fraction) {
   return optional_number(fraction ? std::optional(100 * *fraction) : std::nullopt);
 }
 
-Json mfu_json(const ModelPage& page, const Utilisation& u) {
+Json mfu_json(const ModelPage& page, const StepUtilisation& u) {
   Json out = {{"measured_ms", *page.options.measured_ms},
               {"peak_source", page.options.peak},
               {"peak_flops_per_s", optional_number(u.peak_flops_per_s)},
@@ -29,7 +29,7 @@ Json mfu_json(const ModelPage& page, const Utilisation& u) {
   return out;
 }
 
-std::string figures(const ModelPage& page, const Utilisation& u) {
+std::string figures(const ModelPage& page, const StepUtilisation& u) {
   std::string out = fmt::format(
       "MFU {:.4f} % (executed {:.4f} %, HFU {:.4f} %, roofline {})", 100 * *u.model,
       100 * *u.executed, 100 * *u.hfu,
@@ -48,11 +48,11 @@ std::string figures(const ModelPage& page, const Utilisation& u) {
 ModelSection mfu_section(const ModelPage& page) {
   const std::string convention = "convention: " + page.convention.line() + '\n';
   if (!page.options.measured_ms) return {.data = {{"mfu", nullptr}}, .text = convention};
-  const Utilisation u = utilisation(page.graph, {.ns = *page.options.measured_ms * 1e6,
-                                                 .device = page.device,
-                                                 .share = page.share,
-                                                 .convention = page.convention,
-                                                 .training = page.training});
+  const StepUtilisation u = utilisation(page.graph, {.ns = *page.options.measured_ms * 1e6,
+                                                     .device = page.device,
+                                                     .share = page.share,
+                                                     .convention = page.convention,
+                                                     .training = page.training});
   return {.data = {{"mfu", mfu_json(page, u)}},
           .text = (u.model ? figures(page, u) : "MFU unknown: " + u.reason + '\n') + convention};
 }

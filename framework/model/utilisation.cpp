@@ -71,7 +71,7 @@ MeanPeak mean_peak(const OperatorGraph& graph, const MeasuredStep& step,
 }
 
 void fill_roofline(const OperatorGraph& graph, const MeasuredStep& step,
-                   const std::optional<TrainingCost>& cost, Utilisation& out) {
+                   const std::optional<TrainingCost>& cost, StepUtilisation& out) {
   if (!step.device) {
     out.roofline_reason = "no device named (--device)";
     return;
@@ -108,9 +108,9 @@ double step_flops(const OperatorGraph& graph, const Convention& convention,
                                       training ? training->recompute : Recompute::none);
 }
 
-Utilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step) {
+StepUtilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step) {
   const auto cost = cost_of(graph, step.training);
-  Utilisation out{.convention_flops = step_flops(graph, step.convention, step.training)};
+  StepUtilisation out{.convention_flops = step_flops(graph, step.convention, step.training)};
   fill_roofline(graph, step, cost, out);
   const MeanPeak peak = mean_peak(graph, step, cost);
   if (!peak.flops_per_s) {

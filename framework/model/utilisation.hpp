@@ -21,7 +21,7 @@ struct MeasuredStep {
 };
 
 // Fractions of 1. An absent figure has a reason.
-struct Utilisation {
+struct StepUtilisation {
   // FLOPs of one step as the convention counts them, over all devices.
   double convention_flops = 0;
   // One device's peak: of the convention's dtype, or the mean over the step's products, each at the
@@ -35,7 +35,7 @@ struct Utilisation {
   std::string roofline_reason;
 };
 
-Utilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step);
+StepUtilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step);
 
 // FLOPs of the whole step, all sequences. `replication` counts what every rank executes.
 double step_flops(const OperatorGraph& graph, const Convention& convention,

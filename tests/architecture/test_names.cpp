@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
+#include <optional>
+#include <regex>
+#include <sstream>
 
 #include "tree.hpp"
 
@@ -53,6 +57,59 @@ TEST(Names, no_identifier_ends_in_an_empty_word) {
     }
   }
   EXPECT_THAT(faults, testing::IsEmpty());
+}
+
+// "namespace a::b {" -> "a::b"; nothing for other lines. Unnamed ones are "".
+std::optional<std::string> opened_namespace(const std::string& line) {
+  static const std::regex pattern(R"(^(?:inline )?namespace ?([\w:]*) ?\{)");
+  std::smatch match;
+  if (!std::regex_search(line, match, pattern)) return std::nullopt;
+  return match[1].str();
+}
+
+// Types that a file defines in named namespaces, outside of other types.
+std::vector<std::string> types_of(const std::string& text) {
+  static const std::regex definition(
+      R"(^(?:struct|class|enum|enum class) (\w+)(?: final)?(?: :[^;]*)? ?\{)");
+  std::vector<std::string> spaces, out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (const auto space = opened_namespace(line)) {
+      spaces.push_back(*space);
+    } else if (line.starts_with("}  // namespace") && !spaces.empty()) {
+      spaces.pop_back();
+    } else if (std::regex_search(line, match, definition) &&
+               std::ranges::find(spaces, "") == spaces.end()) {
+      std::string name;
+      for (const std::string& space : spaces) name += space + "::";
+      out.push_back(name + match[1].str());
+    }
+  }
+  return out;
+}
+
+// Two types of one name in one program: the linker takes the functions of either for both.
+TEST(Names, no_type_is_defined_twice) {
+  std::map<std::string, std::string> home;
+  for (const SourceFile& file : tracked_files()) {
+    const bool is_ours = file.path.starts_with("framework/") || file.path.starts_with("search/") ||
+                         file.path.starts_with("kernels/");
+    if (!is_ours || !is_cpp(file.path)) continue;
+    for (const std::string& type : types_of(file.text)) {
+      const auto [it, is_new] = home.emplace(type, file.path);
+      EXPECT_TRUE(is_new || it->second == file.path)
+          << type << " is defined in " << it->second << " and in " << file.path;
+    }
+  }
+  EXPECT_GT(home.size(), 300U);
+}
+
+TEST(Names, the_rule_for_types_sees_definitions_only) {
+  EXPECT_THAT(types_of("namespace a::b {\nstruct One;\nstruct Two {\n  struct Inner {};\n};\n"
+                       "namespace {\nstruct Own {};\n}  // namespace\nclass Three : Two {\n"
+                       "}  // namespace a::b\nenum class Four { x };\n"),
+              testing::ElementsAre("a::b::Two", "a::b::Three", "Four"));
 }
 
 TEST(Names, the_rule_finds_empty_words_in_both_spellings) {

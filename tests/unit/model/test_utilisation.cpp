@@ -42,7 +42,7 @@ TEST(Utilisation, of_worked_examples) {
     s.convention.attention = AttentionRule::window;
     s.convention.peak = "bf16";
     const OperatorGraph g = graph_of(shipped(example.model), example.deployment);
-    const Utilisation u = utilisation(g, s);
+    const StepUtilisation u = utilisation(g, s);
     EXPECT_EQ(u.convention_flops, example.flops) << example.model;
     ASSERT_TRUE(u.model) << u.reason;
     EXPECT_NEAR(100 * *u.model, example.model_pct, example.precision) << example.model;
@@ -54,7 +54,7 @@ TEST(Utilisation, of_worked_examples) {
 
 TEST(Utilisation, executed_counts_the_copies_that_ranks_compute) {
   const OperatorGraph g = graph_of(shipped("qwen3-0.6b"), decode(4, 512, {.tp = 16}));
-  const Utilisation u = utilisation(g, step(10, device(1e12, 1e12)));
+  const StepUtilisation u = utilisation(g, step(10, device(1e12, 1e12)));
   EXPECT_DOUBLE_EQ(*u.executed, g.totals.matmul_flops_per_rank / 1e12 / 10e-3);
   EXPECT_GT(*u.executed, *u.model);
 }
@@ -65,9 +65,9 @@ TEST(Utilisation, recomputation_is_hfu_and_never_mfu) {
   MeasuredStep s = step(100, device(1e14, 1e12));
   s.convention = model_convention(true, false);
   s.training = TrainingPlan{};
-  const Utilisation none = utilisation(g, s);
+  const StepUtilisation none = utilisation(g, s);
   s.training->recompute = Recompute::full;
-  const Utilisation full = utilisation(g, s);
+  const StepUtilisation full = utilisation(g, s);
   EXPECT_EQ(none.hfu, none.model);
   EXPECT_EQ(full.model, none.model);
   const TrainingCost cost = training_cost(g, *s.training);
