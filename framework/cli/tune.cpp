@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -66,9 +67,19 @@ ExitCode exit_code_of(const TuneRun& run) {
   return ExitCode::ok;
 }
 
+// `certify` is no sampler of the list: it asks for kernels, not for points.
+std::string known_sampler(const std::string& name) {
+  std::vector<std::string> known = sampler_names();
+  known.emplace_back("certify");
+  if (std::ranges::find(known, name) == known.end()) {
+    throw refused("there is no sampler '" + name + "'", "--sampler", suggestion(name, known));
+  }
+  return name;
+}
+
 CommandResult execute(const GlobalOptions& global, const Options& options) {
   Sweep sweep = read_sweep(options.sweep);
-  if (!options.sampler.empty()) sweep.sampler = options.sampler;
+  if (!options.sampler.empty()) sweep.sampler = known_sampler(options.sampler);
   if (options.seed) sweep.seed = *options.seed;
   if (!options.certify.proof.empty() && sweep.sampler != certify_sampler) {
     throw refused("--proof is of the sampler certify", {}, "add --sampler certify");
