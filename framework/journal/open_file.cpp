@@ -4,14 +4,13 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
 #include "core/error.hpp"
 #include "journal/schema.hpp"
+#include "journal/sqlite_header.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -20,34 +19,22 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view remedy = "name another file with --db";
 
-std::uint32_t big_endian(const std::array<unsigned char, 100>& header, std::size_t at, int bytes) {
-  std::uint32_t out = 0;
-  for (int i = 0; i < bytes; ++i) out = out << 8 | header[at + static_cast<std::size_t>(i)];
-  return out;
-}
-
-// From the first 100 bytes (sqlite.org/fileformat.html), before the library touches the file.
+// From its first bytes, before the library touches the file.
 void judge_header(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<unsigned char, 100> header{};
-  file.read(reinterpret_cast<char*>(header.data()), header.size());
-  constexpr std::string_view magic("SQLite format 3\0", 16);
-  if (file.gcount() != static_cast<std::streamsize>(header.size()) ||
-      std::string_view(reinterpret_cast<const char*>(header.data()), 16) != magic) {
+  const auto header = read_sqlite_header(path);
+  if (!header) {
     throw refused("this is no SQLite database", path, std::string(remedy));
   }
-  if (big_endian(header, 68, 4) != static_cast<std::uint32_t>(application_id)) {
+  if (header->application_id != static_cast<std::uint32_t>(application_id)) {
     throw refused("this database belongs to another program", path, std::string(remedy));
   }
-  const std::uint32_t version = big_endian(header, 60, 4);
+  const std::uint32_t version = header->user_version;
   if (version > schema_version) {
     throw refused("this database has schema " + std::to_string(version) +
                       "; this halmark knows up to " + std::to_string(schema_version),
                   path, "use a newer halmark");
   }
-  const std::uint32_t raw_page = big_endian(header, 16, 2);
-  const std::uint64_t page = raw_page == 1 ? 65536 : raw_page;
-  const std::uint64_t wanted = page * big_endian(header, 28, 4);
+  const std::uint64_t wanted = header->file_bytes;
   // A kill during a checkpoint leaves the new header before the last pages: those are still in the
   // -wal, and the library refuses the file when they are not.
   std::error_code absent;

@@ -5,15 +5,14 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <thread>
 
 #include "core/error.hpp"
 #include "core/version.hpp"
 #include "journal/schema.hpp"
+#include "journal/sqlite_header.hpp"
 #include "journal/study_backends.hpp"
 #include "journal/study_tables.hpp"
 
@@ -27,31 +26,19 @@ bool has_content(const std::string& path) {
   return fs::exists(path, code) && (!fs::is_regular_file(path, code) || fs::file_size(path, code));
 }
 
-std::uint32_t big_endian(const std::array<unsigned char, 100>& header, std::size_t at, int bytes) {
-  std::uint32_t out = 0;
-  for (int i = 0; i < bytes; ++i) out = out << 8 | header[at + static_cast<std::size_t>(i)];
-  return out;
-}
-
-// From the first 100 bytes (sqlite.org/fileformat.html), before the library touches the file.
+// From its first bytes, before the library touches the file.
 void judge_header(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<unsigned char, 100> header{};
-  file.read(reinterpret_cast<char*>(header.data()), header.size());
-  constexpr std::string_view magic("SQLite format 3\0", 16);
-  if (file.gcount() != static_cast<std::streamsize>(header.size()) ||
-      std::string_view(reinterpret_cast<const char*>(header.data()), 16) != magic) {
+  const auto header = read_sqlite_header(path);
+  if (!header) {
     throw refused("this is no SQLite database", path, "name another file");
   }
-  const std::uint32_t id = big_endian(header, 68, 4);
+  const std::uint32_t id = header->application_id;
   if (id == static_cast<std::uint32_t>(application_id)) {
     throw refused("this is a results database; studies have a file of their own", path,
                   "its studies are in sqlite:" + path + ".study");
   }
   if (id != 0) throw refused("this database belongs to another program", path);
-  const std::uint32_t raw_page = big_endian(header, 16, 2);
-  const std::uint64_t wanted =
-      std::uint64_t{raw_page == 1 ? 65536 : raw_page} * big_endian(header, 28, 4);
+  const std::uint64_t wanted = header->file_bytes;
   // A kill leaves the rest of a transaction in the -journal: the library brings it back.
   if (!has_content(path + "-journal") && !has_content(path + "-wal") &&
       fs::file_size(path) < wanted) {
