@@ -26,7 +26,7 @@ struct Options {
 };
 
 std::string location_of(const GlobalOptions& global, const std::string& named) {
-  return named.empty() ? "sqlite:" + database_path(global) + ".study" : named;
+  return named.empty() ? study_location(global) : named;
 }
 
 std::unique_ptr<StudyStore> open(const GlobalOptions& global, const Options& options,
@@ -174,6 +174,10 @@ CommandResult copy(StudyStore& from, StudyStore& to, const Options& options) {
 }
 
 }  // namespace
+
+std::string study_location(const GlobalOptions& global) {
+  return "sqlite:" + database_path(global) + ".study";
+}
 
 Action add_study(OptionSet& app) {
   auto options = std::make_shared<Options>();

@@ -17,6 +17,9 @@ struct ServeOptions {
   double lease_s = 60;
 };
 
+// Where studies are unless --study says otherwise: the file beside the database.
+std::string study_location(const GlobalOptions& global);
+
 void add_serve_options(OptionSet& app, ServeOptions& options);
 CommandResult serve(const GlobalOptions& global, const ServeOptions& options);
 

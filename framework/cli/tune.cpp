@@ -11,11 +11,14 @@
 #include "cli/peaks.hpp"
 #include "cli/stored_run.hpp"
 #include "cli/stored_winners.hpp"
+#include "cli/study.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune_certify.hpp"
 #include "cli/tune_latency.hpp"
 #include "cli/tune_measure.hpp"
 #include "cli/tune_validate.hpp"
+#include "journal/study.hpp"
+#include "search/deployment_study.hpp"
 #include "search/sampler.hpp"
 
 namespace halmark::cli {
@@ -65,6 +68,26 @@ ExitCode exit_code_of(const TuneRun& run) {
     if (counts_as_failure(v.status)) return ExitCode::partial;
   }
   return ExitCode::ok;
+}
+
+// The run's configurations as studies, one for each phase: steps of two phases do not compare. The
+// journal has them already, so a study that cannot be written costs nothing but itself.
+void keep_studies(const GlobalOptions& global, const Sweep& sweep, const TuneRun& run,
+                  CommandResult& result) {
+  const std::string location = study_location(global);
+  try {
+    const auto store = open_study_store(location, StudyAccess::or_create);
+    for (const Phase phase : {Phase::decode, Phase::prefill}) {
+      const std::string name = fmt::format("{} {}, run {}", sweep.name, phase_name(phase), run.id);
+      store_deployments(*store, name, phase, run.evaluations, sweep.objectives);
+    }
+    for (const std::string& text : store->take_notes()) {
+      result.warnings.push_back({"W-STUDY-01", "study", text, ""});
+    }
+  } catch (const Error& e) {
+    result.warnings.push_back({"W-STUDY-02", "study", "not written: " + std::string(e.what()),
+                               "the journal has every row"});
+  }
 }
 
 // `certify` is no sampler of the list: it asks for kernels, not for points.
@@ -136,6 +159,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
     result.data["certificate"] = std::move(certificate.data);
   }
   if (!interrupted()) {
+    keep_studies(global, sweep, run, result);
     for (const std::string& path : options.out) {
       write_report(report, path);
       result.text += "written: " + path + '\n';

@@ -89,6 +89,7 @@ context = 32
 rounds = 2
 sample_budget_s = 0.002
 samples_min = 3
+repeat_budget_s = 1
 )");
 }
 

@@ -174,6 +174,18 @@ TEST_P(Optuna, opens_and_continues_a_study_and_has_its_own_continued) {
   EXPECT_THAT(done.out, HasSubstr(GetParam() + " ok"));
 }
 
+TEST_F(Studies, optuna_opens_what_tune_found) {
+  const auto python = python_with("optuna");
+  if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";
+  tiny_sweep("fake", "shards = [1]");
+  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+  Launch launch;
+  launch.arguments = {*python, std::string(scripts) + "deployments.py", path("r.db.study"), "2"};
+  const Outcome done = run(launch);
+  EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+  EXPECT_THAT(done.out, HasSubstr("deployments ok"));
+}
+
 INSTANTIATE_TEST_SUITE_P(BackEnds, Optuna, testing::Values("sqlite", "journal", "postgresql"),
                          [](const auto& info) { return info.param; });
 

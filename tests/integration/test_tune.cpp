@@ -95,6 +95,30 @@ TEST_F(Tune, measures_a_front_and_writes_every_report) {
   }
 }
 
+TEST_F(Tune, the_configurations_are_a_study_beside_the_database) {
+  tiny_sweep("fake", "shards = [1]");
+  ASSERT_EQ(tune().exit_code, 0);
+  const Json studies = data_of({"study", "list", "--db", "r.db"})["studies"];
+  ASSERT_EQ(studies.size(), 1u) << studies;
+  const std::string name = studies[0]["name"];
+  EXPECT_THAT(name, HasSubstr("decode"));
+  const Json shown = data_of({"study", "show", name, "--all", "--db", "r.db"});
+  EXPECT_EQ(shown["states"]["COMPLETE"], 2);
+  EXPECT_EQ(shown["trials_all"][0]["params"]["dtype"], "f32");
+  // The same command again adds nothing.
+  ASSERT_EQ(tune().exit_code, 0);
+  EXPECT_EQ(data_of({"study", "show", name, "--db", "r.db"})["trials"], 2);
+}
+
+TEST_F(Tune, a_study_file_of_somebody_else_is_left_alone_and_nothing_is_lost) {
+  tiny_sweep("fake", "shards = [1]");
+  write("r.db.study", "a letter");
+  const Outcome o = tune();
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_THAT(o.out + o.err, HasSubstr("W-STUDY-02"));
+  EXPECT_EQ(read("r.db.study"), "a letter");
+}
+
 TEST_F(Tune, a_second_run_measures_nothing_again) {
   tiny_sweep("fake", "shards = [1]");
   const Outcome first = tune({"--json"});
