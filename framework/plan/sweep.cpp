@@ -9,7 +9,7 @@ namespace {
 const std::vector<std::string> phases = {"prefill", "decode", "training"};
 const std::vector<std::string> strategies = {"data", "tensor", "pipeline", "expert"};
 const std::vector<std::string> samplers = {"auto", "grid", "random", "sobol",  "nsga2", "nsga3",
-                                           "tpe",  "gp",   "pls",    "anneal", "nlopt"};
+                                           "tpe",  "gp",   "pls",    "anneal", "nlopt", "certify"};
 const std::vector<std::string> objectives = {"latency", "throughput", "memory"};
 
 constexpr std::int64_t tokens_max = 1 << 22;
