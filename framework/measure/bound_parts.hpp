@@ -18,9 +18,11 @@ struct BoundPart {
   std::string source;  // of the peak: "measured 2026-11-21"
 };
 
-// The parts whose maximum is lower_bound; none for what the device has no figure of.
+// The parts whose maximum is lower_bound; none for what the device has no figure of. With `shards`,
+// each of `threads` threads and with work and caches of its own, the work of all under the ceilings
+// of all: a bound of the slowest of them.
 std::vector<BoundPart> bound_parts(const Work& work, const Traffic& traffic, const Device& device,
-                                   int threads);
+                                   int threads, int shards = 1);
 
 // Of a case on one shard, with the work that they come from. No parts without a device. Throws
 // Error (exit 2) for a problem that its contract refuses.

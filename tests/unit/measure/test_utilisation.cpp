@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "measure/bound_parts.hpp"
+
 namespace halmark {
 namespace {
 
@@ -101,6 +105,45 @@ TEST(LowerBound, a_rotated_ring_beyond_the_caches_is_bound_by_memory) {
   EXPECT_NEAR(cold.memory_ns, 0.95e6, 1);
   const LowerBound one = lower_bound(work, traffic(work, CacheMode::rotate_const, 1), device(), 1);
   EXPECT_NEAR(one.memory_ns, 0.8e6, 1);
+}
+
+TEST(LowerBound, more_threads_can_do_what_fewer_did) {
+  Device d = device();
+  Peak both = d.peaks[0];
+  both.threads = 2;
+  both.flops_per_s = 0.8e12;  // two threads of one core, which has one matrix unit
+  d.peaks.push_back(both);
+  const Work work = bf16_work(1e9, 0, 0);
+  EXPECT_NEAR(lower_bound(work, {}, d, 2).compute_ns, 1e6, 1e-3);
+}
+
+TEST(CaseBound, shards_that_run_together_share_the_ceilings_of_the_device) {
+  Device d = device();
+  Peak both = d.peaks[0];
+  both.threads = 2;
+  both.flops_per_s = 1.25e12;
+  d.peaks.push_back(both);
+  KernelCase c;
+  const auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
+  c.problem = {"gemm",
+               {{"m", 100},
+                {"n", 1000},
+                {"k", 1000},
+                {"src_dtype", bf16},
+                {"wei_dtype", bf16},
+                {"dst_dtype", bf16}}};
+  c.parts = 2;
+  const auto compute_ns = [&] {
+    double out = 0;
+    for (const BoundPart& part : case_bound(c, {.device = &d, .threads = 2}).parts) {
+      if (part.is_operations) out = std::max(out, part.amount / part.per_s * 1e9);
+    }
+    return out;
+  };
+  // 0.2 GFLOP: alone at 1 TFLOP/s, two of them together at 1.25 TFLOP/s.
+  EXPECT_NEAR(compute_ns(), 0.2e6, 1e-3);
+  c.shards_at_once = 2;
+  EXPECT_NEAR(compute_ns(), 0.32e6, 1e-3);
 }
 
 TEST(Quarantine, faster_than_the_bound_by_more_than_two_percent) {
