@@ -72,7 +72,9 @@ TEST(PeakPaths, no_kernel_exceeds_what_two_units_of_its_width_can_do_per_cycle) 
     if (path.isa != "avx2" && path.isa != "avx512_core") continue;
     const auto probed = probe_peak(path.path, path.isa, {1, allowed_cpus()}, 5, 1, clock);
     ASSERT_FALSE(probed.rates.empty());
-    const double hz = probe_clock_hz(clock, 5);
+    // A neighbour that takes the core away makes the clock look slow, never fast.
+    double hz = 0;
+    for (int attempt = 0; attempt < 5; ++attempt) hz = std::max(hz, probe_clock_hz(clock, 5));
     const double lanes = path.flops_per_iteration / 12 / 2;
     const double bound = 2 * 2 * lanes * hz;
     EXPECT_LT(std::ranges::max(probed.rates), 1.25 * bound) << path.path << ' ' << path.isa;
