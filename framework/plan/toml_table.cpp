@@ -98,7 +98,9 @@ TomlTable TomlTable::parse(std::string_view text, std::string_view where) {
 TomlTable TomlTable::parse_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
+  // Empty is not unreadable, but << of no characters fails.
+  const bool is_empty = file.peek() == std::ifstream::traits_type::eof() && !file.bad();
+  if (!file.is_open() || file.bad() || (!is_empty && !(text << file.rdbuf()))) {
     throw refused("cannot be read", path, "name an existing TOML file");
   }
   return parse(text.str(), path);
