@@ -66,7 +66,6 @@ std::vector<BadInput> table() {
        {"'training'", "not measured"}},
       sweep("no_toml", head + "= 3\n", {"bad.toml:4:1"}),
       sweep("no_workload", head, {"bad.toml", "[[workload]]"}),
-      sweep("empty_sweep", "", {"bad.toml:1:1", "'name'"}),
       sweep("context_below_new_tokens",
             head + "[[workload]]\nphase = \"prefill\"\nbatch = 1\nnew_tokens = 9\ncontext = 8\n",
             {"bad.toml:8:11", "context 8", "new_tokens 9"}),

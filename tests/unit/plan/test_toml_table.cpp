@@ -119,5 +119,9 @@ TEST(TomlTable, a_file_that_cannot_be_read_is_refused_by_name) {
   EXPECT_EQ(error_of([] { TomlTable::parse_file("/"); }).exit_code(), ExitCode::refused);
 }
 
+TEST(TomlTable, an_empty_file_lacks_keys_and_is_not_unreadable) {
+  EXPECT_FALSE(TomlTable::parse_file("/dev/null").has("name"));
+}
+
 }  // namespace
 }  // namespace halmark
