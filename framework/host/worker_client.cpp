@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "core/error.hpp"
 #include "core/version.hpp"
 #include "host/plugin.hpp"
+#include "host/worker_pending.hpp"
 
 namespace halmark {
 namespace {
@@ -20,77 +20,8 @@ using protocol::ReceiveStatus;
 using protocol::Type;
 
 constexpr std::size_t block_doubles_max = 64u << 20;  // of one request, over all its blocks
-constexpr double exit_wait_s = 5;  // mpirun needs a second to tell how a rank ended
 constexpr double quit_wait_s = 0.5;
 constexpr double log_check_s = 1;
-
-WorkerFailure malformed(std::string reason) {
-  return {Status::worker_lost, "the worker's answer is malformed: " + std::move(reason), "", 0,
-          true};
-}
-
-bool is_fault_signal(int signal) {
-  return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
-         signal == SIGABRT || signal == SIGTRAP || signal == SIGSYS;
-}
-
-WorkerFailure failure_of_exit(const ExitCause& cause) {
-  WorkerFailure failure;
-  failure.signal = cause.signal;
-  if (cause.out_of_memory || cause.signal == SIGKILL) {
-    failure.status = Status::out_of_memory;
-    failure.reason = "the worker was killed for its memory (host)";
-  } else if (is_fault_signal(cause.signal)) {
-    failure.status = Status::crashed;
-    failure.reason = "the worker died of " + cause.text();
-    if (cause.signal == SIGILL) {
-      failure.reason += ": usually an instruction set that the plugin did not check";
-    }
-  } else {
-    failure.reason = "the worker left without an answer, " + cause.text();
-  }
-  return failure;
-}
-
-// mpirun ends every rank when one dies and says which it was: "process rank 1 with PID 77 on node x
-// exited on signal 11".
-std::string culprit_rank(const std::string& log) {
-  constexpr std::string_view lead = "mpirun noticed that process rank ";
-  const auto found = log.rfind(lead);
-  if (found == std::string::npos) return {};
-  const auto begin = found + lead.size();
-  const auto end = log.find_first_not_of("0123456789", begin);
-  return " (rank " + log.substr(begin, end == std::string::npos ? end : end - begin) + ")";
-}
-
-template <class Message>
-Outcome<Message> decoded(std::string_view payload) {
-  try {
-    return protocol::decode<Message>(payload);
-  } catch (const protocol::ProtocolError& error) {
-    return malformed(error.what());
-  }
-}
-
-// Every sample is finite and positive but device_ns, where NaN means that there is none.
-std::optional<std::vector<RawSample>> raw_samples(const std::vector<double>& block) {
-  if (block.size() % raw_sample_doubles != 0) return std::nullopt;
-  std::vector<RawSample> samples;
-  samples.reserve(block.size() / raw_sample_doubles);
-  for (std::size_t i = 0; i < block.size(); i += raw_sample_doubles) {
-    const double set = block[i + 4];
-    RawSample sample{block[i], block[i + 1], block[i + 2], std::nullopt, 0};
-    if (!std::isfinite(sample.begin_ns) || !std::isfinite(sample.wall_ns) || sample.wall_ns < 0 ||
-        !std::isfinite(sample.cpu_ns) || !(set >= 0 && set <= 1 << 30)) {
-      return std::nullopt;
-    }
-    if (std::isinf(block[i + 3])) return std::nullopt;
-    if (!std::isnan(block[i + 3])) sample.device_ns = block[i + 3];
-    sample.set = static_cast<int>(set);
-    samples.push_back(sample);
-  }
-  return samples;
-}
 
 }  // namespace
 
@@ -104,11 +35,6 @@ std::string program_beside(const std::string& name) {
   const auto in_bin = self.parent_path().parent_path() / "bin" / name;
   if (std::filesystem::exists(in_bin, failure)) return in_bin.string();
   return beside.string();
-}
-
-std::span<const std::byte> RevealAnswer::part(const protocol::RevealedPart& part) const {
-  return memory.view().subspan(static_cast<std::size_t>(part.offset),
-                               static_cast<std::size_t>(part.bytes));
 }
 
 Outcome<std::unique_ptr<Worker>> Worker::start(const WorkerOptions& options) {
@@ -163,12 +89,6 @@ Outcome<Done> Worker::greet(const WorkerOptions& options) {
 }
 
 // ---- one request in flight --------------------------------------------------------------------
-
-template <class Message>
-void Worker::begin(Type type, Type expected, const Message& message, double limit_s,
-                   const char* phase, int fd) {
-  begin_frame(type, expected, protocol::encode(message), limit_s, phase, fd);
-}
 
 void Worker::begin_frame(Type type, Type expected, std::string payload, double limit_s,
                          const char* phase, int fd) {
@@ -270,205 +190,6 @@ void Worker::pump() {
 std::optional<WorkerFailure> Worker::settle() {
   while (!pending_.is_settled()) pump();
   return pending_.failure;
-}
-
-template <class Message>
-Outcome<Message> Worker::finish() {
-  if (auto failure = settle()) return *failure;
-  auto message = decoded<Message>(pending_.answer->payload);
-  if (!message) return kill_for(Status::worker_lost, message.failure.reason);
-  return message;
-}
-
-WorkerFailure Worker::lose(WorkerFailure failure) {
-  failure.worker_is_gone = true;
-  if (failure.phase.empty()) failure.phase = phase_;
-  channel_.close();
-  if (!gone_) gone_ = failure;
-  if (!pending_.is_settled()) pending_.failure = failure;
-  return failure;
-}
-
-WorkerFailure Worker::kill_for(Status status, std::string reason) {
-  WorkerFailure failure{status, std::move(reason), phase_, 0, true};
-  if (process_ && !process_->kill_all()) {
-    failure.status = Status::device_lost;
-    failure.reason += "; it could not be killed, the device is lost";
-  }
-  return lose(std::move(failure));
-}
-
-WorkerFailure Worker::lost(const protocol::Received& received) {
-  if (received.status == ReceiveStatus::timed_out) {
-    return kill_for(Status::timed_out, "no answer within the limit of phase '" + phase_ + "'");
-  }
-  if (received.status == ReceiveStatus::malformed || received.status == ReceiveStatus::truncated) {
-    // A truncated frame may be a crash in the middle of a write: how the process ended tells.
-    const auto cause = process_ ? process_->wait(protocol::deadline_after(0.05)) : std::nullopt;
-    if (!cause) return kill_for(Status::worker_lost, "bad frame: " + received.reason);
-  }
-  const auto cause =
-      process_ ? process_->wait(protocol::deadline_after(exit_wait_s)) : std::nullopt;
-  if (!cause) {
-    return kill_for(Status::worker_lost,
-                    "the worker closed its connection (" + received.reason + ")");
-  }
-  WorkerFailure failure = failure_of_exit(*cause);
-  if (cause->killed_by_us) {
-    failure.status = Status::worker_lost;
-    failure.reason = "the worker was ended by us";
-  }
-  process_->kill_all();  // what it may have left behind
-  failure.reason += culprit_rank(process_->log_tail());
-  return lose(std::move(failure));
-}
-
-// ---- requests ---------------------------------------------------------------------------------
-
-Outcome<protocol::PluginDescription> Worker::load(const std::string& path) {
-  begin(Type::load, Type::plugin, protocol::Load{path}, limits_.load_s, "load");
-  return finish<protocol::PluginDescription>();
-}
-
-Outcome<protocol::DeviceDescription> Worker::open(std::uint32_t index, const Config& options) {
-  begin(Type::open, Type::opened, protocol::Open{index, options}, limits_.open_s, "open");
-  return finish<protocol::DeviceDescription>();
-}
-
-Outcome<std::vector<protocol::DomainDescription>> Worker::domains(const std::string& kernel,
-                                                                  const Problem& problem) {
-  begin(Type::domains, Type::answer, protocol::DomainsRequest{kernel, problem}, limits_.query_s,
-        "domains");
-  auto answer = finish<protocol::DomainsAnswer>();
-  if (!answer) return answer.failure;
-  return std::move(answer->domains);
-}
-
-Outcome<protocol::SupportsAnswer> Worker::supports(const std::string& kernel,
-                                                   const Problem& problem,
-                                                   const std::vector<Config>& configs) {
-  begin(Type::supports, Type::answer, protocol::SupportsRequest{kernel, problem, configs},
-        limits_.query_s, "supports");
-  auto answer = finish<protocol::SupportsAnswer>();
-  if (!answer) return answer.failure;
-  if (answer->status.size() != configs.size() || answer->reason.size() != configs.size()) {
-    return kill_for(Status::worker_lost, "supports answered another number of configs");
-  }
-  return answer;
-}
-
-Outcome<protocol::Staged> Worker::stage(const protocol::Stage& request) {
-  begin_stage(request);
-  return finish_stage();
-}
-
-void Worker::begin_stage(const protocol::Stage& request) {
-  begin(Type::stage, Type::staged, request, limits_.create_s, "create");
-}
-
-Outcome<protocol::Staged> Worker::finish_stage() { return finish<protocol::Staged>(); }
-
-Outcome<RevealAnswer> Worker::reveal(const protocol::Reveal& request) {
-  begin(Type::reveal, Type::revealed, request, limits_.query_s, "reveal");
-  auto revealed = finish<protocol::Revealed>();
-  if (!revealed) return revealed.failure;
-  RevealAnswer answer{std::move(*revealed), {}};
-  std::int64_t end = 0;
-  for (const protocol::RevealedPart& part : answer.revealed.parts) {
-    if (part.offset < 0 || part.bytes < 0 || part.offset > (std::int64_t{1} << 42) ||
-        part.bytes > (std::int64_t{1} << 42)) {
-      return kill_for(Status::worker_lost, "a revealed part lies outside its memory");
-    }
-    end = std::max(end, part.offset + part.bytes);
-  }
-  if (end == 0) return answer;
-  auto& fds = pending_.answer->fds;
-  if (fds.empty()) return kill_for(Status::worker_lost, "revealed bytes came without memory");
-  try {
-    answer.memory = SharedMemory::map(std::move(fds.front()), end, Access::read_only, false);
-  } catch (const std::exception& error) {
-    return kill_for(Status::worker_lost, error.what());
-  }
-  return answer;
-}
-
-Outcome<SampleAnswer> Worker::sample(const protocol::SampleRequest& request, int barrier_fd) {
-  begin_sample(request, barrier_fd);
-  return finish_sample();
-}
-
-void Worker::begin_sample(const protocol::SampleRequest& request, int barrier_fd) {
-  begin(Type::sample, Type::measured, request,
-        request.wall_cap_s + request.rule.warmup_cap_s + limits_.sample_margin_s, "warm",
-        barrier_fd);
-  pending_.takes_samples = true;
-}
-
-Outcome<SampleAnswer> Worker::finish_sample() {
-  auto measured = finish<protocol::Measured>();
-  if (!measured) return measured.failure;
-  auto samples = raw_samples(pending_.samples);
-  if (!samples) return kill_for(Status::worker_lost, "a sample is not finite");
-  return SampleAnswer{std::move(*samples), std::move(*measured)};
-}
-
-Outcome<SequenceAnswer> Worker::sequence(const protocol::SequenceRequest& request, int barrier_fd) {
-  begin_sequence(request, barrier_fd);
-  return finish_sequence();
-}
-
-void Worker::begin_sequence(const protocol::SequenceRequest& request, int barrier_fd) {
-  begin(Type::sequence, Type::measured, request, request.wall_cap_s + limits_.sample_margin_s,
-        "sequence", barrier_fd);
-  pending_.takes_samples = true;
-}
-
-Outcome<SequenceAnswer> Worker::finish_sequence() {
-  auto measured = finish<protocol::Measured>();
-  if (!measured) return measured.failure;
-  for (double ns : pending_.samples) {
-    if (!std::isfinite(ns) || ns < 0) {
-      return kill_for(Status::worker_lost, "a step time is not finite");
-    }
-  }
-  return SequenceAnswer{std::move(pending_.samples), std::move(*measured)};
-}
-
-Outcome<Done> Worker::drop(std::int64_t id) {
-  begin(Type::drop, Type::dropped, protocol::Drop{id}, limits_.query_s, "drop");
-  if (auto failure = settle()) return *failure;
-  return Done{};
-}
-
-Outcome<protocol::TokenAnswer> Worker::token() {
-  begin_frame(Type::token, Type::answer, "", limits_.query_s, "token");
-  return finish<protocol::TokenAnswer>();
-}
-
-Outcome<Done> Worker::join(const protocol::Join& request) {
-  begin_join(request);
-  return finish_join();
-}
-
-void Worker::begin_join(const protocol::Join& request) {
-  begin(Type::join, Type::joined, request, limits_.join_s, "join");
-}
-
-Outcome<Done> Worker::finish_join() {
-  if (auto failure = settle()) return *failure;
-  return Done{};
-}
-
-Outcome<protocol::ProbeAnswer> Worker::probe(const protocol::ProbeRequest& request) {
-  const double windows_s = request.windows * request.window_ms * 1e-3;
-  begin(Type::probe, Type::answer, request, windows_s + limits_.probe_margin_s, "probe");
-  return finish<protocol::ProbeAnswer>();
-}
-
-Outcome<Done> Worker::close() {
-  begin_frame(Type::close, Type::closed, "", limits_.close_s, "close");
-  if (auto failure = settle()) return *failure;
-  return Done{};
 }
 
 void Worker::quit() {

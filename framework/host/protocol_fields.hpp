@@ -1,0 +1,264 @@
+// The fields of every message, by name: one list serves writing and reading.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "host/protocol.hpp"
+
+namespace halmark::protocol {
+
+// Matches both T& (reading) and const T& (writing), so each list stands once.
+template <class T, class U>
+concept Of = std::same_as<std::remove_const_t<T>, U>;
+
+template <class V, Of<Hello> M>
+void fields(V& v, M& m) {
+  v("protocol", m.protocol);
+  v("token", m.token);
+  v("arena_bytes", m.arena_bytes);
+  v("memory_limit_bytes", m.memory_limit_bytes);
+  v("cache_dir", m.cache_dir);
+  v("rank", m.rank);
+  v("pid", m.pid);
+  v("build", m.build);
+  v("cpus", m.cpus);
+}
+template <class V, Of<Load> M>
+void fields(V& v, M& m) {
+  v("path", m.path);
+}
+template <class V, Of<DeviceDescription> M>
+void fields(V& v, M& m) {
+  v("id", m.id);
+  v("name", m.name);
+  v("isa", m.isa);
+  v("driver", m.driver);
+  v("kind", m.kind);
+  v("timer", m.timer);
+  v("synchronous", m.synchronous);
+  v("memory_bytes", m.memory_bytes);
+  v("cache_bytes", m.cache_bytes);
+  v("compute_units", m.compute_units);
+  v("clock_hz_max", m.clock_hz_max);
+}
+template <class V, Of<KernelDescription> M>
+void fields(V& v, M& m) {
+  v("name", m.name);
+  v("op", m.op);
+  v("collective", m.collective);
+}
+template <class V, Of<PluginDescription> M>
+void fields(V& v, M& m) {
+  v("name", m.name);
+  v("plugin_version", m.plugin_version);
+  v("build", m.build);
+  v("abi_version", m.abi_version);
+  v("has_comm", m.has_comm);
+  v("has_probe", m.has_probe);
+  v("devices", m.devices);
+  v("kernels", m.kernels);
+  v("log", m.log);
+}
+template <class V, Of<Refused> M>
+void fields(V& v, M& m) {
+  v("reason", m.reason);
+}
+template <class V, Of<Open> M>
+void fields(V& v, M& m) {
+  v("device", m.device);
+  v("options", m.options);
+}
+template <class V, Of<DomainsRequest> M>
+void fields(V& v, M& m) {
+  v("kernel", m.kernel);
+  v("problem", m.problem);
+}
+template <class V, Of<DomainDescription> M>
+void fields(V& v, M& m) {
+  v("name", m.name);
+  v("values", m.values);
+  v("labels", m.labels);
+  v("ordered", m.ordered);
+  v("default_value", m.default_value);
+}
+template <class V, Of<DomainsAnswer> M>
+void fields(V& v, M& m) {
+  v("domains", m.domains);
+}
+template <class V, Of<SupportsRequest> M>
+void fields(V& v, M& m) {
+  v("kernel", m.kernel);
+  v("problem", m.problem);
+  v("configs", m.configs);
+}
+template <class V, Of<SupportsAnswer> M>
+void fields(V& v, M& m) {
+  v("status", m.status);
+  v("reason", m.reason);
+}
+template <class V, Of<Stage> M>
+void fields(V& v, M& m) {
+  v("id", m.id);
+  v("kernel", m.kernel);
+  v("problem", m.problem);
+  v("config", m.config);
+  v("mode", m.mode);
+  v("sets", m.sets);
+  v("seed", m.seed);
+  v("rank", m.rank);
+  v("ranks", m.ranks);
+}
+template <class V, Of<Implementation> M>
+void fields(V& v, M& m) {
+  v("name", m.name);
+  v("isa", m.isa);
+  v("library", m.library);
+  v("library_version", m.library_version);
+}
+template <class V, Of<OneTimeCost> M>
+void fields(V& v, M& m) {
+  v("create_ns", m.create_ns);
+  v("pack_ns", m.pack_ns);
+  v("first_ns", m.first_ns);
+}
+template <class V, Of<Staged> M>
+void fields(V& v, M& m) {
+  v("id", m.id);
+  v("kernel", m.kernel);
+  v("implementation", m.implementation);
+  v("one_time", m.one_time);
+  v("workspace_bytes", m.workspace_bytes);
+  v("constant_bytes", m.constant_bytes);
+  v("sets", m.sets);
+  v("nondeterministic", m.nondeterministic);
+  v("constants_opaque", m.constants_opaque);
+  v("constants_shared", m.constants_shared);
+}
+template <class V, Of<Drop> M>
+void fields(V& v, M& m) {
+  v("id", m.id);
+}
+template <class V, Of<Reveal> M>
+void fields(V& v, M& m) {
+  v("id", m.id);
+  v("sets", m.sets);
+  v("inputs_from", m.inputs_from);
+}
+template <class V, Of<RevealedPart> M>
+void fields(V& v, M& m) {
+  v("set", m.set);
+  v("operand", m.operand);
+  v("offset", m.offset);
+  v("bytes", m.bytes);
+}
+template <class V, Of<Revealed> M>
+void fields(V& v, M& m) {
+  v("id", m.id);
+  v("parts", m.parts);
+  v("inputs_intact", m.inputs_intact);
+  v("canaries_intact", m.canaries_intact);
+  v("damage", m.damage);
+}
+template <class V, Of<SampleRule> M>
+void fields(V& v, M& m) {
+  v("stop", m.stop);
+  v("count", m.count);
+  v("min_samples", m.min_samples);
+  v("max_samples", m.max_samples);
+  v("ci_half_width", m.ci_half_width);
+  v("min_sample_ns", m.min_sample_ns);
+  v("repeat", m.repeat);
+  v("warmup_cap_s", m.warmup_cap_s);
+  v("budget_s", m.budget_s);
+}
+template <class V, Of<Barrier> M>
+void fields(V& v, M& m) {
+  v("parties", m.parties);
+  v("index", m.index);
+}
+template <class V, Of<SampleRequest> M>
+void fields(V& v, M& m) {
+  v("id", m.id);
+  v("rule", m.rule);
+  v("wall_cap_s", m.wall_cap_s);
+  v("barrier", m.barrier);
+  v("pilot_only", m.pilot_only);
+}
+template <class V, Of<Signal> M>
+void fields(V& v, M& m) {
+  v("name", m.name);
+  v("value", m.value);
+  v("reason", m.reason);
+}
+template <class V, Of<Measured> M>
+void fields(V& v, M& m) {
+  v("id", m.id);
+  v("stop_rule", m.stop_rule);
+  v("repeat", m.repeat);
+  v("samples", m.samples);
+  v("signals", m.signals);
+  v("clock_hz_before", m.clock_hz_before);
+  v("clock_hz_after", m.clock_hz_after);
+  v("peak_before", m.peak_before);
+  v("peak_after", m.peak_after);
+  v("environment", m.environment);
+}
+template <class V, Of<SequenceStep> M>
+void fields(V& v, M& m) {
+  v("id", m.id);
+  v("set", m.set);
+}
+template <class V, Of<SequenceRequest> M>
+void fields(V& v, M& m) {
+  v("steps", m.steps);
+  v("repeat", m.repeat);
+  v("warmup", m.warmup);
+  v("wall_cap_s", m.wall_cap_s);
+  v("barrier", m.barrier);
+  v("chains_activations", m.chains_activations);
+}
+template <class V, Of<ProbeRequest> M>
+void fields(V& v, M& m) {
+  v("kind", m.kind);
+  v("path", m.path);
+  v("isa", m.isa);
+  v("threads", m.threads);
+  v("windows", m.windows);
+  v("window_ms", m.window_ms);
+  v("working_set_bytes", m.working_set_bytes);
+}
+template <class V, Of<ProbeAnswer::Path> M>
+void fields(V& v, M& m) {
+  v("path", m.path);
+  v("isa", m.isa);
+  v("dtype", m.dtype);
+}
+template <class V, Of<ProbeAnswer> M>
+void fields(V& v, M& m) {
+  v("paths", m.paths);
+  v("rates", m.rates);
+  v("reason", m.reason);
+}
+template <class V, Of<TokenAnswer> M>
+void fields(V& v, M& m) {
+  v("hex", m.hex);
+}
+template <class V, Of<Join> M>
+void fields(V& v, M& m) {
+  v("token_hex", m.token_hex);
+  v("rank", m.rank);
+  v("size", m.size);
+}
+template <class V, Of<PhaseNote> M>
+void fields(V& v, M& m) {
+  v("phase", m.phase);
+}
+template <class V, Of<Failed> M>
+void fields(V& v, M& m) {
+  v("code", m.code);
+  v("phase", m.phase);
+  v("message", m.message);
+}
+
+}  // namespace halmark::protocol

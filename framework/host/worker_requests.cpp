@@ -1,0 +1,185 @@
+// What a worker can be asked: a function for each request of the protocol.
+#include <algorithm>
+#include <cmath>
+
+#include "host/worker_pending.hpp"
+
+namespace halmark {
+namespace {
+
+using protocol::Type;
+
+// Every sample is finite and positive but device_ns, where NaN means that there is none.
+std::optional<std::vector<RawSample>> raw_samples(const std::vector<double>& block) {
+  if (block.size() % raw_sample_doubles != 0) return std::nullopt;
+  std::vector<RawSample> samples;
+  samples.reserve(block.size() / raw_sample_doubles);
+  for (std::size_t i = 0; i < block.size(); i += raw_sample_doubles) {
+    const double set = block[i + 4];
+    RawSample sample{block[i], block[i + 1], block[i + 2], std::nullopt, 0};
+    if (!std::isfinite(sample.begin_ns) || !std::isfinite(sample.wall_ns) || sample.wall_ns < 0 ||
+        !std::isfinite(sample.cpu_ns) || !(set >= 0 && set <= 1 << 30)) {
+      return std::nullopt;
+    }
+    if (std::isinf(block[i + 3])) return std::nullopt;
+    if (!std::isnan(block[i + 3])) sample.device_ns = block[i + 3];
+    sample.set = static_cast<int>(set);
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
+}  // namespace
+
+std::span<const std::byte> RevealAnswer::part(const protocol::RevealedPart& part) const {
+  return memory.view().subspan(static_cast<std::size_t>(part.offset),
+                               static_cast<std::size_t>(part.bytes));
+}
+
+Outcome<protocol::PluginDescription> Worker::load(const std::string& path) {
+  begin(Type::load, Type::plugin, protocol::Load{path}, limits_.load_s, "load");
+  return finish<protocol::PluginDescription>();
+}
+
+Outcome<protocol::DeviceDescription> Worker::open(std::uint32_t index, const Config& options) {
+  begin(Type::open, Type::opened, protocol::Open{index, options}, limits_.open_s, "open");
+  return finish<protocol::DeviceDescription>();
+}
+
+Outcome<std::vector<protocol::DomainDescription>> Worker::domains(const std::string& kernel,
+                                                                  const Problem& problem) {
+  begin(Type::domains, Type::answer, protocol::DomainsRequest{kernel, problem}, limits_.query_s,
+        "domains");
+  auto answer = finish<protocol::DomainsAnswer>();
+  if (!answer) return answer.failure;
+  return std::move(answer->domains);
+}
+
+Outcome<protocol::SupportsAnswer> Worker::supports(const std::string& kernel,
+                                                   const Problem& problem,
+                                                   const std::vector<Config>& configs) {
+  begin(Type::supports, Type::answer, protocol::SupportsRequest{kernel, problem, configs},
+        limits_.query_s, "supports");
+  auto answer = finish<protocol::SupportsAnswer>();
+  if (!answer) return answer.failure;
+  if (answer->status.size() != configs.size() || answer->reason.size() != configs.size()) {
+    return kill_for(Status::worker_lost, "supports answered another number of configs");
+  }
+  return answer;
+}
+
+Outcome<protocol::Staged> Worker::stage(const protocol::Stage& request) {
+  begin_stage(request);
+  return finish_stage();
+}
+
+void Worker::begin_stage(const protocol::Stage& request) {
+  begin(Type::stage, Type::staged, request, limits_.create_s, "create");
+}
+
+Outcome<protocol::Staged> Worker::finish_stage() { return finish<protocol::Staged>(); }
+
+Outcome<RevealAnswer> Worker::reveal(const protocol::Reveal& request) {
+  begin(Type::reveal, Type::revealed, request, limits_.query_s, "reveal");
+  auto revealed = finish<protocol::Revealed>();
+  if (!revealed) return revealed.failure;
+  RevealAnswer answer{std::move(*revealed), {}};
+  std::int64_t end = 0;
+  for (const protocol::RevealedPart& part : answer.revealed.parts) {
+    if (part.offset < 0 || part.bytes < 0 || part.offset > (std::int64_t{1} << 42) ||
+        part.bytes > (std::int64_t{1} << 42)) {
+      return kill_for(Status::worker_lost, "a revealed part lies outside its memory");
+    }
+    end = std::max(end, part.offset + part.bytes);
+  }
+  if (end == 0) return answer;
+  auto& fds = pending_.answer->fds;
+  if (fds.empty()) return kill_for(Status::worker_lost, "revealed bytes came without memory");
+  try {
+    answer.memory = SharedMemory::map(std::move(fds.front()), end, Access::read_only, false);
+  } catch (const std::exception& error) {
+    return kill_for(Status::worker_lost, error.what());
+  }
+  return answer;
+}
+
+Outcome<SampleAnswer> Worker::sample(const protocol::SampleRequest& request, int barrier_fd) {
+  begin_sample(request, barrier_fd);
+  return finish_sample();
+}
+
+void Worker::begin_sample(const protocol::SampleRequest& request, int barrier_fd) {
+  begin(Type::sample, Type::measured, request,
+        request.wall_cap_s + request.rule.warmup_cap_s + limits_.sample_margin_s, "warm",
+        barrier_fd);
+  pending_.takes_samples = true;
+}
+
+Outcome<SampleAnswer> Worker::finish_sample() {
+  auto measured = finish<protocol::Measured>();
+  if (!measured) return measured.failure;
+  auto samples = raw_samples(pending_.samples);
+  if (!samples) return kill_for(Status::worker_lost, "a sample is not finite");
+  return SampleAnswer{std::move(*samples), std::move(*measured)};
+}
+
+Outcome<SequenceAnswer> Worker::sequence(const protocol::SequenceRequest& request, int barrier_fd) {
+  begin_sequence(request, barrier_fd);
+  return finish_sequence();
+}
+
+void Worker::begin_sequence(const protocol::SequenceRequest& request, int barrier_fd) {
+  begin(Type::sequence, Type::measured, request, request.wall_cap_s + limits_.sample_margin_s,
+        "sequence", barrier_fd);
+  pending_.takes_samples = true;
+}
+
+Outcome<SequenceAnswer> Worker::finish_sequence() {
+  auto measured = finish<protocol::Measured>();
+  if (!measured) return measured.failure;
+  for (double ns : pending_.samples) {
+    if (!std::isfinite(ns) || ns < 0) {
+      return kill_for(Status::worker_lost, "a step time is not finite");
+    }
+  }
+  return SequenceAnswer{std::move(pending_.samples), std::move(*measured)};
+}
+
+Outcome<Done> Worker::drop(std::int64_t id) {
+  begin(Type::drop, Type::dropped, protocol::Drop{id}, limits_.query_s, "drop");
+  if (auto failure = settle()) return *failure;
+  return Done{};
+}
+
+Outcome<protocol::TokenAnswer> Worker::token() {
+  begin_frame(Type::token, Type::answer, "", limits_.query_s, "token");
+  return finish<protocol::TokenAnswer>();
+}
+
+Outcome<Done> Worker::join(const protocol::Join& request) {
+  begin_join(request);
+  return finish_join();
+}
+
+void Worker::begin_join(const protocol::Join& request) {
+  begin(Type::join, Type::joined, request, limits_.join_s, "join");
+}
+
+Outcome<Done> Worker::finish_join() {
+  if (auto failure = settle()) return *failure;
+  return Done{};
+}
+
+Outcome<protocol::ProbeAnswer> Worker::probe(const protocol::ProbeRequest& request) {
+  const double windows_s = request.windows * request.window_ms * 1e-3;
+  begin(Type::probe, Type::answer, request, windows_s + limits_.probe_margin_s, "probe");
+  return finish<protocol::ProbeAnswer>();
+}
+
+Outcome<Done> Worker::close() {
+  begin_frame(Type::close, Type::closed, "", limits_.close_s, "close");
+  if (auto failure = settle()) return *failure;
+  return Done{};
+}
+
+}  // namespace halmark
