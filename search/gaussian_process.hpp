@@ -1,6 +1,8 @@
-// A Gaussian process over points of a space (Rasmussen and Williams 2006): Matern 5/2 with a length
-// per parameter, noise and scale fitted to the data; categories and switched-off parameters are at
-// distance one from everything else.
+// A Gaussian process over points of a space (Rasmussen and Williams 2006) with a length per
+// parameter; noise and scale are fitted, too. Its correlation is a sum of two (Duvenaud, Nickisch,
+// Rasmussen 2011): what each parameter does on its own, which few observations teach even in wide
+// spaces, and Matern 5/2 over all of them, which is what they do together. Categories and
+// switched-off parameters are at distance one from everything else.
 #pragma once
 
 #include <span>
@@ -35,10 +37,13 @@ class GaussianProcess {
  public:
   explicit GaussianProcess(const Features& features);
 
-  // Fits lengths and noise to `targets` by the gradient of the marginal likelihood with weak
-  // priors, from where the last fit ended; `steps` of resilient propagation (Riedmiller and Braun
-  // 1993).
-  void fit(std::span<const double> rows, std::span<const double> targets, int steps);
+  // Fits lengths, noise and share to `targets` by the gradient of the marginal likelihood with weak
+  // priors: `steps` of resilient propagation (Riedmiller and Braun 1993) from where the last fit
+  // ended, and `fresh_steps` from the best of a few lengths that all parameters have in common.
+  // Lengths that have grown out of sight feel no gradient any more; only a fresh start finds that
+  // their parameters matter after all.
+  void fit(std::span<const double> rows, std::span<const double> targets, int steps,
+           int fresh_steps);
   // Forgets the data, keeps the lengths and the noise.
   void clear();
   // One more observation; O(n^2).
@@ -57,20 +62,25 @@ class GaussianProcess {
   Prediction predict(std::span<const double> row, Probe& probe) const;
   Prediction predict(std::span<const double> row) const;
 
-  // Logarithm of the marginal likelihood plus priors, its gradient by log length and log noise.
+  // Logarithm of the marginal likelihood plus priors, and its gradient by the parameters:
+  // logarithms of lengths and noise, logit of the share of what parameters do on their own.
   double likelihood(std::span<const double> rows, std::span<const double> targets,
                     std::span<const double> parameters, std::vector<double>* gradient) const;
-  const std::vector<double>& parameters() const { return parameters_; }
 
  private:
+  // Climbs from `at` to the best that was seen, whose logarithm of likelihood is returned.
+  double climb(std::span<const double> rows, std::span<const double> targets, int steps,
+               std::vector<double>& at) const;
+  std::vector<double> common_start(std::span<const double> rows,
+                                   std::span<const double> targets) const;
   double correlation(const double* a, const double* b) const;
 
   const Features& features_;
-  std::vector<double> parameters_;  // log length per parameter, then log noise
+  std::vector<double> parameters_;  // log lengths, log noise, logit of the additive share
   std::vector<double> inverse_squares_, rows_;
   CholeskyFactor factor_;
   std::vector<double> targets_, ones_;  // L^-1 y and L^-1 1: the mean is fitted, too
-  double noise_ = 0, target_squares_ = 0, cross_ = 0, one_squares_ = 0;
+  double noise_ = 0, share_ = 0, target_squares_ = 0, cross_ = 0, one_squares_ = 0;
 };
 
 }  // namespace halmark

@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t first_fit = 8, observations_min = 4;
 constexpr std::size_t fit_observations = 128;
 constexpr std::size_t rebuild_period = 32;  // trials between fresh pools
-constexpr int fit_steps_first = 40, fit_steps_warm = 12;
+constexpr int fit_steps_first = 40, fit_steps_warm = 12, fit_steps_fresh = 30;
+constexpr std::size_t fresh_trials = 300;  // what matters has been found out by then
 constexpr std::size_t elite_min = 12;
 constexpr std::uint64_t purpose_kept = 0x0b5, purpose_pool = 0x900, purpose_view = 0x71e;
 
@@ -74,7 +75,8 @@ void Surrogate::fit_lengths(std::size_t trials) {
     for (double& v : values) v = on_curve(output.curve, v);
     const bool is_first = !output.process;
     if (is_first) output.process = std::make_unique<GaussianProcess>(features_);
-    output.process->fit(rows, values, is_first ? fit_steps_first : fit_steps_warm);
+    output.process->fit(rows, values, is_first ? fit_steps_first : fit_steps_warm,
+                        trials <= fresh_trials ? fit_steps_fresh : 0);
   }
   next_rebuild_ = trials;
 }
