@@ -1,5 +1,7 @@
 // Pareto local search (Paquete, Chiarandini, Stuetzle 2004): all neighbours of the front point that
-// adds most to the hypervolume and still has a new one; a Sobol point when none has.
+// adds most to the hypervolume and still has a new one; a Sobol point when none has. What a point's
+// neighbours are is a function of its trial wherever they can all be listed, so that "all are
+// known" follows from the rows of the study and not from who asked when.
 #include <algorithm>
 #include <unordered_set>
 
@@ -11,7 +13,7 @@ namespace halmark {
 namespace {
 
 constexpr std::size_t start_trials = 10;
-constexpr std::uint64_t purpose_neighbour = 0x915;
+constexpr std::uint64_t purpose_neighbour = 0x915, purpose_around = 0x91500000000;
 
 class Pls : public Proposer {
  public:
@@ -37,14 +39,18 @@ class Pls : public Proposer {
       }
       is_ordered_ = true;
     }
-    Stream random = stream(trial, purpose_neighbour);
+    // Neighbours along a continuum never end: they are drawn anew for every trial.
+    const bool is_countable = space().is_countable();
     for (const std::size_t i : order_) {
       if (spent_.contains(i)) continue;
-      std::vector<Point> around = space().neighbours(history().trials()[i].point, random.bits());
+      std::vector<Point> around = space().neighbours(
+          history().trials()[i].point, stream(is_countable ? 0 : trial, purpose_around + i).bits());
       std::erase_if(around, [&](const Point& p) { return history().knows(p); });
-      if (!around.empty()) return std::move(around[random.below(around.size())]);
-      // Neighbours along a continuum never end.
-      if (space().is_countable()) spent_.insert(i);
+      if (!around.empty()) {
+        Stream random = stream(trial, purpose_neighbour);
+        return std::move(around[random.below(around.size())]);
+      }
+      if (is_countable) spent_.insert(i);
     }
     return std::nullopt;
   }
@@ -60,7 +66,7 @@ class Pls : public Proposer {
   SobolSequence sequence_;
   std::vector<std::size_t> trials_, order_;
   std::vector<Objectives> values_;
-  std::unordered_set<std::size_t> spent_;  // trials whose neighbours are all known
+  std::unordered_set<std::size_t> spent_;  // trials whose neighbours are all known, for good
   bool is_ordered_ = false;
 };
 

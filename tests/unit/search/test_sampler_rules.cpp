@@ -81,7 +81,6 @@ TEST_P(SamplerRules, the_same_seed_gives_the_same_points) {
 }
 
 TEST_P(SamplerRules, resumes_where_it_was_when_it_is_told_the_rows_again) {
-  if (GetParam() == "pls") GTEST_SKIP() << "pls does not yet continue as if never interrupted";
   const Space space(mixed());
   const std::size_t trials = is_dear(GetParam()) ? 36 : 120;
   const std::vector<Point> whole = trace(GetParam(), space, 9, trials, 1);
