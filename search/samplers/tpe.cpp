@@ -1,8 +1,10 @@
 // Tree-structured Parzen estimator for several objectives (Bergstra et al. 2011; Ozaki et al.
 // 2022): one mixture of the good, one of the rest, and one of failures, so that a bad region
-// teaches what not to ask. Joint over all parameters.
+// teaches what not to ask, beside the share of failures around each candidate. Joint over all
+// parameters.
 #include <algorithm>
 
+#include "search/failure_model.hpp"
 #include "search/parzen.hpp"
 #include "search/selection.hpp"
 #include "search/sobol_sequence.hpp"
@@ -17,7 +19,9 @@ constexpr std::uint64_t purpose_draw = 0x79e;
 class Tpe : public Proposer {
  public:
   Tpe(const Space& space, const SamplerOptions& options)
-      : Proposer("tpe", space, options), sequence_(space.domains().size(), options.seed) {}
+      : Proposer("tpe", space, options),
+        sequence_(space.domains().size(), options.seed),
+        failures_(space) {}
 
  private:
   using Form = ParzenMixture::Form;
@@ -56,11 +60,14 @@ class Tpe : public Proposer {
     const double w = failed / (failed + static_cast<double>(trials_.size()));
     double bad = (1 - w) * rest_.density(kernels, p, form);
     if (w > 0) bad += w * failed_.density(kernels, p, form);
-    return std::log(good_.density(kernels, p, form)) - std::log(bad);
+    // Mixtures blur what a failure says about its nearest neighbours: the odds there count, too.
+    return std::log(good_.density(kernels, p, form)) - std::log(bad) +
+           std::log(failures_.success(p));
   }
 
   void learn(std::size_t trial) override {
     const Trial& t = history().trials()[trial];
+    failures_.learn(t);
     if (t.outcome == TrialOutcome::complete) {
       trials_.push_back(trial);
       values_.push_back(t.objectives);
@@ -88,6 +95,7 @@ class Tpe : public Proposer {
   std::vector<std::size_t> trials_;  // complete
   std::vector<Objectives> values_;
   ParzenMixture good_, rest_, failed_;
+  FailureModel failures_;
   bool is_split_ = false;
 };
 
