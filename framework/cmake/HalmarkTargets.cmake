@@ -1,5 +1,11 @@
 # One function per kind of target, so that warnings and sanitizers are written once.
 
+# From version 13 on GCC ignores precompiled headers that were optimised otherwise than their user.
+set(HALMARK_PRECOMPILED_LIKE_USER OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  set(HALMARK_PRECOMPILED_LIKE_USER ON)
+endif()
+
 function(halmark_compile_options target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wconversion>
@@ -17,18 +23,26 @@ function(halmark_compile_options target)
   endif()
 endfunction()
 
-# halmark_add_room(<name> SOURCES ... [LINK public...] [LINK_PRIVATE private...])
-# A room is one static library halmark_<name>, alias Halmark::<name>. Headers are included by their
+# halmark_add_room(<name> [LIGHT] SOURCES ... [LINK public...] [LINK_PRIVATE private...])
+# LIGHT: nobody waits for what it computes (halmark_optimise_lightly). A room is one static library halmark_<name>, alias Halmark::<name>. Headers are included by their
 # path from framework/ or from the root: "core/dtype.hpp", "kernels/contract.hpp".
 function(halmark_add_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;LINK_PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LIGHT" "" "SOURCES;LINK;LINK_PRIVATE")
   add_library(halmark_${name} STATIC ${arg_SOURCES})
   add_library(Halmark::${name} ALIAS halmark_${name})
   target_include_directories(halmark_${name} PUBLIC ${PROJECT_SOURCE_DIR}/framework
                                                     ${PROJECT_SOURCE_DIR})
   target_link_libraries(halmark_${name} PUBLIC ${arg_LINK} PRIVATE ${arg_LINK_PRIVATE})
   halmark_compile_options(halmark_${name})
-  halmark_use_precompiled(halmark_${name} rooms ${PROJECT_SOURCE_DIR}/framework/precompiled.hpp)
+  set(precompiled rooms)
+  if(arg_LIGHT)
+    halmark_optimise_lightly(halmark_${name})
+    if(HALMARK_PRECOMPILED_LIKE_USER)
+      set(precompiled light_rooms)
+    endif()
+  endif()
+  halmark_use_precompiled(halmark_${name} ${precompiled}
+                          ${PROJECT_SOURCE_DIR}/framework/precompiled.hpp)
 endfunction()
 
 # halmark_add_program(<name> SOURCES ... [LINK ...])
@@ -64,6 +78,9 @@ function(halmark_use_precompiled target set header)
     else()
       add_library(halmark_precompiled_${set} STATIC ${source})
       halmark_compile_options(halmark_precompiled_${set})
+    endif()
+    if(HALMARK_PRECOMPILED_LIKE_USER AND NOT set STREQUAL "rooms")
+      halmark_optimise_lightly(halmark_precompiled_${set})
     endif()
     target_precompile_headers(halmark_precompiled_${set} PRIVATE ${header})
   endif()

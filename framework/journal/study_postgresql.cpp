@@ -123,7 +123,11 @@ class PostgresqlStudies : public StudyStore, private StudyTransaction {
  private:
   template <class... Values>
   pqxx::result exec(const char* sql, const Values&... values) {
+#if PQXX_VERSION_MAJOR > 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR >= 10)
+    return work_->exec(sql, pqxx::params{values...});
+#else
     return work_->exec_params(sql, values...);
+#endif
   }
 
   // A transaction of its own unless one is open.
