@@ -9,17 +9,6 @@
 namespace halmark {
 namespace {
 
-Objectives reference_of(std::span<const Objectives> points) {
-  Objectives out(points.front().size());
-  for (std::size_t m = 0; m < out.size(); ++m) {
-    const auto by = [&](const Objectives& p) { return p[m]; };
-    const double low = std::ranges::min(points, {}, by)[m];
-    const double high = std::ranges::max(points, {}, by)[m];
-    out[m] = high > low ? high + 0.1 * (high - low) : high + 1;
-  }
-  return out;
-}
-
 std::vector<std::size_t> by_crowding(std::span<const Objectives> points, std::size_t count) {
   const std::vector<int> ranks(points.size(), 0);
   const std::vector<double> distance = crowding_distances(points, ranks);
@@ -33,7 +22,7 @@ std::vector<std::size_t> by_crowding(std::span<const Objectives> points, std::si
 
 // Lazily greedy: a gain only shrinks while points are taken, so an old one is a bound.
 std::vector<std::size_t> by_gain(std::span<const Objectives> points, std::size_t count) {
-  const Objectives reference = reference_of(points);
+  const Objectives reference = reference_beyond(points);
   struct Claim {
     double gain;
     std::size_t index, taken;  // how many were taken when the gain was computed
@@ -68,6 +57,17 @@ bool is_finite(const Objectives& p) {
 }
 
 }  // namespace
+
+Objectives reference_beyond(std::span<const Objectives> points) {
+  Objectives out(points.front().size());
+  for (std::size_t m = 0; m < out.size(); ++m) {
+    const auto by = [&](const Objectives& p) { return p[m]; };
+    const double low = std::ranges::min(points, {}, by)[m];
+    const double high = std::ranges::max(points, {}, by)[m];
+    out[m] = high > low ? high + 0.1 * (high - low) : high + 1;
+  }
+  return out;
+}
 
 std::vector<std::size_t> best_points(std::span<const Objectives> points, std::size_t count) {
   std::vector<std::size_t> out, left;

@@ -9,9 +9,12 @@
 
 namespace halmark {
 
+// A tenth of the points' extent beyond their worst values; one, where they have none.
+Objectives reference_beyond(std::span<const Objectives> points);
+
 // Indices of the best `count` points, best first: by non-dominated rank, and within each rank in
 // the order in which the point with the largest gain of hypervolume over those before it is taken
-// (reference: a tenth of the extent beyond the worst). By crowding above three objectives.
+// (reference: beyond those of the rank). By crowding above three objectives.
 std::vector<std::size_t> best_points(std::span<const Objectives> points, std::size_t count);
 
 }  // namespace halmark

@@ -1,12 +1,15 @@
 // What to use when nobody chose. A space that the budget covers is a grid. Otherwise Sobol points
 // first, then a portfolio: Gaussian processes, Parzen estimators, evolution and local search take
-// turns on one history, each with the share of trials that its recent successes earn; a success is
-// a trial that enters the front. What one proposes the others learn from.
+// turns on one history, each with the share of trials that its recent successes earn. A success is
+// a trial that enters the front; it counts by how its gain of hypervolume ranks among recent ones,
+// because in wide spaces of several objectives nearly everything enters. What one proposes the
+// others learn from.
 #include <algorithm>
 #include <array>
 
-#include "search/pareto.hpp"
+#include "search/improvement.hpp"
 #include "search/proposer.hpp"
+#include "search/selection.hpp"
 
 namespace halmark {
 namespace {
@@ -15,6 +18,7 @@ constexpr std::size_t start_trials = 12;
 constexpr double memory = 0.97;           // weight of a success that is one trial older
 constexpr double share_min = 0.1;         // of each source
 constexpr std::size_t near_the_best = 5;  // one objective: a success is to be among so many
+constexpr std::size_t recent_gains = 30;
 constexpr std::uint64_t purpose_source = 0xa06f;
 
 struct Source {
@@ -26,6 +30,8 @@ struct Source {
 constexpr std::size_t source_count = 4;
 constexpr std::array<Source, source_count> sources{Source{"gp", 0, 2}, Source{"tpe", 0, 2},
                                                    Source{"nsga2", 50, 1}, Source{"pls", 0, 1}};
+
+bool is_number(double y) { return std::isfinite(y); }
 
 class Auto : public Sampler {
  public:
@@ -78,7 +84,9 @@ class Auto : public Sampler {
       for (Sampler* member : everybody()) {
         if (!was_known || told.outcome != TrialOutcome::pending) member->tell({told});
       }
-      if (told.outcome != TrialOutcome::pending) credit(trial);
+      if (told.outcome == TrialOutcome::pending || is_grid_) continue;
+      const double worth = worth_of(history_.trials()[trial]);
+      if (trial >= start_trials) credit(trial, worth);
     }
   }
 
@@ -130,24 +138,46 @@ class Auto : public Sampler {
     return is_grid_ || trial < start_trials ? *start_ : *members_[source_number(trial)];
   }
 
-  void credit(std::size_t trial) {
-    if (is_grid_ || trial < start_trials) return;
+  void credit(std::size_t trial, double worth) {
     Credit& c = credits_[source_number(trial)];
-    const bool is_success = enters_front(history_.trials()[trial]);
-    c.successes = memory * c.successes + (is_success ? 1 : 0);
+    c.successes = memory * c.successes + worth;
     c.trials = memory * c.trials + 1;
   }
 
-  // Among all trials told so far.
-  bool enters_front(const Trial& t) const {
-    if (t.outcome != TrialOutcome::complete) return false;
+  // 0 to 1, among all trials told so far.
+  double worth_of(const Trial& t) {
+    if (t.outcome != TrialOutcome::complete) return 0;
+    if (t.objectives.size() == 1) return is_near_the_best(t) ? 1 : 0;
+    const double gain = enter_front(t.objectives);
+    const auto beaten = std::ranges::count_if(gains_, [&](double g) { return g < gain; });
+    const double among = static_cast<double>(gains_.size());
+    gains_.push_back(gain);
+    if (gains_.size() > recent_gains) gains_.erase(gains_.begin());
+    return gain > 0 ? (static_cast<double>(beaten) + 1) / (among + 1) : 0;
+  }
+
+  bool is_near_the_best(const Trial& t) const {
     std::size_t better = 0;
-    const std::size_t allowed = t.objectives.size() == 1 ? near_the_best : 1;
     for (const Trial& other : history_.trials()) {
       if (other.outcome != TrialOutcome::complete) continue;
-      if (dominates(other.objectives, t.objectives) && ++better >= allowed) return false;
+      if (dominates(other.objectives, t.objectives) && ++better >= near_the_best) return false;
     }
     return true;
+  }
+
+  // What it adds to the hypervolume of the front that it joins, 0 where it does not. One, where
+  // that is not to be had cheaply.
+  double enter_front(const Objectives& y) {
+    for (const Objectives& f : front_) {
+      if (f == y || dominates(f, y)) return 0;
+    }
+    std::vector<Objectives> rivals = front_;
+    std::erase_if(front_, [&](const Objectives& f) { return dominates(y, f); });
+    front_.push_back(y);
+    const bool is_finite = std::ranges::all_of(
+        front_, [](const Objectives& f) { return std::ranges::all_of(f, is_number); });
+    if (y.size() > 3 || !is_finite) return 1;
+    return OpenRegion(rivals, reference_beyond(front_)).gain(y);
   }
 
   SamplerOptions options_;
@@ -156,6 +186,8 @@ class Auto : public Sampler {
   std::unique_ptr<Sampler> start_;
   std::vector<std::unique_ptr<Sampler>> members_;
   std::array<Credit, source_count> credits_;
+  std::vector<Objectives> front_;  // distinct values
+  std::vector<double> gains_;      // of the last trials, oldest first
 };
 
 }  // namespace
