@@ -9,10 +9,10 @@ namespace halmark::cli {
 namespace {
 
 // In the order of the JSON document and of the text.
-constexpr std::array sections = {summary_section,     operators_section, totals_section,
-                                 kernels_section,     training_section,  fit_section,
-                                 mfu_section,         notes_section,     experts_section,
-                                 speculation_section, explain_section};
+constexpr std::array sections = {summary_section,    operators_section,   totals_section,
+                                 kernels_section,    training_section,    fit_section,
+                                 mfu_section,        notes_section,       experts_section,
+                                 recurrence_section, speculation_section, explain_section};
 
 CommandResult list_known() {
   TextTable table({"id", "architecture", "aliases", "source"});

@@ -80,6 +80,12 @@ std::string prediction_text(const ModelSpec& spec) {
                      spec.prediction_modules, parameters);
 }
 
+Json parallel_json(const OperatorGraph& graph) {
+  Json out = graph.deployment.parallel;
+  out["cp"] = graph.form.cp;
+  return out;
+}
+
 Json convention_json(const ModelPage& page) {
   Json out = {{"name", page.convention.name}};
   for (const auto& [name, value] : switches(page.convention)) out[name] = value;
@@ -113,14 +119,14 @@ ModelSection summary_section(const ModelPage& page) {
                  {"weight_format", weight_format_json(g.spec)},
                  {"assumed", g.spec.assumed}}},
                {"workload", w},
-               {"parallel", g.deployment.parallel},
+               {"parallel", parallel_json(g)},
                {"precision", g.deployment.precision},
                {"convention", convention_json(page)}},
       .text = fmt::format("{}  {} parameters ({} active), family {}\n"
                           "{}{} batch {} new tokens {} context {}  {}  {}\n\n",
                           g.spec.id, g.totals.parameters, g.totals.active_parameters, g.spec.family,
                           prediction_text(g.spec), phase_name(w.phase), w.batch, w.new_tokens,
-                          w.context, g.deployment.precision.name, g.deployment.parallel.text())};
+                          w.context, g.deployment.precision.name, g.parallel_text())};
 }
 
 ModelSection operators_section(const ModelPage& page) {

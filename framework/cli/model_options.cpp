@@ -104,11 +104,22 @@ void check_speculation(const ModelOptions& options) {
   if (options.drafted == 0) throw refused("--acceptance without drafted tokens", {}, "add --mtp N");
 }
 
-void check_devices(const ModelOptions& options, const Parallel& parallel) {
-  if (!options.devices || *options.devices == parallel.devices()) return;
+void check_devices(const ModelOptions& options, const OperatorGraph& graph) {
+  if (!options.devices || *options.devices == graph.devices()) return;
   throw refused("device_count_mismatch: --devices is " + std::to_string(*options.devices) +
-                    ", and " + parallel.text() + " takes " + std::to_string(parallel.devices()),
-                {}, "state how the devices are used: --dp, --tp, --pp");
+                    ", and " + graph.parallel_text() + " takes " + std::to_string(graph.devices()),
+                {}, "state how the devices are used: --dp, --tp, --pp, --cp");
+}
+
+// A form other than the usual one belongs to steps over whole sequences, drafts to decode.
+std::variant<OperatorGraph, Refusal> built(const ModelOptions& options, const ModelSpec& spec,
+                                           const Deployment& deployment) {
+  const StepForm& form = options.form;
+  const bool is_usual = form.cp == 1 && form.delta_chunk == 0;
+  if (options.drafted == 0) return build_graph(spec, deployment, form);
+  if (is_usual) return build_graph(spec, deployment, Speculation{options.drafted});
+  throw refused("--mtp drafts in decode, --cp and --delta-chunk are of steps over whole sequences",
+                {}, "leave one of them out");
 }
 
 void check_peak(const ModelOptions& options, const std::optional<Device>& device) {
@@ -133,7 +144,14 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--peak", o.peak, "Denominator: datasheet or measured")
       ->check(one_of({"datasheet", "measured"}));
   app.add_option("--measured-ms", o.measured_ms, "Measured step time, for MFU");
-  app.add_option("--devices", o.devices, "How many there are: must be dp x tp x pp");
+  app.add_option("--devices", o.devices, "How many there are: must be dp x tp x pp x cp");
+  app.add_option(
+      "--cp", o.form.cp,
+      "Context parallel: ranks that the tokens of every sequence are split over; prefill "
+      "and training");
+  app.add_option("--delta-chunk", o.form.delta_chunk,
+                 "Gated delta rule in chunks of so many tokens: what a rank executes; 0 = token by "
+                 "token");
   app.add_option("--convention", o.convention,
                  "How the stated MFU counts: palm, megatron, llm-foundry, nemo-24, "
                  "megatron-bridge, chinchilla, executed, ...");
@@ -165,12 +183,12 @@ ModelPage price_model(const ModelOptions& options) {
     if (*options.training.micro_batch < 1) throw refused("--micro-batch must be at least 1");
     deployment.workload.micro_batch = *options.training.micro_batch;
   }
-  auto built = build_graph(spec, deployment, Speculation{options.drafted});
-  if (const auto* refusal = std::get_if<Refusal>(&built)) {
+  auto graph = built(options, spec, deployment);
+  if (const auto* refusal = std::get_if<Refusal>(&graph)) {
     throw refused(refusal->reason + ": " + refusal->text);
   }
-  ModelPage page{.options = options, .graph = std::get<OperatorGraph>(std::move(built))};
-  check_devices(options, page.graph.deployment.parallel);
+  ModelPage page{.options = options, .graph = std::get<OperatorGraph>(std::move(graph))};
+  check_devices(options, page.graph);
   page.memory = memory_use(page.graph);
   if (!options.device.empty()) page.device = known_device(options.device);
   check_peak(options, page.device);

@@ -29,6 +29,7 @@ struct ModelOptions {
   std::string model;
   DeploymentOptions deployment;
   TrainingOptions training;
+  StepForm form;  // --cp, --delta-chunk
   std::string device;
   std::string peak = "datasheet";
   std::optional<double> measured_ms;
@@ -84,6 +85,7 @@ ModelSection notes_section(const ModelPage& page);        // assumed inputs and 
 ModelSection experts_section(const ModelPage& page);      // what the routing does
 ModelSection training_section(const ModelPage& page);     // passes, states and activations
 ModelSection fit_section(const ModelPage& page);          // memory of a rank against the device's
+ModelSection recurrence_section(const ModelPage& page);   // in which form the delta rule counts
 ModelSection speculation_section(const ModelPage& page);  // --mtp
 // The formula behind its expected tokens; needs an acceptance rate.
 std::string explain_tokens_per_step(const ModelPage& page);

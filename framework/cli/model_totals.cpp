@@ -80,6 +80,22 @@ ModelSection fit_section(const ModelPage& page) {
                                     page.device->id, needed, there, missing)};
 }
 
+// Model FLOPs count the recurrence whatever a kernel does; what a rank executes follows its form.
+ModelSection recurrence_section(const ModelPage& page) {
+  const OperatorGraph& g = page.graph;
+  if (!g.spec.delta_rule) return {};
+  const std::int64_t chunk = g.form.delta_chunk;
+  const std::string form = chunk == 0 ? "recurrent" : "chunked";
+  return {.data = {{"delta_rule",
+                    {{"model_flops", "recurrent"},
+                     {"executed", form},
+                     {"chunk", chunk == 0 ? Json(nullptr) : Json(chunk)}}}},
+          .text = chunk == 0 ? ""
+                             : fmt::format("delta rule: model FLOPs as the recurrence counts them, "
+                                           "executed in chunks of {} tokens\n",
+                                           chunk)};
+}
+
 ModelSection notes_section(const ModelPage& page) {
   std::string text = packed_note(page);
   for (const std::string& field : page.graph.spec.assumed) text += "assumed: " + field + '\n';

@@ -18,8 +18,8 @@ Json memory_json(const TrainingMemory& rank) {
 }
 
 // What one rank sends and receives for a ring all-reduce of its gradients.
-double ring_bytes(const TrainingMemory& rank, int replicas) {
-  return 2.0 * (replicas - 1) / replicas * static_cast<double>(rank.gradient_message_bytes);
+double ring_bytes(const TrainingMemory& rank, int copies) {
+  return 2.0 * (copies - 1) / copies * static_cast<double>(rank.gradient_message_bytes);
 }
 
 std::size_t operator_named(const OperatorGraph& graph, const std::string& name) {
@@ -39,7 +39,7 @@ ModelSection training_section(const ModelPage& page) {
   const TrainingCost& cost = *page.cost;
   const TrainingPlan& plan = *page.training;
   const TrainingMemory& rank = largest(page.training_stages);
-  const int replicas = page.graph.deployment.parallel.dp;
+  const int copies = page.graph.deployment.parallel.dp * page.graph.form.cp;  // of the weights
   Json stages = Json::array();
   for (const TrainingMemory& stage : page.training_stages) stages.push_back(memory_json(stage));
   const auto bytes = [](std::int64_t value) { return bytes_text(static_cast<double>(value)); };
@@ -60,18 +60,18 @@ ModelSection training_section(const ModelPage& page) {
                  {"memory", memory_json(rank)},
                  {"stages", stages},
                  {"gradient_message_bytes", rank.gradient_message_bytes},
-                 {"gradient_ring_bytes_per_rank", ring_bytes(rank, replicas)}}}},
+                 {"gradient_ring_bytes_per_rank", ring_bytes(rank, copies)}}}},
       .text = fmt::format(
           "training: forward {:.3f} + backward {:.3f} GFLOP, recomputed ({}) {:.3f}; {} micro-"
           "batches of {}\n"
           "memory per rank {}: weights {}, gradients {}, optimizer ({}, ZeRO {}) {}, activations "
           "of {} micro-batches {}, working set {}\n"
-          "gradients all-reduced over {} replicas: {} a rank\n",
+          "gradients all-reduced over {} copies of the weights: {} a rank\n",
           cost.forward / 1e9, cost.backward / 1e9, recompute_name(plan.recompute),
           cost.recomputed / 1e9, page.graph.micro_batches(), page.graph.micro_batch(),
           bytes(rank.total()), bytes(rank.weight_bytes), bytes(rank.gradient_bytes),
           optimizer_name(plan.optimizer), plan.zero, bytes(rank.optimizer_bytes), rank.in_flight,
-          bytes(rank.activation_bytes), bytes(rank.working_bytes), replicas,
+          bytes(rank.activation_bytes), bytes(rank.working_bytes), copies,
           bytes(rank.gradient_message_bytes))};
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "model/context_split.hpp"
 #include "model/roofline.hpp"
 
 namespace halmark {
@@ -78,21 +79,31 @@ std::string bytes_line(const Work& work) {
          ", of these " + grouped_digits(work.constant_bytes) + " weights or cache";
 }
 
+// Experts without a stated routing have a share of the rows that need not be whole.
+std::string one_rank(const Operator& op) {
+  const double local = op.rank_work.matmul_flops;
+  if (op.of_context_rank.empty()) {
+    return "one rank: " + (local == op.local_work.matmul_flops
+                               ? one_execution(op, op.local, op.local_work)
+                               : grouped_digits(local) + " FLOPs, its share of the rows");
+  }
+  std::string out;
+  for (const Problem& block : heaviest_blocks(op.of_context_rank)) {
+    out += "one block of queries of one rank: " +
+           one_execution(op, block, find_contract(block.op)->work(block.params)) + "\n";
+  }
+  return out + "one rank: both blocks = " + grouped_digits(local) + " FLOPs";
+}
+
 std::string rank_lines(const OperatorGraph& graph, const Operator& op, double passes) {
-  const Parallel& parallel = graph.deployment.parallel;
-  std::string out = "split " + std::string(split_name(op.split)) + " over " + parallel.text() +
-                    ", micro-batches " + number(graph.micro_batches()) + " of " +
-                    number(graph.micro_batch()) + " sequences\n";
+  std::string out = "split " + std::string(split_name(op.split)) + " over " +
+                    graph.parallel_text() + ", micro-batches " + number(graph.micro_batches()) +
+                    " of " + number(graph.micro_batch()) + " sequences\n";
   std::int64_t layers = 0;
   for (const std::int64_t count : op.stage_counts) layers = std::max(layers, count);
   const double local = op.rank_work.matmul_flops;
   if (local <= 0) return out;
-  // Experts without a stated routing have a share of the rows that need not be whole.
-  out += "one rank: " +
-         (local == op.local_work.matmul_flops
-              ? one_execution(op, op.local, op.local_work)
-              : grouped_digits(local) + " FLOPs, its share of the rows") +
-         "\n";
+  out += one_rank(op) + "\n";
   out += "  x " + number(layers) + " layers of its stage x " + number(graph.micro_batches()) +
          " micro-batches" + (passes == 1 ? "" : " x " + grouped_digits(passes) + " passes") +
          " = " +

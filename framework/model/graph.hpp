@@ -30,9 +30,10 @@ enum class OperatorKind {
 };
 std::string_view operator_kind_name(OperatorKind kind);
 
-// How the operator is split over the ranks of one tensor-parallel group; pipeline and data are the
-// splits of operators that exist because of those strategies; expert: by the experts of a rank.
-enum class Split { replicated, column, row, head, vocab, expert, pipeline, data };
+// How the operator is split over the ranks of one tensor-parallel group; pipeline, data and context
+// are the splits of operators that exist because of those strategies; expert: by the experts of a
+// rank.
+enum class Split { replicated, column, row, head, vocab, expert, pipeline, data, context };
 std::string_view split_name(Split split);
 
 // One size, unsplit and on one rank.
@@ -50,7 +51,8 @@ struct Operator {
   std::string layer_type;  // "embedding", "decoder", "head", "pipeline"
   OperatorKind kind = OperatorKind::elementwise;
   Split split = Split::replicated;
-  std::string strategy;             // "replicate", "tensor", "pipeline", "expert" or a "+" of them
+  // "replicate", "tensor", "pipeline", "expert", "context" or a "+" of them.
+  std::string strategy;
   Dtype dtype = Dtype::f32;         // compute dtype: whose peak applies
   std::string shape_in, shape_out;  // of the unsplit operator, "[8,1024]"
 
@@ -61,13 +63,17 @@ struct Operator {
   // Where the routing gives the expert-parallel ranks different work: what each one executes.
   // Nothing for a rank none of whose experts got a row. Empty where all ranks do the same.
   std::vector<std::optional<Problem>> of_expert_rank;
+  // Attention under context parallelism: the blocks of queries that each context rank executes, one
+  // launch each; `local` is the later block of the heaviest rank. Empty where there is one rank.
+  std::vector<std::vector<Problem>> of_context_rank;
   // One execution of `whole`; zero when absent. Of routed experts without a stated skew: the
   // weights of the expected number of distinct ones, see expert_imbalance.hpp.
   Work whole_work;
   Work local_work;  // one execution of `local`: what a kernel is measured on
   // What one execution costs the slowest rank on paper. Where no skew states the routing, rows of
   // experts are the rational share tokens x top_k / ep, times the imbalance of the workload, and
-  // not the whole rows of `local`; everywhere else this is local_work.
+  // not the whole rows of `local`; under context parallelism all blocks of queries of a rank;
+  // everywhere else this is local_work.
   Work rank_work;
 
   std::int64_t count = 0;                  // executions of `whole` in the model (layers)
@@ -133,9 +139,21 @@ struct ExpertUse {
   double rank_imbalance = 1;         // the same as Operator::rank_work supposes it
 };
 
+// How a step is executed beyond its deployment: choices that are priced on paper, and that nothing
+// searches or measures. They are no part of Deployment for that reason.
+struct StepForm {
+  // Context parallelism: ranks over which the tokens of every sequence are split, see
+  // context_split.hpp. Weights are the same on all of them.
+  int cp = 1;
+  // Tokens per chunk of the chunked gated delta rule; 0 = token by token. What a rank executes
+  // follows it; model FLOPs are those of the recurrence in either form.
+  std::int64_t delta_chunk = 0;
+};
+
 struct OperatorGraph {
   ModelSpec spec;
   Deployment deployment;
+  StepForm form;
   std::vector<Operator> operators;
   std::vector<LayerType> layer_types;
   std::optional<std::int32_t> embedding_type, head_type, pipeline_type;  // into layer_types
@@ -148,6 +166,10 @@ struct OperatorGraph {
   std::optional<ExpertUse> expert_use;  // of mixtures of experts
   std::vector<std::string> warnings;
 
+  std::int64_t devices() const { return std::int64_t{deployment.parallel.devices()} * form.cp; }
+  // New tokens of each of its sequences that one rank processes.
+  std::int64_t rank_tokens() const { return deployment.workload.new_tokens / form.cp; }
+  std::string parallel_text() const;  // "dp1 tp2 pp1 ep1", and " cp4" where there is any
   // Sequences that one rank processes at a time: as the workload states, else batch / (dp pp).
   std::int64_t micro_batch() const;
   // Micro-batches of a replica in one step; pp unless the workload states their size.
@@ -177,6 +199,11 @@ struct Refusal {
 
 std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
                                                  const Deployment& deployment);
+
+// The same in another form than one rank per sequence and token by token.
+std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                                 const Deployment& deployment,
+                                                 const StepForm& form);
 
 // The same for a decode step that drafts and verifies; `deployment` has one new token, and the
 // graph's workload 1 + drafted of them within the same context.

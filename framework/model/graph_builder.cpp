@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "model/context_split.hpp"
 #include "model/graph_draft.hpp"
 
 namespace halmark {
@@ -50,21 +51,27 @@ std::string shape_text(std::initializer_list<std::int64_t> dims) {
   return out + "]";
 }
 
-GraphBuilder::GraphBuilder(const ModelSpec& spec, const Deployment& deployment) {
+GraphBuilder::GraphBuilder(const ModelSpec& spec, const Deployment& deployment,
+                           const StepForm& form) {
   graph_.spec = spec;
   graph_.deployment = deployment;
+  graph_.form = form;
   tp_ = deployment.parallel.tp;
   plan_precision();
   layout_ = expert_layout(deployment.parallel);
   const Workload& workload = deployment.workload;
   batch_ = {workload.batch, graph_.micro_batch()};
-  tokens_ = {batch_.whole * workload.new_tokens, batch_.local * workload.new_tokens};
+  tokens_ = {batch_.whole * workload.new_tokens, batch_.local * graph_.rank_tokens()};
   context_ = workload.context;
   if (spec.moe) plan_routing(*spec.moe);
 }
 
 Extent GraphBuilder::logit_rows() const {
   return graph_.deployment.workload.phase == Phase::prefill ? batch_ : tokens_;
+}
+
+Extent GraphBuilder::context_rows() const {
+  return {batch_.whole * context_, batch_.local * (context_ / graph_.form.cp)};
 }
 
 Extent GraphBuilder::split_by_tp(std::int64_t size) const {
@@ -100,6 +107,7 @@ std::string GraphBuilder::strategy(Split split) const {
   if (is_expert) append("expert");
   if (is_expert ? layout_.width > 1 : tp_ > 1 && !is_whole) append("tensor");
   if (parallel.pp > 1) append("pipeline");
+  if (graph_.form.cp > 1) append("context");
   const int replicas = is_expert ? parallel.dp / layout_.across_replicas : parallel.dp;
   if (replicas > 1 || out.empty()) append("replicate");
   return out;
@@ -110,9 +118,11 @@ void GraphBuilder::add(Draft draft) {
   op.name = std::move(draft.name);
   op.layer_type = graph_.layer_types.back().name;
   op.kind = draft.kind;
-  op.split = tp_ == 1 && draft.split == Split::replicated && graph_.deployment.parallel.dp > 1
-                 ? Split::data
-                 : draft.split;
+  op.split = draft.split;
+  if (tp_ == 1 && draft.split == Split::replicated) {
+    if (graph_.form.cp > 1) op.split = Split::context;
+    if (graph_.deployment.parallel.dp > 1) op.split = Split::data;
+  }
   op.strategy = strategy(draft.split);
   op.shape_in = std::move(draft.shape_in);
   op.shape_out = std::move(draft.shape_out);
@@ -139,9 +149,19 @@ void GraphBuilder::add(Draft draft) {
   if (draft.shares_embedding) op.parameters = 0;
   op.whole = std::move(draft.whole);
   op.local = std::move(draft.local);
+  if (graph_.form.cp > 1 && op.kind == OperatorKind::attention) split_queries(op);
 
   graph_.layer_types.back().operators.push_back(static_cast<std::int32_t>(graph_.operators.size()));
   graph_.operators.push_back(std::move(op));
+}
+
+// The verbs give attention all queries of a sequence; its weights (sinks) are those of one launch.
+void GraphBuilder::split_queries(Operator& op) const {
+  op.of_context_rank = query_blocks(op.local, graph_.form.cp);
+  const std::vector<Problem>& heaviest = heaviest_blocks(op.of_context_rank);
+  op.local = heaviest.back();
+  op.local_work = find_contract(op.local.op)->work(op.local.params);
+  op.rank_work = work_of(heaviest);
 }
 
 void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t hidden, Split split,
@@ -347,58 +367,6 @@ void GraphBuilder::op(const OpSpec& spec, const std::function<Params(Side)>& par
        .has_parameters = spec.has_parameters,
        .active_parameters = spec.active_parameters,
        .scale_bytes = spec.scale_bytes});
-}
-
-void GraphBuilder::all_reduce(std::string name, std::int64_t columns) {
-  if (tp_ == 1) return;
-  const Dtype dtype = precision().activation;
-  Problem local =
-      complete_problem({"all_reduce", Params{{"bytes", dtype_bytes(dtype, tokens_.local * columns)},
-                                             {"ranks", tp_},
-                                             {"dtype", number(dtype)}}});
-  const std::string dims = shape({tokens_.whole, columns});
-  add({.name = std::move(name),
-       .kind = OperatorKind::collective,
-       .split = Split::row,
-       .whole = std::nullopt,
-       .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
-}
-
-void GraphBuilder::all_gather(std::string name, Extent rows, Extent columns) {
-  if (tp_ == 1) return;
-  const Dtype dtype = precision().activation;
-  Problem local = complete_problem(
-      {"all_gather", Params{{"bytes", dtype_bytes(dtype, rows.local * columns.local)},
-                            {"ranks", tp_},
-                            {"dtype", number(dtype)}}});
-  const std::string dims = shape({rows.whole, columns.whole});
-  add({.name = std::move(name),
-       .kind = OperatorKind::collective,
-       .split = Split::vocab,
-       .whole = std::nullopt,
-       .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
-}
-
-void GraphBuilder::send_recv(std::string name, std::int64_t columns) {
-  const int pp = graph_.deployment.parallel.pp;
-  if (pp == 1) return;
-  const Dtype dtype = precision().activation;
-  Problem local =
-      complete_problem({"send_recv", Params{{"bytes", dtype_bytes(dtype, tokens_.local * columns)},
-                                            {"ranks", pp},
-                                            {"dtype", number(dtype)}}});
-  const std::string dims = shape({tokens_.whole, columns});
-  add({.name = std::move(name),
-       .kind = OperatorKind::collective,
-       .split = Split::pipeline,
-       .whole = std::nullopt,
-       .local = std::move(local),
-       .shape_in = dims,
-       .shape_out = dims});
 }
 
 }  // namespace halmark

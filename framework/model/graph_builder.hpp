@@ -87,19 +87,22 @@ struct ExpertLinearSpec {
 
 class GraphBuilder {
  public:
-  GraphBuilder(const ModelSpec& spec, const Deployment& deployment);
+  GraphBuilder(const ModelSpec& spec, const Deployment& deployment, const StepForm& form = {});
 
   // Extents of this deployment.
   Extent batch() const { return batch_; }
   Extent tokens() const { return tokens_; }  // batch x new tokens
-  Extent logit_rows() const;  // positions whose logits are needed: all, in prefill the last
-  Extent split_by_tp(std::int64_t size) const;          // must divide
-  Extent split_kv_heads() const;                        // replicated beyond kv_heads ranks
+  // Positions whose logits are needed: all, in prefill the last, which one context rank has.
+  Extent logit_rows() const;
+  Extent context_rows() const;                  // tokens of the whole context, cached ones included
+  Extent split_by_tp(std::int64_t size) const;  // must divide
+  Extent split_kv_heads() const;                // replicated beyond kv_heads ranks
   Extent split_kv_heads(std::int64_t heads) const;      // of a layer with its own
   Extent padded_by_tp(std::int64_t size) const;         // vocabulary: rounded up
   Extent split_expert_width(std::int64_t width) const;  // by what experts leave of tp
   static Extent replicated(std::int64_t size) { return {size, size}; }
   int tp() const { return tp_; }
+  const StepForm& form() const { return graph_.form; }
   const Workload& workload() const { return graph_.deployment.workload; }
   const Precision& precision() const { return precision_; }
   // Of the linears of dense networks and shared experts, and of those of routed experts.
@@ -159,6 +162,10 @@ class GraphBuilder {
 
   // Nothing with pp = 1.
   void send_recv(std::string name, std::int64_t columns);
+  // Keys and values of a rank's tokens, `columns` values each, once around its context ranks: one
+  // operator, executed cp - 1 times. `keys`: those of a sequence that any query sees. Nothing with
+  // cp = 1.
+  void ring_exchange(std::string name, std::int64_t keys, Extent columns, Dtype dtype);
 
   // Counts executions over the layers and stages and sums the totals. Call once.
   OperatorGraph finish();
@@ -190,6 +197,7 @@ class GraphBuilder {
   template <typename Make>
   void add_routed(Draft draft, const std::vector<RowPlace>& places, const Make& make);
   void add(Draft draft);
+  void split_queries(Operator& op) const;
   void plan_precision();
   Dtype dtype_of(bool is_packed_here) const;
   void packed_linear(const LinearSpec& spec);

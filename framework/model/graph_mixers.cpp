@@ -1,6 +1,7 @@
 // The verbs of GraphBuilder for what mixes tokens: norms and attention.
 #include <utility>
 
+#include "kernels/attention/pairs.hpp"
 #include "model/graph_draft.hpp"
 
 namespace halmark {
@@ -41,6 +42,11 @@ void GraphBuilder::attention(const AttentionSpec& spec) {
   const std::int64_t new_tokens = graph_.deployment.workload.new_tokens;
   const std::int64_t value_dim = spec.value_dim > 0 ? spec.value_dim : spec.head_dim;
   const bool is_plain = value_dim == spec.head_dim && (spec.chunk == 0 || context_ <= spec.chunk);
+  const std::int64_t keys = spec.chunk > 0
+                                ? chunked_keys(new_tokens, context_, spec.chunk)
+                                : attention_keys(new_tokens, context_, true, spec.window);
+  ring_exchange(spec.name + "_ring", keys, spec.kv_heads * (spec.head_dim + value_dim),
+                precision().kv_cache);
   auto [whole, local] = problems(is_plain ? "attention" : "masked_attention", [&](auto side) {
     Params params = {{"batch", batch_.*side},
                      {"heads", spec.heads.*side},

@@ -24,7 +24,9 @@ class Binder {
  public:
   Binder(const KernelLayer& layer, const OperatorGraph& graph, std::int32_t type)
       : layer_(layer), graph_(graph) {
-    operators_ = graph.layer_types[static_cast<std::size_t>(type)].operators;
+    // What a layer executes several times is one operator here; it stands in a row.
+    std::ranges::unique_copy(graph.layer_types[static_cast<std::size_t>(type)].operators,
+                             std::back_inserter(operators_));
     out_.layer_type = type;
     out_.kernels.resize(layer.kernels.size());
     is_done_.assign(layer.kernels.size(), false);

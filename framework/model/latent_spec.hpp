@@ -15,6 +15,7 @@ struct LatentSpec {
   std::int64_t nope_dim = 0;  // of a query and key head, without and with rotary embedding
   std::int64_t rope_dim = 0;
   std::int64_t value_dim = 0;
+  bool has_rotary = true;  // false: the rotary part of queries and keys is there, not rotated
   std::int64_t query_dim() const { return nope_dim + rope_dim; }
   std::int64_t row_dim() const { return kv_rank + rope_dim; }  // what the cache keeps of a token
 };

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/context_split.hpp"
 #include "model/expert_layout.hpp"
 
 namespace halmark {
@@ -70,7 +71,7 @@ std::int64_t kv_bytes(const OperatorGraph& graph, const Stage& stage) {
   for (const std::int32_t type :
        caching_layers(graph, stage.first_layer, stage.layers, stage.has_head)) {
     for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
-      bytes += cache.bytes(deployment.workload.context, &Extent::local);
+      bytes += cache.bytes(kept_tokens(graph, cache), &Extent::local);
     }
   }
   return sequences * bytes;
@@ -122,7 +123,8 @@ std::int64_t mixer_values_per_token(const ModelSpec& spec) {
     widest = std::max(widest, queries + mixer.kv_heads * (mixer.head_dim + mixer.value_dim));
   }
   if (const auto& delta = spec.delta_rule) {
-    widest = std::max(widest, 2 * (delta->key_width() + delta->value_width()));
+    const std::int64_t decays = delta->gate_rank > 0 ? delta->key_width() : 0;
+    widest = std::max(widest, 2 * (delta->key_width() + delta->value_width()) + decays);
   }
   if (const auto& ssm = spec.state_space) {
     widest = std::max(widest, 2 * (ssm->width() + ssm->group_width()));
@@ -136,7 +138,7 @@ std::int64_t activation_bytes(const OperatorGraph& graph, const Stage& stage) {
   const ModelSpec& spec = graph.spec;
   const Deployment& deployment = graph.deployment;
   const std::int64_t tp = deployment.parallel.tp;
-  const std::int64_t tokens = graph.micro_batch() * deployment.workload.new_tokens;
+  const std::int64_t tokens = graph.micro_batch() * graph.rank_tokens();
   std::int64_t ffn = spec.intermediate;
   for (const std::int64_t width : spec.ffn_widths) ffn = std::max(ffn, width);
   const std::int64_t widest =
@@ -154,7 +156,7 @@ std::int64_t activation_bytes(const OperatorGraph& graph, const Stage& stage) {
 MemoryUse memory_use(const OperatorGraph& graph) {
   MemoryUse use;
   const Parallel& parallel = graph.deployment.parallel;
-  const std::int64_t ranks_per_stage = std::int64_t{parallel.dp} * parallel.tp;
+  const std::int64_t ranks_per_stage = std::int64_t{parallel.dp} * parallel.tp * graph.form.cp;
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {
     const RankMemory rank = {.weight_bytes = weight_bytes(graph, i),
                              .kv_bytes = kv_bytes(graph, graph.stages[i]),

@@ -35,12 +35,16 @@ struct LayerMixer {
   }
 };
 
-// Gated DeltaNet (2412.06464): a state of key_dim x value_dim per value head.
+// Gated DeltaNet (2412.06464): a state of key_dim x value_dim per value head. Kimi Delta Attention
+// (2510.26692) is one whose states decay per key channel.
 struct DeltaRuleSpec {
   std::int64_t key_heads = 0, key_dim = 0;
   std::int64_t value_heads = 0, value_dim = 0;
   std::int64_t kernel = 0;  // width of the short convolution over q, k and v
   Dtype state_dtype = Dtype::f32;
+  // KDA: the decay of every key channel and the gate of the output come out of two products each,
+  // of this rank. 0 = a decay per head, and the gate beside q, k and v.
+  std::int64_t gate_rank = 0;
   std::int64_t key_width() const { return key_heads * key_dim; }
   std::int64_t value_width() const { return value_heads * value_dim; }
 };

@@ -24,7 +24,8 @@ double backward_passes(const Operator& op, const TrainingPlan& plan) {
     case OperatorKind::embedding:
       return 0;
     case OperatorKind::collective:
-      return 1;
+      // Keys and values travel again, and their gradients with them.
+      return op.split == Split::context ? 2 : 1;
     case OperatorKind::linear:
     case OperatorKind::experts:
     case OperatorKind::head:
@@ -37,7 +38,8 @@ double backward_passes(const Operator& op, const TrainingPlan& plan) {
 double recomputed_passes(const OperatorGraph& graph, const Operator& op, const TrainingPlan& plan) {
   if (plan.recompute == Recompute::none || !is_layer_type(graph, op)) return 0;
   if (plan.recompute == Recompute::full) return 1;
-  return op.kind == OperatorKind::attention ? 1 : 0;
+  const bool is_ring = op.kind == OperatorKind::collective && op.split == Split::context;
+  return op.kind == OperatorKind::attention || is_ring ? 1 : 0;
 }
 
 std::string digits(std::int64_t value) { return std::to_string(value); }
@@ -84,9 +86,10 @@ std::optional<Refusal> check_training(const OperatorGraph& graph, const Training
   if (plan.zero < 0 || plan.zero > 3) {
     return Refusal{"zero_out_of_range", "zero " + digits(plan.zero) + " is not in 0..3"};
   }
-  if (plan.zero > 0 && graph.deployment.parallel.dp == 1) {
-    return Refusal{"zero_without_replicas",
-                   "zero " + digits(plan.zero) + " shares out over dp, and dp is 1"};
+  if (plan.zero > 0 && graph.deployment.parallel.dp == 1 && graph.form.cp == 1) {
+    return Refusal{
+        "zero_without_replicas",
+        "zero " + digits(plan.zero) + " shares out over dp and cp, and dp is 1 and cp is 1"};
   }
   if (plan.lora_rank < 0 || plan.lora_rank > graph.spec.hidden) {
     return Refusal{"lora_rank_out_of_range", "lora rank " + digits(plan.lora_rank) +

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/context_split.hpp"
 #include "model/expert_layout.hpp"
 #include "model/training.hpp"
 
@@ -66,11 +67,13 @@ StateWidths widths(const OperatorGraph& graph, const TrainingPlan& plan) {
   return out;
 }
 
-// Experts that cross replicas have fewer copies to share their states with.
+// Ranks with the same weights: those of data and of context parallelism. Experts that cross
+// replicas have fewer copies to share their states with.
 std::int64_t copies(const OperatorGraph& graph, const Operator& op) {
   const Parallel& parallel = graph.deployment.parallel;
-  if (op.kind != OperatorKind::experts) return parallel.dp;
-  return std::max(1, parallel.dp / expert_layout(parallel).across_replicas);
+  const std::int64_t cp = graph.form.cp;
+  if (op.kind != OperatorKind::experts) return cp * parallel.dp;
+  return cp * std::max(1, parallel.dp / expert_layout(parallel).across_replicas);
 }
 
 void add_states(const OperatorGraph& graph, const TrainingPlan& plan, std::size_t stage,
@@ -104,14 +107,13 @@ double score_bytes(const OperatorGraph& graph, const TrainingPlan& plan) {
   if (plan.fused_attention || plan.recompute != Recompute::none) return 0;
   const Workload& w = graph.deployment.workload;
   const double heads = static_cast<double>(graph.spec.heads) / graph.deployment.parallel.tp;
-  const auto scores = static_cast<double>(graph.micro_batch() * w.new_tokens * w.context);
+  const auto scores = static_cast<double>(graph.micro_batch() * graph.rank_tokens() * w.context);
   const auto width = static_cast<double>(dtype_bytes(graph.deployment.precision.activation, 1));
   return scores * heads * (plan.dropout ? 2 * width + 1 : width);
 }
 
 double hidden_values(const OperatorGraph& graph) {
-  return static_cast<double>(graph.micro_batch() * graph.deployment.workload.new_tokens *
-                             graph.spec.hidden);
+  return static_cast<double>(graph.micro_batch() * graph.rank_tokens() * graph.spec.hidden);
 }
 
 double activation_width(const OperatorGraph& graph) {
@@ -147,7 +149,7 @@ double kept_bytes(const OperatorGraph& graph, const LayerType& type, const Train
         out += input_bytes(op);
         break;
       case OperatorKind::attention:
-        out += op.rank_work.bytes_read + score_bytes(graph, plan);
+        out += own_input_bytes(graph, op) + score_bytes(graph, plan);
         break;
       case OperatorKind::elementwise:
         if (op.local.op == "gated_activation" || op.local.op == "activation")
@@ -197,7 +199,7 @@ std::vector<TrainingMemory> training_memory(const OperatorGraph& graph, const Tr
       }
     }
     if (stage.has_head) {
-      const std::int64_t rows = graph.micro_batch() * graph.deployment.workload.new_tokens;
+      const std::int64_t rows = graph.micro_batch() * graph.rank_tokens();
       working += rows * divided(graph.spec.vocab, graph.deployment.parallel.tp) * f32_bytes;
     }
     rank.working_bytes = working;

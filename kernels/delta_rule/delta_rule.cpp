@@ -1,12 +1,13 @@
 // delta_rule: the gated delta rule (Gated DeltaNet, 2412.06464). A state of key_dim x value_dim per
 // value head forgets, takes back what it holds for the key, stores the value, and is read by the
-// query: S = a S; S += b k (v - S^T k)^T; dst = S^T q.
+// query: S = a S; S += b k (v - S^T k)^T; dst = S^T q. With channel_decay, `a` is a value per key
+// channel (Kimi Delta Attention, 2510.26692).
 #include "kernels/priced.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 9> specs{{
+constexpr std::array<ParamSpec, 11> specs{{
     priced_size("batch", "sequences"),
     priced_size("new_tokens", "tokens per sequence"),
     priced_size("key_heads", "heads of q and k; divides value_heads"),
@@ -20,11 +21,30 @@ constexpr std::array<ParamSpec, 9> specs{{
      .fallback = dtype_value(Dtype::f32),
      .allowed = priced_dtypes,
      .meaning = "of the states"},
+    {.name = "channel_decay",
+     .kind = ParamKind::flag,
+     .low = 0,
+     .high = 1,
+     .fallback = 0,
+     .meaning = "a decay per key channel instead of per head"},
+    {.name = "chunk",
+     .low = 0,
+     .high = size_max,
+     .fallback = 0,
+     .meaning = "tokens per chunk of the chunked form; 0 = token by token"},
 }};
 
-// Per value of the state and token: decay 1, read by the key 2, update 2, read by the query 2. The
-// chunked form of prefill executes more; these are the model's FLOPs in every phase.
+// Recurrent form. Per value of the state and token: decay 1, read by the key 2, update 2, read by
+// the query 2. These are the model's FLOPs in every phase.
 constexpr double flops_per_state_value = 7;
+
+// Chunked form (2412.06464, section 3.3), one chunk of n tokens and one value head: the products
+// with the state (what the keys read, what the queries read, the update) 3 x 2 n dk dv; K K^T and
+// Q K^T 2 x 2 n^2 dk; the inverse of a triangular n x n matrix n^3 / 3, applied to keys and values
+// 2 n^2 (dk + dv); the masked scores on the corrected values 2 n^2 dv.
+constexpr double chunk_flops(double n, double key_dim, double value_dim) {
+  return 6 * n * key_dim * value_dim + n * n * (6 * key_dim + 4 * value_dim) + n * n * n / 3;
+}
 
 class DeltaRule final : public PricedContract {
  public:
@@ -41,12 +61,13 @@ class DeltaRule final : public PricedContract {
            " and value_heads=" + std::to_string(p.at("value_heads"));
   }
 
-  // Constants: the log of the decay rate and the offset of the step, per value head.
+  // Constants: the log of the decay rate per value head, and the offset of the step per decay.
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto batch = p.at("batch"), tokens = p.at("new_tokens");
     const auto key_heads = p.at("key_heads"), key_dim = p.at("key_dim");
     const auto heads = p.at("value_heads"), value_dim = p.at("value_dim");
     const Dtype src = p.dtype("src_dtype");
+    const std::int64_t decays = heads * (p.at("channel_decay") != 0 ? key_dim : 1);
     const auto operand = [](const char* name, Role role, Dtype dtype,
                             std::vector<std::int64_t> dims) {
       return OperandSpec{.name = name, .role = role, .dtype = dtype, .dims = std::move(dims)};
@@ -55,8 +76,8 @@ class DeltaRule final : public PricedContract {
         operand("q", Role::input, src, {batch, tokens, key_heads, key_dim}),
         operand("k", Role::input, src, {batch, tokens, key_heads, key_dim}),
         operand("v", Role::input, src, {batch, tokens, heads, value_dim}),
-        operand("gates", Role::input, src, {batch, tokens, 2 * heads}),
-        operand("decay", Role::constant, Dtype::f32, {2 * heads}),
+        operand("gates", Role::input, src, {batch, tokens, heads + decays}),
+        operand("decay", Role::constant, Dtype::f32, {heads + decays}),
         operand("state", Role::in_out, p.dtype("state_dtype"), {batch, heads, key_dim, value_dim}),
         operand("dst", Role::output, p.dtype("dst_dtype"), {batch, tokens, heads, value_dim})};
   }
@@ -65,13 +86,24 @@ class DeltaRule final : public PricedContract {
   void add_flops(const Params& p, Work& work) const override {
     const double tokens =
         static_cast<double>(p.at("batch")) * static_cast<double>(p.at("new_tokens"));
-    work.matmul_flops = flops_per_state_value * tokens * static_cast<double>(p.at("value_heads")) *
-                        static_cast<double>(p.at("key_dim")) *
-                        static_cast<double>(p.at("value_dim"));
+    work.matmul_flops = static_cast<double>(p.at("value_heads")) * head_flops(p, tokens);
     // q and k are normalised to length 1, about 4 per value.
     work.vector_flops =
         8 * tokens * static_cast<double>(p.at("key_heads")) * static_cast<double>(p.at("key_dim"));
     work.compute_dtype = p.dtype("src_dtype");
+  }
+
+ private:
+  // All sequences of one value head.
+  static double head_flops(const Params& p, double tokens) {
+    const auto key_dim = static_cast<double>(p.at("key_dim"));
+    const auto value_dim = static_cast<double>(p.at("value_dim"));
+    const std::int64_t chunk = p.at("chunk"), length = p.at("new_tokens");
+    if (chunk == 0) return flops_per_state_value * tokens * key_dim * value_dim;
+    const double whole = chunk_flops(static_cast<double>(chunk), key_dim, value_dim);
+    const double rest = chunk_flops(static_cast<double>(length % chunk), key_dim, value_dim);
+    const auto chunks = static_cast<double>(length / chunk);
+    return static_cast<double>(p.at("batch")) * (chunks * whole + rest);
   }
 };
 

@@ -141,6 +141,42 @@ TEST_F(Command, model_prices_a_step_without_any_plugin) {
   EXPECT_THAT(files(), IsEmpty());
 }
 
+// 2 x 4 devices; a rank has 2048 of 8192 tokens: linear layers 2 x 2048 x weights, a quarter of the
+// causal pairs, and the head on the last position.
+TEST_F(Command, model_splits_a_sequence_over_context_ranks) {
+  const Arguments step = {"model", "qwen3-0.6b", "--phase", "prefill", "--context", "8192",
+                          "--dp",  "2",          "--batch", "2",       "--cp",      "4"};
+  const Json d = data_of(step);
+  EXPECT_EQ(d["parallel"], (Json{{"tp", 1}, {"pp", 1}, {"dp", 2}, {"ep", 1}, {"cp", 4}}));
+  const double layer = 1024 * 2048 + 2 * 1024 * 1024 + 2048 * 1024 + 3 * 1024 * 3072;
+  const double pairs = 8192.0 * 8193 / 2;
+  EXPECT_EQ(d["totals"]["matmul_flops_per_rank"].get<double>(),
+            28 * (2.0 * 2048 * layer + 4.0 * 16 * 128 * pairs / 4) + 2.0 * 1024 * 151936);
+  const Json plain = data_of({"model", "qwen3-0.6b", "--phase", "prefill", "--context", "8192",
+                              "--dp", "2", "--batch", "2"});
+  EXPECT_EQ(d["totals"]["matmul_flops"], plain["totals"]["matmul_flops"]);
+  EXPECT_EQ(plain["parallel"]["cp"], 1);
+  EXPECT_THAT(halmark(step).out, HasSubstr("dp2 tp1 pp1 ep1 cp4"));
+  Arguments counted = step;
+  counted.insert(counted.end(), {"--devices", "8"});
+  EXPECT_EQ(halmark(counted).exit_code, 0);
+}
+
+TEST_F(Command, model_names_the_form_in_which_the_delta_rule_counts) {
+  const Arguments step = {"model", "qwen3-next", "--phase", "prefill", "--context", "4096"};
+  const Json recurrent = data_of(step);
+  EXPECT_EQ(recurrent["delta_rule"]["executed"], "recurrent");
+  Arguments more = step;
+  more.insert(more.end(), {"--delta-chunk", "64"});
+  const Json chunked = data_of(more);
+  EXPECT_EQ(chunked["delta_rule"],
+            (Json{{"model_flops", "recurrent"}, {"executed", "chunked"}, {"chunk", 64}}));
+  EXPECT_EQ(chunked["totals"]["matmul_flops"], recurrent["totals"]["matmul_flops"]);
+  EXPECT_GT(chunked["totals"]["matmul_flops_per_rank"].get<double>(),
+            recurrent["totals"]["matmul_flops_per_rank"].get<double>());
+  EXPECT_THAT(halmark(more).out, HasSubstr("in chunks of 64 tokens"));
+}
+
 TEST_F(Command, every_mfu_names_its_convention) {
   const std::vector<std::string> step = {
       "model", "qwen3-0.6b", "--phase",  "training",      "--context", "4096",        "--batch",

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "model/families/indexer.hpp"
+#include "model/families/mixers.hpp"
 
 namespace halmark::latent {
 
@@ -79,8 +80,10 @@ void latent_row(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
   const LatentSpec& latent = *spec.latent;
   const Precision& precision = b.precision();
   low_rank("kv_a_proj", latent.row_dim(), latent.kv_rank, b, spec.hidden);
-  b.rope("rope", {heads.whole + 1, heads.local + 1}, latent.rope_dim, latent.rope_dim,
-         precision.attention);
+  if (latent.has_rotary) {
+    b.rope("rope", {heads.whole + 1, heads.local + 1}, latent.rope_dim, latent.rope_dim,
+           precision.attention);
+  }
   const std::int64_t row_bytes = dtype_bytes(precision.kv_cache, latent.row_dim());
   b.copy("latent_append", b.tokens() * row_bytes, Split::replicated);
   b.cache({.entry_bytes = GraphBuilder::replicated(row_bytes)});
@@ -138,7 +141,7 @@ void attend(const ModelSpec& spec, Extent heads, bool is_absorbed, GraphBuilder&
 // expanded again.
 void attend_explicit(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
   const LatentSpec& latent = *spec.latent;
-  const Extent rows = b.batch() * b.workload().context;
+  const Extent rows = b.context_rows();
   const Extent rank = GraphBuilder::replicated(latent.kv_rank);
   b.quantize_input("kv_b_quantize", rows, rank, b.precision().linear, Split::replicated);
   b.linear({.name = "kv_b_proj",
@@ -146,6 +149,9 @@ void attend_explicit(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
             .columns_in = rank,
             .columns_out = heads * (latent.nope_dim + latent.value_dim),
             .dtype = b.precision().linear});
+  // Each rank expands its own tokens; what the others need of them are keys and values.
+  b.ring_exchange("attention_ring", b.workload().context,
+                  heads * (latent.query_dim() + latent.value_dim), b.precision().attention);
   attend(spec, heads, false, b);
 }
 
@@ -168,11 +174,10 @@ void attend_absorbed(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
                     .dtype = b.precision().activation});
 }
 
-void attention_block(const ModelSpec& spec, bool runs_indexer, GraphBuilder& b) {
+void latent_attention(const ModelSpec& spec, bool runs_indexer, GraphBuilder& b) {
   const Dtype dtype = b.precision().linear;
   const Extent heads = b.split_by_tp(spec.heads);
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
-  b.rmsnorm("input_norm", b.tokens(), spec.hidden, Split::replicated);
   b.quantize_input("qkv_quantize", b.tokens(), hidden, dtype, Split::replicated);
   query(spec, heads, b);
   latent_row(spec, heads, b);
@@ -190,8 +195,6 @@ void attention_block(const ModelSpec& spec, bool runs_indexer, GraphBuilder& b) 
             .columns_out = hidden,
             .split = Split::row,
             .dtype = dtype});
-  b.all_reduce("attention_all_reduce", spec.hidden);
-  b.residual_add("attention_residual_add", spec.hidden);
 }
 
 }  // namespace
@@ -238,34 +241,55 @@ void read_scoring(ConfigReader& config, ExpertSpec& experts) {
 
 namespace {
 
-void one_layer(const ModelSpec& spec, bool runs_indexer, const decoder::FeedForward& ffn,
+// What one layer has that another may not.
+struct LayerKind {
+  Mixer mixer = Mixer::attention;
+  bool runs_indexer = false;
+  auto operator<=>(const LayerKind&) const = default;
+};
+
+void one_layer(const ModelSpec& spec, LayerKind kind, const decoder::FeedForward& ffn,
                GraphBuilder& b) {
-  attention_block(spec, runs_indexer, b);
+  b.rmsnorm("input_norm", b.tokens(), spec.hidden, Split::replicated);
+  if (kind.mixer == Mixer::delta_rule) {
+    mixers::delta_rule(spec, b);
+  } else {
+    latent_attention(spec, kind.runs_indexer, b);
+  }
+  b.all_reduce("attention_all_reduce", spec.hidden);
+  b.residual_add("attention_residual_add", spec.hidden);
   b.rmsnorm("post_norm", b.tokens(), spec.hidden, Split::replicated);
   ffn.emit(spec, b);
   b.all_reduce("ffn_all_reduce", spec.hidden);
   b.residual_add("ffn_residual_add", spec.hidden);
 }
 
+std::string type_name(const ModelSpec& spec, LayerKind kind, const decoder::FeedForward& ffn) {
+  if (kind.mixer == Mixer::delta_rule) return ffn.layer_type + "_delta_rule";
+  const bool reuses_choice = spec.indexer && !kind.runs_indexer;
+  return reuses_choice ? ffn.layer_type + "_shared_index" : ffn.layer_type;
+}
+
 }  // namespace
 
 // A module has an indexer of its own where the model has any.
 void predict(const ModelSpec& spec, GraphBuilder& b) {
-  one_layer(spec, spec.indexer.has_value(), moe::feed_forward_of(spec, spec.layers - 1), b);
+  one_layer(spec, {.runs_indexer = spec.indexer.has_value()},
+            moe::feed_forward_of(spec, spec.layers - 1), b);
 }
 
 void build(const ModelSpec& spec, GraphBuilder& b) {
   decoder::begin(spec, b);
-  std::map<std::pair<std::string_view, bool>, std::int32_t> types;
+  std::map<std::pair<std::string, LayerKind>, std::int32_t> types;
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
     const decoder::FeedForward ffn = moe::feed_forward_of(spec, layer);
-    const bool runs_indexer = spec.indexer && spec.indexer->runs[static_cast<std::size_t>(layer)];
-    const auto [it, is_new] = types.try_emplace({ffn.layer_type, runs_indexer}, 0);
+    const LayerKind kind = {
+        .mixer = mixer_of(spec, layer).kind,
+        .runs_indexer = spec.indexer && spec.indexer->runs[static_cast<std::size_t>(layer)]};
+    const auto [it, is_new] = types.try_emplace({ffn.layer_type, kind}, 0);
     if (is_new) {
-      const bool reuses_choice = spec.indexer && !runs_indexer;
-      it->second =
-          b.begin_layer_type(std::string(ffn.layer_type) + (reuses_choice ? "_shared_index" : ""));
-      one_layer(spec, runs_indexer, ffn, b);
+      it->second = b.begin_layer_type(type_name(spec, kind, ffn));
+      one_layer(spec, kind, ffn, b);
     }
     b.add_layer(it->second);
   }

@@ -1,5 +1,6 @@
 // The decoder with multi-head latent attention (DeepSeek-V2, 2405.04434), with or without the
-// sparse indexer of DeepSeek-V3.2. Decode scores against the cached latent rows (absorbed form),
+// sparse indexer of DeepSeek-V3.2, and with layers of the delta rule between those of attention
+// (Kimi Linear). Decode scores against the cached latent rows (absorbed form),
 // prefill expands them to heads (explicit form). Feed-forward networks are those of moe.hpp.
 #pragma once
 

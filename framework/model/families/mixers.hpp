@@ -10,7 +10,8 @@ namespace halmark::mixers {
 // Grouped-query attention: projections, q/k norms, rotation, cache, attention, o_proj.
 void attention(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& builder);
 
-// Gated DeltaNet: projections, short convolution over q, k and v, delta rule, gated norm, out_proj.
+// Gated DeltaNet, or KDA: projections, short convolution over q, k and v, delta rule, gated norm,
+// out_proj.
 void delta_rule(const ModelSpec& spec, GraphBuilder& builder);
 
 // Mamba-2: in_proj, short convolution over x, B and C, state scan, gated norm, out_proj.

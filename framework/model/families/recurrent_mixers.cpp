@@ -1,3 +1,6 @@
+#include <string>
+#include <utility>
+
 #include "model/families/mixers.hpp"
 
 namespace halmark::mixers {
@@ -47,27 +50,62 @@ void keep_states(const Extent& heads, std::int64_t values_per_head, Dtype dtype,
 
 }  // namespace
 
+namespace {
+
+void from_hidden(std::string name, const Extent& columns, Split split, Dtype dtype,
+                 const ModelSpec& spec, GraphBuilder& b) {
+  b.linear({.name = std::move(name),
+            .rows = b.tokens(),
+            .columns_in = GraphBuilder::replicated(spec.hidden),
+            .columns_out = columns,
+            .split = split,
+            .dtype = dtype});
+}
+
+// q, k, v and the gate of the output; the two scalars per head decide more than they cost.
+void gated_delta_projections(const ModelSpec& spec, const Extent& heads, const Extent& keys,
+                             const Extent& values, GraphBuilder& b) {
+  const Dtype dtype = b.precision().linear;
+  b.quantize_input("qkvz_quantize", b.tokens(), GraphBuilder::replicated(spec.hidden), dtype,
+                   Split::replicated);
+  from_hidden("qkvz_proj", plus(keys * 2, values * 2), Split::column, dtype, spec, b);
+  from_hidden("ba_proj", heads * 2, Split::column, b.precision().activation, spec, b);
+}
+
+// q, k and v, a scalar per head, and through low ranks a decay per key channel and the gate of the
+// output. Every rank has both low ranks whole.
+void channel_decay_projections(const ModelSpec& spec, const Extent& heads, const Extent& keys,
+                               const Extent& values, GraphBuilder& b) {
+  const std::int64_t rank = spec.delta_rule->gate_rank;
+  const Dtype dtype = b.precision().linear, narrow = b.precision().activation;
+  b.quantize_input("qkv_quantize", b.tokens(), GraphBuilder::replicated(spec.hidden), dtype,
+                   Split::replicated);
+  from_hidden("qkv_proj", plus(keys * 2, values), Split::column, dtype, spec, b);
+  from_hidden("beta_proj", heads, Split::column, narrow, spec, b);
+  from_hidden("gates_down_proj", GraphBuilder::replicated(2 * rank), Split::replicated, narrow,
+              spec, b);
+  const auto up = [&](const char* name, const Extent& columns) {
+    b.linear({.name = name,
+              .rows = b.tokens(),
+              .columns_in = GraphBuilder::replicated(rank),
+              .columns_out = columns,
+              .dtype = narrow});
+  };
+  up("decay_up_proj", keys);
+  up("output_gate_up_proj", values);
+}
+
+}  // namespace
+
 void delta_rule(const ModelSpec& spec, GraphBuilder& b) {
   const DeltaRuleSpec& delta = *spec.delta_rule;
-  const Dtype dtype = b.precision().linear;
-  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  const bool is_per_channel = delta.gate_rank > 0;
   const Extent key_heads = b.split_by_tp(delta.key_heads);
   const Extent heads = b.split_by_tp(delta.value_heads);
   const Extent keys = key_heads * delta.key_dim;
   const Extent values = heads * delta.value_dim;
-
-  // q, k, v and the gate of the output; the two scalars per head decide more than they cost.
-  b.quantize_input("qkvz_quantize", b.tokens(), hidden, dtype, Split::replicated);
-  b.linear({.name = "qkvz_proj",
-            .rows = b.tokens(),
-            .columns_in = hidden,
-            .columns_out = plus(keys * 2, values * 2),
-            .dtype = dtype});
-  b.linear({.name = "ba_proj",
-            .rows = b.tokens(),
-            .columns_in = hidden,
-            .columns_out = heads * 2,
-            .dtype = b.precision().activation});
+  (is_per_channel ? channel_decay_projections : gated_delta_projections)(spec, heads, keys, values,
+                                                                         b);
   short_convolution(plus(keys * 2, values), delta.kernel, false, b);
   b.op({.name = "delta_rule",
         .op = "delta_rule",
@@ -84,7 +122,9 @@ void delta_rule(const ModelSpec& spec, GraphBuilder& b) {
                        {"value_dim", delta.value_dim},
                        {"src_dtype", number(b.precision().activation)},
                        {"dst_dtype", number(b.precision().activation)},
-                       {"state_dtype", number(delta.state_dtype)}};
+                       {"state_dtype", number(delta.state_dtype)},
+                       {"channel_decay", is_per_channel ? 1 : 0},
+                       {"chunk", side == &Extent::local ? b.form().delta_chunk : 0}};
        });
   keep_states(heads, delta.key_dim * delta.value_dim, delta.state_dtype, b);
   b.norm({.name = "delta_norm",

@@ -93,6 +93,43 @@ TEST(DeltaRule, counts_seven_per_value_of_the_state) {
   EXPECT_THROW(complete_problem({"delta_rule", odd}), Error);
 }
 
+// 11 tokens in chunks of 4: two whole ones and one of 3. Products of one chunk of n tokens and one
+// head of 16 x 8, one by one.
+TEST(DeltaRule, the_chunked_form_equals_its_products_counted_one_by_one) {
+  const auto product = [](double m, double n, double k) { return 2 * m * n * k; };
+  double expected = 0;
+  for (const double n : {4, 4, 3}) {
+    expected += product(n, 8, 16);      // what the keys read of the state
+    expected += product(n, 8, 16);      // what the queries read of it
+    expected += product(16, 8, n);      // its update
+    expected += product(n, n, 16) * 2;  // K K^T and Q K^T
+    expected += n * n * n / 3;          // the inverse of a triangular matrix
+    expected += product(n, 16 + 8, n);  // applied to keys and values
+    expected += product(n, 8, n);       // masked scores on the corrected values
+  }
+  Params params = {{"batch", 3},        {"new_tokens", 11},  {"key_heads", 2},
+                   {"key_dim", 16},     {"value_heads", 4},  {"value_dim", 8},
+                   {"src_dtype", bf16}, {"dst_dtype", bf16}, {"chunk", 4}};
+  const Work chunked = work_of("delta_rule", params);
+  EXPECT_DOUBLE_EQ(chunked.matmul_flops, 3 * 4 * expected);
+  params.set("chunk", 0);
+  const Work recurrent = work_of("delta_rule", params);
+  EXPECT_EQ(recurrent.matmul_flops, 7.0 * 3 * 11 * 4 * 16 * 8);
+  EXPECT_EQ(chunked.bytes(), recurrent.bytes()) << "both move the states and the tokens once";
+}
+
+// Decays of 16 key channels and one update gate per head instead of one of each.
+TEST(DeltaRule, a_decay_per_channel_has_its_own_gates_and_rates) {
+  Params params = {{"batch", 1},       {"new_tokens", 5}, {"key_heads", 4},    {"key_dim", 16},
+                   {"value_heads", 4}, {"value_dim", 8},  {"src_dtype", bf16}, {"dst_dtype", bf16}};
+  const Work per_head = work_of("delta_rule", params);
+  params.set("channel_decay", 1);
+  const Work per_channel = work_of("delta_rule", params);
+  EXPECT_EQ(per_channel.matmul_flops, per_head.matmul_flops);
+  EXPECT_EQ(per_channel.bytes_read - per_head.bytes_read, (5 * 2 + 4) * 4.0 * 15);
+  EXPECT_EQ(per_channel.constant_bytes, 4.0 * 4 * 17);
+}
+
 TEST(StateScan, counts_five_per_value_of_the_state) {
   const Params params = {{"batch", 3},        {"new_tokens", 5},  {"heads", 4},
                          {"head_dim", 8},     {"state_dim", 16},  {"groups", 2},

@@ -226,6 +226,29 @@ TEST(FamilyOperators, nemotron_3_super_has_latent_experts) {
 }
 
 // Bytes of a decode step: states of 32 x 128 x 128 f32 are read and written.
+// 4096 tokens, 32 heads of 128 x 128. A chunk of 64: 6 x 64 x 128 x 128 + 64^2 x 10 x 128 + 64^3 /
+// 3 = 11,621,717.33 FLOPs a head against 7 x 64 x 128 x 128 = 7,340,032 token by token.
+TEST(FamilyOperators, a_chunked_delta_rule_executes_more_than_the_model_counts) {
+  const ModelSpec spec = shipped("qwen3-next-80b-a3b");
+  const auto built = [&](const StepForm& form) {
+    return std::get<OperatorGraph>(build_graph(spec, prefill(1, 4096, 4096), form));
+  };
+  const OperatorGraph recurrent = built({}), chunked = built({.delta_chunk = 64});
+  const Operator& op = *find_in(chunked, "decoder_moe_delta_rule", "delta_rule");
+  EXPECT_EQ(op.whole_work.matmul_flops, 32.0 * 4096 * 7 * 128 * 128);
+  EXPECT_NEAR(op.rank_work.matmul_flops, 32.0 * 64 * (6'291'456 + 5'242'880 + 262'144.0 / 3), 1);
+  EXPECT_EQ(chunked.totals.matmul_flops, recurrent.totals.matmul_flops);
+  EXPECT_GT(chunked.totals.matmul_flops_per_rank, recurrent.totals.matmul_flops_per_rank);
+
+  const auto reason = [&](const ModelSpec& of, const Deployment& d, std::int64_t chunk) {
+    const auto result = build_graph(of, d, StepForm{.delta_chunk = chunk});
+    return std::holds_alternative<Refusal>(result) ? std::get<Refusal>(result).reason : "";
+  };
+  EXPECT_EQ(reason(spec, prefill(1, 8, 8), -1), "nonpositive_input");
+  EXPECT_EQ(reason(spec, decode(1, 8), 64), "delta_chunk_without_sequence");
+  EXPECT_EQ(reason(shipped("gpt2"), prefill(1, 8, 8), 64), "delta_chunk_without_delta_rule");
+}
+
 TEST(FamilyOperators, a_delta_rule_moves_its_state_twice) {
   const OperatorGraph graph = graph_of(shipped("qwen3-next"), decode(3, 100));
   const Operator& op = *find_in(graph, "decoder_moe_delta_rule", "delta_rule");
