@@ -45,17 +45,16 @@ std::string known_model_types() {
 
 const Family& family_of(const ConfigReader& config, std::string& architecture) {
   const std::vector<std::string> types = config.model_types();
+  // Outermost first: a refused architecture may name a known one for its language tower.
   for (const std::string& type : types) {
+    if (const std::string_view reason = why_unmodelled(type); !reason.empty()) {
+      throw refused("architecture '" + type + "' is not modelled: " + std::string(reason),
+                    config.where(), "known: " + known_model_types());
+    }
     if (const Family* family = family_of_model_type(type)) {
       architecture = type;
       return *family;
     }
-  }
-  for (const std::string& type : types) {
-    const std::string_view reason = why_unmodelled(type);
-    if (reason.empty()) continue;
-    throw refused("architecture '" + type + "' is not modelled: " + std::string(reason),
-                  config.where(), "known: " + known_model_types());
   }
   if (types.empty()) {
     throw refused("field 'model_type' is missing", config.where(), "known: " + known_model_types());

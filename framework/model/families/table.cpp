@@ -14,6 +14,7 @@ extern const Family glm4_moe_family;
 extern const Family gpt2_family;
 extern const Family gpt_oss_family;
 extern const Family granite_moe_family;
+extern const Family kimi_linear_family;
 extern const Family llama_family;
 extern const Family llama4_family;
 extern const Family mimo_v2_family;
@@ -34,15 +35,15 @@ extern const Family qwen3_next_family;
 
 std::span<const Family* const> all_families() {
   static constexpr const Family* table[] = {
-      &dbrx_family,        &deepseek_family,     &deepseek_sparse_family,
-      &deepseek_v4_family, &gemma_family,        &glm4_moe_family,
-      &gpt2_family,        &gpt_oss_family,      &granite_moe_family,
-      &llama4_family,      &llama_family,        &mimo_v2_family,
-      &minimax_m2_family,  &mixtral_family,      &nemotron_family,
-      &nemotron_h_family,  &nemotron_nas_family, &opt_family,
-      &palm_family,        &phi_family,          &phimoe_family,
-      &qwen2_family,       &qwen2_moe_family,    &qwen3_family,
-      &qwen3_moe_family,   &qwen3_next_family,
+      &dbrx_family,        &deepseek_family,   &deepseek_sparse_family,
+      &deepseek_v4_family, &gemma_family,      &glm4_moe_family,
+      &gpt2_family,        &gpt_oss_family,    &granite_moe_family,
+      &kimi_linear_family, &llama4_family,     &llama_family,
+      &mimo_v2_family,     &minimax_m2_family, &mixtral_family,
+      &nemotron_family,    &nemotron_h_family, &nemotron_nas_family,
+      &opt_family,         &palm_family,       &phi_family,
+      &phimoe_family,      &qwen2_family,      &qwen2_moe_family,
+      &qwen3_family,       &qwen3_moe_family,  &qwen3_next_family,
   };
   return table;
 }
@@ -69,7 +70,8 @@ std::string_view why_unmodelled(std::string_view model_type) {
   static constexpr Entry known[] = {
       {"gemma4", "layers that share K and V and run a dense network beside experts"},
       {"gemma4_text", "layers that share K and V and run a dense network beside experts"},
-      {"kimi_k3", "KDA layers, whose operators no published count confirms"},
+      {"kimi_k3",
+       "residuals over blocks of layers and gated latent attention, which no count confirms"},
       {"minimax_m3", "block-sparse attention, whose operators no published count confirms"},
       {"step3p7", "head counts of windowed layers that its configuration does not state"},
   };

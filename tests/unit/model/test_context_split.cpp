@@ -335,6 +335,7 @@ INSTANTIATE_TEST_SUITE_P(
         Impossible{"cp_without_sequence", "gpt2", decode(1, 8), 2, {"cp 2", "decode"}},
         Impossible{"too_many_devices", "gpt2", prefill(1, 8, 8), 1 << 21, {"cp2097152"}},
         Impossible{"cp_not_defined", "qwen3-next-80b-a3b", prefill(1, 8, 8), 2, {"recurrent"}},
+        Impossible{"cp_not_defined", "kimi-linear-48b-a3b", prefill(1, 8, 8), 2, {"recurrent"}},
         Impossible{"cp_not_defined", "nemotron-h-56b", prefill(1, 8, 8), 2, {"recurrent"}},
         Impossible{"cp_not_defined", "deepseek-v3.2", prefill(1, 8, 8), 2, {"indexer"}},
         Impossible{"cp_not_defined", "deepseek-v4-flash", prefill(1, 8, 8), 2, {"compressed"}}));
