@@ -33,10 +33,10 @@ WorkerFailure failure_of_exit(const ExitCause& cause) {
   return failure;
 }
 
-// mpirun ends every rank when one dies and says which it was: "process rank 1 with PID 77 on node x
-// exited on signal 11".
+// mpirun ends every rank when one dies and says which it was: "mpirun noticed that process rank 1
+// with PID 77 on node x exited on signal 11"; since Open MPI 5 it calls itself prterun.
 std::string culprit_rank(const std::string& log) {
-  constexpr std::string_view lead = "mpirun noticed that process rank ";
+  constexpr std::string_view lead = " noticed that process rank ";
   const auto found = log.rfind(lead);
   if (found == std::string::npos) return {};
   const auto begin = found + lead.size();
