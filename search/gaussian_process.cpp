@@ -129,7 +129,7 @@ double GaussianProcess::likelihood(std::span<const double> rows, std::span<const
   const std::vector<double> y = a;
   factor.solve_lower(a.data());
   factor.solve_upper(a.data());
-  const double fit = dot(y.data(), a.data(), n);
+  const double fit = inner_product(y.data(), a.data(), n);
   const double count = static_cast<double>(n), variance = std::max(fit / count, 1e-12);
   double out = -0.5 * (count * std::log(variance) + log_determinant);
   const double centre = length_centre + log_length_of(1, width);
@@ -146,7 +146,7 @@ double GaussianProcess::likelihood(std::span<const double> rows, std::span<const
     double* x = &inverse[c * n];
     x[c] = 1 / factor.diagonal(c);
     for (std::size_t i = c + 1; i < n; ++i) {
-      x[i] = -dot(factor.row(i) + c, x + c, i - c) / factor.diagonal(i);
+      x[i] = -inner_product(factor.row(i) + c, x + c, i - c) / factor.diagonal(i);
     }
   }
   gradient->assign(width + 2, 0);
@@ -156,7 +156,7 @@ double GaussianProcess::likelihood(std::span<const double> rows, std::span<const
     for (std::size_t j = 0; j <= i; ++j) {
       // Both columns of L^-1 are zero above row i.
       const double w =
-          a[i] * a[j] / variance - dot(&inverse[i * n + i], &inverse[j * n + i], n - i);
+          a[i] * a[j] / variance - inner_product(&inverse[i * n + i], &inverse[j * n + i], n - i);
       if (i == j) {
         trace_noise += 0.5 * w;
         continue;
@@ -256,8 +256,8 @@ void GaussianProcess::add(std::span<const double> row, double target) {
   while (!factor_.append(k)) k[n] *= 1.01;
   rows_.insert(rows_.end(), row.begin(), row.end());
   const double* last = factor_.row(n);
-  targets_.push_back((target - dot(last, targets_.data(), n)) / last[n]);
-  ones_.push_back((1 - dot(last, ones_.data(), n)) / last[n]);
+  targets_.push_back((target - inner_product(last, targets_.data(), n)) / last[n]);
+  ones_.push_back((1 - inner_product(last, ones_.data(), n)) / last[n]);
   target_squares_ += targets_[n] * targets_[n];
   cross_ += targets_[n] * ones_[n];
   one_squares_ += ones_[n] * ones_[n];
@@ -268,9 +268,9 @@ GaussianProcess::Prediction GaussianProcess::predict(std::span<const double> row
   const std::size_t n = factor_.size(), width = features_.width();
   for (std::size_t i = probe.solved.size(); i < n; ++i) {
     const double* lower = factor_.row(i);
-    const double x =
-        (correlation(row.data(), &rows_[i * width]) - dot(probe.solved.data(), lower, i)) /
-        lower[i];
+    const double x = (correlation(row.data(), &rows_[i * width]) -
+                      inner_product(probe.solved.data(), lower, i)) /
+                     lower[i];
     probe.solved.push_back(x);
     probe.targets += x * targets_[i];
     probe.ones += x * ones_[i];

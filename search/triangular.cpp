@@ -18,7 +18,7 @@ Lanes load(const double* from) {
 
 // The order of the additions is fixed here, not left to the compiler: equal seeds give equal
 // proposals on every build.
-double dot(const double* a, const double* b, std::size_t n) {
+double inner_product(const double* a, const double* b, std::size_t n) {
   Lanes sums[4] = {};
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -34,9 +34,9 @@ double dot(const double* a, const double* b, std::size_t n) {
 
 bool CholeskyFactor::append(std::vector<double> next) {
   for (std::size_t j = 0; j < size_; ++j) {
-    next[j] = (next[j] - dot(next.data(), row(j), j)) / diagonal(j);
+    next[j] = (next[j] - inner_product(next.data(), row(j), j)) / diagonal(j);
   }
-  const double rest = next[size_] - dot(next.data(), next.data(), size_);
+  const double rest = next[size_] - inner_product(next.data(), next.data(), size_);
   if (!(rest > 0)) return false;
   next[size_] = std::sqrt(rest);
   rows_.insert(rows_.end(), next.begin(), next.end());
@@ -45,7 +45,7 @@ bool CholeskyFactor::append(std::vector<double> next) {
 }
 
 void CholeskyFactor::solve_lower(double* x) const {
-  for (std::size_t i = 0; i < size_; ++i) x[i] = (x[i] - dot(x, row(i), i)) / diagonal(i);
+  for (std::size_t i = 0; i < size_; ++i) x[i] = (x[i] - inner_product(x, row(i), i)) / diagonal(i);
 }
 
 void CholeskyFactor::solve_upper(double* x) const {

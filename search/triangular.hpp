@@ -6,7 +6,7 @@
 
 namespace halmark {
 
-double dot(const double* a, const double* b, std::size_t n);
+double inner_product(const double* a, const double* b, std::size_t n);
 
 // The lower triangle L of a positive definite matrix L L^T, packed by rows.
 class CholeskyFactor {

@@ -105,6 +105,100 @@ TEST(Names, no_type_is_defined_twice) {
   EXPECT_GT(home.size(), 300U);
 }
 
+// "const double* a, std::size_t n = 3" -> "const double*,std::size_t".
+std::string parameter_types(const std::string& text) {
+  std::string out, one;
+  const auto end_one = [&] {
+    one = std::regex_replace(one, std::regex(R"( ?=.*$)"), "");
+    const bool has_name = std::regex_search(one, std::regex(R"([\w>&*] \w+$|[&*]\w+$)"));
+    if (has_name) one = std::regex_replace(one, std::regex(R"(\w+$)"), "");
+    out += (out.empty() ? "" : ",") + std::regex_replace(one, std::regex(" +$"), "");
+    one.clear();
+  };
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '<' || c == '(') ++depth;
+    if (c == '>' || c == ')') --depth;
+    if (c == ',' && depth == 0) {
+      end_one();
+    } else if (!(c == ' ' && (one.empty() || one.back() == ' '))) {
+      one += c;
+    }
+  }
+  end_one();
+  return out;
+}
+
+// Functions that a file defines in named namespaces, outside of types: "a::f(int)". No templates,
+// whose constraints tell them apart.
+std::vector<std::string> functions_of(const std::string& text) {
+  static const std::regex head(R"(^[\w:<>,&*\[\] ]+[ &*](\w[\w:]*)\((.*)\)[^()]*\{$)");
+  static const std::regex no_function(
+      R"(^(template|struct|class|enum|using|static|extern|friend|namespace|TEST|return)\b.*)");
+  std::vector<std::string> spaces, out;
+  std::string statement, before;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (const auto space = opened_namespace(line)) {
+      spaces.push_back(*space);
+    } else if (line.starts_with("}  // namespace") && !spaces.empty()) {
+      spaces.pop_back();
+    }
+    const bool begins = !line.empty() && std::isalpha(static_cast<unsigned char>(line[0])) != 0;
+    if (begins && statement.empty()) {
+      statement = line;
+    } else if (!statement.empty()) {
+      statement += ' ' + line;
+    }
+    const bool ends = line.empty() || line.ends_with('{') || line.ends_with(';') ||
+                      line.ends_with('}') || line[0] == '#';
+    if (statement.empty() || !ends) continue;
+    // A body on the same line counts too.
+    std::string shown = statement.substr(0, statement.find('{'));
+    if (shown.size() < statement.size()) shown += '{';
+    std::smatch match;
+    if (!before.starts_with("template") && !std::regex_match(statement, no_function) &&
+        std::regex_match(shown, match, head) && std::ranges::find(spaces, "") == spaces.end()) {
+      std::string name;
+      for (const std::string& space : spaces) name += space + "::";
+      out.push_back(name + match[1].str() + '(' + parameter_types(match[2].str()) + ')');
+    }
+    before = statement;
+    statement.clear();
+  }
+  return out;
+}
+
+// The return type is no part of a symbol: of an inline function and another one with these
+// parameters the linker keeps one, whatever it returns. Two that are not inline it refuses itself.
+TEST(Names, no_function_is_defined_twice) {
+  std::map<std::string, std::string> home;
+  for (const SourceFile& file : tracked_files()) {
+    const bool is_ours = file.path.starts_with("framework/") || file.path.starts_with("search/") ||
+                         file.path.starts_with("kernels/");
+    const bool is_template = file.path.find("plugin_template") != std::string::npos;
+    if (!is_ours || is_template || !is_cpp(file.path)) continue;
+    for (const std::string& function : functions_of(file.text)) {
+      const auto [it, is_new] = home.emplace(function, file.path);
+      const bool is_inline = file.path.ends_with(".hpp") || it->second.ends_with(".hpp");
+      EXPECT_TRUE(is_new || it->second == file.path || !is_inline)
+          << function << " is defined in " << it->second << " and in " << file.path;
+    }
+  }
+  EXPECT_GT(home.size(), 1000U);
+}
+
+TEST(Names, the_rule_for_functions_knows_overloads_and_internal_ones) {
+  EXPECT_THAT(functions_of("namespace a {\nint f(const double* x, std::size_t n = 3) {\n}\n"
+                           "inline Product f(const double* y,\n"
+                           "                 std::map<int, int> m) { return {}; }\n"
+                           "int declared(int);\ntemplate <class T>\nvoid t(T x) {\n}\n"
+                           "namespace {\nint own() {\n}\n}  // namespace\n"
+                           "int C::member(int) const {\n}\n}  // namespace a\n"),
+              testing::ElementsAre("a::f(const double*,std::size_t)",
+                                   "a::f(const double*,std::map<int, int>)", "a::C::member(int)"));
+}
+
 TEST(Names, the_rule_for_types_sees_definitions_only) {
   EXPECT_THAT(types_of("namespace a::b {\nstruct One;\nstruct Two {\n  struct Inner {};\n};\n"
                        "namespace {\nstruct Own {};\n}  // namespace\nclass Three : Two {\n"
