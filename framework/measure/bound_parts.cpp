@@ -14,8 +14,9 @@ double beyond(double bytes, double working_set, double capacity) {
   return bytes * std::max(0.0, 1.0 - capacity / working_set);
 }
 
-std::string named(const std::string& what, int threads) {
-  return what + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+std::string named(const std::string& what, int threads, int shards) {
+  const std::string share = shards > 1 ? " shared by " + std::to_string(shards) + " shards" : "";
+  return what + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") + share;
 }
 
 // The best that `threads` threads were seen to do. More of them can do at least what fewer did: a
@@ -41,8 +42,8 @@ std::vector<BoundPart> bound_parts(const Work& work, const Traffic& traffic, con
     if (const auto peak = ceiling(peak_of, &Peak::flops_per_s, threads * shards)) {
       const std::string path =
           peak->path.empty() ? std::string(dtype_name(work.compute_dtype)) : peak->path;
-      out.push_back({named(path, peak->threads), peak->flops_per_s, work.matmul_flops * shards,
-                     true, peak->source});
+      out.push_back({named(path, peak->threads, shards), peak->flops_per_s / shards,
+                     work.matmul_flops, true, peak->source});
     }
   }
   const double ring_set = traffic.ring_bytes + traffic.warm_bytes;
@@ -54,8 +55,8 @@ std::vector<BoundPart> bound_parts(const Work& work, const Traffic& traffic, con
     if (!bandwidth || bandwidth->bytes_per_s <= 0) continue;
     const double bytes = beyond(traffic.constant_bytes, ring_set, capacity) +
                          beyond(traffic.warm_bytes, traffic.warm_bytes, capacity);
-    out.push_back({named(level, bandwidth->threads), bandwidth->bytes_per_s, bytes * shards, false,
-                   bandwidth->source});
+    out.push_back({named(level, bandwidth->threads, shards), bandwidth->bytes_per_s / shards, bytes,
+                   false, bandwidth->source});
     capacity += 2.0 * static_cast<double>(near->working_set_bytes);
   }
   return out;

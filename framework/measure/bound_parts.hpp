@@ -19,8 +19,8 @@ struct BoundPart {
 };
 
 // The parts whose maximum is lower_bound; none for what the device has no figure of. With `shards`,
-// each of `threads` threads and with work and caches of its own, the work of all under the ceilings
-// of all: a bound of the slowest of them.
+// each of `threads` threads and with work and caches of its own, the ceilings of all in equal
+// shares: a bound of the slowest of them.
 std::vector<BoundPart> bound_parts(const Work& work, const Traffic& traffic, const Device& device,
                                    int threads, int shards = 1);
 
