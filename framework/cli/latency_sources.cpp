@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "cli/facts.hpp"
 #include "core/error.hpp"
 #include "import/imported_source.hpp"
+#include "journal/store.hpp"
 #include "model/cluster_roofline.hpp"
 #include "model/interpolation.hpp"
 
@@ -14,9 +16,36 @@ namespace halmark::cli {
 
 namespace {
 
-constexpr std::string_view imported_prefix = "imported:";
-const std::vector<std::string> known_sources = {"imported:FILE", "interpolated", "roofline",
-                                                "journal", "measured"};
+constexpr std::string_view imported_prefix = "imported:", journal_prefix = "journal:";
+const std::vector<std::string> known_sources = {"journal:FILE", "imported:FILE", "interpolated",
+                                                "roofline", "measured"};
+
+// Times by problem of the whole device, as the plugin runs it by default.
+using JournalTimes = std::map<Problem, Latency>;
+
+// Of the latest run. Throws Error (exit 2) for a file without a run, or of another machine than
+// `target` was measured on.
+JournalTimes journal_times(const std::string& file, const Device& target,
+                           const std::string& where) {
+  const auto store = open_store_read_only(file);
+  const auto run = store->latest_run();
+  if (!run) throw refused("there is no run in " + file, where);
+  const std::string fingerprint = store->run_info(*run).fingerprint;
+  if (fingerprint != target.fingerprint) {
+    throw refused(file + " was measured on " + fingerprint + ", which is not " + target.id, where,
+                  "name the device file that halmark peaks wrote there");
+  }
+  std::map<Problem, std::vector<Measurement>> rows;
+  for (Measurement& m : store->run_measurements(*run)) {
+    const KernelCase& c = m.kernel_case;
+    if (c.parts == 1 && c.shards_at_once == 1) rows[c.problem].push_back(std::move(m));
+  }
+  JournalTimes out;
+  for (const auto& [problem, rounds] : rows) {
+    if (auto latency = fold_usable_rounds(rounds, 0)) out.emplace(problem, *std::move(latency));
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -26,6 +55,7 @@ struct ModelledLatencies::Sources {
   bool has_roofline = false;
   std::optional<double> network_bytes_per_s;
   std::vector<std::string> files;
+  JournalTimes journal;
   ImportedSource imported;
   bool are_exact = true;  // the tables are of the target itself
   std::vector<Interpolation> interpolations;
@@ -37,6 +67,9 @@ struct ModelledLatencies::Sources {
       latency.lower_bound_ns = std::min(floor.value_or(0), latency.low_ns);
       return latency;
     };
+    if (const auto own = journal.find(kernel_case.problem); own != journal.end()) {
+      return with_floor(own->second);
+    }
     if (are_exact) {
       if (auto latency = imported.latency(kernel_case)) return with_floor(*std::move(latency));
     }
@@ -66,6 +99,11 @@ ModelledLatencies::ModelledLatencies(const LatencyChoice& choice, const Device& 
   for (const std::string& name : choice.sources) {
     if (name.starts_with(imported_prefix)) {
       sources_->files.push_back(name.substr(imported_prefix.size()));
+    } else if (name.starts_with(journal_prefix)) {
+      const std::string file = name.substr(journal_prefix.size());
+      sources_->journal.merge(journal_times(file, target, choice.where));
+      sources_->basis.push_back(
+          fmt::format("{}: {} kernels measured on {}", file, sources_->journal.size(), target.id));
     } else if (name == "interpolated") {
       has_interpolation = true;
     } else if (name == "roofline") {
@@ -75,9 +113,15 @@ ModelledLatencies::ModelledLatencies(const LatencyChoice& choice, const Device& 
                     suggestion(name, known_sources));
     }
   }
-  if (has_interpolation && sources_->files.empty()) {
+  if (has_interpolation && sources_->files.empty() && sources_->journal.empty()) {
     throw refused("'interpolated' has nothing to lie between", choice.where,
-                  "add imported:FILE, a table of kernel times");
+                  "add journal:FILE or imported:FILE, a table of kernel times");
+  }
+  if (has_interpolation && !sources_->journal.empty()) {
+    std::vector<LatencyPoint> points;
+    for (const auto& [problem, latency] : sources_->journal)
+      points.push_back({problem, latency.ns});
+    sources_->interpolations.emplace_back(points, target, ShardShare{});
   }
   const Device measured_on =
       choice.tables_device.empty() ? target : known_device(choice.tables_device);
@@ -116,8 +160,9 @@ std::optional<Latency> ModelledLatencies::latency(const KernelCase& kernel_case)
 
 std::optional<Latency> ModelledLatencies::latency(const Problem& problem, const Work& work) const {
   KernelCase kernel_case;
-  if (!sources_->files.empty()) kernel_case.problem = problem;
-  if (sources_->files.empty()) {
+  const bool has_times = !sources_->files.empty() || has_journal();
+  if (has_times) kernel_case.problem = problem;
+  if (!has_times) {
     // The roofline alone needs no copy of the problem.
     if (!sources_->has_roofline) return std::nullopt;
     const auto floor = sources_->roofline.floor_ns(problem, work);
@@ -129,7 +174,11 @@ std::optional<Latency> ModelledLatencies::latency(const Problem& problem, const 
   return sources_->of(kernel_case, work);
 }
 
-bool ModelledLatencies::has_interval() const { return !sources_->interpolations.empty(); }
+bool ModelledLatencies::has_interval() const {
+  return !sources_->interpolations.empty() || has_journal();
+}
+
+bool ModelledLatencies::has_journal() const { return !sources_->journal.empty(); }
 
 std::vector<std::string> ModelledLatencies::basis() const { return sources_->basis; }
 

@@ -1,5 +1,6 @@
-// Where a search takes its times from when it does not measure: tables of others, interpolation
-// between their points, and the roofline of a device, always in this order of trust.
+// Where a search takes its times from when it does not measure: the journal of a machine, tables of
+// others, interpolation between their points, and the roofline of a device, always in this order of
+// trust.
 #pragma once
 
 #include <memory>
@@ -14,7 +15,7 @@
 namespace halmark::cli {
 
 struct LatencyChoice {
-  std::vector<std::string> sources;  // "imported:FILE", "interpolated", "roofline", ...
+  std::vector<std::string> sources;  // "journal:FILE", "imported:FILE", "interpolated", ...
   std::string where;                 // of them, for refusals
   std::string device;                // target: id or file; "" = this machine
   std::string device_where;
@@ -22,7 +23,7 @@ struct LatencyChoice {
   std::string layout;         // of the tables; "" = the built-in one that fits
 };
 
-// Figures of `target` without measuring. Nothing here has provenance `measured`.
+// Figures of `target` without measuring. Provenance `measured` is of the journal's rows alone.
 class ModelledLatencies : public LatencySource {
  public:
   // Throws Error (exit 2) for an unknown or unfitting source, a table that cannot be read.
@@ -36,6 +37,7 @@ class ModelledLatencies : public LatencySource {
   std::optional<Latency> latency(const Problem& problem, const Work& work) const;
 
   bool has_interval() const;               // some source states ends that differ
+  bool has_journal() const;                // something here was measured on the target
   std::vector<std::string> basis() const;  // one line per source
   // Rate at which a device hands data to one outside of its group: the network, else the link.
   std::optional<double> transfer_bytes_per_s() const;

@@ -191,8 +191,8 @@ Action add_tune(OptionSet& app) {
   app.add_option("--seed", o->seed, "Of the sampler and of measuring, instead of the sweep's");
   app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
   app.add_option("--latency", o->latency.sources,
-                 "Do not measure: search on imported:FILE, interpolated, roofline; trusted in this "
-                 "order")
+                 "Do not measure: search on journal:FILE, imported:FILE, interpolated, roofline; "
+                 "trusted in this order")
       ->delimiter(',');
   app.add_option("--device-file", o->latency.device,
                  "With --latency: a known device's id, or a device file");

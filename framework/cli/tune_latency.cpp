@@ -39,15 +39,17 @@ void refuse_measuring(const LatencyChoice& choice) {
   for (const std::string& name : choice.sources) {
     if (name != "measured" && name != "journal") continue;
     throw refused("source '" + name + "' is this machine, not " + choice.device, choice.where,
-                  "leave --latency out to measure here, or name imported:FILE, interpolated, "
-                  "roofline");
+                  "leave --latency out to measure here, or name journal:FILE, imported:FILE, "
+                  "interpolated, roofline");
   }
 }
 
 std::vector<std::string> basis(const Sweep& sweep, const Device& device,
                                const ModelledLatencies& latencies) {
   std::vector<std::string> out = {fmt::format(
-      "{} ({}), never touched: nothing below was measured on it", device.name, device.id)};
+      "{} ({}), {}", device.name, device.id,
+      latencies.has_journal() ? "not touched now: measured times are those of its journal"
+                              : "never touched: nothing below was measured on it")};
   for (std::string& line : latencies.basis()) out.push_back("times: " + std::move(line));
   if (const auto& network = sweep.serving_devices.network_bytes_per_s) {
     out.push_back(fmt::format("network between link domains: {} GB/s per device", *network / 1e9));

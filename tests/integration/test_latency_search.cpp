@@ -91,6 +91,28 @@ TEST_F(LatencySearch, steps_are_priced_like_measured_ones_and_say_that_they_are_
   for (const Json& point : data["front"]) EXPECT_EQ(point["provenance"], "roofline");
 }
 
+TEST_F(LatencySearch, the_journal_of_this_machine_prices_what_it_measured_as_tune_did) {
+  tiny_sweep("fake", "shards = [1]");
+  know_peaks();
+  const Json tuned = data_of({"tune", "tiny.toml", "--db", "r.db"});
+  std::string device;
+  for (const std::string& file : files()) {
+    if (file.starts_with("state/halmark/devices/")) device = file;
+  }
+  const Json data =
+      data_of({"tune", "tiny.toml", "--latency", "journal:r.db,roofline", "--device-file", device});
+  ASSERT_EQ(data["front"].size(), tuned["front"].size());
+  for (std::size_t i = 0; i < data["front"].size(); ++i) {
+    EXPECT_EQ(data["front"][i]["provenance"], "measured");
+    const double expected = tuned["front"][i]["predicted_ns"];
+    EXPECT_NEAR(data["front"][i]["predicted_ns"].get<double>(), expected, 1e-9 * expected);
+  }
+  const Outcome other = halmark(
+      {"tune", "tiny.toml", "--latency", "journal:r.db,roofline", "--device-file", "h100-sxm"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("which is not h100-sxm"));
+}
+
 TEST_F(LatencySearch, refusals_say_what_to_name) {
   write("s.toml", sweep);
   const auto err = [&](Arguments arguments) {
