@@ -20,11 +20,11 @@ constexpr std::string_view imported_prefix = "imported:", journal_prefix = "jour
 const std::vector<std::string> known_sources = {"journal:FILE", "imported:FILE", "interpolated",
                                                 "roofline", "measured"};
 
-// Times by problem of the whole device, as the plugin runs it by default.
+// Times by problem of the whole device with constants read cold, as a step meets them.
 using JournalTimes = std::map<Problem, Latency>;
 
-// Of the latest run. Throws Error (exit 2) for a file without a run, or of another machine than
-// `target` was measured on.
+// Of the latest run; of several variants of a problem the fastest. Throws Error (exit 2) for a file
+// without a run, or of another machine than `target` was measured on.
 JournalTimes journal_times(const std::string& file, const Device& target,
                            const std::string& where) {
   const auto store = open_store_read_only(file);
@@ -35,14 +35,18 @@ JournalTimes journal_times(const std::string& file, const Device& target,
     throw refused(file + " was measured on " + fingerprint + ", which is not " + target.id, where,
                   "name the device file that halmark peaks wrote there");
   }
-  std::map<Problem, std::vector<Measurement>> rows;
+  std::map<KernelCase, std::vector<Measurement>> rows;
   for (Measurement& m : store->run_measurements(*run)) {
-    const KernelCase& c = m.kernel_case;
-    if (c.parts == 1 && c.shards_at_once == 1) rows[c.problem].push_back(std::move(m));
+    const KernelCase c = m.kernel_case;
+    const bool is_whole = c.parts == 1 && c.shards_at_once == 1;
+    if (is_whole && c.mode == CacheMode::rotate_const) rows[c].push_back(std::move(m));
   }
   JournalTimes out;
-  for (const auto& [problem, rounds] : rows) {
-    if (auto latency = fold_usable_rounds(rounds, 0)) out.emplace(problem, *std::move(latency));
+  for (const auto& [kernel_case, rounds] : rows) {
+    const auto latency = fold_usable_rounds(rounds, 0);
+    if (!latency) continue;
+    const auto [known, is_new] = out.emplace(kernel_case.problem, *latency);
+    if (!is_new && latency->ns < known->second.ns) known->second = *latency;
   }
   return out;
 }

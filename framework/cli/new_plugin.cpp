@@ -20,7 +20,7 @@ struct Options {
 };
 
 constexpr std::size_t name_length_max = 32;
-constexpr std::string_view placeholder = "@NAME@";
+constexpr std::string_view name_token = "@NAME@";
 
 // The name becomes part of a file name, a CMake target and text inside C++ literals.
 void check_name(const std::string& name) {
@@ -48,9 +48,9 @@ void check_folder(const fs::path& folder) {
 }
 
 std::string filled_in(std::string text, const std::string& name) {
-  for (std::size_t at = text.find(placeholder); at != std::string::npos;
-       at = text.find(placeholder, at + name.size())) {
-    text.replace(at, placeholder.size(), name);
+  for (std::size_t at = text.find(name_token); at != std::string::npos;
+       at = text.find(name_token, at + name.size())) {
+    text.replace(at, name_token.size(), name);
   }
   return text;
 }
