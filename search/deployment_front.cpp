@@ -33,7 +33,7 @@ std::vector<std::size_t> deployment_front(std::span<const Evaluation> evaluation
     std::vector<Objectives> points;
     for (std::size_t i = 0; i < evaluations.size(); ++i) {
       const Evaluation& e = evaluations[i];
-      if (e.deployment.workload.phase != phase || !e.estimate) continue;
+      if (e.configuration.workload.phase != phase || !e.estimate) continue;
       members.push_back(i);
       points.push_back(objective_values(*e.estimate, objectives));
     }

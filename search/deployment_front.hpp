@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "core/deployment.hpp"
-#include "search/pareto.hpp"
+#include "core/configuration.hpp"
+#include "search/pareto/pareto.hpp"
 
 namespace halmark {
 

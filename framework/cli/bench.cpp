@@ -8,10 +8,10 @@
 
 #include "cli/bench_cases.hpp"
 #include "cli/bench_variants.hpp"
-#include "cli/command.hpp"
-#include "cli/interrupt.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/interrupt.hpp"
+#include "cli/console/terminal.hpp"
 #include "cli/kernel_points.hpp"
-#include "cli/terminal.hpp"
 #include "core/version.hpp"
 #include "journal/store.hpp"
 #include "journal/writer_lock.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/session.hpp"
+#include "cli/console/session.hpp"
 #include "core/kernel_case.hpp"
 
 namespace halmark::cli {

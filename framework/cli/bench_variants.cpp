@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "cli/console/terminal.hpp"
 #include "cli/kernel_points.hpp"
-#include "cli/terminal.hpp"
 #include "core/winner_json.hpp"
 
 namespace halmark::cli {

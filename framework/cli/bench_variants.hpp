@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
-#include "cli/session.hpp"
-#include "measure/variants.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/session.hpp"
+#include "measure/campaign/variants.hpp"
 
 namespace halmark::cli {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "measure/bound_parts.hpp"
-#include "measure/predict_cost.hpp"
-#include "model/memory.hpp"
+#include "measure/campaign/predict_cost.hpp"
+#include "model/pricing/memory.hpp"
+#include "roofline/bound_parts.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -111,7 +111,7 @@ class Translation {
     if (std::ranges::find(shards_, devices) == shards_.end()) return shard_count;
     if (degree(1) * degree(2) % degree(4) != 0) return expert_group;
     if (!plan_.space->contains(point)) return impossible_split;
-    return plan_.composers.contains(plan_.deployment(point)) ? none : memory;
+    return plan_.composers.contains(plan_.configuration(point)) ? none : memory;
   }
 
   std::int32_t front_of(const Point& point) {
@@ -130,7 +130,7 @@ class Translation {
       const std::int32_t broken = exclusion(point);
       out_.problem.broken.push_back(broken);
       out_.problem.front_of.push_back(front_of(point));
-      if (broken == none) add_configuration(c, plan_.deployment(point));
+      if (broken == none) add_configuration(c, plan_.configuration(point));
       std::size_t d = point.size();
       while (d-- > 0) {
         if (++point[d] < static_cast<double>(out_.problem.domains[d].values.size())) break;
@@ -140,14 +140,14 @@ class Translation {
     }
   }
 
-  void add_configuration(std::uint64_t combination, const Deployment& deployment) {
-    const Composer& composer = plan_.composers.at(deployment);
+  void add_configuration(std::uint64_t combination, const Configuration& configuration) {
+    const Composer& composer = plan_.composers.at(configuration);
     const CompiledDeployment compiled = composer.compile(kernels_);
     std::vector<Formula>& formulas = out_.problem.own_formulas[combination];
     for (const Objective o : out_.certified) {
       formulas.push_back(*formula_of(o, compiled, composer.graph()));
     }
-    out_.deployments[combination] = deployment;
+    out_.deployments[combination] = configuration;
   }
 
   std::int32_t peak_index(const BoundPart& part) {

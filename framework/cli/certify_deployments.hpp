@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "cli/tune_plan.hpp"
-#include "measure/measured_source.hpp"
-#include "search/certify_problem.hpp"
+#include "latency/measured_source.hpp"
+#include "search/certify/certify_problem.hpp"
 
 namespace halmark::cli {
 
 struct DeploymentProblem {
   CertifiableProblem problem;
-  std::vector<KernelCase> cases;                    // by kernel
-  std::vector<Objective> certified;                 // of the sweep's objectives, in their order
-  std::vector<Objective> only_reported;             // not known to grow with every kernel's time
-  std::map<std::uint64_t, Deployment> deployments;  // by combination, valid ones
+  std::vector<KernelCase> cases;                       // by kernel
+  std::vector<Objective> certified;                    // of the sweep's objectives, in their order
+  std::vector<Objective> only_reported;                // not known to grow with every kernel's time
+  std::map<std::uint64_t, Configuration> deployments;  // by combination, valid ones
 };
 
 // `safety`: factor on every peak. Objectives without a formula here are reported, not certified.

@@ -1,6 +1,6 @@
 #include <array>
 
-#include "cli/command.hpp"
+#include "cli/console/command.hpp"
 
 namespace halmark::cli {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/paths.hpp"
-#include "cli/terminal.hpp"
+#include "cli/console/paths.hpp"
+#include "cli/console/terminal.hpp"
 #include "plan/device_file.hpp"
 
 namespace halmark::cli {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "cli/console/command.hpp"
 
 namespace halmark::cli {
 

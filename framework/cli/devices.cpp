@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "cli/built_plugins.hpp"
-#include "cli/command.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/session.hpp"
+#include "cli/console/terminal.hpp"
 #include "cli/device_tables.hpp"
-#include "cli/session.hpp"
-#include "cli/terminal.hpp"
 
 namespace halmark::cli {
 namespace {

@@ -4,14 +4,14 @@
 #include <memory>
 
 #include "cli/built_plugins.hpp"
-#include "cli/command.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/session.hpp"
+#include "cli/console/terminal.hpp"
 #include "cli/device_tables.hpp"
-#include "cli/session.hpp"
-#include "cli/terminal.hpp"
 #include "host/cgroup.hpp"
 #include "host/group.hpp"
 #include "journal/store.hpp"
-#include "measure/gbench.hpp"
+#include "measure/sampling/gbench.hpp"
 
 namespace halmark::cli {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/console/paths.hpp"
 #include "cli/device_tables.hpp"
-#include "cli/paths.hpp"
 #include "plan/device_lint.hpp"
 
 namespace halmark::cli {

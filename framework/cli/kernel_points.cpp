@@ -4,7 +4,7 @@
 #include <map>
 
 #include "kernels/collective.hpp"
-#include "measure/utilisation.hpp"
+#include "roofline/utilisation.hpp"
 
 namespace halmark::cli {
 namespace {

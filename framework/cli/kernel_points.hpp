@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "cli/session.hpp"
+#include "cli/console/session.hpp"
 #include "report/report.hpp"
 
 namespace halmark::cli {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/facts.hpp"
+#include "cli/console/facts.hpp"
 #include "core/error.hpp"
-#include "import/imported_source.hpp"
 #include "journal/store.hpp"
-#include "model/cluster_roofline.hpp"
-#include "model/interpolation.hpp"
+#include "latency/imported/imported_source.hpp"
+#include "latency/interpolation.hpp"
+#include "roofline/cluster.hpp"
 
 namespace halmark::cli {
 

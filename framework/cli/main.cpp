@@ -7,9 +7,9 @@
 #include <optional>
 #include <string_view>
 
-#include "cli/command.hpp"
-#include "cli/interrupt.hpp"
-#include "cli/terminal.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/interrupt.hpp"
+#include "cli/console/terminal.hpp"
 #include "core/version.hpp"
 
 namespace halmark::cli {

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "cli/command.hpp"
-#include "cli/facts.hpp"
-#include "cli/terminal.hpp"
-#include "model/graph.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/facts.hpp"
+#include "cli/console/terminal.hpp"
+#include "model/graph/graph.hpp"
 
 namespace halmark::cli {
 namespace {

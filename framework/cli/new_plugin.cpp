@@ -6,8 +6,8 @@
 #include <memory>
 #include <sstream>
 
-#include "cli/command.hpp"
-#include "cli/paths.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/paths.hpp"
 
 namespace halmark::cli {
 namespace {

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <memory>
 
-#include "cli/command.hpp"
-#include "cli/interrupt.hpp"
-#include "cli/terminal.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/interrupt.hpp"
+#include "cli/console/terminal.hpp"
 #include "journal/writer_lock.hpp"
-#include "measure/peaks.hpp"
+#include "measure/probe/peaks.hpp"
 #include "plan/device_file.hpp"
 
 namespace halmark::cli {

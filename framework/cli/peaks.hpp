@@ -1,7 +1,7 @@
 // Measuring the machine's peaks with progress, and keeping the device file.
 #pragma once
 
-#include "cli/session.hpp"
+#include "cli/console/session.hpp"
 
 namespace halmark::cli {
 

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <memory>
 
-#include "cli/command.hpp"
-#include "cli/facts.hpp"
-#include "cli/terminal.hpp"
-#include "model/memory.hpp"
-#include "model/plan_size.hpp"
-#include "model/roofline.hpp"
-#include "model/training.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/facts.hpp"
+#include "cli/console/terminal.hpp"
+#include "model/pricing/memory.hpp"
+#include "model/pricing/plan_size.hpp"
+#include "model/training/training.hpp"
+#include "roofline/floor.hpp"
 
 namespace halmark::cli {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "cli/command.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/terminal.hpp"
 #include "cli/kernel_points.hpp"
 #include "cli/stored_run.hpp"
-#include "cli/terminal.hpp"
 
 namespace halmark::cli {
 namespace {

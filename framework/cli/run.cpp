@@ -4,21 +4,21 @@
 #include <cmath>
 #include <memory>
 
-#include "cli/command.hpp"
-#include "cli/interrupt.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/interrupt.hpp"
+#include "cli/console/terminal.hpp"
 #include "cli/stored_winners.hpp"
-#include "cli/terminal.hpp"
 #include "cli/truth_check.hpp"
 #include "cli/tune_plan.hpp"
 #include "journal/writer_lock.hpp"
-#include "measure/measured_source.hpp"
+#include "latency/measured_source.hpp"
 
 namespace halmark::cli {
 namespace {
 
 struct Options {
   std::string model;
-  DeploymentOptions deployment;
+  DeploymentOptions configuration;
   std::string backend = "cpu", device = "0";
   int rounds = 3;
   double seconds = 5;
@@ -78,18 +78,18 @@ ExitCode exit_code_of(Status status) {
 CommandResult execute(const GlobalOptions& global, const Options& options) {
   const ModelSpec spec = load_model(options.model, config_dirs("models"));
   const LocalMachine machine = local_machine();
-  Deployment deployment = deployment_from(options.deployment, spec.id);
-  if (deployment.workload.phase == Phase::training) {
+  Configuration configuration = deployment_from(options.configuration, spec.id);
+  if (configuration.workload.phase == Phase::training) {
     throw refused("phase 'training' is modelled, but not measured", {},
                   "run prefill or decode; halmark model --phase training prices a training step");
   }
-  deployment.precision = precision_from(options.deployment.dtype, machine.has_bf16);
-  auto built = build_graph(spec, deployment);
+  configuration.precision = precision_from(options.configuration.dtype, machine.has_bf16);
+  auto built = build_graph(spec, configuration);
   if (const auto* refusal = std::get_if<Refusal>(&built)) {
     throw refused(refusal->reason + ": " + refusal->text);
   }
   require_measurable(std::get<OperatorGraph>(built));
-  const int parts = deployment.parallel.devices();
+  const int parts = configuration.parallel.devices();
   const WinnerTable winners = options.takes_defaults
                                   ? WinnerTable{}
                                   : stored_winners(global, machine.fingerprint, options.backend);
@@ -128,7 +128,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
                                                {.plugin = &plugin, .budget_s = options.seconds});
   const Validation v = confront(composer.graph(), *evaluation.estimate, whole);
   return {.exit_code = exit_code_of(v.status),
-          .data = {{"deployment", deployment},
+          .data = {{"deployment", configuration},
                    {"estimate", *evaluation.estimate},
                    {"run", validation_json(v)}},
           .text = validation_text(v)};
@@ -139,7 +139,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 Action add_run(OptionSet& app) {
   auto o = std::make_shared<Options>();
   app.add_option("model", o->model, "Shipped id, alias, or path of a config.json")->required();
-  add_deployment_options(app, o->deployment);
+  add_deployment_options(app, o->configuration);
   app.add_option("--backend", o->backend, "Backend, for example cpu");
   app.add_option("--device", o->device, "Device of the backend");
   app.add_option("--rounds", o->rounds, "Fresh processes per kernel")->check(within(1, 99));

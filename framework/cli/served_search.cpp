@@ -4,11 +4,11 @@
 #include <chrono>
 #include <cmath>
 
-#include "cli/paths.hpp"
+#include "cli/console/paths.hpp"
 #include "core/error.hpp"
-#include "model/serving_pricer.hpp"
-#include "model/serving_space.hpp"
-#include "search/pareto.hpp"
+#include "model/serving/serving_pricer.hpp"
+#include "model/serving/serving_space.hpp"
+#include "search/pareto/pareto.hpp"
 
 namespace halmark::cli {
 
@@ -60,14 +60,14 @@ void require_figures(const Sweep& sweep, const Device& device) {
 // One step of each kind, operator by operator: where their times are from.
 void explain(ServedPoint& point, const ModelSpec& spec, const ModelledLatencies& latencies,
              std::int64_t decode_context) {
-  const ServedDeployment& d = point.deployment;
+  const ServedDeployment& d = point.configuration;
   const bool is_aggregated = d.mode == ServingMode::aggregated;
   const std::int64_t parts = std::int64_t{d.parallel.dp} * d.parallel.pp;
   const std::int64_t sequences =
       is_aggregated ? d.concurrency
                     : std::max<std::int64_t>(1, d.concurrency / std::max(1, d.decode_workers));
   const std::int64_t tokens = std::min(d.token_budget, d.request.input_tokens);
-  const Deployment steps[] = {
+  const Configuration steps[] = {
       {spec.id,
        d.parallel,
        d.precision,
@@ -77,7 +77,7 @@ void explain(ServedPoint& point, const ModelSpec& spec, const ModelledLatencies&
        d.precision,
        {Phase::prefill, is_aggregated ? parts : 1, tokens, tokens, d.routing_skew}}};
   double largest = 0, total = 0;
-  for (const Deployment& step : steps) {
+  for (const Configuration& step : steps) {
     auto built = build_graph(spec, step);
     const auto* graph = std::get_if<OperatorGraph>(&built);
     if (graph == nullptr) continue;
@@ -184,7 +184,7 @@ ServedReport search_served(const Sweep& sweep, const Device& device,
   std::ranges::stable_sort(front, {}, [&](std::size_t k) { return points[k]; });
   out.priced_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (const std::size_t k : front) {
-    out.front.push_back({.deployment = all[found[k].index],
+    out.front.push_back({.configuration = all[found[k].index],
                          .estimate = found[k].estimate,
                          .provenance = {},
                          .bottleneck = {}});

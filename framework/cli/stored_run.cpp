@@ -45,7 +45,7 @@ std::vector<Evaluation> latest(std::vector<Evaluation> evaluations) {
   std::map<std::string, std::size_t> index;
   std::vector<Evaluation> out;
   for (Evaluation& e : evaluations) {
-    const auto [it, is_new] = index.try_emplace(e.deployment.key(), out.size());
+    const auto [it, is_new] = index.try_emplace(e.configuration.key(), out.size());
     if (is_new) {
       out.push_back(std::move(e));
     } else {
@@ -59,7 +59,7 @@ void add_validations(RunReport& out, const std::vector<Validation>& validations)
   for (const Validation& v : validations) {
     out.validations.push_back(row_of(v));
     for (Evaluation& e : out.evaluations) {
-      if (e.deployment.key() != v.deployment_key || !has_latency(v.status)) continue;
+      if (e.configuration.key() != v.deployment_key || !has_latency(v.status)) continue;
       e.measured_ns = v.measured_ns;
       e.measured_interval_ns = v.measured_interval_ns;
     }
@@ -73,10 +73,10 @@ std::vector<std::string> ties_of(const std::vector<Evaluation>& all,
   const Evaluation& self = all[index];
   for (const std::size_t other : front) {
     const Evaluation& e = all[other];
-    if (other == index || e.deployment.workload != self.deployment.workload) continue;
+    if (other == index || e.configuration.workload != self.configuration.workload) continue;
     if (e.estimate->low_ns <= self.estimate->high_ns &&
         self.estimate->low_ns <= e.estimate->high_ns) {
-      out.push_back(e.deployment.key());
+      out.push_back(e.configuration.key());
     }
   }
   return out;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cli/session.hpp"
+#include "cli/console/session.hpp"
 #include "journal/store.hpp"
 #include "report/report.hpp"
 

@@ -1,7 +1,7 @@
 // The winner table of this machine and one plugin build, from the database.
 #pragma once
 
-#include "cli/session.hpp"
+#include "cli/console/session.hpp"
 #include "core/winner.hpp"
 #include "journal/store.hpp"
 

@@ -5,12 +5,12 @@
 
 #include <cmath>
 
-#include "cli/paths.hpp"
-#include "cli/terminal.hpp"
-#include "core/study_json.hpp"
-#include "journal/study.hpp"
-#include "journal/study_copy.hpp"
-#include "search/study_front.hpp"
+#include "cli/console/paths.hpp"
+#include "cli/console/terminal.hpp"
+#include "framework/study/front.hpp"
+#include "study/storage/copy.hpp"
+#include "study/storage/open.hpp"
+#include "study/values_json.hpp"
 
 namespace halmark::cli {
 namespace {

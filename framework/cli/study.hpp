@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/command.hpp"
+#include "cli/console/command.hpp"
 
 namespace halmark::cli {
 

@@ -1,17 +1,17 @@
 // halmark study serve: wires a space file, a storage and two streams.
-#include "search/study_serve.hpp"
+#include "framework/study/serve.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
 
-#include "cli/interrupt.hpp"
+#include "cli/console/interrupt.hpp"
+#include "cli/console/terminal.hpp"
 #include "cli/study.hpp"
-#include "cli/terminal.hpp"
-#include "journal/study.hpp"
+#include "framework/study/study.hpp"
 #include "plan/space_file.hpp"
-#include "search/study.hpp"
+#include "study/storage/open.hpp"
 
 namespace halmark::cli {
 namespace {

@@ -5,15 +5,15 @@
 #include <charconv>
 #include <memory>
 
-#include "cli/command.hpp"
-#include "cli/facts.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/facts.hpp"
 #include "core/error.hpp"
 
 #ifdef HALMARK_HAS_TRACE
 #include "cli/trace_view.hpp"
-#include "model/graph.hpp"
-#include "model/model_spec.hpp"
-#include "trace/stages.hpp"
+#include "model/graph/graph.hpp"
+#include "model/spec/model_spec.hpp"
+#include "profile/trace/stages.hpp"
 #endif
 
 namespace halmark::cli {
@@ -26,7 +26,7 @@ struct Options {
   std::string compare;
   double tolerance_pct = 1;
   std::uint64_t max_unpacked_mib = 4096;
-  DeploymentOptions deployment;
+  DeploymentOptions configuration;
   bool has_workload = false;  // any of its sizes was given
 };
 
@@ -59,8 +59,8 @@ TraceFilter filter_from(const Options& options) {
   return out;
 }
 
-OperatorGraph graph_or_refuse(const ModelSpec& spec, const Deployment& deployment) {
-  auto built = build_graph(spec, deployment);
+OperatorGraph graph_or_refuse(const ModelSpec& spec, const Configuration& configuration) {
+  auto built = build_graph(spec, configuration);
   if (const auto* refusal = std::get_if<Refusal>(&built)) {
     throw refused(refusal->reason + ": " + refusal->text);
   }
@@ -77,14 +77,14 @@ struct Compared {
 Compared compare(const Options& options, const trace::Recording& recording,
                  const trace::Attribution& attribution, const TraceFilter& filter) {
   const ModelSpec spec = load_model(options.compare, config_dirs("models"));
-  Deployment deployment = deployment_from(options.deployment, spec.id);
-  const Workload given = deployment.workload;
+  Configuration configuration = deployment_from(options.configuration, spec.id);
+  const Workload given = configuration.workload;
   Compared out;
   std::size_t compared = 0;
   for (std::uint32_t i = 0; i < attribution.passes.size(); ++i) {
     const trace::Pass& pass = attribution.passes[i];
     if (filter.stage && pass.stage != *filter.stage) continue;
-    const auto seen = trace::workload_of(attribution, i, spec, deployment.parallel);
+    const auto seen = trace::workload_of(attribution, i, spec, configuration.parallel);
     std::string reason;
     if (pass.stage == trace::TraceStage::mixed) {
       reason = "prefill and decode are mixed";
@@ -96,12 +96,12 @@ Compared compare(const Options& options, const trace::Recording& recording,
       reason = "its attention does not tell batch and lengths; give --batch, --context";
     }
     if (reason.empty()) {
-      deployment.workload = options.has_workload ? given : *seen;
-      compare_pass(recording, attribution, i, graph_or_refuse(spec, deployment),
+      configuration.workload = options.has_workload ? given : *seen;
+      compare_pass(recording, attribution, i, graph_or_refuse(spec, configuration),
                    options.tolerance_pct / 100, filter.layers, out.comparison);
       ++compared;
     }
-    const Workload& w = deployment.workload;
+    const Workload& w = configuration.workload;
     out.passes.push_back({{"pass", i}, {"compared", reason.empty()}});
     if (reason.empty()) {
       out.passes.back()["workload"] = w;
@@ -182,7 +182,7 @@ Action add_trace(OptionSet& app) {
       ->check(within(0.0, 100.0));
   app.add_option("--max-unpacked-mib", options->max_unpacked_mib, "Limit for .gz files")
       ->check(within(1, 1 << 20));
-  add_deployment_options(app, options->deployment);
+  add_deployment_options(app, options->configuration);
   return [options, app](const GlobalOptions&) {
     for (const char* size : {"--phase", "--batch", "--new-tokens", "--context"}) {
       options->has_workload |= app.is_given(size);

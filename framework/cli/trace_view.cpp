@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "cli/terminal.hpp"
+#include "cli/console/terminal.hpp"
 #include "core/error.hpp"
 
 namespace halmark::cli {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/json.hpp"
-#include "trace/comparison.hpp"
+#include "profile/trace/comparison.hpp"
 
 namespace halmark::cli {
 

@@ -32,7 +32,7 @@ Validation confront(const OperatorGraph& graph, const Estimate& estimate,
   // A stack is one micro-batch; the stages work at once, so a step is pp of their periods.
   const auto periods = static_cast<double>(graph.stages.size());
   Validation out{
-      .deployment_key = graph.deployment.key(),
+      .deployment_key = graph.configuration.key(),
       .predicted_ns = estimate.step_ns,
       .measured_ns = run.median_ns * periods,
       .predicted_interval_ns = {estimate.low_ns, estimate.high_ns},

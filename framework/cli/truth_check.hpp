@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "cli/session.hpp"
+#include "cli/console/session.hpp"
 #include "host/shared_memory.hpp"
 #include "journal/store.hpp"
-#include "measure/stack_run.hpp"
-#include "model/composer.hpp"
+#include "measure/campaign/stack/stack_run.hpp"
+#include "model/pricing/composer.hpp"
 
 namespace halmark::cli {
 

@@ -6,20 +6,20 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.hpp"
-#include "cli/interrupt.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/interrupt.hpp"
+#include "cli/console/terminal.hpp"
 #include "cli/peaks.hpp"
 #include "cli/stored_run.hpp"
 #include "cli/stored_winners.hpp"
 #include "cli/study.hpp"
-#include "cli/terminal.hpp"
 #include "cli/tune_certify.hpp"
 #include "cli/tune_latency.hpp"
 #include "cli/tune_measure.hpp"
 #include "cli/tune_validate.hpp"
-#include "journal/study.hpp"
-#include "search/deployment_study.hpp"
 #include "search/sampler.hpp"
+#include "study/deployment_study.hpp"
+#include "study/storage/open.hpp"
 
 namespace halmark::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
-#include "model/redraw.hpp"
+#include "model/pricing/redraw.hpp"
 #include "search/deployment_front.hpp"
-#include "search/front_certainty.hpp"
+#include "search/pareto/front_certainty.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -40,7 +40,7 @@ std::vector<Field> fields_of(const TunePlan& plan, std::span<const Evaluation> e
     Field field;
     for (std::size_t i = 0; i < evaluations.size(); ++i) {
       const Evaluation& e = evaluations[i];
-      if (!e.estimate || e.deployment.workload.phase != phase) continue;
+      if (!e.estimate || e.configuration.workload.phase != phase) continue;
       const auto at = [&](double ns) {
         return objective_values(with_time(*e.estimate, ns), plan.sweep.objectives);
       };
@@ -58,7 +58,7 @@ void add_probabilities(const TunePlan& plan, const MeasuredSource& source, const
   KernelTable table;
   std::vector<CompiledDeployment> compiled;
   for (const std::size_t i : field.members) {
-    compiled.push_back(plan.composers.at(evaluations[i].deployment).compile(table));
+    compiled.push_back(plan.composers.at(evaluations[i].configuration).compile(table));
   }
   std::vector<std::vector<double>> medians;
   for (const KernelCase& k : table.cases()) {
@@ -137,8 +137,8 @@ std::vector<KernelCase> undecided_kernels(const TunePlan& plan, const MeasuredSo
       for (const std::size_t r : rivals(m, field.low, field.high)) {
         const Evaluation& rival = evaluations[field.members[r]];
         if (is_tie(self, rival)) continue;
-        add_widest(plan.composers.at(self.deployment), source, out);
-        add_widest(plan.composers.at(rival.deployment), source, out);
+        add_widest(plan.composers.at(self.configuration), source, out);
+        add_widest(plan.composers.at(rival.configuration), source, out);
       }
     }
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/tune_plan.hpp"
-#include "measure/measured_source.hpp"
+#include "latency/measured_source.hpp"
 
 namespace halmark::cli {
 

@@ -9,11 +9,11 @@
 #include <limits>
 
 #include "cli/certify_deployments.hpp"
-#include "cli/interrupt.hpp"
-#include "cli/terminal.hpp"
+#include "cli/console/interrupt.hpp"
+#include "cli/console/terminal.hpp"
 #include "core/version.hpp"
+#include "search/certify/proof.hpp"
 #include "search/deployment_front.hpp"
-#include "search/proof.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -118,7 +118,7 @@ struct CertifiedRun::State {
 
   // Configurations all of whose kernels are known, and those that failed.
   void evaluate() {
-    for (const auto& [combination, deployment] : translated.deployments) {
+    for (const auto& [combination, configuration] : translated.deployments) {
       bool is_known = true, has_failed = false;
       for (const std::int32_t k : certifier.configurations().kernels(combination)) {
         const KernelStatus status = certifier.kernels()[static_cast<std::size_t>(k)].status;
@@ -126,7 +126,7 @@ struct CertifiedRun::State {
         has_failed |= status == KernelStatus::failed;
       }
       if (!is_known && !has_failed) continue;
-      check(combination, run.evaluate(deployment));
+      check(combination, run.evaluate(configuration));
     }
   }
 
@@ -143,7 +143,7 @@ struct CertifiedRun::State {
     certifier.configurations().compose(combination, times, composed);
     for (std::size_t j = 0; j < expected.size(); ++j) {
       if (std::abs(composed[j] - expected[j]) <= 1e-9 * std::abs(expected[j])) continue;
-      throw Error(ExitCode::error, "the composition of " + e.deployment.key() +
+      throw Error(ExitCode::error, "the composition of " + e.configuration.key() +
                                        " is not what its proof would state");
     }
   }
@@ -151,8 +151,9 @@ struct CertifiedRun::State {
   // Whatever may be on the front is to be confronted with a run, not only what the medians say.
   void add_possible_points(TuneRun& measured) const {
     for (const CertifiedPoint& point : make_certificate(certifier).front) {
-      const Deployment& deployment = translated.deployments.at(point.configuration);
-      const auto at = std::ranges::find(measured.evaluations, deployment, &Evaluation::deployment);
+      const Configuration& configuration = translated.deployments.at(point.configuration);
+      const auto at =
+          std::ranges::find(measured.evaluations, configuration, &Evaluation::configuration);
       const auto index = static_cast<std::size_t>(at - measured.evaluations.begin());
       if (at == measured.evaluations.end() || !at->estimate) continue;
       if (std::ranges::find(measured.front, index) != measured.front.end()) continue;
@@ -215,8 +216,8 @@ std::map<std::uint64_t, EndToEnd> runs_of(const DeploymentProblem& translated, c
   std::map<std::uint64_t, EndToEnd> out;
   for (const Validation& v : run.validations) {
     if (!has_latency(v.status)) continue;
-    for (const auto& [combination, deployment] : translated.deployments) {
-      if (deployment.key() != v.deployment_key) continue;
+    for (const auto& [combination, configuration] : translated.deployments) {
+      if (configuration.key() != v.deployment_key) continue;
       out[combination] = {v.measured_ns, v.measured_interval_ns};
     }
   }

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "cli/facts.hpp"
+#include "cli/console/facts.hpp"
+#include "cli/console/terminal.hpp"
 #include "cli/served_search.hpp"
-#include "cli/terminal.hpp"
 #include "core/error.hpp"
 #include "core/version.hpp"
-#include "model/composer.hpp"
-#include "model/memory.hpp"
-#include "model/serving_space.hpp"
+#include "model/pricing/composer.hpp"
+#include "model/pricing/memory.hpp"
+#include "model/serving/serving_space.hpp"
 #include "report/report.hpp"
 #include "search/deployment_front.hpp"
 
@@ -100,17 +100,17 @@ std::vector<Evaluation> evaluate_steps(const Sweep& sweep, const ModelSpec& spec
       for (const SweepWorkload& w : sweep.workloads) {
         for (const std::string& name : w.precisions.empty() ? sweep.precisions : w.precisions) {
           for (const std::int64_t batch : w.batches) {
-            const Deployment deployment{
+            const Configuration configuration{
                 spec.id,
                 parallel,
                 served_precision(name),
                 {w.phase, batch, w.new_tokens, w.context, sweep.routing_skew}};
-            auto built = build_graph(spec, deployment);
+            auto built = build_graph(spec, configuration);
             auto* graph = std::get_if<OperatorGraph>(&built);
             if (graph == nullptr) continue;
             if (const auto short_of =
                     check_memory(memory_use(*graph), static_cast<std::int64_t>(usable))) {
-              out.push_back({.deployment = deployment,
+              out.push_back({.configuration = configuration,
                              .status = Status::refused,
                              .reason = short_of->text,
                              .estimate = {},

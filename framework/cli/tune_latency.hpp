@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "cli/console/command.hpp"
 #include "cli/latency_sources.hpp"
 #include "plan/sweep.hpp"
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "cli/interrupt.hpp"
-#include "cli/terminal.hpp"
+#include "cli/console/interrupt.hpp"
+#include "cli/console/terminal.hpp"
 #include "cli/tune_certainty.hpp"
 #include "core/version.hpp"
 #include "journal/writer_lock.hpp"
@@ -64,7 +64,7 @@ Told told(const TunePlan& plan, const Point& point, const Evaluation& e) {
 std::vector<KernelCase> kernels_of(const TunePlan& plan, const std::vector<Point>& points) {
   std::set<KernelCase> unique;
   for (const Point& point : points) {
-    const auto it = plan.composers.find(plan.deployment(point));
+    const auto it = plan.composers.find(plan.configuration(point));
     if (it == plan.composers.end()) continue;
     unique.insert(it->second.kernels().begin(), it->second.kernels().end());
   }
@@ -74,7 +74,7 @@ std::vector<KernelCase> kernels_of(const TunePlan& plan, const std::vector<Point
 // Why a kernel that a configuration needs has no latency, in words of its last row.
 void explain_missing(const TunePlan& plan, const MeasuredSource& source, Evaluation& e) {
   if (e.estimate) return;
-  const auto it = plan.composers.find(e.deployment);
+  const auto it = plan.composers.find(e.configuration);
   if (it == plan.composers.end()) return;
   for (const KernelCase& k : it->second.kernels()) {
     if (source.latency(k)) continue;
@@ -89,7 +89,7 @@ void explain_missing(const TunePlan& plan, const MeasuredSource& source, Evaluat
 void take_judged(const std::vector<Evaluation>& judged, std::vector<Evaluation>& evaluations) {
   for (const Evaluation& known : judged) {
     for (Evaluation& e : evaluations) {
-      if (e.deployment == known.deployment) e = known;
+      if (e.configuration == known.configuration) e = known;
     }
   }
 }
@@ -134,17 +134,18 @@ std::vector<Measurement> MeasuringRun::measure(std::span<const KernelCase> cases
   return rows;
 }
 
-Evaluation MeasuringRun::composed(const Deployment& deployment) const {
-  Evaluation e{
-      .deployment = deployment, .status = Status::refused, .reason = "does not fit in memory"};
-  const auto composer = plan_.composers.find(deployment);
+Evaluation MeasuringRun::composed(const Configuration& configuration) const {
+  Evaluation e{.configuration = configuration,
+               .status = Status::refused,
+               .reason = "does not fit in memory"};
+  const auto composer = plan_.composers.find(configuration);
   if (composer != plan_.composers.end()) e = composer->second.compose(source_);
   explain_missing(plan_, source_, e);
   return e;
 }
 
-const Evaluation& MeasuringRun::evaluate(const Deployment& deployment) {
-  return run_.evaluations.emplace_back(composed(deployment));
+const Evaluation& MeasuringRun::evaluate(const Configuration& configuration) {
+  return run_.evaluations.emplace_back(composed(configuration));
 }
 
 void MeasuringRun::settle() {
@@ -161,7 +162,7 @@ void MeasuringRun::settle() {
     return measure(cases, std::move(options));
   };
   const auto evaluate_again = [&] {
-    for (Evaluation& e : run_.evaluations) e = composed(e.deployment);
+    for (Evaluation& e : run_.evaluations) e = composed(e.configuration);
   };
   const std::string note =
       settle_front(plan_, source_, run_.evaluations, {measure_round, evaluate_again});
@@ -174,10 +175,10 @@ TuneRun MeasuringRun::finish() {
   if (!interrupted()) {
     std::set<std::string> known;
     for (const Evaluation& e : context_.store->evaluations(run_.id)) {
-      known.insert(e.deployment.key());
+      known.insert(e.configuration.key());
     }
     for (const Evaluation& e : run_.evaluations) {
-      if (!known.contains(e.deployment.key())) context_.store->append(run_.id, e);
+      if (!known.contains(e.configuration.key())) context_.store->append(run_.id, e);
     }
   }
   return std::move(run_);
@@ -197,7 +198,7 @@ TuneRun measure_plan(const TunePlan& plan, const TuneContext& context) {
                     run.source().require(kernels_of(plan, points));
                     std::vector<Told> out;
                     for (const Point& point : points) {
-                      out.push_back(told(plan, point, run.evaluate(plan.deployment(point))));
+                      out.push_back(told(plan, point, run.evaluate(plan.configuration(point))));
                     }
                     return out;
                   },

@@ -8,8 +8,8 @@
 
 #include "cli/tune_plan.hpp"
 #include "journal/store.hpp"
-#include "measure/campaign.hpp"
-#include "measure/measured_source.hpp"
+#include "latency/measured_source.hpp"
+#include "measure/campaign/campaign.hpp"
 
 namespace halmark::cli {
 
@@ -47,7 +47,7 @@ class MeasuringRun {
   MeasuredSource& source() { return source_; }
   const MeasuredSource& source() const { return source_; }
   // Composed from what is known, without measuring; kept for the front.
-  const Evaluation& evaluate(const Deployment& deployment);
+  const Evaluation& evaluate(const Configuration& configuration);
   // Judges how sure each place on the front is, and measures further rounds where that is in doubt.
   // A run whose evaluations are stored is not judged again.
   void settle();
@@ -57,7 +57,7 @@ class MeasuringRun {
  private:
   std::vector<Measurement> measure(std::span<const KernelCase> cases);
   std::vector<Measurement> measure(std::span<const KernelCase> cases, CampaignOptions options);
-  Evaluation composed(const Deployment& deployment) const;
+  Evaluation composed(const Configuration& configuration) const;
 
   const TunePlan& plan_;
   const TuneContext& context_;

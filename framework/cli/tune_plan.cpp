@@ -6,10 +6,10 @@
 #include <limits>
 #include <map>
 
-#include "cli/terminal.hpp"
+#include "cli/console/terminal.hpp"
 #include "core/digest.hpp"
-#include "measure/predict_cost.hpp"
-#include "model/memory.hpp"
+#include "measure/campaign/predict_cost.hpp"
+#include "model/pricing/memory.hpp"
 #include "plan/trim.hpp"
 
 namespace halmark::cli {
@@ -69,10 +69,10 @@ std::unique_ptr<Space> make_space(const Sweep& sweep, const ModelSpec& spec,
        {"workload", "dp", "tp", "pp", "ep"},
        [&spec, groups, parallel](const Point& p) {
          const PlanGroup& g = groups[static_cast<std::size_t>(p[0])];
-         return !check_deployment(spec, {.model = spec.id,
-                                         .parallel = parallel(p),
-                                         .precision = g.precision,
-                                         .workload = g.workload});
+         return !check_configuration(spec, {.model = spec.id,
+                                            .parallel = parallel(p),
+                                            .precision = g.precision,
+                                            .workload = g.workload});
        }}};
   return std::make_unique<Space>(
       std::vector<SearchDomain>{group, degrees("dp", wants("data"), largest),
@@ -85,23 +85,23 @@ std::unique_ptr<Space> make_space(const Sweep& sweep, const ModelSpec& spec,
 // Composers of every valid point that fits; the others are left out with their reason.
 void add_composers(TunePlan& plan, const LocalMachine& machine) {
   for (std::size_t i = 0; i < plan.space->size(); ++i) {
-    const Deployment deployment = plan.deployment(plan.space->point(i));
-    const int parts = deployment.parallel.devices();
-    auto built = build_graph(plan.spec, deployment);
+    const Configuration configuration = plan.configuration(plan.space->point(i));
+    const int parts = configuration.parallel.devices();
+    auto built = build_graph(plan.spec, configuration);
     const auto* refusal = std::get_if<Refusal>(&built);
     if (refusal == nullptr) {
       OperatorGraph& graph = std::get<OperatorGraph>(built);
       require_measurable(graph);
       const auto short_of = check_memory(memory_use(graph), machine.machine.memory_bytes / parts);
       if (!short_of) {
-        plan.composers.try_emplace(deployment, std::move(graph), plan.placement(machine, parts),
+        plan.composers.try_emplace(configuration, std::move(graph), plan.placement(machine, parts),
                                    device_facts(machine, parts));
         continue;
       }
-      plan.left_out.push_back(deployment.key() + ": " + short_of->text);
+      plan.left_out.push_back(configuration.key() + ": " + short_of->text);
       continue;
     }
-    plan.left_out.push_back(deployment.key() + ": " + refusal->text);
+    plan.left_out.push_back(configuration.key() + ": " + refusal->text);
   }
 }
 
@@ -117,10 +117,10 @@ Demand demand_of(const TunePlan& plan) {
   for (const PlanGroup& g : plan.groups) {
     out.groups.push_back({g.name, std::string(phase_name(g.workload.phase)), {}});
   }
-  for (const auto& [deployment, composer] : plan.composers) {
+  for (const auto& [configuration, composer] : plan.composers) {
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-      if (plan.groups[g].workload != deployment.workload ||
-          plan.groups[g].precision != deployment.precision) {
+      if (plan.groups[g].workload != configuration.workload ||
+          plan.groups[g].precision != configuration.precision) {
         continue;
       }
       for (const KernelCase& k : composer.kernels()) {
@@ -166,7 +166,7 @@ DeviceFacts device_facts(const LocalMachine& machine, int parts) {
           .shard = {.threads = std::max(1, machine.cores / parts), .parts = parts}};
 }
 
-Deployment TunePlan::deployment(const Point& point) const {
+Configuration TunePlan::configuration(const Point& point) const {
   const PlanGroup& g = groups[static_cast<std::size_t>(point[0])];
   return {.model = spec.id,
           .parallel = {.dp = degree(point, 1),
@@ -253,8 +253,8 @@ std::string TunePlan::text() const {
     out += "objective " + std::string(objective_name(o)) + '\n';
   }
   for (const std::string& line : left_out) out += "left_out " + line + '\n';
-  for (const auto& [deployment, composer] : composers)
-    out += "deployment " + deployment.key() + '\n';
+  for (const auto& [configuration, composer] : composers)
+    out += "deployment " + configuration.key() + '\n';
   for (const KernelCase& k : kernels) out += "kernel " + k.key() + '\n';
   return out;
 }
@@ -283,23 +283,24 @@ std::string plan_report(const TunePlan& plan) {
   for (const auto& [op, count] : by_op) ops.add({op, std::to_string(count)});
   out += '\n' + ops.text() + '\n';
   TextTable points({"workload", "layout", "strategy", "kernels"}, {false, false, false, true});
-  for (const auto& [deployment, composer] : plan.composers) {
+  for (const auto& [configuration, composer] : plan.composers) {
     std::map<std::string, int> strategies;
     for (const Operator& op : composer.graph().operators) ++strategies[op.strategy];
     std::string strategy;
     for (const auto& [name, count] : strategies) {
       strategy += (strategy.empty() ? "" : ", ") + name + " " + std::to_string(count);
     }
-    points.add({fmt::format("{} batch {} {}", phase_name(deployment.workload.phase),
-                            deployment.workload.batch, deployment.precision.name),
-                deployment.parallel.text(), strategy, std::to_string(composer.kernels().size())});
+    points.add({fmt::format("{} batch {} {}", phase_name(configuration.workload.phase),
+                            configuration.workload.batch, configuration.precision.name),
+                configuration.parallel.text(), strategy,
+                std::to_string(composer.kernels().size())});
   }
   return out + points.text();
 }
 
 Json plan_json(const TunePlan& plan) {
   Json deployments = Json::array(), kernels = Json::array();
-  for (const auto& [deployment, composer] : plan.composers) deployments.push_back(deployment);
+  for (const auto& [configuration, composer] : plan.composers) deployments.push_back(configuration);
   for (const KernelCase& k : plan.kernels) kernels.push_back(k.key());
   Json discarded = Json::object();
   for (const auto& [name, count] : plan.space->discarded()) discarded[name] = count;

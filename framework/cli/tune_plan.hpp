@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/session.hpp"
+#include "cli/console/session.hpp"
 #include "core/winner.hpp"
-#include "model/composer.hpp"
+#include "model/pricing/composer.hpp"
 #include "plan/sweep.hpp"
-#include "search/space.hpp"
+#include "search/space/space.hpp"
 
 namespace halmark::cli {
 
@@ -25,15 +25,15 @@ struct TunePlan {
   Sweep sweep;
   ModelSpec spec;
   std::vector<PlanGroup> groups;
-  std::unique_ptr<Space> space;              // group x dp x tp x pp, impossible ones never proposed
-  std::map<Deployment, Composer> composers;  // of every valid point
-  std::vector<KernelCase> kernels;           // unique, of all valid points
+  std::unique_ptr<Space> space;  // group x dp x tp x pp, impossible ones never proposed
+  std::map<Configuration, Composer> composers;  // of every valid point
+  std::vector<KernelCase> kernels;              // unique, of all valid points
   std::vector<std::string> left_out;
   double predicted_s = 0;
   bool has_peaks = false;  // false: predictions rest on priors
   WinnerTable winners;     // of this machine and plugin build; kernels name what they chose
 
-  Deployment deployment(const Point& point) const;
+  Configuration configuration(const Point& point) const;
   StackPlacement placement(const LocalMachine& machine, int parts) const;
   std::size_t kernels_with_winner() const;
   std::string text() const;  // canonical; the hash is SHA-256 of it

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <map>
 
-#include "cli/interrupt.hpp"
-#include "cli/terminal.hpp"
+#include "cli/console/interrupt.hpp"
+#include "cli/console/terminal.hpp"
 #include "cli/truth_check.hpp"
 
 namespace halmark::cli {
@@ -65,19 +65,19 @@ class FrontValidation {
   // Seconds for the run of the stack and the two rounds around it.
   double predicted_s(const Evaluation& e) const {
     double seconds = predicted_check_s(*e.estimate);
-    for (const KernelCase& k : carrying_kernels(plan_.composers.at(e.deployment), all_)) {
+    for (const KernelCase& k : carrying_kernels(plan_.composers.at(e.configuration), all_)) {
       for (const Measurement& row : all_.rows(k)) seconds += 2 * row.wall_s / rounds();
     }
     return seconds;
   }
 
   Validation validate(const Evaluation& e) {
-    const Composer& composer = plan_.composers.at(e.deployment);
+    const Composer& composer = plan_.composers.at(e.configuration);
     const std::vector<KernelCase> cases = carrying_kernels(composer, all_);
     MeasuredSource near({}, bounding(*context_.machine));
     measure(cases, near);
     const StackRunResult whole = run_whole_stack(
-        composer.graph(), plan_.placement(*context_.machine, e.deployment.parallel.devices()),
+        composer.graph(), plan_.placement(*context_.machine, e.configuration.parallel.devices()),
         {.plugin = context_.plugin,
          .seed = plan_.sweep.seed,
          .budget_s = stack_budget_s,
@@ -122,7 +122,7 @@ void validate_front(const TunePlan& plan, const TuneContext& context, TuneRun& r
   double left_s = budget_s;
   for (std::size_t i = 0; i < chosen.size() && !interrupted(); ++i) {
     Evaluation& e = run.evaluations[chosen[i]];
-    const std::string key = e.deployment.key();
+    const std::string key = e.configuration.key();
     if (!known.contains(key)) {
       const double predicted_s = validation.predicted_s(e);
       if (predicted_s > left_s) {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "cli/command.hpp"
-#include "cli/paths.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/paths.hpp"
 #include "verify/database.hpp"
 
 namespace halmark::cli {

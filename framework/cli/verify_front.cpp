@@ -6,7 +6,7 @@
 #include <memory>
 #include <sstream>
 
-#include "cli/command.hpp"
+#include "cli/console/command.hpp"
 #include "verify/front_proof.hpp"
 
 namespace halmark::cli {

@@ -1,9 +1,9 @@
 // halmark winners: which kernel variants `tune` would take, and what they were drawn from.
 #include <fmt/format.h>
 
-#include "cli/command.hpp"
-#include "cli/session.hpp"
-#include "cli/terminal.hpp"
+#include "cli/console/command.hpp"
+#include "cli/console/session.hpp"
+#include "cli/console/terminal.hpp"
 #include "core/winner_json.hpp"
 #include "journal/store.hpp"
 

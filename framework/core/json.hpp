@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/deployment.hpp"
+#include "core/configuration.hpp"
 #include "core/device.hpp"
 #include "core/measurement.hpp"
 
@@ -57,8 +57,8 @@ void to_json(Json& out, const Parallel& value);
 void from_json(const Json& in, Parallel& value);
 void to_json(Json& out, const Precision& value);
 void from_json(const Json& in, Precision& value);
-void to_json(Json& out, const Deployment& value);
-void from_json(const Json& in, Deployment& value);
+void to_json(Json& out, const Configuration& value);
+void from_json(const Json& in, Configuration& value);
 void to_json(Json& out, const OperatorShare& value);
 void from_json(const Json& in, OperatorShare& value);
 void to_json(Json& out, const Estimate& value);

@@ -55,7 +55,7 @@ struct SearchDomain {
   double from_unit(double unit) const;
 };
 
-// A constraint known before measuring, in the language of core/expression.hpp.
+// A constraint known before measuring, in the language of expression/expression.hpp.
 struct StatedConstraint {
   std::string name;        // the reason of a discard; the expression itself when not named
   std::string expression;  // true = allowed

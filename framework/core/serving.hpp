@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/deployment.hpp"
+#include "core/configuration.hpp"
 
 namespace halmark {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "core/sqlite_header.hpp"
 #include "journal/schema.hpp"
-#include "journal/sqlite_header.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -25,7 +25,7 @@ void judge_header(const std::string& path) {
   if (!header) {
     throw refused("this is no SQLite database", path, std::string(remedy));
   }
-  if (header->application_id != static_cast<std::uint32_t>(application_id)) {
+  if (header->application_id != static_cast<std::uint32_t>(journal_application_id)) {
     throw refused("this database belongs to another program", path, std::string(remedy));
   }
   const std::uint32_t version = header->user_version;
@@ -69,7 +69,7 @@ void create(const std::string& path) {
   {
     SQLite::Database db(temporary, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     db.exec("BEGIN");
-    db.exec("PRAGMA application_id = " + std::to_string(application_id));
+    db.exec("PRAGMA application_id = " + std::to_string(journal_application_id));
     db.exec("PRAGMA user_version = " + std::to_string(schema_version));
     db.exec(std::string(tables));
     db.exec("COMMIT");

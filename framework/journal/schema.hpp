@@ -7,7 +7,6 @@
 
 namespace halmark::journal {
 
-inline constexpr std::int32_t application_id = 0x484d4b31;  // "HMK1"
 inline constexpr int schema_version = 2;
 
 // Every entry carries xxh3_64 over its canonical encoding, and SHA-256(previous chain || encoding).

@@ -36,7 +36,7 @@ Entry entry_of(const Measurement& m) {
 }
 
 Entry entry_of(const Evaluation& e) {
-  return {"evaluation", e.deployment.key(), dump_json(Json(e)), {}, false};
+  return {"evaluation", e.configuration.key(), dump_json(Json(e)), {}, false};
 }
 
 Entry entry_of(const Validation& v) {

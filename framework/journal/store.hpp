@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/deployment.hpp"
+#include "core/configuration.hpp"
 #include "core/measurement.hpp"
 #include "core/winner.hpp"
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "core/expression.hpp"
+#include "expression/expression.hpp"
 #include "plan/toml_table.hpp"
 
 namespace halmark {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/deployment.hpp"
+#include "core/configuration.hpp"
 #include "plan/served_load.hpp"
 
 namespace halmark {

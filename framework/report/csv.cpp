@@ -45,7 +45,7 @@ struct EvaluationRow {
   const FrontPoint* point = nullptr;
 };
 
-const Deployment& deployment(const EvaluationRow& r) { return r.evaluation->deployment; }
+const Configuration& configuration(const EvaluationRow& r) { return r.evaluation->configuration; }
 
 std::optional<double> of_estimate(const EvaluationRow& r, double Estimate::*field) {
   if (!r.evaluation->estimate) return std::nullopt;
@@ -57,7 +57,7 @@ std::string bytes_cell(const EvaluationRow& r, std::int64_t Estimate::*field) {
 }
 
 std::string dtype_cell(const EvaluationRow& r, Dtype Precision::*field) {
-  return std::string(dtype_name(deployment(r).precision.*field));
+  return std::string(dtype_name(configuration(r).precision.*field));
 }
 
 std::string no_estimate_reason(const EvaluationRow& r) {
@@ -82,21 +82,24 @@ std::string strategy_cell(const EvaluationRow& r) {
 }
 
 constexpr CsvColumn<EvaluationRow> evaluation_columns[] = {
-    {"model", [](const EvaluationRow& r) { return text(deployment(r).model); }},
+    {"model", [](const EvaluationRow& r) { return text(configuration(r).model); }},
     {"phase",
-     [](const EvaluationRow& r) { return std::string(phase_name(deployment(r).workload.phase)); }},
-    {"batch", [](const EvaluationRow& r) { return std::to_string(deployment(r).workload.batch); }},
+     [](const EvaluationRow& r) {
+       return std::string(phase_name(configuration(r).workload.phase));
+     }},
+    {"batch",
+     [](const EvaluationRow& r) { return std::to_string(configuration(r).workload.batch); }},
     {"new_tokens",
-     [](const EvaluationRow& r) { return std::to_string(deployment(r).workload.new_tokens); }},
+     [](const EvaluationRow& r) { return std::to_string(configuration(r).workload.new_tokens); }},
     {"context",
-     [](const EvaluationRow& r) { return std::to_string(deployment(r).workload.context); }},
+     [](const EvaluationRow& r) { return std::to_string(configuration(r).workload.context); }},
     {"routing_skew_pct",
-     [](const EvaluationRow& r) { return std::to_string(deployment(r).workload.routing_skew); }},
-    {"dp", [](const EvaluationRow& r) { return std::to_string(deployment(r).parallel.dp); }},
-    {"tp", [](const EvaluationRow& r) { return std::to_string(deployment(r).parallel.tp); }},
-    {"pp", [](const EvaluationRow& r) { return std::to_string(deployment(r).parallel.pp); }},
-    {"ep", [](const EvaluationRow& r) { return std::to_string(deployment(r).parallel.ep); }},
-    {"precision", [](const EvaluationRow& r) { return text(deployment(r).precision.name); }},
+     [](const EvaluationRow& r) { return std::to_string(configuration(r).workload.routing_skew); }},
+    {"dp", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.dp); }},
+    {"tp", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.tp); }},
+    {"pp", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.pp); }},
+    {"ep", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.ep); }},
+    {"precision", [](const EvaluationRow& r) { return text(configuration(r).precision.name); }},
     {"linear_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::linear); }},
     {"head_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::head); }},
     {"attention_dtype",

@@ -99,8 +99,8 @@ std::string faint_points(const PhaseView& view, const RunReport& report, const C
   std::string out;
   for (const Evaluation* other : view.others) {
     out += svg_marker(canvas.at(*other->estimate), canvas.radius(*other->estimate),
-                      dtype_look(other->deployment.precision.name), "h faint",
-                      point_title(*other, deployment_label(other->deployment, report)));
+                      dtype_look(other->configuration.precision.name), "h faint",
+                      point_title(*other, deployment_label(other->configuration, report)));
   }
   return out;
 }
@@ -110,7 +110,7 @@ std::string front_points(const PhaseView& view, const Canvas& canvas) {
   std::string markers;
   for (const FrontRow& row : view.front) {
     bars += error_bar(*row.estimate, canvas);
-    const DtypeLook look = dtype_look(row.evaluation->deployment.precision.name);
+    const DtypeLook look = dtype_look(row.evaluation->configuration.precision.name);
     markers +=
         "<a href=\"#" + row.anchor + "\">" +
         svg_marker(canvas.at(*row.estimate), canvas.radius(*row.estimate), look,

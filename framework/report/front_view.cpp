@@ -29,8 +29,8 @@ FrontRow front_row(const RunReport& report, const FrontPoint& point) {
   return {.point = &point,
           .evaluation = &evaluation,
           .estimate = &*evaluation.estimate,
-          .validation = find_validation(report, evaluation.deployment.key()),
-          .label = deployment_label(evaluation.deployment, report),
+          .validation = find_validation(report, evaluation.configuration.key()),
+          .label = deployment_label(evaluation.configuration, report),
           .anchor = "point-" + std::to_string(point.evaluation)};
 }
 
@@ -39,13 +39,13 @@ PhaseView phase_view(const RunReport& report, Phase phase) {
   std::set<std::size_t> on_front;
   for (const FrontPoint& point : report.front) {
     const Evaluation& evaluation = report.evaluations.at(point.evaluation);
-    if (evaluation.deployment.workload.phase != phase || !is_usable(evaluation)) continue;
+    if (evaluation.configuration.workload.phase != phase || !is_usable(evaluation)) continue;
     if (on_front.insert(point.evaluation).second) view.front.push_back(front_row(report, point));
   }
   std::ranges::stable_sort(view.front, {}, [](const FrontRow& r) { return r.estimate->step_ns; });
   for (std::size_t i = 0; i < report.evaluations.size(); ++i) {
     const Evaluation& evaluation = report.evaluations[i];
-    if (evaluation.deployment.workload.phase != phase) continue;
+    if (evaluation.configuration.workload.phase != phase) continue;
     ++view.evaluations;
     if (!on_front.contains(i) && is_usable(evaluation)) view.others.push_back(&evaluation);
   }
@@ -56,14 +56,14 @@ template <class Field>
 bool varies(const RunReport& report, Phase phase, Field field) {
   std::set<std::int64_t> values;
   for (const Evaluation& e : report.evaluations) {
-    if (e.deployment.workload.phase == phase) values.insert(e.deployment.workload.*field);
+    if (e.configuration.workload.phase == phase) values.insert(e.configuration.workload.*field);
   }
   return values.size() > 1;
 }
 
 bool models_vary(const RunReport& report) {
   return std::ranges::any_of(report.evaluations, [&](const Evaluation& e) {
-    return e.deployment.model != report.evaluations.front().deployment.model;
+    return e.configuration.model != report.evaluations.front().configuration.model;
   });
 }
 
@@ -134,9 +134,9 @@ std::vector<PhaseView> phase_views(const RunReport& report) {
   return views;
 }
 
-std::string deployment_label(const Deployment& deployment, const RunReport& report) {
-  const Workload& work = deployment.workload;
-  std::string out = models_vary(report) ? deployment.model + ' ' : std::string();
+std::string deployment_label(const Configuration& configuration, const RunReport& report) {
+  const Workload& work = configuration.workload;
+  std::string out = models_vary(report) ? configuration.model + ' ' : std::string();
   out += 'b' + std::to_string(work.batch);
   if (varies(report, work.phase, &Workload::new_tokens)) {
     out += " n" + std::to_string(work.new_tokens);
@@ -145,7 +145,7 @@ std::string deployment_label(const Deployment& deployment, const RunReport& repo
   if (varies(report, work.phase, &Workload::routing_skew)) {
     out += " s" + std::to_string(work.routing_skew);
   }
-  return out + ' ' + deployment.precision.name + ' ' + layout_label(deployment.parallel);
+  return out + ' ' + configuration.precision.name + ' ' + layout_label(configuration.parallel);
 }
 
 std::vector<std::pair<std::string, std::string>> strategies(const Estimate& estimate) {

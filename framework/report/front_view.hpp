@@ -36,7 +36,7 @@ std::vector<PhaseView> phase_views(const RunReport& report);
 
 // "b4 bf16 tp2": batch, precision and the axes above 1 ("1 shard" when none is); new tokens and
 // context only where the report has more than one of them.
-std::string deployment_label(const Deployment& deployment, const RunReport& report);
+std::string deployment_label(const Configuration& configuration, const RunReport& report);
 
 // Operator name -> strategy, in the order of the operators.
 std::vector<std::pair<std::string, std::string>> strategies(const Estimate& estimate);

@@ -63,9 +63,9 @@ std::string opening(const RunReport& report) {
 std::string front_caption(const PhaseView& view) {
   std::vector<std::string> dtypes;
   for (const FrontRow& row : view.front) {
-    dtypes.push_back(row.evaluation->deployment.precision.name);
+    dtypes.push_back(row.evaluation->configuration.precision.name);
   }
-  for (const Evaluation* other : view.others) dtypes.push_back(other->deployment.precision.name);
+  for (const Evaluation* other : view.others) dtypes.push_back(other->configuration.precision.name);
   return "<figcaption>" + report::dtype_legend(dtypes) +
          "Filled: on the front. Faint: not on it. Hollow: suspect. Area: memory. Bars: interval of "
          "the latency. Dashed: best throughput at or below a latency; points under it are on the "
@@ -145,7 +145,7 @@ std::string breakdown_details(const FrontRow& row, bool is_open) {
   return std::string("<details") + (is_open ? " open=\"open\"" : "") + "><summary><b>" +
          html_text(row.label) + "</b> " + html_text(facts) +
          "</summary>\n<div class=\"anchor\" id=\"" + row.anchor + "\">" +
-         element("p", row.evaluation->deployment.key()) +
+         element("p", row.evaluation->configuration.key()) +
          "<div class=\"wide-picture\" tabindex=\"0\">" + report::breakdown_chart(row) + "</div>\n" +
          report::table_html(report::breakdown_table(row), "operators of " + row.label) +
          "</div></details>\n";
@@ -188,7 +188,7 @@ std::string refused_configurations(const RunReport& report) {
   std::vector<std::string> lines;
   for (const Evaluation& e : report.evaluations) {
     if (has_latency(e.status)) continue;
-    lines.push_back(e.deployment.key() + ": " + std::string(status_name(e.status)) +
+    lines.push_back(e.configuration.key() + ": " + std::string(status_name(e.status)) +
                     (e.reason.empty() ? "" : ", " + e.reason));
   }
   if (lines.empty()) return {};

@@ -36,7 +36,7 @@ Json finite(Json value) {
 }
 
 Json config_json(const FrontRow& row) {
-  const Deployment& d = row.evaluation->deployment;
+  const Configuration& d = row.evaluation->configuration;
   Json strategy = Json::object();
   for (const auto& [name, how] : report::strategies(*row.estimate)) strategy[name] = how;
   Json out = {{"model", d.model},
@@ -56,7 +56,7 @@ Json config_json(const FrontRow& row) {
 
 Json front_json(const FrontRow& row) {
   const Estimate& e = *row.estimate;
-  Json out = {{"key", row.evaluation->deployment.key()},
+  Json out = {{"key", row.evaluation->configuration.key()},
               {"label", row.label},
               {"config", config_json(row)},
               {"objectives",

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/deployment.hpp"
+#include "core/configuration.hpp"
 #include "core/device.hpp"
 #include "core/json.hpp"
 #include "core/measurement.hpp"

@@ -58,7 +58,7 @@ Json estimate_json(const ServedEstimate& e) {
 }
 
 Json point_json(const ServedReport& r, const ServedPoint& p) {
-  Json out = deployment_json(p.deployment);
+  Json out = deployment_json(p.configuration);
   out["figures"] = estimate_json(p.estimate);
   set_optional(out, "slo_probability", probability(r, p), "no [slo] is stated");
   Json from = Json::object();
@@ -71,7 +71,7 @@ Json point_json(const ServedReport& r, const ServedPoint& p) {
 }
 
 Json missed_json(const MissedPoint& p) {
-  Json out = deployment_json(p.deployment);
+  Json out = deployment_json(p.configuration);
   out["figures"] = estimate_json(p.estimate);
   Json missed = Json::array();
   for (const ServiceViolation& v : p.violations) {

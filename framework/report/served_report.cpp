@@ -57,8 +57,8 @@ Table front_table(const ServedReport& r, std::size_t rows) {
     const auto timed = [](double ns, double low, double high) {
       return TableCell{report::duration_text(ns), {}, range_note(low, high)};
     };
-    out.rows.push_back({{served_label(p.deployment), {}, p.deployment.key()},
-                        {std::to_string(p.deployment.devices()), {}, {}},
+    out.rows.push_back({{served_label(p.configuration), {}, p.configuration.key()},
+                        {std::to_string(p.configuration.devices()), {}, {}},
                         timed(f.ttft_ns, fast.ttft_ns, slow.ttft_ns),
                         timed(f.tpot_ns, fast.tpot_ns, slow.tpot_ns),
                         timed(f.request_ns, fast.request_ns, slow.request_ns),
@@ -108,7 +108,7 @@ std::vector<std::string> counts(const ServedReport& r) {
 }
 
 std::string missed_text(const MissedPoint& point) {
-  std::string out = served_label(point.deployment) + ": ";
+  std::string out = served_label(point.configuration) + ": ";
   for (std::size_t i = 0; i < point.violations.size(); ++i) {
     out += (i > 0 ? "; " : "") + point.violations[i].text();
   }
@@ -233,10 +233,10 @@ std::string served_csv(const ServedReport& r) {
            report::csv_text(from) + ',' + report::csv_text(binding) + "\r\n";
   };
   for (const ServedPoint& p : r.front) {
-    row(p.deployment, p.estimate, probability(r, p), provenance_text(p.provenance), "");
+    row(p.configuration, p.estimate, probability(r, p), provenance_text(p.provenance), "");
   }
   for (const MissedPoint& p : r.nearest) {
-    row(p.deployment, p.estimate, service_level_probability(p.estimate, r.levels), "",
+    row(p.configuration, p.estimate, service_level_probability(p.estimate, r.levels), "",
         p.violations.front().text());
   }
   return out;

@@ -57,7 +57,7 @@ bool is_suspect(const FrontRow& r) {
 constexpr Column<FrontRow> front_columns[] = {
     {"configuration", false, true,
      [](const FrontRow& r) {
-       return TableCell{r.label, r.anchor, r.evaluation->deployment.key()};
+       return TableCell{r.label, r.anchor, r.evaluation->configuration.key()};
      }},
     {"latency", true, true,
      [](const FrontRow& r) { return plain(duration_text(r.estimate->step_ns)); }},

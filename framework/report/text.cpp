@@ -81,7 +81,7 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
   for (const Evaluation* e : view.others) {
     if (!e->standing || e->standing->probability < mentioned_probability) continue;
     out += "  " +
-           line(report::deployment_label(e->deployment, report) +
+           line(report::deployment_label(e->configuration, report) +
                 ": may be on the front too, with probability " +
                 report::percent_text(e->standing->probability)) +
            '\n';

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/expression.hpp"
+#include "expression/expression.hpp"
 #include "verify/front_proof_records.hpp"
 
 namespace halmark::front_proof {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <span>
 
-#include "measure/clock_probe.hpp"
-#include "measure/gbench.hpp"
+#include "measure/probe/clock_probe.hpp"
+#include "measure/sampling/gbench.hpp"
 #include "worker/request_failed.hpp"
 
 namespace halmark::worker {

@@ -8,8 +8,8 @@
 
 #include "core/dtype.hpp"
 #include "host/protocol.hpp"
-#include "measure/interference.hpp"
-#include "measure/peak_kernels.hpp"
+#include "measure/probe/peak_kernels.hpp"
+#include "measure/sampling/interference.hpp"
 #include "worker/host_memory.hpp"
 
 namespace halmark::worker {

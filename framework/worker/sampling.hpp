@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "measure/gbench.hpp"
-#include "measure/interference.hpp"
+#include "measure/sampling/gbench.hpp"
+#include "measure/sampling/interference.hpp"
 #include "worker/machine_probes.hpp"
 #include "worker/staged_kernel.hpp"
 #include "worker/timed_step.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "measure/interference.hpp"
+#include "measure/sampling/interference.hpp"
 #include "worker/machine_probes.hpp"
 #include "worker/staged_kernel.hpp"
 #include "worker/timed_step.hpp"

@@ -9,7 +9,7 @@
 
 #include "host/plugin.hpp"
 #include "host/transport.hpp"
-#include "measure/clock_source.hpp"
+#include "measure/sampling/clock_source.hpp"
 #include "worker/host_memory.hpp"
 #include "worker/machine_probes.hpp"
 #include "worker/sequence.hpp"

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "kernels/inputs.hpp"
-#include "measure/staged_inputs.hpp"
+#include "kernels/staged_inputs.hpp"
 #include "worker/kernel_choice.hpp"
 #include "worker/request_failed.hpp"
 

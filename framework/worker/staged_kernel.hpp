@@ -10,7 +10,7 @@
 #include "host/protocol.hpp"
 #include "host/shared_memory.hpp"
 #include "kernels/contract.hpp"
-#include "measure/clock_source.hpp"
+#include "measure/sampling/clock_source.hpp"
 #include "worker/host_memory.hpp"
 #include "worker/operand_buffer.hpp"
 

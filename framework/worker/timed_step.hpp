@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "host/barrier.hpp"
-#include "measure/gbench.hpp"
+#include "measure/sampling/gbench.hpp"
 #include "worker/staged_kernel.hpp"
 
 namespace halmark::worker {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "search/pareto.hpp"
-#include "search/sobol_sequence.hpp"
-#include "search/variation.hpp"
+#include "search/pareto/pareto.hpp"
+#include "search/samplers/sobol_sequence.hpp"
+#include "search/samplers/variation.hpp"
 
 namespace halmark {
 namespace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <array>
 
-#include "search/improvement.hpp"
 #include "search/proposer.hpp"
-#include "search/selection.hpp"
+#include "search/samplers/selection.hpp"
+#include "search/surrogate/improvement.hpp"
 
 namespace halmark {
 namespace {

@@ -1,8 +1,8 @@
 // Gaussian processes and expected hypervolume improvement: the fewest trials, where a trial costs
 // more than the milliseconds that a proposal takes.
 #include "search/proposer.hpp"
-#include "search/sobol_sequence.hpp"
-#include "search/surrogate.hpp"
+#include "search/samplers/sobol_sequence.hpp"
+#include "search/surrogate/surrogate.hpp"
 
 namespace halmark {
 namespace {

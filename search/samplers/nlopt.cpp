@@ -4,10 +4,10 @@
 // nearest new neighbour is.
 #include <algorithm>
 
-#include "search/minimise.hpp"
 #include "search/proposer.hpp"
-#include "search/sobol_sequence.hpp"
-#include "search/surrogate.hpp"
+#include "search/samplers/sobol_sequence.hpp"
+#include "search/surrogate/minimise.hpp"
+#include "search/surrogate/surrogate.hpp"
 
 namespace halmark {
 namespace {

@@ -6,10 +6,10 @@
 #include <array>
 #include <limits>
 
-#include "search/pareto.hpp"
+#include "search/pareto/pareto.hpp"
 #include "search/proposer.hpp"
-#include "search/sobol_sequence.hpp"
-#include "search/variation.hpp"
+#include "search/samplers/sobol_sequence.hpp"
+#include "search/samplers/variation.hpp"
 
 namespace halmark {
 namespace {

@@ -6,8 +6,8 @@
 #include <unordered_set>
 
 #include "search/proposer.hpp"
-#include "search/selection.hpp"
-#include "search/sobol_sequence.hpp"
+#include "search/samplers/selection.hpp"
+#include "search/samplers/sobol_sequence.hpp"
 
 namespace halmark {
 namespace {

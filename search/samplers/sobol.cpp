@@ -1,7 +1,7 @@
 // Quasi-random: Sobol points mapped to valid points by rank, not by rejection. Fills wide spaces
 // evenly; the start of every sampler that learns.
 #include "search/proposer.hpp"
-#include "search/sobol_sequence.hpp"
+#include "search/samplers/sobol_sequence.hpp"
 
 namespace halmark {
 namespace {

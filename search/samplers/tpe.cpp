@@ -4,10 +4,10 @@
 // parameters.
 #include <algorithm>
 
-#include "search/failure_model.hpp"
-#include "search/parzen.hpp"
-#include "search/selection.hpp"
-#include "search/sobol_sequence.hpp"
+#include "search/samplers/selection.hpp"
+#include "search/samplers/sobol_sequence.hpp"
+#include "search/surrogate/failure_model.hpp"
+#include "search/surrogate/parzen.hpp"
 
 namespace halmark {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/statistics.hpp"
 #include "figures.hpp"
 #include "kernels/contract.hpp"
-#include "measure/campaign.hpp"
+#include "measure/campaign/campaign.hpp"
 
 namespace halmark::bench {
 namespace {

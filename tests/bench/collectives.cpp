@@ -13,7 +13,7 @@
 #include "host/group.hpp"
 #include "host/machine.hpp"
 #include "kernels/collective.hpp"
-#include "measure/shard_sampling.hpp"
+#include "measure/campaign/shard_sampling.hpp"
 
 namespace halmark::bench {
 namespace {

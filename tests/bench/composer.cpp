@@ -8,7 +8,7 @@
 #include "child.hpp"
 #include "core/error.hpp"
 #include "figures.hpp"
-#include "model/composer.hpp"
+#include "model/pricing/composer.hpp"
 #include "rate.hpp"
 
 namespace halmark::bench {
@@ -63,7 +63,7 @@ void require_equal(const Composer& composer, const CompiledDeployment& compiled,
       std::abs(priced->step_ns / composed.estimate->step_ns - 1) > 1e-12 ||
       std::abs(priced->tokens_per_s / composed.estimate->tokens_per_s - 1) > 1e-12) {
     throw Error(ExitCode::incorrect,
-                "price and Composer::compose disagree on " + composed.deployment.key());
+                "price and Composer::compose disagree on " + composed.configuration.key());
   }
 }
 
@@ -88,11 +88,11 @@ Compiled compile_all(const ModelSpec& spec) {
                                                             {.tp = 4, .pp = 2},
                                                             {.tp = 2, .pp = 4}}) {
         if (out.deployments.size() == wanted) return out;
-        const Deployment deployment{spec.id, parallel, precision, workload};
+        const Configuration configuration{spec.id, parallel, precision, workload};
         const double begin_ns = monotonic_ns();
-        auto built = build_graph(spec, deployment);
+        auto built = build_graph(spec, configuration);
         if (std::holds_alternative<Refusal>(built)) continue;
-        if (!keys.insert(deployment.key()).second) continue;
+        if (!keys.insert(configuration.key()).second) continue;
         const Composer composer(std::get<OperatorGraph>(std::move(built)),
                                 {.backend = "cpu", .ring_bytes = 256 << 20}, {});
         out.deployments.push_back(composer.compile(out.table));
@@ -115,8 +115,8 @@ void measure(Figures& figures) {
   }
   double sum = 0;  // used below, so that no pricing can be left out
   const double pass_s = seconds_per_call("price", [&] {
-    for (const CompiledDeployment& deployment : compiled.deployments) {
-      sum += price(deployment, times)->step_ns;
+    for (const CompiledDeployment& configuration : compiled.deployments) {
+      sum += price(configuration, times)->step_ns;
     }
   });
   if (!(sum > 0)) throw Error(ExitCode::incorrect, "deployments were priced at nothing");

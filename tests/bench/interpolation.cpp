@@ -10,8 +10,8 @@
 
 #include "core/error.hpp"
 #include "figures.hpp"
-#include "import/kernel_table.hpp"
-#include "model/interpolation.hpp"
+#include "latency/imported/kernel_table.hpp"
+#include "latency/interpolation.hpp"
 #include "plan/device_file.hpp"
 
 namespace halmark::bench {

@@ -6,7 +6,7 @@
 #include "figures.hpp"
 #include "journal/store.hpp"
 #include "rate.hpp"
-#include "search/pareto.hpp"
+#include "search/pareto/pareto.hpp"
 
 namespace halmark::bench {
 namespace {

@@ -10,11 +10,11 @@
 
 #include "core/error.hpp"
 #include "figures.hpp"
-#include "model/cluster_roofline.hpp"
-#include "model/serving_pricer.hpp"
-#include "model/serving_space.hpp"
+#include "model/serving/serving_pricer.hpp"
+#include "model/serving/serving_space.hpp"
 #include "plan/device_file.hpp"
-#include "search/pareto.hpp"
+#include "roofline/cluster.hpp"
+#include "search/pareto/pareto.hpp"
 
 namespace halmark::bench {
 namespace {

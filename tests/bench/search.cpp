@@ -16,7 +16,7 @@
 #include "core/statistics.hpp"
 #include "figures.hpp"
 #include "problem.hpp"
-#include "search/certificate.hpp"
+#include "search/certify/certificate.hpp"
 
 namespace halmark::bench {
 namespace {

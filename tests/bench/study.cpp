@@ -4,9 +4,9 @@
 #include "child.hpp"
 #include "core/error.hpp"
 #include "figures.hpp"
-#include "journal/study.hpp"
-#include "search/study.hpp"
-#include "search/study_front.hpp"
+#include "framework/study/front.hpp"
+#include "framework/study/study.hpp"
+#include "study/storage/open.hpp"
 
 namespace halmark::bench {
 namespace {

@@ -1,5 +1,5 @@
 // Reading large torch-profiler traces: a real one, repeated with later time stamps.
-#include "trace/attribution.hpp"
+#include "profile/trace/attribution.hpp"
 
 #include <sys/resource.h>
 

@@ -1,6 +1,6 @@
 #include "check.hpp"
 
-#include "measure/correctness.hpp"
+#include "measure/campaign/gate/correctness.hpp"
 #include "session.hpp"
 
 namespace halmark::conformance {

@@ -3,9 +3,9 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
-#include "model/kernel_account.hpp"
-#include "model/memory.hpp"
+#include "model/pricing/memory.hpp"
 #include "plan/device_lint.hpp"
+#include "profile/kernels/kernel_account.hpp"
 #include "survive.hpp"
 
 namespace halmark::fuzz {

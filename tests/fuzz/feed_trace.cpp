@@ -1,9 +1,9 @@
 // Traces: read, attributed, and compared with a small model. Where simdjson and zlib are there.
 #include "feed.hpp"
-#include "model/model_spec.hpp"
+#include "model/spec/model_spec.hpp"
+#include "profile/trace/attribution.hpp"
+#include "profile/trace/comparison.hpp"
 #include "survive.hpp"
-#include "trace/attribution.hpp"
-#include "trace/comparison.hpp"
 
 namespace halmark::fuzz {
 namespace {

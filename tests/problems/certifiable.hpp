@@ -2,7 +2,7 @@
 #pragma once
 
 #include "problem.hpp"
-#include "search/certify.hpp"
+#include "search/certify/certify.hpp"
 
 namespace halmark::problems {
 

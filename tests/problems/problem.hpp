@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "search/pareto.hpp"
+#include "search/pareto/pareto.hpp"
 #include "search/sampler.hpp"
 
 namespace halmark::problems {

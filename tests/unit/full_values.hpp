@@ -1,7 +1,7 @@
 // Core values with every field set to something that differs from its default.
 #pragma once
 
-#include "core/deployment.hpp"
+#include "core/configuration.hpp"
 #include "core/measurement.hpp"
 
 namespace halmark::test {
@@ -56,7 +56,7 @@ inline Measurement full_measurement() {
   return m;
 }
 
-inline Deployment full_deployment() {
+inline Configuration full_deployment() {
   return {.model = "qwen3-0.6b",
           .parallel = {.dp = 2, .tp = 3, .pp = 4, .ep = 5},
           .precision = {.name = "int8",
@@ -104,7 +104,7 @@ inline Estimate full_estimate() {
 }
 
 inline Evaluation full_evaluation() {
-  return {.deployment = full_deployment(),
+  return {.configuration = full_deployment(),
           .status = Status::suspect,
           .reason = "noisy",
           .estimate = full_estimate(),

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/family.hpp"
+#include "model/families/family.hpp"
 
 namespace halmark::decoder {
 

@@ -3,7 +3,7 @@
 // come from and how it is split.
 #pragma once
 
-#include "model/family.hpp"
+#include "model/families/family.hpp"
 
 namespace halmark::indexer {
 

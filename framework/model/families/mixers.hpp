@@ -2,8 +2,8 @@
 // leaves a partial sum per tensor-parallel rank.
 #pragma once
 
-#include "model/graph_builder.hpp"
-#include "model/model_spec.hpp"
+#include "model/graph/builder.hpp"
+#include "model/spec/model_spec.hpp"
 
 namespace halmark::mixers {
 

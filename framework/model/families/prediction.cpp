@@ -47,11 +47,11 @@ std::int64_t read_modules(const ConfigReader& config) {
   return 0;
 }
 
-std::optional<Refusal> check(const ModelSpec& spec, const Deployment& deployment,
+std::optional<Refusal> check(const ModelSpec& spec, const Configuration& configuration,
                              const Speculation& speculation) {
   constexpr std::int64_t drafted_max = 64;
   const std::int64_t drafted = speculation.drafted;
-  const Workload& w = deployment.workload;
+  const Workload& w = configuration.workload;
   if (drafted == 0) return std::nullopt;
   if (drafted < 0 || drafted > drafted_max) {
     return Refusal{"drafted_out_of_range", "drafted tokens " + std::to_string(drafted) +
@@ -88,7 +88,7 @@ double expected_tokens_per_step(std::int64_t drafted, double acceptance) {
 std::int64_t prediction_parameters(const ModelSpec& spec) {
   if (spec.prediction_modules == 0) return 0;
   const Precision bf16 = {"bf16", Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16};
-  const Deployment smallest = {spec.id, {}, bf16, {Phase::decode, 1, 1, 2}};
+  const Configuration smallest = {spec.id, {}, bf16, {Phase::decode, 1, 1, 2}};
   const auto built = build_graph(spec, smallest, Speculation{1});
   const auto* graph = std::get_if<OperatorGraph>(&built);
   return graph != nullptr ? graph->totals.prediction_parameters : 0;

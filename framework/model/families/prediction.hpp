@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "model/family.hpp"
-#include "model/graph.hpp"
+#include "model/families/family.hpp"
+#include "model/graph/graph.hpp"
 
 namespace halmark::prediction {
 
@@ -18,7 +18,7 @@ void emit(const ModelSpec& spec, GraphBuilder& builder,
           void (*layer)(const ModelSpec& spec, GraphBuilder& builder));
 
 // Why a step cannot draft so many tokens; nothing where it can.
-std::optional<Refusal> check(const ModelSpec& spec, const Deployment& deployment,
+std::optional<Refusal> check(const ModelSpec& spec, const Configuration& configuration,
                              const Speculation& speculation);
 
 // Modules that the configuration states; 0 for none.

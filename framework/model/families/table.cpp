@@ -1,7 +1,7 @@
 // The family table: one line per family.
 #include <algorithm>
 
-#include "model/family.hpp"
+#include "model/families/family.hpp"
 
 namespace halmark {
 

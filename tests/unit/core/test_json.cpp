@@ -139,8 +139,8 @@ TEST(JsonValues, an_evaluation_reads_back_whole) {
   const Evaluation e = test::full_evaluation();
   const Evaluation back = round_trip(e);
   EXPECT_EQ(dump_json(Json(back)), dump_json(Json(e)));
-  EXPECT_EQ(back.deployment, e.deployment);
-  EXPECT_EQ(back.deployment.key(), e.deployment.key());
+  EXPECT_EQ(back.configuration, e.configuration);
+  EXPECT_EQ(back.configuration.key(), e.configuration.key());
   EXPECT_EQ(back.estimate->step_ns, e.estimate->step_ns);
   EXPECT_EQ(back.estimate->memory_bytes_total, e.estimate->memory_bytes_total);
   EXPECT_EQ(back.estimate->provenance, Provenance::interpolated);
@@ -150,7 +150,7 @@ TEST(JsonValues, an_evaluation_reads_back_whole) {
 }
 
 TEST(JsonValues, a_refused_evaluation_has_nulls_and_its_reason) {
-  const Evaluation e{.deployment = test::full_deployment(),
+  const Evaluation e{.configuration = test::full_deployment(),
                      .status = Status::refused,
                      .reason = "tp 3 does not divide 16 heads"};
   const Json json = e;

@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include "model/graph.hpp"
+#include "model/graph/graph.hpp"
 
 namespace halmark::model_test {
 
@@ -44,18 +44,18 @@ inline Precision fp8() {
   return {"fp8", Dtype::f8_e4m3fn, Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16};
 }
 
-inline Deployment decode(std::int64_t batch, std::int64_t context, Parallel parallel = {},
-                         Precision precision = bf16()) {
+inline Configuration decode(std::int64_t batch, std::int64_t context, Parallel parallel = {},
+                            Precision precision = bf16()) {
   return {"m", parallel, precision, {Phase::decode, batch, 1, context}};
 }
-inline Deployment prefill(std::int64_t batch, std::int64_t new_tokens, std::int64_t context,
-                          Parallel parallel = {}, Precision precision = bf16()) {
+inline Configuration prefill(std::int64_t batch, std::int64_t new_tokens, std::int64_t context,
+                             Parallel parallel = {}, Precision precision = bf16()) {
   return {"m", parallel, precision, {Phase::prefill, batch, new_tokens, context}};
 }
 
 // Throws when the deployment is refused: the test then fails with the reason.
-inline OperatorGraph graph_of(const ModelSpec& spec, const Deployment& deployment) {
-  auto built = build_graph(spec, deployment);
+inline OperatorGraph graph_of(const ModelSpec& spec, const Configuration& configuration) {
+  auto built = build_graph(spec, configuration);
   if (const auto* refusal = std::get_if<Refusal>(&built)) {
     throw std::runtime_error(refusal->reason + ": " + refusal->text);
   }

@@ -70,13 +70,14 @@ Evaluation evaluation(Phase phase, std::int64_t batch, const NamedPrecision& pre
                       const Parallel& parallel, int index) {
   Evaluation out;
   const Dtype dtype = precision.dtype;
-  out.deployment = {.model = "qwen3-0.6b",
-                    .parallel = parallel,
-                    .precision = {precision.name, dtype, dtype, Dtype::f32, Dtype::f32, Dtype::f32},
-                    .workload = {.phase = phase,
-                                 .batch = batch,
-                                 .new_tokens = phase == Phase::decode ? 1 : 512,
-                                 .context = phase == Phase::decode ? 1024 : 512}};
+  out.configuration = {
+      .model = "qwen3-0.6b",
+      .parallel = parallel,
+      .precision = {precision.name, dtype, dtype, Dtype::f32, Dtype::f32, Dtype::f32},
+      .workload = {.phase = phase,
+                   .batch = batch,
+                   .new_tokens = phase == Phase::decode ? 1 : 512,
+                   .context = phase == Phase::decode ? 1024 : 512}};
   const double tokens = static_cast<double>(batch) * (phase == Phase::decode ? 1 : 512);
   const double weight_bytes = 0.6e9 * precision.bytes_per_weight;
   const double split = parallel.tp > 1 ? 1.72 : parallel.pp > 1 ? 1.05 : 1;
@@ -132,9 +133,9 @@ void add_front(RunReport& report, std::size_t per_phase) {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < report.evaluations.size(); ++i) {
       const Evaluation& e = report.evaluations[i];
-      if (e.deployment.workload.phase != phase || !e.estimate) continue;
+      if (e.configuration.workload.phase != phase || !e.estimate) continue;
       const bool is_dominated = std::ranges::any_of(report.evaluations, [&](const Evaluation& o) {
-        return o.estimate && o.deployment.workload.phase == phase &&
+        return o.estimate && o.configuration.workload.phase == phase &&
                dominates(*o.estimate, *e.estimate);
       });
       if (!is_dominated) found.push_back(i);
@@ -156,7 +157,7 @@ void add_validations(RunReport& report) {
     const double measured = predicted * (1 + 0.05 * wobble(++index));
     e.measured_ns = measured;
     e.measured_interval_ns = Interval{measured * 0.99, measured * 1.02};
-    ValidationRow row{.deployment_key = e.deployment.key(),
+    ValidationRow row{.deployment_key = e.configuration.key(),
                       .predicted_ns = predicted,
                       .measured_ns = measured,
                       .predicted_interval_ns = {e.estimate->low_ns, e.estimate->high_ns},

@@ -11,7 +11,7 @@ constexpr std::array all{Objective::latency, Objective::throughput, Objective::m
 
 Evaluation evaluation(Phase phase, double step_ns, double tokens_per_s, std::int64_t bytes) {
   Evaluation out;
-  out.deployment.workload.phase = phase;
+  out.configuration.workload.phase = phase;
   out.estimate = Estimate{};
   out.estimate->step_ns = step_ns;
   out.estimate->tokens_per_s = tokens_per_s;

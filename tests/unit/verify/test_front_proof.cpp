@@ -11,7 +11,7 @@
 #include "certifiable.hpp"
 #include "core/digest.hpp"
 #include "core/json.hpp"
-#include "search/proof.hpp"
+#include "search/certify/proof.hpp"
 #include "tests/unit/journal/journal_fixture.hpp"
 
 namespace halmark {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "measure/clock_probe.hpp"
-#include "measure/cpu_features.hpp"
-#include "measure/peak_kernels.hpp"
+#include "measure/probe/clock_probe.hpp"
+#include "measure/probe/cpu_features.hpp"
+#include "measure/probe/peak_kernels.hpp"
 
 namespace halmark {
 namespace {

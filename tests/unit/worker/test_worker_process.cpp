@@ -13,7 +13,7 @@
 #include "host/worker_client.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"
-#include "measure/interference.hpp"
+#include "measure/sampling/interference.hpp"
 
 namespace halmark {
 namespace {

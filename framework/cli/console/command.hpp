@@ -1,0 +1,52 @@
+// What every command shares: global options, its result, and the table of commands.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/console/option_set.hpp"
+#include "core/error.hpp"
+#include "core/json.hpp"
+
+namespace halmark::cli {
+
+struct GlobalOptions {
+  bool json = false;
+  bool quiet = false;
+  std::string color = "auto";        // auto, always, never
+  std::string progress = "auto";     // auto, json, never
+  std::string db;                    // empty = under the XDG state folder
+  std::vector<std::string> plugins;  // --plugin FILE|DIR, searched first
+};
+
+// Stable codes; shown once per code and subject, suppressible in a later version by the plan.
+struct Warning {
+  std::string code, subject, text, remedy;
+};
+
+// What a command hands back. main prints `text` on stdout, or the envelope around `data`.
+struct CommandResult {
+  ExitCode exit_code = ExitCode::ok;
+  Json data = Json::object();
+  std::string text;
+  std::vector<Warning> warnings;
+};
+
+using Action = std::function<CommandResult(const GlobalOptions&)>;
+
+// One line per command in commands.cpp. `add` declares the options and returns what to do.
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int schema_version;
+  Action (*add)(OptionSet& app);
+};
+std::span<const Command> commands();
+
+// One envelope with a trailing newline, keys in a fixed order.
+std::string envelope(const Command& command, const CommandResult& result, const Error* error);
+
+}  // namespace halmark::cli

@@ -1,0 +1,63 @@
+#include "cli/console/command.hpp"
+#include "core/version.hpp"
+
+namespace halmark::cli {
+namespace {
+
+std::string_view status_of(ExitCode code) {
+  switch (code) {
+    case ExitCode::ok:
+      return "ok";
+    case ExitCode::error:
+      return "error";
+    case ExitCode::refused:
+      return "refused";
+    case ExitCode::gate_failed:
+      return "gate_failed";
+    case ExitCode::partial:
+      return "partial";
+    case ExitCode::unfit:
+      return "unfit";
+    case ExitCode::incorrect:
+      return "incorrect";
+    case ExitCode::interrupted:
+    case ExitCode::terminated:
+      return "interrupted";
+  }
+  return "error";
+}
+
+Json warning_json(const Warning& warning) {
+  return {{"code", warning.code},
+          {"subject", warning.subject},
+          {"text", warning.text},
+          {"remedy", warning.remedy}};
+}
+
+Json error_json(const Error& error) {
+  return {{"code", std::string(status_of(error.exit_code()))},
+          {"text", printable(error.what())},
+          {"where", error.where().empty() ? Json(nullptr) : Json(printable(error.where()))},
+          {"remedy", error.remedy().empty() ? Json(nullptr) : Json(printable(error.remedy()))}};
+}
+
+}  // namespace
+
+std::string envelope(const Command& command, const CommandResult& result, const Error* error) {
+  Json warnings = Json::array();
+  for (const Warning& warning : result.warnings) warnings.push_back(warning_json(warning));
+  const ExitCode code = error != nullptr ? error->exit_code() : result.exit_code;
+  const Json out = {
+      {"schema", "halmark." + std::string(command.name)},
+      {"version", command.schema_version},
+      {"tool", {{"name", "halmark"}, {"version", tool_version}, {"build", tool_build}}},
+      {"status", std::string(status_of(code))},
+      {"exit_code", static_cast<int>(code)},
+      {"data", error != nullptr ? Json::object() : result.data},
+      {"error", error != nullptr ? error_json(*error) : Json(nullptr)},
+      {"warnings", warnings},
+  };
+  return dump_json(out, 2) + '\n';
+}
+
+}  // namespace halmark::cli

@@ -1,0 +1,121 @@
+#include "cli/console/facts.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "plan/device_file.hpp"
+#include "plan/sweep.hpp"
+
+namespace halmark::cli {
+
+Device known_device(const std::string& id) {
+  if (id.ends_with(".toml")) return read_device(id);
+  const auto folders = config_dirs("devices");
+  if (auto device = find_device(id, folders)) return *std::move(device);
+  std::vector<std::string> names;
+  for (const Device& device : known_devices(folders)) {
+    names.push_back(device.id);
+    names.insert(names.end(), device.aliases.begin(), device.aliases.end());
+  }
+  const std::vector<std::string> close = nearest(id, names);
+  throw refused("unknown_device: '" + id + "'", {},
+                close.empty() ? "halmark devices --known lists them, or name a device file (*.toml)"
+                              : suggestion(id, names));
+}
+
+std::optional<Device> measured_device(const std::string& fingerprint) {
+  const std::filesystem::path path = measured_device_path(fingerprint);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  return read_device(path.string());
+}
+
+namespace {
+
+std::int64_t imbalance_ppm(const std::string& text) {
+  if (text == "balanced") return Workload::balanced_ppm;
+  if (text == "uniform") return 0;
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (error != std::errc() || end != text.data() + text.size() || !(factor >= 1) || factor > 1e6) {
+    throw refused("--expert-imbalance is '" + printable(text) + "'", {},
+                  "balanced, uniform or a factor from 1 on");
+  }
+  return std::llround(factor * 1e6);
+}
+
+}  // namespace
+
+void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
+  app.add_option("--phase", options.phase, "prefill, decode or training");
+  app.add_option("--batch", options.batch, "Sequences in flight over the whole deployment");
+  app.add_option("--new-tokens", options.new_tokens,
+                 "New tokens a sequence (prefill and training; default 512)");
+  app.add_option("--context", options.context, "Keys that the last query sees (default 1024)");
+  app.add_option("--tp", options.tp, "Tensor parallel ranks");
+  app.add_option("--pp", options.pp, "Pipeline stages");
+  app.add_option("--dp", options.dp, "Data parallel replicas");
+  app.add_option("--ep", options.ep, "Expert parallel ranks");
+  app.add_option("--routing-skew", options.routing_skew,
+                 "Uneven use of experts: 100 x exponent of the power law over their loads")
+      ->check(within(0, 1000));
+  app.add_option("--expert-imbalance", options.expert_imbalance,
+                 "Load of the fullest expert rank: balanced, uniform (what uniform routing gives) "
+                 "or a factor");
+  app.add_option(
+      "--dtype", options.dtype,
+      "f32, bf16, int8 (quantised linear layers), mxfp4 or nvfp4 (where the checkpoint is "
+      "packed so) or a dtype");
+}
+
+Precision precision_from(const std::string& text, bool has_bf16) {
+  const std::vector<std::string> names = known_precisions();
+  // Packed weights; the model's configuration says what they are packed in.
+  const bool is_packed_format = text == "mxfp4" || text == "nvfp4";
+  const auto dtype = is_packed_format ? Dtype::f4_e2m1 : parse_dtype(text);
+  const std::string exact = dtype ? std::string(dtype_name(*dtype)) : text;
+  const std::string name = exact == "s8" ? "int8" : exact;
+  if (std::ranges::find(names, name) != names.end()) return precision_named(name, has_bf16);
+  if (!dtype) {
+    std::vector<std::string> all = names;
+    for (const Dtype d : all_dtypes()) {
+      if (std::ranges::find(names, dtype_name(d)) == names.end()) all.emplace_back(dtype_name(d));
+    }
+    throw refused("unknown dtype '" + text + "'", {}, suggestion(text, all));
+  }
+  const bool is_narrow = dtype_bits(*dtype) <= 8;
+  const Dtype rest = is_narrow ? Dtype::bf16 : *dtype;
+  return {.name = is_packed_format ? text : exact,
+          .linear = *dtype,
+          .head = rest,
+          .attention = rest,
+          .kv_cache = rest,
+          .activation = rest};
+}
+
+Configuration deployment_from(const DeploymentOptions& options, const std::string& model) {
+  const auto phase = parse_phase(options.phase);
+  if (!phase) {
+    throw refused("unknown phase '" + options.phase + "'", {},
+                  suggestion(options.phase, {"prefill", "decode", "training"}));
+  }
+  Workload workload{.phase = *phase, .batch = options.batch};
+  if (*phase == Phase::decode) {
+    workload.new_tokens = options.new_tokens != 0 ? options.new_tokens : 1;
+    workload.context = options.context != 0 ? options.context : 1024;
+  } else {
+    workload.new_tokens = options.new_tokens != 0 ? options.new_tokens
+                          : options.context != 0  ? options.context
+                                                  : 512;
+    workload.context = options.context != 0 ? options.context : workload.new_tokens;
+  }
+  workload.routing_skew = options.routing_skew;
+  workload.expert_imbalance_ppm = imbalance_ppm(options.expert_imbalance);
+  return {.model = model,
+          .parallel = {options.dp, options.tp, options.pp, options.ep},
+          .precision = precision_from(options.dtype, true),
+          .workload = workload};
+}
+
+}  // namespace halmark::cli

@@ -1,0 +1,84 @@
+#include "cli/console/option_set.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+
+namespace halmark::cli {
+
+Option Option::required() {
+  option_->required();
+  return *this;
+}
+Option Option::delimiter(char separator) {
+  option_->delimiter(separator);
+  return *this;
+}
+Option Option::expected(int low, int high) {
+  option_->expected(low, high);
+  return *this;
+}
+Option Option::default_str(const std::string& text) {
+  option_->default_str(text);
+  return *this;
+}
+Option Option::excludes(const std::string& other) {
+  option_->excludes(other);
+  return *this;
+}
+Option Option::allow_extra_args(bool allowed) {
+  option_->allow_extra_args(allowed);
+  return *this;
+}
+Option Option::type_name(const std::string& text) {
+  option_->type_name(text);
+  return *this;
+}
+bool Option::is_given() const { return option_->count() > 0; }
+Option Option::check(const Within& range) {
+  if (range.is_whole) {
+    option_->check(CLI::Range(static_cast<int>(range.low), static_cast<int>(range.high)));
+  } else {
+    option_->check(CLI::Range(range.low, range.high));
+  }
+  return *this;
+}
+Option Option::check(const OneOf& words) {
+  option_->check(CLI::IsMember(words.words));
+  return *this;
+}
+
+template <class T>
+Option OptionSet::add_option(const std::string& names, T& target, const std::string& description) {
+  return Option(app_.add_option(names, target, description));
+}
+Option OptionSet::add_flag(const std::string& names, bool& target, const std::string& description) {
+  return Option(app_.add_flag(names, target, description));
+}
+
+bool OptionSet::is_given(const std::string& name) const { return app_.count(name) > 0; }
+
+OptionSet OptionSet::add_subcommand(const std::string& name, const std::string& summary) {
+  app_.require_subcommand(1);
+  CLI::App* sub = app_.add_subcommand(name, summary);
+  sub->fallthrough();
+  return OptionSet(*sub);
+}
+bool OptionSet::is_chosen() const { return app_.parsed(); }
+
+#define HALMARK_OPTION_TYPE(T) \
+  template Option OptionSet::add_option<T>(const std::string&, T&, const std::string&)
+HALMARK_OPTION_TYPE(std::string);
+HALMARK_OPTION_TYPE(int);
+HALMARK_OPTION_TYPE(double);
+HALMARK_OPTION_TYPE(std::int64_t);
+HALMARK_OPTION_TYPE(std::uint64_t);
+HALMARK_OPTION_TYPE(std::vector<std::string>);
+HALMARK_OPTION_TYPE(std::optional<std::string>);
+HALMARK_OPTION_TYPE(std::optional<int>);
+HALMARK_OPTION_TYPE(std::optional<double>);
+HALMARK_OPTION_TYPE(std::optional<std::int64_t>);
+HALMARK_OPTION_TYPE(std::optional<std::uint64_t>);
+#undef HALMARK_OPTION_TYPE
+
+}  // namespace halmark::cli

@@ -1,0 +1,86 @@
+#include "cli/console/paths.hpp"
+
+#include <cstdlib>
+#include <system_error>
+
+namespace halmark::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path xdg(const char* variable, const char* fallback) {
+  if (const char* value = std::getenv(variable); value != nullptr && *value == '/') {
+    return fs::path(value) / "halmark";
+  }
+  const char* home = std::getenv("HOME");
+  return fs::path(home != nullptr && *home != '\0' ? home : "/tmp") / fallback / "halmark";
+}
+
+fs::path created(const fs::path& folder) {
+  std::error_code code;
+  fs::create_directories(folder, code);
+  if (code) {
+    throw Error(ExitCode::error, "cannot create the folder: " + code.message(), folder.string());
+  }
+  return folder;
+}
+
+}  // namespace
+
+fs::path program_path() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored);
+}
+
+std::vector<fs::path> config_dirs(std::string_view kind) {
+  std::vector<fs::path> out;
+  if (const char* path = std::getenv("HALMARK_CONFIG_PATH")) {
+    std::string_view rest(path);
+    while (!rest.empty()) {
+      const std::size_t colon = rest.find(':');
+      if (colon != 0) out.push_back(fs::path(rest.substr(0, colon)) / kind);
+      if (colon == std::string_view::npos) break;
+      rest.remove_prefix(colon + 1);
+    }
+  }
+  const fs::path prefix = program_path().parent_path().parent_path();
+  std::error_code ignored;
+  for (const fs::path& root :
+       {prefix / "share/halmark/configs", fs::path(HALMARK_SOURCE_CONFIGS)}) {
+    if (fs::is_directory(root / kind, ignored)) {
+      out.push_back(root / kind);
+      break;
+    }
+  }
+  return out;
+}
+
+fs::path installation_prefix() {
+  const fs::path prefix = program_path().parent_path().parent_path();
+  std::error_code ignored;
+  return fs::exists(prefix / "include/halmark/halmark_plugin.h", ignored) ? prefix : fs::path();
+}
+
+fs::path plugin_template_dir() {
+  const fs::path installed =
+      program_path().parent_path().parent_path() / "share/halmark/plugin_template";
+  std::error_code ignored;
+  for (const fs::path& folder : {installed, fs::path(HALMARK_SOURCE_PLUGIN_TEMPLATE)}) {
+    if (fs::is_directory(folder, ignored)) return folder;
+  }
+  throw unfit("the template of a plugin is not installed: " + installed.string(),
+              "install halmark anew: cmake --install");
+}
+
+std::string database_path(const GlobalOptions& options) {
+  if (!options.db.empty()) return options.db;
+  return (xdg("XDG_STATE_HOME", ".local/state") / "halmark.db").string();
+}
+
+fs::path cache_dir() { return created(xdg("XDG_CACHE_HOME", ".cache")); }
+
+fs::path measured_device_path(std::string_view fingerprint) {
+  return xdg("XDG_STATE_HOME", ".local/state") / "devices" / (std::string(fingerprint) + ".toml");
+}
+
+}  // namespace halmark::cli

@@ -1,0 +1,25 @@
+// Where things are: configs beside the program, the database and device files under XDG folders.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "cli/console/command.hpp"
+
+namespace halmark::cli {
+
+std::filesystem::path program_path();
+// <prefix>/share/halmark/configs when installed, the source tree's configs from a build tree, with
+// HALMARK_CONFIG_PATH (colon-separated) searched first.
+std::vector<std::filesystem::path> config_dirs(std::string_view kind);  // "models", "devices"
+// The prefix of an installed halmark; empty when the program runs from a build tree.
+std::filesystem::path installation_prefix();
+// What `new-plugin` copies. Throws Error (exit 5) where neither an installation nor the source tree
+// has it.
+std::filesystem::path plugin_template_dir();
+std::string database_path(const GlobalOptions& options);  // a writer creates its folder
+std::filesystem::path cache_dir();                        // created
+// The file that `peaks` writes for this machine.
+std::filesystem::path measured_device_path(std::string_view fingerprint);
+
+}  // namespace halmark::cli

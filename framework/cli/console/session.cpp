@@ -1,0 +1,103 @@
+#include "cli/console/session.hpp"
+
+#include <algorithm>
+
+#include "host/partition.hpp"
+#include "plan/device_file.hpp"
+
+namespace halmark::cli {
+namespace {
+
+std::optional<Device> datasheet_of(const Machine& machine) {
+  for (const Device& device : known_devices(config_dirs("devices"))) {
+    if (device.kind == "cpu" && machine.cpu_model.find(device.name) != std::string::npos) {
+      return device;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+LocalMachine local_machine() {
+  LocalMachine out{.machine = this_machine()};
+  out.fingerprint = out.machine.fingerprint();
+  out.cores = cut(1).front().threads();
+  const std::vector<std::string> keys = isa_keys();
+  out.has_bf16 = std::ranges::any_of(keys, [](const std::string& key) {
+    return key.find("bf16") != std::string::npos || key.find("amx") != std::string::npos;
+  });
+  out.measured = measured_device(out.fingerprint);
+  out.datasheet = datasheet_of(out.machine);
+  return out;
+}
+
+std::vector<FoundPlugin> find_plugins(const GlobalOptions& options) {
+  return discover({.paths = options.plugins});
+}
+
+const FoundPlugin& plugin_of(const std::vector<FoundPlugin>& found, const std::string& backend) {
+  std::string seen;
+  for (const FoundPlugin& plugin : found) {
+    if (plugin.is_loaded() && plugin.description->name == backend) return plugin;
+    if (plugin.is_loaded()) {
+      seen += (seen.empty() ? "" : ", ") + plugin.description->name;
+    } else if (plugin.path.find("hm_" + backend) != std::string::npos) {
+      throw unfit("the plugin of backend '" + backend + "' is not usable: " + plugin.refusal,
+                  "halmark doctor says more about " + plugin.path);
+    }
+  }
+  throw unfit("no plugin for backend '" + backend + "'",
+              seen.empty() ? "no plugin was found at all; halmark doctor lists the search path"
+                           : "found: " + seen);
+}
+
+std::string absence_of(const protocol::PluginDescription& plugin) {
+  std::string text;
+  for (const std::string& line : plugin.log) text += (text.empty() ? "" : "; ") + line;
+  return text.empty() ? "no device, and the plugin gives no reason" : text;
+}
+
+void check_device(const FoundPlugin& plugin, const std::string& device) {
+  if (plugin.description->devices.empty()) {
+    throw unfit("backend " + plugin.description->name +
+                    " has no device here: " + absence_of(*plugin.description),
+                "halmark devices lists what is here");
+  }
+  std::vector<std::string> known;
+  for (const auto& d : plugin.description->devices) known.push_back(d.id);
+  if (std::ranges::find(known, device) != known.end()) return;
+  throw refused("backend " + plugin.description->name + " has no device '" + device + "'", {},
+                suggestion(device, known));
+}
+
+void check_kernel(const FoundPlugin& plugin, const std::string& kernel) {
+  std::vector<std::string> known;
+  for (const auto& k : plugin.description->kernels) known.push_back(k.name);
+  if (kernel.empty() || std::ranges::find(known, kernel) != known.end()) return;
+  throw refused("backend " + plugin.description->name + " has no kernel '" + kernel + "'", {},
+                suggestion(kernel, known));
+}
+
+CampaignOptions campaign_for(const FoundPlugin& plugin, const LocalMachine& machine) {
+  CampaignOptions out;
+  const std::string& backend = plugin.description->name;
+  out.plugin_path_by_backend[backend] = plugin.path;
+  out.plugin_hash_by_backend[backend] = plugin.hash;
+  if (machine.measured && backend == "cpu") out.device = &*machine.measured;
+  return out;
+}
+
+std::vector<std::string> machine_lines(const LocalMachine& m) {
+  std::string keys;
+  for (const std::string& key : isa_keys()) keys += (keys.empty() ? "" : ", ") + key;
+  std::vector<std::string> out = {
+      "cpu: " + m.machine.cpu_model + ", " + std::to_string(m.cores) + " cores for one shard",
+      "isa: " + (keys.empty() ? std::string("unknown") : keys),
+      "memory: " + std::to_string(m.machine.memory_bytes >> 20) + " MiB",
+      "kernel: " + m.machine.kernel, "fingerprint: " + m.fingerprint};
+  for (const std::string& cache : m.machine.caches) out.push_back("cache: " + cache);
+  return out;
+}
+
+}  // namespace halmark::cli

@@ -1,0 +1,151 @@
+// Configuration: what the deployment-level search chooses and the model prices. Values only.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kernel_case.hpp"
+#include "core/latency.hpp"
+
+namespace halmark {
+
+// training: a forward pass over whole sequences and the backward pass behind it.
+enum class Phase { prefill, decode, training };
+std::string_view phase_name(Phase phase);
+std::optional<Phase> parse_phase(std::string_view text);
+
+// context = keys that the last query sees. decode: new_tokens = 1, cached = context - 1.
+// prefill: cached = context - new_tokens. training: nothing is cached, context = new_tokens.
+struct Workload {
+  Phase phase = Phase::decode;
+  std::int64_t batch = 1;       // sequences in flight over the whole deployment
+  std::int64_t new_tokens = 1;  // per sequence
+  std::int64_t context = 1;
+  // How unevenly tokens are routed to experts: 100 x exponent of the power law over the experts'
+  // loads. 0 = as even as possible; nothing else for dense models.
+  std::int64_t routing_skew = 0;
+  // Sequences that a replica takes at a time. 0 = those of an inference step: one part per stage.
+  std::int64_t micro_batch = 0;
+  // What figures per rank suppose of the slowest expert-parallel rank when no skew is stated: its
+  // rows over the mean, in millionths. 1'000'000 = all ranks alike; 0 = the expectation under
+  // uniform routing of as many tokens.
+  static constexpr std::int64_t balanced_ppm = 1'000'000, uniform_ppm = 0;
+  std::int64_t expert_imbalance_ppm = balanced_ppm;
+  std::int64_t cached() const { return context - new_tokens; }
+  auto operator<=>(const Workload&) const = default;
+};
+
+struct Parallel {
+  int dp = 1;
+  int tp = 1;
+  int pp = 1;
+  int ep = 1;
+  int devices() const { return dp * tp * pp; }
+  auto operator<=>(const Parallel&) const = default;
+  std::string text() const;  // "dp1 tp2 pp1 ep1"
+};
+
+// A dtype per kernel kind. int8 linear layers are s8 x s8 -> s32 with per-row quantize and
+// dequantize operators around them, in the graph.
+struct Precision {
+  std::string name;           // "f32", "bf16", "int8": how the sweep calls it
+  Dtype linear = Dtype::f32;  // projections and FFN
+  Dtype head = Dtype::f32;    // LM head
+  Dtype attention = Dtype::f32;
+  Dtype kv_cache = Dtype::f32;
+  Dtype activation = Dtype::f32;
+  auto operator<=>(const Precision&) const = default;
+};
+
+struct Configuration {
+  std::string model;
+  Parallel parallel;
+  Precision precision;
+  Workload workload;
+  auto operator<=>(const Configuration&) const = default;
+  // "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp2 pp1 ep1"; a routing skew follows the context:
+  // "s50", a stated micro-batch the skew: "m2", and a stated imbalance: "i1500000".
+  std::string key() const;
+};
+
+// One step of a shard's stack: which kernel (index into Stack::kernels) on which of its instances.
+struct StackStep {
+  std::int32_t kernel = 0;
+  std::int32_t instance = 0;  // argument set; layer l uses instance l
+  std::string operator_name;  // "q_proj"
+  std::string layer_type;     // "decoder", "embedding", "head"
+};
+
+// Everything one shard executes for one step, in order. Collectives are steps like the others.
+struct Stack {
+  std::vector<KernelCase> kernels;      // unique
+  std::vector<std::int64_t> instances;  // per kernel: argument sets that the whole stack needs
+  std::vector<StackStep> steps;
+};
+
+// Time of one operator over the step, on the slowest shard.
+struct OperatorShare {
+  std::string name;
+  std::string layer_type;
+  std::int64_t count = 0;
+  double ns = 0, low_ns = 0, high_ns = 0;  // all `count` executions
+  double lower_bound_ns = 0;
+  double flops = 0, bytes = 0;  // one rank's share, all `count` executions
+  std::string bound;            // "compute", "memory", "launch", "communication"
+  Provenance provenance = Provenance::roofline;
+  Status status = Status::ok;
+  std::string strategy;  // "replicate", "tensor", "pipeline", "expert"
+  std::string dtype;
+  std::string implementation;
+};
+
+// What the Composer says about a deployment. Every figure has an interval and a provenance.
+struct Estimate {
+  double step_ns = 0, low_ns = 0, high_ns = 0;
+  double lower_bound_ns = 0;
+  double tokens_per_s = 0;
+  double matmul_flops = 0;  // whole model, one step
+  std::int64_t memory_bytes_per_rank = 0;
+  std::int64_t memory_bytes_total = 0;
+  std::optional<double> mfu;  // model FLOPs / (devices x measured peak x time)
+  std::string mfu_reason;     // why mfu is absent
+  std::optional<double> mfu_datasheet;
+  std::string bottleneck;                        // operator with the largest share and its bound
+  Provenance provenance = Provenance::measured;  // the weakest of its parts
+  Status status = Status::ok;                    // suspect when any part is
+  std::string reason;
+  std::vector<OperatorShare> operators;
+};
+
+// Objectives of a front; each is one figure of an Estimate.
+enum class Objective { latency, throughput, memory };
+std::string_view objective_name(Objective objective);
+std::optional<Objective> parse_objective(std::string_view text);
+
+// Whether a configuration is on the front of its phase, given the intervals of all: certain = no
+// other reaches its worst case in every objective, out = another is certainly better, possible =
+// neither.
+enum class FrontClass { certain, possible, out };
+std::string_view front_class_name(FrontClass value);
+std::optional<FrontClass> parse_front_class(std::string_view text);
+
+struct FrontStanding {
+  FrontClass front_class = FrontClass::possible;
+  double probability = 0;  // of being there: share of joint redraws of the measured processes
+};
+
+// One evaluated configuration of a study or sweep.
+struct Evaluation {
+  Configuration configuration;
+  Status status = Status::ok;  // refused for an impossible split, with the reason
+  std::string reason;
+  std::optional<Estimate> estimate;
+  std::optional<double> measured_ns;  // from `run`; absent = never confronted with a run
+  std::optional<Interval> measured_interval_ns;
+  std::optional<FrontStanding> standing = {};  // absent: not judged, or nothing to judge
+};
+
+}  // namespace halmark

@@ -1,0 +1,200 @@
+#include "measure/campaign/campaign.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "host/arena.hpp"
+#include "measure/campaign/arena_size.hpp"
+#include "measure/campaign/crew.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr int losses_max = 3;
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Statuses after which the worker is not trusted any more.
+bool is_loss(Status status) {
+  return status == Status::crashed || status == Status::timed_out ||
+         status == Status::device_lost || status == Status::worker_lost;
+}
+
+// The same case meets other inputs in every round and every run.
+std::uint64_t trial_seed(std::uint64_t round_seed, std::size_t index) {
+  return hash_combine(round_seed, 0x7472 + index);
+}
+
+}  // namespace
+
+Campaign::Campaign(CampaignOptions options) : options_(std::move(options)) {
+  retries_ = {.retries_per_trial = options_.invalid_retries,
+              .seconds_left = options_.retry_budget_s};
+}
+
+Campaign::~Campaign() = default;
+
+std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
+  rows_.clear();
+  begin_s_ = now_s();
+  progress_ = {.total = static_cast<std::int64_t>(cases.size()) * options_.rounds};
+  prepare_arenas(cases);
+  const int end = options_.first_round + options_.rounds;
+  for (int round = options_.first_round; round < end && !stopped(); ++round) {
+    progress_.round = round;
+    const std::uint64_t round_seed = hash_combine(options_.seed, static_cast<std::uint64_t>(round));
+    for (const GroupedCases& grouped : round_order(cases, round_seed)) {
+      if (stopped()) break;
+      run_group(grouped, cases, round, round_seed);
+    }
+  }
+  return std::exchange(rows_, {});
+}
+
+void Campaign::run_group(const GroupedCases& grouped, std::span<const KernelCase> cases, int round,
+                         std::uint64_t round_seed) {
+  for (const std::size_t index : grouped.cases) {
+    if (stopped()) break;
+    const KernelCase& kernel_case = cases[index];
+    if (options_.lookup) {
+      if (auto stored = options_.lookup(kernel_case, round)) {
+        finish(std::move(*stored), true);
+        continue;
+      }
+    }
+    finish(measure(kernel_case, grouped.group, round, trial_seed(round_seed, index)), false);
+  }
+  // The process is the sampling unit: the next round of this group gets fresh ones.
+  if (crew_) crew_->quit();
+  crew_.reset();
+}
+
+Measurement Campaign::measure(const KernelCase& kernel_case, const CaseGroup& group, int round,
+                              std::uint64_t seed) {
+  Measurement row;
+  const Losses& losses = losses_[loss_key(kernel_case)];
+  if (losses.in_a_row >= losses_max) {
+    row.kernel_case = kernel_case;
+    row.status = Status::refused;
+    row.reason = "disabled after " + std::to_string(losses_max) +
+                 " lost workers in a row: " + losses.last_reason;
+  } else {
+    row = attempt(kernel_case, group, seed);
+    note_loss(kernel_case, row, is_loss(row.status));
+    if (is_loss(row.status) && losses.in_a_row < losses_max && !stopped()) {
+      const std::string first_loss =
+          std::string(status_name(row.status)) + " in " + row.phase + ": " + row.reason;
+      row = attempt(kernel_case, group, seed);
+      note_loss(kernel_case, row, is_loss(row.status));
+      row.signals.push_back({.name = "worker_replaced", .value = 1, .reason = first_loss});
+    }
+  }
+  row.round = round;
+  row.seed = seed;
+  const auto hash = options_.plugin_hash_by_backend.find(kernel_case.backend);
+  if (hash != options_.plugin_hash_by_backend.end()) row.plugin_hash = hash->second;
+  return row;
+}
+
+Measurement Campaign::attempt(const KernelCase& kernel_case, const CaseGroup& group,
+                              std::uint64_t seed) {
+  Measurement row;
+  row.kernel_case = kernel_case;
+  if (!ensure_crew(group, row)) return row;
+  const TrialOptions trial{.rule = options_.rule,
+                           .wall_cap_s = options_.wall_cap_s,
+                           .thresholds = options_.thresholds,
+                           .device = options_.device,
+                           .input_seed = hash_combine(seed, 0x696e),
+                           .check_seed = hash_combine(seed ^ options_.seed, 0x636b)};
+  row = run_trial(*crew_, kernel_case, trial, history_, retries_);
+  row.plugin_name = crew_->plugin().name;
+  row.plugin_version = crew_->plugin().plugin_version;
+  row.plugin_build = crew_->plugin().build;
+  if (is_loss(row.status) || !crew_->alive()) crew_.reset();
+  return row;
+}
+
+// False when there are no workers for this group; the row then says why.
+bool Campaign::ensure_crew(const CaseGroup& group, Measurement& row) {
+  if (crew_ && crew_->group() == group) return true;
+  crew_.reset();
+  const auto path = options_.plugin_path_by_backend.find(group.backend);
+  if (path == options_.plugin_path_by_backend.end()) {
+    row.status = Status::refused;
+    row.reason = "no plugin for backend '" + group.backend + "'";
+    return false;
+  }
+  CrewOptions options{.group = group,
+                      .plugin_path = path->second,
+                      .open_options = options_.open_options,
+                      .environment = options_.environment,
+                      .cache_dir = options_.cache_dir,
+                      .limits = options_.limits,
+                      .needs_group = group.is_collective,
+                      .arenas = arenas_};
+  auto started = Crew::start(options);
+  if (started) {
+    crew_ = std::move(*started);
+    return true;
+  }
+  row.status = started.failure.status;
+  row.reason = started.failure.reason;
+  row.phase = started.failure.phase;
+  return false;
+}
+
+std::string Campaign::loss_key(const KernelCase& kernel_case) const {
+  return kernel_case.problem.op + " " + kernel_case.kernel + " " + kernel_case.config.text() +
+         " on " + kernel_case.backend + ":" + kernel_case.device;
+}
+
+void Campaign::note_loss(const KernelCase& kernel_case, const Measurement& row, bool was_lost) {
+  Losses& losses = losses_[loss_key(kernel_case)];
+  losses.in_a_row = was_lost ? losses.in_a_row + 1 : 0;
+  if (was_lost) losses.last_reason = row.reason;
+}
+
+// Worker i needs memory for the largest case that has a worker i.
+void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
+  std::vector<std::int64_t> wanted;
+  for (const KernelCase& kernel_case : cases) {
+    try {
+      const std::int64_t bytes = arena_bytes(kernel_case);
+      const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
+      if (wanted.size() < workers) wanted.resize(workers, 0);
+      for (std::size_t i = 0; i < workers; ++i) wanted[i] = std::max(wanted[i], bytes);
+    } catch (const Error&) {
+      // Its trial will say what is wrong with it, as a row.
+    }
+  }
+  if (arenas_suffice(arenas_, wanted)) return;
+  arenas_.clear();  // before the new ones are made: both together may not fit
+  arenas_ = make_arenas(wanted);
+}
+
+void Campaign::finish(Measurement row, bool is_resumed) {
+  if (!is_resumed && options_.sink) options_.sink(row);
+  ++progress_.done;
+  if (is_resumed) ++progress_.resumed;
+  if (counts_as_failure(row.status)) ++progress_.failed;
+  if (row.status == Status::invalid) ++progress_.invalid;
+  progress_.elapsed_s = now_s() - begin_s_;
+  const std::int64_t measured = progress_.done - progress_.resumed;
+  if (measured > 0) {
+    const auto left = static_cast<double>(progress_.total - progress_.done);
+    progress_.left_s = progress_.elapsed_s / static_cast<double>(measured) * left;
+  }
+  progress_.current = row.kernel_case.problem.text();
+  rows_.push_back(std::move(row));
+  if (options_.progress) options_.progress(progress_);
+}
+
+bool Campaign::stopped() const { return options_.should_stop && options_.should_stop(); }
+
+}  // namespace halmark

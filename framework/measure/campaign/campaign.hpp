@@ -1,0 +1,100 @@
+// Measures many cases in interleaved rounds, one fresh worker per shard and round.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device.hpp"
+#include "core/measurement.hpp"
+#include "host/protocol.hpp"
+#include "host/shared_memory.hpp"
+#include "host/worker_client.hpp"
+#include "measure/campaign/case_group.hpp"
+#include "measure/campaign/gate/validity.hpp"
+#include "measure/campaign/trial.hpp"
+
+namespace halmark {
+
+class Crew;
+
+struct CampaignProgress {
+  std::int64_t done = 0, total = 0;  // trials: cases x rounds
+  std::int64_t resumed = 0;          // of done, taken from the journal
+  std::int64_t failed = 0, invalid = 0;
+  int round = 0;
+  double elapsed_s = 0;
+  std::optional<double> left_s;  // from the pace so far; nothing before the first trial
+  std::string current;           // text of the case just finished
+};
+
+struct CampaignOptions {
+  int rounds = 3;
+  int first_round = 0;  // the rounds are numbered from here
+  protocol::SampleRule rule;
+  double wall_cap_s = 15;
+  std::uint64_t seed = 0;
+  ValidityThresholds thresholds;
+  std::map<std::string, std::string> plugin_path_by_backend;
+  std::map<std::string, std::string> plugin_hash_by_backend;
+  std::map<std::string, std::string> environment;
+  Config open_options;
+  std::string cache_dir;
+  PhaseLimits limits;
+  const Device* device = nullptr;  // measured peaks, for quarantine; null = none
+  int invalid_retries = 1;         // of the samples of a disturbed trial
+  double retry_budget_s = 20;      // that all retries together may cost
+  // Called between sample requests with each new row, never with a resumed one; the row is
+  // committed there.
+  std::function<void(const Measurement&)> sink;
+  // A stored row of this case and round: the trial is then not run again.
+  std::function<std::optional<Measurement>(const KernelCase&, int round)> lookup;
+  std::function<void(const CampaignProgress&)> progress;
+  std::function<bool()> should_stop;  // asked between trials; what is open then has no row
+};
+
+// Rounds outside, groups of equal shards inside, cases of a group in a fresh random order. A lost
+// worker is replaced and its trial retried once; three losses in a row of one kernel on one device
+// disable it, as a `refused` row for each case left. Every failure is a row.
+class Campaign {
+ public:
+  explicit Campaign(CampaignOptions options);
+  ~Campaign();
+  // All rows, resumed ones included, in the order in which they came to be. Throws Error only for
+  // what makes every trial impossible (no memory for an arena is not one of them).
+  std::vector<Measurement> run(std::span<const KernelCase> cases);
+
+ private:
+  struct Losses {
+    int in_a_row = 0;
+    std::string last_reason;
+  };
+  void run_group(const GroupedCases& grouped, std::span<const KernelCase> cases, int round,
+                 std::uint64_t round_seed);
+  Measurement measure(const KernelCase& kernel_case, const CaseGroup& group, int round,
+                      std::uint64_t seed);
+  Measurement attempt(const KernelCase& kernel_case, const CaseGroup& group, std::uint64_t seed);
+  bool ensure_crew(const CaseGroup& group, Measurement& row);
+  void note_loss(const KernelCase& kernel_case, const Measurement& row, bool was_lost);
+  std::string loss_key(const KernelCase& kernel_case) const;
+  void prepare_arenas(std::span<const KernelCase> cases);
+  void finish(Measurement row, bool is_resumed);
+  bool stopped() const;
+
+  CampaignOptions options_;
+  GateHistory history_;
+  RetryBudget retries_;
+  std::map<std::string, Losses> losses_;
+  std::vector<SharedMemory> arenas_;
+  std::unique_ptr<Crew> crew_;
+  CampaignProgress progress_;
+  double begin_s_ = 0;
+  std::vector<Measurement> rows_;
+};
+
+}  // namespace halmark

@@ -1,0 +1,71 @@
+#include "measure/campaign/co_measure.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace halmark {
+namespace {
+
+double shard_ns(const RawSample& sample) { return sample.device_ns.value_or(sample.wall_ns); }
+
+bool overlaps(std::span<const std::vector<RawSample>> shards, std::size_t index,
+              std::int64_t repeat) {
+  double latest_begin = -std::numeric_limits<double>::infinity();
+  double earliest_end = std::numeric_limits<double>::infinity();
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const auto& shard : shards) {
+    const double duration = shard[index].wall_ns * static_cast<double>(repeat);
+    latest_begin = std::max(latest_begin, shard[index].begin_ns);
+    earliest_end = std::min(earliest_end, shard[index].begin_ns + duration);
+    shortest = std::min(shortest, duration);
+  }
+  return earliest_end - latest_begin >= overlap_min * shortest;
+}
+
+Sample slowest(std::span<const std::vector<RawSample>> shards, std::size_t index) {
+  const auto& shard = *std::max_element(
+      shards.begin(), shards.end(),
+      [index](const auto& a, const auto& b) { return shard_ns(a[index]) < shard_ns(b[index]); });
+  const RawSample& raw = shard[index];
+  return {.wall_ns = raw.wall_ns, .cpu_ns = raw.cpu_ns, .device_ns = raw.device_ns, .set = raw.set};
+}
+
+}  // namespace
+
+MergedSamples merge_shards(std::span<const std::vector<RawSample>> shards, std::int64_t repeat) {
+  MergedSamples merged;
+  if (shards.empty()) return merged;
+  std::size_t shortest = shards.front().size();
+  std::size_t longest = shortest;
+  for (const auto& shard : shards) {
+    shortest = std::min(shortest, shard.size());
+    longest = std::max(longest, shard.size());
+  }
+  merged.dropped = static_cast<std::int64_t>(longest - shortest);
+  if (shards.size() > 1) merged.shard_wall_ns.resize(shards.size());
+  for (std::size_t i = 0; i < shortest; ++i) {
+    if (shards.size() > 1 && !overlaps(shards, i, repeat)) {
+      ++merged.dropped;
+      continue;
+    }
+    merged.samples.push_back(slowest(shards, i));
+    for (std::size_t s = 0; s < merged.shard_wall_ns.size(); ++s) {
+      merged.shard_wall_ns[s].push_back(shards[s][i].wall_ns);
+    }
+  }
+  return merged;
+}
+
+double sample_ns(const Sample& sample) { return sample.device_ns.value_or(sample.wall_ns); }
+
+void summarise(Measurement& measurement) {
+  std::vector<double> values;
+  values.reserve(measurement.samples.size());
+  for (const Sample& sample : measurement.samples) values.push_back(sample_ns(sample));
+  measurement.duration_ns_median = median(values);
+  measurement.duration_ns_interval = median_interval(values).interval;
+  measurement.duration_ns_min = *std::min_element(values.begin(), values.end());
+  measurement.relative_iqr = relative_iqr(values);
+}
+
+}  // namespace halmark

@@ -1,0 +1,190 @@
+#include "measure/campaign/crew.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/group.hpp"
+
+namespace halmark {
+namespace {
+
+WorkerFailure failure_of(Status status, std::string reason, std::string phase) {
+  return {status, std::move(reason), std::move(phase), 0, false};
+}
+
+WorkerOptions worker_options(const CrewOptions& options, int index) {
+  WorkerOptions worker;
+  worker.place = options.group.place(index);
+  worker.environment = options.environment;
+  worker.cache_dir = options.cache_dir;
+  worker.limits = options.limits;
+  if (options.needs_group) {
+    // Ranks wait for each other inside a collective: when one is gone the others never answer.
+    worker.limits.create_s = std::min(worker.limits.create_s, 30.0);
+    worker.limits.first_s = std::min(worker.limits.first_s, 15.0);
+  }
+  if (static_cast<std::size_t>(index) < options.arenas.size()) {
+    const SharedMemory& arena = options.arenas[static_cast<std::size_t>(index)];
+    if (arena) worker.arena = &arena;
+  }
+  return worker;
+}
+
+// The device index of a plugin by its id, or by its position.
+std::optional<std::uint32_t> device_index(const protocol::PluginDescription& plugin,
+                                          const std::string& wanted) {
+  for (std::size_t i = 0; i < plugin.devices.size(); ++i) {
+    if (plugin.devices[i].id == wanted) return static_cast<std::uint32_t>(i);
+  }
+  for (std::size_t i = 0; i < plugin.devices.size(); ++i) {
+    if (std::to_string(i) == wanted) return static_cast<std::uint32_t>(i);
+  }
+  return std::nullopt;
+}
+
+template <class Answer, class Finish>
+std::vector<Outcome<Answer>> finish_all(std::vector<std::unique_ptr<Worker>>& workers,
+                                        Finish finish) {
+  std::vector<Outcome<Answer>> outcomes;
+  for (auto& worker : workers) outcomes.push_back(finish(*worker));
+  return outcomes;
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<Crew>> Crew::start(const CrewOptions& options) {
+  std::unique_ptr<Crew> crew(new Crew);
+  crew->group_ = options.group;
+  std::vector<WorkerOptions> shards;
+  for (int i = 0; i < options.group.workers(); ++i) shards.push_back(worker_options(options, i));
+  if (options.needs_group && shards.size() > 1) {
+    auto ranks = start_group(shards);
+    if (!ranks) return ranks.failure;
+    crew->workers_ = std::move(*ranks);
+  } else {
+    for (const WorkerOptions& shard : shards) {
+      auto worker = Worker::start(shard);
+      if (!worker) return worker.failure;
+      crew->workers_.push_back(std::move(*worker));
+    }
+  }
+  if (auto failure = crew->open_devices(options)) return *failure;
+  if (options.needs_group) {
+    if (auto failure = crew->join_ranks()) return *failure;
+  }
+  return crew;
+}
+
+std::optional<WorkerFailure> Crew::open_devices(const CrewOptions& options) {
+  for (auto& worker : workers_) {
+    auto plugin = worker->load(options.plugin_path);
+    if (!plugin) return plugin.failure;
+    plugin_ = std::move(*plugin);
+    const auto index = device_index(plugin_, options.group.device);
+    if (!index) {
+      const std::string why = plugin_.log.empty() ? "" : ": " + plugin_.log.back();
+      return failure_of(Status::refused,
+                        "plugin " + plugin_.name + " has no device " + options.group.device + why,
+                        "open");
+    }
+    auto device = worker->open(*index, options.open_options);
+    if (!device) return device.failure;
+    device_ = std::move(*device);
+  }
+  threads_ = device_.kind == "cpu" ? workers_.front()->cpus().threads() : 0;
+  return std::nullopt;
+}
+
+std::optional<WorkerFailure> Crew::join_ranks() {
+  if (!plugin_.has_comm) {
+    return failure_of(Status::unsupported, "plugin " + plugin_.name + " has no collectives",
+                      "join");
+  }
+  auto token = workers_.front()->token();
+  if (!token) return token.failure;
+  for (int rank = 0; rank < size(); ++rank) {
+    worker(rank).begin_join({.token_hex = token->hex, .rank = rank, .size = size()});
+  }
+  const auto joined = finish_all<Done>(workers_, [](Worker& w) { return w.finish_join(); });
+  return first_failure(joined);
+}
+
+std::vector<Worker*> Crew::pointers() const {
+  std::vector<Worker*> all;
+  for (const auto& worker : workers_) all.push_back(worker.get());
+  return all;
+}
+
+bool Crew::alive() {
+  return std::all_of(workers_.begin(), workers_.end(), [](const auto& w) { return w->alive(); });
+}
+
+std::vector<Outcome<protocol::Staged>> Crew::stage(const protocol::Stage& request) {
+  protocol::Stage shard = request;
+  for (int i = 0; i < size(); ++i) {
+    shard.rank = i;
+    shard.ranks = size();
+    worker(i).begin_stage(shard);
+  }
+  Worker::await_all(pointers(), {});
+  return finish_all<protocol::Staged>(workers_, [](Worker& w) { return w.finish_stage(); });
+}
+
+std::vector<std::optional<Outcome<protocol::Staged>>> Crew::stage_each(
+    const std::vector<std::optional<protocol::Stage>>& requests) {
+  std::vector<Worker*> asked;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!requests[i]) continue;
+    workers_[i]->begin_stage(*requests[i]);
+    asked.push_back(workers_[i].get());
+  }
+  Worker::await_all(asked, {});
+  std::vector<std::optional<Outcome<protocol::Staged>>> outcomes(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i]) outcomes[i] = workers_[i]->finish_stage();
+  }
+  return outcomes;
+}
+
+void Crew::run_together(const std::function<void(Worker&, int index, int barrier_fd)>& begin) {
+  if (size() == 1) {
+    begin(worker(0), 0, -1);
+    return;
+  }
+  // A barrier that was aborted cannot be used again, and one page costs nothing: one per request.
+  SharedBarrier barrier = SharedBarrier::create();
+  for (int i = 0; i < size(); ++i) begin(worker(i), i, barrier.fd());
+  Worker::await_all(pointers(), [&barrier] { barrier.abort(); });
+}
+
+std::vector<Outcome<SampleAnswer>> Crew::sample(const protocol::SampleRequest& request) {
+  run_together([&](Worker& shard, int index, int barrier_fd) {
+    protocol::SampleRequest own = request;
+    if (barrier_fd >= 0) own.barrier = protocol::Barrier{.parties = size(), .index = index};
+    shard.begin_sample(own, barrier_fd);
+  });
+  return finish_all<SampleAnswer>(workers_, [](Worker& w) { return w.finish_sample(); });
+}
+
+std::vector<Outcome<SequenceAnswer>> Crew::sequence(
+    std::span<const protocol::SequenceRequest> requests) {
+  run_together([&](Worker& shard, int index, int barrier_fd) {
+    protocol::SequenceRequest own = requests[static_cast<std::size_t>(index)];
+    if (barrier_fd >= 0) own.barrier = protocol::Barrier{.parties = size(), .index = index};
+    shard.begin_sequence(own, barrier_fd);
+  });
+  return finish_all<SequenceAnswer>(workers_, [](Worker& w) { return w.finish_sequence(); });
+}
+
+void Crew::drop(std::int64_t id) {
+  for (auto& worker : workers_) {
+    // A shard that failed to stage has nothing to drop, and says so; both are fine.
+    if (worker->alive()) (void)worker->drop(id);
+  }
+}
+
+void Crew::quit() {
+  for (auto& worker : workers_) worker->quit();
+}
+
+}  // namespace halmark

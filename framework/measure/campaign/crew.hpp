@@ -1,0 +1,87 @@
+// The workers of one group in one round: one process per shard, plugin loaded, device open.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/barrier.hpp"
+#include "host/shared_memory.hpp"
+#include "host/worker_client.hpp"
+#include "measure/campaign/case_group.hpp"
+
+namespace halmark {
+
+struct CrewOptions {
+  CaseGroup group;
+  std::string plugin_path;
+  Config open_options;
+  std::map<std::string, std::string> environment;
+  std::string cache_dir;
+  PhaseLimits limits;
+  bool needs_group = false;        // ranks that know each other; under mpirun when several
+  std::span<SharedMemory> arenas;  // one per worker, or none
+};
+
+// Fans each request out to every shard and collects every answer, so that no shard is left with a
+// request in flight. Outcomes are in shard order. One thread.
+class Crew {
+ public:
+  static Outcome<std::unique_ptr<Crew>> start(const CrewOptions& options);
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  int size() const { return static_cast<int>(workers_.size()); }
+  bool alive();
+  const CaseGroup& group() const { return group_; }
+  const protocol::PluginDescription& plugin() const { return plugin_; }
+  const protocol::DeviceDescription& device() const { return device_; }
+  int threads() const { return threads_; }  // CPUs of one shard; 0 = not a CPU
+  Worker& worker(int index) { return *workers_[static_cast<std::size_t>(index)]; }
+
+  // `request` with its own rank for every shard.
+  std::vector<Outcome<protocol::Staged>> stage(const protocol::Stage& request);
+  // One request of its own per shard, or none; the answer stands at the same place.
+  std::vector<std::optional<Outcome<protocol::Staged>>> stage_each(
+      const std::vector<std::optional<protocol::Stage>>& requests);
+  // All shards at once, from a common barrier when there are several.
+  std::vector<Outcome<SampleAnswer>> sample(const protocol::SampleRequest& request);
+  std::vector<Outcome<SequenceAnswer>> sequence(
+      std::span<const protocol::SequenceRequest> requests);  // one per shard
+  void drop(std::int64_t id);
+  void quit();
+
+ private:
+  Crew() = default;
+  std::vector<Worker*> pointers() const;
+  std::optional<WorkerFailure> open_devices(const CrewOptions& options);
+  std::optional<WorkerFailure> join_ranks();
+  // Sends through `begin`, waits for every shard; a failure of one aborts the barrier, on which the
+  // others would wait for it.
+  void run_together(const std::function<void(Worker&, int index, int barrier_fd)>& begin);
+
+  CaseGroup group_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  protocol::PluginDescription plugin_;
+  protocol::DeviceDescription device_;
+  int threads_ = 0;
+};
+
+// The first failure among outcomes, with the shard named when there are several.
+template <class T>
+std::optional<WorkerFailure> first_failure(const std::vector<Outcome<T>>& outcomes) {
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i]) continue;
+    WorkerFailure failure = outcomes[i].failure;
+    if (outcomes.size() > 1) failure.reason = "shard " + std::to_string(i) + ": " + failure.reason;
+    return failure;
+  }
+  return std::nullopt;
+}
+
+}  // namespace halmark

@@ -1,0 +1,66 @@
+#include "measure/campaign/gate/matmul_check.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "core/random.hpp"
+
+namespace halmark {
+namespace {
+
+std::vector<double> random_signs(std::int64_t count, std::uint64_t seed) {
+  std::vector<double> signs(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < signs.size(); ++i) signs[i] = (hash_u64(seed, i) >> 63) ? 1.0 : -1.0;
+  return signs;
+}
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// B x, where B lies [k, n] or, transposed, [n, k]; each is read along its rows.
+std::vector<double> times_signs(const OpContract::Matmul& matmul, const InputReader& inputs,
+                                int rank, std::span<const double> x) {
+  std::vector<double> product(static_cast<std::size_t>(matmul.k), 0.0);
+  if (matmul.b_transposed) {
+    std::vector<double> row(product.size());
+    for (std::int64_t j = 0; j < matmul.n; ++j) {
+      inputs.read(rank, matmul.b, j * matmul.k, row);
+      const double sign = x[static_cast<std::size_t>(j)];
+      for (std::size_t i = 0; i < row.size(); ++i) product[i] += sign * row[i];
+    }
+    return product;
+  }
+  std::vector<double> row(x.size());
+  for (std::int64_t i = 0; i < matmul.k; ++i) {
+    inputs.read(rank, matmul.b, i * matmul.n, row);
+    product[static_cast<std::size_t>(i)] = dot(row, x);
+  }
+  return product;
+}
+
+}  // namespace
+
+std::optional<FreivaldsFailure> freivalds(
+    const OpContract::Matmul& matmul, const InputReader& inputs, int rank,
+    const std::function<void(std::int64_t row, std::span<double>)>& output_row,
+    double element_tolerance, std::uint64_t seed) {
+  const std::vector<double> x = random_signs(matmul.n, seed);
+  const std::vector<double> bx = times_signs(matmul, inputs, rank, x);
+  const double tolerance = 8 * element_tolerance * std::sqrt(static_cast<double>(matmul.n));
+  std::vector<double> a_row(static_cast<std::size_t>(matmul.k));
+  std::vector<double> c_row(static_cast<std::size_t>(matmul.n));
+  for (std::int64_t i = 0; i < matmul.m; ++i) {
+    inputs.read(rank, matmul.a, i * matmul.k, a_row);
+    output_row(i, c_row);
+    const double product = dot(a_row, bx);
+    const double output = dot(c_row, x);
+    if (std::abs(product - output) > tolerance)
+      return FreivaldsFailure{i, product, output, tolerance};
+  }
+  return std::nullopt;
+}
+
+}  // namespace halmark

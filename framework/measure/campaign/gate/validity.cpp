@@ -1,0 +1,130 @@
+#include "measure/campaign/gate/validity.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "measure/sampling/interference.hpp"
+
+namespace halmark {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 4);
+  return {text, end.ptr};
+}
+
+std::optional<double> signal(const Measurement& measurement, std::string_view name) {
+  for (const Signal& candidate : measurement.signals) {
+    if (candidate.name == name) return candidate.value;
+  }
+  return std::nullopt;
+}
+
+// Spinning siblings hide waiting from CPU time, so with several threads the ratio only ever
+// underestimates a disturbance: above the limit it is still proof of one.
+std::optional<double> wall_cpu_ratio(const Measurement& measurement) {
+  std::vector<double> ratios;
+  for (const Sample& sample : measurement.samples) {
+    if (sample.device_ns) return std::nullopt;  // the host idles while a device works
+    if (sample.cpu_ns > 0) ratios.push_back(sample.wall_ns / sample.cpu_ns);
+  }
+  if (ratios.empty()) return std::nullopt;
+  return median(ratios);
+}
+
+std::optional<double> moved(std::optional<double> before, std::optional<double> after) {
+  if (!before || !after) return std::nullopt;
+  return relative_move(*before, *after);
+}
+
+class Judge {
+ public:
+  void add(std::string_view name, std::optional<double> value, Limit limit) {
+    if (!value) return;
+    if (*value > limit.invalid) {
+      raise(Status::invalid, name, *value, limit.invalid);
+    } else if (*value > limit.suspect) {
+      raise(Status::suspect, name, *value, limit.suspect);
+    }
+  }
+  void raise(Status status, std::string_view name, double value, double limit) {
+    if (rank(status) <= rank(verdict_.status)) return;
+    verdict_ = {status, std::string(name) + " " + number(value) + " above " + number(limit)};
+  }
+  void raise(Status status, std::string reason) {
+    if (rank(status) > rank(verdict_.status)) verdict_ = {status, std::move(reason)};
+  }
+  Verdict verdict() const { return verdict_; }
+
+ private:
+  static int rank(Status status) {
+    if (status == Status::ok) return 0;
+    return status == Status::suspect ? 1 : status == Status::invalid ? 2 : 3;
+  }
+  Verdict verdict_;
+};
+
+// A device timer must agree with the wall-clock slope, which launch latency cannot touch.
+void judge_timer(const Measurement& measurement, double limit, Judge& judge) {
+  const auto wall = signal(measurement, "slope_wall_ns");
+  const auto device = signal(measurement, "slope_device_ns");
+  if (!wall || !device) return;
+  if (relative_move(*wall, *device) > limit) {
+    judge.raise(Status::quarantined, "timer: device slope " + number(*device) +
+                                         " ns against wall slope " + number(*wall) + " ns");
+  }
+}
+
+void judge_stop(const Measurement& measurement, double tight_half_width, Judge& judge) {
+  if (measurement.stop_rule != "deadline" || measurement.duration_ns_median <= 0) return;
+  const Interval& interval = measurement.duration_ns_interval;
+  const double half_width = (interval.high - interval.low) / 2 / measurement.duration_ns_median;
+  const bool can_tell = measurement.samples.size() >= 3;
+  if (!can_tell || half_width > tight_half_width) {
+    judge.raise(Status::suspect, "wall cap ended sampling before the interval was tight");
+  }
+}
+
+}  // namespace
+
+double relative_move(double a, double b) {
+  const double larger = std::max(std::abs(a), std::abs(b));
+  return larger > 0 ? std::abs(a - b) / larger : 0;
+}
+
+Verdict judge_validity(const Measurement& measurement, const ValidityThresholds& thresholds) {
+  Judge judge;
+  judge_timer(measurement, thresholds.slope_disagreement, judge);
+  judge.add("median wall/CPU time", wall_cpu_ratio(measurement), thresholds.wall_cpu_ratio);
+  judge.add("wall/CPU time of the loop", signal(measurement, signal_name::wall_cpu_ratio),
+            thresholds.loop_wall_cpu_ratio);
+  judge.add("run-queue delay", signal(measurement, signal_name::run_delay_fraction),
+            thresholds.run_delay_fraction);
+  judge.add("involuntary switches per sample",
+            signal(measurement, signal_name::involuntary_switch_fraction),
+            thresholds.involuntary_switch_fraction);
+  judge.add("steal", signal(measurement, signal_name::steal_fraction), thresholds.steal_fraction);
+  judge.add("clock moved by", moved(measurement.clock_hz_before, measurement.clock_hz_after),
+            thresholds.clock_moved);
+  judge.add("peak moved by", moved(measurement.peak_flops_before, measurement.peak_flops_after),
+            thresholds.peak_moved);
+  judge.add("load per CPU", signal(measurement, signal_name::load_per_cpu),
+            thresholds.load_per_cpu);
+  judge.add("periods in which the cgroup was throttled",
+            signal(measurement, signal_name::throttled_periods), thresholds.throttled_periods);
+  const auto kept = static_cast<double>(measurement.samples.size());
+  const auto dropped = static_cast<double>(measurement.samples_dropped);
+  if (dropped > 0 && dropped / (kept + dropped) > thresholds.dropped_fraction_suspect) {
+    judge.raise(Status::suspect, "samples that did not overlap", dropped / (kept + dropped),
+                thresholds.dropped_fraction_suspect);
+  }
+  judge_stop(measurement, thresholds.deadline_half_width, judge);
+  return judge.verdict();
+}
+
+}  // namespace halmark

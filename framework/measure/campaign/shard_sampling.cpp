@@ -1,0 +1,220 @@
+#include "measure/campaign/shard_sampling.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "measure/campaign/gate/validity.hpp"
+#include "measure/sampling/stop_rule.hpp"
+
+namespace halmark {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+using ShardBlocks = std::vector<SampleAnswer>;
+
+Outcome<ShardBlocks> collect(std::vector<Outcome<SampleAnswer>> outcomes) {
+  if (auto failure = first_failure(outcomes)) return std::move(*failure);
+  ShardBlocks blocks;
+  for (auto& outcome : outcomes) blocks.push_back(std::move(*outcome));
+  return blocks;
+}
+
+void keep_worst_signal(std::vector<Signal>& signals, const Signal& signal) {
+  const auto known = std::find_if(signals.begin(), signals.end(),
+                                  [&](const Signal& s) { return s.name == signal.name; });
+  if (known == signals.end()) {
+    signals.push_back(signal);
+  } else if (signal.value && (!known->value || *signal.value > *known->value)) {
+    *known = signal;
+  }
+}
+
+void keep_most_moved(std::optional<double>& before, std::optional<double>& after,
+                     const std::optional<double>& shard_before,
+                     const std::optional<double>& shard_after) {
+  if (!shard_before || !shard_after) return;
+  const bool is_worse = !before || !after ||
+                        relative_move(*shard_before, *shard_after) > relative_move(*before, *after);
+  if (!is_worse) return;
+  before = shard_before;
+  after = shard_after;
+}
+
+void absorb(ShardSeries& series, const ShardBlocks& blocks) {
+  series.written_sets.clear();
+  for (const SampleAnswer& shard : blocks) {
+    for (const Signal& signal : shard.measured.signals) keep_worst_signal(series.signals, signal);
+    keep_most_moved(series.clock_hz_before, series.clock_hz_after, shard.measured.clock_hz_before,
+                    shard.measured.clock_hz_after);
+    keep_most_moved(series.peak_before, series.peak_after, shard.measured.peak_before,
+                    shard.measured.peak_after);
+    auto& sets = series.written_sets.emplace_back();
+    for (const RawSample& sample : shard.samples) sets.push_back(sample.set);
+  }
+  series.environment = blocks.front().measured.environment;
+}
+
+void append(MergedSamples& total, MergedSamples block) {
+  total.samples.insert(total.samples.end(), block.samples.begin(), block.samples.end());
+  total.shard_wall_ns.resize(block.shard_wall_ns.size());
+  for (std::size_t s = 0; s < block.shard_wall_ns.size(); ++s) {
+    auto& shard = total.shard_wall_ns[s];
+    shard.insert(shard.end(), block.shard_wall_ns[s].begin(), block.shard_wall_ns[s].end());
+  }
+  total.dropped += block.dropped;
+}
+
+MergedSamples merge(ShardBlocks& blocks, std::int64_t repeat) {
+  std::vector<std::vector<RawSample>> shards;
+  for (SampleAnswer& shard : blocks) shards.push_back(std::move(shard.samples));
+  return merge_shards(shards, repeat);
+}
+
+Outcome<ShardSeries> sample_alone(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
+                                  double wall_cap_s) {
+  auto blocks = collect(crew.sample({.id = id, .rule = rule, .wall_cap_s = wall_cap_s}));
+  if (!blocks) return blocks.failure;
+  ShardSeries series;
+  absorb(series, *blocks);
+  series.repeat = std::max<std::int64_t>(1, blocks->front().measured.repeat);
+  series.stop_rule = blocks->front().measured.stop_rule;
+  series.merged = merge(*blocks, series.repeat);
+  return series;
+}
+
+// Several shards, block by block.
+class CommonSampling {
+ public:
+  CommonSampling(Crew& crew, std::int64_t id, const protocol::SampleRule& rule, double wall_cap_s,
+                 double first_ns)
+      : crew_(crew),
+        id_(id),
+        rule_(rule),
+        wall_cap_s_(wall_cap_s),
+        first_ns_(first_ns),
+        stop_(make_stop_rule(rule)) {}
+
+  Outcome<ShardSeries> run() {
+    begin_ = Clock::now();
+    if (auto failure = pilot()) return std::move(*failure);
+    stop_->start();
+    std::int64_t count = first_block();
+    while (!finished()) {
+      if (auto failure = take_block(count)) return std::move(*failure);
+      count = next_block();
+    }
+    return std::move(series_);
+  }
+
+ private:
+  static constexpr std::int64_t block_min = 4;
+  static constexpr std::int64_t block_max = 64;
+
+  double seconds_left() const {
+    return wall_cap_s_ - std::chrono::duration<double>(Clock::now() - begin_).count();
+  }
+
+  // The slowest shard wants the smallest repeat; all take that one.
+  std::optional<WorkerFailure> pilot() {
+    if (rule_.repeat > 0) {
+      series_.repeat = rule_.repeat;
+      return std::nullopt;
+    }
+    auto pilots = collect(
+        crew_.sample({.id = id_, .rule = rule_, .wall_cap_s = wall_cap_s_, .pilot_only = true}));
+    if (!pilots) return pilots.failure;
+    series_.repeat = pilots->front().measured.repeat;
+    for (const SampleAnswer& shard : *pilots) {
+      series_.repeat = std::min(series_.repeat, shard.measured.repeat);
+    }
+    series_.repeat = std::max<std::int64_t>(1, series_.repeat);
+    return std::nullopt;
+  }
+
+  std::int64_t first_block() const {
+    if (rule_.stop == "count") return std::clamp<std::int64_t>(rule_.count, 1, 4 * block_max);
+    return min_samples_for(rule_, first_ns_ * static_cast<double>(series_.repeat));
+  }
+
+  // Enough to spend the rest of the budget, in few blocks: each block pays probes and a warm-up.
+  std::int64_t next_block() const {
+    if (rule_.stop == "count")
+      return std::clamp<std::int64_t>(rule_.count - taken_, 1, 4 * block_max);
+    const double mean_ns = taken_ > 0 ? sampled_ns_ / static_cast<double>(taken_) : first_ns_;
+    const double budget_ns = rule_.budget_s * 1e9 - sampled_ns_;
+    const auto wanted = static_cast<std::int64_t>(budget_ns / std::max(1.0, mean_ns));
+    return std::clamp(wanted, block_min, block_max);
+  }
+
+  std::optional<WorkerFailure> take_block(std::int64_t count) {
+    protocol::SampleRule block_rule = rule_;
+    block_rule.stop = "count";
+    block_rule.count = count;
+    block_rule.repeat = series_.repeat;
+    if (taken_ > 0) block_rule.warmup_cap_s = 0;
+    auto blocks = collect(
+        crew_.sample({.id = id_, .rule = block_rule, .wall_cap_s = std::max(0.1, seconds_left())}));
+    if (!blocks) return blocks.failure;
+    absorb(series_, *blocks);
+    hit_deadline_ = std::any_of(blocks->begin(), blocks->end(), [](const auto& shard) {
+      return shard.measured.stop_rule == "deadline";
+    });
+    MergedSamples merged = merge(*blocks, series_.repeat);
+    for (const Sample& sample : merged.samples) {
+      const double interval_ns = sample_ns(sample) * static_cast<double>(series_.repeat);
+      sampled_ns_ += interval_ns;
+      stop_->add(interval_ns);
+    }
+    taken_ += static_cast<std::int64_t>(merged.samples.size()) + merged.dropped;
+    append(series_.merged, std::move(merged));
+    return std::nullopt;
+  }
+
+  bool finished() {
+    if (taken_ == 0) return false;
+    if (stop_->finished()) {
+      series_.stop_rule = stop_->name();
+      return true;
+    }
+    if (hit_deadline_ || seconds_left() <= 0) {
+      series_.stop_rule = "deadline";
+      return true;
+    }
+    // Dropped samples never reach the rule; the maximum ends a series that keeps losing them.
+    if (taken_ >= rule_.max_samples || too_many_dropped()) {
+      series_.stop_rule = "max_samples";
+      return true;
+    }
+    return false;
+  }
+  bool too_many_dropped() const {
+    return series_.merged.dropped > 4 * block_max &&
+           series_.merged.dropped > 8 * static_cast<std::int64_t>(series_.merged.samples.size());
+  }
+
+  Crew& crew_;
+  std::int64_t id_;
+  protocol::SampleRule rule_;
+  double wall_cap_s_;
+  double first_ns_;
+  std::unique_ptr<StopRule> stop_;
+  Clock::time_point begin_;
+  ShardSeries series_;
+  std::int64_t taken_ = 0;
+  double sampled_ns_ = 0;
+  bool hit_deadline_ = false;
+};
+
+}  // namespace
+
+Outcome<ShardSeries> sample_shards(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
+                                   double wall_cap_s, double first_ns) {
+  // Ranks of a collective never decide by themselves, not even a lone one.
+  const bool decides_alone = crew.size() == 1 && !crew.group().is_collective;
+  if (decides_alone) return sample_alone(crew, id, rule, wall_cap_s);
+  return CommonSampling(crew, id, rule, wall_cap_s, first_ns).run();
+}
+
+}  // namespace halmark

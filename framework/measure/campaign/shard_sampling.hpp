@@ -1,0 +1,33 @@
+// Samples of one staged case on all shards of a crew at once, merged into one series.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/campaign/co_measure.hpp"
+#include "measure/campaign/crew.hpp"
+
+namespace halmark {
+
+struct ShardSeries {
+  MergedSamples merged;
+  std::int64_t repeat = 1;
+  std::string stop_rule;
+  std::vector<Signal> signals;                            // the worst shard's value of each
+  std::optional<double> clock_hz_before, clock_hz_after;  // of the shard that moved most
+  std::optional<double> peak_before, peak_after;
+  std::string environment;
+  // Per shard: first sets of the samples of the last request. Outputs are poisoned when a request
+  // begins and shards warm up for themselves, so these are the slots that hold results.
+  std::vector<std::vector<int>> written_sets;
+};
+
+// One shard decides by itself when to stop. Several run blocks of equal n from a common barrier;
+// the smallest repeat of their pilots holds for all, and the rule is evaluated here, between
+// blocks, on the maximum over the shards: so shards never disagree. `first_ns` sizes the first
+// block.
+Outcome<ShardSeries> sample_shards(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
+                                   double wall_cap_s, double first_ns);
+
+}  // namespace halmark

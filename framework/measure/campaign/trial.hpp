@@ -1,0 +1,42 @@
+// One trial: stage -> reveal -> gate -> sample -> reveal -> gate -> drop -> verdict. Ends in
+// exactly one row, whatever happened.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "core/device.hpp"
+#include "core/measurement.hpp"
+#include "measure/campaign/crew.hpp"
+#include "measure/campaign/gate/validity.hpp"
+
+namespace halmark {
+
+// What the gate has already compared in full during this run.
+struct GateHistory {
+  std::set<std::string> twins;   // op, dtypes and implementation
+  std::set<std::string> shapes;  // problem and implementation
+};
+
+// Seconds that repeated sampling of disturbed trials may still cost this run.
+struct RetryBudget {
+  int retries_per_trial = 1;
+  double seconds_left = 20;
+};
+
+struct TrialOptions {
+  protocol::SampleRule rule;
+  double wall_cap_s = 15;
+  ValidityThresholds thresholds;
+  const Device* device = nullptr;  // measured peaks, for quarantine
+  std::uint64_t input_seed = 0;    // the worker sees this one
+  std::uint64_t check_seed = 0;    // and never this one
+};
+
+// Runs one trial on a crew whose group is the case's. The row has no round, seed or plugin hash
+// yet. The crew may be dead afterwards: ask it.
+Measurement run_trial(Crew& crew, const KernelCase& kernel_case, const TrialOptions& options,
+                      GateHistory& history, RetryBudget& retries);
+
+}  // namespace halmark

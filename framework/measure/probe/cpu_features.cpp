@@ -1,0 +1,78 @@
+#include "measure/probe/cpu_features.hpp"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+#endif
+
+namespace halmark {
+
+#if defined(__x86_64__)
+namespace {
+
+struct Leaf {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+};
+
+Leaf leaf_seven(unsigned subleaf) {
+  Leaf leaf;
+  if (!__get_cpuid_count(7, subleaf, &leaf.a, &leaf.b, &leaf.c, &leaf.d)) return {};
+  return leaf;
+}
+
+bool bit(unsigned word, int index) { return (word >> index) & 1u; }
+
+// State components that the operating system saves; XGETBV without -mxsave.
+std::uint64_t saved_state() {
+  Leaf one;
+  if (!__get_cpuid(1, &one.a, &one.b, &one.c, &one.d) || !bit(one.c, 27)) return 0;
+  std::uint32_t low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (std::uint64_t{high} << 32) | low;
+}
+
+bool has_all(std::uint64_t state, std::uint64_t wanted) { return (state & wanted) == wanted; }
+
+}  // namespace
+
+CpuFeatures detect_cpu_features() {
+  constexpr std::uint64_t ymm_state = 0x6;
+  constexpr std::uint64_t zmm_state = 0xe6;
+  constexpr std::uint64_t tile_state = 0x60000;
+  const std::uint64_t state = saved_state();
+  Leaf one;
+  __get_cpuid(1, &one.a, &one.b, &one.c, &one.d);
+  const Leaf seven = leaf_seven(0);
+  const Leaf seven_one = seven.a >= 1 ? leaf_seven(1) : Leaf{};
+
+  CpuFeatures has;
+  has.avx2_fma = has_all(state, ymm_state) && bit(seven.b, 5) && bit(one.c, 12);
+  has.avx_vnni = has.avx2_fma && bit(seven_one.a, 4);
+  has.avx512_core = has_all(state, zmm_state) && has.avx2_fma && bit(seven.b, 16) &&
+                    bit(seven.b, 17) && bit(seven.b, 30) && bit(seven.b, 31);
+  has.avx512_vnni = has.avx512_core && bit(seven.c, 11);
+  has.avx512_bf16 = has.avx512_core && bit(seven_one.a, 5);
+  has.avx512_fp16 = has.avx512_core && bit(seven.d, 23);
+  const bool tiles = has_all(state, tile_state) && bit(seven.d, 24);
+  has.amx_bf16 = tiles && bit(seven.d, 22);
+  has.amx_int8 = tiles && bit(seven.d, 25);
+  return has;
+}
+
+bool request_amx_permission() {
+  constexpr int request_permission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr int tile_data = 18;               // XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+}
+
+#else
+
+CpuFeatures detect_cpu_features() { return {}; }
+bool request_amx_permission() { return false; }
+
+#endif
+
+}  // namespace halmark

@@ -1,0 +1,224 @@
+#include "measure/probe/peak_kernels.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "measure/probe/cpu_features.hpp"
+#include "measure/probe/peak_paths.hpp"
+
+namespace halmark {
+namespace {
+
+void pin_this_thread(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+struct WindowTime {
+  double begin_ns = 0, end_ns = 0;
+};
+
+// work(thread, window) runs on every thread at once; windows start together. times[thread][window].
+using Work = std::function<void(int thread)>;
+
+std::vector<std::vector<WindowTime>> run_together(const ProbeThreads& placed, int windows,
+                                                  const Work& work, ClockSource& clock) {
+  const int threads = placed.count;
+  std::vector<std::vector<WindowTime>> times(
+      static_cast<std::size_t>(threads),
+      std::vector<WindowTime>(static_cast<std::size_t>(windows)));
+  const std::vector<int>& cpus = placed.cpus;
+  std::atomic<int> arrived{0};
+  const auto body = [&](int thread) {
+    if (threads > 1 && !cpus.empty()) {
+      pin_this_thread(cpus[static_cast<std::size_t>(thread) % cpus.size()]);
+    }
+    for (int window = 0; window < windows; ++window) {
+      // Yielding lets more threads than CPUs finish; with one CPU each it costs nothing.
+      arrived.fetch_add(1);
+      while (arrived.load() < threads * (window + 1)) std::this_thread::yield();
+      WindowTime& time = times[static_cast<std::size_t>(thread)][static_cast<std::size_t>(window)];
+      time.begin_ns = clock.wall_ns();
+      work(thread);
+      time.end_ns = clock.wall_ns();
+    }
+  };
+  if (threads == 1) {
+    body(0);
+    return times;
+  }
+  std::vector<std::jthread> others;
+  for (int thread = 0; thread < threads; ++thread) others.emplace_back(body, thread);
+  others.clear();
+  return times;
+}
+
+std::vector<double> rates_of(const std::vector<std::vector<WindowTime>>& times, double amount) {
+  std::vector<double> rates;
+  for (std::size_t window = 0; window < times.front().size(); ++window) {
+    WindowTime whole = times.front()[window];
+    for (const auto& thread : times) {
+      whole.begin_ns = std::min(whole.begin_ns, thread[window].begin_ns);
+      whole.end_ns = std::max(whole.end_ns, thread[window].end_ns);
+    }
+    const double elapsed_ns = whole.end_ns - whole.begin_ns;
+    if (elapsed_ns > 0) rates.push_back(amount / elapsed_ns * 1e9);
+  }
+  return rates;
+}
+
+// Turns that fill `window_ns`, from runs that double until they are long enough to time.
+std::int64_t calibrate(const std::function<void(std::int64_t)>& run, double window_ns,
+                       ClockSource& clock) {
+  constexpr double enough_ns = 100'000;
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  for (std::int64_t turns = 1;; turns *= 4) {
+    const double begin_ns = clock.wall_ns();
+    run(turns);
+    const double elapsed_ns = clock.wall_ns() - begin_ns;
+    if (elapsed_ns < enough_ns && turns < most) continue;
+    const double wanted = static_cast<double>(turns) * window_ns / std::max(1.0, elapsed_ns);
+    return std::max<std::int64_t>(1, std::llround(wanted));
+  }
+}
+
+bool is_allowed(const PeakPath& path) {
+  return path.isa != "avx512_core_amx" || request_amx_permission();
+}
+
+// The first path of the table that matches; an empty isa takes the last one, the fastest.
+std::optional<PeakPath> find_path(std::string_view path, std::string_view isa) {
+  std::optional<PeakPath> found;
+  for (const PeakPath& candidate : peak_paths()) {
+    if (candidate.path == path && (isa.empty() || candidate.isa == isa)) found = candidate;
+  }
+  return found;
+}
+
+struct Slice {
+  std::byte* from = nullptr;
+  std::byte* to = nullptr;
+  std::size_t bytes = 0;
+};
+
+// Even parts of the memory, whole strides of 512 bytes from a cache line on, because streaming
+// stores fault elsewhere; for copies each part is halved.
+std::vector<Slice> cut_memory(MemoryKernel kernel, std::span<std::byte> memory, int threads) {
+  constexpr std::size_t stride = 512;
+  constexpr std::size_t line = 64;
+  const std::size_t skipped =
+      (line - reinterpret_cast<std::uintptr_t>(memory.data()) % line) % line;
+  if (memory.size() <= skipped) return {{}};
+  memory = memory.subspan(skipped);
+  const std::size_t share = memory.size() / static_cast<std::size_t>(threads) / stride * stride;
+  const std::size_t bytes = kernel == MemoryKernel::copy ? share / 2 / stride * stride : share;
+  std::vector<Slice> slices;
+  for (int thread = 0; thread < threads; ++thread) {
+    std::byte* from = memory.data() + static_cast<std::size_t>(thread) * share;
+    slices.push_back({from, kernel == MemoryKernel::copy ? from + bytes : nullptr, bytes});
+  }
+  return slices;
+}
+
+void pass_over(MemoryPass pass, const Slice& slice, std::int64_t times) {
+  for (std::int64_t i = 0; i < times; ++i) pass(slice.from, slice.to, slice.bytes);
+}
+
+std::vector<double> memory_rates(MemoryPass pass, const std::vector<Slice>& slices,
+                                 const ProbeThreads& threads, double bytes_per_pass, int windows,
+                                 double window_ms, ClockSource& clock) {
+  const std::int64_t passes = calibrate(
+      [&](std::int64_t times) { pass_over(pass, slices.front(), times); }, window_ms * 1e6, clock);
+  const auto times = run_together(
+      threads, windows,
+      [&](int thread) { pass_over(pass, slices[static_cast<std::size_t>(thread)], passes); },
+      clock);
+  return rates_of(times, bytes_per_pass * static_cast<double>(passes));
+}
+
+}  // namespace
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+std::vector<PeakPath> peak_paths() {
+  std::vector<PeakPath> paths;
+  append_x86_vector_paths(paths);
+  append_x86_matrix_paths(paths);
+  if (paths.empty()) append_portable_paths(paths);
+  return paths;
+}
+
+ProbeRates probe_peak(std::string_view path, std::string_view isa, const ProbeThreads& threads,
+                      int windows, double window_ms, ClockSource& clock) {
+  const auto found = find_path(path, isa);
+  if (!found) {
+    return {{}, "this CPU has no path " + std::string(path) + " on " + std::string(isa)};
+  }
+  if (threads.count < 1 || windows < 1) return {{}, "a probe needs a thread and a window"};
+  if (!is_allowed(*found)) return {{}, "AMX not permitted by the kernel"};
+  const std::int64_t turns = calibrate(found->run, window_ms * 1e6, clock);
+  const auto times = run_together(
+      threads, windows, [&](int) { found->run(turns); }, clock);
+  return {rates_of(times, found->flops_per_iteration * static_cast<double>(turns) * threads.count),
+          {}};
+}
+
+ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory,
+                        const ProbeThreads& threads, int windows, double window_ms,
+                        ClockSource& clock) {
+  if (threads.count < 1 || windows < 1) return {{}, "a probe needs a thread and a window"};
+  const std::vector<Slice> slices = cut_memory(kernel, memory, threads.count);
+  if (slices.front().bytes == 0) return {{}, "the working set is too small for these threads"};
+  const MemoryPasses passes = memory_passes();
+  const double per_pass = static_cast<double>(slices.front().bytes) * threads.count;
+  if (kernel == MemoryKernel::read) {
+    return {memory_rates(passes.read, slices, threads, per_pass, windows, window_ms, clock), {}};
+  }
+  const double moved = 2 * per_pass;
+  auto plain = memory_rates(passes.copy, slices, threads, moved, windows, window_ms, clock);
+  if (passes.copy_streaming == passes.copy) return {std::move(plain), {}};
+  auto streamed =
+      memory_rates(passes.copy_streaming, slices, threads, moved, windows, window_ms, clock);
+  const bool streaming_wins =
+      !streamed.empty() && !plain.empty() && std::ranges::max(streamed) > std::ranges::max(plain);
+  return {streaming_wins ? std::move(streamed) : std::move(plain), {}};
+}
+
+ShortPeakProbe::ShortPeakProbe(Dtype dtype, ClockSource& clock) : clock_(clock) {
+  for (const PeakPath& path : peak_paths()) {
+    if (path.dtype == dtype && is_allowed(path)) path_ = path;
+  }
+  constexpr double window_ns = 1e6;
+  if (path_.run) iterations_ = calibrate(path_.run, window_ns, clock_);
+}
+
+double ShortPeakProbe::flops_per_s() {
+  if (!path_.run) return 0;
+  // The first window is not counted: the clock is still moving to what wide vector units allow.
+  path_.run(iterations_);
+  const auto times = run_together(
+      {}, 2, [&](int) { path_.run(iterations_); }, clock_);
+  const std::vector<double> rates =
+      rates_of(times, path_.flops_per_iteration * static_cast<double>(iterations_));
+  return rates.empty() ? 0 : std::ranges::max(rates);
+}
+
+}  // namespace halmark

@@ -1,0 +1,61 @@
+// The adapter through which every stored steady sample comes. Google Benchmark runs the loop; the
+// samples are kept here, because that library keeps only totals.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "measure/sampling/clock_source.hpp"
+#include "measure/sampling/stop_rule.hpp"
+
+namespace halmark {
+
+// One timed interval as a whole: `repeat` executions.
+struct TimedSample {
+  double begin_ns = 0;
+  double wall_ns = 0;
+  double cpu_ns = 0;
+  double device_ns = std::numeric_limits<double>::quiet_NaN();  // NaN = the device has no timer
+  int set = 0;                                                  // first argument set
+};
+
+// What happens inside one sample. Only `execute` is inside the interval.
+class SampleStep {
+ public:
+  virtual ~SampleStep() = default;
+  // Barrier, rotation, poisoning; gives the first argument set. False ends the series.
+  virtual bool arrange(int& set) = 0;
+  // The work. False ends the series; the sample is not stored.
+  virtual bool execute() = 0;
+  // Device time of the interval that just ended, NaN when there is none.
+  virtual double device_ns() { return std::numeric_limits<double>::quiet_NaN(); }
+};
+
+struct SamplePlan {
+  std::string name;               // registered with the benchmark library
+  double expected_sample_ns = 0;  // sizes the blocks between two looks at the stop rule
+  double deadline_ns = 0;         // on the clock source's wall clock; 0 = none
+  std::int64_t first_block = 1;   // samples before the first look at the stop rule
+  std::int64_t max_samples = 4096;
+};
+
+struct SampleSeries {
+  std::vector<TimedSample> samples;
+  std::string stop_rule;   // which rule ended it; "deadline" keeps the samples
+  bool is_failed = false;  // the step refused to go on
+  // Disagreement between our vector and the totals of the library: a defect of the adapter.
+  std::string book_error;
+};
+
+// Runs the step in blocks of registered benchmarks, n iterations each, until the rule has finished,
+// the plan's maximum is reached or the deadline has passed. One thread; not reentrant, because the
+// library's registry is global.
+SampleSeries take_samples(const SamplePlan& plan, SampleStep& step, StopRule& rule,
+                          ClockSource& clock);
+
+// "google benchmark 1.7.1": belongs to the environment of every row.
+std::string gbench_description();
+
+}  // namespace halmark

@@ -1,0 +1,24 @@
+// Exactly n samples: reproducible.
+#include "measure/sampling/stop_rule.hpp"
+
+namespace halmark {
+namespace {
+
+class Count : public StopRule {
+ public:
+  explicit Count(std::int64_t count) : count_(count) {}
+  void start() override { samples_ = 0; }
+  void add(double) override { ++samples_; }
+  bool finished() const override { return samples_ >= count_; }
+  std::string_view name() const override { return "count"; }
+
+ private:
+  std::int64_t count_;
+  std::int64_t samples_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<StopRule> make_count(std::int64_t count) { return std::make_unique<Count>(count); }
+
+}  // namespace halmark

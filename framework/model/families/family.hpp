@@ -1,0 +1,33 @@
+// A model family: which configurations it reads and which operators it executes. One file per
+// family in families/, one line in families/table.cpp.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "model/graph/builder.hpp"
+#include "model/spec/config_reader.hpp"
+#include "model/spec/model_spec.hpp"
+
+namespace halmark {
+
+struct Family {
+  std::string_view name;
+  std::span<const std::string_view> model_types;
+  // Fills the architecture; throws Error (exit 2) naming the field.
+  void (*read)(ConfigReader& config, ModelSpec& spec);
+  // Emits layer types, their operators in execution order, and the type of every layer.
+  void (*build)(const ModelSpec& spec, GraphBuilder& builder);
+  // The layer inside a multi-token-prediction module: its operators from the first norm to the last
+  // residual addition. Families without modules have none.
+  void (*predict)(const ModelSpec& spec, GraphBuilder& builder) = nullptr;
+};
+
+std::span<const Family* const> all_families();
+const Family* find_family(std::string_view name);
+const Family* family_of_model_type(std::string_view model_type);
+
+// Architectures that are known and deliberately refused, with the reason; empty for all others.
+std::string_view why_unmodelled(std::string_view model_type);
+
+}  // namespace halmark

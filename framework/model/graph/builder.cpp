@@ -1,0 +1,372 @@
+#include "model/graph/builder.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "model/graph/context_split.hpp"
+#include "model/graph/draft.hpp"
+
+namespace halmark {
+
+using draft::number;
+using draft::problems;
+using draft::shape;
+
+namespace {
+
+// Weights are the constant operands; the KV cache is state and priced by memory.cpp.
+struct Weights {
+  std::int64_t elements = 0, bytes = 0;
+};
+Weights constant_operands(const Problem& problem, const Work& work) {
+  Weights out;
+  if (work.constant_bytes <= 0) return out;
+  for (const OperandSpec& operand : find_contract(problem.op)->operands(problem.params)) {
+    if (operand.role != Role::constant) continue;
+    out.elements += operand.elements();
+    out.bytes += operand.bytes();
+  }
+  return out;
+}
+
+Work scaled(Work work, double rows, double weights) {
+  const double activations_read = work.bytes_read - work.constant_bytes;
+  work.matmul_flops *= rows;
+  work.vector_flops *= rows;
+  work.constant_bytes *= weights;
+  work.bytes_read = activations_read * rows + work.constant_bytes;
+  work.bytes_written *= rows;
+  return work;
+}
+
+}  // namespace
+
+std::string shape_text(std::initializer_list<std::int64_t> dims) {
+  std::string out = "[";
+  for (const std::int64_t dim : dims) {
+    if (out.size() > 1) out += ',';
+    out += std::to_string(dim);
+  }
+  return out + "]";
+}
+
+GraphBuilder::GraphBuilder(const ModelSpec& spec, const Configuration& configuration,
+                           const StepForm& form) {
+  graph_.spec = spec;
+  graph_.configuration = configuration;
+  graph_.form = form;
+  tp_ = configuration.parallel.tp;
+  plan_precision();
+  layout_ = expert_layout(configuration.parallel);
+  const Workload& workload = configuration.workload;
+  batch_ = {workload.batch, graph_.micro_batch()};
+  tokens_ = {batch_.whole * workload.new_tokens, batch_.local * graph_.rank_tokens()};
+  context_ = workload.context;
+  if (spec.moe) plan_routing(*spec.moe);
+}
+
+Extent GraphBuilder::logit_rows() const {
+  return graph_.configuration.workload.phase == Phase::prefill ? batch_ : tokens_;
+}
+
+Extent GraphBuilder::context_rows() const {
+  return {batch_.whole * context_, batch_.local * (context_ / graph_.form.cp)};
+}
+
+Extent GraphBuilder::split_by_tp(std::int64_t size) const {
+  assert(size % tp_ == 0 && "check_deployment refuses splits that do not divide");
+  return {size, size / tp_};
+}
+
+Extent GraphBuilder::split_kv_heads() const { return split_kv_heads(graph_.spec.kv_heads); }
+
+Extent GraphBuilder::split_kv_heads(std::int64_t heads) const {
+  return {heads, std::max<std::int64_t>(1, heads / tp_)};
+}
+
+Extent GraphBuilder::padded_by_tp(std::int64_t size) const {
+  const std::int64_t local = (size + tp_ - 1) / tp_;
+  return {size, local};
+}
+
+std::int32_t GraphBuilder::begin_layer_type(std::string_view name) {
+  graph_.layer_types.push_back({std::string(name), {}});
+  return static_cast<std::int32_t>(graph_.layer_types.size()) - 1;
+}
+
+std::string GraphBuilder::strategy(Split split) const {
+  const Parallel& parallel = graph_.configuration.parallel;
+  std::string out;
+  const auto append = [&out](std::string_view part) {
+    if (!out.empty()) out += '+';
+    out += part;
+  };
+  const bool is_expert = split == Split::expert;
+  const bool is_whole = split == Split::replicated || split == Split::pipeline;
+  if (is_expert) append("expert");
+  if (is_expert ? layout_.width > 1 : tp_ > 1 && !is_whole) append("tensor");
+  if (parallel.pp > 1) append("pipeline");
+  if (graph_.form.cp > 1) append("context");
+  const int replicas = is_expert ? parallel.dp / layout_.across_replicas : parallel.dp;
+  if (replicas > 1 || out.empty()) append("replicate");
+  return out;
+}
+
+void GraphBuilder::add(Draft draft) {
+  Operator op;
+  op.name = std::move(draft.name);
+  op.layer_type = graph_.layer_types.back().name;
+  op.kind = draft.kind;
+  op.split = draft.split;
+  if (tp_ == 1 && draft.split == Split::replicated) {
+    if (graph_.form.cp > 1) op.split = Split::context;
+    if (graph_.configuration.parallel.dp > 1) op.split = Split::data;
+  }
+  op.strategy = strategy(draft.split);
+  op.shape_in = std::move(draft.shape_in);
+  op.shape_out = std::move(draft.shape_out);
+
+  const OpContract* contract = find_contract(draft.local.op);
+  op.local_work = contract->work(draft.local.params);
+  op.rank_work = scaled(op.local_work, draft.rank_share.rows, draft.rank_share.weights);
+  op.dtype = op.local_work.compute_dtype;
+  const Weights local = constant_operands(draft.local, op.local_work);
+  op.weight_bytes_local =
+      local.bytes + dtype_bytes(draft.bias_dtype, draft.bias.local) + draft.scale_bytes.local;
+  if (draft.whole) {
+    op.whole_work = scaled(contract->work(draft.whole->params), draft.whole_share.rows,
+                           draft.whole_share.weights);
+    const Weights whole = constant_operands(*draft.whole, op.whole_work);
+    op.weight_bytes_whole =
+        whole.bytes + dtype_bytes(draft.bias_dtype, draft.bias.whole) + draft.scale_bytes.whole;
+    if (draft.has_parameters) {
+      op.parameters = whole.elements + draft.bias.whole - draft.missing_parameters;
+    }
+  }
+  op.active_parameters = draft.active_parameters;
+  op.of_expert_rank = std::move(draft.of_expert_rank);
+  if (draft.shares_embedding) op.parameters = 0;
+  op.whole = std::move(draft.whole);
+  op.local = std::move(draft.local);
+  if (graph_.form.cp > 1 && op.kind == OperatorKind::attention) split_queries(op);
+
+  graph_.layer_types.back().operators.push_back(static_cast<std::int32_t>(graph_.operators.size()));
+  graph_.operators.push_back(std::move(op));
+}
+
+// The verbs give attention all queries of a sequence; its weights (sinks) are those of one launch.
+void GraphBuilder::split_queries(Operator& op) const {
+  op.of_context_rank = query_blocks(op.local, graph_.form.cp);
+  const std::vector<Problem>& heaviest = heaviest_blocks(op.of_context_rank);
+  op.local = heaviest.back();
+  op.local_work = find_contract(op.local.op)->work(op.local.params);
+  op.rank_work = work_of(heaviest);
+}
+
+void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t hidden, Split split,
+                             bool is_shared) {
+  const Extent columns = split == Split::vocab ? padded_by_tp(vocab) : replicated(vocab);
+  const std::int64_t dtype = number(precision().activation);
+  auto [whole, local] = problems("embedding", [&](auto side) {
+    return Params{{"rows", tokens_.*side},
+                  {"vocab", columns.*side},
+                  {"hidden", hidden},
+                  {"src_dtype", dtype},
+                  {"dst_dtype", dtype}};
+  });
+  add({.name = std::move(name),
+       .kind = OperatorKind::embedding,
+       .split = split,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = shape({tokens_.whole}),
+       .shape_out = shape({tokens_.whole, hidden}),
+       .shares_embedding = is_shared});
+}
+
+void GraphBuilder::rope(std::string name, Extent heads, std::int64_t head_dim,
+                        std::int64_t rotary_dim, Dtype dst) {
+  auto [whole, local] = problems("rope", [&](auto side) {
+    return Params{{"rows", tokens_.*side},
+                  {"heads", heads.*side},
+                  {"head_dim", head_dim},
+                  {"rotary_dim", rotary_dim},
+                  {"src_dtype", number(precision().activation)},
+                  {"dst_dtype", number(dst)}};
+  });
+  const std::string dims = shape({tokens_.whole, heads.whole, head_dim});
+  add({.name = std::move(name),
+       .split = Split::head,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::copy(std::string name, Extent bytes, Split split) {
+  auto [whole, local] = problems("copy", [&](auto side) { return Params{{"bytes", bytes.*side}}; });
+  const std::string dims = shape({bytes.whole});
+  add({.name = std::move(name),
+       .split = split,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::residual_add(std::string name, std::int64_t columns) {
+  const std::int64_t dtype = number(precision().activation);
+  auto [whole, local] = problems("residual_add", [&](auto side) {
+    return Params{
+        {"rows", tokens_.*side}, {"cols", columns}, {"src_dtype", dtype}, {"dst_dtype", dtype}};
+  });
+  const std::string dims = shape({tokens_.whole, columns});
+  add({.name = std::move(name),
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::gated_activation(std::string name, Extent columns, GateKind kind) {
+  const std::int64_t dtype = number(precision().activation);
+  auto [whole, local] = problems("gated_activation", [&](auto side) {
+    return Params{{"rows", tokens_.*side},
+                  {"cols", columns.*side},
+                  {"kind", static_cast<std::int64_t>(kind)},
+                  {"src_dtype", dtype},
+                  {"dst_dtype", dtype}};
+  });
+  add({.name = std::move(name),
+       .split = Split::column,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = shape({tokens_.whole, 2 * columns.whole}),
+       .shape_out = shape({tokens_.whole, columns.whole})});
+}
+
+void GraphBuilder::activation(std::string name, Extent columns, ActivationKind kind) {
+  const std::int64_t dtype = number(precision().activation);
+  auto [whole, local] = problems("activation", [&](auto side) {
+    return Params{{"rows", tokens_.*side},
+                  {"cols", columns.*side},
+                  {"kind", static_cast<std::int64_t>(kind)},
+                  {"src_dtype", dtype},
+                  {"dst_dtype", dtype}};
+  });
+  const std::string dims = shape({tokens_.whole, columns.whole});
+  add({.name = std::move(name),
+       .split = Split::column,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns, Dtype linear,
+                                  Split split) {
+  if (!quantizes_for(linear)) return;
+  const auto on = [&](Side side) { return quantize_problem(rows.*side, columns.*side, linear); };
+  const std::string dims = shape({rows.whole, columns.whole});
+  add({.name = std::move(name),
+       .kind = OperatorKind::quantize,
+       .split = split,
+       .whole = on(&Extent::whole),
+       .local = on(&Extent::local),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::linear(const LinearSpec& spec) {
+  if (spec.dtype == Dtype::f4_e2m1) return packed_linear(spec);
+  const bool is_int8 = spec.dtype == Dtype::s8;
+  const std::int64_t dst = number(is_int8 ? Dtype::s32 : precision().activation);
+  auto [whole, local] = problems("gemm", [&](auto side) {
+    return Params{{"m", spec.rows.*side},
+                  {"n", spec.columns_out.*side},
+                  {"k", spec.columns_in.*side},
+                  {"src_dtype", number(spec.dtype)},
+                  {"wei_dtype", number(spec.dtype)},
+                  {"dst_dtype", dst},
+                  {"wei_trans", 1}};
+  });
+  const std::string dims_in = shape({spec.rows.whole, spec.columns_in.whole});
+  const std::string dims_out = shape({spec.rows.whole, spec.columns_out.whole});
+  const Extent bias = spec.has_bias ? spec.columns_out : Extent{};
+  Extent scales;
+  if (spec.dtype == Dtype::f8_e4m3fn) {
+    scales = {draft::block_scale_bytes(spec.columns_out.whole, spec.columns_in.whole),
+              draft::block_scale_bytes(spec.columns_out.local, spec.columns_in.local)};
+  }
+  add({.name = spec.name,
+       .kind = spec.kind,
+       .split = spec.split,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims_in,
+       .shape_out = dims_out,
+       .active_parameters = spec.columns_in.whole * spec.columns_out.whole,
+       .bias = bias,
+       .bias_dtype = precision().activation,
+       .scale_bytes = scales,
+       .shares_embedding = spec.shares_embedding});
+  if (!is_int8) return;
+
+  auto [whole_back, local_back] = problems("dequantize", [&](auto side) {
+    return Params{{"rows", spec.rows.*side},
+                  {"cols", spec.columns_out.*side},
+                  {"src_dtype", number(Dtype::s32)},
+                  {"dst_dtype", number(precision().activation)}};
+  });
+  // Partial sums of a row split are dequantized before the all-reduce: the row scales differ.
+  const Split split = spec.split == Split::row ? Split::replicated : spec.split;
+  add({.name = spec.name + "_dequantize",
+       .kind = OperatorKind::quantize,
+       .split = split,
+       .whole = std::move(whole_back),
+       .local = std::move(local_back),
+       .shape_in = dims_out,
+       .shape_out = dims_out,
+       .has_parameters = false});
+}
+
+void GraphBuilder::batched_linear(const BatchedLinearSpec& spec) {
+  const std::int64_t weights = spec.columns_in * spec.columns_out;
+  const std::int64_t scale_bytes = spec.dtype == Dtype::f8_e4m3fn
+                                       ? draft::block_scale_bytes(spec.columns_out, spec.columns_in)
+                                       : 0;
+  op({.name = spec.name,
+      .op = "batched_gemm",
+      .kind = OperatorKind::linear,
+      .split = spec.split,
+      .shape_in = shape({spec.rows.whole, spec.groups.whole, spec.columns_in}),
+      .shape_out = shape({spec.rows.whole, spec.groups.whole, spec.columns_out}),
+      .active_parameters = spec.groups.whole * weights,
+      .scale_bytes = {spec.groups.whole * scale_bytes, spec.groups.local * scale_bytes}},
+     [&](Side side) {
+       return Params{{"groups", spec.groups.*side},
+                     {"m", spec.rows.*side},
+                     {"n", spec.columns_out},
+                     {"k", spec.columns_in},
+                     {"src_dtype", number(spec.dtype)},
+                     {"wei_dtype", number(spec.dtype)},
+                     {"dst_dtype", number(precision().activation)}};
+     });
+}
+
+void GraphBuilder::op(const OpSpec& spec, const std::function<Params(Side)>& params) {
+  auto [whole, local] = problems(spec.op, params);
+  add({.name = spec.name,
+       .kind = spec.kind,
+       .split = spec.split,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = spec.shape_in,
+       .shape_out = spec.shape_out,
+       .has_parameters = spec.has_parameters,
+       .active_parameters = spec.active_parameters,
+       .scale_bytes = spec.scale_bytes});
+}
+
+}  // namespace halmark

@@ -1,0 +1,222 @@
+// GraphBuilder: the vocabulary in which a family says what a layer executes. Each verb appends one
+// operator (int8 linears: with their quantize and dequantize; f8: with a block_quantize before
+// them), whole and split.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "model/graph/expert_layout.hpp"
+#include "model/graph/graph.hpp"
+
+namespace halmark {
+
+// Which side of an Extent: &Extent::whole or &Extent::local.
+using Side = std::int64_t Extent::*;
+
+// Any op of the table. Its parameters are asked for on both sides.
+struct OpSpec {
+  std::string name;
+  std::string op;
+  OperatorKind kind = OperatorKind::elementwise;
+  Split split = Split::replicated;
+  std::string shape_in, shape_out;     // see shape_text
+  std::int64_t active_parameters = 0;  // matmul weights that one token meets
+  bool has_parameters = true;          // false: constants that are no model parameters
+  Extent scale_bytes = {};             // of block-scaled weights
+};
+std::string shape_text(std::initializer_list<std::int64_t> dims);  // "[8,1024]"
+
+// One linear layer y = x W^T, weights [columns_out, columns_in] as the checkpoints store them.
+struct LinearSpec {
+  std::string name;
+  Extent rows;
+  Extent columns_in;
+  Extent columns_out;
+  Split split = Split::column;
+  OperatorKind kind = OperatorKind::linear;
+  Dtype dtype = Dtype::f32;
+  bool has_bias = false;          // parameters only: every library fuses the addition
+  bool shares_embedding = false;  // tied head: its parameters are counted at the embedding
+};
+
+// `groups` linears of the same shape side by side, each with its own weights [columns_out,
+// columns_in]. 16-bit or f8.
+struct BatchedLinearSpec {
+  std::string name;
+  Extent groups;
+  Extent rows;
+  std::int64_t columns_in = 0, columns_out = 0;
+  Split split = Split::head;
+  Dtype dtype = Dtype::bf16;
+};
+
+// Over rows x columns. Split::head: the rows are heads, or the columns those of a rank's heads.
+struct NormSpec {
+  std::string name;
+  Extent rows;
+  Extent columns;
+  NormKind kind = NormKind::rms;
+  Split split = Split::replicated;
+  bool has_gain = true;  // false: the op's gains are ones and no parameters
+};
+
+struct AttentionSpec {
+  std::string name;
+  Extent heads;
+  Extent kv_heads;
+  std::int64_t head_dim = 0;
+  std::int64_t window = 0;     // 0 = full
+  std::int64_t value_dim = 0;  // 0 = head_dim
+  std::int64_t chunk = 0;      // 0 = full
+  bool has_sinks = false;      // parameters only: one more term of the softmax
+};
+
+// One linear layer of every routed expert, weights [experts, columns_out, columns_in]. `split`
+// where experts are not spread over ranks: by columns or by rows.
+struct ExpertLinearSpec {
+  std::string name;
+  Extent columns_in;
+  Extent columns_out;
+  Split split = Split::column;
+  bool has_bias = false;  // parameters only
+};
+
+class GraphBuilder {
+ public:
+  GraphBuilder(const ModelSpec& spec, const Configuration& configuration,
+               const StepForm& form = {});
+
+  // Extents of this deployment.
+  Extent batch() const { return batch_; }
+  Extent tokens() const { return tokens_; }  // batch x new tokens
+  // Positions whose logits are needed: all, in prefill the last, which one context rank has.
+  Extent logit_rows() const;
+  Extent context_rows() const;                  // tokens of the whole context, cached ones included
+  Extent split_by_tp(std::int64_t size) const;  // must divide
+  Extent split_kv_heads() const;                // replicated beyond kv_heads ranks
+  Extent split_kv_heads(std::int64_t heads) const;      // of a layer with its own
+  Extent padded_by_tp(std::int64_t size) const;         // vocabulary: rounded up
+  Extent split_expert_width(std::int64_t width) const;  // by what experts leave of tp
+  static Extent replicated(std::int64_t size) { return {size, size}; }
+  int tp() const { return tp_; }
+  const StepForm& form() const { return graph_.form; }
+  const Workload& workload() const { return graph_.configuration.workload; }
+  const Precision& precision() const { return precision_; }
+  // Of the linears of dense networks and shared experts, and of those of routed experts.
+  Dtype feed_forward_dtype() const { return feed_forward_dtype_; }
+  Dtype expert_dtype() const { return expert_dtype_; }
+
+  // Starts a layer type; the following operators belong to it. Returns its index.
+  std::int32_t begin_layer_type(std::string_view name);
+  void set_embedding(std::int32_t type) { graph_.embedding_type = type; }
+  void set_head(std::int32_t type) { graph_.head_type = type; }
+  void set_pipeline(std::int32_t type) { graph_.pipeline_type = type; }
+  // Takes the operators of `drafter`, which holds the layer type of one draft, to be executed
+  // `drafted` times. What shares weights with this graph has them counted once.
+  void set_prediction(GraphBuilder drafter, std::int64_t drafted);
+  void add_layer(std::int32_t type) { graph_.layers.push_back(type); }
+
+  // A table that is split by its rows, or held whole by every rank. `is_shared`: its parameters are
+  // counted elsewhere.
+  void embedding(std::string name, std::int64_t vocab, std::int64_t hidden,
+                 Split split = Split::vocab, bool is_shared = false);
+  void norm(const NormSpec& norm);
+  // rows x columns; `split` = head when the rows are heads.
+  void rmsnorm(std::string name, Extent rows, std::int64_t columns, Split split);
+  void rope(std::string name, Extent heads, std::int64_t head_dim, std::int64_t rotary_dim,
+            Dtype dst);
+  void copy(std::string name, Extent bytes, Split split);
+  void attention(const AttentionSpec& attention);
+  void residual_add(std::string name, std::int64_t columns);
+  void gated_activation(std::string name, Extent columns, GateKind kind);
+  void activation(std::string name, Extent columns, ActivationKind kind);
+  // An operator of any op of the table: what has no verb of its own.
+  void op(const OpSpec& spec, const std::function<Params(Side)>& params);
+  // What the layer type keeps of every sequence. attention() says so itself.
+  void cache(const LayerCache& cache) { graph_.layer_types.back().caches.push_back(cache); }
+  void batched_linear(const BatchedLinearSpec& linear);
+  // An int8 or f8 linear reads what quantize_input wrote; for other dtypes quantize_input adds
+  // nothing.
+  void quantize_input(std::string name, Extent rows, Extent columns, Dtype linear, Split split);
+  void linear(const LinearSpec& linear);
+  // Nothing with tp = 1.
+  void all_reduce(std::string name, std::int64_t columns);
+  void all_gather(std::string name, Extent rows, Extent columns);
+
+  // The routed experts, in this order of use; spec.moe must be there. Rows are those of the rank's
+  // experts, see ExpertLayout.
+  void route(std::string name, const ExpertSpec& experts);
+  void dispatch(std::string name);
+  void combine(std::string name);
+  // Rows to the replicas that hold their experts, or back; nothing where experts cross none.
+  void exchange_rows(std::string name);
+  // Received rows from the order of their senders into that of their experts, or back; likewise.
+  void regroup_rows(std::string name);
+  void quantize_rows(std::string name, Extent columns);  // nothing unless linears are quantised
+  void expert_linear(const ExpertLinearSpec& linear);
+  void expert_gated_activation(std::string name, Extent columns, GateKind kind);
+  void expert_activation(std::string name, Extent columns, ActivationKind kind);
+
+  // Nothing with pp = 1.
+  void send_recv(std::string name, std::int64_t columns);
+  // Keys and values of a rank's tokens, `columns` values each, once around its context ranks: one
+  // operator, executed cp - 1 times. `keys`: those of a sequence that any query sees. Nothing with
+  // cp = 1.
+  void ring_exchange(std::string name, std::int64_t keys, Extent columns, Dtype dtype);
+
+  // Counts executions over the layers and stages and sums the totals. Call once.
+  OperatorGraph finish();
+
+ private:
+  struct Draft;
+  // Rows that the routing of one layer and micro-batch gives to each rank.
+  struct Rows {
+    std::int64_t whole = 0;                // tokens x top_k of the whole batch
+    std::vector<std::int64_t> of_rank;     // per expert-parallel rank, tokens of all its replicas
+    std::vector<std::int64_t> dispatched;  // per share of a tensor group, tokens of one replica
+    std::int64_t of_pair_max = 0;          // the most that a replica sends to one rank
+    // Expected distinct experts over those with whole rows, unsplit and on the heaviest rank.
+    double whole_weights = 1, rank_weights = 1;
+  };
+  // Where an operator on rows runs. `tokens`, `ep_size`, `ep_rank` as the contracts take them.
+  struct RowPlace {
+    std::int64_t tokens = 0, ep_size = 1, ep_rank = 0, rows = 0;
+    std::int64_t Extent::*side = &Extent::whole;
+  };
+  std::int64_t routed_width() const;  // of the rows that experts read and write
+  void plan_routing(const ExpertSpec& experts);
+  RowPlace whole_rows() const;
+  // Ranks of the whole expert group, on rows of all its replicas; or the shares of one tensor
+  // group, on its own tokens.
+  std::vector<RowPlace> group_rows() const;
+  std::vector<RowPlace> tensor_rows() const;
+  Params routed_params(const RowPlace& place) const;
+  template <typename Make>
+  void add_routed(Draft draft, const std::vector<RowPlace>& places, const Make& make);
+  void add(Draft draft);
+  void split_queries(Operator& op) const;
+  void plan_precision();
+  Dtype dtype_of(bool is_packed_here) const;
+  void packed_linear(const LinearSpec& spec);
+  Problem quantize_problem(std::int64_t rows, std::int64_t columns, Dtype linear) const;
+  bool quantizes_for(Dtype linear) const;
+  std::string strategy(Split split) const;
+  void cut_stages();
+  void count_executions();
+  void sum_totals();
+
+  OperatorGraph graph_;
+  Precision precision_;
+  Dtype feed_forward_dtype_ = Dtype::f32, expert_dtype_ = Dtype::f32;
+  int tp_ = 1;
+  ExpertLayout layout_;
+  Rows rows_;
+  Extent batch_, tokens_;
+  std::int64_t context_ = 0;
+};
+
+}  // namespace halmark

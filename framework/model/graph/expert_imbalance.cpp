@@ -1,0 +1,144 @@
+#include "model/graph/expert_imbalance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/random.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::int64_t normal_tokens_min = 64;
+// Beyond this many terms of the exact law a simulation is as good and faster.
+constexpr double exact_terms_max = 1e7;
+
+class LogFactorials {
+ public:
+  explicit LogFactorials(std::int64_t largest) {
+    for (std::int64_t n = 0; n <= largest; ++n) {
+      values_.push_back(std::lgamma(static_cast<double>(n + 1)));
+    }
+  }
+  double choose(std::int64_t n, std::int64_t k) const { return at(n) - at(k) - at(n - k); }
+
+ private:
+  double at(std::int64_t n) const { return values_[static_cast<std::size_t>(n)]; }
+  std::vector<double> values_;
+};
+
+// P(max over ranks <= limit) for one token: its top_k picks go to the ranks one after the other,
+// each rank taking a hypergeometric part of what is left.
+double chance_of_at_most(std::int64_t limit, std::int64_t each, std::int64_t top_k,
+                         std::int64_t ranks, const LogFactorials& log) {
+  // fits[k]: chance that k picks among the experts of the ranks so far keep to the limit.
+  std::vector<double> fits(static_cast<std::size_t>(top_k) + 1, 0.0);
+  fits[0] = 1;
+  for (std::int64_t rank = 1; rank <= ranks; ++rank) {
+    const std::int64_t pool = rank * each;
+    std::vector<double> next(fits.size(), 0.0);
+    for (std::int64_t picks = 0; picks <= std::min(top_k, pool); ++picks) {
+      for (std::int64_t own = 0; own <= std::min({picks, limit, each}); ++own) {
+        if (picks - own > pool - each) continue;
+        const double chance = std::exp(
+            log.choose(each, own) + log.choose(pool - each, picks - own) - log.choose(pool, picks));
+        next[static_cast<std::size_t>(picks)] +=
+            chance * fits[static_cast<std::size_t>(picks - own)];
+      }
+    }
+    fits = std::move(next);
+  }
+  return fits.back();
+}
+
+// E[max] = sum over x >= 0 of P(max > x).
+double imbalance_of_one_token(std::int64_t experts, std::int64_t top_k, std::int64_t ranks) {
+  constexpr double negligible = 1e-12;
+  const LogFactorials log(experts);
+  double expected = 0;
+  for (std::int64_t limit = 0; limit < top_k; ++limit) {
+    const double more = 1 - chance_of_at_most(limit, experts / ranks, top_k, ranks, log);
+    if (more < negligible) break;
+    expected += more;
+  }
+  return expected * static_cast<double>(ranks) / static_cast<double>(top_k);
+}
+
+// The first top_k of a shuffle are one token's experts. The order is never restored: any order is
+// as good a start for the next shuffle.
+double simulated_imbalance(std::int64_t experts, std::int64_t top_k, std::int64_t ranks,
+                           std::int64_t tokens) {
+  constexpr std::uint64_t seed = 0x6c6f6164;
+  constexpr std::int64_t picks_wanted = std::int64_t{1} << 21;
+  const std::int64_t trials = std::clamp<std::int64_t>(picks_wanted / (tokens * top_k), 256, 32768);
+  std::vector<std::int64_t> rank_of(static_cast<std::size_t>(experts));
+  for (std::size_t i = 0; i < rank_of.size(); ++i) {
+    rank_of[i] = static_cast<std::int64_t>(i) / (experts / ranks);
+  }
+  std::vector<std::int64_t> loads(static_cast<std::size_t>(ranks));
+  std::uint64_t counter = 0;
+  std::int64_t sum_of_maxima = 0;
+  for (std::int64_t trial = 0; trial < trials; ++trial) {
+    std::ranges::fill(loads, 0);
+    for (std::int64_t token = 0; token < tokens; ++token) {
+      for (std::size_t i = 0; i < static_cast<std::size_t>(top_k); ++i) {
+        const auto other = i + uniform_below(hash_u64(seed, counter++), rank_of.size() - i);
+        std::swap(rank_of[i], rank_of[other]);
+        ++loads[static_cast<std::size_t>(rank_of[i])];
+      }
+    }
+    sum_of_maxima += std::ranges::max(loads);
+  }
+  const double mean =
+      static_cast<double>(tokens) * static_cast<double>(top_k) / static_cast<double>(ranks);
+  return static_cast<double>(sum_of_maxima) / static_cast<double>(trials) / mean;
+}
+
+}  // namespace
+
+double expected_distinct_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) {
+  // Exact where nothing is left to chance.
+  if (tokens == 1 || top_k == experts) return static_cast<double>(top_k);
+  const double share = static_cast<double>(top_k) / static_cast<double>(experts);
+  const double missed = static_cast<double>(tokens) * std::log1p(-share);
+  return static_cast<double>(experts) * -std::expm1(missed);
+}
+
+// E[max] = integral of (1 - F^n) over x > 0 minus that of F^n over x < 0, F the normal
+// distribution. The integrand is smooth and vanishes beyond 9: the trapezoid rule converges
+// geometrically.
+double expected_normal_maximum(std::int64_t count) {
+  if (count <= 1) return 0;
+  constexpr double end = 9;
+  constexpr int steps = 900;
+  constexpr double step = end / steps;
+  const auto power = [&](double x) {
+    const double below = 0.5 * std::erfc(-x / std::numbers::sqrt2);
+    return std::pow(below, static_cast<double>(count));
+  };
+  double sum = 0;
+  for (int i = 0; i <= steps; ++i) {
+    const double x = i * step;
+    sum += (i == 0 || i == steps ? 0.5 : 1.0) * (1 - power(x) - power(-x));
+  }
+  return sum * step;
+}
+
+double expected_imbalance(std::int64_t experts, std::int64_t top_k, std::int64_t ranks,
+                          std::int64_t tokens) {
+  if (ranks == 1 || top_k == experts) return 1;
+  const auto e = static_cast<double>(experts), k = static_cast<double>(top_k);
+  if (tokens == 1 && static_cast<double>(ranks) * k * k * k <= exact_terms_max) {
+    return imbalance_of_one_token(experts, top_k, ranks);
+  }
+  if (tokens < normal_tokens_min) return simulated_imbalance(experts, top_k, ranks, tokens);
+  const double variance =
+      static_cast<double>(ranks) / (static_cast<double>(tokens) * k) * (e - k) / (e - 1);
+  return 1 + expected_normal_maximum(ranks) * std::sqrt(variance);
+}
+
+}  // namespace halmark

@@ -1,0 +1,340 @@
+// The verbs of GraphBuilder for routed experts. The routing is part of the problem: see
+// kernels/routing.hpp.
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "kernels/routing.hpp"
+#include "model/graph/draft.hpp"
+#include "model/graph/expert_imbalance.hpp"
+
+namespace halmark {
+
+using draft::number;
+using draft::shape;
+
+namespace {
+
+std::vector<std::int64_t> rows_of_ranks(const std::vector<std::int64_t>& counts, int ranks) {
+  std::vector<std::int64_t> out;
+  for (int rank = 0; rank < ranks; ++rank) {
+    out.push_back(rows_of(counts, local_experts(std::ssize(counts), ranks, rank)));
+  }
+  return out;
+}
+
+}  // namespace
+
+Extent GraphBuilder::split_expert_width(std::int64_t width) const {
+  assert(width % layout_.width == 0 && "check_deployment refuses splits that do not divide");
+  return {width, width / layout_.width};
+}
+
+std::int64_t GraphBuilder::routed_width() const {
+  const ModelSpec& spec = graph_.spec;
+  return spec.moe->latent > 0 ? spec.moe->latent : spec.hidden;
+}
+
+void GraphBuilder::plan_routing(const ExpertSpec& experts) {
+  const std::int64_t skew = graph_.configuration.workload.routing_skew;
+  const auto counts = [&](std::int64_t tokens) {
+    return routing_counts(tokens, experts.top_k, experts.experts, skew);
+  };
+  const std::int64_t tokens = tokens_.local * layout_.across_replicas;
+  const auto of_replica = counts(tokens_.local);
+  const auto of_group = counts(tokens);
+  rows_.whole = tokens_.whole * experts.top_k;
+  rows_.of_rank = rows_of_ranks(of_group, layout_.ep);
+  rows_.dispatched = rows_of_ranks(of_replica, layout_.in_tensor);
+  // Both views of the same rows, each rounded to whole ones: the exchange has room for either.
+  const std::int64_t across = layout_.across_replicas;
+  rows_.of_pair_max = std::max(std::ranges::max(rows_of_ranks(of_replica, layout_.ep)),
+                               (std::ranges::max(rows_.of_rank) + across - 1) / across);
+
+  const std::int64_t heaviest = heaviest_rank(of_group, layout_.ep);
+  const auto whole = counts(tokens_.whole);
+  graph_.expert_use = ExpertUse{
+      .active = active_experts(whole, {0, experts.experts}),
+      .held_per_rank = experts.experts / layout_.ep,
+      .active_per_rank =
+          active_experts(of_group, local_experts(experts.experts, layout_.ep, heaviest)),
+      .imbalance = static_cast<double>(rows_.of_rank[static_cast<std::size_t>(heaviest)]) *
+                   layout_.ep / static_cast<double>(tokens * experts.top_k)};
+  const std::int64_t stated = graph_.configuration.workload.expert_imbalance_ppm;
+  graph_.expert_use->rank_imbalance =
+      skew != 0 ? graph_.expert_use->imbalance
+      : stated == Workload::uniform_ppm
+          ? expected_imbalance(experts.experts, experts.top_k, layout_.ep, tokens)
+          : static_cast<double>(stated) / static_cast<double>(Workload::balanced_ppm);
+  if (skew != 0) return;
+  const auto distinct = [&](std::int64_t of_tokens) {
+    return expected_distinct_experts(experts.experts, experts.top_k, of_tokens);
+  };
+  rows_.whole_weights = distinct(tokens_.whole) / static_cast<double>(graph_.expert_use->active);
+  rows_.rank_weights = distinct(tokens) / static_cast<double>(layout_.ep) /
+                       static_cast<double>(graph_.expert_use->active_per_rank);
+}
+
+GraphBuilder::RowPlace GraphBuilder::whole_rows() const {
+  return {.tokens = tokens_.whole, .rows = rows_.whole};
+}
+
+std::vector<GraphBuilder::RowPlace> GraphBuilder::group_rows() const {
+  std::vector<RowPlace> out;
+  for (int rank = 0; rank < layout_.ep; ++rank) {
+    out.push_back({.tokens = tokens_.local * layout_.across_replicas,
+                   .ep_size = layout_.ep,
+                   .ep_rank = rank,
+                   .rows = rows_.of_rank[static_cast<std::size_t>(rank)],
+                   .side = &Extent::local});
+  }
+  return out;
+}
+
+std::vector<GraphBuilder::RowPlace> GraphBuilder::tensor_rows() const {
+  std::vector<RowPlace> out;
+  for (int rank = 0; rank < layout_.ep; ++rank) {
+    const int share = rank / layout_.across_replicas;
+    out.push_back({.tokens = tokens_.local,
+                   .ep_size = layout_.in_tensor,
+                   .ep_rank = share,
+                   .rows = rows_.dispatched[static_cast<std::size_t>(share)],
+                   .side = &Extent::local});
+  }
+  return out;
+}
+
+Params GraphBuilder::routed_params(const RowPlace& place) const {
+  const ExpertSpec& experts = *graph_.spec.moe;
+  return {{"tokens", place.tokens},     {"top_k", experts.top_k},
+          {"experts", experts.experts}, {"skew", graph_.configuration.workload.routing_skew},
+          {"ep_size", place.ep_size},   {"ep_rank", place.ep_rank}};
+}
+
+// `make` gives the problem of a place. The heaviest rank's is the local one; of_expert_rank only
+// where ranks differ.
+template <typename Make>
+void GraphBuilder::add_routed(Draft draft, const std::vector<RowPlace>& places, const Make& make) {
+  const auto heaviest = std::ranges::max_element(places, {}, &RowPlace::rows);
+  draft.local = complete_problem(make(*heaviest));
+  if (graph_.configuration.workload.routing_skew == 0) {
+    double sum = 0;
+    for (const RowPlace& place : places) sum += static_cast<double>(place.rows);
+    const double mean = sum / static_cast<double>(places.size());
+    draft.rank_share = {
+        mean / static_cast<double>(heaviest->rows) * graph_.expert_use->rank_imbalance,
+        rows_.rank_weights};
+    draft.whole_share.weights = rows_.whole_weights;
+  }
+  if (places.front().ep_rank != places.back().ep_rank) {
+    for (const RowPlace& place : places) {
+      draft.of_expert_rank.push_back(place.rows > 0 ? std::optional(complete_problem(make(place)))
+                                                    : std::nullopt);
+    }
+    draft.split = Split::expert;
+  }
+  add(std::move(draft));
+}
+
+void GraphBuilder::route(std::string name, const ExpertSpec& experts) {
+  auto [whole, local] = draft::problems("moe_route", [&](auto side) {
+    return Params{{"tokens", tokens_.*side},
+                  {"experts", experts.experts},
+                  {"top_k", experts.top_k},
+                  {"src_dtype", number(precision().activation)},
+                  {"scoring", static_cast<std::int64_t>(experts.scoring)},
+                  {"renormalize", experts.renormalize ? 1 : 0}};
+  });
+  add({.name = std::move(name),
+       .kind = OperatorKind::routing,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = shape({tokens_.whole, experts.experts}),
+       .shape_out = shape({tokens_.whole, experts.top_k})});
+}
+
+void GraphBuilder::dispatch(std::string name) {
+  const std::int64_t hidden = routed_width();
+  const auto make = [&](const RowPlace& place) {
+    Params params = routed_params(place);
+    params.set("hidden", hidden);
+    params.set("dtype", number(precision().activation));
+    return Problem{"moe_dispatch", std::move(params)};
+  };
+  add_routed({.name = std::move(name),
+              .kind = OperatorKind::routing,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = shape({tokens_.whole, hidden}),
+              .shape_out = shape({rows_.whole, hidden})},
+             tensor_rows(), make);
+}
+
+void GraphBuilder::combine(std::string name) {
+  const std::int64_t hidden = routed_width();
+  const auto make = [&](const RowPlace& place) {
+    Params params = routed_params(place);
+    params.set("hidden", hidden);
+    params.set("dtype", number(precision().activation));
+    return Problem{"moe_combine", std::move(params)};
+  };
+  add_routed({.name = std::move(name),
+              .kind = OperatorKind::routing,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = shape({rows_.whole, hidden}),
+              .shape_out = shape({tokens_.whole, hidden})},
+             tensor_rows(), make);
+}
+
+// Every rank sends as much to every other as the busiest pair exchanges: the collective is uniform,
+// and nobody is done before that pair is.
+void GraphBuilder::exchange_rows(std::string name) {
+  if (layout_.across_replicas == 1) return;
+  const Dtype dtype = precision().activation;
+  const std::int64_t hidden = routed_width();
+  const std::int64_t values = layout_.across_replicas * rows_.of_pair_max * hidden;
+  const std::string dims = shape({rows_.whole, hidden});
+  add({.name = std::move(name),
+       .kind = OperatorKind::collective,
+       .split = Split::expert,
+       .whole = std::nullopt,
+       .local = complete_problem({"all_to_all", Params{{"bytes", dtype_bytes(dtype, values)},
+                                                       {"ranks", layout_.across_replicas},
+                                                       {"dtype", number(dtype)}}}),
+       .shape_in = dims,
+       .shape_out = dims});
+}
+
+void GraphBuilder::regroup_rows(std::string name) {
+  if (layout_.across_replicas == 1) return;
+  const std::int64_t hidden = routed_width();
+  const std::string dims = shape({rows_.whole, hidden});
+  add_routed({.name = std::move(name),
+              .kind = OperatorKind::routing,
+              .whole = std::nullopt,
+              .shape_in = dims,
+              .shape_out = dims},
+             group_rows(), [&](const RowPlace& place) {
+               const auto bytes = dtype_bytes(precision().activation, place.rows * hidden);
+               return Problem{"copy", Params{{"bytes", bytes}}};
+             });
+}
+
+void GraphBuilder::quantize_rows(std::string name, Extent columns) {
+  const Dtype linear = expert_dtype_;
+  if (!quantizes_for(linear)) return;
+  const auto make = [&](const RowPlace& place) {
+    return quantize_problem(place.rows, columns.*place.side, linear);
+  };
+  const std::string dims = shape({rows_.whole, columns.whole});
+  add_routed({.name = std::move(name),
+              .kind = OperatorKind::quantize,
+              .split = columns.whole == columns.local ? Split::replicated : Split::column,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = dims,
+              .shape_out = dims},
+             group_rows(), make);
+}
+
+void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
+  const Dtype dtype = expert_dtype_;
+  const bool is_packed = dtype == Dtype::f4_e2m1;
+  const bool is_int8 = dtype == Dtype::s8;
+  const auto make = [&](const RowPlace& place) {
+    Params params = routed_params(place);
+    params.set("n", spec.columns_out.*place.side);
+    params.set("k", spec.columns_in.*place.side);
+    if (is_packed) {
+      const PackedFormat& format = *graph_.spec.packed;
+      params.set("block", format.block);
+      params.set("src_dtype", number(format.packs_activations ? dtype : precision().activation));
+      params.set("dst_dtype", number(precision().activation));
+      return Problem{"packed_grouped_gemm", std::move(params)};
+    }
+    params.set("src_dtype", number(dtype));
+    params.set("wei_dtype", number(dtype));
+    params.set("dst_dtype", number(is_int8 ? Dtype::s32 : precision().activation));
+    params.set("wei_trans", 1);
+    return Problem{"grouped_gemm", std::move(params)};
+  };
+  const std::int64_t weights = spec.columns_in.whole * spec.columns_out.whole;
+  Extent bias;
+  if (spec.has_bias) {
+    bias = {graph_.spec.moe->experts * spec.columns_out.whole,
+            graph_.expert_use->held_per_rank * spec.columns_out.local};
+  }
+  const auto scales_of = [&](std::int64_t columns_out, std::int64_t columns_in) -> std::int64_t {
+    if (is_packed) return graph_.spec.packed->scale_bytes(columns_out, columns_in);
+    if (dtype != Dtype::f8_e4m3fn) return 0;
+    return draft::block_scale_bytes(columns_out, columns_in);
+  };
+  const Extent scales = {
+      graph_.spec.moe->experts * scales_of(spec.columns_out.whole, spec.columns_in.whole),
+      graph_.expert_use->held_per_rank * scales_of(spec.columns_out.local, spec.columns_in.local)};
+  const std::string dims_out = shape({rows_.whole, spec.columns_out.whole});
+  add_routed({.name = spec.name,
+              .kind = OperatorKind::experts,
+              .split = spec.split,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = shape({rows_.whole, spec.columns_in.whole}),
+              .shape_out = dims_out,
+              .active_parameters = graph_.spec.moe->top_k * weights,
+              .bias = bias,
+              .bias_dtype = precision().activation,
+              .scale_bytes = scales},
+             group_rows(), make);
+  if (!is_int8) return;
+
+  // One scale per column, as for a single linear; every expert has its own, which is 4 bytes beside
+  // the k bytes of the column's weights.
+  const auto make_back = [&](const RowPlace& place) {
+    return Problem{"dequantize", Params{{"rows", place.rows},
+                                        {"cols", spec.columns_out.*place.side},
+                                        {"src_dtype", number(Dtype::s32)},
+                                        {"dst_dtype", number(precision().activation)}}};
+  };
+  add_routed({.name = spec.name + "_dequantize",
+              .kind = OperatorKind::quantize,
+              .split = spec.split == Split::row ? Split::replicated : spec.split,
+              .whole = complete_problem(make_back(whole_rows())),
+              .shape_in = dims_out,
+              .shape_out = dims_out,
+              .has_parameters = false},
+             group_rows(), make_back);
+}
+
+void GraphBuilder::expert_gated_activation(std::string name, Extent columns, GateKind kind) {
+  const std::int64_t dtype = number(precision().activation);
+  const auto make = [&](const RowPlace& place) {
+    return Problem{"gated_activation", Params{{"rows", place.rows},
+                                              {"cols", columns.*place.side},
+                                              {"kind", static_cast<std::int64_t>(kind)},
+                                              {"src_dtype", dtype},
+                                              {"dst_dtype", dtype}}};
+  };
+  add_routed({.name = std::move(name),
+              .split = Split::column,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = shape({rows_.whole, 2 * columns.whole}),
+              .shape_out = shape({rows_.whole, columns.whole})},
+             group_rows(), make);
+}
+
+void GraphBuilder::expert_activation(std::string name, Extent columns, ActivationKind kind) {
+  const std::int64_t dtype = number(precision().activation);
+  const auto make = [&](const RowPlace& place) {
+    return Problem{"activation", Params{{"rows", place.rows},
+                                        {"cols", columns.*place.side},
+                                        {"kind", static_cast<std::int64_t>(kind)},
+                                        {"src_dtype", dtype},
+                                        {"dst_dtype", dtype}}};
+  };
+  const std::string dims = shape({rows_.whole, columns.whole});
+  add_routed({.name = std::move(name),
+              .split = Split::column,
+              .whole = complete_problem(make(whole_rows())),
+              .shape_in = dims,
+              .shape_out = dims},
+             group_rows(), make);
+}
+
+}  // namespace halmark

@@ -1,0 +1,177 @@
+#include "model/graph/graph.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "core/error.hpp"
+#include "model/families/family.hpp"
+#include "model/families/prediction.hpp"
+#include "model/graph/builder.hpp"
+#include "model/graph/context_split.hpp"
+
+namespace halmark {
+
+std::string_view operator_kind_name(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::embedding:
+      return "embedding";
+    case OperatorKind::linear:
+      return "linear";
+    case OperatorKind::attention:
+      return "attention";
+    case OperatorKind::routing:
+      return "routing";
+    case OperatorKind::experts:
+      return "experts";
+    case OperatorKind::head:
+      return "head";
+    case OperatorKind::norm:
+      return "norm";
+    case OperatorKind::elementwise:
+      return "elementwise";
+    case OperatorKind::quantize:
+      return "quantize";
+    case OperatorKind::collective:
+      return "collective";
+  }
+  return "elementwise";
+}
+
+std::string_view split_name(Split split) {
+  switch (split) {
+    case Split::replicated:
+      return "replicated";
+    case Split::column:
+      return "column";
+    case Split::row:
+      return "row";
+    case Split::head:
+      return "head";
+    case Split::vocab:
+      return "vocab";
+    case Split::expert:
+      return "expert";
+    case Split::pipeline:
+      return "pipeline";
+    case Split::data:
+      return "data";
+    case Split::context:
+      return "context";
+  }
+  return "replicated";
+}
+
+std::int64_t LayerCache::bytes(std::int64_t context, std::int64_t Extent::*side) const {
+  const std::int64_t tokens = tokens_max > 0 ? std::min(tokens_max, context) : context;
+  return constant_bytes.*side + tokens / tokens_per_entry * (entry_bytes.*side);
+}
+
+std::string OperatorGraph::parallel_text() const {
+  const std::string text = configuration.parallel.text();
+  return form.cp == 1 ? text : text + " cp" + std::to_string(form.cp);
+}
+
+std::int64_t OperatorGraph::micro_batch() const {
+  const Workload& w = configuration.workload;
+  if (w.micro_batch != 0) return w.micro_batch;
+  return w.batch / configuration.parallel.dp / configuration.parallel.pp;
+}
+
+std::int64_t OperatorGraph::micro_batches() const {
+  return configuration.workload.batch / configuration.parallel.dp / micro_batch();
+}
+
+std::vector<std::int32_t> OperatorGraph::stage_sequence(std::size_t stage) const {
+  const Stage& cut = stages.at(stage);
+  std::vector<std::int32_t> out;
+  if (cut.has_embedding && embedding_type) out.push_back(*embedding_type);
+  const auto first = layers.begin() + cut.first_layer;
+  out.insert(out.end(), first, first + cut.layers);
+  if (cut.has_head && head_type) out.push_back(*head_type);
+  if (cut.has_head && prediction_type) {
+    out.insert(out.end(), static_cast<std::size_t>(drafted), *prediction_type);
+  }
+  if (pipeline_type) out.push_back(*pipeline_type);
+  return out;
+}
+
+bool OperatorGraph::is_prediction(const Operator& op) const {
+  return prediction_type &&
+         op.layer_type == layer_types[static_cast<std::size_t>(*prediction_type)].name;
+}
+
+std::int64_t OperatorGraph::prediction_instances() const {
+  return std::min(drafted, spec.prediction_modules);
+}
+
+namespace {
+
+std::vector<std::string> warnings(const ModelSpec& spec, const Configuration& configuration) {
+  std::vector<std::string> out;
+  const int tp = configuration.parallel.tp;
+  if (spec.vocab % tp != 0) {
+    const std::int64_t padded = (spec.vocab + tp - 1) / tp * tp;
+    out.push_back("vocab_padding: vocabulary " + std::to_string(spec.vocab) + " is padded to " +
+                  std::to_string(padded) + " for tp " + std::to_string(tp));
+  }
+  if (spec.max_position && configuration.workload.context > *spec.max_position) {
+    out.push_back("context_exceeds_model: context " +
+                  std::to_string(configuration.workload.context) + " exceeds " +
+                  std::to_string(*spec.max_position) + "; the configuration declares rope scaling");
+  }
+  if (spec.layers % configuration.parallel.pp != 0) {
+    out.push_back("uneven_stages: " + std::to_string(spec.layers) + " layers over pp " +
+                  std::to_string(configuration.parallel.pp));
+  }
+  return out;
+}
+
+// Everything has passed its checks.
+std::variant<OperatorGraph, Refusal> built(const ModelSpec& spec,
+                                           const Configuration& configuration,
+                                           const Speculation& speculation, const StepForm& form) {
+  const Family* family = find_family(spec.family);
+  assert(family != nullptr && "load_model sets a family of the table");
+  try {
+    Configuration step = configuration;
+    step.workload.new_tokens += speculation.drafted;
+    GraphBuilder builder(spec, step, form);
+    family->build(spec, builder);
+    if (speculation.drafted > 0) {
+      GraphBuilder drafter(spec, configuration);
+      prediction::emit(spec, drafter, family->predict);
+      builder.set_prediction(std::move(drafter), speculation.drafted);
+    }
+    OperatorGraph graph = builder.finish();
+    graph.warnings = warnings(spec, configuration);
+    return graph;
+  } catch (const Error& error) {
+    // A contract refused one of its parameters: a type it does not compute in, or a size.
+    return Refusal{"operator_refused", error.what()};
+  }
+}
+
+}  // namespace
+
+std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                                 const Configuration& configuration) {
+  return build_graph(spec, configuration, StepForm{});
+}
+
+std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                                 const Configuration& configuration,
+                                                 const StepForm& form) {
+  if (auto refusal = check_configuration(spec, configuration)) return *refusal;
+  if (auto refusal = check_form(spec, configuration, form)) return *refusal;
+  return built(spec, configuration, {}, form);
+}
+
+std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                                 const Configuration& configuration,
+                                                 const Speculation& speculation) {
+  if (auto refusal = check_configuration(spec, configuration)) return *refusal;
+  if (auto refusal = prediction::check(spec, configuration, speculation)) return *refusal;
+  return built(spec, configuration, speculation, {});
+}
+
+}  // namespace halmark

@@ -1,0 +1,87 @@
+// The verbs of GraphBuilder for what mixes tokens: norms and attention.
+#include <utility>
+
+#include "kernels/attention/pairs.hpp"
+#include "model/graph/draft.hpp"
+
+namespace halmark {
+
+using draft::number;
+using draft::problems;
+using draft::shape;
+
+void GraphBuilder::norm(const NormSpec& spec) {
+  const bool is_rms = spec.kind == NormKind::rms;
+  const std::int64_t dtype = number(precision().activation);
+  auto [whole, local] = problems(is_rms ? "rmsnorm" : "layernorm", [&](auto side) {
+    return Params{{"rows", spec.rows.*side},
+                  {"cols", spec.columns.*side},
+                  {"src_dtype", dtype},
+                  {"dst_dtype", dtype}};
+  });
+  const std::int64_t absent =
+      (spec.has_gain ? 0 : 1) + (spec.kind == NormKind::layer_without_shift ? 1 : 0);
+  const std::string dims = shape({spec.rows.whole, spec.columns.whole});
+  add({.name = spec.name,
+       .kind = OperatorKind::norm,
+       .split = spec.split,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = dims,
+       .shape_out = dims,
+       .missing_parameters = absent * spec.columns.whole});
+}
+
+void GraphBuilder::rmsnorm(std::string name, Extent rows, std::int64_t columns, Split split) {
+  norm({.name = std::move(name), .rows = rows, .columns = replicated(columns), .split = split});
+}
+
+// `attention` has a reference and kernels, so it is taken wherever it says the same: a chunk that
+// holds the whole context is no mask.
+void GraphBuilder::attention(const AttentionSpec& spec) {
+  const std::int64_t new_tokens = graph_.configuration.workload.new_tokens;
+  const std::int64_t value_dim = spec.value_dim > 0 ? spec.value_dim : spec.head_dim;
+  const bool is_plain = value_dim == spec.head_dim && (spec.chunk == 0 || context_ <= spec.chunk);
+  const std::int64_t keys = spec.chunk > 0
+                                ? chunked_keys(new_tokens, context_, spec.chunk)
+                                : attention_keys(new_tokens, context_, true, spec.window);
+  ring_exchange(spec.name + "_ring", keys, spec.kv_heads * (spec.head_dim + value_dim),
+                precision().kv_cache);
+  auto [whole, local] = problems(is_plain ? "attention" : "masked_attention", [&](auto side) {
+    Params params = {{"batch", batch_.*side},
+                     {"heads", spec.heads.*side},
+                     {"kv_heads", spec.kv_heads.*side},
+                     {"head_dim", spec.head_dim},
+                     {"new_tokens", new_tokens},
+                     {"context", context_},
+                     {"window", spec.window},
+                     {"q_dtype", number(precision().attention)},
+                     {"kv_dtype", number(precision().kv_cache)},
+                     {"dst_dtype", number(precision().activation)}};
+    if (is_plain) {
+      params.set("causal", 1);
+    } else {
+      params.set("value_dim", value_dim);
+      params.set("chunk", spec.chunk);
+    }
+    return params;
+  });
+  add({.name = spec.name,
+       .kind = OperatorKind::attention,
+       .split = Split::head,
+       .whole = std::move(whole),
+       .local = std::move(local),
+       .shape_in = shape({batch_.whole, new_tokens, spec.heads.whole, spec.head_dim}),
+       .shape_out = shape({batch_.whole, new_tokens, spec.heads.whole, value_dim}),
+       .bias = spec.has_sinks ? spec.heads : Extent{},
+       .bias_dtype = precision().activation});
+  // Both K and V of one token.
+  const auto entry_bytes = [&](std::int64_t kv_heads) {
+    return dtype_bytes(precision().kv_cache, kv_heads * spec.head_dim) +
+           dtype_bytes(precision().kv_cache, kv_heads * value_dim);
+  };
+  cache({.entry_bytes = {entry_bytes(spec.kv_heads.whole), entry_bytes(spec.kv_heads.local)},
+         .tokens_max = spec.window > 0 ? spec.window : spec.chunk});
+}
+
+}  // namespace halmark

@@ -1,0 +1,277 @@
+#include "model/pricing/composer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/pricing/memory.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr double ns_per_s = 1e9;
+
+// How far a figure is from a measurement of this very kernel.
+int weakness(Provenance provenance) {
+  switch (provenance) {
+    case Provenance::measured:
+      return 0;
+    case Provenance::imported:
+      return 1;
+    case Provenance::interpolated:
+      return 2;
+    case Provenance::roofline:
+      return 3;
+  }
+  return 3;
+}
+
+Provenance weaker(Provenance a, Provenance b) { return weakness(a) < weakness(b) ? b : a; }
+
+KernelTime operator+(const KernelTime& a, const KernelTime& b) {
+  return {a.ns + b.ns, a.low_ns + b.low_ns, a.high_ns + b.high_ns,
+          a.lower_bound_ns + b.lower_bound_ns, true};
+}
+
+KernelTime operator*(double count, const KernelTime& time) {
+  return {count * time.ns, count * time.low_ns, count * time.high_ns, count * time.lower_bound_ns,
+          true};
+}
+
+bool is_usable(const std::optional<Latency>& latency) {
+  return latency && has_latency(latency->status);
+}
+
+}  // namespace
+
+std::int32_t KernelTable::index_of(const KernelCase& kernel_case) {
+  const auto next = static_cast<std::int32_t>(cases_.size());
+  const auto [it, is_new] = indices_.try_emplace(kernel_case, next);
+  if (is_new) cases_.push_back(kernel_case);
+  return it->second;
+}
+
+KernelTime kernel_time(const std::optional<Latency>& latency) {
+  if (!is_usable(latency)) return {};
+  return {latency->ns, latency->low_ns, latency->high_ns, latency->lower_bound_ns, true};
+}
+
+std::optional<Price> price(const CompiledDeployment& configuration,
+                           std::span<const KernelTime> times) {
+  Price out;
+  std::size_t term = 0;
+  for (std::size_t stage = 0; stage < configuration.stage_ends.size(); ++stage) {
+    KernelTime sum;
+    for (; term < static_cast<std::size_t>(configuration.stage_ends[stage]); ++term) {
+      const KernelTime& time = times[static_cast<std::size_t>(configuration.terms[term].kernel)];
+      if (!time.is_known) return std::nullopt;
+      sum = sum + configuration.terms[term].count * time;
+    }
+    // All stages work at once, each on its own micro-batch: the slowest sets the period.
+    if (sum.ns > out.step_ns) out.slowest_stage = static_cast<std::int32_t>(stage);
+    out.step_ns = std::max(out.step_ns, sum.ns);
+    out.low_ns = std::max(out.low_ns, sum.low_ns);
+    out.high_ns = std::max(out.high_ns, sum.high_ns);
+    out.lower_bound_ns = std::max(out.lower_bound_ns, sum.lower_bound_ns);
+  }
+  for (double* ns : {&out.step_ns, &out.low_ns, &out.high_ns, &out.lower_bound_ns}) {
+    *ns *= configuration.micro_batches;
+  }
+  if (out.step_ns <= 0) return std::nullopt;
+  out.tokens_per_s = configuration.tokens / out.step_ns * ns_per_s;
+  if (configuration.ideal_ns) out.mfu = *configuration.ideal_ns / out.step_ns;
+  return out;
+}
+
+std::optional<Floor> operator_floor(const OperatorGraph& graph, const Operator& op,
+                                    const Device& device, ShardShare share) {
+  auto floor = work_floor(op.rank_work, device, share);
+  if (!floor) return std::nullopt;
+  const auto executions = static_cast<double>(std::ranges::max(op.stage_counts)) *
+                          static_cast<double>(graph.stages.size());
+  for (double* ns : {&floor->compute_ns, &floor->memory_ns, &floor->ns}) *ns *= executions;
+  if (op.kind == OperatorKind::collective) floor->bound = "communication";
+  return floor;
+}
+
+Composer::Composer(OperatorGraph graph, const StackPlacement& placement, DeviceFacts facts)
+    : graph_(std::move(graph)), facts_(std::move(facts)) {
+  for (std::size_t stage = 0; stage < graph_.stages.size(); ++stage) {
+    stages_.push_back(stage_kernels(graph_, placement, stage));
+  }
+  compiled_ = compile(table_);
+}
+
+CompiledDeployment Composer::compile(KernelTable& table) const {
+  CompiledDeployment out;
+  for (const auto& stage : stages_) {
+    for (const StageKernel& kernel : stage) {
+      out.terms.push_back({table.index_of(kernel.kernel_case), static_cast<double>(kernel.count)});
+    }
+    out.stage_ends.push_back(static_cast<std::int32_t>(out.terms.size()));
+  }
+  out.micro_batches = static_cast<double>(graph_.micro_batches());
+  const Workload& workload = graph_.configuration.workload;
+  out.tokens = static_cast<double>(workload.batch) * static_cast<double>(workload.new_tokens);
+  std::string reason;
+  out.ideal_ns = ideal_ns(facts_.measured, reason);
+  return out;
+}
+
+// sum over operators of FLOPs / (devices x peak of the operator's dtype); MFU = this / step time.
+std::optional<double> Composer::ideal_ns(const std::optional<Device>& device,
+                                         std::string& reason) const {
+  if (!device) {
+    reason = "no device figures";
+    return std::nullopt;
+  }
+  double ns = 0;
+  for (const Operator& op : graph_.operators) {
+    if (op.matmul_flops <= 0) continue;
+    const auto peak = shard_peak(*device, op.dtype, facts_.shard);
+    if (!peak) {
+      reason = "device " + device->id + " has no peak for " + std::string(dtype_name(op.dtype)) +
+               ", needed by " + op.name;
+      return std::nullopt;
+    }
+    ns += op.matmul_flops / (graph_.configuration.parallel.devices() * *peak) * ns_per_s;
+  }
+  return ns;
+}
+
+std::string Composer::bound(const Operator& op, const Latency& latency) const {
+  if (op.kind == OperatorKind::collective) return "communication";
+  if (facts_.launch_floor_ns && latency.lower_bound_ns < *facts_.launch_floor_ns) return "launch";
+  const std::optional<Device>& device = facts_.measured ? facts_.measured : facts_.datasheet;
+  const auto floor = device ? work_floor(op.local_work, *device, facts_.shard) : std::nullopt;
+  return floor ? floor->bound : "unknown";
+}
+
+OperatorShare Composer::share(const Operator& op, const Latency& latency, std::size_t stage) const {
+  const auto executions = op.stage_counts[stage] * static_cast<std::int64_t>(graph_.stages.size());
+  const auto count = static_cast<double>(executions);
+  OperatorShare out;
+  out.name = op.name;
+  out.layer_type = op.layer_type;
+  out.count = executions;
+  out.ns = count * latency.ns;
+  out.low_ns = count * latency.low_ns;
+  out.high_ns = count * latency.high_ns;
+  out.lower_bound_ns = count * latency.lower_bound_ns;
+  out.flops = count * op.local_work.flops();
+  out.bytes = count * op.local_work.bytes();
+  out.bound = bound(op, latency);
+  out.provenance = latency.provenance;
+  out.status = latency.status;
+  out.strategy = op.strategy;
+  out.dtype = dtype_name(op.dtype);
+  out.implementation = latency.implementation;
+  return out;
+}
+
+// Operators of one stage in execution order. `latencies` by index of table_.
+std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latency>> latencies,
+                                            std::size_t stage) const {
+  std::vector<std::pair<std::int32_t, OperatorShare>> found;
+  const auto begin = stage == 0 ? 0u : static_cast<std::size_t>(compiled_.stage_ends[stage - 1]);
+  for (std::size_t k = 0; k < stages_[stage].size(); ++k) {
+    const auto kernel = static_cast<std::size_t>(compiled_.terms[begin + k].kernel);
+    for (const std::int32_t index : stages_[stage][k].operators) {
+      const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
+      found.emplace_back(index, share(op, *latencies[kernel], stage));
+    }
+  }
+  std::ranges::sort(found, {}, &std::pair<std::int32_t, OperatorShare>::first);
+  std::vector<OperatorShare> out;
+  for (auto& [index, operator_share] : found) out.push_back(std::move(operator_share));
+  return out;
+}
+
+void Composer::judge_utilisation(Estimate& estimate) const {
+  const auto measured = ideal_ns(facts_.measured, estimate.mfu_reason);
+  if (measured) estimate.mfu = *measured / estimate.step_ns;
+  std::string datasheet_reason;
+  const auto datasheet = ideal_ns(facts_.datasheet, datasheet_reason);
+  if (datasheet) estimate.mfu_datasheet = *datasheet / estimate.step_ns;
+}
+
+namespace {
+
+// The first kernel without a usable latency decides the row.
+Evaluation refuse(Evaluation evaluation, const KernelCase& kernel_case,
+                  const std::optional<Latency>& latency) {
+  evaluation.status = latency ? latency->status : Status::cancelled;
+  evaluation.reason = "no latency for " + kernel_case.key();
+  if (latency && !latency->reason.empty()) evaluation.reason += ": " + latency->reason;
+  return evaluation;
+}
+
+// Suspect operators that together take less of the step than this cannot move it by more than the
+// doubt about any figure on a shared machine; their own rows still say suspect.
+constexpr double suspect_share_max = 0.05;
+
+// Weakest provenance, doubts, and the operator that takes longest.
+void summarise_parts(Estimate& estimate, std::span<const std::optional<Latency>> latencies,
+                     std::span<const KernelCase> kernels) {
+  std::string first_doubt;
+  for (std::size_t i = 0; i < latencies.size(); ++i) {
+    estimate.provenance = weaker(estimate.provenance, latencies[i]->provenance);
+    if (latencies[i]->status != Status::suspect || !first_doubt.empty()) continue;
+    first_doubt = kernels[i].key() + ": " + latencies[i]->reason;
+  }
+  double total_ns = 0, suspect_ns = 0;
+  for (const OperatorShare& share : estimate.operators) {
+    total_ns += share.ns;
+    if (share.status == Status::suspect) suspect_ns += share.ns;
+  }
+  if (suspect_ns > suspect_share_max * total_ns) {
+    estimate.status = Status::suspect;
+    estimate.reason = first_doubt;
+  }
+  const auto largest = std::ranges::max_element(estimate.operators, {}, &OperatorShare::ns);
+  estimate.bottleneck = largest->name + " (" + largest->bound + ")";
+}
+
+}  // namespace
+
+Evaluation Composer::compose(const Lookup& lookup) const {
+  Evaluation out;
+  out.configuration = graph_.configuration;
+  std::vector<std::optional<Latency>> latencies;
+  std::vector<KernelTime> times;
+  for (const KernelCase& kernel_case : kernels()) {
+    latencies.push_back(lookup(kernel_case));
+    if (!is_usable(latencies.back())) return refuse(std::move(out), kernel_case, latencies.back());
+    times.push_back(kernel_time(latencies.back()));
+  }
+  const auto priced = price(compiled_, times);
+  if (!priced) {
+    out.status = Status::quarantined;
+    out.reason = "all kernels together take no time";
+    return out;
+  }
+
+  Estimate estimate;
+  estimate.step_ns = priced->step_ns;
+  estimate.low_ns = priced->low_ns;
+  estimate.high_ns = priced->high_ns;
+  estimate.lower_bound_ns = priced->lower_bound_ns;
+  estimate.tokens_per_s = priced->tokens_per_s;
+  estimate.matmul_flops = graph_.totals.matmul_flops;
+  const MemoryUse memory = memory_use(graph_);
+  estimate.memory_bytes_per_rank = memory.largest.total();
+  estimate.memory_bytes_total = memory.total_bytes;
+  estimate.operators = shares(latencies, static_cast<std::size_t>(priced->slowest_stage));
+  judge_utilisation(estimate);
+  summarise_parts(estimate, latencies, kernels());
+  out.status = estimate.status;
+  out.reason = estimate.reason;
+  out.estimate = std::move(estimate);
+  return out;
+}
+
+Evaluation Composer::compose(const LatencySource& source) const {
+  return compose([&source](const KernelCase& kernel_case) { return source.latency(kernel_case); });
+}
+
+}  // namespace halmark

@@ -1,0 +1,42 @@
+// Stacks: what every rank executes for one micro-batch, as kernel cases and steps. The same cases
+// are what has to be measured for the Composer and what `run` executes in the workers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/configuration.hpp"
+#include "core/winner.hpp"
+#include "model/graph/graph.hpp"
+
+namespace halmark {
+
+struct StackPlacement {
+  std::string backend;
+  std::string device = "0";
+  int parts = 0;                // cuts of the device; 0 = one part per device of the deployment
+  std::int64_t ring_bytes = 0;  // per shard: min(plateau, 512 MiB, free memory / 4)
+  CacheMode mode = CacheMode::rotate_const;
+  const WinnerTable* winners = nullptr;  // null = the plugin chooses; used during the call only
+};
+
+// The unique kernels of one stage on its heaviest rank: case, executions per micro-batch, and which
+// operators use it.
+struct StageKernel {
+  KernelCase kernel_case;
+  std::int64_t count = 0;
+  std::vector<std::int32_t> operators;  // indices into OperatorGraph::operators
+};
+std::vector<StageKernel> stage_kernels(const OperatorGraph& graph, const StackPlacement& placement,
+                                       std::size_t stage);
+
+// Throws Error (exit 2) naming the first op of the graph that is priced and not measured.
+void require_measurable(const OperatorGraph& graph);
+
+// One stack per rank, rank = (replica * pp + stage) * tp + tensor rank; each has the rows of its
+// own experts. A kernel's instances are numbered in execution order: layer l uses instance l where
+// a layer uses the kernel once.
+std::vector<Stack> build_stacks(const OperatorGraph& graph, const StackPlacement& placement);
+
+}  // namespace halmark

@@ -1,0 +1,275 @@
+#include "model/serving/serving_pricer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "model/pricing/memory.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr double ns_per_s = 1e9;
+constexpr double seconds_per_hour = 3600;
+
+struct End {
+  double KernelTime::*of_kernel;
+  ServingFigures ServedEstimate::*figures;
+};
+constexpr std::array<End, 3> ends = {{{&KernelTime::ns, &ServedEstimate::figures},
+                                      {&KernelTime::low_ns, &ServedEstimate::fast},
+                                      {&KernelTime::high_ns, &ServedEstimate::slow}}};
+
+Refusal no_time() { return {"no_latency", "a kernel of a step has no time in any source"}; }
+
+}  // namespace
+
+std::optional<double> LayoutTimes::whole_step_ns(const StepMix& mix, std::int64_t decodes) const {
+  const double of_prompts = mix.prompts * static_cast<double>(mix.piece_tokens);
+  const auto tokens =
+      std::max<std::int64_t>(1, std::llround(of_prompts + static_cast<double>(decodes)));
+  const auto rows =
+      std::max<std::int64_t>(1, decodes + static_cast<std::int64_t>(std::ceil(mix.prompts - 1e-9)));
+  const auto head = static_cast<std::size_t>(pricer_->head_type());
+  // Times of each layer type, and how often they count in one of its executions.
+  struct Part {
+    const TypeTimes* times = nullptr;
+    double count = 0;
+  };
+  std::array<Part, 5> layers, heads;
+  std::size_t parts = 0, head_parts = 0;
+  layers[parts++] = {&pricer_->of_tokens(layout_, tokens), 1};
+  if (decodes > 0) {
+    layers[parts++] = {&pricer_->of_sequences(layout_, Phase::decode, decodes, 1), 1};
+    layers[parts++] = {&pricer_->of_context(layout_, Phase::decode, {decodes, 1, context_}), 1};
+  }
+  if (mix.prompts > 0) {
+    const std::int64_t piece = mix.piece_tokens;
+    layers[parts++] = {&pricer_->of_sequences(layout_, Phase::prefill, 1, piece), mix.prompts};
+    layers[parts++] = {
+        &pricer_->of_context(layout_, Phase::prefill, {1, piece, mix.cached + piece}), mix.prompts};
+  }
+  heads[head_parts++] = {&pricer_->of_tokens(layout_, rows), 1};
+  heads[head_parts++] = {&pricer_->of_sequences(layout_, Phase::decode, rows, 1), 1};
+  heads[head_parts++] = {&pricer_->of_context(layout_, Phase::decode, {rows, 1, context_}), 1};
+  const int pp = pricer_->parallel(layout_).pp;
+  const double between = pp > 1 ? pricer_->hand_over(layout_, tokens).*end_ : 0;
+  double longest = 0;
+  for (const StageShape& stage : pricer_->stages(layout_)) {
+    double ns = 0;
+    for (std::size_t t = 0; t < stage.counts.size(); ++t) {
+      if (stage.counts[t] == 0) continue;
+      double of_type = 0;
+      if (static_cast<std::int32_t>(t) == pricer_->pipeline_type()) {
+        of_type = between;
+      } else {
+        for (const Part& part :
+             t == head ? std::span(heads).first(head_parts) : std::span(layers).first(parts)) {
+          const KernelTime& time = (*part.times)[t];
+          if (!time.is_known) return std::nullopt;
+          of_type += part.count * (time.*end_);
+        }
+      }
+      ns += stage.counts[t] * of_type;
+    }
+    longest = std::max(longest, ns);
+  }
+  return longest * pp;
+}
+
+std::optional<double> LayoutTimes::step_ns(const StepMix& mix) const {
+  const double floor = std::floor(mix.decodes + 1e-9);
+  const auto fewer = static_cast<std::int64_t>(floor);
+  const double share = std::max(0.0, mix.decodes - floor);
+  const auto low = whole_step_ns(mix, fewer);
+  if (!low || share < 1e-9) return low;
+  const auto high = whole_step_ns(mix, fewer + 1);
+  if (!high) return std::nullopt;
+  return (1 - share) * *low + share * *high;
+}
+
+ServingPricer::ServingPricer(const ModelSpec& spec, StepPricer& steps, const RequestShape& request,
+                             ServingFacts facts)
+    : spec_(spec), steps_(steps), request_(request), facts_(facts) {}
+
+std::int64_t ServingPricer::decode_context() const {
+  return request_.input_tokens + std::max<std::int64_t>(1, request_.output_tokens / 2);
+}
+
+std::optional<Refusal> ServingPricer::layout_refusal(const ServedDeployment& served,
+                                                     StepPricer::Layout layout) {
+  if (const auto& refusal = steps_.refusal(layout)) return refusal;
+  const std::int64_t context = request_.input_tokens + request_.output_tokens;
+  if (spec_.max_position && context > *spec_.max_position && !spec_.rope_scaling) {
+    return Refusal{"context_exceeds_model", "context " + std::to_string(context) + " exceeds " +
+                                                "max_position_embeddings " +
+                                                std::to_string(*spec_.max_position)};
+  }
+  const Parallel& parallel = steps_.parallel(layout);
+  if (served.mode == ServingMode::aggregated &&
+      served.concurrency % (std::int64_t{parallel.dp} * parallel.pp) != 0) {
+    return Refusal{"parts_do_not_divide_concurrency",
+                   "dp " + std::to_string(parallel.dp) + " x pp " + std::to_string(parallel.pp) +
+                       " does not divide concurrency " + std::to_string(served.concurrency)};
+  }
+  return std::nullopt;
+}
+
+// Weights, the cache of whole requests at their end, and the activations of a full step.
+ServingPricer::Memory ServingPricer::memory(StepPricer::Layout layout, std::int64_t sequences,
+                                            std::int64_t tokens, std::int64_t context) {
+  const Parallel& parallel = steps_.parallel(layout);
+  const std::int64_t step = steps_.activation_bytes(layout, tokens);
+  Memory out;
+  for (const StageMemory& stage : steps_.stage_memory(layout, context)) {
+    const std::int64_t more_logits =
+        stage.has_head ? (sequences - 1) * spec_.vocab * 4 / parallel.tp : 0;
+    const std::int64_t rank = stage.weight_bytes + step + more_logits +
+                              stage.kv_bytes_per_sequence * sequences * parallel.pp;
+    out.largest_rank = std::max(out.largest_rank, rank);
+    out.total += rank * stage.stages * parallel.dp * parallel.tp;
+  }
+  return out;
+}
+
+std::optional<Refusal> ServingPricer::memory_refusal(const Memory& memory) const {
+  if (memory.largest_rank <= facts_.memory_bytes) return std::nullopt;
+  return Refusal{"out_of_memory", "a rank needs " + std::to_string(memory.largest_rank) +
+                                      " bytes and " + std::to_string(facts_.memory_bytes) +
+                                      " may be used: short by " +
+                                      std::to_string(memory.largest_rank - facts_.memory_bytes)};
+}
+
+// Ideal time of all matmul FLOPs of one request on one device.
+std::optional<double> ServingPricer::ideal_request_ns(const Precision& precision) {
+  if (facts_.peaks == nullptr) return std::nullopt;
+  const auto [it, is_new] = ideal_request_ns_.try_emplace(precision);
+  if (!is_new) return it->second;
+  const auto ideal = [&](const Workload& workload) -> std::optional<double> {
+    auto built = build_graph(spec_, {spec_.id, {}, precision, workload});
+    if (std::holds_alternative<Refusal>(built)) return std::nullopt;
+    return ideal_device_ns(std::get<OperatorGraph>(built), *facts_.peaks);
+  };
+  const auto prompt = ideal({Phase::prefill, 1, request_.input_tokens, request_.input_tokens});
+  const auto token = ideal({Phase::decode, 1, 1, decode_context()});
+  if (prompt && token) {
+    it->second = *prompt + static_cast<double>(request_.output_tokens - 1) * *token;
+  }
+  return it->second;
+}
+
+void ServingPricer::finish(const ServedDeployment& served, ServingFigures& f) {
+  const int devices = served.devices();
+  f.requests_per_s = static_cast<double>(served.concurrency) / f.request_ns * ns_per_s;
+  f.tokens_per_s = f.requests_per_s * static_cast<double>(request_.output_tokens);
+  f.tokens_per_s_per_device = f.tokens_per_s / devices;
+  if (facts_.power_w) f.energy_j_per_token = *facts_.power_w * devices / f.tokens_per_s;
+  if (facts_.usd_per_device_hour) {
+    f.usd_per_million_tokens =
+        *facts_.usd_per_device_hour * devices / seconds_per_hour / f.tokens_per_s * 1e6;
+  }
+  if (const auto ideal = ideal_request_ns(served.precision)) {
+    f.mfu = f.requests_per_s * *ideal / ns_per_s / devices;
+  }
+}
+
+ServingPricer::Answer ServingPricer::estimate(const ServedDeployment& served) {
+  return served.mode == ServingMode::aggregated ? aggregated(served) : disaggregated(served);
+}
+
+ServingPricer::Answer ServingPricer::aggregated(const ServedDeployment& served) {
+  const auto layout = steps_.layout(served.parallel, served.precision);
+  if (auto refusal = layout_refusal(served, layout)) return *std::move(refusal);
+  const std::int64_t requests =
+      served.concurrency / (std::int64_t{served.parallel.dp} * served.parallel.pp);
+  const Memory memory_of =
+      memory(layout, requests, served.token_budget, request_.input_tokens + request_.output_tokens);
+  if (auto refusal = memory_refusal(memory_of)) return *std::move(refusal);
+  ServedEstimate out;
+  out.has_interval = facts_.has_interval;
+  for (const End& end : ends) {
+    const LayoutTimes times(steps_, layout, decode_context(), end.of_kernel);
+    const auto engine = serve_together(request_, requests, served.token_budget, times);
+    if (!engine) return no_time();
+    ServingFigures& f = out.*end.figures;
+    f.ttft_ns = engine->ttft_ns;
+    f.tpot_ns = engine->tpot_ns;
+    f.request_ns = engine->request_ns;
+    f.memory_bytes_per_rank = memory_of.largest_rank;
+    f.memory_bytes = memory_of.total;
+    finish(served, f);
+    out.is_saturated = engine->is_saturated;
+    if (facts_.has_interval) continue;
+    out.fast = out.slow = out.figures;
+    break;
+  }
+  return out;
+}
+
+double ServingPricer::cache_bytes(const ServedDeployment& served) {
+  const auto [it, is_new] = cache_bytes_.try_emplace(served.precision, 0);
+  if (is_new) {
+    auto built = build_graph(
+        spec_, {spec_.id, {}, served.precision, {Phase::decode, 1, 1, request_.input_tokens}});
+    if (const auto* graph = std::get_if<OperatorGraph>(&built)) {
+      it->second = static_cast<double>(memory_use(*graph).kv_bytes_total);
+    }
+  }
+  return it->second;
+}
+
+ServingPricer::Answer ServingPricer::disaggregated(const ServedDeployment& served) {
+  const auto prefill = steps_.layout(served.prefill, served.precision);
+  const auto decode = steps_.layout(served.parallel, served.precision);
+  for (const auto layout : {prefill, decode}) {
+    if (auto refusal = layout_refusal(served, layout)) return *std::move(refusal);
+    const Parallel& parallel = steps_.parallel(layout);
+    if (parallel.dp > 1 || parallel.pp > 1) {
+      return Refusal{"worker_layout",
+                     "a worker of a disaggregated deployment is one replica of one "
+                     "stage, found " +
+                         parallel.text()};
+    }
+  }
+  if (!facts_.transfer_bytes_per_s) {
+    return Refusal{"no_transfer_rate", "no link or network between workers is stated"};
+  }
+  const double transfer_ns = cache_bytes(served) /
+                             (*facts_.transfer_bytes_per_s *
+                              std::min(served.prefill.devices(), served.parallel.devices())) *
+                             ns_per_s;
+  ServedEstimate out;
+  out.has_interval = facts_.has_interval;
+  for (const End& end : ends) {
+    const LayoutTimes of_prefill(steps_, prefill, decode_context(), end.of_kernel);
+    const LayoutTimes of_decode(steps_, decode, decode_context(), end.of_kernel);
+    const auto pools = serve_apart(request_, served.concurrency, served.token_budget,
+                                   {&of_prefill, served.prefill_workers},
+                                   {&of_decode, served.decode_workers}, transfer_ns);
+    if (!pools) return no_time();
+    const auto in_worker = static_cast<std::int64_t>(std::ceil(pools->decoding - 1e-6));
+    const Memory of_prompts = memory(prefill, 1, served.token_budget, request_.input_tokens);
+    const Memory of_tokens = memory(decode, std::max<std::int64_t>(1, in_worker), in_worker,
+                                    request_.input_tokens + request_.output_tokens);
+    for (const Memory& one : {of_prompts, of_tokens}) {
+      if (auto refusal = memory_refusal(one)) return *std::move(refusal);
+    }
+    ServingFigures& f = out.*end.figures;
+    f.ttft_ns = pools->ttft_ns;
+    f.tpot_ns = pools->tpot_ns;
+    f.request_ns = pools->request_ns;
+    f.memory_bytes_per_rank = std::max(of_prompts.largest_rank, of_tokens.largest_rank);
+    f.memory_bytes =
+        of_prompts.total * served.prefill_workers + of_tokens.total * served.decode_workers;
+    finish(served, f);
+    out.is_saturated = pools->is_prefill_bound;
+    if (facts_.has_interval) continue;
+    out.fast = out.slow = out.figures;
+    break;
+  }
+  return out;
+}
+
+}  // namespace halmark

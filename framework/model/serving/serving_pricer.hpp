@@ -1,0 +1,85 @@
+// What a served deployment costs and gives: the steps of StepPricer put together by the formulas of
+// serving.hpp, with memory, energy, money and utilisation beside them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "core/serving.hpp"
+#include "model/pricing/step_pricer.hpp"
+#include "model/serving/serving.hpp"
+
+namespace halmark {
+
+// What is known about the devices beyond times. What is absent leaves its figure absent.
+struct ServingFacts {
+  std::int64_t memory_bytes = 0;  // that a rank may use
+  std::optional<double> power_w;  // of one device, all the time: its stated power is an upper end
+  std::optional<double> usd_per_device_hour;
+  // Rate at which one device hands its part of a KV cache to another worker.
+  std::optional<double> transfer_bytes_per_s;
+  const Device* peaks = nullptr;  // what MFU is judged by
+  bool has_interval = false;      // the times have ends that differ
+};
+
+// Steps of one engine of a layout: with pp stages, of one of its pp micro-batches, each of which
+// waits for the others. Operators that follow from the number of tokens alone see all tokens of the
+// step at once; attention and what else belongs to sequences is added per kind; logits are made for
+// one row of every request. Fractions of decoding requests lie between the two whole numbers.
+class LayoutTimes : public StepTimes {
+ public:
+  LayoutTimes(StepPricer& pricer, StepPricer::Layout layout, std::int64_t decode_context,
+              double KernelTime::*end)
+      : pricer_(&pricer), layout_(layout), context_(decode_context), end_(end) {}
+  std::optional<double> step_ns(const StepMix& mix) const override;
+
+ private:
+  std::optional<double> whole_step_ns(const StepMix& mix, std::int64_t decodes) const;
+
+  StepPricer* pricer_;
+  StepPricer::Layout layout_;
+  std::int64_t context_;
+  double KernelTime::*end_;
+};
+
+// One thread. Keeps references to its arguments.
+class ServingPricer {
+ public:
+  ServingPricer(const ModelSpec& spec, StepPricer& steps, const RequestShape& request,
+                ServingFacts facts);
+
+  using Answer = std::variant<ServedEstimate, Refusal>;
+  // Refused: an impossible layout, a concurrency that replicas and stages do not divide, a cache
+  // that does not fit, a kernel without a time, a hand-over without a rate. `served.request` is the
+  // one given above.
+  Answer estimate(const ServedDeployment& served);
+
+  // Keys that a later token sees, in the middle of the output.
+  std::int64_t decode_context() const;
+
+ private:
+  struct Memory {
+    std::int64_t largest_rank = 0, total = 0;
+  };
+  Answer aggregated(const ServedDeployment& served);
+  Answer disaggregated(const ServedDeployment& served);
+  std::optional<Refusal> layout_refusal(const ServedDeployment& served, StepPricer::Layout layout);
+  Memory memory(StepPricer::Layout layout, std::int64_t sequences, std::int64_t tokens,
+                std::int64_t context);
+  std::optional<Refusal> memory_refusal(const Memory& memory) const;
+  void finish(const ServedDeployment& served, ServingFigures& figures);
+  std::optional<double> ideal_request_ns(const Precision& precision);
+  double cache_bytes(const ServedDeployment& served);
+
+  const ModelSpec& spec_;
+  StepPricer& steps_;
+  RequestShape request_;
+  ServingFacts facts_;
+  std::map<Precision, std::optional<double>> ideal_request_ns_;  // on one device
+  std::map<Precision, double> cache_bytes_;                      // of one prompt, whole model
+};
+
+}  // namespace halmark

@@ -1,0 +1,225 @@
+#include "model/spec/model_spec.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "model/families/family.hpp"
+#include "model/families/prediction.hpp"
+#include "model/spec/config_reader.hpp"
+
+namespace halmark {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+enum class Points { kept, dropped };
+
+// "Qwen/Qwen3-0.6B", "qwen3_0.6b" and "qwen3-0.6b" are one name; the organisation is dropped.
+// Points count where they tell models apart (gpt-3-1.3b, gpt-3-13b).
+std::string normalised(std::string_view name, Points points) {
+  if (const auto slash = name.rfind('/'); slash != std::string_view::npos) {
+    name.remove_prefix(slash + 1);
+  }
+  std::string out;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool counts = std::isalnum(byte) || (c == '.' && points == Points::kept);
+    if (counts) out += static_cast<char>(std::tolower(byte));
+  }
+  return out;
+}
+
+std::string known_model_types() {
+  std::vector<std::string> names;
+  for (const Family* family : all_families()) {
+    for (const std::string_view type : family->model_types) names.emplace_back(type);
+  }
+  std::ranges::sort(names);
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+const Family& family_of(const ConfigReader& config, std::string& architecture) {
+  const std::vector<std::string> types = config.model_types();
+  // Outermost first: a refused architecture may name a known one for its language tower.
+  for (const std::string& type : types) {
+    if (const std::string_view reason = why_unmodelled(type); !reason.empty()) {
+      throw refused("architecture '" + type + "' is not modelled: " + std::string(reason),
+                    config.where(), "known: " + known_model_types());
+    }
+    if (const Family* family = family_of_model_type(type)) {
+      architecture = type;
+      return *family;
+    }
+  }
+  if (types.empty()) {
+    throw refused("field 'model_type' is missing", config.where(), "known: " + known_model_types());
+  }
+  throw refused("unknown architecture '" + printable(types.front()) + "'", config.where(),
+                "known: " + known_model_types());
+}
+
+ModelSpec read_config(const Json& json, const std::string& where) {
+  ConfigReader config(json, where);
+  ModelSpec spec;
+  spec.id = where;
+  spec.source = where;
+  const Family& family = family_of(config, spec.architecture);
+  spec.family = family.name;
+  family.read(config, spec);
+  spec.packed = read_packed_format(config);
+  if (family.predict != nullptr) spec.prediction_modules = prediction::read_modules(config);
+  spec.assumed = config.assumed();
+  return spec;
+}
+
+// A shipped file wraps the configuration: {"id","aliases","source","config":{...}}.
+bool is_shipped(const Json& json) {
+  return json.is_object() && json.contains("config") && json.contains("id");
+}
+
+std::string shipped_text(const Json& json, const std::string& field, const std::string& where) {
+  const auto it = json.find(field);
+  if (it == json.end() || !it->is_string()) {
+    throw refused("field '" + field + "' must be a text", where);
+  }
+  return it->get<std::string>();
+}
+
+ModelSpec read_document(const Json& json, const std::string& where) {
+  if (!is_shipped(json)) return read_config(json, where);
+  ModelSpec spec = read_config(json.at("config"), where);
+  spec.id = shipped_text(json, "id", where);
+  spec.source = shipped_text(json, "source", where);
+  const auto total = json.find("published_total_params");
+  if (total != json.end() && total->is_number_integer()) {
+    spec.published_total_params = total->get<std::int64_t>();
+  }
+  const auto active = json.find("published_active_params");
+  if (active != json.end() && active->is_number_integer()) {
+    spec.published_active_params = active->get<std::int64_t>();
+  }
+  return spec;
+}
+
+ModelListing read_listing(const fs::path& file) {
+  const std::string where = file.string();
+  const Json json = read_json_file(where);
+  if (!is_shipped(json)) {
+    throw refused("a shipped model needs 'id', 'aliases', 'source' and 'config'", where);
+  }
+  ModelListing out;
+  out.id = shipped_text(json, "id", where);
+  out.source = shipped_text(json, "source", where);
+  out.file = file;
+  const auto aliases = json.find("aliases");
+  if (aliases != json.end() && aliases->is_array()) {
+    for (const auto& alias : *aliases) {
+      if (alias.is_string()) out.aliases.push_back(alias.get<std::string>());
+    }
+  }
+  const ConfigReader config(json.at("config"), where);
+  const auto types = config.model_types();
+  out.architecture = types.empty() ? std::string() : types.front();
+  return out;
+}
+
+std::vector<fs::path> shipped_files(const std::vector<fs::path>& model_dirs) {
+  std::vector<fs::path> out;
+  for (const fs::path& dir : model_dirs) {
+    std::error_code code;
+    for (const auto& entry : fs::directory_iterator(dir, code)) {
+      if (entry.path().extension() == ".json") out.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+bool is_path(std::string_view text) {
+  if (text.ends_with(".json")) return true;
+  std::error_code code;
+  return fs::is_regular_file(fs::path(text) / "config.json", code);
+}
+
+// Errors carry the path as the user typed it.
+ModelSpec load_path(fs::path path) {
+  std::error_code code;
+  if (fs::is_directory(path, code)) path /= "config.json";
+  return read_document(read_json_file(path.string()), path.string());
+}
+
+bool answers_to(const ModelListing& listing, std::string_view name, Points points) {
+  const std::string wanted = normalised(name, points);
+  const auto is_wanted = [&](const std::string& known) {
+    return normalised(known, points) == wanted;
+  };
+  return is_wanted(listing.id) || std::ranges::any_of(listing.aliases, is_wanted);
+}
+
+// The one that answers to the name; nothing when none does. Without its points a name may fit two.
+const ModelListing* find_listing(std::string_view name, const std::vector<ModelListing>& known) {
+  for (const Points points : {Points::kept, Points::dropped}) {
+    std::vector<const ModelListing*> found;
+    for (const ModelListing& listing : known) {
+      if (answers_to(listing, name, points)) found.push_back(&listing);
+    }
+    if (found.size() > 1) {
+      throw refused("model '" + printable(name) + "' is " + found[0]->id + " or " + found[1]->id,
+                    {}, "name one of them");
+    }
+    if (!found.empty()) return found.front();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+LayerMixer mixer_of(const ModelSpec& spec, std::int64_t layer) {
+  const auto index = static_cast<std::size_t>(layer);
+  if (!spec.mixers.empty()) return spec.mixers[index];
+  return {.heads = spec.heads,
+          .kv_heads = spec.kv_heads,
+          .head_dim = spec.head_dim,
+          .value_dim = spec.head_dim,
+          .window = spec.windows[index],
+          .has_rotary = spec.rotary_dim > 0};
+}
+
+ModelSpec read_model(std::string_view json_text, const std::string& where) {
+  return read_document(parse_json(json_text, where), where);
+}
+
+ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
+  if (is_path(id_or_path)) return load_path(fs::path(id_or_path));
+  const std::string wanted = normalised(id_or_path, Points::kept);
+  const std::vector<fs::path> files = shipped_files(model_dirs);
+  // The file is named after the id: the usual case opens one file, aliases open them all.
+  for (const fs::path& file : files) {
+    if (!wanted.empty() && normalised(file.stem().string(), Points::kept) == wanted) {
+      return load_path(file);
+    }
+  }
+  std::vector<ModelListing> listings;
+  std::vector<std::string> known;
+  for (const fs::path& file : files) {
+    listings.push_back(read_listing(file));
+    known.push_back(file.stem().string());
+  }
+  const ModelListing* found = wanted.empty() ? nullptr : find_listing(id_or_path, listings);
+  if (found != nullptr) return load_path(found->file);
+  throw refused("unknown model '" + printable(id_or_path) + "'", {}, suggestion(id_or_path, known));
+}
+
+std::vector<ModelListing> list_models(const std::vector<fs::path>& model_dirs) {
+  std::vector<ModelListing> out;
+  for (const fs::path& file : shipped_files(model_dirs)) out.push_back(read_listing(file));
+  std::ranges::sort(out, {}, &ModelListing::id);
+  return out;
+}
+
+}  // namespace halmark

@@ -1,0 +1,116 @@
+// ModelSpec: the architecture of a model, read from a Hugging Face config.json and checked.
+// Owns finding and reading configurations; what an architecture executes is in families/.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/spec/latent_spec.hpp"
+#include "model/spec/mixer.hpp"
+#include "model/spec/packed_format.hpp"
+
+namespace halmark {
+
+// How a gated feed-forward network activates; the values are `kind` of the op gated_activation.
+enum class GateKind { silu = 0, gelu_tanh = 1 };
+
+// How a plain one does; the values are `kind` of the op activation.
+enum class ActivationKind { relu = 0, gelu_tanh = 1, silu = 2, relu_squared = 3 };
+
+enum class NormKind { rms, layer, layer_without_shift };
+
+// How the router turns its logits into weights; the values are `scoring` of the op moe_route.
+enum class RouterScoring { softmax = 0, sigmoid };
+
+// The feed-forward network of a mixture-of-experts layer.
+struct ExpertSpec {
+  std::int64_t experts = 0;       // routed
+  std::int64_t top_k = 0;         // routed experts of a token
+  std::int64_t width = 0;         // of one routed expert
+  std::int64_t shared_width = 0;  // of all experts that every token passes, together; 0 = none
+  bool shared_gate = false;       // one more weight per token, for the shared experts
+  RouterScoring scoring = RouterScoring::softmax;
+  bool renormalize = true;  // the weights of a token's experts sum to 1
+  bool router_bias = false;
+  bool has_bias = false;    // on the linears of the experts
+  std::int64_t latent = 0;  // routed experts work in this width, between two linears; 0 = hidden
+};
+
+struct ModelSpec {
+  std::string id;      // "qwen3-0.6b" style id of a shipped file, or the path of a config.json
+  std::string family;  // key of the family table: "llama", "qwen2", "qwen3"
+  std::string architecture;  // model_type of the configuration
+  std::string source;        // where the configuration is from
+
+  std::int64_t layers = 0;
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t rotary_dim = 0;    // rotated width of a head
+  std::int64_t intermediate = 0;  // dense FFN width; 0 = no layer has one
+  std::int64_t vocab = 0;
+  GateKind gate = GateKind::silu;
+  std::optional<ActivationKind> plain_activation;  // two matrices per network instead of a gate
+  NormKind norm = NormKind::rms;
+  bool post_norms = false;   // a norm also behind attention and feed-forward network
+  bool is_parallel = false;  // attention and feed-forward network side by side, behind one norm
+  std::int64_t learned_positions = 0;  // rows of the table; 0 = none
+  bool tied = false;                   // LM head and embedding share one table
+  bool head_bias = false;
+  bool qk_norm = false;          // RMSNorm per head on q and k
+  bool qk_norm_of_row = false;   // over all heads of a token instead
+  bool qk_norm_has_gain = true;  // false: normalised without weights
+  bool output_gate = false;      // q_proj also gives a gate for attention's output
+  bool has_sinks = false;        // one learned logit per query head
+  bool qkv_bias = false;
+  bool o_bias = false;
+  bool mlp_bias = false;
+  bool rope_scaling = false;  // a context beyond max_position warns instead of refusing
+  std::optional<std::int64_t> max_position;
+  std::vector<std::int64_t> windows;  // sliding window per layer, 0 = full; one entry per layer
+  // One entry per layer; empty: attention everywhere, with the heads above and `windows`.
+  std::vector<LayerMixer> mixers;
+  std::optional<DeltaRuleSpec> delta_rule;
+  std::optional<StateSpaceSpec> state_space;
+  std::vector<std::int64_t> ffn_widths;  // where layers differ: one entry per layer, 0 = none
+  std::optional<ExpertSpec> moe;
+  std::optional<LatentSpec> latent;
+  std::optional<IndexerSpec> indexer;
+  std::optional<CompressedSpec> compressed;
+  std::optional<PackedFormat> packed;   // 4-bit weights of the checkpoint
+  std::int64_t prediction_modules = 0;  // of multi-token prediction, see families/prediction.hpp
+  std::vector<bool> is_sparse;  // with `moe`: which layers have experts; one entry per layer
+
+  std::optional<std::int64_t> published_total_params;   // model card; shipped files only
+  std::optional<std::int64_t> published_active_params;  // likewise; mixtures of experts
+  std::vector<std::string> assumed;                     // every defaulted field, for the report
+};
+
+LayerMixer mixer_of(const ModelSpec& spec, std::int64_t layer);
+
+struct ModelListing {
+  std::string id;
+  std::vector<std::string> aliases;
+  std::string architecture;
+  std::string source;
+  std::filesystem::path file;
+};
+
+// `id_or_path`: a config.json (or the folder that holds one), or an id or alias of a shipped file
+// in `model_dirs`, whatever its case and separators. Throws Error (exit 2): unknown name with the
+// three nearest, unknown architecture with the known ones, a bad field with file and field.
+ModelSpec load_model(std::string_view id_or_path,
+                     const std::vector<std::filesystem::path>& model_dirs);
+
+// Reads one configuration from text; `where` names it in errors.
+ModelSpec read_model(std::string_view json_text, const std::string& where);
+
+// All shipped models, by id. Throws Error (exit 2) naming a file that cannot be read.
+std::vector<ModelListing> list_models(const std::vector<std::filesystem::path>& model_dirs);
+
+}  // namespace halmark

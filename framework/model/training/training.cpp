@@ -1,0 +1,143 @@
+#include "model/training/training.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace halmark {
+
+namespace {
+
+bool is_layer_type(const OperatorGraph& graph, const Operator& op) {
+  const auto named = [&](std::optional<std::int32_t> type) {
+    return type && graph.layer_types[static_cast<std::size_t>(*type)].name == op.layer_type;
+  };
+  return !named(graph.embedding_type) && !named(graph.head_type) && !named(graph.pipeline_type);
+}
+
+bool has_frozen_weights(const Operator& op, const TrainingPlan& plan) {
+  return plan.lora_rank > 0 && op.active_parameters > 0;
+}
+
+// Backward passes in units of the forward pass.
+double backward_passes(const Operator& op, const TrainingPlan& plan) {
+  switch (op.kind) {
+    case OperatorKind::embedding:
+      return 0;
+    case OperatorKind::collective:
+      // Keys and values travel again, and their gradients with them.
+      return op.split == Split::context ? 2 : 1;
+    case OperatorKind::linear:
+    case OperatorKind::experts:
+    case OperatorKind::head:
+      return has_frozen_weights(op, plan) ? 1 : 2;
+    default:
+      return 2;
+  }
+}
+
+double recomputed_passes(const OperatorGraph& graph, const Operator& op, const TrainingPlan& plan) {
+  if (plan.recompute == Recompute::none || !is_layer_type(graph, op)) return 0;
+  if (plan.recompute == Recompute::full) return 1;
+  const bool is_ring = op.kind == OperatorKind::collective && op.split == Split::context;
+  return op.kind == OperatorKind::attention || is_ring ? 1 : 0;
+}
+
+std::string digits(std::int64_t value) { return std::to_string(value); }
+
+}  // namespace
+
+std::string_view optimizer_name(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::none:
+      return "none";
+    case Optimizer::sgd:
+      return "sgd";
+    case Optimizer::momentum:
+      return "momentum";
+    case Optimizer::adam:
+      return "adam";
+    case Optimizer::adam8bit:
+      return "adam8bit";
+  }
+  return "none";
+}
+
+std::optional<Optimizer> parse_optimizer(std::string_view text) {
+  for (const Optimizer o : {Optimizer::none, Optimizer::sgd, Optimizer::momentum, Optimizer::adam,
+                            Optimizer::adam8bit}) {
+    if (text == optimizer_name(o)) return o;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> check_training(const OperatorGraph& graph, const TrainingPlan& plan) {
+  if (graph.configuration.workload.phase != Phase::training) {
+    return Refusal{"training_plan_without_training",
+                   "phase is " + std::string(phase_name(graph.configuration.workload.phase))};
+  }
+  const Precision& precision = graph.configuration.precision;
+  if (is_packed(precision)) {
+    return Refusal{"dtype_unsupported",
+                   "packed 4-bit weights have no gradient: train in bf16 or f32"};
+  }
+  if (precision.linear == Dtype::s8 || precision.head == Dtype::s8) {
+    return Refusal{"dtype_unsupported", "int8 linears have no gradient: train in bf16 or f32"};
+  }
+  if (plan.zero < 0 || plan.zero > 3) {
+    return Refusal{"zero_out_of_range", "zero " + digits(plan.zero) + " is not in 0..3"};
+  }
+  if (plan.zero > 0 && graph.configuration.parallel.dp == 1 && graph.form.cp == 1) {
+    return Refusal{
+        "zero_without_replicas",
+        "zero " + digits(plan.zero) + " shares out over dp and cp, and dp is 1 and cp is 1"};
+  }
+  if (plan.lora_rank < 0 || plan.lora_rank > graph.spec.hidden) {
+    return Refusal{"lora_rank_out_of_range", "lora rank " + digits(plan.lora_rank) +
+                                                 " is not in 1.." + digits(graph.spec.hidden)};
+  }
+  if (plan.sequence_parallel && graph.configuration.parallel.tp == 1) {
+    return Refusal{"sequence_parallel_without_tensor",
+                   "sequence parallelism splits over tp, and tp is 1"};
+  }
+  return std::nullopt;
+}
+
+TrainingCost training_cost(const OperatorGraph& graph, const TrainingPlan& plan) {
+  TrainingCost out;
+  out.totals.parameters = graph.totals.parameters;
+  out.totals.active_parameters = graph.totals.active_parameters;
+  std::vector<GraphTotals> stages(graph.stages.size());
+  const auto micro_batches = static_cast<double>(graph.micro_batches());
+  for (const Operator& op : graph.operators) {
+    const double back = backward_passes(op, plan);
+    const double again = recomputed_passes(graph, op, plan);
+    const OperatorTraining cost{.forward = op.flops,
+                                .backward = back * op.flops,
+                                .recomputed = again * op.flops,
+                                .model_passes = 1 + back,
+                                .passes = 1 + back + again};
+    out.operators.push_back(cost);
+    out.forward += op.matmul_flops;
+    out.backward += back * op.matmul_flops;
+    out.recomputed += again * op.matmul_flops;
+    out.totals.flops += cost.model_passes * op.flops;
+    out.totals.bytes += cost.model_passes * op.bytes;
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      const double executions =
+          cost.passes * micro_batches * static_cast<double>(op.stage_counts[i]);
+      stages[i].flops += executions * op.rank_work.flops();
+      stages[i].matmul_flops += executions * op.rank_work.matmul_flops;
+      stages[i].bytes += executions * op.rank_work.bytes();
+    }
+  }
+  out.totals.matmul_flops = out.model_flops();
+  for (const GraphTotals& stage : stages) {
+    GraphTotals& totals = out.totals;
+    totals.flops_per_rank = std::max(totals.flops_per_rank, stage.flops);
+    totals.matmul_flops_per_rank = std::max(totals.matmul_flops_per_rank, stage.matmul_flops);
+    totals.bytes_per_rank = std::max(totals.bytes_per_rank, stage.bytes);
+  }
+  return out;
+}
+
+}  // namespace halmark

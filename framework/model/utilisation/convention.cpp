@@ -1,0 +1,212 @@
+#include "model/utilisation/convention.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "core/dtype.hpp"
+#include "core/error.hpp"
+
+namespace halmark {
+
+namespace {
+
+template <typename Value>
+struct Choice {
+  std::string_view name;
+  Value value;
+};
+
+constexpr std::array<Choice<FlopsRule>, 2> flops_rules{
+    {{"per_matrix", FlopsRule::per_matrix}, {"p6", FlopsRule::p6}}};
+constexpr std::array<Choice<AttentionRule>, 5> attention_rules{
+    {{"none", AttentionRule::none},
+     {"causal", AttentionRule::causal},
+     {"causal_half", AttentionRule::causal_half},
+     {"full", AttentionRule::full},
+     {"window", AttentionRule::window}}};
+constexpr std::array<Choice<HeadRule>, 3> head_rules{{{"out", HeadRule::out},
+                                                      {"last_position", HeadRule::last_position},
+                                                      {"all_positions", HeadRule::all_positions}}};
+constexpr std::array<Choice<PassRule>, 3> pass_rules{
+    {{"forward", PassRule::forward}, {"3x", PassRule::training}, {"lora", PassRule::lora}}};
+constexpr std::array<Choice<RecomputeRule>, 3> recompute_rules{
+    {{"out", RecomputeRule::out},
+     {"in", RecomputeRule::in},
+     {"attention_twice", RecomputeRule::attention_twice}}};
+constexpr std::array<Choice<bool>, 2> inclusions{{{"out", false}, {"in", true}}};
+
+template <typename Choices, typename Value>
+std::string name_in(const Choices& choices, Value value) {
+  for (const auto& choice : choices) {
+    if (choice.value == value) return std::string(choice.name);
+  }
+  return {};
+}
+
+// A switch: its value as text, and how text sets it.
+struct Switch {
+  std::string_view name;
+  std::function<std::string(const Convention&)> get;
+  std::function<void(Convention&, std::string_view)> set;
+};
+
+template <typename Value, std::size_t count>
+Switch choice_switch(std::string_view name, Value Convention::*field,
+                     const std::array<Choice<Value>, count>& choices) {
+  return {name, [field, &choices](const Convention& c) { return name_in(choices, c.*field); },
+          [name, field, &choices](Convention& c, std::string_view text) {
+            std::vector<std::string> known;
+            for (const auto& choice : choices) {
+              if (choice.name == text) {
+                c.*field = choice.value;
+                return;
+              }
+              known.emplace_back(choice.name);
+            }
+            throw refused(
+                "unknown value '" + printable(text) + "' of switch '" + std::string(name) + "'", {},
+                suggestion(text, known));
+          }};
+}
+
+void set_peak(Convention& convention, std::string_view text) {
+  if (text != "per_operator") {
+    const auto dtype = parse_dtype(text);
+    if (!dtype) {
+      throw refused("unknown value '" + printable(text) + "' of switch 'peak'", {},
+                    "per_operator, or a dtype such as bf16");
+    }
+    convention.peak = std::string(dtype_name(*dtype));
+    return;
+  }
+  convention.peak = "per_operator";
+}
+
+const std::vector<Switch>& all_switches() {
+  static const std::vector<Switch> table = {
+      choice_switch("flops", &Convention::flops, flops_rules),
+      choice_switch("embedding", &Convention::embedding, inclusions),
+      choice_switch("lm_head", &Convention::lm_head, head_rules),
+      choice_switch("attention", &Convention::attention, attention_rules),
+      choice_switch("router", &Convention::router, inclusions),
+      choice_switch("softmax", &Convention::softmax, inclusions),
+      choice_switch("recompute", &Convention::recompute, recompute_rules),
+      choice_switch("replication", &Convention::replication, inclusions),
+      choice_switch("forward_backward", &Convention::forward_backward, pass_rules),
+      {"peak", [](const Convention& c) { return c.peak; }, set_peak},
+  };
+  return table;
+}
+
+// Sources: palm 2204.02311 appendix B; megatron (recomputation counted, although called
+// utilisation) 2104.04473 and 2201.11990; korthikanti 2205.05198; llm-foundry mosaicml/llm-foundry
+// scripts/train/benchmarking; nemo-24 and megatron-bridge NVIDIA's performance summaries, whose
+// attention differs: full, then half; chinchilla 2203.15556 appendix F without the embedding and
+// the logits, which is what its table A4 has; gpt-3 2005.14165 table D.1.
+std::vector<Convention> make_conventions() {
+  std::vector<Convention> out;
+  out.push_back({.name = "palm",
+                 .flops = FlopsRule::p6,
+                 .embedding = true,
+                 .attention = AttentionRule::full});
+  out.push_back({.name = "megatron",
+                 .attention = AttentionRule::full,
+                 .router = false,
+                 .recompute = RecomputeRule::in});
+  out.push_back({.name = "korthikanti", .attention = AttentionRule::full, .router = false});
+  out.push_back({.name = "korthikanti-hfu",
+                 .attention = AttentionRule::full,
+                 .router = false,
+                 .recompute = RecomputeRule::attention_twice});
+  out.push_back({.name = "llm-foundry",
+                 .flops = FlopsRule::p6,
+                 .embedding = true,
+                 .attention = AttentionRule::full});
+  out.push_back({.name = "nemo-24", .attention = AttentionRule::full, .router = false});
+  out.push_back(
+      {.name = "megatron-bridge", .attention = AttentionRule::causal_half, .router = false});
+  out.push_back({.name = "chinchilla",
+                 .lm_head = HeadRule::out,
+                 .attention = AttentionRule::full,
+                 .softmax = true});
+  out.push_back({.name = "gpt-3",
+                 .flops = FlopsRule::p6,
+                 .embedding = true,
+                 .attention = AttentionRule::none});
+  out.push_back({.name = "executed", .recompute = RecomputeRule::in, .replication = true});
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> switches(const Convention& convention) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const Switch& s : all_switches()) out.emplace_back(s.name, s.get(convention));
+  return out;
+}
+
+std::string Convention::line() const {
+  std::string out = "name=" + name;
+  for (const auto& [key, value] : switches(*this)) out += ' ' + key + '=' + value;
+  return out;
+}
+
+bool is_same_quantity(const Convention& a, const Convention& b) {
+  return switches(a) == switches(b);
+}
+
+void require_same_quantity(const Convention& a, const Convention& b) {
+  const auto of_a = switches(a), of_b = switches(b);
+  std::string differing;
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    if (of_a[i] == of_b[i]) continue;
+    differing += (differing.empty() ? "" : ", ") + of_a[i].first + ' ' + of_a[i].second +
+                 " against " + of_b[i].second;
+  }
+  if (differing.empty()) return;
+  throw refused("convention_mismatch: '" + a.name + "' and '" + b.name + "' count " + differing, {},
+                "state both in one convention before comparing them");
+}
+
+Convention model_convention(bool is_training, bool has_windows) {
+  return {.name = "model",
+          .lm_head = is_training ? HeadRule::all_positions : HeadRule::last_position,
+          .attention = has_windows ? AttentionRule::window : AttentionRule::causal,
+          .forward_backward = is_training ? PassRule::training : PassRule::forward};
+}
+
+std::span<const Convention> named_conventions() {
+  static const std::vector<Convention> table = make_conventions();
+  return table;
+}
+
+Convention convention_named(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Convention& convention : named_conventions()) {
+    if (convention.name == name) return convention;
+    known.push_back(convention.name);
+  }
+  throw refused("unknown convention '" + printable(name) + "'", {}, suggestion(name, known));
+}
+
+void set_switch(Convention& convention, std::string_view assignment) {
+  const auto equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    throw refused("'" + printable(assignment) + "' sets no switch", {},
+                  "write switch=value, for example attention=full");
+  }
+  const std::string_view name = assignment.substr(0, equals);
+  std::vector<std::string> known;
+  for (const Switch& s : all_switches()) {
+    if (s.name == name) {
+      s.set(convention, assignment.substr(equals + 1));
+      convention.name += '+' + std::string(assignment);
+      return;
+    }
+    known.emplace_back(s.name);
+  }
+  throw refused("unknown switch '" + printable(name) + "'", {}, suggestion(name, known));
+}
+
+}  // namespace halmark

@@ -1,0 +1,44 @@
+// Utilisation of a measured step: model FLOPs, executed FLOPs and floors over peak and time.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/device.hpp"
+#include "model/graph/graph.hpp"
+#include "model/training/training.hpp"
+#include "model/utilisation/convention.hpp"
+#include "roofline/floor.hpp"
+
+namespace halmark {
+
+struct MeasuredStep {
+  double ns = 0;
+  std::optional<Device> device;
+  ShardShare share;
+  Convention convention;
+  std::optional<TrainingPlan> training;  // of phase training
+};
+
+// Fractions of 1. An absent figure has a reason.
+struct StepUtilisation {
+  // FLOPs of one step as the convention counts them, over all devices.
+  double convention_flops = 0;
+  // One device's peak: of the convention's dtype, or the mean over the step's products, each at the
+  // peak of its own precision (total FLOPs over total time at peak).
+  std::optional<double> peak_flops_per_s;
+  std::optional<double> model;     // convention FLOPs / (devices x peak x time)
+  std::optional<double> executed;  // time that the products of the busiest rank take at peak / time
+  std::optional<double> hfu;       // as `model`, what is recomputed counted in
+  std::string reason;              // of the three
+  std::optional<double> roofline;  // floors of the busiest rank / time; above 1 is impossible
+  std::string roofline_reason;
+};
+
+StepUtilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step);
+
+// FLOPs of the whole step, all sequences. `replication` counts what every rank executes.
+double step_flops(const OperatorGraph& graph, const Convention& convention,
+                  const std::optional<TrainingPlan>& training);
+
+}  // namespace halmark

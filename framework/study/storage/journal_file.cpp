@@ -1,0 +1,123 @@
+#include "study/storage/journal_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace halmark::journal {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t line_bytes_max = 16u << 20;
+
+}  // namespace
+
+StudyJournalFile::StudyJournalFile(const std::string& path, StudyAccess access) : path_(path) {
+  std::error_code code;
+  const bool makes = access == StudyAccess::or_create;
+  if (!makes && !fs::exists(path_, code)) {
+    throw refused("there are no studies", path_, "name another place with --study");
+  }
+  if (fs::is_directory(path_, code)) throw refused("this is a folder", path_);
+  if (makes) fs::create_directories(fs::absolute(path_).parent_path(), code);
+  const int flags = O_RDWR | O_APPEND | O_CLOEXEC;
+  fd_ = open(path_.c_str(), makes ? flags | O_CREAT : flags, 0644);
+  if (fd_ < 0) throw failure("the journal cannot be opened");
+}
+
+StudyJournalFile::~StudyJournalFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Error StudyJournalFile::failure(const std::string& what) const {
+  return {ExitCode::error, what + ": " + std::strerror(errno), path_,
+          "what was stored before is complete"};
+}
+
+std::string StudyJournalFile::unread() {
+  struct stat info {};
+  if (fstat(fd_, &info) != 0) throw failure("the journal cannot be read");
+  if (info.st_size < known_bytes_) {
+    throw Error(ExitCode::error, "this journal was cut or replaced while it was in use", path_);
+  }
+  std::string text(static_cast<std::size_t>(info.st_size - known_bytes_), '\0');
+  std::size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t n =
+        pread(fd_, text.data() + have, text.size() - have, known_bytes_ + static_cast<off_t>(have));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw failure("the journal cannot be read");
+    if (n == 0) break;
+    have += static_cast<std::size_t>(n);
+  }
+  text.resize(have);
+  return text;
+}
+
+void StudyJournalFile::read(const Take& take) {
+  const std::string text = unread();
+  std::size_t at = 0;
+  for (std::size_t end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    if (end - at > line_bytes_max) throw refused("a line is longer than 16 MiB", path_);
+    if (has_broken_line_) {
+      throw refused("this line is broken, and others follow it",
+                    path_ + ':' + std::to_string(lines_), "restore a backup");
+    }
+    ++lines_;
+    try {
+      take(std::string_view(text).substr(at, end - at), lines_);
+    } catch (const Error&) {
+      if (end + 1 < text.size() || lines_ == 1) throw;
+      has_broken_line_ = true;
+      notes.push_back(path_ + ':' + std::to_string(lines_) + ": the last line is broken");
+    }
+  }
+  has_half_line_ = at < text.size();
+  known_bytes_ += static_cast<off_t>(at);
+  // Half a line may be cut off one day, so it must be known to be the beginning of a journal.
+  constexpr std::string_view beginning = "{\"op_code\"";
+  if (lines_ == 0 && !beginning.starts_with(text.substr(0, beginning.size()))) {
+    throw refused("this is no journal of studies", path_, "name another file");
+  }
+}
+
+void StudyJournalFile::cut_half_line() {
+  if (has_broken_line_) {
+    throw refused("the last line is broken", path_ + ':' + std::to_string(lines_),
+                  "cut it off or restore a backup");
+  }
+  if (!has_half_line_) return;
+  if (ftruncate(fd_, known_bytes_) != 0) throw failure("half a line cannot be cut off");
+  has_half_line_ = false;
+  notes.push_back(path_ + ": half a line of a killed process was cut off");
+}
+
+void StudyJournalFile::append(const std::string& text, std::size_t lines) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = write(fd_, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const Error error = failure("the study could not be stored");
+      if (ftruncate(fd_, known_bytes_) != 0) notes.push_back(path_ + ": half a line remains");
+      throw error;
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  if (done > 0 && fsync(fd_) != 0) throw failure("the study could not be stored");
+  known_bytes_ += static_cast<off_t>(done);
+  lines_ += lines;
+}
+
+void StudyJournalFile::rewind() {
+  known_bytes_ = 0;
+  lines_ = 0;
+  has_half_line_ = has_broken_line_ = false;
+}
+
+}  // namespace halmark::journal

@@ -1,0 +1,94 @@
+#include "study/storage/open.hpp"
+
+#include <cmath>
+
+#include "core/error.hpp"
+#include "study/storage/backends.hpp"
+#include "study/values_json.hpp"
+
+namespace halmark {
+namespace journal {
+
+void require_study_revision(const std::string& revision, const std::string& location) {
+  if (revision == study_revision) return;
+  throw refused("these studies have revision '" + revision + "' of Optuna's tables; revision '" +
+                    study_revision + "' (Optuna 3.2 and later) is needed",
+                location, "optuna storage upgrade brings older ones forward");
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return Json(value).dump();
+}
+
+const char* value_type_name(double value) {
+  if (std::isnan(value)) return "NAN";
+  if (std::isinf(value)) return value > 0 ? "INF_POS" : "INF_NEG";
+  return "FINITE";
+}
+
+double typed_value(bool is_null, double value, std::string_view type) {
+  if (type == "INF_POS") return HUGE_VAL;
+  if (type == "INF_NEG") return -HUGE_VAL;
+  return is_null || type == "NAN" ? std::nan("") : value;
+}
+
+StudyDirection direction_of(std::string_view name) {
+  if (name == "MINIMIZE") return StudyDirection::minimize;
+  return name == "MAXIMIZE" ? StudyDirection::maximize : StudyDirection::not_set;
+}
+
+const char* direction_name(StudyDirection direction) {
+  if (direction == StudyDirection::minimize) return "MINIMIZE";
+  return direction == StudyDirection::maximize ? "MAXIMIZE" : "NOT_SET";
+}
+
+TrialState state_of(std::string_view name, const std::string& location) {
+  for (std::size_t i = 0; i < trial_states; ++i) {
+    const auto state = static_cast<TrialState>(i);
+    if (state_name(state) == name) return state;
+  }
+  throw refused("a trial has the unknown state '" + std::string(name) + "'", location);
+}
+
+std::shared_ptr<const ParamDistribution> DistributionTexts::parsed(std::string_view text) {
+  if (const auto found = by_text_.find(text); found != by_text_.end()) return found->second;
+  auto value = std::make_shared<const ParamDistribution>(parse_distribution(text, location_));
+  by_text_.emplace(text, value);
+  by_value_.emplace(value, text);
+  return value;
+}
+
+const std::string& DistributionTexts::text(
+    const std::shared_ptr<const ParamDistribution>& distribution) {
+  const auto found = by_value_.find(distribution);
+  if (found != by_value_.end()) return found->second;
+  return by_value_.emplace(distribution, distribution_text(*distribution)).first->second;
+}
+
+}  // namespace journal
+
+std::unique_ptr<StudyStore> open_study_store(const std::string& location, StudyAccess access) {
+  if (location == "memory:") return journal::open_sqlite_studies(location, ":memory:", access);
+  const std::size_t colon = location.find(':');
+  const std::string kind = location.substr(0, colon);
+  const bool has_path = colon != std::string::npos && colon + 1 < location.size();
+  if (has_path && location.substr(colon, 3) == "://") {
+    if (kind == "postgresql" || kind == "postgres") {
+      return journal::open_postgresql_studies(location, access);
+    }
+    throw refused("studies cannot be kept at '" + kind + "://'", location,
+                  std::string("name ") + study_locations);
+  }
+  if (has_path && kind == "sqlite") {
+    return journal::open_sqlite_studies(location, location.substr(colon + 1), access);
+  }
+  if (has_path && kind == "journal") {
+    return journal::open_journal_studies(location, location.substr(colon + 1), access);
+  }
+  throw refused("'" + location + "' does not say where studies are kept", {},
+                std::string("name ") + study_locations);
+}
+
+}  // namespace halmark

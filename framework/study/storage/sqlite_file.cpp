@@ -1,0 +1,141 @@
+#include "study/storage/sqlite_file.hpp"
+
+#include <SQLiteCpp/Statement.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string_view>
+#include <thread>
+
+#include "core/error.hpp"
+#include "core/sqlite_header.hpp"
+#include "core/version.hpp"
+#include "study/storage/backends.hpp"
+#include "study/storage/tables.hpp"
+
+namespace halmark::journal {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_content(const std::string& path) {
+  std::error_code code;
+  return fs::exists(path, code) && (!fs::is_regular_file(path, code) || fs::file_size(path, code));
+}
+
+// From its first bytes, before the library touches the file.
+void judge_header(const std::string& path) {
+  const auto header = read_sqlite_header(path);
+  if (!header) {
+    throw refused("this is no SQLite database", path, "name another file");
+  }
+  const std::uint32_t id = header->application_id;
+  if (id == static_cast<std::uint32_t>(journal_application_id)) {
+    throw refused("this is a results database; studies have a file of their own", path,
+                  "its studies are in sqlite:" + path + ".study");
+  }
+  if (id != 0) throw refused("this database belongs to another program", path);
+  const std::uint64_t wanted = header->file_bytes;
+  // A kill leaves the rest of a transaction in the -journal: the library brings it back.
+  if (!has_content(path + "-journal") && !has_content(path + "-wal") &&
+      fs::file_size(path) < wanted) {
+    throw refused("this file is truncated: " + std::to_string(fs::file_size(path)) + " of " +
+                      std::to_string(wanted) + " bytes",
+                  path, "restore a backup");
+  }
+}
+
+// SQLite's own waiting sleeps up to 100 ms and gives up after a fixed time; eight writers need
+// shorter turns and more patience.
+int wait_for_turn(void* argument, int count) {
+  StudyTurn& turn = *static_cast<StudyTurn*>(argument);
+  const auto now = std::chrono::steady_clock::now();
+  if (count == 0) turn.since = now;
+  if (now - turn.since > StudyTurn::wait_max) return 0;
+  const auto jitter = static_cast<std::uint64_t>(now.time_since_epoch().count()) / 64 % 4;
+  std::this_thread::sleep_for(std::chrono::microseconds(200 * (1 + jitter)) *
+                              std::min(count + 1, 10));
+  return 1;
+}
+
+void configure(SQLite::Database& db, StudyTurn& turn) {
+  sqlite3* handle = db.getHandle();
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_busy_handler(handle, wait_for_turn, &turn);
+  db.exec("PRAGMA foreign_keys = ON");
+  db.exec("PRAGMA trusted_schema = OFF");
+  db.exec("PRAGMA cell_size_check = ON");
+  db.exec("PRAGMA mmap_size = 0");
+  db.exec("PRAGMA synchronous = FULL");
+  // The same rollback journal, emptied instead of removed: two syncs of the folder less per commit.
+  // A file that somebody has put in WAL mode stays in it.
+  if (db.execAndGet("PRAGMA journal_mode").getString() == "delete") {
+    db.exec("PRAGMA journal_mode = TRUNCATE");
+  }
+}
+
+// Of many creators one makes the tables; killed in the middle it leaves an empty file, which is
+// nobody's.
+void make_tables(SQLite::Database& db) {
+  db.exec("BEGIN IMMEDIATE");
+  if (db.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0) {
+    db.exec(std::string(sqlite_study_tables));
+    db.exec("INSERT INTO version_info VALUES (1, " + std::to_string(study_schema_version) +
+            ", 'halmark " + tool_version + "')");
+    db.exec(std::string("INSERT INTO alembic_version VALUES ('") + study_revision + "')");
+  }
+  db.exec("COMMIT");
+}
+
+void sync_folder(const fs::path& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  fsync(fd);
+  close(fd);
+}
+
+void require_tables(SQLite::Database& db, const std::string& path) {
+  SQLite::Statement tables(db,
+                           "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
+                           "('studies', 'trials', 'trial_params', 'trial_values', "
+                           "'alembic_version', 'trial_heartbeats')");
+  tables.executeStep();
+  if (tables.getColumn(0).getInt() != 6) {
+    throw refused("this database holds no studies of Optuna's present tables", path,
+                  "name another file");
+  }
+  SQLite::Statement revision(db, "SELECT version_num FROM alembic_version");
+  require_study_revision(revision.executeStep() ? revision.getColumn(0).getString() : "", path);
+}
+
+}  // namespace
+
+SQLite::Database open_study_file(const std::string& path, StudyAccess access, StudyTurn& turn) {
+  try {
+    const bool is_new = !has_content(path);
+    const bool is_kept = path != ":memory:";
+    if (!is_new) judge_header(path);
+    if (is_new && access == StudyAccess::existing) {
+      throw refused("there are no studies", path, "name another place with --study");
+    }
+    const fs::path folder = fs::absolute(path).parent_path();
+    if (is_new && is_kept) fs::create_directories(folder);
+    SQLite::Database db(
+        path, is_new ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READWRITE);
+    configure(db, turn);
+    if (is_new) make_tables(db);
+    if (is_new && is_kept) sync_folder(folder);
+    require_tables(db, path);
+    return db;
+  } catch (const SQLite::Exception& e) {
+    const bool damaged = e.getErrorCode() == SQLITE_CORRUPT || e.getErrorCode() == SQLITE_NOTADB;
+    if (damaged) throw refused(std::string("this file is damaged: ") + e.what(), path);
+    throw Error(ExitCode::error, std::string("the studies cannot be used: ") + e.what(), path);
+  } catch (const fs::filesystem_error& e) {
+    throw Error(ExitCode::error, std::string("the file cannot be used: ") + e.what(), path);
+  }
+}
+
+}  // namespace halmark::journal

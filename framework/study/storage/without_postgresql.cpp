@@ -1,0 +1,12 @@
+// Stands in for study_postgresql.cpp where its client library is not installed.
+#include "core/error.hpp"
+#include "study/storage/backends.hpp"
+
+namespace halmark::journal {
+
+std::unique_ptr<StudyStore> open_postgresql_studies(const std::string& url, StudyAccess) {
+  throw Error(ExitCode::unfit, "this halmark was built without PostgreSQL", url,
+              "build it where libpqxx-dev is installed, or keep the studies in sqlite:PATH");
+}
+
+}  // namespace halmark::journal

@@ -1,0 +1,91 @@
+#include "study/values.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <numeric>
+
+#include "core/error.hpp"
+
+namespace halmark {
+
+std::string_view state_name(TrialState state) {
+  constexpr std::array<std::string_view, trial_states> names = {"RUNNING", "COMPLETE", "PRUNED",
+                                                                "FAIL", "WAITING"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+ParamValue ParamDistribution::value(double internal) const {
+  if (kind == Kind::real) return internal;
+  const auto integer = static_cast<std::int64_t>(std::llround(internal));
+  if (kind == Kind::integer) return integer;
+  if (integer < 0 || static_cast<std::size_t>(integer) >= choices.size()) {
+    throw refused("a trial has choice " + std::to_string(integer) + " of " +
+                  std::to_string(choices.size()));
+  }
+  return choices[static_cast<std::size_t>(integer)];
+}
+
+bool ParamDistribution::is_compatible(const ParamDistribution& other) const {
+  return kind == other.kind && is_log == other.is_log && choices == other.choices;
+}
+
+ParamDistribution distribution_of(const SearchDomain& domain) {
+  ParamDistribution out;
+  switch (domain.kind) {
+    case DomainKind::categorical:
+    case DomainKind::ordinal:
+      out.choices = domain.values;
+      break;
+    case DomainKind::integer:
+      out = {.kind = ParamDistribution::Kind::integer,
+             .low = domain.low,
+             .high = domain.high,
+             .step = std::max(1.0, domain.step),
+             .is_log = domain.is_log};
+      break;
+    case DomainKind::real:
+      out = {.kind = ParamDistribution::Kind::real,
+             .low = domain.low,
+             .high = domain.high,
+             .step = domain.step,
+             .is_log = domain.is_log};
+      break;
+  }
+  return out;
+}
+
+const std::string* find_attribute(const Attributes& attributes, std::string_view key) {
+  for (const auto& [name, text] : attributes) {
+    if (name == key) return &text;
+  }
+  return nullptr;
+}
+
+std::int64_t StudySummary::trials() const {
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+void TrialCursor::see(const TrialRow& row) {
+  last_id = std::max(last_id, row.id);
+  if (is_finished(row.state)) {
+    unfinished.erase(row.id);
+  } else {
+    unfinished[row.id] = {row.state, row.params.size()};
+  }
+}
+
+std::string utc_microseconds_now() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(since).count();
+  const auto seconds = static_cast<std::time_t>(us / 1'000'000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[40];
+  const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  std::snprintf(text + n, sizeof text - n, ".%06d", static_cast<int>(us % 1'000'000));
+  return text;
+}
+
+}  // namespace halmark

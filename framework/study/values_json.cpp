@@ -1,0 +1,156 @@
+#include "study/values_json.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "core/error.hpp"
+
+namespace halmark {
+namespace {
+
+[[noreturn]] void unreadable(std::string_view what, std::string_view where) {
+  throw refused("a distribution cannot be read: " + std::string(what), std::string(where));
+}
+
+double number_at(const Json& in, const char* key, std::string_view where) {
+  const auto it = in.find(key);
+  if (it == in.end() || !it->is_number()) unreadable(std::string("no number '") + key + "'", where);
+  return it->get<double>();
+}
+
+double step_at(const Json& in, const char* key) {
+  const auto it = in.find(key);
+  return it != in.end() && it->is_number() ? it->get<double>() : 0;
+}
+
+bool log_at(const Json& in) {
+  const auto it = in.find("log");
+  return it != in.end() && it->is_boolean() && it->get<bool>();
+}
+
+std::vector<ParamValue> choices_at(const Json& in, std::string_view where) {
+  const auto it = in.find("choices");
+  if (it == in.end() || !it->is_array() || it->empty()) unreadable("no list 'choices'", where);
+  std::vector<ParamValue> out;
+  for (const Json& choice : *it) out.push_back(param_value_of(choice, "choices"));
+  return out;
+}
+
+ParamDistribution numeric(ParamDistribution::Kind kind, const Json& in, std::string_view where,
+                          const char* step_key = "step") {
+  ParamDistribution out{.kind = kind,
+                        .low = number_at(in, "low", where),
+                        .high = number_at(in, "high", where),
+                        .step = step_at(in, step_key),
+                        .is_log = log_at(in)};
+  if (kind == ParamDistribution::Kind::integer) out.step = std::max(1.0, out.step);
+  return out;
+}
+
+Json integer_json(double value) { return static_cast<std::int64_t>(std::llround(value)); }
+
+}  // namespace
+
+Json param_json(const ParamValue& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+ParamValue param_value_of(const Json& json, std::string_view name) {
+  if (json.is_null()) return nullptr;
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_number_float()) return json.get<double>();
+  const bool fits = json.is_number_integer() &&
+                    (!json.is_number_unsigned() ||
+                     json.get<std::uint64_t>() <=
+                         static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+  if (fits) return json.get<std::int64_t>();
+  throw refused("'" + std::string(name) + "' must be null, true, false, a number or a string");
+}
+
+std::string distribution_text(const ParamDistribution& d) {
+  using Kind = ParamDistribution::Kind;
+  Json attributes, choices = Json::array();
+  switch (d.kind) {
+    case Kind::integer:
+      attributes = {{"log", d.is_log},
+                    {"step", integer_json(d.step)},
+                    {"low", integer_json(d.low)},
+                    {"high", integer_json(d.high)}};
+      return dump_json({{"name", "IntDistribution"}, {"attributes", attributes}});
+    case Kind::real:
+      attributes = {{"step", d.step > 0 ? Json(d.step) : Json()},
+                    {"low", d.low},
+                    {"high", d.high},
+                    {"log", d.is_log}};
+      return dump_json({{"name", "FloatDistribution"}, {"attributes", attributes}});
+    case Kind::categorical:
+      for (const ParamValue& choice : d.choices) choices.push_back(param_json(choice));
+      attributes["choices"] = choices;
+      return dump_json({{"name", "CategoricalDistribution"}, {"attributes", attributes}});
+  }
+  return {};
+}
+
+ParamDistribution parse_distribution(std::string_view text, std::string_view where) {
+  using Kind = ParamDistribution::Kind;
+  const Json json = parse_json(text, where);
+  if (!json.is_object()) unreadable("it is no object", where);
+  const bool is_short = json.contains("type");
+  const Json& name_json = is_short ? json.at("type") : json.value("name", Json());
+  if (!name_json.is_string()) unreadable("it has no name", where);
+  const auto name = name_json.get<std::string>();
+  if (!is_short && !json.contains("attributes")) unreadable("it has no attributes", where);
+  const Json& in = is_short ? json : json.at("attributes");
+  if (name == "IntDistribution" || name == "IntUniformDistribution" || name == "int") {
+    return numeric(Kind::integer, in, where);
+  }
+  if (name == "FloatDistribution" || name == "UniformDistribution" || name == "float") {
+    return numeric(Kind::real, in, where);
+  }
+  if (name == "CategoricalDistribution" || name == "categorical") {
+    return {.kind = Kind::categorical, .choices = choices_at(in, where)};
+  }
+  if (name == "DiscreteUniformDistribution") return numeric(Kind::real, in, where, "q");
+  if (name == "LogUniformDistribution" || name == "IntLogUniformDistribution") {
+    ParamDistribution out =
+        numeric(name.starts_with("Int") ? Kind::integer : Kind::real, in, where);
+    out.is_log = true;
+    return out;
+  }
+  unreadable("its class is '" + name + "'", where);
+}
+
+std::vector<std::string> metric_names(const StudyInfo& study) {
+  std::vector<std::string> out;
+  if (const std::string* text = find_attribute(study.system, metric_names_attribute)) {
+    for (const Json& name : parse_json(*text, study.name)) {
+      if (name.is_string()) out.push_back(name.get<std::string>());
+    }
+  }
+  if (out.size() == study.directions.size()) return out;
+  out.clear();
+  for (std::size_t i = 0; i < study.directions.size(); ++i) {
+    out.push_back("value " + std::to_string(i));
+  }
+  return out;
+}
+
+std::vector<double> constraint_values(const TrialRow& row) {
+  std::vector<double> out;
+  const auto add = [&](const Json& value) {
+    if (value.is_number()) out.push_back(value.get<double>());
+  };
+  for (const auto& [key, text] : row.system) {
+    if (key != constraints_attribute && !key.starts_with("constraints:")) continue;
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_array()) {
+      for (const Json& value : json) add(value);
+    } else {
+      add(json);
+    }
+  }
+  return out;
+}
+
+}  // namespace halmark

@@ -1,0 +1,364 @@
+#include "search/certify/certify.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+// A kernel's users that a promise looks at: more would not change which kernel is chosen.
+constexpr std::size_t promise_users_max = 256;
+// Of so many equal bounds the most promising is sought.
+constexpr std::size_t equals_max = 64;
+
+}  // namespace
+
+Certifier::Certifier(CertifiableProblem problem, CertifyOptions options)
+    : problem_(std::move(problem)),
+      options_(options),
+      configurations_(problem_),
+      objectives_(problem_.objectives.size()),
+      is_maximised_(std::make_unique<bool[]>(objectives_)),
+      archives_(problem_.fronts.size()) {
+  for (std::size_t j = 0; j < objectives_; ++j) {
+    is_maximised_[j] = problem_.objectives[j].is_maximised;
+  }
+  for (const CertifyKernel& kernel : problem_.kernels) {
+    const double bound = kernel_bound(kernel, problem_.peaks, problem_.time_units_per_s);
+    kernels_.push_back({.bound = bound, .low = bound, .high = infinity, .reason = {}});
+    low_.push_back(bound);
+  }
+  high_.assign(low_.size(), infinity);
+  supposed_ = low_;
+  users_.resize(low_.size());
+  const std::uint64_t n = configurations_.combinations();
+  open_kernels_.assign(n, 0);
+  lower_.assign(n * objectives_, 0);
+  verdicts_.assign(n, Verdict::invalid);
+  versions_.assign(n, 0);
+  for (std::uint64_t c = 0; c < n; ++c) {
+    if (!configurations_.is_valid(c)) continue;
+    verdicts_[c] = Verdict::undecided;
+    const std::vector<std::int32_t> kernels = configurations_.kernels(c);
+    open_kernels_[c] = static_cast<std::int32_t>(kernels.size());
+    for (const std::int32_t k : kernels) {
+      users_[static_cast<std::size_t>(k)].push_back(static_cast<std::uint32_t>(c));
+    }
+    configurations_.compose(c, low_, lower(c));
+  }
+  for (const CertifyDomain& d : problem_.domains) excess_.emplace_back(d.values.size());
+  choose_weights();
+  decide_again();
+}
+
+std::span<double> Certifier::lower(std::uint64_t configuration) {
+  return {lower_.data() + configuration * objectives_, objectives_};
+}
+
+std::span<const double> Certifier::lower(std::uint64_t configuration) const {
+  return {lower_.data() + configuration * objectives_, objectives_};
+}
+
+// One over the range of the first bounds, counted from its lower end. Any positive weights give a
+// right order; these let no objective drown the others, and no front wait for another.
+void Certifier::choose_weights() {
+  weights_.assign(problem_.fronts.size() * objectives_, 1);
+  offsets_.assign(weights_.size(), 0);
+  std::vector<double> low(weights_.size(), infinity), high(weights_.size(), -infinity);
+  for (std::uint64_t c = 0; c < verdicts_.size(); ++c) {
+    if (verdicts_[c] == Verdict::invalid) continue;
+    for (std::size_t j = 0; j < objectives_; ++j) {
+      const double value = lower(c)[j];
+      if (!std::isfinite(value)) continue;
+      const std::size_t at = configurations_.front(c) * objectives_ + j;
+      low[at] = std::min(low[at], value);
+      high[at] = std::max(high[at], value);
+    }
+  }
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    if (high[i] > low[i]) weights_[i] = 1 / (high[i] - low[i]);
+    if (std::isfinite(low[i])) offsets_[i] = low[i];
+  }
+}
+
+double Certifier::key(std::uint64_t configuration, std::span<const double> objectives) const {
+  const std::size_t first = configurations_.front(configuration) * objectives_;
+  double out = 0;
+  for (std::size_t j = 0; j < objectives.size(); ++j) {
+    out += weights_[first + j] * (objectives[j] - offsets_[first + j]);
+  }
+  return out;
+}
+
+// Everything from the times alone, as if nothing had been decided yet.
+void Certifier::decide_again() {
+  queue_ = {};
+  archives_.assign(archives_.size(), {});
+  for (std::uint64_t c = 0; c < verdicts_.size(); ++c) {
+    if (verdicts_[c] == Verdict::invalid || verdicts_[c] == Verdict::failed) continue;
+    verdicts_[c] = Verdict::undecided;
+    update(c);
+  }
+}
+
+void Certifier::learn(std::uint64_t c, double excess) {
+  const std::vector<std::int32_t> levels = configurations_.levels(c);
+  for (std::size_t d = 0; d < levels.size(); ++d) {
+    Excess& e = excess_[d][static_cast<std::size_t>(levels[d])];
+    e.sum += excess;
+    ++e.count;
+  }
+}
+
+double Certifier::expected_excess(std::uint64_t c) const {
+  const std::vector<std::int32_t> levels = configurations_.levels(c);
+  double out = 0;
+  for (std::size_t d = 0; d < levels.size(); ++d) {
+    const Excess& e = excess_[d][static_cast<std::size_t>(levels[d])];
+    if (e.count > 0) out += e.sum / static_cast<double>(e.count);
+  }
+  return out;
+}
+
+void Certifier::update(std::uint64_t c) {
+  if (verdicts_[c] != Verdict::undecided) return;
+  const double before = key(c, lower(c));
+  configurations_.compose(c, low_, lower(c));
+  if (open_kernels_[c] == 0) learn(c, key(c, lower(c)) - before);
+  if (open_kernels_[c] > 0) {
+    push(c);
+    return;
+  }
+  verdicts_[c] = Verdict::evaluated;
+  Objectives upper(objectives_);
+  configurations_.compose(c, high_, upper);
+  archives_[configurations_.front(c)].add(c, upper);
+}
+
+void Certifier::push(std::uint64_t c) {
+  queue_.push({key(c, lower(c)), hash_u64(options_.seed, c), c, ++versions_[c]});
+}
+
+bool Certifier::is_covered(std::uint64_t c, std::span<const double> bound) const {
+  const UpperArchive& archive = archives_[configurations_.front(c)];
+  if (archive.dominator(bound)) return true;
+  return options_.eps > 0 && archive.gap(bound, {is_maximised_.get(), objectives_}) <= options_.eps;
+}
+
+// Of equal bounds the one whose levels have done best so far: the others may be discarded, or met
+// up to eps, once it is evaluated. The others go back into the queue.
+std::uint64_t Certifier::best_of_equals(const Candidate& top) {
+  std::vector<std::uint64_t> equals{top.configuration};
+  while (!queue_.empty() && queue_.top().key == top.key && equals.size() < equals_max) {
+    const Candidate next = queue_.top();
+    queue_.pop();
+    const std::uint64_t c = next.configuration;
+    if (verdicts_[c] == Verdict::undecided && versions_[c] == next.version) equals.push_back(c);
+  }
+  const std::uint64_t best =
+      *std::ranges::min_element(equals, {}, [this](std::uint64_t c) { return expected_excess(c); });
+  for (const std::uint64_t c : equals) {
+    if (c != best) push(c);
+  }
+  return best;
+}
+
+// The undecided configuration with the best bound; what the archive covers is discarded on the way.
+bool Certifier::pop_best(std::uint64_t& configuration) {
+  while (!queue_.empty()) {
+    const Candidate top = queue_.top();
+    queue_.pop();
+    const std::uint64_t c = top.configuration;
+    if (verdicts_[c] != Verdict::undecided || versions_[c] != top.version) continue;
+    if (is_covered(c, lower(c))) {
+      verdicts_[c] = Verdict::discarded;
+      continue;
+    }
+    configuration = best_of_equals(top);
+    return true;
+  }
+  return false;
+}
+
+double Certifier::supposed_key(std::uint64_t c) {
+  Objectives objectives(objectives_);
+  configurations_.compose(c, supposed_, objectives);
+  return key(c, objectives);
+}
+
+// By how much measuring the kernel would raise bounds, over what it costs: the sum over undecided
+// configurations that use it. Stands for the volume between bounds and archive, which is dear.
+double Certifier::promise(std::int32_t kernel) {
+  const auto k = static_cast<std::size_t>(kernel);
+  const CertifyKernel& what = problem_.kernels[k];
+  const double before = supposed_[k], after = std::max(before, what.expected);
+  double out = 0;
+  std::size_t seen = 0;
+  for (const std::uint32_t user : users_[k]) {
+    if (verdicts_[user] != Verdict::undecided || seen == promise_users_max) continue;
+    ++seen;
+    const double from = supposed_key(user);
+    supposed_[k] = after;
+    const double to = supposed_key(user);
+    supposed_[k] = before;
+    if (std::isfinite(from) && std::isfinite(to)) out += to - from;
+  }
+  return out / std::max(what.cost, 1e-9);
+}
+
+void Certifier::take_from(std::uint64_t c, std::size_t count, std::vector<std::int32_t>& chosen) {
+  std::vector<std::int32_t> open;
+  for (const std::int32_t k : configurations_.kernels(c)) {
+    const bool is_open = kernels_[static_cast<std::size_t>(k)].status == KernelStatus::unmeasured;
+    if (is_open && std::ranges::find(chosen, k) == chosen.end()) open.push_back(k);
+  }
+  while (!open.empty() && chosen.size() < count) {
+    if (!chosen.empty()) {
+      // As if the chosen ones were measured: another configuration may lead then.
+      Objectives supposed(objectives_);
+      configurations_.compose(c, supposed_, supposed);
+      if (is_covered(c, supposed)) return;
+      // The first of a front is finished first: until then nothing can be discarded there.
+      const bool is_first = archives_[configurations_.front(c)].members().empty();
+      if (!is_first && !queue_.empty() && key(c, supposed) > queue_.top().key) return;
+    }
+    std::size_t best = 0;
+    double most = -1;
+    for (std::size_t i = 0; i < open.size() && open.size() > 1; ++i) {
+      const double promised = promise(open[i]);
+      if (promised <= most) continue;
+      most = promised;
+      best = i;
+    }
+    const auto k = static_cast<std::size_t>(open[best]);
+    chosen.push_back(open[best]);
+    supposed_[k] = std::max(supposed_[k], problem_.kernels[k].expected);
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(best));
+  }
+}
+
+std::vector<std::int32_t> Certifier::ask(std::size_t count) {
+  std::vector<std::int32_t> chosen;
+  std::vector<std::uint64_t> aside;
+  std::uint64_t c = 0;
+  while (chosen.size() < count && pop_best(c)) {
+    take_from(c, count, chosen);
+    aside.push_back(c);
+  }
+  for (const std::uint64_t configuration : aside) push(configuration);
+  for (const std::int32_t k : chosen) {
+    supposed_[static_cast<std::size_t>(k)] = low_[static_cast<std::size_t>(k)];
+  }
+  return chosen;
+}
+
+void Certifier::check_told(std::int32_t kernel) const {
+  if (kernel < 0 || static_cast<std::size_t>(kernel) >= kernels_.size() ||
+      kernels_[static_cast<std::size_t>(kernel)].status != KernelStatus::unmeasured) {
+    throw Error(ExitCode::error,
+                "kernel " + std::to_string(kernel) + " was told twice, or is none of this problem");
+  }
+}
+
+// Peaks that make the bound larger than what was measured grow until the kernel just runs at them:
+// the safety factor above is then whole again.
+bool Certifier::raise_peaks(std::int32_t kernel, double low) {
+  const auto k = static_cast<std::size_t>(kernel);
+  bool is_raised = false;
+  for (const BoundTerm& term : problem_.kernels[k].terms) {
+    BoundPeak& peak = problem_.peaks[static_cast<std::size_t>(term.peak)];
+    const double bound = term.amount / (peak.value * peak.safety) * problem_.time_units_per_s;
+    if (bound <= low) continue;
+    const double before = peak.value;
+    peak.value = term.amount / low * problem_.time_units_per_s;
+    alarms_.push_back({kernel, term.peak, low, bound, before, peak.value});
+    is_raised = true;
+  }
+  if (!is_raised) return false;
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    kernels_[i].bound =
+        kernel_bound(problem_.kernels[i], problem_.peaks, problem_.time_units_per_s);
+    if (kernels_[i].status != KernelStatus::unmeasured) continue;
+    low_[i] = supposed_[i] = kernels_[i].low = kernels_[i].bound;
+  }
+  return true;
+}
+
+void Certifier::tell(std::int32_t kernel, double low, double high) {
+  check_told(kernel);
+  if (!(low > 0 && low <= high && std::isfinite(high))) {
+    throw Error(ExitCode::error,
+                "the interval of kernel " + std::to_string(kernel) + " is not 0 < low <= high");
+  }
+  const auto k = static_cast<std::size_t>(kernel);
+  const bool is_raised = raise_peaks(kernel, low);
+  kernels_[k].status = KernelStatus::measured;
+  low_[k] = supposed_[k] = kernels_[k].low = low;
+  high_[k] = kernels_[k].high = high;
+  ++kernels_measured_;
+  for (const std::uint32_t user : users_[k]) {
+    --open_kernels_[user];
+    if (!is_raised) update(user);
+  }
+  if (is_raised) decide_again();
+}
+
+void Certifier::tell_failed(std::int32_t kernel, const std::string& reason, double low) {
+  check_told(kernel);
+  const auto k = static_cast<std::size_t>(kernel);
+  const bool is_raised = low > 0 && raise_peaks(kernel, low);
+  kernels_[k].status = KernelStatus::failed;
+  kernels_[k].reason = reason;
+  for (const std::uint32_t user : users_[k]) verdicts_[user] = Verdict::failed;
+  if (is_raised) decide_again();
+}
+
+std::size_t Certifier::configurations_evaluated() const {
+  std::size_t out = 0;
+  for (std::uint64_t c = 0; c < verdicts_.size(); ++c) {
+    const bool is_in = verdicts_[c] != Verdict::invalid && verdicts_[c] != Verdict::failed;
+    out += is_in && open_kernels_[c] == 0 ? 1 : 0;
+  }
+  return out;
+}
+
+std::int32_t Certifier::responsible_kernel(std::uint64_t c) const {
+  std::vector<double> times = low_;
+  Objectives objectives(objectives_);
+  std::int32_t out = -1;
+  double most = -infinity;
+  for (const std::int32_t kernel : configurations_.kernels(c)) {
+    const auto k = static_cast<std::size_t>(kernel);
+    if (kernels_[k].status != KernelStatus::unmeasured) continue;
+    // Whose bound, were it twice as high, would raise the configuration's bound most.
+    times[k] = 2 * low_[k];
+    configurations_.compose(c, times, objectives);
+    times[k] = low_[k];
+    const double raised = key(c, objectives);
+    if (raised <= most) continue;
+    most = raised;
+    out = kernel;
+  }
+  return out;
+}
+
+ProvedGap Certifier::gap() const {
+  ProvedGap out;
+  for (std::uint64_t c = 0; c < verdicts_.size(); ++c) {
+    if (verdicts_[c] != Verdict::undecided && verdicts_[c] != Verdict::discarded) continue;
+    const UpperArchive& archive = archives_[configurations_.front(c)];
+    if (open_kernels_[c] == 0 || archive.dominator(lower(c))) continue;
+    const double eps = archive.gap(lower(c), {is_maximised_.get(), objectives_});
+    if (out.kernel >= 0 && eps <= out.eps) continue;
+    out = {eps, c, 0};
+  }
+  if (out.kernel >= 0) out.kernel = responsible_kernel(out.configuration);
+  return out;
+}
+
+}  // namespace halmark

@@ -1,0 +1,50 @@
+#include "search/pareto/front_certainty.hpp"
+
+namespace halmark {
+namespace {
+
+// a <= b in every objective.
+bool reaches(std::span<const double> a, std::span<const double> b) {
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (a[k] > b[k]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<FrontClass> front_classes(std::span<const Objectives> low,
+                                      std::span<const Objectives> high) {
+  std::vector<FrontClass> out(low.size(), FrontClass::certain);
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    for (std::size_t j = 0; j < low.size() && out[i] != FrontClass::out; ++j) {
+      if (i == j) continue;
+      if (dominates(high[j], low[i])) {
+        out[i] = FrontClass::out;
+      } else if (reaches(low[j], high[i])) {
+        out[i] = FrontClass::possible;
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<std::size_t> rivals(std::size_t i, std::span<const Objectives> low,
+                                std::span<const Objectives> high) {
+  std::vector<std::size_t> out;
+  for (std::size_t j = 0; j < low.size(); ++j) {
+    if (i != j && reaches(low[j], high[i]) && !dominates(high[i], low[j])) out.push_back(j);
+  }
+  return out;
+}
+
+void FrontMembership::add(std::span<const Objectives> draw) {
+  ++draws_;
+  for (const std::size_t i : non_dominated(draw)) ++times_[i];
+}
+
+double FrontMembership::probability(std::size_t configuration) const {
+  return draws_ == 0 ? 0 : static_cast<double>(times_[configuration]) / draws_;
+}
+
+}  // namespace halmark

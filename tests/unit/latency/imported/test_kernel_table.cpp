@@ -1,0 +1,136 @@
+// Rows of published layouts become problems of our contracts.
+#include "latency/imported/kernel_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "kernels/contract.hpp"
+#include "latency/imported/imported_source.hpp"
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using test::error_of;
+using testing::HasSubstr;
+
+ImportedTable table_of(const std::string& text) {
+  const CsvTable csv = CsvTable::parse(text, "t.csv");
+  return kernel_table(csv, known_layout(csv).value());
+}
+
+std::string refusal_of(const std::string& text) {
+  return error_of([&] { table_of(text); }).line();
+}
+
+TEST(KernelTable, gemm_rows_are_milliseconds_of_a_stored_weight) {
+  const ImportedTable table = table_of(
+      "gemm_dtype,m,n,k,latency\nbfloat16,17,4096,512,0.015\nfp8,1,32,64,0.002\n"
+      "fp8_block,1,32,64,0.003\n");
+  ASSERT_EQ(table.series.size(), 3u);
+  EXPECT_EQ(table.series[0].name, "bfloat16");
+  EXPECT_EQ(table.series[0].points.at(0).problem,
+            complete_problem({"gemm",
+                              {{"m", 17},
+                               {"n", 4096},
+                               {"k", 512},
+                               {"src_dtype", static_cast<std::int64_t>(Dtype::bf16)},
+                               {"wei_dtype", static_cast<std::int64_t>(Dtype::bf16)},
+                               {"dst_dtype", static_cast<std::int64_t>(Dtype::bf16)},
+                               {"wei_trans", 1}}}));
+  EXPECT_DOUBLE_EQ(table.series[0].points[0].ns, 15000);
+  EXPECT_EQ(table.series[2].name, "fp8_block");
+}
+
+TEST(KernelTable, a_decode_step_sees_its_own_key_too) {
+  const ImportedTable table = table_of(
+      "batch_size,num_heads,num_key_value_heads,head_dim,window_size,kv_cache_dtype,step,latency\n"
+      "4,32,8,128,0,bfloat16,1023,0.02\n");
+  const Params& params = table.series.at(0).points.at(0).problem.params;
+  EXPECT_EQ(params.at("context"), 1024);
+  EXPECT_EQ(params.at("new_tokens"), 1);
+}
+
+TEST(KernelTable, a_fused_row_of_experts_is_shared_out_by_flops) {
+  const ImportedTable table = table_of(
+      "kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,"
+      "moe_ep_size,distribution,latency\n"
+      "cutlass,bfloat16,64,4096,1536,8,128,2,4,power_law_1.2,0.3\n");
+  ASSERT_EQ(table.series.size(), 2u);  // by name: down, up
+  const LatencyPoint& down = table.series[0].points.at(0);
+  const LatencyPoint& up = table.series[1].points.at(0);
+  EXPECT_DOUBLE_EQ(up.ns, 200'000);
+  EXPECT_DOUBLE_EQ(down.ns, 100'000);
+  EXPECT_EQ(up.problem.params.at("n"), 1536);  // gate and up: 2 x 1536 / 2
+  EXPECT_EQ(up.problem.params.at("k"), 4096);
+  EXPECT_EQ(down.problem.params.at("n"), 4096);
+  EXPECT_EQ(down.problem.params.at("k"), 768);
+  EXPECT_EQ(up.problem.params.at("skew"), 120);
+  EXPECT_EQ(complete_problem(up.problem), up.problem);
+}
+
+TEST(KernelTable, a_message_is_counted_in_elements_and_gathered_sizes_are_of_all_ranks) {
+  const ImportedTable table = table_of(
+      "op_name,nccl_dtype,num_gpus,message_size,latency\nall_gather,half,4,1024,0.01\n"
+      "all_reduce,int8,4,1024,0.01\nalltoall,half,4,1024,0.01\n");
+  const auto& points = table.series.at(0).points;
+  EXPECT_EQ(points[0].problem.params.at("bytes"), 512);
+  EXPECT_EQ(points[1].problem.params.at("bytes"), 1024);
+  EXPECT_EQ(points[2].problem.op, "all_to_all");
+  EXPECT_EQ(points[2].problem.params.at("bytes"), 2048);
+}
+
+TEST(KernelTable, faults_name_file_and_line) {
+  const std::string header = "gemm_dtype,m,n,k,latency\n";
+  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,0.1\nbfloat16,x,2,3,0.1\n"),
+              HasSubstr("t.csv:3: 'x' is no integer for m"));
+  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,-1\n"), HasSubstr("t.csv:2: '-1' is no time"));
+  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,nan\n"), HasSubstr("is no time"));
+  EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,inf\n"), HasSubstr("is no time"));
+  EXPECT_THAT(refusal_of(header + "bfloat16,0,2,3,1\n"), HasSubstr("m 0 is not in 1.."));
+  EXPECT_THAT(refusal_of(header + "bfloat16,1.5,2,3,1\n"), HasSubstr("no integer"));
+  EXPECT_THAT(refusal_of(header + "int9,1,2,3,1\n"), HasSubstr("no row can be used"));
+}
+
+TEST(KernelTable, rows_of_unknown_types_are_counted) {
+  const ImportedTable table =
+      table_of("gemm_dtype,m,n,k,latency\nbfloat16,1,2,3,1\nint9,1,2,3,1\nint9,1,2,4,1\n");
+  EXPECT_EQ(table.rows, 3u);
+  EXPECT_EQ(table.skipped.at("no data type 'int9'"), 2u);
+}
+
+TEST(ImportedSource, knows_exact_problems_and_says_whose_they_are) {
+  ImportedSource source;
+  source.add(table_of("gemm_dtype,m,n,k,latency\nfp8,1,2,3,1\nfp8,1,2,3,2\nfp8_block,1,2,3,9\n"));
+  EXPECT_EQ(source.size(), 1u);
+  KernelCase wanted;
+  wanted.problem = {"gemm",
+                    {{"m", 1},
+                     {"n", 2},
+                     {"k", 3},
+                     {"src_dtype", static_cast<std::int64_t>(Dtype::f8_e4m3fn)},
+                     {"wei_dtype", static_cast<std::int64_t>(Dtype::f8_e4m3fn)},
+                     {"dst_dtype", static_cast<std::int64_t>(Dtype::bf16)},
+                     {"wei_trans", 1}}};
+  const auto latency = source.latency(wanted);
+  ASSERT_TRUE(latency);
+  EXPECT_DOUBLE_EQ(latency->ns, 1.5e6);  // the mean of the first series; the other is not mixed in
+  EXPECT_EQ(latency->provenance, Provenance::imported);
+  EXPECT_THAT(latency->reason, HasSubstr("t.csv fp8"));
+  wanted.problem.params.set("m", 2);
+  EXPECT_FALSE(source.latency(wanted));
+}
+
+TEST(KernelTable, published_tables_read_whole) {
+  const std::filesystem::path folder = HALMARK_SHARED_DATA "/kernels";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "data not found: " << folder;
+  const ImportedTable gemm = read_kernel_table(folder / "gemm_h100_trtllm_1.3.0rc20.csv.gz");
+  EXPECT_EQ(gemm.rows, 100'668u);
+  EXPECT_TRUE(gemm.skipped.empty());
+  EXPECT_EQ(read_kernel_table(folder / "nccl_h100_2.29.2.csv").rows, 504u);
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,80 @@
+#include "latency/imported/table_layout.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "latency/imported/kernel_table.hpp"
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using test::error_of;
+using testing::HasSubstr;
+
+constexpr std::string_view own = R"(
+op = "gemm"
+time = "t"
+unit = "us"
+series = ["lib"]
+[[parameter]]
+name = "m"
+column = "rows"
+offset = 1
+[[parameter]]
+name = "n"
+value = "8"
+[[parameter]]
+name = "k"
+value = "16"
+[[parameter]]
+name = "src_dtype"
+column = "type"
+[[parameter]]
+name = "wei_dtype"
+column = "type"
+[[parameter]]
+name = "dst_dtype"
+value = "f32"
+)";
+
+std::string refusal_of(const std::string& text) {
+  return error_of([&] { parse_layout(text, "l.toml"); }).line();
+}
+
+TEST(TableLayout, a_file_names_columns_constants_and_the_unit) {
+  const CsvTable csv = CsvTable::parse("lib,rows,type,t\nx,3,f32,2.5\n", "t.csv");
+  EXPECT_FALSE(known_layout(csv));
+  const ImportedTable table = kernel_table(csv, parse_layout(own, "l.toml"));
+  ASSERT_EQ(table.series.size(), 1u);
+  EXPECT_EQ(table.series[0].name, "x");
+  const LatencyPoint& point = table.series[0].points.at(0);
+  EXPECT_EQ(point.problem.params.at("m"), 4);
+  EXPECT_EQ(point.problem.params.at("n"), 8);
+  EXPECT_EQ(point.problem.params.at("wei_trans"), 0);  // the contract's default
+  EXPECT_DOUBLE_EQ(point.ns, 2500);
+}
+
+TEST(TableLayout, a_required_parameter_that_nobody_gives_is_refused_with_the_row) {
+  std::string text(own);
+  text.resize(text.find("[[parameter]]\nname = \"dst_dtype\""));
+  const CsvTable csv = CsvTable::parse("lib,rows,type,t\nx,3,f32,2.5\n", "t.csv");
+  EXPECT_THAT(error_of([&] { kernel_table(csv, parse_layout(text, "l.toml")); }).line(),
+              HasSubstr("t.csv:2: no value for dst_dtype"));
+}
+
+TEST(TableLayout, faults_name_file_and_line) {
+  EXPECT_THAT(refusal_of("op = \"gem\"\ntime = \"t\"\nunit = \"us\"\n"), HasSubstr("l.toml:1"));
+  EXPECT_THAT(refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"h\"\n"), HasSubstr("l.toml:3"));
+  EXPECT_THAT(refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"us\"\n"),
+              HasSubstr("no [[parameter]]"));
+  EXPECT_THAT(refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"us\"\n[[parameter]]\nname = \"q\"\n"
+                         "value = \"1\"\n"),
+              HasSubstr("l.toml:5"));
+  EXPECT_THAT(
+      refusal_of("op = \"gemm\"\ntime = \"t\"\nunit = \"us\"\n[[parameter]]\nname = \"m\"\n"),
+      HasSubstr("either column or value"));
+}
+
+}  // namespace
+}  // namespace halmark

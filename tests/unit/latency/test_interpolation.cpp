@@ -1,0 +1,166 @@
+// Interpolation on a device whose times are a formula: what it cannot know is stated, what it
+// states holds.
+#include "latency/interpolation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/contract.hpp"
+
+namespace halmark {
+namespace {
+
+using testing::HasSubstr;
+
+Device device(double flops_per_s, double bytes_per_s) {
+  Device out{.id = "made-up", .kind = "gpu"};
+  out.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = flops_per_s}};
+  out.bandwidths = {{.level = "memory", .bytes_per_s = bytes_per_s}};
+  return out;
+}
+
+Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
+  return complete_problem({"gemm",
+                           {{"m", m},
+                            {"n", n},
+                            {"k", k},
+                            {"src_dtype", bf16},
+                            {"wei_dtype", bf16},
+                            {"dst_dtype", bf16},
+                            {"wei_trans", 1}}});
+}
+
+// Launch, and a utilisation that grows with every size; `noise`: deterministic, within +-5 %.
+double true_ns(const Problem& problem, const Device& on, bool is_noisy = false) {
+  const double floor = problem_floor(problem, on, {})->ns;
+  double u = 0;
+  for (const char* name : {"m", "n", "k"}) {
+    u += std::tanh(std::log2(static_cast<double>(problem.params.at(name))) / 6 - 1) / 8;
+  }
+  const std::size_t hash = std::hash<std::string>{}(problem.text());
+  const double noise = is_noisy ? 0.05 * (static_cast<double>(hash % 2001) / 1000 - 1) : 0;
+  return 3000 + floor / (0.5 + u) * (1 + noise);
+}
+
+std::vector<LatencyPoint> table(const Device& on, bool is_noisy) {
+  std::vector<LatencyPoint> out;
+  for (std::int64_t m = 1; m <= 8192; m *= 2) {
+    for (std::int64_t n = 256; n <= 16384; n *= 2) {
+      for (std::int64_t k = 256; k <= 16384; k *= 2) {
+        const Problem problem = gemm(m, n, k);
+        out.push_back({problem, true_ns(problem, on, is_noisy)});
+      }
+    }
+  }
+  return out;
+}
+
+const Device& gpu() {
+  static const Device out = device(1e15, 3e12);
+  return out;
+}
+
+TEST(Interpolation, follows_a_smooth_utilisation_between_its_points) {
+  const Interpolation of(table(gpu(), false), gpu(), {});
+  double worst = 0;
+  for (const std::int64_t m : {48, 192, 768, 3072}) {
+    for (const std::int64_t n : {768, 3072, 12288}) {
+      for (const std::int64_t k : {768, 3072, 12288}) {
+        const Problem problem = gemm(m, n, k);
+        const auto latency = of.latency(problem);
+        ASSERT_TRUE(latency);
+        EXPECT_EQ(latency->provenance, Provenance::interpolated);
+        EXPECT_LE(latency->low_ns, latency->ns);
+        EXPECT_GE(latency->high_ns, latency->ns);
+        EXPECT_LE(latency->lower_bound_ns, latency->ns);
+        worst = std::max(worst, std::abs(latency->ns / true_ns(problem, gpu()) - 1));
+      }
+    }
+  }
+  EXPECT_LT(worst, 0.03);
+}
+
+TEST(Interpolation, ninety_percent_of_unseen_points_lie_in_their_interval) {
+  const auto points = table(gpu(), true);
+  const Interpolation of(points, gpu(), {});
+  for (const auto what : {Interpolation::LeaveOut::point, Interpolation::LeaveOut::shape}) {
+    const auto checked = of.check(what, 1000);
+    ASSERT_GT(checked.size(), 400u);
+    double covered = 0;
+    for (const auto& c : checked) {
+      covered += c.low_ns <= c.point->ns && c.point->ns <= c.high_ns ? 1 : 0;
+    }
+    // 3 standard errors of the finite sample, and of the one that calibrated.
+    EXPECT_NEAR(covered / static_cast<double>(checked.size()), 0.90, 0.06);
+  }
+}
+
+TEST(Interpolation, beyond_what_was_measured_it_says_so_and_then_is_silent) {
+  const Interpolation of(table(gpu(), false), gpu(), {});
+  const auto inside = of.latency(gemm(8192, 4096, 4096));
+  const auto outside = of.latency(gemm(16384, 4096, 4096));
+  ASSERT_TRUE(inside && outside);
+  EXPECT_THAT(outside->reason, HasSubstr("m lies outside of what was measured"));
+  EXPECT_THAT(inside->reason, testing::Not(HasSubstr("outside")));
+  EXPECT_GT(outside->high_ns / outside->low_ns, inside->high_ns / inside->low_ns);
+  EXPECT_FALSE(of.latency(gemm(40000, 4096, 4096)));
+}
+
+TEST(Interpolation, another_type_is_another_family) {
+  const Interpolation of(table(gpu(), false), gpu(), {});
+  Problem other = gemm(64, 4096, 4096);
+  other.params.set("dst_dtype", static_cast<std::int64_t>(Dtype::f32));
+  EXPECT_FALSE(of.latency(other));
+}
+
+TEST(Interpolation, a_few_points_make_no_family) {
+  auto points = table(gpu(), false);
+  points.resize(Interpolation::points_min - 1);
+  const Interpolation of(points, gpu(), {});
+  EXPECT_EQ(of.left_out(), points.size());
+  EXPECT_FALSE(of.latency(points.front().problem));
+}
+
+// The other device has the same utilisation, twice the peaks and the same launch. 5 % is wanted;
+// 6.7 % was seen at m=96.
+TEST(Interpolation, utilisation_carries_over_to_another_device) {
+  const Device faster = device(2e15, 6e12);
+  const Interpolation of(table(gpu(), false), gpu(), {}, &faster);
+  for (const Problem& problem : {gemm(96, 3000, 3000), gemm(3000, 6000, 6000)}) {
+    EXPECT_NEAR(of.latency(problem)->ns / true_ns(problem, faster), 1, 0.08) << problem.text();
+  }
+}
+
+TEST(Interpolation, decode_and_prefill_are_different_families) {
+  const auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
+  std::vector<LatencyPoint> points;
+  for (std::int64_t batch = 1; batch <= 64; batch *= 2) {
+    for (std::int64_t context = 128; context <= 32768; context *= 2) {
+      const Problem problem = complete_problem({"attention",
+                                                {{"batch", batch},
+                                                 {"heads", 32},
+                                                 {"kv_heads", 8},
+                                                 {"head_dim", 128},
+                                                 {"new_tokens", 1},
+                                                 {"context", context},
+                                                 {"q_dtype", bf16},
+                                                 {"kv_dtype", bf16},
+                                                 {"dst_dtype", bf16}}});
+      points.push_back({problem, 4000 + 2 * problem_floor(problem, gpu(), {})->ns});
+    }
+  }
+  const Interpolation of(points, gpu(), {});
+  Problem wanted = points[20].problem;
+  wanted.params.set("context", 3000);
+  const auto latency = of.latency(wanted);
+  ASSERT_TRUE(latency);
+  EXPECT_NEAR(latency->ns / (4000 + 2 * problem_floor(wanted, gpu(), {})->ns), 1, 0.03);
+  wanted.params.set("new_tokens", 3000);
+  EXPECT_FALSE(of.latency(wanted));
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,119 @@
+// Whole stacks end to end: real workers, scripted plugin.
+#include "measure/campaign/stack/stack_run.hpp"
+
+#include "fake_campaign.hpp"
+#include "host/partition.hpp"
+
+namespace halmark {
+namespace {
+
+Stack two_layers(int parts) {
+  Stack stack;
+  stack.kernels = {copy_case(4096), gemm_case(4, 16, 8, 1)};
+  for (KernelCase& k : stack.kernels) k.parts = k.shards_at_once = parts;
+  stack.instances = {1, 2};
+  stack.steps = {
+      {0, 0, "embedding", "embedding"}, {1, 0, "proj", "decoder"}, {1, 1, "proj", "decoder"}};
+  return stack;
+}
+
+StackRunOptions options(const std::string& script) {
+  StackRunOptions o;
+  o.plugin_path = fake_plugin_path;
+  o.environment["HALMARK_FAKE_SCRIPT"] = script;
+  o.thresholds = blind_thresholds();
+  o.budget_s = 0.05;
+  return o;
+}
+
+TEST(StackRun, executes_every_step_and_reports_operators) {
+  const std::vector<Stack> stacks{two_layers(1)};
+  const StackRunResult run = run_stacks(stacks, options("latency_ns=300000"));
+  ASSERT_EQ(run.status, Status::ok) << run.reason;
+  EXPECT_GE(run.step_ns.size(), 3U);
+  EXPECT_GE(run.median_ns, 3 * 300000.0);
+  ASSERT_EQ(run.operators.size(), 2U);
+  EXPECT_EQ(run.operators[1].name, "proj");
+  EXPECT_EQ(run.operators[1].count, 2);
+  EXPECT_GE(run.operators[1].ns, 2 * 300000.0);
+  EXPECT_GT(run.correctness.checked, 0);
+  EXPECT_TRUE(run.shared_instances.empty());
+  EXPECT_LE(run.interval_ns.low, run.median_ns);
+  EXPECT_GE(run.interval_ns.high, run.median_ns);
+}
+
+TEST(StackRun, shards_run_at_once_and_arenas_are_kept) {
+  if (Topology::of_machine().processing_units() < 2) GTEST_SKIP() << "one CPU";
+  std::vector<SharedMemory> arenas;
+  StackRunOptions o = options("latency_ns=300000");
+  o.arenas = &arenas;
+  const std::vector<Stack> stacks{two_layers(2), two_layers(2)};
+  const StackRunResult run = run_stacks(stacks, o);
+  ASSERT_EQ(run.status, Status::ok) << run.reason;
+  EXPECT_EQ(arenas.size(), 2U);
+  EXPECT_EQ(run_stacks(stacks, o).status, Status::ok);
+}
+
+TEST(StackRun, a_wrong_kernel_is_never_timed) {
+  const std::vector<Stack> stacks{two_layers(1)};
+  const StackRunResult run = run_stacks(stacks, options("wrong=last_element"));
+  EXPECT_EQ(run.status, Status::wrong_result);
+  EXPECT_TRUE(run.step_ns.empty());
+  EXPECT_FALSE(run.reason.empty());
+}
+
+TEST(StackRun, a_crash_is_a_status) {
+  const std::vector<Stack> stacks{two_layers(1)};
+  const StackRunResult run = run_stacks(stacks, options("crash=enqueue"));
+  EXPECT_EQ(run.status, Status::crashed) << run.reason;
+}
+
+KernelCase all_reduce_case(std::int64_t bytes, std::int64_t ranks) {
+  return fake_case({"all_reduce", {{"bytes", bytes}, {"ranks", ranks}, {"dtype", 2}}});
+}
+
+// One layer that ends in the given collectives.
+Stack reducing(const std::vector<KernelCase>& collectives) {
+  Stack stack;
+  stack.kernels = {copy_case(4096)};
+  stack.instances = {1};
+  stack.steps = {{0, 0, "copy", "decoder"}};
+  for (const KernelCase& c : collectives) {
+    stack.steps.push_back(
+        {static_cast<std::int32_t>(stack.kernels.size()), 0, "reduce", "decoder"});
+    stack.kernels.push_back(c);
+    stack.instances.push_back(1);
+  }
+  return stack;
+}
+
+TEST(StackRun, ranks_that_would_wait_for_each_other_never_start) {
+  const std::vector<std::vector<Stack>> mismatches{
+      {reducing({all_reduce_case(64, 2)}), reducing({all_reduce_case(128, 2)})},
+      {reducing({all_reduce_case(64, 2)}), reducing({})},
+      {reducing({}), reducing({all_reduce_case(64, 2)})},
+      {reducing({all_reduce_case(64, 2), all_reduce_case(128, 2)}),
+       reducing({all_reduce_case(128, 2), all_reduce_case(64, 2)})}};
+  for (const auto& stacks : mismatches) {
+    const StackRunResult run = run_stacks(stacks, options(""));
+    EXPECT_EQ(run.status, Status::refused);
+    EXPECT_NE(run.reason.find("on rank 0"), std::string::npos) << run.reason;
+    EXPECT_NE(run.reason.find("on rank 1"), std::string::npos) << run.reason;
+  }
+}
+
+TEST(StackRun, a_collective_of_some_ranks_is_refused) {
+  const std::vector<Stack> stacks(4, reducing({all_reduce_case(64, 2)}));
+  const StackRunResult run = run_stacks(stacks, options(""));
+  EXPECT_EQ(run.status, Status::refused);
+  EXPECT_NE(run.reason.find("ranks=2"), std::string::npos) << run.reason;
+  EXPECT_NE(run.reason.find("4 ranks"), std::string::npos) << run.reason;
+}
+
+TEST(StackRun, an_empty_stack_is_refused) {
+  const std::vector<Stack> stacks(1);
+  EXPECT_EQ(run_stacks(stacks, options("")).status, Status::refused);
+}
+
+}  // namespace
+}  // namespace halmark

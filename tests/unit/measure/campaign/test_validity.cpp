@@ -1,0 +1,132 @@
+#include "measure/campaign/gate/validity.hpp"
+
+#include <gtest/gtest.h>
+
+#include "measure/sampling/interference.hpp"
+
+namespace halmark {
+namespace {
+
+Measurement quiet() {
+  Measurement m;
+  for (int i = 0; i < 20; ++i) m.samples.push_back({.wall_ns = 1000, .cpu_ns = 1000});
+  m.duration_ns_median = 1000;
+  m.duration_ns_interval = {999, 1001};
+  m.stop_rule = "ci_width";
+  return m;
+}
+
+Measurement with_signal(const char* name, double value) {
+  Measurement m = quiet();
+  m.signals.push_back({.name = name, .value = value, .reason = {}});
+  return m;
+}
+
+TEST(Validity, a_quiet_measurement_is_ok_without_a_reason) {
+  const Verdict verdict = judge_validity(quiet(), {});
+  EXPECT_EQ(verdict.status, Status::ok);
+  EXPECT_TRUE(verdict.reason.empty());
+}
+
+struct Case {
+  const char* name;
+  double value;
+  Status expected;
+};
+class ValiditySignals : public testing::TestWithParam<Case> {};
+
+TEST_P(ValiditySignals, each_signal_has_its_own_limits) {
+  const Case c = GetParam();
+  const Verdict verdict = judge_validity(with_signal(c.name, c.value), {});
+  EXPECT_EQ(verdict.status, c.expected) << c.name << " " << c.value;
+  EXPECT_EQ(verdict.reason.empty(), c.expected == Status::ok);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ValiditySignals,
+    testing::Values(Case{signal_name::run_delay_fraction, 0.004, Status::ok},
+                    Case{signal_name::run_delay_fraction, 0.006, Status::suspect},
+                    Case{signal_name::run_delay_fraction, 0.06, Status::invalid},
+                    Case{signal_name::involuntary_switch_fraction, 0.09, Status::ok},
+                    Case{signal_name::involuntary_switch_fraction, 0.2, Status::suspect},
+                    Case{signal_name::involuntary_switch_fraction, 0.6, Status::invalid},
+                    Case{signal_name::steal_fraction, 0.004, Status::ok},
+                    Case{signal_name::steal_fraction, 0.01, Status::suspect},
+                    Case{signal_name::steal_fraction, 0.03, Status::invalid},
+                    Case{signal_name::throttled_periods, 0, Status::ok},
+                    Case{signal_name::throttled_periods, 1, Status::invalid},
+                    Case{signal_name::load_per_cpu, 1.0, Status::ok},
+                    Case{signal_name::load_per_cpu, 3.0, Status::suspect},
+                    Case{signal_name::wall_cpu_ratio, 1.2, Status::suspect}));
+
+TEST(Validity, wall_time_beyond_cpu_time_on_the_median_is_judged) {
+  Measurement m = quiet();
+  for (Sample& sample : m.samples) sample.wall_ns = 1030;
+  EXPECT_EQ(judge_validity(m, {}).status, Status::suspect);
+  for (Sample& sample : m.samples) sample.wall_ns = 1060;
+  EXPECT_EQ(judge_validity(m, {}).status, Status::invalid);
+}
+
+TEST(Validity, one_preempted_sample_does_not_move_the_median_verdict) {
+  Measurement m = quiet();
+  m.samples[3].wall_ns = 50'000;
+  EXPECT_EQ(judge_validity(m, {}).status, Status::ok);
+}
+
+TEST(Validity, event_timed_samples_are_not_judged_by_host_cpu_time) {
+  Measurement m = quiet();
+  for (Sample& sample : m.samples) {
+    sample.cpu_ns = 10;
+    sample.device_ns = 900;
+  }
+  EXPECT_EQ(judge_validity(m, {}).status, Status::ok);
+}
+
+TEST(Validity, moved_probes_are_judged_in_both_directions) {
+  Measurement m = quiet();
+  m.clock_hz_before = 3.0e9;
+  m.clock_hz_after = 3.1e9;
+  EXPECT_EQ(judge_validity(m, {}).status, Status::suspect);
+  m.clock_hz_after = 2.7e9;
+  EXPECT_EQ(judge_validity(m, {}).status, Status::invalid);
+  m.clock_hz_after = m.clock_hz_before;
+  m.peak_flops_before = 1e11;
+  m.peak_flops_after = 0.96e11;
+  EXPECT_EQ(judge_validity(m, {}).status, Status::suspect);
+}
+
+TEST(Validity, the_worst_signal_decides_and_is_named) {
+  Measurement m = with_signal(signal_name::run_delay_fraction, 0.01);
+  m.signals.push_back({.name = signal_name::steal_fraction, .value = 0.5, .reason = {}});
+  const Verdict verdict = judge_validity(m, {});
+  EXPECT_EQ(verdict.status, Status::invalid);
+  EXPECT_NE(verdict.reason.find("steal"), std::string::npos) << verdict.reason;
+}
+
+TEST(Validity, a_deadline_is_suspect_unless_the_interval_is_tight) {
+  Measurement m = quiet();
+  m.stop_rule = "deadline";
+  EXPECT_EQ(judge_validity(m, {}).status, Status::ok);
+  m.duration_ns_interval = {900, 1100};
+  EXPECT_EQ(judge_validity(m, {}).status, Status::suspect);
+}
+
+TEST(Validity, a_device_timer_that_contradicts_the_wall_slope_is_quarantined) {
+  Measurement m = with_signal("slope_wall_ns", 1000);
+  m.signals.push_back({.name = "slope_device_ns", .value = 950, .reason = {}});
+  EXPECT_EQ(judge_validity(m, {}).status, Status::ok);
+  m.signals.back().value = 100;
+  const Verdict verdict = judge_validity(m, {});
+  EXPECT_EQ(verdict.status, Status::quarantined);
+  EXPECT_EQ(verdict.reason.rfind("timer", 0), 0U) << verdict.reason;
+}
+
+TEST(Validity, thresholds_can_be_replaced) {
+  ValidityThresholds relaxed;
+  relaxed.steal_fraction = {0.9, 0.95};
+  EXPECT_EQ(judge_validity(with_signal(signal_name::steal_fraction, 0.5), relaxed).status,
+            Status::ok);
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "measure/sampling/gbench.hpp"
+
+namespace halmark {
+namespace {
+
+// Time moves only when the step says so.
+class ScriptedClock : public ClockSource {
+ public:
+  double wall_ns() override { return now_ns; }
+  double cpu_ns() override { return 2 * now_ns; }
+  double now_ns = 1e9;
+};
+
+class ScriptedStep : public SampleStep {
+ public:
+  ScriptedStep(ScriptedClock& clock, double duration_ns)
+      : clock_(clock), duration_ns_(duration_ns) {}
+  bool arrange(int& set) override {
+    set = calls % 3;
+    clock_.now_ns += 777;  // outside the interval
+    return calls != refuse_arrange_at;
+  }
+  bool execute() override {
+    clock_.now_ns += duration_ns_ + calls;
+    return calls++ != fail_at;
+  }
+  double device_ns() override { return duration_ns_ / 2; }
+  int calls = 0;
+  int fail_at = -1;
+  int refuse_arrange_at = -1;
+
+ private:
+  ScriptedClock& clock_;
+  double duration_ns_;
+};
+
+SampleSeries take(double duration_ns, std::int64_t count, SamplePlan plan = {}) {
+  ScriptedClock clock;
+  ScriptedStep step(clock, duration_ns);
+  plan.name = "scripted";
+  plan.first_block = count;
+  const auto rule = make_count(count);
+  return take_samples(plan, step, *rule, clock);
+}
+
+TEST(Gbench, the_stored_samples_move_with_the_clock) {
+  const SampleSeries slow = take(50'000, 20);
+  const SampleSeries fast = take(1'000, 20);
+  ASSERT_EQ(slow.samples.size(), 20u);
+  ASSERT_EQ(fast.samples.size(), 20u);
+  for (std::size_t i = 0; i < 20; ++i) {
+    EXPECT_DOUBLE_EQ(slow.samples[i].wall_ns, 50'000.0 + static_cast<double>(i));
+    EXPECT_DOUBLE_EQ(fast.samples[i].wall_ns, 1'000.0 + static_cast<double>(i));
+    EXPECT_DOUBLE_EQ(slow.samples[i].cpu_ns, 2 * slow.samples[i].wall_ns);
+    EXPECT_DOUBLE_EQ(slow.samples[i].device_ns, 25'000);
+    EXPECT_EQ(slow.samples[i].set, static_cast<int>(i % 3));
+  }
+  EXPECT_EQ(slow.stop_rule, "count");
+}
+
+TEST(Gbench, arranging_lies_outside_the_interval) {
+  const SampleSeries series = take(1'000, 3);
+  EXPECT_DOUBLE_EQ(series.samples[0].begin_ns, 1e9 + 777);
+  EXPECT_DOUBLE_EQ(series.samples[1].begin_ns, 1e9 + 2 * 777 + 1'000);
+}
+
+TEST(Gbench, two_books_agree_over_many_blocks_and_cycles) {
+  for (int cycle = 0; cycle < 3; ++cycle) {
+    ScriptedClock clock;
+    ScriptedStep step(clock, 30'000);
+    const auto rule = make_budget(3e6);
+    const SampleSeries series = take_samples(
+        {.name = "blocks", .expected_sample_ns = 1e6, .first_block = 2}, step, *rule, clock);
+    EXPECT_EQ(series.book_error, "");
+    EXPECT_EQ(series.stop_rule, "budget");
+    double sum_ns = 0;
+    for (const TimedSample& sample : series.samples) sum_ns += sample.wall_ns;
+    EXPECT_GE(sum_ns, 3e6);
+    EXPECT_EQ(static_cast<int>(series.samples.size()), step.calls);
+  }
+}
+
+TEST(Gbench, the_deadline_ends_sampling_and_keeps_the_samples) {
+  ScriptedClock clock;
+  ScriptedStep step(clock, 1e6);
+  const auto rule = make_count(1000);
+  const SampleSeries series =
+      take_samples({.name = "late", .deadline_ns = clock.now_ns + 5.5e6, .first_block = 1000}, step,
+                   *rule, clock);
+  EXPECT_EQ(series.stop_rule, "deadline");
+  EXPECT_EQ(series.samples.size(), 6u);
+  EXPECT_FALSE(series.is_failed);
+}
+
+TEST(Gbench, a_failed_step_ends_the_series_without_its_sample) {
+  ScriptedClock clock;
+  ScriptedStep step(clock, 1'000);
+  step.fail_at = 4;
+  const auto rule = make_count(10);
+  const SampleSeries series =
+      take_samples({.name = "fails", .first_block = 10}, step, *rule, clock);
+  EXPECT_TRUE(series.is_failed);
+  EXPECT_EQ(series.samples.size(), 4u);
+  EXPECT_EQ(series.stop_rule, "");
+}
+
+TEST(Gbench, a_step_that_cannot_be_arranged_is_not_executed) {
+  ScriptedClock clock;
+  ScriptedStep step(clock, 1'000);
+  step.refuse_arrange_at = 2;
+  const auto rule = make_count(10);
+  const SampleSeries series =
+      take_samples({.name = "alone", .first_block = 10}, step, *rule, clock);
+  EXPECT_TRUE(series.is_failed);
+  EXPECT_EQ(step.calls, 2);
+}
+
+TEST(Gbench, the_maximum_bounds_a_rule_that_never_fires) {
+  ScriptedClock clock;
+  ScriptedStep step(clock, 1'000);
+  const auto rule = make_budget(1e18);
+  const SampleSeries series = take_samples(
+      {.name = "endless", .expected_sample_ns = 1'000, .first_block = 10, .max_samples = 300}, step,
+      *rule, clock);
+  EXPECT_EQ(series.samples.size(), 300u);
+  EXPECT_EQ(series.stop_rule, "max_samples");
+}
+
+TEST(Gbench, an_instrument_name_stands_in_the_environment) {
+  EXPECT_EQ(gbench_description().rfind("google benchmark 1.", 0), 0u) << gbench_description();
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "measure/sampling/stop_rule.hpp"
+
+namespace halmark {
+namespace {
+
+// Deterministic noise: `i`-th of a series, uniform in +-1.
+double noise(int i) { return 2 * uniform_01(hash_u64(42, static_cast<std::uint64_t>(i))) - 1; }
+
+template <class Value>
+int samples_until(StopRule& rule, int limit, Value value) {
+  rule.start();
+  for (int i = 0; i < limit; ++i) {
+    rule.add(value(i));
+    if (rule.finished()) return i + 1;
+  }
+  return -1;
+}
+
+TEST(StopRules, ci_width_needs_six_samples_even_without_noise) {
+  const auto rule = make_ci_width(0.01);
+  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 1000.0; }), 6);
+}
+
+TEST(StopRules, ci_width_waits_longer_for_more_noise) {
+  const auto rule = make_ci_width(0.01);
+  const int quiet = samples_until(*rule, 5000, [](int i) { return 1000 + 5 * noise(i); });
+  const int loud = samples_until(*rule, 5000, [](int i) { return 1000 + 60 * noise(i); });
+  ASSERT_GT(quiet, 0);
+  ASSERT_GT(loud, 0);
+  EXPECT_GT(loud, 3 * quiet);
+}
+
+TEST(StopRules, ci_width_does_not_fire_on_two_modes) {
+  const auto rule = make_ci_width(0.01);
+  EXPECT_EQ(samples_until(*rule, 400, [](int i) { return i % 2 ? 1000.0 : 1500.0; }), -1);
+}
+
+TEST(StopRules, noise_settled_ignores_how_large_the_noise_is) {
+  const auto rule = make_noise_settled();
+  const int quiet = samples_until(*rule, 5000, [](int i) { return 1000 + 1 * noise(i); });
+  const int loud = samples_until(*rule, 5000, [](int i) { return 1000 + 300 * noise(i); });
+  ASSERT_GE(quiet, 64 + 3 * 16);
+  ASSERT_GE(loud, 64 + 3 * 16);
+  EXPECT_LT(loud, 2000);
+}
+
+TEST(StopRules, noise_settled_waits_while_the_noise_still_grows) {
+  const auto rule = make_noise_settled();
+  const auto growing = [](int i) { return 1000 * (1 + 0.001 * i * noise(i)); };
+  EXPECT_EQ(samples_until(*rule, 112, growing), -1);
+}
+
+TEST(StopRules, entropy_ends_on_a_repeating_shape_and_not_while_values_keep_changing) {
+  const auto rule = make_entropy();
+  EXPECT_GT(samples_until(*rule, 2000, [](int) { return 1000.0; }), 0);
+  EXPECT_EQ(samples_until(*rule, 200, [](int i) { return 1000.0 + 50.0 * i; }), -1);
+}
+
+TEST(StopRules, count_is_exact) {
+  const auto rule = make_count(17);
+  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 1.0; }), 17);
+}
+
+TEST(StopRules, budget_counts_time_inside_samples) {
+  const auto rule = make_budget(10'000);
+  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 3'000.0; }), 4);
+}
+
+TEST(StopRules, start_forgets_what_was_added) {
+  for (const std::string& name : stop_rule_names()) {
+    protocol::SampleRule limits{.stop = name, .count = 5};
+    const auto rule = make_stop_rule(limits);
+    rule->start();
+    for (int i = 0; i < 2000; ++i) rule->add(100'000);
+    ASSERT_TRUE(rule->finished()) << name;
+    rule->start();
+    EXPECT_FALSE(rule->finished()) << name;
+  }
+}
+
+TEST(StopRules, automatic_takes_ten_samples_of_a_quiet_kernel) {
+  const auto rule = make_stop_rule({});
+  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 60'000.0; }), 10);
+  EXPECT_EQ(rule->name(), "ci_width");
+}
+
+TEST(StopRules, automatic_ends_at_the_budget_when_noise_keeps_the_interval_wide) {
+  const auto rule = make_stop_rule({});
+  const int n = samples_until(*rule, 100, [](int i) { return i % 2 ? 2e6 : 4e6; });
+  EXPECT_EQ(n, 10);
+  EXPECT_EQ(rule->name(), "budget");
+}
+
+TEST(StopRules, automatic_takes_three_samples_of_calls_above_fifty_milliseconds) {
+  const auto rule = make_stop_rule({});
+  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 80e6; }), 3);
+}
+
+TEST(StopRules, an_unknown_rule_is_refused_with_the_nearest_name) {
+  try {
+    make_stop_rule({.stop = "ci_with"});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(error.line().find("ci_width"), std::string::npos) << error.line();
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  }
+}
+
+}  // namespace
+}  // namespace halmark

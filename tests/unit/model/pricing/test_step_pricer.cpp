@@ -1,0 +1,180 @@
+// The fast pricer against the Composer, on random deployments of models of every kind.
+#include "model/pricing/step_pricer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "fixtures.hpp"
+#include "roofline/cluster.hpp"
+
+namespace halmark {
+namespace {
+
+using model_test::graph_of;
+using model_test::shipped;
+
+Device gpu() {
+  Device out;
+  out.id = "gpu";
+  for (const auto& [dtype, flops] : {std::pair{Dtype::bf16, 1e15},
+                                     {Dtype::f8_e4m3fn, 2e15},
+                                     {Dtype::s8, 2e15},
+                                     {Dtype::f32, 5e14}}) {
+    out.peaks.push_back(
+        {.path = std::string(dtype_name(dtype)) + "_matrix", .dtype = dtype, .flops_per_s = flops});
+  }
+  out.bandwidths.push_back({.level = "memory", .bytes_per_s = 4e12});
+  out.links.push_back({.name = "link", .bytes_per_s = 4.5e11, .domain_devices = 8});
+  return out;
+}
+
+// Any time does as long as it is the problem's own.
+KernelTime time_of(const Problem& problem) {
+  const std::size_t hash = std::hash<std::string>{}(problem.text());
+  const double ns = 1000 + static_cast<double>(hash % 1'000'000);
+  return {ns, 0.9 * ns, 1.3 * ns, 0.5 * ns, true};
+}
+
+Latency latency_of(const KernelCase& kernel_case) {
+  const KernelTime t = time_of(kernel_case.problem);
+  return {.ns = t.ns, .low_ns = t.low_ns, .high_ns = t.high_ns, .lower_bound_ns = t.lower_bound_ns};
+}
+
+template <class T>
+T one_of(const std::vector<T>& values, std::mt19937_64& random) {
+  return values[random() % values.size()];
+}
+
+Configuration random_deployment(const ModelSpec& spec, std::mt19937_64& random) {
+  const std::vector<int> degrees = {1, 2, 4, 8};
+  Configuration out{.model = spec.id};
+  out.parallel = {.dp = one_of<int>({1, 2, 3, 4}, random),
+                  .tp = one_of(degrees, random),
+                  .pp = one_of<int>({1, 2, 3, 5}, random),
+                  .ep = spec.moe ? one_of(degrees, random) : 1};
+  out.precision =
+      one_of<Precision>({model_test::bf16(), model_test::int8(), model_test::fp8()}, random);
+  const auto context = static_cast<std::int64_t>(1 + random() % 3000);
+  const std::int64_t parts = out.parallel.dp * out.parallel.pp;
+  out.workload = {.phase = Phase::decode,
+                  .batch = parts * static_cast<std::int64_t>(1 + random() % 40),
+                  .new_tokens = 1,
+                  .context = context};
+  if (random() % 2 == 0) {
+    out.workload.phase = Phase::prefill;
+    out.workload.new_tokens = static_cast<std::int64_t>(1 + random() % 600);
+    out.workload.context += out.workload.new_tokens;
+  }
+  return out;
+}
+
+void expect_same(double a, double b, const std::string& what) {
+  EXPECT_NEAR(a / b, 1, 1e-12) << what;
+}
+
+class StepPricing : public testing::TestWithParam<const char*> {};
+
+TEST_P(StepPricing, agrees_with_the_composer_on_random_deployments) {
+  const ModelSpec spec = shipped(GetParam());
+  const Device device = gpu();
+  StepPricer pricer(
+      spec, [](const Operator& op) { return time_of(op.local); }, &device, 0);
+  std::mt19937_64 random(11);
+  std::set<Configuration> seen;
+  std::size_t priced = 0;
+  while (seen.size() < 150) {
+    const Configuration d = random_deployment(spec, random);
+    if (!seen.insert(d).second) continue;
+    const auto layout = pricer.layout(d.parallel, d.precision);
+    auto built = build_graph(spec, d);
+    const bool is_possible = std::holds_alternative<OperatorGraph>(built);
+    ASSERT_EQ(!pricer.refusal(layout), is_possible) << d.key();
+    const auto fast = pricer.price(layout, d.workload.phase, d.workload.batch,
+                                   d.workload.new_tokens, d.workload.context);
+    ASSERT_EQ(fast.has_value(), is_possible) << d.key();
+    if (!is_possible) continue;
+    const Composer composer(std::get<OperatorGraph>(std::move(built)), {.backend = "gpu"},
+                            {.measured = device});
+    const Evaluation whole = composer.compose(latency_of);
+    ASSERT_TRUE(whole.estimate.has_value()) << whole.reason;
+    expect_same(fast->step_ns, whole.estimate->step_ns, d.key());
+    expect_same(fast->low_ns, whole.estimate->low_ns, d.key());
+    expect_same(fast->high_ns, whole.estimate->high_ns, d.key());
+    expect_same(fast->lower_bound_ns, whole.estimate->lower_bound_ns, d.key());
+    expect_same(fast->tokens_per_s, whole.estimate->tokens_per_s, d.key());
+    ASSERT_EQ(fast->mfu.has_value(), whole.estimate->mfu.has_value()) << d.key();
+    if (fast->mfu) expect_same(*fast->mfu, *whole.estimate->mfu, d.key());
+    ++priced;
+  }
+  EXPECT_GE(priced, 30u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, StepPricing,
+                         testing::Values("qwen3-0.6b", "gemma-3-4b", "qwen3-30b-a3b",
+                                         "qwen3-235b-a22b", "deepseek-v3", "qwen3-next-80b-a3b",
+                                         "gpt-oss-20b", "nemotron-3-nano-30b-a3b",
+                                         "deepseek-v2-lite"),
+                         [](const auto& info) {
+                           std::string out = info.param;
+                           for (char& c : out) c = c == '-' || c == '.' ? '_' : c;
+                           return out;
+                         });
+
+TEST(StepPricer, variants_share_their_work) {
+  const ModelSpec spec = shipped("qwen3-0.6b");
+  StepPricer pricer(
+      spec, [](const Operator& op) { return time_of(op.local); }, nullptr, 0);
+  std::size_t before = 0;
+  for (const int dp : {1, 2, 4}) {
+    for (const int pp : {1, 2, 4}) {
+      const auto layout = pricer.layout({.dp = dp, .tp = 2, .pp = pp}, model_test::bf16());
+      ASSERT_TRUE(pricer.price(layout, Phase::decode, 8 * dp * pp, 1, 100).has_value());
+      if (before == 0) before = pricer.graphs_built();
+    }
+  }
+  // Beyond the first: a cut for each length of a pipeline, and what it hands over.
+  EXPECT_EQ(pricer.graphs_built(), before + 2 + 1);
+}
+
+TEST(StepPricer, memory_is_that_of_the_graph) {
+  const ModelSpec spec = shipped("qwen3-30b-a3b");
+  StepPricer pricer(
+      spec, [](const Operator& op) { return time_of(op.local); }, nullptr, 0);
+  for (const Parallel& parallel :
+       std::vector<Parallel>{{}, {.tp = 2}, {.dp = 2, .tp = 2, .pp = 3, .ep = 4}, {.pp = 5}}) {
+    const Configuration d{spec.id,
+                          parallel,
+                          model_test::bf16(),
+                          {Phase::decode, 7 * parallel.dp * parallel.pp, 1, 300}};
+    const MemoryUse use = memory_use(graph_of(spec, d));
+    const auto layout = pricer.layout(parallel, d.precision);
+    const auto stages = pricer.stages(layout);
+    const auto memory = pricer.stage_memory(layout, 300);
+    ASSERT_EQ(stages.size(), memory.size());
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      const RankMemory& rank = use.stages[static_cast<std::size_t>(stages[s].first_stage)];
+      EXPECT_EQ(memory[s].weight_bytes, rank.weight_bytes);
+      EXPECT_EQ(memory[s].kv_bytes_per_sequence * 7 * parallel.pp, rank.kv_bytes);
+    }
+  }
+}
+
+TEST(ClusterRoofline, collectives_take_the_link_and_beyond_a_domain_the_network) {
+  const ClusterRoofline roofline(gpu(), 5e10);
+  const auto floor = [&](std::int64_t ranks) {
+    const Problem problem =
+        complete_problem({"all_reduce", Params{{"bytes", 1 << 20},
+                                               {"ranks", ranks},
+                                               {"dtype", static_cast<std::int64_t>(Dtype::bf16)}}});
+    return roofline.floor_ns(problem, find_contract("all_reduce")->work(problem.params)).value();
+  };
+  const double bytes = 1 << 20;
+  EXPECT_NEAR(floor(8), 2 * 7 / 8.0 * bytes / 4.5e11 * 1e9, 1e-6);
+  EXPECT_NEAR(floor(16), 2 * 15 / 16.0 * bytes / 5e10 * 1e9, 1e-6);
+  EXPECT_EQ(ClusterRoofline(gpu(), {}).link_bytes_per_s(16), 4.5e11) << "still a bound";
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,218 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.hpp"
+#include "fixtures.hpp"
+#include "model/families/family.hpp"
+
+namespace halmark {
+namespace {
+
+using model_test::model_dir;
+using model_test::shipped;
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string refusal_line(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    return error.line();
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return {};
+}
+
+// The tiny configuration with one field replaced (or removed with an empty text).
+std::string with_field(const std::string& field, const std::string& value) {
+  Json json = parse_json(model_test::tiny_json, "tiny");
+  if (value.empty()) {
+    json.erase(field);
+  } else {
+    json[field] = parse_json(value, "value");
+  }
+  return json.dump();
+}
+
+TEST(ModelSpec, reads_the_fields_of_a_shipped_model) {
+  const ModelSpec spec = shipped("qwen3-0.6b");
+  EXPECT_EQ(spec.family, "qwen3");
+  EXPECT_EQ(spec.layers, 28);
+  EXPECT_EQ(spec.hidden, 1024);
+  EXPECT_EQ(spec.heads, 16);
+  EXPECT_EQ(spec.kv_heads, 8);
+  EXPECT_EQ(spec.head_dim, 128);  // not hidden / heads
+  EXPECT_EQ(spec.intermediate, 3072);
+  EXPECT_EQ(spec.vocab, 151936);
+  EXPECT_EQ(spec.max_position, 40960);
+  EXPECT_TRUE(spec.tied);
+  EXPECT_TRUE(spec.qk_norm);
+  EXPECT_FALSE(spec.qkv_bias);
+  EXPECT_FALSE(spec.source.empty());
+}
+
+TEST(ModelSpec, a_name_is_found_whatever_its_case_and_separators) {
+  for (const char* name : {"qwen3-0.6b", "Qwen/Qwen3-0.6B", "QWEN3_0.6B", "qwen3 0 6b"}) {
+    EXPECT_EQ(shipped(name).id, "qwen3-0.6b") << name;
+  }
+  EXPECT_EQ(shipped("Meta-Llama-3-8B").id, "llama-3.1-8b");  // an alias
+}
+
+TEST(ModelSpec, an_unknown_name_is_refused_with_the_nearest_ones) {
+  const std::string line = refusal_line([] { shipped("qwen3-0.6bb"); });
+  EXPECT_THAT(line, AllOf(HasSubstr("unknown model 'qwen3-0.6bb'"), HasSubstr("qwen3-0.6b'")));
+}
+
+TEST(ModelSpec, an_empty_name_is_refused) {
+  EXPECT_THAT(refusal_line([] { shipped(""); }), HasSubstr("unknown model"));
+}
+
+TEST(ModelSpec, a_path_to_a_hugging_face_config_is_read) {
+  const std::filesystem::path dir =
+      std::filesystem::path(testing::TempDir()) / "halmark_model_spec_path";
+  std::filesystem::create_directories(dir);
+  std::ofstream(dir / "config.json") << model_test::tiny_json;
+  EXPECT_EQ(load_model((dir / "config.json").string(), {}).hidden, 8);
+  EXPECT_EQ(load_model(dir.string(), {}).hidden, 8);
+  std::filesystem::remove_all(dir);
+}
+
+TEST(ModelSpec, a_missing_file_is_refused_by_name) {
+  EXPECT_THAT(refusal_line([] { load_model("/nonexistent/config.json", {}); }),
+              HasSubstr("/nonexistent/config.json"));
+}
+
+TEST(ModelSpec, an_unknown_architecture_is_refused_with_the_known_ones) {
+  const std::string line =
+      refusal_line([] { read_model(with_field("model_type", "\"mamba9\""), "x.json"); });
+  EXPECT_THAT(line, AllOf(HasSubstr("x.json"), HasSubstr("unknown architecture 'mamba9'"),
+                          HasSubstr("llama"), HasSubstr("qwen3")));
+}
+
+struct BadField {
+  const char* field;
+  const char* value;  // "" removes the field
+};
+class BadConfig : public testing::TestWithParam<BadField> {};
+
+TEST_P(BadConfig, is_refused_naming_file_and_field) {
+  const auto& [field, value] = GetParam();
+  const std::string line = refusal_line([&] { read_model(with_field(field, value), "bad.json"); });
+  EXPECT_THAT(line, AllOf(HasSubstr("bad.json"), HasSubstr(field)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, BadConfig,
+    testing::Values(BadField{"num_hidden_layers", ""}, BadField{"hidden_size", ""},
+                    BadField{"num_attention_heads", ""}, BadField{"intermediate_size", ""},
+                    BadField{"vocab_size", ""}, BadField{"model_type", ""},
+                    BadField{"hidden_size", "0"}, BadField{"hidden_size", "-8"},
+                    BadField{"hidden_size", "8.5"}, BadField{"hidden_size", "\"8\""},
+                    BadField{"hidden_size", "99999999999999999999"},
+                    BadField{"vocab_size", "18446744073709551615"},
+                    BadField{"num_hidden_layers", "1000000"},
+                    BadField{"num_key_value_heads", "3"},  // does not divide 4 heads
+                    BadField{"num_key_value_heads", "8"},  // more than heads
+                    BadField{"head_dim", "3"},             // odd: no rotary pairs
+                    BadField{"head_dim", "2147483648"}, BadField{"tie_word_embeddings", "\"yes\""},
+                    BadField{"num_experts", "8"}, BadField{"hidden_act", "\"relu\""},
+                    BadField{"partial_rotary_factor", "2.0"}, BadField{"text_config", "[]"}));
+
+TEST(ModelSpec, hostile_json_is_refused) {
+  const std::string deep(1000, '[');
+  for (const std::string& text :
+       {std::string(), std::string("{"), std::string("[]"), std::string("null"),
+        std::string(R"({"hidden_size": 8, "hidden_size": 9})"), deep,
+        std::string(R"({"model_type": "llama", "hidden_size": NaN})")}) {
+    EXPECT_THAT(refusal_line([&] { read_model(text, "hostile.json"); }), HasSubstr("hostile.json"))
+        << text.substr(0, 40);
+  }
+}
+
+TEST(ModelSpec, every_truncation_of_a_configuration_is_refused) {
+  for (std::size_t length = 0; length + 1 < model_test::tiny_json.size(); ++length) {
+    const std::string_view prefix = model_test::tiny_json.substr(0, length);
+    EXPECT_THROW(read_model(prefix, "cut.json"), Error) << length;
+  }
+}
+
+TEST(ModelSpec, defaulted_fields_are_listed_as_assumed) {
+  Json json = parse_json(model_test::tiny_json, "tiny");
+  for (const char* field : {"head_dim", "num_key_value_heads", "tie_word_embeddings"}) {
+    json.erase(field);
+  }
+  const ModelSpec spec = read_model(json.dump(), "tiny");
+  EXPECT_EQ(spec.head_dim, 2);
+  EXPECT_EQ(spec.kv_heads, 4);
+  EXPECT_THAT(spec.assumed, testing::UnorderedElementsAre(
+                                HasSubstr("head_dim = 2"), HasSubstr("num_key_value_heads = 4"),
+                                HasSubstr("tie_word_embeddings = false")));
+  EXPECT_TRUE(model_test::tiny().assumed.empty());
+}
+
+TEST(ModelSpec, a_nested_text_config_is_the_language_tower) {
+  const ModelSpec spec = read_model(R"({"model_type": "qwen3_vl", "tie_word_embeddings": true,
+      "hidden_size": 99, "text_config": {"model_type": "qwen3_vl_text", "num_hidden_layers": 2,
+      "hidden_size": 8, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4,
+      "intermediate_size": 16, "vocab_size": 32}})",
+                                    "vl.json");
+  EXPECT_EQ(spec.hidden, 8);
+  EXPECT_TRUE(spec.tied);  // found one level above
+  EXPECT_EQ(spec.family, "qwen3");
+}
+
+TEST(ModelSpec, an_unknown_outer_type_falls_back_to_the_tower) {
+  const ModelSpec spec = read_model(R"({"model_type": "llava", "text_config": {
+      "model_type": "llama", "num_hidden_layers": 2, "hidden_size": 8, "num_attention_heads": 4,
+      "intermediate_size": 16, "vocab_size": 32}})",
+                                    "llava.json");
+  EXPECT_EQ(spec.family, "llama");
+}
+
+TEST(ModelSpec, a_window_counts_only_where_layers_use_it) {
+  const auto windows = [](const std::string& type, const std::string& extra) {
+    return read_model(R"({"model_type": ")" + type + R"(", "num_hidden_layers": 4,
+      "hidden_size": 8, "num_attention_heads": 4, "intermediate_size": 16, "vocab_size": 32,
+      "sliding_window": 64)" +
+                          extra + "}",
+                      "w.json")
+        .windows;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(windows("mistral", ""), ElementsAre(64, 64, 64, 64));
+  EXPECT_THAT(windows("qwen2", ""), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(windows("qwen2", R"(, "use_sliding_window": false)"), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(windows("qwen2", R"(, "use_sliding_window": true, "max_window_layers": 3)"),
+              ElementsAre(0, 0, 0, 64));
+  EXPECT_THAT(windows("qwen3", R"(, "use_sliding_window": true, "layer_types":
+      ["sliding_attention", "full_attention", "sliding_attention", "full_attention"])"),
+              ElementsAre(64, 0, 64, 0));
+}
+
+TEST(ModelSpec, qwen2_has_qkv_biases_although_its_file_does_not_say_so) {
+  const std::string json = with_field("model_type", "\"qwen2\"");
+  const ModelSpec spec = read_model(json, "q.json");
+  EXPECT_TRUE(spec.qkv_bias);
+  EXPECT_FALSE(spec.o_bias);
+  EXPECT_FALSE(model_test::tiny().qkv_bias);
+}
+
+TEST(Family, no_model_type_belongs_to_two_families) {
+  std::vector<std::string_view> seen;
+  for (const Family* family : all_families()) {
+    EXPECT_EQ(find_family(family->name), family);
+    for (const std::string_view type : family->model_types) {
+      EXPECT_THAT(seen, testing::Not(testing::Contains(type)));
+      seen.push_back(type);
+      EXPECT_EQ(family_of_model_type(type), family);
+    }
+  }
+  EXPECT_EQ(find_family("none"), nullptr);
+}
+
+}  // namespace
+}  // namespace halmark

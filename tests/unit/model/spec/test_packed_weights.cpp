@@ -1,0 +1,165 @@
+// 4-bit weights: what a checkpoint of mxfp4 or nvfp4 weighs, moves and computes in.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "fixtures.hpp"
+#include "model/pricing/memory.hpp"
+#include "model/training/training.hpp"
+#include "roofline/floor.hpp"
+
+namespace halmark {
+namespace {
+
+using model_test::decode;
+using model_test::find_operator;
+using model_test::graph_of;
+using model_test::has_operator;
+using model_test::shipped;
+using testing::HasSubstr;
+
+Precision packed(std::string name = "f4_e2m1") {
+  return {std::move(name), Dtype::f4_e2m1, Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16};
+}
+
+// 8 experts of width 48 in each of 2 layers of width 64.
+ModelSpec small(const std::string& quantization) {
+  return read_model(R"({"model_type": "qwen3_moe", "num_hidden_layers": 2, "hidden_size": 64,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "num_experts": 8,
+    "num_experts_per_tok": 2, "moe_intermediate_size": 48, "norm_topk_prob": true,
+    "vocab_size": 128, "tie_word_embeddings": false, "quantization_config": )" +
+                        quantization + "}",
+                    "small.json");
+}
+const std::string mxfp4 = R"({"quant_method": "mxfp4"})";
+// As ModelOpt and compressed-tensors write them.
+const std::string nvfp4_modelopt = R"({"quant_method": "modelopt", "quant_algo": "NVFP4",
+  "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 16},
+                                "input_activations": {"num_bits": 4, "group_size": 16}}},
+  "ignore": ["lm_head", "model.layers.0.mlp.gate"]})";
+const std::string nvfp4_experts = R"({"quant_method": "compressed-tensors",
+  "format": "nvfp4-pack-quantized", "ignore": ["lm_head", "re:.*self_attn.*"]})";
+
+// The sum of all tensors of the public checkpoints, `total_size` of their
+// model.safetensors.index.json. Gains of norms are kept in f32 here and in bf16 there: 2 bytes of
+// each apart, and nothing else.
+TEST(PackedWeights, gpt_oss_weighs_what_its_checkpoints_do) {
+  struct Checkpoint {
+    const char* id;
+    std::int64_t layers, bytes;
+  };
+  for (const auto& [id, layers, bytes] :
+       {Checkpoint{"gpt-oss-20b", 24, 13'761'264'768}, {"gpt-oss-120b", 36, 65'248'815'744}}) {
+    const std::int64_t gains = (2 * layers + 1) * 2880;
+    const MemoryUse use = memory_use(graph_of(shipped(id), decode(1, 2, {}, packed("mxfp4"))));
+    EXPECT_EQ(use.largest.weight_bytes, bytes + 2 * gains) << id;
+  }
+}
+
+TEST(PackedWeights, parameters_and_flops_are_those_of_16_bits) {
+  for (const char* id : {"gpt-oss-20b", "gpt-oss-120b"}) {
+    const OperatorGraph narrow = graph_of(shipped(id), decode(4, 64, {}, packed()));
+    const OperatorGraph wide = graph_of(shipped(id), decode(4, 64));
+    EXPECT_EQ(narrow.totals.parameters, wide.totals.parameters);
+    EXPECT_EQ(narrow.totals.active_parameters, wide.totals.active_parameters);
+    EXPECT_EQ(narrow.totals.matmul_flops, wide.totals.matmul_flops);
+  }
+}
+
+TEST(PackedWeights, mxfp4_has_a_byte_per_32_weights_of_a_row) {
+  const OperatorGraph graph = graph_of(small(mxfp4), decode(1, 2, {}, packed()));
+  const Operator& up = find_operator(graph, "expert_gate_up");
+  const Operator& down = find_operator(graph, "expert_down");
+  EXPECT_EQ(up.weight_bytes_whole, 8 * (96 * 64 / 2 + 96 * 2));
+  EXPECT_EQ(down.weight_bytes_whole, 8 * (64 * 48 / 2 + 64 * 2));  // the second block is short
+  EXPECT_EQ(up.parameters, 8 * 96 * 64);
+  EXPECT_EQ(up.dtype, Dtype::f4_e2m1);
+  // One token meets two experts: 2 rows of 64 bf16 in, 2 of 96 out, a count per expert.
+  EXPECT_DOUBLE_EQ(up.whole_work.constant_bytes, 2 * (96 * 64 / 2 + 96 * 2));
+  EXPECT_DOUBLE_EQ(up.whole_work.bytes_read, 2 * (96 * 64 / 2 + 96 * 2) + 2 * 64 * 2 + 8 * 4);
+  EXPECT_DOUBLE_EQ(up.whole_work.bytes_written, 2 * 96 * 2);
+  EXPECT_EQ(up.whole_work.matmul_flops, 2 * 2 * 96 * 64);
+}
+
+TEST(PackedWeights, everything_but_the_experts_of_mxfp4_stays_in_16_bits) {
+  const OperatorGraph graph = graph_of(small(mxfp4), decode(1, 2, {}, packed()));
+  for (const char* name : {"q_proj", "kv_proj", "o_proj", "router", "lm_head"}) {
+    EXPECT_EQ(find_operator(graph, name).dtype, Dtype::bf16) << name;
+  }
+  EXPECT_FALSE(has_operator(graph, "expert_gate_up_quantize"));
+}
+
+TEST(PackedWeights, a_rank_holds_the_blocks_of_its_own_columns) {
+  const OperatorGraph graph =
+      graph_of(small(mxfp4), decode(2, 2, {.dp = 1, .tp = 2, .pp = 1, .ep = 1}, packed()));
+  EXPECT_EQ(find_operator(graph, "expert_gate_up").weight_bytes_local, 8 * (48 * 64 / 2 + 48 * 2));
+  EXPECT_EQ(find_operator(graph, "expert_down").weight_bytes_local, 8 * (64 * 24 / 2 + 64 * 1));
+}
+
+TEST(PackedWeights, nvfp4_has_a_byte_per_16_weights_and_a_scale_of_the_matrix) {
+  const OperatorGraph graph = graph_of(small(nvfp4_experts), decode(1, 2, {}, packed("nvfp4")));
+  EXPECT_EQ(find_operator(graph, "expert_gate_up").weight_bytes_whole,
+            8 * (96 * 64 / 2 + 96 * 4 + 4));
+  EXPECT_EQ(find_operator(graph, "expert_down").weight_bytes_whole, 8 * (64 * 48 / 2 + 64 * 3 + 4));
+  EXPECT_EQ(find_operator(graph, "q_proj").dtype, Dtype::bf16);  // the list keeps it
+}
+
+TEST(PackedWeights, nvfp4_of_all_linears_quantises_their_inputs_where_it_says_so) {
+  const OperatorGraph graph = graph_of(small(nvfp4_modelopt), decode(1, 2, {}, packed()));
+  const Operator& q = find_operator(graph, "q_proj");
+  EXPECT_EQ(q.local.op, "packed_gemm");
+  EXPECT_EQ(q.weight_bytes_whole, 64 * 64 / 2 + 64 * 4 + 4);
+  // 64 values of 4 bits and 4 scales in; the weights' scale of the matrix is no traffic.
+  EXPECT_DOUBLE_EQ(q.whole_work.bytes_read, 64 * 64 / 2 + 64 * 4 + 32 + 4);
+  const Operator& quantize = find_operator(graph, "qkv_quantize");
+  EXPECT_DOUBLE_EQ(quantize.whole_work.bytes_written, 32 + 4);
+  EXPECT_EQ(find_operator(graph, "lm_head").dtype, Dtype::bf16);
+  EXPECT_EQ(find_operator(graph, "router").dtype, Dtype::bf16);
+}
+
+TEST(PackedWeights, a_device_without_a_4_bit_peak_multiplies_in_16_bits) {
+  Device device{.id = "old",
+                .peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = 1e15}},
+                .bandwidths = {{.level = "memory", .bytes_per_s = 1e12}}};
+  EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), Dtype::bf16);
+  EXPECT_EQ(shard_peak(device, Dtype::f4_e2m1, {}), 1e15);
+  EXPECT_EQ(shard_peak(device, Dtype::f8_e4m3fn, {}), std::nullopt);  // no such rule for others
+  const OperatorGraph graph = graph_of(small(mxfp4), decode(1, 2, {}, packed()));
+  EXPECT_TRUE(work_floor(find_operator(graph, "expert_down").rank_work, device, {}).has_value());
+
+  device.peaks.push_back({.path = "f4_e2m1_matrix", .dtype = Dtype::f4_e2m1, .flops_per_s = 4e15});
+  EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), Dtype::f4_e2m1);
+  EXPECT_EQ(shard_peak(device, Dtype::f4_e2m1, {}), 4e15);
+}
+
+std::string refusal_of(const ModelSpec& spec, const Precision& precision) {
+  const auto refusal = check_configuration(spec, decode(1, 2, {}, precision));
+  return refusal ? refusal->reason + ": " + refusal->text : "";
+}
+
+TEST(PackedWeights, a_format_that_the_checkpoint_has_not_is_refused) {
+  EXPECT_THAT(refusal_of(model_test::tiny_moe(), packed("mxfp4")),
+              HasSubstr("dtype_unsupported: f4_e2m1 linears, but the configuration"));
+  EXPECT_THAT(refusal_of(small(mxfp4), packed("nvfp4")), HasSubstr("states mxfp4"));
+  EXPECT_THAT(refusal_of(shipped("deepseek-v3"), packed()), HasSubstr("states no 4-bit weights"));
+}
+
+TEST(PackedWeights, a_block_of_another_size_is_refused) {
+  try {
+    (void)small(R"({"quant_algo": "NVFP4", "group_size": 32})");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    EXPECT_THAT(error.line(), HasSubstr("quantization_config.group_size"));
+  }
+}
+
+TEST(PackedWeights, are_not_trained) {
+  const Configuration configuration = {"m", {}, packed(), {Phase::training, 1, 8, 8}};
+  const auto refusal = check_training(graph_of(small(mxfp4), configuration), {});
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_EQ(refusal->reason, "dtype_unsupported");
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,56 @@
+// Training steps: which inputs make one, and what the forward pass of one is.
+#include <gtest/gtest.h>
+
+#include "fixtures.hpp"
+
+namespace halmark::model_test {
+namespace {
+
+Configuration training(std::int64_t batch, std::int64_t sequence, Parallel parallel = {},
+                       std::int64_t micro_batch = 0) {
+  return {"m",
+          parallel,
+          bf16(),
+          {.phase = Phase::training,
+           .batch = batch,
+           .new_tokens = sequence,
+           .context = sequence,
+           .micro_batch = micro_batch}};
+}
+
+std::string refusal_of(const Configuration& configuration) {
+  const auto refusal = check_configuration(tiny(), configuration);
+  return refusal ? refusal->reason : "none";
+}
+
+TEST(Training, needs_the_logits_of_every_position) {
+  const OperatorGraph whole = graph_of(tiny(), training(2, 16));
+  const OperatorGraph last = graph_of(tiny(), prefill(2, 16, 16));
+  EXPECT_EQ(find_operator(whole, "lm_head").matmul_flops, 2.0 * 2 * 16 * 8 * 32);
+  EXPECT_EQ(find_operator(last, "lm_head").matmul_flops, 2.0 * 2 * 8 * 32);
+  EXPECT_EQ(find_operator(whole, "q_proj").matmul_flops,
+            find_operator(last, "q_proj").matmul_flops);
+}
+
+TEST(Training, a_stated_micro_batch_decides_how_often_a_stage_executes) {
+  const OperatorGraph g = graph_of(tiny(), training(24, 16, {.dp = 2, .tp = 1, .pp = 2}, 3));
+  EXPECT_EQ(g.micro_batch(), 3);
+  EXPECT_EQ(g.micro_batches(), 4);
+  // Two of four layers, four micro-batches of 3 x 16 rows: q has 4 heads of width 4.
+  EXPECT_EQ(find_operator(g, "q_proj").flops_per_rank, 2.0 * 4 * 2 * (3 * 16) * 8 * 16);
+}
+
+TEST(Training, refuses_what_it_cannot_mean) {
+  EXPECT_EQ(refusal_of(training(4, 16)), "none");
+  Configuration cached = training(4, 16);
+  cached.workload.context = 17;
+  EXPECT_EQ(refusal_of(cached), "training_with_cache");
+  EXPECT_EQ(refusal_of(training(8, 16, {}, 3)), "micro_batch_does_not_divide_batch");
+  EXPECT_EQ(refusal_of(training(8, 16, {}, -1)), "nonpositive_input");
+  Configuration served = prefill(8, 16, 16);
+  served.workload.micro_batch = 2;
+  EXPECT_EQ(refusal_of(served), "micro_batch_without_training");
+}
+
+}  // namespace
+}  // namespace halmark::model_test

@@ -1,0 +1,139 @@
+// FLOPs of single operators against counts by hand: 2 m n k per product, 2 pairs (d + dv) per head.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "profile/trace/operator_class.hpp"
+#include "profile/trace/operator_cost.hpp"
+
+namespace halmark::trace {
+namespace {
+
+using testing::HasSubstr;
+
+OperatorCost cost(std::string_view name, std::string_view dims, std::string_view values = "",
+                  std::string_view types = "") {
+  const std::string text =
+      std::string(dims) + '\x1e' + std::string(types) + '\x1e' + std::string(values);
+  return operator_cost(name, parse_arguments(text, "t.json"));
+}
+
+struct Case {
+  const char* name;
+  const char* dims;
+  const char* values;
+  double flops;
+};
+
+TEST(OperatorCost, products_and_convolutions) {
+  const std::vector<Case> table = {
+      {"aten::mm", "[[3, 5], [5, 7]]", "", 2. * 3 * 5 * 7},
+      {"aten::mm", "[[0, 5], [5, 7]]", "", 0},
+      {"aten::addmm", "[[7], [3, 5], [5, 7], [], []]", "", 2. * 3 * 5 * 7},
+      {"aten::bmm", "[[2, 3, 5], [2, 5, 7]]", "", 2. * 2 * 3 * 5 * 7},
+      {"aten::baddbmm", "[[2, 3, 7], [2, 3, 5], [2, 5, 7], [], []]", "", 2. * 2 * 3 * 5 * 7},
+      {"aten::mv", "[[3, 5], [5]]", "", 2. * 3 * 5},
+      {"aten::addmv", "[[3], [3, 5], [5], [], []]", "", 2. * 3 * 5},
+      {"aten::dot", "[[9], [9]]", "", 2. * 9},
+      {"aten::linear", "[[2, 3, 5], [7, 5], [7]]", "", 2. * 6 * 5 * 7},
+      {"aten::matmul", "[[2, 1, 3, 5], [4, 5, 7]]", "", 2. * 8 * 3 * 5 * 7},
+      {"aten::matmul", "[[5], [5, 7]]", "", 2. * 5 * 7},
+      {"aten::_scaled_mm", "[[3, 16], [16, 7], [], []]", "", 2. * 3 * 16 * 7},
+      {"_C::cutlass_scaled_mm", "[[3, 7], [3, 16], [16, 7], [1], [1], []]", "", 2. * 3 * 16 * 7},
+      {"aten::_grouped_mm", "[[6, 5], [4, 5, 7], [4], [], []]", "", 2. * 6 * 5 * 7},
+      // 1 x 3 x 8 x 8 image, 4 filters of 3 x 3, stride 2, padding 1: 4 x 4 outputs of 27 products.
+      {"aten::conv2d", "[[1, 3, 8, 8], [4, 3, 3, 3], [4], [], [], [], []]",
+       R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "1"])", 2. * 16 * 4 * 27},
+      // Two groups: each filter sees half of the channels.
+      {"aten::convolution", "[[1, 4, 8], [6, 2, 3], [], [], [], [], [], [], []]",
+       R"(["", "", "", "[1]", "[0]", "[1]", "False", "[0]", "2"])", 2. * 6 * 6 * 6},
+      // Two experts of width 4 per token: (8 + 4) columns x 6 hidden, 5 tokens x 2.
+      {"vllm::inplace_fused_experts", "[[5, 6], [3, 8, 6], [3, 6, 4], [5, 2], [5, 2], []]", "",
+       2. * 10 * (8 * 6 + 6 * 4)},
+  };
+  for (const Case& c : table) {
+    const OperatorCost found = cost(c.name, c.dims, c.values);
+    ASSERT_TRUE(found.flops) << c.name << ": " << found.reason;
+    EXPECT_EQ(*found.flops, c.flops) << c.name << ' ' << c.dims;
+  }
+}
+
+TEST(OperatorCost, attention_knows_its_mask) {
+  const char* const dims = "[[2, 4, 6, 8], [2, 2, 6, 8], [2, 2, 6, 8], [], [], [], [], []]";
+  const auto sdpa = [&](const char* causal, const char* shapes) {
+    return cost("aten::scaled_dot_product_attention", shapes,
+                std::string(R"(["", "", "", "", "0.", ")") + causal + R"(", "", "True"])");
+  };
+  EXPECT_EQ(*sdpa("True", dims).flops, 2. * 2 * 4 * (6 * 7 / 2) * 16);
+  EXPECT_EQ(*sdpa("False", dims).flops, 2. * 2 * 4 * 36 * 16);
+  EXPECT_EQ(sdpa("False", dims).attention->mask, Mask::full);
+  const OperatorCost masked =
+      sdpa("False", "[[2, 4, 6, 8], [2, 2, 6, 8], [2, 2, 6, 8], [2, 1, 6, 6], [], [], [], []]");
+  EXPECT_EQ(masked.attention->mask, Mask::given);
+  EXPECT_EQ(*masked.flops, 2. * 2 * 4 * 36 * 16);
+  // A short causal query is aligned with the first key.
+  EXPECT_EQ(*sdpa("True", "[[1, 1, 2, 8], [1, 1, 9, 8], [1, 1, 9, 8], [], [], [], [], []]").flops,
+            2. * 3 * 16);
+}
+
+TEST(OperatorCost, attention_of_different_widths_and_more_queries_than_keys) {
+  const char* const values = R"(["", "", "", "", "0.", "False", "", ""])";
+  EXPECT_EQ(*cost("aten::scaled_dot_product_attention",
+                  "[[1, 3, 5, 24], [1, 3, 7, 24], [1, 3, 7, 16], [], [], [], [], []]", values)
+                 .flops,
+            2. * 3 * 35 * (24 + 16));
+  EXPECT_EQ(*cost("aten::scaled_dot_product_attention",
+                  "[[1, 3, 9, 8], [1, 3, 7, 8], [1, 3, 7, 8], [], [], [], [], []]", values)
+                 .flops,
+            2. * 3 * 63 * 16);
+}
+
+TEST(OperatorCost, packed_sequences_of_unknown_lengths_are_unknown) {
+  const auto packed = [](const char* dims, const char* longest) {
+    return cost("flash_attn::_flash_attn_varlen_forward", dims,
+                std::string(R"(["", "", "", "", "", ")") + longest + R"(", ")" + longest +
+                    R"(", "0.", "0.1", "True"])");
+  };
+  const OperatorCost equal =
+      packed("[[6, 4, 8], [6, 2, 8], [6, 2, 8], [3], [3], [], [], [], [], []]", "3");
+  EXPECT_EQ(*equal.flops, 2. * 2 * 4 * 6 * 16);
+  const OperatorCost mixed =
+      packed("[[6, 4, 8], [6, 2, 8], [6, 2, 8], [3], [3], [], [], [], [], []]", "5");
+  EXPECT_FALSE(mixed.flops);
+  EXPECT_THAT(mixed.reason, HasSubstr("different lengths"));
+  EXPECT_EQ(mixed.packed->longest, 5);
+}
+
+TEST(OperatorCost, what_is_not_known_has_a_reason_and_no_figure) {
+  EXPECT_THAT(cost("aten::mm", "").reason, HasSubstr("record_shapes"));
+  EXPECT_THAT(cost("aten::mm", "[[3, 5], [6, 7]]").reason, HasSubstr("inner sizes"));
+  EXPECT_THAT(cost("aten::scaled_dot_product_attention",
+                   "[[2, 4, 6, 8], [2, 2, 6, 8], [2, 2, 6, 8], [], [], []]")
+                  .reason,
+              HasSubstr("causal"));
+  EXPECT_THAT(cost("vllm::unified_attention", "[[6, 32], [6, 8], [6, 8], []]").reason,
+              HasSubstr("cache"));
+  EXPECT_THAT(cost("_moe_C::moe_wna16_gemm", "[[6, 32]]").reason, HasSubstr("no formula"));
+  EXPECT_FALSE(cost("aten::conv2d", "[[1, 3, 8, 8], [4, 3, 3, 3], [], [], [], [], []]").flops);
+  EXPECT_THROW(parse_arguments("[[1e400]]", "t"), Error);
+  EXPECT_THROW(parse_arguments("[[-1]]", "t"), Error);
+}
+
+TEST(OperatorClass, names_are_matched_whole) {
+  EXPECT_EQ(classify("aten::mm"), OperatorClass::matmul);
+  EXPECT_EQ(classify("mm::aten"), OperatorClass::unknown);
+  EXPECT_EQ(classify("aten::view"), OperatorClass::free);
+  EXPECT_EQ(classify("mylib::gate_up_proj_mm"), OperatorClass::unknown);
+  EXPECT_EQ(classify("mylib::q_norm"), OperatorClass::unknown);
+  EXPECT_EQ(classify("triton_poi_fused_mul_0"), OperatorClass::unknown);
+  EXPECT_EQ(classify("autograd::engine::evaluate_function: MmBackward0"),
+            OperatorClass::annotation);
+  EXPECT_EQ(classify("ProfilerStep#3"), OperatorClass::annotation);
+  EXPECT_EQ(classify("nccl:all_reduce"), OperatorClass::communication);
+  for (int i = 0; i <= static_cast<int>(OperatorClass::unknown); ++i) {
+    EXPECT_FALSE(operator_class_name(static_cast<OperatorClass>(i)).empty());
+  }
+}
+
+}  // namespace
+}  // namespace halmark::trace
