@@ -112,6 +112,7 @@ function(halmark_add_test name)
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
-  gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}."
+  # Values as GoogleTest prints them hold addresses and bytes of objects; a name must be stable.
+  gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." NO_PRETTY_VALUES
                        PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
 endfunction()

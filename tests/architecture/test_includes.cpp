@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "../unit/case_name.hpp"
 #include "tree.hpp"
 
 namespace halmark::architecture {
@@ -197,7 +198,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"framework/cli/tune.cpp", "#include \"journal/store.hpp\"\n", ""},
         Case{"framework/worker/a.cpp", "#include \"kernels/contract.hpp\"\n", ""},
         Case{"plugins/cpu/a.cpp", "#include \"gemm.hpp\"\n#include <halmark_plugin.hpp>\n", ""},
-        Case{"tests/unit/a.cpp", "#include <sqlite3.h>\n", ""}));
+        Case{"tests/unit/a.cpp", "#include <sqlite3.h>\n", ""}),
+    [](const auto& info) {
+      return test::case_name({info.param.path, info.param.line});
+    });
 
 }  // namespace
 }  // namespace halmark::architecture

@@ -49,35 +49,6 @@ std::vector<std::string> listed_by_walking() {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Text with comments and literals blanked, line by line the same.
-std::string code_only(std::string_view text) {
-  std::string out;
-  enum class In { code, line_comment, block_comment, literal } in = In::code;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (in == In::code && c == '/' && (next == '/' || next == '*')) {
-      in = next == '/' ? In::line_comment : In::block_comment;
-    } else if (in == In::code && (c == '"' || (c == '\'' && (i == 0 || !is_word(text[i - 1]))))) {
-      in = In::literal;
-      quote = c;
-    } else if (in == In::literal && c == '\\') {
-      ++i;
-    } else if ((in == In::literal && (c == quote || c == '\n')) ||
-               (in == In::line_comment && c == '\n')) {
-      in = In::code;
-      out += c == '\n' ? '\n' : ' ';
-      continue;
-    } else if (in == In::block_comment && c == '*' && next == '/') {
-      in = In::code;
-      ++i;
-      continue;
-    }
-    out += in == In::code || c == '\n' ? c : ' ';
-  }
-  return out;
-}
-
 }  // namespace
 
 fs::path root() { return HALMARK_SOURCE_DIR; }
@@ -116,6 +87,34 @@ std::vector<Include> includes_of(std::string_view text) {
     const std::size_t end = line.find_first_of(">\"", begin + 1);
     if (end == std::string::npos) continue;
     out.push_back({line.substr(begin + 1, end - begin - 1), line[begin] == '"', number});
+  }
+  return out;
+}
+
+std::string code_only(std::string_view text) {
+  std::string out;
+  enum class In { code, line_comment, block_comment, literal } in = In::code;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (in == In::code && c == '/' && (next == '/' || next == '*')) {
+      in = next == '/' ? In::line_comment : In::block_comment;
+    } else if (in == In::code && (c == '"' || (c == '\'' && (i == 0 || !is_word(text[i - 1]))))) {
+      in = In::literal;
+      quote = c;
+    } else if (in == In::literal && c == '\\') {
+      ++i;
+    } else if ((in == In::literal && (c == quote || c == '\n')) ||
+               (in == In::line_comment && c == '\n')) {
+      in = In::code;
+      out += c == '\n' ? '\n' : ' ';
+      continue;
+    } else if (in == In::block_comment && c == '*' && next == '/') {
+      in = In::code;
+      ++i;
+      continue;
+    }
+    out += in == In::code || c == '\n' ? c : ' ';
   }
   return out;
 }

@@ -27,6 +27,8 @@ bool is_cpp(std::string_view path);  // .cpp .hpp .h .c
 bool is_header(std::string_view path);
 
 std::vector<Include> includes_of(std::string_view text);
+// The text with comments and literals blanked, line by line the same.
+std::string code_only(std::string_view text);
 // Identifiers outside comments, strings and include lines, each once.
 std::vector<std::string> identifiers_of(std::string_view text);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "../unit/case_name.hpp"
 #include "halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -82,7 +83,9 @@ TEST_P(Width, the_progress_line_never_overflows) {
   EXPECT_EQ(drawn.back(), "") << "the line is cleared at the end";
 }
 
-INSTANTIATE_TEST_SUITE_P(Columns, Width, testing::Values(20, 40, 80, 200));
+INSTANTIATE_TEST_SUITE_P(Columns, Width, testing::Values(20, 40, 80, 200), [](const auto& info) {
+  return test::case_name({"columns", info.param});
+});
 
 TEST_F(Terminal, a_dumb_terminal_gets_plain_lines) {
   Launch launch = tune();

@@ -2,6 +2,8 @@
 // wide the fastest way of its gemm; without a choice it runs naive.
 #include "halmark_fixture.hpp"
 
+#include "../unit/case_name.hpp"
+
 namespace halmark::integration {
 namespace {
 
@@ -133,7 +135,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{{"bench", "--sweep", "a.toml"}, "--sweep is for --variants"},
                     Refusal{{"bench", "--dtype", "f32"}, "--op is required"},
                     Refusal{{"new-plugin", "My-NPU"}, "is no name of a backend"},
-                    Refusal{{"new-plugin", ""}, "is no name of a backend"}));
+                    Refusal{{"new-plugin", ""}, "is no name of a backend"}),
+    [](const auto& info) {
+      return test::case_name({info.param.arguments.back(), info.param.part});
+    });
 
 TEST_F(Variants, new_plugin_writes_a_project_into_an_empty_folder_only) {
   const Json data = data_of({"new-plugin", "npu", "--out", path("npu")});

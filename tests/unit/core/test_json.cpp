@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/full_values.hpp"
 
@@ -171,8 +172,8 @@ TEST_P(UnknownNames, in_a_stored_value_are_an_error_and_no_default) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fields, UnknownNames,
-                         testing::Values("/status", "/case/mode",
-                                         "/case/problem/params/src_dtype"));
+                         testing::Values("/status", "/case/mode", "/case/problem/params/src_dtype"),
+                         [](const auto& info) { return test::case_name({info.param}); });
 
 }  // namespace
 }  // namespace halmark

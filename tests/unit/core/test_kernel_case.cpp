@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -90,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(Texts, BadPlaces,
                          testing::Values("", ":0", "cpu:", "cpu:/2.1", "cpu:0/", "cpu:0/2.2",
                                          "cpu:0/0", "cpu:0/0.0", "cpu:0/-1", "cpu:0/2.-1",
                                          "cpu:0/two", "cpu:0/2.1x", "cpu:0/2.1.0",
-                                         "cpu:0/99999999999"));
+                                         "cpu:0/99999999999"),
+                         [](const auto& info) { return test::case_name({info.param}); });
 
 }  // namespace
 }  // namespace halmark

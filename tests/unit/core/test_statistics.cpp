@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/random.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -37,7 +38,10 @@ TEST_P(MedianRanks, are_the_tabulated_ones) {
 INSTANTIATE_TEST_SUITE_P(Sizes, MedianRanks,
                          testing::Values(Known{6, 1, 6}, Known{7, 1, 7}, Known{9, 2, 8},
                                          Known{10, 2, 9}, Known{20, 6, 15}, Known{49, 18, 32},
-                                         Known{50, 18, 33}, Known{100, 40, 61}));
+                                         Known{50, 18, 33}, Known{100, 40, 61}),
+                         [](const auto& info) {
+                           return test::case_name({"n", info.param.n});
+                         });
 
 TEST(MedianInterval, below_six_values_it_is_the_range_and_says_so) {
   for (int n = 1; n <= 5; ++n) {

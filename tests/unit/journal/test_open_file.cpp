@@ -6,6 +6,7 @@
 #include "journal/check.hpp"
 #include "journal/schema.hpp"
 #include "journal_fixture.hpp"
+#include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -94,7 +95,8 @@ TEST_P(DatabaseUrl, is_refused_with_exit_code_2_and_makes_no_file) {
 
 INSTANTIATE_TEST_SUITE_P(Urls, DatabaseUrl,
                          testing::Values("postgresql://localhost/halmark", "postgres://a@b/c",
-                                         "sqlite:///a.db"));
+                                         "sqlite:///a.db"),
+                         [](const auto& info) { return test::case_name({info.param}); });
 
 TEST(OpenFile, an_absent_database_is_made_with_its_folder_for_writers_only) {
   const ScratchFolder folder;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "journal_fixture.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -61,7 +62,10 @@ INSTANTIATE_TEST_SUITE_P(Blocks, BadBlocks,
                                          doubles({1, 0, 1, 2, 3}), doubles({0, 1}),
                                          doubles({0, 1, 2, 8}), doubles({0, 0, 0}),
                                          doubles({-1, 0}), doubles({0.5, 0}), doubles({1e9, 0}),
-                                         doubles({0, 9e8, 0}), doubles({0, 1, 1e300})));
+                                         doubles({0, 9e8, 0}), doubles({0, 1, 1e300})),
+                         [](const auto& info) {
+                           return test::case_name({info.index, "of", info.param.size(), "bytes"});
+                         });
 
 TEST(ValidationJson, reads_back_whole) {
   const Validation v = test::full_validation();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -89,7 +90,9 @@ TEST_P(RuleTable, the_shipped_peak_is_the_product_and_another_clock_is_refused) 
   EXPECT_THAT(lines(lint_figures(wrong)), HasSubstr(": error: " + file.device.id));
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, RuleTable, testing::ValuesIn(rule_rows));
+INSTANTIATE_TEST_SUITE_P(Devices, RuleTable, testing::ValuesIn(rule_rows), [](const auto& info) {
+  return test::case_name({info.param.id, info.param.dtype});
+});
 
 TEST(DeviceLint, a_finding_says_where_and_with_which_numbers) {
   EXPECT_EQ(
@@ -152,7 +155,9 @@ TEST_P(Trap, is_flagged) {
   EXPECT_THAT(lint(text + row.body), HasSubstr(row.expected));
 }
 
-INSTANTIATE_TEST_SUITE_P(PublicTools, Trap, testing::ValuesIn(trap_rows));
+INSTANTIATE_TEST_SUITE_P(PublicTools, Trap, testing::ValuesIn(trap_rows), [](const auto& info) {
+  return test::case_name({info.param.where, info.param.id, info.param.expected});
+});
 
 TEST(DeviceLint, sparse_figures_contradict_the_dense_ones_beside_them_on_any_part) {
   EXPECT_THAT(

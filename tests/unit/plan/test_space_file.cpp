@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -113,7 +114,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"low = 0.001", "low = 0.0", "logarithmic"},
                     Refused{"step = 8", "stride = 8", "unknown key 'stride'"},
                     Refused{"[\"fp32\", \"bf16\"]", "[\"fp32\", \"fp32\"]", "each value once"},
-                    Refused{"\"maximize\"", "\"up\"", "'up' is unknown"}));
+                    Refused{"\"maximize\"", "\"up\"", "'up' is unknown"}),
+    [](const auto& info) { return test::case_name({info.param.to}); });
 
 }  // namespace
 }  // namespace halmark

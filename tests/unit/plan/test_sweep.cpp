@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -145,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "s.toml:9:10: key 'rounds' is 0"},
         Refused{"context = 1024", "context = 1024\n[validate]\npoint = 3",
                 "s.toml:9:1: unknown key 'point' in [validate]; did you mean 'points'"},
-        Refused{"name = 'a'", "name = ", "s.toml:1:"}));
+        Refused{"name = 'a'", "name = ", "s.toml:1:"}),
+    [](const auto& info) { return test::case_name({info.param.line}); });
 
 TEST(Sweep, routing_is_even_unless_a_skew_is_stated) {
   EXPECT_EQ(parse_sweep(minimal, "s.toml").routing_skew, 0);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plugins/cuda/gemm_layout.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace {
 
@@ -65,6 +66,11 @@ TEST_P(GemmLayout, gives_the_row_major_product_for_both_storages_of_the_weights)
 INSTANTIATE_TEST_SUITE_P(Shapes, GemmLayout,
                          testing::Values(std::tuple(1, 1, 1), std::tuple(2, 3, 5),
                                          std::tuple(7, 1, 4), std::tuple(1, 6, 3),
-                                         std::tuple(5, 4, 1)));
+                                         std::tuple(5, 4, 1)),
+                         [](const auto& info) {
+                           return halmark::test::case_name({std::get<0>(info.param),
+                                                            std::get<1>(info.param),
+                                                            std::get<2>(info.param)});
+                         });
 
 }  // namespace

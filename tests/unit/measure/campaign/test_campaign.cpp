@@ -7,6 +7,7 @@
 
 #include "fake_campaign.hpp"
 #include "host/partition.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -106,7 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Table, CampaignAttacks,
                                                 "mutated its inputs"},
                                          Attack{"oom=prepare", Status::out_of_memory, ""},
                                          Attack{"unsupported=gemm", Status::unsupported, ""},
-                                         Attack{"throw=prepare", Status::launch_failed, ""}));
+                                         Attack{"throw=prepare", Status::launch_failed, ""}),
+                         [](const auto& info) { return test::case_name({info.param.script}); });
 
 TEST(Campaign, skipped_repeats_are_found_after_the_sample_loop) {
   CampaignOptions options = fake_options("wrong=skip_repeats");

@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "tests/unit/case_name.hpp"
+
 namespace halmark {
 namespace {
 
@@ -37,7 +39,10 @@ TEST_P(FloatingScan, finds_the_first_unwritten_nan_or_infinite_element) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, FloatingScan,
-                         testing::Values(Dtype::f64, Dtype::f32, Dtype::f16, Dtype::bf16));
+                         testing::Values(Dtype::f64, Dtype::f32, Dtype::f16, Dtype::bf16),
+                         [](const auto& info) {
+                           return test::case_name({dtype_name(info.param)});
+                         });
 
 TEST(IntegerScan, minus_one_is_a_value_but_sixteen_poisoned_bytes_are_not) {
   auto bytes = written(Dtype::s32, 100, 7);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "measure/sampling/interference.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -57,7 +58,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{signal_name::throttled_periods, 1, Status::invalid},
                     Case{signal_name::load_per_cpu, 1.0, Status::ok},
                     Case{signal_name::load_per_cpu, 3.0, Status::suspect},
-                    Case{signal_name::wall_cpu_ratio, 1.2, Status::suspect}));
+                    Case{signal_name::wall_cpu_ratio, 1.2, Status::suspect}),
+    [](const auto& info) {
+      return test::case_name({info.param.name, info.param.value});
+    });
 
 TEST(Validity, wall_time_beyond_cpu_time_on_the_median_is_judged) {
   Measurement m = quiet();

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/json.hpp"
 #include "fixtures.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -154,7 +155,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadField{"nemotron-h-56b", "hybrid_override_pattern", "", "hybrid_override_pattern"},
         BadField{"nemotron-h-56b", "n_groups", "7", "n_groups"},
         BadField{"nemotron-3-ultra-550b-a55b", "layers_block_type", "[\"gru\"]", "gru"},
-        BadField{"nemotron-3-ultra-550b-a55b", "layers_block_type", "[]", "num_hidden_layers"}));
+        BadField{"nemotron-3-ultra-550b-a55b", "layers_block_type", "[]", "num_hidden_layers"}),
+    [](const auto& info) {
+      return test::case_name({info.param.id, info.param.field, info.param.value});
+    });
 
 TEST(FamilyConfig, architectures_that_nobody_verified_are_refused_with_the_reason) {
   for (const char* type : {"gemma4", "kimi_k3", "minimax_m3", "step3p7"}) {

@@ -12,6 +12,7 @@
 #include "model/training/training.hpp"
 #include "model/utilisation/explain.hpp"
 #include "model/utilisation/utilisation.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -202,7 +203,12 @@ INSTANTIATE_TEST_SUITE_P(Families, OfModels,
                                          Drawn{"llama-4-scout-17b-16e", 16384, 0, Phase::prefill},
                                          Drawn{"qwen3-30b-a3b", 4096, 0, Phase::training},
                                          Drawn{"deepseek-v2-lite", 4096, 0, Phase::training},
-                                         Drawn{"deepseek-v3", 2048, 1024, Phase::prefill}));
+                                         Drawn{"deepseek-v3", 2048, 1024, Phase::prefill}),
+                         [](const auto& info) {
+                           return test::case_name({info.param.model, info.param.new_tokens,
+                                                   info.param.cached,
+                                                   phase_name(info.param.phase)});
+                         });
 
 // Without a window and the head of prefill alone on one rank, a rank's share is a cp-th.
 TEST(ContextSplit, a_training_step_is_the_same_share_on_every_rank) {
@@ -338,7 +344,10 @@ INSTANTIATE_TEST_SUITE_P(
         Impossible{"cp_not_defined", "kimi-linear-48b-a3b", prefill(1, 8, 8), 2, {"recurrent"}},
         Impossible{"cp_not_defined", "nemotron-h-56b", prefill(1, 8, 8), 2, {"recurrent"}},
         Impossible{"cp_not_defined", "deepseek-v3.2", prefill(1, 8, 8), 2, {"indexer"}},
-        Impossible{"cp_not_defined", "deepseek-v4-flash", prefill(1, 8, 8), 2, {"compressed"}}));
+        Impossible{"cp_not_defined", "deepseek-v4-flash", prefill(1, 8, 8), 2, {"compressed"}}),
+    [](const auto& info) {
+      return test::case_name({info.param.model, info.param.reason, info.param.words});
+    });
 
 }  // namespace
 }  // namespace halmark

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "fixtures.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -232,10 +233,13 @@ TEST_P(SplitIdentity, the_sum_over_ranks_is_the_total_plus_replication) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, SplitIdentity,
-                         testing::Values(Parallel{}, Parallel{.tp = 2}, Parallel{.tp = 8},
-                                         Parallel{.tp = 16}, Parallel{.dp = 4}, Parallel{.pp = 4},
-                                         Parallel{.dp = 2, .tp = 4, .pp = 2}));
+INSTANTIATE_TEST_SUITE_P(
+    Strategies, SplitIdentity,
+    testing::Values(Parallel{}, Parallel{.tp = 2}, Parallel{.tp = 8}, Parallel{.tp = 16},
+                    Parallel{.dp = 4}, Parallel{.pp = 4}, Parallel{.dp = 2, .tp = 4, .pp = 2}),
+    [](const auto& info) {
+      return test::case_name({"dp", info.param.dp, "tp", info.param.tp, "pp", info.param.pp});
+    });
 
 TEST(Graph, flops_are_linear_in_the_batch) {
   const ModelSpec spec = shipped("qwen3-0.6b");

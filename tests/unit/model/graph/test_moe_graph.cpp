@@ -8,6 +8,7 @@
 #include "model/graph/expert_layout.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/pricing/stack.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -336,7 +337,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(RefusedCase{{.dp = 3, .ep = 3}, "ep_does_not_divide_experts", {"ep 3", "8"}},
                     RefusedCase{{.tp = 2, .ep = 4}, "ep_exceeds_group", {"ep 4", "2 ranks"}},
                     RefusedCase{{.ep = 2}, "ep_exceeds_group", {"ep 2", "1 ranks"}},
-                    RefusedCase{{.ep = 0}, "nonpositive_input", {"ep 0"}}));
+                    RefusedCase{{.ep = 0}, "nonpositive_input", {"ep 0"}}),
+    [](const auto& info) {
+      return test::case_name({info.param.reason, info.param.numbers});
+    });
 
 TEST(MoeRefusal, an_expert_width_that_does_not_split) {
   ModelSpec spec = tiny_moe();

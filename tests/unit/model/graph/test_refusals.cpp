@@ -3,6 +3,7 @@
 
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -52,7 +53,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"dp_does_not_divide_batch", decode(3, 8, {.dp = 2}), {"dp 2", "batch 3"}},
         Case{"pp_does_not_divide_batch", decode(6, 8, {.dp = 2, .pp = 2}), {"pp 2", "3"}},
         Case{"context_exceeds_model", decode(1, 129), {"129", "128"}},
-        Case{"dtype_unsupported", decode(1, 8, {}, with_linear(Dtype::f32)), {"f32", "bf16"}}));
+        Case{"dtype_unsupported", decode(1, 8, {}, with_linear(Dtype::f32)), {"f32", "bf16"}}),
+    [](const auto& info) {
+      return test::case_name({info.param.reason, info.param.numbers});
+    });
 
 TEST(Refusal, kv_heads_that_neither_split_nor_replicate) {
   ModelSpec spec = tiny();

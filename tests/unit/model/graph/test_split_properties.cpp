@@ -10,6 +10,7 @@
 
 #include "fixtures.hpp"
 #include "model/graph/expert_layout.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -210,7 +211,9 @@ TEST_P(SplitProperties, the_ranks_together_do_the_whole_work_plus_the_stated_cop
   EXPECT_GE(seen.size(), 9u) << "some kind of operator was never drawn";
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, SplitProperties, testing::Range(1u, 9u));
+INSTANTIATE_TEST_SUITE_P(Seeds, SplitProperties, testing::Range(1u, 9u), [](const auto& info) {
+  return test::case_name({"seed", info.param});
+});
 
 TEST(SplitProperties, rows_of_all_expert_ranks_are_the_tokens_choices) {
   Drawing drawing(99);

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "fixtures.hpp"
 #include "model/families/family.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -120,7 +121,10 @@ INSTANTIATE_TEST_SUITE_P(
                     BadField{"head_dim", "3"},             // odd: no rotary pairs
                     BadField{"head_dim", "2147483648"}, BadField{"tie_word_embeddings", "\"yes\""},
                     BadField{"num_experts", "8"}, BadField{"hidden_act", "\"relu\""},
-                    BadField{"partial_rotary_factor", "2.0"}, BadField{"text_config", "[]"}));
+                    BadField{"partial_rotary_factor", "2.0"}, BadField{"text_config", "[]"}),
+    [](const auto& info) {
+      return test::case_name({info.param.field, info.param.value});
+    });
 
 TEST(ModelSpec, hostile_json_is_refused) {
   const std::string deep(1000, '[');

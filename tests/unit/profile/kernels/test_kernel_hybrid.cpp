@@ -10,6 +10,7 @@
 
 #include "fixtures.hpp"
 #include "profile/kernels/kernel_account.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -178,7 +179,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Hybrid{"qwen3.5-27b", 4, 1, {"delta_rule", "short_convolution"}},
                     Hybrid{"nemotron-h-56b", 8, 1, {"state_scan", "short_convolution"}},
                     Hybrid{"nemotron-3-nano-30b-a3b", 2, 2, {"state_scan", "short_convolution"}},
-                    Hybrid{"kimi-linear-48b-a3b", 1, 1, {"delta_rule", "latent_attention"}}));
+                    Hybrid{"kimi-linear-48b-a3b", 1, 1, {"delta_rule", "latent_attention"}}),
+    [](const auto& info) { return test::case_name({info.param.model}); });
 
 // One layer of Qwen3-Next of each type in one table. The recurrence of one token: 7 x 32 x 128 x
 // 128; attention at context 1: 2 x 2 x 16 x 256.

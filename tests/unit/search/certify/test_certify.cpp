@@ -7,6 +7,7 @@
 
 #include "certifiable.hpp"
 #include "search/certify/certificate.hpp"
+#include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -70,7 +71,10 @@ TEST_P(Mix6Safety, costs_no_more_than_it_must) {
 
 INSTANTIATE_TEST_SUITE_P(Factors, Mix6Safety,
                          testing::Values(std::pair(1.05, 34'656u), std::pair(1.10, 36'560u),
-                                         std::pair(1.25, 43'504u), std::pair(1.50, 46'736u)));
+                                         std::pair(1.25, 43'504u), std::pair(1.50, 46'736u)),
+                         [](const auto& info) {
+                           return test::case_name({"factor", info.param.first});
+                         });
 
 class Mix6Shared : public testing::TestWithParam<double> {};
 
@@ -81,7 +85,10 @@ TEST_P(Mix6Shared, needs_96_of_288_kernels_when_each_is_measured_once) {
   expect_front_of_mix6(done.certificate);
 }
 
-INSTANTIATE_TEST_SUITE_P(Factors, Mix6Shared, testing::Values(1.0, 1.05, 1.10, 1.25, 1.50));
+INSTANTIATE_TEST_SUITE_P(Factors, Mix6Shared, testing::Values(1.0, 1.05, 1.10, 1.25, 1.50),
+                         [](const auto& info) {
+                           return test::case_name({"factor", info.param});
+                         });
 
 TEST(CertifyMix6, within_eps_measures_less_and_every_true_point_is_met_up_to_that_factor) {
   static const problems::Problem problem = mix6();

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/random.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -71,9 +72,13 @@ TEST_P(Fronts, ranks_peel_one_front_after_the_other) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, Fronts,
-                         testing::Values(Case{1, 5}, Case{2, 4}, Case{2, 1000}, Case{3, 3},
-                                         Case{3, 6}, Case{3, 1000}, Case{4, 3}, Case{4, 1000}));
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, Fronts,
+    testing::Values(Case{1, 5}, Case{2, 4}, Case{2, 1000}, Case{3, 3}, Case{3, 6}, Case{3, 1000},
+                    Case{4, 3}, Case{4, 1000}),
+    [](const auto& info) {
+      return test::case_name({info.param.dims, "objectives", info.param.levels, "levels"});
+    });
 
 TEST(NonDominated, zeros_of_both_signs_are_equal) {
   const std::vector<Objectives> points{{0.0, 1}, {-0.0, 1}, {0.0, 2}};

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/json.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
@@ -63,7 +64,8 @@ TEST_P(RecordedFront, equals_the_one_computed_elsewhere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, RecordedFront,
-                         testing::Values("convres3", "gemmres3", "dedispres3"));
+                         testing::Values("convres3", "gemmres3", "dedispres3"),
+                         [](const auto& info) { return test::case_name({info.param}); });
 
 }  // namespace
 }  // namespace halmark

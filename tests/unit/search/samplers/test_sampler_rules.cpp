@@ -6,6 +6,7 @@
 #include <set>
 
 #include "problem.hpp"
+#include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -240,11 +241,13 @@ TEST_P(TpeTrap, most_trials_succeed) {
   EXPECT_GE(ok, GetParam().ok_min);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, TpeTrap,
-                         testing::Values(Trap{"convres3", false, 1400},
-                                         Trap{"gemmres3", false, 1400},
-                                         Trap{"convres3", true, 1000},
-                                         Trap{"gemmres3", true, 750}));
+INSTANTIATE_TEST_SUITE_P(
+    Files, TpeTrap,
+    testing::Values(Trap{"convres3", false, 1400}, Trap{"gemmres3", false, 1400},
+                    Trap{"convres3", true, 1000}, Trap{"gemmres3", true, 750}),
+    [](const auto& info) {
+      return test::case_name({info.param.problem, info.param.is_hidden ? "hidden" : "known"});
+    });
 
 }  // namespace
 }  // namespace halmark

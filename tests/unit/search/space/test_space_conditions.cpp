@@ -7,6 +7,7 @@
 #include <set>
 
 #include "problem.hpp"
+#include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -148,7 +149,8 @@ TEST_P(RecordedSpace, the_predicates_give_the_recorded_keys_and_no_other) {
 INSTANTIATE_TEST_SUITE_P(Files, RecordedSpace,
                          testing::Values(std::pair{"conv1", std::uint64_t{4362}},
                                          std::pair{"gemm1", std::uint64_t{17956}},
-                                         std::pair{"dedisp1", std::uint64_t{11130}}));
+                                         std::pair{"dedisp1", std::uint64_t{11130}}),
+                         [](const auto& info) { return test::case_name({info.param.first}); });
 
 }  // namespace
 }  // namespace halmark
