@@ -142,7 +142,7 @@ TEST(CertifyMix6, a_budget_that_ends_leaves_a_gap_that_only_falls) {
 // 3090: 35.6 TFLOP/s; 2 x 4096^3 FLOP.
 TEST(CertifyGemm, states_the_gap_to_the_peak_and_claims_nothing_more) {
   const auto problem = replay("gemm1");
-  if (!problem) GTEST_SKIP() << "recorded files not found in " << data_folder();
+  if (!problem) GTEST_SKIP() << "data not found: recorded files in " << data_folder();
   const Space space(problem->description);
   std::vector<double> times;
   CertifiableProblem certifiable =

@@ -51,7 +51,7 @@ TEST_P(RecordedFront, equals_the_one_computed_elsewhere) {
   const auto problem = problems::replay(GetParam());
   const std::string path = problems::data_folder() + "/search/fronts.json";
   if (!problem || !std::filesystem::exists(path)) {
-    GTEST_SKIP() << "recorded files not found in " << problems::data_folder();
+    GTEST_SKIP() << "data not found: recorded files in " << problems::data_folder();
   }
   const Json expected = read_json_file(path).at(GetParam());
   std::set<Objectives> front;

@@ -231,7 +231,7 @@ class TpeTrap : public testing::TestWithParam<Trap> {};
 
 TEST_P(TpeTrap, most_trials_succeed) {
   const auto problem = problems::replay(GetParam().problem, GetParam().is_hidden);
-  if (!problem) GTEST_SKIP() << "recorded files not found in " << problems::data_folder();
+  if (!problem) GTEST_SKIP() << "data not found: recorded files in " << problems::data_folder();
   const Space space(problem->description);
   const auto sampler = make_sampler("tpe", space, {.seed = 0, .trials = 1500});
   const std::vector<Told> told = problems::run(*problem, space, *sampler, 1500);

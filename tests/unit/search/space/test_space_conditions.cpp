@@ -134,7 +134,7 @@ class RecordedSpace : public testing::TestWithParam<std::pair<const char*, std::
 
 TEST_P(RecordedSpace, the_predicates_give_the_recorded_keys_and_no_other) {
   const auto problem = problems::replay(GetParam().first);
-  if (!problem) GTEST_SKIP() << "recorded files not found in " << problems::data_folder();
+  if (!problem) GTEST_SKIP() << "data not found: recorded files in " << problems::data_folder();
   const Space space(problem->description);
   ASSERT_EQ(space.size(), GetParam().second);
   for (std::uint64_t i = 0; i < space.size(); ++i) {
