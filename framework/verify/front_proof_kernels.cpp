@@ -1,3 +1,6 @@
+// What is measured stands between two claims that can be checked: an interval follows from medians,
+// and medians and failures from rows of the journal. A kernel that failed takes all configurations
+// that need it out of the front, so that claim is checked like a time.
 #include "verify/front_proof_kernels.hpp"
 
 #include <algorithm>
@@ -34,12 +37,52 @@ void check_interval(const Kernel& k) {
   if (range.low < k.bound) throw Broken(k.line, "measured below its bound, without an alarm");
   if (k.medians.size() != k.rounds.size()) throw Broken(k.line, "not one median per round");
   const double confidence = k.medians.empty() ? 1 : confidence_of(k.medians.size());
-  if (k.confidence != confidence) throw Broken(k.line, "not the confidence of so many processes");
-  if (k.medians.size() < 2) return;
+  if (k.confidence != confidence)
+    throw Broken(k.line, "not the confidence of this number of processes");
+  if (k.medians.empty()) return;
   const double middle = median(k.medians);
+  // One process has an interval of its own, which holds its median.
+  if (k.medians.size() == 1 && range.low <= middle && middle <= range.high) return;
   const Interval between = median_interval(k.medians).interval;
   if (range.low != std::min(between.low, middle) || range.high != std::max(between.high, middle)) {
     throw Broken(k.line, "the interval does not follow from the medians");
+  }
+}
+
+// The last row of each round, by the key of its case.
+using Rows = std::map<std::string, std::map<int, Measurement>>;
+
+void check_measured(const Proof& proof, const Kernel& k, const Rows& rows) {
+  const auto known = rows.find(k.key);
+  std::vector<Measurement> own;
+  for (std::size_t i = 0; i < k.rounds.size(); ++i) {
+    const bool is_known = known != rows.end() && known->second.contains(k.rounds[i]);
+    if (!is_known) {
+      throw Unreadable(k.line, "run " + std::to_string(proof.run) +
+                                   " of the journal has no round " + std::to_string(k.rounds[i]) +
+                                   " of " + k.key);
+    }
+    own.push_back(known->second.at(k.rounds[i]));
+    if (own.back().duration_ns_median != k.medians[i]) {
+      throw Broken(k.line, "a median is not that of the journal's row");
+    }
+  }
+  const auto folded = fold_usable_rounds(own, 0);
+  if (!folded || folded->low_ns != k.interval->low || folded->high_ns != k.interval->high) {
+    throw Broken(k.line, "the interval does not follow from the journal's rows");
+  }
+}
+
+void check_failed(const Proof& proof, const Kernel& k, const Rows& rows) {
+  const auto known = rows.find(k.key);
+  if (known == rows.end()) {
+    throw Unreadable(k.line,
+                     "run " + std::to_string(proof.run) + " of the journal has no row of " + k.key);
+  }
+  std::vector<Measurement> own;
+  for (const auto& [round, row] : known->second) own.push_back(row);
+  if (fold_usable_rounds(own, 0)) {
+    throw Broken(k.line, "the kernel is said to have failed, and the journal has a time of it");
   }
 }
 
@@ -55,6 +98,7 @@ void check_kernels(const Proof& proof) {
       throw Broken(k.line, "the bound does not follow from operations, bytes and peaks");
     }
     if (!k.interval) continue;
+    if (k.is_failed) throw Broken(k.line, "the kernel failed, and has an interval");
     check_interval(k);
     alpha += 1 - k.confidence;
   }
@@ -96,31 +140,14 @@ void check_alarms(const Proof& proof) {
 
 void check_rows(const Proof& proof, const std::string& journal) {
   const auto store = open_store_read_only(journal);
-  // The last row of a case and round counts.
-  std::map<std::pair<std::string, int>, Measurement> rows;
+  Rows rows;
   for (Measurement& m : store->run_measurements(proof.run)) {
-    auto key = std::pair(m.kernel_case.key(), m.round);
-    rows.insert_or_assign(std::move(key), std::move(m));
+    std::string key = m.kernel_case.key();
+    rows[std::move(key)].insert_or_assign(m.round, std::move(m));
   }
   for (const Kernel& k : proof.kernels) {
-    if (!k.interval) continue;
-    std::vector<Measurement> own;
-    for (std::size_t i = 0; i < k.rounds.size(); ++i) {
-      const auto row = rows.find({k.key, k.rounds[i]});
-      if (row == rows.end()) {
-        throw Unreadable(k.line, "run " + std::to_string(proof.run) +
-                                     " of the journal has no round " + std::to_string(k.rounds[i]) +
-                                     " of " + k.key);
-      }
-      if (row->second.duration_ns_median != k.medians[i]) {
-        throw Broken(k.line, "a median is not that of the journal's row");
-      }
-      own.push_back(row->second);
-    }
-    const auto folded = fold_usable_rounds(own, 0);
-    if (!folded || folded->low_ns != k.interval->low || folded->high_ns != k.interval->high) {
-      throw Broken(k.line, "the interval does not follow from the journal's rows");
-    }
+    if (k.interval) check_measured(proof, k, rows);
+    if (k.is_failed) check_failed(proof, k, rows);
   }
 }
 

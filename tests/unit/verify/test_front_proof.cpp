@@ -4,13 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <optional>
-
 #include "certifiable.hpp"
-#include "core/digest.hpp"
-#include "core/json.hpp"
+#include "proof_records.hpp"
 #include "search/certify/proof.hpp"
 #include "tests/unit/journal/journal_fixture.hpp"
 
@@ -18,14 +13,8 @@ namespace halmark {
 namespace {
 
 using namespace problems;
+using namespace test;
 using testing::HasSubstr;
-
-using Records = std::vector<Json>;
-
-std::string proof_of(const Certifier& certifier, bool is_definition = true) {
-  return proof_text(certifier, make_certificate(certifier),
-                    {.program = "test", .is_definition = is_definition});
-}
 
 // Of mix6 with shared kernels; the peak too low by half, so that alarms are in it.
 const std::string& mix6_proof() {
@@ -35,75 +24,6 @@ const std::string& mix6_proof() {
     return proof_of(certifier);
   }();
   return out;
-}
-
-// A space with constraints, a kernel that fails, an interval and an undecided configuration.
-CertifiableProblem small_problem() {
-  using namespace formula;
-  CertifiableProblem out;
-  out.domains = {{"shards", {"1", "2", "3"}}, {"variant", {"0", "1", "2", "3"}}};
-  out.objectives = {{"latency", "ns", false}, {"throughput", "1/s", true}, {"memory", "B", false}};
-  out.peaks = {{.id = "peak", .value = 1, .unit = "FLOP/s", .source = "", .safety = 1.25},
-               {.id = "memory",
-                .value = 2,
-                .unit = "bytes/s",
-                .source = "",
-                .safety = 1.25,
-                .is_operations = false}};
-  out.constraints = {{"even", "shards != 3"}, {"does_not_fit", ""}};
-  for (const double operations : {10.0, 20.0, 40.0, 80.0, 20.5}) {
-    out.kernels.push_back({.key = "kernel of " + std::to_string(operations),
-                           .operations = operations,
-                           .bytes = 8,
-                           .terms = {{0, operations}, {1, 6}}});
-  }
-  for (std::uint64_t c = 0; c < 12; ++c) {
-    const bool is_odd = c >= 8, is_too_large = c == 7;
-    out.broken.push_back(is_odd ? 0 : is_too_large ? 1 : -1);
-    if (is_odd || is_too_large) continue;
-    const Formula step =
-        scaled(constant(2), largest({sum({scaled(constant(3), kernel(0)),
-                                          kernel(static_cast<std::int32_t>(1 + c % 4))}),
-                                     constant(1)}));
-    out.own_formulas[c] = {step, scaled(constant(1e9), rate(constant(c < 4 ? 8 : 4), step)),
-                           constant(c < 4 ? 100 : 90)};
-  }
-  return out;
-}
-
-std::string small_proof(bool is_definition = true) {
-  Certifier certifier(small_problem(), {.eps = 0.01});
-  certifier.tell(0, 11, 12);
-  certifier.tell(1, 19, 21);
-  certifier.tell_failed(2, "crashed");
-  return proof_of(certifier, is_definition);
-}
-
-Records records_of(const std::string& text) {
-  Records out;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    out.push_back(parse_json(text.substr(begin, end - begin), "proof"));
-    begin = end + 1;
-  }
-  return out;
-}
-
-// With a hash that is right.
-std::string text_of(Records records) {
-  std::string out;
-  for (std::size_t i = 0; i + 1 < records.size(); ++i)
-    out += nlohmann::json(records[i]).dump() + '\n';
-  records.back()["sha256"] = sha256_of(out);
-  return out + nlohmann::json(records.back()).dump() + '\n';
-}
-
-std::size_t first(const Records& records, const std::string& what, const std::string& with = {}) {
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    if (records[i]["record"] == what && (with.empty() || records[i].contains(with))) return i;
-  }
-  ADD_FAILURE() << "no record " << what << ' ' << with;
-  return 0;
 }
 
 ProofVerdict verdict_of(const Records& records) {
@@ -254,12 +174,29 @@ TEST(FrontProof, a_point_that_is_left_out_of_the_front_breaks_it) {
 }
 
 TEST(FrontProof, a_formula_that_may_fall_when_a_time_grows_is_no_composition) {
+  for (const char* formula :
+       {R"(["scale", -1, ["kernel", 0]])", R"(["scale", ["sum", 1, -2], ["kernel", 0]])",
+        R"(["scale", ["kernel", 1], ["kernel", 0]])", R"(["divide", ["kernel", 0], 0])",
+        R"(["divide", ["kernel", 0], ["kernel", 1]])", R"(["rate", -1, ["kernel", 0]])",
+        R"(["rate", 1, ["sum", ["kernel", 0], -5]])", R"(["rate", ["kernel", 1], ["kernel", 0]])",
+        R"(["sum", 1, ["rate", 1, ["rate", 1, ["kernel", 0]]]])"}) {
+    Records records = records_of(small_proof());
+    records[first(records, "config")]["objectives"][0] = Json::parse(formula);
+    const FrontProofCheck check = check_front_proof(text_of(records));
+    EXPECT_EQ(check.verdict, ProofVerdict::broken) << formula;
+    EXPECT_THAT(check.reason, HasSubstr("may fall")) << formula;
+  }
+}
+
+TEST(FrontProof, its_word_on_the_composition_is_recomputed) {
   Records records = records_of(small_proof());
-  records[first(records, "config")]["objectives"][0] =
-      Json::parse(R"(["scale", -1, ["kernel", 0]])");
-  const FrontProofCheck check = check_front_proof(text_of(records));
-  EXPECT_EQ(check.verdict, ProofVerdict::broken);
-  EXPECT_THAT(check.reason, HasSubstr("may fall"));
+  EXPECT_EQ(records.back()["composition_confirmed"], true);
+  records.back()["composition_confirmed"] = false;
+  EXPECT_EQ(verdict_of(records), ProofVerdict::broken);
+  records = records_of(small_proof(false));
+  EXPECT_EQ(records.back()["composition_confirmed"], false);
+  records.back()["composition_confirmed"] = true;
+  EXPECT_EQ(verdict_of(records), ProofVerdict::broken);
 }
 
 TEST(FrontProof, its_bytes_are_what_was_hashed) {
@@ -282,16 +219,6 @@ TEST(FrontProof, truncated_or_of_another_version_it_cannot_be_checked) {
   EXPECT_EQ(check_front_proof("{\"a\": 1}\n").verdict, ProofVerdict::unreadable);
 }
 
-// A second implementation, in another language: its exit code, or nothing without a Python.
-std::optional<int> verdict_of_script(const std::string& proof) {
-  if (std::system("python3 -c 'import sys' > /dev/null 2>&1") != 0) return std::nullopt;
-  const test::ScratchFolder folder;
-  const std::string path = folder / "a.hmproof";
-  std::ofstream(path, std::ios::binary) << proof;
-  const std::string command = "python3 '" HALMARK_PROOF_SCRIPT "' '" + path + "' > /dev/null";
-  return WEXITSTATUS(std::system(command.c_str()));
-}
-
 TEST(FrontProof, is_judged_alike_by_a_second_implementation) {
   const auto code = verdict_of_script(mix6_proof());
   if (!code) GTEST_SKIP() << "no python3";
@@ -307,6 +234,13 @@ TEST(FrontProof, is_judged_alike_by_a_second_implementation) {
   Records changed = small;
   changed[first(small, "kernel")]["bound"] = 8.5;
   EXPECT_EQ(verdict_of_script(text_of(changed)), 3);
+}
+
+TEST(FrontProof, each_verdict_has_a_word_of_its_own) {
+  EXPECT_EQ(proof_verdict_name(ProofVerdict::holds), "holds");
+  EXPECT_EQ(proof_verdict_name(ProofVerdict::conditional), "holds with a condition");
+  EXPECT_EQ(proof_verdict_name(ProofVerdict::broken), "broken");
+  EXPECT_EQ(proof_verdict_name(ProofVerdict::unreadable), "cannot be checked");
 }
 
 // A space of one kernel whose interval comes from the rows of a journal.
