@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "core/statistics.hpp"
 #include "measure/sampling/stop_rule.hpp"
 
 namespace halmark {
@@ -101,6 +102,56 @@ TEST(StopRules, automatic_ends_at_the_budget_when_noise_keeps_the_interval_wide)
 TEST(StopRules, automatic_takes_three_samples_of_calls_above_fifty_milliseconds) {
   const auto rule = make_stop_rule({});
   EXPECT_EQ(samples_until(*rule, 100, [](int) { return 80e6; }), 3);
+  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 52.5e6; }), 3);
+  EXPECT_EQ(samples_until(*rule, 100, [](int) { return 47.5e6; }), 10);
+}
+
+// Six samples: the interval is their range, its half against 1 % of the median of 1000.
+TEST(StopRules, ci_width_is_met_by_its_half_width_and_by_nothing_wider) {
+  for (const auto& [half, expected] : {std::pair{9.5, 6}, std::pair{10.5, -1}}) {
+    const auto rule = make_ci_width(0.01);
+    const auto value = [half = half](int i) { return 1000 + (i == 0 ? -half : i == 1 ? half : 0); };
+    EXPECT_EQ(samples_until(*rule, 6, value), expected) << half;
+  }
+}
+
+TEST(StopRules, budget_is_met_exactly) {
+  const auto rule = make_budget(10'000);
+  rule->start();
+  rule->add(9'500);
+  EXPECT_FALSE(rule->finished());
+  rule->add(500);
+  EXPECT_TRUE(rule->finished());
+}
+
+TEST(StopRules, noise_settled_takes_four_looks_from_the_64th_sample_on_every_16th) {
+  const auto rule = make_noise_settled();
+  EXPECT_EQ(samples_until(*rule, 1000, [](int) { return 1000.0; }), 64 + 3 * 16);
+}
+
+// The rule as it is documented, counted anew: the noise of each look, and where its relative
+// standard deviation first falls below 5 %.
+TEST(StopRules, noise_settled_ends_where_the_looks_spread_by_less_than_five_percent) {
+  for (int series = 0; series < 20; ++series) {
+    const auto value = [series](int i) {
+      return 1000 + 100 * noise(1'000 * series + i) / (1 + i / (20.0 + series));
+    };
+    int expected = -1;
+    std::vector<double> values, looks;
+    for (int i = 0; i < 3000 && expected < 0; ++i) {
+      values.push_back(value(i));
+      if (values.size() < 64 || values.size() % 16 != 0) continue;
+      looks.push_back(relative_iqr(values));
+      if (looks.size() < 4) continue;
+      double mean = 0, squares = 0;
+      for (const double look : looks) mean += look / static_cast<double>(looks.size());
+      for (const double look : looks) squares += (look - mean) * (look - mean);
+      const double stdev = std::sqrt(squares / static_cast<double>(looks.size() - 1));
+      if (stdev < 0.05 * mean) expected = i + 1;
+    }
+    const auto rule = make_noise_settled();
+    EXPECT_EQ(samples_until(*rule, 3000, value), expected) << series;
+  }
 }
 
 TEST(StopRules, an_unknown_rule_is_refused_with_the_nearest_name) {
