@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "worker/staged_kernel.hpp"
+#include "worker/device_context.hpp"
 
 namespace halmark::worker {
 

@@ -19,10 +19,10 @@ struct Step {
 constexpr std::size_t remembered_outputs = 16;
 
 void chain(std::vector<Step>& steps) {
-  std::vector<StagedKernel::Activation> written;
+  std::vector<Activation> written;
   for (Step& step : steps) {
-    step.buffers = step.kernel->handles(step.set);
-    for (const auto& input : step.kernel->replaceable_inputs(step.set)) {
+    step.buffers = step.kernel->ring().handles(step.set);
+    for (const auto& input : step.kernel->ring().replaceable_inputs(step.set)) {
       const auto match = std::find_if(written.rbegin(), written.rend(), [&](const auto& output) {
         const bool is_own = std::ranges::find(step.buffers, output.handle) != step.buffers.end();
         return !is_own && output.dtype == input.dtype && output.bytes == input.bytes;
@@ -31,7 +31,7 @@ void chain(std::vector<Step>& steps) {
     }
     step.arguments = {step.buffers.data(), nullptr, static_cast<std::uint32_t>(step.buffers.size()),
                       0};
-    const auto outputs = step.kernel->outputs_of(step.set);
+    const auto outputs = step.kernel->ring().outputs_of(step.set);
     written.insert(written.end(), outputs.begin(), outputs.end());
     if (written.size() > remembered_outputs) {
       written.erase(written.begin(), written.end() - remembered_outputs);

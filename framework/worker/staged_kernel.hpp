@@ -1,33 +1,12 @@
 // A prepared kernel with its argument ring: what `stage` makes and the later requests use.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "host/plugin.hpp"
-#include "host/protocol.hpp"
 #include "host/shared_memory.hpp"
-#include "kernels/contract.hpp"
-#include "measure/sampling/clock_source.hpp"
-#include "worker/host_memory.hpp"
-#include "worker/operand_buffer.hpp"
+#include "worker/argument_ring.hpp"
+#include "worker/prepared_kernels.hpp"
+#include "worker/reveal_check.hpp"
 
 namespace halmark::worker {
-
-// What one worker has open. Everything in it outlives the kernels staged on it.
-struct DeviceContext {
-  PluginInstance& plugin;
-  OpenDevice& device;
-  DeviceStream& stream;
-  HostMemory& memory;
-  ClockSource& clock;
-  const std::vector<protocol::KernelDescription>& kernels;
-  const Communicator* communicator = nullptr;  // groups only
-};
-
-using ReportPhase = std::function<void(const char* phase)>;
 
 class StagedKernel {
  public:
@@ -40,35 +19,19 @@ class StagedKernel {
 
   const protocol::Staged& staged() const { return staged_; }
   const Work& work() const { return work_; }
-  CacheMode mode() const { return mode_; }
-  bool syncs_inside() const { return (flags_ & HM_PREPARED_SYNCS_INSIDE) != 0; }
+  ArgumentRing& ring() { return ring_; }
+  CacheMode mode() const { return ring_.mode(); }
+  int sets() const { return ring_.sets(); }
+  bool syncs_inside() const { return prepared_.has(HM_PREPARED_SYNCS_INSIDE); }
   // Between several ranks: every rank has to make the same calls.
-  bool is_collective() const { return is_collective_; }
-  int sets() const { return staged_.sets; }
+  bool is_collective() const { return prepared_.is_collective(); }
 
   // Queues `repeat` executions that begin at set `first_set` and go round the ring.
   PluginError enqueue(int first_set, std::int64_t repeat) noexcept;
   // The same, and waits: what is timed on devices without a clock of their own.
   PluginError run(int first_set, std::int64_t repeat) noexcept;
-
-  // An activation of one set: where it lies and whether other values may stand in for it.
-  struct Activation {
-    std::size_t operand = 0;
-    Dtype dtype = Dtype::f32;
-    std::uint64_t bytes = 0;
-    hm_buffer* handle = nullptr;
-  };
-  std::vector<Activation> outputs_of(int set);
-  std::vector<Activation> replaceable_inputs(int set);  // indices and given values stay
-  const std::vector<hm_buffer*>& handles(int set) const {
-    return handles_[static_cast<std::size_t>(set)];
-  }
   // One execution of `set` on other buffers of the same sizes, and the wait.
   PluginError run_on(int set, const hm_arguments& arguments) noexcept;
-
-  void poison_outputs();
-  // One line of each output that the next `repeat` executions write; outside every interval.
-  void mark_outputs(int first_set, std::int64_t repeat);
 
   // Copies the outputs of the sets into a new memfd and checks canaries and checksums; before that,
   // with `inputs_from`, executes each of them once more on the inputs of that set.
@@ -79,51 +42,18 @@ class StagedKernel {
   Shown reveal(const protocol::Reveal& request);
 
  private:
-  struct Operand {
-    OperandSpec spec;
-    OperandInfo info;
-    bool per_set = false;
-    bool is_written() const { return spec.role == Role::output || spec.role == Role::in_out; }
-  };
-
-  void prepare(const protocol::Stage& request);
-  void read_operands();
-  void share_large_outputs();
-  void make_buffers(int wanted_sets);
-  void fill_inputs();
-  void fill_operand(int set, std::size_t operand, int from_set);
-  void load_constants(std::uint64_t seed, int rank, const ReportPhase& report);
-  void load_constants_of(int set, std::uint64_t seed, int rank, double* duration_ns);
-  void copy_constants(int set);
-  void build_arguments();
+  void describe(const protocol::Stage& request);
   void first_call(const ReportPhase& report);
-  void remember_checksums();
   void require_sets(const std::vector<int>& sets) const;
   void execute_afresh(const std::vector<int>& sets, int inputs_from);
-  void note_damage(protocol::Revealed& answer);
-  OperandBuffer& buffer(int set, std::size_t operand);
-  bool has_constants() const;
 
   DeviceContext& context_;
-  const OpContract* contract_ = nullptr;
   Problem problem_;
-  CacheMode mode_;
   Work work_;
-  std::uint32_t flags_ = 0;
-  bool is_collective_ = false;
-  std::uint64_t seed_ = 0;  // of the inputs
-  int rank_ = 0;
-  std::uint32_t kernel_index_ = 0;
-  Config config_;
+  PreparedKernels prepared_;
+  ArgumentRing ring_;
   protocol::Staged staged_;
-  std::vector<PreparedKernel> prepared_;  // one, or one per set when constants are compiled in
-  std::vector<Operand> operands_;
-  std::vector<std::vector<OperandBuffer>> buffers_;  // [set][operand]; shared ones only in set 0
-  OperandBuffer workspace_;
-  std::vector<std::vector<hm_buffer*>> handles_;  // [set][operand]
-  std::vector<hm_arguments> arguments_;           // the ring twice, so that it may start anywhere
-  std::vector<std::uint64_t> checksums_;          // of inputs and constants, in ring order
-  std::uint64_t mark_offset_ = 0;
+  std::unique_ptr<RevealCheck> check_;  // once inputs and constants are in place
 };
 
 }  // namespace halmark::worker

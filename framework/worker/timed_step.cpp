@@ -62,7 +62,7 @@ class DeviceEventStep : public TimedStep {
 bool TimedStep::arrange(int& set) {
   set = current_set_ = next_set_;
   next_set_ = static_cast<int>((next_set_ + repeat_) % kernel_.sets());
-  kernel_.mark_outputs(current_set_, repeat_);
+  kernel_.ring().mark_outputs(current_set_, repeat_);
   if (kernel_.mode() == CacheMode::flush) {
     // Waited for: what is left of it would be inside the host's interval.
     if (!keep(context_.stream.flush()) || !keep(context_.stream.wait())) return false;

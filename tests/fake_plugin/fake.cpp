@@ -119,6 +119,7 @@ class Prepared {
     info.workspace_bytes = workspace_bytes();
     if (state_.script.flag("nondeterministic")) info.flags |= HM_PREPARED_NONDETERMINISTIC;
     if (state_.script.flag("constants_opaque")) info.flags |= HM_PREPARED_CONSTANTS_OPAQUE;
+    if (compiles_constants_in()) info.flags |= HM_PREPARED_CONSTANTS_IN_PREPARED;
     for (const Operand& operand : operands_) {
       if (operand.role == HM_ROLE_CONSTANT) info.constant_bytes += plain(operand).bytes;
     }
@@ -151,6 +152,7 @@ class Prepared {
         }
       }
     }
+    if (compiles_constants_in()) compile_in(arguments);
   }
   void enqueue(Stream& stream, const hm_launch& launch) {
     state_.faults.at("enqueue");
@@ -160,6 +162,9 @@ class Prepared {
     }
     if (workspace_bytes() > 0 && launch.workspace == nullptr) {
       throw failure(HM_INVALID_ARGUMENT, "the workspace is missing");
+    }
+    if (compiles_constants_in() && launch.set_count != 1) {
+      throw failure(HM_INVALID_ARGUMENT, "constants of one set only are compiled in");
     }
     const double begin_ns = wall_ns();
     double scripted_ns = 0;
@@ -191,9 +196,23 @@ class Prepared {
     return static_cast<std::uint64_t>(state_.script.integer("workspace_bytes", 0));
   }
 
+  bool compiles_constants_in() const { return state_.script.flag("constants_in_prepared"); }
+
+  // Keeps the packed constants and spoils their buffers, which are then never read again.
+  void compile_in(const hm_arguments& arguments) {
+    compiled_.resize(operands_.size());
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].role != HM_ROLE_CONSTANT) continue;
+      char* packed = static_cast<char*>(tensor(operands_[i], arguments.buffers[i]).data);
+      compiled_[i].assign(packed, packed + plain(operands_[i]).bytes);
+      std::memset(packed, 0, compiled_[i].size());
+    }
+  }
+
   void bind(const hm_arguments& arguments) {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       tensors_[i] = tensor(operands_[i], arguments.buffers[i]);
+      if (i < compiled_.size() && !compiled_[i].empty()) tensors_[i].data = compiled_[i].data();
     }
   }
 
@@ -243,6 +262,7 @@ class Prepared {
   bool wide_;
   std::string wrong_;
   std::vector<Tensor> tensors_;
+  std::vector<std::vector<char>> compiled_;  // per operand; only of constants
   double bytes_ = 0;
   std::vector<char> remembered_;
   std::thread late_;

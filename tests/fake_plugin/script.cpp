@@ -23,6 +23,7 @@ constexpr std::array known_keys = {
     "async",
     "bytes_per_s",
     "clock_hz",
+    "constants_in_prepared",
     "constants_opaque",
     "crash",
     "close_fds",

@@ -267,6 +267,23 @@ TEST(WorkerStage, opaque_constants_are_packed_for_every_set) {
   EXPECT_FALSE(staged->constants_shared);
 }
 
+TEST(WorkerStage, constants_that_are_compiled_in_get_a_prepared_kernel_per_set_and_eight_at_most) {
+  FakeWorker worker("constants_in_prepared=1", 8 << 20);
+  const Problem problem = gemm(3, 4, 5);
+  for (const int wanted : {7, 12}) {
+    auto staged = worker->stage(stage_of(wanted, problem, CacheMode::rotate_all, wanted));
+    ASSERT_TRUE(staged) << staged.failure.reason;
+    EXPECT_EQ(staged->sets, std::min(wanted, 8));
+    EXPECT_FALSE(staged->constants_shared);
+  }
+  auto request = count_samples(7, 3);
+  request.rule.repeat = 5;  // each sample goes beyond the end of the ring or begins inside it
+  ASSERT_TRUE(worker->sample(request));
+  auto shown = worker->reveal({7, {0, 3, 6}});
+  ASSERT_TRUE(shown) << shown.failure.reason;
+  for (const int set : {0, 3, 6}) expect_product(problem, *shown, set, set);
+}
+
 TEST(WorkerReveal, a_write_past_an_output_and_a_changed_input_are_named) {
   FakeWorker overrun("overrun=1");
   ASSERT_TRUE(overrun->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
