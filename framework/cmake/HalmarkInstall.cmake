@@ -7,7 +7,8 @@ include(CMakePackageConfigHelpers)
 
 install(FILES
   framework/abi/halmark_plugin.h framework/abi/halmark_plugin.hpp
-  framework/abi/halmark_plugin_seam.hpp framework/abi/halmark_plugin.map
+  framework/abi/halmark_plugin_values.hpp framework/abi/halmark_plugin_seam.hpp
+  framework/abi/halmark_plugin.map
   DESTINATION include/halmark)
 install(DIRECTORY configs DESTINATION share/halmark)
 # What `halmark new-plugin` copies.

@@ -17,12 +17,12 @@ struct Shape {
   std::int32_t q_dtype, kv_dtype, dst_dtype;
 
   explicit Shape(const Params& p)
-      : batch(p.size("batch")),
-        heads(p.size("heads")),
-        kv_heads(p.size("kv_heads")),
-        head_dim(p.size("head_dim")),
-        new_tokens(p.size("new_tokens")),
-        context(p.size("context")),
+      : batch(p.extent("batch")),
+        heads(p.extent("heads")),
+        kv_heads(p.extent("kv_heads")),
+        head_dim(p.extent("head_dim")),
+        new_tokens(p.extent("new_tokens")),
+        context(p.extent("context")),
         window(p.value_or("window", 0)),
         causal(p.value_or("causal", 1) != 0),
         q_dtype(p.dtype("q_dtype")),
@@ -116,7 +116,7 @@ class AttentionPrepared : public Prepared {
     const std::int64_t key = (batch * shape_.kv_heads + head) * shape_.context;
     const auto at = [&](std::size_t operand, std::int64_t element) {
       return static_cast<std::byte*>(buffers[operand]) +
-             element * width_bytes(operands[operand].dtype);
+             element * element_bytes(operands[operand].dtype);
     };
     task.q = at(0, row * shape_.head_dim);
     task.k = at(1, key * shape_.head_dim);
@@ -148,7 +148,7 @@ class DecodePrepared : public AttentionPrepared {
     first_key_ = shape.first_key();
     blocks_ = ceil_div(shape.context - first_key_, stream_keys);
     const std::int64_t bytes =
-        2 * items_ * (shape.context - first_key_) * shape.head_dim * width_bytes(shape.kv_dtype);
+        2 * items_ * (shape.context - first_key_) * shape.head_dim * element_bytes(shape.kv_dtype);
     // Below this share waking a thread costs more than its part of the memory traffic.
     constexpr std::int64_t bytes_per_thread_min = 32 << 10;
     team_ = static_cast<int>(std::clamp<std::int64_t>(bytes / bytes_per_thread_min, 1, team));
@@ -319,19 +319,18 @@ class AttentionKernel : public Kernel {
   std::string_view op() const override { return "attention"; }
 
   std::vector<Domain> domains(const Device& device, const Params&) const override {
-    Domain impl{.name = "impl", .default_value = static_cast<std::int64_t>(usable(device.isa))};
+    std::vector<std::string> labels;  // value i is Isa i
     for (const Isa isa : {Isa::generic, Isa::avx2, Isa::avx512}) {
-      if (isa > device.isa) continue;
-      impl.values.push_back(static_cast<std::int64_t>(isa));
-      impl.labels.emplace_back(label_of(isa));
+      if (isa <= device.isa) labels.emplace_back(label_of(isa));
     }
-    return {impl};
+    return {domain::categorical("impl", std::move(labels),
+                                static_cast<std::int64_t>(usable(device.isa)))};
   }
 
   void require_support(const Device&, const Params& problem, const Params& config) const override {
-    problem.reject_unknown({"batch", "heads", "kv_heads", "head_dim", "new_tokens", "context",
-                            "causal", "window", "q_dtype", "kv_dtype", "dst_dtype"});
-    config.reject_unknown({"impl"});
+    reject_unknown(problem, {"batch", "heads", "kv_heads", "head_dim", "new_tokens", "context",
+                             "causal", "window", "q_dtype", "kv_dtype", "dst_dtype"});
+    reject_unknown(config, {"impl"});
     const Shape shape(problem);
     if (shape.heads % shape.kv_heads != 0) unsupported("heads must be a multiple of kv_heads");
     if (shape.new_tokens > shape.context) unsupported("new_tokens must not exceed context");

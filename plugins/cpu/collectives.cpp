@@ -49,7 +49,7 @@ bool can_sum(std::int32_t dtype) {
 }
 
 std::int64_t block_bytes(const Collective& collective, const Params& problem) {
-  return problem.size("bytes") / (collective.splits_source() ? problem.size("ranks") : 1);
+  return problem.extent("bytes") / (collective.splits_source() ? problem.extent("ranks") : 1);
 }
 
 class CollectivePrepared : public Prepared {
@@ -59,7 +59,7 @@ class CollectivePrepared : public Prepared {
       : comm_(comm),
         collective_(collective),
         bytes_(bytes),
-        count_(bytes / width_bytes(dtype)),
+        count_(bytes / element_bytes(dtype)),
         dtype_(dtype) {
     operands = {
         {.name = "src",
@@ -105,13 +105,13 @@ class CollectiveKernel : public Kernel {
   bool is_collective() const override { return true; }
 
   void require_support(const Device&, const Params& problem, const Params& config) const override {
-    problem.reject_unknown({"bytes", "ranks", "dtype"});
-    config.reject_unknown({});
+    reject_unknown(problem, {"bytes", "ranks", "dtype"});
+    reject_unknown(config, {});
     const std::int32_t dtype = problem.dtype("dtype");
-    const std::int64_t width = width_bytes(dtype);
-    const std::int64_t blocks = collective_.splits_source() ? problem.size("ranks") : 1;
-    problem.size("ranks");
-    if (problem.size("bytes") % (blocks * width) != 0) {
+    const std::int64_t width = element_bytes(dtype);
+    const std::int64_t blocks = collective_.splits_source() ? problem.extent("ranks") : 1;
+    problem.extent("ranks");
+    if (problem.extent("bytes") % (blocks * width) != 0) {
       unsupported("bytes must be a multiple of the element width" +
                   std::string(blocks > 1 ? " times the ranks" : ""));
     }

@@ -12,12 +12,12 @@ struct Problem {
   std::int32_t src, dst;
 
   explicit Problem(const Params& params)
-      : rows(params.size("rows")),
-        vocab(params.size("vocab")),
-        hidden(params.size("hidden")),
+      : rows(params.extent("rows")),
+        vocab(params.extent("vocab")),
+        hidden(params.extent("hidden")),
         src(params.dtype("src_dtype")),
         dst(params.dtype("dst_dtype")) {
-    params.reject_unknown({"rows", "vocab", "hidden", "src_dtype", "dst_dtype"});
+    reject_unknown(params, {"rows", "vocab", "hidden", "src_dtype", "dst_dtype"});
     for (const std::int32_t dtype : {src, dst}) {
       if (dtype != HM_DTYPE_F32 && dtype != HM_DTYPE_BF16) unsupported("only f32 and bf16");
     }
@@ -41,8 +41,8 @@ class Embedding : public Prepared {
     const auto* ids = static_cast<const std::int32_t*>(buffers[0]);
     const char* table = static_cast<const char*>(buffers[1]);
     char* dst = static_cast<char*>(buffers[2]);
-    const std::int64_t src_row = problem_.hidden * width_bytes(problem_.src);
-    const std::int64_t dst_row = problem_.hidden * width_bytes(problem_.dst);
+    const std::int64_t src_row = problem_.hidden * element_bytes(problem_.src);
+    const std::int64_t dst_row = problem_.hidden * element_bytes(problem_.dst);
     const bool is_large = problem_.rows * problem_.hidden > 16384;
 #pragma omp parallel for num_threads(threads) if (is_large && threads > 1) schedule(static)
     for (std::int64_t row = 0; row < problem_.rows; ++row) {

@@ -15,11 +15,11 @@ void require_gemm_dtypes(const GemmProblem& problem) {
 }
 
 GemmProblem gemm_problem(const Params& params) {
-  params.reject_unknown({"m", "n", "k", "src_dtype", "wei_dtype", "dst_dtype", "wei_trans"});
+  reject_unknown(params, {"m", "n", "k", "src_dtype", "wei_dtype", "dst_dtype", "wei_trans"});
   GemmProblem problem;
-  problem.m = params.size("m");
-  problem.n = params.size("n");
-  problem.k = params.size("k");
+  problem.m = params.extent("m");
+  problem.n = params.extent("n");
+  problem.k = params.extent("k");
   problem.src_dtype = params.dtype("src_dtype");
   problem.wei_dtype = params.dtype("wei_dtype");
   problem.dst_dtype = params.dtype("dst_dtype");

@@ -89,11 +89,8 @@ class OnednnGemmKernel : public Kernel {
   // Implementations are listed for packed weights; a config may find one absent for plain ones.
   std::vector<Domain> domains(const Device&, const Params& params) const override {
     const GemmProblem problem = gemm_problem(params);
-    Domain impl{"impl", {}, useful_implementations(shape_of(problem, true)), 0};
-    for (std::size_t i = 0; i < impl.labels.size(); ++i) {
-      impl.values.push_back(static_cast<std::int64_t>(i));
-    }
-    return {std::move(impl), {"packed", {0, 1}, {}, 1}};
+    return {domain::categorical("impl", useful_implementations(shape_of(problem, true))),
+            domain::ordered("packed", {0, 1}, 1)};
   }
 
   void require_support(const Device&, const Params& params, const Params& config) const override {

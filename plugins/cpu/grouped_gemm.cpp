@@ -5,16 +5,16 @@
 namespace hm_cpu {
 
 GroupedGemmProblem grouped_gemm_problem(const Params& params) {
-  params.reject_unknown({"tokens", "top_k", "experts", "skew", "ep_size", "ep_rank", "rows", "n",
-                         "k", "src_dtype", "wei_dtype", "dst_dtype", "wei_trans"});
+  reject_unknown(params, {"tokens", "top_k", "experts", "skew", "ep_size", "ep_rank", "rows", "n",
+                          "k", "src_dtype", "wei_dtype", "dst_dtype", "wei_trans"});
   GroupedGemmProblem problem;
-  problem.rows = params.size("rows");
-  const std::int64_t experts = params.size("experts");
+  problem.rows = params.extent("rows");
+  const std::int64_t experts = params.extent("experts");
   const std::int64_t ranks = std::max<std::int64_t>(1, params.value_or("ep_size", 1));
   if (experts % ranks != 0) unsupported("ep_size must divide experts");
   problem.experts = experts / ranks;
-  problem.gemm.n = params.size("n");
-  problem.gemm.k = params.size("k");
+  problem.gemm.n = params.extent("n");
+  problem.gemm.k = params.extent("k");
   problem.gemm.m = (problem.rows + problem.experts - 1) / problem.experts;
   problem.gemm.src_dtype = params.dtype("src_dtype");
   problem.gemm.wei_dtype = params.dtype("wei_dtype");

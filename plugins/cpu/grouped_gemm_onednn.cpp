@@ -80,8 +80,8 @@ class OnednnGroupedGemm : public Prepared {
 
   void run(void* const* buffers, void*) override {
     const GemmProblem& gemm = problem_.gemm;
-    const std::int64_t src_row = gemm.k * width_bytes(gemm.src_dtype);
-    const std::int64_t dst_row = gemm.n * width_bytes(gemm.dst_dtype);
+    const std::int64_t src_row = gemm.k * element_bytes(gemm.src_dtype);
+    const std::int64_t dst_row = gemm.n * element_bytes(gemm.dst_dtype);
     std::int64_t first = 0;
     for (std::int64_t expert = 0; expert < problem_.experts; ++expert) {
       const std::int64_t rows = group_rows(problem_, buffers[2], expert, first);

@@ -70,7 +70,7 @@ class PanelGroupedGemm : public Prepared {
 
   void load_constants(void* const* packed, const void* const* plain) override {
     const GemmProblem& gemm = problem_.gemm;
-    const std::int64_t plain_bytes = gemm.n * gemm.k * width_bytes(gemm.wei_dtype);
+    const std::int64_t plain_bytes = gemm.n * gemm.k * element_bytes(gemm.wei_dtype);
     const std::int64_t panels = problem_.experts * layout_.panels;
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
     for (std::int64_t panel = 0; panel < panels; ++panel) {
@@ -143,13 +143,13 @@ class PanelGroupedGemm : public Prepared {
     const std::int64_t first = panel * panel_columns;
     const void* rows = layout_.is_direct(tile.rows) ? buffers[0] : workspace;
     const std::int64_t row_bytes =
-        layout_.is_direct(tile.rows) ? gemm.k * width_bytes(HM_DTYPE_F32) : layout_.row_bytes;
+        layout_.is_direct(tile.rows) ? gemm.k * element_bytes(HM_DTYPE_F32) : layout_.row_bytes;
     PanelTask task;
     task.a = static_cast<const char*>(rows) + tile.first_row * row_bytes;
     task.panel = static_cast<const char*>(buffers[1]) + group.expert * expert_bytes_ +
                  panel * layout_.panel_bytes;
     task.dst = static_cast<char*>(buffers[3]) +
-               (tile.first_row * gemm.n + first) * width_bytes(gemm.dst_dtype);
+               (tile.first_row * gemm.n + first) * element_bytes(gemm.dst_dtype);
     task.groups = layout_.groups;
     task.dst_stride = gemm.n;
     task.rows = static_cast<int>(tile.rows);

@@ -2,10 +2,9 @@
 // with one line in table.cpp; it knows nothing of the ABI's handles.
 #pragma once
 
-#include <halmark_plugin.h>
+#include <halmark_plugin_values.hpp>
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,62 +25,21 @@ struct Device {
 
 class Comm;  // comm.hpp; only built with MPI
 
-// Errors of a problem or of the host; the ABI layer turns them into status codes.
-[[noreturn]] void unsupported(const std::string& reason);
-[[noreturn]] void invalid(const std::string& reason);
-
-// The parameters of a problem or of a config. Values live for the call only.
-class Params {
- public:
-  Params() = default;
-  Params(const hm_param* values, std::uint32_t count) : values_(values), count_(count) {}
-  explicit Params(const hm_problem& problem) : Params(problem.params, problem.count) {}
-  explicit Params(const hm_config* config)
-      : Params(config ? config->params : nullptr, config ? config->count : 0) {}
-
-  std::int64_t at(std::string_view name) const;  // unsupported when absent
-  std::int64_t value_or(std::string_view name, std::int64_t fallback) const;
-  std::int64_t size(std::string_view name) const;  // at() that must be >= 1
-  std::int32_t dtype(std::string_view name) const { return static_cast<std::int32_t>(at(name)); }
-  // Silently ignoring a parameter would measure something else.
-  void reject_unknown(std::initializer_list<std::string_view> known) const;
-
- private:
-  const hm_param* find(std::string_view name) const;
-  const hm_param* values_ = nullptr;
-  std::uint32_t count_ = 0;
-};
-
-struct Domain {
-  std::string name;
-  std::vector<std::int64_t> values;
-  std::vector<std::string> labels;  // of values; empty = ordered, else categorical
-  std::int64_t default_value = 0;
-};
-
-struct Operand {
-  std::string name;  // the contract's
-  std::int32_t role = HM_ROLE_INPUT;
-  std::int32_t dtype = HM_DTYPE_F32;
-  std::vector<std::int64_t> dims;  // plain row-major unless opaque
-  std::uint64_t bytes = 0;         // 0 = dims * width
-  std::string opaque_layout;       // not empty = packed by load_constants
-};
-
-struct PreparedInfo {
-  std::string implementation;  // verbatim from the library, or "halmark:<kernel>:<isa>"
-  std::string isa;             // avx2, avx512_core, ...; "" = unknown
-  std::string library = "halmark";
-  std::string library_version;  // "" = this plugin's
-  std::uint64_t workspace_bytes = 0;
-  std::uint32_t launches_per_execution = 1;
-  std::uint32_t flags = 0;  // HM_PREPARED_*
-};
+namespace domain = halmark::plugin::domain;
+using halmark::plugin::Domain;
+using halmark::plugin::dtype_name;
+using halmark::plugin::element_bytes;
+using halmark::plugin::invalid;
+using halmark::plugin::Operand;
+using halmark::plugin::Params;
+using halmark::plugin::plain_bytes;
+using halmark::plugin::PreparedInfo;
+using halmark::plugin::unsupported;
 
 class Prepared {
  public:
   virtual ~Prepared() = default;
-  PreparedInfo info;
+  PreparedInfo info;              // library and library_version "" = this plugin's own
   std::vector<Operand> operands;  // in contract order
   int threads = 1;                // team size of run and load_constants
 
@@ -116,10 +74,6 @@ class Kernel {
 // problem.
 std::span<const Kernel* const> kernel_table();
 
-// Bytes of one element of the dtypes that this backend uses; unsupported() for others.
-std::int64_t width_bytes(std::int32_t dtype);
-std::string_view dtype_name(std::int32_t dtype);
-std::uint64_t plain_bytes(const Operand& operand);
 // The isa key of own kernels: "avx512_core" on avx512 and above, "avx2", or "".
 std::string_view isa_key(Isa isa);
 std::string_view isa_label(Isa isa);

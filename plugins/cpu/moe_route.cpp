@@ -16,13 +16,13 @@ struct Problem {
   std::int32_t src;
 
   explicit Problem(const Params& params)
-      : tokens(params.size("tokens")),
-        experts(params.size("experts")),
-        top_k(params.size("top_k")),
+      : tokens(params.extent("tokens")),
+        experts(params.extent("experts")),
+        top_k(params.extent("top_k")),
         scoring(params.value_or("scoring", softmax_scoring)),
         renormalize(params.value_or("renormalize", 1)),
         src(params.dtype("src_dtype")) {
-    params.reject_unknown({"tokens", "experts", "top_k", "src_dtype", "scoring", "renormalize"});
+    reject_unknown(params, {"tokens", "experts", "top_k", "src_dtype", "scoring", "renormalize"});
     if (src != HM_DTYPE_F32 && src != HM_DTYPE_BF16) unsupported("only f32 and bf16");
     if (top_k > experts) unsupported("top_k must not exceed experts");
     if (scoring != softmax_scoring && scoring != sigmoid_scoring) {
@@ -83,7 +83,7 @@ class Route : public Prepared {
   std::int64_t scratch_floats() const { return (problem_.experts + 15) / 16 * 16; }
 
   void route(void* const* buffers, std::int64_t token, float* logits) const {
-    const std::int64_t row_bytes = problem_.experts * width_bytes(problem_.src);
+    const std::int64_t row_bytes = problem_.experts * element_bytes(problem_.src);
     std::int32_t* index = static_cast<std::int32_t*>(buffers[1]) + token * problem_.top_k;
     float* weight = static_cast<float*>(buffers[2]) + token * problem_.top_k;
     RowTask task;

@@ -14,14 +14,14 @@ struct Problem {
   std::int32_t dtype;
 
   explicit Problem(const Params& params)
-      : tokens(params.size("tokens")),
-        top_k(params.size("top_k")),
-        experts(params.size("experts")),
-        hidden(params.size("hidden")),
-        rows(params.size("rows")),
+      : tokens(params.extent("tokens")),
+        top_k(params.extent("top_k")),
+        experts(params.extent("experts")),
+        hidden(params.extent("hidden")),
+        rows(params.extent("rows")),
         dtype(params.dtype("dtype")) {
-    params.reject_unknown(
-        {"tokens", "top_k", "experts", "hidden", "dtype", "skew", "ep_size", "ep_rank", "rows"});
+    reject_unknown(params, {"tokens", "top_k", "experts", "hidden", "dtype", "skew", "ep_size",
+                            "ep_rank", "rows"});
     const std::int64_t ranks = std::max<std::int64_t>(1, params.value_or("ep_size", 1));
     if (experts % ranks != 0) unsupported("ep_size must divide experts");
     local_experts = experts / ranks;
@@ -29,7 +29,7 @@ struct Problem {
     if (rows > INT32_MAX) unsupported("more than 2^31 - 1 rows");
   }
 
-  std::int64_t row_bytes() const { return hidden * width_bytes(dtype); }
+  std::int64_t row_bytes() const { return hidden * element_bytes(dtype); }
   std::int64_t slots() const { return tokens * top_k; }
   bool is_large() const { return rows * hidden > 16384; }
 };

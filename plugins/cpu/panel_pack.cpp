@@ -7,7 +7,7 @@ namespace hm_cpu {
 namespace {
 
 // Consecutive k that share a 32-bit word of the panel.
-std::int64_t group_of(std::int32_t dtype) { return 4 / width_bytes(dtype); }
+std::int64_t group_of(std::int32_t dtype) { return 4 / element_bytes(dtype); }
 
 // Word (g, c) of a panel holds the values k = g * group ... of column c, the first in its low bits;
 // missing k and columns are 0. T is the unsigned integer as wide as a weight.

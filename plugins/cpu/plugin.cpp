@@ -49,33 +49,20 @@ class PreparedHandle {
     if (prepared_->operands.size() > operands_max) {
       throw plug::failure(HM_INTERNAL, "a kernel with more operands than the backend carries");
     }
-    for (hm_cpu::Operand& operand : prepared_->operands) {
-      if (operand.bytes == 0) operand.bytes = hm_cpu::plain_bytes(operand);
-      if (operand.role == HM_ROLE_CONSTANT) constant_bytes_ += operand.bytes;
+    for (plug::Operand& operand : prepared_->operands) {
+      operand.bytes = plug::stored_bytes(operand);
     }
+    plug::PreparedInfo& info = prepared_->info;
+    if (info.library.empty()) info.library = "halmark";
+    if (info.library_version.empty()) info.library_version = HALMARK_CPU_VERSION;
   }
 
   void info(hm_prepared_info& out) const {
-    const hm_cpu::PreparedInfo& info = prepared_->info;
-    out.flags = info.flags;
-    out.operand_count = static_cast<std::uint32_t>(prepared_->operands.size());
-    out.launches_per_execution = info.launches_per_execution;
-    out.workspace_bytes = info.workspace_bytes;
-    out.constant_bytes = constant_bytes_;
-    plug::copy_text(out.implementation, info.implementation);
-    plug::copy_text(out.isa, info.isa);
-    plug::copy_text(out.library, info.library);
-    plug::copy_text(out.library_version,
-                    info.library_version.empty() ? HALMARK_CPU_VERSION : info.library_version);
+    plug::describe(prepared_->info, prepared_->operands, out);
   }
 
   void operand(std::uint32_t index, hm_operand& out) const {
-    const hm_cpu::Operand& operand = prepared_->operands[index];
-    plug::plain_operand(out, operand.name, operand.role, operand.dtype, operand.dims);
-    out.bytes = operand.bytes;
-    if (operand.opaque_layout.empty()) return;
-    for (std::int64_t& stride : out.strides) stride = 0;
-    plug::copy_text(out.layout, operand.opaque_layout);
+    plug::describe(prepared_->operands[index], out);
   }
 
   void enqueue(plug::SynchronousStream&, const hm_launch& launch) {
@@ -96,10 +83,10 @@ class PreparedHandle {
     std::array<void*, operands_max> packed{};
     std::array<const void*, operands_max> plain{};
     for (std::uint32_t i = 0; i < arguments.count; ++i) {
-      const hm_cpu::Operand& operand = prepared_->operands[i];
+      const plug::Operand& operand = prepared_->operands[i];
       if (operand.role != HM_ROLE_CONSTANT) continue;
       require_room(arguments.buffers[i], operand.bytes, operand.name);
-      require_room(arguments.sources[i], hm_cpu::plain_bytes(operand), operand.name);
+      require_room(arguments.sources[i], plug::plain_bytes(operand), operand.name);
       packed[i] = address(arguments.buffers[i]);
       plain[i] = address(arguments.sources[i]);
     }
@@ -135,7 +122,6 @@ class PreparedHandle {
   }
 
   std::unique_ptr<hm_cpu::Prepared> prepared_;
-  std::uint64_t constant_bytes_ = 0;
 };
 
 // Every count up to 16, then doublings: enough for a search, short enough to enumerate.
@@ -150,22 +136,14 @@ class DeviceHandle {
  public:
   explicit DeviceHandle(const hm_cpu::Device& device) : device_(device) {}
 
-  std::vector<plug::Domain> domains(std::uint32_t index, const hm_problem& problem) {
-    std::vector<plug::Domain> out;
-    for (const hm_cpu::Domain& domain : domains_of(index, problem)) {
-      if (domain.labels.empty()) {
-        out.push_back(plug::domain::ordered(domain.name, domain.values, domain.default_value));
-      } else {
-        out.push_back(plug::domain::categorical(domain.name, domain.labels, domain.default_value));
-      }
-    }
-    return out;
+  const std::vector<plug::Domain>& domains(std::uint32_t index, const hm_problem& problem) {
+    return domains_of(index, problem);
   }
 
   void require_support(std::uint32_t index, const hm_problem& problem, plug::Params config) {
     const hm_cpu::Kernel& kernel = at(index, problem);
     const std::vector<hm_param> own = own_config(index, problem, config);
-    kernel.require_support(device_, hm_cpu::Params(problem), params_of(own));
+    kernel.require_support(device_, problem, params_of(own));
   }
 
   std::unique_ptr<PreparedHandle> prepare(std::uint32_t index, const hm_problem& problem,
@@ -179,8 +157,8 @@ class DeviceHandle {
     device.threads = static_cast<int>(plug::param_or(config, "threads", device_.threads));
     // Libraries fix their parallelism when a primitive is created.
     omp_set_num_threads(device.threads);
-    return std::make_unique<PreparedHandle>(
-        kernel.prepare(device, hm_cpu::Params(problem), params_of(own), comm), device.threads);
+    return std::make_unique<PreparedHandle>(kernel.prepare(device, problem, params_of(own), comm),
+                                            device.threads);
   }
 
   std::unique_ptr<plug::HostBuffer> allocate(std::uint64_t bytes, std::uint64_t alignment,
@@ -204,19 +182,19 @@ class DeviceHandle {
   static const hm_cpu::Kernel& at(std::uint32_t index, const hm_problem& problem) {
     const hm_cpu::Kernel& kernel = *hm_cpu::kernel_table()[index];
     if (kernel.op() != problem.op) {
-      hm_cpu::unsupported("kernel '" + std::string(kernel.name()) + "' implements op '" +
-                          std::string(kernel.op()) + "'");
+      plug::unsupported("kernel '" + std::string(kernel.name()) + "' implements op '" +
+                        std::string(kernel.op()) + "'");
     }
     return kernel;
   }
 
-  static hm_cpu::Params params_of(const std::vector<hm_param>& params) {
-    return {params.data(), static_cast<std::uint32_t>(params.size())};
+  static plug::Params params_of(const std::vector<hm_param>& params) {
+    return {params.data(), params.size()};
   }
 
   // Listing library implementations creates primitive descriptors, so a batch of configs of one
   // problem asks once.
-  const std::vector<hm_cpu::Domain>& domains_of(std::uint32_t index, const hm_problem& problem) {
+  const std::vector<plug::Domain>& domains_of(std::uint32_t index, const hm_problem& problem) {
     std::string key = std::to_string(index);
     for (std::uint32_t i = 0; i < problem.count; ++i) {
       key += ' ';
@@ -227,10 +205,11 @@ class DeviceHandle {
     if (key == domains_key_) return domains_;
     const hm_cpu::Kernel& kernel = at(index, problem);
     omp_set_num_threads(device_.threads);
-    kernel.require_support(device_, hm_cpu::Params(problem), {});
-    domains_ = kernel.domains(device_, hm_cpu::Params(problem));
+    kernel.require_support(device_, problem, {});
+    domains_ = kernel.domains(device_, problem);
     if (!kernel.is_collective()) {
-      domains_.push_back({"threads", thread_counts(device_.threads), {}, device_.threads});
+      domains_.push_back(
+          plug::domain::ordered("threads", thread_counts(device_.threads), device_.threads));
     }
     domains_key_ = key;
     return domains_;
@@ -241,35 +220,25 @@ class DeviceHandle {
                                    plug::Params config) {
     std::vector<hm_param> own;
     if (config.empty()) return own;
-    const std::vector<hm_cpu::Domain>& domains = domains_of(index, problem);
+    plug::reject_outside(domains_of(index, problem), config);
     for (const hm_param& param : config) {
-      const auto domain = std::find_if(domains.begin(), domains.end(),
-                                       [&](const auto& d) { return d.name == param.name; });
-      if (domain == domains.end()) {
-        hm_cpu::unsupported("unknown parameter '" + std::string(param.name) + "'");
-      }
-      if (std::find(domain->values.begin(), domain->values.end(), param.value) ==
-          domain->values.end()) {
-        hm_cpu::unsupported("value " + std::to_string(param.value) + " is outside the domain of '" +
-                            param.name + "'");
-      }
-      if (domain->name != "threads") own.push_back(param);
+      if (std::string_view(param.name) != "threads") own.push_back(param);
     }
     return own;
   }
 
   hm_cpu::Device device_;
   std::string domains_key_;
-  std::vector<hm_cpu::Domain> domains_;
+  std::vector<plug::Domain> domains_;
 };
 
 hm_cpu::Isa ceiling_of(plug::Params options) {
   constexpr auto highest = static_cast<std::int64_t>(hm_cpu::Isa::amx);
   const std::int64_t value = plug::param_or(options, "isa", highest);
   if (value < 0 || value > highest) {
-    hm_cpu::unsupported("isa ceiling " + std::to_string(value) +
-                        ": 0 none, 1 avx2, 2 avx512_core, 3 avx512_core_vnni, "
-                        "4 avx512_core_bf16, 5 avx512_core_amx");
+    plug::unsupported("isa ceiling " + std::to_string(value) +
+                      ": 0 none, 1 avx2, 2 avx512_core, 3 avx512_core_vnni, "
+                      "4 avx512_core_bf16, 5 avx512_core_amx");
   }
   return static_cast<hm_cpu::Isa>(value);
 }
@@ -309,8 +278,8 @@ class Backend {
     const int cpus = cpus_allowed();
     const std::int64_t threads = plug::param_or(options, "threads", cpus);
     if (threads < 1 || threads > 4 * cpus) {
-      hm_cpu::unsupported("threads " + std::to_string(threads) + " on " + std::to_string(cpus) +
-                          " processors");
+      plug::unsupported("threads " + std::to_string(threads) + " on " + std::to_string(cpus) +
+                        " processors");
     }
     hm_cpu::Device device;
     device.threads = static_cast<int>(threads);

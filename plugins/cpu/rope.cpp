@@ -9,13 +9,13 @@ struct Problem {
   std::int32_t src, dst;
 
   explicit Problem(const Params& params)
-      : rows(params.size("rows")),
-        heads(params.size("heads")),
-        head_dim(params.size("head_dim")),
-        rotary_dim(params.size("rotary_dim")),
+      : rows(params.extent("rows")),
+        heads(params.extent("heads")),
+        head_dim(params.extent("head_dim")),
+        rotary_dim(params.extent("rotary_dim")),
         src(params.dtype("src_dtype")),
         dst(params.dtype("dst_dtype")) {
-    params.reject_unknown({"rows", "heads", "head_dim", "rotary_dim", "src_dtype", "dst_dtype"});
+    reject_unknown(params, {"rows", "heads", "head_dim", "rotary_dim", "src_dtype", "dst_dtype"});
     if (rotary_dim % 2 != 0 || rotary_dim > head_dim) {
       unsupported("rotary_dim must be even and at most head_dim");
     }
@@ -48,8 +48,8 @@ class Rope : public Prepared {
     for (std::int64_t row = 0; row < problem_.rows; ++row) {
       RopeTask task;
       task.src =
-          static_cast<const char*>(buffers[0]) + row * row_elements * width_bytes(problem_.src);
-      task.dst = static_cast<char*>(buffers[3]) + row * row_elements * width_bytes(problem_.dst);
+          static_cast<const char*>(buffers[0]) + row * row_elements * element_bytes(problem_.src);
+      task.dst = static_cast<char*>(buffers[3]) + row * row_elements * element_bytes(problem_.dst);
       task.cos = static_cast<const float*>(buffers[1]) + row * problem_.rotary_dim / 2;
       task.sin = static_cast<const float*>(buffers[2]) + row * problem_.rotary_dim / 2;
       task.heads = problem_.heads;

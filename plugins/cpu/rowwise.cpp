@@ -106,7 +106,7 @@ class RowwiseKernel : public Kernel {
                                          const Shape& shape) const = 0;
 
   static Shape shape_of(const Params& params) {
-    return {params.size("rows"), params.size("cols"), params.dtype("src_dtype"),
+    return {params.extent("rows"), params.extent("cols"), params.dtype("src_dtype"),
             params.dtype("dst_dtype")};
   }
   static Shape float_shape(const Params& params) {
@@ -145,7 +145,7 @@ class Norm : public RowwiseKernel {
 
  protected:
   Shape read(const Params& params) const override {
-    params.reject_unknown({"rows", "cols", "src_dtype", "dst_dtype", "epsilon_e12"});
+    reject_unknown(params, {"rows", "cols", "src_dtype", "dst_dtype", "epsilon_e12"});
     return float_shape(params);
   }
   std::unique_ptr<Prepared> make(const RowLoops& loops, const Params& params,
@@ -168,7 +168,7 @@ class Norm : public RowwiseKernel {
       bound.dst = p[3];
       return bound;
     };
-    const Rowwise::Steps steps{s.cols * width_bytes(s.src), 0, s.cols * width_bytes(s.dst), 0};
+    const Rowwise::Steps steps{s.cols * element_bytes(s.src), 0, s.cols * element_bytes(s.dst), 0};
     auto prepared = std::make_unique<Rowwise>(
         pick(has_shift_ ? loops.layernorm : loops.rmsnorm, s),
         has_shift_ ? Rowwise::Bind(bind_layer) : Rowwise::Bind(bind_rms), task, steps, Split::rows);
@@ -195,12 +195,12 @@ class Softmax : public RowwiseKernel {
 
  protected:
   Shape read(const Params& params) const override {
-    params.reject_unknown({"rows", "cols", "src_dtype", "dst_dtype"});
+    reject_unknown(params, {"rows", "cols", "src_dtype", "dst_dtype"});
     return float_shape(params);
   }
   std::unique_ptr<Prepared> make(const RowLoops& loops, const Params&,
                                  const Shape& s) const override {
-    const Rowwise::Steps steps{s.cols * width_bytes(s.src), 0, s.cols * width_bytes(s.dst), 0};
+    const Rowwise::Steps steps{s.cols * element_bytes(s.src), 0, s.cols * element_bytes(s.dst), 0};
     auto prepared = std::make_unique<Rowwise>(pick(loops.softmax, s), bind_src_dst, task_of(s),
                                               steps, Split::rows);
     prepared->operands = {input("src", s.src, {s.rows, s.cols}),
@@ -215,7 +215,7 @@ class Activation : public RowwiseKernel {
 
  protected:
   Shape read(const Params& params) const override {
-    params.reject_unknown({"rows", "cols", "kind", "src_dtype", "dst_dtype"});
+    reject_unknown(params, {"rows", "cols", "kind", "src_dtype", "dst_dtype"});
     const std::int64_t kind = params.at("kind");
     if (kind < 0 || kind > (is_gated_ ? 1 : 3)) unsupported("kind " + std::to_string(kind));
     return float_shape(params);
@@ -224,7 +224,7 @@ class Activation : public RowwiseKernel {
                                  const Shape& s) const override {
     RowTask task = task_of(s);
     task.kind = static_cast<int>(params.at("kind"));
-    const std::int64_t src = width_bytes(s.src), dst = width_bytes(s.dst);
+    const std::int64_t src = element_bytes(s.src), dst = element_bytes(s.dst);
     // A gated row holds gate and up apart, so it cannot be cut into runs of elements.
     auto prepared =
         is_gated_ ? std::make_unique<Rowwise>(pick(loops.gated_activation, s), bind_src_dst, task,
@@ -247,7 +247,7 @@ class ResidualAdd : public RowwiseKernel {
 
  protected:
   Shape read(const Params& params) const override {
-    params.reject_unknown({"rows", "cols", "src_dtype", "dst_dtype"});
+    reject_unknown(params, {"rows", "cols", "src_dtype", "dst_dtype"});
     return float_shape(params);
   }
   std::unique_ptr<Prepared> make(const RowLoops& loops, const Params&,
@@ -259,10 +259,10 @@ class ResidualAdd : public RowwiseKernel {
       bound.dst = p[2];
       return bound;
     };
-    const std::int64_t src = width_bytes(s.src);
-    auto prepared =
-        std::make_unique<Rowwise>(pick(loops.residual_add, s), bind, task_of(s),
-                                  Rowwise::Steps{src, src, width_bytes(s.dst), 0}, Split::elements);
+    const std::int64_t src = element_bytes(s.src);
+    auto prepared = std::make_unique<Rowwise>(pick(loops.residual_add, s), bind, task_of(s),
+                                              Rowwise::Steps{src, src, element_bytes(s.dst), 0},
+                                              Split::elements);
     prepared->operands = {input("a", s.src, {s.rows, s.cols}), input("b", s.src, {s.rows, s.cols}),
                           output("dst", s.dst, {s.rows, s.cols})};
     return prepared;
@@ -275,8 +275,8 @@ class Quantize : public RowwiseKernel {
 
  protected:
   Shape read(const Params& params) const override {
-    params.reject_unknown({"rows", "cols", "src_dtype", "dst_dtype"});
-    const Shape shape{params.size("rows"), params.size("cols"), params.dtype("src_dtype"),
+    reject_unknown(params, {"rows", "cols", "src_dtype", "dst_dtype"});
+    const Shape shape{params.extent("rows"), params.extent("cols"), params.dtype("src_dtype"),
                       static_cast<std::int32_t>(params.value_or("dst_dtype", HM_DTYPE_S8))};
     require_float(shape.src);
     if (shape.dst != HM_DTYPE_S8) unsupported("quantize gives s8 only");
@@ -293,7 +293,7 @@ class Quantize : public RowwiseKernel {
     };
     auto prepared = std::make_unique<Rowwise>(
         loops.quantize[s.src == HM_DTYPE_BF16], bind, task_of(s),
-        Rowwise::Steps{s.cols * width_bytes(s.src), 0, s.cols, 1}, Split::rows);
+        Rowwise::Steps{s.cols * element_bytes(s.src), 0, s.cols, 1}, Split::rows);
     prepared->operands = {input("src", s.src, {s.rows, s.cols}),
                           output("dst", HM_DTYPE_S8, {s.rows, s.cols}),
                           output("scale", HM_DTYPE_F32, {s.rows})};
@@ -307,8 +307,8 @@ class Dequantize : public RowwiseKernel {
 
  protected:
   Shape read(const Params& params) const override {
-    params.reject_unknown({"rows", "cols", "src_dtype", "dst_dtype"});
-    const Shape shape{params.size("rows"), params.size("cols"),
+    reject_unknown(params, {"rows", "cols", "src_dtype", "dst_dtype"});
+    const Shape shape{params.extent("rows"), params.extent("cols"),
                       static_cast<std::int32_t>(params.value_or("src_dtype", HM_DTYPE_S32)),
                       params.dtype("dst_dtype")};
     if (shape.src != HM_DTYPE_S32) unsupported("dequantize takes s32 only");
@@ -327,7 +327,7 @@ class Dequantize : public RowwiseKernel {
     };
     auto prepared = std::make_unique<Rowwise>(
         loops.dequantize[s.dst == HM_DTYPE_BF16], bind, task_of(s),
-        Rowwise::Steps{s.cols * 4, 4, s.cols * width_bytes(s.dst), 0}, Split::rows);
+        Rowwise::Steps{s.cols * 4, 4, s.cols * element_bytes(s.dst), 0}, Split::rows);
     prepared->operands = {input("src", HM_DTYPE_S32, {s.rows, s.cols}),
                           input("row_scale", HM_DTYPE_F32, {s.rows}),
                           constant("col_scale", {s.cols}), output("dst", s.dst, {s.rows, s.cols})};

@@ -57,15 +57,16 @@ class CopyKernel : public Kernel {
 
   std::vector<Domain> domains(const Device& device, const Params& params) const override {
     if (simd_loops(device.isa).streams->copy == nullptr) return {};
-    return {{"streaming", {0, 1}, {}, streams_by_default(device, params.size("bytes"))}};
+    return {
+        domain::ordered("streaming", {0, 1}, streams_by_default(device, params.extent("bytes")))};
   }
   void require_support(const Device&, const Params& params, const Params&) const override {
-    params.reject_unknown({"bytes"});
-    params.size("bytes");
+    reject_unknown(params, {"bytes"});
+    params.extent("bytes");
   }
   std::unique_ptr<Prepared> prepare(const Device& device, const Params& params,
                                     const Params& config, Comm*) const override {
-    const std::int64_t bytes = params.size("bytes");
+    const std::int64_t bytes = params.extent("bytes");
     const bool streams = config.value_or("streaming", streams_by_default(device, bytes)) == 1;
     return std::make_unique<Copy>(bytes, streams, simd_loops(device.isa));
   }
@@ -115,15 +116,15 @@ class FmaKernel : public Kernel {
   std::string_view name() const override { return "fma"; }
   std::string_view op() const override { return "fma"; }
   void require_support(const Device&, const Params& params, const Params&) const override {
-    params.reject_unknown({"lanes", "iterations", "dtype"});
-    params.size("lanes");
-    params.size("iterations");
+    reject_unknown(params, {"lanes", "iterations", "dtype"});
+    params.extent("lanes");
+    params.extent("iterations");
     const std::int32_t dtype = params.dtype("dtype");
     if (dtype != HM_DTYPE_F32 && dtype != HM_DTYPE_F64) unsupported("fma of f32 and f64 only");
   }
   std::unique_ptr<Prepared> prepare(const Device& device, const Params& params, const Params&,
                                     Comm*) const override {
-    return std::make_unique<Fma>(params.size("lanes"), params.size("iterations"),
+    return std::make_unique<Fma>(params.extent("lanes"), params.extent("iterations"),
                                  params.dtype("dtype"), simd_loops(device.isa));
   }
 };

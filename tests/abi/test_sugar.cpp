@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/dtype.hpp"
+
 namespace {
 
 using namespace halmark::plugin;
@@ -85,6 +87,80 @@ TEST(Params, a_null_config_reads_as_empty_and_missing_names_are_told) {
     EXPECT_NE(std::string(caught.what()).find("'k'"), std::string::npos);
   }
   EXPECT_THROW(require_param(problem, "n"), failure);
+}
+
+TEST(Params, sizes_must_be_positive_and_own_values_can_be_viewed) {
+  const std::vector<hm_param> values{{"k", 5}, {"m", 0}, {"one", 1}, {"dtype", HM_DTYPE_BF16}};
+  const Params params(values.data(), values.size());
+  EXPECT_EQ(params.at("m"), 0);
+  EXPECT_EQ(params.extent("one"), 1);
+  EXPECT_EQ(params.dtype("dtype"), HM_DTYPE_BF16);
+  EXPECT_EQ(params.value_or("absent", -7), -7);
+  try {
+    params.extent("m");
+    FAIL() << "0 was taken for a size";
+  } catch (const failure& caught) {
+    EXPECT_EQ(caught.code, HM_UNSUPPORTED);
+    EXPECT_STREQ(caught.what(), "parameter 'm' must be at least 1");
+  }
+  EXPECT_THROW(params.at("absent"), failure);
+}
+
+TEST(Failures, a_refusal_of_the_problem_and_a_mistake_of_the_host_have_their_own_codes) {
+  const auto code_of = [](auto call) {
+    try {
+      call();
+    } catch (const failure& caught) {
+      return caught.code;
+    }
+    return HM_OK;
+  };
+  EXPECT_EQ(code_of([] { unsupported("no such tile"); }), HM_UNSUPPORTED);
+  EXPECT_EQ(code_of([] { invalid("no communicator"); }), HM_INVALID_ARGUMENT);
+}
+
+TEST(ElementTypes, names_and_widths_are_the_hosts) {
+  for (const halmark::Dtype dtype : halmark::all_dtypes()) {
+    const auto number = static_cast<std::int64_t>(dtype);
+    EXPECT_EQ(halmark::plugin::dtype_name(number), halmark::dtype_name(dtype));
+    EXPECT_EQ(halmark::plugin::dtype_bits(number), halmark::dtype_bits(dtype));
+    if (halmark::dtype_bits(dtype) % 8 == 0) {
+      EXPECT_EQ(element_bytes(number) * 8, halmark::dtype_bits(dtype));
+    } else {
+      EXPECT_THROW(element_bytes(number), failure) << number;
+    }
+  }
+  EXPECT_EQ(halmark::plugin::dtype_name(0), "unknown dtype");
+  EXPECT_EQ(halmark::plugin::dtype_name(28), "unknown dtype");
+  EXPECT_THROW(element_bytes(28), failure);
+}
+
+TEST(OperandValues, plain_ones_have_strides_and_packed_ones_their_own_size_and_layout) {
+  const Operand plain{"src", HM_ROLE_INPUT, HM_DTYPE_F16, {2, 3}, 0, ""};
+  hm_operand out{};
+  describe(plain, out);
+  EXPECT_STREQ(out.layout, "ab");
+  EXPECT_EQ(out.strides[0], 3);
+  EXPECT_EQ(out.bytes, 12u);
+  EXPECT_EQ(stored_bytes(plain), 12u);
+
+  const Operand packed{"wei", HM_ROLE_CONSTANT, HM_DTYPE_F16, {2, 3}, 64, "panel_32"};
+  describe(packed, out);
+  EXPECT_STREQ(out.layout, "panel_32");
+  EXPECT_EQ(out.strides[0], 0);
+  EXPECT_EQ(out.strides[1], 0);
+  EXPECT_EQ(out.bytes, 64u);
+  EXPECT_EQ(plain_bytes(packed), 12u);
+  EXPECT_EQ(stored_bytes(packed), 64u);
+
+  hm_prepared_info info{};
+  describe(PreparedInfo{.implementation = "own:panel", .isa = "avx2", .workspace_bytes = 128},
+           {plain, packed, packed}, info);
+  EXPECT_EQ(info.operand_count, 3u);
+  EXPECT_EQ(info.constant_bytes, 128u) << "as stored, inputs not counted";
+  EXPECT_EQ(info.workspace_bytes, 128u);
+  EXPECT_EQ(info.launches_per_execution, 1u);
+  EXPECT_STREQ(info.implementation, "own:panel");
 }
 
 TEST(PlainOperand, strides_and_bytes_follow_from_dims_and_type) {
