@@ -3,7 +3,8 @@
 // turns on one history, each with the share of trials that its recent successes earn. A success is
 // a trial that enters the front; it counts by how its gain of hypervolume ranks among recent ones,
 // because in wide spaces of several objectives nearly everything enters. What one proposes the
-// others learn from.
+// others learn from. Models of objectives cost more with every trial; from a stated number of trials
+// on, evolution goes on alone, whatever the clock says, so that a search can be repeated.
 #include <algorithm>
 #include <array>
 
@@ -15,6 +16,7 @@ namespace halmark {
 namespace {
 
 constexpr std::size_t start_trials = 12;
+constexpr std::size_t hand_over_trials = 1500;  // models then take about 5 ms a trial, evolution 5 us
 constexpr double memory = 0.97;           // weight of a success that is one trial older
 constexpr double share_min = 0.1;         // of each source
 constexpr std::size_t near_the_best = 5;  // one objective: a success is to be among so many
@@ -28,6 +30,7 @@ struct Source {
 };
 
 constexpr std::size_t source_count = 4;
+constexpr std::size_t population = 2;  // of the sources
 constexpr std::array<Source, source_count> sources{Source{"gp", 0, 2}, Source{"tpe", 0, 2},
                                                    Source{"nsga2", 50, 1}, Source{"pls", 0, 1}};
 
@@ -52,6 +55,7 @@ class Auto : public Sampler {
   std::string state() const override {
     std::string out = "auto: ";
     if (is_grid_) return out + "grid, the budget covers the space";
+    if (history_.size() >= hand_over_trials) return out + sources[population].name + " alone";
     if (history_.size() < start_trials) return out + "sobol, to begin with";
     const auto shares = shares_at(history_.size());
     for (std::size_t k = 0; k < sources.size(); ++k) {
@@ -84,7 +88,7 @@ class Auto : public Sampler {
       for (Sampler* member : everybody()) {
         if (!was_known || told.outcome != TrialOutcome::pending) member->tell({told});
       }
-      if (told.outcome == TrialOutcome::pending || is_grid_) continue;
+      if (told.outcome == TrialOutcome::pending || is_grid_ || trial >= hand_over_trials) continue;
       const double worth = worth_of(history_.trials()[trial]);
       if (trial >= start_trials) credit(trial, worth);
     }
@@ -96,7 +100,9 @@ class Auto : public Sampler {
   };
   using Shares = std::array<double, source_count>;
 
+  // Those who are still to hear of trials.
   std::vector<Sampler*> everybody() const {
+    if (!is_grid_ && history_.size() > hand_over_trials) return {members_[population].get()};
     std::vector<Sampler*> out{start_.get()};
     for (const auto& member : members_) out.push_back(member.get());
     return out;
@@ -135,7 +141,8 @@ class Auto : public Sampler {
   }
 
   Sampler& source_of(std::size_t trial) const {
-    return is_grid_ || trial < start_trials ? *start_ : *members_[source_number(trial)];
+    if (is_grid_ || trial < start_trials) return *start_;
+    return *members_[trial < hand_over_trials ? source_number(trial) : population];
   }
 
   void credit(std::size_t trial, double worth) {
