@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/attention/pairs.hpp"
+#include "kernels/kv_cache.hpp"
 #include "kernels/rows.hpp"
 #include "kernels/tolerance.hpp"
 
@@ -28,10 +29,7 @@ constexpr std::array<ParamSpec, 11> specs{{
      .fallback = 0,
      .meaning = "most recent keys a query sees; 0 = all"},
     {.name = "q_dtype", .kind = ParamKind::dtype, .allowed = float_dtypes, .meaning = "of q"},
-    {.name = "kv_dtype",
-     .kind = ParamKind::dtype,
-     .allowed = float_dtypes,
-     .meaning = "of k and v"},
+    {.name = "kv_dtype", .kind = ParamKind::dtype, .allowed = kv_dtypes, .meaning = "of k and v"},
     {.name = "dst_dtype", .kind = ParamKind::dtype, .allowed = float_dtypes, .meaning = "of dst"},
 }};
 
@@ -157,9 +155,10 @@ class Attention final : public OpContract {
         static_cast<double>(s.batch) * attention_pairs(s.new_tokens, s.context, s.causal, s.window);
     const auto heads = static_cast<double>(s.heads), d = static_cast<double>(s.head_dim);
     const auto query_values = s.batch * s.new_tokens * s.heads * s.head_dim;
-    const auto key_values = s.batch * s.kv_heads * s.head_dim *
-                            attention_keys(s.new_tokens, s.context, s.causal, s.window);
-    const auto cache = 2 * static_cast<double>(dtype_bytes(p.dtype("kv_dtype"), key_values));
+    const auto rows =
+        s.batch * s.kv_heads * attention_keys(s.new_tokens, s.context, s.causal, s.window);
+    const auto cache =
+        2 * static_cast<double>(rows * kv_row_bytes(p.dtype("kv_dtype"), s.head_dim));
     return {
         .matmul_flops = 2 * heads * d * 2 * pairs,
         .vector_flops = softmax_flops * heads * pairs,

@@ -2,6 +2,7 @@
 // that compress `ratio` tokens each, of which a query reads top_k. One latent row is key and value.
 #include "kernels/attention/pairs.hpp"
 #include "kernels/compressed_pairs.hpp"
+#include "kernels/kv_cache.hpp"
 #include "kernels/priced.hpp"
 
 namespace halmark {
@@ -25,7 +26,10 @@ constexpr std::array<ParamSpec, 11> specs{{
      .fallback = 0,
      .meaning = "compressed entries that a query reads; 0 = all it sees"},
     priced_dtype("q_dtype", "of q"),
-    priced_dtype("kv_dtype", "of the latent rows"),
+    {.name = "kv_dtype",
+     .kind = ParamKind::dtype,
+     .allowed = kv_dtypes,
+     .meaning = "of the latent rows"},
     priced_dtype("dst_dtype", "of dst"),
 }};
 
@@ -78,6 +82,16 @@ class CompressedAttention final : public PricedContract {
          .dtype = p.dtype("dst_dtype"),
          .dims = {batch, queries, heads, width}},
     };
+  }
+
+  Work work(const Params& p) const override {
+    Work out = PricedContract::work(p);
+    const auto keys = static_cast<std::int64_t>(keys_of(p).distinct);
+    const auto scales =
+        static_cast<double>(p.at("batch") * keys * kv_row_scale_bytes(p.dtype("kv_dtype")));
+    out.bytes_read += scales;
+    out.constant_bytes += scales;
+    return out;
   }
 
  protected:

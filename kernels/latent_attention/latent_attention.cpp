@@ -3,6 +3,7 @@
 // scores against the latent rows themselves, whose first v_dim values are the value. With top_k a
 // query reads so many keys (DeepSeek-V3.2).
 #include "kernels/compressed_pairs.hpp"
+#include "kernels/kv_cache.hpp"
 #include "kernels/priced.hpp"
 
 namespace halmark {
@@ -26,12 +27,21 @@ constexpr std::array<ParamSpec, 11> specs{{
      .high = 1,
      .meaning = "keys are the latent rows, shared by all heads"},
     priced_dtype("q_dtype", "of q"),
-    priced_dtype("kv_dtype", "of keys and values"),
+    {.name = "kv_dtype",
+     .kind = ParamKind::dtype,
+     .allowed = kv_dtypes,
+     .meaning = "of keys and values"},
     priced_dtype("dst_dtype", "of dst"),
 }};
 
 constexpr std::size_t q_index = 0;
 constexpr double softmax_flops = 5;  // per score: scale, subtract, exp, sum, divide
+
+// Of cached rows; expanded keys and values are activations of the step.
+std::int64_t latent_scale_bytes(const Params& p) {
+  if (p.at("absorbed") == 0) return 0;
+  return p.at("batch") * p.at("context") * kv_row_scale_bytes(p.dtype("kv_dtype"));
+}
 
 double pairs_of(const Params& p) {
   return compressed_pairs(p.at("new_tokens"), p.at("context"), 1, p.at("top_k"));
@@ -86,8 +96,9 @@ class LatentAttention final : public PricedContract {
     const auto q_bytes = static_cast<double>(tensors[q_index].bytes());
     const double read = compressed_keys(p.at("new_tokens"), p.at("context"), 1, p.at("top_k")) /
                         static_cast<double>(p.at("context"));
-    out.bytes_read = q_bytes + (out.bytes_read - q_bytes) * read;
-    out.constant_bytes *= read;
+    const double scales = static_cast<double>(latent_scale_bytes(p));
+    out.bytes_read = q_bytes + (out.bytes_read - q_bytes + scales) * read;
+    out.constant_bytes = (out.constant_bytes + scales) * read;
     return out;
   }
 

@@ -1,6 +1,7 @@
 // masked_attention: causal attention whose values are narrower or wider than its keys, or whose
 // queries see the keys of their own chunk alone; what `attention` cannot say.
 #include "kernels/attention/pairs.hpp"
+#include "kernels/kv_cache.hpp"
 #include "kernels/priced.hpp"
 
 namespace halmark {
@@ -25,7 +26,7 @@ constexpr std::array<ParamSpec, 12> specs{{
      .fallback = 0,
      .meaning = "a query sees the keys of its own chunk of so many positions; 0 = all"},
     priced_dtype("q_dtype", "of q"),
-    priced_dtype("kv_dtype", "of k and v"),
+    {.name = "kv_dtype", .kind = ParamKind::dtype, .allowed = kv_dtypes, .meaning = "of k and v"},
     priced_dtype("dst_dtype", "of dst"),
 }};
 
@@ -77,7 +78,10 @@ class MaskedAttention final : public PricedContract {
   Work work(const Params& p) const override {
     const auto tensors = operands(p);
     const double share = static_cast<double>(keys(p)) / static_cast<double>(p.at("context"));
-    const double cache = share * static_cast<double>(tensors[1].bytes() + tensors[2].bytes());
+    const std::int64_t scales = 2 * p.at("batch") * p.at("kv_heads") * p.at("context") *
+                                kv_row_scale_bytes(p.dtype("kv_dtype"));
+    const double cache =
+        share * static_cast<double>(tensors[1].bytes() + tensors[2].bytes() + scales);
     Work out = {.bytes_read = static_cast<double>(tensors[0].bytes()) + cache,
                 .bytes_written = static_cast<double>(tensors[3].bytes()),
                 .constant_bytes = cache};
