@@ -21,7 +21,7 @@ struct Row {
 Row row_of(ModelListing listing) {
   Row row{.spec = load_model(listing.file.string(), {}), .totals = {}};
   row.listing = std::move(listing);
-  auto built = build_graph(row.spec, {row.spec.id, {}, precision_from("bf16", true), {}});
+  auto built = build_graph(row.spec, {row.spec.id, {}, precision_of("bf16", {}), {}});
   if (const auto* refusal = std::get_if<Refusal>(&built)) {
     throw refused(refusal->reason + ": " + refusal->text, row.listing.file.string());
   }

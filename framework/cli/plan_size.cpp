@@ -94,13 +94,15 @@ double chosen(Job& job, const std::string& name, std::optional<double> given, do
 }
 
 Job job_of(const Options& o) {
-  Job job{.spec = load_model(o.model, config_dirs("models")),
-          .device = known_device(o.device),
-          .precision = precision_from(o.dtype, true)};
-  const auto peak = shard_peak(job.device, job.precision.linear, {});
+  ModelSpec spec = load_model(o.model, config_dirs("models"));
+  Device device = known_device(o.device);
+  const Precision precision = precision_of(o.dtype, precision_facts(spec, computes_bf16(device)));
+  // That of the linears which a token spends most of its products in.
+  const Dtype computed = spec.moe ? precision.experts : precision.ffn;
+  Job job{.spec = std::move(spec), .device = std::move(device), .precision = precision};
+  const auto peak = shard_peak(job.device, computed, {});
   if (!peak) {
-    throw refused(
-        fmt::format("no peak for {} on {}", dtype_name(job.precision.linear), job.device.id));
+    throw refused(fmt::format("no peak for {} on {}", dtype_name(computed), job.device.id));
   }
   job.assumptions.peak_flops_per_s = *peak;
   job.assumptions.pue = o.pue;
@@ -108,7 +110,7 @@ Job job_of(const Options& o) {
   job.assumptions.price_per_device_hour = o.price;
   job.assumptions.carbon_g_per_kwh = o.carbon;
   job.stated.push_back({"peak_flops_per_s", *peak, "FLOP/s",
-                        fmt::format("{} of {}", dtype_name(job.precision.linear), job.device.id)});
+                        fmt::format("{} of {}", dtype_name(computed), job.device.id)});
   return job;
 }
 

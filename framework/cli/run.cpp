@@ -78,12 +78,12 @@ ExitCode exit_code_of(Status status) {
 CommandResult execute(const GlobalOptions& global, const Options& options) {
   const ModelSpec spec = load_model(options.model, config_dirs("models"));
   const LocalMachine machine = local_machine();
-  Configuration configuration = deployment_from(options.configuration, spec.id);
+  const Configuration configuration =
+      deployment_from(options.configuration, spec, machine.has_bf16);
   if (configuration.workload.phase == Phase::training) {
     throw refused("phase 'training' is modelled, but not measured", {},
                   "run prefill or decode; halmark model --phase training prices a training step");
   }
-  configuration.precision = precision_from(options.configuration.dtype, machine.has_bf16);
   auto built = build_graph(spec, configuration);
   if (const auto* refusal = std::get_if<Refusal>(&built)) {
     throw refused(refusal->reason + ": " + refusal->text);

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "cli/console/paths.hpp"
+#include "cli/console/facts.hpp"
 #include "core/error.hpp"
 #include "model/serving/serving_pricer.hpp"
 #include "model/serving/serving_space.hpp"
@@ -20,21 +20,18 @@ bool wants(const Sweep& sweep, const char* strategy) {
   return std::ranges::find(sweep.strategies, strategy) != sweep.strategies.end();
 }
 
-ServingSpace space_of(const Sweep& sweep) {
+ServingSpace space_of(const Sweep& sweep, const PrecisionFacts& facts) {
   ServingSpace out{.request = sweep.served->request,
                    .concurrency = sweep.served->concurrency,
                    .token_budgets = sweep.served->token_budgets,
                    .modes = sweep.served->modes,
-                   .precisions = {},
+                   .precisions = precisions_of(sweep, facts),
                    .devices = sweep.shards,
                    .has_data = wants(sweep, "data"),
                    .has_tensor = wants(sweep, "tensor"),
                    .has_pipeline = wants(sweep, "pipeline"),
                    .has_expert = wants(sweep, "expert"),
                    .routing_skew = sweep.routing_skew};
-  for (const std::string& name : sweep.precisions) {
-    out.precisions.push_back(served_precision(name));
-  }
   for (std::vector<std::int64_t>* list : {&out.concurrency, &out.token_budgets, &out.devices}) {
     std::ranges::sort(*list);
     list->erase(std::ranges::unique(*list).begin(), list->end());
@@ -60,22 +57,24 @@ void require_figures(const Sweep& sweep, const Device& device) {
 // One step of each kind, operator by operator: where their times are from.
 void explain(ServedPoint& point, const ModelSpec& spec, const ModelledLatencies& latencies,
              std::int64_t decode_context) {
-  const ServedDeployment& d = point.configuration;
-  const bool is_aggregated = d.mode == ServingMode::aggregated;
+  const Configuration& d = point.configuration;
+  const ServedLoad& load = *d.served;
+  const bool is_aggregated = load.mode == ServingMode::aggregated;
   const std::int64_t parts = std::int64_t{d.parallel.dp} * d.parallel.pp;
   const std::int64_t sequences =
-      is_aggregated ? d.concurrency
-                    : std::max<std::int64_t>(1, d.concurrency / std::max(1, d.decode_workers));
-  const std::int64_t tokens = std::min(d.token_budget, d.request.input_tokens);
+      is_aggregated
+          ? load.concurrency
+          : std::max<std::int64_t>(1, load.concurrency / std::max(1, load.decode_workers));
+  const std::int64_t tokens = std::min(load.token_budget, load.request.input_tokens);
   const Configuration steps[] = {
       {spec.id,
        d.parallel,
        d.precision,
-       {Phase::decode, sequences, 1, decode_context, d.routing_skew}},
+       {Phase::decode, sequences, 1, decode_context, d.workload.routing_skew}},
       {spec.id,
-       is_aggregated ? d.parallel : d.prefill,
+       is_aggregated ? d.parallel : load.prefill,
        d.precision,
-       {Phase::prefill, is_aggregated ? parts : 1, tokens, tokens, d.routing_skew}}};
+       {Phase::prefill, is_aggregated ? parts : 1, tokens, tokens, d.workload.routing_skew}}};
   double largest = 0, total = 0;
   for (const Configuration& step : steps) {
     auto built = build_graph(spec, step);
@@ -133,7 +132,7 @@ ServedReport search_served(const Sweep& sweep, const Device& device,
                   sweep.routing_skew_where, "leave it out, or name a mixture of experts");
   }
   require_figures(sweep, device);
-  const ServedLoad& load = *sweep.served;
+  const ServedSweep& load = *sweep.served;
   ServedReport out;
   out.title = sweep.name;
   out.model = spec.id;
@@ -154,7 +153,8 @@ ServedReport search_served(const Sweep& sweep, const Device& device,
        .transfer_bytes_per_s = latencies.transfer_bytes_per_s(),
        .peaks = &device,
        .has_interval = latencies.has_interval()});
-  const std::vector<ServedDeployment> all = served_deployments(spec, space_of(sweep));
+  const std::vector<Configuration> all =
+      served_configurations(spec, space_of(sweep, precision_facts(spec, computes_bf16(device))));
   if (all.empty()) {
     throw refused("no configuration of this sweep is possible", sweep.file,
                   "the model splits into no layout of so many shards that divides a concurrency");

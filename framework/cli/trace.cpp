@@ -77,7 +77,7 @@ struct Compared {
 Compared compare(const Options& options, const trace::Recording& recording,
                  const trace::Attribution& attribution, const TraceFilter& filter) {
   const ModelSpec spec = load_model(options.compare, config_dirs("models"));
-  Configuration configuration = deployment_from(options.configuration, spec.id);
+  Configuration configuration = deployment_from(options.configuration, spec, true);
   const Workload given = configuration.workload;
   Compared out;
   std::size_t compared = 0;

@@ -89,8 +89,11 @@ std::vector<Evaluation> evaluate_steps(const Sweep& sweep, const ModelSpec& spec
                      .has_pipeline = wants("pipeline"),
                      .has_expert = wants("expert"),
                      .routing_skew = sweep.routing_skew};
-  for (const std::string& name : served_precisions()) {
-    space.precisions.push_back(served_precision(name));
+  const PrecisionFacts facts = precision_facts(spec, computes_bf16(device));
+  for (const SweepWorkload& w : sweep.workloads) {
+    for (const Precision& precision : precisions_of(sweep, w, facts)) {
+      space.precisions.push_back(precision);
+    }
   }
   const double usable =
       static_cast<double>(device.memory_bytes) * sweep.serving_devices.memory_fraction;
@@ -98,12 +101,12 @@ std::vector<Evaluation> evaluate_steps(const Sweep& sweep, const ModelSpec& spec
   for (const std::int64_t devices : sweep.shards) {
     for (const Parallel& parallel : serving_layouts(spec, space, devices)) {
       for (const SweepWorkload& w : sweep.workloads) {
-        for (const std::string& name : w.precisions.empty() ? sweep.precisions : w.precisions) {
+        for (const Precision& precision : precisions_of(sweep, w, facts)) {
           for (const std::int64_t batch : w.batches) {
             const Configuration configuration{
                 spec.id,
                 parallel,
-                served_precision(name),
+                precision,
                 {w.phase, batch, w.new_tokens, w.context, sweep.routing_skew}};
             auto built = build_graph(spec, configuration);
             auto* graph = std::get_if<OperatorGraph>(&built);

@@ -19,14 +19,14 @@ constexpr std::int64_t ring_bytes_max = 512ll << 20;
 // Before `peaks` has found it: enough on the machines seen so far.
 constexpr std::int64_t plateau_prior_bytes = 256ll << 20;
 
-std::vector<PlanGroup> groups_of(const Sweep& sweep, bool has_bf16) {
+std::vector<PlanGroup> groups_of(const Sweep& sweep, const PrecisionFacts& facts) {
   std::vector<PlanGroup> out;
   for (const SweepWorkload& w : sweep.workloads) {
-    for (const std::string& name : w.precisions.empty() ? sweep.precisions : w.precisions) {
+    for (const Precision& precision : precisions_of(sweep, w, facts)) {
       for (const std::int64_t batch : w.batches) {
-        out.push_back({fmt::format("{} batch {} {}", phase_name(w.phase), batch, name),
+        out.push_back({fmt::format("{} batch {} {}", phase_name(w.phase), batch, precision.name),
                        {w.phase, batch, w.new_tokens, w.context, sweep.routing_skew},
-                       precision_named(name, has_bf16)});
+                       precision});
       }
     }
   }
@@ -198,7 +198,7 @@ TunePlan make_plan(const Sweep& sweep, const LocalMachine& machine, WinnerTable 
     throw refused("routing_skew is given, but " + plan.spec.id + " has no experts",
                   sweep.routing_skew_where, "leave it out, or name a mixture of experts");
   }
-  plan.groups = groups_of(sweep, machine.has_bf16);
+  plan.groups = groups_of(sweep, precision_facts(plan.spec, machine.has_bf16));
   if (plan.groups.empty())
     throw refused("no workload is left", sweep.file, "add dtype f32 or int8");
   plan.space = make_space(sweep, plan.spec, plan.groups, machine.cores);

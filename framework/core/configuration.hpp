@@ -9,6 +9,8 @@
 
 #include "core/kernel_case.hpp"
 #include "core/latency.hpp"
+#include "core/precision.hpp"
+#include "core/serving.hpp"
 
 namespace halmark {
 
@@ -25,13 +27,14 @@ struct Workload {
   std::int64_t new_tokens = 1;  // per sequence
   std::int64_t context = 1;
   // How unevenly tokens are routed to experts: 100 x exponent of the power law over the experts'
-  // loads. 0 = as even as possible; nothing else for dense models.
-  std::int64_t routing_skew = 0;
+  // loads. Nothing but even_routing for dense models.
+  static constexpr std::int64_t even_routing = 0;
+  std::int64_t routing_skew = even_routing;
   // Sequences that a replica takes at a time. 0 = those of an inference step: one part per stage.
   std::int64_t micro_batch = 0;
   // What figures per rank suppose of the slowest expert-parallel rank when no skew is stated: its
-  // rows over the mean, in millionths. 1'000'000 = all ranks alike; 0 = the expectation under
-  // uniform routing of as many tokens.
+  // rows over the mean, in millionths. balanced_ppm: all ranks alike; uniform_ppm, no ratio but a
+  // mark: the expectation under uniform routing of the step's tokens.
   static constexpr std::int64_t balanced_ppm = 1'000'000, uniform_ppm = 0;
   std::int64_t expert_imbalance_ppm = balanced_ppm;
   std::int64_t cached() const { return context - new_tokens; }
@@ -42,32 +45,49 @@ struct Parallel {
   int dp = 1;
   int tp = 1;
   int pp = 1;
-  int ep = 1;
-  int devices() const { return dp * tp * pp; }
+  int ep = 1;  // within the ranks of tp and dp
+  // Context parallelism: ranks that the tokens of every sequence are split over. Weights are the
+  // same on all of them.
+  int cp = 1;
+  int devices() const { return dp * tp * pp * cp; }
   auto operator<=>(const Parallel&) const = default;
-  std::string text() const;  // "dp1 tp2 pp1 ep1"
+  std::string text() const;  // "dp1 tp2 pp1 ep1"; " cp4" follows where there is any
 };
 
-// A dtype per kernel kind. int8 linear layers are s8 x s8 -> s32 with per-row quantize and
-// dequantize operators around them, in the graph.
-struct Precision {
-  std::string name;           // "f32", "bf16", "int8": how the sweep calls it
-  Dtype linear = Dtype::f32;  // projections and FFN
-  Dtype head = Dtype::f32;    // LM head
-  Dtype attention = Dtype::f32;
-  Dtype kv_cache = Dtype::f32;
-  Dtype activation = Dtype::f32;
-  auto operator<=>(const Precision&) const = default;
+// aggregated: every replica computes prompts and tokens, mixed in its steps. disaggregated: workers
+// for prompts hand their KV cache over to workers for tokens.
+enum class ServingMode { aggregated, disaggregated };
+std::string_view serving_mode_name(ServingMode mode);
+std::optional<ServingMode> parse_serving_mode(std::string_view text);
+
+// A stream of equal requests, of which `concurrency` are served at a time: as one is answered, the
+// next arrives.
+struct ServedLoad {
+  RequestShape request;
+  std::int64_t concurrency = 1;   // of the whole deployment
+  std::int64_t token_budget = 1;  // most tokens that one step of a replica computes
+  ServingMode mode = ServingMode::aggregated;
+  // Disaggregated only: the layout of one prefill worker, and how many workers of each kind there
+  // are. One decode worker has the layout of the configuration.
+  Parallel prefill = {};
+  int prefill_workers = 0, decode_workers = 0;
+  auto operator<=>(const ServedLoad&) const = default;
 };
 
+// What is chosen: one step of a workload, or with `served` a stream of requests, whose steps follow
+// from the load. Of `workload` the routing alone is then meant.
 struct Configuration {
   std::string model;
-  Parallel parallel;
+  Parallel parallel;  // served apart: one decode worker
   Precision precision;
   Workload workload;
+  std::optional<ServedLoad> served = {};
   auto operator<=>(const Configuration&) const = default;
+  int devices() const;  // of all workers together
   // "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp2 pp1 ep1"; a routing skew follows the context:
   // "s50", a stated micro-batch the skew: "m2", and a stated imbalance: "i1500000".
+  // Served: "qwen3-0.6b i1024 o128 x16 t2048 bf16 dp1 tp2 pp1 ep1", disaggregated "... prefill 2x
+  // dp1 tp4 pp1 ep1 decode 3x dp1 tp8 pp1 ep1"; a routing skew follows the budget.
   std::string key() const;
 };
 
@@ -102,7 +122,7 @@ struct OperatorShare {
   std::string implementation;
 };
 
-// What the Composer says about a deployment. Every figure has an interval and a provenance.
+// What the Composer says about a configuration. Every figure has an interval and a provenance.
 struct Estimate {
   double step_ns = 0, low_ns = 0, high_ns = 0;
   double lower_bound_ns = 0;
@@ -142,10 +162,11 @@ struct Evaluation {
   Configuration configuration;
   Status status = Status::ok;  // refused for an impossible split, with the reason
   std::string reason;
-  std::optional<Estimate> estimate;
+  std::optional<Estimate> estimate;   // of a step
   std::optional<double> measured_ns;  // from `run`; absent = never confronted with a run
   std::optional<Interval> measured_interval_ns;
   std::optional<FrontStanding> standing = {};  // absent: not judged, or nothing to judge
+  std::optional<ServedEstimate> served = {};   // of a served load
 };
 
 }  // namespace halmark

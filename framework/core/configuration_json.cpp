@@ -1,4 +1,5 @@
-// Deployments, estimates and evaluations as JSON.
+// Configurations, estimates and evaluations as JSON. Readers take the rows of every earlier
+// version: what a row lacks has the meaning that it had before the field was there.
 #include <stdexcept>
 
 #include "core/json_fields.hpp"
@@ -34,30 +35,55 @@ void from_json(const Json& in, Workload& value) {
            in.value("expert_imbalance_ppm", Workload::balanced_ppm)};
 }
 
+// A degree that older versions did not have is left out where it is 1.
+// A degree that older versions did not have is left out where it is 1.
 void to_json(Json& out, const Parallel& value) {
   out = Json{{"tp", value.tp}, {"pp", value.pp}, {"dp", value.dp}, {"ep", value.ep}};
+  if (value.cp != 1) out["cp"] = value.cp;
 }
 
 void from_json(const Json& in, Parallel& value) {
   value = {.dp = in.at("dp").get<int>(),
            .tp = in.at("tp").get<int>(),
            .pp = in.at("pp").get<int>(),
-           .ep = in.at("ep").get<int>()};
+           .ep = in.at("ep").get<int>(),
+           .cp = in.value("cp", 1)};
 }
 
 void to_json(Json& out, const Precision& value) {
-  const auto name = [](Dtype d) { return std::string(dtype_name(d)); };
-  out = Json{{"name", value.name},
-             {"linear", name(value.linear)},
-             {"head", name(value.head)},
-             {"attention", name(value.attention)},
-             {"kv_cache", name(value.kv_cache)},
-             {"activation", name(value.activation)}};
+  out = Json{{"name", value.name}};
+  for (const KernelKindRow& row : kernel_kinds) {
+    out[std::string(row.name)] = std::string(dtype_name(value.*row.field));
+  }
+  if (value.packed == PackedWeights::as_stated) return;
+  out["packed"] = std::string(packed_weights_name(value.packed));
 }
 
+namespace {
+
+// Rows of earlier versions have one type for all linears but the head, and the format of packed
+// weights in the name alone.
+void read_one_linear_type(const Json& in, Precision& value) {
+  value.set_linears(dtype_at(in, "linear"));
+  if (value.qkv != Dtype::f4_e2m1) return;
+  if (value.name == "mxfp4") value.packed = PackedWeights::mxfp4;
+  if (value.name == "nvfp4") value.packed = PackedWeights::nvfp4;
+}
+
+}  // namespace
+
 void from_json(const Json& in, Precision& value) {
-  value = {in.at("name").get<std::string>(), dtype_at(in, "linear"),   dtype_at(in, "head"),
-           dtype_at(in, "attention"),        dtype_at(in, "kv_cache"), dtype_at(in, "activation")};
+  value = {.name = in.at("name").get<std::string>()};
+  const bool is_old = in.contains("linear");
+  if (is_old) read_one_linear_type(in, value);
+  for (const KernelKindRow& row : kernel_kinds) {
+    if (is_old && row.is_linear && row.kind != KernelKind::head) continue;
+    value.*row.field = dtype_at(in, std::string(row.name).c_str());
+  }
+  if (!in.contains("packed")) return;
+  const auto packed = parse_packed_weights(in.at("packed").get<std::string>());
+  if (!packed) throw std::invalid_argument("unknown format of packed weights");
+  value.packed = *packed;
 }
 
 void to_json(Json& out, const Configuration& value) {
@@ -65,11 +91,15 @@ void to_json(Json& out, const Configuration& value) {
              {"workload", value.workload},
              {"parallel", value.parallel},
              {"precision", value.precision}};
+  if (value.served) out["served"] = *value.served;
 }
 
 void from_json(const Json& in, Configuration& value) {
-  value = {in.at("model").get<std::string>(), in.at("parallel").get<Parallel>(),
-           in.at("precision").get<Precision>(), in.at("workload").get<Workload>()};
+  value = {.model = in.at("model").get<std::string>(),
+           .parallel = in.at("parallel").get<Parallel>(),
+           .precision = in.at("precision").get<Precision>(),
+           .workload = in.at("workload").get<Workload>()};
+  if (in.contains("served")) value.served = in.at("served").get<ServedLoad>();
 }
 
 void to_json(Json& out, const OperatorShare& value) {
@@ -174,6 +204,7 @@ void to_json(Json& out, const Evaluation& e) {
              {"measured_interval_ns",
               e.measured_interval_ns ? Json(*e.measured_interval_ns) : Json(nullptr)},
              {"standing", standing_json(e.standing)}};
+  if (e.served) out["served"] = *e.served;
 }
 
 void from_json(const Json& in, Evaluation& e) {
@@ -188,6 +219,8 @@ void from_json(const Json& in, Evaluation& e) {
     e.measured_interval_ns = in.at("measured_interval_ns").get<Interval>();
   }
   e.standing = standing_at(in);
+  e.served.reset();
+  if (in.contains("served")) e.served = in.at("served").get<ServedEstimate>();
 }
 
 }  // namespace halmark

@@ -66,26 +66,6 @@ double normal_distribution(double z) { return 0.5 * std::erfc(-z / std::numbers:
 
 }  // namespace
 
-std::string_view serving_mode_name(ServingMode mode) {
-  return mode == ServingMode::aggregated ? "aggregated" : "disaggregated";
-}
-
-int ServedDeployment::devices() const {
-  if (mode == ServingMode::aggregated) return parallel.devices();
-  return prefill_workers * prefill.devices() + decode_workers * parallel.devices();
-}
-
-std::string ServedDeployment::key() const {
-  std::string out = model + " i" + std::to_string(request.input_tokens) + " o" +
-                    std::to_string(request.output_tokens) + " x" + std::to_string(concurrency) +
-                    " t" + std::to_string(token_budget) +
-                    (routing_skew != 0 ? " s" + std::to_string(routing_skew) : "") + ' ' +
-                    precision.name + ' ';
-  if (mode == ServingMode::aggregated) return out + parallel.text();
-  return out + "prefill " + std::to_string(prefill_workers) + "x " + prefill.text() + " decode " +
-         std::to_string(decode_workers) + "x " + parallel.text();
-}
-
 std::span<const ServingObjective> serving_objectives() { return all_objectives; }
 
 std::string_view serving_objective_name(ServingObjective objective) {

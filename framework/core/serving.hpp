@@ -2,6 +2,7 @@
 // on them, and how sure a figure within its interval is to keep a limit.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,40 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/configuration.hpp"
-
 namespace halmark {
 
+// What every request of a load is.
 struct RequestShape {
   std::int64_t input_tokens = 1;   // prompt
   std::int64_t output_tokens = 1;  // generated, the first included
   auto operator<=>(const RequestShape&) const = default;
-};
-
-// aggregated: every replica computes prompts and tokens, mixed in its steps. disaggregated: workers
-// for prompts hand their KV cache over to workers for tokens.
-enum class ServingMode { aggregated, disaggregated };
-std::string_view serving_mode_name(ServingMode mode);
-
-// A deployment that serves `concurrency` requests at a time: as one is answered, the next arrives.
-struct ServedDeployment {
-  std::string model;
-  Precision precision;
-  RequestShape request;
-  std::int64_t concurrency = 1;   // of the whole deployment
-  std::int64_t token_budget = 1;  // most tokens that one step of a replica computes
-  std::int64_t routing_skew = 0;  // see Workload
-  ServingMode mode = ServingMode::aggregated;
-  Parallel parallel;  // aggregated: all replicas; disaggregated: one decode worker
-  // Disaggregated only.
-  Parallel prefill;  // one prefill worker
-  int prefill_workers = 0, decode_workers = 0;
-  auto operator<=>(const ServedDeployment&) const = default;
-
-  int devices() const;
-  // "qwen3-0.6b i1024 o128 x16 t2048 bf16 dp1 tp2 pp1 ep1", disaggregated "... prefill 2x dp1 tp4
-  // pp1 ep1 decode 3x dp1 tp8 pp1 ep1"; a routing skew follows the budget: "s50".
-  std::string key() const;
 };
 
 // Of the whole deployment, all replicas together, in steady state.

@@ -35,7 +35,7 @@ SweepWorkload read_workload(const TomlTable& table) {
                     "context counts the keys that the last query sees: cached + new_tokens");
     }
   }
-  if (table.has("dtypes")) out.precisions = table.choices("dtypes", known_precisions());
+  if (table.has("dtypes")) out.precisions = table.choices("dtypes", precision_recipes());
   return out;
 }
 
@@ -56,13 +56,14 @@ Sweep read(const TomlTable& root, std::string_view where) {
   out.model_where = root.where("model");
   out.backend = root.string_or("backend", out.backend);
   out.device = root.string_or("device", out.device);
-  out.served = read_served_load(root);
+  out.served = read_served_sweep(root);
   out.serving_devices = read_serving_devices(root);
   if (root.has("latency")) {
     out.latency = root.strings("latency");
     out.latency_where = root.where("latency");
   }
-  out.precisions = root.choices("dtypes", out.served ? served_precisions() : known_precisions());
+  out.precisions = root.choices("dtypes", precision_recipes());
+  out.precision_choices = read_precision_choices(root);
   out.strategies = root.has("strategies") ? root.choices("strategies", strategies) : strategies;
   if (root.has("shards")) out.shards = root.integers("shards", 1, 4096);
   if (root.has("routing_skew")) {
@@ -107,18 +108,14 @@ Sweep parse_sweep(std::string_view text, std::string_view where) {
   return read(TomlTable::parse(text, where), where);
 }
 
-std::vector<std::string> known_precisions() { return {"f32", "bf16", "int8"}; }
+std::vector<Precision> precisions_of(const Sweep& sweep, const SweepWorkload& workload,
+                                     const PrecisionFacts& facts) {
+  return precisions_of(workload.precisions.empty() ? sweep.precisions : workload.precisions,
+                       sweep.precision_choices, facts);
+}
 
-Precision precision_named(std::string_view name, bool has_bf16) {
-  if (name == "f32") return {.name = "f32"};
-  const Dtype rest = name == "bf16" || has_bf16 ? Dtype::bf16 : Dtype::f32;
-  const Dtype linear = name == "bf16" ? Dtype::bf16 : Dtype::s8;
-  return {.name = std::string(name),
-          .linear = linear,
-          .head = linear,
-          .attention = rest,
-          .kv_cache = rest,
-          .activation = rest};
+std::vector<Precision> precisions_of(const Sweep& sweep, const PrecisionFacts& facts) {
+  return precisions_of(sweep.precisions, sweep.precision_choices, facts);
 }
 
 }  // namespace halmark

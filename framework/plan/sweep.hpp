@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "core/configuration.hpp"
-#include "plan/served_load.hpp"
+#include "plan/precision.hpp"
+#include "plan/served_sweep.hpp"
 
 namespace halmark {
 
@@ -17,7 +18,7 @@ struct SweepWorkload {
   std::vector<std::int64_t> batches;
   std::int64_t new_tokens = 1;
   std::int64_t context = 1;
-  std::vector<std::string> precisions;  // names; empty = the sweep's
+  std::vector<std::string> precisions;  // recipes; empty = the sweep's
   std::string where;                    // file:line:column, for later refusals
 };
 
@@ -37,9 +38,10 @@ struct Sweep {
   std::string model_where;
   std::string backend = "cpu";
   std::string device = "0";
-  std::vector<std::int64_t> shards;     // empty = 1..cores
-  std::vector<std::string> strategies;  // subset of data, tensor, pipeline, expert
-  std::vector<std::string> precisions;  // f32, bf16, int8
+  std::vector<std::int64_t> shards;                // empty = 1..cores
+  std::vector<std::string> strategies;             // subset of data, tensor, pipeline, expert
+  std::vector<std::string> precisions;             // recipes, see precision.hpp
+  std::vector<PrecisionChoice> precision_choices;  // [precision]
   std::vector<SweepWorkload> workloads;
   std::int64_t routing_skew = 0;  // of mixtures of experts; see Workload
   std::string routing_skew_where;
@@ -51,9 +53,9 @@ struct Sweep {
   MeasureSettings measure;
   std::int64_t validate_points = 6;
   double validate_budget_s = 40;
-  std::optional<ServedLoad> served;  // [request]; then there is no [[workload]]
-  ServingDevices serving_devices;    // of latencies that are not measured here
-  std::vector<std::string> latency;  // sources in order of trust; empty = measured here
+  std::optional<ServedSweep> served;  // [request]; then there is no [[workload]]
+  ServingDevices serving_devices;     // of latencies that are not measured here
+  std::vector<std::string> latency;   // sources in order of trust; empty = measured here
   std::string latency_where;
 };
 
@@ -62,9 +64,10 @@ struct Sweep {
 Sweep read_sweep(const std::string& path);
 Sweep parse_sweep(std::string_view text, std::string_view where);
 
-// The known precisions: how a name maps to a dtype per kernel kind. `has_bf16` says whether the ISA
-// computes bf16; without it int8 keeps its activations and KV cache in f32.
-std::vector<std::string> known_precisions();
-Precision precision_named(std::string_view name, bool has_bf16);
+// Those of one workload: its own recipes, or the sweep's, with every combination of [precision].
+std::vector<Precision> precisions_of(const Sweep& sweep, const SweepWorkload& workload,
+                                     const PrecisionFacts& facts);
+// Those of the requests.
+std::vector<Precision> precisions_of(const Sweep& sweep, const PrecisionFacts& facts);
 
 }  // namespace halmark

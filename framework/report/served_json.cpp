@@ -4,23 +4,20 @@ namespace halmark {
 
 namespace {
 
-Json parallel_json(const Parallel& p) {
-  return {{"dp", p.dp}, {"tp", p.tp}, {"pp", p.pp}, {"ep", p.ep}};
-}
-
-Json deployment_json(const ServedDeployment& d) {
-  Json out = {{"key", d.key()},
-              {"mode", std::string(serving_mode_name(d.mode))},
-              {"devices", d.devices()},
-              {"concurrency", d.concurrency},
-              {"token_budget", d.token_budget},
-              {"precision", d.precision},
-              {"parallel", parallel_json(d.parallel)}};
-  if (d.routing_skew != 0) out["routing_skew"] = d.routing_skew;
-  if (d.mode == ServingMode::aggregated) return out;
-  out["prefill_parallel"] = parallel_json(d.prefill);
-  out["prefill_workers"] = d.prefill_workers;
-  out["decode_workers"] = d.decode_workers;
+Json configuration_json(const Configuration& configuration) {
+  const ServedLoad& load = *configuration.served;
+  Json out = {
+      {"key", configuration.key()},         {"mode", std::string(serving_mode_name(load.mode))},
+      {"devices", configuration.devices()}, {"concurrency", load.concurrency},
+      {"token_budget", load.token_budget},  {"precision", configuration.precision},
+      {"parallel", configuration.parallel}};
+  if (configuration.workload.routing_skew != Workload::even_routing) {
+    out["routing_skew"] = configuration.workload.routing_skew;
+  }
+  if (load.mode == ServingMode::aggregated) return out;
+  out["prefill_parallel"] = load.prefill;
+  out["prefill_workers"] = load.prefill_workers;
+  out["decode_workers"] = load.decode_workers;
   return out;
 }
 
@@ -29,15 +26,9 @@ void set_optional(Json& out, const char* name, std::optional<double> value, cons
   if (!value) out[std::string(name) + "_reason"] = reason;
 }
 
+// With the fact whose absence leaves a figure out.
 Json figures_json(const ServingFigures& f) {
-  Json out = {{"ttft_ns", f.ttft_ns},
-              {"tpot_ns", f.tpot_ns},
-              {"request_ns", f.request_ns},
-              {"requests_per_s", f.requests_per_s},
-              {"tokens_per_s", f.tokens_per_s},
-              {"tokens_per_s_per_device", f.tokens_per_s_per_device},
-              {"memory_bytes_per_rank", f.memory_bytes_per_rank},
-              {"memory_bytes", f.memory_bytes}};
+  Json out = f;
   set_optional(out, "energy_j_per_token", f.energy_j_per_token, "the device states no power");
   set_optional(out, "usd_per_million_tokens", f.usd_per_million_tokens,
                "no usd_per_device_hour is given");
@@ -58,7 +49,7 @@ Json estimate_json(const ServedEstimate& e) {
 }
 
 Json point_json(const ServedReport& r, const ServedPoint& p) {
-  Json out = deployment_json(p.configuration);
+  Json out = configuration_json(p.configuration);
   out["figures"] = estimate_json(p.estimate);
   set_optional(out, "slo_probability", probability(r, p), "no [slo] is stated");
   Json from = Json::object();
@@ -71,7 +62,7 @@ Json point_json(const ServedReport& r, const ServedPoint& p) {
 }
 
 Json missed_json(const MissedPoint& p) {
-  Json out = deployment_json(p.configuration);
+  Json out = configuration_json(p.configuration);
   out["figures"] = estimate_json(p.estimate);
   Json missed = Json::array();
   for (const ServiceViolation& v : p.violations) {

@@ -122,12 +122,15 @@ std::string title_of_front(const ServedReport& r) {
 
 }  // namespace
 
-std::string served_label(const ServedDeployment& d) {
-  const std::string head = 'x' + std::to_string(d.concurrency) + " t" +
-                           std::to_string(d.token_budget) + ' ' + d.precision.name + ' ';
-  if (d.mode == ServingMode::aggregated) return head + layout_text(d.parallel);
-  return head + std::to_string(d.prefill_workers) + "x(" + layout_text(d.prefill) + ")+" +
-         std::to_string(d.decode_workers) + "x(" + layout_text(d.parallel) + ')';
+std::string served_label(const Configuration& configuration) {
+  const ServedLoad& load = *configuration.served;
+  const std::string decode = layout_text(configuration.parallel);
+  const std::string head = 'x' + std::to_string(load.concurrency) + " t" +
+                           std::to_string(load.token_budget) + ' ' + configuration.precision.name +
+                           ' ';
+  if (load.mode == ServingMode::aggregated) return head + decode;
+  return head + std::to_string(load.prefill_workers) + "x(" + layout_text(load.prefill) + ")+" +
+         std::to_string(load.decode_workers) + "x(" + decode + ')';
 }
 
 std::string provenance_text(const std::map<Provenance, double>& shares) {
@@ -214,13 +217,13 @@ std::string served_csv(const ServedReport& r) {
   const auto number = [](std::optional<double> value) {
     return value ? report::exact_text(*value) : std::string();
   };
-  const auto row = [&](const ServedDeployment& d, const ServedEstimate& e,
+  const auto row = [&](const Configuration& d, const ServedEstimate& e,
                        std::optional<double> probable, const std::string& from,
                        const std::string& binding) {
     const ServingFigures& f = e.figures;
-    out += report::csv_text(d.key()) + ',' + std::string(serving_mode_name(d.mode)) + ',' +
-           std::to_string(d.devices()) + ',' + std::to_string(d.concurrency) + ',' +
-           std::to_string(d.token_budget) + ',' + report::csv_text(d.precision.name);
+    out += report::csv_text(d.key()) + ',' + std::string(serving_mode_name(d.served->mode)) + ',' +
+           std::to_string(d.devices()) + ',' + std::to_string(d.served->concurrency) + ',' +
+           std::to_string(d.served->token_budget) + ',' + report::csv_text(d.precision.name);
     for (const double value : {f.ttft_ns, f.tpot_ns, f.request_ns, f.requests_per_s, f.tokens_per_s,
                                f.tokens_per_s_per_device}) {
       out += ',' + number(value);

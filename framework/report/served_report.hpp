@@ -1,4 +1,4 @@
-// ServedReport: what a search over served deployments found, as values; its formats are pure folds.
+// ServedReport: what a search over served loads found, as values; its formats are pure folds.
 // Nothing in it was measured as a whole: every figure says from where the times of its kernels are.
 #pragma once
 
@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "core/configuration.hpp"
 #include "core/json.hpp"
 #include "core/latency.hpp"
-#include "core/serving.hpp"
 
 namespace halmark {
 
 struct ServedPoint {
-  ServedDeployment configuration;
+  Configuration configuration;
   ServedEstimate estimate;
   // Share of the time of a prompt step and a decode step, by where their kernels' times are from.
   std::map<Provenance, double> provenance;
@@ -23,7 +23,7 @@ struct ServedPoint {
 
 // A configuration that could run and misses a level.
 struct MissedPoint {
-  ServedDeployment configuration;
+  Configuration configuration;
   ServedEstimate estimate;
   std::vector<ServiceViolation> violations;  // the binding one first
 };
@@ -51,7 +51,7 @@ std::optional<double> probability(const ServedReport& report, const ServedPoint&
 // "interpolated 61 %, roofline 39 %"
 std::string provenance_text(const std::map<Provenance, double>& shares);
 // "x64 t8192 fp8 tp8 ep8", "... 2 x (tp4) + 3 x (tp8 ep8)"
-std::string served_label(const ServedDeployment& configuration);
+std::string served_label(const Configuration& configuration);
 
 std::string served_text(const ServedReport& report, bool color);
 std::string served_markdown(const ServedReport& report);

@@ -38,13 +38,11 @@ StepPricer::TimeOf roofline_of(const ClusterRoofline& roofline) {
   };
 }
 
-Precision bf16() {
-  constexpr Dtype d = Dtype::bf16;
-  return {"bf16", d, d, d, d, d};
-}
+Precision bf16() { return Precision::uniform("bf16", Dtype::bf16); }
 Precision fp8() {
-  constexpr Dtype d = Dtype::bf16;
-  return {"fp8", Dtype::f8_e4m3fn, d, d, d, d};
+  Precision out = Precision::uniform("fp8", Dtype::bf16);
+  out.set_linears(Dtype::f8_e4m3fn);
+  return out;
 }
 
 ServingSpace space() {
@@ -111,10 +109,10 @@ void search(Figures& figures) {
                         .usd_per_device_hour = {},
                         .transfer_bytes_per_s = 5e10,
                         .peaks = &h200});
-  const std::vector<ServedDeployment> all = served_deployments(of, space());
+  const std::vector<Configuration> all = served_configurations(of, space());
   constexpr std::size_t wanted = 100'000;
   std::vector<Objectives> points;
-  for (const ServedDeployment& one : all) {
+  for (const Configuration& one : all) {
     const auto answer = pricer.estimate(one);
     if (const auto* e = std::get_if<ServedEstimate>(&answer)) {
       points.push_back(

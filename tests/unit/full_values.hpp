@@ -58,13 +58,17 @@ inline Measurement full_measurement() {
 
 inline Configuration full_deployment() {
   return {.model = "qwen3-0.6b",
-          .parallel = {.dp = 2, .tp = 3, .pp = 4, .ep = 5},
+          .parallel = {.dp = 2, .tp = 3, .pp = 4, .ep = 5, .cp = 6},
           .precision = {.name = "int8",
-                        .linear = Dtype::s8,
+                        .qkv = Dtype::s8,
+                        .output = Dtype::bf16,
+                        .ffn = Dtype::f32,
+                        .experts = Dtype::f4_e2m1,
                         .head = Dtype::f16,
                         .attention = Dtype::bf16,
                         .kv_cache = Dtype::f8_e4m3fn,
-                        .activation = Dtype::bf16},
+                        .activation = Dtype::bf16,
+                        .packed = PackedWeights::nvfp4},
           .workload = {Phase::prefill, 4, 512, 600, 50}};
 }
 

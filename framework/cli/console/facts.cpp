@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "plan/device_file.hpp"
-#include "plan/sweep.hpp"
 
 namespace halmark::cli {
 
@@ -63,38 +62,23 @@ void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
   app.add_option("--expert-imbalance", options.expert_imbalance,
                  "Load of the fullest expert rank: balanced, uniform (what uniform routing gives) "
                  "or a factor");
-  app.add_option(
-      "--dtype", options.dtype,
-      "f32, bf16, int8 (quantised linear layers), mxfp4 or nvfp4 (where the checkpoint is "
-      "packed so) or a dtype");
+  app.add_option("--dtype", options.dtype, precision_help());
+  app.add_option("--precision", options.precision,
+                 "Kinds in another type than --dtype has them: kv_cache=f8_e4m3fn,head=bf16");
 }
 
-Precision precision_from(const std::string& text, bool has_bf16) {
-  const std::vector<std::string> names = known_precisions();
-  // Packed weights; the model's configuration says what they are packed in.
-  const bool is_packed_format = text == "mxfp4" || text == "nvfp4";
-  const auto dtype = is_packed_format ? Dtype::f4_e2m1 : parse_dtype(text);
-  const std::string exact = dtype ? std::string(dtype_name(*dtype)) : text;
-  const std::string name = exact == "s8" ? "int8" : exact;
-  if (std::ranges::find(names, name) != names.end()) return precision_named(name, has_bf16);
-  if (!dtype) {
-    std::vector<std::string> all = names;
-    for (const Dtype d : all_dtypes()) {
-      if (std::ranges::find(names, dtype_name(d)) == names.end()) all.emplace_back(dtype_name(d));
-    }
-    throw refused("unknown dtype '" + text + "'", {}, suggestion(text, all));
+PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
+  PrecisionFacts out{.has_bf16 = has_bf16};
+  if (!spec.packed) return out;
+  out.packed.emplace();
+  for (const KernelKindRow& row : kernel_kinds) {
+    if (spec.packed->packs(row.kind)) out.packed->push_back(row.kind);
   }
-  const bool is_narrow = dtype_bits(*dtype) <= 8;
-  const Dtype rest = is_narrow ? Dtype::bf16 : *dtype;
-  return {.name = is_packed_format ? text : exact,
-          .linear = *dtype,
-          .head = rest,
-          .attention = rest,
-          .kv_cache = rest,
-          .activation = rest};
+  return out;
 }
 
-Configuration deployment_from(const DeploymentOptions& options, const std::string& model) {
+Configuration deployment_from(const DeploymentOptions& options, const ModelSpec& spec,
+                              bool has_bf16) {
   const auto phase = parse_phase(options.phase);
   if (!phase) {
     throw refused("unknown phase '" + options.phase + "'", {},
@@ -112,9 +96,10 @@ Configuration deployment_from(const DeploymentOptions& options, const std::strin
   }
   workload.routing_skew = options.routing_skew;
   workload.expert_imbalance_ppm = imbalance_ppm(options.expert_imbalance);
-  return {.model = model,
+  return {.model = spec.id,
           .parallel = {options.dp, options.tp, options.pp, options.ep},
-          .precision = precision_from(options.dtype, true),
+          .precision = overridden(precision_of(options.dtype, precision_facts(spec, has_bf16)),
+                                  parse_precision_overrides(options.precision)),
           .workload = workload};
 }
 

@@ -9,6 +9,8 @@
 #include "cli/console/paths.hpp"
 #include "core/configuration.hpp"
 #include "core/device.hpp"
+#include "model/spec/model_spec.hpp"
+#include "plan/precision.hpp"
 
 namespace halmark::cli {
 
@@ -26,13 +28,14 @@ struct DeploymentOptions {
   std::int64_t routing_skew = 0;
   std::string expert_imbalance = "balanced";
   std::string dtype = "bf16";
+  std::string precision;  // kind=dtype,...
 };
 void add_deployment_options(OptionSet& app, DeploymentOptions& options);
-// Throws Error (exit 2) for an unknown phase or dtype and for sizes that are not positive.
-Configuration deployment_from(const DeploymentOptions& options, const std::string& model);
+// Throws Error (exit 2) for an unknown phase, recipe, kind or dtype.
+Configuration deployment_from(const DeploymentOptions& options, const ModelSpec& spec,
+                              bool has_bf16);
 
-// f32, bf16 and int8 as in sweep files; any other dtype name for all kernel kinds, fp8 and int4 for
-// the linear layers with bf16 around them.
-Precision precision_from(const std::string& text, bool has_bf16);
+// What the recipes of plan/precision.hpp depend on, of a model and of what executes it.
+PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16);
 
 }  // namespace halmark::cli

@@ -15,7 +15,7 @@ Json mfu_json(const ModelPage& page, const StepUtilisation& u) {
   Json out = {{"measured_ms", *page.options.measured_ms},
               {"peak_source", page.options.peak},
               {"peak_flops_per_s", optional_number(u.peak_flops_per_s)},
-              {"devices", page.graph.devices()},
+              {"devices", page.graph.configuration.devices()},
               {"model_pct", percent(u.model)},
               {"executed_pct", percent(u.executed)},
               {"hfu_pct", percent(u.hfu)},
@@ -35,7 +35,8 @@ std::string figures(const ModelPage& page, const StepUtilisation& u) {
       100 * *u.executed, 100 * *u.hfu,
       u.roofline ? fmt::format("{:.4f} %", 100 * *u.roofline) : "unknown: " + u.roofline_reason);
   out += fmt::format(" at {} ms on {} x {}, {} peak {:.4g} FLOP/s\n", *page.options.measured_ms,
-                     page.graph.devices(), page.device->id, page.options.peak, *u.peak_flops_per_s);
+                     page.graph.configuration.devices(), page.device->id, page.options.peak,
+                     *u.peak_flops_per_s);
   if (u.roofline && *u.roofline > 1) {
     out += "quarantined: faster_than_roofline, the step cannot have taken so little\n";
   }

@@ -64,7 +64,7 @@ Json operator_json(const ModelPage& page, std::size_t index) {
 Json weight_format_json(const ModelSpec& spec) {
   if (!spec.packed) return nullptr;
   const PackedFormat& f = *spec.packed;
-  return {{"name", f.name},
+  return {{"name", f.name()},
           {"block", f.block},
           {"experts", f.packs_experts},
           {"attention", f.packs_attention},
@@ -80,9 +80,10 @@ std::string prediction_text(const ModelSpec& spec) {
                      spec.prediction_modules, parameters);
 }
 
+// The degree that stored rows leave out where it is 1 is always shown.
 Json parallel_json(const OperatorGraph& graph) {
   Json out = graph.configuration.parallel;
-  out["cp"] = graph.form.cp;
+  out["cp"] = graph.configuration.parallel.cp;
   return out;
 }
 
@@ -107,26 +108,26 @@ std::optional<Floor> operator_floor(const ModelPage& page, const Operator& op) {
 ModelSection summary_section(const ModelPage& page) {
   const OperatorGraph& g = page.graph;
   const Workload& w = g.configuration.workload;
-  return {
-      .data = {{"model",
-                {{"id", g.spec.id},
-                 {"family", g.spec.family},
-                 {"source", g.spec.source},
-                 {"total_params", g.totals.parameters},
-                 {"active_params", g.totals.active_parameters},
-                 {"prediction_modules", g.spec.prediction_modules},
-                 {"prediction_params", prediction_parameters(g.spec)},
-                 {"weight_format", weight_format_json(g.spec)},
-                 {"assumed", g.spec.assumed}}},
-               {"workload", w},
-               {"parallel", parallel_json(g)},
-               {"precision", g.configuration.precision},
-               {"convention", convention_json(page)}},
-      .text = fmt::format("{}  {} parameters ({} active), family {}\n"
-                          "{}{} batch {} new tokens {} context {}  {}  {}\n\n",
-                          g.spec.id, g.totals.parameters, g.totals.active_parameters, g.spec.family,
-                          prediction_text(g.spec), phase_name(w.phase), w.batch, w.new_tokens,
-                          w.context, g.configuration.precision.name, g.parallel_text())};
+  return {.data = {{"model",
+                    {{"id", g.spec.id},
+                     {"family", g.spec.family},
+                     {"source", g.spec.source},
+                     {"total_params", g.totals.parameters},
+                     {"active_params", g.totals.active_parameters},
+                     {"prediction_modules", g.spec.prediction_modules},
+                     {"prediction_params", prediction_parameters(g.spec)},
+                     {"weight_format", weight_format_json(g.spec)},
+                     {"assumed", g.spec.assumed}}},
+                   {"workload", w},
+                   {"parallel", parallel_json(g)},
+                   {"precision", g.configuration.precision},
+                   {"convention", convention_json(page)}},
+          .text = fmt::format("{}  {} parameters ({} active), family {}\n"
+                              "{}{} batch {} new tokens {} context {}  {}  {}\n\n",
+                              g.spec.id, g.totals.parameters, g.totals.active_parameters,
+                              g.spec.family, prediction_text(g.spec), phase_name(w.phase), w.batch,
+                              w.new_tokens, w.context, g.configuration.precision.name,
+                              g.configuration.parallel.text())};
 }
 
 ModelSection operators_section(const ModelPage& page) {

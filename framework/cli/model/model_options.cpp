@@ -105,9 +105,10 @@ void check_speculation(const ModelOptions& options) {
 }
 
 void check_devices(const ModelOptions& options, const OperatorGraph& graph) {
-  if (!options.devices || *options.devices == graph.devices()) return;
+  if (!options.devices || *options.devices == graph.configuration.devices()) return;
   throw refused("device_count_mismatch: --devices is " + std::to_string(*options.devices) +
-                    ", and " + graph.parallel_text() + " takes " + std::to_string(graph.devices()),
+                    ", and " + graph.configuration.parallel.text() + " takes " +
+                    std::to_string(graph.configuration.devices()),
                 {}, "state how the devices are used: --dp, --tp, --pp, --cp");
 }
 
@@ -115,7 +116,7 @@ void check_devices(const ModelOptions& options, const OperatorGraph& graph) {
 std::variant<OperatorGraph, Refusal> built(const ModelOptions& options, const ModelSpec& spec,
                                            const Configuration& configuration) {
   const StepForm& form = options.form;
-  const bool is_usual = form.cp == 1 && form.delta_chunk == 0;
+  const bool is_usual = configuration.parallel.cp == 1 && form.delta_chunk == 0;
   if (options.drafted == 0) return build_graph(spec, configuration, form);
   if (is_usual) return build_graph(spec, configuration, Speculation{options.drafted});
   throw refused("--mtp drafts in decode, --cp and --delta-chunk are of steps over whole sequences",
@@ -146,7 +147,7 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--measured-ms", o.measured_ms, "Measured step time, for MFU");
   app.add_option("--devices", o.devices, "How many there are: must be dp x tp x pp x cp");
   app.add_option(
-      "--cp", o.form.cp,
+      "--cp", o.cp,
       "Context parallel: ranks that the tokens of every sequence are split over; prefill "
       "and training");
   app.add_option("--delta-chunk", o.form.delta_chunk,
@@ -178,7 +179,11 @@ ModelPage price_model(const ModelOptions& options) {
   check(options);
   check_speculation(options);
   const ModelSpec spec = load_model(options.model, config_dirs("models"));
-  Configuration configuration = deployment_from(options.configuration, spec.id);
+  std::optional<Device> device;
+  if (!options.device.empty()) device = known_device(options.device);
+  Configuration configuration =
+      deployment_from(options.configuration, spec, !device || computes_bf16(*device));
+  configuration.parallel.cp = options.cp;
   if (options.training.micro_batch) {
     if (*options.training.micro_batch < 1) throw refused("--micro-batch must be at least 1");
     configuration.workload.micro_batch = *options.training.micro_batch;
@@ -190,7 +195,7 @@ ModelPage price_model(const ModelOptions& options) {
   ModelPage page{.options = options, .graph = std::get<OperatorGraph>(std::move(graph))};
   check_devices(options, page.graph);
   page.memory = memory_use(page.graph);
-  if (!options.device.empty()) page.device = known_device(options.device);
+  page.device = std::move(device);
   check_peak(options, page.device);
   price_training(options, page);
   page.convention = convention_of(options, page);

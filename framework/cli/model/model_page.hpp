@@ -29,7 +29,8 @@ struct ModelOptions {
   std::string model;
   DeploymentOptions configuration;
   TrainingOptions training;
-  StepForm form;  // --cp, --delta-chunk
+  int cp = 1;
+  StepForm form;  // --delta-chunk
   std::string device;
   std::string peak = "datasheet";
   std::optional<double> measured_ms;

@@ -26,13 +26,13 @@ std::string packed_note(const ModelPage& page) {
   if (!spec.packed) return {};
   if (!is_packed(page.graph.configuration.precision)) {
     return fmt::format("note: the checkpoint stores {} weights; --dtype {} prices them\n",
-                       spec.packed->name, spec.packed->name);
+                       spec.packed->name(), spec.packed->name());
   }
   if (!page.device) return {};
   const Dtype computed = multiplying_dtype(*page.device, Dtype::f4_e2m1);
   if (computed == Dtype::f4_e2m1) return {};
   return fmt::format("note: {} states no 4-bit peak: {} weights are multiplied in {}\n",
-                     page.device->id, spec.packed->name, dtype_name(computed));
+                     page.device->id, spec.packed->name(), dtype_name(computed));
 }
 
 }  // namespace

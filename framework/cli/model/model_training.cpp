@@ -39,7 +39,8 @@ ModelSection training_section(const ModelPage& page) {
   const TrainingCost& cost = *page.cost;
   const TrainingPlan& plan = *page.training;
   const TrainingMemory& rank = largest(page.training_stages);
-  const int copies = page.graph.configuration.parallel.dp * page.graph.form.cp;  // of the weights
+  const int copies = page.graph.configuration.parallel.dp *
+                     page.graph.configuration.parallel.cp;  // of the weights
   Json stages = Json::array();
   for (const TrainingMemory& stage : page.training_stages) stages.push_back(memory_json(stage));
   const auto bytes = [](std::int64_t value) { return bytes_text(static_cast<double>(value)); };

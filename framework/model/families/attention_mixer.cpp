@@ -1,5 +1,6 @@
 #include <array>
 
+#include "kernels/kv_cache.hpp"
 #include "model/families/mixers.hpp"
 
 namespace halmark::mixers {
@@ -22,7 +23,7 @@ Widths widths(const LayerMixer& mixer, const GraphBuilder& builder) {
 }
 
 void projections(const ModelSpec& spec, const Widths& w, GraphBuilder& b) {
-  const Dtype dtype = b.precision().linear;
+  const Dtype dtype = b.precision().qkv;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
   b.quantize_input("qkv_quantize", b.tokens(), hidden, dtype, Split::replicated);
   b.linear({.name = "q_proj",
@@ -62,17 +63,18 @@ void norm_heads(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w,
 }
 
 // Rotation writes k in the cache's type, so k needs no append of its own; v is copied, and so is a
-// k that is not rotated.
+// k that is not rotated, or that is quantised behind its rotation.
 void rotate_and_append(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w,
                        GraphBuilder& b) {
   const Precision& precision = b.precision();
-  std::int64_t row_bytes = dtype_bytes(precision.kv_cache, mixer.value_dim);
-  if (!mixer.has_rotary) {
-    row_bytes += dtype_bytes(precision.kv_cache, mixer.head_dim);
-  } else if (precision.attention == precision.kv_cache) {
+  const bool is_quantized = is_quantized_kv(precision.kv_cache);
+  const bool copies_keys = !mixer.has_rotary || is_quantized;
+  const std::int64_t row_bytes = copies_keys ? b.append_bytes(mixer.head_dim + mixer.value_dim, 2)
+                                             : b.append_bytes(mixer.value_dim, 1);
+  if (mixer.has_rotary && (is_quantized || precision.attention == precision.kv_cache)) {
     const Extent both = {w.heads.whole + w.kv_heads.whole, w.heads.local + w.kv_heads.local};
     b.rope("rope", both, mixer.head_dim, spec.rotary_dim, precision.attention);
-  } else {
+  } else if (mixer.has_rotary) {
     b.rope("q_rope", w.heads, mixer.head_dim, spec.rotary_dim, precision.attention);
     b.rope("k_rope", w.kv_heads, mixer.head_dim, spec.rotary_dim, precision.kv_cache);
   }
@@ -85,7 +87,7 @@ void rotate_and_append(const ModelSpec& spec, const LayerMixer& mixer, const Wid
 // half of q_proj.
 void attention(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& b) {
   const Widths w = widths(mixer, b);
-  const Dtype dtype = b.precision().linear;
+  const Dtype dtype = b.precision().output;
   projections(spec, w, b);
   const bool is_normed = spec.qk_norm && (mixer.has_rotary || spec.qk_norm_has_gain);
   if (is_normed) norm_heads(spec, mixer, w, b);

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/kv_cache.hpp"
 #include "model/families/indexer.hpp"
 #include "model/families/latent.hpp"
 
@@ -147,7 +148,7 @@ void leave(const ModelSpec& spec, const std::string& sublayer, GraphBuilder& b) 
 }
 
 void projections(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
-  const Dtype dtype = b.precision().linear;
+  const Dtype dtype = b.precision().qkv;
   const std::int64_t rank = spec.compressed->q_rank;
   b.quantize_input("qkv_quantize", b.tokens(), GraphBuilder::replicated(spec.hidden), dtype,
                    Split::replicated);
@@ -168,8 +169,8 @@ void projections(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
 
 // A ring of the last tokens, whatever the context, and the compressed entries.
 void caches(const ModelSpec& spec, std::int64_t ratio, GraphBuilder& b) {
-  const std::int64_t row_bytes = dtype_bytes(b.precision().kv_cache, spec.head_dim);
-  b.copy("latent_append", b.tokens() * row_bytes, Split::replicated);
+  const std::int64_t row_bytes = kv_row_bytes(b.precision().kv_cache, spec.head_dim);
+  b.copy("latent_append", b.tokens() * b.append_bytes(spec.head_dim, 1), Split::replicated);
   b.cache({.constant_bytes = GraphBuilder::replicated(spec.compressed->window * row_bytes)});
   if (ratio == 0) return;
   b.cache({.entry_bytes = GraphBuilder::replicated(row_bytes), .tokens_per_entry = ratio});
@@ -184,7 +185,7 @@ void choose_entries(const ModelSpec& spec, GraphBuilder& b) {
             .rows = b.tokens(),
             .columns_in = GraphBuilder::replicated(spec.compressed->q_rank),
             .columns_out = heads * index.dim,
-            .dtype = b.precision().linear});
+            .dtype = b.precision().qkv});
   b.linear({.name = "index_weights_proj",
             .rows = b.tokens(),
             .columns_in = GraphBuilder::replicated(spec.hidden),
@@ -223,7 +224,7 @@ void attend(const ModelSpec& spec, Extent heads, std::int64_t ratio, GraphBuilde
 // The heads of a group are projected to a low rank, the groups together back to the hidden width.
 void output(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
   const CompressedSpec& compressed = *spec.compressed;
-  const Dtype dtype = b.precision().linear;
+  const Dtype dtype = b.precision().output;
   const Dtype grouped = dtype == Dtype::s8 ? b.precision().activation : dtype;
   const Extent groups = b.split_by_tp(compressed.output_groups);
   const Extent rank = groups * compressed.output_rank;

@@ -43,7 +43,7 @@ void feed_forward(const ModelSpec& spec, std::int64_t width, std::string_view pr
   const bool is_gated = !spec.plain_activation;
   const std::string up = is_gated ? "gate_up" : "up";
   const Extent ffn = b.split_by_tp(width);
-  const Dtype dtype = b.feed_forward_dtype();
+  const Dtype dtype = b.precision().ffn;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
   b.quantize_input(named(up + "_quantize"), b.tokens(), hidden, dtype, Split::replicated);
   b.linear({.name = named(up + "_proj"),

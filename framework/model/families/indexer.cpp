@@ -44,7 +44,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }
 
 Dtype dtype(const Precision& precision) {
-  return precision.linear == Dtype::f8_e4m3fn ? precision.linear : precision.activation;
+  return precision.qkv == Dtype::f8_e4m3fn ? precision.qkv : precision.activation;
 }
 
 std::int64_t entry_bytes(const ModelSpec& spec, const Precision& precision) {

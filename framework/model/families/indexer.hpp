@@ -10,7 +10,8 @@ namespace halmark::indexer {
 // Heads, width and top_k; it runs on every layer until the family says otherwise.
 void read(ConfigReader& config, ModelSpec& spec);
 
-// Type that its queries and keys are compared and cached in: f8 where linears are f8, else 16 bit.
+// Type that its queries and keys are compared and cached in: f8 where the projections to
+// them are f8, else that of the activations.
 Dtype dtype(const Precision& precision);
 
 // Its key, and the scale of an f8 one.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "kernels/kv_cache.hpp"
 #include "model/families/indexer.hpp"
 #include "model/families/mixers.hpp"
 
@@ -48,13 +49,13 @@ void low_rank(const std::string& name, std::int64_t columns, std::int64_t normed
             .columns_in = GraphBuilder::replicated(hidden),
             .columns_out = GraphBuilder::replicated(columns),
             .split = Split::replicated,
-            .dtype = b.precision().linear});
+            .dtype = b.precision().qkv});
   b.rmsnorm(name + "_norm", b.tokens(), normed, Split::replicated);
 }
 
 void query(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
   const LatentSpec& latent = *spec.latent;
-  const Dtype dtype = b.precision().linear;
+  const Dtype dtype = b.precision().qkv;
   const Extent columns = heads * latent.query_dim();
   if (latent.q_rank == 0) {
     b.linear({.name = "q_proj",
@@ -84,9 +85,9 @@ void latent_row(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
     b.rope("rope", {heads.whole + 1, heads.local + 1}, latent.rope_dim, latent.rope_dim,
            precision.attention);
   }
-  const std::int64_t row_bytes = dtype_bytes(precision.kv_cache, latent.row_dim());
-  b.copy("latent_append", b.tokens() * row_bytes, Split::replicated);
-  b.cache({.entry_bytes = GraphBuilder::replicated(row_bytes)});
+  b.copy("latent_append", b.tokens() * b.append_bytes(latent.row_dim(), 1), Split::replicated);
+  b.cache({.entry_bytes =
+               GraphBuilder::replicated(kv_row_bytes(precision.kv_cache, latent.row_dim()))});
 }
 
 // Which keys the queries read. Every rank runs the whole indexer.
@@ -102,8 +103,8 @@ void choose_keys(const ModelSpec& spec, GraphBuilder& b) {
               .dtype = dtype});
   };
   // They read what q_b and q_a read, already quantised.
-  project("index_q_proj", spec.latent->q_rank, index.heads * index.dim, precision.linear);
-  project("index_k_proj", spec.hidden, index.dim, precision.linear);
+  project("index_q_proj", spec.latent->q_rank, index.heads * index.dim, precision.qkv);
+  project("index_k_proj", spec.hidden, index.dim, precision.qkv);
   project("index_weights_proj", spec.hidden, index.heads, precision.activation);
   indexer::choose(spec, Split::replicated, b.tokens(), 1, b);
 }
@@ -143,12 +144,12 @@ void attend_explicit(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
   const LatentSpec& latent = *spec.latent;
   const Extent rows = b.context_rows();
   const Extent rank = GraphBuilder::replicated(latent.kv_rank);
-  b.quantize_input("kv_b_quantize", rows, rank, b.precision().linear, Split::replicated);
+  b.quantize_input("kv_b_quantize", rows, rank, b.precision().qkv, Split::replicated);
   b.linear({.name = "kv_b_proj",
             .rows = rows,
             .columns_in = rank,
             .columns_out = heads * (latent.nope_dim + latent.value_dim),
-            .dtype = b.precision().linear});
+            .dtype = b.precision().qkv});
   // Each rank expands its own tokens; what the others need of them are keys and values.
   b.ring_exchange("attention_ring", b.workload().context,
                   heads * (latent.query_dim() + latent.value_dim), b.precision().attention);
@@ -175,10 +176,10 @@ void attend_absorbed(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
 }
 
 void latent_attention(const ModelSpec& spec, bool runs_indexer, GraphBuilder& b) {
-  const Dtype dtype = b.precision().linear;
+  const Precision& precision = b.precision();
   const Extent heads = b.split_by_tp(spec.heads);
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
-  b.quantize_input("qkv_quantize", b.tokens(), hidden, dtype, Split::replicated);
+  b.quantize_input("qkv_quantize", b.tokens(), hidden, precision.qkv, Split::replicated);
   query(spec, heads, b);
   latent_row(spec, heads, b);
   if (runs_indexer) choose_keys(spec, b);
@@ -188,13 +189,13 @@ void latent_attention(const ModelSpec& spec, bool runs_indexer, GraphBuilder& b)
     attend_explicit(spec, heads, b);
   }
   const Extent values = heads * spec.latent->value_dim;
-  b.quantize_input("o_quantize", b.tokens(), values, dtype, Split::column);
+  b.quantize_input("o_quantize", b.tokens(), values, precision.output, Split::column);
   b.linear({.name = "o_proj",
             .rows = b.tokens(),
             .columns_in = values,
             .columns_out = hidden,
             .split = Split::row,
-            .dtype = dtype});
+            .dtype = precision.output});
 }
 
 }  // namespace

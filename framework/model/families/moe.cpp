@@ -71,7 +71,7 @@ void experts(const ModelSpec& spec, GraphBuilder& b) {
 // Between the width of the model and the one in which the routed experts work. Behind them it
 // multiplies partial sums, which a linear map may.
 void latent_linear(std::string name, std::int64_t from, std::int64_t to, GraphBuilder& b) {
-  const Dtype dtype = b.feed_forward_dtype();
+  const Dtype dtype = b.precision().ffn;
   const Extent in = GraphBuilder::replicated(from);
   b.quantize_input(name + "_quantize", b.tokens(), in, dtype, Split::replicated);
   b.linear({.name = name,

@@ -87,7 +87,7 @@ double expected_tokens_per_step(std::int64_t drafted, double acceptance) {
 
 std::int64_t prediction_parameters(const ModelSpec& spec) {
   if (spec.prediction_modules == 0) return 0;
-  const Precision bf16 = {"bf16", Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16};
+  const Precision bf16 = Precision::uniform("bf16", Dtype::bf16);
   const Configuration smallest = {spec.id, {}, bf16, {Phase::decode, 1, 1, 2}};
   const auto built = build_graph(spec, smallest, Speculation{1});
   const auto* graph = std::get_if<OperatorGraph>(&built);

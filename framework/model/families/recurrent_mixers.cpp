@@ -31,7 +31,7 @@ void short_convolution(const Extent& channels, std::int64_t kernel, bool has_bia
 }
 
 void out_proj(const ModelSpec& spec, const Extent& columns, bool has_bias, GraphBuilder& b) {
-  const Dtype dtype = b.precision().linear;
+  const Dtype dtype = b.precision().output;
   b.quantize_input("out_quantize", b.tokens(), columns, dtype, Split::column);
   b.linear({.name = "out_proj",
             .rows = b.tokens(),
@@ -65,7 +65,7 @@ void from_hidden(std::string name, const Extent& columns, Split split, Dtype dty
 // q, k, v and the gate of the output; the two scalars per head decide more than they cost.
 void gated_delta_projections(const ModelSpec& spec, const Extent& heads, const Extent& keys,
                              const Extent& values, GraphBuilder& b) {
-  const Dtype dtype = b.precision().linear;
+  const Dtype dtype = b.precision().qkv;
   b.quantize_input("qkvz_quantize", b.tokens(), GraphBuilder::replicated(spec.hidden), dtype,
                    Split::replicated);
   from_hidden("qkvz_proj", plus(keys * 2, values * 2), Split::column, dtype, spec, b);
@@ -77,7 +77,7 @@ void gated_delta_projections(const ModelSpec& spec, const Extent& heads, const E
 void channel_decay_projections(const ModelSpec& spec, const Extent& heads, const Extent& keys,
                                const Extent& values, GraphBuilder& b) {
   const std::int64_t rank = spec.delta_rule->gate_rank;
-  const Dtype dtype = b.precision().linear, narrow = b.precision().activation;
+  const Dtype dtype = b.precision().qkv, narrow = b.precision().activation;
   b.quantize_input("qkv_quantize", b.tokens(), GraphBuilder::replicated(spec.hidden), dtype,
                    Split::replicated);
   from_hidden("qkv_proj", plus(keys * 2, values), Split::column, dtype, spec, b);
@@ -136,7 +136,7 @@ void delta_rule(const ModelSpec& spec, GraphBuilder& b) {
 
 void state_space(const ModelSpec& spec, GraphBuilder& b) {
   const StateSpaceSpec& ssm = *spec.state_space;
-  const Dtype dtype = b.precision().linear;
+  const Dtype dtype = b.precision().qkv;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
   const Extent heads = b.split_by_tp(ssm.heads);
   const Extent groups = b.split_kv_heads(ssm.groups);  // like KV heads: replicated beyond them

@@ -57,7 +57,6 @@ GraphBuilder::GraphBuilder(const ModelSpec& spec, const Configuration& configura
   graph_.configuration = configuration;
   graph_.form = form;
   tp_ = configuration.parallel.tp;
-  plan_precision();
   layout_ = expert_layout(configuration.parallel);
   const Workload& workload = configuration.workload;
   batch_ = {workload.batch, graph_.micro_batch()};
@@ -71,7 +70,7 @@ Extent GraphBuilder::logit_rows() const {
 }
 
 Extent GraphBuilder::context_rows() const {
-  return {batch_.whole * context_, batch_.local * (context_ / graph_.form.cp)};
+  return {batch_.whole * context_, batch_.local * (context_ / graph_.configuration.parallel.cp)};
 }
 
 Extent GraphBuilder::split_by_tp(std::int64_t size) const {
@@ -107,7 +106,7 @@ std::string GraphBuilder::strategy(Split split) const {
   if (is_expert) append("expert");
   if (is_expert ? layout_.width > 1 : tp_ > 1 && !is_whole) append("tensor");
   if (parallel.pp > 1) append("pipeline");
-  if (graph_.form.cp > 1) append("context");
+  if (graph_.configuration.parallel.cp > 1) append("context");
   const int replicas = is_expert ? parallel.dp / layout_.across_replicas : parallel.dp;
   if (replicas > 1 || out.empty()) append("replicate");
   return out;
@@ -120,7 +119,7 @@ void GraphBuilder::add(Draft draft) {
   op.kind = draft.kind;
   op.split = draft.split;
   if (tp_ == 1 && draft.split == Split::replicated) {
-    if (graph_.form.cp > 1) op.split = Split::context;
+    if (graph_.configuration.parallel.cp > 1) op.split = Split::context;
     if (graph_.configuration.parallel.dp > 1) op.split = Split::data;
   }
   op.strategy = strategy(draft.split);
@@ -149,7 +148,7 @@ void GraphBuilder::add(Draft draft) {
   if (draft.shares_embedding) op.parameters = 0;
   op.whole = std::move(draft.whole);
   op.local = std::move(draft.local);
-  if (graph_.form.cp > 1 && op.kind == OperatorKind::attention) split_queries(op);
+  if (graph_.configuration.parallel.cp > 1 && op.kind == OperatorKind::attention) split_queries(op);
 
   graph_.layer_types.back().operators.push_back(static_cast<std::int32_t>(graph_.operators.size()));
   graph_.operators.push_back(std::move(op));
@@ -157,7 +156,7 @@ void GraphBuilder::add(Draft draft) {
 
 // The verbs give attention all queries of a sequence; its weights (sinks) are those of one launch.
 void GraphBuilder::split_queries(Operator& op) const {
-  op.of_context_rank = query_blocks(op.local, graph_.form.cp);
+  op.of_context_rank = query_blocks(op.local, graph_.configuration.parallel.cp);
   const std::vector<Problem>& heaviest = heaviest_blocks(op.of_context_rank);
   op.local = heaviest.back();
   op.local_work = find_contract(op.local.op)->work(op.local.params);

@@ -105,10 +105,7 @@ class GraphBuilder {
   int tp() const { return tp_; }
   const StepForm& form() const { return graph_.form; }
   const Workload& workload() const { return graph_.configuration.workload; }
-  const Precision& precision() const { return precision_; }
-  // Of the linears of dense networks and shared experts, and of those of routed experts.
-  Dtype feed_forward_dtype() const { return feed_forward_dtype_; }
-  Dtype expert_dtype() const { return expert_dtype_; }
+  const Precision& precision() const { return graph_.configuration.precision; }
 
   // Starts a layer type; the following operators belong to it. Returns its index.
   std::int32_t begin_layer_type(std::string_view name);
@@ -136,6 +133,10 @@ class GraphBuilder {
   void activation(std::string name, Extent columns, ActivationKind kind);
   // An operator of any op of the table: what has no verb of its own.
   void op(const OpSpec& spec, const std::function<Params(Side)>& params);
+  // Bytes of the copy that appends `rows` rows with `values` values to the cache. A conversion
+  // reads attention's type and writes the cache's: it is a copy of their mean, to which a copy of
+  // one type is the special case.
+  std::int64_t append_bytes(std::int64_t values, std::int64_t rows) const;
   // What the layer type keeps of every sequence. attention() says so itself.
   void cache(const LayerCache& cache) { graph_.layer_types.back().caches.push_back(cache); }
   void batched_linear(const BatchedLinearSpec& linear);
@@ -199,8 +200,8 @@ class GraphBuilder {
   void add_routed(Draft draft, const std::vector<RowPlace>& places, const Make& make);
   void add(Draft draft);
   void split_queries(Operator& op) const;
-  void plan_precision();
-  Dtype dtype_of(bool is_packed_here) const;
+  Dtype ring_dtype() const;
+  bool packs_activations() const;
   void packed_linear(const LinearSpec& spec);
   Problem quantize_problem(std::int64_t rows, std::int64_t columns, Dtype linear) const;
   bool quantizes_for(Dtype linear) const;
@@ -210,8 +211,6 @@ class GraphBuilder {
   void sum_totals();
 
   OperatorGraph graph_;
-  Precision precision_;
-  Dtype feed_forward_dtype_ = Dtype::f32, expert_dtype_ = Dtype::f32;
   int tp_ = 1;
   ExpertLayout layout_;
   Rows rows_;

@@ -1,7 +1,8 @@
-// Which deployments of a model are possible, and why the others are not.
+// Which configurations of a model are possible, and why the others are not.
 #include <array>
 #include <utility>
 
+#include "model/graph/context_split.hpp"
 #include "model/graph/draft.hpp"
 #include "model/graph/expert_layout.hpp"
 
@@ -18,14 +19,15 @@ std::string text(std::string_view what, std::int64_t value) {
 std::optional<Refusal> positive_inputs(const ModelSpec&, const Configuration& configuration) {
   const Workload& w = configuration.workload;
   const Parallel& p = configuration.parallel;
-  const std::array<std::pair<std::string_view, std::int64_t>, 7> inputs = {
+  const std::array<std::pair<std::string_view, std::int64_t>, 8> inputs = {
       {{"batch", w.batch},
        {"new_tokens", w.new_tokens},
        {"context", w.context},
        {"dp", p.dp},
        {"tp", p.tp},
        {"pp", p.pp},
-       {"ep", p.ep}}};
+       {"ep", p.ep},
+       {"cp", p.cp}}};
   for (const auto& [name, value] : inputs) {
     if (value < 1) return Refusal{"nonpositive_input", text(name, value) + " is below 1"};
   }
@@ -72,7 +74,7 @@ std::optional<Refusal> bounded_devices(const ModelSpec&, const Configuration& co
   constexpr std::int64_t devices_max = std::int64_t{1} << 20;
   const Parallel& p = configuration.parallel;
   std::int64_t devices = 1;
-  for (const int degree : {p.dp, p.tp, p.pp}) {
+  for (const int degree : {p.dp, p.tp, p.pp, p.cp}) {
     if (degree > devices_max / devices) {
       return Refusal{"too_many_devices",
                      p.text() + " exceeds " + std::to_string(devices_max) + " devices"};
@@ -254,38 +256,68 @@ std::optional<Refusal> context(const ModelSpec& spec, const Configuration& confi
                                               text("max_position_embeddings", *spec.max_position)};
 }
 
-// Packed weights are those that the checkpoint has; a name asks for one format.
-std::optional<Refusal> packed_precision(const ModelSpec& spec, const Precision& p) {
-  if (!spec.packed) {
-    return Refusal{"dtype_unsupported",
-                   "f4_e2m1 linears, but the configuration of " + spec.id +
-                       " states no 4-bit weights: 'quantization_config' would say mxfp4 or nvfp4"};
-  }
-  const bool names_format = p.name == "mxfp4" || p.name == "nvfp4";
-  if (names_format && p.name != spec.packed->name) {
-    return Refusal{"dtype_unsupported", p.name + " linears, but the configuration of " + spec.id +
-                                            " states " + spec.packed->name};
-  }
-  if (p.head == p.activation) return std::nullopt;
-  return Refusal{"dtype_unsupported", "packed weights beside a head of another type than the " +
-                                          std::string(dtype_name(p.activation)) + " activations"};
+Refusal dtype_refusal(const KernelKindRow& row, Dtype dtype, const std::string& why) {
+  return {"dtype_unsupported",
+          std::string(row.name) + " in " + std::string(dtype_name(dtype)) + ": " + why};
 }
 
-// An operator needs its input in its own type; int8 and f8 have the conversion in the graph.
-std::optional<Refusal> precision(const ModelSpec& spec, const Configuration& configuration) {
-  const Precision& p = configuration.precision;
-  if (is_packed(p)) return packed_precision(spec, p);
-  for (const Dtype dtype : {p.linear, p.head}) {
-    if (draft::is_quantized(dtype) || dtype == p.activation) continue;
-    return Refusal{"dtype_unsupported", std::string(dtype_name(dtype)) + " linears read " +
-                                            std::string(dtype_name(p.activation)) +
-                                            " activations: no conversion is modelled"};
+// Packed weights are those that the checkpoint has; a precision may ask for one format.
+std::optional<Refusal> packed_linear(const ModelSpec& spec, const Precision& p,
+                                     const KernelKindRow& row) {
+  const auto refusal = [&](const std::string& why) {
+    return dtype_refusal(row, Dtype::f4_e2m1, "the configuration of " + spec.id + ' ' + why);
+  };
+  if (!spec.packed) {
+    return refusal("states no 4-bit weights: 'quantization_config' would say mxfp4 or nvfp4");
   }
+  const bool names_format = p.packed == PackedWeights::mxfp4 || p.packed == PackedWeights::nvfp4;
+  if (names_format && p.packed != spec.packed->weights) {
+    return refusal("states " + spec.packed->name() + ", not " +
+                   std::string(packed_weights_name(p.packed)));
+  }
+  if (!spec.packed->packs(row.kind)) return refusal("does not pack these linears");
   return std::nullopt;
 }
 
+// A linear reads its input in its own type; s8 and f8 have the conversion in the graph.
+std::optional<Refusal> linear_precision(const ModelSpec& spec, const Precision& p,
+                                        const KernelKindRow& row) {
+  if (row.kind == KernelKind::experts && !spec.moe) return std::nullopt;
+  const Dtype dtype = p.*row.field;
+  if (dtype == Dtype::f4_e2m1) return packed_linear(spec, p, row);
+  if (dtype == p.activation || draft::is_quantized(dtype)) return std::nullopt;
+  return dtype_refusal(row, dtype,
+                       "the activations are " + std::string(dtype_name(p.activation)) +
+                           ", and no conversion between them is modelled");
+}
+
+// Rotation writes queries in attention's type; where nothing rotates them they are activations.
+std::optional<Refusal> attention_precision(const ModelSpec& spec, const Precision& p) {
+  if (p.attention == p.activation) return std::nullopt;
+  bool is_rotated = true;
+  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
+    const LayerMixer mixer = mixer_of(spec, layer);
+    if (mixer.kind != Mixer::attention) continue;
+    is_rotated = is_rotated && (spec.latent ? spec.latent->has_rotary : mixer.has_rotary);
+  }
+  if (is_rotated) return std::nullopt;
+  return Refusal{"dtype_unsupported",
+                 "attention in " + std::string(dtype_name(p.attention)) + ": " + spec.id +
+                     " has layers without rotary embedding, whose queries are " +
+                     std::string(dtype_name(p.activation)) + " activations"};
+}
+
+std::optional<Refusal> precision(const ModelSpec& spec, const Configuration& configuration) {
+  const Precision& p = configuration.precision;
+  for (const KernelKindRow& row : kernel_kinds) {
+    if (!row.is_linear) continue;
+    if (auto refusal = linear_precision(spec, p, row)) return refusal;
+  }
+  return attention_precision(spec, p);
+}
+
 // In the order in which a reader would want to hear them.
-constexpr std::array<Check, 16> checks = {positive_inputs,
+constexpr std::array<Check, 17> checks = {positive_inputs,
                                           training_inputs,
                                           bounded_inputs,
                                           bounded_devices,
@@ -300,7 +332,8 @@ constexpr std::array<Check, 16> checks = {positive_inputs,
                                           pipeline,
                                           batch_split,
                                           context,
-                                          precision};
+                                          precision,
+                                          check_context_split};
 
 }  // namespace
 

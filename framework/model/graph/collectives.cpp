@@ -63,7 +63,7 @@ void GraphBuilder::send_recv(std::string name, std::int64_t columns) {
 // One step passes on the keys of one rank; cp - 1 steps show them to all. A window that leaves out
 // cached keys shortens the messages, and not the way around.
 void GraphBuilder::ring_exchange(std::string name, std::int64_t keys, Extent columns, Dtype dtype) {
-  const int cp = graph_.form.cp;
+  const int cp = graph_.configuration.parallel.cp;
   if (cp == 1) return;
   const std::int64_t of_rank = (keys + cp - 1) / cp;
   Problem local = complete_problem(

@@ -29,34 +29,6 @@ std::optional<Refusal> undefined_split(const ModelSpec& spec) {
   return std::nullopt;
 }
 
-std::optional<Refusal> check_context(const ModelSpec& spec, const Configuration& configuration,
-                                     int cp) {
-  constexpr std::int64_t devices_max = std::int64_t{1} << 20;
-  const Workload& w = configuration.workload;
-  if (cp < 1) return Refusal{"nonpositive_input", "cp " + digits(cp) + " is below 1"};
-  if (cp == 1) return std::nullopt;
-  if (cp > devices_max / configuration.parallel.devices()) {
-    return Refusal{"too_many_devices", configuration.parallel.text() + " cp" + digits(cp) +
-                                           " exceeds " + digits(devices_max) + " devices"};
-  }
-  if (w.phase == Phase::decode) {
-    return Refusal{"cp_without_sequence", "cp " + digits(cp) +
-                                              " splits the new tokens of a sequence, and a decode "
-                                              "step has one"};
-  }
-  if (auto refusal = undefined_split(spec)) return refusal;
-  if (w.new_tokens % (2 * std::int64_t{cp}) != 0) {
-    return Refusal{"cp_does_not_divide_sequence",
-                   "2 x cp " + digits(cp) + " = " + digits(2 * std::int64_t{cp}) +
-                       " does not divide " + digits(w.new_tokens) + " new tokens"};
-  }
-  if (w.cached() % cp != 0) {
-    return Refusal{"cp_does_not_divide_sequence", "cp " + digits(cp) + " does not divide " +
-                                                      digits(w.cached()) + " cached tokens"};
-  }
-  return std::nullopt;
-}
-
 std::optional<Refusal> check_chunk(const ModelSpec& spec, const Configuration& configuration,
                                    std::int64_t chunk) {
   if (chunk < 0)
@@ -76,9 +48,31 @@ std::optional<Refusal> check_chunk(const ModelSpec& spec, const Configuration& c
 
 }  // namespace
 
+std::optional<Refusal> check_context_split(const ModelSpec& spec,
+                                           const Configuration& configuration) {
+  const Workload& w = configuration.workload;
+  const int cp = configuration.parallel.cp;
+  if (cp == 1) return std::nullopt;
+  if (w.phase == Phase::decode) {
+    return Refusal{"cp_without_sequence", "cp " + digits(cp) +
+                                              " splits the new tokens of a sequence, and a decode "
+                                              "step has one"};
+  }
+  if (auto refusal = undefined_split(spec)) return refusal;
+  if (w.new_tokens % (2 * std::int64_t{cp}) != 0) {
+    return Refusal{"cp_does_not_divide_sequence",
+                   "2 x cp " + digits(cp) + " = " + digits(2 * std::int64_t{cp}) +
+                       " does not divide " + digits(w.new_tokens) + " new tokens"};
+  }
+  if (w.cached() % cp != 0) {
+    return Refusal{"cp_does_not_divide_sequence", "cp " + digits(cp) + " does not divide " +
+                                                      digits(w.cached()) + " cached tokens"};
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> check_form(const ModelSpec& spec, const Configuration& configuration,
                                   const StepForm& form) {
-  if (auto refusal = check_context(spec, configuration, form.cp)) return refusal;
   return check_chunk(spec, configuration, form.delta_chunk);
 }
 
@@ -122,7 +116,7 @@ const std::vector<Problem>& heaviest_blocks(const std::vector<std::vector<Proble
 // of the last rank and those before it.
 std::int64_t kept_tokens(const OperatorGraph& graph, const LayerCache& cache) {
   const Workload& w = graph.configuration.workload;
-  const std::int64_t cp = graph.form.cp;
+  const std::int64_t cp = graph.configuration.parallel.cp;
   const std::int64_t kept =
       cache.tokens_max > 0 ? std::min(cache.tokens_max, w.context) : w.context;
   if (cp == 1) return kept;
@@ -138,7 +132,7 @@ double own_input_bytes(const OperatorGraph& graph, const Operator& op) {
   Problem all = op.local;
   all.params.set("new_tokens", w.new_tokens);
   all.params.set("context", w.context);
-  return find_contract(all.op)->work(all.params).bytes_read / graph.form.cp;
+  return find_contract(all.op)->work(all.params).bytes_read / graph.configuration.parallel.cp;
 }
 
 }  // namespace halmark

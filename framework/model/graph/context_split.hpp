@@ -13,7 +13,12 @@
 
 namespace halmark {
 
-// Why the form does not go with model and deployment; nothing when it does. Both have passed
+// Why the tokens of the sequences cannot be split over parallel.cp ranks; nothing when they can, or
+// there is one. A check of check_configuration, behind that of every degree's range.
+std::optional<Refusal> check_context_split(const ModelSpec& spec,
+                                           const Configuration& configuration);
+
+// Why the form does not go with model and workload; nothing when it does. Both have passed
 // check_configuration.
 std::optional<Refusal> check_form(const ModelSpec& spec, const Configuration& configuration,
                                   const StepForm& form);

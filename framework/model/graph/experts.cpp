@@ -220,7 +220,7 @@ void GraphBuilder::regroup_rows(std::string name) {
 }
 
 void GraphBuilder::quantize_rows(std::string name, Extent columns) {
-  const Dtype linear = expert_dtype_;
+  const Dtype linear = precision().experts;
   if (!quantizes_for(linear)) return;
   const auto make = [&](const RowPlace& place) {
     return quantize_problem(place.rows, columns.*place.side, linear);
@@ -236,7 +236,7 @@ void GraphBuilder::quantize_rows(std::string name, Extent columns) {
 }
 
 void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
-  const Dtype dtype = expert_dtype_;
+  const Dtype dtype = precision().experts;
   const bool is_packed = dtype == Dtype::f4_e2m1;
   const bool is_int8 = dtype == Dtype::s8;
   const auto make = [&](const RowPlace& place) {
@@ -246,7 +246,7 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
     if (is_packed) {
       const PackedFormat& format = *graph_.spec.packed;
       params.set("block", format.block);
-      params.set("src_dtype", number(format.packs_activations ? dtype : precision().activation));
+      params.set("src_dtype", number(packs_activations() ? dtype : precision().activation));
       params.set("dst_dtype", number(precision().activation));
       return Problem{"packed_grouped_gemm", std::move(params)};
     }

@@ -66,11 +66,6 @@ std::int64_t LayerCache::bytes(std::int64_t context, std::int64_t Extent::*side)
   return constant_bytes.*side + tokens / tokens_per_entry * (entry_bytes.*side);
 }
 
-std::string OperatorGraph::parallel_text() const {
-  const std::string text = configuration.parallel.text();
-  return form.cp == 1 ? text : text + " cp" + std::to_string(form.cp);
-}
-
 std::int64_t OperatorGraph::micro_batch() const {
   const Workload& w = configuration.workload;
   if (w.micro_batch != 0) return w.micro_batch;

@@ -139,12 +139,9 @@ struct ExpertUse {
   double rank_imbalance = 1;         // the same as Operator::rank_work supposes it
 };
 
-// How a step is executed beyond its deployment: choices that are priced on paper, and that nothing
-// searches or measures. They are no part of Configuration for that reason.
+// How a step is executed beyond its configuration: a choice that is priced on paper, and that
+// nothing searches or measures. It is no part of Configuration for that reason.
 struct StepForm {
-  // Context parallelism: ranks over which the tokens of every sequence are split, see
-  // context_split.hpp. Weights are the same on all of them.
-  int cp = 1;
   // Tokens per chunk of the chunked gated delta rule; 0 = token by token. What a rank executes
   // follows it; model FLOPs are those of the recurrence in either form.
   std::int64_t delta_chunk = 0;
@@ -166,10 +163,10 @@ struct OperatorGraph {
   std::optional<ExpertUse> expert_use;  // of mixtures of experts
   std::vector<std::string> warnings;
 
-  std::int64_t devices() const { return std::int64_t{configuration.parallel.devices()} * form.cp; }
   // New tokens of each of its sequences that one rank processes.
-  std::int64_t rank_tokens() const { return configuration.workload.new_tokens / form.cp; }
-  std::string parallel_text() const;  // "dp1 tp2 pp1 ep1", and " cp4" where there is any
+  std::int64_t rank_tokens() const {
+    return configuration.workload.new_tokens / configuration.parallel.cp;
+  }
   // Sequences that one rank processes at a time: as the workload states, else batch / (dp pp).
   std::int64_t micro_batch() const;
   // Micro-batches of a replica in one step; pp unless the workload states their size.
@@ -200,7 +197,7 @@ struct Refusal {
 std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
                                                  const Configuration& configuration);
 
-// The same in another form than one rank per sequence and token by token.
+// The same in another form than token by token.
 std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
                                                  const Configuration& configuration,
                                                  const StepForm& form);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "kernels/attention/pairs.hpp"
+#include "kernels/kv_cache.hpp"
 #include "model/graph/draft.hpp"
 
 namespace halmark {
@@ -9,6 +10,19 @@ namespace halmark {
 using draft::number;
 using draft::problems;
 using draft::shape;
+
+// Ranks send each other keys and values as attention reads them: quantised ones are converted where
+// they are appended, behind the exchange.
+Dtype GraphBuilder::ring_dtype() const {
+  return is_quantized_kv(precision().kv_cache) ? precision().attention : precision().kv_cache;
+}
+
+std::int64_t GraphBuilder::append_bytes(std::int64_t values, std::int64_t rows) const {
+  const Dtype cache = precision().kv_cache;
+  if (!is_quantized_kv(cache)) return dtype_bytes(cache, values);
+  const std::int64_t written = dtype_bytes(cache, values) + rows * kv_row_scale_bytes(cache);
+  return (dtype_bytes(precision().attention, values) + written + 1) / 2;
+}
 
 void GraphBuilder::norm(const NormSpec& spec) {
   const bool is_rms = spec.kind == NormKind::rms;
@@ -46,7 +60,7 @@ void GraphBuilder::attention(const AttentionSpec& spec) {
                                 ? chunked_keys(new_tokens, context_, spec.chunk)
                                 : attention_keys(new_tokens, context_, true, spec.window);
   ring_exchange(spec.name + "_ring", keys, spec.kv_heads * (spec.head_dim + value_dim),
-                precision().kv_cache);
+                ring_dtype());
   auto [whole, local] = problems(is_plain ? "attention" : "masked_attention", [&](auto side) {
     Params params = {{"batch", batch_.*side},
                      {"heads", spec.heads.*side},
@@ -75,12 +89,9 @@ void GraphBuilder::attention(const AttentionSpec& spec) {
        .shape_out = shape({batch_.whole, new_tokens, spec.heads.whole, value_dim}),
        .bias = spec.has_sinks ? spec.heads : Extent{},
        .bias_dtype = precision().activation});
-  // Both K and V of one token.
-  const auto entry_bytes = [&](std::int64_t kv_heads) {
-    return dtype_bytes(precision().kv_cache, kv_heads * spec.head_dim) +
-           dtype_bytes(precision().kv_cache, kv_heads * value_dim);
-  };
-  cache({.entry_bytes = {entry_bytes(spec.kv_heads.whole), entry_bytes(spec.kv_heads.local)},
+  const std::int64_t of_token = kv_row_bytes(precision().kv_cache, spec.head_dim) +
+                                kv_row_bytes(precision().kv_cache, value_dim);
+  cache({.entry_bytes = spec.kv_heads * of_token,
          .tokens_max = spec.window > 0 ? spec.window : spec.chunk});
 }
 

@@ -157,7 +157,8 @@ std::int64_t activation_bytes(const OperatorGraph& graph, const Stage& stage) {
 MemoryUse memory_use(const OperatorGraph& graph) {
   MemoryUse use;
   const Parallel& parallel = graph.configuration.parallel;
-  const std::int64_t ranks_per_stage = std::int64_t{parallel.dp} * parallel.tp * graph.form.cp;
+  const std::int64_t ranks_per_stage =
+      std::int64_t{parallel.dp} * parallel.tp * graph.configuration.parallel.cp;
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {
     const RankMemory rank = {.weight_bytes = weight_bytes(graph, i),
                              .kv_bytes = kv_bytes(graph, graph.stages[i]),

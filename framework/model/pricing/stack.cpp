@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 
+#include "core/error.hpp"
+#include "kernels/kv_cache.hpp"
 #include "model/graph/expert_layout.hpp"
 
 namespace halmark {
@@ -104,6 +106,11 @@ Stack stage_stack(const OperatorGraph& graph, const StackPlacement& placement, s
 
 void require_measurable(const OperatorGraph& graph) {
   for (const Operator& op : graph.operators) require_measurable(op.local.op);
+  const Dtype cache = graph.configuration.precision.kv_cache;
+  if (!is_quantized_kv(cache)) return;
+  throw refused("a KV cache of " + std::string(dtype_name(cache)) +
+                    " is priced, not measured: no attention kernel here reads one with its scales",
+                {}, "'halmark model' prices it");
 }
 
 std::vector<StageKernel> stage_kernels(const OperatorGraph& graph, const StackPlacement& placement,

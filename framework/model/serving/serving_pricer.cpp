@@ -98,7 +98,7 @@ std::int64_t ServingPricer::decode_context() const {
   return request_.input_tokens + std::max<std::int64_t>(1, request_.output_tokens / 2);
 }
 
-std::optional<Refusal> ServingPricer::layout_refusal(const ServedDeployment& served,
+std::optional<Refusal> ServingPricer::layout_refusal(const Configuration& configuration,
                                                      StepPricer::Layout layout) {
   if (const auto& refusal = steps_.refusal(layout)) return refusal;
   const std::int64_t context = request_.input_tokens + request_.output_tokens;
@@ -108,11 +108,12 @@ std::optional<Refusal> ServingPricer::layout_refusal(const ServedDeployment& ser
                                                 std::to_string(*spec_.max_position)};
   }
   const Parallel& parallel = steps_.parallel(layout);
-  if (served.mode == ServingMode::aggregated &&
-      served.concurrency % (std::int64_t{parallel.dp} * parallel.pp) != 0) {
+  if (configuration.served->mode == ServingMode::aggregated &&
+      configuration.served->concurrency % (std::int64_t{parallel.dp} * parallel.pp) != 0) {
     return Refusal{"parts_do_not_divide_concurrency",
                    "dp " + std::to_string(parallel.dp) + " x pp " + std::to_string(parallel.pp) +
-                       " does not divide concurrency " + std::to_string(served.concurrency)};
+                       " does not divide concurrency " +
+                       std::to_string(configuration.served->concurrency)};
   }
   return std::nullopt;
 }
@@ -160,9 +161,10 @@ std::optional<double> ServingPricer::ideal_request_ns(const Precision& precision
   return it->second;
 }
 
-void ServingPricer::finish(const ServedDeployment& served, ServingFigures& f) {
-  const int devices = served.devices();
-  f.requests_per_s = static_cast<double>(served.concurrency) / f.request_ns * ns_per_s;
+void ServingPricer::finish(const Configuration& configuration, ServingFigures& f) {
+  const int devices = configuration.devices();
+  f.requests_per_s =
+      static_cast<double>(configuration.served->concurrency) / f.request_ns * ns_per_s;
   f.tokens_per_s = f.requests_per_s * static_cast<double>(request_.output_tokens);
   f.tokens_per_s_per_device = f.tokens_per_s / devices;
   if (facts_.power_w) f.energy_j_per_token = *facts_.power_w * devices / f.tokens_per_s;
@@ -170,20 +172,22 @@ void ServingPricer::finish(const ServedDeployment& served, ServingFigures& f) {
     f.usd_per_million_tokens =
         *facts_.usd_per_device_hour * devices / seconds_per_hour / f.tokens_per_s * 1e6;
   }
-  if (const auto ideal = ideal_request_ns(served.precision)) {
+  if (const auto ideal = ideal_request_ns(configuration.precision)) {
     f.mfu = f.requests_per_s * *ideal / ns_per_s / devices;
   }
 }
 
-ServingPricer::Answer ServingPricer::estimate(const ServedDeployment& served) {
-  return served.mode == ServingMode::aggregated ? aggregated(served) : disaggregated(served);
+ServingPricer::Answer ServingPricer::estimate(const Configuration& configuration) {
+  return configuration.served->mode == ServingMode::aggregated ? aggregated(configuration)
+                                                               : disaggregated(configuration);
 }
 
-ServingPricer::Answer ServingPricer::aggregated(const ServedDeployment& served) {
-  const auto layout = steps_.layout(served.parallel, served.precision);
-  if (auto refusal = layout_refusal(served, layout)) return *std::move(refusal);
+ServingPricer::Answer ServingPricer::aggregated(const Configuration& configuration) {
+  const ServedLoad& served = *configuration.served;
+  const auto layout = steps_.layout(configuration.parallel, configuration.precision);
+  if (auto refusal = layout_refusal(configuration, layout)) return *std::move(refusal);
   const std::int64_t requests =
-      served.concurrency / (std::int64_t{served.parallel.dp} * served.parallel.pp);
+      served.concurrency / (std::int64_t{configuration.parallel.dp} * configuration.parallel.pp);
   const Memory memory_of =
       memory(layout, requests, served.token_budget, request_.input_tokens + request_.output_tokens);
   if (auto refusal = memory_refusal(memory_of)) return *std::move(refusal);
@@ -199,7 +203,7 @@ ServingPricer::Answer ServingPricer::aggregated(const ServedDeployment& served) 
     f.request_ns = engine->request_ns;
     f.memory_bytes_per_rank = memory_of.largest_rank;
     f.memory_bytes = memory_of.total;
-    finish(served, f);
+    finish(configuration, f);
     out.is_saturated = engine->is_saturated;
     if (facts_.has_interval) continue;
     out.fast = out.slow = out.figures;
@@ -208,11 +212,12 @@ ServingPricer::Answer ServingPricer::aggregated(const ServedDeployment& served) 
   return out;
 }
 
-double ServingPricer::cache_bytes(const ServedDeployment& served) {
-  const auto [it, is_new] = cache_bytes_.try_emplace(served.precision, 0);
+double ServingPricer::cache_bytes(const Configuration& configuration) {
+  const auto [it, is_new] = cache_bytes_.try_emplace(configuration.precision, 0);
   if (is_new) {
     auto built = build_graph(
-        spec_, {spec_.id, {}, served.precision, {Phase::decode, 1, 1, request_.input_tokens}});
+        spec_,
+        {spec_.id, {}, configuration.precision, {Phase::decode, 1, 1, request_.input_tokens}});
     if (const auto* graph = std::get_if<OperatorGraph>(&built)) {
       it->second = static_cast<double>(memory_use(*graph).kv_bytes_total);
     }
@@ -220,11 +225,12 @@ double ServingPricer::cache_bytes(const ServedDeployment& served) {
   return it->second;
 }
 
-ServingPricer::Answer ServingPricer::disaggregated(const ServedDeployment& served) {
-  const auto prefill = steps_.layout(served.prefill, served.precision);
-  const auto decode = steps_.layout(served.parallel, served.precision);
+ServingPricer::Answer ServingPricer::disaggregated(const Configuration& configuration) {
+  const ServedLoad& served = *configuration.served;
+  const auto prefill = steps_.layout(served.prefill, configuration.precision);
+  const auto decode = steps_.layout(configuration.parallel, configuration.precision);
   for (const auto layout : {prefill, decode}) {
-    if (auto refusal = layout_refusal(served, layout)) return *std::move(refusal);
+    if (auto refusal = layout_refusal(configuration, layout)) return *std::move(refusal);
     const Parallel& parallel = steps_.parallel(layout);
     if (parallel.dp > 1 || parallel.pp > 1) {
       return Refusal{"worker_layout",
@@ -236,10 +242,11 @@ ServingPricer::Answer ServingPricer::disaggregated(const ServedDeployment& serve
   if (!facts_.transfer_bytes_per_s) {
     return Refusal{"no_transfer_rate", "no link or network between workers is stated"};
   }
-  const double transfer_ns = cache_bytes(served) /
-                             (*facts_.transfer_bytes_per_s *
-                              std::min(served.prefill.devices(), served.parallel.devices())) *
-                             ns_per_s;
+  const double transfer_ns =
+      cache_bytes(configuration) /
+      (*facts_.transfer_bytes_per_s *
+       std::min(served.prefill.devices(), configuration.parallel.devices())) *
+      ns_per_s;
   ServedEstimate out;
   out.has_interval = facts_.has_interval;
   for (const End& end : ends) {
@@ -263,7 +270,7 @@ ServingPricer::Answer ServingPricer::disaggregated(const ServedDeployment& serve
     f.memory_bytes_per_rank = std::max(of_prompts.largest_rank, of_tokens.largest_rank);
     f.memory_bytes =
         of_prompts.total * served.prefill_workers + of_tokens.total * served.decode_workers;
-    finish(served, f);
+    finish(configuration, f);
     out.is_saturated = pools->is_prefill_bound;
     if (facts_.has_interval) continue;
     out.fast = out.slow = out.figures;

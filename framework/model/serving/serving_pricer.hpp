@@ -1,5 +1,5 @@
-// What a served deployment costs and gives: the steps of StepPricer put together by the formulas of
-// serving.hpp, with memory, energy, money and utilisation beside them.
+// What a served configuration costs and gives: the steps of StepPricer put together by the formulas
+// of serving.hpp, with memory, energy, money and utilisation beside them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-#include "core/serving.hpp"
+#include "core/configuration.hpp"
 #include "model/pricing/step_pricer.hpp"
 #include "model/serving/serving.hpp"
 
@@ -53,9 +53,9 @@ class ServingPricer {
 
   using Answer = std::variant<ServedEstimate, Refusal>;
   // Refused: an impossible layout, a concurrency that replicas and stages do not divide, a cache
-  // that does not fit, a kernel without a time, a hand-over without a rate. `served.request` is the
-  // one given above.
-  Answer estimate(const ServedDeployment& served);
+  // that does not fit, a kernel without a time, a hand-over without a rate. Its
+  // `served` is there, with the request given above.
+  Answer estimate(const Configuration& configuration);
 
   // Keys that a later token sees, in the middle of the output.
   std::int64_t decode_context() const;
@@ -64,15 +64,16 @@ class ServingPricer {
   struct Memory {
     std::int64_t largest_rank = 0, total = 0;
   };
-  Answer aggregated(const ServedDeployment& served);
-  Answer disaggregated(const ServedDeployment& served);
-  std::optional<Refusal> layout_refusal(const ServedDeployment& served, StepPricer::Layout layout);
+  Answer aggregated(const Configuration& configuration);
+  Answer disaggregated(const Configuration& configuration);
+  std::optional<Refusal> layout_refusal(const Configuration& configuration,
+                                        StepPricer::Layout layout);
   Memory memory(StepPricer::Layout layout, std::int64_t sequences, std::int64_t tokens,
                 std::int64_t context);
   std::optional<Refusal> memory_refusal(const Memory& memory) const;
-  void finish(const ServedDeployment& served, ServingFigures& figures);
+  void finish(const Configuration& configuration, ServingFigures& figures);
   std::optional<double> ideal_request_ns(const Precision& precision);
-  double cache_bytes(const ServedDeployment& served);
+  double cache_bytes(const Configuration& configuration);
 
   const ModelSpec& spec_;
   StepPricer& steps_;

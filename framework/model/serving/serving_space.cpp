@@ -84,8 +84,8 @@ std::vector<Parallel> serving_layouts(const ModelSpec& spec, const ServingSpace&
   return out;
 }
 
-std::vector<ServedDeployment> served_deployments(const ModelSpec& spec, const ServingSpace& space) {
-  std::vector<ServedDeployment> out;
+std::vector<Configuration> served_configurations(const ModelSpec& spec, const ServingSpace& space) {
+  std::vector<Configuration> out;
   for (const std::int64_t devices : space.devices) {
     const bool has_aggregated =
         std::ranges::find(space.modes, ServingMode::aggregated) != space.modes.end();
@@ -94,36 +94,38 @@ std::vector<ServedDeployment> served_deployments(const ModelSpec& spec, const Se
     const auto layouts =
         has_aggregated ? serving_layouts(spec, space, devices) : std::vector<Parallel>{};
     const auto splits = has_apart ? worker_splits(spec, space, devices) : std::vector<Worker>{};
-    ServedDeployment one;
-    one.model = spec.id;
-    one.request = space.request;
-    one.routing_skew = space.routing_skew;
+    Configuration one{.model = spec.id,
+                      .parallel = {},
+                      .precision = {},
+                      .workload = {.routing_skew = space.routing_skew},
+                      .served = ServedLoad{.request = space.request}};
+    ServedLoad& load = *one.served;
     // Neighbours in the list have most in common: who prices in order finds it at hand.
     const auto list_loads = [&](std::int64_t parts) {
       for (const std::int64_t concurrency : space.concurrency) {
         if (concurrency % parts != 0) continue;
-        one.concurrency = concurrency;
+        load.concurrency = concurrency;
         for (const std::int64_t budget : space.token_budgets) {
-          one.token_budget = budget;
+          load.token_budget = budget;
           out.push_back(one);
         }
       }
     };
     for (const Precision& precision : space.precisions) {
       one.precision = precision;
-      one.mode = ServingMode::aggregated;
-      one.prefill = {};
-      one.prefill_workers = one.decode_workers = 0;
+      load.mode = ServingMode::aggregated;
+      load.prefill = {};
+      load.prefill_workers = load.decode_workers = 0;
       for (const Parallel& parallel : layouts) {
         one.parallel = parallel;
         list_loads(std::int64_t{parallel.dp} * parallel.pp);
       }
-      one.mode = ServingMode::disaggregated;
+      load.mode = ServingMode::disaggregated;
       for (const Worker& split : splits) {
         one.parallel = split.decode;
-        one.prefill = split.prefill;
-        one.prefill_workers = split.prefill_workers;
-        one.decode_workers = split.decode_workers;
+        load.prefill = split.prefill;
+        load.prefill_workers = split.prefill_workers;
+        load.decode_workers = split.decode_workers;
         list_loads(1);
       }
     }

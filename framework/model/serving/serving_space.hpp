@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/serving.hpp"
+#include "core/configuration.hpp"
 #include "model/spec/model_spec.hpp"
 
 namespace halmark {
@@ -28,6 +28,6 @@ std::vector<Parallel> serving_layouts(const ModelSpec& spec, const ServingSpace&
 // Unique, in a fixed order. Left out: layouts that check_configuration refuses, replicas and stages
 // that do not divide the concurrency. Disaggregated: workers of one replica and one stage, experts
 // on one rank or spread over all ranks of a worker, every split of the devices.
-std::vector<ServedDeployment> served_deployments(const ModelSpec& spec, const ServingSpace& space);
+std::vector<Configuration> served_configurations(const ModelSpec& spec, const ServingSpace& space);
 
 }  // namespace halmark

@@ -61,19 +61,45 @@ void check_block(const ConfigReader& config, const PackedFormat& format) {
        {field("weights.group_size"), std::string("quantization_config.group_size")}) {
     const auto stated = config.size(name);
     if (!stated || *stated == format.block) continue;
-    config.refuse(name, "is " + std::to_string(*stated) + ", but a block of " + format.name +
+    config.refuse(name, "is " + std::to_string(*stated) + ", but a block of " + format.name() +
                             " has " + std::to_string(format.block) + " weights");
   }
 }
 
 }  // namespace
 
+bool PackedFormat::packs(KernelKind kind) const {
+  switch (kind) {
+    case KernelKind::qkv:
+    case KernelKind::output:
+      return packs_attention;
+    case KernelKind::ffn:
+      return packs_feed_forward;
+    case KernelKind::experts:
+      return packs_experts;
+    case KernelKind::head:
+    case KernelKind::attention:
+    case KernelKind::kv_cache:
+    case KernelKind::activation:
+      return false;
+  }
+  return false;
+}
+
+bool is_packed(const Precision& precision) {
+  return std::ranges::any_of(kernel_kinds, [&](const KernelKindRow& row) {
+    return precision.*row.field == Dtype::f4_e2m1;
+  });
+}
+
 std::optional<PackedFormat> read_packed_format(ConfigReader& config) {
   const std::string name = stated_format(config);
   if (name.empty()) return std::nullopt;
   const Names kept = kept_modules(config);
   const bool is_mx = name == "mxfp4";
-  PackedFormat out{.name = name, .block = is_mx ? 32 : 16, .matrix_scale_bytes = is_mx ? 0 : 4};
+  PackedFormat out{.weights = is_mx ? PackedWeights::mxfp4 : PackedWeights::nvfp4,
+                   .block = is_mx ? 32 : 16,
+                   .matrix_scale_bytes = is_mx ? 0 : 4};
   check_block(config, out);
   out.packs_experts = true;
   // transformers packs the experts of an mxfp4 checkpoint and nothing else.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/kv_cache.hpp"
+
 namespace halmark {
 
 namespace {
@@ -80,13 +82,22 @@ std::optional<Refusal> check_training(const OperatorGraph& graph, const Training
     return Refusal{"dtype_unsupported",
                    "packed 4-bit weights have no gradient: train in bf16 or f32"};
   }
-  if (precision.linear == Dtype::s8 || precision.head == Dtype::s8) {
+  const auto is_int8 = [&](const KernelKindRow& row) {
+    return row.is_linear && precision.*row.field == Dtype::s8;
+  };
+  if (std::ranges::any_of(kernel_kinds, is_int8)) {
     return Refusal{"dtype_unsupported", "int8 linears have no gradient: train in bf16 or f32"};
+  }
+  if (is_quantized_kv(precision.kv_cache)) {
+    return Refusal{"dtype_unsupported", "a KV cache of " +
+                                            std::string(dtype_name(precision.kv_cache)) +
+                                            ": training keeps its keys and values as activations"};
   }
   if (plan.zero < 0 || plan.zero > 3) {
     return Refusal{"zero_out_of_range", "zero " + digits(plan.zero) + " is not in 0..3"};
   }
-  if (plan.zero > 0 && graph.configuration.parallel.dp == 1 && graph.form.cp == 1) {
+  if (plan.zero > 0 && graph.configuration.parallel.dp == 1 &&
+      graph.configuration.parallel.cp == 1) {
     return Refusal{
         "zero_without_replicas",
         "zero " + digits(plan.zero) + " shares out over dp and cp, and dp is 1 and cp is 1"};

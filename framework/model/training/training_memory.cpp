@@ -71,7 +71,7 @@ StateWidths widths(const OperatorGraph& graph, const TrainingPlan& plan) {
 // replicas have fewer copies to share their states with.
 std::int64_t copies(const OperatorGraph& graph, const Operator& op) {
   const Parallel& parallel = graph.configuration.parallel;
-  const std::int64_t cp = graph.form.cp;
+  const std::int64_t cp = graph.configuration.parallel.cp;
   if (op.kind != OperatorKind::experts) return cp * parallel.dp;
   return cp * std::max(1, parallel.dp / expert_layout(parallel).across_replicas);
 }

@@ -97,8 +97,9 @@ std::string one_rank(const Operator& op) {
 
 std::string rank_lines(const OperatorGraph& graph, const Operator& op, double passes) {
   std::string out = "split " + std::string(split_name(op.split)) + " over " +
-                    graph.parallel_text() + ", micro-batches " + number(graph.micro_batches()) +
-                    " of " + number(graph.micro_batch()) + " sequences\n";
+                    graph.configuration.parallel.text() + ", micro-batches " +
+                    number(graph.micro_batches()) + " of " + number(graph.micro_batch()) +
+                    " sequences\n";
   std::int64_t layers = 0;
   for (const std::int64_t count : op.stage_counts) layers = std::max(layers, count);
   const double local = op.rank_work.matmul_flops;

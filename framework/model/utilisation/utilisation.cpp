@@ -98,7 +98,7 @@ void fill_roofline(const OperatorGraph& graph, const MeasuredStep& step,
 double step_flops(const OperatorGraph& graph, const Convention& convention,
                   const std::optional<TrainingPlan>& training) {
   if (convention.replication) {
-    const auto devices = static_cast<double>(graph.devices());
+    const auto devices = static_cast<double>(graph.configuration.devices());
     const auto cost = cost_of(graph, training);
     return devices *
            (cost ? cost->totals.matmul_flops_per_rank : graph.totals.matmul_flops_per_rank);
@@ -118,7 +118,7 @@ StepUtilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step
     return out;
   }
   const double seconds = step.ns / ns_per_s;
-  const auto devices = static_cast<double>(graph.devices());
+  const auto devices = static_cast<double>(graph.configuration.devices());
   const double capacity = devices * *peak.flops_per_s * seconds;
   out.peak_flops_per_s = peak.flops_per_s;
   out.model = out.convention_flops / capacity;

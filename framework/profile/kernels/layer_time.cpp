@@ -56,7 +56,7 @@ LayerUse use_of(const LayerTime& time, const OperatorGraph& graph,
       out.reason = "no peak for " + std::string(dtype_name(op.dtype)) + " on " + device->id;
       continue;
     }
-    model_ns += whole / parallel.tp / graph.form.cp / *peak * 1e9;
+    model_ns += whole / parallel.tp / graph.configuration.parallel.cp / *peak * 1e9;
     executed_ns += local / *peak * 1e9;
   }
   if (!device) out.reason = "no device named (--device)";

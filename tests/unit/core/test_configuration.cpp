@@ -13,6 +13,38 @@ TEST(Configuration, the_key_is_the_one_that_stored_rows_carry) {
   EXPECT_EQ(d.key(), "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp2 pp1 ep1");
 }
 
+Configuration served() {
+  return {.model = "qwen3-0.6b",
+          .parallel = {.dp = 2, .tp = 4, .pp = 1, .ep = 8},
+          .precision = {.name = "fp8"},
+          .workload = {},
+          .served = ServedLoad{.request = {1024, 128}, .concurrency = 16, .token_budget = 2048}};
+}
+
+TEST(Configuration, the_key_of_a_served_load_names_requests_and_workers) {
+  Configuration d = served();
+  EXPECT_EQ(d.key(), "qwen3-0.6b i1024 o128 x16 t2048 fp8 dp2 tp4 pp1 ep8");
+  EXPECT_EQ(d.devices(), 8);
+  d.workload.routing_skew = 50;
+  EXPECT_EQ(d.key(), "qwen3-0.6b i1024 o128 x16 t2048 s50 fp8 dp2 tp4 pp1 ep8");
+  d.workload.routing_skew = Workload::even_routing;
+  d.served->mode = ServingMode::disaggregated;
+  d.served->prefill = {.tp = 2};
+  d.served->prefill_workers = 3;
+  d.served->decode_workers = 2;
+  EXPECT_EQ(d.key(),
+            "qwen3-0.6b i1024 o128 x16 t2048 fp8 prefill 3x dp1 tp2 pp1 ep1 decode 2x dp2 tp4 pp1 "
+            "ep8");
+  EXPECT_EQ(d.devices(), 3 * 2 + 2 * 8);
+}
+
+TEST(Configuration, a_step_and_a_load_are_never_the_same) {
+  Configuration step = served();
+  step.served.reset();
+  EXPECT_NE(step, served());
+  EXPECT_NE(step.key(), served().key());
+}
+
 TEST(Workload, context_counts_the_keys_that_the_last_query_sees) {
   EXPECT_EQ((Workload{Phase::decode, 1, 1, 1024}.cached()), 1023);
   EXPECT_EQ((Workload{Phase::prefill, 1, 512, 512}.cached()), 0);
@@ -22,11 +54,37 @@ TEST(Parallel, experts_share_the_devices_of_the_others) {
   EXPECT_EQ((Parallel{.dp = 2, .tp = 3, .pp = 5, .ep = 7}.devices()), 30);
 }
 
+TEST(Parallel, context_ranks_are_devices_of_their_own) {
+  const Parallel split{.dp = 2, .tp = 3, .pp = 5, .ep = 6, .cp = 4};
+  EXPECT_EQ(split.devices(), 120);
+  EXPECT_EQ(split.text(), "dp2 tp3 pp5 ep6 cp4");
+}
+
+TEST(KernelKinds, names_and_fields_are_one_to_one) {
+  Precision p = Precision::uniform("u", Dtype::bf16);
+  for (const KernelKindRow& row : kernel_kinds) {
+    EXPECT_EQ(parse_kernel_kind(row.name), row.kind);
+    EXPECT_EQ(kernel_kind_name(row.kind), row.name);
+    p.set(row.kind, Dtype::f16);
+    EXPECT_EQ(p.*row.field, Dtype::f16);
+    EXPECT_EQ(p.of(row.kind), Dtype::f16);
+  }
+  EXPECT_EQ(p, Precision::uniform("u", Dtype::f16));
+  EXPECT_EQ(parse_kernel_kind("linear"), std::nullopt);
+}
+
 TEST(Names, phases_and_objectives_read_back) {
   for (const Phase p : {Phase::prefill, Phase::decode, Phase::training})
     EXPECT_EQ(parse_phase(phase_name(p)), p);
   for (const Objective o : {Objective::latency, Objective::throughput, Objective::memory}) {
     EXPECT_EQ(parse_objective(objective_name(o)), o);
+  }
+  for (const ServingMode m : {ServingMode::aggregated, ServingMode::disaggregated}) {
+    EXPECT_EQ(parse_serving_mode(serving_mode_name(m)), m);
+  }
+  for (const PackedWeights w : {PackedWeights::as_stated, PackedWeights::mxfp4,
+                                PackedWeights::nvfp4, PackedWeights::weights_only}) {
+    EXPECT_EQ(parse_packed_weights(packed_weights_name(w)), w);
   }
   EXPECT_EQ(parse_phase("Decode"), std::nullopt);
   EXPECT_EQ(parse_objective("speed"), std::nullopt);

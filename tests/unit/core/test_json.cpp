@@ -163,6 +163,98 @@ TEST(JsonValues, a_refused_evaluation_has_nulls_and_its_reason) {
   EXPECT_EQ(back.reason, e.reason);
 }
 
+// As versions before types per kernel kind wrote it; the text is kept as it was.
+TEST(JsonValues, a_configuration_of_five_types_and_four_degrees_reads_as_it_was_meant) {
+  const Json old = parse_json(
+      R"({"model":"qwen3-0.6b","workload":{"phase":"decode","batch":4,"new_tokens":1,
+          "context":1024},"parallel":{"tp":2,"pp":1,"dp":1,"ep":1},
+          "precision":{"name":"int8","linear":"s8","head":"f16","attention":"bf16",
+                       "kv_cache":"f32","activation":"bf16"}})",
+      "row");
+  const auto d = old.get<Configuration>();
+  EXPECT_EQ(d.key(), "qwen3-0.6b decode b4 n1 c1024 int8 dp1 tp2 pp1 ep1");
+  EXPECT_EQ(d.parallel.cp, 1);
+  EXPECT_FALSE(d.served);
+  const Precision& p = d.precision;
+  for (const Dtype linear : {p.qkv, p.output, p.ffn, p.experts}) EXPECT_EQ(linear, Dtype::s8);
+  EXPECT_EQ(p.head, Dtype::f16);
+  EXPECT_EQ(p.attention, Dtype::bf16);
+  EXPECT_EQ(p.kv_cache, Dtype::f32);
+  EXPECT_EQ(p.activation, Dtype::bf16);
+  EXPECT_EQ(round_trip(d), d) << "what is written today has the same meaning";
+}
+
+TEST(JsonValues, the_format_of_packed_weights_was_in_the_name_of_old_rows) {
+  for (const auto& [name, packed] : {std::pair{"mxfp4", PackedWeights::mxfp4},
+                                     {"nvfp4", PackedWeights::nvfp4},
+                                     {"f4_e2m1", PackedWeights::as_stated}}) {
+    const Json old = {{"name", name},        {"linear", "f4_e2m1"}, {"head", "bf16"},
+                      {"attention", "bf16"}, {"kv_cache", "bf16"},  {"activation", "bf16"}};
+    const auto p = old.get<Precision>();
+    EXPECT_EQ(p.packed, packed) << name;
+    EXPECT_EQ(p.experts, Dtype::f4_e2m1);
+    EXPECT_EQ(round_trip(p), p);
+  }
+}
+
+TEST(JsonValues, a_precision_without_a_kind_is_an_error_and_no_default) {
+  for (const KernelKindRow& row : kernel_kinds) {
+    Json json = Precision::uniform("bf16", Dtype::bf16);
+    json.erase(std::string(row.name));
+    EXPECT_ANY_THROW(json.get<Precision>()) << row.name;
+  }
+}
+
+TEST(JsonValues, a_degree_of_one_is_written_as_it_always_was) {
+  EXPECT_EQ(dump_json(Json(Parallel{.dp = 1, .tp = 2})), R"({"tp":2,"pp":1,"dp":1,"ep":1})");
+  EXPECT_EQ(round_trip(Parallel{.tp = 2, .cp = 4}), (Parallel{.tp = 2, .cp = 4}));
+}
+
+TEST(JsonValues, a_served_load_and_its_estimate_read_back_whole) {
+  Evaluation e{.configuration = {.model = "m",
+                                 .parallel = {.tp = 4},
+                                 .precision = {.name = "f32"},
+                                 .workload = {.routing_skew = 50},
+                                 .served = ServedLoad{.request = {1000, 100},
+                                                      .concurrency = 64,
+                                                      .token_budget = 512}},
+               .status = Status::ok,
+               .reason = {},
+               .estimate = {},
+               .measured_ns = {},
+               .measured_interval_ns = {},
+               .standing = {},
+               .served = ServedEstimate{.is_saturated = true, .has_interval = true}};
+  e.served->figures = {.ttft_ns = 1,
+                       .tpot_ns = 2,
+                       .request_ns = 3,
+                       .requests_per_s = 4,
+                       .tokens_per_s = 5,
+                       .tokens_per_s_per_device = 6,
+                       .memory_bytes_per_rank = 7,
+                       .memory_bytes = 8,
+                       .energy_j_per_token = 9.0,
+                       .usd_per_million_tokens = {},
+                       .mfu = 0.5};
+  e.served->fast = e.served->slow = e.served->figures;
+  e.served->fast.ttft_ns = 0.5;
+  e.served->slow.ttft_ns = 1.5;
+  Evaluation back = round_trip(e);
+  EXPECT_EQ(back.configuration, e.configuration);
+  EXPECT_EQ(dump_json(Json(back)), dump_json(Json(e)));
+  EXPECT_EQ(back.served->slow.ttft_ns, 1.5);
+  EXPECT_EQ(back.served->figures.energy_j_per_token, 9.0);
+  EXPECT_FALSE(back.served->figures.usd_per_million_tokens);
+
+  e.configuration.served->mode = ServingMode::disaggregated;
+  e.configuration.served->prefill = {.tp = 2};
+  e.configuration.served->prefill_workers = 3;
+  e.configuration.served->decode_workers = 2;
+  back = round_trip(e);
+  EXPECT_EQ(back.configuration, e.configuration);
+  EXPECT_EQ(back.configuration.devices(), 3 * 2 + 2 * 4);
+}
+
 class UnknownNames : public testing::TestWithParam<const char*> {};
 
 TEST_P(UnknownNames, in_a_stored_value_are_an_error_and_no_default) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "model/graph/graph.hpp"
@@ -32,17 +33,21 @@ inline constexpr std::string_view tiny_moe_json = R"({"model_type": "qwen3_moe",
   "max_position_embeddings": 128})";
 inline ModelSpec tiny_moe() { return read_model(tiny_moe_json, "tiny_moe.json"); }
 
-inline Precision bf16() {
-  return {"bf16", Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16};
-}
+inline Precision bf16() { return Precision::uniform("bf16", Dtype::bf16); }
 inline Precision f32() { return {"f32"}; }
+// `linear` for all linears but the head, bf16 around them.
+inline Precision narrow(std::string name, Dtype linear) {
+  Precision out = Precision::uniform(std::move(name), Dtype::bf16);
+  out.set_linears(linear);
+  return out;
+}
 inline Precision int8() {
-  return {"int8", Dtype::s8, Dtype::s8, Dtype::bf16, Dtype::bf16, Dtype::bf16};
+  Precision out = narrow("int8", Dtype::s8);
+  out.head = Dtype::s8;
+  return out;
 }
 // f8 linears on bf16 activations; head, attention and cache in bf16.
-inline Precision fp8() {
-  return {"fp8", Dtype::f8_e4m3fn, Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16};
-}
+inline Precision fp8() { return narrow("fp8", Dtype::f8_e4m3fn); }
 
 inline Configuration decode(std::int64_t batch, std::int64_t context, Parallel parallel = {},
                             Precision precision = bf16()) {

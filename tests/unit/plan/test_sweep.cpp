@@ -188,19 +188,5 @@ TEST(Sweep, the_quickstart_is_the_promised_grid) {
   EXPECT_LE(s.budget_s, 180);
 }
 
-TEST(Precisions, each_name_maps_to_a_type_per_kernel_kind) {
-  for (const std::string& name : known_precisions()) {
-    EXPECT_EQ(precision_named(name, true).name, name);
-  }
-  const Precision f32 = precision_named("f32", true), bf16 = precision_named("bf16", false);
-  EXPECT_EQ(f32.linear, Dtype::f32);
-  EXPECT_EQ(f32.kv_cache, Dtype::f32);
-  EXPECT_EQ(bf16.linear, Dtype::bf16);
-  EXPECT_EQ(bf16.activation, Dtype::bf16);
-  EXPECT_EQ(precision_named("int8", true).linear, Dtype::s8);
-  EXPECT_EQ(precision_named("int8", true).kv_cache, Dtype::bf16);
-  EXPECT_EQ(precision_named("int8", false).kv_cache, Dtype::f32);
-}
-
 }  // namespace
 }  // namespace halmark

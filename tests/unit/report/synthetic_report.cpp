@@ -70,14 +70,18 @@ Evaluation evaluation(Phase phase, std::int64_t batch, const NamedPrecision& pre
                       const Parallel& parallel, int index) {
   Evaluation out;
   const Dtype dtype = precision.dtype;
-  out.configuration = {
-      .model = "qwen3-0.6b",
-      .parallel = parallel,
-      .precision = {precision.name, dtype, dtype, Dtype::f32, Dtype::f32, Dtype::f32},
-      .workload = {.phase = phase,
-                   .batch = batch,
-                   .new_tokens = phase == Phase::decode ? 1 : 512,
-                   .context = phase == Phase::decode ? 1024 : 512}};
+  out.configuration = {.model = "qwen3-0.6b",
+                       .parallel = parallel,
+                       .precision = {.name = precision.name,
+                                     .qkv = dtype,
+                                     .output = dtype,
+                                     .ffn = dtype,
+                                     .experts = dtype,
+                                     .head = dtype},
+                       .workload = {.phase = phase,
+                                    .batch = batch,
+                                    .new_tokens = phase == Phase::decode ? 1 : 512,
+                                    .context = phase == Phase::decode ? 1024 : 512}};
   const double tokens = static_cast<double>(batch) * (phase == Phase::decode ? 1 : 512);
   const double weight_bytes = 0.6e9 * precision.bytes_per_weight;
   const double split = parallel.tp > 1 ? 1.72 : parallel.pp > 1 ? 1.05 : 1;

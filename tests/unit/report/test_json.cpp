@@ -26,8 +26,8 @@ TEST(json_report, a_front_point_has_the_documented_fields) {
   const Evaluation& e = report.evaluations[report.front[0].evaluation];
   EXPECT_EQ(point.at("config").at("batch"), e.configuration.workload.batch);
   EXPECT_EQ(point.at("config").at("tp"), e.configuration.parallel.tp);
-  EXPECT_EQ(point.at("config").at("precision").at("linear"),
-            std::string(dtype_name(e.configuration.precision.linear)));
+  EXPECT_EQ(point.at("config").at("precision").at("qkv"),
+            std::string(dtype_name(e.configuration.precision.qkv)));
   EXPECT_EQ(point.at("config").at("strategy").at("lm_head"), e.estimate->operators[2].strategy);
   EXPECT_DOUBLE_EQ(point.at("objectives").at("latency_ns"), e.estimate->step_ns);
   EXPECT_DOUBLE_EQ(point.at("objectives").at("tokens_per_s"), e.estimate->tokens_per_s);

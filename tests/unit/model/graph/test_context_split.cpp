@@ -24,19 +24,20 @@ Configuration training(std::int64_t batch, std::int64_t tokens, Parallel paralle
   return {"m", parallel, bf16(), {Phase::training, batch, tokens, tokens}};
 }
 
+Configuration over(Configuration configuration, int cp) {
+  configuration.parallel.cp = cp;
+  return configuration;
+}
+
 OperatorGraph split_over(const ModelSpec& spec, const Configuration& configuration, int cp) {
-  auto built = build_graph(spec, configuration, StepForm{.cp = cp});
-  if (const auto* refusal = std::get_if<Refusal>(&built)) {
-    throw std::runtime_error(refusal->reason + ": " + refusal->text);
-  }
-  return std::get<OperatorGraph>(std::move(built));
+  return graph_of(spec, over(configuration, cp));
 }
 
 std::int64_t block_size(const OperatorGraph& graph) { return graph.rank_tokens() / 2; }
 
 // New tokens of every sequence that rank `rank` has, as positions.
 std::vector<std::int64_t> positions_of(const OperatorGraph& graph, int rank) {
-  const std::int64_t size = block_size(graph), cp = graph.form.cp;
+  const std::int64_t size = block_size(graph), cp = graph.configuration.parallel.cp;
   const std::int64_t cached = graph.configuration.workload.cached();
   std::vector<std::int64_t> out;
   for (const std::int64_t block : {std::int64_t{rank}, 2 * cp - 1 - rank}) {
@@ -50,8 +51,8 @@ std::vector<std::int64_t> positions_of(const OperatorGraph& graph, int rank) {
 // width 4: 2 x 2 x 4 x 4 FLOPs a pair.
 TEST(ContextSplit, a_decoder_of_8_tokens_on_2_ranks_by_hand) {
   const OperatorGraph graph = split_over(tiny(), prefill(1, 8, 8), 2);
-  EXPECT_EQ(graph.devices(), 2);
-  EXPECT_EQ(graph.parallel_text(), "dp1 tp1 pp1 ep1 cp2");
+  EXPECT_EQ(graph.configuration.devices(), 2);
+  EXPECT_EQ(graph.configuration.parallel.text(), "dp1 tp1 pp1 ep1 cp2");
   const Operator& attention = find_operator(graph, "attention");
   EXPECT_EQ(attention.whole_work.matmul_flops, 64 * 36);
   EXPECT_EQ(attention.rank_work.matmul_flops, 64 * 18);
@@ -95,7 +96,7 @@ TEST(ContextSplit, one_rank_is_no_split) {
     EXPECT_FALSE(has_operator(one, "attention_ring"));
     EXPECT_EQ(one.totals.bytes_per_rank, plain.totals.bytes_per_rank);
     EXPECT_EQ(one.totals.matmul_flops_per_rank, plain.totals.matmul_flops_per_rank);
-    EXPECT_EQ(one.parallel_text(), plain.configuration.parallel.text());
+    EXPECT_EQ(one.configuration.parallel.text(), plain.configuration.parallel.text());
   }
 }
 
@@ -155,8 +156,8 @@ TEST_P(OfModels, the_ranks_together_do_the_work_of_one_without_the_split) {
       Configuration d = prefill(8, c.new_tokens, c.new_tokens + c.cached, parallel);
       d.workload.phase = c.phase;
       const OperatorGraph one = graph_of(spec, d), split = split_over(spec, d, cp);
-      SCOPED_TRACE(std::string(c.model) + ' ' + split.parallel_text());
-      EXPECT_EQ(split.devices(), one.devices() * cp);
+      SCOPED_TRACE(std::string(c.model) + ' ' + split.configuration.parallel.text());
+      EXPECT_EQ(split.configuration.devices(), one.configuration.devices() * cp);
       EXPECT_EQ(split.totals.matmul_flops, one.totals.matmul_flops);
       EXPECT_EQ(split.totals.parameters, one.totals.parameters);
       for (const Operator& op : split.operators) {
@@ -323,7 +324,7 @@ class RefusedSplit : public testing::TestWithParam<Impossible> {};
 
 TEST_P(RefusedSplit, with_its_reason) {
   const Impossible& c = GetParam();
-  const auto built = build_graph(shipped(c.model), c.configuration, StepForm{.cp = c.cp});
+  const auto built = build_graph(shipped(c.model), over(c.configuration, c.cp));
   const auto* refusal = std::get_if<Refusal>(&built);
   ASSERT_NE(refusal, nullptr);
   EXPECT_EQ(refusal->reason, c.reason);

@@ -32,7 +32,7 @@ TEST_P(Refused, with_its_reason_and_both_numbers) {
 
 Precision with_linear(Dtype linear) {
   Precision out = model_test::bf16();
-  out.linear = linear;
+  out.set_linears(linear);
   return out;
 }
 
@@ -87,9 +87,7 @@ TEST(Refusal, rope_scaling_turns_a_long_context_into_a_warning) {
 }
 
 TEST(Refusal, a_dtype_without_a_contract_is_a_row_and_no_exception) {
-  Precision precision;
-  precision.linear = precision.head = precision.activation = precision.attention =
-      precision.kv_cache = Dtype::u4;
+  const Precision precision = Precision::uniform("u4", Dtype::u4);
   const auto built = build_graph(tiny(), decode(1, 8, {}, precision));
   ASSERT_TRUE(std::holds_alternative<Refusal>(built));
   EXPECT_EQ(std::get<Refusal>(built).reason, "operator_refused");

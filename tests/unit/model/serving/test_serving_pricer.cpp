@@ -54,19 +54,19 @@ struct Priced {
     facts.peaks = &device();
     facts.has_interval = true;
   }
-  ServedDeployment served(const Parallel& parallel, std::int64_t concurrency,
-                          std::int64_t budget) const {
+  Configuration served(const Parallel& parallel, std::int64_t concurrency,
+                       std::int64_t budget) const {
     return {.model = spec.id,
+            .parallel = parallel,
             .precision = bf16(),
-            .request = request,
-            .concurrency = concurrency,
-            .token_budget = budget,
-            .parallel = parallel};
+            .workload = {},
+            .served =
+                ServedLoad{.request = request, .concurrency = concurrency, .token_budget = budget}};
   }
-  ServingPricer::Answer answer(const ServedDeployment& configuration) {
+  ServingPricer::Answer answer(const Configuration& configuration) {
     return ServingPricer(spec, steps, request, facts).estimate(configuration);
   }
-  ServedEstimate estimate(const ServedDeployment& configuration) {
+  ServedEstimate estimate(const Configuration& configuration) {
     const auto out = answer(configuration);
     const auto* refusal = std::get_if<Refusal>(&out);
     if (refusal != nullptr) throw std::runtime_error(refusal->text);
@@ -186,18 +186,18 @@ TEST(ServingPricer, replicas_and_stages_divide_the_requests) {
 
 TEST(ServingPricer, a_worker_for_prompts_leaves_the_tokens_undisturbed) {
   Priced p("qwen3-30b-a3b", {4000, 200}, {.transfer_bytes_per_s = 5e10});
-  ServedDeployment apart = p.served({.tp = 4}, 64, 8192);
-  apart.mode = ServingMode::disaggregated;
-  apart.prefill = {.tp = 4};
-  apart.prefill_workers = 1;
-  apart.decode_workers = 1;
+  Configuration apart = p.served({.tp = 4}, 64, 8192);
+  apart.served->mode = ServingMode::disaggregated;
+  apart.served->prefill = {.tp = 4};
+  apart.served->prefill_workers = 1;
+  apart.served->decode_workers = 1;
   EXPECT_EQ(apart.devices(), 8);
   const ServingFigures two = p.estimate(apart).figures;
   const ServingFigures one = p.estimate(p.served({.tp = 4}, 64, 8192)).figures;
   EXPECT_LT(two.tpot_ns, one.tpot_ns);
   EXPECT_NEAR(two.requests_per_s * two.request_ns / 1e9, 64, 1e-6);
   EXPECT_LT(two.tokens_per_s, 2 * one.tokens_per_s * 1.5);
-  apart.prefill.pp = 2;
+  apart.served->prefill.pp = 2;
   const auto refused = p.answer(apart);
   EXPECT_EQ(std::get<Refusal>(refused).reason, "worker_layout");
 }

@@ -18,8 +18,21 @@ using model_test::has_operator;
 using model_test::shipped;
 using testing::HasSubstr;
 
-Precision packed(std::string name = "f4_e2m1") {
-  return {std::move(name), Dtype::f4_e2m1, Dtype::bf16, Dtype::bf16, Dtype::bf16, Dtype::bf16};
+// The kinds that the checkpoint packs in 4 bits; all linears where it states nothing.
+Precision packed(const ModelSpec& spec, PackedWeights weights = PackedWeights::as_stated) {
+  Precision out = model_test::bf16();
+  out.packed = weights;
+  if (!spec.packed) out.set_linears(Dtype::f4_e2m1);
+  for (const KernelKindRow& row : kernel_kinds) {
+    if (spec.packed && spec.packed->packs(row.kind)) out.set(row.kind, Dtype::f4_e2m1);
+  }
+  return out;
+}
+OperatorGraph packed_graph(const ModelSpec& spec, const Configuration& configuration,
+                           PackedWeights weights = PackedWeights::as_stated) {
+  Configuration out = configuration;
+  out.precision = packed(spec, weights);
+  return graph_of(spec, out);
 }
 
 // 8 experts of width 48 in each of 2 layers of width 64.
@@ -51,14 +64,14 @@ TEST(PackedWeights, gpt_oss_weighs_what_its_checkpoints_do) {
   for (const auto& [id, layers, bytes] :
        {Checkpoint{"gpt-oss-20b", 24, 13'761'264'768}, {"gpt-oss-120b", 36, 65'248'815'744}}) {
     const std::int64_t gains = (2 * layers + 1) * 2880;
-    const MemoryUse use = memory_use(graph_of(shipped(id), decode(1, 2, {}, packed("mxfp4"))));
+    const MemoryUse use = memory_use(packed_graph(shipped(id), decode(1, 2), PackedWeights::mxfp4));
     EXPECT_EQ(use.largest.weight_bytes, bytes + 2 * gains) << id;
   }
 }
 
 TEST(PackedWeights, parameters_and_flops_are_those_of_16_bits) {
   for (const char* id : {"gpt-oss-20b", "gpt-oss-120b"}) {
-    const OperatorGraph narrow = graph_of(shipped(id), decode(4, 64, {}, packed()));
+    const OperatorGraph narrow = packed_graph(shipped(id), decode(4, 64));
     const OperatorGraph wide = graph_of(shipped(id), decode(4, 64));
     EXPECT_EQ(narrow.totals.parameters, wide.totals.parameters);
     EXPECT_EQ(narrow.totals.active_parameters, wide.totals.active_parameters);
@@ -67,7 +80,7 @@ TEST(PackedWeights, parameters_and_flops_are_those_of_16_bits) {
 }
 
 TEST(PackedWeights, mxfp4_has_a_byte_per_32_weights_of_a_row) {
-  const OperatorGraph graph = graph_of(small(mxfp4), decode(1, 2, {}, packed()));
+  const OperatorGraph graph = packed_graph(small(mxfp4), decode(1, 2));
   const Operator& up = find_operator(graph, "expert_gate_up");
   const Operator& down = find_operator(graph, "expert_down");
   EXPECT_EQ(up.weight_bytes_whole, 8 * (96 * 64 / 2 + 96 * 2));
@@ -82,7 +95,7 @@ TEST(PackedWeights, mxfp4_has_a_byte_per_32_weights_of_a_row) {
 }
 
 TEST(PackedWeights, everything_but_the_experts_of_mxfp4_stays_in_16_bits) {
-  const OperatorGraph graph = graph_of(small(mxfp4), decode(1, 2, {}, packed()));
+  const OperatorGraph graph = packed_graph(small(mxfp4), decode(1, 2));
   for (const char* name : {"q_proj", "kv_proj", "o_proj", "router", "lm_head"}) {
     EXPECT_EQ(find_operator(graph, name).dtype, Dtype::bf16) << name;
   }
@@ -91,13 +104,14 @@ TEST(PackedWeights, everything_but_the_experts_of_mxfp4_stays_in_16_bits) {
 
 TEST(PackedWeights, a_rank_holds_the_blocks_of_its_own_columns) {
   const OperatorGraph graph =
-      graph_of(small(mxfp4), decode(2, 2, {.dp = 1, .tp = 2, .pp = 1, .ep = 1}, packed()));
+      packed_graph(small(mxfp4), decode(2, 2, {.dp = 1, .tp = 2, .pp = 1, .ep = 1}));
   EXPECT_EQ(find_operator(graph, "expert_gate_up").weight_bytes_local, 8 * (48 * 64 / 2 + 48 * 2));
   EXPECT_EQ(find_operator(graph, "expert_down").weight_bytes_local, 8 * (64 * 24 / 2 + 64 * 1));
 }
 
 TEST(PackedWeights, nvfp4_has_a_byte_per_16_weights_and_a_scale_of_the_matrix) {
-  const OperatorGraph graph = graph_of(small(nvfp4_experts), decode(1, 2, {}, packed("nvfp4")));
+  const OperatorGraph graph =
+      packed_graph(small(nvfp4_experts), decode(1, 2), PackedWeights::nvfp4);
   EXPECT_EQ(find_operator(graph, "expert_gate_up").weight_bytes_whole,
             8 * (96 * 64 / 2 + 96 * 4 + 4));
   EXPECT_EQ(find_operator(graph, "expert_down").weight_bytes_whole, 8 * (64 * 48 / 2 + 64 * 3 + 4));
@@ -105,7 +119,7 @@ TEST(PackedWeights, nvfp4_has_a_byte_per_16_weights_and_a_scale_of_the_matrix) {
 }
 
 TEST(PackedWeights, nvfp4_of_all_linears_quantises_their_inputs_where_it_says_so) {
-  const OperatorGraph graph = graph_of(small(nvfp4_modelopt), decode(1, 2, {}, packed()));
+  const OperatorGraph graph = packed_graph(small(nvfp4_modelopt), decode(1, 2));
   const Operator& q = find_operator(graph, "q_proj");
   EXPECT_EQ(q.local.op, "packed_gemm");
   EXPECT_EQ(q.weight_bytes_whole, 64 * 64 / 2 + 64 * 4 + 4);
@@ -124,7 +138,7 @@ TEST(PackedWeights, a_device_without_a_4_bit_peak_multiplies_in_16_bits) {
   EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), Dtype::bf16);
   EXPECT_EQ(shard_peak(device, Dtype::f4_e2m1, {}), 1e15);
   EXPECT_EQ(shard_peak(device, Dtype::f8_e4m3fn, {}), std::nullopt);  // no such rule for others
-  const OperatorGraph graph = graph_of(small(mxfp4), decode(1, 2, {}, packed()));
+  const OperatorGraph graph = packed_graph(small(mxfp4), decode(1, 2));
   EXPECT_TRUE(work_floor(find_operator(graph, "expert_down").rank_work, device, {}).has_value());
 
   device.peaks.push_back({.path = "f4_e2m1_matrix", .dtype = Dtype::f4_e2m1, .flops_per_s = 4e15});
@@ -138,10 +152,13 @@ std::string refusal_of(const ModelSpec& spec, const Precision& precision) {
 }
 
 TEST(PackedWeights, a_format_that_the_checkpoint_has_not_is_refused) {
-  EXPECT_THAT(refusal_of(model_test::tiny_moe(), packed("mxfp4")),
-              HasSubstr("dtype_unsupported: f4_e2m1 linears, but the configuration"));
-  EXPECT_THAT(refusal_of(small(mxfp4), packed("nvfp4")), HasSubstr("states mxfp4"));
-  EXPECT_THAT(refusal_of(shipped("deepseek-v3"), packed()), HasSubstr("states no 4-bit weights"));
+  EXPECT_THAT(refusal_of(model_test::tiny_moe(), packed(model_test::tiny_moe())),
+              HasSubstr("dtype_unsupported: qkv in f4_e2m1: the configuration"));
+  EXPECT_THAT(
+      refusal_of(small(mxfp4), packed(small(mxfp4), PackedWeights::nvfp4)),
+      HasSubstr("experts in f4_e2m1: the configuration of small.json states mxfp4, not nvfp4"));
+  EXPECT_THAT(refusal_of(shipped("deepseek-v3"), packed(shipped("deepseek-v3"))),
+              HasSubstr("states no 4-bit weights"));
 }
 
 TEST(PackedWeights, a_block_of_another_size_is_refused) {
@@ -155,7 +172,7 @@ TEST(PackedWeights, a_block_of_another_size_is_refused) {
 }
 
 TEST(PackedWeights, are_not_trained) {
-  const Configuration configuration = {"m", {}, packed(), {Phase::training, 1, 8, 8}};
+  const Configuration configuration = {"m", {}, packed(small(mxfp4)), {Phase::training, 1, 8, 8}};
   const auto refusal = check_training(graph_of(small(mxfp4), configuration), {});
   ASSERT_TRUE(refusal.has_value());
   EXPECT_EQ(refusal->reason, "dtype_unsupported");

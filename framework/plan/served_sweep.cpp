@@ -1,4 +1,6 @@
-#include "plan/served_load.hpp"
+// [request] and [slo] of a sweep. What belongs to requests alone is refused in a sweep of steps,
+// where it would be ignored.
+#include "plan/served_sweep.hpp"
 
 #include <algorithm>
 
@@ -48,27 +50,13 @@ void refuse_without_request(const TomlTable& root) {
 
 }  // namespace
 
-std::vector<std::string> served_precisions() { return {"f32", "bf16", "int8", "fp8"}; }
-
-Precision served_precision(std::string_view name) {
-  if (name == "f32") return {.name = "f32"};
-  const bool is_int8 = name == "int8", is_fp8 = name == "fp8";
-  const Dtype linear = is_int8 ? Dtype::s8 : is_fp8 ? Dtype::f8_e4m3fn : Dtype::bf16;
-  return {.name = std::string(name),
-          .linear = linear,
-          .head = is_int8 ? Dtype::s8 : Dtype::bf16,
-          .attention = Dtype::bf16,
-          .kv_cache = Dtype::bf16,
-          .activation = Dtype::bf16};
-}
-
-std::optional<ServedLoad> read_served_load(const TomlTable& root) {
+std::optional<ServedSweep> read_served_sweep(const TomlTable& root) {
   const auto table = root.table("request");
   if (!table) {
     refuse_without_request(root);
     return std::nullopt;
   }
-  ServedLoad out;
+  ServedSweep out;
   out.request = {.input_tokens = table->integer("input_tokens", 1, tokens_max),
                  .output_tokens = table->integer("output_tokens", 1, tokens_max)};
   out.concurrency = table->integers("concurrency", 1, concurrency_max);

@@ -22,7 +22,7 @@ std::string refusal(const std::string& text) {
   return error.line();
 }
 
-TEST(ServedLoad, what_is_not_written_has_its_default) {
+TEST(ServedSweep, what_is_not_written_has_its_default) {
   const Sweep s = parse_sweep(minimal, "s.toml");
   ASSERT_TRUE(s.served.has_value());
   EXPECT_EQ(s.served->request, (RequestShape{1000, 100}));
@@ -36,7 +36,7 @@ TEST(ServedLoad, what_is_not_written_has_its_default) {
   EXPECT_EQ(s.serving_devices.memory_fraction, 0.9);
 }
 
-TEST(ServedLoad, any_figure_is_an_objective_and_any_a_level) {
+TEST(ServedSweep, any_figure_is_an_objective_and_any_a_level) {
   std::string all = "objectives = ['latency', 'throughput'";
   for (const ServingObjective o : serving_objectives()) {
     all += ", '" + std::string(serving_objective_name(o)) + "'";
@@ -56,7 +56,7 @@ TEST(ServedLoad, any_figure_is_an_objective_and_any_a_level) {
   EXPECT_EQ(s.latency, std::vector<std::string>{"roofline"});
 }
 
-TEST(ServedLoad, refusals_say_place_fault_and_remedy) {
+TEST(ServedSweep, refusals_say_place_fault_and_remedy) {
   const auto starts = [](const std::string& said, const std::string& with) {
     EXPECT_TRUE(said.starts_with(with)) << said;
   };

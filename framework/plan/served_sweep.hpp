@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "core/serving.hpp"
+#include "core/configuration.hpp"
 #include "plan/toml_table.hpp"
 
 namespace halmark {
 
 // [request]: every concurrency x token budget x mode is a point for each layout and precision.
-struct ServedLoad {
+struct ServedSweep {
   RequestShape request;
   std::vector<std::int64_t> concurrency;
   std::vector<std::int64_t> token_budgets;
@@ -31,13 +31,9 @@ struct ServingDevices {
       0.9;  // of a device's memory that weights, cache and activations may take
 };
 
-// Precisions of sweeps that measure nothing here: fp8 linears too.
-std::vector<std::string> served_precisions();
-Precision served_precision(std::string_view name);
-
 // Throws Error (exit 2) with file:line:column. Nothing without [request]; then [slo] and the
 // objectives of requests are refused.
-std::optional<ServedLoad> read_served_load(const TomlTable& root);
+std::optional<ServedSweep> read_served_sweep(const TomlTable& root);
 ServingDevices read_serving_devices(const TomlTable& root);
 
 }  // namespace halmark

@@ -1,0 +1,62 @@
+// Named precisions: what a recipe's name means, once for every command and every source of times,
+// and what a sweep or an option sets apart from it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/device.hpp"
+#include "core/precision.hpp"
+#include "plan/toml_table.hpp"
+
+namespace halmark {
+
+// What a recipe depends on beside its name.
+struct PrecisionFacts {
+  // Whether what executes computes bf16; without it recipes of narrow linears keep f32 around them.
+  bool has_bf16 = true;
+  // Kinds of linears that the model's checkpoint stores in 4 bits; nothing where it states none.
+  std::optional<std::vector<KernelKind>> packed = {};
+};
+
+// Whether a device file states a peak for bf16; one without any peaks says nothing against it.
+bool computes_bf16(const Device& device);
+
+// "f32", "bf16", ... in the order of help texts.
+std::vector<std::string> precision_recipes();
+// One line per recipe, for --help and docs: "int8: s8 linears and head, ...".
+std::string precision_help();
+
+// The recipe of a name or of a spelling of its dtype ("fp8", "float32", "s8"). Throws Error (exit
+// 2) with the nearest names for others.
+Precision precision_of(std::string_view recipe, const PrecisionFacts& facts);
+
+// One kind in another type than the recipe has it.
+struct PrecisionOverride {
+  KernelKind kind = KernelKind::kv_cache;
+  Dtype dtype = Dtype::f32;
+};
+// "kv_cache=f8_e4m3fn,head=bf16" or nothing. Throws Error (exit 2) for an unknown kind or dtype,
+// and for a kind that is set twice.
+std::vector<PrecisionOverride> parse_precision_overrides(std::string_view text);
+// `base` with them. The name shows what differs: "bf16+kv_cache=f8_e4m3fn".
+Precision overridden(Precision base, std::span<const PrecisionOverride> overrides);
+
+// [precision] of a sweep: one or several dtypes of a kind. Every combination is a precision.
+struct PrecisionChoice {
+  KernelKind kind = KernelKind::kv_cache;
+  std::vector<Dtype> dtypes;
+};
+// Throws Error (exit 2) with file:line:column. Nothing without [precision].
+std::vector<PrecisionChoice> read_precision_choices(const TomlTable& root);
+
+// Every recipe with every combination of the choices, unique, in the order in which they are
+// written.
+std::vector<Precision> precisions_of(std::span<const std::string> recipes,
+                                     std::span<const PrecisionChoice> choices,
+                                     const PrecisionFacts& facts);
+
+}  // namespace halmark

@@ -1,0 +1,171 @@
+// What the names of precisions mean, and what a sweep or an option sets apart from them.
+#include "plan/precision.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plan/device_file.hpp"
+#include "plan/sweep.hpp"
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const PrecisionFacts with_bf16 = {.has_bf16 = true};
+const PrecisionFacts without_bf16 = {.has_bf16 = false};
+
+std::vector<Dtype> types(const Precision& p) {
+  return {p.qkv, p.output, p.ffn, p.experts, p.head, p.attention, p.kv_cache, p.activation};
+}
+
+std::string refusal_of(const std::function<void()>& act) {
+  const Error error = test::error_of(act);
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  return error.line();
+}
+
+TEST(PrecisionRecipes, every_name_is_its_own) {
+  for (const std::string& name : precision_recipes()) {
+    EXPECT_EQ(precision_of(name, with_bf16).name, name);
+    EXPECT_THAT(precision_help(), HasSubstr(name + ": "));
+  }
+}
+
+TEST(PrecisionRecipes, uniform_ones_are_of_one_type_on_every_device) {
+  for (const auto& [name, dtype] :
+       {std::pair{"f32", Dtype::f32}, {"bf16", Dtype::bf16}, {"f16", Dtype::f16}}) {
+    for (const PrecisionFacts& facts : {with_bf16, without_bf16}) {
+      EXPECT_EQ(types(precision_of(name, facts)), std::vector<Dtype>(8, dtype)) << name;
+    }
+  }
+}
+
+TEST(PrecisionRecipes, int8_and_fp8_keep_what_the_device_computes_around_their_linears) {
+  using enum Dtype;
+  EXPECT_THAT(types(precision_of("int8", with_bf16)),
+              ElementsAre(s8, s8, s8, s8, s8, bf16, bf16, bf16));
+  EXPECT_THAT(types(precision_of("int8", without_bf16)),
+              ElementsAre(s8, s8, s8, s8, s8, f32, f32, f32));
+  const Dtype f8 = f8_e4m3fn;
+  EXPECT_THAT(types(precision_of("fp8", with_bf16)),
+              ElementsAre(f8, f8, f8, f8, bf16, bf16, bf16, bf16));
+  EXPECT_THAT(types(precision_of("fp8", without_bf16)),
+              ElementsAre(f8, f8, f8, f8, f32, f32, f32, f32));
+}
+
+TEST(PrecisionRecipes, packed_ones_narrow_what_the_checkpoint_packs) {
+  using enum Dtype;
+  const PrecisionFacts experts_packed = {.packed = {{KernelKind::experts}}};
+  const Precision mxfp4 = precision_of("mxfp4", experts_packed);
+  EXPECT_THAT(types(mxfp4), ElementsAre(bf16, bf16, bf16, f4_e2m1, bf16, bf16, bf16, bf16));
+  EXPECT_EQ(mxfp4.packed, PackedWeights::mxfp4);
+  EXPECT_EQ(precision_of("nvfp4", experts_packed).packed, PackedWeights::nvfp4);
+  EXPECT_EQ(precision_of("w4a16", experts_packed).packed, PackedWeights::weights_only);
+  EXPECT_EQ(precision_of("f4_e2m1", experts_packed).packed, PackedWeights::as_stated);
+  EXPECT_THAT(types(precision_of("mxfp4", with_bf16)),
+              ElementsAre(f4_e2m1, f4_e2m1, f4_e2m1, f4_e2m1, bf16, bf16, bf16, bf16))
+      << "asked for; the graph says that the checkpoint has none";
+}
+
+TEST(PrecisionRecipes, spellings_of_a_dtype_name_its_recipe) {
+  EXPECT_EQ(precision_of("fp32", with_bf16).name, "f32");
+  EXPECT_EQ(precision_of("BFloat16", with_bf16).name, "bf16");
+  EXPECT_EQ(precision_of("s8", with_bf16).name, "int8");
+  EXPECT_EQ(precision_of("f8_e4m3fn", with_bf16).name, "fp8");
+  EXPECT_THAT(refusal_of([] { precision_of("bf61", with_bf16); }),
+              testing::AllOf(HasSubstr("unknown dtype 'bf61'"), HasSubstr("bf16")));
+  EXPECT_THAT(refusal_of([] { precision_of("u4", with_bf16); }), HasSubstr("unknown dtype 'u4'"));
+}
+
+TEST(PrecisionRecipes, a_device_says_by_its_peaks_whether_it_computes_bf16) {
+  Device device;
+  EXPECT_TRUE(computes_bf16(device)) << "nothing is known against it";
+  device.peaks.push_back({.path = "f16_matrix", .dtype = Dtype::f16, .flops_per_s = 1e14});
+  EXPECT_FALSE(computes_bf16(device));
+  device.peaks.push_back({.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = 1e14});
+  EXPECT_TRUE(computes_bf16(device));
+}
+
+TEST(PrecisionOverrides, change_one_kind_and_say_so_in_the_name) {
+  const Precision base = precision_of("bf16", with_bf16);
+  const Precision one = overridden(base, parse_precision_overrides("kv_cache=fp8"));
+  EXPECT_EQ(one.name, "bf16+kv_cache=f8_e4m3fn");
+  EXPECT_EQ(one.kv_cache, Dtype::f8_e4m3fn);
+  EXPECT_EQ(one.attention, Dtype::bf16);
+  // In the order of the kinds, whatever the order in which they are written.
+  EXPECT_EQ(overridden(base, parse_precision_overrides("kv_cache=s8,head=f32")).name,
+            "bf16+head=f32+kv_cache=s8");
+  EXPECT_EQ(overridden(base, parse_precision_overrides("head=bf16")), base)
+      << "what the recipe has already is no difference";
+  EXPECT_EQ(overridden(base, parse_precision_overrides("")), base);
+}
+
+TEST(PrecisionOverrides, every_kind_can_be_set) {
+  for (const KernelKindRow& row : kernel_kinds) {
+    const Precision p = overridden(precision_of("bf16", with_bf16), {{{row.kind, Dtype::f16}}});
+    for (const KernelKindRow& other : kernel_kinds) {
+      EXPECT_EQ(p.of(other.kind), other.kind == row.kind ? Dtype::f16 : Dtype::bf16) << row.name;
+    }
+  }
+}
+
+TEST(PrecisionOverrides, refusals_name_what_is_wrong_and_what_is_near) {
+  const auto refusal = [](const char* text) {
+    return refusal_of([&] { parse_precision_overrides(text); });
+  };
+  EXPECT_THAT(refusal("kv_cach=s8"),
+              testing::AllOf(HasSubstr("unknown kind 'kv_cach'"), HasSubstr("kv_cache")));
+  EXPECT_THAT(refusal("kv_cache=f8_e4m"), HasSubstr("f8_e4m3fn"));
+  EXPECT_THAT(refusal("kv_cache"), HasSubstr("unknown dtype ''"));
+  EXPECT_THAT(refusal("head=s8,head=bf16"), HasSubstr("sets head twice"));
+}
+
+const std::string minimal =
+    "name = 'a'\n"
+    "model = 'qwen3-0.6b'\n"
+    "dtypes = ['bf16', 'int8']\n"
+    "[[workload]]\n"
+    "phase = 'decode'\n"
+    "batch = 1\n"
+    "context = 8\n";
+
+std::vector<std::string> names_of(const Sweep& sweep) {
+  std::vector<std::string> out;
+  for (const Precision& p : precisions_of(sweep, sweep.workloads.front(), with_bf16)) {
+    out.push_back(p.name);
+  }
+  return out;
+}
+
+TEST(SweptPrecisions, are_the_recipes_without_a_table) {
+  EXPECT_THAT(names_of(parse_sweep(minimal, "s.toml")), ElementsAre("bf16", "int8"));
+}
+
+TEST(SweptPrecisions, are_every_combination_with_a_table) {
+  const Sweep s = parse_sweep(
+      minimal + "[precision]\nkv_cache = ['bf16', 'f8_e4m3fn']\nhead = 'bf16'\n", "s.toml");
+  EXPECT_THAT(names_of(s), ElementsAre("bf16", "bf16+kv_cache=f8_e4m3fn", "int8+head=bf16",
+                                       "int8+head=bf16+kv_cache=f8_e4m3fn"));
+}
+
+TEST(SweptPrecisions, one_that_two_combinations_give_is_there_once) {
+  const Sweep s = parse_sweep(minimal + "[precision]\nkv_cache = ['bf16', 'bfloat16']\n", "s.toml");
+  EXPECT_THAT(names_of(s), ElementsAre("bf16", "int8"));
+}
+
+TEST(SweptPrecisions, refusals_have_a_place) {
+  const auto refusal = [](const std::string& text) {
+    return refusal_of([&] { parse_sweep(minimal + text, "s.toml"); });
+  };
+  EXPECT_THAT(refusal("[precision]\nkv_cahe = 's8'\n"),
+              testing::AllOf(HasSubstr("s.toml:9:1"), HasSubstr("kv_cache")));
+  EXPECT_THAT(refusal("[precision]\nkv_cache = 'f8_e4m'\n"),
+              testing::AllOf(HasSubstr("s.toml:9:"), HasSubstr("unknown dtype 'f8_e4m'"),
+                             HasSubstr("f8_e4m3fn")));
+}
+
+}  // namespace
+}  // namespace halmark
