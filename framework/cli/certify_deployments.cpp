@@ -5,7 +5,7 @@
 
 #include "measure/campaign/predict_cost.hpp"
 #include "model/pricing/memory.hpp"
-#include "roofline/bound_parts.hpp"
+#include "roofline/ceilings.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -150,17 +150,18 @@ class Translation {
     out_.deployments[combination] = configuration;
   }
 
-  std::int32_t peak_index(const BoundPart& part) {
+  std::int32_t peak_index(const roofline::Ceiling& ceiling) {
     std::vector<BoundPeak>& peaks = out_.problem.peaks;
-    const auto at = std::ranges::find(peaks, part.peak, &BoundPeak::id);
+    const auto at = std::ranges::find(peaks, ceiling.name, &BoundPeak::id);
     const auto index = static_cast<std::int32_t>(at - peaks.begin());
     if (at == peaks.end()) {
-      peaks.push_back({.id = part.peak,
-                       .value = part.per_s,
-                       .unit = part.is_operations ? "FLOP/s" : "bytes/s",
-                       .source = part.source,
+      const bool is_operations = ceiling.level == roofline::Level::compute;
+      peaks.push_back({.id = ceiling.name,
+                       .value = ceiling.per_s,
+                       .unit = is_operations ? "FLOP/s" : "bytes/s",
+                       .source = ceiling.source,
                        .safety = safety_,
-                       .is_operations = part.is_operations});
+                       .is_operations = is_operations});
     }
     return index;
   }
@@ -172,16 +173,16 @@ class Translation {
     const CampaignCost cost =
         predict_cost(out_.cases, plan_.sweep.measure.rounds, sample_rule(plan_.sweep.measure),
                      device, machine_.cores);
+    const CaseBounds bounds({.device = device, .threads = machine_.cores});
     for (std::size_t k = 0; k < out_.cases.size(); ++k) {
-      const CaseBound bound =
-          case_bound(out_.cases[k], {.device = device, .threads = machine_.cores});
+      const CaseBound of_case = bounds.of(out_.cases[k]);
       CertifyKernel kernel{.key = out_.cases[k].key(),
-                           .operations = bound.work.matmul_flops,
-                           .bytes = bound.work.bytes(),
+                           .operations = of_case.work.matmul_flops,
+                           .bytes = of_case.work.bytes(),
                            .expected = predicted_kernel_ns(out_.cases[k], device, machine_.cores),
                            .cost = cost.case_seconds[k] * plan_.sweep.measure.rounds};
-      for (const BoundPart& part : bound.parts) {
-        if (part.amount > 0) kernel.terms.push_back({peak_index(part), part.amount});
+      for (const roofline::Part& part : of_case.bound.parts()) {
+        kernel.terms.push_back({peak_index(of_case.ceilings->at(part.source)), part.amount});
       }
       out_.problem.kernels.push_back(std::move(kernel));
     }

@@ -4,7 +4,8 @@
 #include <map>
 
 #include "kernels/collective.hpp"
-#include "roofline/utilisation.hpp"
+#include "roofline/ceilings.hpp"
+#include "roofline/row_utilisation.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -21,10 +22,16 @@ const Measurement& spokesman(const std::vector<Measurement>& rounds) {
 }
 
 void add_figures(KernelPoint& out, const Latency& latency, const KernelCase& kernel_case,
-                 const LocalMachine& machine) {
-  const Utilisation u = utilisation(kernel_case, machine.measured ? &*machine.measured : nullptr,
-                                    machine.datasheet ? &*machine.datasheet : nullptr, out.isa,
-                                    std::max(1, machine.cores / kernel_case.parts), latency.ns);
+                 const Work& work, const LocalMachine& machine) {
+  const RowDevices devices{.measured = machine.measured ? &*machine.measured : nullptr,
+                           .datasheet = machine.datasheet ? &*machine.datasheet : nullptr,
+                           .threads = std::max(1, machine.cores / kernel_case.parts)};
+  const roofline::Ceilings ceilings =
+      devices.measured == nullptr
+          ? roofline::Ceilings{}
+          : roofline::Ceilings(*devices.measured, devices.threads, kernel_case.shards_at_once);
+  const RowUtilisation u = row_utilisation(work, roofline::case_bound(work, kernel_case, ceilings),
+                                           devices, out.isa, latency.ns);
   out.duration_ns = latency.ns;
   out.low_ns = latency.low_ns;
   out.high_ns = latency.high_ns;
@@ -61,7 +68,7 @@ KernelPoint point_of(const std::vector<Measurement>& rounds, const LocalMachine&
   if (const auto latency = fold_rounds(rounds, 0)) {
     out.status = latency->status;
     if (latency->status == Status::ok) out.reason.clear();
-    add_figures(out, *latency, c, machine);
+    add_figures(out, *latency, c, work, machine);
     if (const auto bandwidth = collective_bandwidth(work, latency->ns)) {
       out.algbw_bytes_per_s = bandwidth->algorithm;
       out.busbw_bytes_per_s = bandwidth->bus;

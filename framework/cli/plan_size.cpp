@@ -10,7 +10,7 @@
 #include "model/pricing/memory.hpp"
 #include "model/pricing/plan_size.hpp"
 #include "model/training/training.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/peaks.hpp"
 
 namespace halmark::cli {
 namespace {

@@ -55,7 +55,7 @@ void require_figures(const Sweep& sweep, const Device& device) {
 }
 
 // One step of each kind, operator by operator: where their times are from.
-void explain(ServedPoint& point, const ModelSpec& spec, const ModelledLatencies& latencies,
+void explain(ServedPoint& point, const ModelSpec& spec, const PricedLatencies& latencies,
              std::int64_t decode_context) {
   const Configuration& d = point.configuration;
   const ServedLoad& load = *d.served;
@@ -81,7 +81,7 @@ void explain(ServedPoint& point, const ModelSpec& spec, const ModelledLatencies&
     const auto* graph = std::get_if<OperatorGraph>(&built);
     if (graph == nullptr) continue;
     for (const Operator& op : graph->operators) {
-      const auto latency = latencies.latency(op.local, op.local_work);
+      const auto latency = latencies.chain.latency(op.local, op.local_work);
       if (!latency) continue;
       const double ns = static_cast<double>(op.count) * latency->ns;
       point.provenance[latency->provenance] += ns;
@@ -124,7 +124,7 @@ void keep_nearest(std::vector<MissedPoint>& nearest, MissedPoint point) {
 }  // namespace
 
 ServedReport search_served(const Sweep& sweep, const Device& device,
-                           const ModelledLatencies& latencies) {
+                           const PricedLatencies& latencies) {
   const auto begin = std::chrono::steady_clock::now();
   const ModelSpec spec = load_model(sweep.model, config_dirs("models"));
   if (sweep.routing_skew != 0 && !spec.moe) {
@@ -142,7 +142,9 @@ ServedReport search_served(const Sweep& sweep, const Device& device,
 
   StepPricer steps(
       spec,
-      [&](const Operator& op) { return kernel_time(latencies.latency(op.local, op.local_work)); },
+      [&](const Operator& op) {
+        return kernel_time(latencies.chain.latency(op.local, op.local_work));
+      },
       &device, sweep.routing_skew);
   const double memory = static_cast<double>(device.memory_bytes);
   ServingPricer pricer(
@@ -150,9 +152,9 @@ ServedReport search_served(const Sweep& sweep, const Device& device,
       {.memory_bytes = static_cast<std::int64_t>(memory * sweep.serving_devices.memory_fraction),
        .power_w = device.power_w,
        .usd_per_device_hour = sweep.serving_devices.usd_per_device_hour,
-       .transfer_bytes_per_s = latencies.transfer_bytes_per_s(),
+       .transfer_bytes_per_s = latencies.transfer_bytes_per_s,
        .peaks = &device,
-       .has_interval = latencies.has_interval()});
+       .has_interval = latencies.chain.has_interval()});
   const std::vector<Configuration> all =
       served_configurations(spec, space_of(sweep, precision_facts(spec, computes_bf16(device))));
   if (all.empty()) {

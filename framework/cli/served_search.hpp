@@ -11,6 +11,6 @@ namespace halmark::cli {
 // Throws Error (exit 2) for an objective or level whose figure nobody states, and where no
 // configuration exists.
 ServedReport search_served(const Sweep& sweep, const Device& device,
-                           const ModelledLatencies& latencies);
+                           const PricedLatencies& latencies);
 
 }  // namespace halmark::cli

@@ -35,21 +35,13 @@ Device target_of(const LatencyChoice& choice) {
                 "file");
 }
 
-void refuse_measuring(const LatencyChoice& choice) {
-  for (const std::string& name : choice.sources) {
-    if (name != "measured" && name != "journal") continue;
-    throw refused("source '" + name + "' is this machine, not " + choice.device, choice.where,
-                  "leave --latency out to measure here, or name journal:FILE, imported:FILE, "
-                  "interpolated, roofline");
-  }
-}
-
 std::vector<std::string> basis(const Sweep& sweep, const Device& device,
-                               const ModelledLatencies& latencies) {
-  std::vector<std::string> out = {fmt::format(
-      "{} ({}), {}", device.name, device.id,
-      latencies.has_journal() ? "not touched now: measured times are those of its journal"
-                              : "never touched: nothing below was measured on it")};
+                               const PricedLatencies& latencies) {
+  std::vector<std::string> out = {
+      fmt::format("{} ({}), {}", device.name, device.id,
+                  latencies.chain.has(SourceKind::journal)
+                      ? "not touched now: measured times are those of its journal"
+                      : "never touched: nothing below was measured on it")};
   for (std::string& line : latencies.basis()) out.push_back("times: " + std::move(line));
   if (const auto& network = sweep.serving_devices.network_bytes_per_s) {
     out.push_back(fmt::format("network between link domains: {} GB/s per device", *network / 1e9));
@@ -58,7 +50,7 @@ std::vector<std::string> basis(const Sweep& sweep, const Device& device,
 }
 
 CommandResult served_result(const GlobalOptions& global, const Sweep& sweep, const Device& device,
-                            const ModelledLatencies& latencies, const std::vector<std::string>& out,
+                            const PricedLatencies& latencies, const std::vector<std::string>& out,
                             const std::string& command) {
   ServedReport report = search_served(sweep, device, latencies);
   report.command = command;
@@ -74,7 +66,7 @@ CommandResult served_result(const GlobalOptions& global, const Sweep& sweep, con
 
 // Steps of [[workload]]: every layout of every number of shards, composed as if measured.
 std::vector<Evaluation> evaluate_steps(const Sweep& sweep, const ModelSpec& spec,
-                                       const Device& device, const ModelledLatencies& latencies) {
+                                       const Device& device, const PricedLatencies& latencies) {
   const auto wants = [&](const char* name) {
     return std::ranges::find(sweep.strategies, name) != sweep.strategies.end();
   };
@@ -124,7 +116,7 @@ std::vector<Evaluation> evaluate_steps(const Sweep& sweep, const ModelSpec& spec
             const Composer composer(
                 std::move(*graph), {.backend = device.id, .parts = 1},
                 {.measured = {}, .datasheet = device, .shard = {}, .launch_floor_ns = {}});
-            out.push_back(composer.compose(latencies));
+            out.push_back(composer.compose(latencies.chain));
           }
         }
       }
@@ -134,7 +126,7 @@ std::vector<Evaluation> evaluate_steps(const Sweep& sweep, const ModelSpec& spec
 }
 
 CommandResult step_result(const GlobalOptions& global, const Sweep& sweep, const Device& device,
-                          const ModelledLatencies& latencies, const std::vector<std::string>& out,
+                          const PricedLatencies& latencies, const std::vector<std::string>& out,
                           const std::string& command) {
   const ModelSpec spec = load_model(sweep.model, config_dirs("models"));
   RunReport report;
@@ -142,8 +134,8 @@ CommandResult step_result(const GlobalOptions& global, const Sweep& sweep, const
   report.model = spec.id;
   report.command = command;
   report.tool = tool_text();
-  report.machine = basis(sweep, device, latencies);
   report.evaluations = evaluate_steps(sweep, spec, device, latencies);
+  report.machine = basis(sweep, device, latencies);  // says what was quarantined on the way
   for (const Objective o : sweep.objectives) {
     report.objectives.emplace_back(objective_name(o));
   }
@@ -188,7 +180,6 @@ CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
                               const LatencyChoice& choice, const std::vector<std::string>& out,
                               const std::string& command) {
   const Device device = target_of(choice);
-  refuse_measuring(choice);
   if (sweep.sampler != "grid") {
     throw refused("sampler '" + sweep.sampler + "' has nothing to choose", sweep.file,
                   "what is not measured is priced whole: leave the sampler out, or take grid");
@@ -197,7 +188,8 @@ CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
     throw refused("shards is not given", sweep.file,
                   "state numbers of devices: shards = [8, 16, 32]");
   }
-  const ModelledLatencies latencies(choice, device, sweep.serving_devices.network_bytes_per_s);
+  const PricedLatencies latencies =
+      priced_latencies(choice, device, sweep.serving_devices.network_bytes_per_s);
   return (sweep.served ? served_result : step_result)(global, sweep, device, latencies, out,
                                                       command);
 }

@@ -114,7 +114,7 @@ struct OperatorShare {
   double ns = 0, low_ns = 0, high_ns = 0;  // all `count` executions
   double lower_bound_ns = 0;
   double flops = 0, bytes = 0;  // one rank's share, all `count` executions
-  std::string bound;            // "compute", "memory", "launch", "communication"
+  std::string bound;            // "compute", "memory", "communication", "launch", "unknown"
   Provenance provenance = Provenance::roofline;
   Status status = Status::ok;
   std::string strategy;  // "replicate", "tensor", "pipeline", "expert"

@@ -9,21 +9,26 @@
 #include <vector>
 
 #include "core/kernel_case.hpp"
+#include "core/limiter.hpp"
 #include "core/measurement.hpp"
+#include "core/work.hpp"
 
 namespace halmark {
 
-enum class Provenance { measured, interpolated, roofline, imported };
+// In order of trust: each is farther from a measurement of this very kernel than the one before.
+enum class Provenance { measured, imported, interpolated, roofline };
 std::string_view provenance_name(Provenance provenance);
 
-// One kernel's latency with where it came from. low <= ns <= high; lower_bound_ns <= ns.
+// One kernel's latency with where it came from. low <= ns <= high; a usable one is at most 2 %
+// below lower_bound_ns.
 struct Latency {
   double ns = 0;
   double low_ns = 0;
   double high_ns = 0;
-  double lower_bound_ns = 0;  // roofline at the measured peak
+  double lower_bound_ns = 0;           // at the peaks of the device; 0 = unknown
+  Limiter limiter = Limiter::unknown;  // of that bound
   Provenance provenance = Provenance::roofline;
-  Status status = Status::ok;  // ok or suspect when usable
+  Status status = Status::ok;  // ok or suspect when usable; quarantined below its bound
   std::string reason;          // why suspect, or why there is no latency
   std::string implementation;
   int rounds = 0;  // processes behind a measured figure
@@ -36,13 +41,10 @@ class LatencySource {
   virtual void require(std::span<const KernelCase> cases) = 0;
   // Nothing when the source has no figure for this case. Does not measure.
   virtual std::optional<Latency> latency(const KernelCase& kernel_case) const = 0;
-};
-
-// Latency of a collective between shards that cannot be measured here (a fabric model).
-class CollectiveCost {
- public:
-  virtual ~CollectiveCost() = default;
-  virtual std::optional<Latency> collective(const Problem& problem) const = 0;
+  // The same for a complete problem on one whole device, as the step of a model meets it; `work` is
+  // its contract's. A search that prices millions of steps has no case at hand. Nothing from
+  // sources that know cases alone.
+  virtual std::optional<Latency> latency(const Problem&, const Work&) const { return std::nullopt; }
 };
 
 // Folds the rounds of one case into a Latency: median of process medians; interval of the medians

@@ -99,7 +99,7 @@ Interpolation::Interpolation(std::span<const LatencyPoint> points, const Device&
       source_(measured_on.id) {
   struct Draft {
     std::vector<LocalKriging::Point> points;
-    std::vector<double> floors;
+    std::vector<double> estimates;
     std::vector<std::size_t> indices;
     std::map<std::string, std::int32_t> shapes;
     InterpolationPlace last;
@@ -110,10 +110,10 @@ Interpolation::Interpolation(std::span<const LatencyPoint> points, const Device&
     const LatencyPoint& point = points_[i];
     const OpContract* contract = find_contract(point.problem.op);
     auto place = interpolation_place(point.problem);
-    const auto floor_ns = contract == nullptr
-                              ? std::nullopt
-                              : measured_on_.floor_ns(contract->work(point.problem.params));
-    if (!place || !floor_ns || point.ns <= 0) {
+    const auto estimate_ns = contract == nullptr
+                                 ? std::nullopt
+                                 : measured_on_.local_ns(contract->work(point.problem.params));
+    if (!place || !estimate_ns || point.ns <= 0) {
       ++left_out_;
       continue;
     }
@@ -122,7 +122,7 @@ Interpolation::Interpolation(std::span<const LatencyPoint> points, const Device&
         draft.shapes.try_emplace(place->shape, static_cast<std::int32_t>(draft.shapes.size()))
             .first->second;
     draft.points.push_back({place->at, std::log(point.ns), shape});
-    draft.floors.push_back(*floor_ns);
+    draft.estimates.push_back(*estimate_ns);
     draft.indices.push_back(i);
     draft.launch_ns = std::min(draft.launch_ns, point.ns);
     draft.last = std::move(*place);
@@ -133,7 +133,7 @@ Interpolation::Interpolation(std::span<const LatencyPoint> points, const Device&
       continue;
     }
     for (std::size_t i = 0; i < draft.points.size(); ++i) {
-      draft.points[i].value -= std::log(draft.launch_ns + draft.floors[i]);
+      draft.points[i].value -= std::log(draft.launch_ns + draft.estimates[i]);
     }
     Family family{.kriging = LocalKriging(std::move(draft.points)),
                   .points = std::move(draft.indices),
@@ -148,13 +148,13 @@ Interpolation::Interpolation(std::span<const LatencyPoint> points, const Device&
 
 Interpolation::Interval Interpolation::interval(const Family& family,
                                                 const LocalKriging::Prediction& prediction,
-                                                double floor_ns, double widening) const {
+                                                double estimate_ns, double widening) const {
   const Calibration& bins = family.calibration;
   const auto bin = std::ranges::lower_bound(bins.distances, prediction.distance);
   const auto index =
       std::min(static_cast<std::size_t>(bin - bins.distances.begin()), bins.factors.size() - 1);
   const double half = bins.factors[index] * prediction.deviation * widening;
-  const double ns = (family.launch_ns + floor_ns) * std::exp(prediction.value);
+  const double ns = (family.launch_ns + estimate_ns) * std::exp(prediction.value);
   return {ns, ns * std::exp(-half), ns * std::exp(half)};
 }
 
@@ -165,8 +165,8 @@ std::optional<Latency> Interpolation::latency(const Problem& problem) const {
   const auto it = families_.find(place->group);
   if (it == families_.end()) return std::nullopt;
   const Family& family = it->second;
-  const auto floor_ns = target_.floor_ns(contract->work(problem.params));
-  if (!floor_ns) return std::nullopt;
+  const auto estimate_ns = target_.local_ns(contract->work(problem.params));
+  if (!estimate_ns) return std::nullopt;
 
   double outside = 0;  // octaves beyond the measured range, the worst coordinate
   std::string which;
@@ -183,11 +183,10 @@ std::optional<Latency> Interpolation::latency(const Problem& problem) const {
   if (outside > outside_max_octaves + rounding) return std::nullopt;
   const auto predicted = family.kriging.at(place->at);
   if (!predicted) return std::nullopt;
-  const Interval figures = interval(family, *predicted, *floor_ns, 1 + outside);
+  const Interval figures = interval(family, *predicted, *estimate_ns, 1 + outside);
   Latency out{.ns = figures.ns,
               .low_ns = figures.low_ns,
               .high_ns = figures.high_ns,
-              .lower_bound_ns = std::min(*floor_ns, figures.low_ns),
               .provenance = Provenance::interpolated};
   out.reason = "from neighbours measured on " + source_;
   if (outside > rounding) out.reason += "; " + which + " lies outside of what was measured";
@@ -209,10 +208,10 @@ std::vector<Interpolation::Check> Interpolation::check(LeaveOut what, std::size_
       const auto predicted = family.kriging.at(known.at, left_out);
       if (!predicted) continue;
       const LatencyPoint& point = points_[family.points[i]];
-      const double floor_ns =
-          measured_on_.floor_ns(find_contract(point.problem.op)->work(point.problem.params))
+      const double estimate_ns =
+          measured_on_.local_ns(find_contract(point.problem.op)->work(point.problem.params))
               .value_or(0);
-      const Interval figures = interval(family, *predicted, floor_ns, 1);
+      const Interval figures = interval(family, *predicted, estimate_ns, 1);
       out.push_back({&point, figures.ns, figures.low_ns, figures.high_ns});
     }
   }

@@ -1,6 +1,6 @@
 // Interpolation: the time of a problem that nobody measured, from the utilisation of measured
-// neighbours: time = (launch + floor) x exp(u), with u kriged over log sizes. Every figure carries
-// a 90 % interval calibrated on predictions of known points without themselves.
+// neighbours: time = (launch + roofline estimate) x exp(u), with u kriged over log sizes. Every
+// figure carries a 90 % interval calibrated on predictions of known points without themselves.
 #pragma once
 
 #include <array>
@@ -16,22 +16,22 @@
 #include "latency/interpolation_place.hpp"
 #include "latency/latency_point.hpp"
 #include "latency/local_kriging.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/estimate.hpp"
 
 namespace halmark {
 
 class Interpolation {
  public:
-  // `points` of one implementation. Those whose floor the device does not know, or whose family has
-  // fewer than points_min, are left out and counted. `target`: predict for this device instead,
+  // `points` of one implementation. Those that the device states no estimate for, or whose family
+  // has fewer than points_min, are left out and counted. `target`: predict for this device instead,
   // utilisation carried over; null = the one measured on.
   Interpolation(std::span<const LatencyPoint> points, const Device& measured_on, ShardShare share,
                 const Device* target = nullptr);
 
   static constexpr std::size_t points_min = 24;
 
-  // Provenance interpolated, with a 90 % interval. Up to one octave outside of what was measured
-  // the interval is widened and the reason says so; nothing beyond that.
+  // Provenance interpolated, with a 90 % interval and without any bound. Up to one octave outside
+  // of what was measured the interval is widened and the reason says so; nothing beyond that.
   std::optional<Latency> latency(const Problem& problem) const;
 
   std::size_t left_out() const { return left_out_; }
@@ -65,26 +65,13 @@ class Interpolation {
   static Calibration calibrated(const LocalKriging& kriging);
   static bool is_for_calibration(std::size_t point);
   Interval interval(const Family& family, const LocalKriging::Prediction& prediction,
-                    double floor_ns, double widening) const;
+                    double estimate_ns, double widening) const;
 
   std::vector<LatencyPoint> points_;
   std::map<std::string, Family> families_;
   RooflineRates measured_on_, target_;
   std::string source_;
   std::size_t left_out_ = 0;
-};
-
-// An Interpolation as a source: for what no table holds exactly.
-class InterpolatedSource : public LatencySource {
- public:
-  explicit InterpolatedSource(const Interpolation& interpolation) : of_(&interpolation) {}
-  void require(std::span<const KernelCase>) override {}
-  std::optional<Latency> latency(const KernelCase& kernel_case) const override {
-    return of_->latency(kernel_case.problem);
-  }
-
- private:
-  const Interpolation* of_;
 };
 
 }  // namespace halmark

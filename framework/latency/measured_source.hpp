@@ -1,4 +1,4 @@
-// Latency sources: figures measured here, roofline bounds, and a chain of sources by trust.
+// Figures measured here: the first of the chain.
 #pragma once
 
 #include <functional>
@@ -7,21 +7,23 @@
 #include <vector>
 
 #include "core/latency.hpp"
-#include "roofline/bound_parts.hpp"
+#include "latency/case_bounds.hpp"
 
 namespace halmark {
 
 // Measures what it does not know yet, in one go. `measure` runs a campaign over cases and returns
 // its rows (all rounds, resumed ones included); it is asked for each case once, and may be empty:
 // the source then knows what was added. One thread.
-class MeasuredSource : public LatencySource {
+class MeasuredSource final : public LatencySource {
  public:
   using Measure = std::function<std::vector<Measurement>(std::span<const KernelCase>)>;
   MeasuredSource(Measure measure, BoundingDevice bounding);
 
+  using LatencySource::latency;
   void require(std::span<const KernelCase> cases) override;
   // Folds the rounds. Rows that are only noisy (`invalid`) count when a case has no valid one: the
-  // figure is then `suspect` and says so.
+  // figure is then `suspect` and says so. Each row was judged by its bound when it was measured, at
+  // the peaks of that hour; it is not judged again at later ones.
   std::optional<Latency> latency(const KernelCase& kernel_case) const override;
 
   void add(const Measurement& measurement);  // a row from a journal
@@ -31,35 +33,8 @@ class MeasuredSource : public LatencySource {
 
  private:
   Measure measure_;
-  BoundingDevice bounding_;
+  CaseBounds bounds_;
   std::map<std::string, std::vector<Measurement>> rows_;  // by case key
 };
-
-// The bound itself as a figure: what a device cannot beat. Never better than any measurement.
-class RooflineSource : public LatencySource {
- public:
-  explicit RooflineSource(BoundingDevice bounding) : bounding_(bounding) {}
-  void require(std::span<const KernelCase>) override {}
-  // Nothing when the device knows no peak for it.
-  std::optional<Latency> latency(const KernelCase& kernel_case) const override;
-
- private:
-  BoundingDevice bounding_;
-};
-
-// Asks its sources in order of trust. Each is required only for what no earlier one knows; sources
-// must outlive it.
-class ChainedSource : public LatencySource {
- public:
-  explicit ChainedSource(std::vector<LatencySource*> sources) : sources_(std::move(sources)) {}
-  void require(std::span<const KernelCase> cases) override;
-  std::optional<Latency> latency(const KernelCase& kernel_case) const override;
-
- private:
-  std::vector<LatencySource*> sources_;
-};
-
-// Lower bound of a case in ns on one shard of the device; 0 when unknown.
-double bound_ns(const KernelCase& kernel_case, const BoundingDevice& bounding);
 
 }  // namespace halmark

@@ -77,7 +77,8 @@ struct CertifiableProblem {
 
 inline constexpr std::uint64_t certify_combinations_max = std::uint64_t{1} << 24;
 
-// max over terms of amount / (value * safety) * time_units_per_s.
+// The fold of roofline::Bound over the peaks of a proof, each raised by its safety factor: the
+// largest of amount / (value x safety), in time units.
 double kernel_bound(const CertifyKernel& kernel, const std::vector<BoundPeak>& peaks,
                     double time_units_per_s);
 

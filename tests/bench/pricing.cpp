@@ -13,7 +13,7 @@
 #include "model/serving/serving_pricer.hpp"
 #include "model/serving/serving_space.hpp"
 #include "plan/device_file.hpp"
-#include "roofline/cluster.hpp"
+#include "roofline/estimate.hpp"
 #include "search/pareto/pareto.hpp"
 
 namespace halmark::bench {
@@ -30,9 +30,9 @@ double thread_s() {
 Device device() { return read_device(HALMARK_SOURCE_DIR "/configs/devices/h200.toml"); }
 ModelSpec spec() { return load_model(model, {HALMARK_SOURCE_DIR "/configs/models"}); }
 
-StepPricer::TimeOf roofline_of(const ClusterRoofline& roofline) {
+StepPricer::TimeOf roofline_of(const RooflineRates& roofline) {
   return [&roofline](const Operator& op) -> KernelTime {
-    const auto ns = roofline.floor_ns(op.local, op.local_work);
+    const auto ns = roofline.ns(op.local_work, op.local.params.value_or("ranks", 1));
     if (!ns) return {};
     return {*ns, *ns, *ns, *ns, true};
   };
@@ -62,7 +62,7 @@ void price_steps(Figures& figures) {
   const double begin = thread_s();
   const ModelSpec of = spec();
   const Device h200 = device();
-  const ClusterRoofline roofline(h200, 5e10);
+  const RooflineRates roofline(h200, {}, 5e10);
   StepPricer pricer(of, roofline_of(roofline), &h200, 0);
   ServingSpace all = space();
   std::set<std::pair<Parallel, std::string>> layouts;
@@ -101,7 +101,7 @@ void search(Figures& figures) {
   const double begin = thread_s();
   const ModelSpec of = spec();
   const Device h200 = device();
-  const ClusterRoofline roofline(h200, 5e10);
+  const RooflineRates roofline(h200, {}, 5e10);
   StepPricer steps(of, roofline_of(roofline), &h200, 0);
   ServingPricer pricer(of, steps, space().request,
                        {.memory_bytes = h200.memory_bytes / 10 * 9,

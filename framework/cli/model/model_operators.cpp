@@ -12,7 +12,7 @@ namespace {
 // recomputation included.
 struct Row {
   double flops = 0, flops_per_rank = 0, bytes = 0, bytes_per_rank = 0;
-  std::optional<Floor> floor;  // of one execution
+  std::optional<RooflineEstimate> floor;  // of one execution
   std::optional<double> lower_bound_us;
 };
 
@@ -48,7 +48,7 @@ Json operator_json(const ModelPage& page, std::size_t index) {
               {"split", std::string(split_name(op.split))},
               {"shape_in", op.shape_in},
               {"shape_out", op.shape_out},
-              {"bound", row.floor ? Json(row.floor->bound) : Json(nullptr)},
+              {"bound", row.floor ? Json(limiter_name(row.floor->limiter)) : Json(nullptr)},
               {"lower_bound_us", optional_number(row.lower_bound_us)},
               {"strategy", op.strategy}};
   if (page.cost) {
@@ -101,8 +101,8 @@ Dtype peak_dtype_of(const ModelPage& page, const Operator& op) {
   return page.device ? multiplying_dtype(*page.device, op.dtype) : op.dtype;
 }
 
-std::optional<Floor> operator_floor(const ModelPage& page, const Operator& op) {
-  return page.device ? work_floor(op.rank_work, *page.device, page.share) : std::nullopt;
+std::optional<RooflineEstimate> operator_floor(const ModelPage& page, const Operator& op) {
+  return page.device ? roofline_estimate(op.rank_work, *page.device, page.share) : std::nullopt;
 }
 
 ModelSection summary_section(const ModelPage& page) {
@@ -139,11 +139,12 @@ ModelSection operators_section(const ModelPage& page) {
     const Operator& op = page.graph.operators[i];
     rows.push_back(operator_json(page, i));
     const Row row = row_of(page, i);
-    table.add(
-        {op.name, op.layer_type, std::to_string(op.count), std::string(dtype_name(op.dtype)),
-         std::string(split_name(op.split)), op.shape_in, op.shape_out,
-         fmt::format("{:.3f}", row.flops / 1e9), fmt::format("{:.3f}", row.flops_per_rank / 1e9),
-         fmt::format("{:.2f}", row.bytes_per_rank / 0x1p20), row.floor ? row.floor->bound : "-"});
+    table.add({op.name, op.layer_type, std::to_string(op.count), std::string(dtype_name(op.dtype)),
+               std::string(split_name(op.split)), op.shape_in, op.shape_out,
+               fmt::format("{:.3f}", row.flops / 1e9),
+               fmt::format("{:.3f}", row.flops_per_rank / 1e9),
+               fmt::format("{:.2f}", row.bytes_per_rank / 0x1p20),
+               row.floor ? std::string(limiter_name(row.floor->limiter)) : "-"});
   }
   return {.data = {{"operators", rows}}, .text = table.text() + '\n'};
 }

@@ -13,7 +13,7 @@
 #include "model/pricing/memory.hpp"
 #include "model/training/training.hpp"
 #include "model/utilisation/convention.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/estimate.hpp"
 
 namespace halmark::cli {
 
@@ -75,7 +75,7 @@ ModelPage price_model(const ModelOptions& options);
 Dtype peak_dtype_of(const ModelPage& page, const Operator& op);
 
 // The fastest possible time of one execution of `op` on the page's device, if it names one.
-std::optional<Floor> operator_floor(const ModelPage& page, const Operator& op);
+std::optional<RooflineEstimate> operator_floor(const ModelPage& page, const Operator& op);
 
 ModelSection summary_section(const ModelPage& page);      // model, workload, splits, convention
 ModelSection operators_section(const ModelPage& page);    // one row per operator

@@ -1,6 +1,11 @@
+// A table is looked up, never averaged over implementations: which kernel an engine would take is
+// not known here, so the table's first series speaks.
 #include "latency/imported/imported_source.hpp"
 
 #include <filesystem>
+#include <utility>
+
+#include "latency/judged.hpp"
 
 namespace halmark {
 
@@ -25,19 +30,14 @@ void ImportedSource::add(const ImportedTable& table) {
   }
 }
 
-std::optional<Latency> ImportedSource::latency(const KernelCase& kernel_case) const {
-  const auto found = times_.find(kernel_case.problem);
+std::optional<Latency> ImportedSource::latency(const Problem& problem, const Work& work) const {
+  const auto found = times_.find(problem);
   if (found == times_.end()) return std::nullopt;
-  const double ns = found->second.ns_sum / found->second.rows;
-  return Latency{.ns = ns,
-                 .low_ns = ns,
-                 .high_ns = ns,
-                 .lower_bound_ns = 0,
-                 .provenance = Provenance::imported,
-                 .status = Status::ok,
-                 .reason = "measured elsewhere: " + found->second.origin + "; no spread stated",
-                 .implementation = {},
-                 .rounds = 0};
+  Latency out;
+  out.ns = out.low_ns = out.high_ns = found->second.ns_sum / found->second.rows;
+  out.provenance = Provenance::imported;
+  out.reason = "measured elsewhere: " + found->second.origin + "; no spread stated";
+  return judged(std::move(out), roofline::step_bound(problem, work, ceilings_));
 }
 
 }  // namespace halmark

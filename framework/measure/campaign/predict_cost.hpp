@@ -27,8 +27,8 @@ struct CampaignCost {
   std::vector<double> case_seconds;  // one round of each case, in the order given
 };
 
-// Expected kernel time: roofline at `device` (null = priors) over an efficiency prior of its op.
-// Throws Error (exit 2) for a problem that its contract refuses.
+// Expected kernel time: the bound at `device` (null = what the priors give) over an efficiency
+// prior of its op. Throws Error (exit 2) for a problem that its contract refuses.
 double predicted_kernel_ns(const KernelCase& kernel_case, const Device* device, int threads,
                            const CostPriors& priors = {});
 

@@ -1,3 +1,5 @@
+// One trial from staging to verdict. Whatever happens ends in one row; the bound is asked last,
+// because a time that is invalid for another reason says nothing about the roofline.
 #include "measure/campaign/trial.hpp"
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 #include "core/random.hpp"
 #include "measure/campaign/gate/correctness.hpp"
 #include "measure/campaign/shard_sampling.hpp"
-#include "roofline/utilisation.hpp"
+#include "roofline/ceilings.hpp"
 
 namespace halmark {
 namespace {
@@ -296,10 +298,13 @@ class Trial {
       return;
     }
     if (options_.device == nullptr || verdict.status == Status::quarantined) return;
-    const Utilisation use =
-        utilisation(row_.kernel_case, options_.device, nullptr, row_.implementation.isa,
-                    crew_.threads(), row_.duration_ns_median);
-    if (!use.quarantine.empty()) end(Status::quarantined, use.quarantine);
+    const roofline::Ceilings ceilings(*options_.device, crew_.threads(),
+                                      row_.kernel_case.shards_at_once);
+    const auto bound =
+        roofline::case_bound(contract_->work(problem_.params), row_.kernel_case, ceilings);
+    if (auto why = roofline::quarantine(bound, row_.duration_ns_median)) {
+      end(Status::quarantined, *std::move(why));
+    }
   }
 
   Crew& crew_;

@@ -83,17 +83,6 @@ std::optional<Price> price(const CompiledDeployment& configuration,
   return out;
 }
 
-std::optional<Floor> operator_floor(const OperatorGraph& graph, const Operator& op,
-                                    const Device& device, ShardShare share) {
-  auto floor = work_floor(op.rank_work, device, share);
-  if (!floor) return std::nullopt;
-  const auto executions = static_cast<double>(std::ranges::max(op.stage_counts)) *
-                          static_cast<double>(graph.stages.size());
-  for (double* ns : {&floor->compute_ns, &floor->memory_ns, &floor->ns}) *ns *= executions;
-  if (op.kind == OperatorKind::collective) floor->bound = "communication";
-  return floor;
-}
-
 Composer::Composer(OperatorGraph graph, const StackPlacement& placement, DeviceFacts facts)
     : graph_(std::move(graph)), facts_(std::move(facts)) {
   for (std::size_t stage = 0; stage < graph_.stages.size(); ++stage) {
@@ -142,9 +131,7 @@ std::optional<double> Composer::ideal_ns(const std::optional<Device>& device,
 std::string Composer::bound(const Operator& op, const Latency& latency) const {
   if (op.kind == OperatorKind::collective) return "communication";
   if (facts_.launch_floor_ns && latency.lower_bound_ns < *facts_.launch_floor_ns) return "launch";
-  const std::optional<Device>& device = facts_.measured ? facts_.measured : facts_.datasheet;
-  const auto floor = device ? work_floor(op.local_work, *device, facts_.shard) : std::nullopt;
-  return floor ? floor->bound : "unknown";
+  return std::string(limiter_name(latency.limiter));
 }
 
 OperatorShare Composer::share(const Operator& op, const Latency& latency, std::size_t stage) const {

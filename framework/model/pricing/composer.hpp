@@ -16,7 +16,7 @@
 #include "core/latency.hpp"
 #include "model/graph/graph.hpp"
 #include "model/pricing/stack.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/peaks.hpp"
 
 namespace halmark {
 
@@ -69,11 +69,6 @@ struct Price {
 // `times` by kernel index. Nothing when a needed kernel has no time. Allocates nothing.
 std::optional<Price> price(const CompiledDeployment& configuration,
                            std::span<const KernelTime> times);
-
-// Floor of an operator's executions in one step, on the rank with the largest share; for tables
-// that show bounds without any latency.
-std::optional<Floor> operator_floor(const OperatorGraph& graph, const Operator& op,
-                                    const Device& device, ShardShare share);
 
 class Composer {
  public:

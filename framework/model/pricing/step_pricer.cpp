@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "kernels/routing.hpp"
 #include "model/graph/expert_layout.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/peaks.hpp"
 
 namespace halmark {
 

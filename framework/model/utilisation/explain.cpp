@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "model/graph/context_split.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/estimate.hpp"
 
 namespace halmark {
 
@@ -119,11 +119,11 @@ std::string training_line(const OperatorTraining& cost) {
          " FLOPs; recomputed " + grouped_digits(cost.recomputed) + "\n";
 }
 
-std::string floor_line(const Floor& floor) {
+std::string floor_line(const RooflineEstimate& floor) {
   char text[160];
   std::snprintf(text, sizeof text,
                 "floor of one execution: compute %.3f us, memory %.3f us: bound by %s\n",
-                floor.compute_ns / 1e3, floor.memory_ns / 1e3, floor.bound.c_str());
+                floor.compute_ns / 1e3, floor.memory_ns / 1e3, limiter_name(floor.limiter).data());
   return text;
 }
 
@@ -143,7 +143,7 @@ std::string grouped_digits(double value) {
 
 std::string explain_operator(const OperatorGraph& graph, std::size_t op_index,
                              const std::optional<TrainingCost>& training,
-                             const std::optional<Floor>& floor) {
+                             const std::optional<RooflineEstimate>& floor) {
   const Operator& op = graph.operators.at(op_index);
   std::string out = op.name + " of " + op.layer_type + ", " + std::string(dtype_name(op.dtype)) +
                     ", " + op.shape_in + " -> " + op.shape_out + "\n";

@@ -6,7 +6,7 @@
 
 #include "model/graph/graph.hpp"
 #include "model/training/training.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/estimate.hpp"
 
 namespace halmark {
 
@@ -14,7 +14,7 @@ namespace halmark {
 // bytes, and with a floor what bounds one execution. `op_index` into graph.operators.
 std::string explain_operator(const OperatorGraph& graph, std::size_t op_index,
                              const std::optional<TrainingCost>& training,
-                             const std::optional<Floor>& floor);
+                             const std::optional<RooflineEstimate>& floor);
 
 // 33554432 -> "33,554,432"; fractions are rounded to the nearest integer.
 std::string grouped_digits(double value);

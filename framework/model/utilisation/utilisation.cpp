@@ -78,12 +78,12 @@ void fill_roofline(const OperatorGraph& graph, const MeasuredStep& step,
   }
   std::string unknown;
   const auto ns = busiest_rank(graph, cost, [&](const Operator& op) -> std::optional<double> {
-    const auto floor = work_floor(op.rank_work, *step.device, step.share);
-    if (!floor) {
+    const auto estimate = roofline_estimate(op.rank_work, *step.device, step.share);
+    if (!estimate) {
       unknown = op.name;
       return std::nullopt;
     }
-    return floor->ns;
+    return estimate->ns;
   });
   if (ns) {
     out.roofline = *ns / step.ns;

@@ -8,7 +8,7 @@
 #include "model/graph/graph.hpp"
 #include "model/training/training.hpp"
 #include "model/utilisation/convention.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/estimate.hpp"
 
 namespace halmark {
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "profile/kernels/kernel_category.hpp"
+#include "roofline/estimate.hpp"
 
 namespace halmark {
 namespace {
@@ -152,7 +153,7 @@ class RowAccount {
     for (const Work& work : works_) {
       Work traffic = work;
       traffic.matmul_flops = 0;
-      const auto floor = work_floor(traffic, *device_, share_);
+      const auto floor = roofline_estimate(traffic, *device_, share_);
       if (!floor) return;
       memory_ns += floor->memory_ns;
       transfer_bytes += work.transfer_bytes;

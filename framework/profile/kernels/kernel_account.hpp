@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profile/kernels/kernel_binding.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/peaks.hpp"
 
 namespace halmark {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/graph/graph.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/peaks.hpp"
 
 namespace halmark {
 

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "kernels/contract.hpp"
-#include "latency/imported/imported_source.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -99,28 +98,6 @@ TEST(KernelTable, rows_of_unknown_types_are_counted) {
       table_of("gemm_dtype,m,n,k,latency\nbfloat16,1,2,3,1\nint9,1,2,3,1\nint9,1,2,4,1\n");
   EXPECT_EQ(table.rows, 3u);
   EXPECT_EQ(table.skipped.at("no data type 'int9'"), 2u);
-}
-
-TEST(ImportedSource, knows_exact_problems_and_says_whose_they_are) {
-  ImportedSource source;
-  source.add(table_of("gemm_dtype,m,n,k,latency\nfp8,1,2,3,1\nfp8,1,2,3,2\nfp8_block,1,2,3,9\n"));
-  EXPECT_EQ(source.size(), 1u);
-  KernelCase wanted;
-  wanted.problem = {"gemm",
-                    {{"m", 1},
-                     {"n", 2},
-                     {"k", 3},
-                     {"src_dtype", static_cast<std::int64_t>(Dtype::f8_e4m3fn)},
-                     {"wei_dtype", static_cast<std::int64_t>(Dtype::f8_e4m3fn)},
-                     {"dst_dtype", static_cast<std::int64_t>(Dtype::bf16)},
-                     {"wei_trans", 1}}};
-  const auto latency = source.latency(wanted);
-  ASSERT_TRUE(latency);
-  EXPECT_DOUBLE_EQ(latency->ns, 1.5e6);  // the mean of the first series; the other is not mixed in
-  EXPECT_EQ(latency->provenance, Provenance::imported);
-  EXPECT_THAT(latency->reason, HasSubstr("t.csv fp8"));
-  wanted.problem.params.set("m", 2);
-  EXPECT_FALSE(source.latency(wanted));
 }
 
 TEST(KernelTable, published_tables_read_whole) {

@@ -132,17 +132,26 @@ TEST(Composer, shares_are_in_execution_order_and_the_largest_is_the_bottleneck) 
   EXPECT_EQ(estimate.bottleneck, "attention (" + attention->bound + ")");
 }
 
-TEST(Composer, a_bound_follows_from_the_device) {
-  const auto bound_of = [](DeviceFacts facts, std::string_view name, Parallel parallel) {
-    const Estimate estimate = composed(decode(2, 8, parallel), std::move(facts));
+TEST(Composer, the_limiter_is_that_of_the_bound_beside_it) {
+  const auto bound_of = [](Limiter limiter, DeviceFacts facts, std::string_view name,
+                           Parallel parallel) {
+    const Estimate estimate =
+        composer(decode(2, 8, parallel), std::move(facts))
+            .compose([limiter](const KernelCase& kernel_case) -> std::optional<Latency> {
+              Latency latency = by_op(kernel_case);
+              latency.limiter = limiter;
+              return latency;
+            })
+            .estimate.value();
     return std::ranges::find(estimate.operators, name, &OperatorShare::name)->bound;
   };
-  EXPECT_EQ(bound_of({.measured = device_with(1, 1)}, "q_proj", {}), "compute");
-  EXPECT_EQ(bound_of({.measured = device_with(1e15, 1)}, "q_proj", {}), "memory");
-  EXPECT_EQ(bound_of({.datasheet = device_with(1e15, 1)}, "q_proj", {}), "memory");
-  EXPECT_EQ(bound_of({.launch_floor_ns = 1000.0}, "q_proj", {}), "launch");
-  EXPECT_EQ(bound_of({}, "ffn_all_reduce", {.tp = 2}), "communication");
-  EXPECT_EQ(bound_of({}, "q_proj", {}), "unknown");
+  // Whatever the device would say: the source knew which case it bounded.
+  const DeviceFacts facts{.measured = device_with(1, 1e15)};
+  EXPECT_EQ(bound_of(Limiter::compute, facts, "q_proj", {}), "compute");
+  EXPECT_EQ(bound_of(Limiter::memory, facts, "q_proj", {}), "memory");
+  EXPECT_EQ(bound_of(Limiter::unknown, facts, "q_proj", {}), "unknown");
+  EXPECT_EQ(bound_of(Limiter::memory, {.launch_floor_ns = 1000.0}, "q_proj", {}), "launch");
+  EXPECT_EQ(bound_of(Limiter::memory, {}, "ffn_all_reduce", {.tp = 2}), "communication");
 }
 
 // One layer: q, kv, o, down 2 x 2 x 128 FLOPs each for batch 2, gate and up twice that; the head
@@ -266,17 +275,6 @@ TEST(Composer, memory_and_flops_are_those_of_the_graph) {
   const Estimate estimate = one.compose(by_op).estimate.value();
   EXPECT_EQ(estimate.memory_bytes_total, 2 * estimate.memory_bytes_per_rank);
   EXPECT_EQ(estimate.matmul_flops, one.graph().totals.matmul_flops);
-}
-
-// q_proj of one micro-batch of one sequence: 128 weights of 2 B, 8 + 16 activations of 2 B, at 1
-// GB/s; two micro-batches pass the two layers of a stage.
-TEST(OperatorFloor, covers_every_execution_of_the_step) {
-  const OperatorGraph graph = graph_of(tiny(), decode(2, 8, {.pp = 2}));
-  const auto floor =
-      operator_floor(graph, model_test::find_operator(graph, "q_proj"), device_with(1e15, 1), {});
-  ASSERT_TRUE(floor);
-  EXPECT_DOUBLE_EQ(floor->ns, (256 + 48) * 2 * 2);
-  EXPECT_EQ(floor->bound, "memory");
 }
 
 class Source final : public LatencySource {

@@ -10,7 +10,7 @@
 #include "core/json.hpp"
 #include "fixtures.hpp"
 #include "plan/device_file.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/estimate.hpp"
 
 namespace halmark {
 namespace {

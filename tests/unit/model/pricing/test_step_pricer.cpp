@@ -7,7 +7,6 @@
 #include <set>
 
 #include "fixtures.hpp"
-#include "roofline/cluster.hpp"
 
 namespace halmark {
 namespace {
@@ -159,21 +158,6 @@ TEST(StepPricer, memory_is_that_of_the_graph) {
       EXPECT_EQ(memory[s].kv_bytes_per_sequence * 7 * parallel.pp, rank.kv_bytes);
     }
   }
-}
-
-TEST(ClusterRoofline, collectives_take_the_link_and_beyond_a_domain_the_network) {
-  const ClusterRoofline roofline(gpu(), 5e10);
-  const auto floor = [&](std::int64_t ranks) {
-    const Problem problem =
-        complete_problem({"all_reduce", Params{{"bytes", 1 << 20},
-                                               {"ranks", ranks},
-                                               {"dtype", static_cast<std::int64_t>(Dtype::bf16)}}});
-    return roofline.floor_ns(problem, find_contract("all_reduce")->work(problem.params)).value();
-  };
-  const double bytes = 1 << 20;
-  EXPECT_NEAR(floor(8), 2 * 7 / 8.0 * bytes / 4.5e11 * 1e9, 1e-6);
-  EXPECT_NEAR(floor(16), 2 * 15 / 16.0 * bytes / 5e10 * 1e9, 1e-6);
-  EXPECT_EQ(ClusterRoofline(gpu(), {}).link_bytes_per_s(16), 4.5e11) << "still a bound";
 }
 
 }  // namespace

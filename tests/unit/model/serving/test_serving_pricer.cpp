@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "fixtures.hpp"
-#include "roofline/cluster.hpp"
+#include "roofline/estimate.hpp"
 
 namespace halmark {
 namespace {
@@ -31,8 +31,8 @@ const Device& device() {
 }
 
 KernelTime time_of(const Problem& problem, const Work& work) {
-  static const ClusterRoofline roofline(device(), {});
-  const double ns = roofline.floor_ns(problem, work).value();
+  static const RooflineRates roofline(device(), {});
+  const double ns = roofline.ns(work, problem.params.value_or("ranks", 1)).value();
   return {ns, 0.9 * ns, 1.2 * ns, ns, true};
 }
 

@@ -6,7 +6,7 @@
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/training/training.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/estimate.hpp"
 
 namespace halmark {
 namespace {
@@ -139,7 +139,8 @@ TEST(PackedWeights, a_device_without_a_4_bit_peak_multiplies_in_16_bits) {
   EXPECT_EQ(shard_peak(device, Dtype::f4_e2m1, {}), 1e15);
   EXPECT_EQ(shard_peak(device, Dtype::f8_e4m3fn, {}), std::nullopt);  // no such rule for others
   const OperatorGraph graph = packed_graph(small(mxfp4), decode(1, 2));
-  EXPECT_TRUE(work_floor(find_operator(graph, "expert_down").rank_work, device, {}).has_value());
+  EXPECT_TRUE(
+      roofline_estimate(find_operator(graph, "expert_down").rank_work, device, {}).has_value());
 
   device.peaks.push_back({.path = "f4_e2m1_matrix", .dtype = Dtype::f4_e2m1, .flops_per_s = 4e15});
   EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), Dtype::f4_e2m1);

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "latency/measured_source.hpp"
+
+#include <gtest/gtest.h>
 
 namespace halmark {
 namespace {
@@ -85,27 +85,28 @@ TEST(MeasuredSource, a_failed_case_has_no_latency_but_a_reason) {
   EXPECT_EQ(source.why_absent(c), "wrong_result: because");
 }
 
-TEST(ChainedSource, asks_in_order_of_trust_and_requires_only_what_is_open) {
-  const Device d = device();
-  std::vector<KernelCase> asked;
-  MeasuredSource first({}, {&d, 1});
-  first.add(row(copy_case(64), 500));
-  MeasuredSource second(
-      [&](std::span<const KernelCase> cases) {
-        asked.assign(cases.begin(), cases.end());
-        return std::vector<Measurement>{};
-      },
-      {&d, 1});
-  RooflineSource roofline({&d, 1});
-  ChainedSource chain({&second, &first, &roofline});
-  second.add(row(copy_case(32), 100));
-  const std::vector<KernelCase> cases{copy_case(32), copy_case(96)};
-  chain.require(cases);
-  ASSERT_EQ(asked.size(), 1U);
-  EXPECT_EQ(asked[0], copy_case(96));
-  EXPECT_EQ(chain.latency(copy_case(32))->ns, 100);
-  EXPECT_EQ(chain.latency(copy_case(64))->ns, 500);
-  EXPECT_EQ(chain.latency(copy_case(96))->provenance, Provenance::roofline);
+// Two shards of one thread each: 1000 bytes of each pass under the memory that both share.
+TEST(MeasuredSource, shards_that_run_at_once_are_bounded_by_what_they_share) {
+  Device d = device();
+  d.bandwidths.push_back({.level = "memory", .threads = 2, .bytes_per_s = 1.25e9});
+  MeasuredSource source({}, {&d, 2});
+  KernelCase c = copy_case(500);
+  c.parts = 2;
+  source.add(row(c, 2000));
+  EXPECT_NEAR(source.latency(c)->lower_bound_ns, 1000, 1e-9);
+  c.shards_at_once = 2;
+  source.add(row(c, 2000));
+  const auto latency = source.latency(c);
+  EXPECT_NEAR(latency->lower_bound_ns, 2 * 1000 / 1.25, 1e-9);
+  EXPECT_EQ(latency->limiter, Limiter::memory);
+}
+
+TEST(MeasuredSource, without_peaks_the_limiter_is_unknown) {
+  MeasuredSource source({}, {});
+  const KernelCase c = copy_case(64);
+  source.add(row(c, 500));
+  EXPECT_EQ(source.latency(c)->lower_bound_ns, 0);
+  EXPECT_EQ(source.latency(c)->limiter, Limiter::unknown);
 }
 
 }  // namespace

@@ -1,19 +1,14 @@
-#include "roofline/floor.hpp"
+// Two levels and a sum are what a datasheet supports: it states memory and rarely a cache. The
+// figures are an expectation of the best case; what is provable of them is in bound.cpp.
+#include "roofline/estimate.hpp"
 
 #include <algorithm>
-
-#include "core/error.hpp"
 
 namespace halmark {
 
 namespace {
 
 constexpr double ns_per_s = 1e9;
-
-// A figure with a thread count was scaled by the device to ours; one without belongs to all parts.
-double per_shard(double figure, int figure_threads, ShardShare share) {
-  return figure_threads > 0 ? figure : figure / share.parts;
-}
 
 // Level "memory", and the fastest level stated at all.
 struct Bandwidths {
@@ -33,7 +28,7 @@ Bandwidths bandwidths(const Device& device, ShardShare share) {
   return out;
 }
 
-// Element-wise work has no peak of its own here: it is bounded by bytes.
+// Element-wise work has no peak of its own here: it is limited by bytes.
 std::optional<double> compute_ns(const Work& work, const Device& device, ShardShare share) {
   if (work.matmul_flops <= 0) return 0.0;
   const auto peak = shard_peak(device, work.compute_dtype, share);
@@ -51,31 +46,21 @@ std::optional<double> memory_ns(const Work& work, const Device& device, ShardSha
 
 }  // namespace
 
-Dtype multiplying_dtype(const Device& device, Dtype dtype) {
-  if (dtype != Dtype::f4_e2m1 || device.peak(dtype, 0)) return dtype;
-  for (const Dtype wide : {Dtype::bf16, Dtype::f16, Dtype::f32}) {
-    if (device.peak(wide, 0)) return wide;
-  }
-  return dtype;
-}
-
-std::optional<double> shard_peak(const Device& device, Dtype dtype, ShardShare share) {
-  const auto peak = device.peak(multiplying_dtype(device, dtype), share.threads);
-  if (!peak || peak->flops_per_s <= 0) return std::nullopt;
-  return per_shard(peak->flops_per_s, peak->threads, share);
-}
-
-std::optional<Floor> work_floor(const Work& work, const Device& device, ShardShare share) {
+std::optional<RooflineEstimate> roofline_estimate(const Work& work, const Device& device,
+                                                  ShardShare share) {
   const auto compute = compute_ns(work, device, share);
   const auto memory = memory_ns(work, device, share);
   if (!compute || !memory) return std::nullopt;
-  Floor out{.compute_ns = *compute, .memory_ns = *memory, .ns = std::max(*compute, *memory)};
-  out.bound = *compute > *memory ? "compute" : "memory";
-  if (work.transfer_bytes > 0) out.bound = "communication";
+  RooflineEstimate out{
+      .compute_ns = *compute, .memory_ns = *memory, .ns = std::max(*compute, *memory)};
+  out.limiter = *compute > *memory ? Limiter::compute : Limiter::memory;
+  if (work.transfer_bytes > 0) out.limiter = Limiter::communication;
   return out;
 }
 
-RooflineRates::RooflineRates(const Device& device, ShardShare share) {
+RooflineRates::RooflineRates(const Device& device, ShardShare share,
+                             std::optional<double> network_bytes_per_s)
+    : links_(device, network_bytes_per_s) {
   for (const Dtype dtype : all_dtypes()) {
     flops_per_s_.at(static_cast<std::size_t>(dtype)) = shard_peak(device, dtype, share).value_or(0);
   }
@@ -84,7 +69,7 @@ RooflineRates::RooflineRates(const Device& device, ShardShare share) {
   fastest_bytes_per_s_ = stated.fastest.value_or(0);
 }
 
-std::optional<double> RooflineRates::floor_ns(const Work& work) const {
+std::optional<double> RooflineRates::local_ns(const Work& work) const {
   if (memory_bytes_per_s_ <= 0) return std::nullopt;
   double compute = 0;
   if (work.matmul_flops > 0) {
@@ -97,23 +82,12 @@ std::optional<double> RooflineRates::floor_ns(const Work& work) const {
   return std::max(compute, cold + warm) * ns_per_s;
 }
 
-std::optional<Floor> problem_floor(const Problem& problem, const Device& device, ShardShare share) {
-  const OpContract* contract = find_contract(problem.op);
-  if (contract == nullptr) throw refused("op '" + problem.op + "' has no contract");
-  auto out = work_floor(contract->work(problem.params), device, share);
-  if (out && contract->is_collective()) out->bound = "communication";
-  return out;
-}
-
-std::optional<Latency> roofline_latency(const Problem& problem, const Device& device,
-                                        ShardShare share) {
-  const auto floor = problem_floor(problem, device, share);
-  if (!floor) return std::nullopt;
-  Latency out;
-  out.ns = out.low_ns = out.high_ns = out.lower_bound_ns = floor->ns;
-  out.provenance = Provenance::roofline;
-  out.reason = "fastest possible time on " + device.id;
-  return out;
+std::optional<double> RooflineRates::ns(const Work& work, std::int64_t ranks) const {
+  const auto own = local_ns(work);
+  if (!own || work.transfer_bytes <= 0) return own;
+  const auto rate = links_.bytes_per_s(ranks);
+  if (!rate) return std::nullopt;
+  return std::max(*own, work.transfer_bytes / *rate * ns_per_s);
 }
 
 }  // namespace halmark

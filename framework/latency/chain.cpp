@@ -1,0 +1,61 @@
+// The only place that decides whose figure counts. Sources do not know each other, so that a new
+// one is a file and a line of SourceKind.
+#include "latency/chain.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace halmark {
+
+void LatencyChain::add(SourceKind kind, LatencySource& source) {
+  links_.insert(std::ranges::upper_bound(links_, kind, {}, &Link::kind), {kind, &source});
+}
+
+void LatencyChain::add(SourceKind kind, std::unique_ptr<LatencySource> source) {
+  owned_.push_back(std::move(source));
+  add(kind, *owned_.back());
+}
+
+void LatencyChain::require(std::span<const KernelCase> cases) {
+  std::vector<KernelCase> open(cases.begin(), cases.end());
+  for (const Link& link : links_) {
+    if (open.empty()) return;
+    link.source->require(open);
+    std::erase_if(open, [&link](const KernelCase& kernel_case) {
+      const auto known = link.source->latency(kernel_case);
+      return known && known->status != Status::quarantined;
+    });
+  }
+}
+
+template <class Ask>
+std::optional<Latency> LatencyChain::first(const Problem& problem, const Ask& ask) const {
+  std::optional<Latency> refused;
+  for (const Link& link : links_) {
+    std::optional<Latency> latency = ask(*link.source);
+    if (!latency) continue;
+    if (latency->status != Status::quarantined) return latency;
+    quarantined_.add(problem, latency->reason);
+    if (!refused) refused = std::move(latency);
+  }
+  return refused;
+}
+
+std::optional<Latency> LatencyChain::latency(const KernelCase& kernel_case) const {
+  return first(kernel_case.problem,
+               [&](const LatencySource& source) { return source.latency(kernel_case); });
+}
+
+std::optional<Latency> LatencyChain::latency(const Problem& problem, const Work& work) const {
+  return first(problem, [&](const LatencySource& source) { return source.latency(problem, work); });
+}
+
+bool LatencyChain::has(SourceKind kind) const {
+  return std::ranges::find(links_, kind, &Link::kind) != links_.end();
+}
+
+bool LatencyChain::has_interval() const {
+  return has(SourceKind::measured) || has(SourceKind::journal) || has(SourceKind::interpolated);
+}
+
+}  // namespace halmark

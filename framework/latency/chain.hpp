@@ -1,0 +1,45 @@
+// LatencyChain: all sources of times behind one, asked in one order of trust.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/latency.hpp"
+#include "latency/judged.hpp"
+#include "latency/source_choice.hpp"
+
+namespace halmark {
+
+// A collective is asked for like any kernel. One thread.
+class LatencyChain final : public LatencySource {
+ public:
+  // Sources are asked by kind, those of one kind as they were added.
+  void add(SourceKind kind, std::unique_ptr<LatencySource> source);
+  void add(SourceKind kind, LatencySource& source);  // which must outlive the chain
+
+  // Each source is required only for what no more trusted one knows.
+  void require(std::span<const KernelCase> cases) override;
+  // The first usable figure. A quarantined one is counted and the next source asked; it is the
+  // answer only where none has another.
+  std::optional<Latency> latency(const KernelCase& kernel_case) const override;
+  std::optional<Latency> latency(const Problem& problem, const Work& work) const override;
+
+  bool has(SourceKind kind) const;
+  bool has_interval() const;  // some source states ends that differ
+  const Quarantined& quarantined() const { return quarantined_; }  // of what was asked so far
+
+ private:
+  struct Link {
+    SourceKind kind;
+    LatencySource* source;
+  };
+  template <class Ask>
+  std::optional<Latency> first(const Problem& problem, const Ask& ask) const;
+
+  std::vector<Link> links_;  // most trusted first
+  std::vector<std::unique_ptr<LatencySource>> owned_;
+  mutable Quarantined quarantined_;
+};
+
+}  // namespace halmark

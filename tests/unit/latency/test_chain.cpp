@@ -1,0 +1,107 @@
+#include "latency/chain.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace halmark {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+KernelCase copy_case(std::int64_t bytes) {
+  KernelCase c;
+  c.problem = {"copy", {{"bytes", bytes}}};
+  return c;
+}
+
+// Knows times by size; below 10 ns they are quarantined.
+using Times = std::map<std::int64_t, double>;
+
+class Table final : public LatencySource {
+ public:
+  explicit Table(Times times) : times_(std::move(times)) {}
+  void require(std::span<const KernelCase> cases) override {
+    for (const KernelCase& c : cases) required.push_back(c.problem.params.at("bytes"));
+  }
+  std::optional<Latency> latency(const KernelCase& c) const override { return of(c.problem); }
+  std::optional<Latency> latency(const Problem& problem, const Work&) const override {
+    return of(problem);
+  }
+  std::vector<std::int64_t> required;
+
+ private:
+  std::optional<Latency> of(const Problem& problem) const {
+    const auto found = times_.find(problem.params.at("bytes"));
+    if (found == times_.end()) return std::nullopt;
+    const bool is_false = found->second < 10;
+    return Latency{.ns = found->second,
+                   .status = is_false ? Status::quarantined : Status::ok,
+                   .reason = is_false ? "too fast; t.csv" : ""};
+  }
+  Times times_;
+};
+
+TEST(LatencyChain, asks_in_order_of_trust_whatever_the_order_of_adding) {
+  LatencyChain chain;
+  chain.add(SourceKind::roofline, std::make_unique<Table>(Times{{1, 100}, {2, 100}, {3, 100}}));
+  chain.add(SourceKind::imported, std::make_unique<Table>(Times{{1, 300}, {2, 300}}));
+  chain.add(SourceKind::journal, std::make_unique<Table>(Times{{1, 200}}));
+  EXPECT_EQ(chain.latency(copy_case(1))->ns, 200);
+  EXPECT_EQ(chain.latency(copy_case(2))->ns, 300);
+  EXPECT_EQ(chain.latency(copy_case(3).problem, {})->ns, 100);
+  EXPECT_FALSE(chain.latency(copy_case(4)));
+}
+
+TEST(LatencyChain, of_one_kind_the_first_added_speaks_first) {
+  LatencyChain chain;
+  Table first(Times{{1, 20}}), second(Times{{1, 30}});
+  chain.add(SourceKind::journal, first);
+  chain.add(SourceKind::journal, second);
+  EXPECT_EQ(chain.latency(copy_case(1))->ns, 20);
+}
+
+TEST(LatencyChain, requires_only_what_no_more_trusted_source_knows) {
+  Table measured(Times{{32, 100}}), journal(Times{{64, 500}, {96, 5}}), roofline(Times{{96, 50}});
+  LatencyChain chain;
+  chain.add(SourceKind::roofline, roofline);
+  chain.add(SourceKind::measured, measured);
+  chain.add(SourceKind::journal, journal);
+  chain.require(std::vector{copy_case(32), copy_case(64), copy_case(96)});
+  EXPECT_THAT(measured.required, ElementsAre(32, 64, 96));
+  EXPECT_THAT(journal.required, ElementsAre(64, 96));
+  EXPECT_THAT(roofline.required, ElementsAre(96)) << "a quarantined time is none";
+}
+
+TEST(LatencyChain, a_quarantined_time_is_counted_and_the_next_source_asked) {
+  LatencyChain chain;
+  chain.add(SourceKind::imported, std::make_unique<Table>(Times{{1, 5}, {2, 6}}));
+  chain.add(SourceKind::roofline, std::make_unique<Table>(Times{{1, 50}}));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(chain.latency(copy_case(1))->ns, 50);
+    EXPECT_EQ(chain.latency(copy_case(1).problem, {})->ns, 50);
+  }
+  EXPECT_EQ(chain.quarantined().size(), 1u);
+  EXPECT_THAT(chain.quarantined().text(), HasSubstr("copy bytes=1: too fast; t.csv"));
+  const auto alone = chain.latency(copy_case(2));
+  ASSERT_TRUE(alone) << "its reason says more than silence";
+  EXPECT_EQ(alone->status, Status::quarantined);
+  EXPECT_EQ(chain.quarantined().size(), 2u);
+}
+
+TEST(LatencyChain, knows_which_kinds_it_has) {
+  LatencyChain chain;
+  EXPECT_FALSE(chain.has_interval());
+  chain.add(SourceKind::imported, std::make_unique<Table>(Times{}));
+  chain.add(SourceKind::roofline, std::make_unique<Table>(Times{}));
+  EXPECT_FALSE(chain.has_interval()) << "neither states a spread";
+  EXPECT_TRUE(chain.has(SourceKind::imported));
+  EXPECT_FALSE(chain.has(SourceKind::journal));
+  chain.add(SourceKind::interpolated, std::make_unique<Table>(Times{}));
+  EXPECT_TRUE(chain.has_interval());
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,81 @@
+#include "latency/interpolated_source.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/contract.hpp"
+
+namespace halmark {
+namespace {
+
+Device device(const char* id, double flops_per_s) {
+  Device out{.id = id, .kind = "gpu"};
+  out.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = flops_per_s}};
+  out.bandwidths = {{.level = "memory", .bytes_per_s = 3e12}};
+  return out;
+}
+
+Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
+  return complete_problem({"gemm",
+                           {{"m", m},
+                            {"n", n},
+                            {"k", k},
+                            {"src_dtype", bf16},
+                            {"wei_dtype", bf16},
+                            {"dst_dtype", bf16}}});
+}
+
+Work work_of(const Problem& problem) { return find_contract("gemm")->work(problem.params); }
+
+// Half of the peak of 1e15, everywhere.
+std::vector<LatencyPoint> table() {
+  std::vector<LatencyPoint> out;
+  for (std::int64_t m = 512; m <= 8192; m *= 2) {
+    for (std::int64_t n = 1024; n <= 8192; n *= 2) {
+      for (std::int64_t k = 1024; k <= 8192; k *= 2) {
+        const Problem problem = gemm(m, n, k);
+        out.push_back({problem, 2 * work_of(problem).matmul_flops / 1e15 * 1e9});
+      }
+    }
+  }
+  return out;
+}
+
+TEST(InterpolatedSource, carries_the_bound_of_the_target) {
+  InterpolatedSource source(device("fast", 2e15));
+  source.add(table(), device("slow", 1e15));
+  const Problem wanted = gemm(3000, 3000, 3000);
+  const auto latency = source.latency(wanted, work_of(wanted));
+  ASSERT_TRUE(latency);
+  EXPECT_EQ(latency->provenance, Provenance::interpolated);
+  EXPECT_EQ(latency->status, Status::ok);
+  EXPECT_DOUBLE_EQ(latency->lower_bound_ns, work_of(wanted).matmul_flops / 2e15 * 1e9);
+  EXPECT_EQ(latency->limiter, Limiter::compute);
+  EXPECT_EQ(source.left_out(), 0u);
+}
+
+TEST(InterpolatedSource, points_that_beat_the_roofline_are_left_out) {
+  std::vector<LatencyPoint> points = table();
+  const double bound_ns = work_of(points[3].problem).matmul_flops / 1e15 * 1e9;
+  points[3].ns = bound_ns / 1.019;
+  points[40].ns = work_of(points[40].problem).matmul_flops / 1e15 * 1e9 / 1.021;
+  InterpolatedSource source(device("d", 1e15));
+  source.add(points, device("d", 1e15));
+  EXPECT_EQ(source.left_out(), 1u);
+}
+
+// Points of a device that states a higher peak are believed there, and their figure is not here.
+TEST(InterpolatedSource, a_prediction_below_the_bound_is_quarantined) {
+  std::vector<LatencyPoint> points = table();
+  for (LatencyPoint& point : points) point.ns /= 2.1;
+  const Device target = device("d", 1e15);
+  Device measured_on = device("d", 4e15);  // the same device by another file
+  InterpolatedSource source(target);
+  source.add(points, measured_on);
+  EXPECT_EQ(source.left_out(), 0u);
+  const Problem wanted = gemm(3000, 3000, 3000);
+  EXPECT_EQ(source.latency(wanted, work_of(wanted))->status, Status::quarantined);
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,115 @@
+#include "latency/roofline_source.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "kernels/contract.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
+
+Device gpu() {
+  Device out{.id = "gpu"};
+  out.peaks = {{.path = "p", .dtype = Dtype::bf16, .flops_per_s = 1e12}};
+  out.bandwidths = {{.level = "memory", .bytes_per_s = 1e10}};
+  out.links = {{.name = "link", .bytes_per_s = 4.5e8, .domain_devices = 8}};
+  return out;
+}
+
+Problem gemm(std::int64_t m) {
+  return complete_problem({"gemm",
+                           {{"m", m},
+                            {"n", 1000},
+                            {"k", 1000},
+                            {"src_dtype", bf16},
+                            {"wei_dtype", bf16},
+                            {"dst_dtype", bf16}}});
+}
+
+Problem all_reduce(std::int64_t ranks) {
+  return complete_problem({"all_reduce", {{"bytes", 1 << 20}, {"ranks", ranks}, {"dtype", bf16}}});
+}
+
+Work work_of(const Problem& problem) { return find_contract(problem.op)->work(problem.params); }
+
+Latency of(const RooflineSource& source, const Problem& problem) {
+  return source.latency(problem, work_of(problem)).value();
+}
+
+TEST(RooflineSource, the_estimate_sums_bytes_and_the_bound_takes_those_that_must_come) {
+  const RooflineSource source(gpu(), {});
+  const Latency latency = of(source, gemm(100));
+  // 2 MB of weights, 2 x 0.2 MB of activations at 1e10 bytes/s; 0.2 GFLOP at 1e12.
+  EXPECT_DOUBLE_EQ(latency.ns, 2.4e6 / 1e10 * 1e9);
+  EXPECT_DOUBLE_EQ(latency.lower_bound_ns, 2e6 / 1e10 * 1e9);
+  EXPECT_EQ(latency.limiter, Limiter::compute) << "0.2 ms either way";
+  EXPECT_EQ(latency.provenance, Provenance::roofline);
+  EXPECT_EQ(latency.status, Status::ok);
+  EXPECT_EQ(latency.low_ns, latency.ns);
+  EXPECT_EQ(latency.high_ns, latency.ns);
+}
+
+TEST(RooflineSource, is_asked_for_a_collective_like_for_any_kernel) {
+  const RooflineSource source(gpu(), 5e7);
+  EXPECT_NEAR(of(source, all_reduce(8)).ns, 2 * 7 / 8.0 * (1 << 20) / 4.5e8 * 1e9, 1e-6);
+  EXPECT_EQ(of(source, all_reduce(8)).lower_bound_ns, of(source, all_reduce(8)).ns);
+  EXPECT_EQ(of(source, all_reduce(8)).limiter, Limiter::communication);
+  EXPECT_NEAR(of(source, all_reduce(16)).ns, 2 * 15 / 16.0 * (1 << 20) / 5e7 * 1e9, 1e-3);
+}
+
+TEST(RooflineSource, an_unknown_figure_gives_no_time) {
+  Device bare = gpu();
+  bare.links.clear();
+  EXPECT_FALSE(RooflineSource(bare, {}).latency(all_reduce(8), work_of(all_reduce(8))));
+  bare.peaks.clear();
+  EXPECT_FALSE(RooflineSource(bare, {}).latency(gemm(1), work_of(gemm(1))));
+}
+
+TEST(RooflineSource, a_case_is_its_problem_on_the_whole_device) {
+  const RooflineSource source(gpu(), {});
+  KernelCase c;
+  c.problem = gemm(100);
+  c.shards_at_once = 8;
+  EXPECT_EQ(source.latency(c)->ns, of(source, gemm(100)).ns);
+  c.parts = 2;
+  EXPECT_FALSE(source.latency(c));
+}
+
+// The estimate is what the rates say, and no bound is above it, with caches and without.
+TEST(RooflineSource, no_bound_is_above_the_estimate_of_random_work) {
+  std::mt19937_64 random(3);
+  const auto log_uniform = [&](double low, double high) {
+    return std::exp(std::uniform_real_distribution<double>(std::log(low), std::log(high))(random));
+  };
+  for (int i = 0; i < 2000; ++i) {
+    Device d = gpu();
+    double bytes_per_s = 1e10;
+    for (const char* level : {"l3", "l2", "l1"}) {
+      if (random() % 2 == 0) continue;
+      bytes_per_s *= log_uniform(1, 5);
+      d.bandwidths.push_back(
+          {.level = level,
+           .bytes_per_s = bytes_per_s,
+           .working_set_bytes = static_cast<std::int64_t>(log_uniform(1e3, 1e8))});
+    }
+    const RooflineSource source(d, {});
+    const double constant = log_uniform(1, 1e9);
+    const Work work{.matmul_flops = log_uniform(1, 1e12),
+                    .bytes_read = constant + log_uniform(1, 1e9),
+                    .bytes_written = log_uniform(1, 1e9),
+                    .constant_bytes = constant,
+                    .compute_dtype = Dtype::bf16};
+    const Latency latency = source.latency(gemm(1), work).value();
+    const double expected = RooflineRates(d, {}).ns(work, 1).value();
+    EXPECT_NEAR(latency.ns, expected, 1e-12 * expected);
+    EXPECT_LE(latency.lower_bound_ns, latency.ns);
+    EXPECT_GT(latency.lower_bound_ns, 0);
+  }
+}
+
+}  // namespace
+}  // namespace halmark

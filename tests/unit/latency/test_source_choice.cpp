@@ -1,0 +1,43 @@
+#include "latency/source_choice.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using test::error_of;
+using testing::HasSubstr;
+
+TEST(SourceChoice, reads_every_source_with_its_file) {
+  EXPECT_EQ(parse_source("measured", "").kind, SourceKind::measured);
+  EXPECT_EQ(parse_source("interpolated", "").kind, SourceKind::interpolated);
+  EXPECT_EQ(parse_source("roofline", "").kind, SourceKind::roofline);
+  const SourceChoice journal = parse_source("journal:a:b.db", "");
+  EXPECT_EQ(journal.kind, SourceKind::journal);
+  EXPECT_EQ(journal.file, "a:b.db");
+  EXPECT_EQ(parse_source("imported:t.csv", "").kind, SourceKind::imported);
+}
+
+TEST(SourceChoice, refusals_say_where_and_what_to_write) {
+  const auto refusal = [](const char* text) {
+    return error_of([&] { parse_source(text, "--latency"); }).line();
+  };
+  EXPECT_THAT(refusal("rofline"), HasSubstr("did you mean 'roofline'"));
+  EXPECT_THAT(refusal("rofline"), HasSubstr("--latency"));
+  EXPECT_THAT(refusal("journal"), HasSubstr("write journal:FILE"));
+  EXPECT_THAT(refusal("imported:"), HasSubstr("names no file"));
+  EXPECT_THAT(refusal("roofline:x"), HasSubstr("takes no file"));
+}
+
+TEST(SourceChoice, kinds_are_in_order_of_trust) {
+  EXPECT_LT(SourceKind::measured, SourceKind::journal);
+  EXPECT_LT(SourceKind::journal, SourceKind::imported);
+  EXPECT_LT(SourceKind::imported, SourceKind::interpolated);
+  EXPECT_LT(SourceKind::interpolated, SourceKind::roofline);
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,93 @@
+#include "roofline/estimate.hpp"
+
+#include <gtest/gtest.h>
+
+namespace halmark {
+namespace {
+
+Device device() {
+  Device out;
+  out.id = "d";
+  out.peaks.push_back({.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = 1e12});
+  out.bandwidths.push_back({.level = "memory", .bytes_per_s = 1e10});
+  return out;
+}
+
+// Of C = A x B in bf16: B is constant.
+Work gemm(double m, double n, double k, Dtype dtype = Dtype::bf16) {
+  return {.matmul_flops = 2 * m * n * k,
+          .bytes_read = 2 * (m * k + k * n),
+          .bytes_written = 2 * m * n,
+          .constant_bytes = 2 * k * n,
+          .compute_dtype = dtype};
+}
+
+// 1000^3 x 2 FLOPs at 1 TFLOP/s = 2 ms; 3 x 2 MB at 10 GB/s = 0.6 ms.
+TEST(RooflineEstimate, a_large_gemm_is_limited_by_compute) {
+  const auto estimate = roofline_estimate(gemm(1000, 1000, 1000), device(), {});
+  ASSERT_TRUE(estimate);
+  EXPECT_DOUBLE_EQ(estimate->compute_ns, 2e6);
+  EXPECT_DOUBLE_EQ(estimate->memory_ns, 6e5);
+  EXPECT_DOUBLE_EQ(estimate->ns, 2e6);
+  EXPECT_EQ(estimate->limiter, Limiter::compute);
+}
+
+TEST(RooflineEstimate, a_matrix_vector_product_is_limited_by_memory) {
+  const auto estimate = roofline_estimate(gemm(1, 1000, 1000), device(), {});
+  ASSERT_TRUE(estimate);
+  EXPECT_EQ(estimate->limiter, Limiter::memory);
+  EXPECT_DOUBLE_EQ(estimate->ns, (2e6 + 2e3 + 2e3) / 1e10 * 1e9);
+}
+
+TEST(RooflineEstimate, warm_activations_come_from_the_fastest_level) {
+  Device cached = device();
+  cached.bandwidths.push_back({.level = "l2", .bytes_per_s = 1e11});
+  const auto estimate = roofline_estimate(gemm(1, 1000, 1000), cached, {});
+  ASSERT_TRUE(estimate);
+  EXPECT_DOUBLE_EQ(estimate->ns, (2e6 / 1e10 + 4e3 / 1e11) * 1e9);
+}
+
+TEST(RooflineEstimate, parts_share_what_the_whole_device_states) {
+  const auto half = roofline_estimate(gemm(1000, 1000, 1000), device(), {.parts = 2});
+  ASSERT_TRUE(half);
+  EXPECT_DOUBLE_EQ(half->compute_ns, 4e6);
+  EXPECT_DOUBLE_EQ(half->memory_ns, 1.2e6);
+}
+
+TEST(RooflineEstimate, an_unknown_figure_gives_none_and_no_invented_one) {
+  EXPECT_FALSE(roofline_estimate(gemm(4, 4, 4, Dtype::f32), device(), {}));
+  Device no_memory = device();
+  no_memory.bandwidths.clear();
+  EXPECT_FALSE(roofline_estimate(gemm(4, 4, 4), no_memory, {}));
+}
+
+TEST(RooflineEstimate, a_transfer_is_limited_by_communication) {
+  Work reduce{.bytes_read = 1024, .bytes_written = 1024, .transfer_bytes = 1};
+  EXPECT_EQ(roofline_estimate(reduce, device(), {})->limiter, Limiter::communication);
+}
+
+TEST(RooflineRates, are_the_estimate_without_asking_the_device_again) {
+  const RooflineRates rates(device(), {.parts = 2});
+  for (const Work& work : {gemm(1000, 1000, 1000), gemm(1, 1000, 1000), gemm(64, 8, 8)}) {
+    EXPECT_DOUBLE_EQ(rates.local_ns(work).value(),
+                     roofline_estimate(work, device(), {.parts = 2})->ns);
+  }
+  EXPECT_FALSE(rates.local_ns(gemm(4, 4, 4, Dtype::f32)));
+}
+
+TEST(RooflineRates, collectives_take_the_link_and_beyond_a_domain_the_network) {
+  Device gpu = device();
+  gpu.bandwidths[0].bytes_per_s = 1e12;
+  gpu.links.push_back({.name = "link", .bytes_per_s = 4.5e11, .domain_devices = 8});
+  const Work reduce{.bytes_read = 1e6, .bytes_written = 1e6, .transfer_bytes = 1.75e6};
+  const RooflineRates rates(gpu, {}, 5e10);
+  EXPECT_DOUBLE_EQ(rates.ns(reduce, 8).value(), 1.75e6 / 4.5e11 * 1e9);
+  EXPECT_DOUBLE_EQ(rates.ns(reduce, 9).value(), 1.75e6 / 5e10 * 1e9);
+  EXPECT_FALSE(RooflineRates(device(), {}).ns(reduce, 8)) << "no link is stated";
+  // 20 MB of its own traffic outlast the 1.75 MB on the link.
+  const Work heavy{.bytes_read = 1e7, .bytes_written = 1e7, .transfer_bytes = 1.75e6};
+  EXPECT_DOUBLE_EQ(rates.ns(heavy, 8).value(), 2e7 / 1e12 * 1e9);
+}
+
+}  // namespace
+}  // namespace halmark

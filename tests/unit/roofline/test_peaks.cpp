@@ -1,0 +1,32 @@
+#include "roofline/peaks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace halmark {
+namespace {
+
+TEST(ShardPeak, figures_per_thread_count_belong_to_the_shard_already) {
+  Device device;
+  device.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .threads = 4, .flops_per_s = 4e12}};
+  EXPECT_DOUBLE_EQ(*shard_peak(device, Dtype::bf16, {.threads = 4, .parts = 2}), 4e12);
+  EXPECT_DOUBLE_EQ(*shard_peak(device, Dtype::bf16, {.threads = 8, .parts = 2}), 8e12);
+  EXPECT_FALSE(shard_peak(device, Dtype::f32, {}));
+}
+
+TEST(ShardPeak, a_figure_of_the_whole_device_is_cut_into_parts) {
+  Device device;
+  device.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = 4e12}};
+  EXPECT_DOUBLE_EQ(*shard_peak(device, Dtype::bf16, {.threads = 4, .parts = 2}), 2e12);
+}
+
+TEST(MultiplyingDtype, four_bits_are_unpacked_into_the_first_wide_type_that_has_a_peak) {
+  Device device;
+  device.peaks = {{.path = "f16_matrix", .dtype = Dtype::f16, .flops_per_s = 1e12}};
+  EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), Dtype::f16);
+  EXPECT_EQ(multiplying_dtype(device, Dtype::f8_e4m3fn), Dtype::f8_e4m3fn);
+  device.peaks.push_back({.path = "f4_matrix", .dtype = Dtype::f4_e2m1, .flops_per_s = 4e12});
+  EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), Dtype::f4_e2m1);
+}
+
+}  // namespace
+}  // namespace halmark
