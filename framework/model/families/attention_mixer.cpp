@@ -72,7 +72,7 @@ void rotate_and_append(const ModelSpec& spec, const LayerMixer& mixer, const Wid
   const std::int64_t row_bytes = copies_keys ? b.append_bytes(mixer.head_dim + mixer.value_dim, 2)
                                              : b.append_bytes(mixer.value_dim, 1);
   if (mixer.has_rotary && (is_quantized || precision.attention == precision.kv_cache)) {
-    const Extent both = {w.heads.whole + w.kv_heads.whole, w.heads.local + w.kv_heads.local};
+    const Extent both = w.heads + w.kv_heads;
     b.rope("rope", both, mixer.head_dim, spec.rotary_dim, precision.attention);
   } else if (mixer.has_rotary) {
     b.rope("q_rope", w.heads, mixer.head_dim, spec.rotary_dim, precision.attention);

@@ -101,7 +101,7 @@ void latent_norm(std::string name, std::int64_t columns, GraphBuilder& b) {
         .shape_out = dims,
         .has_parameters = false},
        [&](Side side) {
-         return Params{{"rows", b.tokens().*side},
+         return Sizing{{"rows", b.tokens().*side},
                        {"cols", columns},
                        {"src_dtype", number(b.precision().activation)},
                        {"dst_dtype", number(b.precision().activation)}};
@@ -128,7 +128,7 @@ void hyper_connection(const ModelSpec& spec, std::string name, std::int64_t stag
         .shape_in = all,
         .shape_out = stage == 0 ? one : all},
        [&](Side side) {
-         return Params{{"rows", b.tokens().*side}, {"streams", streams},
+         return Sizing{{"rows", b.tokens().*side}, {"streams", streams},
                        {"hidden", spec.hidden},    {"iterations", iterations},
                        {"stage", stage},           {"dtype", number(b.precision().activation)}};
        });
@@ -163,7 +163,7 @@ void projections(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
             .dtype = dtype});
   replicated_linear("kv_proj", spec.hidden, spec.head_dim, dtype, b);
   latent_norm("kv_norm", spec.head_dim, b);
-  b.rope("rope", {heads.whole + 1, heads.local + 1}, spec.head_dim, spec.rotary_dim,
+  b.rope("rope", heads + GraphBuilder::replicated(1), spec.head_dim, spec.rotary_dim,
          b.precision().attention);
 }
 
@@ -179,7 +179,6 @@ void caches(const ModelSpec& spec, std::int64_t ratio, GraphBuilder& b) {
 // Which entries of 4 tokens a query reads; split by index heads.
 void choose_entries(const ModelSpec& spec, GraphBuilder& b) {
   const IndexerSpec& index = *spec.indexer;
-  const Workload& w = b.workload();
   const Extent heads = b.split_by_tp(index.heads);
   b.linear({.name = "index_q_proj",
             .rows = b.tokens(),
@@ -193,13 +192,13 @@ void choose_entries(const ModelSpec& spec, GraphBuilder& b) {
             .dtype = b.precision().activation});
   replicated_linear("index_compressor", spec.hidden, 2 * sets_of(indexed_ratio) * index.dim,
                     b.precision().activation, b);
-  const std::int64_t entries = w.context / indexed_ratio - w.cached() / indexed_ratio;
+  const Size entries = b.context() / indexed_ratio - b.cached() / indexed_ratio;
   indexer::choose(spec, Split::head, b.batch() * entries, indexed_ratio, b);
 }
 
 void attend(const ModelSpec& spec, Extent heads, std::int64_t ratio, GraphBuilder& b) {
-  const Workload& w = b.workload();
-  const std::string dims = shape_text({b.batch().whole, w.new_tokens, heads.whole, spec.head_dim});
+  const std::string dims =
+      shape_text({b.batch().whole, b.new_tokens(), heads.whole, spec.head_dim});
   b.op({.name = "attention",
         .op = "compressed_attention",
         .kind = OperatorKind::attention,
@@ -207,11 +206,11 @@ void attend(const ModelSpec& spec, Extent heads, std::int64_t ratio, GraphBuilde
         .shape_in = dims,
         .shape_out = dims},
        [&](Side side) {
-         return Params{{"batch", b.batch().*side},
+         return Sizing{{"batch", b.batch().*side},
                        {"heads", heads.*side},
                        {"head_dim", spec.head_dim},
-                       {"new_tokens", w.new_tokens},
-                       {"context", w.context},
+                       {"new_tokens", b.new_tokens()},
+                       {"context", b.context()},
                        {"window", spec.compressed->window},
                        {"ratio", ratio},
                        {"top_k", ratio == indexed_ratio ? spec.indexer->top_k : 0},

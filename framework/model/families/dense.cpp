@@ -49,7 +49,7 @@ void feed_forward(const ModelSpec& spec, std::int64_t width, std::string_view pr
   b.linear({.name = named(up + "_proj"),
             .rows = b.tokens(),
             .columns_in = hidden,
-            .columns_out = is_gated ? Extent{2 * ffn.whole, 2 * ffn.local} : ffn,
+            .columns_out = is_gated ? ffn * 2 : ffn,
             .dtype = dtype,
             .has_bias = spec.mlp_bias});
   if (is_gated) {

@@ -7,8 +7,7 @@ namespace {
 // Queries and keys alike; every rank makes all keys, and the queries of its heads.
 void transform(const ModelSpec& spec, Extent heads, Extent new_keys, Split split, GraphBuilder& b) {
   const Extent tokens = b.tokens();
-  const Extent rows = {tokens.whole * heads.whole + new_keys.whole,
-                       tokens.local * heads.local + new_keys.local};
+  const Extent rows = tokens * heads + new_keys;
   const std::string dims = shape_text({rows.whole, spec.indexer->dim});
   const Dtype activation = b.precision().activation;
   b.op({.name = "index_hadamard",
@@ -17,7 +16,7 @@ void transform(const ModelSpec& spec, Extent heads, Extent new_keys, Split split
         .shape_in = dims,
         .shape_out = dims},
        [&](Side side) {
-         return Params{{"rows", rows.*side},
+         return Sizing{{"rows", rows.*side},
                        {"cols", spec.indexer->dim},
                        {"dtype", static_cast<std::int64_t>(activation)}};
        });
@@ -29,8 +28,8 @@ void transform(const ModelSpec& spec, Extent heads, Extent new_keys, Split split
 void append(const ModelSpec& spec, Extent new_keys, std::int64_t ratio, GraphBuilder& b) {
   const std::int64_t bytes = entry_bytes(spec, b.precision());
   b.cache({.entry_bytes = GraphBuilder::replicated(bytes), .tokens_per_entry = ratio});
-  if (new_keys.local == 0) return;  // a step that completes no entry
-  b.copy("index_append", {new_keys.whole * bytes, new_keys.local * bytes}, Split::replicated);
+  if (!b.is_any(new_keys.local)) return;  // a step that completes no entry
+  b.copy("index_append", new_keys * bytes, Split::replicated);
 }
 
 }  // namespace
@@ -56,7 +55,6 @@ std::int64_t entry_bytes(const ModelSpec& spec, const Precision& precision) {
 void choose(const ModelSpec& spec, Split split, Extent new_keys, std::int64_t ratio,
             GraphBuilder& b) {
   const IndexerSpec& index = *spec.indexer;
-  const Workload& w = b.workload();
   const Extent heads =
       split == Split::head ? b.split_by_tp(index.heads) : GraphBuilder::replicated(index.heads);
   transform(spec, heads, new_keys, split, b);
@@ -66,16 +64,17 @@ void choose(const ModelSpec& spec, Split split, Extent new_keys, std::int64_t ra
         .op = "index_score",
         .kind = OperatorKind::attention,
         .split = split,
-        .shape_in = shape_text({b.batch().whole, w.new_tokens, index.heads, index.dim}),
-        .shape_out = shape_text({b.batch().whole, w.new_tokens, index.top_k})},
+        .shape_in = shape_text({b.batch().whole, b.new_tokens(), index.heads, index.dim}),
+        .shape_out = shape_text({b.batch().whole, b.new_tokens(), index.top_k})},
        [&](Side side) {
-         return Params{{"batch", b.batch().*side},   {"heads", heads.*side}, {"dim", index.dim},
-                       {"new_tokens", w.new_tokens}, {"context", w.context}, {"ratio", ratio},
-                       {"top_k", index.top_k},       {"q_dtype", type},      {"k_dtype", type}};
+         return Sizing{{"batch", b.batch().*side},     {"heads", heads.*side},   {"dim", index.dim},
+                       {"new_tokens", b.new_tokens()}, {"context", b.context()}, {"ratio", ratio},
+                       {"top_k", index.top_k},         {"q_dtype", type},        {"k_dtype", type}};
        });
   // Ranks that have only some of the heads add up their partial scores before the choice.
-  const std::int64_t entries = w.context / ratio;
-  if (heads.local < heads.whole && entries > 0) b.all_reduce("index_all_reduce", entries);
+  const Size entries = b.context() / ratio;
+  const bool is_split = heads.local.constant() < heads.whole.constant();
+  if (is_split && b.is_any(entries)) b.all_reduce("index_all_reduce", entries);
 }
 
 }  // namespace halmark::indexer

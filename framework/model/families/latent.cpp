@@ -82,7 +82,7 @@ void latent_row(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
   const Precision& precision = b.precision();
   low_rank("kv_a_proj", latent.row_dim(), latent.kv_rank, b, spec.hidden);
   if (latent.has_rotary) {
-    b.rope("rope", {heads.whole + 1, heads.local + 1}, latent.rope_dim, latent.rope_dim,
+    b.rope("rope", heads + GraphBuilder::replicated(1), latent.rope_dim, latent.rope_dim,
            precision.attention);
   }
   b.copy("latent_append", b.tokens() * b.append_bytes(latent.row_dim(), 1), Split::replicated);
@@ -113,7 +113,6 @@ void attend(const ModelSpec& spec, Extent heads, bool is_absorbed, GraphBuilder&
   const LatentSpec& latent = *spec.latent;
   const std::int64_t qk = is_absorbed ? latent.row_dim() : latent.query_dim();
   const std::int64_t value = is_absorbed ? latent.kv_rank : latent.value_dim;
-  const Workload& w = b.workload();
   const Precision& precision = b.precision();
   // Expanded keys and values are activations of this step; only the latent rows are cached.
   const Dtype kv = is_absorbed ? precision.kv_cache : precision.attention;
@@ -121,15 +120,15 @@ void attend(const ModelSpec& spec, Extent heads, bool is_absorbed, GraphBuilder&
         .op = "latent_attention",
         .kind = OperatorKind::attention,
         .split = Split::head,
-        .shape_in = shape_text({b.batch().whole, w.new_tokens, heads.whole, qk}),
-        .shape_out = shape_text({b.batch().whole, w.new_tokens, heads.whole, value})},
+        .shape_in = shape_text({b.batch().whole, b.new_tokens(), heads.whole, qk}),
+        .shape_out = shape_text({b.batch().whole, b.new_tokens(), heads.whole, value})},
        [&](Side side) {
-         return Params{{"batch", b.batch().*side},
+         return Sizing{{"batch", b.batch().*side},
                        {"heads", heads.*side},
                        {"qk_dim", qk},
                        {"v_dim", value},
-                       {"new_tokens", w.new_tokens},
-                       {"context", w.context},
+                       {"new_tokens", b.new_tokens()},
+                       {"context", b.context()},
                        {"top_k", spec.indexer ? spec.indexer->top_k : 0},
                        {"absorbed", is_absorbed ? 1 : 0},
                        {"q_dtype", static_cast<std::int64_t>(precision.attention)},
@@ -151,8 +150,8 @@ void attend_explicit(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
             .columns_out = heads * (latent.nope_dim + latent.value_dim),
             .dtype = b.precision().qkv});
   // Each rank expands its own tokens; what the others need of them are keys and values.
-  b.ring_exchange("attention_ring", b.workload().context,
-                  heads * (latent.query_dim() + latent.value_dim), b.precision().attention);
+  b.ring_exchange("attention_ring", b.context(), heads * (latent.query_dim() + latent.value_dim),
+                  b.precision().attention);
   attend(spec, heads, false, b);
 }
 
@@ -183,7 +182,7 @@ void latent_attention(const ModelSpec& spec, bool runs_indexer, GraphBuilder& b)
   query(spec, heads, b);
   latent_row(spec, heads, b);
   if (runs_indexer) choose_keys(spec, b);
-  if (b.workload().phase == Phase::decode) {
+  if (b.phase() == Phase::decode) {
     attend_absorbed(spec, heads, b);
   } else {
     attend_explicit(spec, heads, b);

@@ -51,7 +51,7 @@ void experts(const ModelSpec& spec, GraphBuilder& b) {
   b.quantize_rows(up + "_quantize", hidden);
   b.expert_linear({.name = up,
                    .columns_in = hidden,
-                   .columns_out = is_gated ? Extent{2 * width.whole, 2 * width.local} : width,
+                   .columns_out = is_gated ? width * 2 : width,
                    .has_bias = moe.has_bias});
   if (is_gated) {
     b.expert_gated_activation("expert_gated_activation", width, spec.gate);

@@ -9,8 +9,6 @@ namespace {
 
 std::int64_t number(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
 
-Extent plus(Extent a, Extent b) { return {a.whole + b.whole, a.local + b.local}; }
-
 // The convolution's own state is the last kernel - 1 tokens.
 void short_convolution(const Extent& channels, std::int64_t kernel, bool has_bias,
                        GraphBuilder& b) {
@@ -22,11 +20,11 @@ void short_convolution(const Extent& channels, std::int64_t kernel, bool has_bia
         .shape_in = dims,
         .shape_out = dims},
        [&](Side side) {
-         return Params{{"batch", b.batch().*side},     {"new_tokens", b.workload().new_tokens},
+         return Sizing{{"batch", b.batch().*side},     {"new_tokens", b.new_tokens()},
                        {"channels", channels.*side},   {"kernel", kernel},
                        {"has_bias", has_bias ? 1 : 0}, {"dtype", number(dtype)}};
        });
-  const auto bytes = [&](std::int64_t width) { return dtype_bytes(dtype, (kernel - 1) * width); };
+  const auto bytes = [&](const Size& width) { return dtype_bytes(dtype, (kernel - 1) * width); };
   b.cache({.constant_bytes = {bytes(channels.whole), bytes(channels.local)}});
 }
 
@@ -68,7 +66,7 @@ void gated_delta_projections(const ModelSpec& spec, const Extent& heads, const E
   const Dtype dtype = b.precision().qkv;
   b.quantize_input("qkvz_quantize", b.tokens(), GraphBuilder::replicated(spec.hidden), dtype,
                    Split::replicated);
-  from_hidden("qkvz_proj", plus(keys * 2, values * 2), Split::column, dtype, spec, b);
+  from_hidden("qkvz_proj", keys * 2 + values * 2, Split::column, dtype, spec, b);
   from_hidden("ba_proj", heads * 2, Split::column, b.precision().activation, spec, b);
 }
 
@@ -80,7 +78,7 @@ void channel_decay_projections(const ModelSpec& spec, const Extent& heads, const
   const Dtype dtype = b.precision().qkv, narrow = b.precision().activation;
   b.quantize_input("qkv_quantize", b.tokens(), GraphBuilder::replicated(spec.hidden), dtype,
                    Split::replicated);
-  from_hidden("qkv_proj", plus(keys * 2, values), Split::column, dtype, spec, b);
+  from_hidden("qkv_proj", keys * 2 + values, Split::column, dtype, spec, b);
   from_hidden("beta_proj", heads, Split::column, narrow, spec, b);
   from_hidden("gates_down_proj", GraphBuilder::replicated(2 * rank), Split::replicated, narrow,
               spec, b);
@@ -106,7 +104,7 @@ void delta_rule(const ModelSpec& spec, GraphBuilder& b) {
   const Extent values = heads * delta.value_dim;
   (is_per_channel ? channel_decay_projections : gated_delta_projections)(spec, heads, keys, values,
                                                                          b);
-  short_convolution(plus(keys * 2, values), delta.kernel, false, b);
+  short_convolution(keys * 2 + values, delta.kernel, false, b);
   b.op({.name = "delta_rule",
         .op = "delta_rule",
         .kind = OperatorKind::attention,
@@ -114,8 +112,8 @@ void delta_rule(const ModelSpec& spec, GraphBuilder& b) {
         .shape_in = shape_text({b.tokens().whole, 2 * keys.whole + values.whole}),
         .shape_out = shape_text({b.tokens().whole, values.whole})},
        [&](Side side) {
-         return Params{{"batch", b.batch().*side},
-                       {"new_tokens", b.workload().new_tokens},
+         return Sizing{{"batch", b.batch().*side},
+                       {"new_tokens", b.new_tokens()},
                        {"key_heads", key_heads.*side},
                        {"key_dim", delta.key_dim},
                        {"value_heads", heads.*side},
@@ -141,14 +139,14 @@ void state_space(const ModelSpec& spec, GraphBuilder& b) {
   const Extent heads = b.split_by_tp(ssm.heads);
   const Extent groups = b.split_kv_heads(ssm.groups);  // like KV heads: replicated beyond them
   const Extent values = heads * ssm.head_dim;
-  const Extent convolved = plus(values, groups * (2 * ssm.state_dim));
+  const Extent convolved = values + groups * (2 * ssm.state_dim);
 
   // z, x, B, C and one step per head.
   b.quantize_input("in_quantize", b.tokens(), hidden, dtype, Split::replicated);
   b.linear({.name = "in_proj",
             .rows = b.tokens(),
             .columns_in = hidden,
-            .columns_out = plus(plus(values, convolved), heads),
+            .columns_out = values + convolved + heads,
             .dtype = dtype,
             .has_bias = ssm.has_linear_bias});
   short_convolution(convolved, ssm.kernel, ssm.has_kernel_bias, b);
@@ -159,8 +157,8 @@ void state_space(const ModelSpec& spec, GraphBuilder& b) {
         .shape_in = shape_text({b.tokens().whole, convolved.whole}),
         .shape_out = shape_text({b.tokens().whole, values.whole})},
        [&](Side side) {
-         return Params{{"batch", b.batch().*side},
-                       {"new_tokens", b.workload().new_tokens},
+         return Sizing{{"batch", b.batch().*side},
+                       {"new_tokens", b.new_tokens()},
                        {"heads", heads.*side},
                        {"head_dim", ssm.head_dim},
                        {"state_dim", ssm.state_dim},

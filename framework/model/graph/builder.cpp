@@ -42,26 +42,33 @@ Work scaled(Work work, double rows, double weights) {
 
 }  // namespace
 
-std::string shape_text(std::initializer_list<std::int64_t> dims) {
+std::string shape_text(std::initializer_list<Size> dims) {
   std::string out = "[";
-  for (const std::int64_t dim : dims) {
+  for (const Size& dim : dims) {
     if (out.size() > 1) out += ',';
-    out += std::to_string(dim);
+    out += std::to_string(dim.value());
   }
   return out + "]";
 }
 
 GraphBuilder::GraphBuilder(const ModelSpec& spec, const Configuration& configuration,
-                           const StepForm& form) {
+                           const StepForm& form, NewTokens new_tokens) {
   graph_.spec = spec;
   graph_.configuration = configuration;
   graph_.form = form;
   tp_ = configuration.parallel.tp;
   layout_ = expert_layout(configuration.parallel);
   const Workload& workload = configuration.workload;
-  batch_ = {workload.batch, graph_.micro_batch()};
-  tokens_ = {batch_.whole * workload.new_tokens, batch_.local * graph_.rank_tokens()};
-  context_ = workload.context;
+  const RankLoad load{graph_.micro_batch(), workload.new_tokens, workload.context};
+  batch_ = {workload.batch, Size(LoadMeasure::sequences, load)};
+  context_ = Size(LoadMeasure::context, load);
+  if (new_tokens == NewTokens::of_load) {
+    new_tokens_ = Size(LoadMeasure::new_tokens, load);
+    tokens_ = {batch_.whole * workload.new_tokens, Size(LoadMeasure::tokens, load) / configuration.parallel.cp};
+  } else {
+    new_tokens_ = 1;
+    tokens_ = batch_;
+  }
   if (spec.moe) plan_routing(*spec.moe);
 }
 
@@ -70,7 +77,14 @@ Extent GraphBuilder::logit_rows() const {
 }
 
 Extent GraphBuilder::context_rows() const {
-  return {batch_.whole * context_, batch_.local * (context_ / graph_.configuration.parallel.cp)};
+  return {batch_.whole * context_.value(),
+          batch_.local * (context_ / graph_.configuration.parallel.cp)};
+}
+
+bool GraphBuilder::is_any(const Size& size) {
+  const bool answer = size.value() > 0;
+  if (size.term()) graph_.branches.push_back({size.term(), answer});
+  return answer;
 }
 
 Extent GraphBuilder::split_by_tp(std::int64_t size) const {
@@ -126,38 +140,51 @@ void GraphBuilder::add(Draft draft) {
   op.shape_in = std::move(draft.shape_in);
   op.shape_out = std::move(draft.shape_out);
 
-  const OpContract* contract = find_contract(draft.local.op);
-  op.local_work = contract->work(draft.local.params);
+  const OpContract* contract = find_contract(draft.local.problem.op);
+  op.local_work = contract->work(draft.local.problem.params);
   op.rank_work = scaled(op.local_work, draft.rank_share.rows, draft.rank_share.weights);
   op.dtype = op.local_work.compute_dtype;
-  const Weights local = constant_operands(draft.local, op.local_work);
-  op.weight_bytes_local =
-      local.bytes + dtype_bytes(draft.bias_dtype, draft.bias.local) + draft.scale_bytes.local;
+  const Weights local = constant_operands(draft.local.problem, op.local_work);
+  op.weight_bytes_local = local.bytes + dtype_bytes(draft.bias_dtype, draft.bias.local).constant() +
+                          draft.scale_bytes.local.constant();
   if (draft.whole) {
     op.whole_work = scaled(contract->work(draft.whole->params), draft.whole_share.rows,
                            draft.whole_share.weights);
     const Weights whole = constant_operands(*draft.whole, op.whole_work);
-    op.weight_bytes_whole =
-        whole.bytes + dtype_bytes(draft.bias_dtype, draft.bias.whole) + draft.scale_bytes.whole;
+    op.weight_bytes_whole = whole.bytes +
+                            dtype_bytes(draft.bias_dtype, draft.bias.whole).constant() +
+                            draft.scale_bytes.whole.constant();
     if (draft.has_parameters) {
-      op.parameters = whole.elements + draft.bias.whole - draft.missing_parameters;
+      op.parameters = whole.elements + draft.bias.whole.constant() - draft.missing_parameters;
     }
   }
   op.active_parameters = draft.active_parameters;
   op.of_expert_rank = std::move(draft.of_expert_rank);
   if (draft.shares_embedding) op.parameters = 0;
   op.whole = std::move(draft.whole);
-  op.local = std::move(draft.local);
+  op.local = std::move(draft.local.problem);
+  op.local_terms = std::move(draft.local.terms);
   if (graph_.configuration.parallel.cp > 1 && op.kind == OperatorKind::attention) split_queries(op);
 
   graph_.layer_types.back().operators.push_back(static_cast<std::int32_t>(graph_.operators.size()));
   graph_.operators.push_back(std::move(op));
 }
 
+void GraphBuilder::set_later_block_terms(Operator& op) const {
+  const int ranks = graph_.configuration.parallel.cp;
+  const Size keys = later_block_keys(op.local, ranks, new_tokens_, context_);
+  for (ParamTerm& moving : op.local_terms) {
+    const std::string& name = op.local.params.items()[moving.param].name;
+    if (name == "new_tokens") moving.term = (new_tokens_ / (2 * ranks)).term();
+    if (name == "context") moving.term = keys.term();
+  }
+}
+
 // The verbs give attention all queries of a sequence; its weights (sinks) are those of one launch.
 void GraphBuilder::split_queries(Operator& op) const {
   op.of_context_rank = query_blocks(op.local, graph_.configuration.parallel.cp);
   const std::vector<Problem>& heaviest = heaviest_blocks(op.of_context_rank);
+  set_later_block_terms(op);
   op.local = heaviest.back();
   op.local_work = find_contract(op.local.op)->work(op.local.params);
   op.rank_work = work_of(heaviest);
@@ -168,7 +195,7 @@ void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t 
   const Extent columns = split == Split::vocab ? padded_by_tp(vocab) : replicated(vocab);
   const std::int64_t dtype = number(precision().activation);
   auto [whole, local] = problems("embedding", [&](auto side) {
-    return Params{{"rows", tokens_.*side},
+    return Sizing{{"rows", tokens_.*side},
                   {"vocab", columns.*side},
                   {"hidden", hidden},
                   {"src_dtype", dtype},
@@ -187,7 +214,7 @@ void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t 
 void GraphBuilder::rope(std::string name, Extent heads, std::int64_t head_dim,
                         std::int64_t rotary_dim, Dtype dst) {
   auto [whole, local] = problems("rope", [&](auto side) {
-    return Params{{"rows", tokens_.*side},
+    return Sizing{{"rows", tokens_.*side},
                   {"heads", heads.*side},
                   {"head_dim", head_dim},
                   {"rotary_dim", rotary_dim},
@@ -204,7 +231,7 @@ void GraphBuilder::rope(std::string name, Extent heads, std::int64_t head_dim,
 }
 
 void GraphBuilder::copy(std::string name, Extent bytes, Split split) {
-  auto [whole, local] = problems("copy", [&](auto side) { return Params{{"bytes", bytes.*side}}; });
+  auto [whole, local] = problems("copy", [&](auto side) { return Sizing{{"bytes", bytes.*side}}; });
   const std::string dims = shape({bytes.whole});
   add({.name = std::move(name),
        .split = split,
@@ -217,7 +244,7 @@ void GraphBuilder::copy(std::string name, Extent bytes, Split split) {
 void GraphBuilder::residual_add(std::string name, std::int64_t columns) {
   const std::int64_t dtype = number(precision().activation);
   auto [whole, local] = problems("residual_add", [&](auto side) {
-    return Params{
+    return Sizing{
         {"rows", tokens_.*side}, {"cols", columns}, {"src_dtype", dtype}, {"dst_dtype", dtype}};
   });
   const std::string dims = shape({tokens_.whole, columns});
@@ -231,7 +258,7 @@ void GraphBuilder::residual_add(std::string name, std::int64_t columns) {
 void GraphBuilder::gated_activation(std::string name, Extent columns, GateKind kind) {
   const std::int64_t dtype = number(precision().activation);
   auto [whole, local] = problems("gated_activation", [&](auto side) {
-    return Params{{"rows", tokens_.*side},
+    return Sizing{{"rows", tokens_.*side},
                   {"cols", columns.*side},
                   {"kind", static_cast<std::int64_t>(kind)},
                   {"src_dtype", dtype},
@@ -248,7 +275,7 @@ void GraphBuilder::gated_activation(std::string name, Extent columns, GateKind k
 void GraphBuilder::activation(std::string name, Extent columns, ActivationKind kind) {
   const std::int64_t dtype = number(precision().activation);
   auto [whole, local] = problems("activation", [&](auto side) {
-    return Params{{"rows", tokens_.*side},
+    return Sizing{{"rows", tokens_.*side},
                   {"cols", columns.*side},
                   {"kind", static_cast<std::int64_t>(kind)},
                   {"src_dtype", dtype},
@@ -271,7 +298,7 @@ void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns,
   add({.name = std::move(name),
        .kind = OperatorKind::quantize,
        .split = split,
-       .whole = on(&Extent::whole),
+       .whole = on(&Extent::whole).problem,
        .local = on(&Extent::local),
        .shape_in = dims,
        .shape_out = dims});
@@ -282,7 +309,7 @@ void GraphBuilder::linear(const LinearSpec& spec) {
   const bool is_int8 = spec.dtype == Dtype::s8;
   const std::int64_t dst = number(is_int8 ? Dtype::s32 : precision().activation);
   auto [whole, local] = problems("gemm", [&](auto side) {
-    return Params{{"m", spec.rows.*side},
+    return Sizing{{"m", spec.rows.*side},
                   {"n", spec.columns_out.*side},
                   {"k", spec.columns_in.*side},
                   {"src_dtype", number(spec.dtype)},
@@ -305,7 +332,7 @@ void GraphBuilder::linear(const LinearSpec& spec) {
        .local = std::move(local),
        .shape_in = dims_in,
        .shape_out = dims_out,
-       .active_parameters = spec.columns_in.whole * spec.columns_out.whole,
+       .active_parameters = (spec.columns_in.whole * spec.columns_out.whole).constant(),
        .bias = bias,
        .bias_dtype = precision().activation,
        .scale_bytes = scales,
@@ -313,7 +340,7 @@ void GraphBuilder::linear(const LinearSpec& spec) {
   if (!is_int8) return;
 
   auto [whole_back, local_back] = problems("dequantize", [&](auto side) {
-    return Params{{"rows", spec.rows.*side},
+    return Sizing{{"rows", spec.rows.*side},
                   {"cols", spec.columns_out.*side},
                   {"src_dtype", number(Dtype::s32)},
                   {"dst_dtype", number(precision().activation)}};
@@ -332,19 +359,19 @@ void GraphBuilder::linear(const LinearSpec& spec) {
 
 void GraphBuilder::batched_linear(const BatchedLinearSpec& spec) {
   const std::int64_t weights = spec.columns_in * spec.columns_out;
-  const std::int64_t scale_bytes = spec.dtype == Dtype::f8_e4m3fn
-                                       ? draft::block_scale_bytes(spec.columns_out, spec.columns_in)
-                                       : 0;
+  const Size scale_bytes = spec.dtype == Dtype::f8_e4m3fn
+                               ? draft::block_scale_bytes(spec.columns_out, spec.columns_in)
+                               : 0;
   op({.name = spec.name,
       .op = "batched_gemm",
       .kind = OperatorKind::linear,
       .split = spec.split,
       .shape_in = shape({spec.rows.whole, spec.groups.whole, spec.columns_in}),
       .shape_out = shape({spec.rows.whole, spec.groups.whole, spec.columns_out}),
-      .active_parameters = spec.groups.whole * weights,
-      .scale_bytes = {spec.groups.whole * scale_bytes, spec.groups.local * scale_bytes}},
+      .active_parameters = (spec.groups.whole * weights).constant(),
+      .scale_bytes = spec.groups * scale_bytes},
      [&](Side side) {
-       return Params{{"groups", spec.groups.*side},
+       return Sizing{{"groups", spec.groups.*side},
                      {"m", spec.rows.*side},
                      {"n", spec.columns_out},
                      {"k", spec.columns_in},
@@ -354,7 +381,7 @@ void GraphBuilder::batched_linear(const BatchedLinearSpec& spec) {
      });
 }
 
-void GraphBuilder::op(const OpSpec& spec, const std::function<Params(Side)>& params) {
+void GraphBuilder::op(const OpSpec& spec, const std::function<Sizing(Side)>& params) {
   auto [whole, local] = problems(spec.op, params);
   add({.name = spec.name,
        .kind = spec.kind,

@@ -11,11 +11,9 @@
 
 #include "model/graph/expert_layout.hpp"
 #include "model/graph/graph.hpp"
+#include "model/graph/sizing.hpp"
 
 namespace halmark {
-
-// Which side of an Extent: &Extent::whole or &Extent::local.
-using Side = std::int64_t Extent::*;
 
 // Any op of the table. Its parameters are asked for on both sides.
 struct OpSpec {
@@ -28,7 +26,7 @@ struct OpSpec {
   bool has_parameters = true;          // false: constants that are no model parameters
   Extent scale_bytes = {};             // of block-scaled weights
 };
-std::string shape_text(std::initializer_list<std::int64_t> dims);  // "[8,1024]"
+std::string shape_text(std::initializer_list<Size> dims);  // "[8,1024]"
 
 // One linear layer y = x W^T, weights [columns_out, columns_in] as the checkpoints store them.
 struct LinearSpec {
@@ -85,14 +83,24 @@ struct ExpertLinearSpec {
   bool has_bias = false;  // parameters only
 };
 
+// A draft computes one token of every sequence, however many the step verifies.
+enum class NewTokens { of_load, one };
+
 class GraphBuilder {
  public:
-  GraphBuilder(const ModelSpec& spec, const Configuration& configuration,
-               const StepForm& form = {});
+  GraphBuilder(const ModelSpec& spec, const Configuration& configuration, const StepForm& form = {},
+               NewTokens new_tokens = NewTokens::of_load);
 
   // Extents of this deployment.
   Extent batch() const { return batch_; }
   Extent tokens() const { return tokens_; }  // batch x new tokens
+  // Of every sequence: queries of the step, keys that the last of them sees, and the difference.
+  Size new_tokens() const { return new_tokens_; }
+  Size context() const { return context_; }
+  Size cached() const { return context_ - new_tokens_; }
+  // Whether `size` is above zero. What the caller then builds or leaves out exists only for loads
+  // with the same answer; the graph notes that.
+  bool is_any(const Size& size);
   // Positions whose logits are needed: all, in prefill the last, which one context rank has.
   Extent logit_rows() const;
   Extent context_rows() const;                  // tokens of the whole context, cached ones included
@@ -104,7 +112,7 @@ class GraphBuilder {
   static Extent replicated(std::int64_t size) { return {size, size}; }
   int tp() const { return tp_; }
   const StepForm& form() const { return graph_.form; }
-  const Workload& workload() const { return graph_.configuration.workload; }
+  Phase phase() const { return graph_.configuration.workload.phase; }
   const Precision& precision() const { return graph_.configuration.precision; }
 
   // Starts a layer type; the following operators belong to it. Returns its index.
@@ -132,7 +140,7 @@ class GraphBuilder {
   void gated_activation(std::string name, Extent columns, GateKind kind);
   void activation(std::string name, Extent columns, ActivationKind kind);
   // An operator of any op of the table: what has no verb of its own.
-  void op(const OpSpec& spec, const std::function<Params(Side)>& params);
+  void op(const OpSpec& spec, const std::function<Sizing(Side)>& params);
   // Bytes of the copy that appends `rows` rows with `values` values to the cache. A conversion
   // reads attention's type and writes the cache's: it is a copy of their mean, to which a copy of
   // one type is the special case.
@@ -145,7 +153,7 @@ class GraphBuilder {
   void quantize_input(std::string name, Extent rows, Extent columns, Dtype linear, Split split);
   void linear(const LinearSpec& linear);
   // Nothing with tp = 1.
-  void all_reduce(std::string name, std::int64_t columns);
+  void all_reduce(std::string name, const Size& columns);
   void all_gather(std::string name, Extent rows, Extent columns);
 
   // The routed experts, in this order of use; spec.moe must be there. Rows are those of the rank's
@@ -167,7 +175,7 @@ class GraphBuilder {
   // Keys and values of a rank's tokens, `columns` values each, once around its context ranks: one
   // operator, executed cp - 1 times. `keys`: those of a sequence that any query sees. Nothing with
   // cp = 1.
-  void ring_exchange(std::string name, std::int64_t keys, Extent columns, Dtype dtype);
+  void ring_exchange(std::string name, const Size& keys, Extent columns, Dtype dtype);
 
   // Counts executions over the layers and stages and sums the totals. Call once.
   OperatorGraph finish();
@@ -179,31 +187,38 @@ class GraphBuilder {
     std::int64_t whole = 0;                // tokens x top_k of the whole batch
     std::vector<std::int64_t> of_rank;     // per expert-parallel rank, tokens of all its replicas
     std::vector<std::int64_t> dispatched;  // per share of a tensor group, tokens of one replica
-    std::int64_t of_pair_max = 0;          // the most that a replica sends to one rank
+    Size of_pair_max;                      // the most that a replica sends to one rank
     // Expected distinct experts over those with whole rows, unsplit and on the heaviest rank.
     double whole_weights = 1, rank_weights = 1;
   };
   // Where an operator on rows runs. `tokens`, `ep_size`, `ep_rank` as the contracts take them.
   struct RowPlace {
-    std::int64_t tokens = 0, ep_size = 1, ep_rank = 0, rows = 0;
-    std::int64_t Extent::*side = &Extent::whole;
+    Size tokens, ep_size = 1, ep_rank, rows;
+    Side side = &Extent::whole;
+  };
+  struct RowPlaces {
+    RowPlace heaviest;  // whichever rank that is under a load
+    std::vector<RowPlace> of_ranks;
   };
   std::int64_t routed_width() const;  // of the rows that experts read and write
   void plan_routing(const ExpertSpec& experts);
   RowPlace whole_rows() const;
   // Ranks of the whole expert group, on rows of all its replicas; or the shares of one tensor
   // group, on its own tokens.
-  std::vector<RowPlace> group_rows() const;
-  std::vector<RowPlace> tensor_rows() const;
-  Params routed_params(const RowPlace& place) const;
+  RowPlace heaviest_place(const Size& tokens, int ranks) const;
+  RowPlaces group_rows() const;
+  RowPlaces tensor_rows() const;
+  Sizing routed_params(const RowPlace& place) const;
   template <typename Make>
-  void add_routed(Draft draft, const std::vector<RowPlace>& places, const Make& make);
+  void add_routed(Draft draft, const RowPlaces& places, const Make& make);
   void add(Draft draft);
   void split_queries(Operator& op) const;
   Dtype ring_dtype() const;
   bool packs_activations() const;
+  void set_later_block_terms(Operator& op) const;
+  Size visible_keys(std::int64_t window, std::int64_t chunk) const;
   void packed_linear(const LinearSpec& spec);
-  Problem quantize_problem(std::int64_t rows, std::int64_t columns, Dtype linear) const;
+  SizedProblem quantize_problem(const Size& rows, const Size& columns, Dtype linear) const;
   bool quantizes_for(Dtype linear) const;
   std::string strategy(Split split) const;
   void cut_stages();
@@ -215,7 +230,7 @@ class GraphBuilder {
   ExpertLayout layout_;
   Rows rows_;
   Extent batch_, tokens_;
-  std::int64_t context_ = 0;
+  Size new_tokens_, context_;
 };
 
 }  // namespace halmark

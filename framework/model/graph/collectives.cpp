@@ -8,13 +8,13 @@ namespace halmark {
 using draft::number;
 using draft::shape;
 
-void GraphBuilder::all_reduce(std::string name, std::int64_t columns) {
+void GraphBuilder::all_reduce(std::string name, const Size& columns) {
   if (tp_ == 1) return;
   const Dtype dtype = precision().activation;
-  Problem local =
-      complete_problem({"all_reduce", Params{{"bytes", dtype_bytes(dtype, tokens_.local * columns)},
-                                             {"ranks", tp_},
-                                             {"dtype", number(dtype)}}});
+  SizedProblem local =
+      sized_problem("all_reduce", {{"bytes", dtype_bytes(dtype, tokens_.local * columns)},
+                                   {"ranks", tp_},
+                                   {"dtype", number(dtype)}});
   const std::string dims = shape({tokens_.whole, columns});
   add({.name = std::move(name),
        .kind = OperatorKind::collective,
@@ -28,10 +28,10 @@ void GraphBuilder::all_reduce(std::string name, std::int64_t columns) {
 void GraphBuilder::all_gather(std::string name, Extent rows, Extent columns) {
   if (tp_ == 1) return;
   const Dtype dtype = precision().activation;
-  Problem local = complete_problem(
-      {"all_gather", Params{{"bytes", dtype_bytes(dtype, rows.local * columns.local)},
-                            {"ranks", tp_},
-                            {"dtype", number(dtype)}}});
+  SizedProblem local =
+      sized_problem("all_gather", {{"bytes", dtype_bytes(dtype, rows.local * columns.local)},
+                                   {"ranks", tp_},
+                                   {"dtype", number(dtype)}});
   const std::string dims = shape({rows.whole, columns.whole});
   add({.name = std::move(name),
        .kind = OperatorKind::collective,
@@ -46,10 +46,10 @@ void GraphBuilder::send_recv(std::string name, std::int64_t columns) {
   const int pp = graph_.configuration.parallel.pp;
   if (pp == 1) return;
   const Dtype dtype = precision().activation;
-  Problem local =
-      complete_problem({"send_recv", Params{{"bytes", dtype_bytes(dtype, tokens_.local * columns)},
-                                            {"ranks", pp},
-                                            {"dtype", number(dtype)}}});
+  SizedProblem local =
+      sized_problem("send_recv", {{"bytes", dtype_bytes(dtype, tokens_.local * columns)},
+                                  {"ranks", pp},
+                                  {"dtype", number(dtype)}});
   const std::string dims = shape({tokens_.whole, columns});
   add({.name = std::move(name),
        .kind = OperatorKind::collective,
@@ -62,14 +62,14 @@ void GraphBuilder::send_recv(std::string name, std::int64_t columns) {
 
 // One step passes on the keys of one rank; cp - 1 steps show them to all. A window that leaves out
 // cached keys shortens the messages, and not the way around.
-void GraphBuilder::ring_exchange(std::string name, std::int64_t keys, Extent columns, Dtype dtype) {
+void GraphBuilder::ring_exchange(std::string name, const Size& keys, Extent columns, Dtype dtype) {
   const int cp = graph_.configuration.parallel.cp;
   if (cp == 1) return;
-  const std::int64_t of_rank = (keys + cp - 1) / cp;
-  Problem local = complete_problem(
-      {"send_recv", Params{{"bytes", dtype_bytes(dtype, batch_.local * of_rank * columns.local)},
-                           {"ranks", cp},
-                           {"dtype", number(dtype)}}});
+  const Size of_rank = ceiling(keys, cp);
+  SizedProblem local = sized_problem(
+      "send_recv", {{"bytes", dtype_bytes(dtype, batch_.local * of_rank * columns.local)},
+                    {"ranks", cp},
+                    {"dtype", number(dtype)}});
   const std::string dims = shape({batch_.whole, keys, columns.whole});
   add({.name = std::move(name),
        .kind = OperatorKind::collective,

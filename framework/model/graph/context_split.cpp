@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 
 namespace halmark {
@@ -110,6 +111,19 @@ Work work_of(const std::vector<Problem>& blocks) {
 const std::vector<Problem>& heaviest_blocks(const std::vector<std::vector<Problem>>& of_rank) {
   return *std::ranges::max_element(of_rank, {},
                                    [](const auto& blocks) { return work_of(blocks).matmul_flops; });
+}
+
+Size later_block_keys(const Problem& attention, int ranks, const Size& new_tokens,
+                      const Size& context) {
+  const auto keys = [attention, ranks](std::span<const std::int64_t> load) {
+    Problem all = attention;
+    all.params.set("new_tokens", load[0]);
+    all.params.set("context", load[1]);
+    const auto blocks = query_blocks(all, ranks);
+    return heaviest_blocks(blocks).back().params.at("context");
+  };
+  const std::array<Size, 2> load = {new_tokens, context};
+  return {"later_block_keys " + std::to_string(ranks) + ' ' + attention.text(), keys, load};
 }
 
 // The last `kept` new tokens fill the later blocks of ranks 0, 1, ... first, then the earlier block

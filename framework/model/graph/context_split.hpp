@@ -33,6 +33,11 @@ Work work_of(const std::vector<Problem>& blocks);
 // The rank with most products, the first among equals. Ranks differ only under a window or chunks.
 const std::vector<Problem>& heaviest_blocks(const std::vector<std::vector<Problem>>& of_rank);
 
+// Keys that the later block of the heaviest rank sees, for any load of the same `attention`. Which
+// rank that is follows from the load where a window or chunks hide keys.
+Size later_block_keys(const Problem& attention, int ranks, const Size& new_tokens,
+                      const Size& context);
+
 // Tokens of one sequence that the fullest context rank keeps in `cache`.
 std::int64_t kept_tokens(const OperatorGraph& graph, const LayerCache& cache);
 

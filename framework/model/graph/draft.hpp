@@ -16,7 +16,7 @@ struct GraphBuilder::Draft {
   OperatorKind kind = OperatorKind::elementwise;
   Split split = Split::replicated;
   std::optional<Problem> whole;
-  Problem local;
+  SizedProblem local;
   std::vector<std::optional<Problem>> of_expert_rank = {};
   std::string shape_in, shape_out;
   bool has_parameters = true;           // false: constants that are no model parameters (scales)
@@ -38,32 +38,31 @@ namespace draft {
 
 inline std::int64_t number(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
 
-inline std::string shape(std::initializer_list<std::int64_t> dims) { return shape_text(dims); }
+inline std::string shape(std::initializer_list<Size> dims) { return shape_text(dims); }
 
 // Types whose linears read quantised activations: int8 with a scale per row, f8 with one per block.
 inline bool is_quantized(Dtype dtype) { return dtype == Dtype::s8 || dtype == Dtype::f8_e4m3fn; }
 
 // The operator that makes such activations from those of type `src`.
-inline Problem quantize_problem(std::int64_t rows, std::int64_t columns, Dtype src, Dtype linear) {
+inline SizedProblem quantize_problem(const Size& rows, const Size& columns, Dtype src,
+                                     Dtype linear) {
   const bool is_block = linear != Dtype::s8;
-  return complete_problem(
-      {is_block ? "block_quantize" : "quantize", Params{{"rows", rows},
-                                                        {"cols", columns},
-                                                        {"src_dtype", number(src)},
-                                                        {"dst_dtype", number(linear)}}});
+  return sized_problem(is_block ? "block_quantize" : "quantize", {{"rows", rows},
+                                                                  {"cols", columns},
+                                                                  {"src_dtype", number(src)},
+                                                                  {"dst_dtype", number(linear)}});
 }
 
 // f8 weights carry one f32 scale per block of 128 x 128 (DeepSeek-V3, 2412.19437, section 3.3.2).
-inline std::int64_t block_scale_bytes(std::int64_t columns_out, std::int64_t columns_in) {
+inline Size block_scale_bytes(const Size& columns_out, const Size& columns_in) {
   constexpr std::int64_t block = 128, scale_bytes = 4;
-  return (columns_out + block - 1) / block * ((columns_in + block - 1) / block) * scale_bytes;
+  return ceiling(columns_out, block) * ceiling(columns_in, block) * scale_bytes;
 }
 
 // The same op twice: for the whole extent and for one rank's.
-template <typename MakeParams>
-std::pair<Problem, Problem> problems(std::string_view op, MakeParams make) {
-  return {complete_problem({std::string(op), make(&Extent::whole)}),
-          complete_problem({std::string(op), make(&Extent::local)})};
+template <typename MakeSizing>
+std::pair<Problem, SizedProblem> problems(std::string_view op, MakeSizing make) {
+  return {sized_problem(op, make(&Extent::whole)).problem, sized_problem(op, make(&Extent::local))};
 }
 
 }  // namespace draft

@@ -1,6 +1,8 @@
 // The verbs of GraphBuilder for routed experts. The routing is part of the problem: see
-// kernels/routing.hpp.
+// kernels/routing.hpp. Which rank has most rows, and how many, is a function of the tokens, so the
+// sizes of its problem are stated as that and not as the rows of one rank.
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <utility>
 
@@ -23,6 +25,26 @@ std::vector<std::int64_t> rows_of_ranks(const std::vector<std::int64_t>& counts,
   return out;
 }
 
+using Values = std::span<const std::int64_t>;
+
+// Of a routing that is stated by tokens, top_k, experts, skew and ranks, in this order.
+std::vector<std::int64_t> counts_of(Values v) { return routing_counts(v[0], v[1], v[2], v[3]); }
+
+std::int64_t most_rows(Values v) {
+  return std::ranges::max(rows_of_ranks(counts_of(v), static_cast<int>(v[4])));
+}
+
+std::int64_t rank_of_most_rows(Values v) { return heaviest_rank(counts_of(v), v[4]); }
+
+// The most that a replica sends to one rank; after the ranks come the replicas that exchange. Both
+// views of the same rows, each rounded to whole ones: the exchange has room for either.
+std::int64_t most_pair_rows(Values v) {
+  std::vector<std::int64_t> of_group(v.begin(), v.end());
+  const std::int64_t across = v[5];
+  of_group[0] *= across;
+  return std::max(most_rows(v), (most_rows(of_group) + across - 1) / across);
+}
+
 }  // namespace
 
 Extent GraphBuilder::split_expert_width(std::int64_t width) const {
@@ -40,19 +62,18 @@ void GraphBuilder::plan_routing(const ExpertSpec& experts) {
   const auto counts = [&](std::int64_t tokens) {
     return routing_counts(tokens, experts.top_k, experts.experts, skew);
   };
-  const std::int64_t tokens = tokens_.local * layout_.across_replicas;
-  const auto of_replica = counts(tokens_.local);
+  const std::int64_t whole_tokens = tokens_.whole.constant();
+  const std::int64_t tokens = tokens_.local.value() * layout_.across_replicas;
   const auto of_group = counts(tokens);
-  rows_.whole = tokens_.whole * experts.top_k;
+  rows_.whole = whole_tokens * experts.top_k;
   rows_.of_rank = rows_of_ranks(of_group, layout_.ep);
-  rows_.dispatched = rows_of_ranks(of_replica, layout_.in_tensor);
-  // Both views of the same rows, each rounded to whole ones: the exchange has room for either.
-  const std::int64_t across = layout_.across_replicas;
-  rows_.of_pair_max = std::max(std::ranges::max(rows_of_ranks(of_replica, layout_.ep)),
-                               (std::ranges::max(rows_.of_rank) + across - 1) / across);
+  rows_.dispatched = rows_of_ranks(counts(tokens_.local.value()), layout_.in_tensor);
+  const std::array<Size, 6> routing = {tokens_.local, experts.top_k, experts.experts,
+                                       skew,          layout_.ep,    layout_.across_replicas};
+  rows_.of_pair_max = Size("most_pair_rows", most_pair_rows, routing);
 
   const std::int64_t heaviest = heaviest_rank(of_group, layout_.ep);
-  const auto whole = counts(tokens_.whole);
+  const auto whole = counts(whole_tokens);
   graph_.expert_use = ExpertUse{
       .active = active_experts(whole, {0, experts.experts}),
       .held_per_rank = experts.experts / layout_.ep,
@@ -70,7 +91,7 @@ void GraphBuilder::plan_routing(const ExpertSpec& experts) {
   const auto distinct = [&](std::int64_t of_tokens) {
     return expected_distinct_experts(experts.experts, experts.top_k, of_tokens);
   };
-  rows_.whole_weights = distinct(tokens_.whole) / static_cast<double>(graph_.expert_use->active);
+  rows_.whole_weights = distinct(whole_tokens) / static_cast<double>(graph_.expert_use->active);
   rows_.rank_weights = distinct(tokens) / static_cast<double>(layout_.ep) /
                        static_cast<double>(graph_.expert_use->active_per_rank);
 }
@@ -79,32 +100,42 @@ GraphBuilder::RowPlace GraphBuilder::whole_rows() const {
   return {.tokens = tokens_.whole, .rows = rows_.whole};
 }
 
-std::vector<GraphBuilder::RowPlace> GraphBuilder::group_rows() const {
-  std::vector<RowPlace> out;
+GraphBuilder::RowPlace GraphBuilder::heaviest_place(const Size& tokens, int ranks) const {
+  const ExpertSpec& experts = *graph_.spec.moe;
+  RowPlace out{.tokens = tokens, .ep_size = ranks, .side = &Extent::local};
+  if (ranks == 1) {
+    out.rows = tokens * experts.top_k;
+    return out;
+  }
+  const std::array<Size, 5> routing = {tokens, experts.top_k, experts.experts,
+                                       graph_.configuration.workload.routing_skew, ranks};
+  out.rows = Size("most_rows", most_rows, routing);
+  out.ep_rank = Size("rank_of_most_rows", rank_of_most_rows, routing);
+  return out;
+}
+
+GraphBuilder::RowPlaces GraphBuilder::group_rows() const {
+  RowPlaces out{heaviest_place(tokens_.local * layout_.across_replicas, layout_.ep), {}};
   for (int rank = 0; rank < layout_.ep; ++rank) {
-    out.push_back({.tokens = tokens_.local * layout_.across_replicas,
-                   .ep_size = layout_.ep,
-                   .ep_rank = rank,
-                   .rows = rows_.of_rank[static_cast<std::size_t>(rank)],
-                   .side = &Extent::local});
+    RowPlace& place = out.of_ranks.emplace_back(out.heaviest);
+    place.ep_rank = rank;
+    place.rows = rows_.of_rank[static_cast<std::size_t>(rank)];
   }
   return out;
 }
 
-std::vector<GraphBuilder::RowPlace> GraphBuilder::tensor_rows() const {
-  std::vector<RowPlace> out;
+GraphBuilder::RowPlaces GraphBuilder::tensor_rows() const {
+  RowPlaces out{heaviest_place(tokens_.local, layout_.in_tensor), {}};
   for (int rank = 0; rank < layout_.ep; ++rank) {
+    RowPlace& place = out.of_ranks.emplace_back(out.heaviest);
     const int share = rank / layout_.across_replicas;
-    out.push_back({.tokens = tokens_.local,
-                   .ep_size = layout_.in_tensor,
-                   .ep_rank = share,
-                   .rows = rows_.dispatched[static_cast<std::size_t>(share)],
-                   .side = &Extent::local});
+    place.ep_rank = share;
+    place.rows = rows_.dispatched[static_cast<std::size_t>(share)];
   }
   return out;
 }
 
-Params GraphBuilder::routed_params(const RowPlace& place) const {
+Sizing GraphBuilder::routed_params(const RowPlace& place) const {
   const ExpertSpec& experts = *graph_.spec.moe;
   return {{"tokens", place.tokens},     {"top_k", experts.top_k},
           {"experts", experts.experts}, {"skew", graph_.configuration.workload.routing_skew},
@@ -114,22 +145,21 @@ Params GraphBuilder::routed_params(const RowPlace& place) const {
 // `make` gives the problem of a place. The heaviest rank's is the local one; of_expert_rank only
 // where ranks differ.
 template <typename Make>
-void GraphBuilder::add_routed(Draft draft, const std::vector<RowPlace>& places, const Make& make) {
-  const auto heaviest = std::ranges::max_element(places, {}, &RowPlace::rows);
-  draft.local = complete_problem(make(*heaviest));
+void GraphBuilder::add_routed(Draft draft, const RowPlaces& places, const Make& make) {
+  draft.local = make(places.heaviest);
   if (graph_.configuration.workload.routing_skew == 0) {
     double sum = 0;
-    for (const RowPlace& place : places) sum += static_cast<double>(place.rows);
-    const double mean = sum / static_cast<double>(places.size());
-    draft.rank_share = {
-        mean / static_cast<double>(heaviest->rows) * graph_.expert_use->rank_imbalance,
-        rows_.rank_weights};
+    for (const RowPlace& place : places.of_ranks) sum += static_cast<double>(place.rows.value());
+    const double mean = sum / static_cast<double>(places.of_ranks.size());
+    draft.rank_share = {mean / static_cast<double>(places.heaviest.rows.value()) *
+                            graph_.expert_use->rank_imbalance,
+                        rows_.rank_weights};
     draft.whole_share.weights = rows_.whole_weights;
   }
-  if (places.front().ep_rank != places.back().ep_rank) {
-    for (const RowPlace& place : places) {
-      draft.of_expert_rank.push_back(place.rows > 0 ? std::optional(complete_problem(make(place)))
-                                                    : std::nullopt);
+  if (places.heaviest.ep_size.constant() > 1) {
+    for (const RowPlace& place : places.of_ranks) {
+      draft.of_expert_rank.push_back(place.rows.value() > 0 ? std::optional(make(place).problem)
+                                                            : std::nullopt);
     }
     draft.split = Split::expert;
   }
@@ -138,7 +168,7 @@ void GraphBuilder::add_routed(Draft draft, const std::vector<RowPlace>& places, 
 
 void GraphBuilder::route(std::string name, const ExpertSpec& experts) {
   auto [whole, local] = draft::problems("moe_route", [&](auto side) {
-    return Params{{"tokens", tokens_.*side},
+    return Sizing{{"tokens", tokens_.*side},
                   {"experts", experts.experts},
                   {"top_k", experts.top_k},
                   {"src_dtype", number(precision().activation)},
@@ -156,14 +186,14 @@ void GraphBuilder::route(std::string name, const ExpertSpec& experts) {
 void GraphBuilder::dispatch(std::string name) {
   const std::int64_t hidden = routed_width();
   const auto make = [&](const RowPlace& place) {
-    Params params = routed_params(place);
+    Sizing params = routed_params(place);
     params.set("hidden", hidden);
     params.set("dtype", number(precision().activation));
-    return Problem{"moe_dispatch", std::move(params)};
+    return sized_problem("moe_dispatch", params);
   };
   add_routed({.name = std::move(name),
               .kind = OperatorKind::routing,
-              .whole = complete_problem(make(whole_rows())),
+              .whole = make(whole_rows()).problem,
               .shape_in = shape({tokens_.whole, hidden}),
               .shape_out = shape({rows_.whole, hidden})},
              tensor_rows(), make);
@@ -172,14 +202,14 @@ void GraphBuilder::dispatch(std::string name) {
 void GraphBuilder::combine(std::string name) {
   const std::int64_t hidden = routed_width();
   const auto make = [&](const RowPlace& place) {
-    Params params = routed_params(place);
+    Sizing params = routed_params(place);
     params.set("hidden", hidden);
     params.set("dtype", number(precision().activation));
-    return Problem{"moe_combine", std::move(params)};
+    return sized_problem("moe_combine", params);
   };
   add_routed({.name = std::move(name),
               .kind = OperatorKind::routing,
-              .whole = complete_problem(make(whole_rows())),
+              .whole = make(whole_rows()).problem,
               .shape_in = shape({rows_.whole, hidden}),
               .shape_out = shape({tokens_.whole, hidden})},
              tensor_rows(), make);
@@ -191,15 +221,15 @@ void GraphBuilder::exchange_rows(std::string name) {
   if (layout_.across_replicas == 1) return;
   const Dtype dtype = precision().activation;
   const std::int64_t hidden = routed_width();
-  const std::int64_t values = layout_.across_replicas * rows_.of_pair_max * hidden;
+  const Size values = rows_.of_pair_max * (layout_.across_replicas * hidden);
   const std::string dims = shape({rows_.whole, hidden});
   add({.name = std::move(name),
        .kind = OperatorKind::collective,
        .split = Split::expert,
        .whole = std::nullopt,
-       .local = complete_problem({"all_to_all", Params{{"bytes", dtype_bytes(dtype, values)},
-                                                       {"ranks", layout_.across_replicas},
-                                                       {"dtype", number(dtype)}}}),
+       .local = sized_problem("all_to_all", {{"bytes", dtype_bytes(dtype, values)},
+                                             {"ranks", layout_.across_replicas},
+                                             {"dtype", number(dtype)}}),
        .shape_in = dims,
        .shape_out = dims});
 }
@@ -214,8 +244,8 @@ void GraphBuilder::regroup_rows(std::string name) {
               .shape_in = dims,
               .shape_out = dims},
              group_rows(), [&](const RowPlace& place) {
-               const auto bytes = dtype_bytes(precision().activation, place.rows * hidden);
-               return Problem{"copy", Params{{"bytes", bytes}}};
+               const Size bytes = dtype_bytes(precision().activation, place.rows * hidden);
+               return sized_problem("copy", {{"bytes", bytes}});
              });
 }
 
@@ -228,8 +258,9 @@ void GraphBuilder::quantize_rows(std::string name, Extent columns) {
   const std::string dims = shape({rows_.whole, columns.whole});
   add_routed({.name = std::move(name),
               .kind = OperatorKind::quantize,
-              .split = columns.whole == columns.local ? Split::replicated : Split::column,
-              .whole = complete_problem(make(whole_rows())),
+              .split = columns.whole.constant() == columns.local.constant() ? Split::replicated
+                                                                            : Split::column,
+              .whole = make(whole_rows()).problem,
               .shape_in = dims,
               .shape_out = dims},
              group_rows(), make);
@@ -240,7 +271,7 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
   const bool is_packed = dtype == Dtype::f4_e2m1;
   const bool is_int8 = dtype == Dtype::s8;
   const auto make = [&](const RowPlace& place) {
-    Params params = routed_params(place);
+    Sizing params = routed_params(place);
     params.set("n", spec.columns_out.*place.side);
     params.set("k", spec.columns_in.*place.side);
     if (is_packed) {
@@ -248,22 +279,24 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
       params.set("block", format.block);
       params.set("src_dtype", number(packs_activations() ? dtype : precision().activation));
       params.set("dst_dtype", number(precision().activation));
-      return Problem{"packed_grouped_gemm", std::move(params)};
+      return sized_problem("packed_grouped_gemm", params);
     }
     params.set("src_dtype", number(dtype));
     params.set("wei_dtype", number(dtype));
     params.set("dst_dtype", number(is_int8 ? Dtype::s32 : precision().activation));
     params.set("wei_trans", 1);
-    return Problem{"grouped_gemm", std::move(params)};
+    return sized_problem("grouped_gemm", params);
   };
-  const std::int64_t weights = spec.columns_in.whole * spec.columns_out.whole;
+  const Size weights = spec.columns_in.whole * spec.columns_out.whole;
   Extent bias;
   if (spec.has_bias) {
     bias = {graph_.spec.moe->experts * spec.columns_out.whole,
             graph_.expert_use->held_per_rank * spec.columns_out.local};
   }
-  const auto scales_of = [&](std::int64_t columns_out, std::int64_t columns_in) -> std::int64_t {
-    if (is_packed) return graph_.spec.packed->scale_bytes(columns_out, columns_in);
+  const auto scales_of = [&](const Size& columns_out, const Size& columns_in) -> Size {
+    if (is_packed) {
+      return graph_.spec.packed->scale_bytes(columns_out.constant(), columns_in.constant());
+    }
     if (dtype != Dtype::f8_e4m3fn) return 0;
     return draft::block_scale_bytes(columns_out, columns_in);
   };
@@ -274,10 +307,10 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
   add_routed({.name = spec.name,
               .kind = OperatorKind::experts,
               .split = spec.split,
-              .whole = complete_problem(make(whole_rows())),
+              .whole = make(whole_rows()).problem,
               .shape_in = shape({rows_.whole, spec.columns_in.whole}),
               .shape_out = dims_out,
-              .active_parameters = graph_.spec.moe->top_k * weights,
+              .active_parameters = (graph_.spec.moe->top_k * weights).constant(),
               .bias = bias,
               .bias_dtype = precision().activation,
               .scale_bytes = scales},
@@ -287,15 +320,15 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
   // One scale per column, as for a single linear; every expert has its own, which is 4 bytes beside
   // the k bytes of the column's weights.
   const auto make_back = [&](const RowPlace& place) {
-    return Problem{"dequantize", Params{{"rows", place.rows},
+    return sized_problem("dequantize", {{"rows", place.rows},
                                         {"cols", spec.columns_out.*place.side},
                                         {"src_dtype", number(Dtype::s32)},
-                                        {"dst_dtype", number(precision().activation)}}};
+                                        {"dst_dtype", number(precision().activation)}});
   };
   add_routed({.name = spec.name + "_dequantize",
               .kind = OperatorKind::quantize,
               .split = spec.split == Split::row ? Split::replicated : spec.split,
-              .whole = complete_problem(make_back(whole_rows())),
+              .whole = make_back(whole_rows()).problem,
               .shape_in = dims_out,
               .shape_out = dims_out,
               .has_parameters = false},
@@ -305,15 +338,15 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
 void GraphBuilder::expert_gated_activation(std::string name, Extent columns, GateKind kind) {
   const std::int64_t dtype = number(precision().activation);
   const auto make = [&](const RowPlace& place) {
-    return Problem{"gated_activation", Params{{"rows", place.rows},
+    return sized_problem("gated_activation", {{"rows", place.rows},
                                               {"cols", columns.*place.side},
                                               {"kind", static_cast<std::int64_t>(kind)},
                                               {"src_dtype", dtype},
-                                              {"dst_dtype", dtype}}};
+                                              {"dst_dtype", dtype}});
   };
   add_routed({.name = std::move(name),
               .split = Split::column,
-              .whole = complete_problem(make(whole_rows())),
+              .whole = make(whole_rows()).problem,
               .shape_in = shape({rows_.whole, 2 * columns.whole}),
               .shape_out = shape({rows_.whole, columns.whole})},
              group_rows(), make);
@@ -322,16 +355,16 @@ void GraphBuilder::expert_gated_activation(std::string name, Extent columns, Gat
 void GraphBuilder::expert_activation(std::string name, Extent columns, ActivationKind kind) {
   const std::int64_t dtype = number(precision().activation);
   const auto make = [&](const RowPlace& place) {
-    return Problem{"activation", Params{{"rows", place.rows},
+    return sized_problem("activation", {{"rows", place.rows},
                                         {"cols", columns.*place.side},
                                         {"kind", static_cast<std::int64_t>(kind)},
                                         {"src_dtype", dtype},
-                                        {"dst_dtype", dtype}}};
+                                        {"dst_dtype", dtype}});
   };
   const std::string dims = shape({rows_.whole, columns.whole});
   add_routed({.name = std::move(name),
               .split = Split::column,
-              .whole = complete_problem(make(whole_rows())),
+              .whole = make(whole_rows()).problem,
               .shape_in = dims,
               .shape_out = dims},
              group_rows(), make);

@@ -61,9 +61,10 @@ std::string_view split_name(Split split) {
   return "replicated";
 }
 
-std::int64_t LayerCache::bytes(std::int64_t context, std::int64_t Extent::*side) const {
+std::int64_t LayerCache::bytes(std::int64_t context, Side side) const {
   const std::int64_t tokens = tokens_max > 0 ? std::min(tokens_max, context) : context;
-  return constant_bytes.*side + tokens / tokens_per_entry * (entry_bytes.*side);
+  return (constant_bytes.*side).constant() +
+         tokens / tokens_per_entry * (entry_bytes.*side).constant();
 }
 
 std::int64_t OperatorGraph::micro_batch() const {
@@ -133,7 +134,7 @@ std::variant<OperatorGraph, Refusal> built(const ModelSpec& spec,
     GraphBuilder builder(spec, step, form);
     family->build(spec, builder);
     if (speculation.drafted > 0) {
-      GraphBuilder drafter(spec, configuration);
+      GraphBuilder drafter(spec, configuration, {}, NewTokens::one);
       prediction::emit(spec, drafter, family->predict);
       builder.set_prediction(std::move(drafter), speculation.drafted);
     }

@@ -12,6 +12,7 @@
 #include "core/configuration.hpp"
 #include "core/problem.hpp"
 #include "kernels/contract.hpp"
+#include "model/graph/size.hpp"
 #include "model/spec/model_spec.hpp"
 
 namespace halmark {
@@ -36,15 +37,11 @@ std::string_view operator_kind_name(OperatorKind kind);
 enum class Split { replicated, column, row, head, vocab, expert, pipeline, data, context };
 std::string_view split_name(Split split);
 
-// One size, unsplit and on one rank.
-struct Extent {
-  std::int64_t whole = 0;
-  std::int64_t local = 0;
+// How one parameter of Operator::local follows from the load of the rank.
+struct ParamTerm {
+  std::size_t param = 0;  // position in local.params
+  SizeTerm::Pointer term;
 };
-constexpr Extent operator*(Extent a, std::int64_t factor) {
-  return {a.whole * factor, a.local * factor};
-}
-constexpr Extent operator*(Extent a, Extent b) { return {a.whole * b.whole, a.local * b.local}; }
 
 struct Operator {
   std::string name;        // unique within its layer type: "q_proj", "ffn_all_reduce"
@@ -60,6 +57,7 @@ struct Operator {
   // one device has none.
   std::optional<Problem> whole;
   Problem local;  // what one rank executes for one micro-batch; with of_expert_rank: the heaviest
+  std::vector<ParamTerm> local_terms;  // of the parameters of `local` that follow from the load
   // Where the routing gives the expert-parallel ranks different work: what each one executes.
   // Nothing for a rank none of whose experts got a row. Empty where all ranks do the same.
   std::vector<std::optional<Problem>> of_expert_rank;
@@ -98,8 +96,7 @@ struct LayerCache {
   std::int64_t tokens_max = 0;        // sliding window: older tokens are dropped; 0 = none are
   Extent constant_bytes;
 
-  // Of one sequence of `context` tokens; `side` = &Extent::whole or &Extent::local.
-  std::int64_t bytes(std::int64_t context, std::int64_t Extent::*side) const;
+  std::int64_t bytes(std::int64_t context, Side side) const;  // of one sequence
 };
 
 // A run of operators that a layer executes in order. Indices into OperatorGraph::operators.
@@ -147,6 +144,12 @@ struct StepForm {
   std::int64_t delta_chunk = 0;
 };
 
+// A choice of operators that was made by the load: some exist only while a size is above zero.
+struct LoadBranch {
+  SizeTerm::Pointer size;
+  bool is_any = false;
+};
+
 struct OperatorGraph {
   ModelSpec spec;
   Configuration configuration;
@@ -161,6 +164,7 @@ struct OperatorGraph {
   std::vector<Stage> stages;         // pp of them
   GraphTotals totals;
   std::optional<ExpertUse> expert_use;  // of mixtures of experts
+  std::vector<LoadBranch> branches;     // loads that agree on all of them have the same operators
   std::vector<std::string> warnings;
 
   // New tokens of each of its sequences that one rank processes.

@@ -1,4 +1,5 @@
 // The verbs of GraphBuilder for what mixes tokens: norms and attention.
+#include <array>
 #include <utility>
 
 #include "kernels/attention/pairs.hpp"
@@ -28,7 +29,7 @@ void GraphBuilder::norm(const NormSpec& spec) {
   const bool is_rms = spec.kind == NormKind::rms;
   const std::int64_t dtype = number(precision().activation);
   auto [whole, local] = problems(is_rms ? "rmsnorm" : "layernorm", [&](auto side) {
-    return Params{{"rows", spec.rows.*side},
+    return Sizing{{"rows", spec.rows.*side},
                   {"cols", spec.columns.*side},
                   {"src_dtype", dtype},
                   {"dst_dtype", dtype}};
@@ -43,30 +44,37 @@ void GraphBuilder::norm(const NormSpec& spec) {
        .local = std::move(local),
        .shape_in = dims,
        .shape_out = dims,
-       .missing_parameters = absent * spec.columns.whole});
+       .missing_parameters = absent * spec.columns.whole.constant()});
 }
 
 void GraphBuilder::rmsnorm(std::string name, Extent rows, std::int64_t columns, Split split) {
   norm({.name = std::move(name), .rows = rows, .columns = replicated(columns), .split = split});
 }
 
+// Distinct keys that any query of a sequence sees.
+Size GraphBuilder::visible_keys(std::int64_t window, std::int64_t chunk) const {
+  using Values = std::span<const std::int64_t>;
+  const std::array<Size, 3> operands = {new_tokens_, context_, chunk > 0 ? chunk : window};
+  if (chunk > 0) {
+    return {"chunked_keys", [](Values v) { return chunked_keys(v[0], v[1], v[2]); }, operands};
+  }
+  return {"window_keys", [](Values v) { return attention_keys(v[0], v[1], true, v[2]); }, operands};
+}
+
 // `attention` has a reference and kernels, so it is taken wherever it says the same: a chunk that
 // holds the whole context is no mask.
 void GraphBuilder::attention(const AttentionSpec& spec) {
-  const std::int64_t new_tokens = graph_.configuration.workload.new_tokens;
   const std::int64_t value_dim = spec.value_dim > 0 ? spec.value_dim : spec.head_dim;
-  const bool is_plain = value_dim == spec.head_dim && (spec.chunk == 0 || context_ <= spec.chunk);
-  const std::int64_t keys = spec.chunk > 0
-                                ? chunked_keys(new_tokens, context_, spec.chunk)
-                                : attention_keys(new_tokens, context_, true, spec.window);
-  ring_exchange(spec.name + "_ring", keys, spec.kv_heads * (spec.head_dim + value_dim),
-                ring_dtype());
+  const bool is_plain =
+      value_dim == spec.head_dim && (spec.chunk == 0 || !is_any(context_ - spec.chunk));
+  ring_exchange(spec.name + "_ring", visible_keys(spec.window, spec.chunk),
+                spec.kv_heads * (spec.head_dim + value_dim), ring_dtype());
   auto [whole, local] = problems(is_plain ? "attention" : "masked_attention", [&](auto side) {
-    Params params = {{"batch", batch_.*side},
+    Sizing params = {{"batch", batch_.*side},
                      {"heads", spec.heads.*side},
                      {"kv_heads", spec.kv_heads.*side},
                      {"head_dim", spec.head_dim},
-                     {"new_tokens", new_tokens},
+                     {"new_tokens", new_tokens_},
                      {"context", context_},
                      {"window", spec.window},
                      {"q_dtype", number(precision().attention)},
@@ -85,8 +93,8 @@ void GraphBuilder::attention(const AttentionSpec& spec) {
        .split = Split::head,
        .whole = std::move(whole),
        .local = std::move(local),
-       .shape_in = shape({batch_.whole, new_tokens, spec.heads.whole, spec.head_dim}),
-       .shape_out = shape({batch_.whole, new_tokens, spec.heads.whole, value_dim}),
+       .shape_in = shape({batch_.whole, new_tokens_, spec.heads.whole, spec.head_dim}),
+       .shape_out = shape({batch_.whole, new_tokens_, spec.heads.whole, value_dim}),
        .bias = spec.has_sinks ? spec.heads : Extent{},
        .bias_dtype = precision().activation});
   const std::int64_t of_token = kv_row_bytes(precision().kv_cache, spec.head_dim) +

@@ -18,27 +18,28 @@ bool GraphBuilder::quantizes_for(Dtype linear) const {
   return linear == Dtype::f4_e2m1 ? packs_activations() : draft::is_quantized(linear);
 }
 
-Problem GraphBuilder::quantize_problem(std::int64_t rows, std::int64_t columns,
-                                       Dtype linear) const {
+SizedProblem GraphBuilder::quantize_problem(const Size& rows, const Size& columns,
+                                            Dtype linear) const {
   if (linear != Dtype::f4_e2m1) {
     return draft::quantize_problem(rows, columns, precision().activation, linear);
   }
-  return complete_problem({"block_quantize", Params{{"rows", rows},
-                                                    {"cols", columns},
-                                                    {"block", graph_.spec.packed->block},
-                                                    {"src_dtype", number(precision().activation)},
-                                                    {"dst_dtype", number(linear)}}});
+  return sized_problem("block_quantize", {{"rows", rows},
+                                          {"cols", columns},
+                                          {"block", graph_.spec.packed->block},
+                                          {"src_dtype", number(precision().activation)},
+                                          {"dst_dtype", number(linear)}});
 }
 
 void GraphBuilder::packed_linear(const LinearSpec& spec) {
   const PackedFormat& format = *graph_.spec.packed;
   auto [whole, local] = draft::problems("packed_gemm", [&](auto side) {
-    return Params{{"m", spec.rows.*side},
-                  {"n", spec.columns_out.*side},
-                  {"k", spec.columns_in.*side},
-                  {"block", format.block},
-                  {"src_dtype", number(packs_activations() ? spec.dtype : precision().activation)},
-                  {"dst_dtype", number(precision().activation)}};
+    return Sizing{
+        {"m", spec.rows.*side},
+        {"n", spec.columns_out.*side},
+        {"k", spec.columns_in.*side},
+        {"block", format.block},
+        {"src_dtype", number(packs_activations() ? spec.dtype : precision().activation)},
+        {"dst_dtype", number(precision().activation)}};
   });
   add({.name = spec.name,
        .kind = spec.kind,
@@ -47,11 +48,13 @@ void GraphBuilder::packed_linear(const LinearSpec& spec) {
        .local = std::move(local),
        .shape_in = shape({spec.rows.whole, spec.columns_in.whole}),
        .shape_out = shape({spec.rows.whole, spec.columns_out.whole}),
-       .active_parameters = spec.columns_in.whole * spec.columns_out.whole,
+       .active_parameters = (spec.columns_in.whole * spec.columns_out.whole).constant(),
        .bias = spec.has_bias ? spec.columns_out : Extent{},
        .bias_dtype = precision().activation,
-       .scale_bytes = {format.scale_bytes(spec.columns_out.whole, spec.columns_in.whole),
-                       format.scale_bytes(spec.columns_out.local, spec.columns_in.local)}});
+       .scale_bytes = {
+           format.scale_bytes(spec.columns_out.whole.constant(), spec.columns_in.whole.constant()),
+           format.scale_bytes(spec.columns_out.local.constant(),
+                              spec.columns_in.local.constant())}});
 }
 
 }  // namespace halmark

@@ -87,6 +87,8 @@ void GraphBuilder::set_prediction(GraphBuilder drafter, std::int64_t drafted) {
   graph_.prediction_type = static_cast<std::int32_t>(graph_.layer_types.size());
   graph_.layer_types.push_back(std::move(type));
   graph_.drafted = drafted;
+  const std::vector<LoadBranch>& branches = drafter.graph_.branches;
+  graph_.branches.insert(graph_.branches.end(), branches.begin(), branches.end());
 }
 
 OperatorGraph GraphBuilder::finish() {

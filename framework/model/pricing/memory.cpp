@@ -84,7 +84,7 @@ std::int64_t kv_bytes_per_token(const OperatorGraph& graph) {
   double bytes = 0;
   for (const std::int32_t type : caching_layers(graph)) {
     for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
-      bytes += static_cast<double>(cache.entry_bytes.whole) /
+      bytes += static_cast<double>(cache.entry_bytes.whole.constant()) /
                static_cast<double>(cache.tokens_per_entry);
     }
   }
@@ -95,7 +95,7 @@ std::int64_t state_bytes_per_sequence(const OperatorGraph& graph) {
   std::int64_t bytes = 0;
   for (const std::int32_t type : caching_layers(graph)) {
     for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
-      bytes += cache.constant_bytes.whole;
+      bytes += cache.constant_bytes.whole.constant();
     }
   }
   return bytes;

@@ -8,7 +8,7 @@ namespace halmark {
 
 namespace {
 
-std::size_t at(LoadMeasure measure) { return static_cast<std::size_t>(measure); }
+std::size_t at(ProbedMeasure measure) { return static_cast<std::size_t>(measure); }
 
 std::vector<std::int64_t> rows_of_ranks(const std::vector<std::int64_t>& counts, int ranks) {
   std::vector<std::int64_t> out;
@@ -20,8 +20,8 @@ std::vector<std::int64_t> rows_of_ranks(const std::vector<std::int64_t>& counts,
 
 // In which order measures are tried. Sizes of routed experts are close to those of tokens, and now
 // and then equal: what an operator is says which of them it follows.
-std::vector<LoadMeasure> candidates(const Operator& op, std::string_view param) {
-  using M = LoadMeasure;
+std::vector<ProbedMeasure> candidates(const Operator& op, std::string_view param) {
+  using M = ProbedMeasure;
   const bool is_of_tensor = op.local.op == "moe_dispatch" || op.local.op == "moe_combine";
   const bool do_ranks_differ = !op.of_expert_rank.empty();
   std::vector<M> out;
@@ -39,20 +39,20 @@ std::vector<LoadMeasure> candidates(const Operator& op, std::string_view param) 
   return out;
 }
 
-bool is_index(LoadMeasure measure) {
-  return measure == LoadMeasure::group_heaviest || measure == LoadMeasure::tensor_heaviest;
+bool is_index(ProbedMeasure measure) {
+  return measure == ProbedMeasure::group_heaviest || measure == ProbedMeasure::tensor_heaviest;
 }
 
 }  // namespace
 
 RankTemplate::Measures RankTemplate::measures(const RankLoad& load) const {
   Measures out{};
-  out[at(LoadMeasure::nothing)] = 1;
-  out[at(LoadMeasure::tokens)] = load.tokens();
-  out[at(LoadMeasure::sequences)] = load.sequences;
-  out[at(LoadMeasure::context)] = load.context;
-  out[at(LoadMeasure::new_tokens)] = load.new_tokens;
-  out[at(LoadMeasure::cached)] = load.context - load.new_tokens;
+  out[at(ProbedMeasure::nothing)] = 1;
+  out[at(ProbedMeasure::tokens)] = load.tokens();
+  out[at(ProbedMeasure::sequences)] = load.sequences;
+  out[at(ProbedMeasure::context)] = load.context;
+  out[at(ProbedMeasure::new_tokens)] = load.new_tokens;
+  out[at(ProbedMeasure::cached)] = load.context - load.new_tokens;
   return out;
 }
 
@@ -65,13 +65,13 @@ void RankTemplate::add_routed(const RankLoad& load, Measures& out) const {
   const auto of_replica = counts(load.tokens());
   const auto of_group = across == 1 ? of_replica : counts(load.tokens() * across);
   const std::int64_t group = std::ranges::max(rows_of_ranks(of_group, layout_.ep));
-  out[at(LoadMeasure::group_rows)] = group;
-  out[at(LoadMeasure::tensor_rows)] =
+  out[at(ProbedMeasure::group_rows)] = group;
+  out[at(ProbedMeasure::tensor_rows)] =
       std::ranges::max(rows_of_ranks(of_replica, layout_.in_tensor));
-  out[at(LoadMeasure::pair_rows)] = std::max(
+  out[at(ProbedMeasure::pair_rows)] = std::max(
       std::ranges::max(rows_of_ranks(of_replica, layout_.ep)), (group + across - 1) / across);
-  out[at(LoadMeasure::group_heaviest)] = heaviest_rank(of_group, layout_.ep);
-  out[at(LoadMeasure::tensor_heaviest)] = heaviest_rank(of_replica, layout_.in_tensor);
+  out[at(ProbedMeasure::group_heaviest)] = heaviest_rank(of_group, layout_.ep);
+  out[at(ProbedMeasure::tensor_heaviest)] = heaviest_rank(of_replica, layout_.in_tensor);
 }
 
 std::optional<RankTemplate> RankTemplate::find(const Probe& probe, std::span<const RankLoad> loads,
@@ -106,7 +106,7 @@ std::optional<RankTemplate> RankTemplate::find(const Probe& probe, std::span<con
       const auto value = [&](std::size_t g) {
         return graphs[g].operators[i].local.params.items()[p].value;
       };
-      const auto fits = [&](LoadMeasure measure) -> std::optional<std::int64_t> {
+      const auto fits = [&](ProbedMeasure measure) -> std::optional<std::int64_t> {
         const std::int64_t unit = measured[0][at(measure)];
         if (!is_index(measure) && (unit == 0 || value(0) % unit != 0)) return std::nullopt;
         const std::int64_t factor = is_index(measure) ? 1 : value(0) / unit;
@@ -116,20 +116,20 @@ std::optional<RankTemplate> RankTemplate::find(const Probe& probe, std::span<con
         return factor;
       };
       bool is_found = false;
-      for (const LoadMeasure measure : candidates(entry.op, items[p].name)) {
+      for (const ProbedMeasure measure : candidates(entry.op, items[p].name)) {
         const auto factor = fits(measure);
         if (!factor) continue;
         is_found = true;
-        if (measure != LoadMeasure::nothing) entry.moving.push_back({p, measure, *factor});
+        if (measure != ProbedMeasure::nothing) entry.moving.push_back({p, measure, *factor});
         break;
       }
       if (!is_found) return std::nullopt;
     }
-    const auto moves_with = [&](LoadMeasure measure) {
+    const auto moves_with = [&](ProbedMeasure measure) {
       return std::ranges::find(entry.moving, measure, &Entry::Moving::measure) !=
              entry.moving.end();
     };
-    entry.dependence = moves_with(LoadMeasure::context) || moves_with(LoadMeasure::cached)
+    entry.dependence = moves_with(ProbedMeasure::context) || moves_with(ProbedMeasure::cached)
                            ? Dependence::context
                            : Dependence::sequences;
     out.entries_.push_back(std::move(entry));
@@ -164,7 +164,7 @@ void RankTemplate::find_needs() {
   needs_routing_ = {};
   for (const Entry& entry : entries_) {
     for (const Entry::Moving& moving : entry.moving) {
-      if (moving.measure < LoadMeasure::group_rows) continue;
+      if (moving.measure < ProbedMeasure::group_rows) continue;
       needs_routing_[static_cast<std::size_t>(entry.dependence)] = true;
     }
   }
@@ -174,8 +174,8 @@ void mark_shared(RankTemplate& decode, RankTemplate& prefill) {
   using Moving = RankTemplate::Entry::Moving;
   const auto is_of_tokens = [](const RankTemplate::Entry& entry) {
     return std::ranges::none_of(entry.moving, [](const Moving& m) {
-      return m.measure == LoadMeasure::sequences || m.measure == LoadMeasure::context ||
-             m.measure == LoadMeasure::new_tokens || m.measure == LoadMeasure::cached;
+      return m.measure == ProbedMeasure::sequences || m.measure == ProbedMeasure::context ||
+             m.measure == ProbedMeasure::new_tokens || m.measure == ProbedMeasure::cached;
     });
   };
   const auto is_same = [](const RankTemplate::Entry& a, const RankTemplate::Entry& b) {

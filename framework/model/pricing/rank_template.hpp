@@ -15,15 +15,8 @@
 
 namespace halmark {
 
-// One micro-batch on one rank: so many sequences of new_tokens, the last query of each seeing
-// `context` keys.
-struct RankLoad {
-  std::int64_t sequences = 1, new_tokens = 1, context = 1;
-  std::int64_t tokens() const { return sequences * new_tokens; }
-};
-
 // What a parameter of a problem can be proportional to.
-enum class LoadMeasure {
+enum class ProbedMeasure {
   nothing,
   tokens,
   sequences,
@@ -49,7 +42,7 @@ class RankTemplate {
     Dependence dependence = Dependence::context;
     struct Moving {
       std::size_t param = 0;  // into op.local.params
-      LoadMeasure measure = LoadMeasure::nothing;
+      ProbedMeasure measure = ProbedMeasure::nothing;
       std::int64_t factor = 0;
     };
     std::vector<Moving> moving;
