@@ -22,24 +22,26 @@ std::vector<CertifyConstraint> exclusions(const std::vector<std::int64_t>& shard
           {"out_of_memory", ""}};
 }
 
-// step = micro_batches x max over stages of sum(count x time), as `price` adds it up.
-Formula step_formula(const CompiledDeployment& compiled) {
-  using namespace formula;
-  std::vector<Formula> stages;
-  std::size_t term = 0;
-  for (const std::int32_t end : compiled.stage_ends) {
-    std::vector<Formula> terms;
-    for (; term < static_cast<std::size_t>(end); ++term) {
-      const CompiledDeployment::Term& t = compiled.terms[term];
-      terms.push_back(scaled(constant(t.count), kernel(t.kernel)));
-    }
-    stages.push_back(sum(terms));
+// A step's sum as a formula over the times of its kernels.
+class StepFormula {
+ public:
+  void begin_stage() { terms_.clear(); }
+  void add(const StepSum::Term& term) {
+    terms_.push_back(formula::scaled(formula::constant(term.count), formula::kernel(term.kernel)));
   }
-  return scaled(constant(compiled.micro_batches), largest(stages));
-}
+  void end_stage() { stages_.push_back(formula::sum(terms_)); }
+  Formula step(double micro_batches) const {
+    return formula::scaled(formula::constant(micro_batches), formula::largest(stages_));
+  }
+
+ private:
+  std::vector<Formula> terms_, stages_;
+};
+
+Formula step_formula(const StepSum& compiled) { return fold(compiled, StepFormula()); }
 
 // Nothing for an objective that is not known to be better whenever a kernel is faster.
-std::optional<Formula> formula_of(Objective objective, const CompiledDeployment& compiled,
+std::optional<Formula> formula_of(Objective objective, const StepSum& compiled,
                                   const OperatorGraph& graph) {
   using namespace formula;
   constexpr double ns_per_s = 1e9;
@@ -80,7 +82,7 @@ class Translation {
   void sort_objectives() {
     const Composer& some = plan_.composers.begin()->second;
     KernelTable scratch;
-    const CompiledDeployment compiled = some.compile(scratch);
+    const StepSum compiled = some.compile(scratch);
     for (const Objective o : plan_.sweep.objectives) {
       const bool has_formula = formula_of(o, compiled, some.graph()).has_value();
       (has_formula ? out_.certified : out_.only_reported).push_back(o);
@@ -142,7 +144,7 @@ class Translation {
 
   void add_configuration(std::uint64_t combination, const Configuration& configuration) {
     const Composer& composer = plan_.composers.at(configuration);
-    const CompiledDeployment compiled = composer.compile(kernels_);
+    const StepSum compiled = composer.compile(kernels_);
     std::vector<Formula>& formulas = out_.problem.own_formulas[combination];
     for (const Objective o : out_.certified) {
       formulas.push_back(*formula_of(o, compiled, composer.graph()));

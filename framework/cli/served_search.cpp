@@ -6,6 +6,7 @@
 
 #include "cli/console/facts.hpp"
 #include "core/error.hpp"
+#include "model/pricing/kernel_table.hpp"
 #include "model/serving/serving_pricer.hpp"
 #include "model/serving/serving_space.hpp"
 #include "search/pareto/pareto.hpp"

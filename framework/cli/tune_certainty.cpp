@@ -56,7 +56,7 @@ std::vector<Field> fields_of(const TunePlan& plan, std::span<const Evaluation> e
 void add_probabilities(const TunePlan& plan, const MeasuredSource& source, const Field& field,
                        std::vector<Evaluation>& evaluations) {
   KernelTable table;
-  std::vector<CompiledDeployment> compiled;
+  std::vector<StepSum> compiled;
   for (const std::size_t i : field.members) {
     compiled.push_back(plan.composers.at(evaluations[i].configuration).compile(table));
   }
@@ -89,10 +89,10 @@ bool is_tie(const Evaluation& a, const Evaluation& b) {
 // The kernels of `composer` with the widest intervals, until they make up most of them.
 void add_widest(const Composer& composer, const MeasuredSource& source, std::set<KernelCase>& out) {
   KernelTable table;
-  const CompiledDeployment compiled = composer.compile(table);
+  const StepSum compiled = composer.compile(table);
   std::vector<std::pair<double, std::int32_t>> widths;
   double sum = 0;
-  for (const CompiledDeployment::Term& term : compiled.terms) {
+  for (const StepSum::Term& term : executions(compiled)) {
     const auto latency = source.latency(table.cases()[static_cast<std::size_t>(term.kernel)]);
     if (!latency) continue;
     widths.emplace_back(term.count * (latency->high_ns - latency->low_ns), term.kernel);

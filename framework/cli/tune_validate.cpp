@@ -30,9 +30,9 @@ std::vector<std::size_t> chosen_points(const std::vector<std::size_t>& front, st
 // The fewest kernels that make up `carried_share` of all executions' time.
 std::vector<KernelCase> carrying_kernels(const Composer& composer, const LatencySource& source) {
   KernelTable table;
-  const CompiledDeployment compiled = composer.compile(table);
+  const StepSum compiled = composer.compile(table);
   std::vector<double> ns(table.cases().size(), 0);
-  for (const CompiledDeployment::Term& term : compiled.terms) {
+  for (const StepSum::Term& term : executions(compiled)) {
     const auto k = static_cast<std::size_t>(term.kernel);
     if (const auto latency = source.latency(table.cases()[k])) ns[k] += term.count * latency->ns;
   }

@@ -45,14 +45,13 @@ std::vector<Workload> workloads() {
 }
 
 struct Compiled {
-  std::vector<CompiledDeployment> deployments;
+  std::vector<StepSum> deployments;
   KernelTable table;
   double build_s = 0;  // graph, stacks and compilation of all of them
   std::size_t checks = 0;
 };
 
-void require_equal(const Composer& composer, const CompiledDeployment& compiled,
-                   const KernelTable& table) {
+void require_equal(const Composer& composer, const StepSum& compiled, const KernelTable& table) {
   std::vector<KernelTime> times;
   for (const KernelCase& kernel_case : table.cases()) {
     times.push_back(kernel_time(latency_of(kernel_case)));
@@ -115,7 +114,7 @@ void measure(Figures& figures) {
   }
   double sum = 0;  // used below, so that no pricing can be left out
   const double pass_s = seconds_per_call("price", [&] {
-    for (const CompiledDeployment& configuration : compiled.deployments) {
+    for (const StepSum& configuration : compiled.deployments) {
       sum += price(configuration, times)->step_ns;
     }
   });

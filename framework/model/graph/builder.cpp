@@ -64,7 +64,8 @@ GraphBuilder::GraphBuilder(const ModelSpec& spec, const Configuration& configura
   context_ = Size(LoadMeasure::context, load);
   if (new_tokens == NewTokens::of_load) {
     new_tokens_ = Size(LoadMeasure::new_tokens, load);
-    tokens_ = {batch_.whole * workload.new_tokens, Size(LoadMeasure::tokens, load) / configuration.parallel.cp};
+    tokens_ = {batch_.whole * workload.new_tokens,
+               Size(LoadMeasure::tokens, load) / configuration.parallel.cp};
   } else {
     new_tokens_ = 1;
     tokens_ = batch_;

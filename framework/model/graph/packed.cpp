@@ -33,13 +33,12 @@ SizedProblem GraphBuilder::quantize_problem(const Size& rows, const Size& column
 void GraphBuilder::packed_linear(const LinearSpec& spec) {
   const PackedFormat& format = *graph_.spec.packed;
   auto [whole, local] = draft::problems("packed_gemm", [&](auto side) {
-    return Sizing{
-        {"m", spec.rows.*side},
-        {"n", spec.columns_out.*side},
-        {"k", spec.columns_in.*side},
-        {"block", format.block},
-        {"src_dtype", number(packs_activations() ? spec.dtype : precision().activation)},
-        {"dst_dtype", number(precision().activation)}};
+    return Sizing{{"m", spec.rows.*side},
+                  {"n", spec.columns_out.*side},
+                  {"k", spec.columns_in.*side},
+                  {"block", format.block},
+                  {"src_dtype", number(packs_activations() ? spec.dtype : precision().activation)},
+                  {"dst_dtype", number(precision().activation)}};
   });
   add({.name = spec.name,
        .kind = spec.kind,

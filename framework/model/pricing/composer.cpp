@@ -1,3 +1,5 @@
+// Latencies are asked by kernel and shown by operator: one kernel may stand for several operators,
+// and a stage of several that are alike stands for all of them.
 #include "model/pricing/composer.hpp"
 
 #include <algorithm>
@@ -28,76 +30,23 @@ int weakness(Provenance provenance) {
 
 Provenance weaker(Provenance a, Provenance b) { return weakness(a) < weakness(b) ? b : a; }
 
-KernelTime operator+(const KernelTime& a, const KernelTime& b) {
-  return {a.ns + b.ns, a.low_ns + b.low_ns, a.high_ns + b.high_ns,
-          a.lower_bound_ns + b.lower_bound_ns, true};
-}
-
-KernelTime operator*(double count, const KernelTime& time) {
-  return {count * time.ns, count * time.low_ns, count * time.high_ns, count * time.lower_bound_ns,
-          true};
-}
-
-bool is_usable(const std::optional<Latency>& latency) {
-  return latency && has_latency(latency->status);
-}
-
 }  // namespace
-
-std::int32_t KernelTable::index_of(const KernelCase& kernel_case) {
-  const auto next = static_cast<std::int32_t>(cases_.size());
-  const auto [it, is_new] = indices_.try_emplace(kernel_case, next);
-  if (is_new) cases_.push_back(kernel_case);
-  return it->second;
-}
-
-KernelTime kernel_time(const std::optional<Latency>& latency) {
-  if (!is_usable(latency)) return {};
-  return {latency->ns, latency->low_ns, latency->high_ns, latency->lower_bound_ns, true};
-}
-
-std::optional<Price> price(const CompiledDeployment& configuration,
-                           std::span<const KernelTime> times) {
-  Price out;
-  std::size_t term = 0;
-  for (std::size_t stage = 0; stage < configuration.stage_ends.size(); ++stage) {
-    KernelTime sum;
-    for (; term < static_cast<std::size_t>(configuration.stage_ends[stage]); ++term) {
-      const KernelTime& time = times[static_cast<std::size_t>(configuration.terms[term].kernel)];
-      if (!time.is_known) return std::nullopt;
-      sum = sum + configuration.terms[term].count * time;
-    }
-    // All stages work at once, each on its own micro-batch: the slowest sets the period.
-    if (sum.ns > out.step_ns) out.slowest_stage = static_cast<std::int32_t>(stage);
-    out.step_ns = std::max(out.step_ns, sum.ns);
-    out.low_ns = std::max(out.low_ns, sum.low_ns);
-    out.high_ns = std::max(out.high_ns, sum.high_ns);
-    out.lower_bound_ns = std::max(out.lower_bound_ns, sum.lower_bound_ns);
-  }
-  for (double* ns : {&out.step_ns, &out.low_ns, &out.high_ns, &out.lower_bound_ns}) {
-    *ns *= configuration.micro_batches;
-  }
-  if (out.step_ns <= 0) return std::nullopt;
-  out.tokens_per_s = configuration.tokens / out.step_ns * ns_per_s;
-  if (configuration.ideal_ns) out.mfu = *configuration.ideal_ns / out.step_ns;
-  return out;
-}
 
 Composer::Composer(OperatorGraph graph, const StackPlacement& placement, DeviceFacts facts)
     : graph_(std::move(graph)), facts_(std::move(facts)) {
   for (std::size_t stage = 0; stage < graph_.stages.size(); ++stage) {
     stages_.push_back(stage_kernels(graph_, placement, stage));
   }
-  compiled_ = compile(table_);
+  sum_ = compile(table_);
 }
 
-CompiledDeployment Composer::compile(KernelTable& table) const {
-  CompiledDeployment out;
+StepSum Composer::compile(KernelTable& table) const {
+  StepSum out;
   for (const auto& stage : stages_) {
     for (const StageKernel& kernel : stage) {
       out.terms.push_back({table.index_of(kernel.kernel_case), static_cast<double>(kernel.count)});
     }
-    out.stage_ends.push_back(static_cast<std::int32_t>(out.terms.size()));
+    out.end_stage();
   }
   out.micro_batches = static_cast<double>(graph_.micro_batches());
   const Workload& workload = graph_.configuration.workload;
@@ -156,13 +105,17 @@ OperatorShare Composer::share(const Operator& op, const Latency& latency, std::s
   return out;
 }
 
-// Operators of one stage in execution order. `latencies` by index of table_.
+// Operators of the slowest stage in execution order. `latencies` by index of table_.
 std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latency>> latencies,
-                                            std::size_t stage) const {
+                                            const Price& priced) const {
+  const auto stage = static_cast<std::size_t>(priced.slowest_stage);
+  const auto of_sum = static_cast<std::size_t>(
+      std::ranges::find(sum_.stages, priced.slowest_stage, &StepSum::Stage::first_stage) -
+      sum_.stages.begin());
+  const auto terms = sum_.terms_of(of_sum);
   std::vector<std::pair<std::int32_t, OperatorShare>> found;
-  const auto begin = stage == 0 ? 0u : static_cast<std::size_t>(compiled_.stage_ends[stage - 1]);
   for (std::size_t k = 0; k < stages_[stage].size(); ++k) {
-    const auto kernel = static_cast<std::size_t>(compiled_.terms[begin + k].kernel);
+    const auto kernel = static_cast<std::size_t>(terms[k].kernel);
     for (const std::int32_t index : stages_[stage][k].operators) {
       const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
       found.emplace_back(index, share(op, *latencies[kernel], stage));
@@ -228,10 +181,10 @@ Evaluation Composer::compose(const Lookup& lookup) const {
   std::vector<KernelTime> times;
   for (const KernelCase& kernel_case : kernels()) {
     latencies.push_back(lookup(kernel_case));
-    if (!is_usable(latencies.back())) return refuse(std::move(out), kernel_case, latencies.back());
     times.push_back(kernel_time(latencies.back()));
+    if (!times.back().is_known) return refuse(std::move(out), kernel_case, latencies.back());
   }
-  const auto priced = price(compiled_, times);
+  const auto priced = price(sum_, times);
   if (!priced) {
     out.status = Status::quarantined;
     out.reason = "all kernels together take no time";
@@ -248,7 +201,7 @@ Evaluation Composer::compose(const Lookup& lookup) const {
   const MemoryUse memory = memory_use(graph_);
   estimate.memory_bytes_per_rank = memory.largest.total();
   estimate.memory_bytes_total = memory.total_bytes;
-  estimate.operators = shares(latencies, static_cast<std::size_t>(priced->slowest_stage));
+  estimate.operators = shares(latencies, *priced);
   judge_utilisation(estimate);
   summarise_parts(estimate, latencies, kernels());
   out.status = estimate.status;

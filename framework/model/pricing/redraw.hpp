@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "model/pricing/composer.hpp"
+#include "model/pricing/step_sum.hpp"
 
 namespace halmark {
 

@@ -1,40 +1,26 @@
-// StepPricer: prices many deployments of one model by sharing what they have in common. The same
-// sums as Composer makes, to rounding, for sources whose times follow from the operator alone.
+// StepPricer: prices many deployments of one model by sharing what they have in common, for sources
+// whose times follow from the operator alone. A layout's StepSum over layer types in place of
+// kernels: to rounding the same as the Composer's.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "core/device.hpp"
 #include "model/graph/graph.hpp"
-#include "model/pricing/composer.hpp"
-#include "model/pricing/memory.hpp"
+#include "model/pricing/layout_memory.hpp"
+#include "model/pricing/layouts.hpp"
 #include "model/pricing/rank_template.hpp"
+#include "model/pricing/step_sum.hpp"
 
 namespace halmark {
 
 // Sums over the operators of each layer type.
 using TypeTimes = std::vector<KernelTime>;
-
-// What stages execute per micro-batch, without repetitions.
-struct StageShape {
-  std::vector<double> counts;  // per layer type
-  Stage stage;                 // the first that has it
-  std::int32_t first_stage = 0;
-  std::int64_t stages = 1;  // that have it
-};
-
-struct StageMemory {
-  std::int64_t weight_bytes = 0, kv_bytes_per_sequence = 0;
-  bool has_head = false;
-  std::int64_t stages = 1;  // that are alike
-};
 
 // Of the matmul FLOPs of all operators at the peaks of one whole device; nothing when one is
 // missing.
@@ -48,12 +34,16 @@ class StepPricer {
   // `peaks`: what MFU is judged by, whole devices; null = no MFU.
   StepPricer(const ModelSpec& spec, TimeOf time_of, const Device* peaks, std::int64_t routing_skew);
 
-  // A parallel layout in one precision, checked once. Same arguments, same number.
-  using Layout = std::int32_t;
-  Layout layout(const Parallel& parallel, const Precision& precision);
+  StepPricer(const StepPricer&) = delete;
+  StepPricer& operator=(const StepPricer&) = delete;
+
+  using Layout = Layouts::Id;
+  Layout layout(const Parallel& parallel, const Precision& precision) {
+    return layouts_.id(parallel, precision);
+  }
   // Why no batch of this layout is possible; nothing when one is.
-  const std::optional<Refusal>& refusal(Layout layout) const;
-  const Parallel& parallel(Layout layout) const;
+  const std::optional<Refusal>& refusal(Layout layout) const { return layouts_[layout].refusal; }
+  const Parallel& parallel(Layout layout) const { return layouts_[layout].parallel; }
 
   // One step of `batch` sequences over the whole deployment. Nothing when dp x pp does not divide
   // the batch or a kernel has no time; see refusal() for the rest.
@@ -69,39 +59,23 @@ class StepPricer {
   const TypeTimes& of_context(Layout layout, Phase phase, const RankLoad& load);
   // Handing the activations of a micro-batch over to the next stage; zero with one stage.
   KernelTime hand_over(Layout layout, std::int64_t tokens);
-  const std::vector<StageShape>& stages(Layout layout) const;
-  std::int32_t head_type() const { return head_type_; }          // into sums; -1 = none
-  std::int32_t pipeline_type() const { return pipeline_type_; }  // likewise
+  const std::vector<StageShape>& stages(Layout layout) const { return layouts_.stages(layout); }
+  // A step over times by layer type.
+  const StepSum& step(Layout layout) const { return layouts_.step(layout); }
+  std::size_t layer_types() const { return layouts_.layer_types(); }
+  std::int32_t head_type() const { return layouts_.head_type(); }          // -1 = none
+  std::int32_t pipeline_type() const { return layouts_.pipeline_type(); }  // likewise
 
-  // Of the distinct stages, on one rank; sequences of `context` tokens.
-  const std::vector<StageMemory>& stage_memory(Layout layout, std::int64_t context);
-  // Activations of a step of `tokens` tokens of one sequence, one row of logits included.
-  std::int64_t activation_bytes(Layout layout, std::int64_t tokens);
+  const std::vector<StageMemory>& stage_memory(Layout layout, std::int64_t context) {
+    return memory_.stages(layout, context);
+  }
+  std::int64_t activation_bytes(Layout layout, std::int64_t tokens) {
+    return memory_.activation_bytes(layout, tokens);
+  }
 
-  std::size_t graphs_built() const { return graphs_built_; }
+  std::size_t graphs_built() const { return layouts_.graphs_built(); }
 
  private:
-  struct HandOver {
-    Operator op;
-    std::int64_t bytes_per_token = 0;
-  };
-  // Layouts whose operators are alike on one rank, except for the pipeline's own.
-  struct RankClass {
-    Parallel parallel;  // the smallest deployment of the class
-    Precision precision;
-    OperatorGraph sample;                                   // one decoded token
-    std::optional<RankTemplate> decode, prefill;            // nothing: sizes move in another way
-    std::vector<bool> shared_in_decode, shared_in_prefill;  // then: operators of tokens alone
-    std::vector<HandOver> hand_over;                        // between two stages
-    std::map<std::int64_t, std::int64_t> activations = {};  // tokens -> bytes
-    std::int32_t alone = 0;  // the class of one device in this precision
-  };
-  struct LayoutFacts {
-    Parallel parallel;
-    std::int32_t rank_class = 0;
-    std::int32_t stages = 0;  // into stage_shapes_
-    std::optional<Refusal> refusal = {};
-  };
   struct Key {
     std::int32_t rank_class = 0;
     Phase phase = Phase::decode;
@@ -143,36 +117,21 @@ class StepPricer {
     std::size_t next_ = 0;
   };
 
-  std::int32_t rank_class(const Parallel& parallel, const Precision& precision);
-  void find_templates(RankClass& rank_class);
-  std::int32_t stages_of(int pp);
-  OperatorGraph graph(const RankClass& rank_class, Phase phase, const RankLoad& load, int pp = 1);
-  TypeTimes summed(RankClass& rank_class, Phase phase, const RankLoad& load,
-                   RankTemplate::Dependence dependence);
+  TypeTimes times(RankTemplate& operators, RankTemplate::Dependence dependence,
+                  const RankLoad& load) const;
   std::optional<double> ideal_sequence_ns(std::int32_t rank_class, Phase phase,
                                           std::int64_t new_tokens, std::int64_t context);
-  std::optional<double> made_ideal_ns(RankClass& alone, Phase phase, const RankLoad& load);
-  KernelTime made_hand_over(RankClass& rank_class, int pp, std::int64_t tokens);
-  const LayoutFacts& facts(Layout layout) const {
-    return layouts_[static_cast<std::size_t>(layout)];
-  }
+  std::optional<double> made_ideal_ns(std::int32_t alone, Phase phase, const RankLoad& load);
 
-  const ModelSpec& spec_;
   TimeOf time_of_;
   const Device* peaks_;
-  std::int64_t routing_skew_;
-  std::int32_t head_type_ = -1, pipeline_type_ = -1;
-  std::vector<RankClass> classes_;
-  std::vector<LayoutFacts> layouts_;
-  std::map<std::pair<Parallel, Precision>, Layout> layout_index_;
-  std::vector<std::vector<StageShape>> stage_shapes_;
-  std::map<int, std::int32_t> stage_index_;  // by pp
+  Layouts layouts_;
+  LayoutMemory memory_{layouts_};
+  TypeTimes slots_;  // of the step being priced, by layer type
   Memo<TypeTimes> of_tokens_, of_sequences_;
   Memo<ContextTimes> of_context_;
   Memo<std::optional<double>> ideal_;
   Memo<KernelTime> hand_overs_;
-  std::map<std::pair<Layout, std::int64_t>, std::vector<StageMemory>> memories_;
-  std::size_t graphs_built_ = 0;
 };
 
 }  // namespace halmark

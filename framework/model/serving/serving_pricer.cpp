@@ -1,9 +1,9 @@
+// A served load is a mix of steps; each is the StepSum of its layout over times of layer types.
 #include "model/serving/serving_pricer.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 
 #include "model/pricing/memory.hpp"
 
@@ -26,57 +26,39 @@ Refusal no_time() { return {"no_latency", "a kernel of a step has no time in any
 
 }  // namespace
 
+// Slots by layer type: what follows from tokens alone sees those of the whole step, the rest is
+// added per kind; the head sees one row of every request.
 std::optional<double> LayoutTimes::whole_step_ns(const StepMix& mix, std::int64_t decodes) const {
   const double of_prompts = mix.prompts * static_cast<double>(mix.piece_tokens);
   const auto tokens =
       std::max<std::int64_t>(1, std::llround(of_prompts + static_cast<double>(decodes)));
   const auto rows =
       std::max<std::int64_t>(1, decodes + static_cast<std::int64_t>(std::ceil(mix.prompts - 1e-9)));
-  const auto head = static_cast<std::size_t>(pricer_->head_type());
-  // Times of each layer type, and how often they count in one of its executions.
-  struct Part {
-    const TypeTimes* times = nullptr;
-    double count = 0;
+  TypeTimes& slots = slots_;
+  slots = pricer_->of_tokens(layout_, tokens);
+  const auto add_all = [&](double count, const TypeTimes& times) {
+    for (std::size_t t = 0; t < slots.size(); ++t) add(slots[t], count * times[t]);
   };
-  std::array<Part, 5> layers, heads;
-  std::size_t parts = 0, head_parts = 0;
-  layers[parts++] = {&pricer_->of_tokens(layout_, tokens), 1};
   if (decodes > 0) {
-    layers[parts++] = {&pricer_->of_sequences(layout_, Phase::decode, decodes, 1), 1};
-    layers[parts++] = {&pricer_->of_context(layout_, Phase::decode, {decodes, 1, context_}), 1};
+    add_all(1, pricer_->of_sequences(layout_, Phase::decode, decodes, 1));
+    add_all(1, pricer_->of_context(layout_, Phase::decode, {decodes, 1, context_}));
   }
   if (mix.prompts > 0) {
     const std::int64_t piece = mix.piece_tokens;
-    layers[parts++] = {&pricer_->of_sequences(layout_, Phase::prefill, 1, piece), mix.prompts};
-    layers[parts++] = {
-        &pricer_->of_context(layout_, Phase::prefill, {1, piece, mix.cached + piece}), mix.prompts};
+    add_all(mix.prompts, pricer_->of_sequences(layout_, Phase::prefill, 1, piece));
+    add_all(mix.prompts,
+            pricer_->of_context(layout_, Phase::prefill, {1, piece, mix.cached + piece}));
   }
-  heads[head_parts++] = {&pricer_->of_tokens(layout_, rows), 1};
-  heads[head_parts++] = {&pricer_->of_sequences(layout_, Phase::decode, rows, 1), 1};
-  heads[head_parts++] = {&pricer_->of_context(layout_, Phase::decode, {rows, 1, context_}), 1};
-  const int pp = pricer_->parallel(layout_).pp;
-  const double between = pp > 1 ? pricer_->hand_over(layout_, tokens).*end_ : 0;
-  double longest = 0;
-  for (const StageShape& stage : pricer_->stages(layout_)) {
-    double ns = 0;
-    for (std::size_t t = 0; t < stage.counts.size(); ++t) {
-      if (stage.counts[t] == 0) continue;
-      double of_type = 0;
-      if (static_cast<std::int32_t>(t) == pricer_->pipeline_type()) {
-        of_type = between;
-      } else {
-        for (const Part& part :
-             t == head ? std::span(heads).first(head_parts) : std::span(layers).first(parts)) {
-          const KernelTime& time = (*part.times)[t];
-          if (!time.is_known) return std::nullopt;
-          of_type += part.count * (time.*end_);
-        }
-      }
-      ns += stage.counts[t] * of_type;
-    }
-    longest = std::max(longest, ns);
+  const auto head = static_cast<std::size_t>(pricer_->head_type());
+  slots[head] = pricer_->of_tokens(layout_, rows)[head];
+  add(slots[head], pricer_->of_sequences(layout_, Phase::decode, rows, 1)[head]);
+  add(slots[head], pricer_->of_context(layout_, Phase::decode, {rows, 1, context_})[head]);
+  if (pricer_->parallel(layout_).pp > 1) {
+    slots[static_cast<std::size_t>(pricer_->pipeline_type())] = pricer_->hand_over(layout_, tokens);
   }
-  return longest * pp;
+  const KernelTime time = evaluate(pricer_->step(layout_), slots).time;
+  if (!time.is_known) return std::nullopt;
+  return time.*end_;
 }
 
 std::optional<double> LayoutTimes::step_ns(const StepMix& mix) const {

@@ -43,6 +43,7 @@ class LayoutTimes : public StepTimes {
   StepPricer::Layout layout_;
   std::int64_t context_;
   double KernelTime::*end_;
+  mutable TypeTimes slots_;  // of the step being priced: keeps its memory from call to call
 };
 
 // One thread. Keeps references to its arguments.

@@ -1,9 +1,13 @@
 // Small deployments that the tests of this room share.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "model/graph/graph.hpp"
 
@@ -13,6 +17,21 @@ inline const std::filesystem::path& model_dir() {
   static const std::filesystem::path dir =
       std::filesystem::path(HALMARK_SOURCE_DIR) / "configs/models";
   return dir;
+}
+
+inline std::vector<std::string> shipped_ids() {
+  std::vector<std::string> out;
+  for (const auto& entry : std::filesystem::directory_iterator(model_dir())) {
+    if (entry.path().extension() == ".json") out.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(out);
+  return out;
+}
+inline std::string test_name(std::string id) {
+  for (char& c : id) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return id;
 }
 
 inline ModelSpec shipped(std::string_view id) { return load_model(id, {model_dir()}); }
@@ -48,6 +67,32 @@ inline Precision int8() {
 }
 // f8 linears on bf16 activations; head, attention and cache in bf16.
 inline Precision fp8() { return narrow("fp8", Dtype::f8_e4m3fn); }
+
+// All that the model may be stated in, packed weights where its checkpoint has them.
+inline std::vector<Precision> precisions(const ModelSpec& spec) {
+  std::vector<Precision> out = {bf16(), f32(), int8(), fp8()};
+  if (!spec.packed) return out;
+  Precision packed = bf16();
+  packed.name = "packed";
+  packed.linear = Dtype::f4_e2m1;
+  out.push_back(packed);
+  return out;
+}
+
+// Lengths at which some size of the model changes its form.
+inline std::vector<std::int64_t> length_limits(const ModelSpec& spec) {
+  std::vector<std::int64_t> out = {4, 128, 2048};
+  out.insert(out.end(), spec.windows.begin(), spec.windows.end());
+  for (const LayerMixer& mixer : spec.mixers) {
+    out.push_back(mixer.window);
+    out.push_back(mixer.chunk);
+  }
+  std::ranges::sort(out);
+  const auto rest = std::ranges::unique(out);
+  out.erase(rest.begin(), rest.end());
+  std::erase(out, 0);
+  return out;
+}
 
 inline Configuration decode(std::int64_t batch, std::int64_t context, Parallel parallel = {},
                             Precision precision = bf16()) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <random>
 
 #include "fixtures.hpp"
@@ -13,30 +12,9 @@
 namespace halmark {
 namespace {
 
-using model_test::bf16;
-using model_test::f32;
-using model_test::fp8;
-using model_test::int8;
+using model_test::length_limits;
+using model_test::precisions;
 using model_test::shipped;
-
-std::vector<std::string> shipped_ids() {
-  std::vector<std::string> out;
-  for (const auto& entry : std::filesystem::directory_iterator(model_test::model_dir())) {
-    if (entry.path().extension() == ".json") out.push_back(entry.path().stem());
-  }
-  std::ranges::sort(out);
-  return out;
-}
-
-std::vector<Precision> precisions(const ModelSpec& spec) {
-  std::vector<Precision> out = {bf16(), f32(), int8(), fp8()};
-  if (!spec.packed) return out;
-  Precision packed = bf16();
-  packed.name = "packed";
-  packed.linear = Dtype::f4_e2m1;
-  out.push_back(packed);
-  return out;
-}
 
 // A layout in which loads are compared.
 struct Case {
@@ -60,8 +38,10 @@ std::vector<Case> cases(const ModelSpec& spec) {
 std::variant<OperatorGraph, Refusal> built(const ModelSpec& spec, const Case& of,
                                            const Precision& precision, Phase phase,
                                            const RankLoad& load) {
+  Parallel parallel = of.parallel;
+  parallel.cp = of.cp;
   const Configuration configuration{spec.id,
-                                    of.parallel,
+                                    parallel,
                                     precision,
                                     {.phase = phase,
                                      .batch = load.sequences * of.parallel.dp * of.parallel.pp,
@@ -70,24 +50,8 @@ std::variant<OperatorGraph, Refusal> built(const ModelSpec& spec, const Case& of
                                      .routing_skew = of.skew}};
   if (of.drafted > 0) return build_graph(spec, configuration, Speculation{of.drafted});
   StepForm form;
-  form.cp = of.cp;
   form.delta_chunk = of.delta_chunk;
   return build_graph(spec, configuration, form);
-}
-
-// Lengths at which some size of the model changes its form.
-std::vector<std::int64_t> limits(const ModelSpec& spec) {
-  std::vector<std::int64_t> out = {4, 128, 2048};
-  out.insert(out.end(), spec.windows.begin(), spec.windows.end());
-  for (const LayerMixer& mixer : spec.mixers) {
-    out.push_back(mixer.window);
-    out.push_back(mixer.chunk);
-  }
-  std::ranges::sort(out);
-  const auto rest = std::ranges::unique(out);
-  out.erase(rest.begin(), rest.end());
-  std::erase(out, 0);
-  return out;
 }
 
 // Half of the loads are within one token of a limit, on either side of it.
@@ -145,7 +109,7 @@ TEST_P(LoadTerms, give_the_problems_of_the_graph_that_is_built_for_the_load) {
       for (const Phase phase : {Phase::decode, Phase::prefill}) {
         std::vector<OperatorGraph> graphs;  // one for each set of branches met so far
         for (int i = 0; i < 6; ++i) {
-          const RankLoad load = random_load(of, phase, limits(spec), random);
+          const RankLoad load = random_load(of, phase, length_limits(spec), random);
           auto direct = built(spec, of, precision, phase, load);
           auto* graph = std::get_if<OperatorGraph>(&direct);
           if (graph == nullptr) continue;
@@ -166,14 +130,8 @@ TEST_P(LoadTerms, give_the_problems_of_the_graph_that_is_built_for_the_load) {
   EXPECT_GE(compared, 8u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, LoadTerms, testing::ValuesIn(shipped_ids()),
-                         [](const auto& info) {
-                           std::string out = info.param;
-                           for (char& c : out) {
-                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-                           }
-                           return out;
-                         });
+INSTANTIATE_TEST_SUITE_P(Shipped, LoadTerms, testing::ValuesIn(model_test::shipped_ids()),
+                         [](const auto& info) { return model_test::test_name(info.param); });
 
 }  // namespace
 }  // namespace halmark

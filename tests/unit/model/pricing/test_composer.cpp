@@ -300,7 +300,7 @@ std::vector<KernelTime> times_of(const KernelTable& table) {
 
 TEST(Price, equals_the_composed_estimate_for_every_strategy) {
   KernelTable table;
-  std::vector<std::pair<Configuration, CompiledDeployment>> compiled;
+  std::vector<std::pair<Configuration, StepSum>> compiled;
   const DeviceFacts facts = {.measured = device_with(1e12, 1)};
   for (const Parallel& parallel :
        {Parallel{}, Parallel{.tp = 2}, Parallel{.pp = 2}, Parallel{.dp = 2, .tp = 2, .pp = 2}}) {
@@ -323,7 +323,7 @@ TEST(Price, equals_the_composed_estimate_for_every_strategy) {
 
 TEST(Price, an_unknown_kernel_gives_no_price) {
   KernelTable table;
-  const CompiledDeployment terms = composer(decode(2, 8)).compile(table);
+  const StepSum terms = composer(decode(2, 8)).compile(table);
   std::vector<KernelTime> times = times_of(table);
   ASSERT_TRUE(price(terms, times));
   times.back() = kernel_time(std::nullopt);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "fixtures.hpp"
+#include "model/pricing/composer.hpp"
 #include "roofline/estimate.hpp"
 
 namespace halmark {

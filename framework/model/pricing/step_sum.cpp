@@ -1,0 +1,94 @@
+// Terms of all stages lie in one array, because a search evaluates millions of sums and a vector
+// per stage would cost a pointer and a cache line each.
+#include "model/pricing/step_sum.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr double ns_per_s = 1e9;
+
+class SumOfTimes {
+ public:
+  explicit SumOfTimes(std::span<const KernelTime> times) : times_(times) {}
+
+  void begin_stage() { stage_ = no_executions; }
+  void add(const StepSum::Term& term) {
+    halmark::add(stage_, term.count * times_[static_cast<std::size_t>(term.kernel)]);
+  }
+  void end_stage() {
+    if (stage_.ns > out_.time.ns) out_.slowest_stage = stages_;
+    out_.time = largest(out_.time, stage_);
+    ++stages_;
+  }
+  StepTime step(double micro_batches) {
+    out_.time = micro_batches * out_.time;
+    return out_;
+  }
+
+ private:
+  std::span<const KernelTime> times_;
+  KernelTime stage_;
+  StepTime out_{.time = no_executions};
+  std::int32_t stages_ = 0;
+};
+
+}  // namespace
+
+void StepSum::end_stage() {
+  const std::size_t begin = stages.empty() ? 0 : static_cast<std::size_t>(stages.back().terms_end);
+  const auto own = std::span(terms).subspan(begin);
+  std::int32_t before = 0;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    before += stages[s].stages;
+    const bool is_alike = std::ranges::equal(terms_of(s), own, [](const Term& a, const Term& b) {
+      return a.kernel == b.kernel && a.count == b.count;
+    });
+    if (!is_alike) continue;
+    ++stages[s].stages;
+    terms.resize(begin);
+    return;
+  }
+  stages.push_back({.terms_end = static_cast<std::int32_t>(terms.size()), .first_stage = before});
+}
+
+std::span<const StepSum::Term> StepSum::terms_of(std::size_t stage) const {
+  const std::int32_t begin = stage == 0 ? 0 : stages[stage - 1].terms_end;
+  return std::span(terms).subspan(static_cast<std::size_t>(begin),
+                                  static_cast<std::size_t>(stages[stage].terms_end - begin));
+}
+
+StepTime evaluate(const StepSum& sum, std::span<const KernelTime> times) {
+  return fold(sum, SumOfTimes(times));
+}
+
+std::vector<StepSum::Term> executions(const StepSum& sum) {
+  std::vector<StepSum::Term> out;
+  for (std::size_t s = 0; s < sum.stages.size(); ++s) {
+    for (const StepSum::Term& term : sum.terms_of(s)) {
+      out.push_back({term.kernel, term.count * sum.stages[s].stages});
+    }
+  }
+  return out;
+}
+
+std::optional<Price> price(const StepSum& sum, std::span<const KernelTime> times) {
+  return price(sum, times, sum.tokens, sum.ideal_ns);
+}
+
+std::optional<Price> price(const StepSum& sum, std::span<const KernelTime> times, double tokens,
+                           std::optional<double> ideal_ns) {
+  const StepTime step = evaluate(sum, times);
+  if (!step.time.is_known || step.time.ns <= 0) return std::nullopt;
+  Price out{.step_ns = step.time.ns,
+            .low_ns = step.time.low_ns,
+            .high_ns = step.time.high_ns,
+            .lower_bound_ns = step.time.lower_bound_ns,
+            .tokens_per_s = tokens / step.time.ns * ns_per_s,
+            .mfu = {},
+            .slowest_stage = sum.stages[static_cast<std::size_t>(step.slowest_stage)].first_stage};
+  if (ideal_ns) out.mfu = *ideal_ns / step.time.ns;
+  return out;
+}
+
+}  // namespace halmark
