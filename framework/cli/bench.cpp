@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 
@@ -11,10 +10,10 @@
 #include "cli/console/command.hpp"
 #include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
-#include "cli/kernel_points.hpp"
 #include "core/version.hpp"
 #include "journal/store.hpp"
 #include "journal/writer_lock.hpp"
+#include "tune/plan.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -85,25 +84,6 @@ void check_options(const BenchOptions& options) {
     throw refused(fmt::format("a winner needs {} rounds or more", rounds_of_winner_min), {},
                   "leave out --store to look at fewer");
   }
-}
-
-std::vector<Measurement> measure(const GlobalOptions& global, const BenchOptions& options,
-                                 const FoundPlugin& plugin, const LocalMachine& machine,
-                                 const std::function<void(const Measurement&)>& sink,
-                                 std::span<const KernelCase> cases) {
-  Progress progress(global, "bench");
-  CampaignOptions campaign = campaign_for(plugin, machine);
-  campaign.rounds = options.rounds;
-  campaign.rule.budget_s = options.seconds;
-  campaign.should_stop = interrupted;
-  campaign.sink = sink;
-  campaign.progress = [&](const CampaignProgress& p) {
-    progress.step(static_cast<std::size_t>(p.done), static_cast<std::size_t>(p.total),
-                  static_cast<std::size_t>(p.failed), p.current, p.left_s.value_or(-1));
-  };
-  std::vector<Measurement> rows = Campaign(std::move(campaign)).run(cases);
-  progress.finish();
-  return rows;
 }
 
 // Rounds shuffle the cases; a sweep reads in the order in which it was asked for.
@@ -182,13 +162,16 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   const LocalMachine machine = local_machine();
   if (!options.sweep.empty()) cases = sweep_questions(options, machine);
   std::vector<VariantSet> sets;
+  const bool is_searched = options.sampler != "grid";
   if (!options.variants.empty()) {
-    sets = variants_of(cases, variant_filters(options.variants, plugin, cases), plugin);
-    cases = variant_cases(sets);
+    sets =
+        variants_of(cases, variant_filters(options.variants, plugin, cases), plugin, is_searched);
   }
   std::unique_ptr<Store> store;
   std::int64_t run = 0;
-  std::function<void(const Measurement&)> sink;
+  tune::KernelMeasuring measuring = measuring_with(plugin, machine);
+  measuring.rounds = options.rounds;
+  measuring.seconds = options.seconds;
   if (options.keep) {
     store = open_store(database_path(global));
     run = store->begin_run({.command = command_line(options),
@@ -196,10 +179,23 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
                             .tool_version = tool_version,
                             .tool_build = tool_build,
                             .started_utc = journal::utc_now()});
-    sink = [&](const Measurement& m) { store->append(run, m); };
+    measuring.sink = [&](const Measurement& m) { store->append(run, m); };
   }
-  const std::vector<Measurement> rows = measure(global, options, plugin, machine, sink, cases);
-  const std::vector<KernelPoint> points = in_order_of(cases, kernel_points(rows, machine));
+  Progress progress(global, "bench");
+  measuring.progress = campaign_progress(progress);
+  std::vector<Measurement> rows;
+  if (sets.empty()) {
+    rows = tune::measure_kernels(cases, measuring);
+  } else {
+    tune::VariantRows found_rows = tune::search_variants(
+        sets, measuring,
+        {.sampler = options.sampler, .trials = options.trials, .seed = options.seed});
+    cases = std::move(found_rows.cases);
+    rows = std::move(found_rows.rows);
+  }
+  progress.finish();
+  const std::vector<KernelPoint> points =
+      in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
 
   CommandResult result{.exit_code = exit_code_of(points)};
   Json list = Json::array();
@@ -248,6 +244,11 @@ Action add_bench(OptionSet& app) {
   app.add_option("--mode", o->mode, "hot, rotate_const or rotate_all")
       ->check(one_of({"hot", "rotate_const", "rotate_all"}));
   app.add_option("--sets", o->sets, "Argument sets of the ring")->check(within(1, 4096));
+  app.add_option("--sampler", o->sampler,
+                 "With --variants, who chooses what is measured:\n" + tune::sampler_help());
+  app.add_option("--trials", o->trials, "With --variants: variants to measure per problem (0: all)")
+      ->check(within(0, 1'000'000));
+  app.add_option("--seed", o->seed, "Of the sampler");
   app.add_option("--rounds", o->rounds, "Fresh processes per case")->check(within(1, 99));
   app.add_option("--seconds", o->seconds, "Sampling time per case and round")
       ->check(within(0.001, 600.0));

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/tune_plan.hpp"
 #include "core/winner.hpp"
 #include "kernels/contract.hpp"
 #include "plan/param_grid.hpp"
+#include "plan/sweep.hpp"
+#include "tune/plan.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -74,8 +75,14 @@ std::vector<KernelCase> cases_of(const BenchOptions& options) {
 
 // Kernels of a sweep by problem and place: variants are compared once, whatever the ring.
 std::vector<KernelCase> sweep_questions(const BenchOptions& options, const LocalMachine& machine) {
+  const Sweep sweep = read_sweep(options.sweep);
+  ModelSpec spec = load_model(sweep.model, config_dirs("models"));
+  const PrecisionFacts precisions = precision_facts(spec, machine.has_bf16);
+  const tune::TunePlan plan(sweep, std::move(spec),
+                            target_of(machine, sweep.backend, sweep.device, {}),
+                            tune::shard_counts(sweep, machine.cores), precisions, true);
   std::map<std::string, KernelCase> unique;
-  for (const KernelCase& k : make_plan(read_sweep(options.sweep), machine).kernels) {
+  for (const KernelCase& k : plan.forecast().kernels) {
     const bool is_wanted = options.op.empty() || k.problem.op == options.op;
     if (is_wanted && !k.is_collective()) unique.try_emplace(winner_key(k), k);
   }

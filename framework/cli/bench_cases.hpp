@@ -16,6 +16,9 @@ struct BenchOptions {
   int parts = 1, shards = 1, rounds = 3, sets = 4;
   double seconds = 0.2;
   bool keep = false;
+  std::string sampler = "grid";  // of variants
+  std::int64_t trials = 0;       // per problem; 0 = all variants
+  std::uint64_t seed = 1;
 };
 
 // One per dtype of --op. Throws Error (exit 2) for an unknown op, parameter or dtype.

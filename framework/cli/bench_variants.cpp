@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "cli/console/terminal.hpp"
-#include "cli/kernel_points.hpp"
 #include "core/winner_json.hpp"
 
 namespace halmark::cli {
 namespace {
+
+constexpr std::size_t searched_combinations_max = 65536;
 
 VariantFilter filter_of(const std::string& text) {
   const std::size_t colon = text.find(':');
@@ -108,15 +108,16 @@ std::vector<VariantFilter> variant_filters(const std::vector<std::string>& texts
 
 std::vector<VariantSet> variants_of(std::span<const KernelCase> questions,
                                     const std::vector<VariantFilter>& filters,
-                                    const FoundPlugin& plugin) {
+                                    const FoundPlugin& plugin, bool is_searched) {
   for (const KernelCase& question : questions) {
     if (!question.is_collective()) continue;
     throw refused("--variants: " + question.problem.op +
                   " is a collective; its variants belong to "
                   "the communication library");
   }
-  std::vector<VariantSet> sets =
-      find_variants(questions, {.plugin_path = plugin.path, .filters = filters});
+  VariantOptions asked{.plugin_path = plugin.path, .filters = filters};
+  if (is_searched) asked.combinations_max = searched_combinations_max;
+  std::vector<VariantSet> sets = find_variants(questions, asked);
   if (std::ranges::all_of(sets, [](const VariantSet& s) { return s.variants.empty(); })) {
     throw unfit("no kernel of " + plugin.description->name + " supports this: " +
                 (sets.empty() || sets.front().notes.empty() ? std::string("nothing was asked")
@@ -125,22 +126,10 @@ std::vector<VariantSet> variants_of(std::span<const KernelCase> questions,
   return sets;
 }
 
-std::vector<KernelCase> variant_cases(std::span<const VariantSet> sets) {
-  std::vector<KernelCase> out;
-  std::set<std::string> seen;
-  for (const VariantSet& set : sets) {
-    for (const Variant& variant : set.variants) {
-      KernelCase one = variant_case(set.question, variant);
-      if (seen.insert(one.key()).second) out.push_back(std::move(one));
-    }
-  }
-  return out;
-}
-
 VariantResult compare_variants(std::span<const VariantSet> sets, std::span<const Measurement> rows,
                                const LocalMachine& machine) {
   std::map<std::string, KernelPoint> points;
-  for (KernelPoint& point : kernel_points(rows, machine)) {
+  for (KernelPoint& point : tune::kernel_points(rows, reporting_machine(machine))) {
     const std::string key = point.key;
     points.emplace(key, std::move(point));
   }

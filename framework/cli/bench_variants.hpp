@@ -7,7 +7,7 @@
 
 #include "cli/console/command.hpp"
 #include "cli/console/session.hpp"
-#include "measure/campaign/variants.hpp"
+#include "tune/variants.hpp"
 
 namespace halmark::cli {
 
@@ -17,13 +17,11 @@ std::vector<VariantFilter> variant_filters(const std::vector<std::string>& texts
                                            const FoundPlugin& plugin,
                                            std::span<const KernelCase> questions);
 
-// Asks the plugin. Throws Error (exit 5) when it supports none of the questions.
+// Asks the plugin. `is_searched`: a sampler chooses, so that every combination may be listed.
+// Throws Error (exit 5) when it supports none of the questions.
 std::vector<VariantSet> variants_of(std::span<const KernelCase> questions,
                                     const std::vector<VariantFilter>& filters,
-                                    const FoundPlugin& plugin);
-
-// Every case to measure, each once.
-std::vector<KernelCase> variant_cases(std::span<const VariantSet> sets);
+                                    const FoundPlugin& plugin, bool is_searched);
 
 // One table per problem, fastest first, and the winners as data.
 struct VariantResult {

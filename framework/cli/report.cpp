@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "cli/console/command.hpp"
+#include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
-#include "cli/kernel_points.hpp"
-#include "cli/stored_run.hpp"
+#include "tune/stored_report.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -20,7 +20,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   const auto run = options.run > 0 ? std::optional(options.run) : store->latest_run();
   if (!run)
     throw refused("the database has no run", database_path(global), "run halmark tune first");
-  const RunReport report = stored_report(*store, *run, local_machine());
+  const RunReport report = tune::stored_report(*store, *run, reporting_machine(local_machine()));
   CommandResult result{.data = report_json(report), .text = report_text(report, use_color(global))};
   for (const std::string& path : options.out) {
     write_report(report, path);

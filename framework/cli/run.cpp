@@ -1,17 +1,14 @@
 // halmark run: the whole layer stack of a configuration on the device, against its estimate.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 
 #include "cli/console/command.hpp"
+#include "cli/console/facts.hpp"
 #include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
 #include "cli/stored_winners.hpp"
-#include "cli/truth_check.hpp"
-#include "cli/tune_plan.hpp"
-#include "journal/writer_lock.hpp"
-#include "latency/measured_source.hpp"
+#include "tune/run_configuration.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -84,54 +81,29 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
     throw refused("phase 'training' is modelled, but not measured", {},
                   "run prefill or decode; halmark model --phase training prices a training step");
   }
-  auto built = build_graph(spec, configuration);
-  if (const auto* refusal = std::get_if<Refusal>(&built)) {
-    throw refused(refusal->reason + ": " + refusal->text);
-  }
-  require_measurable(std::get<OperatorGraph>(built));
-  const int parts = configuration.parallel.devices();
-  const WinnerTable winners = options.takes_defaults
-                                  ? WinnerTable{}
-                                  : stored_winners(global, machine.fingerprint, options.backend);
-  const StackPlacement placement{.backend = options.backend,
-                                 .device = options.device,
-                                 .parts = parts,
-                                 .ring_bytes = ring_bytes(machine, parts),
-                                 .winners = &winners};
-  const Composer composer(std::get<OperatorGraph>(std::move(built)), placement,
-                          device_facts(machine, parts));
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, options.backend);
   check_device(plugin, options.device);
-
+  const tune::Target target = target_of(
+      machine, options.backend, options.device,
+      options.takes_defaults ? WinnerTable{}
+                             : stored_winners(global, machine.fingerprint, options.backend));
   Progress progress(global, "run");
-  MeasuredSource source(
-      [&](std::span<const KernelCase> cases) {
-        CampaignOptions campaign = campaign_for(plugin, machine);
-        campaign.rounds = options.rounds;
-        campaign.should_stop = interrupted;
-        campaign.progress = [&](const CampaignProgress& p) {
-          progress.step(static_cast<std::size_t>(p.done), static_cast<std::size_t>(p.total),
-                        static_cast<std::size_t>(p.failed), p.current, p.left_s.value_or(-1));
-        };
-        return Campaign(std::move(campaign)).run(cases);
-      },
-      {.device = machine.measured ? &*machine.measured : nullptr, .threads = machine.cores});
-  source.require(composer.kernels());
+  tune::KernelMeasuring measuring = measuring_with(plugin, machine);
+  measuring.rounds = options.rounds;
+  measuring.progress = campaign_progress(progress);
+  const tune::RunOutcome outcome =
+      tune::run_configuration(spec, configuration, target, measuring, options.seconds);
   progress.finish();
-  const Evaluation evaluation = composer.compose(source);
-  if (!evaluation.estimate) {
+  if (!outcome.validation) {
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
-    throw Error(ExitCode::partial, "no estimate: " + evaluation.reason);
+    throw Error(ExitCode::partial, "no estimate: " + outcome.evaluation.reason);
   }
-  const StackRunResult whole = run_whole_stack(composer.graph(), placement,
-                                               {.plugin = &plugin, .budget_s = options.seconds});
-  const Validation v = confront(composer.graph(), *evaluation.estimate, whole);
-  return {.exit_code = exit_code_of(v.status),
+  return {.exit_code = exit_code_of(outcome.validation->status),
           .data = {{"deployment", configuration},
-                   {"estimate", *evaluation.estimate},
-                   {"run", validation_json(v)}},
-          .text = validation_text(v)};
+                   {"estimate", *outcome.evaluation.estimate},
+                   {"run", validation_json(*outcome.validation)}},
+          .text = validation_text(*outcome.validation)};
 }
 
 }  // namespace

@@ -10,16 +10,16 @@
 #include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
 #include "cli/peaks.hpp"
-#include "cli/stored_run.hpp"
+#include "cli/plan_view.hpp"
 #include "cli/stored_winners.hpp"
 #include "cli/study.hpp"
-#include "cli/tune_certify.hpp"
 #include "cli/tune_latency.hpp"
-#include "cli/tune_measure.hpp"
-#include "cli/tune_validate.hpp"
-#include "search/sampler.hpp"
-#include "study/deployment_study.hpp"
 #include "study/storage/open.hpp"
+#include "tune/conclusion.hpp"
+#include "tune/stored_plan.hpp"
+#include "tune/stored_report.hpp"
+#include "tune/stored_study.hpp"
+#include "tune/validate.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -29,8 +29,9 @@ struct Options {
   bool plan_only = false, takes_defaults = false;
   std::string sampler;
   std::optional<std::uint64_t> seed;
+  std::optional<std::int64_t> trials;
   std::vector<std::string> out;
-  CertifySettings certify;
+  tune::CertifySettings certify;
   LatencyChoice latency;
   std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
 };
@@ -39,6 +40,7 @@ std::string command_line(const Options& options) {
   std::string out = "halmark tune " + options.sweep;
   if (!options.sampler.empty()) out += " --sampler " + options.sampler;
   if (options.seed) out += " --seed " + std::to_string(*options.seed);
+  if (options.trials) out += " --trials " + std::to_string(*options.trials);
   if (options.certify.eps > 0) out += fmt::format(" --gap {}", options.certify.eps);
   if (options.takes_defaults) out += " --no-winners";
   for (std::size_t i = 0; i < options.latency.sources.size(); ++i) {
@@ -54,32 +56,30 @@ void note(const GlobalOptions& global, const std::string& text) {
   if (!global.quiet && !global.json) write_stderr(text);
 }
 
-ExitCode exit_code_of(const TuneRun& run) {
+ExitCode exit_code_of(const tune::TuneRun& run) {
   if (interrupted()) return interrupt_exit_code();
-  for (const Validation& v : run.validations) {
-    if (v.status == Status::wrong_result || v.status == Status::nan_result) {
-      return ExitCode::incorrect;
-    }
-  }
-  for (const Measurement& m : run.rows) {
-    if (counts_as_failure(m.status)) return ExitCode::partial;
-  }
-  for (const Validation& v : run.validations) {
-    if (counts_as_failure(v.status)) return ExitCode::partial;
-  }
-  return ExitCode::ok;
+  const auto is_wrong = [](const Validation& v) {
+    return v.status == Status::wrong_result || v.status == Status::nan_result;
+  };
+  if (std::ranges::any_of(run.validations, is_wrong)) return ExitCode::incorrect;
+  const auto has_failed = [](const auto& row) { return counts_as_failure(row.status); };
+  const bool is_partial =
+      std::ranges::any_of(run.rows, has_failed) || std::ranges::any_of(run.validations, has_failed);
+  return is_partial ? ExitCode::partial : ExitCode::ok;
 }
 
-// The run's configurations as studies, one for each phase: steps of two phases do not compare. The
-// journal has them already, so a study that cannot be written costs nothing but itself.
-void keep_studies(const GlobalOptions& global, const Sweep& sweep, const TuneRun& run,
+// The run's configurations as studies, one for each problem: steps of two phases do not compare.
+// The journal has them already, so a study that cannot be written costs nothing but itself.
+void keep_studies(const GlobalOptions& global, const tune::TunePlan& plan, const tune::TuneRun& run,
                   CommandResult& result) {
   const std::string location = study_location(global);
   try {
     const auto store = open_study_store(location, StudyAccess::or_create);
-    for (const Phase phase : {Phase::decode, Phase::prefill}) {
-      const std::string name = fmt::format("{} {}, run {}", sweep.name, phase_name(phase), run.id);
-      store_deployments(*store, name, phase, run.evaluations, sweep.objectives);
+    for (const tune::TuneProblem& problem : plan.problems()) {
+      const std::string name = fmt::format("{} {} {}, run {}", plan.sweep().name, problem.name(),
+                                           problem.hash().substr(0, 12), run.id);
+      tune::store_evaluations(*store, name, *parse_phase(problem.name()), run.evaluations,
+                              plan.sweep().objectives);
     }
     for (const std::string& text : store->take_notes()) {
       result.warnings.push_back({"W-STUDY-01", "study", text, ""});
@@ -90,84 +90,142 @@ void keep_studies(const GlobalOptions& global, const Sweep& sweep, const TuneRun
   }
 }
 
-// `certify` is no sampler of the list: it asks for kernels, not for points.
-std::string known_sampler(const std::string& name) {
-  std::vector<std::string> known = sampler_names();
-  known.emplace_back("certify");
-  if (std::ranges::find(known, name) == known.end()) {
-    throw refused("there is no sampler '" + name + "'", "--sampler", suggestion(name, known));
-  }
-  return name;
-}
-
-CommandResult execute(const GlobalOptions& global, const Options& options) {
+Sweep sweep_of(const Options& options) {
   Sweep sweep = read_sweep(options.sweep);
-  if (!options.sampler.empty()) sweep.sampler = known_sampler(options.sampler);
+  if (!options.sampler.empty()) {
+    sweep.sampler = options.sampler;
+    sweep.sampler_where = "--sampler";
+  }
   if (options.seed) sweep.seed = *options.seed;
-  if (!options.certify.proof.empty() && sweep.sampler != certify_sampler) {
+  if (options.trials) sweep.trials = *options.trials;
+  tune::check_sampler(sweep);
+  if (!options.certify.proof.empty() && sweep.sampler != tune::certify_sampler) {
     throw refused("--proof is of the sampler certify", {}, "add --sampler certify");
   }
-  if (const LatencyChoice choice = latency_choice(sweep, options.latency);
-      !choice.sources.empty()) {
-    return tune_by_latency(global, sweep, choice, options.out, command_line(options));
-  }
-  LocalMachine machine = local_machine();
-  if (options.plan_only) {
-    const TunePlan plan = make_plan(
-        sweep, machine,
-        options.takes_defaults ? WinnerTable{}
-                               : stored_winners(global, machine.fingerprint, sweep.backend));
-    return {.data = plan_json(plan), .text = plan_report(plan)};
-  }
-  make_plan(sweep, machine);  // refuses what is impossible before anything is written or run
-  const std::vector<FoundPlugin> found = find_plugins(global);
-  const FoundPlugin& plugin = plugin_of(found, sweep.backend);
-  const std::unique_ptr<Store> store = open_store(database_path(global));
-  if (!machine.measured && sweep.backend == "cpu") {
-    note(global, "halmark: measuring this machine's peaks first (once)\n");
-    machine.measured =
-        measure_and_keep_peaks(global, machine, true, measured_device_path(machine.fingerprint));
-    if (interrupted()) return {.exit_code = interrupt_exit_code()};
-  }
-  const TunePlan plan =
-      make_plan(sweep, machine,
-                options.takes_defaults ? WinnerTable{}
-                                       : stored_winners(*store, machine.fingerprint, plugin.hash));
-  note(global, plan_report(plan) + '\n');
-  const TuneContext context{.global = &global,
-                            .machine = &machine,
-                            .plugin = &plugin,
-                            .store = store.get(),
-                            .command = command_line(options)};
-  std::unique_ptr<CertifiedRun> certified;
-  if (sweep.sampler == certify_sampler) {
-    certified = std::make_unique<CertifiedRun>(plan, context, options.certify);
-  }
-  TuneRun run = certified ? certified->measure() : measure_plan(plan, context);
-  if (!options.validate.empty() && !interrupted()) {
-    validate_front(plan, context, run, options.validate == "all" ? 0 : sweep.validate_points,
-                   options.validate == "all" ? 1e9 : sweep.validate_budget_s);
-  }
-  RunReport report = stored_report(*store, run.id, machine);
+  return sweep;
+}
+
+std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& machine,
+                                        WinnerTable winners) {
+  ModelSpec spec = load_model(sweep.model, config_dirs("models"));
+  const PrecisionFacts precisions = precision_facts(spec, machine.has_bf16);
+  return std::make_unique<tune::TunePlan>(
+      sweep, std::move(spec), target_of(machine, sweep.backend, sweep.device, std::move(winners)),
+      tune::shard_counts(sweep, machine.cores), precisions, true);
+}
+
+// What the command has at hand once devices may be touched.
+struct Session {
+  const GlobalOptions& global;
+  const Options& options;
+  LocalMachine machine;
+  const FoundPlugin& plugin;
+  std::unique_ptr<Store> store;
+};
+
+// A run that was stopped under an earlier layout of plans is not gone, but it cannot go on.
+void note_old_run(const Session& s, const tune::TunePlan& plan) {
+  const auto latest = s.store->latest_run();
+  if (!latest) return;
+  const RunInfo info = s.store->run_info(*latest);
+  const tune::StoredPlan old = tune::read_stored_plan(info.plan_text);
+  if (old.is_of_this_version || info.plan_text.empty() || old.sweep != plan.sweep().name) return;
+  if (!s.store->evaluations(*latest).empty()) return;
+  note(s.global, fmt::format("halmark: run {} of this sweep was not finished by halmark {}; it is "
+                             "kept, and a new run begins\n",
+                             *latest, info.tool_version));
+}
+
+tune::MeasureContext context_of(const Session& s, Progress& progress) {
+  return {.plugin_path = s.plugin.path,
+          .plugin_hash = s.plugin.hash,
+          .store = s.store.get(),
+          .command = command_line(s.options),
+          .is_interrupted = interrupted,
+          .progress = campaign_progress(progress)};
+}
+
+void validate(const Session& s, const tune::TunePlan& plan, tune::MeasuredSweep& sweep,
+              tune::TuneRun& run) {
+  if (s.options.validate.empty() || interrupted()) return;
+  const bool is_all = s.options.validate == "all";
+  Progress progress(s.global, "validate");
+  tune::validate_front(
+      sweep.evaluator(),
+      {.points = is_all ? 0 : plan.sweep().validate_points,
+       .budget_s = is_all ? 1e9 : plan.sweep().validate_budget_s,
+       .progress = [&](std::size_t done, std::size_t total,
+                       const std::string& key) { progress.step(done, total, 0, key, -1); }},
+      run);
+}
+
+CommandResult reported(const Session& s, const tune::TunePlan& plan,
+                       const tune::MeasuredSweep& sweep, const tune::TuneRun& run) {
+  RunReport report = tune::stored_report(*s.store, run.id, reporting_machine(s.machine));
   report.notes = run.notes;
   CommandResult result{.exit_code = exit_code_of(run),
                        .data = report_json(report),
-                       .text = report_text(report, use_color(global))};
-  if (certified && !interrupted()) {
-    CommandResult certificate = certified->conclude(run);
+                       .text = report_text(report, use_color(s.global))};
+  if (interrupted()) {
+    result.text += "interrupted: every finished row is stored; the same command goes on\n";
+    return result;
+  }
+  if (sweep.certifier() != nullptr) {
+    tune::CertificateReport certificate =
+        tune::conclude(*sweep.certifier(), run.id, plan.sweep().measure.rounds, run.validations);
     result.text += '\n' + certificate.text;
     result.data["certificate"] = std::move(certificate.data);
   }
-  if (!interrupted()) {
-    keep_studies(global, sweep, run, result);
-    for (const std::string& path : options.out) {
-      write_report(report, path);
-      result.text += "written: " + path + '\n';
-    }
-  } else {
-    result.text += "interrupted: every finished row is stored; the same command goes on\n";
+  keep_studies(s.global, plan, run, result);
+  for (const std::string& path : s.options.out) {
+    write_report(report, path);
+    result.text += "written: " + path + '\n';
   }
   return result;
+}
+
+CommandResult measured(Session& s, const Sweep& sweep) {
+  if (!s.machine.measured && sweep.backend == "cpu") {
+    note(s.global, "halmark: measuring this machine's peaks first (once)\n");
+    s.machine.measured = measure_and_keep_peaks(s.global, s.machine, true,
+                                                measured_device_path(s.machine.fingerprint));
+    if (interrupted()) return {.exit_code = interrupt_exit_code()};
+  }
+  const auto plan = plan_of(sweep, s.machine,
+                            s.options.takes_defaults
+                                ? WinnerTable{}
+                                : stored_winners(*s.store, s.machine.fingerprint, s.plugin.hash));
+  note(s.global, plan_report(*plan) + '\n');
+  note_old_run(s, *plan);
+  Progress progress(s.global, "tune");
+  const tune::MeasureContext context = context_of(s, progress);
+  const bool is_certified = sweep.sampler == tune::certify_sampler;
+  tune::MeasuredSweep measured_sweep(
+      *plan, context, is_certified ? std::optional(s.options.certify) : std::nullopt);
+  tune::TuneRun run = measured_sweep.measure();
+  progress.finish();
+  validate(s, *plan, measured_sweep, run);
+  return reported(s, *plan, measured_sweep, run);
+}
+
+CommandResult execute(const GlobalOptions& global, const Options& options) {
+  const Sweep sweep = sweep_of(options);
+  if (const LatencyChoice choice = latency_choice(sweep, options.latency);
+      !choice.sources.empty()) {
+    return tune_by_latency(global, sweep, choice,
+                           {options.out, command_line(options), options.plan_only});
+  }
+  LocalMachine machine = local_machine();
+  // Refuses what is impossible before anything is written or run.
+  const auto plan = plan_of(sweep, machine,
+                            options.takes_defaults || !options.plan_only
+                                ? WinnerTable{}
+                                : stored_winners(global, machine.fingerprint, sweep.backend));
+  if (options.plan_only) return {.data = plan_json(*plan), .text = plan_report(*plan)};
+  const std::vector<FoundPlugin> found = find_plugins(global);
+  const FoundPlugin& plugin = plugin_of(found, sweep.backend);
+  Session session{global, options, std::move(machine), plugin, open_store(database_path(global))};
+  return measured(session, sweep);
 }
 
 }  // namespace
@@ -178,9 +236,7 @@ Action add_tune(OptionSet& app) {
   app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");
-  app.add_option("--sampler", o->sampler,
-                 "Instead of the sweep's:\n" + sampler_list() +
-                     "certify measures only what proves that nothing beats the front\n");
+  app.add_option("--sampler", o->sampler, "Instead of the sweep's:\n" + tune::sampler_help());
   app.add_option("--proof", o->certify.proof, "certify: proof file for halmark verify-front");
   app.add_option("--gap", o->certify.eps,
                  "certify: stop when nothing can be better than this share")
@@ -188,6 +244,9 @@ Action add_tune(OptionSet& app) {
   app.add_option("--safety", o->certify.safety,
                  "certify: factor on every peak that bounds a kernel")
       ->check(within(1.0, 1e6));
+  app.add_option("--trials", o->trials,
+                 "Configurations to try, instead of the sweep's (0: no limit)")
+      ->check(within(0, 10'000'000));
   app.add_option("--seed", o->seed, "Of the sampler and of measuring, instead of the sweep's");
   app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
   app.add_option("--latency", o->latency.sources,

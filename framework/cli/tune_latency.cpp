@@ -1,19 +1,16 @@
+// Prices a sweep on times that are known, and prints what the search over them found.
 #include "cli/tune_latency.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/console/facts.hpp"
+#include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
-#include "cli/served_search.hpp"
+#include "cli/plan_view.hpp"
 #include "core/error.hpp"
 #include "core/version.hpp"
-#include "model/pricing/composer.hpp"
-#include "model/pricing/memory.hpp"
-#include "model/serving/serving_space.hpp"
-#include "report/report.hpp"
-#include "search/deployment_front.hpp"
+#include "tune/priced_search.hpp"
+#include "tune/served_search.hpp"
 
 namespace halmark::cli {
 
@@ -49,109 +46,59 @@ std::vector<std::string> basis(const Sweep& sweep, const Device& device,
   return out;
 }
 
-CommandResult served_result(const GlobalOptions& global, const Sweep& sweep, const Device& device,
-                            const PricedLatencies& latencies, const std::vector<std::string>& out,
-                            const std::string& command) {
-  ServedReport report = search_served(sweep, device, latencies);
-  report.command = command;
+// What both kinds of sweeps are searched with.
+struct PricedSweep {
+  const GlobalOptions& global;
+  const Sweep& sweep;
+  const PricingOutput& output;
+  const tune::TunePlan& plan;
+  const PricedLatencies& latencies;
+};
+
+CommandResult served_result(const PricedSweep& p) {
+  Progress progress(p.global, "search");
+  const std::uint64_t total =
+      p.sweep.trials > 0 ? static_cast<std::uint64_t>(p.sweep.trials) : p.plan.configurations();
+  ServedReport report = tune::search_served(
+      p.plan, p.latencies.chain,
+      {.usd_per_device_hour = p.sweep.serving_devices.usd_per_device_hour,
+       .transfer_bytes_per_s = p.latencies.transfer_bytes_per_s},
+      interrupted, [&](std::size_t done) { progress.step(done, total, 0, "configurations", -1); });
+  progress.finish();
+  report.command = p.output.command;
   report.tool = tool_text();
-  report.basis = basis(sweep, device, latencies);
-  CommandResult result{.data = served_json(report), .text = served_text(report, use_color(global))};
-  for (const std::string& path : out) {
+  report.basis = basis(p.sweep, *p.plan.target().datasheet, p.latencies);
+  CommandResult result{.data = served_json(report),
+                       .text = served_text(report, use_color(p.global))};
+  for (const std::string& path : p.output.files) {
     write_served_report(report, path);
     result.text += "written: " + path + '\n';
   }
   return result;
 }
 
-// Steps of [[workload]]: every layout of every number of shards, composed as if measured.
-std::vector<Evaluation> evaluate_steps(const Sweep& sweep, const ModelSpec& spec,
-                                       const Device& device, const PricedLatencies& latencies) {
-  const auto wants = [&](const char* name) {
-    return std::ranges::find(sweep.strategies, name) != sweep.strategies.end();
-  };
-  ServingSpace space{.request = {},
-                     .concurrency = {},
-                     .token_budgets = {},
-                     .modes = {},
-                     .precisions = {},
-                     .devices = sweep.shards,
-                     .has_data = wants("data"),
-                     .has_tensor = wants("tensor"),
-                     .has_pipeline = wants("pipeline"),
-                     .has_expert = wants("expert"),
-                     .routing_skew = sweep.routing_skew};
-  const PrecisionFacts facts = precision_facts(spec, computes_bf16(device));
-  for (const SweepWorkload& w : sweep.workloads) {
-    for (const Precision& precision : precisions_of(sweep, w, facts)) {
-      space.precisions.push_back(precision);
-    }
-  }
-  const double usable =
-      static_cast<double>(device.memory_bytes) * sweep.serving_devices.memory_fraction;
-  std::vector<Evaluation> out;
-  for (const std::int64_t devices : sweep.shards) {
-    for (const Parallel& parallel : serving_layouts(spec, space, devices)) {
-      for (const SweepWorkload& w : sweep.workloads) {
-        for (const Precision& precision : precisions_of(sweep, w, facts)) {
-          for (const std::int64_t batch : w.batches) {
-            const Configuration configuration{
-                spec.id,
-                parallel,
-                precision,
-                {w.phase, batch, w.new_tokens, w.context, sweep.routing_skew}};
-            auto built = build_graph(spec, configuration);
-            auto* graph = std::get_if<OperatorGraph>(&built);
-            if (graph == nullptr) continue;
-            if (const auto short_of =
-                    check_memory(memory_use(*graph), static_cast<std::int64_t>(usable))) {
-              out.push_back({.configuration = configuration,
-                             .status = Status::refused,
-                             .reason = short_of->text,
-                             .estimate = {},
-                             .measured_ns = {},
-                             .measured_interval_ns = {}});
-              continue;
-            }
-            const Composer composer(
-                std::move(*graph), {.backend = device.id, .parts = 1},
-                {.measured = {}, .datasheet = device, .shard = {}, .launch_floor_ns = {}});
-            out.push_back(composer.compose(latencies.chain));
-          }
-        }
-      }
-    }
-  }
-  return out;
-}
-
-CommandResult step_result(const GlobalOptions& global, const Sweep& sweep, const Device& device,
-                          const PricedLatencies& latencies, const std::vector<std::string>& out,
-                          const std::string& command) {
-  const ModelSpec spec = load_model(sweep.model, config_dirs("models"));
-  RunReport report;
-  report.title = sweep.name;
-  report.model = spec.id;
-  report.command = command;
+CommandResult step_result(const PricedSweep& p) {
+  RunReport report = tune::search_steps(p.plan, p.latencies.chain, interrupted);
+  report.command = p.output.command;
   report.tool = tool_text();
-  report.evaluations = evaluate_steps(sweep, spec, device, latencies);
-  report.machine = basis(sweep, device, latencies);  // says what was quarantined on the way
-  for (const Objective o : sweep.objectives) {
-    report.objectives.emplace_back(objective_name(o));
-  }
-  for (const std::size_t i : deployment_front(report.evaluations, sweep.objectives)) {
-    report.front.push_back({.evaluation = i, .is_suspect = false, .ties = {}});
-  }
-  if (report.front.empty()) {
-    throw refused("no configuration of this sweep is possible on " + device.id, sweep.file,
-                  report.evaluations.empty() ? "" : report.evaluations.front().reason);
-  }
-  CommandResult result{.data = report_json(report), .text = report_text(report, use_color(global))};
-  for (const std::string& path : out) {
+  report.machine = basis(p.sweep, *p.plan.target().datasheet, p.latencies);
+  CommandResult result{.data = report_json(report),
+                       .text = report_text(report, use_color(p.global))};
+  for (const std::string& path : p.output.files) {
     write_report(report, path);
     result.text += "written: " + path + '\n';
   }
   return result;
+}
+
+tune::Target priced_target(const Sweep& sweep, Device device) {
+  const double usable =
+      static_cast<double>(device.memory_bytes) * sweep.serving_devices.memory_fraction;
+  tune::Target out;
+  out.backend = device.id;
+  out.datasheet = std::move(device);
+  out.memory_bytes = static_cast<std::int64_t>(usable);
+  return out;
 }
 
 }  // namespace
@@ -177,21 +124,27 @@ LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given) {
 }
 
 CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
-                              const LatencyChoice& choice, const std::vector<std::string>& out,
-                              const std::string& command) {
+                              const LatencyChoice& choice, const PricingOutput& output) {
   const Device device = target_of(choice);
-  if (sweep.sampler != "grid") {
-    throw refused("sampler '" + sweep.sampler + "' has nothing to choose", sweep.file,
-                  "what is not measured is priced whole: leave the sampler out, or take grid");
+  if (sweep.sampler == tune::certify_sampler) {
+    throw refused("certify measures kernels, and nothing is measured here", sweep.sampler_where,
+                  "take another sampler, or leave --latency out");
   }
   if (sweep.shards.empty()) {
     throw refused("shards is not given", sweep.file,
                   "state numbers of devices: shards = [8, 16, 32]");
   }
+  ModelSpec spec = load_model(sweep.model, config_dirs("models"));
+  const PrecisionFacts precisions = precision_facts(spec, computes_bf16(device));
+  const tune::TunePlan plan(sweep, std::move(spec), priced_target(sweep, device), sweep.shards,
+                            precisions, false);
+  if (output.is_plan_only) return {.data = plan_json(plan), .text = plan_report(plan)};
   const PricedLatencies latencies =
       priced_latencies(choice, device, sweep.serving_devices.network_bytes_per_s);
-  return (sweep.served ? served_result : step_result)(global, sweep, device, latencies, out,
-                                                      command);
+  const PricedSweep priced{global, sweep, output, plan, latencies};
+  CommandResult result = sweep.served ? served_result(priced) : step_result(priced);
+  if (interrupted()) result.exit_code = interrupt_exit_code();
+  return result;
 }
 
 }  // namespace halmark::cli

@@ -14,9 +14,14 @@ namespace halmark::cli {
 // The sweep's own choice where the command line makes none.
 LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given);
 
-// Of a sweep with [request], or of steps. Files of `out` are written by suffix.
+struct PricingOutput {
+  std::vector<std::string> files;  // reports, by suffix
+  std::string command;             // that makes it again
+  bool is_plan_only = false;
+};
+
+// Of a sweep with [request], or of steps.
 CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
-                              const LatencyChoice& choice, const std::vector<std::string>& out,
-                              const std::string& command);
+                              const LatencyChoice& choice, const PricingOutput& output);
 
 }  // namespace halmark::cli

@@ -23,25 +23,6 @@ std::optional<Phase> parse_phase(std::string_view text) {
   return std::nullopt;
 }
 
-std::string_view objective_name(Objective objective) {
-  switch (objective) {
-    case Objective::latency:
-      return "latency";
-    case Objective::throughput:
-      return "throughput";
-    case Objective::memory:
-      return "memory";
-  }
-  return "latency";
-}
-
-std::optional<Objective> parse_objective(std::string_view text) {
-  for (const Objective o : {Objective::latency, Objective::throughput, Objective::memory}) {
-    if (objective_name(o) == text) return o;
-  }
-  return std::nullopt;
-}
-
 std::string_view front_class_name(FrontClass value) {
   switch (value) {
     case FrontClass::certain:

@@ -140,11 +140,6 @@ struct Estimate {
   std::vector<OperatorShare> operators;
 };
 
-// Objectives of a front; each is one figure of an Estimate.
-enum class Objective { latency, throughput, memory };
-std::string_view objective_name(Objective objective);
-std::optional<Objective> parse_objective(std::string_view text);
-
 // Whether a configuration is on the front of its phase, given the intervals of all: certain = no
 // other reaches its worst case in every objective, out = another is certainly better, possible =
 // neither.
@@ -162,6 +157,7 @@ struct Evaluation {
   Configuration configuration;
   Status status = Status::ok;  // refused for an impossible split, with the reason
   std::string reason;
+  std::string refusal = {};           // id of why it is refused: "out_of_memory"
   std::optional<Estimate> estimate;   // of a step
   std::optional<double> measured_ns;  // from `run`; absent = never confronted with a run
   std::optional<Interval> measured_interval_ns;

@@ -15,19 +15,19 @@ constexpr std::int64_t concurrency_max = 65536;
 
 std::vector<std::string> objective_names() {
   std::vector<std::string> out = {"latency", "throughput"};
-  for (const ServingObjective o : serving_objectives()) {
-    out.emplace_back(serving_objective_name(o));
+  for (const ObjectiveRow& row : objective_rows()) {
+    if (row.of_requests != nullptr) out.emplace_back(row.name);
   }
   return out;
 }
 
 std::vector<ServiceLevel> read_levels(const TomlTable& table) {
   std::vector<ServiceLevel> out;
-  for (const ServiceLevelKey& key : service_level_keys()) {
-    if (!table.has(key.key)) continue;
-    out.push_back({.objective = key.objective,
-                   .limit = table.number(key.key, 1e-12, 1e15) * key.unit,
-                   .where = table.where(key.key)});
+  for (const ObjectiveRow& row : objective_rows()) {
+    if (row.level_key.empty() || !table.has(row.level_key)) continue;
+    out.push_back({.objective = row.objective,
+                   .limit = table.number(row.level_key, 1e-12, 1e15) * row.level_unit,
+                   .where = table.where(row.level_key)});
   }
   return out;
 }
@@ -40,7 +40,7 @@ void refuse_without_request(const TomlTable& root) {
   }
   if (!root.has("objectives")) return;
   for (const std::string& name : root.strings("objectives")) {
-    const auto objective = parse_serving_objective(name);
+    const auto objective = parse_request_objective(name);
     const bool is_of_steps = name == "latency" || name == "throughput" || name == "memory";
     if (!objective || is_of_steps) continue;
     throw refused("objective '" + name + "' is one of requests, and no [request] is given",
@@ -73,7 +73,7 @@ std::optional<ServedSweep> read_served_sweep(const TomlTable& root) {
       root.has("objectives") ? root.choices("objectives", objective_names())
                              : std::vector<std::string>{"ttft", "tpot", "tokens_per_s_per_device"};
   for (const std::string& name : wanted) {
-    const ServingObjective objective = *parse_serving_objective(name);
+    const Objective objective = *parse_request_objective(name);
     if (std::ranges::find(out.objectives, objective) == out.objectives.end()) {
       out.objectives.push_back(objective);
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/configuration.hpp"
+#include "core/objective.hpp"
 #include "plan/toml_table.hpp"
 
 namespace halmark {
@@ -17,8 +18,8 @@ struct ServedSweep {
   std::vector<std::int64_t> concurrency;
   std::vector<std::int64_t> token_budgets;
   std::vector<ServingMode> modes;
-  std::vector<ServingObjective> objectives;  // in order of printing
-  std::vector<ServiceLevel> levels;          // [slo]
+  std::vector<Objective> objectives;  // in order of printing
+  std::vector<ServiceLevel> levels;   // [slo]
 };
 
 // Which devices serve, and what is known about them beyond their file.

@@ -7,12 +7,19 @@ namespace halmark {
 namespace {
 
 const std::vector<std::string> phases = {"prefill", "decode", "training"};
-const std::vector<std::string> strategies = {"data", "tensor", "pipeline", "expert"};
-const std::vector<std::string> samplers = {"auto", "grid", "random", "sobol",  "nsga2", "nsga3",
-                                           "tpe",  "gp",   "pls",    "anneal", "nlopt", "certify"};
-const std::vector<std::string> objectives = {"latency", "throughput", "memory"};
+const std::vector<std::string> strategies = {"data", "tensor", "pipeline", "expert", "context"};
+// Context parallelism is priced, not measured: a sweep asks for it.
+const std::vector<std::string> default_strategies = {"data", "tensor", "pipeline", "expert"};
 
 constexpr std::int64_t tokens_max = 1 << 22;
+
+std::vector<std::string> step_objective_names() {
+  std::vector<std::string> out;
+  for (const ObjectiveRow& row : objective_rows()) {
+    if (row.of_step != nullptr) out.emplace_back(row.name);
+  }
+  return out;
+}
 
 SweepWorkload read_workload(const TomlTable& table) {
   SweepWorkload out;
@@ -64,19 +71,24 @@ Sweep read(const TomlTable& root, std::string_view where) {
   }
   out.precisions = root.choices("dtypes", precision_recipes());
   out.precision_choices = read_precision_choices(root);
-  out.strategies = root.has("strategies") ? root.choices("strategies", strategies) : strategies;
+  out.strategies =
+      root.has("strategies") ? root.choices("strategies", strategies) : default_strategies;
   if (root.has("shards")) out.shards = root.integers("shards", 1, 4096);
   if (root.has("routing_skew")) {
     out.routing_skew = root.integer("routing_skew", 0, 1000);
     out.routing_skew_where = root.where("routing_skew");
   }
-  out.sampler = root.has("sampler") ? root.choice("sampler", samplers) : out.sampler;
+  if (root.has("sampler")) {
+    out.sampler = root.string("sampler");
+    out.sampler_where = root.where("sampler");
+  }
   out.trials = root.integer_or("trials", 0, 10'000'000, out.trials);
   out.seed = static_cast<std::uint64_t>(root.integer_or("seed", 0, INT64_MAX, 1));
   out.budget_s = root.number_or("budget_s", 1, 1e6, out.budget_s);
   if (!out.served) {
+    const std::vector<std::string> all = step_objective_names();
     const std::vector<std::string> wanted =
-        root.has("objectives") ? root.choices("objectives", objectives) : objectives;
+        root.has("objectives") ? root.choices("objectives", all) : all;
     for (const std::string& name : wanted) {
       out.objectives.push_back(*parse_objective(name));
     }

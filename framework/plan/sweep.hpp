@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/configuration.hpp"
+#include "core/objective.hpp"
 #include "plan/precision.hpp"
 #include "plan/served_sweep.hpp"
 
@@ -46,7 +47,8 @@ struct Sweep {
   std::int64_t routing_skew = 0;  // of mixtures of experts; see Workload
   std::string routing_skew_where;
   std::vector<Objective> objectives;  // in order of printing; of steps, see `served`
-  std::string sampler = "grid";
+  std::string sampler = "grid";       // checked by who runs the sweep
+  std::string sampler_where;
   std::int64_t trials = 0;  // 0 = the whole space
   std::uint64_t seed = 1;
   double budget_s = 180;  // of measuring; the plan trims to it before it starts

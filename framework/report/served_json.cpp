@@ -66,7 +66,7 @@ Json missed_json(const MissedPoint& p) {
   out["figures"] = estimate_json(p.estimate);
   Json missed = Json::array();
   for (const ServiceViolation& v : p.violations) {
-    missed.push_back({{"objective", std::string(serving_objective_name(v.objective))},
+    missed.push_back({{"objective", std::string(objective_name(v.objective))},
                       {"value", v.value},
                       {"limit", v.limit},
                       {"amount", v.amount()},
@@ -89,6 +89,7 @@ Json served_json(const ServedReport& r) {
        {{"input_tokens", r.request.input_tokens}, {"output_tokens", r.request.output_tokens}}},
       {"is_measured", false},
       {"configurations", r.configurations},
+      {"possible", r.possible},
       {"refused", r.refused},
       {"refused_examples", r.examples},
       {"missed", r.missed},
@@ -96,16 +97,16 @@ Json served_json(const ServedReport& r) {
       {"slo_probability_basis", probability_basis(r)}};
   Json objectives = Json::array(), levels = Json::array(), front = Json::array();
   Json nearest = Json::array(), missed_by = Json::object();
-  for (const ServingObjective o : r.objectives) {
-    objectives.push_back(std::string(serving_objective_name(o)));
+  for (const Objective o : r.objectives) {
+    objectives.push_back(std::string(objective_name(o)));
   }
   for (const ServiceLevel& level : r.levels) {
-    levels.push_back({{"objective", std::string(serving_objective_name(level.objective))},
+    levels.push_back({{"objective", std::string(objective_name(level.objective))},
                       {"limit", level.limit},
                       {"is_minimum", is_maximised(level.objective)}});
   }
   for (const auto& [objective, count] : r.missed_by) {
-    missed_by[std::string(serving_objective_name(objective))] = count;
+    missed_by[std::string(objective_name(objective))] = count;
   }
   for (const ServedPoint& p : r.front) front.push_back(point_json(r, p));
   for (const MissedPoint& p : r.nearest) nearest.push_back(missed_json(p));

@@ -85,11 +85,11 @@ Table front_table(const ServedReport& r, std::size_t rows) {
 std::string request_text(const ServedReport& r) {
   std::string out = "requests of " + std::to_string(r.request.input_tokens) + " + " +
                     std::to_string(r.request.output_tokens) + " tokens; objectives";
-  for (const ServingObjective o : r.objectives) out += ' ' + std::string(serving_objective_name(o));
+  for (const Objective o : r.objectives) out += ' ' + std::string(objective_name(o));
   for (const ServiceLevel& level : r.levels) {
-    out += std::string("; ") + std::string(serving_objective_name(level.objective)) +
+    out += std::string("; ") + std::string(objective_name(level.objective)) +
            (is_maximised(level.objective) ? " >= " : " <= ") +
-           serving_value_text(level.objective, level.limit);
+           objective_text(level.objective, level.limit);
   }
   return out;
 }
@@ -101,8 +101,8 @@ std::vector<std::string> counts(const ServedReport& r) {
                   ')');
   }
   for (const auto& [objective, count] : r.missed_by) {
-    out.push_back(std::to_string(count) + " miss " +
-                  std::string(serving_objective_name(objective)) + " by the most");
+    out.push_back(std::to_string(count) + " miss " + std::string(objective_name(objective)) +
+                  " by the most");
   }
   return out;
 }
@@ -117,7 +117,7 @@ std::string missed_text(const MissedPoint& point) {
 
 std::string title_of_front(const ServedReport& r) {
   return std::to_string(r.front.size()) + " of " + std::to_string(r.configurations) +
-         " configurations on the front";
+         (r.possible > r.configurations ? " tried" : "") + " configurations on the front";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/configuration.hpp"
 #include "core/json.hpp"
 #include "core/latency.hpp"
+#include "core/objective.hpp"
 
 namespace halmark {
 
@@ -32,16 +33,17 @@ struct ServedReport {
   std::string title, model, command, tool;
   std::vector<std::string> basis;  // lines: device, sources, files
   RequestShape request;
-  std::vector<ServingObjective> objectives;
+  std::vector<Objective> objectives;
   std::vector<ServiceLevel> levels;
-  std::size_t configurations = 0;                     // priced or refused
-  std::map<std::string, std::size_t> refused;         // by reason: "out_of_memory"
-  std::map<std::string, std::string> examples;        // of each reason, in words
-  std::size_t missed = 0;                             // by a service level
-  std::map<ServingObjective, std::size_t> missed_by;  // binding level
-  std::vector<ServedPoint> front;                     // by the first objective
-  std::vector<MissedPoint> nearest;                   // least missed first
-  double priced_s = 0;                                // wall time of pricing and front
+  std::size_t configurations = 0;               // priced or refused
+  std::uint64_t possible = 0;                   // of the whole space
+  std::map<std::string, std::size_t> refused;   // by reason: "out_of_memory"
+  std::map<std::string, std::string> examples;  // of each reason, in words
+  std::size_t missed = 0;                       // by a service level
+  std::map<Objective, std::size_t> missed_by;   // binding level
+  std::vector<ServedPoint> front;               // by the first objective
+  std::vector<MissedPoint> nearest;             // least missed first
+  double priced_s = 0;                          // wall time of pricing and front
 };
 
 // What the probability is computed from, or why there is none, in one sentence.

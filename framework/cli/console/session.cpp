@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/console/interrupt.hpp"
 #include "host/partition.hpp"
 #include "plan/device_file.hpp"
 
@@ -79,13 +80,41 @@ void check_kernel(const FoundPlugin& plugin, const std::string& kernel) {
                 suggestion(kernel, known));
 }
 
-CampaignOptions campaign_for(const FoundPlugin& plugin, const LocalMachine& machine) {
-  CampaignOptions out;
-  const std::string& backend = plugin.description->name;
-  out.plugin_path_by_backend[backend] = plugin.path;
-  out.plugin_hash_by_backend[backend] = plugin.hash;
-  if (machine.measured && backend == "cpu") out.device = &*machine.measured;
+tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, const LocalMachine& machine) {
+  tune::KernelMeasuring out;
+  out.backend = plugin.description->name;
+  out.plugin_path = plugin.path;
+  out.plugin_hash = plugin.hash;
+  out.device = machine.measured ? &*machine.measured : nullptr;
+  out.is_interrupted = interrupted;
   return out;
+}
+
+tune::Target target_of(const LocalMachine& machine, const std::string& backend,
+                       const std::string& device, WinnerTable winners) {
+  return {.backend = backend,
+          .device = device,
+          .fingerprint = machine.fingerprint,
+          .measured = machine.measured,
+          .datasheet = machine.datasheet,
+          .cores = machine.cores,
+          .memory_bytes = machine.machine.memory_bytes,
+          .winners = std::move(winners)};
+}
+
+tune::ReportingMachine reporting_machine(const LocalMachine& machine) {
+  return {.fingerprint = machine.fingerprint,
+          .cores = machine.cores,
+          .measured = machine.measured,
+          .datasheet = machine.datasheet,
+          .lines = machine_lines(machine)};
+}
+
+std::function<void(const CampaignProgress&)> campaign_progress(Progress& progress) {
+  return [&progress](const CampaignProgress& p) {
+    progress.step(static_cast<std::size_t>(p.done), static_cast<std::size_t>(p.total),
+                  static_cast<std::size_t>(p.failed), p.current, p.left_s.value_or(-1));
+  };
 }
 
 std::vector<std::string> machine_lines(const LocalMachine& m) {

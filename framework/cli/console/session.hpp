@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "cli/console/facts.hpp"
+#include "cli/console/terminal.hpp"
 #include "host/discovery.hpp"
 #include "host/machine.hpp"
-#include "measure/campaign/campaign.hpp"
+#include "tune/measure_kernels.hpp"
+#include "tune/stored_report.hpp"
+#include "tune/target.hpp"
 
 namespace halmark::cli {
 
@@ -33,8 +36,16 @@ std::string absence_of(const protocol::PluginDescription& plugin);
 void check_device(const FoundPlugin& plugin, const std::string& device);
 void check_kernel(const FoundPlugin& plugin, const std::string& kernel);
 
-// Campaign options of this machine and plugin; rounds, rule and hooks are the command's.
-CampaignOptions campaign_for(const FoundPlugin& plugin, const LocalMachine& machine);
+// How kernels of this plugin are measured here; rounds and hooks are the command's. Refers to the
+// machine.
+tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, const LocalMachine& machine);
+// This machine as what configurations run on, and as what judges a stored run.
+tune::Target target_of(const LocalMachine& machine, const std::string& backend,
+                       const std::string& device, WinnerTable winners);
+tune::ReportingMachine reporting_machine(const LocalMachine& machine);
+
+// Shows how a campaign goes on.
+std::function<void(const CampaignProgress&)> campaign_progress(Progress& progress);
 
 // Open MPI and OpenMP versions, isa keys, cores: lines for reports and doctor.
 std::vector<std::string> machine_lines(const LocalMachine& machine);

@@ -207,9 +207,9 @@ TEST(ServiceLevels, a_violation_names_value_limit_and_amount) {
   ServingFigures f;
   f.ttft_ns = 312e6;
   f.tokens_per_s = 80;
-  const std::vector<ServiceLevel> levels = {{ServingObjective::tokens_per_s, 100, ""},
-                                            {ServingObjective::ttft, 200e6, ""},
-                                            {ServingObjective::tpot, 1e6, ""}};
+  const std::vector<ServiceLevel> levels = {{Objective::tokens_per_s, 100, ""},
+                                            {Objective::ttft, 200e6, ""},
+                                            {Objective::tpot, 1e6, ""}};
   const auto found = violations(f, levels);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].text(), "TTFT 312 ms, 112 ms over 200 ms");
@@ -231,7 +231,7 @@ TEST(ServiceLevels, probability_follows_from_the_interval) {
   ServedEstimate e;
   e.figures.tokens_per_s = 100, e.fast.tokens_per_s = 110, e.slow.tokens_per_s = 80;
   EXPECT_NEAR(service_level_probability(
-                  e, std::vector<ServiceLevel>{{ServingObjective::tokens_per_s, 80, ""}}),
+                  e, std::vector<ServiceLevel>{{Objective::tokens_per_s, 80, ""}}),
               0.95, 1e-9);
 }
 

@@ -1,0 +1,17 @@
+// The front of evaluated configurations.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/objective.hpp"
+
+namespace halmark::tune {
+
+// Of steps: indices of evaluations with an estimate that no other of their phase dominates; decode
+// first, then prefill, each by latency. A prefill step and a decode step are no alternatives to one
+// another.
+std::vector<std::size_t> step_front(std::span<const Evaluation> evaluations,
+                                    std::span<const Objective> objectives);
+
+}  // namespace halmark::tune

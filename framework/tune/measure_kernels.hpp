@@ -1,0 +1,34 @@
+// Kernels measured outside of any sweep: the one call that `halmark bench` makes.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device.hpp"
+#include "measure/campaign/campaign.hpp"
+
+namespace halmark::tune {
+
+// Of one plugin, and how its kernels are measured.
+struct KernelMeasuring {
+  std::string backend, plugin_path, plugin_hash;
+  const Device* device = nullptr;  // measured peaks, for quarantine; null = none
+  int rounds = 3;
+  double seconds = protocol::SampleRule{}.budget_s;  // of sampling, per case and round
+  std::uint64_t seed = 0;
+  std::function<void(const Measurement&)> sink;  // each new row; may be empty
+  std::function<bool()> is_interrupted;
+  std::function<void(const CampaignProgress&)> progress;
+};
+
+// The campaign of a plugin on this machine; rounds, rule and hooks are the caller's.
+CampaignOptions campaign_of(const std::string& backend, const std::string& plugin_path,
+                            const std::string& plugin_hash, const Device* device);
+
+// All rounds of all cases; what was interrupted has no row.
+std::vector<Measurement> measure_kernels(std::span<const KernelCase> cases,
+                                         const KernelMeasuring& options);
+
+}  // namespace halmark::tune

@@ -1,0 +1,31 @@
+// A run as the journal has it, folded into a report: not from the memory of the process that made
+// it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device.hpp"
+#include "journal/store.hpp"
+#include "report/report.hpp"
+
+namespace halmark::tune {
+
+// The machine that looks at the report. Its peaks judge rows that were measured on it, no others.
+struct ReportingMachine {
+  std::string fingerprint;
+  int cores = 1;
+  std::optional<Device> measured, datasheet;
+  std::vector<std::string> lines;  // what it is, for people
+};
+
+RunReport stored_report(const Store& store, std::int64_t run, const ReportingMachine& machine);
+
+// Rows folded per case, in the order of first appearance, with what the host says about them.
+// Failed rounds give their status and reason where no round has a latency.
+std::vector<KernelPoint> kernel_points(std::span<const Measurement> rows,
+                                       const ReportingMachine& machine);
+
+}  // namespace halmark::tune

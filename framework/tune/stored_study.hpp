@@ -1,0 +1,22 @@
+// Evaluated configurations as a study, so that any tool of Optuna shows and continues them.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/objective.hpp"
+#include "study/values.hpp"
+
+namespace halmark::tune {
+
+// Stores the evaluations of one phase as finished trials of the study `name`, which is created
+// where it is absent; configurations that it has already stay as they are. Parameters: dp, tp, pp,
+// ep, batch, new_tokens, context, routing_skew, dtype. Objectives: latency_ms, tokens_per_s (to be
+// maximised), memory_bytes. What does not fit is pruned with a violation, what could not be
+// measured failed; provenance, interval and probability are attributes of the trial. Returns the
+// number of new trials; without evaluations of the phase there is no study.
+std::size_t store_evaluations(StudyStore& store, const std::string& name, Phase phase,
+                              std::span<const Evaluation> evaluations,
+                              std::span<const Objective> objectives);
+
+}  // namespace halmark::tune

@@ -1,0 +1,37 @@
+// Target: the device on which configurations run, or are supposed to run, as values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/device.hpp"
+#include "core/winner.hpp"
+#include "latency/case_bounds.hpp"
+#include "model/pricing/composer.hpp"
+
+namespace halmark::tune {
+
+struct Target {
+  std::string backend = "cpu", device = "0";
+  std::string fingerprint;                    // of the machine; "" = nothing is measured
+  std::optional<Device> measured, datasheet;  // what utilisation and bounds are judged by
+  // Cores that the shards of a configuration share; 0 = each shard is a device of its own.
+  int cores = 0;
+  std::int64_t memory_bytes = 0;  // that all shards share, or that each may use
+  WinnerTable winners;            // kernels that beat the plugin's own choice
+
+  bool is_shared() const { return cores > 0; }
+  std::int64_t memory_of_rank(int ranks) const {
+    return is_shared() ? memory_bytes / ranks : memory_bytes;
+  }
+  // Of one of `ranks` shards. Refers to the winners.
+  StackPlacement placement(int ranks) const;
+  DeviceFacts facts(int ranks) const;
+  BoundingDevice bounding() const;
+  // Argument sets rotate through so many bytes: min(measured plateau, 512 MiB, a quarter of the
+  // shard's memory).
+  std::int64_t ring_bytes(int ranks) const;
+};
+
+}  // namespace halmark::tune
