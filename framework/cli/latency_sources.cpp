@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cli/console/facts.hpp"
@@ -149,7 +151,7 @@ class Assembly {
 
 std::vector<std::string> PricedLatencies::basis() const {
   std::vector<std::string> out = sources;
-  if (const std::string text = chain.quarantined().text(); !text.empty()) out.push_back(text);
+  std::ranges::move(chain.quarantined().lines(), std::back_inserter(out));
   return out;
 }
 

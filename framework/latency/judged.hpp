@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/latency.hpp"
 #include "core/problem.hpp"
@@ -19,12 +20,13 @@ class Quarantined {
  public:
   void add(const Problem& problem, const std::string& reason);
   std::size_t size() const { return problems_.size(); }
-  // "2 times quarantined, the first: gemm k=...: faster_than_roofline: ...; FILE"; "" when none.
-  std::string text() const;
+  // How many, then the first with its problem, both times and its file, a line each; none when
+  // nothing was quarantined.
+  std::vector<std::string> lines() const;
 
  private:
   std::set<Problem> problems_;
-  std::string first_;
+  std::string first_problem_, first_reason_;
 };
 
 }  // namespace halmark

@@ -7,7 +7,9 @@
 namespace halmark::integration {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 const char* const sweep = R"(name = "served"
 model = "qwen3-0.6b"
@@ -79,6 +81,27 @@ TEST_F(LatencySearch, an_imported_table_is_trusted_before_its_gaps_and_those_bef
     EXPECT_GE(point["slo_probability"], 0.5) << "the stated figure keeps the level";
     EXPECT_LE(point["slo_probability"], 1);
   }
+}
+
+// One product of the step is said to take 1 ns. Its 4 MB of weights alone need 1252 ns at 3.35
+// TB/s.
+TEST_F(LatencySearch, a_time_that_beats_the_roofline_is_named_and_not_used) {
+  write("s.toml",
+        "name = 'steps'\nmodel = 'qwen3-0.6b'\nshards = [1]\ndtypes = ['bf16']\n"
+        "[[workload]]\nphase = 'decode'\nbatch = 8\ncontext = 512\n");
+  write("t.csv", "gemm_dtype,m,n,k,latency\nbfloat16,8,1024,2048,0.000001\n");
+  const Arguments priced{"tune",          "s.toml",  "--latency", "imported:t.csv,roofline",
+                         "--device-file", "h100-sxm"};
+  const Json with = data_of(priced);
+  const Json without =
+      data_of({"tune", "s.toml", "--latency", "roofline", "--device-file", "h100-sxm"});
+  EXPECT_EQ(with["front"][0]["predicted_ns"], without["front"][0]["predicted_ns"]);
+  const auto names_it =
+      AllOf(HasSubstr("1 time quarantined"), HasSubstr("k=2048 m=8 n=1024"),
+            HasSubstr("0.001 us where at least 1.252 us are needed"), HasSubstr("t.csv"));
+  EXPECT_THAT(with["machine"].dump(), names_it);
+  EXPECT_THAT(halmark(priced).out, names_it);
+  EXPECT_THAT(without["machine"].dump(), Not(HasSubstr("quarantined")));
 }
 
 TEST_F(LatencySearch, steps_are_priced_like_measured_ones_and_say_that_they_are_not) {

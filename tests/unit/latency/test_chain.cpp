@@ -84,7 +84,8 @@ TEST(LatencyChain, a_quarantined_time_is_counted_and_the_next_source_asked) {
     EXPECT_EQ(chain.latency(copy_case(1).problem, {})->ns, 50);
   }
   EXPECT_EQ(chain.quarantined().size(), 1u);
-  EXPECT_THAT(chain.quarantined().text(), HasSubstr("copy bytes=1: too fast; t.csv"));
+  EXPECT_THAT(chain.quarantined().lines(),
+              ElementsAre(HasSubstr("1 time"), "copy bytes=1", "too fast", "t.csv"));
   const auto alone = chain.latency(copy_case(2));
   ASSERT_TRUE(alone) << "its reason says more than silence";
   EXPECT_EQ(alone->status, Status::quarantined);
