@@ -13,23 +13,6 @@ namespace {
 
 constexpr double ns_per_s = 1e9;
 
-// How far a figure is from a measurement of this very kernel.
-int weakness(Provenance provenance) {
-  switch (provenance) {
-    case Provenance::measured:
-      return 0;
-    case Provenance::imported:
-      return 1;
-    case Provenance::interpolated:
-      return 2;
-    case Provenance::roofline:
-      return 3;
-  }
-  return 3;
-}
-
-Provenance weaker(Provenance a, Provenance b) { return weakness(a) < weakness(b) ? b : a; }
-
 }  // namespace
 
 Composer::Composer(OperatorGraph graph, const StackPlacement& placement, DeviceFacts facts)
@@ -150,12 +133,12 @@ Evaluation refuse(Evaluation evaluation, const KernelCase& kernel_case,
 // doubt about any figure on a shared machine; their own rows still say suspect.
 constexpr double suspect_share_max = 0.05;
 
-// Weakest provenance, doubts, and the operator that takes longest.
+// Least trusted provenance, doubts, and the operator that takes longest.
 void summarise_parts(Estimate& estimate, std::span<const std::optional<Latency>> latencies,
                      std::span<const KernelCase> kernels) {
   std::string first_doubt;
   for (std::size_t i = 0; i < latencies.size(); ++i) {
-    estimate.provenance = weaker(estimate.provenance, latencies[i]->provenance);
+    estimate.provenance = std::max(estimate.provenance, latencies[i]->provenance);
     if (latencies[i]->status != Status::suspect || !first_doubt.empty()) continue;
     first_doubt = kernels[i].key() + ": " + latencies[i]->reason;
   }
