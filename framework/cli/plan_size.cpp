@@ -261,7 +261,7 @@ Action add_plan_size(OptionSet& app) {
   auto o = std::make_shared<Options>();
   app.add_option("model", o->model, "Shipped id, alias, or path of a config.json");
   app.add_option("--device", o->device, "Known device (halmark devices --known)");
-  app.add_option("--dtype", o->dtype, "Whose peak counts (bf16)");
+  app.add_option("--dtype", o->dtype, precision_help());
   app.add_option("--tokens", o->tokens, "A training run: tokens in all");
   app.add_option("--sequence", o->sequence, "Tokens of a training sequence (4096)");
   app.add_option("--days", o->days, "Time for the run; for a load: what the sums cover (1)");

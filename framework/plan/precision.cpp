@@ -12,11 +12,12 @@ namespace halmark {
 
 namespace {
 
-// What stays between linears that are narrower.
+// The type of what lies between linears that are narrower.
 Precision around(const PrecisionFacts& facts) {
   return Precision::uniform({}, facts.has_bf16 ? Dtype::bf16 : Dtype::f32);
 }
 
+// s8 linears and head, quantised row by row.
 Precision int8(const PrecisionFacts& facts) {
   Precision out = around(facts);
   out.set_linears(Dtype::s8);
@@ -24,14 +25,16 @@ Precision int8(const PrecisionFacts& facts) {
   return out;
 }
 
+// f8_e4m3fn linears, quantised block by block; the head is not.
 Precision fp8(const PrecisionFacts& facts) {
   Precision out = around(facts);
   out.set_linears(Dtype::f8_e4m3fn);
   return out;
 }
 
-// Without a statement of the checkpoint all linears ask for packed weights, and the checks of the
-// graph say what is missing.
+// 4-bit weights where the checkpoint has them. w4a16 leaves their inputs in 16 bits, mxfp4 and
+// nvfp4 ask for one format. Without a statement of the checkpoint all linears ask for packed
+// weights, and the checks of the graph say what is missing.
 Precision packed(const PrecisionFacts& facts, PackedWeights weights) {
   Precision out = around(facts);
   out.packed = weights;
@@ -43,26 +46,21 @@ Precision packed(const PrecisionFacts& facts, PackedWeights weights) {
 }
 
 struct Recipe {
-  std::string_view name, meaning;
+  std::string_view name;
   Precision (*make)(const PrecisionFacts&);
 };
 
 using Facts = PrecisionFacts;
 constexpr std::array<Recipe, 9> recipes = {
-    {{"f32", "everything in f32", [](const Facts&) { return Precision::uniform({}, Dtype::f32); }},
-     {"bf16", "everything in bf16",
-      [](const Facts&) { return Precision::uniform({}, Dtype::bf16); }},
-     {"f16", "everything in f16", [](const Facts&) { return Precision::uniform({}, Dtype::f16); }},
-     {"int8", "s8 linears and head, quantised row by row; bf16 around them, f32 without it", int8},
-     {"fp8", "f8_e4m3fn linears, quantised block by block; head and the rest as for int8", fp8},
-     {"w4a16", "4-bit weights that the checkpoint states, 16-bit activations",
-      [](const Facts& f) { return packed(f, PackedWeights::weights_only); }},
-     {"mxfp4", "4-bit weights of an mxfp4 checkpoint",
-      [](const Facts& f) { return packed(f, PackedWeights::mxfp4); }},
-     {"nvfp4", "4-bit weights, and activations where it says so, of an nvfp4 checkpoint",
-      [](const Facts& f) { return packed(f, PackedWeights::nvfp4); }},
-     {"f4_e2m1", "4-bit weights as the checkpoint states them",
-      [](const Facts& f) { return packed(f, PackedWeights::as_stated); }}}};
+    {{"f32", [](const Facts&) { return Precision::uniform({}, Dtype::f32); }},
+     {"bf16", [](const Facts&) { return Precision::uniform({}, Dtype::bf16); }},
+     {"f16", [](const Facts&) { return Precision::uniform({}, Dtype::f16); }},
+     {"int8", int8},
+     {"fp8", fp8},
+     {"w4a16", [](const Facts& f) { return packed(f, PackedWeights::weights_only); }},
+     {"mxfp4", [](const Facts& f) { return packed(f, PackedWeights::mxfp4); }},
+     {"nvfp4", [](const Facts& f) { return packed(f, PackedWeights::nvfp4); }},
+     {"f4_e2m1", [](const Facts& f) { return packed(f, PackedWeights::as_stated); }}}};
 
 // Recipes whose name is not that of the dtype which people type for them.
 std::string_view recipe_of(Dtype dtype) {
@@ -117,10 +115,9 @@ std::vector<std::string> precision_recipes() {
 }
 
 std::string precision_help() {
-  std::string out;
+  std::string out = "A type per kernel kind, by name:";
   for (const Recipe& recipe : recipes) {
-    out +=
-        (out.empty() ? "" : "; ") + std::string(recipe.name) + ": " + std::string(recipe.meaning);
+    out += (out.back() == ':' ? " " : ", ") + std::string(recipe.name);
   }
   return out;
 }

@@ -27,7 +27,7 @@ bool computes_bf16(const Device& device);
 
 // "f32", "bf16", ... in the order of help texts.
 std::vector<std::string> precision_recipes();
-// One line per recipe, for --help and docs: "int8: s8 linears and head, ...".
+// The same as one line of --help.
 std::string precision_help();
 
 // The recipe of a name or of a spelling of its dtype ("fp8", "float32", "s8"). Throws Error (exit

@@ -1,3 +1,6 @@
+// A sweep is read whole before anything of it is believed: what contradicts itself is refused here
+// with its place in the file, what the machine or the model cannot do later, by those who know
+// them.
 #include "plan/sweep.hpp"
 
 #include "core/error.hpp"

@@ -1,3 +1,4 @@
+// The document of a served search. Figures that are absent say which fact is missing.
 #include "report/served_report.hpp"
 
 namespace halmark {

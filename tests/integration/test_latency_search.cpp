@@ -104,6 +104,22 @@ TEST_F(LatencySearch, a_time_that_beats_the_roofline_is_named_and_not_used) {
   EXPECT_THAT(without["machine"].dump(), Not(HasSubstr("quarantined")));
 }
 
+TEST_F(LatencySearch, the_type_of_the_cache_is_searched_like_any_other) {
+  write("s.toml", std::string(sweep) + "[precision]\nkv_cache = ['bf16', 'fp8']\n");
+  const Json data = data_of({"tune", "s.toml", "--latency", "roofline"});
+  ASSERT_GE(data["front"].size(), 1u);
+  bool has_narrow = false;
+  for (const Json& point : data["front"]) {
+    const Json& precision = point["precision"];
+    const bool is_narrow = precision["kv_cache"] == "f8_e4m3fn";
+    EXPECT_EQ(precision["name"], is_narrow ? "bf16+kv_cache=f8_e4m3fn" : "bf16");
+    EXPECT_THAT(point["key"].get<std::string>(), HasSubstr(precision["name"].get<std::string>()));
+    EXPECT_EQ(precision["attention"], "bf16");
+    has_narrow = has_narrow || is_narrow;
+  }
+  EXPECT_TRUE(has_narrow) << "the cache is read in every step";
+}
+
 TEST_F(LatencySearch, steps_are_priced_like_measured_ones_and_say_that_they_are_not) {
   write("s.toml",
         "name = 'steps'\nmodel = 'qwen3-0.6b'\nshards = [1, 2]\ndtypes = ['bf16']\n"

@@ -1,3 +1,5 @@
+// Options that several commands share become values here, so that the same words mean the same
+// configuration in all of them.
 #include "cli/console/facts.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Attention with a KV cache per head. The cache may have a type of its own; whoever writes a key or
+// value last converts it.
 #include <array>
 
 #include "kernels/kv_cache.hpp"

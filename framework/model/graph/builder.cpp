@@ -1,3 +1,5 @@
+// The verbs that most layers are made of. Every size is written twice, whole and on one rank, by
+// the same expression: the two cannot drift apart.
 #include "model/graph/builder.hpp"
 
 #include <algorithm>

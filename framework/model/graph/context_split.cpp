@@ -1,3 +1,5 @@
+// The cut into 2 cp blocks is fixed, so everything here is counting: which keys a block sees, what
+// a rank keeps, and where such a cut has no meaning.
 #include "model/graph/context_split.hpp"
 
 #include <algorithm>

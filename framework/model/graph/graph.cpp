@@ -1,3 +1,5 @@
+// Names of closed sets, what follows from a finished graph, and the one way to build one: checks
+// first, so that the verbs of the builder may take divisible sizes for granted.
 #include "model/graph/graph.hpp"
 
 #include <algorithm>
