@@ -1,19 +1,13 @@
 #include "core/search_domain.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 
 namespace halmark {
 namespace {
-
-std::string shortest(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return {text, end};
-}
 
 // The number behind a value that is one; bool is none.
 std::optional<double> number_of(const ParamValue& value) {
@@ -34,7 +28,7 @@ std::string text_of(const ParamValue& value) {
     std::string operator()(std::nullptr_t) const { return "null"; }
     std::string operator()(bool b) const { return b ? "true" : "false"; }
     std::string operator()(std::int64_t i) const { return std::to_string(i); }
-    std::string operator()(double d) const { return shortest(d); }
+    std::string operator()(double d) const { return number_text(d); }
     std::string operator()(const std::string& s) const { return s; }
   };
   return std::visit(Text{}, value);
@@ -56,7 +50,7 @@ void SearchDomain::check(const std::string& where) {
   }
   constexpr auto largest = static_cast<double>(domain_integer_max);
   if (!std::isfinite(low) || !std::isfinite(high) || low > high) {
-    wrong("needs low <= high, found " + shortest(low) + " and " + shortest(high));
+    wrong("needs low <= high, found " + number_text(low) + " and " + number_text(high));
   }
   if (!std::isfinite(step) || step < 0) wrong("needs a positive step");
   if (is_log && low <= 0) wrong("is logarithmic and must begin above zero");

@@ -1,6 +1,6 @@
 // The TOML text of a device; every optional figure stays absent when it is.
-#include <charconv>
 
+#include "core/text.hpp"
 #include "plan/device_file.hpp"
 
 namespace halmark {
@@ -17,9 +17,7 @@ std::string toml_string(std::string_view text) {
 
 // Shortest text that reads back to the same double; TOML floats need a point or an exponent.
 std::string real(double value) {
-  char buffer[40];
-  const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
-  std::string out(buffer, result.ptr);
+  std::string out = number_text(value);
   if (out.find_first_of(".e") == std::string::npos) out += ".0";
   return out;
 }

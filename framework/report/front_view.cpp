@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/units.hpp"
 #include "report/quantity.hpp"
 
 namespace halmark::report {
@@ -183,12 +184,12 @@ std::optional<double> flops_per_s(const KernelPoint& kernel) {
   if (!kernel.duration_ns || !(*kernel.duration_ns > 0) || !(kernel.matmul_flops > 0)) {
     return std::nullopt;
   }
-  return kernel.matmul_flops / *kernel.duration_ns * 1e9;
+  return kernel.matmul_flops / *kernel.duration_ns * ns_per_s;
 }
 
 std::optional<double> bytes_per_s(const KernelPoint& kernel) {
   if (!kernel.duration_ns || !(*kernel.duration_ns > 0) || !(kernel.bytes > 0)) return std::nullopt;
-  return kernel.bytes / *kernel.duration_ns * 1e9;
+  return kernel.bytes / *kernel.duration_ns * ns_per_s;
 }
 
 std::string contradiction(const KernelPoint& kernel, const RunReport& report) {

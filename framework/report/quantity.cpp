@@ -6,6 +6,8 @@
 #include <cmath>
 #include <span>
 
+#include "core/text.hpp"
+
 namespace halmark::report {
 namespace {
 
@@ -71,9 +73,7 @@ std::string significant_text(double value, int digits) {
 
 std::string exact_text(double value) {
   if (!std::isfinite(value)) return absent_text;
-  std::array<char, 64> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), result.ptr};
+  return number_text(value);
 }
 
 std::string duration_text(double ns) { return with_unit(ns, time_units); }

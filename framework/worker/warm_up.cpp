@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/statistics.hpp"
+#include "core/units.hpp"
 #include "worker/request_failed.hpp"
 
 namespace halmark::worker {
@@ -52,7 +53,7 @@ double pilot_ns(TimedStep& step, double min_sample_ns, ClockSource& clock) {
 
 // Until two consecutive batch medians agree, or the cap. Gives the last interval.
 double run_until_steady(TimedStep& step, double cap_s, ClockSource& clock) {
-  const double deadline_ns = clock.wall_ns() + cap_s * 1e9;
+  const double deadline_ns = clock.wall_ns() + cap_s * ns_per_s;
   double before_ns = batch_median_ns(step, clock);
   while (clock.wall_ns() < deadline_ns) {
     const double now_ns = batch_median_ns(step, clock);
@@ -97,7 +98,7 @@ double settle(TimedStep& step, const protocol::SampleRule& rule, const StagedKer
   const double first_call_ns = kernel.staged().one_time.first_ns;
   if (first_call_ns >= slow_call_ns) {
     step.set_repeat(1);
-    return first_call_ns >= rule.warmup_cap_s * 1e9 ? first_call_ns : interval_ns(step, clock);
+    return first_call_ns >= rule.warmup_cap_s * ns_per_s ? first_call_ns : interval_ns(step, clock);
   }
   const double first_ns = pilot_ns(step, rule.min_sample_ns, clock);
   step.set_repeat(repeat_for(step, first_ns, rule.min_sample_ns, kernel.sets()));

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cwchar>
 
+#include "core/clock.hpp"
+
 namespace halmark::cli {
 namespace {
 
@@ -159,8 +161,7 @@ Progress::~Progress() { finish(); }
 
 void Progress::step(std::size_t done, std::size_t total, std::size_t failed,
                     std::string_view subject, double eta_s) {
-  const double elapsed =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double elapsed = seconds_since(start_);
   const double per_s = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
   switch (mode_) {
     case Mode::never:

@@ -15,10 +15,6 @@ namespace {
 
 constexpr int losses_max = 3;
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // Statuses after which the worker is not trusted any more.
 bool is_loss(Status status) {
   return status == Status::crashed || status == Status::timed_out ||
@@ -41,7 +37,7 @@ Campaign::~Campaign() = default;
 
 std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
   rows_.clear();
-  begin_s_ = now_s();
+  begin_ = SteadyClock::now();
   progress_ = {.total = static_cast<std::int64_t>(cases.size()) * options_.rounds};
   prepare_arenas(cases);
   const int end = options_.first_round + options_.rounds;
@@ -184,7 +180,7 @@ void Campaign::finish(Measurement row, bool is_resumed) {
   if (is_resumed) ++progress_.resumed;
   if (counts_as_failure(row.status)) ++progress_.failed;
   if (row.status == Status::invalid) ++progress_.invalid;
-  progress_.elapsed_s = now_s() - begin_s_;
+  progress_.elapsed_s = seconds_since(begin_);
   const std::int64_t measured = progress_.done - progress_.resumed;
   if (measured > 0) {
     const auto left = static_cast<double>(progress_.total - progress_.done);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "core/device.hpp"
 #include "core/measurement.hpp"
 #include "host/protocol.hpp"
@@ -93,7 +94,7 @@ class Campaign {
   std::vector<SharedMemory> arenas_;
   std::unique_ptr<Crew> crew_;
   CampaignProgress progress_;
-  double begin_s_ = 0;
+  SteadyClock::time_point begin_;
   std::vector<Measurement> rows_;
 };
 

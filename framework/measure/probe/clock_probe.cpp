@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/statistics.hpp"
+#include "core/units.hpp"
 
 namespace halmark {
 namespace {
@@ -35,7 +36,7 @@ double probe_clock_hz(ClockSource& clock, int windows) {
     seed = multiply_chain(seed);
     const double elapsed_ns = clock.wall_ns() - begin_ns;
     if (elapsed_ns <= 0) continue;
-    rates.push_back(cycles_per_multiply * static_cast<double>(multiplies) / elapsed_ns * 1e9);
+    rates.push_back(cycles_per_multiply * static_cast<double>(multiplies) / elapsed_ns * ns_per_s);
   }
   // The median: an interrupted window reads low, and one that spans a clock change reads high.
   return rates.empty() ? 0 : median(rates);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/units.hpp"
 #include "measure/probe/cpu_features.hpp"
 #include "measure/probe/peak_paths.hpp"
 
@@ -71,7 +72,7 @@ std::vector<double> rates_of(const std::vector<std::vector<WindowTime>>& times, 
       whole.end_ns = std::max(whole.end_ns, thread[window].end_ns);
     }
     const double elapsed_ns = whole.end_ns - whole.begin_ns;
-    if (elapsed_ns > 0) rates.push_back(amount / elapsed_ns * 1e9);
+    if (elapsed_ns > 0) rates.push_back(amount / elapsed_ns * ns_per_s);
   }
   return rates;
 }

@@ -1,19 +1,17 @@
+// The kernel's clocks directly: std::chrono has none for the CPU time of a process or a thread.
 #include "measure/sampling/clock_source.hpp"
 
-#include <ctime>
+#include "core/units.hpp"
 
 namespace halmark {
-namespace {
 
-double read_ns(clockid_t clock) {
+double read_clock_ns(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+  return static_cast<double>(now.tv_sec) * ns_per_s + static_cast<double>(now.tv_nsec);
 }
 
-}  // namespace
-
-double SystemClock::wall_ns() { return read_ns(CLOCK_MONOTONIC); }
-double SystemClock::cpu_ns() { return read_ns(CLOCK_PROCESS_CPUTIME_ID); }
+double SystemClock::wall_ns() { return read_clock_ns(CLOCK_MONOTONIC); }
+double SystemClock::cpu_ns() { return read_clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace halmark

@@ -1,7 +1,13 @@
 // The clocks that samples are taken with. Injected, so that a test can script time.
 #pragma once
 
+#include <ctime>
+
 namespace halmark {
+
+// CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID in ns; 0 where it cannot be
+// read.
+double read_clock_ns(clockid_t clock);
 
 class ClockSource {
  public:

@@ -12,16 +12,13 @@
 #include <ctime>
 #include <string_view>
 
+#include "core/units.hpp"
+#include "measure/sampling/clock_source.hpp"
+
 namespace halmark {
 namespace {
 
 constexpr double slice_ns = 4e6;
-
-double now_ns(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-}
 
 // The first 4 KiB: every file read here is shorter up to what is wanted. Streams would cost 10 us.
 std::string read_text(const char* path) {
@@ -107,8 +104,8 @@ Interference::Reading Interference::read() const {
     reading.throttled = value_after(read_text(throttle_path_.c_str()), "nr_throttled ");
   }
   reading.run_delay_ns = run_delay_of_all_threads();
-  reading.thread_cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-  reading.wall_ns = now_ns(CLOCK_MONOTONIC);
+  reading.thread_cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  reading.wall_ns = read_clock_ns(CLOCK_MONOTONIC);
   return reading;
 }
 
@@ -154,10 +151,10 @@ std::vector<Signal> Interference::end(std::int64_t samples, bool thread_is_busy)
 // The kernel counts steal in ticks of 10 ms: over a 20 ms loop one tick would read as 25 %. So the
 // share is taken over the last second or more, from an anchor that earlier calls left behind.
 Signal Interference::steal_since_a_second() {
-  constexpr double second_ns = 1e9;
+  constexpr double second_ns = ns_per_s;
   const std::string stat = read_text("/proc/stat");
   if (!stat.starts_with("cpu ")) return absent(signal_name::steal_fraction, "no /proc/stat");
-  Ticks now{.at_ns = now_ns(CLOCK_MONOTONIC)};
+  Ticks now{.at_ns = read_clock_ns(CLOCK_MONOTONIC)};
   const char* cursor = stat.c_str() + 4;
   for (int field = 0; field < 8; ++field) {
     char* end = nullptr;

@@ -14,16 +14,13 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 
 namespace halmark::journal {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point then) {
-  return std::chrono::duration<double>(Clock::now() - then).count();
-}
+using Clock = SteadyClock;
 
 // Sleeps a little longer each time.
 class Pause {

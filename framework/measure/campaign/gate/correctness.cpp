@@ -1,24 +1,18 @@
 #include "measure/campaign/gate/correctness.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <vector>
 
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "measure/campaign/gate/element_choice.hpp"
 #include "measure/campaign/gate/matmul_check.hpp"
 #include "measure/campaign/gate/output_scan.hpp"
 
 namespace halmark {
 namespace {
-
-std::string number(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value);
-  return {text, end.ptr};
-}
 
 CorrectnessResult failed(Status status, std::string reason) {
   return {.ok = false, .status = status, .reason = std::move(reason), .correctness = {}};
@@ -190,9 +184,9 @@ std::optional<CorrectnessResult> check_freivalds(const OutputPart& part, const I
                               hash_combine(seed, 0x66726569));
   if (!miss) return std::nullopt;
   return failed(Status::wrong_result, "freivalds: row " + std::to_string(miss->row) + " of " +
-                                          part.spec.name + " sums to " + number(miss->output) +
-                                          ", expected " + number(miss->product) + " +- " +
-                                          number(miss->tolerance));
+                                          part.spec.name + " sums to " + number_text(miss->output) +
+                                          ", expected " + number_text(miss->product) + " +- " +
+                                          number_text(miss->tolerance));
 }
 
 CorrectnessResult check_part(const OutputPart& part, const InputReader& inputs,
@@ -210,9 +204,9 @@ CorrectnessResult check_part(const OutputPart& part, const InputReader& inputs,
   if (!result.ok) {
     result.status = Status::wrong_result;
     result.reason = part.name(compared.worst_element) + " is " +
-                    number(part.value(compared.worst_element)) + ", expected " +
-                    number(compared.worst_expected.value) + " +- " +
-                    number(compared.worst_expected.tolerance);
+                    number_text(part.value(compared.worst_element)) + ", expected " +
+                    number_text(compared.worst_expected.value) + " +- " +
+                    number_text(compared.worst_expected.tolerance);
     return result;
   }
   const bool all_compared =
