@@ -25,7 +25,7 @@ Row device_row(const FoundPlugin& plugin, const protocol::DeviceDescription& d) 
   row.properties = {{"name", d.name},
                     {"isa", d.isa},
                     {"driver", d.driver},
-                    {"timer", d.timer},
+                    {"timer", std::string(protocol::name_of(d.timer))},
                     {"memory_bytes", d.memory_bytes},
                     {"cache_bytes", d.cache_bytes},
                     {"compute_units", d.compute_units},

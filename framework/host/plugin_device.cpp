@@ -199,7 +199,8 @@ PluginResult<protocol::DeviceDescription> PluginInstance::describe_device(
       return broken(who + "has timer device_event but the stream group lacks event entries");
     }
   }
-  device.timer = info.timer == HM_TIMER_DEVICE_EVENT ? "device_event" : "host_clock";
+  device.timer = info.timer == HM_TIMER_DEVICE_EVENT ? protocol::Timer::device_event
+                                                     : protocol::Timer::host_clock;
   device.synchronous = (info.flags & HM_DEVICE_SYNCHRONOUS) != 0;
   device.memory_bytes = std::max<std::int64_t>(0, info.memory_bytes);
   device.cache_bytes = std::max<std::int64_t>(0, info.cache_bytes);

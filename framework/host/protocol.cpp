@@ -1,6 +1,9 @@
-// The JSON codec of the messages.
+// The JSON codec of the messages. Closed sets travel as words, so that a frame can be read in a log
+// and a word that this build does not know is a damaged peer rather than a wrong number.
 #include "host/protocol.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -15,6 +18,41 @@ namespace {
 
 using Json = nlohmann::json;
 
+// The words of each closed set, in the order of its enumerators.
+template <class Enum>
+struct Words;
+template <>
+struct Words<Timer> {
+  static constexpr const char* what = "a timer";
+  static constexpr std::array<std::string_view, 2> all{"host_clock", "device_event"};
+};
+template <>
+struct Words<Stop> {
+  static constexpr const char* what = "a way to stop";
+  static constexpr std::array<std::string_view, 2> all{"auto", "count"};
+};
+template <>
+struct Words<StopReason> {
+  static constexpr const char* what = "a reason to stop";
+  static constexpr std::array<std::string_view, 9> all{"",         "ci_width", "noise_settled",
+                                                       "budget",   "count",    "max_samples",
+                                                       "deadline", "aborted",  "pilot"};
+};
+template <>
+struct Words<ProbeKind> {
+  static constexpr const char* what = "a kind of probe";
+  static constexpr std::array<std::string_view, 5> all{"peak_paths", "peak", "clock", "copy",
+                                                       "read"};
+};
+template <class Enum>
+concept HasWords = requires {
+  Words<Enum>::all;
+};
+
+std::string_view word_of(HasWords auto value) {
+  return Words<decltype(value)>::all.at(static_cast<std::size_t>(value));
+}
+
 // ---- writing ----------------------------------------------------------------------------------
 
 Json written(const std::string& value) { return value; }
@@ -24,6 +62,7 @@ Json written(double value) {
   if (!std::isfinite(value)) throw ProtocolError("a figure that is not finite was to be sent");
   return value;
 }
+Json written(HasWords auto value) { return std::string(word_of(value)); }
 Json written(Dtype value) { return std::string(dtype_name(value)); }
 Json written(CacheMode value) { return std::string(cache_mode_name(value)); }
 Json written(const Params& params) {
@@ -110,6 +149,15 @@ void read(const Json& json, Dtype& value) {
   const auto parsed = parse_dtype(name);
   if (!parsed) expected("a dtype");
   value = *parsed;
+}
+template <HasWords Enum>
+void read(const Json& json, Enum& value) {
+  std::string word;
+  read(json, word);
+  const auto& all = Words<Enum>::all;
+  const auto found = std::ranges::find(all, word);
+  if (found == all.end()) expected(Words<Enum>::what);
+  value = static_cast<Enum>(found - all.begin());
 }
 void read(const Json& json, CacheMode& value) {
   std::string name;
@@ -216,6 +264,11 @@ Json parse(std::string_view payload) {
 }
 
 }  // namespace
+
+std::string_view name_of(Timer timer) { return word_of(timer); }
+std::string_view name_of(Stop stop) { return word_of(stop); }
+std::string_view name_of(StopReason reason) { return word_of(reason); }
+std::string_view name_of(ProbeKind kind) { return word_of(kind); }
 
 template <class Message>
 std::string encode(const Message& message) {

@@ -81,8 +81,11 @@ struct Hello {
 struct Load {
   std::string path;
 };
+// Who keeps the time of a device's samples.
+enum class Timer { host_clock, device_event };
 struct DeviceDescription {
-  std::string id, name, isa, driver, kind, timer;
+  std::string id, name, isa, driver, kind;
+  Timer timer = Timer::host_clock;
   bool synchronous = false;
   std::int64_t memory_bytes = 0, cache_bytes = 0, compute_units = 0, clock_hz_max = 0;
 };
@@ -173,9 +176,12 @@ struct Revealed {
   std::string damage;  // which operand, when not
 };
 
+// How the end of a series is decided: by the first of ci_width, noise_settled and budget, or at an
+// exact count, which ranks that have to agree on n need.
+enum class Stop { automatic, count };
 struct SampleRule {
-  std::string stop = "auto";  // "auto" = noise_settled | ci_width; "count"
-  std::int64_t count = 0;     // exactly n when stop = "count"
+  Stop stop = Stop::automatic;
+  std::int64_t count = 0;  // exactly n for Stop::count
   std::int64_t min_samples = 10;
   std::int64_t max_samples = 4096;
   double ci_half_width = 0.01;
@@ -196,14 +202,29 @@ struct SampleRequest {
   std::optional<Barrier> barrier;
   bool pilot_only = false;  // answers measured{repeat} without sampling
 };
-// Payload of `samples`: packed doubles {begin_ns, wall_ns, cpu_ns, device_ns (NaN = none), set} per
-// sample; begin_ns is CLOCK_MONOTONIC so that the parent can judge overlap between shards.
+// What ended a series. `none`: the kernel failed, or nothing was sampled yet.
+enum class StopReason {
+  none,
+  ci_width,
+  noise_settled,
+  budget,
+  count,
+  max_samples,
+  deadline,
+  aborted,  // another shard gave up
+  pilot,
+};
+// A figure of the machine in front of a series and behind it; absent = could not be read.
+struct ClockPair {
+  std::optional<double> before, after;
+};
+// Payload of `samples`: timed_sample.hpp.
 struct Measured {
   std::int64_t id = 0;
-  std::string stop_rule;
+  StopReason stop_rule = StopReason::none;
   std::int64_t repeat = 1, samples = 0;
   std::vector<Signal> signals;
-  std::optional<double> clock_hz_before, clock_hz_after, peak_before, peak_after;
+  ClockPair clock_hz, peak_flops;
   std::string environment;
 };
 
@@ -225,14 +246,21 @@ struct SequenceRequest {
 // total), then `measured`.
 
 // Host-owned probes of the machine, run in the worker because its affinity is the shard's.
+enum class ProbeKind {
+  peak_paths,  // lists what this CPU has
+  peak,
+  clock,
+  copy,
+  read,
+};
 struct ProbeRequest {
-  std::string kind;  // "peak_paths" (lists what this CPU has), "peak", "copy", "clock", "ring"
+  ProbeKind kind = ProbeKind::peak_paths;
   std::string path;  // peak: "f32_vector", "bf16_matrix", ... (configs/devices naming)
   std::string isa;   // peak: "avx2", "avx512_core", "avx512_core_vnni", "avx512_core_amx", ...
   int threads = 1;
   int windows = 100;
   double window_ms = 10;
-  std::int64_t working_set_bytes = 0;  // copy, ring
+  std::int64_t working_set_bytes = 0;  // copy, read
 };
 struct ProbeAnswer {
   struct Path {
@@ -265,6 +293,13 @@ struct Failed {
   std::string phase;      // create, pack, first, warm, sample, ...
   std::string message;
 };
+
+// ---- closed sets by name, as the wire, rows and output spell them; none = "" --------------------
+
+std::string_view name_of(Timer timer);
+std::string_view name_of(Stop stop);
+std::string_view name_of(StopReason reason);
+std::string_view name_of(ProbeKind kind);
 
 // ---- codec: every struct above as JSON; a packed samples block is no message ------------------
 

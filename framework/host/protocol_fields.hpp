@@ -191,6 +191,11 @@ void fields(V& v, M& m) {
   v("value", m.value);
   v("reason", m.reason);
 }
+template <class V, Of<ClockPair> M>
+void fields(V& v, M& m) {
+  v("before", m.before);
+  v("after", m.after);
+}
 template <class V, Of<Measured> M>
 void fields(V& v, M& m) {
   v("id", m.id);
@@ -198,10 +203,8 @@ void fields(V& v, M& m) {
   v("repeat", m.repeat);
   v("samples", m.samples);
   v("signals", m.signals);
-  v("clock_hz_before", m.clock_hz_before);
-  v("clock_hz_after", m.clock_hz_after);
-  v("peak_before", m.peak_before);
-  v("peak_after", m.peak_after);
+  v("clock_hz", m.clock_hz);
+  v("peak_flops", m.peak_flops);
   v("environment", m.environment);
 }
 template <class V, Of<SequenceStep> M>

@@ -17,6 +17,7 @@
 #include "host/partition.hpp"
 #include "host/protocol.hpp"
 #include "host/shared_memory.hpp"
+#include "host/timed_sample.hpp"
 #include "host/transport.hpp"
 
 namespace halmark {
@@ -50,16 +51,8 @@ struct WorkerOptions {
   bool keep_core = false;
 };
 
-// One timed interval as the worker sent it, per execution; begin_ns is CLOCK_MONOTONIC.
-struct RawSample {
-  double begin_ns = 0, wall_ns = 0, cpu_ns = 0;
-  std::optional<double> device_ns;
-  int set = 0;
-};
-inline constexpr std::size_t raw_sample_doubles = 5;
-
 struct SampleAnswer {
-  std::vector<RawSample> samples;
+  std::vector<TimedSample> samples;  // times per execution
   protocol::Measured measured;
 };
 struct SequenceAnswer {

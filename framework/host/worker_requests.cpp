@@ -9,26 +9,6 @@ namespace {
 
 using protocol::Type;
 
-// Every sample is finite and positive but device_ns, where NaN means that there is none.
-std::optional<std::vector<RawSample>> raw_samples(const std::vector<double>& block) {
-  if (block.size() % raw_sample_doubles != 0) return std::nullopt;
-  std::vector<RawSample> samples;
-  samples.reserve(block.size() / raw_sample_doubles);
-  for (std::size_t i = 0; i < block.size(); i += raw_sample_doubles) {
-    const double set = block[i + 4];
-    RawSample sample{block[i], block[i + 1], block[i + 2], std::nullopt, 0};
-    if (!std::isfinite(sample.begin_ns) || !std::isfinite(sample.wall_ns) || sample.wall_ns < 0 ||
-        !std::isfinite(sample.cpu_ns) || !(set >= 0 && set <= 1 << 30)) {
-      return std::nullopt;
-    }
-    if (std::isinf(block[i + 3])) return std::nullopt;
-    if (!std::isnan(block[i + 3])) sample.device_ns = block[i + 3];
-    sample.set = static_cast<int>(set);
-    samples.push_back(sample);
-  }
-  return samples;
-}
-
 }  // namespace
 
 std::span<const std::byte> RevealAnswer::part(const protocol::RevealedPart& part) const {
@@ -118,7 +98,7 @@ void Worker::begin_sample(const protocol::SampleRequest& request, int barrier_fd
 Outcome<SampleAnswer> Worker::finish_sample() {
   auto measured = finish<protocol::Measured>();
   if (!measured) return measured.failure;
-  auto samples = raw_samples(pending_.samples);
+  auto samples = unpack_samples(pending_.samples);
   if (!samples) return kill_for(Status::worker_lost, "a sample is not finite");
   return SampleAnswer{std::move(*samples), std::move(*measured)};
 }

@@ -1,3 +1,5 @@
+// Probes run in the worker because its affinity is the shard's: the same loop in the parent would
+// measure other cores. Threads and windows are clamped, since a request is only bytes from a pipe.
 #include "worker/machine_probes.hpp"
 
 #include <algorithm>
@@ -46,17 +48,30 @@ protocol::ProbeAnswer list_paths() {
 
 constexpr std::int64_t working_set_max = std::int64_t{64} << 30;
 
+int windows_of(const protocol::ProbeRequest& request) {
+  return std::clamp(request.windows, 1, 100'000);
+}
+
+ProbeThreads threads_of(const protocol::ProbeRequest& request, const std::vector<int>& cpus) {
+  return {std::clamp(request.threads, 1, 4096), cpus};
+}
+
+protocol::ProbeAnswer to_answer(ProbeRates rates) {
+  return {.paths = {}, .rates = std::move(rates.rates), .reason = std::move(rates.reason)};
+}
+
 }  // namespace
 
-void MachineProbes::read(Dtype dtype, std::optional<double>& clock_hz,
-                         std::optional<double>& peak) {
+MachineReading MachineProbes::read(Dtype dtype) {
   // A core that ran wide vectors keeps a lower clock for about 0.7 ms. Scalar work for longer than
   // that first, so that both probes of a trial see the same state whatever the kernel executed.
   probe_clock_hz(clock_, 15);
+  MachineReading reading;
   const double hz = probe_clock_hz(clock_, 5);
-  if (hz > 0) clock_hz = hz;
+  if (hz > 0) reading.clock_hz = hz;
   const double flops_per_s = peaks_.try_emplace(dtype, dtype, clock_).first->second.flops_per_s();
-  if (flops_per_s > 0) peak = flops_per_s;
+  if (flops_per_s > 0) reading.peak_flops = flops_per_s;
+  return reading;
 }
 
 void MachineProbes::remember_placement() {
@@ -64,37 +79,43 @@ void MachineProbes::remember_placement() {
   environment_ = describe_process(cpus_);
 }
 
+protocol::ProbeAnswer MachineProbes::probe_working_set(const protocol::ProbeRequest& request,
+                                                       HostMemory& memory) {
+  if (request.working_set_bytes < 1 || request.working_set_bytes > working_set_max) {
+    throw RequestFailed(HM_INVALID_ARGUMENT, "probe",
+                        "working set of " + std::to_string(request.working_set_bytes) + " bytes");
+  }
+  const auto bytes = static_cast<std::uint64_t>(request.working_set_bytes);
+  HostBlock block = memory.allocate_in_arena(bytes);
+  if (!block) block = HostMemory::map_own(bytes);
+  // Pages that were never written all map one page of zeros, which fits every cache.
+  std::memset(block.data(), 1, bytes);
+  const MemoryKernel kernel =
+      request.kind == protocol::ProbeKind::copy ? MemoryKernel::copy : MemoryKernel::read;
+  return to_answer(probe_memory(kernel, {block.data(), bytes}, threads_of(request, cpus_),
+                                windows_of(request), request.window_ms, clock_));
+}
+
 protocol::ProbeAnswer MachineProbes::probe(const protocol::ProbeRequest& request,
                                            HostMemory& memory) {
-  const int windows = std::clamp(request.windows, 1, 100'000);
-  const ProbeThreads threads{std::clamp(request.threads, 1, 4096), cpus_};
-  protocol::ProbeAnswer answer;
-  if (request.kind == "peak_paths") return list_paths();
-  if (request.kind == "clock") {
-    for (int i = 0; i < windows; ++i) answer.rates.push_back(probe_clock_hz(clock_, 1));
-    return answer;
-  }
-  if (request.kind == "peak") {
-    ProbeRates rates =
-        probe_peak(request.path, request.isa, threads, windows, request.window_ms, clock_);
-    return {.paths = {}, .rates = std::move(rates.rates), .reason = std::move(rates.reason)};
-  }
-  if (request.kind == "copy" || request.kind == "read" || request.kind == "ring") {
-    if (request.working_set_bytes < 1 || request.working_set_bytes > working_set_max) {
-      throw RequestFailed(HM_INVALID_ARGUMENT, "probe",
-                          "working set of " + std::to_string(request.working_set_bytes) + " bytes");
+  switch (request.kind) {
+    case protocol::ProbeKind::peak_paths:
+      return list_paths();
+    case protocol::ProbeKind::clock: {
+      protocol::ProbeAnswer answer;
+      for (int i = 0; i < windows_of(request); ++i) {
+        answer.rates.push_back(probe_clock_hz(clock_, 1));
+      }
+      return answer;
     }
-    const auto bytes = static_cast<std::uint64_t>(request.working_set_bytes);
-    HostBlock block = memory.allocate_in_arena(bytes);
-    if (!block) block = HostMemory::map_own(bytes);
-    // Pages that were never written all map one page of zeros, which fits every cache.
-    std::memset(block.data(), 1, bytes);
-    ProbeRates rates =
-        probe_memory(request.kind == "copy" ? MemoryKernel::copy : MemoryKernel::read,
-                     {block.data(), bytes}, threads, windows, request.window_ms, clock_);
-    return {.paths = {}, .rates = std::move(rates.rates), .reason = std::move(rates.reason)};
+    case protocol::ProbeKind::peak:
+      return to_answer(probe_peak(request.path, request.isa, threads_of(request, cpus_),
+                                  windows_of(request), request.window_ms, clock_));
+    case protocol::ProbeKind::copy:
+    case protocol::ProbeKind::read:
+      return probe_working_set(request, memory);
   }
-  throw RequestFailed(HM_INVALID_ARGUMENT, "probe", "unknown probe '" + request.kind + "'");
+  return {};
 }
 
 }  // namespace halmark::worker

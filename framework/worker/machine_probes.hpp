@@ -14,13 +14,18 @@
 
 namespace halmark::worker {
 
+// What a short probe read; absent = could not be read.
+struct MachineReading {
+  std::optional<double> clock_hz, peak_flops;
+};
+
 class MachineProbes {
  public:
   explicit MachineProbes(ClockSource& clock) : clock_(clock) {}
 
   // Clock of this core and the short peak of the fastest path of `dtype`; about 2.5 ms, and 1 ms
   // more the first time a dtype is asked for.
-  void read(Dtype dtype, std::optional<double>& clock_hz, std::optional<double>& peak);
+  MachineReading read(Dtype dtype);
   Interference& interference() { return interference_; }
   // Remembers affinity and environment. Once, after binding and before a plugin loads: OpenMP binds
   // the main thread to one CPU of the shard.
@@ -31,6 +36,9 @@ class MachineProbes {
   protocol::ProbeAnswer probe(const protocol::ProbeRequest& request, HostMemory& memory);
 
  private:
+  protocol::ProbeAnswer probe_working_set(const protocol::ProbeRequest& request,
+                                          HostMemory& memory);
+
   ClockSource& clock_;
   Interference interference_;
   std::map<Dtype, ShortPeakProbe> peaks_;

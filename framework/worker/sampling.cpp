@@ -4,13 +4,16 @@
 #include "worker/sampling.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "core/units.hpp"
 #include "worker/request_failed.hpp"
 #include "worker/warm_up.hpp"
 
 namespace halmark::worker {
 namespace {
+
+using protocol::Stop;
+using protocol::StopReason;
 
 struct Slope {
   double wall_ns = 0;
@@ -24,11 +27,9 @@ Slope shortest(TimedStep& step, std::int64_t repeat, ClockSource& clock) {
   for (int i = 0; i < 5; ++i) {
     const double whole_ns = interval_ns(step, clock);
     const double wall_ns = whole_ns - step.launch_ns();
-    const double device_ns = step.device_ns();
+    const std::optional<double> device_ns = step.device_ns();
     if (i == 0 || wall_ns < best.wall_ns) best.wall_ns = wall_ns;
-    if (std::isfinite(device_ns)) {
-      best.device_ns = std::min(best.device_ns.value_or(device_ns), device_ns);
-    }
+    if (device_ns) best.device_ns = std::min(best.device_ns.value_or(*device_ns), *device_ns);
   }
   return best;
 }
@@ -80,7 +81,6 @@ class Sampling {
   SampleResult summarise();
 
   SamplePlan plan() const;
-  std::vector<double> pack() const;
   // This thread computes itself; on other devices it sleeps until the device has finished.
   bool is_synchronous() const { return context_.device.description().synchronous; }
 
@@ -100,14 +100,14 @@ class Sampling {
 };
 
 void Sampling::check_request() const {
-  if (kernel_.is_collective() && !request_.pilot_only && request_.rule.stop != "count") {
+  if (kernel_.is_collective() && !request_.pilot_only && request_.rule.stop != Stop::count) {
     throw RequestFailed(HM_INVALID_ARGUMENT, "warm",
                         "ranks of a collective must agree on n: sample it by count");
   }
 }
 
 void Sampling::prepare() {
-  deadline_ns_ = context_.clock.wall_ns() + request_.wall_cap_s * 1e9;
+  deadline_ns_ = context_.clock.wall_ns() + request_.wall_cap_s * ns_per_s;
   rule_ = make_stop_rule(request_.rule);
   step_ = make_timed_step(context_, kernel_, 1);
   measured_.id = request_.id;
@@ -124,7 +124,9 @@ void Sampling::warm_up() {
 // the first call would differ from the one behind the last on a machine that nothing disturbed.
 void Sampling::sample() {
   report_("sample");
-  probes_.read(kernel_.work().compute_dtype, measured_.clock_hz_before, measured_.peak_before);
+  const MachineReading before = probes_.read(kernel_.work().compute_dtype);
+  measured_.clock_hz.before = before.clock_hz;
+  measured_.peak_flops.before = before.peak_flops;
   kernel_.ring().poison_outputs();
   step_->start_together(start_);
   probes_.interference().begin();
@@ -132,7 +134,7 @@ void Sampling::sample() {
   measured_.samples = static_cast<std::int64_t>(series_.samples.size());
   measured_.signals = probes_.interference().end(measured_.samples, is_synchronous());
   // A shard that leaves early must not keep the others waiting.
-  if (series_.is_failed || series_.stop_rule == "deadline") start_.abort();
+  if (series_.is_failed || series_.stop_rule == StopReason::deadline) start_.abort();
   check(step_->error(), "sample");
   if (!series_.book_error.empty()) {
     throw RequestFailed(HM_INTERNAL, "sample", series_.book_error);
@@ -140,18 +142,21 @@ void Sampling::sample() {
 }
 
 SampleResult Sampling::pilot_result() {
-  measured_.stop_rule = "pilot";
+  measured_.stop_rule = StopReason::pilot;
   return {.measured = std::move(measured_)};
 }
 
 SampleResult Sampling::summarise() {
-  measured_.stop_rule = step_->lost_the_others() ? "aborted" : series_.stop_rule;
+  measured_.stop_rule = step_->lost_the_others() ? StopReason::aborted : series_.stop_rule;
   step_->start_together({});
   if (!is_synchronous() && !kernel_.is_collective()) {
     add_slopes(*step_, context_.clock, measured_.signals);
   }
-  probes_.read(kernel_.work().compute_dtype, measured_.clock_hz_after, measured_.peak_after);
-  return {.block = pack(), .measured = std::move(measured_)};
+  const MachineReading after = probes_.read(kernel_.work().compute_dtype);
+  measured_.clock_hz.after = after.clock_hz;
+  measured_.peak_flops.after = after.peak_flops;
+  for (TimedSample& sample : series_.samples) sample = per_execution(sample, measured_.repeat);
+  return {.samples = std::move(series_.samples), .measured = std::move(measured_)};
 }
 
 SamplePlan Sampling::plan() const {
@@ -160,25 +165,11 @@ SamplePlan Sampling::plan() const {
                   .deadline_ns = deadline_ns_,
                   .first_block = min_samples_for(request_.rule, expected_ns_),
                   .max_samples = std::max<std::int64_t>(1, request_.rule.max_samples)};
-  if (request_.rule.stop == "count") {
+  if (request_.rule.stop == Stop::count) {
     plan.first_block = std::max<std::int64_t>(1, request_.rule.count);
     plan.max_samples = std::max(plan.max_samples, plan.first_block);
   }
   return plan;
-}
-
-std::vector<double> Sampling::pack() const {
-  const auto executions = static_cast<double>(measured_.repeat);
-  std::vector<double> block;
-  block.reserve(series_.samples.size() * 5);
-  for (const TimedSample& sample : series_.samples) {
-    for (const double value :
-         {sample.begin_ns, sample.wall_ns / executions, sample.cpu_ns / executions,
-          sample.device_ns / executions, static_cast<double>(sample.set)}) {
-      block.push_back(value);
-    }
-  }
-  return block;
 }
 
 }  // namespace

@@ -13,11 +13,11 @@
 namespace halmark::worker {
 
 struct SampleResult {
-  std::vector<double> block;  // {begin_ns, wall_ns, cpu_ns, device_ns, set} per sample
+  std::vector<TimedSample> samples;  // times per execution
   protocol::Measured measured;
 };
 
-// Times in the block are per execution; begin_ns is absolute. Throws RequestFailed when the plugin
+// Throws RequestFailed when the plugin
 // fails; a series that ended because another shard gave up keeps its samples ("aborted").
 SampleResult sample(DeviceContext& context, StagedKernel& kernel,
                     const protocol::SampleRequest& request, CommonStart start,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/units.hpp"
 #include "worker/request_failed.hpp"
 
 namespace halmark::worker {
@@ -89,11 +90,11 @@ SequenceResult run_sequence(DeviceContext& context, StagedKernels& staged,
                             MachineProbes& probes, const ReportPhase& report) {
   std::vector<Step> steps = resolve(staged, request);
   if (request.chains_activations) chain(steps);
-  const double deadline_ns = context.clock.wall_ns() + request.wall_cap_s * 1e9;
+  const double deadline_ns = context.clock.wall_ns() + request.wall_cap_s * ns_per_s;
   std::vector<double> times(steps.size());
   SequenceResult answer;
   protocol::Measured& measured = answer.measured;
-  measured.stop_rule = "count";
+  measured.stop_rule = protocol::StopReason::count;
   measured.environment = probes.environment();
   const auto fail = [&](const PluginError& error, const char* phase) {
     if (error.ok()) return;
@@ -112,7 +113,7 @@ SequenceResult run_sequence(DeviceContext& context, StagedKernels& staged,
   probes.interference().begin();
   for (std::int64_t i = 0; i < repetitions; ++i) {
     if (!start.wait()) {
-      measured.stop_rule = "aborted";
+      measured.stop_rule = protocol::StopReason::aborted;
       break;
     }
     const double begin_ns = context.clock.wall_ns();
@@ -120,7 +121,7 @@ SequenceResult run_sequence(DeviceContext& context, StagedKernels& staged,
     append_durations(begin_ns, times, answer.block);
     ++measured.samples;
     if (context.clock.wall_ns() >= deadline_ns && i + 1 < repetitions) {
-      measured.stop_rule = "deadline";
+      measured.stop_rule = protocol::StopReason::deadline;
       start.abort();
       break;
     }

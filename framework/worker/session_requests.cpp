@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "worker/kernel_choice.hpp"
 #include "worker/request_failed.hpp"
 #include "worker/sampling.hpp"
@@ -52,8 +53,8 @@ CommonStart common_start(std::optional<SharedBarrier>& barrier, int parties, dou
   if (!barrier) return {};
   return {.barrier = &*barrier,
           .parties = parties,
-          .timeout =
-              std::chrono::nanoseconds(static_cast<std::int64_t>((wall_cap_s + margin_s) * 1e9))};
+          .timeout = std::chrono::nanoseconds(
+              static_cast<std::int64_t>((wall_cap_s + margin_s) * ns_per_s))};
 }
 
 }  // namespace
@@ -151,7 +152,7 @@ void Session::sample(const protocol::SampleRequest& request, protocol::Frame& fr
       common_start(barrier, request.barrier ? request.barrier->parties : 1, request.wall_cap_s);
   const SampleResult result = worker::sample(opened().context, kernel, request, start, probes_,
                                              [this](const char* phase) { report_phase(phase); });
-  send_samples(result.block);
+  send_samples(pack_samples(result.samples));
   answer(Type::measured, result.measured);
 }
 

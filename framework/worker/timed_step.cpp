@@ -1,3 +1,5 @@
+// Who keeps the time decides what an interval holds: the host's clock includes launch and wait,
+// events of the device do not, so a device that has events is never timed by the host.
 #include "worker/timed_step.hpp"
 
 #include "worker/request_failed.hpp"
@@ -42,11 +44,10 @@ class DeviceEventStep : public TimedStep {
     return holds_ ? held_executions_max / 2 : TimedStep::repeat_max();
   }
 
-  double device_ns() override {
-    const PluginResult<double> elapsed = context_.stream.elapsed_ns(begin_, end_);
-    if (elapsed.value) return *elapsed.value;
-    keep(elapsed.error);
-    return std::numeric_limits<double>::quiet_NaN();
+  std::optional<double> device_ns() override {
+    PluginResult<double> elapsed = context_.stream.elapsed_ns(begin_, end_);
+    if (!elapsed.value) keep(std::move(elapsed.error));
+    return elapsed.value;
   }
 
  private:
@@ -74,7 +75,7 @@ bool TimedStep::arrange(int& set) {
 
 std::unique_ptr<TimedStep> make_timed_step(DeviceContext& context, StagedKernel& kernel,
                                            std::int64_t repeat) {
-  if (context.device.description().timer == "device_event") {
+  if (context.device.description().timer == protocol::Timer::device_event) {
     return std::make_unique<DeviceEventStep>(context, kernel, repeat);
   }
   return std::make_unique<HostClockStep>(context, kernel, repeat);

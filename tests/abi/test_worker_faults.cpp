@@ -71,7 +71,7 @@ protocol::Stage small_gemm() {
 protocol::SampleRequest few_samples() {
   protocol::SampleRequest request;
   request.id = 1;
-  request.rule.stop = "count";
+  request.rule.stop = protocol::Stop::count;
   request.rule.count = 5;
   request.wall_cap_s = 0.5;
   return request;

@@ -93,7 +93,7 @@ class StagedCase {
 
   ShardSeries sample() {
     protocol::SampleRule rule;
-    rule.stop = "count";
+    rule.stop = protocol::Stop::count;
     rule.count = samples;
     return value_of(sample_shards(crew_, id, rule, 15, first_ns_));
   }

@@ -53,11 +53,11 @@ std::unique_ptr<Worker> staged_worker(const CpuSet& cpus, std::int64_t m) {
 
 double harness_ns(Worker& worker) {
   protocol::SampleRequest request{.id = 1};
-  request.rule.stop = "count";
+  request.rule.stop = protocol::Stop::count;
   request.rule.count = calls;
   request.rule.repeat = 1;
   std::vector<double> ns;
-  for (const RawSample& sample : value_of(worker.sample(request)).samples) {
+  for (const TimedSample& sample : value_of(worker.sample(request)).samples) {
     ns.push_back(sample.wall_ns);
   }
   return median(ns);

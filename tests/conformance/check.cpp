@@ -56,7 +56,7 @@ std::vector<std::byte> output_bytes(Worker& worker, std::int64_t id, int set) {
 protocol::SampleRequest counted(std::int64_t id, std::int64_t count, std::int64_t repeat) {
   protocol::SampleRequest request;
   request.id = id;
-  request.rule.stop = "count";
+  request.rule.stop = protocol::Stop::count;
   request.rule.count = count;
   request.rule.min_samples = count;
   request.rule.max_samples = count;

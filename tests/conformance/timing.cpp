@@ -57,7 +57,7 @@ void add(const PluginUnderTest& plugin, const DeviceUnderTest& device, const OpU
 }  // namespace
 
 void register_timing(const PluginUnderTest& plugin, const DeviceUnderTest& device) {
-  if (device.description.timer != "device_event") return;
+  if (device.description.timer != protocol::Timer::device_event) return;
   for (const auto& op : device.ops) {
     if (op.is_collective || op.combinations.empty()) continue;
     add(plugin, device, op, "device_time_fits_the_wall", device_time_fits_the_wall);

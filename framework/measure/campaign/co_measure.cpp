@@ -1,3 +1,5 @@
+// The whole of a step waits for its slowest shard, so the maximum counts, and only where the shards
+// did load the machine together.
 #include "measure/campaign/co_measure.hpp"
 
 #include <algorithm>
@@ -6,9 +8,7 @@
 namespace halmark {
 namespace {
 
-double shard_ns(const RawSample& sample) { return sample.device_ns.value_or(sample.wall_ns); }
-
-bool overlaps(std::span<const std::vector<RawSample>> shards, std::size_t index,
+bool overlaps(std::span<const std::vector<TimedSample>> shards, std::size_t index,
               std::int64_t repeat) {
   double latest_begin = -std::numeric_limits<double>::infinity();
   double earliest_end = std::numeric_limits<double>::infinity();
@@ -22,17 +22,16 @@ bool overlaps(std::span<const std::vector<RawSample>> shards, std::size_t index,
   return earliest_end - latest_begin >= overlap_min * shortest;
 }
 
-Sample slowest(std::span<const std::vector<RawSample>> shards, std::size_t index) {
+Sample slowest(std::span<const std::vector<TimedSample>> shards, std::size_t index) {
   const auto& shard = *std::max_element(
       shards.begin(), shards.end(),
-      [index](const auto& a, const auto& b) { return shard_ns(a[index]) < shard_ns(b[index]); });
-  const RawSample& raw = shard[index];
-  return {.wall_ns = raw.wall_ns, .cpu_ns = raw.cpu_ns, .device_ns = raw.device_ns, .set = raw.set};
+      [index](const auto& a, const auto& b) { return sample_ns(a[index]) < sample_ns(b[index]); });
+  return shard[index];
 }
 
 }  // namespace
 
-MergedSamples merge_shards(std::span<const std::vector<RawSample>> shards, std::int64_t repeat) {
+MergedSamples merge_shards(std::span<const std::vector<TimedSample>> shards, std::int64_t repeat) {
   MergedSamples merged;
   if (shards.empty()) return merged;
   std::size_t shortest = shards.front().size();

@@ -22,7 +22,7 @@ inline constexpr double overlap_min = 0.9;
 // intervals (wall_ns x repeat) must overlap by `overlap_min` of the shortest one, or they did not
 // load the machine together: such samples are dropped and counted. Series of unequal length are cut
 // to the shortest; the rest counts as dropped. Event-timed shards compare by device time.
-MergedSamples merge_shards(std::span<const std::vector<RawSample>> shards, std::int64_t repeat);
+MergedSamples merge_shards(std::span<const std::vector<TimedSample>> shards, std::int64_t repeat);
 
 // The figure that counts: device time where there is one, wall time elsewhere.
 double sample_ns(const Sample& sample);

@@ -1,16 +1,21 @@
+// Shards that share a machine have to be slow together: they run equal blocks from one barrier, and
+// the rule is asked here, because shards that decide for themselves would stop at different counts.
 #include "measure/campaign/shard_sampling.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "core/clock.hpp"
+#include "core/units.hpp"
 #include "measure/campaign/gate/validity.hpp"
 #include "measure/sampling/stop_rule.hpp"
 
 namespace halmark {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using protocol::ClockPair;
+using protocol::Stop;
+using protocol::StopReason;
 
 using ShardBlocks = std::vector<SampleAnswer>;
 
@@ -31,27 +36,22 @@ void keep_worst_signal(std::vector<Signal>& signals, const Signal& signal) {
   }
 }
 
-void keep_most_moved(std::optional<double>& before, std::optional<double>& after,
-                     const std::optional<double>& shard_before,
-                     const std::optional<double>& shard_after) {
-  if (!shard_before || !shard_after) return;
-  const bool is_worse = !before || !after ||
-                        relative_move(*shard_before, *shard_after) > relative_move(*before, *after);
-  if (!is_worse) return;
-  before = shard_before;
-  after = shard_after;
+void keep_most_moved(ClockPair& kept, const ClockPair& shard) {
+  if (!shard.before || !shard.after) return;
+  const bool is_worse =
+      !kept.before || !kept.after ||
+      relative_move(*shard.before, *shard.after) > relative_move(*kept.before, *kept.after);
+  if (is_worse) kept = shard;
 }
 
 void absorb(ShardSeries& series, const ShardBlocks& blocks) {
   series.written_sets.clear();
   for (const SampleAnswer& shard : blocks) {
     for (const Signal& signal : shard.measured.signals) keep_worst_signal(series.signals, signal);
-    keep_most_moved(series.clock_hz_before, series.clock_hz_after, shard.measured.clock_hz_before,
-                    shard.measured.clock_hz_after);
-    keep_most_moved(series.peak_before, series.peak_after, shard.measured.peak_before,
-                    shard.measured.peak_after);
+    keep_most_moved(series.clock_hz, shard.measured.clock_hz);
+    keep_most_moved(series.peak_flops, shard.measured.peak_flops);
     auto& sets = series.written_sets.emplace_back();
-    for (const RawSample& sample : shard.samples) sets.push_back(sample.set);
+    for (const TimedSample& sample : shard.samples) sets.push_back(sample.set);
   }
   series.environment = blocks.front().measured.environment;
 }
@@ -67,7 +67,7 @@ void append(MergedSamples& total, MergedSamples block) {
 }
 
 MergedSamples merge(ShardBlocks& blocks, std::int64_t repeat) {
-  std::vector<std::vector<RawSample>> shards;
+  std::vector<std::vector<TimedSample>> shards;
   for (SampleAnswer& shard : blocks) shards.push_back(std::move(shard.samples));
   return merge_shards(shards, repeat);
 }
@@ -97,7 +97,7 @@ class CommonSampling {
         stop_(make_stop_rule(rule)) {}
 
   Outcome<ShardSeries> run() {
-    begin_ = Clock::now();
+    begin_ = SteadyClock::now();
     if (auto failure = pilot()) return std::move(*failure);
     stop_->start();
     std::int64_t count = first_block();
@@ -112,9 +112,7 @@ class CommonSampling {
   static constexpr std::int64_t block_min = 4;
   static constexpr std::int64_t block_max = 64;
 
-  double seconds_left() const {
-    return wall_cap_s_ - std::chrono::duration<double>(Clock::now() - begin_).count();
-  }
+  double seconds_left() const { return wall_cap_s_ - seconds_since(begin_); }
 
   // The slowest shard wants the smallest repeat; all take that one.
   std::optional<WorkerFailure> pilot() {
@@ -134,23 +132,24 @@ class CommonSampling {
   }
 
   std::int64_t first_block() const {
-    if (rule_.stop == "count") return std::clamp<std::int64_t>(rule_.count, 1, 4 * block_max);
+    if (rule_.stop == Stop::count) return std::clamp<std::int64_t>(rule_.count, 1, 4 * block_max);
     return min_samples_for(rule_, first_ns_ * static_cast<double>(series_.repeat));
   }
 
   // Enough to spend the rest of the budget, in few blocks: each block pays probes and a warm-up.
   std::int64_t next_block() const {
-    if (rule_.stop == "count")
+    if (rule_.stop == Stop::count) {
       return std::clamp<std::int64_t>(rule_.count - taken_, 1, 4 * block_max);
+    }
     const double mean_ns = taken_ > 0 ? sampled_ns_ / static_cast<double>(taken_) : first_ns_;
-    const double budget_ns = rule_.budget_s * 1e9 - sampled_ns_;
+    const double budget_ns = rule_.budget_s * ns_per_s - sampled_ns_;
     const auto wanted = static_cast<std::int64_t>(budget_ns / std::max(1.0, mean_ns));
     return std::clamp(wanted, block_min, block_max);
   }
 
   std::optional<WorkerFailure> take_block(std::int64_t count) {
     protocol::SampleRule block_rule = rule_;
-    block_rule.stop = "count";
+    block_rule.stop = Stop::count;
     block_rule.count = count;
     block_rule.repeat = series_.repeat;
     if (taken_ > 0) block_rule.warmup_cap_s = 0;
@@ -159,7 +158,7 @@ class CommonSampling {
     if (!blocks) return blocks.failure;
     absorb(series_, *blocks);
     hit_deadline_ = std::any_of(blocks->begin(), blocks->end(), [](const auto& shard) {
-      return shard.measured.stop_rule == "deadline";
+      return shard.measured.stop_rule == StopReason::deadline;
     });
     MergedSamples merged = merge(*blocks, series_.repeat);
     for (const Sample& sample : merged.samples) {
@@ -175,16 +174,16 @@ class CommonSampling {
   bool finished() {
     if (taken_ == 0) return false;
     if (stop_->finished()) {
-      series_.stop_rule = stop_->name();
+      series_.stop_rule = stop_->reason();
       return true;
     }
     if (hit_deadline_ || seconds_left() <= 0) {
-      series_.stop_rule = "deadline";
+      series_.stop_rule = StopReason::deadline;
       return true;
     }
     // Dropped samples never reach the rule; the maximum ends a series that keeps losing them.
     if (taken_ >= rule_.max_samples || too_many_dropped()) {
-      series_.stop_rule = "max_samples";
+      series_.stop_rule = StopReason::max_samples;
       return true;
     }
     return false;
@@ -200,7 +199,7 @@ class CommonSampling {
   double wall_cap_s_;
   double first_ns_;
   std::unique_ptr<StopRule> stop_;
-  Clock::time_point begin_;
+  SteadyClock::time_point begin_;
   ShardSeries series_;
   std::int64_t taken_ = 0;
   double sampled_ns_ = 0;

@@ -1,7 +1,6 @@
 // Samples of one staged case on all shards of a crew at once, merged into one series.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +12,9 @@ namespace halmark {
 struct ShardSeries {
   MergedSamples merged;
   std::int64_t repeat = 1;
-  std::string stop_rule;
-  std::vector<Signal> signals;                            // the worst shard's value of each
-  std::optional<double> clock_hz_before, clock_hz_after;  // of the shard that moved most
-  std::optional<double> peak_before, peak_after;
+  protocol::StopReason stop_rule = protocol::StopReason::none;
+  std::vector<Signal> signals;               // the worst shard's value of each
+  protocol::ClockPair clock_hz, peak_flops;  // of the shard that moved most
   std::string environment;
   // Per shard: first sets of the samples of the last request. Outputs are poisoned when a request
   // begins and shards warm up for themselves, so these are the slots that hold results.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "measure/campaign/gate/correctness.hpp"
@@ -16,12 +17,6 @@
 
 namespace halmark {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 class Trial {
  public:
@@ -32,7 +27,7 @@ class Trial {
   }
 
   Measurement run() {
-    const auto begin = Clock::now();
+    const auto begin = SteadyClock::now();
     try {
       if (stage() && gate() && sample() && gate_after_loop()) judge();
     } catch (const Error& error) {
@@ -192,7 +187,7 @@ class Trial {
   bool sample() {
     row_.phase = "sample";
     for (int attempt = 0;; ++attempt) {
-      const auto begin = Clock::now();
+      const auto begin = SteadyClock::now();
       auto series =
           sample_shards(crew_, stage_id, rule(), options_.wall_cap_s, row_.one_time.first_ns);
       if (!series) return end(series.failure);
@@ -215,12 +210,12 @@ class Trial {
     row_.shard_wall_ns = std::move(series.merged.shard_wall_ns);
     row_.samples_dropped = series.merged.dropped;
     row_.repeat = series.repeat;
-    row_.stop_rule = std::move(series.stop_rule);
+    row_.stop_rule = name_of(series.stop_rule);
     row_.signals = std::move(series.signals);
-    row_.clock_hz_before = series.clock_hz_before;
-    row_.clock_hz_after = series.clock_hz_after;
-    row_.peak_flops_before = series.peak_before;
-    row_.peak_flops_after = series.peak_after;
+    row_.clock_hz_before = series.clock_hz.before;
+    row_.clock_hz_after = series.clock_hz.after;
+    row_.peak_flops_before = series.peak_flops.before;
+    row_.peak_flops_after = series.peak_flops.after;
     row_.environment = std::move(series.environment);
     written_sets_ = std::move(series.written_sets);
     if (sets_ != row_.kernel_case.sets) {

@@ -15,6 +15,8 @@
 namespace halmark {
 namespace {
 
+using protocol::ProbeKind;
+
 constexpr std::int64_t mib = 1 << 20;
 constexpr std::int64_t plateau_first_bytes = 64 * mib;
 constexpr std::int64_t plateau_last_bytes = 1024 * mib;
@@ -58,7 +60,7 @@ class PeakRun {
   // Two passes: a neighbour that disturbs one probe for a second has gone by the other.
   void run(Device& device, std::span<const CacheLevel> caches, std::int64_t memory_bytes) {
     clock(device);
-    const auto paths = probe_({.kind = "peak_paths"}).paths;
+    const auto paths = probe_({.kind = ProbeKind::peak_paths}).paths;
     const auto memory_levels = levels(caches, memory_bytes);
     constexpr int passes = 2;
     total_ = static_cast<double>(
@@ -67,8 +69,8 @@ class PeakRun {
       for (const int threads : threads_) {
         for (const auto& path : paths) peak(path, threads);
         for (const Level& level : memory_levels) {
-          bandwidth(level, "copy", threads);
-          bandwidth(level, "read", threads);
+          bandwidth(level, ProbeKind::copy, threads);
+          bandwidth(level, ProbeKind::read, threads);
         }
       }
     }
@@ -98,14 +100,14 @@ class PeakRun {
   }
 
   void clock(Device& device) {
-    const auto answer = probe_({.kind = "clock", .windows = options_.is_quick ? 10 : 100});
+    const auto answer = probe_({.kind = ProbeKind::clock, .windows = options_.is_quick ? 10 : 100});
     if (!answer.rates.empty()) device.clock_hz = maximum(answer.rates);
   }
 
   void peak(const protocol::ProbeAnswer::Path& path, int threads) {
     if (stopped()) return;
     step(path.path + " " + path.isa + ", " + std::to_string(threads) + " threads");
-    const auto answer = probe_({.kind = "peak",
+    const auto answer = probe_({.kind = ProbeKind::peak,
                                 .path = path.path,
                                 .isa = path.isa,
                                 .threads = threads,
@@ -124,9 +126,10 @@ class PeakRun {
         answer.rates);
   }
 
-  void bandwidth(const Level& level, const std::string& kind, int threads) {
+  void bandwidth(const Level& level, ProbeKind kind, int threads) {
     if (stopped()) return;
-    step(level.name + " " + kind + ", " + std::to_string(threads) + " threads");
+    const std::string what(name_of(kind));
+    step(level.name + " " + what + ", " + std::to_string(threads) + " threads");
     const std::int64_t bytes = level.working_set_bytes * (level.is_shared ? 1 : threads);
     const auto answer = probe_({.kind = kind,
                                 .threads = threads,
@@ -138,7 +141,7 @@ class PeakRun {
         {.level = level.name,
          .threads = threads,
          .working_set_bytes = bytes,
-         .source = source(kind)},
+         .source = source(what)},
         [](const Bandwidth& a, const Bandwidth& b) {
           return a.level == b.level && a.source == b.source && a.threads == b.threads;
         },
@@ -194,7 +197,7 @@ std::vector<CacheLevel> parse_caches(std::span<const std::string> caches) {
 std::optional<std::int64_t> find_ring_plateau(const ProbeFunction& probe, int threads,
                                               std::int64_t bytes_max) {
   const auto rate_at = [&](std::int64_t bytes) {
-    return maximum(probe({.kind = "ring",
+    return maximum(probe({.kind = ProbeKind::read,
                           .threads = threads,
                           .windows = 3,
                           .window_ms = window_ms(bytes, 10) / 2,

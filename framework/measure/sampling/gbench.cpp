@@ -11,6 +11,8 @@
 namespace halmark {
 namespace {
 
+using protocol::StopReason;
+
 enum class End { none, deadline, failed };
 
 struct Block {
@@ -158,13 +160,14 @@ SampleSeries take_samples(const SamplePlan& plan, SampleStep& step, StopRule& ru
     series.is_failed = block.end == End::failed;
     const bool is_finished = rule.finished();
     if (is_finished) {
-      series.stop_rule = rule.name();
+      series.stop_rule = rule.reason();
     } else if (block.end == End::deadline) {
-      series.stop_rule = "deadline";
+      series.stop_rule = StopReason::deadline;
     } else if (static_cast<std::int64_t>(series.samples.size()) >= plan.max_samples) {
-      series.stop_rule = "max_samples";
+      series.stop_rule = StopReason::max_samples;
     }
-    if (series.is_failed || !series.stop_rule.empty() || !series.book_error.empty()) return series;
+    const bool is_over = series.is_failed || series.stop_rule != StopReason::none;
+    if (is_over || !series.book_error.empty()) return series;
   }
 }
 

@@ -3,23 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "host/timed_sample.hpp"
 #include "measure/sampling/clock_source.hpp"
 #include "measure/sampling/stop_rule.hpp"
 
 namespace halmark {
-
-// One timed interval as a whole: `repeat` executions.
-struct TimedSample {
-  double begin_ns = 0;
-  double wall_ns = 0;
-  double cpu_ns = 0;
-  double device_ns = std::numeric_limits<double>::quiet_NaN();  // NaN = the device has no timer
-  int set = 0;                                                  // first argument set
-};
 
 // What happens inside one sample. Only `execute` is inside the interval.
 class SampleStep {
@@ -29,8 +21,8 @@ class SampleStep {
   virtual bool arrange(int& set) = 0;
   // The work. False ends the series; the sample is not stored.
   virtual bool execute() = 0;
-  // Device time of the interval that just ended, NaN when there is none.
-  virtual double device_ns() { return std::numeric_limits<double>::quiet_NaN(); }
+  // Device time of the interval that just ended, where the device keeps it.
+  virtual std::optional<double> device_ns() { return std::nullopt; }
 };
 
 struct SamplePlan {
@@ -42,9 +34,9 @@ struct SamplePlan {
 };
 
 struct SampleSeries {
-  std::vector<TimedSample> samples;
-  std::string stop_rule;   // which rule ended it; "deadline" keeps the samples
-  bool is_failed = false;  // the step refused to go on
+  std::vector<TimedSample> samples;  // whole intervals of `repeat` executions each
+  protocol::StopReason stop_rule = protocol::StopReason::none;  // a deadline keeps the samples
+  bool is_failed = false;                                       // the step refused to go on
   // Disagreement between our vector and the totals of the library: a defect of the adapter.
   std::string book_error;
 };

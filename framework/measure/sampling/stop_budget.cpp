@@ -10,7 +10,7 @@ class Budget : public StopRule {
   void start() override { spent_ns_ = 0; }
   void add(double interval_ns) override { spent_ns_ += interval_ns; }
   bool finished() const override { return spent_ns_ >= budget_ns_; }
-  std::string_view name() const override { return "budget"; }
+  protocol::StopReason reason() const override { return protocol::StopReason::budget; }
 
  private:
   double budget_ns_;

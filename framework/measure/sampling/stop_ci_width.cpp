@@ -21,7 +21,7 @@ class CiWidth : public StopRule {
     const double half = (estimate.interval.high - estimate.interval.low) / 2;
     return estimate.is_95_percent && centre > 0 && half <= half_width_ * centre;
   }
-  std::string_view name() const override { return "ci_width"; }
+  protocol::StopReason reason() const override { return protocol::StopReason::ci_width; }
 
  private:
   double half_width_;

@@ -10,7 +10,7 @@ class Count : public StopRule {
   void start() override { samples_ = 0; }
   void add(double) override { ++samples_; }
   bool finished() const override { return samples_ >= count_; }
-  std::string_view name() const override { return "count"; }
+  protocol::StopReason reason() const override { return protocol::StopReason::count; }
 
  private:
   std::int64_t count_;

@@ -32,7 +32,7 @@ class NoiseSettled : public StopRule {
   bool finished() const override {
     return window_.size() >= window_min && relative_stdev() < settled_stdev;
   }
-  std::string_view name() const override { return "noise_settled"; }
+  protocol::StopReason reason() const override { return protocol::StopReason::noise_settled; }
 
  private:
   double relative_stdev() const {

@@ -1,8 +1,12 @@
+// The minimum of samples stands in front of every rule that looks at values: two equal samples look
+// like a settled kernel to each of them.
 #include "measure/sampling/stop_rule.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
-#include "core/error.hpp"
+#include "core/units.hpp"
 
 namespace halmark {
 namespace {
@@ -24,9 +28,9 @@ class FirstOf : public StopRule {
     for (auto& rule : rules_) rule->add(interval_ns);
   }
   bool finished() const override { return fired() != nullptr; }
-  std::string_view name() const override {
+  protocol::StopReason reason() const override {
     const StopRule* rule = fired();
-    return rule ? rule->name() : "auto";
+    return rule ? rule->reason() : protocol::StopReason::none;
   }
 
  private:
@@ -44,19 +48,6 @@ class FirstOf : public StopRule {
   double shortest_ns_ = 0;
 };
 
-using Maker = std::unique_ptr<StopRule> (*)(const protocol::SampleRule&);
-struct Entry {
-  std::string_view name;
-  Maker make;
-};
-constexpr Entry rules[] = {
-    {"ci_width", [](const protocol::SampleRule& r) { return make_ci_width(r.ci_half_width); }},
-    {"noise_settled", [](const protocol::SampleRule&) { return make_noise_settled(); }},
-    {"entropy", [](const protocol::SampleRule&) { return make_entropy(); }},
-    {"budget", [](const protocol::SampleRule& r) { return make_budget(r.budget_s * 1e9); }},
-};
-constexpr std::string_view automatic[] = {"ci_width", "noise_settled", "budget"};
-
 }  // namespace
 
 std::int64_t min_samples_for(const protocol::SampleRule& rule, double interval_ns) {
@@ -64,30 +55,18 @@ std::int64_t min_samples_for(const protocol::SampleRule& rule, double interval_n
                                     : rule.min_samples;
 }
 
-const std::vector<std::string>& stop_rule_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{"auto", "count"};
-    for (const Entry& entry : rules) all.emplace_back(entry.name);
-    return all;
-  }();
-  return names;
-}
-
 std::unique_ptr<StopRule> make_stop_rule(const protocol::SampleRule& rule) {
-  if (rule.stop == "count") return make_count(rule.count);
-  const auto chosen = [&](std::string_view name) {
-    return rule.stop == name ||
-           (rule.stop == "auto" && std::ranges::find(automatic, name) != std::end(automatic));
-  };
-  std::vector<std::unique_ptr<StopRule>> parts;
-  for (const Entry& entry : rules) {
-    if (chosen(entry.name)) parts.push_back(entry.make(rule));
+  switch (rule.stop) {
+    case protocol::Stop::count:
+      return make_count(rule.count);
+    case protocol::Stop::automatic:
+      break;
   }
-  if (parts.empty()) {
-    throw refused("unknown stop rule '" + rule.stop + "'" +
-                  suggestion(rule.stop, stop_rule_names()));
-  }
-  return std::make_unique<FirstOf>(rule, std::move(parts));
+  std::vector<std::unique_ptr<StopRule>> rules;  // the first that has finished gives the reason
+  rules.push_back(make_ci_width(rule.ci_half_width));
+  rules.push_back(make_noise_settled());
+  rules.push_back(make_budget(rule.budget_s * ns_per_s));
+  return std::make_unique<FirstOf>(rule, std::move(rules));
 }
 
 }  // namespace halmark

@@ -1,10 +1,8 @@
 // When to stop sampling: three verbs, one file per rule. The first rule that fires is recorded.
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "host/protocol.hpp"
 
@@ -16,7 +14,7 @@ class StopRule {
   virtual void start() = 0;                  // forgets earlier samples
   virtual void add(double interval_ns) = 0;  // one sample: the whole interval, all repeats
   virtual bool finished() const = 0;
-  virtual std::string_view name() const = 0;
+  virtual protocol::StopReason reason() const = 0;  // meaningful once it has finished
 };
 
 // At least 10 samples per process, but 3 where one call takes longer than this: the rounds carry
@@ -25,15 +23,12 @@ inline constexpr double slow_call_ns = 50e6;
 inline constexpr std::int64_t slow_call_samples = 3;
 std::int64_t min_samples_for(const protocol::SampleRule& rule, double interval_ns);
 
-// By SampleRule::stop: "auto" (first of ci_width, noise_settled, budget once the minimum is there),
-// "ci_width", "noise_settled", "entropy", "budget" or "count". Throws Error for another name.
+// Stop::automatic is the first of ci_width, noise_settled and budget once the minimum is there.
 std::unique_ptr<StopRule> make_stop_rule(const protocol::SampleRule& rule);
-const std::vector<std::string>& stop_rule_names();
 
 // One constructor per rule; their files hold the definitions.
 std::unique_ptr<StopRule> make_ci_width(double half_width);
 std::unique_ptr<StopRule> make_noise_settled();
-std::unique_ptr<StopRule> make_entropy();
 std::unique_ptr<StopRule> make_count(std::int64_t count);
 std::unique_ptr<StopRule> make_budget(double budget_ns);
 

@@ -172,7 +172,7 @@ void answer_sample(Channel& channel, std::uint32_t request, const SampleRequest&
   (void)channel.send(Type::samples, request, 0, pack_doubles(block));
   Measured measured;
   measured.id = sample.id;
-  measured.stop_rule = "count";
+  measured.stop_rule = StopReason::count;
   measured.samples = 10;
   (void)channel.send_message(Type::measured, request, measured);
 }

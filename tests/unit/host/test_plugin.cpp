@@ -51,7 +51,7 @@ TEST(Plugin, a_description_lists_devices_kernels_and_what_was_logged) {
   ASSERT_TRUE(description) << description.error.message;
   ASSERT_EQ(description->devices.size(), 2u);
   EXPECT_EQ(description->devices[1].id, "1");
-  EXPECT_EQ(description->devices[0].timer, "host_clock");
+  EXPECT_EQ(description->devices[0].timer, protocol::Timer::host_clock);
   EXPECT_TRUE(description->devices[0].synchronous);
   ASSERT_EQ(description->kernels.size(), 1u);
   EXPECT_EQ(description->kernels[0].op, "copy");

@@ -61,12 +61,13 @@ TEST(Protocol, every_field_of_every_message_survives_the_wire) {
   EXPECT_TRUE(read.constants_shared);
 
   SampleRequest sample;
-  sample.rule.stop = "count";
+  sample.rule.stop = protocol::Stop::count;
   sample.rule.count = 12;
   sample.rule.budget_s = 0.25;
   sample.barrier = Barrier{4, 3};
   sample.pilot_only = true;
   const auto sample_read = decode<SampleRequest>(encode(sample));
+  EXPECT_EQ(sample_read.rule.stop, Stop::count);
   EXPECT_EQ(sample_read.rule.count, 12);
   EXPECT_EQ(sample_read.rule.budget_s, 0.25);
   ASSERT_TRUE(sample_read.barrier);
@@ -76,14 +77,16 @@ TEST(Protocol, every_field_of_every_message_survives_the_wire) {
 
   Measured measured;
   measured.signals = {{"steal", std::nullopt, "no /proc/stat"}, {"load", 0.5, ""}};
-  measured.clock_hz_before = 2.5e9;
+  measured.clock_hz.before = 2.5e9;
+  measured.stop_rule = StopReason::max_samples;
   const auto measured_read = decode<Measured>(encode(measured));
   ASSERT_EQ(measured_read.signals.size(), 2u);
   EXPECT_FALSE(measured_read.signals[0].value);
   EXPECT_EQ(measured_read.signals[0].reason, "no /proc/stat");
   EXPECT_EQ(measured_read.signals[1].value, 0.5);
-  EXPECT_EQ(measured_read.clock_hz_before, 2.5e9);
-  EXPECT_FALSE(measured_read.clock_hz_after);
+  EXPECT_EQ(measured_read.clock_hz.before, 2.5e9);
+  EXPECT_FALSE(measured_read.clock_hz.after);
+  EXPECT_EQ(measured_read.stop_rule, StopReason::max_samples);
 
   ProbeAnswer probe;
   probe.paths = {{"bf16_matrix", "avx512_core_amx", Dtype::bf16}};
@@ -139,7 +142,34 @@ TEST(Protocol, text_that_is_not_utf8_still_makes_a_frame) {
   EXPECT_THAT(read.reason, testing::StartsWith("bad "));
 }
 
-TEST(Protocol, an_unknown_dtype_or_mode_is_refused) {
+TEST(Protocol, closed_sets_travel_as_the_words_that_rows_and_output_show) {
+  const auto is_written_as = [](auto message, const std::string& text) {
+    return encode(message).find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(is_written_as(SampleRequest{}, R"("stop":"auto")"));
+  EXPECT_TRUE(is_written_as(SampleRequest{.rule = {.stop = Stop::count}}, R"("stop":"count")"));
+  EXPECT_TRUE(is_written_as(Measured{}, R"("stop_rule":"")"));
+  EXPECT_EQ(name_of(Timer::device_event), "device_event");
+  EXPECT_EQ(name_of(ProbeKind::read), "read");
+  const std::pair<StopReason, std::string_view> reasons[] = {
+      {StopReason::none, ""},
+      {StopReason::ci_width, "ci_width"},
+      {StopReason::noise_settled, "noise_settled"},
+      {StopReason::budget, "budget"},
+      {StopReason::count, "count"},
+      {StopReason::max_samples, "max_samples"},
+      {StopReason::deadline, "deadline"},
+      {StopReason::aborted, "aborted"},
+      {StopReason::pilot, "pilot"},
+  };
+  for (const auto& [reason, word] : reasons) EXPECT_EQ(name_of(reason), word);
+}
+
+TEST(Protocol, an_unknown_dtype_or_mode_or_word_of_a_closed_set_is_refused) {
+  std::string probe = encode(ProbeRequest{});
+  probe.replace(probe.find("peak_paths"), 10, "peak_pathz");
+  EXPECT_THROW(decode<ProbeRequest>(probe), ProtocolError);
+
   EXPECT_THROW(decode<ProbeAnswer>(
                    R"({"paths":[{"path":"p","isa":"i","dtype":"f99"}],"rates":[],"reason":""})"),
                ProtocolError);

@@ -67,7 +67,7 @@ protocol::Stage stage_of(std::int64_t id, const Problem& problem, CacheMode mode
 protocol::SampleRequest count_samples(std::int64_t id, std::int64_t n) {
   protocol::SampleRequest request;
   request.id = id;
-  request.rule.stop = "count";
+  request.rule.stop = protocol::Stop::count;
   request.rule.count = n;
   request.rule.repeat = 1;
   request.rule.warmup_cap_s = 0;
@@ -137,7 +137,7 @@ TEST_P(StagedGemm, goes_through_the_whole_trial_with_true_outputs) {
   auto sampled = worker->sample(count_samples(1, 12));
   ASSERT_TRUE(sampled) << sampled.failure.reason;
   ASSERT_EQ(sampled->samples.size(), 12u);
-  EXPECT_EQ(sampled->measured.stop_rule, "count");
+  EXPECT_EQ(sampled->measured.stop_rule, protocol::StopReason::count);
   EXPECT_EQ(sampled->measured.repeat, 1);
   for (std::size_t i = 0; i < 12; ++i) {
     EXPECT_EQ(sampled->samples[i].set, static_cast<int>(i) % staged->sets);
@@ -148,8 +148,8 @@ TEST_P(StagedGemm, goes_through_the_whole_trial_with_true_outputs) {
                 sampled->samples[i - 1].begin_ns + sampled->samples[i - 1].wall_ns);
     }
   }
-  EXPECT_TRUE(sampled->measured.clock_hz_before && sampled->measured.clock_hz_after);
-  EXPECT_TRUE(sampled->measured.peak_before && sampled->measured.peak_after);
+  EXPECT_TRUE(sampled->measured.clock_hz.before && sampled->measured.clock_hz.after);
+  EXPECT_TRUE(sampled->measured.peak_flops.before && sampled->measured.peak_flops.after);
   EXPECT_EQ(sampled->measured.signals.size(), 6u);
   EXPECT_NE(sampled->measured.environment.find("google benchmark"), std::string::npos);
 
@@ -332,7 +332,7 @@ TEST(WorkerSample, the_pilot_makes_a_sample_long_enough) {
   auto sampled = worker->sample(request);
   ASSERT_TRUE(sampled) << sampled.failure.reason;
   EXPECT_GE(sampled->samples.size(), 10u);
-  for (const RawSample& sample : sampled->samples) EXPECT_GE(sample.wall_ns, 2000);
+  for (const TimedSample& sample : sampled->samples) EXPECT_GE(sample.wall_ns, 2000);
 }
 
 TEST(WorkerSample, a_call_above_fifty_milliseconds_is_sampled_three_times) {
@@ -353,7 +353,7 @@ TEST(WorkerSample, the_wall_cap_keeps_the_samples) {
   request.wall_cap_s = 0.1;
   auto sampled = worker->sample(request);
   ASSERT_TRUE(sampled) << sampled.failure.reason;
-  EXPECT_EQ(sampled->measured.stop_rule, "deadline");
+  EXPECT_EQ(sampled->measured.stop_rule, protocol::StopReason::deadline);
   EXPECT_GE(sampled->samples.size(), 1u);
   EXPECT_LE(sampled->samples.size(), 50u);
 }
@@ -435,7 +435,7 @@ TEST(WorkerSample, a_shard_that_fails_releases_the_others) {
   EXPECT_EQ(a->finish_sample().failure.status, Status::device_lost);
   auto other = b->finish_sample();
   ASSERT_TRUE(other) << other.failure.reason;
-  EXPECT_EQ(other->measured.stop_rule, "aborted");
+  EXPECT_EQ(other->measured.stop_rule, protocol::StopReason::aborted);
   EXPECT_LT(other->samples.size(), 20u);
 }
 
@@ -513,24 +513,24 @@ TEST(WorkerSequence, the_wall_cap_keeps_whole_repetitions) {
                                .wall_cap_s = 0.05,
                                .barrier = {}});
   ASSERT_TRUE(run) << run.failure.reason;
-  EXPECT_EQ(run->measured.stop_rule, "deadline");
+  EXPECT_EQ(run->measured.stop_rule, protocol::StopReason::deadline);
   EXPECT_EQ(run->ns.size(), 3 * static_cast<std::size_t>(run->measured.samples));
   EXPECT_LE(run->measured.samples, 13);
 }
 
 TEST(WorkerProbe, lists_paths_and_measures_one) {
   FakeWorker worker;
-  auto listed = worker->probe({.kind = "peak_paths", .path = {}, .isa = {}});
+  auto listed = worker->probe({.kind = protocol::ProbeKind::peak_paths, .path = {}, .isa = {}});
   ASSERT_TRUE(listed) << listed.failure.reason;
   ASSERT_FALSE(listed->paths.empty());
-  auto probed = worker->probe({.kind = "peak",
+  auto probed = worker->probe({.kind = protocol::ProbeKind::peak,
                                .path = listed->paths.front().path,
                                .isa = listed->paths.front().isa,
                                .windows = 3,
                                .window_ms = 0.5});
   ASSERT_TRUE(probed);
   EXPECT_EQ(probed->rates.size(), 3u);
-  auto ring = worker->probe({.kind = "ring",
+  auto ring = worker->probe({.kind = protocol::ProbeKind::read,
                              .path = {},
                              .isa = {},
                              .windows = 2,
@@ -538,7 +538,8 @@ TEST(WorkerProbe, lists_paths_and_measures_one) {
                              .working_set_bytes = 1 << 20});
   ASSERT_TRUE(ring);
   EXPECT_EQ(ring->rates.size(), 2u);
-  EXPECT_FALSE(worker->probe({.kind = "nonsense", .path = {}, .isa = {}}));
+  auto nothing = worker->probe({.kind = protocol::ProbeKind::copy, .path = {}, .isa = {}});
+  EXPECT_NE(nothing.failure.reason.find("working set of 0 bytes"), std::string::npos);
 }
 
 TEST(WorkerPlugin, the_smallest_plugin_goes_through_a_trial) {

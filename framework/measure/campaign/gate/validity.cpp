@@ -1,22 +1,19 @@
 #include "measure/campaign/gate/validity.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "core/text.hpp"
+#include "host/protocol.hpp"
 #include "measure/sampling/interference.hpp"
 
 namespace halmark {
 namespace {
 
-std::string number(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 4);
-  return {text, end.ptr};
-}
+constexpr int reason_digits = 4;
 
 std::optional<double> signal(const Measurement& measurement, std::string_view name) {
   for (const Signal& candidate : measurement.signals) {
@@ -54,7 +51,8 @@ class Judge {
   }
   void raise(Status status, std::string_view name, double value, double limit) {
     if (rank(status) <= rank(verdict_.status)) return;
-    verdict_ = {status, std::string(name) + " " + number(value) + " above " + number(limit)};
+    verdict_ = {status, std::string(name) + " " + number_text(value, reason_digits) + " above " +
+                            number_text(limit, reason_digits)};
   }
   void raise(Status status, std::string reason) {
     if (rank(status) > rank(verdict_.status)) verdict_ = {status, std::move(reason)};
@@ -75,13 +73,16 @@ void judge_timer(const Measurement& measurement, double limit, Judge& judge) {
   const auto device = signal(measurement, "slope_device_ns");
   if (!wall || !device) return;
   if (relative_move(*wall, *device) > limit) {
-    judge.raise(Status::quarantined, "timer: device slope " + number(*device) +
-                                         " ns against wall slope " + number(*wall) + " ns");
+    judge.raise(Status::quarantined, "timer: device slope " + number_text(*device, reason_digits) +
+                                         " ns against wall slope " +
+                                         number_text(*wall, reason_digits) + " ns");
   }
 }
 
 void judge_stop(const Measurement& measurement, double tight_half_width, Judge& judge) {
-  if (measurement.stop_rule != "deadline" || measurement.duration_ns_median <= 0) return;
+  if (measurement.stop_rule != name_of(protocol::StopReason::deadline) ||
+      measurement.duration_ns_median <= 0)
+    return;
   const Interval& interval = measurement.duration_ns_interval;
   const double half_width = (interval.high - interval.low) / 2 / measurement.duration_ns_median;
   const bool can_tell = measurement.samples.size() >= 3;

@@ -1,11 +1,12 @@
 #include "measure/campaign/stack/stack_run.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "core/units.hpp"
 #include "host/arena.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/arena_size.hpp"
@@ -16,8 +17,6 @@
 
 namespace halmark {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 bool has_collective(std::span<const Stack> per_rank) {
   return std::any_of(per_rank.begin(), per_rank.end(), [](const Stack& stack) {
@@ -55,14 +54,14 @@ class StackRun {
       : per_rank_(per_rank), options_(options) {}
 
   StackRunResult run() {
-    const auto begin = Clock::now();
+    const auto begin = SteadyClock::now();
     try {
       if (start() && stage_all() && gate()) time();
     } catch (const Error& error) {
       end(Status::refused, error.line());
     }
     if (crew_) crew_->quit();
-    result_.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    result_.wall_s = seconds_since(begin);
     return std::move(result_);
   }
 
@@ -267,7 +266,8 @@ class StackRun {
       auto& block = blocks_[rank];
       block.insert(block.end(), outcomes[rank]->ns.begin(), outcomes[rank]->ns.end());
       for (const Signal& signal : outcomes[rank]->measured.signals) keep_worst(signal);
-      if (outcomes[rank]->measured.stop_rule == "deadline") hit_deadline_ = true;
+      if (outcomes[rank]->measured.stop_rule == protocol::StopReason::deadline)
+        hit_deadline_ = true;
     }
     result_.environment = outcomes.front()->measured.environment;
     return true;
@@ -290,7 +290,7 @@ class StackRun {
       end(Status::worker_lost, "the step times do not fit the stack");
       return;
     }
-    const double affordable = options_.budget_s * 1e9 / std::max(1.0, result_.median_ns);
+    const double affordable = options_.budget_s * ns_per_s / std::max(1.0, result_.median_ns);
     const auto more = std::clamp(static_cast<std::int64_t>(std::min(affordable, 1e6)),
                                  options_.repetitions_min, options_.repetitions_max) -
                       1;
@@ -307,7 +307,8 @@ class StackRun {
     whole.signals = result_.signals;
     whole.duration_ns_median = result_.median_ns;
     whole.duration_ns_interval = result_.interval_ns;
-    whole.stop_rule = hit_deadline_ ? "deadline" : "count";
+    whole.stop_rule =
+        name_of(hit_deadline_ ? protocol::StopReason::deadline : protocol::StopReason::count);
     for (const double ns : result_.step_ns) whole.samples.push_back({.wall_ns = ns});
     const Verdict verdict = judge_validity(whole, options_.thresholds);
     result_.status = verdict.status;

@@ -5,12 +5,16 @@
 namespace halmark {
 namespace {
 
-RawSample at(double begin_ns, double wall_ns, int set = 0) {
-  return {.begin_ns = begin_ns, .wall_ns = wall_ns, .cpu_ns = wall_ns, .device_ns = {}, .set = set};
+TimedSample at(double begin_ns, double wall_ns, int set = 0) {
+  TimedSample sample;
+  sample.begin_ns = begin_ns;
+  sample.wall_ns = sample.cpu_ns = wall_ns;
+  sample.set = set;
+  return sample;
 }
 
 TEST(CoMeasure, one_shard_is_kept_as_it_is) {
-  const std::vector<std::vector<RawSample>> shards{{at(0, 10, 3), at(100, 20, 1)}};
+  const std::vector<std::vector<TimedSample>> shards{{at(0, 10, 3), at(100, 20, 1)}};
   const MergedSamples merged = merge_shards(shards, 5);
   ASSERT_EQ(merged.samples.size(), 2U);
   EXPECT_EQ(merged.samples[0].wall_ns, 10);
@@ -20,8 +24,8 @@ TEST(CoMeasure, one_shard_is_kept_as_it_is) {
 }
 
 TEST(CoMeasure, the_slowest_shard_is_the_time_and_each_shard_is_kept) {
-  const std::vector<std::vector<RawSample>> shards{{at(0, 10), at(100, 30)},
-                                                   {at(0, 12), at(100, 20)}};
+  const std::vector<std::vector<TimedSample>> shards{{at(0, 10), at(100, 30)},
+                                                     {at(0, 12), at(100, 20)}};
   const MergedSamples merged = merge_shards(shards, 1);
   ASSERT_EQ(merged.samples.size(), 2U);
   EXPECT_EQ(merged.samples[0].wall_ns, 12);
@@ -31,8 +35,8 @@ TEST(CoMeasure, the_slowest_shard_is_the_time_and_each_shard_is_kept) {
 
 TEST(CoMeasure, samples_that_overlap_less_than_nine_tenths_are_dropped_and_counted) {
   // 100 ns each: skewed by 5 (95 % overlap), by 15 (85 %), and not overlapping at all.
-  const std::vector<std::vector<RawSample>> shards{{at(0, 100), at(1000, 100), at(2000, 100)},
-                                                   {at(5, 100), at(1015, 100), at(2500, 100)}};
+  const std::vector<std::vector<TimedSample>> shards{{at(0, 100), at(1000, 100), at(2000, 100)},
+                                                     {at(5, 100), at(1015, 100), at(2500, 100)}};
   const MergedSamples merged = merge_shards(shards, 1);
   EXPECT_EQ(merged.samples.size(), 1U);
   EXPECT_EQ(merged.dropped, 2);
@@ -41,21 +45,21 @@ TEST(CoMeasure, samples_that_overlap_less_than_nine_tenths_are_dropped_and_count
 
 TEST(CoMeasure, the_interval_covers_all_repeats) {
   // The same skew of 15 against an interval of 10 x 100.
-  const std::vector<std::vector<RawSample>> shards{{at(0, 100)}, {at(15, 100)}};
+  const std::vector<std::vector<TimedSample>> shards{{at(0, 100)}, {at(15, 100)}};
   EXPECT_EQ(merge_shards(shards, 10).dropped, 0);
   EXPECT_EQ(merge_shards(shards, 1).dropped, 1);
 }
 
 TEST(CoMeasure, a_fast_shard_inside_a_slow_one_overlaps_fully) {
-  const std::vector<std::vector<RawSample>> shards{{at(0, 100)}, {at(0, 1000)}};
+  const std::vector<std::vector<TimedSample>> shards{{at(0, 100)}, {at(0, 1000)}};
   const MergedSamples merged = merge_shards(shards, 1);
   EXPECT_EQ(merged.dropped, 0);
   EXPECT_EQ(merged.samples.at(0).wall_ns, 1000);
 }
 
 TEST(CoMeasure, series_of_unequal_length_are_cut_and_the_rest_counts_as_dropped) {
-  const std::vector<std::vector<RawSample>> shards{{at(0, 10), at(100, 10), at(200, 10)},
-                                                   {at(0, 10)}};
+  const std::vector<std::vector<TimedSample>> shards{{at(0, 10), at(100, 10), at(200, 10)},
+                                                     {at(0, 10)}};
   const MergedSamples merged = merge_shards(shards, 1);
   EXPECT_EQ(merged.samples.size(), 1U);
   EXPECT_EQ(merged.dropped, 2);

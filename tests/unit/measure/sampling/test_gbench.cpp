@@ -7,6 +7,8 @@
 namespace halmark {
 namespace {
 
+using protocol::StopReason;
+
 // Time moves only when the step says so.
 class ScriptedClock : public ClockSource {
  public:
@@ -28,7 +30,7 @@ class ScriptedStep : public SampleStep {
     clock_.now_ns += duration_ns_ + calls;
     return calls++ != fail_at;
   }
-  double device_ns() override { return duration_ns_ / 2; }
+  std::optional<double> device_ns() override { return duration_ns_ / 2; }
   int calls = 0;
   int fail_at = -1;
   int refuse_arrange_at = -1;
@@ -56,10 +58,10 @@ TEST(Gbench, the_stored_samples_move_with_the_clock) {
     EXPECT_DOUBLE_EQ(slow.samples[i].wall_ns, 50'000.0 + static_cast<double>(i));
     EXPECT_DOUBLE_EQ(fast.samples[i].wall_ns, 1'000.0 + static_cast<double>(i));
     EXPECT_DOUBLE_EQ(slow.samples[i].cpu_ns, 2 * slow.samples[i].wall_ns);
-    EXPECT_DOUBLE_EQ(slow.samples[i].device_ns, 25'000);
+    EXPECT_EQ(slow.samples[i].device_ns, 25'000);
     EXPECT_EQ(slow.samples[i].set, static_cast<int>(i % 3));
   }
-  EXPECT_EQ(slow.stop_rule, "count");
+  EXPECT_EQ(slow.stop_rule, StopReason::count);
 }
 
 TEST(Gbench, arranging_lies_outside_the_interval) {
@@ -76,7 +78,7 @@ TEST(Gbench, two_books_agree_over_many_blocks_and_cycles) {
     const SampleSeries series = take_samples(
         {.name = "blocks", .expected_sample_ns = 1e6, .first_block = 2}, step, *rule, clock);
     EXPECT_EQ(series.book_error, "");
-    EXPECT_EQ(series.stop_rule, "budget");
+    EXPECT_EQ(series.stop_rule, StopReason::budget);
     double sum_ns = 0;
     for (const TimedSample& sample : series.samples) sum_ns += sample.wall_ns;
     EXPECT_GE(sum_ns, 3e6);
@@ -91,7 +93,7 @@ TEST(Gbench, the_deadline_ends_sampling_and_keeps_the_samples) {
   const SampleSeries series =
       take_samples({.name = "late", .deadline_ns = clock.now_ns + 5.5e6, .first_block = 1000}, step,
                    *rule, clock);
-  EXPECT_EQ(series.stop_rule, "deadline");
+  EXPECT_EQ(series.stop_rule, StopReason::deadline);
   EXPECT_EQ(series.samples.size(), 6u);
   EXPECT_FALSE(series.is_failed);
 }
@@ -105,7 +107,7 @@ TEST(Gbench, a_failed_step_ends_the_series_without_its_sample) {
       take_samples({.name = "fails", .first_block = 10}, step, *rule, clock);
   EXPECT_TRUE(series.is_failed);
   EXPECT_EQ(series.samples.size(), 4u);
-  EXPECT_EQ(series.stop_rule, "");
+  EXPECT_EQ(series.stop_rule, StopReason::none);
 }
 
 TEST(Gbench, a_step_that_cannot_be_arranged_is_not_executed) {
@@ -127,7 +129,7 @@ TEST(Gbench, the_maximum_bounds_a_rule_that_never_fires) {
       {.name = "endless", .expected_sample_ns = 1'000, .first_block = 10, .max_samples = 300}, step,
       *rule, clock);
   EXPECT_EQ(series.samples.size(), 300u);
-  EXPECT_EQ(series.stop_rule, "max_samples");
+  EXPECT_EQ(series.stop_rule, StopReason::max_samples);
 }
 
 TEST(Gbench, an_instrument_name_stands_in_the_environment) {
