@@ -107,7 +107,6 @@ class OpContract {
   // False for ops that have a formula and no reference yet, see priced.hpp: the model prices them,
   // nothing measures them.
   virtual bool is_measurable() const { return true; }
-  virtual bool repeat_safe() const { return true; }
   virtual bool is_collective() const { return false; }
 };
 

@@ -8,7 +8,7 @@
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
 #include "cli/device_tables.hpp"
-#include "host/cgroup.hpp"
+#include "host/contained_process.hpp"
 #include "host/group.hpp"
 #include "journal/store.hpp"
 #include "measure/sampling/gbench.hpp"
@@ -60,6 +60,9 @@ std::vector<Check> machine_checks() {
   out.push_back(
       {"measured peaks", machine.measured ? "ok" : "note",
        machine.measured ? peaks.string() : "none yet: halmark peaks writes " + peaks.string()});
+  const ContainmentLevel level = containment_level();
+  out.push_back({"containment", level == ContainmentLevel::cgroup_v2 ? "ok" : "note",
+                 std::string(containment_text(level))});
   const std::string mpirun = find_mpirun();
   out.push_back(
       {"mpirun", mpirun.empty() ? "missing" : "ok",

@@ -23,7 +23,6 @@ struct ShardPlace {
   auto operator<=>(const ShardPlace&) const = default;
   std::string text() const;
 };
-ShardPlace parse_shard_place(std::string_view text);  // throws Error (exit 2)
 
 struct KernelCase {
   Problem problem;

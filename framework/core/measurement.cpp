@@ -20,7 +20,6 @@ constexpr std::array<std::string_view, 17> names = {"ok",
                                                     "crashed",
                                                     "timed_out",
                                                     "worker_lost",
-                                                    "lost_lease",
                                                     "refused",
                                                     "cancelled"};
 

@@ -28,7 +28,6 @@ enum class Status {
   crashed,
   timed_out,
   worker_lost,
-  lost_lease,
   refused,
   cancelled,
 };

@@ -17,8 +17,7 @@
 
 namespace halmark {
 
-// How descendants are found and memory is bounded; chosen at the first start, recorded, shown by
-// doctor.
+// How descendants are found and memory is bounded on this machine; halmark doctor shows it.
 enum class ContainmentLevel { none, hybrid, cgroup_v2 };
 ContainmentLevel containment_level();
 std::string_view containment_text(ContainmentLevel level);

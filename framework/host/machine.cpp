@@ -185,11 +185,6 @@ std::vector<std::string> isa_keys() {
   return keys;
 }
 
-std::string best_isa_key() {
-  const auto keys = isa_keys();
-  return keys.empty() ? "" : keys.back();
-}
-
 std::string sha256_hex(std::string_view bytes) {
   Sha256 hash;
   hash.add(bytes.data(), bytes.size());
@@ -207,12 +202,6 @@ std::string sha256_descriptor(int fd) {
     hash.add(block.data(), static_cast<std::size_t>(count));
     offset += count;
   }
-}
-
-std::string sha256_file(const std::string& path) {
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) throw Error(ExitCode::error, "cannot open the file", path);
-  return sha256_descriptor(fd.get());
 }
 
 }  // namespace halmark

@@ -29,11 +29,9 @@ Machine this_machine();
 // "avx512_core", "avx512_core_vnni", "avx512_core_bf16", "avx512_core_fp16", "avx512_core_amx". AMX
 // counts only where the kernel grants its tile state.
 std::vector<std::string> isa_keys();
-std::string best_isa_key();  // "" on other architectures
 
 std::string sha256_hex(std::string_view bytes);
-// Of a file's content; throws Error (exit 1) naming the path.
-std::string sha256_file(const std::string& path);
+// Of a file's content; throws Error (exit 1).
 std::string sha256_descriptor(int fd);
 
 }  // namespace halmark

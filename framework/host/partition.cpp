@@ -185,8 +185,6 @@ int Topology::processing_units() const {
   return static_cast<int>(units);
 }
 
-int Topology::numa_nodes() const { return static_cast<int>(layout_->nodes.size()); }
-
 std::vector<CpuSet> Topology::cut(int parts) const {
   if (parts < 1 || parts > processing_units()) {
     throw refused("a CPU of " + std::to_string(processing_units()) +

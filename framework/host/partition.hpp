@@ -28,7 +28,6 @@ class Topology {
 
   int cores() const;
   int processing_units() const;
-  int numa_nodes() const;
   // `parts` equal sets, disjoint, one processing unit per physical core while there are cores
   // enough (siblings share the FMA units: a second thread per core buys no matmul throughput);
   // siblings are used only when parts > cores. No set crosses a NUMA node unless it is larger than

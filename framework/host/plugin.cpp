@@ -137,8 +137,6 @@ PluginError DeviceStream::fill(DeviceBuffer& buffer, std::uint32_t pattern) noex
                       "memory.fill");
 }
 
-bool DeviceStream::can_flush() const { return HM_HAS(probe_, cache_flush); }
-
 PluginError DeviceStream::flush() noexcept {
   Call call;
   return call.outcome(probe_->cache_flush(handle(), call.error()), "probe.cache_flush");

@@ -142,7 +142,6 @@ class DeviceStream {
   PluginError unhold() noexcept;
   bool can_fill() const;
   PluginError fill(DeviceBuffer& buffer, std::uint32_t pattern) noexcept;
-  bool can_flush() const;
   PluginError flush() noexcept;
 
  private:

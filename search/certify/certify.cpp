@@ -318,15 +318,6 @@ void Certifier::tell_failed(std::int32_t kernel, const std::string& reason, doub
   if (is_raised) decide_again();
 }
 
-std::size_t Certifier::configurations_evaluated() const {
-  std::size_t out = 0;
-  for (std::uint64_t c = 0; c < verdicts_.size(); ++c) {
-    const bool is_in = verdicts_[c] != Verdict::invalid && verdicts_[c] != Verdict::failed;
-    out += is_in && open_kernels_[c] == 0 ? 1 : 0;
-  }
-  return out;
-}
-
 std::int32_t Certifier::responsible_kernel(std::uint64_t c) const {
   std::vector<double> times = low_;
   Objectives objectives(objectives_);

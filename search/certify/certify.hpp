@@ -66,7 +66,6 @@ class Certifier {
 
   ProvedGap gap() const;
   std::size_t kernels_measured() const { return kernels_measured_; }
-  std::size_t configurations_evaluated() const;  // all of whose kernels are measured
 
   const CertifyOptions& options() const { return options_; }
   const CertifiableProblem& problem() const { return problem_; }  // peaks as raised

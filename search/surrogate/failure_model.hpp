@@ -11,7 +11,6 @@ class FailureModel {
  public:
   explicit FailureModel(const Space& space);
   void learn(const Trial& trial);
-  bool has_seen_failures() const { return failures_ > 0; }
   // Probability that a trial there succeeds; 1 while nothing has failed.
   double success(const Point& point) const;
 

@@ -37,8 +37,6 @@ class Surrogate {
   // Brings models and front up to date; false while there are too few observations.
   bool prepare();
   const std::vector<std::size_t>& front() const { return front_; }  // trials
-  // The front, and who is next to it while it is short.
-  const std::vector<std::size_t>& elite() const { return elite_; }
   // Medians of the objectives at a row of features, 0 to 1 over the extent of the front.
   std::vector<double> scaled_means(std::span<const double> row) const;
   const Features& features() const { return features_; }

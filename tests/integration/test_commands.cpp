@@ -442,6 +442,16 @@ TEST_F(Command, doctor_checks_plugins_machine_and_libraries) {
                            Contains("google benchmark"), Contains("mpirun")));
 }
 
+TEST_F(Command, doctor_says_how_workers_are_contained) {
+  const Json checks = data_of({"doctor"})["checks"];
+  const auto it = std::find_if(checks.begin(), checks.end(),
+                               [](const Json& c) { return c["name"] == "containment"; });
+  ASSERT_NE(it, checks.end());
+  const std::string text = (*it)["text"];
+  EXPECT_EQ((*it)["verdict"], text.find("cgroup v2") == 0 ? "ok" : "note") << text;
+  EXPECT_THAT(halmark({"doctor"}).out, HasSubstr(text));
+}
+
 TEST_F(Command, doctor_says_which_plugin_is_refused_and_why) {
   write("hm_text.so", "no library");
   const Outcome o = halmark({"doctor", "--plugin", path("hm_text.so"), "--json"});

@@ -86,11 +86,6 @@ OperatorCost packed(const Signature& signature, const Arguments& a, AttentionSha
 
 }  // namespace
 
-std::string_view mask_name(Mask mask) {
-  constexpr std::array<std::string_view, 3> names = {"full", "causal", "given"};
-  return names[static_cast<std::size_t>(mask)];
-}
-
 double attention_flops(const AttentionShape& s) {
   constexpr auto f32 = static_cast<std::int64_t>(Dtype::f32);
   const bool is_causal = s.mask == Mask::causal;

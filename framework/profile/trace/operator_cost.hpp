@@ -25,7 +25,6 @@ struct Argument {
 std::vector<Argument> parse_arguments(std::string_view text, const std::string& where);
 
 enum class Mask { full, causal, given };  // given: a tensor, whose content no trace has
-std::string_view mask_name(Mask mask);
 
 struct AttentionShape {
   std::int64_t batch = 0, heads = 0, kv_heads = 0;

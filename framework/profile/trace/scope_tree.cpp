@@ -269,11 +269,6 @@ std::uint32_t ScopeTree::child(std::uint32_t parent, std::uint32_t name, SpanKin
   return it->second;
 }
 
-std::uint32_t ScopeTree::enclosing(std::uint32_t scope, ModuleKind kind) const {
-  while (scope != 0 && scopes_[scope].kind != kind) scope = scopes_[scope].parent;
-  return scope;
-}
-
 void ScopeTree::name_scopes(const TextTable& names) {
   // Parents come before their children.
   for (std::uint32_t i = 1; i < scopes_.size(); ++i) {

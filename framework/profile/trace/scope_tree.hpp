@@ -54,8 +54,6 @@ class ScopeTree {
   std::size_t size() const { return scopes_.size(); }
 
   void name_scopes(const TextTable& names);
-  // Nearest enclosing scope of that kind, itself included; 0 = none.
-  std::uint32_t enclosing(std::uint32_t scope, ModuleKind kind) const;
 
  private:
   void name_children(std::uint32_t parent, const TextTable& names);

@@ -68,31 +68,10 @@ TEST(RingSets, covers_the_ring_and_stays_between_one_and_the_instances) {
   EXPECT_EQ(ring_sets(100, 10, 0), 1);
 }
 
-TEST(ShardPlace, text_and_parsing_agree) {
-  const ShardPlace part = parse_shard_place("cpu:0/2.1");
-  EXPECT_EQ(part, (ShardPlace{"cpu", "0", 2, 1}));
-  EXPECT_EQ(part.text(), "cpu:0/2.1");
-  EXPECT_EQ(parse_shard_place("cpu:0"), (ShardPlace{"cpu", "0", 1, 0}));
-  EXPECT_EQ(parse_shard_place("cpu:0").text(), "cpu:0");
-  EXPECT_EQ(parse_shard_place("cpu"), (ShardPlace{"cpu", "0", 1, 0}));
-  EXPECT_EQ(parse_shard_place("gpu:3/4"), (ShardPlace{"gpu", "3", 4, 0}));
+TEST(ShardPlace, a_whole_device_is_written_without_its_parts) {
+  EXPECT_EQ((ShardPlace{"cpu", "0", 1, 0}).text(), "cpu:0");
+  EXPECT_EQ((ShardPlace{"cpu", "0", 2, 1}).text(), "cpu:0/2.1");
 }
-
-class BadPlaces : public testing::TestWithParam<const char*> {};
-
-TEST_P(BadPlaces, are_refused_with_the_text_and_exit_code_2) {
-  const Error error = error_of([] { parse_shard_place(GetParam()); });
-  EXPECT_EQ(error.exit_code(), ExitCode::refused);
-  EXPECT_NE(error.line().find("'" + std::string(GetParam()) + "'"), std::string::npos)
-      << error.line();
-}
-
-INSTANTIATE_TEST_SUITE_P(Texts, BadPlaces,
-                         testing::Values("", ":0", "cpu:", "cpu:/2.1", "cpu:0/", "cpu:0/2.2",
-                                         "cpu:0/0", "cpu:0/0.0", "cpu:0/-1", "cpu:0/2.-1",
-                                         "cpu:0/two", "cpu:0/2.1x", "cpu:0/2.1.0",
-                                         "cpu:0/99999999999"),
-                         [](const auto& info) { return test::case_name({info.param}); });
 
 }  // namespace
 }  // namespace halmark

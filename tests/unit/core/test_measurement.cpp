@@ -34,7 +34,7 @@ TEST(Status, noise_and_refusals_are_no_failures) {
   }
   for (const char* name :
        {"out_of_memory", "compile_failed", "launch_failed", "device_lost", "wrong_result",
-        "nan_result", "quarantined", "crashed", "timed_out", "worker_lost", "lost_lease"}) {
+        "nan_result", "quarantined", "crashed", "timed_out", "worker_lost"}) {
     EXPECT_TRUE(counts_as_failure(*parse_status(name))) << name;
   }
 }
