@@ -5,7 +5,6 @@
 #include <limits>
 #include <set>
 
-#include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {

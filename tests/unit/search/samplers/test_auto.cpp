@@ -1,0 +1,46 @@
+// What is taken when nobody chose: a grid that the budget covers, else Sobol points and a
+// portfolio.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sample_spaces.hpp"
+
+namespace halmark {
+namespace {
+
+using namespace test;
+
+Told sum_of(const Point& p) {
+  double sum = 0;
+  for (const double x : p) sum += x;
+  return {.point = p, .objectives = {sum}};
+}
+
+TEST(Auto, is_the_grid_where_the_budget_covers_the_space) {
+  const Space space = odd_space();
+  const std::vector<Point> grid = ask_all(*make_sampler("grid", space, 3), 30);
+  const auto points = [&](std::size_t trials) {
+    return make_sampler("auto", space, {.seed = 3, .trials = trials})->ask(5);
+  };
+  const std::vector<Point> first(grid.begin(), grid.begin() + 5);
+  EXPECT_EQ(points(30), first);
+  EXPECT_NE(points(29), first);
+  EXPECT_NE(make_sampler("auto", space, {.seed = 3, .trials = 30})->state().find("grid"),
+            std::string::npos);
+}
+
+TEST(Auto, begins_with_twelve_sobol_points_and_asks_all_of_its_members_afterwards) {
+  const Space space({continuum("x"), continuum("y")}, {});
+  const SamplerOptions options{.seed = 3, .trials = 100};
+  EXPECT_EQ(sobol_trials("auto", space, 30, options, sum_of), 12u);
+  const auto sampler = make_sampler("auto", space, options);
+  EXPECT_EQ(sampler->state(), "auto: sobol, to begin with");
+  search(*sampler, 60, sum_of);
+  for (const char* member : {"gp", "tpe", "nsga2", "pls"}) {
+    EXPECT_NE(sampler->state().find(member), std::string::npos) << sampler->state();
+  }
+}
+
+}  // namespace
+}  // namespace halmark
