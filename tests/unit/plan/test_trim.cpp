@@ -51,6 +51,18 @@ TEST(Trim, what_fits_into_the_room_left_by_a_dear_group_comes_back) {
   EXPECT_DOUBLE_EQ(r.seconds, 11);
 }
 
+// a and b go in vain before x and y, whose shared kernel weighs nothing until one of them has gone.
+// 9.5 of 10 s are left: b, dropped after a, comes back, and then a no longer fits.
+TEST(Trim, of_two_that_would_fit_the_one_dropped_last_comes_back) {
+  const TrimResult r = trim_to_budget(
+      {{"a", "d", {0}}, {"b", "d", {1}}, {"x", "d", {2, 3}}, {"y", "d", {2, 4}}, {"w", "d", {5}}},
+      {9, 8, 50, 1, 1, 0.5}, 0, 10);
+  EXPECT_EQ(r.is_kept, (Kept{false, true, false, false, true}));
+  EXPECT_DOUBLE_EQ(r.seconds, 8.5);
+  ASSERT_EQ(r.left_out.size(), 3u);
+  EXPECT_EQ(r.left_out[0], "a: would take 9 s of measuring");
+}
+
 TEST(Trim, the_last_group_of_a_class_stays_even_over_the_budget) {
   const TrimResult r = trim_to_budget(
       {{"decode", "decode", {0}}, {"prefill 1", "prefill", {1}}, {"prefill 4", "prefill", {2}}},
