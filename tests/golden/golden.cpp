@@ -14,7 +14,46 @@ std::string whole(const std::string& path) {
   return text.str();
 }
 
+// Holds plain values only.
+bool is_flat(const Json& json) {
+  for (const Json& value : json) {
+    if (value.is_structured() && !value.empty()) return false;
+  }
+  return true;
+}
+
+constexpr std::size_t columns_max = 100;
+
+// Plain members share a line as long as it lasts; what has structure begins one.
+void print(const Json& json, const std::string& indent, std::string& out) {
+  if (!json.is_structured() || is_flat(json)) {
+    out += dump_json(json);
+    return;
+  }
+  const std::string inner = indent + "  ";
+  out += json.is_object() ? "{" : "[";
+  bool is_first = true, was_plain = false;
+  for (const auto& [key, value] : json.items()) {
+    const std::string name = json.is_object() ? dump_json(Json(key)) + ": " : "";
+    const bool is_plain = !value.is_structured() || value.empty();
+    const std::size_t length = name.size() + (is_plain ? dump_json(value).size() : 0);
+    const std::size_t column = out.size() - out.rfind('\n') - 1;
+    const bool shares = was_plain && is_plain && column + length + 2 <= columns_max;
+    out += (is_first ? "" : ",") + (shares ? " " : '\n' + inner) + name;
+    print(value, inner, out);
+    is_first = false;
+    was_plain = is_plain;
+  }
+  out += '\n' + indent + (json.is_object() ? "}" : "]");
+}
+
 }  // namespace
+
+std::string reviewable(const Json& json) {
+  std::string out;
+  print(json, "", out);
+  return out + '\n';
+}
 
 testing::AssertionResult is_as_expected(const std::string& text, const std::string& name) {
   const std::string path = HALMARK_SOURCE_DIR "/tests/golden/expected/" + name;

@@ -6,9 +6,14 @@
 
 #include <string>
 
+#include "core/json.hpp"
+
 namespace halmark::golden {
 
 // Compares with tests/golden/expected/<name>, byte for byte; tells the first line that differs.
 testing::AssertionResult is_as_expected(const std::string& text, const std::string& name);
+
+// JSON for a reader: what holds only plain values stands on one line, and such values share lines.
+std::string reviewable(const Json& json);
 
 }  // namespace halmark::golden
