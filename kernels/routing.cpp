@@ -47,6 +47,12 @@ std::vector<std::uint64_t> power_law(std::int64_t experts, std::int64_t skew_per
 std::vector<std::int64_t> apportion(std::int64_t total, std::int64_t limit,
                                     std::span<const std::uint64_t> weights) {
   std::vector<std::int64_t> shares(weights.size(), 0);
+  if (weights.front() == weights.back()) {  // the same by division: equal shares, equal remainders
+    const auto count = static_cast<std::int64_t>(weights.size());
+    std::ranges::fill(shares, total / count);
+    for (std::int64_t i = 0; i < total % count; ++i) ++shares[at(i)];
+    return shares;
+  }
   Wide left = static_cast<Wide>(total);
   Wide sum = std::accumulate(weights.begin(), weights.end(), Wide{0});
   std::size_t first = 0;  // shares before it are at the limit

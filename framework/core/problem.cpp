@@ -17,18 +17,21 @@ Params::Params(std::initializer_list<Param> params) {
 }
 
 void Params::set(std::string_view name, std::int64_t value) {
-  const auto it = position(items_, name);
-  if (it != items_.end() && it->name == name) {
-    items_[static_cast<std::size_t>(it - items_.begin())].value = value;
-  } else {
-    items_.insert(it, Param{std::string(name), value});
+  for (Param& item : items_) {
+    if (item.name != name) continue;
+    item.value = value;
+    return;
   }
+  items_.insert(position(items_, name), Param{std::string(name), value});
 }
 
+// A dozen names at most: comparing for equality, which lengths decide mostly, is faster than a
+// binary search that has to order them. Contracts ask for every parameter of every priced operator.
 std::optional<std::int64_t> Params::find(std::string_view name) const {
-  const auto it = position(items_, name);
-  if (it == items_.end() || it->name != name) return std::nullopt;
-  return it->value;
+  for (const Param& item : items_) {
+    if (item.name == name) return item.value;
+  }
+  return std::nullopt;
 }
 
 std::int64_t Params::at(std::string_view name) const {

@@ -29,11 +29,17 @@ SizedProblem sized_problem(std::string_view op, const Sizing& sizing) {
   return out;
 }
 
-void set_load(const Operator& op, const OpContract& contract, const RankLoad& load,
-              Params& params) {
+void set_load(const Operator& op, const RankLoad& load, Params& params) {
   for (const ParamTerm& moving : op.local_terms) {
     params.set(params.items()[moving.param].name, moving.term->at(load));
   }
+}
+
+bool has_derived(const OpContract& contract) {
+  return std::ranges::any_of(contract.params(), &ParamSpec::derived);
+}
+
+void set_derived(const OpContract& contract, Params& params) {
   for (const ParamSpec& spec : contract.params()) {
     if (spec.derived) params.set(spec.name, contract.derived(spec.name, params));
   }
@@ -41,7 +47,8 @@ void set_load(const Operator& op, const OpContract& contract, const RankLoad& lo
 
 Problem local_problem(const Operator& op, const RankLoad& load) {
   Problem out = op.local;
-  set_load(op, *find_contract(op.local.op), load, out.params);
+  set_load(op, load, out.params);
+  set_derived(*find_contract(op.local.op), out.params);
   return out;
 }
 

@@ -40,7 +40,10 @@ SizedProblem sized_problem(std::string_view op, const Sizing& sizing);
 // What one rank executes of `op` under another load of the same layout, form and phase: exactly
 // `local` of the graph that would be built for it. The load must agree with the graph's branches.
 Problem local_problem(const Operator& op, const RankLoad& load);
-// The same in place: sets what follows from the load in `params`, those of op.local.
-void set_load(const Operator& op, const OpContract& contract, const RankLoad& load, Params& params);
+// In place: the parameters that follow from the load directly, in `params`, those of op.local; and
+// those that the contract derives from others.
+void set_load(const Operator& op, const RankLoad& load, Params& params);
+void set_derived(const OpContract& contract, Params& params);
+bool has_derived(const OpContract& contract);
 
 }  // namespace halmark

@@ -8,7 +8,9 @@ namespace halmark {
 
 // The sample graph stands for any cut of the same layers: its stages are replaced.
 const std::vector<StageMemory>& LayoutMemory::stages(Layouts::Id layout, std::int64_t context) {
+  if (last_ != memories_.end() && last_->first == std::pair(layout, context)) return last_->second;
   const auto [it, is_new] = memories_.try_emplace({layout, context});
+  last_ = it;
   if (!is_new) return it->second;
   OperatorGraph cut = layouts_.rank_class(layouts_[layout].rank_class).sample;
   const int pp = layouts_[layout].parallel.pp;

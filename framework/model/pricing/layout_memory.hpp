@@ -30,6 +30,8 @@ class LayoutMemory {
  private:
   const Layouts& layouts_;
   std::map<std::pair<Layouts::Id, std::int64_t>, std::vector<StageMemory>> memories_;
+  std::map<std::pair<Layouts::Id, std::int64_t>, std::vector<StageMemory>>::const_iterator last_ =
+      memories_.end();
   std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> activations_;
 };
 

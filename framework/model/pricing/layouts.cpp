@@ -22,8 +22,12 @@ Workload Layouts::workload_of(Phase phase, std::int64_t batch, std::int64_t new_
 }
 
 Layouts::Id Layouts::id(const Parallel& parallel, const Precision& precision) {
+  const bool is_last =
+      last_ != ids_.end() && last_->first.first == parallel && last_->first.second == precision;
+  if (is_last) return last_->second;
   const auto next = static_cast<Id>(layouts_.size());
   const auto [it, is_new] = ids_.try_emplace({parallel, precision}, next);
+  last_ = it;
   if (!is_new) return it->second;
   Facts made{.parallel = parallel};
   // The least that this layout can do: one new token of one sequence in every micro-batch.
@@ -54,8 +58,8 @@ std::int32_t Layouts::class_of(const Parallel& parallel, const Precision& precis
                  .precision = precision,
                  .sample = graph(smallest, precision, Phase::decode, {}),
                  .alone = is_alone ? next : alone};
-  made.decode.emplace_back(made.sample);
-  made.prefill.emplace_back(graph(smallest, precision, Phase::prefill, {}));
+  made.decode.emplace_back(made.sample, forms_);
+  made.prefill.emplace_back(graph(smallest, precision, Phase::prefill, {}), forms_);
   made.decode.front().share_tokens(made.prefill.front());
   made.prefill.front().share_tokens(made.decode.front());
   layer_types_ = made.sample.layer_types.size();
@@ -117,7 +121,7 @@ RankTemplate& Layouts::operators(std::int32_t of_class, Phase phase, const RankL
   for (RankTemplate& one : known) {
     if (one.agrees_with(load)) return one;
   }
-  RankTemplate made(graph(of.parallel, of.precision, phase, load));
+  RankTemplate made(graph(of.parallel, of.precision, phase, load), forms_);
   made.share_tokens((phase == Phase::decode ? of.prefill : of.decode).front());
   if (!made.is_alike_without_context(known.front())) {
     throw Error(ExitCode::error, "operators of " + spec_.id +
@@ -141,7 +145,7 @@ std::vector<Operator> Layouts::hand_over(Id layout, std::int64_t tokens) {
   std::vector<Operator> out = alone.hand_over;
   for (Operator& op : out) {
     const OpContract& contract = *find_contract(op.local.op);
-    set_load(op, contract, {.sequences = tokens}, op.local.params);
+    set_load(op, {.sequences = tokens}, op.local.params);
     op.local.params.set("ranks", facts.parallel.pp);
     op.local_work = contract.work(op.local.params);
   }

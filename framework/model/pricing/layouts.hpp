@@ -39,6 +39,8 @@ struct RankClass {
 class Layouts {
  public:
   Layouts(const ModelSpec& spec, std::int64_t routing_skew);
+  Layouts(const Layouts&) = delete;
+  Layouts& operator=(const Layouts&) = delete;
 
   // A parallel layout in one precision, checked once. Same arguments, same number.
   using Id = std::int32_t;
@@ -90,8 +92,11 @@ class Layouts {
   std::deque<RankClass> classes_;
   std::vector<Facts> layouts_;
   std::map<std::pair<Parallel, Precision>, Id> ids_;
+  // Spaces are walked layout by layout.
+  std::map<std::pair<Parallel, Precision>, Id>::const_iterator last_ = ids_.end();
   std::vector<Cut> cuts_;
   std::map<int, std::int32_t> cut_of_pp_;
+  ProblemForms forms_;
   std::size_t graphs_built_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include "model/pricing/rank_template.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace halmark {
 
@@ -44,12 +45,40 @@ bool is_same_function(const Entry& a, const Entry& b) {
 
 }  // namespace
 
-RankTemplate::RankTemplate(const OperatorGraph& graph) : branches_(graph.branches) {
+std::int32_t ProblemForms::id_of(const Operator& op) {
+  std::pair<Problem, std::vector<std::size_t>> form = {op.local, {}};
+  const OpContract& contract = *find_contract(op.local.op);
+  const auto clear = [&](std::size_t param) {
+    form.first.params.set(op.local.params.items()[param].name, 0);
+  };
+  for (const ParamTerm& moving : op.local_terms) {
+    form.second.push_back(moving.param);
+    clear(moving.param);
+  }
+  for (std::size_t i = 0; i < op.local.params.size(); ++i) {
+    if (is_derived(contract, op.local.params.items()[i].name)) clear(i);
+  }
+  const auto next = static_cast<std::int32_t>(ids_.size());
+  return ids_.try_emplace(std::move(form), next).first->second;
+}
+
+RankTemplate::RankTemplate(const OperatorGraph& graph, ProblemForms& forms)
+    : branches_(graph.branches) {
   for (const Operator& op : graph.operators) {
     const bool has_context = (measures_of(op) & mask_of(LoadMeasure::context)) != 0;
+    const OpContract* contract = find_contract(op.local.op);
     entries_.push_back({.op = op,
                         .dependence = has_context ? Dependence::context : Dependence::sequences,
-                        .contract = find_contract(op.local.op)});
+                        .contract = contract,
+                        .has_derived = has_derived(*contract),
+                        .form = forms.id_of(op),
+                        .terms = {}});
+    if (op.local_terms.size() > FormedProblem::values_max) {
+      throw std::logic_error("more parameters of " + op.name + " move than a formed problem holds");
+    }
+    for (const ParamTerm& moving : op.local_terms) {
+      entries_.back().terms.push_back(term_index(moving.term));
+    }
   }
   for (std::size_t type = 0; type < graph.layer_types.size(); ++type) {
     for (const std::int32_t index : graph.layer_types[type].operators) {
@@ -65,10 +94,35 @@ bool RankTemplate::agrees_with(const RankLoad& load) const {
   });
 }
 
-void RankTemplate::move(Entry& entry, const RankLoad& load) {
-  if (entry.op.local_terms.empty()) return;
-  set_load(entry.op, *entry.contract, load, entry.op.local.params);
-  entry.op.local_work = entry.contract->work(entry.op.local.params);
+std::size_t RankTemplate::term_index(const SizeTerm::Pointer& term) {
+  const auto at =
+      std::ranges::find_if(terms_, [&](const Term& known) { return *known.term == *term; });
+  const auto index = static_cast<std::size_t>(at - terms_.begin());
+  if (at == terms_.end()) terms_.push_back({.term = term});
+  return index;
+}
+
+FormedProblem RankTemplate::problem_of(const Entry& entry, const RankLoad& load) {
+  FormedProblem out{.form = entry.form};
+  for (std::size_t i = 0; i < entry.terms.size(); ++i) {
+    Term& term = terms_[entry.terms[i]];
+    if (term.visit != visit_) {
+      term.value = term.term->at(load);
+      term.visit = visit_;
+    }
+    out.values[i] = term.value;
+  }
+  return out;
+}
+
+void RankTemplate::Entry::move(const FormedProblem& to) {
+  if (op.local_terms.empty()) return;
+  Params& params = op.local.params;
+  for (std::size_t i = 0; i < op.local_terms.size(); ++i) {
+    params.set(params.items()[op.local_terms[i].param].name, to.values[i]);
+  }
+  if (has_derived) set_derived(*contract, params);
+  op.local_work = contract->work(params);
 }
 
 void RankTemplate::sort_entries() {

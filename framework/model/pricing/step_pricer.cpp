@@ -27,24 +27,47 @@ std::optional<double> ideal_device_ns(const OperatorGraph& graph, const Device& 
   return ns;
 }
 
+namespace {
+
+// Small numbers are mixed one by one: form 3 of 5 tokens must not meet form 5 of 3.
+std::uint64_t mixed(std::uint64_t hash, std::int64_t value) {
+  hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 29);
+}
+
+}  // namespace
+
 std::size_t StepPricer::KeyHash::operator()(const Key& key) const {
-  auto h = static_cast<std::uint64_t>(key.rank_class) * 4 + static_cast<std::uint64_t>(key.phase);
+  std::uint64_t hash = mixed(0, std::int64_t{key.rank_class} * 4 + static_cast<int>(key.phase));
   for (const std::int64_t value : {key.sequences, key.new_tokens, key.context}) {
-    h = (h ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15u;
-    h ^= h >> 29;
+    hash = mixed(hash, value);
   }
-  return static_cast<std::size_t>(h);
+  return static_cast<std::size_t>(hash);
+}
+
+std::size_t StepPricer::KeyHash::operator()(const FormedProblem& problem) const {
+  std::uint64_t hash = mixed(0, problem.form);
+  for (const std::int64_t value : problem.values) hash = mixed(hash, value);
+  return static_cast<std::size_t>(hash);
 }
 
 StepPricer::StepPricer(const ModelSpec& spec, TimeOf time_of, const Device* peaks,
                        std::int64_t routing_skew)
     : time_of_(std::move(time_of)), peaks_(peaks), layouts_(spec, routing_skew) {}
 
-TypeTimes StepPricer::times(RankTemplate& operators, Dependence dependence,
-                            const RankLoad& load) const {
+const KernelTime& StepPricer::time(RankTemplate::Entry& entry, const FormedProblem& problem) {
+  const auto [it, is_new] = times_.try_emplace(problem);
+  if (is_new) {
+    entry.move(problem);
+    it->second = time_of_(entry.op);
+  }
+  return it->second;
+}
+
+TypeTimes StepPricer::times(RankTemplate& operators, Dependence dependence, const RankLoad& load) {
   TypeTimes out(layouts_.layer_types(), no_executions);
-  operators.visit(dependence, load, [&](const RankTemplate::Entry& entry) {
-    add(out[static_cast<std::size_t>(entry.layer_type)], time_of_(entry.op));
+  operators.visit(dependence, load, [&](RankTemplate::Entry& entry, const FormedProblem& problem) {
+    add(out[static_cast<std::size_t>(entry.layer_type)], time(entry, problem));
   });
   return out;
 }
@@ -86,10 +109,29 @@ const TypeTimes& StepPricer::of_context(Layout layout, Phase phase, const RankLo
   return out;
 }
 
+KernelTime StepPricer::of_head(Layout layout, std::int64_t rows, std::int64_t context) {
+  const std::int32_t of = layouts_[layout].rank_class;
+  return heads_.get({of, Phase::decode, rows, 1, context}, [&] {
+    KernelTime sum = no_executions;
+    const RankLoad load{rows, 1, context};
+    RankTemplate& operators = layouts_.operators(of, Phase::decode, load);
+    for (const auto part : {Dependence::tokens, Dependence::sequences, Dependence::context}) {
+      operators.visit(
+          part, load,
+          [&](RankTemplate::Entry& entry, const FormedProblem& problem) {
+            add(sum, time(entry, problem));
+          },
+          head_type());
+    }
+    return sum;
+  });
+}
+
 KernelTime StepPricer::hand_over(Layout layout, std::int64_t tokens) {
   const Layouts::Facts& of = layouts_[layout];
   if (of.parallel.pp == 1) return no_executions;
-  return hand_overs_.get({of.rank_class, Phase::decode, of.parallel.pp, tokens, 0}, [&] {
+  const std::int32_t alone = layouts_.rank_class(of.rank_class).alone;
+  return hand_overs_.get({alone, Phase::decode, of.parallel.pp, tokens, 0}, [&] {
     KernelTime sum = no_executions;
     for (const Operator& op : layouts_.hand_over(layout, tokens)) add(sum, time_of_(op));
     return sum;
@@ -114,7 +156,8 @@ std::optional<double> StepPricer::made_ideal_ns(std::int32_t alone, Phase phase,
     ++counts[static_cast<std::size_t>(type)];
   }
   std::optional<double> ns = 0;
-  const auto add_ideal = [&](const RankTemplate::Entry& entry) {
+  const auto add_ideal = [&](RankTemplate::Entry& entry, const FormedProblem& problem) {
+    entry.move(problem);
     const double flops = entry.op.local_work.matmul_flops;
     if (flops <= 0 || !ns) return;
     if (const auto peak = shard_peak(*peaks_, entry.op.dtype, {})) {

@@ -57,6 +57,8 @@ class StepPricer {
   const TypeTimes& of_sequences(Layout layout, Phase phase, std::int64_t sequences,
                                 std::int64_t new_tokens);
   const TypeTimes& of_context(Layout layout, Phase phase, const RankLoad& load);
+  // All three parts of the head alone, on one row of each of `rows` sequences.
+  KernelTime of_head(Layout layout, std::int64_t rows, std::int64_t context);
   // Handing the activations of a micro-batch over to the next stage; zero with one stage.
   KernelTime hand_over(Layout layout, std::int64_t tokens);
   const std::vector<StageShape>& stages(Layout layout) const { return layouts_.stages(layout); }
@@ -84,6 +86,7 @@ class StepPricer {
   };
   struct KeyHash {
     std::size_t operator()(const Key& key) const;
+    std::size_t operator()(const FormedProblem& problem) const;
   };
   // Who asks in order asks for the same value many times: the last one is at hand.
   template <class Value>
@@ -118,7 +121,9 @@ class StepPricer {
   };
 
   TypeTimes times(RankTemplate& operators, RankTemplate::Dependence dependence,
-                  const RankLoad& load) const;
+                  const RankLoad& load);
+  // Of an operator that is moved to `problem` only when its time is not known.
+  const KernelTime& time(RankTemplate::Entry& entry, const FormedProblem& problem);
   std::optional<double> ideal_sequence_ns(std::int32_t rank_class, Phase phase,
                                           std::int64_t new_tokens, std::int64_t context);
   std::optional<double> made_ideal_ns(std::int32_t alone, Phase phase, const RankLoad& load);
@@ -128,10 +133,12 @@ class StepPricer {
   Layouts layouts_;
   LayoutMemory memory_{layouts_};
   TypeTimes slots_;  // of the step being priced, by layer type
+  // Layouts differ in few of their operators: norms, routers and attention are those of others.
+  std::unordered_map<FormedProblem, KernelTime, KeyHash> times_;
   Memo<TypeTimes> of_tokens_, of_sequences_;
   Memo<ContextTimes> of_context_;
   Memo<std::optional<double>> ideal_;
-  Memo<KernelTime> hand_overs_;
+  Memo<KernelTime> hand_overs_, heads_;
 };
 
 }  // namespace halmark

@@ -49,10 +49,7 @@ std::optional<double> LayoutTimes::whole_step_ns(const StepMix& mix, std::int64_
     add_all(mix.prompts,
             pricer_->of_context(layout_, Phase::prefill, {1, piece, mix.cached + piece}));
   }
-  const auto head = static_cast<std::size_t>(pricer_->head_type());
-  slots[head] = pricer_->of_tokens(layout_, rows)[head];
-  add(slots[head], pricer_->of_sequences(layout_, Phase::decode, rows, 1)[head]);
-  add(slots[head], pricer_->of_context(layout_, Phase::decode, {rows, 1, context_})[head]);
+  slots[static_cast<std::size_t>(pricer_->head_type())] = pricer_->of_head(layout_, rows, context_);
   if (pricer_->parallel(layout_).pp > 1) {
     slots[static_cast<std::size_t>(pricer_->pipeline_type())] = pricer_->hand_over(layout_, tokens);
   }
