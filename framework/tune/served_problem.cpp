@@ -92,7 +92,9 @@ TuneProblem served_problem(const Sweep& sweep, const ModelSpec& spec,
   base.precision = like.precision =
       add_precisions(sweep.precisions, sweep, spec, like, precisions, out);
   if (has_mode(sweep, ServingMode::aggregated)) {
-    add_layout(spec, like, degree_lists(sweep, spec, devices), devices, is_aggregated, out);
+    DegreeLists degrees = degree_lists(sweep, spec, devices);
+    degrees.cp = {1};  // steps of served loads are priced without context parallelism
+    add_layout(spec, like, degrees, devices, is_aggregated, out);
   }
   if (has_workers) add_workers(sweep, spec, like, devices, out);
   out.add_integers("concurrency", unique_sorted(asked.concurrency),

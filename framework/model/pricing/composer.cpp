@@ -66,7 +66,11 @@ std::string Composer::bound(const Operator& op, const Latency& latency) const {
   return std::string(limiter_name(latency.limiter));
 }
 
-OperatorShare Composer::share(const Operator& op, const Latency& latency, std::size_t stage) const {
+OperatorShare Composer::share(const Operator& op, const Problem& launch, const Latency& latency,
+                              std::size_t stage) const {
+  // A block of queries is one of several launches of its operator, each with work of its own.
+  const Work work =
+      op.of_context_rank.empty() ? op.local_work : find_contract(launch.op)->work(launch.params);
   const auto executions = op.stage_counts[stage] * static_cast<std::int64_t>(graph_.stages.size());
   const auto count = static_cast<double>(executions);
   OperatorShare out;
@@ -77,8 +81,8 @@ OperatorShare Composer::share(const Operator& op, const Latency& latency, std::s
   out.low_ns = count * latency.low_ns;
   out.high_ns = count * latency.high_ns;
   out.lower_bound_ns = count * latency.lower_bound_ns;
-  out.flops = count * op.local_work.flops();
-  out.bytes = count * op.local_work.bytes();
+  out.flops = count * work.flops();
+  out.bytes = count * work.bytes();
   out.bound = bound(op, latency);
   out.provenance = latency.provenance;
   out.status = latency.status;
@@ -101,7 +105,8 @@ std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latenc
     const auto kernel = static_cast<std::size_t>(terms[k].kernel);
     for (const std::int32_t index : stages_[stage][k].operators) {
       const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
-      found.emplace_back(index, share(op, *latencies[kernel], stage));
+      found.emplace_back(
+          index, share(op, stages_[stage][k].kernel_case.problem, *latencies[kernel], stage));
     }
   }
   std::ranges::sort(found, {}, &std::pair<std::int32_t, OperatorShare>::first);

@@ -51,7 +51,8 @@ class Composer {
   std::optional<double> ideal_ns(const std::optional<Device>& device, std::string& reason) const;
   std::vector<OperatorShare> shares(std::span<const std::optional<Latency>> latencies,
                                     const Price& priced) const;
-  OperatorShare share(const Operator& op, const Latency& latency, std::size_t stage) const;
+  OperatorShare share(const Operator& op, const Problem& launch, const Latency& latency,
+                      std::size_t stage) const;
   std::string bound(const Operator& op, const Latency& latency) const;
   void judge_utilisation(Estimate& estimate) const;
 

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "kernels/kv_cache.hpp"
+#include "model/graph/context_split.hpp"
 #include "model/graph/expert_layout.hpp"
 
 namespace halmark {
@@ -45,12 +46,19 @@ std::vector<std::int32_t> kernel_of_operator(const OperatorGraph& graph,
   return out;
 }
 
-// What an operator executes on a rank: `expert_rank` nothing = the heaviest one. Nothing where the
-// rank's experts got no row: it goes on to the next exchange.
-const Problem* problem_of(const Operator& op, std::optional<int> expert_rank) {
-  if (!expert_rank || op.of_expert_rank.empty()) return &op.local;
-  const auto& own = op.of_expert_rank[static_cast<std::size_t>(*expert_rank)];
-  return own ? &*own : nullptr;
+// What an operator executes on a rank, one launch each: `expert_rank` nothing = the heaviest one.
+// None where the rank's experts got no row: it goes on to the next exchange. Under context
+// parallelism attention is a launch for every block of the heaviest rank's queries.
+std::vector<const Problem*> launches_of(const Operator& op, std::optional<int> expert_rank) {
+  std::vector<const Problem*> out;
+  if (!op.of_context_rank.empty()) {
+    for (const Problem& block : heaviest_blocks(op.of_context_rank)) out.push_back(&block);
+  } else if (!expert_rank || op.of_expert_rank.empty()) {
+    out.push_back(&op.local);
+  } else if (const auto& own = op.of_expert_rank[static_cast<std::size_t>(*expert_rank)]) {
+    out.push_back(&*own);
+  }
+  return out;
 }
 
 std::vector<StageKernel> kernels_of(const OperatorGraph& graph, const StackPlacement& placement,
@@ -60,16 +68,17 @@ std::vector<StageKernel> kernels_of(const OperatorGraph& graph, const StackPlace
   std::vector<double> constant_bytes;
   for (std::size_t i = 0; i < graph.operators.size(); ++i) {
     const Operator& op = graph.operators[i];
-    const Problem* problem = problem_of(op, expert_rank);
-    if (op.stage_counts[stage] == 0 || problem == nullptr) continue;
-    auto it = std::ranges::find_if(
-        out, [&](const StageKernel& k) { return k.kernel_case.problem == *problem; });
-    if (it == out.end()) {
-      it = out.insert(out.end(), {place(*problem, placement, devices), 0, {}});
-      constant_bytes.push_back(op.local_work.constant_bytes);
+    if (op.stage_counts[stage] == 0) continue;
+    for (const Problem* problem : launches_of(op, expert_rank)) {
+      auto it = std::ranges::find_if(
+          out, [&](const StageKernel& k) { return k.kernel_case.problem == *problem; });
+      if (it == out.end()) {
+        it = out.insert(out.end(), {place(*problem, placement, devices), 0, {}});
+        constant_bytes.push_back(op.local_work.constant_bytes);
+      }
+      it->count += op.stage_counts[stage];
+      it->operators.push_back(static_cast<std::int32_t>(i));
     }
-    it->count += op.stage_counts[stage];
-    it->operators.push_back(static_cast<std::int32_t>(i));
   }
   const auto ring = static_cast<std::int64_t>(
       std::min(static_cast<double>(placement.ring_bytes), stage_constant_bytes(graph, stage)));
@@ -105,6 +114,10 @@ Stack stage_stack(const OperatorGraph& graph, const StackPlacement& placement, s
 }  // namespace
 
 void require_measurable(const OperatorGraph& graph) {
+  if (graph.configuration.parallel.cp > 1) {
+    throw refused("context parallelism is priced, not measured: no kernel here passes keys around",
+                  {}, "leave the strategy 'context' out, or price with --latency");
+  }
   for (const Operator& op : graph.operators) require_measurable(op.local.op);
   const Dtype cache = graph.configuration.precision.kv_cache;
   if (!is_quantized_kv(cache)) return;

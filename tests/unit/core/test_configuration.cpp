@@ -73,12 +73,9 @@ TEST(KernelKinds, names_and_fields_are_one_to_one) {
   EXPECT_EQ(parse_kernel_kind("linear"), std::nullopt);
 }
 
-TEST(Names, phases_and_objectives_read_back) {
+TEST(Names, phases_modes_and_packed_weights_read_back) {
   for (const Phase p : {Phase::prefill, Phase::decode, Phase::training})
     EXPECT_EQ(parse_phase(phase_name(p)), p);
-  for (const Objective o : {Objective::latency, Objective::throughput, Objective::memory}) {
-    EXPECT_EQ(parse_objective(objective_name(o)), o);
-  }
   for (const ServingMode m : {ServingMode::aggregated, ServingMode::disaggregated}) {
     EXPECT_EQ(parse_serving_mode(serving_mode_name(m)), m);
   }
@@ -87,7 +84,6 @@ TEST(Names, phases_and_objectives_read_back) {
     EXPECT_EQ(parse_packed_weights(packed_weights_name(w)), w);
   }
   EXPECT_EQ(parse_phase("Decode"), std::nullopt);
-  EXPECT_EQ(parse_objective("speed"), std::nullopt);
 }
 
 }  // namespace

@@ -74,7 +74,9 @@ inline std::vector<Precision> precisions(const ModelSpec& spec) {
   if (!spec.packed) return out;
   Precision packed = bf16();
   packed.name = "packed";
-  packed.linear = Dtype::f4_e2m1;
+  for (const KernelKindRow& row : kernel_kinds) {
+    if (spec.packed->packs(row.kind)) packed.set(row.kind, Dtype::f4_e2m1);
+  }
   out.push_back(packed);
   return out;
 }

@@ -1,6 +1,8 @@
 // [request], [slo] and the facts of devices in a sweep.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plan/sweep.hpp"
 #include "tests/unit/error_of.hpp"
 
@@ -29,8 +31,8 @@ TEST(ServedSweep, what_is_not_written_has_its_default) {
   EXPECT_EQ(s.served->concurrency, (std::vector<std::int64_t>{4, 16}));
   EXPECT_EQ(s.served->token_budgets, std::vector<std::int64_t>{8192});
   EXPECT_EQ(s.served->modes, std::vector{ServingMode::aggregated});
-  EXPECT_EQ(s.served->objectives, (std::vector{ServingObjective::ttft, ServingObjective::tpot,
-                                               ServingObjective::tokens_per_s_per_device}));
+  EXPECT_EQ(s.served->objectives,
+            (std::vector{Objective::ttft, Objective::tpot, Objective::tokens_per_s_per_device}));
   EXPECT_TRUE(s.served->levels.empty());
   EXPECT_TRUE(s.workloads.empty());
   EXPECT_EQ(s.serving_devices.memory_fraction, 0.9);
@@ -38,19 +40,25 @@ TEST(ServedSweep, what_is_not_written_has_its_default) {
 
 TEST(ServedSweep, any_figure_is_an_objective_and_any_a_level) {
   std::string all = "objectives = ['latency', 'throughput'";
-  for (const ServingObjective o : serving_objectives()) {
-    all += ", '" + std::string(serving_objective_name(o)) + "'";
+  std::size_t figures = 0, levels = 0;
+  for (const ObjectiveRow& row : objective_rows()) {
+    if (row.of_requests == nullptr) continue;
+    all += ", '" + std::string(row.name) + "'";
+    ++figures;
   }
   std::string text = all + "]\ndevice_file = 'h200'\nlatency = 'roofline'\n" + minimal +
                      "token_budget = 512\nmodes = ['disaggregated']\n[slo]\n";
-  for (const ServiceLevelKey& key : service_level_keys()) {
-    text += std::string(key.key) + " = 2\n";
+  for (const ObjectiveRow& row : objective_rows()) {
+    if (row.level_key.empty()) continue;
+    text += std::string(row.level_key) + " = 2\n";
+    ++levels;
   }
   const Sweep s = parse_sweep(text, "s.toml");
-  EXPECT_EQ(s.served->objectives.size(), serving_objectives().size()) << "latency is counted once";
-  EXPECT_EQ(s.served->objectives.front(), ServingObjective::request_latency);
-  ASSERT_EQ(s.served->levels.size(), service_level_keys().size());
-  EXPECT_EQ(s.served->levels[0].limit, 2e6) << "ttft_ms in ns";
+  EXPECT_EQ(s.served->objectives.size(), figures) << "latency is counted once";
+  EXPECT_EQ(s.served->objectives.front(), Objective::request_latency);
+  ASSERT_EQ(s.served->levels.size(), levels);
+  const auto ttft = std::ranges::find(s.served->levels, Objective::ttft, &ServiceLevel::objective);
+  EXPECT_EQ(ttft->limit, 2e6) << "ttft_ms in ns";
   EXPECT_EQ(s.served->modes, std::vector{ServingMode::disaggregated});
   EXPECT_EQ(s.serving_devices.file, "h200");
   EXPECT_EQ(s.latency, std::vector<std::string>{"roofline"});

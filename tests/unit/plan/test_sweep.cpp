@@ -118,8 +118,6 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"dtypes = 'bf16'", "dtypes = []", "s.toml:3:10: key 'dtypes' is a list"},
         Refused{"dtypes = 'bf16'", "dtypes = 'bf16'\nstrategies = 'tensr'",
                 "s.toml:4:14: key 'strategies': 'tensr' is unknown; did you mean 'tensor'"},
-        Refused{"dtypes = 'bf16'", "dtypes = 'bf16'\nsampler = 'nsga'",
-                "s.toml:4:11: key 'sampler': 'nsga' is unknown; did you mean 'nsga2'"},
         Refused{"dtypes = 'bf16'", "dtypes = 'bf16'\nobjectives = 'latencies'",
                 "s.toml:4:14: key 'objectives': 'latencies' is unknown; did you mean 'latency'"},
         Refused{"dtypes = 'bf16'", "dtypes = 'bf16'\nshards = 0",

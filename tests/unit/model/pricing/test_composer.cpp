@@ -104,6 +104,26 @@ TEST(Composer, prefill_counts_every_new_token) {
   EXPECT_DOUBLE_EQ(estimate.tokens_per_s, 32 / (estimate.step_ns * 1e-9));
 }
 
+// A rank of two has an early and a late block of the queries: two launches, whose work together is
+// what the graph counts for the rank.
+TEST(Composer, context_parallel_attention_is_a_launch_for_every_block_of_queries) {
+  const Composer split = composer(prefill(1, 16, 16, {.cp = 2}));
+  const Estimate estimate = split.compose(by_op).estimate.value();
+  const Estimate whole = composed(prefill(1, 16, 16));
+  double attention_ns = 0, attention_flops = 0, whole_ns = 0;
+  for (const OperatorShare& share : estimate.operators) {
+    if (share.name != "attention") continue;
+    attention_ns += share.ns;
+    attention_flops += share.flops;
+  }
+  for (const OperatorShare& share : whole.operators) {
+    if (share.name == "attention") whole_ns += share.ns;
+  }
+  EXPECT_DOUBLE_EQ(attention_ns, 2 * whole_ns);
+  const auto op = std::ranges::find(split.graph().operators, "attention", &Operator::name);
+  EXPECT_DOUBLE_EQ(attention_flops, static_cast<double>(op->count) * op->rank_work.flops());
+}
+
 TEST(Composer, the_shares_of_the_operators_add_up_to_the_step) {
   for (const Parallel& parallel : {Parallel{}, Parallel{.tp = 2}, Parallel{.pp = 2}}) {
     const Estimate estimate = composed(decode(2, 8, parallel));

@@ -203,37 +203,5 @@ TEST(ServingPricer, a_worker_for_prompts_leaves_the_tokens_undisturbed) {
   EXPECT_EQ(std::get<Refusal>(refused).reason, "worker_layout");
 }
 
-TEST(ServiceLevels, a_violation_names_value_limit_and_amount) {
-  ServingFigures f;
-  f.ttft_ns = 312e6;
-  f.tokens_per_s = 80;
-  const std::vector<ServiceLevel> levels = {{Objective::tokens_per_s, 100, ""},
-                                            {Objective::ttft, 200e6, ""},
-                                            {Objective::tpot, 1e6, ""}};
-  const auto found = violations(f, levels);
-  ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].text(), "TTFT 312 ms, 112 ms over 200 ms");
-  EXPECT_EQ(found[1].text(), "tokens_per_s 80.0 tokens/s, 20.0 tokens/s under 100 tokens/s");
-}
-
-TEST(ServiceLevels, probability_follows_from_the_interval) {
-  EXPECT_NEAR(probability_at_most(100, 100, 90, 120), 0.5, 1e-12);
-  EXPECT_NEAR(probability_at_most(90, 100, 90, 120), 0.05, 1e-9);
-  EXPECT_NEAR(probability_at_most(120, 100, 90, 120), 0.95, 1e-9);
-  EXPECT_EQ(probability_at_most(99, 100, 100, 100), 0) << "no interval: kept or not";
-  EXPECT_EQ(probability_at_most(100, 100, 100, 100), 1);
-  double before = 0;
-  for (double limit = 50; limit < 200; limit += 1) {
-    const double p = probability_at_most(limit, 100, 90, 120);
-    EXPECT_GE(p, before);
-    before = p;
-  }
-  ServedEstimate e;
-  e.figures.tokens_per_s = 100, e.fast.tokens_per_s = 110, e.slow.tokens_per_s = 80;
-  EXPECT_NEAR(service_level_probability(
-                  e, std::vector<ServiceLevel>{{Objective::tokens_per_s, 80, ""}}),
-              0.95, 1e-9);
-}
-
 }  // namespace
 }  // namespace halmark
