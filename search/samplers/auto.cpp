@@ -3,8 +3,8 @@
 // turns on one history, each with the share of trials that its recent successes earn. A success is
 // a trial that enters the front; it counts by how its gain of hypervolume ranks among recent ones,
 // because in wide spaces of several objectives nearly everything enters. What one proposes the
-// others learn from. Models of objectives cost more with every trial; from a stated number of trials
-// on, evolution goes on alone, whatever the clock says, so that a search can be repeated.
+// others learn from. Models of objectives cost more with every trial; from a stated number of
+// trials on, evolution goes on alone, whatever the clock says, so that a search can be repeated.
 #include <algorithm>
 #include <array>
 
@@ -16,7 +16,8 @@ namespace halmark {
 namespace {
 
 constexpr std::size_t start_trials = 12;
-constexpr std::size_t hand_over_trials = 1500;  // models then take about 5 ms a trial, evolution 5 us
+constexpr std::size_t hand_over_trials =
+    1500;                                 // models then take about 5 ms a trial, evolution 5 us
 constexpr double memory = 0.97;           // weight of a success that is one trial older
 constexpr double share_min = 0.1;         // of each source
 constexpr std::size_t near_the_best = 5;  // one objective: a success is to be among so many
