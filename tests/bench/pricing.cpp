@@ -160,6 +160,8 @@ void search(Figures& figures) {
     }
   }
   const double priced_s = thread_s() - listed;
+  for (const ServedDeployment& one : all) pricer.estimate(one);
+  const double again_s = thread_s() - listed - priced_s;
   const auto front = non_dominated(points);
   const double took_s = thread_s() - begin;
   note("pricing: " + std::to_string(all.size()) + " served deployments of " + model +
@@ -168,7 +170,9 @@ void search(Figures& figures) {
   if (all.size() < wanted) throw Error(ExitCode::incorrect, "fewer than 100000 configurations");
   figures.at_least("served_rate", static_cast<double>(all.size()) / priced_s, "configurations/s",
                    500'000);
-  figures.at_most("search_235b_100k_s", took_s, "s", 1);
+  figures.report("served_rate_known_steps", static_cast<double>(all.size()) / again_s,
+                 "configurations/s");
+  figures.at_most("search_235b_100k_s", took_s - again_s, "s", 1);
 }
 
 void measure(Figures& figures) {

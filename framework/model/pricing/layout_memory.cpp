@@ -1,5 +1,6 @@
 // One sample graph of a rank class stands for all layouts of the class: what memory follows from
-// beside it, stages and load, is replaced in a copy.
+// beside it, stages or load, is replaced in a copy. The copies are kept, because copying a graph
+// costs more than pricing the load that it is asked for.
 #include "model/pricing/layout_memory.hpp"
 
 #include "kernels/routing.hpp"
@@ -12,7 +13,8 @@ const std::vector<StageMemory>& LayoutMemory::stages(Layouts::Id layout, std::in
   const auto [it, is_new] = memories_.try_emplace({layout, context});
   last_ = it;
   if (!is_new) return it->second;
-  OperatorGraph cut = layouts_.rank_class(layouts_[layout].rank_class).sample;
+  const std::int32_t of = layouts_[layout].rank_class;
+  OperatorGraph& cut = cuts_.try_emplace(of, layouts_.rank_class(of).sample).first->second;
   const int pp = layouts_[layout].parallel.pp;
   cut.configuration.parallel.pp = pp;
   cut.configuration.workload.batch = std::int64_t{cut.configuration.parallel.dp} * pp;
@@ -42,7 +44,7 @@ std::int64_t LayoutMemory::activation_bytes(Layouts::Id layout, std::int64_t tok
   const RankClass& rank_class = layouts_.rank_class(of);
   const auto [it, is_new] = activations_.try_emplace({of, tokens}, 0);
   if (!is_new) return it->second;
-  OperatorGraph step = rank_class.sample;
+  OperatorGraph& step = steps_.try_emplace(of, rank_class.sample).first->second;
   const std::int64_t skew = step.configuration.workload.routing_skew;
   step.configuration.workload = {.phase = Phase::prefill,
                                  .batch = rank_class.parallel.dp,

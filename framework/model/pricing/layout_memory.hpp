@@ -33,6 +33,8 @@ class LayoutMemory {
   std::map<std::pair<Layouts::Id, std::int64_t>, std::vector<StageMemory>>::const_iterator last_ =
       memories_.end();
   std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> activations_;
+  // Samples by rank class; stages or load are overwritten each time.
+  std::map<std::int32_t, OperatorGraph> cuts_, steps_;
 };
 
 }  // namespace halmark
