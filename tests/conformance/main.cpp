@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -18,10 +19,14 @@ using namespace halmark::conformance;
 namespace {
 
 constexpr const char* usage =
-    "halmark-conformance [--plugin FILE|DIR]... [--gtest_filter=PATTERN] [--gtest_list_tests]\n"
+    "halmark-conformance [--plugin FILE|DIR]... [--open OPTION=NUMBER]... "
+    "[--gtest_filter=PATTERN]\n"
+    "                    [--gtest_list_tests]\n"
     "Checks plugins against the contract: every op and dtype that they support.\n"
     "  --plugin FILE|DIR  check these only, one line per case\n"
-    "Without it: the plugins beside the program, those of HALMARK_PLUGIN_PATH, and the fake one "
+    "  --open isa=1       opens devices with this option of the plugin\n"
+    "Without --plugin: the plugins beside the program, those of HALMARK_PLUGIN_PATH, and the fake "
+    "one "
     "of\n"
     "a build tree.\n"
     "Ends with 0 when all that ran passed, 1 when a case failed, 2 for a wrong argument, and 5 "
@@ -43,12 +48,18 @@ void register_cases(const std::vector<PluginUnderTest>& plugins) {
   for (const auto& plugin : plugins) {
     register_verdict(plugin);
     for (const auto& device : plugin.devices) {
+      if (!device.options.params.empty() && !is_lowered(device)) {
+        add_test(plugin, device, "takes_this_path_without_options",
+                 [] { GTEST_SKIP() << "this machine has no better path: it is run anyway"; });
+        continue;
+      }
       register_elements(plugin, device);
       register_repeats(plugin, device);
       register_queries(plugin, device);
       register_order(plugin, device);
       register_timing(plugin, device);
       register_collectives(plugin, device);
+      register_offer(plugin, device);
     }
   }
 }
@@ -60,10 +71,10 @@ std::vector<std::string> fake_plugin() {
   return std::filesystem::exists(fake) ? std::vector{fake.string()} : std::vector<std::string>{};
 }
 
-int run(const std::vector<std::string>& named) {
-  const auto plugins = named.empty()
-                           ? find_plugins(fake_plugin(), ::testing::GTEST_FLAG(filter), true)
-                           : find_plugins(named, ::testing::GTEST_FLAG(filter), false);
+int run(const std::vector<std::string>& named, const Config& options) {
+  const std::string filter = ::testing::GTEST_FLAG(filter);
+  const auto plugins = named.empty() ? find_plugins(fake_plugin(), filter, true, options)
+                                     : find_plugins(named, filter, false, options);
   register_cases(plugins);
   if (!named.empty()) print_case_lines();
   const int result = RUN_ALL_TESTS();
@@ -80,13 +91,20 @@ int main(int argc, char** argv) {
   }
   ::testing::InitGoogleTest(&argc, argv);
   std::vector<std::string> named;
+  Config options;
   for (int i = 1; i < argc; ++i) {
-    const bool has_value = std::string_view(argv[i]) == "--plugin" && i + 1 < argc;
-    if (!has_value) {
+    const std::string_view name = argv[i];
+    const std::string value = i + 1 < argc ? argv[i + 1] : "";
+    const std::size_t equals = value.find('=');
+    if (name == "--plugin" && !value.empty()) {
+      named.push_back(value);
+    } else if (name == "--open" && equals != std::string::npos && equals + 1 < value.size()) {
+      options.params.set(value.substr(0, equals), std::atoll(value.c_str() + equals + 1));
+    } else {
       std::fprintf(stderr, "halmark-conformance: %s: no such argument\n%s", argv[i], usage);
       return static_cast<int>(ExitCode::refused);
     }
-    named.emplace_back(argv[++i]);
+    ++i;
   }
-  return run(named);
+  return run(named, options);
 }

@@ -51,7 +51,7 @@ bool open_all(Group& group, const PluginUnderTest& plugin, const DeviceUnderTest
     const auto loaded = worker->load(plugin.path);
     EXPECT_TRUE(loaded) << loaded.failure.reason;
     if (!loaded) return false;
-    const auto opened = worker->open(device.index);
+    const auto opened = worker->open(device.index, device.options);
     EXPECT_TRUE(opened) << opened.failure.reason;
     if (!opened) return false;
   }
@@ -81,7 +81,7 @@ Worker* open_worker(const PluginUnderTest& plugin, const DeviceUnderTest& device
   const auto loaded = worker->load(plugin.path);
   EXPECT_TRUE(loaded) << loaded.failure.reason;
   if (!loaded) return nullptr;
-  const auto opened = worker->open(device.index);
+  const auto opened = worker->open(device.index, device.options);
   EXPECT_TRUE(opened) << opened.failure.reason;
   return opened ? worker.get() : nullptr;
 }

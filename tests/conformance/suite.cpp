@@ -99,7 +99,8 @@ std::string joined(const std::vector<std::string>& lines) {
   return text.empty() ? "no device, and the plugin logged no reason" : text;
 }
 
-PluginUnderTest examine(const std::string& path, std::span<const OpContract* const> contracts) {
+PluginUnderTest examine(const std::string& path, std::span<const OpContract* const> contracts,
+                        const Config& options) {
   PluginUnderTest plugin{.label = label_of(path), .path = path};
   auto worker = Worker::start(worker_options());
   if (!worker) {
@@ -113,12 +114,13 @@ PluginUnderTest examine(const std::string& path, std::span<const OpContract* con
   }
   if (description->devices.empty()) plugin.absence = joined(description->log);
   for (std::uint32_t index = 0; index < description->devices.size(); ++index) {
-    const auto opened = (*worker)->open(index);
+    const auto opened = (*worker)->open(index, options);
     if (!opened) {
       plugin.fault = "device " + std::to_string(index) + ": " + opened.failure.reason;
       return plugin;
     }
-    DeviceUnderTest device{.index = index, .description = description->devices[index]};
+    DeviceUnderTest device{
+        .index = index, .options = options, .description = description->devices[index]};
     for (const auto* contract : contracts) {
       auto op = examine(**worker, *contract, description->kernels);
       if (!op.kernels.empty()) device.ops.push_back(std::move(op));
@@ -144,15 +146,16 @@ class Body : public ::testing::Test {
 std::span<const Dtype> dtypes_under_test() { return every_dtype; }
 
 std::vector<PluginUnderTest> find_plugins(const std::vector<std::string>& extra_paths,
-                                          const std::string& filter, bool searches_installed) {
-  DiscoveryOptions options;
-  options.paths = extra_paths;
-  options.search_installed = searches_installed;
+                                          const std::string& filter, bool searches_installed,
+                                          const Config& options) {
+  DiscoveryOptions search;
+  search.paths = extra_paths;
+  search.search_installed = searches_installed;
   std::vector<PluginUnderTest> plugins;
-  for (const auto& candidate : plugin_candidates(options)) {
+  for (const auto& candidate : plugin_candidates(search)) {
     if (!concerns(filter, label_of(candidate.path))) continue;
     if (candidate.refusal.empty()) {
-      plugins.push_back(examine(candidate.path, contracts_concerned(filter)));
+      plugins.push_back(examine(candidate.path, contracts_concerned(filter), options));
     } else {
       plugins.push_back(
           {.label = label_of(candidate.path), .path = candidate.path, .fault = candidate.refusal});

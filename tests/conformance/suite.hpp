@@ -28,6 +28,7 @@ struct OpUnderTest {
 
 struct DeviceUnderTest {
   std::uint32_t index = 0;
+  Config options;  // that it is opened with
   protocol::DeviceDescription description;
   std::vector<OpUnderTest> ops;
 };
@@ -45,9 +46,11 @@ std::span<const Dtype> dtypes_under_test();
 
 // Asks each plugin in a worker of its own. `filter` is the test filter: one that names a single
 // test leaves the plugins out that it does not speak of, because each test is a process of its own.
-// `searches_installed`: those of HALMARK_PLUGIN_PATH and beside the program as well.
+// `searches_installed`: those of HALMARK_PLUGIN_PATH and beside the program as well. Devices are
+// opened with `options`.
 std::vector<PluginUnderTest> find_plugins(const std::vector<std::string>& extra_paths,
-                                          const std::string& filter, bool searches_installed);
+                                          const std::string& filter, bool searches_installed,
+                                          const Config& options);
 
 // One per file of tests. Each registers its tests for one device.
 void register_elements(const PluginUnderTest& plugin, const DeviceUnderTest& device);
@@ -56,6 +59,13 @@ void register_queries(const PluginUnderTest& plugin, const DeviceUnderTest& devi
 void register_order(const PluginUnderTest& plugin, const DeviceUnderTest& device);
 void register_timing(const PluginUnderTest& plugin, const DeviceUnderTest& device);
 void register_collectives(const PluginUnderTest& plugin, const DeviceUnderTest& device);
+// What the plugin offers, against a reviewed list; where the tree has one.
+void register_offer(const PluginUnderTest& plugin, const DeviceUnderTest& device);
+
+// The instruction-set path that the device takes under the ceiling it was opened with.
+std::string path_of(const DeviceUnderTest& device);
+// False where the ceiling of its options lowers nothing: the suite without one runs this path.
+bool is_lowered(const DeviceUnderTest& device);
 
 // Registers `body` as test "<plugin>_<device>.<name>". gtest keeps it until the program ends.
 void add_test(const PluginUnderTest& plugin, const DeviceUnderTest& device, const std::string& name,
