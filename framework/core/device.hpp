@@ -76,7 +76,7 @@ struct Device {
   std::int64_t memory_bytes = 0;
   std::vector<Peak> peaks;
   std::vector<Bandwidth> bandwidths;
-  std::optional<std::int64_t> ring_plateau_bytes;  // decision 9
+  std::optional<std::int64_t> ring_plateau_bytes;  // longer rings are no colder
   std::optional<double> clock_hz;
   std::optional<double> power_w;
 

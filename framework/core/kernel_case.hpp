@@ -33,7 +33,7 @@ struct KernelCase {
   int parts = 1;           // each shard is one of `parts` equal cuts of the device
   int shards_at_once = 1;  // shards that run this problem at the same time (co-measured)
   CacheMode mode = CacheMode::rotate_const;
-  int sets = 1;  // argument sets of the ring (decision 9)
+  int sets = 1;  // argument sets of the ring
   auto operator<=>(const KernelCase&) const = default;
 
   bool is_collective() const;  // the problem carries "ranks"
@@ -41,7 +41,7 @@ struct KernelCase {
   std::string key() const;
 };
 
-// Ring rule (decision 9): sets = clamp(ceil(ring / constant_bytes), 1, instances).
+// Ring rule: sets = clamp(ceil(ring / constant_bytes), 1, instances).
 int ring_sets(std::int64_t ring_bytes, std::int64_t constant_bytes, std::int64_t instances);
 
 }  // namespace halmark

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "core/units.hpp"
+
 namespace halmark {
 
 namespace {
-
-constexpr double ns_per_s = 1e9;
 
 // Level "memory", and the fastest level stated at all.
 struct Bandwidths {

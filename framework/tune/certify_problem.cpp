@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "expression/expression.hpp"
 #include "latency/case_bounds.hpp"
 #include "measure/campaign/predict_cost.hpp"
@@ -38,7 +39,6 @@ Formula step_formula(const StepSum& sum) { return fold(sum, StepFormula()); }
 std::optional<Formula> formula_of(Objective objective, const StepSum& compiled,
                                   const OperatorGraph& graph) {
   using namespace formula;
-  constexpr double ns_per_s = 1e9;
   if (objective == Objective::latency) return step_formula(compiled);
   if (objective == Objective::throughput) {
     return scaled(constant(ns_per_s), rate(constant(compiled.tokens), step_formula(compiled)));

@@ -163,6 +163,32 @@ TEST(Includes, every_folder_of_the_framework_is_a_known_room) {
   }
 }
 
+// A command parses, wires and prints: what composes, measures or searches is one call into tune.
+// The pages that show graphs and sizes as they are may look at those, and doctor at what it names.
+const std::vector<std::string> not_for_commands = {
+    "model/graph",     "model/pricing",      "measure/campaign", "measure/sampling",
+    "search/loop.hpp", "search/sampler.hpp", "search/samplers/", "search/certify"};
+const std::vector<std::string> pages = {"framework/cli/model/", "framework/cli/models.cpp",
+                                        "framework/cli/plan_size.cpp", "framework/cli/trace.cpp",
+                                        "framework/cli/doctor.cpp"};
+
+TEST(Includes, commands_know_no_loop_and_no_composing) {
+  std::vector<std::string> faults;
+  for (const SourceFile& file : tracked_files()) {
+    const auto begins = [](const std::string& text) {
+      return [&text](const std::string& prefix) { return text.starts_with(prefix); };
+    };
+    if (!is_cpp(file.path) || !file.path.starts_with("framework/cli/")) continue;
+    if (std::ranges::any_of(pages, begins(file.path))) continue;
+    for (const Include& include : includes_of(file.text)) {
+      if (std::ranges::any_of(not_for_commands, begins(include.name))) {
+        faults.push_back(file.path + ": " + include.name);
+      }
+    }
+  }
+  EXPECT_THAT(faults, testing::IsEmpty());
+}
+
 struct Case {
   const char* path;
   const char* line;

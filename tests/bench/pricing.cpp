@@ -160,7 +160,7 @@ void search(Figures& figures) {
     }
   }
   const double priced_s = thread_s() - listed;
-  for (const ServedDeployment& one : all) pricer.estimate(one);
+  for (const Configuration& one : all) pricer.estimate(one);
   const double again_s = thread_s() - listed - priced_s;
   const auto front = non_dominated(points);
   const double took_s = thread_s() - begin;

@@ -126,6 +126,9 @@ void known_space(const World& world, Figures& figures) {
     const auto found = world.search(*plan, "auto", trials, seed);
     shares.push_back(hypervolume(front_of(found), reference) / whole);
   }
+  std::string each;
+  for (const double s : shares) each += " " + std::to_string(s);
+  note("served_search: share of the hypervolume by seed:" + each);
   std::ranges::sort(shares);
   note("served_search: " + std::to_string(plan->configurations()) + " configurations, " +
        std::to_string(truth.size()) + " with figures, " + std::to_string(trials) + " trials");

@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/units.hpp"
 #include "model/pricing/memory.hpp"
 
 namespace halmark {
 
-namespace {
-
-constexpr double ns_per_s = 1e9;
-
-}  // namespace
+namespace {}  // namespace
 
 Composer::Composer(OperatorGraph graph, const StackPlacement& placement, DeviceFacts facts)
     : graph_(std::move(graph)), facts_(std::move(facts)) {

@@ -4,13 +4,12 @@
 
 #include <utility>
 
+#include "core/units.hpp"
 #include "roofline/peaks.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr double ns_per_s = 1e9;
 
 using Dependence = RankTemplate::Dependence;
 

@@ -2,11 +2,11 @@
 // per stage would cost a pointer and a cache line each.
 #include "model/pricing/step_sum.hpp"
 
+#include "core/units.hpp"
+
 namespace halmark {
 
 namespace {
-
-constexpr double ns_per_s = 1e9;
 
 class SumOfTimes {
  public:

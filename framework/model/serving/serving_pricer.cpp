@@ -5,13 +5,13 @@
 #include <array>
 #include <cmath>
 
+#include "core/units.hpp"
 #include "model/pricing/memory.hpp"
 
 namespace halmark {
 
 namespace {
 
-constexpr double ns_per_s = 1e9;
 constexpr double seconds_per_hour = 3600;
 
 struct End {

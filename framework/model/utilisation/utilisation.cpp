@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "core/dtype.hpp"
+#include "core/units.hpp"
 #include "model/utilisation/convention_graph.hpp"
 
 namespace halmark {
 
 namespace {
-
-constexpr double ns_per_s = 1e9;
 
 Dtype peak_dtype(const Convention& convention, const Operator& op) {
   return parse_dtype(convention.peak).value_or(op.dtype);
