@@ -4,7 +4,8 @@
 // a trial that enters the front; it counts by how its gain of hypervolume ranks among recent ones,
 // because in wide spaces of several objectives nearly everything enters. What one proposes the
 // others learn from. Models of objectives cost more with every trial; from a stated number of
-// trials on, evolution goes on alone, whatever the clock says, so that a search can be repeated.
+// trials on, evolution and even draws go on alone, whatever the clock says: a search can be
+// repeated.
 #include <algorithm>
 #include <array>
 
@@ -16,8 +17,11 @@ namespace halmark {
 namespace {
 
 constexpr std::size_t start_trials = 12;
-constexpr std::size_t hand_over_trials =
-    1500;                                 // models then take about 5 ms a trial, evolution 5 us
+// By then models take milliseconds a trial, evolution microseconds.
+constexpr std::size_t hand_over_trials = 1500;
+// Behind the hand-over: constraints between parameters (a product of degrees) keep evolution, which
+// changes few of them at a time, from layouts that nothing near its population has.
+constexpr std::size_t even_every = 10;
 constexpr double memory = 0.97;           // weight of a success that is one trial older
 constexpr double share_min = 0.1;         // of each source
 constexpr std::size_t near_the_best = 5;  // one objective: a success is to be among so many
@@ -56,7 +60,8 @@ class Auto : public Sampler {
   std::string state() const override {
     std::string out = "auto: ";
     if (is_grid_) return out + "grid, the budget covers the space";
-    if (history_.size() >= hand_over_trials) return out + sources[population].name + " alone";
+    if (history_.size() >= hand_over_trials)
+      return out + sources[population].name + ", every tenth trial sobol";
     if (history_.size() < start_trials) return out + "sobol, to begin with";
     const auto shares = shares_at(history_.size());
     for (std::size_t k = 0; k < sources.size(); ++k) {
@@ -103,8 +108,11 @@ class Auto : public Sampler {
 
   // Those who are still to hear of trials.
   std::vector<Sampler*> everybody() const {
-    if (!is_grid_ && history_.size() > hand_over_trials) return {members_[population].get()};
     std::vector<Sampler*> out{start_.get()};
+    if (!is_grid_ && history_.size() > hand_over_trials) {
+      out.push_back(members_[population].get());
+      return out;
+    }
     for (const auto& member : members_) out.push_back(member.get());
     return out;
   }
@@ -143,7 +151,8 @@ class Auto : public Sampler {
 
   Sampler& source_of(std::size_t trial) const {
     if (is_grid_ || trial < start_trials) return *start_;
-    return *members_[trial < hand_over_trials ? source_number(trial) : population];
+    if (trial < hand_over_trials) return *members_[source_number(trial)];
+    return trial % even_every == 0 ? *start_ : *members_[population];
   }
 
   void credit(std::size_t trial, double worth) {
