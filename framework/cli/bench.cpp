@@ -13,7 +13,7 @@
 #include "core/version.hpp"
 #include "journal/store.hpp"
 #include "journal/writer_lock.hpp"
-#include "tune/plan.hpp"
+#include "tune/plan/plan.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -151,6 +151,26 @@ void keep_winners(const std::vector<Winner>& winners, Store& store, std::int64_t
   for (const Winner& winner : winners) store.append(run, winner);
 }
 
+// Rows of the cases, or of the variants that the sampler asked for; `cases` become those.
+std::vector<Measurement> measured(const GlobalOptions& global, const BenchOptions& options,
+                                  std::span<const VariantSet> sets, tune::KernelMeasuring measuring,
+                                  std::vector<KernelCase>& cases) {
+  Progress progress(global, "bench");
+  measuring.progress = campaign_progress(progress);
+  std::vector<Measurement> rows;
+  if (sets.empty()) {
+    rows = tune::measure_kernels(cases, measuring);
+  } else {
+    tune::VariantRows found = tune::search_variants(
+        sets, measuring,
+        {.sampler = options.sampler, .trials = options.trials, .seed = options.seed});
+    cases = std::move(found.cases);
+    rows = std::move(found.rows);
+  }
+  progress.finish();
+  return rows;
+}
+
 CommandResult execute(const GlobalOptions& global, const BenchOptions& options) {
   check_options(options);
   std::vector<KernelCase> cases;
@@ -181,19 +201,7 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
                             .started_utc = journal::utc_now()});
     measuring.sink = [&](const Measurement& m) { store->append(run, m); };
   }
-  Progress progress(global, "bench");
-  measuring.progress = campaign_progress(progress);
-  std::vector<Measurement> rows;
-  if (sets.empty()) {
-    rows = tune::measure_kernels(cases, measuring);
-  } else {
-    tune::VariantRows found_rows = tune::search_variants(
-        sets, measuring,
-        {.sampler = options.sampler, .trials = options.trials, .seed = options.seed});
-    cases = std::move(found_rows.cases);
-    rows = std::move(found_rows.rows);
-  }
-  progress.finish();
+  const std::vector<Measurement> rows = measured(global, options, sets, measuring, cases);
   const std::vector<KernelPoint> points =
       in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
 
@@ -245,7 +253,7 @@ Action add_bench(OptionSet& app) {
       ->check(one_of({"hot", "rotate_const", "rotate_all"}));
   app.add_option("--sets", o->sets, "Argument sets of the ring")->check(within(1, 4096));
   app.add_option("--sampler", o->sampler,
-                 "With --variants, who chooses what is measured:\n" + tune::sampler_help());
+                 "With --variants, who chooses what is measured: as tune --help lists them");
   app.add_option("--trials", o->trials, "With --variants: variants to measure per problem (0: all)")
       ->check(within(0, 1'000'000));
   app.add_option("--seed", o->seed, "Of the sampler");

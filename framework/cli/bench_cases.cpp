@@ -7,7 +7,7 @@
 #include "kernels/contract.hpp"
 #include "plan/param_grid.hpp"
 #include "plan/sweep.hpp"
-#include "tune/plan.hpp"
+#include "tune/plan/plan.hpp"
 
 namespace halmark::cli {
 namespace {

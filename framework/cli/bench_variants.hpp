@@ -7,7 +7,7 @@
 
 #include "cli/console/command.hpp"
 #include "cli/console/session.hpp"
-#include "tune/variants.hpp"
+#include "tune/search/variants.hpp"
 
 namespace halmark::cli {
 

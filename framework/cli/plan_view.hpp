@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/json.hpp"
-#include "tune/plan.hpp"
+#include "tune/plan/plan.hpp"
 
 namespace halmark::cli {
 

@@ -5,7 +5,7 @@
 #include "cli/console/command.hpp"
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
-#include "tune/stored_report.hpp"
+#include "tune/stored/stored_report.hpp"
 
 namespace halmark::cli {
 namespace {

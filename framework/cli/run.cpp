@@ -8,7 +8,7 @@
 #include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
 #include "cli/stored_winners.hpp"
-#include "tune/run_configuration.hpp"
+#include "tune/search/run_configuration.hpp"
 
 namespace halmark::cli {
 namespace {

@@ -15,11 +15,11 @@
 #include "cli/study.hpp"
 #include "cli/tune_latency.hpp"
 #include "study/storage/open.hpp"
-#include "tune/conclusion.hpp"
-#include "tune/stored_plan.hpp"
-#include "tune/stored_report.hpp"
-#include "tune/stored_study.hpp"
-#include "tune/validate.hpp"
+#include "tune/certify/conclusion.hpp"
+#include "tune/search/validate.hpp"
+#include "tune/stored/stored_plan.hpp"
+#include "tune/stored/stored_report.hpp"
+#include "tune/stored/stored_study.hpp"
 
 namespace halmark::cli {
 namespace {

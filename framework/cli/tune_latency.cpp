@@ -9,8 +9,8 @@
 #include "cli/plan_view.hpp"
 #include "core/error.hpp"
 #include "core/version.hpp"
-#include "tune/priced_search.hpp"
-#include "tune/served_search.hpp"
+#include "tune/search/priced_search.hpp"
+#include "tune/search/served_search.hpp"
 
 namespace halmark::cli {
 

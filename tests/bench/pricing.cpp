@@ -15,7 +15,7 @@
 #include "plan/device_file.hpp"
 #include "roofline/estimate.hpp"
 #include "search/pareto/pareto.hpp"
-#include "tune/problem.hpp"
+#include "tune/problem/problem.hpp"
 
 namespace halmark::bench {
 namespace {

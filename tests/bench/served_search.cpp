@@ -10,9 +10,9 @@
 #include "latency/roofline_source.hpp"
 #include "plan/device_file.hpp"
 #include "search/pareto/pareto.hpp"
-#include "tune/loop.hpp"
-#include "tune/plan.hpp"
-#include "tune/served_evaluator.hpp"
+#include "tune/evaluate/served_evaluator.hpp"
+#include "tune/plan/plan.hpp"
+#include "tune/search/loop.hpp"
 
 namespace halmark::bench {
 namespace {

@@ -9,9 +9,9 @@
 #include "cli/console/terminal.hpp"
 #include "host/discovery.hpp"
 #include "host/machine.hpp"
-#include "tune/measure_kernels.hpp"
-#include "tune/stored_report.hpp"
-#include "tune/target.hpp"
+#include "tune/evaluate/measure_kernels.hpp"
+#include "tune/plan/target.hpp"
+#include "tune/stored/stored_report.hpp"
 
 namespace halmark::cli {
 

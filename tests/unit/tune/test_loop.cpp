@@ -1,5 +1,5 @@
 // The loop over configurations, with an evaluator whose answers are known.
-#include "tune/loop.hpp"
+#include "tune/search/loop.hpp"
 
 #include <gtest/gtest.h>
 

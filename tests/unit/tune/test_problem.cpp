@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "model/graph/graph.hpp"
 #include "plan/sweep.hpp"
-#include "tune/problem.hpp"
+#include "tune/problem/problem.hpp"
 
 namespace halmark::tune {
 namespace {

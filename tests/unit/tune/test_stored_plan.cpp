@@ -1,4 +1,4 @@
-#include "tune/stored_plan.hpp"
+#include "tune/stored/stored_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Evaluated deployments as rows of a study, in a real storage.
-#include "tune/stored_study.hpp"
+#include "tune/stored/stored_study.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

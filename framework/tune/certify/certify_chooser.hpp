@@ -1,0 +1,65 @@
+// Measures kernels until no configuration can beat the front any more, or the budget ends: the
+// certifier as the chooser of kernels of a measured sweep.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "search/certify/certificate.hpp"
+#include "search/certify/proof.hpp"
+#include "tune/certify/certify_problem.hpp"
+#include "tune/evaluate/kernel_chooser.hpp"
+
+namespace halmark::tune {
+
+struct CertifySettings {
+  double eps = 0;        // --gap: bounds that are met up to this factor need no measuring
+  double safety = 1.05;  // on every peak
+  std::string proof;     // path; "" = none is written
+};
+
+// What was proved when a share of the predicted measuring time of all kernels was spent.
+struct ProvedSoFar {
+  double share = 0;
+  ProvedGap gap;
+};
+
+class CertifyChooser : public KernelChooser {
+ public:
+  // `should_stop` is asked between batches of kernels. The plan must outlive it.
+  CertifyChooser(const TunePlan& plan, const CertifySettings& settings,
+                 std::function<bool()> should_stop);
+
+  // Within the sweep's budget_s of measuring.
+  void measure(std::span<const Configuration> configurations, Composers& composers,
+               MeasuredSource& source) override;
+
+  // True when each of its kernels was measured or has failed: only then it has figures.
+  bool is_decided(std::uint64_t combination) const;
+  // Throws Error (exit 1) unless the formulas of the proof say what the model says of `e`.
+  void check(std::uint64_t combination, const Evaluation& e, const MeasuredSource& source) const;
+
+  const StepsToCertify& steps() const { return steps_; }
+  const Certifier& certifier() const { return certifier_; }
+  const CertifySettings& settings() const { return settings_; }
+  const ProofFacts& facts() const { return facts_; }
+  ProofFacts& facts() { return facts_; }
+  std::span<const ProvedSoFar> history() const { return history_; }
+  double cost_share() const { return cost_so_far_ / cost_of_all_; }
+  double measured_s() const { return measured_s_; }
+
+ private:
+  void tell(std::int32_t kernel, const MeasuredSource& source);
+
+  const TunePlan& plan_;
+  CertifySettings settings_;
+  std::function<bool()> should_stop_;
+  StepsToCertify steps_;
+  Certifier certifier_;
+  ProofFacts facts_;
+  double cost_of_all_ = 0, cost_so_far_ = 0, measured_s_ = 0;
+  std::vector<ProvedSoFar> history_;
+};
+
+}  // namespace halmark::tune

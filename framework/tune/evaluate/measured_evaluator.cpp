@@ -1,0 +1,116 @@
+// The journal comes first: a row is stored when it is measured, and what is stored is not measured
+// again, so that a run that was stopped goes on where it ended.
+#include "tune/evaluate/measured_evaluator.hpp"
+
+#include "core/version.hpp"
+#include "journal/writer_lock.hpp"
+#include "tune/evaluate/measure_kernels.hpp"
+
+namespace halmark::tune {
+
+namespace {
+
+RunInfo run_info(const TunePlan& plan, const MeasureContext& context) {
+  return {.command = context.command,
+          .plan_hash = plan.hash(),
+          .plan_text = plan.text(),
+          .fingerprint = plan.target().fingerprint,
+          .tool_version = tool_version,
+          .tool_build = tool_build,
+          .started_utc = journal::utc_now()};
+}
+
+}  // namespace
+
+MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
+                                     const MeasureContext& context, KernelChooser& chooser)
+    : plan_(plan),
+      composers_(composers),
+      context_(context),
+      chooser_(chooser),
+      source_(
+          [this](std::span<const KernelCase> cases) {
+            return run_campaign(cases, campaign_options());
+          },
+          plan.target().bounding()) {
+  const auto found = context.store->find_run(plan.hash(), plan.target().fingerprint);
+  is_resumed_ = found.has_value();
+  run_ = found ? *found : context.store->begin_run(run_info(plan, context));
+  if (!is_resumed_) return;
+  // Another build of the plugin is another series.
+  for (Measurement& m : context.store->run_measurements(run_)) {
+    if (m.plugin_hash != context.plugin_hash && !m.plugin_hash.empty()) continue;
+    const auto key = std::pair(m.kernel_case.key(), m.round);
+    stored_.insert_or_assign(key, std::move(m));
+  }
+}
+
+CampaignOptions MeasuredEvaluator::campaign_options() const {
+  const Target& target = plan_.target();
+  CampaignOptions options = campaign_of(target.backend, context_.plugin_path, context_.plugin_hash,
+                                        target.measured ? &*target.measured : nullptr);
+  const MeasureSettings& settings = plan_.sweep().measure;
+  options.rounds = settings.rounds;
+  options.rule = sample_rule(settings);
+  options.wall_cap_s = settings.wall_cap_s;
+  options.seed = plan_.sweep().seed;
+  options.sink = [this](const Measurement& m) { context_.store->append(run_, m); };
+  options.should_stop = context_.is_interrupted;
+  options.progress = context_.progress;
+  options.lookup = [this](const KernelCase& c, int round) -> std::optional<Measurement> {
+    const auto it = stored_.find({c.key(), round});
+    return it == stored_.end() ? std::nullopt : std::optional(it->second);
+  };
+  return options;
+}
+
+std::vector<Measurement> MeasuredEvaluator::run_campaign(std::span<const KernelCase> cases,
+                                                         CampaignOptions options) {
+  std::vector<Measurement> rows = Campaign(std::move(options)).run(cases);
+  rows_.insert(rows_.end(), rows.begin(), rows.end());
+  return rows;
+}
+
+std::vector<Measurement> MeasuredEvaluator::measure_rounds(
+    std::span<const KernelCase> cases, int first, int rounds,
+    const std::function<bool()>& should_stop) {
+  CampaignOptions options = campaign_options();
+  options.rounds = rounds;
+  options.first_round = first;
+  options.should_stop = [&] { return is_interrupted() || (should_stop && should_stop()); };
+  return run_campaign(cases, std::move(options));
+}
+
+double MeasuredEvaluator::measured_s() const {
+  double out = 0;
+  for (const Measurement& m : rows_) out += m.wall_s;
+  return out;
+}
+
+// Why a kernel that a configuration needs has no latency, in words of its last row.
+void MeasuredEvaluator::explain_missing(const Composer& composer, Evaluation& e) const {
+  for (const KernelCase& k : composer.kernels()) {
+    if (source_.latency(k)) continue;
+    const std::vector<Measurement> rows = source_.rows(k);
+    if (!rows.empty()) e.status = rows.back().status;
+    e.reason = k.problem.text() + ": " + source_.why_absent(k);
+    return;
+  }
+}
+
+Evaluation MeasuredEvaluator::composed(const Configuration& configuration) {
+  const Composers::Entry& entry = composers_.of(configuration);
+  if (!entry.composer) return refused_evaluation(configuration, *entry.refusal);
+  Evaluation out = entry.composer->compose(source_);
+  if (!out.estimate) explain_missing(*entry.composer, out);
+  return out;
+}
+
+std::vector<Evaluation> MeasuredEvaluator::evaluate(std::span<const Configuration> configurations) {
+  chooser_.measure(configurations, composers_, source_);
+  std::vector<Evaluation> out;
+  for (const Configuration& c : configurations) out.push_back(composed(c));
+  return out;
+}
+
+}  // namespace halmark::tune

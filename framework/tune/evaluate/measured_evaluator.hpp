@@ -1,0 +1,74 @@
+// Steps whose kernels are measured here: the journal's run of a plan, and a source that measures
+// into it what it lacks.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "journal/store.hpp"
+#include "latency/measured_source.hpp"
+#include "measure/campaign/campaign.hpp"
+#include "tune/evaluate/evaluator.hpp"
+#include "tune/evaluate/kernel_chooser.hpp"
+#include "tune/plan/plan.hpp"
+
+namespace halmark::tune {
+
+// What measuring needs from the program that it runs in.
+struct MeasureContext {
+  std::string plugin_path, plugin_hash;
+  Store* store = nullptr;
+  std::string command;  // that makes the run again
+  std::function<bool()> is_interrupted;
+  // Called as campaigns go on; may be empty.
+  std::function<void(const CampaignProgress&)> progress;
+};
+
+class MeasuredEvaluator : public Evaluator {
+ public:
+  // Begins a run of the plan or finds the one that it began here. All must outlive it.
+  MeasuredEvaluator(const TunePlan& plan, Composers& composers, const MeasureContext& context,
+                    KernelChooser& chooser);
+  MeasuredEvaluator(const MeasuredEvaluator&) = delete;
+  MeasuredEvaluator& operator=(const MeasuredEvaluator&) = delete;
+
+  std::vector<Evaluation> evaluate(std::span<const Configuration> configurations) override;
+
+  // From what is known, without measuring.
+  Evaluation composed(const Configuration& configuration);
+  // One campaign over these cases: `rounds` rounds, numbered from `first`, until `should_stop`.
+  std::vector<Measurement> measure_rounds(std::span<const KernelCase> cases, int first, int rounds,
+                                          const std::function<bool()>& should_stop);
+
+  MeasuredSource& source() { return source_; }
+  const MeasuredSource& source() const { return source_; }
+  Composers& composers() { return composers_; }
+  const TunePlan& plan() const { return plan_; }
+  const MeasureContext& context() const { return context_; }
+  std::int64_t run() const { return run_; }
+  bool is_resumed() const { return is_resumed_; }
+  std::span<const Measurement> rows() const { return rows_; }
+  double measured_s() const;  // wall time of its rows
+  bool is_interrupted() const { return context_.is_interrupted && context_.is_interrupted(); }
+
+ private:
+  CampaignOptions campaign_options() const;
+  std::vector<Measurement> run_campaign(std::span<const KernelCase> cases, CampaignOptions options);
+  void explain_missing(const Composer& composer, Evaluation& e) const;
+
+  const TunePlan& plan_;
+  Composers& composers_;
+  const MeasureContext& context_;
+  KernelChooser& chooser_;
+  std::int64_t run_ = 0;
+  bool is_resumed_ = false;
+  std::map<std::pair<std::string, int>, Measurement> stored_;  // by case key and round
+  std::vector<Measurement> rows_;
+  MeasuredSource source_;
+};
+
+}  // namespace halmark::tune

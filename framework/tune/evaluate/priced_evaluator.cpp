@@ -1,0 +1,19 @@
+// Nothing is kept between batches: a configuration is asked once, and its graph is larger than its
+// figures.
+#include "tune/evaluate/priced_evaluator.hpp"
+
+namespace halmark::tune {
+
+std::vector<Evaluation> PricedEvaluator::evaluate(std::span<const Configuration> configurations) {
+  std::vector<Evaluation> out;
+  out.reserve(configurations.size());
+  for (const Configuration& c : configurations) {
+    Composers one(spec_, target_, false);
+    const Composers::Entry& entry = one.of(c);
+    out.push_back(entry.composer ? entry.composer->compose(source_)
+                                 : refused_evaluation(c, *entry.refusal));
+  }
+  return out;
+}
+
+}  // namespace halmark::tune

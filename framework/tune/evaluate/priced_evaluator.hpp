@@ -1,0 +1,24 @@
+// Steps whose kernels' times are known without measuring: from tables, interpolation, the roofline.
+#pragma once
+
+#include "core/latency.hpp"
+#include "tune/evaluate/evaluator.hpp"
+#include "tune/plan/composers.hpp"
+
+namespace halmark::tune {
+
+class PricedEvaluator : public Evaluator {
+ public:
+  // All must outlive it.
+  PricedEvaluator(const ModelSpec& spec, const Target& target, const LatencySource& source)
+      : spec_(spec), target_(target), source_(source) {}
+
+  std::vector<Evaluation> evaluate(std::span<const Configuration> configurations) override;
+
+ private:
+  const ModelSpec& spec_;
+  const Target& target_;
+  const LatencySource& source_;
+};
+
+}  // namespace halmark::tune

@@ -1,0 +1,80 @@
+#include "tune/evaluate/served_evaluator.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace halmark::tune {
+
+ServedEvaluator::ServedEvaluator(const ModelSpec& spec, const Target& target,
+                                 const LatencyChain& latencies, const RequestShape& request,
+                                 std::int64_t routing_skew, const ServedCosts& costs)
+    : spec_(spec),
+      latencies_(latencies),
+      steps_(
+          spec,
+          [&latencies](const Operator& op) {
+            return kernel_time(latencies.latency(op.local, op.local_work));
+          },
+          &*target.datasheet, routing_skew),
+      pricer_(spec, steps_, request,
+              {.memory_bytes = target.memory_bytes,
+               .power_w = target.datasheet->power_w,
+               .usd_per_device_hour = costs.usd_per_device_hour,
+               .transfer_bytes_per_s = costs.transfer_bytes_per_s,
+               .peaks = &*target.datasheet,
+               .has_interval = latencies.has_interval()}) {}
+
+std::vector<Evaluation> ServedEvaluator::evaluate(std::span<const Configuration> configurations) {
+  std::vector<Evaluation> out(configurations.size());
+  for (std::size_t i = 0; i < configurations.size(); ++i) {
+    Evaluation& e = out[i];
+    e.configuration = configurations[i];
+    auto answer = pricer_.estimate(configurations[i]);
+    if (auto* refusal = std::get_if<Refusal>(&answer)) {
+      e.status = Status::refused;
+      e.refusal = std::move(refusal->reason);
+      e.reason = std::move(refusal->text);
+    } else {
+      e.served = std::get<ServedEstimate>(answer);
+    }
+  }
+  return out;
+}
+
+ServedEvaluator::Origin ServedEvaluator::origin(const Configuration& c) const {
+  const ServedLoad& load = *c.served;
+  const bool is_aggregated = load.mode == ServingMode::aggregated;
+  const std::int64_t parts = std::int64_t{c.parallel.dp} * c.parallel.pp;
+  const std::int64_t sequences =
+      is_aggregated
+          ? load.concurrency
+          : std::max<std::int64_t>(1, load.concurrency / std::max(1, load.decode_workers));
+  const std::int64_t tokens = std::min(load.token_budget, load.request.input_tokens);
+  const std::int64_t skew = c.workload.routing_skew;
+  std::array<Configuration, 2> steps;
+  steps.fill({.model = c.model, .parallel = c.parallel, .precision = c.precision});
+  steps[0].workload = {Phase::decode, sequences, 1, pricer_.decode_context(), skew};
+  steps[1].workload = {Phase::prefill, is_aggregated ? parts : 1, tokens, tokens, skew};
+  if (!is_aggregated) steps[1].parallel = load.prefill;
+  Origin out;
+  double largest = 0, total = 0;
+  for (const Configuration& step : steps) {
+    auto built = build_graph(spec_, step);
+    const auto* graph = std::get_if<OperatorGraph>(&built);
+    if (graph == nullptr) continue;
+    for (const Operator& op : graph->operators) {
+      const auto latency = latencies_.latency(op.local, op.local_work);
+      if (!latency) continue;
+      const double ns = static_cast<double>(op.count) * latency->ns;
+      out.shares[latency->provenance] += ns;
+      total += ns;
+      if (step.workload.phase != Phase::decode || ns <= largest) continue;
+      largest = ns;
+      out.bottleneck = op.name;
+    }
+  }
+  for (auto& [provenance, share] : out.shares) share /= total;
+  return out;
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,44 @@
+// Served loads: steps priced by the sources, put together into what requests experience.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "latency/chain.hpp"
+#include "model/serving/serving_pricer.hpp"
+#include "tune/evaluate/evaluator.hpp"
+#include "tune/plan/target.hpp"
+
+namespace halmark::tune {
+
+// Facts of the devices beyond their file.
+struct ServedCosts {
+  std::optional<double> usd_per_device_hour;
+  std::optional<double> transfer_bytes_per_s;  // of one device's part of a KV cache to another one
+};
+
+// One thread. All arguments must outlive it.
+class ServedEvaluator : public Evaluator {
+ public:
+  ServedEvaluator(const ModelSpec& spec, const Target& target, const LatencyChain& latencies,
+                  const RequestShape& request, std::int64_t routing_skew, const ServedCosts& costs);
+
+  std::vector<Evaluation> evaluate(std::span<const Configuration> configurations) override;
+
+  // Where the times of a prompt step and a decode step of a configuration are from: shares of their
+  // time by provenance, and the operator with the largest share of a decode step.
+  struct Origin {
+    std::map<Provenance, double> shares;
+    std::string bottleneck;
+  };
+  Origin origin(const Configuration& configuration) const;
+
+ private:
+  const ModelSpec& spec_;
+  const LatencyChain& latencies_;
+  StepPricer steps_;
+  ServingPricer pricer_;
+};
+
+}  // namespace halmark::tune

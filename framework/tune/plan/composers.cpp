@@ -1,0 +1,49 @@
+// A graph costs about a millisecond and a hundred kilobytes: it is built for the configurations
+// that a search really asks for, never for a whole space.
+#include "tune/plan/composers.hpp"
+
+#include "model/pricing/memory.hpp"
+
+namespace halmark::tune {
+
+Composers::Composers(const ModelSpec& spec, const Target& target, bool is_measured)
+    : spec_(spec), target_(target), is_measured_(is_measured) {}
+
+Composers::Entry Composers::made(const Configuration& configuration) const {
+  auto built = build_graph(spec_, configuration);
+  if (auto* refusal = std::get_if<Refusal>(&built)) return {{}, std::move(*refusal)};
+  OperatorGraph& graph = std::get<OperatorGraph>(built);
+  if (is_measured_) require_measurable(graph);
+  const int ranks = configuration.devices();
+  if (auto short_of = check_memory(memory_use(graph), target_.memory_of_rank(ranks))) {
+    return {{}, std::move(*short_of)};
+  }
+  return {Composer(std::move(graph), target_.placement(ranks), target_.facts(ranks)), {}};
+}
+
+const Composers::Entry& Composers::of(const Configuration& configuration) {
+  const auto known = entries_.find(configuration);
+  if (known != entries_.end()) return known->second;
+  return entries_.emplace(configuration, made(configuration)).first->second;
+}
+
+std::vector<KernelCase> Composers::kernels(std::span<const Configuration> configurations) {
+  std::set<KernelCase> unique;
+  for (const Configuration& c : configurations) {
+    const Entry& entry = of(c);
+    if (!entry.composer) continue;
+    unique.insert(entry.composer->kernels().begin(), entry.composer->kernels().end());
+  }
+  return {unique.begin(), unique.end()};
+}
+
+Evaluation refused_evaluation(const Configuration& configuration, const Refusal& refusal) {
+  Evaluation out;
+  out.configuration = configuration;
+  out.status = Status::refused;
+  out.refusal = refusal.reason;
+  out.reason = refusal.text;
+  return out;
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,45 @@
+// The composers of configurations, built when they are asked for and kept.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+#include "model/pricing/composer.hpp"
+#include "tune/plan/target.hpp"
+
+namespace halmark::tune {
+
+// One thread.
+class Composers {
+ public:
+  struct Entry {
+    std::optional<Composer> composer;
+    std::optional<Refusal> refusal;  // why there is none: an impossible split, or out of memory
+  };
+
+  // `is_measured`: configurations that no plugin can run are refused. Both must outlive it.
+  Composers(const ModelSpec& spec, const Target& target, bool is_measured);
+
+  // References stay valid.
+  const Entry& of(const Configuration& configuration);
+  // The unique kernels of those that are possible.
+  std::vector<KernelCase> kernels(std::span<const Configuration> configurations);
+  const ModelSpec& spec() const { return spec_; }
+  const Target& target() const { return target_; }
+
+ private:
+  Entry made(const Configuration& configuration) const;
+
+  const ModelSpec& spec_;
+  const Target& target_;
+  bool is_measured_;
+  std::map<Configuration, Entry> entries_;
+};
+
+// A configuration without figures, for the reason of its refusal.
+Evaluation refused_evaluation(const Configuration& configuration, const Refusal& refusal);
+
+}  // namespace halmark::tune

@@ -1,0 +1,146 @@
+#include "tune/plan/forecast.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "measure/campaign/predict_cost.hpp"
+#include "plan/trim.hpp"
+#include "search/sampler.hpp"
+
+namespace halmark::tune {
+
+namespace {
+
+CampaignCost cost_of(const TunePlan& plan, std::span<const KernelCase> kernels) {
+  const Target& target = plan.target();
+  return predict_cost(kernels, plan.sweep().measure.rounds, sample_rule(plan.sweep().measure),
+                      target.measured ? &*target.measured : nullptr, target.cores);
+}
+
+std::vector<Configuration> all_of(const TuneProblem& problem) {
+  std::vector<Configuration> out;
+  for (std::uint64_t i = 0; i < problem.space().size(); ++i) {
+    out.push_back(problem.at(problem.space().point(i)));
+  }
+  return out;
+}
+
+std::vector<Configuration> first_batch(const TunePlan& plan, const TuneProblem& problem) {
+  std::vector<Configuration> out;
+  const auto sampler = make_sampler(plan.sweep().sampler, problem.space(), plan.sweep().seed);
+  for (const Point& point : sampler->ask(measured_batch)) out.push_back(problem.at(point));
+  return out;
+}
+
+// Points that are left out together: they differ in their layout alone.
+struct Group {
+  TrimGroup trim;
+  std::string constraint;  // that leaves them out
+  std::size_t problem = 0;
+};
+
+bool is_degree(std::string_view parameter) {
+  static constexpr std::array<std::string_view, 5> degrees = {"dp", "tp", "pp", "ep", "cp"};
+  return std::ranges::find(degrees, parameter) != degrees.end();
+}
+
+// "not (context == 1024 and batch == 4 and precision == "bf16")"
+std::string exclusion(const Setting& setting) {
+  std::string out;
+  for (const auto& [name, value] : setting) {
+    if (is_degree(name)) continue;
+    const bool is_text = std::holds_alternative<std::string>(value);
+    const std::string quote = is_text ? "\"" : "";
+    out += (out.empty() ? "not (" : " and ") + name + " == " + quote + text_of(value) + quote;
+  }
+  return out + ')';
+}
+
+class Groups {
+ public:
+  explicit Groups(const TunePlan& plan) : plan_(plan) {
+    const std::vector<KernelCase>& kernels = plan.forecast().kernels;
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      kernels_[kernels[k]] = static_cast<std::int32_t>(k);
+    }
+    for (std::size_t p = 0; p < plan.problems().size(); ++p) {
+      const Space& space = plan.problems()[p].space();
+      for (std::uint64_t i = 0; i < space.size(); ++i) add(p, space.point(i));
+    }
+    for (Group& g : groups_) {
+      std::ranges::sort(g.trim.kernels);
+      g.trim.kernels.erase(std::ranges::unique(g.trim.kernels).begin(), g.trim.kernels.end());
+    }
+  }
+  const std::vector<Group>& groups() const { return groups_; }
+
+ private:
+  void add(std::size_t p, const Point& point) {
+    const TuneProblem& problem = plan_.problems()[p];
+    const Configuration c = problem.at(point);
+    const Composers::Entry& entry = plan_.composers().of(c);
+    if (!entry.composer) return;
+    const std::string constraint = exclusion(problem.space().setting(point));
+    const auto [it, is_new] = index_.try_emplace({p, constraint}, groups_.size());
+    if (is_new) {
+      groups_.push_back(
+          {{problem.name() + " batch " + std::to_string(c.workload.batch) + ' ' + c.precision.name,
+            problem.name(),
+            {}},
+           constraint,
+           p});
+    }
+    std::vector<std::int32_t>& kernels = groups_[it->second].trim.kernels;
+    for (const KernelCase& k : entry.composer->kernels()) kernels.push_back(kernels_.at(k));
+  }
+
+  const TunePlan& plan_;
+  std::map<KernelCase, std::int32_t> kernels_;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> index_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+Forecast forecast_of(const TunePlan& plan) {
+  Forecast out;
+  out.is_whole = plan.configurations() <= forecast_configurations_max;
+  for (const TuneProblem& problem : plan.problems()) {
+    const auto found = out.is_whole ? all_of(problem) : first_batch(plan, problem);
+    out.configurations.insert(out.configurations.end(), found.begin(), found.end());
+  }
+  out.kernels = plan.composers().kernels(out.configurations);
+  out.seconds = cost_of(plan, out.kernels).seconds;
+  return out;
+}
+
+Trimmed trim_to_budget(const TunePlan& plan) {
+  const Groups groups(plan);
+  std::vector<TrimGroup> asked;
+  for (const Group& g : groups.groups()) asked.push_back(g.trim);
+  const CampaignCost cost = cost_of(plan, plan.forecast().kernels);
+  std::vector<double> seconds;
+  double all_cases = 0;
+  for (const double one_round : cost.case_seconds) {
+    seconds.push_back(one_round * plan.sweep().measure.rounds);
+    all_cases += seconds.back();
+  }
+  const TrimResult result = halmark::trim_to_budget(
+      asked, seconds, std::max(0.0, cost.seconds - all_cases), plan.sweep().budget_s);
+  Trimmed out{.problems = {}, .left_out = result.left_out};
+  for (std::size_t p = 0; p < plan.problems().size(); ++p) {
+    std::vector<StatedConstraint> constraints;
+    for (std::size_t g = 0; g < asked.size(); ++g) {
+      const Group& group = groups.groups()[g];
+      if (result.is_kept[g] || group.problem != p) continue;
+      constraints.push_back({"trimmed_to_budget", group.constraint, {}});
+    }
+    out.problems.push_back(plan.problems()[p].with(std::move(constraints)));
+  }
+  return out;
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,141 @@
+#include "tune/plan/plan.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/digest.hpp"
+#include "core/error.hpp"
+#include "search/sampler.hpp"
+#include "tune/plan/forecast.hpp"
+
+namespace halmark::tune {
+
+namespace {
+
+std::string hash_of(std::span<const KernelCase> kernels) {
+  std::string keys;
+  for (const KernelCase& k : kernels) keys += k.key() + '\n';
+  return sha256_of(keys);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> shard_counts(const Sweep& sweep, int cores) {
+  if (!sweep.shards.empty()) return sweep.shards;
+  std::vector<std::int64_t> out;
+  for (std::int64_t n = 1; n <= cores; ++n) out.push_back(n);
+  return out;
+}
+
+void check_sampler(const Sweep& sweep) {
+  std::vector<std::string> known = sampler_names();
+  known.emplace_back(certify_sampler);
+  if (std::ranges::find(known, sweep.sampler) != known.end()) return;
+  throw refused("there is no sampler '" + sweep.sampler + "'", sweep.sampler_where,
+                suggestion(sweep.sampler, known));
+}
+
+std::string sampler_help() {
+  return sampler_list() + "certify measures only what proves that nothing beats the front\n";
+}
+
+protocol::SampleRule sample_rule(const MeasureSettings& settings) {
+  return {.min_samples = settings.samples_min,
+          .warmup_cap_s = settings.warmup_cap_s,
+          .budget_s = settings.sample_budget_s};
+}
+
+TunePlan::TunePlan(Sweep sweep, ModelSpec spec, Target target, std::span<const std::int64_t> shards,
+                   const PrecisionFacts& precisions, bool is_measured)
+    : sweep_(std::move(sweep)),
+      spec_(std::move(spec)),
+      target_(std::move(target)),
+      problems_(problems_of(sweep_, spec_, shards, precisions)),
+      is_measured_(is_measured),
+      composers_(std::make_unique<Composers>(spec_, target_, is_measured)) {
+  check_sampler(sweep_);
+  if (!is_measured) return;
+  look_ahead();
+  if (sweep_.sampler == "grid" && !covers_everything()) trim();
+  if (forecast_.kernels.empty()) {
+    throw refused("no configuration of this sweep is possible here", sweep_.file,
+                  left_out_.empty() ? "" : left_out_.front());
+  }
+}
+
+void TunePlan::look_ahead() {
+  forecast_ = forecast_of(*this);
+  left_out_.clear();
+  for (const Configuration& c : forecast_.configurations) {
+    const Composers::Entry& entry = composers_->of(c);
+    if (entry.refusal) left_out_.push_back(c.key() + ": " + entry.refusal->text);
+  }
+}
+
+// A grid takes everything or names what it leaves out; other samplers end with the budget.
+void TunePlan::trim() {
+  const Trimmed trimmed = trim_to_budget(*this);
+  if (trimmed.left_out.empty()) return;
+  problems_ = trimmed.problems;
+  look_ahead();
+  left_out_.insert(left_out_.end(), trimmed.left_out.begin(), trimmed.left_out.end());
+}
+
+bool TunePlan::covers_everything() const {
+  return forecast_.is_whole && forecast_.seconds <= sweep_.budget_s;
+}
+
+std::uint64_t TunePlan::configurations() const {
+  std::uint64_t out = 0;
+  for (const TuneProblem& problem : problems_) out += problem.space().size();
+  return out;
+}
+
+std::size_t TunePlan::kernels_with_winner() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      forecast_.kernels, [](const KernelCase& k) { return !k.kernel.empty(); }));
+}
+
+Json TunePlan::json() const {
+  Json problems = Json::array(), objectives = Json::array();
+  for (const TuneProblem& problem : problems_) problems.push_back(problem.json());
+  for (const Objective o : problems_.front().objectives()) objectives.push_back(objective_name(o));
+  Json out = {{"plan", 2},
+              {"sweep", sweep_.name},
+              {"model", spec_.id},
+              {"backend", target_.backend},
+              {"sampler", sweep_.sampler},
+              {"seed", std::to_string(sweep_.seed)},
+              {"trials", sweep_.trials},
+              {"objectives", std::move(objectives)},
+              {"problems", std::move(problems)}};
+  if (spec_.moe) out["routing_skew"] = sweep_.routing_skew;
+  if (!is_measured_) return out;
+  out["rounds"] = sweep_.measure.rounds;
+  out["sample_budget_s"] = sweep_.measure.sample_budget_s;
+  out["repeat_budget_s"] = sweep_.measure.repeat_budget_s;
+  out["left_out"] = left_out_;
+  // Which kernels are run in which way: rings, cuts of the device, winners.
+  out["kernels"] = {{"count", forecast_.kernels.size()},
+                    {"sha256", hash_of(forecast_.kernels)},
+                    {"of", forecast_.is_whole ? "everything" : "the first batch"}};
+  return out;
+}
+
+std::string TunePlan::text() const { return json().dump(1); }
+
+std::string TunePlan::hash() const { return sha256_of(text()); }
+
+// `auto` covers a space as a grid where its budget of trials does; measuring is budgeted by time.
+std::unique_ptr<Sampler> sampler_for(const TunePlan& plan, const TuneProblem& problem) {
+  const Sweep& sweep = plan.sweep();
+  const bool is_certified = sweep.sampler == certify_sampler;
+  std::uint64_t trials = static_cast<std::uint64_t>(sweep.trials);
+  if (trials == 0 && (is_certified || plan.covers_everything())) trials = problem.space().size();
+  return make_sampler(is_certified ? "grid" : sweep.sampler, problem.space(),
+                      SamplerOptions{.seed = sweep.seed,
+                                     .trials = static_cast<std::size_t>(trials),
+                                     .objectives = problem.objectives().size()});
+}
+
+}  // namespace halmark::tune

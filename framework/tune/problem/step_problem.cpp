@@ -1,0 +1,135 @@
+// Workloads of a sweep are a union of small boxes (batches x precisions at one length). The space
+// has one parameter per quantity, and where the boxes do not fill it, one constraint that is their
+// union: samplers see batch, length and precision apart, and the plan counts what the boxes hold.
+#include "tune/problem/step_problem.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/error.hpp"
+#include "model/graph/graph.hpp"
+
+namespace halmark::tune {
+
+namespace {
+
+const std::vector<std::string>& precisions_of(const Sweep& sweep, const SweepWorkload& workload) {
+  return workload.precisions.empty() ? sweep.precisions : workload.precisions;
+}
+
+// Distinct values over all workloads of the phase.
+struct Values {
+  std::vector<std::int64_t> new_tokens, context, batch;
+  std::vector<std::string> precisions;
+};
+
+Values values_of(const Sweep& sweep, std::span<const SweepWorkload> workloads) {
+  Values out;
+  for (const SweepWorkload& w : workloads) {
+    out.new_tokens.push_back(w.new_tokens);
+    out.context.push_back(w.context);
+    out.batch.insert(out.batch.end(), w.batches.begin(), w.batches.end());
+    for (const std::string& name : precisions_of(sweep, w)) {
+      const bool is_known = std::ranges::find(out.precisions, name) != out.precisions.end();
+      if (!is_known) out.precisions.push_back(name);
+    }
+  }
+  for (auto* values : {&out.new_tokens, &out.context, &out.batch}) {
+    *values = unique_sorted(std::move(*values));
+  }
+  return out;
+}
+
+std::string member_text(const std::string& parameter, std::span<const std::string> values) {
+  std::string list;
+  for (const std::string& v : values) list += (list.empty() ? "\"" : ", \"") + v + '"';
+  return parameter + " in {" + list + '}';
+}
+
+// The box of one workload; "" where it is the whole space.
+std::string box_text(const Sweep& sweep, const SweepWorkload& w, const Values& all) {
+  std::string out;
+  const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : " and ") + text; };
+  if (all.new_tokens.size() > 1) add("new_tokens == " + std::to_string(w.new_tokens));
+  if (all.context.size() > 1) add("context == " + std::to_string(w.context));
+  const std::vector<std::int64_t> batches = unique_sorted(w.batches);
+  if (batches != all.batch) add(tune::member_text("batch", batches));
+  const std::vector<std::string>& precisions = precisions_of(sweep, w);
+  const bool has_all = std::ranges::all_of(all.precisions, [&](const std::string& name) {
+    return std::ranges::find(precisions, name) != precisions.end();
+  });
+  if (!has_all) add(member_text("precision", precisions));
+  return out;
+}
+
+void require_union(const Sweep& sweep, std::span<const SweepWorkload> workloads, const Values& all,
+                   Parameters& out) {
+  std::string text;
+  for (const SweepWorkload& w : workloads) {
+    const std::string box = box_text(sweep, w, all);
+    if (box.empty()) return;
+    text += (text.empty() ? "(" : " or (") + box + ')';
+  }
+  out.require("no_such_workload", text);
+}
+
+// Checks of splits and precisions ask about one token.
+Configuration least_load(Configuration c) {
+  c.workload.new_tokens = c.workload.context = 1;
+  return c;
+}
+
+// Lengths that the model itself refuses.
+void require_lengths(const ModelSpec& spec, const Configuration& base, const Values& all,
+                     Parameters& out) {
+  std::map<std::string, std::vector<std::int64_t>> refused;
+  for (const std::int64_t context : all.context) {
+    Configuration c = least_load(base);
+    c.workload.context = context;
+    if (const auto refusal = check_configuration(spec, c))
+      refused[refusal->reason].push_back(context);
+  }
+  for (const auto& [reason, contexts] : refused) {
+    out.require(reason, "not (" + tune::member_text("context", contexts) + ")");
+  }
+}
+
+}  // namespace
+
+TuneProblem step_problem(const Sweep& sweep, Phase phase, const ModelSpec& spec,
+                         std::span<const std::int64_t> shards, const PrecisionFacts& precisions) {
+  std::vector<SweepWorkload> workloads;
+  std::ranges::copy_if(sweep.workloads, std::back_inserter(workloads),
+                       [phase](const SweepWorkload& w) { return w.phase == phase; });
+  const Values all = values_of(sweep, workloads);
+  Configuration base;
+  base.model = spec.id;
+  base.workload.phase = phase;
+  base.workload.new_tokens = all.new_tokens.front();
+  base.workload.context = all.context.front();
+  base.workload.routing_skew = sweep.routing_skew;
+
+  Parameters out;
+  if (phase == Phase::prefill) {
+    out.add_integers("new_tokens", all.new_tokens,
+                     [](Configuration& c, std::int64_t v) { c.workload.new_tokens = v; });
+  }
+  out.add_integers("context", all.context,
+                   [](Configuration& c, std::int64_t v) { c.workload.context = v; });
+  out.add_integers("batch", all.batch,
+                   [](Configuration& c, std::int64_t v) { c.workload.batch = v; });
+  const Configuration like = least_load(base);
+  base.precision = add_precisions(all.precisions, sweep, spec, like, precisions, out);
+  require_lengths(spec, base, all, out);
+  add_layout(spec, least_load(base), degree_lists(sweep, spec, shards), shards, {}, out);
+  out.require("parts_do_not_divide_batch", "batch % (dp * pp) == 0");
+  require_union(sweep, workloads, all, out);
+  return {std::string(phase_name(phase)),
+          std::move(out.description),
+          std::move(out.setters),
+          std::move(base),
+          sweep.objectives,
+          {}};
+}
+
+}  // namespace halmark::tune

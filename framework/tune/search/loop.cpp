@@ -1,0 +1,62 @@
+// A batch is evaluated in the order of its points, whatever order they were proposed in: neighbours
+// have kernels and layouts in common. The sampler is told in its own order.
+#include "tune/search/loop.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace halmark::tune {
+
+namespace {
+
+std::vector<Evaluation> evaluate_in_order(const TuneProblem& problem, Evaluator& evaluator,
+                                          const std::vector<Point>& points) {
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) -> const Point& { return points[i]; });
+  std::vector<Configuration> configurations;
+  configurations.reserve(points.size());
+  for (const std::size_t i : order) configurations.push_back(problem.at(points[i]));
+  std::vector<Evaluation> in_order = evaluator.evaluate(configurations);
+  std::vector<Evaluation> out(points.size());
+  for (std::size_t k = 0; k < order.size(); ++k) out[order[k]] = std::move(in_order[k]);
+  return out;
+}
+
+}  // namespace
+
+Told told_of(const TuneProblem& problem, const Point& point, const Evaluation& evaluation) {
+  Told out{.point = point};
+  const auto objectives = minimised(evaluation, problem.objectives());
+  if (!objectives) {
+    out.outcome = TrialOutcome::failed;
+    out.reason = evaluation.reason;
+    return out;
+  }
+  out.objectives = *objectives;
+  for (const ServiceViolation& missed : violations(evaluation, problem.levels())) {
+    out.outcome = TrialOutcome::infeasible;
+    out.violations.push_back(missed.amount() / missed.limit);
+    if (out.reason.empty()) out.reason = missed.text();
+  }
+  return out;
+}
+
+SearchResult run(const TuneProblem& problem, Sampler& sampler, Evaluator& evaluator,
+                 const LoopOptions& options, const Sink& sink) {
+  return run_search(sampler, options.budget,
+                    {.evaluate =
+                         [&](const std::vector<Point>& points) {
+                           const std::vector<Evaluation> evaluations =
+                               evaluate_in_order(problem, evaluator, points);
+                           std::vector<Told> out;
+                           for (std::size_t i = 0; i < points.size(); ++i) {
+                             out.push_back(told_of(problem, points[i], evaluations[i]));
+                             sink(points[i], evaluations[i]);
+                           }
+                           return out;
+                         },
+                     .should_stop = options.should_stop});
+}
+
+}  // namespace halmark::tune

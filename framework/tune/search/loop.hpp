@@ -1,0 +1,28 @@
+// The one loop over configurations: a sampler proposes points of a problem, an evaluator gives
+// their figures, a sink keeps what it wants of them, the sampler is told.
+#pragma once
+
+#include <functional>
+
+#include "search/loop.hpp"
+#include "tune/evaluate/evaluator.hpp"
+#include "tune/problem/problem.hpp"
+
+namespace halmark::tune {
+
+struct LoopOptions {
+  SearchBudget budget;
+  // Asked before each batch; a batch that was asked is always evaluated and told.
+  std::function<bool()> should_stop = {};
+};
+
+// Called once for each trial, in the order of the trials.
+using Sink = std::function<void(const Point&, const Evaluation&)>;
+
+SearchResult run(const TuneProblem& problem, Sampler& sampler, Evaluator& evaluator,
+                 const LoopOptions& options, const Sink& sink);
+
+// What a sampler is told of an evaluation: minimised objectives, and by how much levels are missed.
+Told told_of(const TuneProblem& problem, const Point& point, const Evaluation& evaluation);
+
+}  // namespace halmark::tune

@@ -1,0 +1,122 @@
+// Where the budget covers everything, all kernels of all phases are measured in the rounds of one
+// campaign, so that rounds lie far apart and workers start once; the search then only looks at
+// them. Otherwise each phase has the share of the budget that its configurations are of all, and
+// its sampler decides batch by batch what is measured next.
+#include "tune/search/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "tune/plan/forecast.hpp"
+#include "tune/search/certainty.hpp"
+#include "tune/search/front.hpp"
+#include "tune/search/loop.hpp"
+
+namespace halmark::tune {
+
+MeasuredSweep::MeasuredSweep(const TunePlan& plan, const MeasureContext& context,
+                             const std::optional<CertifySettings>& certify)
+    : plan_(plan),
+      context_(context),
+      certifier_(certify ? std::make_unique<CertifyChooser>(plan, *certify, context.is_interrupted)
+                         : nullptr),
+      evaluator_(plan, plan.composers(), context,
+                 certifier_ ? static_cast<KernelChooser&>(*certifier_) : all_kernels_) {}
+
+void MeasuredSweep::search(const TuneProblem& problem, double until_s, TuneRun& run) {
+  const bool is_whole = certifier_ || plan_.covers_everything() || plan_.sweep().sampler == "grid";
+  const auto sampler = sampler_for(plan_, problem);
+  const auto trials = static_cast<std::size_t>(plan_.sweep().trials);
+  const SearchResult result =
+      tune::run(problem, *sampler, evaluator_,
+                {.budget = {.trials = trials, .batch = is_whole ? 0 : measured_batch},
+                 .should_stop =
+                     [&] {
+                       return evaluator_.is_interrupted() ||
+                              (!is_whole && evaluator_.measured_s() >= until_s);
+                     }},
+                [&](const Point&, const Evaluation& e) { run.evaluations.push_back(e); });
+  if (result.end != SearchEnd::stopped || evaluator_.is_interrupted()) return;
+  run.notes.push_back(fmt::format(
+      "{}: {} of {} configurations were tried by {} within the budget of {:.0f} s", problem.name(),
+      result.told.size(), problem.space().size(), plan_.sweep().sampler, plan_.sweep().budget_s));
+}
+
+// What the certifier left unmeasured has no figures and no failure: it is no row.
+void MeasuredSweep::keep_decided(TuneRun& run) const {
+  std::set<Configuration> decided;
+  for (const auto& [combination, configuration] : certifier_->steps().configurations) {
+    if (certifier_->is_decided(combination)) decided.insert(configuration);
+  }
+  std::erase_if(run.evaluations,
+                [&](const Evaluation& e) { return !decided.contains(e.configuration); });
+  for (const auto& [combination, configuration] : certifier_->steps().configurations) {
+    const auto at = std::ranges::find(run.evaluations, configuration, &Evaluation::configuration);
+    if (at != run.evaluations.end()) certifier_->check(combination, *at, evaluator_.source());
+  }
+}
+
+// Whatever may be on the front is to be confronted with a run, not only what the medians say.
+void MeasuredSweep::add_possible_points(TuneRun& run) const {
+  for (const CertifiedPoint& point : make_certificate(certifier_->certifier()).front) {
+    const Configuration& c = certifier_->steps().configurations.at(point.configuration);
+    const auto at = std::ranges::find(run.evaluations, c, &Evaluation::configuration);
+    if (at == run.evaluations.end() || !at->estimate) continue;
+    const auto index = static_cast<std::size_t>(at - run.evaluations.begin());
+    if (std::ranges::find(run.front, index) == run.front.end()) run.front.push_back(index);
+  }
+}
+
+// What a finished run said of itself stands: its repeats are not begun again.
+void MeasuredSweep::take_judged(TuneRun& run) const {
+  for (const Evaluation& known : context_.store->evaluations(run.id)) {
+    for (Evaluation& e : run.evaluations) {
+      if (e.configuration == known.configuration) e = known;
+    }
+  }
+}
+
+void MeasuredSweep::finish(TuneRun& run) const {
+  run.rows.assign(evaluator_.rows().begin(), evaluator_.rows().end());
+  run.front = step_front(run.evaluations, plan_.sweep().objectives);
+  if (evaluator_.is_interrupted()) return;
+  std::set<std::string> known;
+  for (const Evaluation& e : context_.store->evaluations(run.id)) {
+    known.insert(e.configuration.key());
+  }
+  for (const Evaluation& e : run.evaluations) {
+    if (!known.contains(e.configuration.key())) context_.store->append(run.id, e);
+  }
+}
+
+TuneRun MeasuredSweep::measure() {
+  TuneRun run{.id = evaluator_.run(), .is_resumed = evaluator_.is_resumed()};
+  if (!certifier_ && plan_.covers_everything()) {
+    evaluator_.source().require(plan_.forecast().kernels);
+  }
+  const auto all = static_cast<double>(plan_.configurations());
+  double share = 0;
+  for (const TuneProblem& problem : plan_.problems()) {
+    share += static_cast<double>(problem.space().size()) / all;
+    search(problem, share * plan_.sweep().budget_s, run);
+  }
+  // In an order of their own, whoever proposed them.
+  std::ranges::sort(run.evaluations, {}, &Evaluation::configuration);
+  if (certifier_) keep_decided(run);
+  if (!evaluator_.is_interrupted() && !certifier_) {
+    if (context_.store->evaluations(run.id).empty()) {
+      const std::string note = settle_front(evaluator_, run.evaluations);
+      if (!note.empty()) run.notes.push_back(note);
+    } else {
+      take_judged(run);
+    }
+  }
+  finish(run);
+  if (certifier_) add_possible_points(run);
+  return run;
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,52 @@
+// A measured sweep from its plan to its front: the one call that `halmark tune` makes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tune/certify/certify_chooser.hpp"
+#include "tune/evaluate/measured_evaluator.hpp"
+
+namespace halmark::tune {
+
+struct TuneRun {
+  std::int64_t id = 0;
+  bool is_resumed = false;
+  std::vector<Measurement> rows;
+  std::vector<Evaluation> evaluations;
+  std::vector<std::size_t> front;  // into evaluations; per phase, by latency
+  std::vector<Validation> validations;
+  std::vector<std::string> notes;
+};
+
+// One sweep while it is measured, and what is needed of it afterwards.
+class MeasuredSweep {
+ public:
+  // Begins a run or finds the one that this plan began here. `certify`: prove the front instead of
+  // measuring everything. All must outlive it.
+  MeasuredSweep(const TunePlan& plan, const MeasureContext& context,
+                const std::optional<CertifySettings>& certify);
+
+  // Searches, settles the front, stores the evaluations unless interrupted.
+  TuneRun measure();
+  MeasuredEvaluator& evaluator() { return evaluator_; }
+  // Null unless certified.
+  const CertifyChooser* certifier() const { return certifier_.get(); }
+
+ private:
+  void search(const TuneProblem& problem, double until_s, TuneRun& run);
+  void keep_decided(TuneRun& run) const;
+  void add_possible_points(TuneRun& run) const;
+  void take_judged(TuneRun& run) const;
+  void finish(TuneRun& run) const;
+
+  const TunePlan& plan_;
+  const MeasureContext& context_;
+  std::unique_ptr<CertifyChooser> certifier_;
+  AllKernels all_kernels_;
+  MeasuredEvaluator evaluator_;
+};
+
+}  // namespace halmark::tune

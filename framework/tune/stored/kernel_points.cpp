@@ -1,0 +1,99 @@
+// The figures of measured kernels as a report shows them.
+#include "tune/stored/stored_report.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "kernels/collective.hpp"
+#include "roofline/ceilings.hpp"
+#include "roofline/row_utilisation.hpp"
+
+namespace halmark::tune {
+namespace {
+
+// The row that speaks for a case: the last usable one, else the first failure (later rounds may
+// only say that the kernel was disabled), else the last.
+const Measurement& spokesman(const std::vector<Measurement>& rounds) {
+  const auto usable = std::find_if(rounds.rbegin(), rounds.rend(),
+                                   [](const Measurement& m) { return has_latency(m.status); });
+  if (usable != rounds.rend()) return *usable;
+  const auto failed = std::ranges::find_if(
+      rounds, [](const Measurement& m) { return counts_as_failure(m.status); });
+  return failed != rounds.end() ? *failed : rounds.back();
+}
+
+void add_figures(KernelPoint& out, const Latency& latency, const KernelCase& kernel_case,
+                 const Work& work, const ReportingMachine& machine) {
+  const RowDevices devices{.measured = machine.measured ? &*machine.measured : nullptr,
+                           .datasheet = machine.datasheet ? &*machine.datasheet : nullptr,
+                           .threads = std::max(1, machine.cores / kernel_case.parts)};
+  const roofline::Ceilings ceilings =
+      devices.measured == nullptr
+          ? roofline::Ceilings{}
+          : roofline::Ceilings(*devices.measured, devices.threads, kernel_case.shards_at_once);
+  const RowUtilisation u = row_utilisation(work, roofline::case_bound(work, kernel_case, ceilings),
+                                           devices, out.isa, latency.ns);
+  out.duration_ns = latency.ns;
+  out.low_ns = latency.low_ns;
+  out.high_ns = latency.high_ns;
+  out.rounds = latency.rounds;
+  out.mfu = u.mfu;
+  out.mfu_reason = u.mfu_reason;
+  out.path_fraction = u.path_fraction;
+  out.mfu_datasheet = u.mfu_datasheet;
+  out.roofline_fraction = u.roofline_fraction;
+  out.lower_bound_ns = u.lower_bound_ns;
+}
+
+KernelPoint point_of(const std::vector<Measurement>& rounds, const ReportingMachine& machine) {
+  const Measurement& row = spokesman(rounds);
+  const KernelCase& c = row.kernel_case;
+  const Problem problem = complete_problem(c.problem);
+  const Work work = find_contract(problem.op)->work(problem.params);
+  KernelPoint out{.key = c.key(),
+                  .op = problem.op,
+                  .problem = problem.text(),
+                  .dtype = std::string(dtype_name(work.compute_dtype)),
+                  .place = ShardPlace{c.backend, c.device, c.parts, 0}.text() +
+                           (c.shards_at_once > 1 ? " x" + std::to_string(c.shards_at_once) : ""),
+                  .mode = std::string(cache_mode_name(c.mode)) + ':' + std::to_string(c.sets),
+                  .implementation = row.implementation.name,
+                  .isa = row.implementation.isa,
+                  .status = row.status,
+                  .reason = row.reason,
+                  .matmul_flops = work.matmul_flops,
+                  .bytes = work.bytes(),
+                  .constant_bytes = row.constant_bytes,
+                  .workspace_bytes = row.workspace_bytes,
+                  .one_time = row.one_time};
+  if (const auto latency = fold_rounds(rounds, 0)) {
+    out.status = latency->status;
+    if (latency->status == Status::ok) out.reason.clear();
+    add_figures(out, *latency, c, work, machine);
+    if (const auto bandwidth = collective_bandwidth(work, latency->ns)) {
+      out.algbw_bytes_per_s = bandwidth->algorithm;
+      out.busbw_bytes_per_s = bandwidth->bus;
+    }
+  } else {
+    out.mfu_reason = out.reason.empty() ? std::string(status_name(out.status)) : out.reason;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<KernelPoint> kernel_points(std::span<const Measurement> rows,
+                                       const ReportingMachine& machine) {
+  std::map<std::string, std::size_t> index;
+  std::vector<std::vector<Measurement>> cases;
+  for (const Measurement& row : rows) {
+    const auto [it, is_new] = index.try_emplace(row.kernel_case.key(), cases.size());
+    if (is_new) cases.emplace_back();
+    cases[it->second].push_back(row);
+  }
+  std::vector<KernelPoint> out;
+  for (const auto& rounds : cases) out.push_back(point_of(rounds, machine));
+  return out;
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,50 @@
+#include "tune/stored/stored_plan.hpp"
+
+#include <sstream>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+
+namespace halmark::tune {
+namespace {
+
+// Lines "key value" of version 0.1.0.
+std::vector<std::string> values_of(const std::string& text, const std::string& key) {
+  std::vector<std::string> out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(key + ' ')) out.push_back(line.substr(key.size() + 1));
+  }
+  return out;
+}
+
+std::string first_of(const std::vector<std::string>& values, const std::string& otherwise) {
+  return values.empty() ? otherwise : values.front();
+}
+
+StoredPlan read_lines(const std::string& text) {
+  return {.is_of_this_version = false,
+          .sweep = first_of(values_of(text, "sweep"), "run"),
+          .model = first_of(values_of(text, "model"), ""),
+          .objectives = values_of(text, "objective"),
+          .left_out = values_of(text, "left_out")};
+}
+
+}  // namespace
+
+StoredPlan read_stored_plan(const std::string& text) {
+  if (!text.starts_with('{')) return read_lines(text);
+  try {
+    const Json plan = Json::parse(text);
+    StoredPlan out{.is_of_this_version = plan.at("plan") == 2,
+                   .sweep = plan.at("sweep"),
+                   .model = plan.at("model"),
+                   .objectives = plan.at("objectives")};
+    if (plan.contains("left_out")) out.left_out = plan.at("left_out");
+    return out;
+  } catch (const Json::exception& e) {
+    throw Error(ExitCode::error, std::string("the stored plan cannot be read: ") + e.what());
+  }
+}
+
+}  // namespace halmark::tune

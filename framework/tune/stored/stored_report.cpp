@@ -1,0 +1,119 @@
+#include "tune/stored/stored_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tune/search/front.hpp"
+#include "tune/stored/stored_plan.hpp"
+
+namespace halmark::tune {
+namespace {
+
+ValidationRow row_of(const Validation& v) {
+  ValidationRow out{.deployment_key = v.deployment_key,
+                    .predicted_ns = v.predicted_ns,
+                    .measured_ns = v.measured_ns,
+                    .predicted_interval_ns = v.predicted_interval_ns,
+                    .measured_interval_ns = v.measured_interval_ns,
+                    .status = v.status,
+                    .reason = v.reason};
+  for (const auto& op : v.operators) {
+    out.operators.push_back({op.name, op.predicted_ns, op.measured_ns});
+  }
+  return out;
+}
+
+// The last one of each configuration.
+std::vector<Evaluation> latest(std::vector<Evaluation> evaluations) {
+  std::map<std::string, std::size_t> index;
+  std::vector<Evaluation> out;
+  for (Evaluation& e : evaluations) {
+    const auto [it, is_new] = index.try_emplace(e.configuration.key(), out.size());
+    if (is_new) {
+      out.push_back(std::move(e));
+    } else {
+      out[it->second] = std::move(e);
+    }
+  }
+  return out;
+}
+
+void add_validations(RunReport& out, const std::vector<Validation>& validations) {
+  for (const Validation& v : validations) {
+    out.validations.push_back(row_of(v));
+    for (Evaluation& e : out.evaluations) {
+      if (e.configuration.key() != v.deployment_key || !has_latency(v.status)) continue;
+      e.measured_ns = v.measured_ns;
+      e.measured_interval_ns = v.measured_interval_ns;
+    }
+  }
+}
+
+// Alternatives for the same work whose latency intervals overlap cannot be told apart.
+std::vector<std::string> ties_of(const std::vector<Evaluation>& all,
+                                 const std::vector<std::size_t>& front, std::size_t index) {
+  std::vector<std::string> out;
+  const Evaluation& self = all[index];
+  for (const std::size_t other : front) {
+    const Evaluation& e = all[other];
+    if (other == index || e.configuration.workload != self.configuration.workload) continue;
+    if (e.estimate->low_ns <= self.estimate->high_ns &&
+        self.estimate->low_ns <= e.estimate->high_ns) {
+      out.push_back(e.configuration.key());
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+RunReport stored_report(const Store& store, std::int64_t run, const ReportingMachine& machine) {
+  const RunInfo info = store.run_info(run);
+  const std::vector<Measurement> rows = store.run_measurements(run);
+  const bool is_here = info.fingerprint == machine.fingerprint;
+  ReportingMachine judge = machine;
+  if (!is_here) {
+    judge.measured.reset();
+    judge.datasheet.reset();
+  }
+  const StoredPlan plan = read_stored_plan(info.plan_text);
+  RunReport out{.title = plan.sweep,
+                .model = plan.model,
+                .command = info.command,
+                .started_utc = info.started_utc,
+                .tool = "halmark " + info.tool_version + " (" + info.tool_build + ")",
+                .plan_hash = info.plan_hash,
+                .chain_head = store.chain_head(run),
+                .fingerprint = info.fingerprint,
+                .left_out = plan.left_out,
+                .device = judge.measured,
+                .objectives = plan.objectives,
+                .evaluations = latest(store.evaluations(run)),
+                .kernels = kernel_points(rows, judge)};
+  if (is_here) out.machine = machine.lines;
+  std::vector<Objective> objectives;
+  for (const std::string& name : out.objectives) {
+    if (const auto o = parse_objective(name)) objectives.push_back(*o);
+  }
+  for (const Measurement& m : rows) out.measuring_s += m.wall_s;
+  add_validations(out, store.validations(run));
+  const std::vector<std::size_t> front = step_front(out.evaluations, objectives);
+  for (const std::size_t i : front) {
+    out.front.push_back({.evaluation = i,
+                         .is_suspect = out.evaluations[i].estimate->status != Status::ok,
+                         .ties = ties_of(out.evaluations, front, i)});
+  }
+  const auto invalid = std::ranges::count(rows, Status::invalid, &Measurement::status);
+  if (invalid > 0) {
+    out.warnings.push_back(fmt::format(
+        "W-ENV-03: {} of {} rows were disturbed by other work on this machine (invalid); what "
+        "rests on them is suspect: run on a quiet machine",
+        invalid, rows.size()));
+  }
+  for (const std::string& line : store.damaged()) out.warnings.push_back("damaged: " + line);
+  return out;
+}
+
+}  // namespace halmark::tune
