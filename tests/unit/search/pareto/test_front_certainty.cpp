@@ -54,9 +54,15 @@ TEST(FrontClasses, agree_with_every_corner_of_random_boxes) {
         always = always && is_on;
         never = never && !is_on;
       }
-      if (classes[i] == FrontClass::certain) EXPECT_TRUE(always) << trial;
-      if (classes[i] == FrontClass::out) EXPECT_TRUE(never) << trial;
-      if (!always && !never) EXPECT_EQ(classes[i], FrontClass::possible) << trial;
+      if (classes[i] == FrontClass::certain) {
+        EXPECT_TRUE(always) << trial;
+      }
+      if (classes[i] == FrontClass::out) {
+        EXPECT_TRUE(never) << trial;
+      }
+      if (!always && !never) {
+        EXPECT_EQ(classes[i], FrontClass::possible) << trial;
+      }
     }
   }
 }
