@@ -16,7 +16,7 @@ constexpr const char* is_disaggregated = "mode == \"disaggregated\"";
 void add_worker(const std::string& kind, Parallel& (*of)(Configuration&), int ServedLoad::*workers,
                 const ModelSpec& spec, const Configuration& like, const DegreeLists& degrees,
                 std::span<const std::int64_t> counts, Parameters& out) {
-  const DegreeNames names{.dp = {}, .tp = kind + "_tp", .pp = {}, .ep = kind + "_ep", .cp = {}};
+  const DegreeNames names{.dp = {}, .tp = kind + "_tp", .pp = {}, .ep = kind + "_ep"};
   out.add_integers(
       kind + "_workers", counts,
       [workers](Configuration& c, std::int64_t v) { (*c.served).*workers = static_cast<int>(v); },

@@ -113,8 +113,6 @@ std::vector<StatedConstraint> split_rules(const ModelSpec& spec, const Configura
   add_expert_rules(spec, like, degrees, names, out);
   OneDegree(names.pp, degrees.pp)
       .add_rules([&](int pp) { return refusal_of(spec, like, {.pp = pp}); }, out);
-  OneDegree(names.cp, degrees.cp)
-      .add_rules([&](int cp) { return refusal_of(spec, like, {.cp = cp}); }, out);
   return out;
 }
 

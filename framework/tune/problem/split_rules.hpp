@@ -17,7 +17,7 @@ namespace halmark::tune {
 
 // What the degrees of one group of ranks are called in a space.
 struct DegreeNames {
-  std::string dp = "dp", tp = "tp", pp = "pp", ep = "ep", cp = "cp";
+  std::string dp = "dp", tp = "tp", pp = "pp", ep = "ep";
 };
 
 // Largest values worth a level, per degree.
@@ -29,7 +29,8 @@ struct DegreeLists {
 std::string member_text(const std::string& parameter, std::span<const std::int64_t> values);
 
 // Constraints under which `check_configuration` has nothing against a layout of these degrees, each
-// named as the refusal that it stands for. Not about batches: those belong to the load.
+// named as the refusal that it stands for. Not about batches and context parallelism: those depend
+// on the load.
 std::vector<StatedConstraint> split_rules(const ModelSpec& spec, const Configuration& like,
                                           const DegreeLists& degrees, const DegreeNames& names);
 

@@ -94,6 +94,29 @@ void require_lengths(const ModelSpec& spec, const Configuration& base, const Val
   }
 }
 
+// Ranks of context parallelism cut the tokens of a sequence: which degrees are possible depends on
+// its lengths.
+void require_context_split(const ModelSpec& spec, const Configuration& base,
+                           std::span<const SweepWorkload> workloads,
+                           std::span<const std::int64_t> degrees, Parameters& out) {
+  for (const std::int64_t cp : degrees) {
+    for (const SweepWorkload& w : workloads) {
+      Configuration c = base;
+      c.workload.batch = 1;
+      c.workload.new_tokens = w.new_tokens;
+      c.workload.context = w.context;
+      if (check_configuration(spec, c)) continue;  // not for its split
+      c.parallel = {.cp = static_cast<int>(cp)};
+      const auto refusal = check_configuration(spec, c);
+      if (!refusal) continue;
+      std::string text = "cp == " + std::to_string(cp);
+      text += " and context == " + std::to_string(w.context);
+      if (w.phase == Phase::prefill) text += " and new_tokens == " + std::to_string(w.new_tokens);
+      out.require(refusal->reason, "not (" + text + ")");
+    }
+  }
+}
+
 }  // namespace
 
 TuneProblem step_problem(const Sweep& sweep, Phase phase, const ModelSpec& spec,
@@ -121,7 +144,9 @@ TuneProblem step_problem(const Sweep& sweep, Phase phase, const ModelSpec& spec,
   const Configuration like = least_load(base);
   base.precision = add_precisions(all.precisions, sweep, spec, like, precisions, out);
   require_lengths(spec, base, all, out);
-  add_layout(spec, least_load(base), degree_lists(sweep, spec, shards), shards, {}, out);
+  const DegreeLists degrees = degree_lists(sweep, spec, shards);
+  add_layout(spec, least_load(base), degrees, shards, {}, out);
+  require_context_split(spec, base, workloads, degrees.cp, out);
   out.require("parts_do_not_divide_batch", "batch % (dp * pp) == 0");
   require_union(sweep, workloads, all, out);
   return {std::string(phase_name(phase)),

@@ -31,9 +31,11 @@ std::vector<Parallel> layouts(const Sweep& sweep, const ModelSpec& spec,
   for (int dp = 1; dp <= (wants(sweep, "data") ? most : 1); ++dp) {
     for (int tp = 1; tp <= (wants(sweep, "tensor") ? most : 1); ++tp) {
       for (int pp = 1; pp <= (wants(sweep, "pipeline") ? most : 1); ++pp) {
-        if (std::ranges::find(shards, std::int64_t{dp} * tp * pp) == shards.end()) continue;
-        for (int ep = 1; ep <= (wants(sweep, "expert") && spec.moe ? most : 1); ++ep) {
-          out.push_back({.dp = dp, .tp = tp, .pp = pp, .ep = ep});
+        for (int cp = 1; cp <= (wants(sweep, "context") ? most : 1); ++cp) {
+          if (std::ranges::find(shards, std::int64_t{dp} * tp * pp * cp) == shards.end()) continue;
+          for (int ep = 1; ep <= (wants(sweep, "expert") && spec.moe ? most : 1); ++ep) {
+            out.push_back({.dp = dp, .tp = tp, .pp = pp, .ep = ep, .cp = cp});
+          }
         }
       }
     }
@@ -218,6 +220,21 @@ TEST(TuneProblem, workloads_of_one_phase_are_one_space_with_their_union_as_a_con
   EXPECT_EQ(problems[0].space().size(), 3u * 2 + 2);
   EXPECT_EQ(problems[1].name(), "prefill");
   EXPECT_EQ(problems[1].space().size(), 2u);
+}
+
+TEST(TuneProblem, context_parallelism_is_possible_where_it_cuts_the_sequence) {
+  const Sweep sweep = steps(
+      "strategies = [\"context\", \"tensor\"]\n"
+      "[[workload]]\nphase = \"prefill\"\nbatch = [1, 2]\nnew_tokens = 128\n"
+      "[[workload]]\nphase = \"prefill\"\nbatch = 1\nnew_tokens = 12\n"
+      "[[workload]]\nphase = \"decode\"\nbatch = 1\ncontext = 128\n");
+  const ModelSpec spec = model_of(sweep.model);
+  const std::vector<std::int64_t> shards = {1, 2, 4};
+  const Keys found = keys_of(problems_of(sweep, spec, shards, {}));
+  expect_same(found, steps_by_loops(sweep, spec, shards, {}));
+  const auto split = std::ranges::count_if(
+      found, [](const std::string& key) { return key.find("cp2") != std::string::npos; });
+  EXPECT_GT(split, 0) << *found.begin();
 }
 
 TEST(TuneProblem, a_dtype_per_kind_is_a_parameter_of_its_own) {
