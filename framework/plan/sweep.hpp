@@ -51,7 +51,7 @@ struct Sweep {
   std::string sampler_where;
   std::int64_t trials = 0;  // 0 = the whole space
   std::uint64_t seed = 1;
-  double budget_s = 180;  // of measuring; the plan trims to it before it starts
+  double budget_s = 180;  // of measuring; the plan of a grid trims to it before it starts
   MeasureSettings measure;
   std::int64_t validate_points = 6;
   double validate_budget_s = 40;
