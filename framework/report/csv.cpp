@@ -99,6 +99,7 @@ constexpr CsvColumn<EvaluationRow> evaluation_columns[] = {
     {"tp", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.tp); }},
     {"pp", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.pp); }},
     {"ep", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.ep); }},
+    {"cp", [](const EvaluationRow& r) { return std::to_string(configuration(r).parallel.cp); }},
     {"precision", [](const EvaluationRow& r) { return text(configuration(r).precision.name); }},
     {"qkv_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::qkv); }},
     {"output_dtype", [](const EvaluationRow& r) { return dtype_cell(r, &Precision::output); }},

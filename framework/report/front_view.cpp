@@ -77,6 +77,7 @@ std::string layout_label(const Parallel& parallel) {
   add("tp", parallel.tp);
   add("pp", parallel.pp);
   add("ep", parallel.ep);
+  add("cp", parallel.cp);
   return out.empty() ? "1 shard" : out;
 }
 

@@ -50,6 +50,7 @@ Json config_json(const FrontRow& row) {
               {"ep", d.parallel.ep},
               {"precision", d.precision},
               {"strategy", strategy}};
+  if (d.parallel.cp != 1) out["cp"] = d.parallel.cp;
   if (d.workload.routing_skew != 0) out["routing_skew"] = d.workload.routing_skew;
   return out;
 }

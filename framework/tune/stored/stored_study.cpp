@@ -31,12 +31,16 @@ StudyObjective study_objective(Objective objective) {
 
 Setting setting_of(const Configuration& d) {
   const auto integer = [](std::int64_t value) { return ParamValue(value); };
-  return {
-      {"dp", integer(d.parallel.dp)},           {"tp", integer(d.parallel.tp)},
-      {"pp", integer(d.parallel.pp)},           {"ep", integer(d.parallel.ep)},
-      {"batch", integer(d.workload.batch)},     {"new_tokens", integer(d.workload.new_tokens)},
-      {"context", integer(d.workload.context)}, {"routing_skew", integer(d.workload.routing_skew)},
-      {"dtype", ParamValue(d.precision.name)}};
+  return {{"dp", integer(d.parallel.dp)},
+          {"tp", integer(d.parallel.tp)},
+          {"pp", integer(d.parallel.pp)},
+          {"ep", integer(d.parallel.ep)},
+          {"cp", integer(d.parallel.cp)},
+          {"batch", integer(d.workload.batch)},
+          {"new_tokens", integer(d.workload.new_tokens)},
+          {"context", integer(d.workload.context)},
+          {"routing_skew", integer(d.workload.routing_skew)},
+          {"dtype", ParamValue(d.precision.name)}};
 }
 
 bool comes_before(const ParamValue& a, const ParamValue& b) {
