@@ -46,6 +46,18 @@ TEST_F(LatencySearch, finds_a_front_without_a_device_and_writes_no_measurement) 
   }
 }
 
+TEST_F(LatencySearch, context_parallelism_is_tried_and_named_in_every_report) {
+  write("s.toml",
+        "name = \"context\"\nmodel = \"qwen3-0.6b\"\ndevice_file = \"h200\"\n"
+        "shards = [1, 2]\ndtypes = [\"bf16\"]\nstrategies = [\"context\"]\n"
+        "[[workload]]\nphase = \"prefill\"\nbatch = 1\nnew_tokens = 4096\n");
+  const Outcome o = halmark({"tune", "s.toml", "--latency", "roofline", "-o", "r.csv"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("b1 bf16 1 shard"));
+  EXPECT_THAT(o.out, HasSubstr("b1 bf16 cp2"));
+  EXPECT_THAT(read("r.csv"), HasSubstr("1,1,1,1,2,bf16"));
+}
+
 TEST_F(LatencySearch, a_level_that_is_missed_names_the_binding_one_and_its_margin) {
   write("s.toml", std::string(sweep) + "[slo]\nttft_ms = 0.001\ntpot_ms = 1000\n");
   const Outcome o = halmark({"tune", "s.toml", "--latency", "roofline"});
