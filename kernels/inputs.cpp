@@ -11,8 +11,8 @@
 #include <numbers>
 #include <tuple>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 #include "search/history.hpp"
 
 namespace halmark {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "cli/console/terminal.hpp"
-#include "core/winner_json.hpp"
+#include "core/json/winner_json.hpp"
 
 namespace halmark::cli {
 namespace {

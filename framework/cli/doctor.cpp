@@ -8,8 +8,8 @@
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
 #include "cli/device_tables.hpp"
-#include "host/contained_process.hpp"
 #include "host/group.hpp"
+#include "host/process/contained_process.hpp"
 #include "journal/store.hpp"
 #include "measure/sampling/gbench.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cli/console/facts.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "journal/store.hpp"
 #include "latency/imported/imported_source.hpp"
 #include "latency/interpolated_source.hpp"

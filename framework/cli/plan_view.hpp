@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "tune/plan/plan.hpp"
 
 namespace halmark::cli {

@@ -11,4 +11,4 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"

@@ -7,7 +7,7 @@
 
 #include "cli/console/command.hpp"
 #include "cli/console/facts.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 #ifdef HALMARK_HAS_TRACE
 #include "cli/trace_view.hpp"

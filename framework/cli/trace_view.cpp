@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "cli/console/terminal.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::cli {
 namespace {

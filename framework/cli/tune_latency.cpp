@@ -7,7 +7,7 @@
 #include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
 #include "cli/plan_view.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "core/version.hpp"
 #include "tune/search/priced_search.hpp"
 #include "tune/search/served_search.hpp"

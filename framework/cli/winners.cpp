@@ -4,7 +4,7 @@
 #include "cli/console/command.hpp"
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
-#include "core/winner_json.hpp"
+#include "core/json/winner_json.hpp"
 #include "journal/store.hpp"
 
 namespace halmark::cli {

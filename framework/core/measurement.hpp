@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/kernel_case.hpp"
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
 
 namespace halmark {
 

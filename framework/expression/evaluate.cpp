@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "expression/node.hpp"
 
 namespace halmark {

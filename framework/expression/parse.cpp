@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "expression/node.hpp"
 
 namespace halmark {

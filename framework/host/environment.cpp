@@ -2,7 +2,7 @@
 #include <array>
 #include <string_view>
 
-#include "host/contained_process.hpp"
+#include "host/process/contained_process.hpp"
 
 extern char** environ;
 

@@ -16,7 +16,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 namespace {

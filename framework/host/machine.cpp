@@ -13,8 +13,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/error.hpp"
-#include "host/file_descriptor.hpp"
+#include "core/text/error.hpp"
+#include "host/process/file_descriptor.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/file_descriptor.hpp"
+#include "host/process/file_descriptor.hpp"
 #include "host/protocol.hpp"
 
 namespace halmark::protocol {

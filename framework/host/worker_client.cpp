@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "core/version.hpp"
-#include "host/plugin.hpp"
+#include "host/plugin/plugin.hpp"
 #include "host/worker_pending.hpp"
 
 namespace halmark {

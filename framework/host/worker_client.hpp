@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "host/contained_process.hpp"
-#include "host/outcome.hpp"
 #include "host/partition.hpp"
+#include "host/plugin/outcome.hpp"
+#include "host/process/contained_process.hpp"
+#include "host/process/shared_memory.hpp"
 #include "host/protocol.hpp"
-#include "host/shared_memory.hpp"
 #include "host/timed_sample.hpp"
 #include "host/transport.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <SQLiteCpp/Statement.h>
 
-#include "core/digest.hpp"
+#include "core/text/digest.hpp"
 #include "journal/open_file.hpp"
 #include "journal/schema.hpp"
 

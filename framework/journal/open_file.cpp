@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "core/sqlite_header.hpp"
+#include "core/text/error.hpp"
+#include "core/text/sqlite_header.hpp"
 #include "journal/schema.hpp"
 
 namespace halmark::journal {

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "core/digest.hpp"
-#include "core/error.hpp"
-#include "core/winner_json.hpp"
+#include "core/json/winner_json.hpp"
+#include "core/text/digest.hpp"
+#include "core/text/error.hpp"
 #include "journal/open_file.hpp"
 #include "journal/row_codec.hpp"
 #include "journal/schema.hpp"

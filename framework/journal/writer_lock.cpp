@@ -10,7 +10,7 @@
 #include <ctime>
 #include <thread>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::journal {
 namespace {

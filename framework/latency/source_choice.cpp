@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 namespace {

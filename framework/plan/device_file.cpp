@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "plan/toml_table.hpp"
 
 namespace halmark {

@@ -1,6 +1,6 @@
 // The TOML text of a device; every optional figure stays absent when it is.
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "plan/device_file.hpp"
 
 namespace halmark {

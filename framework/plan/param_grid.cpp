@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 namespace {

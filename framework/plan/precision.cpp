@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "plan/toml_table.hpp"
 
 namespace halmark {

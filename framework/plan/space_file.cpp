@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "expression/expression.hpp"
 #include "plan/toml_table.hpp"
 

@@ -3,7 +3,7 @@
 // them.
 #include "plan/sweep.hpp"
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "plan/toml_table.hpp"
 
 namespace halmark {

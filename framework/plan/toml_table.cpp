@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
 #include "report/report.hpp"
 
 namespace halmark {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 #include "report/quantity.hpp"
 
 namespace halmark::report {

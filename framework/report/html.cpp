@@ -1,12 +1,12 @@
 #include <algorithm>
 
-#include "report/charts.hpp"
+#include "report/charts/charts.hpp"
+#include "report/charts/svg.hpp"
 #include "report/clean_text.hpp"
 #include "report/front_view.hpp"
 #include "report/html_style.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
-#include "report/svg.hpp"
 #include "report/tables.hpp"
 
 namespace halmark {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark::report {
 namespace {

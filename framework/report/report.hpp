@@ -9,7 +9,7 @@
 
 #include "core/configuration.hpp"
 #include "core/device.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "core/measurement.hpp"
 
 namespace halmark {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <span>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "report/clean_text.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/configuration.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "core/latency.hpp"
 #include "core/objective.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "report/report.hpp"
 
 namespace halmark {

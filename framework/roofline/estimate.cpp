@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 
 namespace halmark {
 

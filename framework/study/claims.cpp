@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
+#include "core/text/error.hpp"
 #include "framework/study/study.hpp"
 #include "framework/study/worker.hpp"
 #include "study/values_json.hpp"

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 namespace {

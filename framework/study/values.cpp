@@ -6,7 +6,7 @@
 #include <ctime>
 #include <numeric>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "study/values.hpp"
 
 namespace halmark {

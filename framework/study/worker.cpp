@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 namespace halmark {
 namespace {

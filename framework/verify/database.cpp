@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "core/digest.hpp"
-#include "core/winner_json.hpp"
+#include "core/json/winner_json.hpp"
+#include "core/text/digest.hpp"
 #include "journal/check.hpp"
 #include "journal/store.hpp"
 

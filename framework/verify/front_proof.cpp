@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/digest.hpp"
+#include "core/text/digest.hpp"
 #include "verify/front_proof_kernels.hpp"
 #include "verify/front_proof_space.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 namespace halmark::front_proof {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "host/plugin.hpp"
+#include "host/plugin/plugin.hpp"
 #include "host/protocol.hpp"
 #include "measure/sampling/clock_source.hpp"
 #include "worker/host_memory.hpp"

@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "host/shared_memory.hpp"
+#include "host/process/shared_memory.hpp"
 
 namespace halmark::worker {
 

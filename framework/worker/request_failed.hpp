@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "host/plugin.hpp"
+#include "host/plugin/plugin.hpp"
 #include "host/protocol.hpp"
 
 namespace halmark::worker {

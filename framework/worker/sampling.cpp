@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 #include "worker/request_failed.hpp"
 #include "worker/warm_up.hpp"
 

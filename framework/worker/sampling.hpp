@@ -7,7 +7,7 @@
 #include "measure/sampling/gbench.hpp"
 #include "measure/sampling/interference.hpp"
 #include "worker/machine_probes.hpp"
-#include "worker/staged_kernel.hpp"
+#include "worker/staging/staged_kernel.hpp"
 #include "worker/timed_step.hpp"
 
 namespace halmark::worker {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 #include "worker/request_failed.hpp"
 
 namespace halmark::worker {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "core/version.hpp"
 #include "worker/affinity.hpp"
 #include "worker/request_failed.hpp"

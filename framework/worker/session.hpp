@@ -7,13 +7,13 @@
 #include <set>
 #include <string>
 
-#include "host/plugin.hpp"
+#include "host/plugin/plugin.hpp"
 #include "host/transport.hpp"
 #include "measure/sampling/clock_source.hpp"
 #include "worker/host_memory.hpp"
 #include "worker/machine_probes.hpp"
 #include "worker/sequence.hpp"
-#include "worker/staged_kernel.hpp"
+#include "worker/staging/staged_kernel.hpp"
 
 namespace halmark::worker {
 

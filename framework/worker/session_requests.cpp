@@ -1,12 +1,12 @@
 // One function per request: read, act, answer.
 #include <charconv>
 
-#include "core/error.hpp"
-#include "core/units.hpp"
-#include "worker/kernel_choice.hpp"
+#include "core/text/error.hpp"
+#include "core/text/units.hpp"
 #include "worker/request_failed.hpp"
 #include "worker/sampling.hpp"
 #include "worker/session.hpp"
+#include "worker/staging/kernel_choice.hpp"
 
 namespace halmark::worker {
 namespace {

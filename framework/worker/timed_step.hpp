@@ -7,9 +7,9 @@
 #include <memory>
 #include <optional>
 
-#include "host/barrier.hpp"
+#include "host/process/barrier.hpp"
 #include "measure/sampling/gbench.hpp"
-#include "worker/staged_kernel.hpp"
+#include "worker/staging/staged_kernel.hpp"
 
 namespace halmark::worker {
 

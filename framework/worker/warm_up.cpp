@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 
-#include "core/statistics.hpp"
-#include "core/units.hpp"
+#include "core/numeric/statistics.hpp"
+#include "core/text/units.hpp"
 #include "worker/request_failed.hpp"
 
 namespace halmark::worker {

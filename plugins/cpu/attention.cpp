@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "attention_task.hpp"
 #include "kernel.hpp"
+#include "simd/attention_task.hpp"
 
 namespace hm_cpu {
 namespace {

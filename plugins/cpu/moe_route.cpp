@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "simd.hpp"
+#include "simd/simd.hpp"
 
 namespace hm_cpu {
 namespace {

@@ -1,7 +1,7 @@
 // Packing for the panel micro-kernels: weights into panels of 32 columns, rows of A into tiles.
 #pragma once
 
-#include "simd.hpp"
+#include "simd/simd.hpp"
 
 namespace hm_cpu {
 

@@ -14,7 +14,7 @@
 #include "kernel.hpp"
 #include "onednn.hpp"
 #ifdef HALMARK_CPU_MPI
-#include "comm.hpp"
+#include "mpi/comm.hpp"
 #endif
 
 #define HM_CPU_TEXT(x) #x

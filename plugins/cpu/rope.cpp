@@ -1,5 +1,5 @@
 // rope: rotates pairs (j, j + rotary_dim / 2) of every head of a row by the row's angles.
-#include "simd.hpp"
+#include "simd/simd.hpp"
 
 namespace hm_cpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "isa.hpp"
-#include "simd.hpp"
+#include "simd/simd.hpp"
 
 namespace hm_cpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
 #include "search/certify/certify.hpp"
 
 namespace halmark {

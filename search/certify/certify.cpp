@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/digest.hpp"
+#include "core/text/digest.hpp"
 
 namespace halmark {
 namespace {

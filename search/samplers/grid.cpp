@@ -1,6 +1,6 @@
 // Every valid point once, in a seeded low-discrepancy order: a grid that is cut off is still a fair
 // sample of the space.
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "search/proposer.hpp"
 
 namespace halmark {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <boost/random/sobol.hpp>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 
 namespace halmark {
 namespace {

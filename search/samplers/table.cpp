@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "search/sampler.hpp"
 
 namespace halmark {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 

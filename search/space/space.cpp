@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
+#include "core/text/error.hpp"
 #include "search/space/diagram.hpp"
 #include "search/space/space_rules.hpp"
 

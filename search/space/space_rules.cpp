@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "bad/expected.hpp"
-#include "host/loader.hpp"
-#include "host/plugin.hpp"
+#include "host/plugin/loader.hpp"
+#include "host/plugin/plugin.hpp"
 
 namespace halmark::abi_test {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "host/loader.hpp"
-#include "host/plugin.hpp"
+#include "host/plugin/loader.hpp"
+#include "host/plugin/plugin.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "core/error.hpp"
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/campaign.hpp"

@@ -9,7 +9,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "child.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "host/transport.hpp"
 
 namespace halmark::bench {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "host/contained_process.hpp"
-#include "host/file_descriptor.hpp"
+#include "host/process/contained_process.hpp"
+#include "host/process/file_descriptor.hpp"
 
 namespace halmark::bench {
 

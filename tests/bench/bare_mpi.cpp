@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "host/group.hpp"
 #include "worker/affinity.hpp"
 #include "worker/host_memory.hpp"

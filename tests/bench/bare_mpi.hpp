@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "child.hpp"
-#include "host/contained_process.hpp"
-#include "host/file_descriptor.hpp"
+#include "host/process/contained_process.hpp"
+#include "host/process/file_descriptor.hpp"
 
 namespace halmark::bench {
 

@@ -2,8 +2,8 @@
 // until nothing can beat the front or the sweep's budget ends. Where bounds are too loose for the
 // share asked for, the gap that is proved by then and the kernel whose bound leaves it.
 #include "child.hpp"
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 
 namespace halmark::bench {

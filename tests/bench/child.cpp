@@ -10,7 +10,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 extern char** environ;
 

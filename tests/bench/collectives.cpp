@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "bare_mpi.hpp"
-#include "core/error.hpp"
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 #include "host/group.hpp"
 #include "host/machine.hpp"

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "child.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 #include "model/pricing/composer.hpp"
 #include "rate.hpp"

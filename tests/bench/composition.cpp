@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "child.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 #include "journal/store.hpp"
 #include "report/report.hpp"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::bench {
 namespace {

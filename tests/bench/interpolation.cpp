@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 #include "latency/imported/kernel_table.hpp"
 #include "latency/interpolation.hpp"

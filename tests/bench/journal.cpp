@@ -2,7 +2,7 @@
 #include <random>
 
 #include "child.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 #include "journal/store.hpp"
 #include "rate.hpp"

@@ -1,7 +1,7 @@
 // From exec to exit of a question on paper.
 #include "child.hpp"
-#include "core/error.hpp"
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 
 namespace halmark::bench {

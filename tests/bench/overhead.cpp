@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "bare_gemm.hpp"
-#include "core/error.hpp"
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 #include "host/machine.hpp"
 #include "host/worker_client.hpp"

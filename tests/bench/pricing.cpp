@@ -8,7 +8,7 @@
 #include <set>
 #include <variant>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/serving/serving_pricer.hpp"

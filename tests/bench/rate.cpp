@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
 
 namespace halmark::bench {
 namespace {

@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "certifiable.hpp"
-#include "core/random.hpp"
-#include "core/statistics.hpp"
+#include "core/numeric/random.hpp"
+#include "core/numeric/statistics.hpp"
 #include "figures.hpp"
 #include "problem.hpp"
 #include "search/certify/certificate.hpp"

@@ -2,7 +2,7 @@
 #include <chrono>
 
 #include "child.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 #include "framework/study/front.hpp"
 #include "framework/study/study.hpp"

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "child.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 
 namespace halmark::bench {

@@ -1,8 +1,8 @@
 // What a worker costs: one round trip of the smallest request that succeeds, and the way from
 // nothing to an open device, alone and as a group under MPI.
 #include "child.hpp"
-#include "core/error.hpp"
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 #include "host/group.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "case_lines.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "host/worker_client.hpp"
 #include "suite.hpp"
 

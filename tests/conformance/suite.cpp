@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <span>
 
-#include "host/discovery.hpp"
+#include "host/plugin/discovery.hpp"
 #include "session.hpp"
 
 namespace halmark::conformance {

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "model/pricing/memory.hpp"
 #include "plan/device_lint.hpp"
 #include "profile/kernels/kernel_account.hpp"

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::fuzz {
 

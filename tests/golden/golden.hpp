@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 namespace halmark::golden {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "problem.hpp"
 
 namespace halmark::problems {

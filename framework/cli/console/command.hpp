@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/console/option_set.hpp"
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::cli {
 

@@ -1,7 +1,7 @@
 // SIGINT, SIGTERM and SIGHUP: the first asks the run to stop between samples, the second leaves.
 #pragma once
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::cli {
 

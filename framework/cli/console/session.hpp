@@ -7,8 +7,8 @@
 
 #include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
-#include "host/discovery.hpp"
 #include "host/machine.hpp"
+#include "host/plugin/discovery.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
 #include "tune/plan/target.hpp"
 #include "tune/stored/stored_report.hpp"

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cwchar>
 
-#include "core/clock.hpp"
+#include "core/numeric/clock.hpp"
 
 namespace halmark::cli {
 namespace {

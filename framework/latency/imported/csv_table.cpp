@@ -9,7 +9,7 @@
 #include <fstream>
 #include <memory>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <tuple>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/routing.hpp"
 

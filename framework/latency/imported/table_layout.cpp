@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "plan/toml_table.hpp"
 

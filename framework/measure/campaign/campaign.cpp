@@ -4,9 +4,9 @@
 #include <chrono>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
-#include "host/arena.hpp"
+#include "core/numeric/random.hpp"
+#include "core/text/error.hpp"
+#include "host/process/arena.hpp"
 #include "measure/campaign/arena_size.hpp"
 #include "measure/campaign/crew.hpp"
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
 #include "core/device.hpp"
 #include "core/measurement.hpp"
+#include "core/numeric/clock.hpp"
+#include "host/process/shared_memory.hpp"
 #include "host/protocol.hpp"
-#include "host/shared_memory.hpp"
 #include "host/worker_client.hpp"
 #include "measure/campaign/case_group.hpp"
 #include "measure/campaign/gate/validity.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 
 namespace halmark {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "host/barrier.hpp"
-#include "host/shared_memory.hpp"
+#include "host/process/barrier.hpp"
+#include "host/process/shared_memory.hpp"
 #include "host/worker_client.hpp"
 #include "measure/campaign/case_group.hpp"
 

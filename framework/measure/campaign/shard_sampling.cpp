@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/clock.hpp"
-#include "core/units.hpp"
+#include "core/numeric/clock.hpp"
+#include "core/text/units.hpp"
 #include "measure/campaign/gate/validity.hpp"
 #include "measure/sampling/stop_rule.hpp"
 

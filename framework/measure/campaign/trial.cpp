@@ -8,9 +8,9 @@
 #include <optional>
 #include <thread>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/numeric/clock.hpp"
+#include "core/numeric/random.hpp"
+#include "core/text/error.hpp"
 #include "measure/campaign/gate/correctness.hpp"
 #include "measure/campaign/shard_sampling.hpp"
 #include "roofline/ceilings.hpp"

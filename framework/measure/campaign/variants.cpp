@@ -4,7 +4,7 @@
 #include <charconv>
 #include <memory>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/case_group.hpp"
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/statistics.hpp"
-#include "core/units.hpp"
+#include "core/numeric/statistics.hpp"
+#include "core/text/units.hpp"
 
 namespace halmark {
 namespace {

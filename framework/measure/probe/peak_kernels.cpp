@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 #include "measure/probe/cpu_features.hpp"
 #include "measure/probe/peak_paths.hpp"
 

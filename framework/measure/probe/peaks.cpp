@@ -5,11 +5,11 @@
 #include <cmath>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/statistics.hpp"
-#include "host/arena.hpp"
+#include "core/numeric/statistics.hpp"
+#include "core/text/error.hpp"
 #include "host/machine.hpp"
 #include "host/partition.hpp"
+#include "host/process/arena.hpp"
 #include "host/worker_client.hpp"
 
 namespace halmark {

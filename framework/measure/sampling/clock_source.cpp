@@ -1,7 +1,7 @@
 // The kernel's clocks directly: std::chrono has none for the CPU time of a process or a thread.
 #include "measure/sampling/clock_source.hpp"
 
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 
 namespace halmark {
 

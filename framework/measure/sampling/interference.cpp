@@ -12,7 +12,7 @@
 #include <ctime>
 #include <string_view>
 
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 #include "measure/sampling/clock_source.hpp"
 
 namespace halmark {

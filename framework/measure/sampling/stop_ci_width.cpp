@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
 #include "measure/sampling/stop_rule.hpp"
 
 namespace halmark {

@@ -4,7 +4,7 @@
 #include <deque>
 #include <vector>
 
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
 #include "measure/sampling/stop_rule.hpp"
 
 namespace halmark {

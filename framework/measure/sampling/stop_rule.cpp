@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 
 namespace halmark {
 namespace {

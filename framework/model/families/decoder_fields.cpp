@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "model/families/decoder.hpp"
 
 namespace halmark::decoder {

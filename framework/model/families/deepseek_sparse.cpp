@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "model/families/indexer.hpp"
 #include "model/families/latent.hpp"
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::dense {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "kernels/kv_cache.hpp"
 #include "model/families/indexer.hpp"
 #include "model/families/mixers.hpp"

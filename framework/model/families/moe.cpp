@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "model/families/dense.hpp"
 
 namespace halmark::moe {

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "model/families/dense.hpp"
 #include "model/families/moe.hpp"
 

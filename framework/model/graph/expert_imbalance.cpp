@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 
 namespace halmark {
 

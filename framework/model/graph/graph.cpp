@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "model/families/family.hpp"
 #include "model/families/prediction.hpp"
 #include "model/graph/builder.hpp"

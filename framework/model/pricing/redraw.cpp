@@ -1,7 +1,7 @@
 #include "model/pricing/redraw.hpp"
 
-#include "core/random.hpp"
-#include "core/statistics.hpp"
+#include "core/numeric/random.hpp"
+#include "core/numeric/statistics.hpp"
 
 namespace halmark {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "kernels/kv_cache.hpp"
 #include "model/graph/context_split.hpp"
 #include "model/graph/expert_layout.hpp"

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 #include "roofline/peaks.hpp"
 
 namespace halmark {

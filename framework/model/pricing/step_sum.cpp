@@ -2,7 +2,7 @@
 // per stage would cost a pointer and a cache line each.
 #include "model/pricing/step_sum.hpp"
 
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 
 namespace halmark {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 #include "model/pricing/memory.hpp"
 
 namespace halmark {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 

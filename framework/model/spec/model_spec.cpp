@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
 #include "model/families/family.hpp"
 #include "model/families/prediction.hpp"
 #include "model/spec/config_reader.hpp"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "model/spec/config_reader.hpp"
 
 namespace halmark {

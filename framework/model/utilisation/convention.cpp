@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "core/dtype.hpp"
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 

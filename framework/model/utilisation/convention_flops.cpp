@@ -1,7 +1,7 @@
 // FLOPs of one sequence as a convention counts them.
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "model/utilisation/convention.hpp"
 
 namespace halmark {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/dtype.hpp"
-#include "core/units.hpp"
+#include "core/text/units.hpp"
 #include "model/utilisation/convention_graph.hpp"
 
 namespace halmark {

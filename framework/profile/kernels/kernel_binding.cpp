@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "profile/kernels/kernel_category.hpp"
 #include "profile/kernels/kernel_layer_type.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::trace {
 namespace {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <map>
 
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
 #include "kernels/contract.hpp"
 #include "profile/trace/attention_cost.hpp"
 #include "profile/trace/operator_class.hpp"

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <span>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::trace {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "study/storage/open.hpp"
 
 namespace halmark::journal {

@@ -14,8 +14,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
+#include "core/numeric/clock.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::journal {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "study/storage/backends.hpp"
 
 namespace halmark::journal {

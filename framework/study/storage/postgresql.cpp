@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "core/version.hpp"
 #include "study/storage/backends.hpp"
 #include "study/storage/tables.hpp"

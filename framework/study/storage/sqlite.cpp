@@ -1,7 +1,7 @@
 // Studies in a SQLite file: rollback journal, FULL, one short immediate transaction per change.
 #include <sqlite3.h>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "study/storage/sqlite_file.hpp"
 #include "study/storage/sqlite_reader.hpp"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <thread>
 
-#include "core/error.hpp"
-#include "core/sqlite_header.hpp"
+#include "core/text/error.hpp"
+#include "core/text/sqlite_header.hpp"
 #include "core/version.hpp"
 #include "study/storage/backends.hpp"
 #include "study/storage/tables.hpp"

@@ -1,5 +1,5 @@
 // Stands in for study_postgresql.cpp where its client library is not installed.
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "study/storage/backends.hpp"
 
 namespace halmark::journal {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "core/version.hpp"
 
 namespace halmark::tune {
@@ -27,7 +27,8 @@ std::vector<Measurement> rows_behind(const std::vector<Measurement>& rows) {
 }
 
 // min..max of n process medians misses the median of all processes with 2^(1 - n); from six on the
-// interval's ranks are chosen for 95 % (core/statistics.hpp). One process says nothing of others.
+// interval's ranks are chosen for 95 % (core/numeric/statistics.hpp). One process says nothing of
+// others.
 KernelEvidence evidence_of(const std::vector<Measurement>& rows) {
   KernelEvidence out;
   for (const Measurement& m : rows) {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/error.hpp"
-#include "core/units.hpp"
+#include "core/text/error.hpp"
+#include "core/text/units.hpp"
 #include "expression/expression.hpp"
 #include "latency/case_bounds.hpp"
 #include "measure/campaign/predict_cost.hpp"

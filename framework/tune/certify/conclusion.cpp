@@ -8,7 +8,7 @@
 #include <fstream>
 #include <map>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::tune {
 namespace {

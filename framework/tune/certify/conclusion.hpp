@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "journal/store.hpp"
 #include "tune/certify/certify_chooser.hpp"
 

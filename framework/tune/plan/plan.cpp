@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/digest.hpp"
-#include "core/error.hpp"
+#include "core/text/digest.hpp"
+#include "core/text/error.hpp"
 #include "search/sampler.hpp"
 #include "tune/plan/forecast.hpp"
 

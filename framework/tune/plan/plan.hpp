@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "measure/campaign/campaign.hpp"
 #include "search/sampler.hpp"
 #include "tune/plan/composers.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 
 namespace halmark::tune {

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/digest.hpp"
+#include "core/text/digest.hpp"
 
 namespace halmark::tune {
 

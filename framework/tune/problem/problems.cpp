@@ -2,7 +2,7 @@
 // refused here, before anything is measured or priced.
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "tune/problem/served_problem.hpp"
 #include "tune/problem/step_problem.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 
 namespace halmark::tune {

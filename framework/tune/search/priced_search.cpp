@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "tune/evaluate/priced_evaluator.hpp"
 #include "tune/search/front.hpp"
 #include "tune/search/loop.hpp"

@@ -1,6 +1,6 @@
 #include "tune/search/run_configuration.hpp"
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "latency/measured_source.hpp"
 #include "measure/campaign/stack/stack_run.hpp"
 #include "tune/search/validate.hpp"

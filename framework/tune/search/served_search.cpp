@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "search/pareto/pareto.hpp"
 #include "tune/search/loop.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <sstream>
 
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark::tune {
 namespace {

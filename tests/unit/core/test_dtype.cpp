@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 
 namespace halmark {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 #include "tests/unit/case_name.hpp"
 
 namespace halmark {

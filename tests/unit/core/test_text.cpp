@@ -1,11 +1,11 @@
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <limits>
 
-#include "core/clock.hpp"
+#include "core/numeric/clock.hpp"
 
 namespace halmark {
 namespace {

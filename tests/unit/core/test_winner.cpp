@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/winner_json.hpp"
+#include "core/json/winner_json.hpp"
 
 namespace halmark {
 namespace {

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <string>
 
-#include "host/shared_memory.hpp"
+#include "host/process/shared_memory.hpp"
 #include "host/transport.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/barrier.hpp"
+#include "host/process/barrier.hpp"
 
 namespace halmark {
 namespace {

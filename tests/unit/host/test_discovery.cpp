@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host/discovery.hpp"
 #include "host/machine.hpp"
+#include "host/plugin/discovery.hpp"
 
 namespace halmark {
 namespace {

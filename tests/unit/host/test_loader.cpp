@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host/loader.hpp"
+#include "host/plugin/loader.hpp"
 #include "table_plugin.hpp"
 
 namespace halmark {

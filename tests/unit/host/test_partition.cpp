@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "host/machine.hpp"
 #include "host/partition.hpp"
 

@@ -1,4 +1,4 @@
-#include "host/plugin.hpp"
+#include "host/plugin/plugin.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "host/shared_memory.hpp"
+#include "host/process/shared_memory.hpp"
 #include "host/transport.hpp"
 
 namespace halmark::protocol {

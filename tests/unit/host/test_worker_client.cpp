@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host/cgroup.hpp"
-#include "host/descendants.hpp"
+#include "host/process/cgroup.hpp"
+#include "host/process/descendants.hpp"
 #include "host/worker_client.hpp"
 
 namespace halmark {

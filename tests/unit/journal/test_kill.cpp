@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 #include "journal_fixture.hpp"
 #include "verify/database.hpp"
 

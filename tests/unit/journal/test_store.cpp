@@ -3,7 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "journal_fixture.hpp"
 #include "tests/unit/error_of.hpp"
 

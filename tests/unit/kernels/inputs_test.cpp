@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "tests/unit/kernels/table_reader.hpp"
 
 namespace halmark::testing {

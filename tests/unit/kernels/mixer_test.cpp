@@ -1,7 +1,7 @@
 // Ops that mix tokens and have a formula alone: counts by hand and by counting pairs.
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "kernels/attention/pairs.hpp"
 #include "kernels/contract.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "tests/unit/kernels/table_reader.hpp"
 
 namespace halmark::testing {

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <set>
 
-#include "core/error.hpp"
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
+#include "core/text/error.hpp"
 #include "tests/unit/kernels/table_reader.hpp"
 
 namespace halmark::testing {

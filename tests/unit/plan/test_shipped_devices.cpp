@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "plan/device_file.hpp"
 
 namespace halmark {

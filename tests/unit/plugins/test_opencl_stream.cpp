@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "host/loader.hpp"
-#include "host/plugin.hpp"
+#include "host/plugin/loader.hpp"
+#include "host/plugin/plugin.hpp"
 
 namespace halmark {
 namespace {

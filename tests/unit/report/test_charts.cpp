@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/charts.hpp"
-#include "report/label_placer.hpp"
+#include "report/charts/charts.hpp"
+#include "report/charts/label_placer.hpp"
 #include "synthetic_report.hpp"
 
 namespace halmark {

@@ -1,4 +1,4 @@
-#include "report/scale.hpp"
+#include "report/charts/scale.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

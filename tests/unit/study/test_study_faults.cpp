@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 #include "tests/unit/study/study_fixture.hpp"
 
 namespace halmark {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 #include "plan/sweep.hpp"
 #include "tune/problem/problem.hpp"

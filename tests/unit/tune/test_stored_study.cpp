@@ -65,14 +65,14 @@ TEST(DeploymentStudy, parameters_have_the_choices_of_all_rows_in_order) {
       evaluation(16, "int8", 1e6), evaluation(2, "bf16", 2e6), evaluation(1, "f32", 3e6)};
   tune::store_evaluations(*store, "d", Phase::decode, evaluations, all);
   for (const TrialRow& row : rows_of(*store, store->list().at(0).info)) {
-    ASSERT_EQ(row.params.size(), 9u);
+    ASSERT_EQ(row.params.size(), 10u);
     const auto& tp = *row.params[1].distribution;
     EXPECT_THAT(tp.choices, ElementsAre(ParamValue(std::int64_t{1}), ParamValue(std::int64_t{2}),
                                         ParamValue(std::int64_t{16})));
     const auto k = static_cast<std::size_t>(row.number);
     EXPECT_EQ(tp.value(row.params[1].internal),
               ParamValue(std::int64_t{evaluations[k].configuration.parallel.tp}));
-    EXPECT_EQ(row.params[8].distribution->value(row.params[8].internal),
+    EXPECT_EQ(row.params[9].distribution->value(row.params[9].internal),
               ParamValue(evaluations[k].configuration.precision.name));
   }
 }

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "core/digest.hpp"
+#include "core/text/digest.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::test {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "search/certify/proof.hpp"
 
 namespace halmark::test {

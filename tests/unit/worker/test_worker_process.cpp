@@ -8,8 +8,8 @@
 #include <numeric>
 #include <string>
 
-#include "core/statistics.hpp"
-#include "host/barrier.hpp"
+#include "core/numeric/statistics.hpp"
+#include "host/process/barrier.hpp"
 #include "host/worker_client.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"

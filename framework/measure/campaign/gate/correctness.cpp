@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/random.hpp"
-#include "core/text.hpp"
+#include "core/numeric/random.hpp"
+#include "core/text/text.hpp"
 #include "measure/campaign/gate/element_choice.hpp"
 #include "measure/campaign/gate/matmul_check.hpp"
 #include "measure/campaign/gate/output_scan.hpp"

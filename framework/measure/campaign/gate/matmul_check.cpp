@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 
 namespace halmark {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "host/protocol.hpp"
 #include "measure/sampling/interference.hpp"
 

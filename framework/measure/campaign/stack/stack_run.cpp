@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
-#include "core/random.hpp"
-#include "core/units.hpp"
-#include "host/arena.hpp"
+#include "core/numeric/clock.hpp"
+#include "core/numeric/random.hpp"
+#include "core/text/error.hpp"
+#include "core/text/units.hpp"
+#include "host/process/arena.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/arena_size.hpp"
 #include "measure/campaign/crew.hpp"

@@ -10,7 +10,7 @@
 
 #include "core/configuration.hpp"
 #include "core/measurement.hpp"
-#include "host/shared_memory.hpp"
+#include "host/process/shared_memory.hpp"
 #include "host/worker_client.hpp"
 #include "measure/campaign/gate/validity.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/statistics.hpp"
+#include "core/numeric/statistics.hpp"
 
 namespace halmark {
 namespace {

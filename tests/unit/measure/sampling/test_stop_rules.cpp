@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/random.hpp"
-#include "core/statistics.hpp"
+#include "core/numeric/random.hpp"
+#include "core/numeric/statistics.hpp"
 #include "measure/sampling/stop_rule.hpp"
 
 namespace halmark {

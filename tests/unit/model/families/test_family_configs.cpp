@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "tests/unit/case_name.hpp"
 

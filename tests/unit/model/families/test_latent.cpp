@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
 

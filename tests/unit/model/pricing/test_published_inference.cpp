@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "fixtures.hpp"
 #include "plan/device_file.hpp"
 #include "roofline/estimate.hpp"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "model/families/family.hpp"
 #include "tests/unit/case_name.hpp"

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
 #include "fixtures.hpp"
 
 namespace halmark {

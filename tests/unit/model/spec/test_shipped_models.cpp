@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "tests/unit/error_of.hpp"
 

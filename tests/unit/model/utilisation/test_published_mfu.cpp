@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "fixtures.hpp"
 #include "model/utilisation/convention.hpp"
 #include "model/utilisation/convention_graph.hpp"

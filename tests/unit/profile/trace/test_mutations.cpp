@@ -1,7 +1,7 @@
 // Damaged traces: read or refused with one line, and the same whatever the block size.
 #include <random>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "trace_text.hpp"
 
 namespace halmark::trace_test {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/text/error.hpp"
 #include "profile/trace/operator_class.hpp"
 #include "profile/trace/operator_cost.hpp"
 

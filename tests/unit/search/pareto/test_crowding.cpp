@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 #include "search/pareto/front_certainty.hpp"
 #include "search/pareto/pareto.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 
 namespace halmark {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 #include "tests/unit/case_name.hpp"
 
 namespace halmark {

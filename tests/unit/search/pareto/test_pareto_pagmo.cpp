@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 #include "search/pareto/pareto.hpp"
 
 #ifdef HALMARK_HAS_PAGMO

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 #include "search/sampler.hpp"
 
 namespace halmark::test {

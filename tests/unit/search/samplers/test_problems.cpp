@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "tests/unit/case_name.hpp"
 
 namespace halmark {

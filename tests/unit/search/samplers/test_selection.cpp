@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 
 namespace halmark {
 namespace {

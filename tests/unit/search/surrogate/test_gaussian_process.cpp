@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 
 namespace halmark {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/random.hpp"
+#include "core/numeric/random.hpp"
 #include "search/proposer.hpp"
 #include "search/samplers/selection.hpp"
 

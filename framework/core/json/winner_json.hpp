@@ -1,0 +1,16 @@
+// JSON of winners, apart from the value: those who choose kernels need no JSON.
+#pragma once
+
+#include "core/json/json.hpp"
+#include "core/winner.hpp"
+
+namespace halmark {
+
+void to_json(Json& out, const Variant& value);
+void from_json(const Json& in, Variant& value);
+void to_json(Json& out, const VariantTime& value);
+void from_json(const Json& in, VariantTime& value);
+void to_json(Json& out, const Winner& value);
+void from_json(const Json& in, Winner& value);
+
+}  // namespace halmark

@@ -1,0 +1,26 @@
+// std::to_chars instead of streams or printf: those follow the locale, and a comma in a record or a
+// plan would be read back as another number.
+#include "core/text/text.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace halmark {
+namespace {
+
+template <class... Format>
+std::string written(double value, Format... format) {
+  std::array<char, 64> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format...);
+  return {buffer.data(), end.ptr};
+}
+
+}  // namespace
+
+std::string number_text(double value) { return written(value); }
+
+std::string number_text(double value, int digits) {
+  return written(value, std::chars_format::general, digits);
+}
+
+}  // namespace halmark

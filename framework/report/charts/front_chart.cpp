@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <cmath>
+
+#include "report/charts/charts.hpp"
+#include "report/charts/label_placer.hpp"
+#include "report/charts/svg.hpp"
+#include "report/quantity.hpp"
+
+namespace halmark::report {
+namespace {
+
+constexpr double width = 600, height = 440;
+constexpr double left = 66, right = 590, top = 12, bottom = 392;
+constexpr double label_font = 12;
+constexpr double radius_min = 4.5, radius_max = 11;
+
+struct Canvas {
+  LogScale x;
+  LogScale y;
+  double memory_bytes_max = 0;
+
+  Point at(const Estimate& e) const { return {x.at(e.step_ns), y.at(e.tokens_per_s)}; }
+  // Area in proportion to memory, so that twice the memory looks twice as large.
+  double radius(const Estimate& e) const {
+    if (memory_bytes_max <= 0) return radius_min;
+    const double share = static_cast<double>(e.memory_bytes_total) / memory_bytes_max;
+    return std::max(radius_min, radius_max * std::sqrt(std::max(0.0, share)));
+  }
+};
+
+Canvas canvas_for(const PhaseView& view) {
+  std::vector<double> latencies;
+  std::vector<double> throughputs;
+  double memory = 0;
+  const auto add = [&](const Estimate& e) {
+    latencies.push_back(e.step_ns);
+    throughputs.push_back(e.tokens_per_s);
+    memory = std::max(memory, static_cast<double>(e.memory_bytes_total));
+  };
+  for (const FrontRow& row : view.front) {
+    add(*row.estimate);
+    latencies.push_back(row.estimate->low_ns);
+    latencies.push_back(row.estimate->high_ns);
+  }
+  for (const Evaluation* other : view.others) add(*other->estimate);
+  const Range x = padded_range(latencies, 1.25);
+  const Range y = padded_range(throughputs, 1.35);
+  return {LogScale(x.low, x.high, left, right), LogScale(y.low, y.high, bottom, top), memory};
+}
+
+std::string point_title(const Evaluation& evaluation, const std::string& label) {
+  const Estimate& e = *evaluation.estimate;
+  return label + ": " + duration_text(e.step_ns) + " (" + duration_range_text(e.low_ns, e.high_ns) +
+         "), " + significant_text(e.tokens_per_s) + " tokens/s, " +
+         bytes_text(static_cast<double>(e.memory_bytes_total)) + ", " +
+         std::string(provenance_name(e.provenance)) + ", " +
+         std::string(status_name(evaluation.status));
+}
+
+// What the front reaches: for every latency the best throughput at or below it. Points that are on
+// the front for their memory alone lie below the line.
+std::vector<Point> staircase_corners(const PhaseView& view, const Canvas& canvas) {
+  std::vector<Point> corners;
+  double best = 0;
+  for (const FrontRow& row : view.front) {
+    if (row.estimate->tokens_per_s <= best) continue;
+    best = row.estimate->tokens_per_s;
+    const Point at = canvas.at(*row.estimate);
+    if (!corners.empty()) corners.push_back({at.x, corners.back().y});
+    corners.push_back(at);
+  }
+  if (!corners.empty()) corners.push_back({right, corners.back().y});
+  return corners;
+}
+
+std::string staircase(const std::vector<Point>& corners) {
+  std::string d;
+  for (const Point& corner : corners) {
+    d += (d.empty() ? 'M' : 'L') + px(corner.x) + ' ' + px(corner.y);
+  }
+  return d.empty() ? d : "<path class=\"front\" d=\"" + d + "\"/>\n";
+}
+
+Box between(Point a, Point b) {
+  return {std::min(a.x, b.x) - 1, std::min(a.y, b.y) - 1, std::max(a.x, b.x) + 1,
+          std::max(a.y, b.y) + 1};
+}
+
+std::string error_bar(const Estimate& e, const Canvas& canvas) {
+  const double y = canvas.at(e).y;
+  const double low = canvas.x.at(e.low_ns);
+  const double high = canvas.x.at(e.high_ns);
+  if (!(high - low > 1)) return {};
+  return svg_line({low, y}, {high, y}, "bar") + svg_line({low, y - 4}, {low, y + 4}, "bar") +
+         svg_line({high, y - 4}, {high, y + 4}, "bar");
+}
+
+std::string faint_points(const PhaseView& view, const RunReport& report, const Canvas& canvas) {
+  std::string out;
+  for (const Evaluation* other : view.others) {
+    out += svg_marker(canvas.at(*other->estimate), canvas.radius(*other->estimate),
+                      dtype_look(other->configuration.precision.name), "h faint",
+                      point_title(*other, deployment_label(other->configuration, report)));
+  }
+  return out;
+}
+
+std::string front_points(const PhaseView& view, const Canvas& canvas) {
+  std::string bars;
+  std::string markers;
+  for (const FrontRow& row : view.front) {
+    bars += error_bar(*row.estimate, canvas);
+    const DtypeLook look = dtype_look(row.evaluation->configuration.precision.name);
+    markers +=
+        "<a href=\"#" + row.anchor + "\">" +
+        svg_marker(canvas.at(*row.estimate), canvas.radius(*row.estimate), look,
+                   row.point->is_suspect ? "h" : "m", point_title(*row.evaluation, row.label)) +
+        "</a>";
+  }
+  return bars + markers;
+}
+
+// From the marker's edge to the nearest point of the label.
+std::string leader(Point point, double radius, const Box& box) {
+  const Point end{std::clamp(point.x, box.left, box.right),
+                  std::clamp(point.y, box.top, box.bottom)};
+  const double length = std::hypot(end.x - point.x, end.y - point.y);
+  if (length <= radius) return {};
+  const Point start{point.x + (end.x - point.x) * radius / length,
+                    point.y + (end.y - point.y) * radius / length};
+  return svg_line(start, end, "leader");
+}
+
+LabelPlacer placer_for(const PhaseView& view, const Canvas& canvas,
+                       const std::vector<Point>& corners) {
+  LabelPlacer placer({left + 2, top + 2, right - 2, bottom - 2}, label_font);
+  for (const FrontRow& row : view.front) {
+    const Estimate& e = *row.estimate;
+    const double y = canvas.at(e).y;
+    placer.avoid(marker_box(canvas.at(e), canvas.radius(e) + 1));
+    placer.avoid(between({canvas.x.at(e.low_ns), y - 3}, {canvas.x.at(e.high_ns), y + 3}));
+  }
+  for (const Evaluation* other : view.others) {
+    placer.rather_avoid(marker_box(canvas.at(*other->estimate), canvas.radius(*other->estimate)));
+  }
+  for (std::size_t i = 1; i < corners.size(); ++i) {
+    placer.rather_avoid(between(corners[i - 1], corners[i]));
+  }
+  return placer;
+}
+
+std::string labels(const PhaseView& view, const Canvas& canvas, LabelPlacer placer) {
+  std::string out;
+  for (const FrontRow& row : view.front) {
+    const Point point = canvas.at(*row.estimate);
+    const double radius = canvas.radius(*row.estimate);
+    const std::string text = row.label + (row.point->is_suspect ? " (suspect)" : "");
+    const auto placed = placer.place(point, radius, text);
+    if (!placed) continue;  // the table beside the chart names every point
+    if (placed->needs_leader) out += leader(point, radius, placed->box);
+    out += svg_text(placed->at, Anchor::start, "label", text);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string front_chart(const PhaseView& view, const RunReport& report) {
+  if (view.front.empty() && view.others.empty()) return {};
+  const Canvas canvas = canvas_for(view);
+  const std::string phase(phase_name(view.phase));
+  const std::vector<Point> corners = staircase_corners(view, canvas);
+  const std::string body = svg_axes({canvas.x, canvas.y, "latency of one step (log)",
+                                     "tokens per second (log)", duration_tick_text, compact_text}) +
+                           faint_points(view, report, canvas) + staircase(corners) +
+                           front_points(view, canvas) +
+                           labels(view, canvas, placer_for(view, canvas, corners));
+  return svg_picture(width, height, phase + ": latency against throughput", body);
+}
+
+}  // namespace halmark::report

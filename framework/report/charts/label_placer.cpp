@@ -1,0 +1,51 @@
+#include "report/charts/label_placer.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace halmark::report {
+namespace {
+
+// Directions in order of preference: right, left, above, below, then the corners.
+constexpr std::array<Point, 8> directions{
+    {{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, -0.7}, {-1, -0.7}, {1, 0.7}, {-1, 0.7}}};
+constexpr std::array<double, 6> distances{{4, 12, 22, 34, 48, 64}};
+
+Box box_at(Point point, double reach, Point direction, double width, double height) {
+  const double x = point.x + direction.x * reach;
+  const double y = point.y + direction.y * reach;
+  const double left = direction.x > 0 ? x : direction.x < 0 ? x - width : x - width / 2;
+  const double top = direction.y > 0 ? y : direction.y < 0 ? y - height : y - height / 2;
+  return {left, top, left + width, top + height};
+}
+
+}  // namespace
+
+Box marker_box(Point at, double radius) {
+  return {at.x - radius, at.y - radius, at.x + radius, at.y + radius};
+}
+
+bool LabelPlacer::is_free(const Box& box, bool with_soft) const {
+  const auto hits = [&](const Box& other) { return box.overlaps(other); };
+  if (!area_.contains(box) || std::ranges::any_of(hard_, hits)) return false;
+  return !with_soft || std::ranges::none_of(soft_, hits);
+}
+
+std::optional<LabelPlacer::Placed> LabelPlacer::place(Point point, double radius,
+                                                      std::string_view text) {
+  const double width = text_width(text, font_size_);
+  const double height = font_size_ + 2;
+  for (const bool with_soft : {true, false}) {
+    for (const double distance : distances) {
+      for (const Point& direction : directions) {
+        const Box box = box_at(point, radius + distance, direction, width, height);
+        if (!is_free(box, with_soft)) continue;
+        hard_.push_back(box);
+        return Placed{{box.left, box.bottom - 3}, box, distance > 12};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace halmark::report

@@ -1,0 +1,47 @@
+// One operand of one argument set: a device buffer, over host memory with canaries where the device
+// computes in host memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "host/plugin/plugin.hpp"
+#include "worker/host_memory.hpp"
+
+namespace halmark::worker {
+
+enum class Fallback { own_mapping, none };
+
+class OperandBuffer {
+ public:
+  OperandBuffer() = default;
+  // Wraps arena memory when the device can, else lets the device allocate. Nothing when the arena
+  // is full and `fallback` is none. Throws RequestFailed (phase "create") and std::bad_alloc.
+  static std::optional<OperandBuffer> create(OpenDevice& device, HostMemory& memory,
+                                             std::uint64_t bytes, std::uint64_t alignment,
+                                             Fallback fallback);
+
+  hm_buffer* handle() const { return buffer_.handle(); }
+  std::uint64_t bytes() const { return bytes_; }
+  std::byte* host() const { return host_; }  // null when only the device can reach it
+
+  // Whole-buffer transfers; `count` <= bytes().
+  void write(const std::byte* source, std::uint64_t count);
+  void read(std::byte* target, std::uint64_t count);
+  // 0xFF everywhere: NaN in every float type, -1 in signed integers.
+  void poison();
+  // The same for 64 bytes at `offset`, cheap enough for every sample.
+  void poison_line(std::uint64_t offset);
+  // Of the whole up to 8 MiB, of spread slices beyond.
+  std::uint64_t checksum();
+  bool canaries_intact() const;
+
+ private:
+  HostBlock block_;  // outlives the buffer over it
+  DeviceBuffer buffer_;
+  std::byte* host_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace halmark::worker

@@ -1,0 +1,20 @@
+// Weights of one staged kernel: packed by the plugin for set 0, copied or packed again for the
+// rest.
+#pragma once
+
+#include "worker/staging/argument_ring.hpp"
+
+namespace halmark::worker {
+
+struct StagedConstants {
+  bool shared = false;  // every set carries the constants of set 0
+  double pack_ns = 0;   // of set 0
+};
+
+// Throws RequestFailed (phase "pack") with the plugin's error, when it has no load_constants, and
+// when that call changed the values it was given.
+StagedConstants load_constants(DeviceContext& context, PreparedKernels& prepared,
+                               ArgumentRing& ring, const protocol::Stage& request,
+                               const ReportPhase& report);
+
+}  // namespace halmark::worker
