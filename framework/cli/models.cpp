@@ -22,10 +22,10 @@ Row row_of(ModelListing listing) {
   Row row{.spec = load_model(listing.file.string(), {}), .totals = {}};
   row.listing = std::move(listing);
   auto built = build_graph(row.spec, {row.spec.id, {}, precision_of("bf16", {}), {}});
-  if (const auto* refusal = std::get_if<Refusal>(&built)) {
+  if (const auto* refusal = built.why()) {
     throw refused(refusal->reason + ": " + refusal->text, row.listing.file.string());
   }
-  row.totals = std::get<OperatorGraph>(built).totals;
+  row.totals = built->totals;
   return row;
 }
 

@@ -135,10 +135,10 @@ std::int64_t devices_for(double bytes, const Device& device) {
 
 double held_bytes(const Job& job, const Workload& workload) {
   auto built = build_graph(job.spec, {job.spec.id, {}, job.precision, workload});
-  if (const auto* refusal = std::get_if<Refusal>(&built)) {
+  if (const auto* refusal = built.why()) {
     throw refused(refusal->reason + ": " + refusal->text);
   }
-  const auto& graph = std::get<OperatorGraph>(built);
+  const auto& graph = *built;
   if (workload.phase != Phase::training) {
     return static_cast<double>(memory_use(graph).largest.total());
   }

@@ -61,10 +61,10 @@ TraceFilter filter_from(const Options& options) {
 
 OperatorGraph graph_or_refuse(const ModelSpec& spec, const Configuration& configuration) {
   auto built = build_graph(spec, configuration);
-  if (const auto* refusal = std::get_if<Refusal>(&built)) {
+  if (const auto* refusal = built.why()) {
     throw refused(refusal->reason + ": " + refusal->text);
   }
-  return std::get<OperatorGraph>(std::move(built));
+  return *std::move(built);
 }
 
 struct Compared {

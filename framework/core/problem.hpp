@@ -26,6 +26,7 @@ class Params {
   Params(std::initializer_list<Param> params);
 
   void set(std::string_view name, std::int64_t value);  // inserts or replaces
+  void set_at(std::size_t index, std::int64_t value) { items_[index].value = value; }
   std::optional<std::int64_t> find(std::string_view name) const;
   std::int64_t at(std::string_view name) const;  // throws std::out_of_range naming the parameter
   std::int64_t value_or(std::string_view name, std::int64_t fallback) const;

@@ -29,7 +29,7 @@ inline void check(const PluginError& error, const char* phase) {
 
 template <class T>
 T take(PluginResult<T> result, const char* phase) {
-  if (!result) throw RequestFailed(result.error.status, phase, result.error.message);
+  if (!result) throw RequestFailed(result.failure.status, phase, result.failure.message);
   return std::move(*result);
 }
 

@@ -46,7 +46,7 @@ class DeviceEventStep : public TimedStep {
 
   std::optional<double> device_ns() override {
     PluginResult<double> elapsed = context_.stream.elapsed_ns(begin_, end_);
-    if (!elapsed.value) keep(std::move(elapsed.error));
+    if (!elapsed.value) keep(std::move(elapsed.failure));
     return elapsed.value;
   }
 

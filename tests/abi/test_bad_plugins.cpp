@@ -36,24 +36,24 @@ std::string failed(const PluginError& error) { return "failed " + error.message;
 std::string drive(const std::string& path) {
   const LoadedPlugin plugin = load_plugin(path);
   auto instance = PluginInstance::create(plugin, "");
-  if (!instance) return failed(instance.error);
+  if (!instance) return failed(instance.failure);
   auto description = (*instance)->describe();
-  if (!description) return failed(description.error);
+  if (!description) return failed(description.failure);
   auto device = (*instance)->open(0, Params());
-  if (!device) return failed(device.error);
+  if (!device) return failed(device.failure);
   auto stream = device->create_stream();
-  if (!stream) return failed(stream.error);
+  if (!stream) return failed(stream.failure);
   const Problem problem{"copy", Params{{"bytes", 64}}};
   if (const auto error = device->supports(0, problem, nullptr); !error.ok()) return failed(error);
   auto domains = device->domains(0, problem);
-  if (!domains) return failed(domains.error);
+  if (!domains) return failed(domains.failure);
   auto prepared = device->prepare(0, problem, nullptr);
-  if (!prepared) return failed(prepared.error);
+  if (!prepared) return failed(prepared.failure);
   auto info = prepared->info();
-  if (!info) return failed(info.error);
+  if (!info) return failed(info.failure);
   for (std::uint32_t i = 0; i < info->operand_count; ++i) {
     auto operand = prepared->operand(i);
-    if (!operand) return failed(operand.error);
+    if (!operand) return failed(operand.failure);
   }
   return "accepted device " + description->devices.at(0).id + " " +
          description->devices.at(0).name +

@@ -29,16 +29,16 @@ struct Bench {
     setenv("HALMARK_FAKE_SCRIPT", script.c_str(), 1);
     plugin = load_plugin(fake_path);
     auto made = PluginInstance::create(plugin, "");
-    if (!made) throw std::runtime_error(made.error.message);
+    if (!made) throw std::runtime_error(made.failure.message);
     instance = std::move(*made);
     auto described = instance->describe();
-    if (!described) throw std::runtime_error(described.error.message);
+    if (!described) throw std::runtime_error(described.failure.message);
     description = *described;
     auto opened = instance->open(0, Params());
-    if (!opened) throw std::runtime_error(opened.error.message);
+    if (!opened) throw std::runtime_error(opened.failure.message);
     device = std::move(*opened);
     auto queue = device.create_stream();
-    if (!queue) throw std::runtime_error(queue.error.message);
+    if (!queue) throw std::runtime_error(queue.failure.message);
     stream = std::move(*queue);
   }
   ~Bench() {
@@ -70,12 +70,12 @@ class Staged {
     std::optional<Communicator> group;
     if (contract.is_collective()) {
       auto joined = bench.device.join("", 0, 1);
-      if (!joined) throw std::runtime_error(joined.error.message);
+      if (!joined) throw std::runtime_error(joined.failure.message);
       group = std::move(*joined);
     }
     auto made = bench.device.prepare(bench.kernel_of(problem.op), problem_, config,
                                      group ? &*group : nullptr);
-    if (!made) throw std::runtime_error(made.error.message);
+    if (!made) throw std::runtime_error(made.failure.message);
     prepared_ = std::move(*made);
     for (int set = 0; set < sets; ++set) stage_set(set);
   }
@@ -132,7 +132,7 @@ class Staged {
     bool has_constants = false;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       auto described = prepared_.operand(static_cast<std::uint32_t>(i));
-      EXPECT_TRUE(described) << described.error.message;
+      EXPECT_TRUE(described) << described.failure.message;
       EXPECT_EQ(described->name, operands_[i].name) << problem_.text();
       EXPECT_EQ(described->role, static_cast<int>(operands_[i].role)) << problem_.text();
       EXPECT_EQ(described->bytes, static_cast<std::uint64_t>(operands_[i].bytes()));
@@ -156,7 +156,7 @@ class Staged {
   }
   DeviceBuffer make(const std::vector<char>& values) {
     auto made = bench_.device.create_buffer(values.size(), 64);
-    if (!made) throw std::runtime_error(made.error.message);
+    if (!made) throw std::runtime_error(made.failure.message);
     EXPECT_TRUE(made->write(0, values.data(), values.size()).ok());
     return std::move(*made);
   }
@@ -309,7 +309,7 @@ TEST(FakePlugin, has_a_known_best_config_and_a_forbidden_one) {
   Bench bench("");
   const std::uint32_t gemm = bench.kernel_of("gemm");
   auto domains = bench.device.domains(gemm, complete_problem(small_gemm()));
-  ASSERT_TRUE(domains) << domains.error.message;
+  ASSERT_TRUE(domains) << domains.failure.message;
   ASSERT_EQ(domains->size(), 2u);
   EXPECT_EQ((*domains)[0].values, (std::vector<std::int64_t>{8, 16, 32, 64}));
   EXPECT_EQ((*domains)[1].labels, (std::vector<std::string>{"naive", "wide"}));
@@ -334,7 +334,7 @@ TEST(FakePlugin, refuses_a_misspelt_script) {
   setenv("HALMARK_FAKE_SCRIPT", "latencyns=5", 1);
   auto instance = PluginInstance::create(load_plugin(fake_path), "");
   ASSERT_FALSE(instance);
-  EXPECT_NE(instance.error.message.find("latencyns=5"), std::string::npos);
+  EXPECT_NE(instance.failure.message.find("latencyns=5"), std::string::npos);
 }
 
 TEST(FakePlugin, keeps_to_its_memory_quota_and_gives_it_back) {

@@ -154,7 +154,7 @@ void search(Figures& figures) {
   const double listed = thread_s();
   for (const Configuration& one : all) {
     const auto answer = pricer.estimate(one);
-    if (const auto* e = std::get_if<ServedEstimate>(&answer)) {
+    if (const auto* e = answer.get()) {
       points.push_back(
           {e->figures.ttft_ns, e->figures.tpot_ns, -e->figures.tokens_per_s_per_device});
     }

@@ -18,7 +18,7 @@ const OperatorGraph& small_graph() {
       "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
       "norm_topk_prob": true, "vocab_size": 32, "tie_word_embeddings": false})",
                                       "small.json");
-    return std::get<OperatorGraph>(build_graph(spec, {.model = "small"}));
+    return *build_graph(spec, {.model = "small"});
   }();
   return graph;
 }
@@ -34,7 +34,7 @@ const Device& small_device() {
 
 void build(const ModelSpec& spec, const Workload& workload) {
   const auto built = build_graph(spec, {.model = "m", .workload = workload});
-  if (const auto* graph = std::get_if<OperatorGraph>(&built)) (void)memory_use(*graph);
+  if (const auto* graph = built.get()) (void)memory_use(*graph);
 }
 
 void account(const KernelProfile& table) {

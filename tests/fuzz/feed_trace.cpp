@@ -23,7 +23,7 @@ void compare(const trace::Recording& recording, const trace::Attribution& attrib
     const auto workload = trace::workload_of(attribution, pass, small_model(), {});
     if (!workload) continue;
     const auto built = build_graph(small_model(), {.model = "small", .workload = *workload});
-    const auto* graph = std::get_if<OperatorGraph>(&built);
+    const auto* graph = built.get();
     if (graph != nullptr) trace::compare_pass(recording, attribution, pass, *graph, 0.01, {}, out);
   }
   (void)out.unexplained();

@@ -113,8 +113,8 @@ void check_devices(const ModelOptions& options, const OperatorGraph& graph) {
 }
 
 // A form other than the usual one belongs to steps over whole sequences, drafts to decode.
-std::variant<OperatorGraph, Refusal> built(const ModelOptions& options, const ModelSpec& spec,
-                                           const Configuration& configuration) {
+Result<OperatorGraph, Refusal> built(const ModelOptions& options, const ModelSpec& spec,
+                                     const Configuration& configuration) {
   const StepForm& form = options.form;
   const bool is_usual = configuration.parallel.cp == 1 && form.delta_chunk == 0;
   if (options.drafted == 0) return build_graph(spec, configuration, form);
@@ -189,10 +189,10 @@ ModelPage price_model(const ModelOptions& options) {
     configuration.workload.micro_batch = *options.training.micro_batch;
   }
   auto graph = built(options, spec, configuration);
-  if (const auto* refusal = std::get_if<Refusal>(&graph)) {
+  if (const auto* refusal = graph.why()) {
     throw refused(refusal->reason + ": " + refusal->text);
   }
-  ModelPage page{.options = options, .graph = std::get<OperatorGraph>(std::move(graph))};
+  ModelPage page{.options = options, .graph = *std::move(graph)};
   check_devices(options, page.graph);
   page.memory = memory_use(page.graph);
   page.device = std::move(device);

@@ -1,11 +1,10 @@
 // What a request to a worker came to: a value, or a failure that is ready to become a row.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <utility>
 
 #include "core/measurement.hpp"
+#include "core/result.hpp"
 
 namespace halmark {
 
@@ -18,18 +17,6 @@ struct WorkerFailure {
 };
 
 template <class T>
-struct Outcome {
-  std::optional<T> value;
-  WorkerFailure failure;
-  Outcome(T result) : value(std::move(result)) {}
-  Outcome(WorkerFailure why) : failure(std::move(why)) {}
-  explicit operator bool() const { return value.has_value(); }
-  T& operator*() { return *value; }
-  const T& operator*() const { return *value; }
-  T* operator->() { return &*value; }
-  const T* operator->() const { return &*value; }
-};
-
-struct Done {};
+using Outcome = Result<T, WorkerFailure>;
 
 }  // namespace halmark

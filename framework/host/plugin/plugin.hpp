@@ -15,6 +15,7 @@
 
 #include "core/measurement.hpp"
 #include "core/problem.hpp"
+#include "core/result.hpp"
 #include "host/plugin/loader.hpp"
 #include "host/protocol.hpp"
 
@@ -29,15 +30,7 @@ struct PluginError {
 
 // A value or the plugin's error. Deliberately not an exception: most errors become rows.
 template <class T>
-struct PluginResult {
-  std::optional<T> value;
-  PluginError error;
-  PluginResult(T result) : value(std::move(result)) {}
-  PluginResult(PluginError failure) : error(std::move(failure)) {}
-  explicit operator bool() const { return value.has_value(); }
-  T& operator*() { return *value; }
-  T* operator->() { return &*value; }
-};
+using PluginResult = Result<T, PluginError>;
 
 // Beside the plugin's own codes: its clock said what no clock can say.
 inline constexpr std::int32_t lying_timer = -1;

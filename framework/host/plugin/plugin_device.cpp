@@ -229,7 +229,7 @@ PluginResult<protocol::PluginDescription> PluginInstance::describe() noexcept {
   std::set<std::string> ids;
   for (std::uint32_t i = 0; i < devices; ++i) {
     auto device = describe_device(i);
-    if (!device) return device.error;
+    if (!device) return device.failure;
     if (!ids.insert(device->id).second) {
       return broken("two devices have the id '" + device->id + "'");
     }
@@ -268,7 +268,7 @@ PluginResult<protocol::PluginDescription> PluginInstance::describe() noexcept {
 
 PluginResult<OpenDevice> PluginInstance::open(std::uint32_t index, const Params& options) noexcept {
   auto described = describe_device(index);
-  if (!described) return described.error;
+  if (!described) return described.failure;
   const ConfigView view(options);
   hm_device* device = nullptr;
   Call call;

@@ -90,7 +90,7 @@ std::int64_t prediction_parameters(const ModelSpec& spec) {
   const Precision bf16 = Precision::uniform("bf16", Dtype::bf16);
   const Configuration smallest = {spec.id, {}, bf16, {Phase::decode, 1, 1, 2}};
   const auto built = build_graph(spec, smallest, Speculation{1});
-  const auto* graph = std::get_if<OperatorGraph>(&built);
+  const auto* graph = built.get();
   return graph != nullptr ? graph->totals.prediction_parameters : 0;
 }
 

@@ -125,9 +125,8 @@ std::vector<std::string> warnings(const ModelSpec& spec, const Configuration& co
 }
 
 // Everything has passed its checks.
-std::variant<OperatorGraph, Refusal> built(const ModelSpec& spec,
-                                           const Configuration& configuration,
-                                           const Speculation& speculation, const StepForm& form) {
+Result<OperatorGraph, Refusal> built(const ModelSpec& spec, const Configuration& configuration,
+                                     const Speculation& speculation, const StepForm& form) {
   const Family* family = find_family(spec.family);
   assert(family != nullptr && "load_model sets a family of the table");
   try {
@@ -151,22 +150,22 @@ std::variant<OperatorGraph, Refusal> built(const ModelSpec& spec,
 
 }  // namespace
 
-std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
-                                                 const Configuration& configuration) {
+Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                           const Configuration& configuration) {
   return build_graph(spec, configuration, StepForm{});
 }
 
-std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
-                                                 const Configuration& configuration,
-                                                 const StepForm& form) {
+Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                           const Configuration& configuration,
+                                           const StepForm& form) {
   if (auto refusal = check_configuration(spec, configuration)) return *refusal;
   if (auto refusal = check_form(spec, configuration, form)) return *refusal;
   return built(spec, configuration, {}, form);
 }
 
-std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
-                                                 const Configuration& configuration,
-                                                 const Speculation& speculation) {
+Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                           const Configuration& configuration,
+                                           const Speculation& speculation) {
   if (auto refusal = check_configuration(spec, configuration)) return *refusal;
   if (auto refusal = prediction::check(spec, configuration, speculation)) return *refusal;
   return built(spec, configuration, speculation, {});

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "core/configuration.hpp"
 #include "core/problem.hpp"
+#include "core/result.hpp"
 #include "kernels/contract.hpp"
 #include "model/graph/size.hpp"
 #include "model/spec/model_spec.hpp"
@@ -198,19 +198,19 @@ struct Refusal {
   std::string text;    // "tp 3 does not divide 16 query heads"
 };
 
-std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
-                                                 const Configuration& configuration);
+Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                           const Configuration& configuration);
 
 // The same in another form than token by token.
-std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
-                                                 const Configuration& configuration,
-                                                 const StepForm& form);
+Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                           const Configuration& configuration,
+                                           const StepForm& form);
 
 // The same for a decode step that drafts and verifies; `configuration` has one new token, and the
 // graph's workload 1 + drafted of them within the same context.
-std::variant<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
-                                                 const Configuration& configuration,
-                                                 const Speculation& speculation);
+Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
+                                           const Configuration& configuration,
+                                           const Speculation& speculation);
 
 // Parameters of all prediction modules; 0 where the configuration states none.
 std::int64_t prediction_parameters(const ModelSpec& spec);

@@ -31,7 +31,7 @@ SizedProblem sized_problem(std::string_view op, const Sizing& sizing) {
 
 void set_load(const Operator& op, const RankLoad& load, Params& params) {
   for (const ParamTerm& moving : op.local_terms) {
-    params.set(params.items()[moving.param].name, moving.term->at(load));
+    params.set_at(moving.param, moving.term->at(load));
   }
 }
 

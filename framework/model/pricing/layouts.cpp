@@ -75,10 +75,10 @@ OperatorGraph Layouts::graph(const Parallel& parallel, const Precision& precisio
   auto built = build_graph(spec_, {spec_.id, parallel, precision,
                                    workload_of(phase, load.sequences * parallel.dp * parallel.pp,
                                                load.new_tokens, load.context, routing_skew_)});
-  if (const auto* refusal = std::get_if<Refusal>(&built)) {
+  if (const auto* refusal = built.why()) {
     throw refused(refusal->reason + ": " + refusal->text);
   }
-  return std::get<OperatorGraph>(std::move(built));
+  return *std::move(built);
 }
 
 std::int32_t Layouts::cut_of(int pp) {

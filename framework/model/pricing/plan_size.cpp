@@ -35,10 +35,10 @@ std::int64_t whole_devices(double exact, std::int64_t devices_min) {
 
 double matmul_flops(const ModelSpec& spec, const Precision& precision, const Workload& workload) {
   auto built = build_graph(spec, {spec.id, {}, precision, workload});
-  if (const auto* refusal = std::get_if<Refusal>(&built)) {
+  if (const auto* refusal = built.why()) {
     throw refused(refusal->reason + ": " + refusal->text);
   }
-  return std::get<OperatorGraph>(built).totals.matmul_flops;
+  return built->totals.matmul_flops;
 }
 
 }  // namespace

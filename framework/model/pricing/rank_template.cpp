@@ -48,9 +48,7 @@ bool is_same_function(const Entry& a, const Entry& b) {
 std::int32_t ProblemForms::id_of(const Operator& op) {
   std::pair<Problem, std::vector<std::size_t>> form = {op.local, {}};
   const OpContract& contract = *find_contract(op.local.op);
-  const auto clear = [&](std::size_t param) {
-    form.first.params.set(op.local.params.items()[param].name, 0);
-  };
+  const auto clear = [&](std::size_t param) { form.first.params.set_at(param, 0); };
   for (const ParamTerm& moving : op.local_terms) {
     form.second.push_back(moving.param);
     clear(moving.param);
@@ -119,7 +117,7 @@ void RankTemplate::Entry::move(const FormedProblem& to) {
   if (op.local_terms.empty()) return;
   Params& params = op.local.params;
   for (std::size_t i = 0; i < op.local_terms.size(); ++i) {
-    params.set(params.items()[op.local_terms[i].param].name, to.values[i]);
+    params.set_at(op.local_terms[i].param, to.values[i]);
   }
   if (has_derived) set_derived(*contract, params);
   op.local_work = contract->work(params);

@@ -36,37 +36,56 @@ std::uint64_t mixed(std::uint64_t hash, std::int64_t value) {
 
 }  // namespace
 
-std::size_t StepPricer::KeyHash::operator()(const Key& key) const {
+std::uint64_t StepPricer::KeyHash::operator()(const Key& key) const {
   std::uint64_t hash = mixed(0, std::int64_t{key.rank_class} * 4 + static_cast<int>(key.phase));
   for (const std::int64_t value : {key.sequences, key.new_tokens, key.context}) {
     hash = mixed(hash, value);
   }
-  return static_cast<std::size_t>(hash);
+  return hash;
 }
 
-std::size_t StepPricer::KeyHash::operator()(const FormedProblem& problem) const {
+std::uint64_t StepPricer::KeyHash::operator()(const FormedProblem& problem) const {
   std::uint64_t hash = mixed(0, problem.form);
   for (const std::int64_t value : problem.values) hash = mixed(hash, value);
-  return static_cast<std::size_t>(hash);
+  return hash;
 }
 
 StepPricer::StepPricer(const ModelSpec& spec, TimeOf time_of, const Device* peaks,
                        std::int64_t routing_skew)
     : time_of_(std::move(time_of)), peaks_(peaks), layouts_(spec, routing_skew) {}
 
-const KernelTime& StepPricer::time(RankTemplate::Entry& entry, const FormedProblem& problem) {
-  const auto [it, is_new] = times_.try_emplace(problem);
-  if (is_new) {
-    entry.move(problem);
-    it->second = time_of_(entry.op);
+// All keys of a visit are known before the first is looked up, so that their places can be fetched
+// at the same time.
+void StepPricer::ask(RankTemplate& operators, Dependence dependence, const RankLoad& load,
+                     std::optional<std::int32_t> layer_type) {
+  operators.visit(
+      dependence, load,
+      [&](RankTemplate::Entry& entry, const FormedProblem& problem) {
+        const std::uint64_t hash = times_.hash_of(problem);
+        times_.fetch(hash);
+        asked_.push_back({&entry, problem, hash});
+      },
+      layer_type);
+}
+
+template <class AddTo>
+void StepPricer::add_asked(const AddTo& add_to) {
+  for (const Asked& one : asked_) {
+    const auto [time, is_new] = times_.find_or_insert(one.problem, one.hash);
+    if (is_new) {
+      one.entry->move(one.problem);
+      *time = time_of_(one.entry->op);
+    }
+    add_to(*one.entry, *time);
   }
-  return it->second;
 }
 
 TypeTimes StepPricer::times(RankTemplate& operators, Dependence dependence, const RankLoad& load) {
   TypeTimes out(layouts_.layer_types(), no_executions);
-  operators.visit(dependence, load, [&](RankTemplate::Entry& entry, const FormedProblem& problem) {
-    add(out[static_cast<std::size_t>(entry.layer_type)], time(entry, problem));
+  asked_.clear();
+  ask(operators, dependence, load);
+  add_asked([&](const RankTemplate::Entry& entry, const KernelTime& time) {
+    add(out[static_cast<std::size_t>(entry.layer_type)], time);
   });
   return out;
 }
@@ -114,14 +133,11 @@ KernelTime StepPricer::of_head(Layout layout, std::int64_t rows, std::int64_t co
     KernelTime sum = no_executions;
     const RankLoad load{rows, 1, context};
     RankTemplate& operators = layouts_.operators(of, Phase::decode, load);
+    asked_.clear();
     for (const auto part : {Dependence::tokens, Dependence::sequences, Dependence::context}) {
-      operators.visit(
-          part, load,
-          [&](RankTemplate::Entry& entry, const FormedProblem& problem) {
-            add(sum, time(entry, problem));
-          },
-          head_type());
+      ask(operators, part, load, head_type());
     }
+    add_asked([&](const RankTemplate::Entry&, const KernelTime& time) { add(sum, time); });
     return sum;
   });
 }

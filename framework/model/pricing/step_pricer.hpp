@@ -12,6 +12,7 @@
 
 #include "core/device.hpp"
 #include "model/graph/graph.hpp"
+#include "model/pricing/flat_table.hpp"
 #include "model/pricing/layout_memory.hpp"
 #include "model/pricing/layouts.hpp"
 #include "model/pricing/rank_template.hpp"
@@ -85,25 +86,33 @@ class StepPricer {
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
-    std::size_t operator()(const Key& key) const;
-    std::size_t operator()(const FormedProblem& problem) const;
+    std::uint64_t operator()(const Key& key) const;
+    std::uint64_t operator()(const FormedProblem& problem) const;
   };
-  // Who asks in order asks for the same value many times: the last one is at hand.
+  // Who asks in order asks for the same value many times: the last one is at hand. References stay
+  // valid; `make` asks for no value of the same memo.
   template <class Value>
   class Memo {
    public:
     template <class Make>
     Value& get(const Key& key, const Make& make) {
       if (last_ != nullptr && key == last_key_) return *last_;
-      auto found = values_.find(key);
-      if (found == values_.end()) found = values_.emplace(key, make()).first;
+      const auto of = static_cast<std::size_t>(key.rank_class);
+      if (of >= places_.size()) places_.resize(of + 1);
+      auto& places = places_[of];
+      Value* known = *places.find_or_insert(key).value;
+      if (known == nullptr) {
+        known = &values_.emplace_back(make());
+        *places.find_or_insert(key).value = known;
+      }
       last_key_ = key;
-      last_ = &found->second;
-      return *last_;
+      last_ = known;
+      return *known;
     }
 
    private:
-    std::unordered_map<Key, Value, KeyHash> values_;
+    std::vector<FlatTable<Key, Value*, KeyHash>> places_;  // by rank class: small, so near
+    std::deque<Value> values_;
     Key last_key_;
     Value* last_ = nullptr;
   };
@@ -122,8 +131,13 @@ class StepPricer {
 
   TypeTimes times(RankTemplate& operators, RankTemplate::Dependence dependence,
                   const RankLoad& load);
-  // Of an operator that is moved to `problem` only when its time is not known.
-  const KernelTime& time(RankTemplate::Entry& entry, const FormedProblem& problem);
+  // Appends the operators of one dependence, of one layer type where it is given, to `asked_`.
+  void ask(RankTemplate& operators, RankTemplate::Dependence dependence, const RankLoad& load,
+           std::optional<std::int32_t> layer_type = {});
+  // Calls `add_to(entry, time)` for each of `asked_`; an operator is moved to its problem only when
+  // its time is not known.
+  template <class AddTo>
+  void add_asked(const AddTo& add_to);
   std::optional<double> ideal_sequence_ns(std::int32_t rank_class, Phase phase,
                                           std::int64_t new_tokens, std::int64_t context);
   std::optional<double> made_ideal_ns(std::int32_t alone, Phase phase, const RankLoad& load);
@@ -134,7 +148,13 @@ class StepPricer {
   LayoutMemory memory_{layouts_};
   TypeTimes slots_;  // of the step being priced, by layer type
   // Layouts differ in few of their operators: norms, routers and attention are those of others.
-  std::unordered_map<FormedProblem, KernelTime, KeyHash> times_;
+  FlatTable<FormedProblem, KernelTime, KeyHash> times_;
+  struct Asked {
+    RankTemplate::Entry* entry;
+    FormedProblem problem;
+    std::uint64_t hash;
+  };
+  std::vector<Asked> asked_;
   Memo<TypeTimes> of_tokens_, of_sequences_;
   Memo<ContextTimes> of_context_;
   Memo<std::optional<double>> ideal_;

@@ -134,6 +134,76 @@ struct Stream {
   double step_ns = 0;    // T_d(b)
 };
 
+// Requests that pass through both pools, as many as decode workers hold of them.
+class Streams {
+ public:
+  Streams(const WorkerPool& decode, double later, double before_ns, double requests,
+          double most_per_ns)
+      : decode_(decode),
+        later_(later),
+        before_ns_(before_ns),
+        requests_(requests),
+        most_per_ns_(most_per_ns) {}
+
+  struct Settled {
+    Stream stream;
+    double decoding = 0;  // requests in each decode worker
+  };
+  // The thinnest stream that has all requests in it or keeps the prefill workers busy.
+  std::optional<Settled> settle(std::int64_t concurrency) const;
+
+ private:
+  std::optional<double> step_ns(double decoding) const {
+    return decode_.times->step_ns({0, 0, 0, decoding});
+  }
+  Stream of(double decoding, double step_ns) const {
+    const double all = decoding * decode_.workers;
+    const double per_ns = all / (later_ * step_ns);
+    return {per_ns, per_ns * before_ns_ + all, step_ns};
+  }
+  // Below one request in a worker its steps cannot get shorter: the stream is thinner.
+  Stream thinned(double share, double step_ns) const {
+    const Stream alone = of(1, step_ns);
+    return {share * alone.per_ns, share * alone.in_system, step_ns};
+  }
+  bool is_enough(const Stream& s) const {
+    return s.in_system >= requests_ || s.per_ns >= most_per_ns_;
+  }
+
+  const WorkerPool& decode_;
+  double later_, before_ns_, requests_, most_per_ns_;
+};
+
+// Whole numbers first, because times are known there; between two of them a step's time is the line
+// through both.
+std::optional<Streams::Settled> Streams::settle(std::int64_t concurrency) const {
+  const auto alone = step_ns(1);
+  if (!alone) return std::nullopt;
+  std::int64_t few = is_enough(of(1, *alone)) ? 0 : 1;
+  std::int64_t many = few == 0 ? 1 : concurrency;
+  while (many - few > 1) {
+    const std::int64_t middle = few + (many - few) / 2;
+    const auto decoding = static_cast<double>(middle);
+    const auto step = step_ns(decoding);
+    if (!step) return std::nullopt;
+    (is_enough(of(decoding, *step)) ? many : few) = middle;
+  }
+  const auto first = static_cast<double>(few), last = static_cast<double>(many);
+  const auto at_first = few == 0 ? alone : step_ns(first), at_last = step_ns(last);
+  if (!at_first || !at_last) return std::nullopt;
+  Settled out;
+  double low = first, high = last;
+  for (int round = 0; round < 40; ++round) {
+    const double middle = (low + high) / 2;
+    const double share = middle - first;
+    out.stream =
+        few == 0 ? thinned(middle, *alone) : of(middle, (1 - share) * *at_first + share * *at_last);
+    (is_enough(out.stream) ? high : low) = middle;
+  }
+  out.decoding = (low + high) / 2;
+  return out;
+}
+
 }  // namespace
 
 std::optional<PoolFigures> serve_apart(const RequestShape& request, std::int64_t concurrency,
@@ -151,46 +221,11 @@ std::optional<PoolFigures> serve_apart(const RequestShape& request, std::int64_t
     out.ttft_ns = out.request_ns = requests / per_ns;
     return out;
   }
-  const auto stream_of = [&](double decoding) -> std::optional<Stream> {
-    const auto step = decode.times->step_ns({0, 0, 0, decoding});
-    if (!step) return std::nullopt;
-    const double all = decoding * decode.workers;
-    const double per_ns = all / (later * *step);
-    return Stream{per_ns, per_ns * (*prompt + transfer_ns) + all, *step};
-  };
-  // Below one request in a worker its steps cannot get shorter: the stream is thinner.
-  const auto alone = stream_of(1);
-  if (!alone) return std::nullopt;
-  const auto is_enough = [&](const Stream& s) {
-    return s.in_system >= requests || s.per_ns >= most_per_ns;
-  };
-  Stream stream = *alone;
-  double low = 0, high = 1;
-  if (!is_enough(stream)) {
-    // Whole numbers first, because times are known there; then between two of them.
-    std::int64_t few = 1, many = concurrency;
-    while (many - few > 1) {
-      const std::int64_t middle = few + (many - few) / 2;
-      const auto tried = stream_of(static_cast<double>(middle));
-      if (!tried) return std::nullopt;
-      (is_enough(*tried) ? many : few) = middle;
-    }
-    low = static_cast<double>(few);
-    high = static_cast<double>(many);
-  }
-  for (int round = 0; round < 40; ++round) {
-    const double middle = (low + high) / 2;
-    const auto tried = stream_of(std::max(1.0, middle));
-    if (!tried) return std::nullopt;
-    Stream thinned = *tried;
-    if (middle < 1) {
-      thinned.per_ns *= middle;
-      thinned.in_system *= middle;
-    }
-    stream = thinned;
-    (is_enough(thinned) ? high : low) = middle;
-  }
-  out.decoding = (low + high) / 2;
+  const Streams streams(decode, later, *prompt + transfer_ns, requests, most_per_ns);
+  const auto settled = streams.settle(concurrency);
+  if (!settled) return std::nullopt;
+  const Stream& stream = settled->stream;
+  out.decoding = settled->decoding;
   out.tpot_ns = stream.step_ns;
   out.is_prefill_bound = stream.in_system < requests * (1 - 1e-6);
   const double per_ns = std::min(stream.per_ns, most_per_ns);

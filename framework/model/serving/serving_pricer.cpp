@@ -129,8 +129,8 @@ std::optional<double> ServingPricer::ideal_request_ns(const Precision& precision
   if (!is_new) return it->second;
   const auto ideal = [&](const Workload& workload) -> std::optional<double> {
     auto built = build_graph(spec_, {spec_.id, {}, precision, workload});
-    if (std::holds_alternative<Refusal>(built)) return std::nullopt;
-    return ideal_device_ns(std::get<OperatorGraph>(built), *facts_.peaks);
+    if (!built) return std::nullopt;
+    return ideal_device_ns(*built, *facts_.peaks);
   };
   const auto prompt = ideal({Phase::prefill, 1, request_.input_tokens, request_.input_tokens});
   const auto token = ideal({Phase::decode, 1, 1, decode_context()});
@@ -197,7 +197,7 @@ double ServingPricer::cache_bytes(const Configuration& configuration) {
     auto built = build_graph(
         spec_,
         {spec_.id, {}, configuration.precision, {Phase::decode, 1, 1, request_.input_tokens}});
-    if (const auto* graph = std::get_if<OperatorGraph>(&built)) {
+    if (const auto* graph = built.get()) {
       it->second = static_cast<double>(memory_use(*graph).kv_bytes_total);
     }
   }

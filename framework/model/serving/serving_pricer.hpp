@@ -6,9 +6,9 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "core/configuration.hpp"
+#include "core/result.hpp"
 #include "model/pricing/step_pricer.hpp"
 #include "model/serving/serving.hpp"
 
@@ -52,7 +52,7 @@ class ServingPricer {
   ServingPricer(const ModelSpec& spec, StepPricer& steps, const RequestShape& request,
                 ServingFacts facts);
 
-  using Answer = std::variant<ServedEstimate, Refusal>;
+  using Answer = Result<ServedEstimate, Refusal>;
   // Refused: an impossible layout, a concurrency that replicas and stages do not divide, a cache
   // that does not fit, a kernel without a time, a hand-over without a rate. Its
   // `served` is there, with the request given above.

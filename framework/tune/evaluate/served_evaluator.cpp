@@ -29,13 +29,13 @@ std::vector<Evaluation> ServedEvaluator::evaluate(std::span<const Configuration>
   for (std::size_t i = 0; i < configurations.size(); ++i) {
     Evaluation& e = out[i];
     e.configuration = configurations[i];
-    auto answer = pricer_.estimate(configurations[i]);
-    if (auto* refusal = std::get_if<Refusal>(&answer)) {
+    const auto answer = pricer_.estimate(configurations[i]);
+    if (const Refusal* refusal = answer.why()) {
       e.status = Status::refused;
-      e.refusal = std::move(refusal->reason);
-      e.reason = std::move(refusal->text);
+      e.refusal = refusal->reason;
+      e.reason = refusal->text;
     } else {
-      e.served = std::get<ServedEstimate>(answer);
+      e.served = *answer;
     }
   }
   return out;
@@ -60,7 +60,7 @@ ServedEvaluator::Origin ServedEvaluator::origin(const Configuration& c) const {
   double largest = 0, total = 0;
   for (const Configuration& step : steps) {
     auto built = build_graph(spec_, step);
-    const auto* graph = std::get_if<OperatorGraph>(&built);
+    const auto* graph = built.get();
     if (graph == nullptr) continue;
     for (const Operator& op : graph->operators) {
       const auto latency = latencies_.latency(op.local, op.local_work);

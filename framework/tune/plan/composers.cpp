@@ -11,8 +11,8 @@ Composers::Composers(const ModelSpec& spec, const Target& target, bool is_measur
 
 Composers::Entry Composers::made(const Configuration& configuration) const {
   auto built = build_graph(spec_, configuration);
-  if (auto* refusal = std::get_if<Refusal>(&built)) return {{}, std::move(*refusal)};
-  OperatorGraph& graph = std::get<OperatorGraph>(built);
+  if (const Refusal* refusal = built.why()) return {{}, *refusal};
+  OperatorGraph& graph = *built;
   if (is_measured_) require_measurable(graph);
   const int ranks = configuration.devices();
   if (auto short_of = check_memory(memory_use(graph), target_.memory_of_rank(ranks))) {

@@ -42,13 +42,13 @@ std::string domain_refusal(const hm_domain& domain) {
   Opened opened;
   table_plugin::domain = domain;
   auto domains = opened.device.domains(0, {"copy", {{"bytes", 1}}});
-  return domains ? "accepted" : domains.error.message;
+  return domains ? "accepted" : domains.failure.message;
 }
 
 TEST(Plugin, a_description_lists_devices_kernels_and_what_was_logged) {
   Opened opened;
   auto description = opened.instance->describe();
-  ASSERT_TRUE(description) << description.error.message;
+  ASSERT_TRUE(description) << description.failure.message;
   ASSERT_EQ(description->devices.size(), 2u);
   EXPECT_EQ(description->devices[1].id, "1");
   EXPECT_EQ(description->devices[0].timer, protocol::Timer::host_clock);
@@ -74,19 +74,19 @@ TEST(Plugin, an_unknown_status_reads_as_internal_and_a_silent_error_gets_words) 
   Opened opened;
   auto prepared = opened.device.prepare(0, {"copy", {}}, nullptr);
   ASSERT_FALSE(prepared);
-  EXPECT_EQ(prepared.error.status, HM_INTERNAL);
-  EXPECT_THAT(prepared.error.message, HasSubstr("999"));
+  EXPECT_EQ(prepared.failure.status, HM_INTERNAL);
+  EXPECT_THAT(prepared.failure.message, HasSubstr("999"));
   auto buffer = opened.device.create_buffer(1, 64);
   ASSERT_FALSE(buffer);
-  EXPECT_EQ(buffer.error.status, HM_OUT_OF_MEMORY);
-  EXPECT_THAT(buffer.error.message, HasSubstr("memory.create"));
+  EXPECT_EQ(buffer.failure.status, HM_OUT_OF_MEMORY);
+  EXPECT_THAT(buffer.failure.message, HasSubstr("memory.create"));
 }
 
 TEST(Plugin, an_ok_without_an_object_is_an_error) {
   Opened opened;
   auto stream = opened.device.create_stream();
   ASSERT_FALSE(stream);
-  EXPECT_EQ(stream.error.status, HM_INTERNAL);
+  EXPECT_EQ(stream.failure.status, HM_INTERNAL);
 }
 
 TEST(Plugin, ranges_and_powers_of_two_are_expanded) {
@@ -95,13 +95,13 @@ TEST(Plugin, ranges_and_powers_of_two_are_expanded) {
   table_plugin::domain = list_domain(range.data(), 3, 5);
   table_plugin::domain.kind = HM_DOMAIN_RANGE;
   auto domains = opened.device.domains(0, {"copy", {}});
-  ASSERT_TRUE(domains) << domains.error.message;
+  ASSERT_TRUE(domains) << domains.failure.message;
   EXPECT_THAT((*domains)[0].values, ElementsAre(2, 5, 8, 11));
   const std::array<std::int64_t, 2> bounds{4, 32};
   table_plugin::domain = list_domain(bounds.data(), 2, 8);
   table_plugin::domain.kind = HM_DOMAIN_POW2;
   domains = opened.device.domains(0, {"copy", {}});
-  ASSERT_TRUE(domains) << domains.error.message;
+  ASSERT_TRUE(domains) << domains.failure.message;
   EXPECT_THAT((*domains)[0].values, ElementsAre(4, 8, 16, 32));
 }
 
@@ -113,7 +113,7 @@ TEST(Plugin, labels_name_categorical_values) {
   table_plugin::domain.flags = HM_DOMAIN_CATEGORICAL;
   table_plugin::domain.labels = labels.data();
   auto domains = opened.device.domains(0, {"copy", {}});
-  ASSERT_TRUE(domains) << domains.error.message;
+  ASSERT_TRUE(domains) << domains.failure.message;
   EXPECT_THAT((*domains)[0].labels, ElementsAre("jit", "ref"));
 }
 
@@ -147,21 +147,21 @@ TEST(Plugin, domains_that_cannot_be_searched_are_refused_by_name) {
 TEST(Plugin, a_real_plugin_copies_bytes_through_every_wrapper) {
   auto instance =
       PluginInstance::create(load_plugin(HALMARK_BINARY_DIR "/tests/plugins/hm_minimal.so"), "");
-  ASSERT_TRUE(instance) << instance.error.message;
+  ASSERT_TRUE(instance) << instance.failure.message;
   auto device = (*instance)->open(0, {});
-  ASSERT_TRUE(device) << device.error.message;
+  ASSERT_TRUE(device) << device.failure.message;
   auto stream = device->create_stream();
   auto source = device->create_buffer(8, 64);
   auto target = device->create_buffer(8, 64);
   ASSERT_TRUE(stream && source && target);
   auto prepared = device->prepare(0, {"copy", {{"bytes", 8}}}, nullptr);
-  ASSERT_TRUE(prepared) << prepared.error.message;
+  ASSERT_TRUE(prepared) << prepared.failure.message;
   auto info = prepared->info();
-  ASSERT_TRUE(info) << info.error.message;
+  ASSERT_TRUE(info) << info.failure.message;
   EXPECT_EQ(info->implementation.name, "memcpy");
   ASSERT_EQ(info->operand_count, 2u);
   auto operand = prepared->operand(1);
-  ASSERT_TRUE(operand) << operand.error.message;
+  ASSERT_TRUE(operand) << operand.failure.message;
   EXPECT_EQ(operand->role, HM_ROLE_OUTPUT);
   EXPECT_EQ(operand->bytes, 8u);
   EXPECT_FALSE(operand->is_opaque());

@@ -108,10 +108,10 @@ inline Configuration prefill(std::int64_t batch, std::int64_t new_tokens, std::i
 // Throws when the deployment is refused: the test then fails with the reason.
 inline OperatorGraph graph_of(const ModelSpec& spec, const Configuration& configuration) {
   auto built = build_graph(spec, configuration);
-  if (const auto* refusal = std::get_if<Refusal>(&built)) {
+  if (const auto* refusal = built.why()) {
     throw std::runtime_error(refusal->reason + ": " + refusal->text);
   }
-  return std::get<OperatorGraph>(std::move(built));
+  return *std::move(built);
 }
 
 inline const Operator& find_operator(const OperatorGraph& graph, std::string_view name) {

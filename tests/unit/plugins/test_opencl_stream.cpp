@@ -13,13 +13,13 @@ class OpenClStream : public testing::Test {
  protected:
   void SetUp() override {
     auto made = PluginInstance::create(load_plugin(HALMARK_OPENCL_PLUGIN), "");
-    ASSERT_TRUE(made) << made.error.message;
+    ASSERT_TRUE(made) << made.failure.message;
     instance_ = std::move(*made);
     auto description = instance_->describe();
-    ASSERT_TRUE(description) << description.error.message;
+    ASSERT_TRUE(description) << description.failure.message;
     if (description->devices.empty()) GTEST_SKIP() << "no OpenCL device on this machine";
     auto opened = instance_->open(0, {});
-    ASSERT_TRUE(opened) << opened.error.message;
+    ASSERT_TRUE(opened) << opened.failure.message;
     device_ = std::move(*opened);
     stream_ = std::move(*device_.create_stream());
   }
@@ -62,7 +62,7 @@ TEST_F(OpenClStream, events_span_the_commands_between_them_and_nothing_else) {
   ASSERT_TRUE(stream_.record(end).ok());
   ASSERT_TRUE(stream_.wait().ok());
   auto elapsed = stream_.elapsed_ns(begin, end);
-  ASSERT_TRUE(elapsed) << elapsed.error.message;
+  ASSERT_TRUE(elapsed) << elapsed.failure.message;
   EXPECT_GT(*elapsed, 0);
 }
 

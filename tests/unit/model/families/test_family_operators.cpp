@@ -231,7 +231,7 @@ TEST(FamilyOperators, nemotron_3_super_has_latent_experts) {
 TEST(FamilyOperators, a_chunked_delta_rule_executes_more_than_the_model_counts) {
   const ModelSpec spec = shipped("qwen3-next-80b-a3b");
   const auto built = [&](const StepForm& form) {
-    return std::get<OperatorGraph>(build_graph(spec, prefill(1, 4096, 4096), form));
+    return *build_graph(spec, prefill(1, 4096, 4096), form);
   };
   const OperatorGraph recurrent = built({}), chunked = built({.delta_chunk = 64});
   const Operator& op = *find_in(chunked, "decoder_moe_delta_rule", "delta_rule");
@@ -242,7 +242,7 @@ TEST(FamilyOperators, a_chunked_delta_rule_executes_more_than_the_model_counts) 
 
   const auto reason = [&](const ModelSpec& of, const Configuration& d, std::int64_t chunk) {
     const auto result = build_graph(of, d, StepForm{.delta_chunk = chunk});
-    return std::holds_alternative<Refusal>(result) ? std::get<Refusal>(result).reason : "";
+    return !result ? result.failure.reason : "";
   };
   EXPECT_EQ(reason(spec, prefill(1, 8, 8), -1), "nonpositive_input");
   EXPECT_EQ(reason(spec, decode(1, 8), 64), "delta_chunk_without_sequence");

@@ -325,7 +325,7 @@ class RefusedSplit : public testing::TestWithParam<Impossible> {};
 TEST_P(RefusedSplit, with_its_reason) {
   const Impossible& c = GetParam();
   const auto built = build_graph(shipped(c.model), over(c.configuration, c.cp));
-  const auto* refusal = std::get_if<Refusal>(&built);
+  const auto* refusal = built.why();
   ASSERT_NE(refusal, nullptr);
   EXPECT_EQ(refusal->reason, c.reason);
   for (const std::string& word : c.words) EXPECT_THAT(refusal->text, HasSubstr(word));

@@ -35,9 +35,9 @@ std::vector<Case> cases(const ModelSpec& spec) {
   return out;
 }
 
-std::variant<OperatorGraph, Refusal> built(const ModelSpec& spec, const Case& of,
-                                           const Precision& precision, Phase phase,
-                                           const RankLoad& load) {
+Result<OperatorGraph, Refusal> built(const ModelSpec& spec, const Case& of,
+                                     const Precision& precision, Phase phase,
+                                     const RankLoad& load) {
   Parallel parallel = of.parallel;
   parallel.cp = of.cp;
   const Configuration configuration{spec.id,
@@ -111,7 +111,7 @@ TEST_P(LoadTerms, give_the_problems_of_the_graph_that_is_built_for_the_load) {
         for (int i = 0; i < 6; ++i) {
           const RankLoad load = random_load(of, phase, length_limits(spec), random);
           auto direct = built(spec, of, precision, phase, load);
-          auto* graph = std::get_if<OperatorGraph>(&direct);
+          auto* graph = direct.get();
           if (graph == nullptr) continue;
           const std::string where = spec.id + ' ' + graph->configuration.key();
           const auto known = std::ranges::find_if(

@@ -324,7 +324,7 @@ class MoeRefused : public testing::TestWithParam<RefusedCase> {};
 
 TEST_P(MoeRefused, with_its_reason_and_both_numbers) {
   const auto built = build_graph(tiny_moe(), decode(60, 8, GetParam().parallel));
-  const auto* refusal = std::get_if<Refusal>(&built);
+  const auto* refusal = built.why();
   ASSERT_NE(refusal, nullptr);
   EXPECT_EQ(refusal->reason, GetParam().reason);
   for (const std::string& number : GetParam().numbers) {

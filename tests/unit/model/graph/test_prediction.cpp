@@ -21,10 +21,10 @@ using testing::HasSubstr;
 OperatorGraph drafting(const ModelSpec& spec, const Configuration& configuration,
                        std::int64_t drafted) {
   auto built = build_graph(spec, configuration, Speculation{drafted});
-  if (const auto* refusal = std::get_if<Refusal>(&built)) {
+  if (const auto* refusal = built.why()) {
     throw std::runtime_error(refusal->reason + ": " + refusal->text);
   }
-  return std::get<OperatorGraph>(std::move(built));
+  return *std::move(built);
 }
 
 const Operator& operator_of(const OperatorGraph& graph, std::string_view type,
@@ -196,7 +196,7 @@ TEST(Prediction, expected_tokens_are_a_geometric_sum) {
 std::string refusal_of(const ModelSpec& spec, const Configuration& configuration,
                        std::int64_t drafted) {
   const auto built = build_graph(spec, configuration, Speculation{drafted});
-  const auto* refusal = std::get_if<Refusal>(&built);
+  const auto* refusal = built.why();
   return refusal != nullptr ? refusal->reason + ": " + refusal->text : "";
 }
 

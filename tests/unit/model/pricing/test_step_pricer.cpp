@@ -116,9 +116,9 @@ TEST_P(StepPricing, is_the_sum_over_a_graph_that_is_built_for_the_load) {
     const auto layout = pricer.layout(d.parallel, d.precision);
     if (pricer.refusal(layout)) continue;
     const auto built = build_graph(spec, d);
-    const auto* graph = std::get_if<OperatorGraph>(&built);
+    const auto* graph = built.get();
     if (graph == nullptr) {  // a limit of the context alone, which no layout knows
-      ASSERT_EQ(std::get<Refusal>(built).reason, "context_exceeds_model") << d.key();
+      ASSERT_EQ(built.failure.reason, "context_exceeds_model") << d.key();
       continue;
     }
     const NaiveStep naive = naive_step(*graph);
@@ -152,14 +152,13 @@ TEST_P(ComposedPricing, agrees_with_the_composer_on_random_deployments) {
     if (!seen.insert(d).second) continue;
     const auto layout = pricer.layout(d.parallel, d.precision);
     auto built = build_graph(spec, d);
-    const bool is_possible = std::holds_alternative<OperatorGraph>(built);
+    const bool is_possible = built.value.has_value();
     ASSERT_EQ(!pricer.refusal(layout), is_possible) << d.key();
     const auto fast = pricer.price(layout, d.workload.phase, d.workload.batch,
                                    d.workload.new_tokens, d.workload.context);
     ASSERT_EQ(fast.has_value(), is_possible) << d.key();
     if (!is_possible) continue;
-    const Composer composer(std::get<OperatorGraph>(std::move(built)), {.backend = "gpu"},
-                            {.measured = device});
+    const Composer composer(*std::move(built), {.backend = "gpu"}, {.measured = device});
     const Evaluation whole = composer.compose(latency_of);
     ASSERT_TRUE(whole.estimate.has_value()) << whole.reason;
     expect_same(fast->step_ns, whole.estimate->step_ns, d.key());

@@ -69,9 +69,9 @@ struct Priced {
   }
   ServedEstimate estimate(const Configuration& configuration) {
     const auto out = answer(configuration);
-    const auto* refusal = std::get_if<Refusal>(&out);
+    const auto* refusal = out.why();
     if (refusal != nullptr) throw std::runtime_error(refusal->text);
-    return std::get<ServedEstimate>(out);
+    return *out;
   }
   ModelSpec spec;
   StepPricer steps;
@@ -172,17 +172,17 @@ TEST(ServingPricer, utilisation_stays_below_one_over_many_shapes) {
 TEST(ServingPricer, a_cache_that_does_not_fit_says_by_how_much) {
   Priced p("qwen3-0.6b", {700, 100}, {.memory_bytes = 2'000'000'000});
   const auto refused = p.answer(p.served({}, 256, 2048));
-  ASSERT_TRUE(std::holds_alternative<Refusal>(refused));
-  EXPECT_EQ(std::get<Refusal>(refused).reason, "out_of_memory");
-  EXPECT_THAT(std::get<Refusal>(refused).text, testing::HasSubstr("short by"));
-  EXPECT_TRUE(std::holds_alternative<ServedEstimate>(p.answer(p.served({}, 1, 64))));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.failure.reason, "out_of_memory");
+  EXPECT_THAT(refused.failure.text, testing::HasSubstr("short by"));
+  EXPECT_TRUE(p.answer(p.served({}, 1, 64)).value.has_value());
 }
 
 TEST(ServingPricer, replicas_and_stages_divide_the_requests) {
   Priced p("qwen3-0.6b");
   const auto refused = p.answer(p.served({.dp = 3}, 16, 2048));
-  ASSERT_TRUE(std::holds_alternative<Refusal>(refused));
-  EXPECT_EQ(std::get<Refusal>(refused).text, "dp 3 x pp 1 does not divide concurrency 16");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.failure.text, "dp 3 x pp 1 does not divide concurrency 16");
 }
 
 TEST(ServingPricer, a_worker_for_prompts_leaves_the_tokens_undisturbed) {
@@ -200,7 +200,7 @@ TEST(ServingPricer, a_worker_for_prompts_leaves_the_tokens_undisturbed) {
   EXPECT_LT(two.tokens_per_s, 2 * one.tokens_per_s * 1.5);
   apart.served->prefill.pp = 2;
   const auto refused = p.answer(apart);
-  EXPECT_EQ(std::get<Refusal>(refused).reason, "worker_layout");
+  EXPECT_EQ(refused.failure.reason, "worker_layout");
 }
 
 }  // namespace

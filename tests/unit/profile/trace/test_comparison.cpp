@@ -16,8 +16,8 @@ ModelSpec tiny() { return load_model(data_file("tiny-qwen3.json"), {}); }
 
 OperatorGraph graph_of(const ModelSpec& spec, const Workload& workload, Parallel parallel = {}) {
   auto built = build_graph(spec, {"m", parallel, f32(), workload});
-  if (const auto* refusal = std::get_if<Refusal>(&built)) throw std::runtime_error(refusal->text);
-  return std::get<OperatorGraph>(std::move(built));
+  if (const auto* refusal = built.why()) throw std::runtime_error(refusal->text);
+  return *std::move(built);
 }
 
 Read read_file(std::string_view name) {

@@ -12,8 +12,8 @@ namespace {
 OperatorGraph graph_of(const std::string& config, const Workload& workload) {
   const ModelSpec spec = read_model(config, "config.json");
   auto built = build_graph(spec, {"m", {}, {"f32"}, workload});
-  if (const auto* refusal = std::get_if<Refusal>(&built)) throw std::runtime_error(refusal->text);
-  return std::get<OperatorGraph>(std::move(built));
+  if (const auto* refusal = built.why()) throw std::runtime_error(refusal->text);
+  return *std::move(built);
 }
 
 Comparison compare(const TraceText& trace, const std::string& config, const Workload& workload) {
@@ -106,7 +106,7 @@ TEST_P(FamilyTrace, every_product_is_the_model_s_and_nothing_is_unexplained) {
     EXPECT_EQ(workload->context, pass == 0 ? 12 : 13);
     auto built = build_graph(spec, {"m", {}, {"f32"}, *workload});
     Comparison c;
-    compare_pass(r.recording, r.attribution, pass, std::get<OperatorGraph>(built), 0.01, {}, c);
+    compare_pass(r.recording, r.attribution, pass, *built, 0.01, {}, c);
     EXPECT_EQ(c.count(Verdict::ok), c.rows.size());
     EXPECT_EQ(c.unexplained(), 0u);
     EXPECT_GT(c.rows.size(), 10u);
