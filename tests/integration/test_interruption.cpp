@@ -110,5 +110,27 @@ TEST_F(Interruption, an_interrupted_run_says_so_in_its_envelope) {
   EXPECT_EQ(e["exit_code"], 130);
 }
 
+// Its plan was hashed in a layout that is read but no longer written.
+TEST_F(Interruption, an_unfinished_run_of_an_earlier_layout_is_kept_and_a_new_one_begins) {
+  fs::copy_file(HALMARK_SOURCE_DIR "/tests/data/fixtures/interrupted.db", path("r.db"));
+  const std::int64_t before = measurements();
+  ASSERT_GT(before, 0);
+  std::string sweep = read("tiny.toml");
+  const std::string name = "name = \"tiny\"";
+  ASSERT_NE(sweep.find(name), std::string::npos) << sweep;
+  write("tiny.toml", sweep.replace(sweep.find(name), name.size(), "name = \"dense\""));
+  const Outcome first = run(tune()), second = run(tune());
+  const std::string line =
+      "halmark: run 1 of this sweep was not finished by halmark 0.1.0; it is kept, and a new run "
+      "begins\n";
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_NE(first.err.find(line), std::string::npos) << first.err;
+  EXPECT_EQ(second.err.find(line), std::string::npos) << second.err;
+  const std::int64_t kernels =
+      static_cast<std::int64_t>(data_of({"tune", "tiny.toml", "--plan"})["kernels"].size());
+  EXPECT_EQ(measurements(), before + 2 * kernels);
+  expect_intact();
+}
+
 }  // namespace
 }  // namespace halmark::integration
