@@ -11,8 +11,6 @@ namespace halmark {
 
 namespace {
 
-std::string digits(std::int64_t value) { return std::to_string(value); }
-
 // Layers whose tokens depend on each other through more than keys and values.
 std::optional<Refusal> undefined_split(const ModelSpec& spec) {
   const auto refusal = [&](const std::string& why) {
@@ -35,15 +33,16 @@ std::optional<Refusal> undefined_split(const ModelSpec& spec) {
 std::optional<Refusal> check_chunk(const ModelSpec& spec, const Configuration& configuration,
                                    std::int64_t chunk) {
   if (chunk < 0)
-    return Refusal{"nonpositive_input", "delta_chunk " + digits(chunk) + " is below 1"};
+    return Refusal{"nonpositive_input", "delta_chunk " + std::to_string(chunk) + " is below 1"};
   if (chunk == 0) return std::nullopt;
   if (!spec.delta_rule) {
-    return Refusal{"delta_chunk_without_delta_rule",
-                   "delta_chunk " + digits(chunk) + ", but no layer of the model has a delta rule"};
+    return Refusal{
+        "delta_chunk_without_delta_rule",
+        "delta_chunk " + std::to_string(chunk) + ", but no layer of the model has a delta rule"};
   }
   if (configuration.workload.phase == Phase::decode) {
     return Refusal{"delta_chunk_without_sequence",
-                   "delta_chunk " + digits(chunk) +
+                   "delta_chunk " + std::to_string(chunk) +
                        " cuts the new tokens of a sequence, and a decode step has one"};
   }
   return std::nullopt;
@@ -57,19 +56,20 @@ std::optional<Refusal> check_context_split(const ModelSpec& spec,
   const int cp = configuration.parallel.cp;
   if (cp == 1) return std::nullopt;
   if (w.phase == Phase::decode) {
-    return Refusal{"cp_without_sequence", "cp " + digits(cp) +
+    return Refusal{"cp_without_sequence", "cp " + std::to_string(cp) +
                                               " splits the new tokens of a sequence, and a decode "
                                               "step has one"};
   }
   if (auto refusal = undefined_split(spec)) return refusal;
   if (w.new_tokens % (2 * std::int64_t{cp}) != 0) {
     return Refusal{"cp_does_not_divide_sequence",
-                   "2 x cp " + digits(cp) + " = " + digits(2 * std::int64_t{cp}) +
-                       " does not divide " + digits(w.new_tokens) + " new tokens"};
+                   "2 x cp " + std::to_string(cp) + " = " + std::to_string(2 * std::int64_t{cp}) +
+                       " does not divide " + std::to_string(w.new_tokens) + " new tokens"};
   }
   if (w.cached() % cp != 0) {
-    return Refusal{"cp_does_not_divide_sequence", "cp " + digits(cp) + " does not divide " +
-                                                      digits(w.cached()) + " cached tokens"};
+    return Refusal{"cp_does_not_divide_sequence", "cp " + std::to_string(cp) + " does not divide " +
+                                                      std::to_string(w.cached()) +
+                                                      " cached tokens"};
   }
   return std::nullopt;
 }

@@ -44,8 +44,6 @@ double recomputed_passes(const OperatorGraph& graph, const Operator& op, const T
   return op.kind == OperatorKind::attention || is_ring ? 1 : 0;
 }
 
-std::string digits(std::int64_t value) { return std::to_string(value); }
-
 }  // namespace
 
 std::string_view optimizer_name(Optimizer optimizer) {
@@ -94,17 +92,18 @@ std::optional<Refusal> check_training(const OperatorGraph& graph, const Training
                                             ": training keeps its keys and values as activations"};
   }
   if (plan.zero < 0 || plan.zero > 3) {
-    return Refusal{"zero_out_of_range", "zero " + digits(plan.zero) + " is not in 0..3"};
+    return Refusal{"zero_out_of_range", "zero " + std::to_string(plan.zero) + " is not in 0..3"};
   }
   if (plan.zero > 0 && graph.configuration.parallel.dp == 1 &&
       graph.configuration.parallel.cp == 1) {
-    return Refusal{
-        "zero_without_replicas",
-        "zero " + digits(plan.zero) + " shares out over dp and cp, and dp is 1 and cp is 1"};
+    return Refusal{"zero_without_replicas",
+                   "zero " + std::to_string(plan.zero) +
+                       " shares out over dp and cp, and dp is 1 and cp is 1"};
   }
   if (plan.lora_rank < 0 || plan.lora_rank > graph.spec.hidden) {
-    return Refusal{"lora_rank_out_of_range", "lora rank " + digits(plan.lora_rank) +
-                                                 " is not in 1.." + digits(graph.spec.hidden)};
+    return Refusal{"lora_rank_out_of_range", "lora rank " + std::to_string(plan.lora_rank) +
+                                                 " is not in 1.." +
+                                                 std::to_string(graph.spec.hidden)};
   }
   if (plan.sequence_parallel && graph.configuration.parallel.tp == 1) {
     return Refusal{"sequence_parallel_without_tensor",

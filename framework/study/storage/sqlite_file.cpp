@@ -2,6 +2,7 @@
 
 #include <SQLiteCpp/Statement.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -82,9 +83,9 @@ void make_tables(SQLite::Database& db) {
   db.exec("BEGIN IMMEDIATE");
   if (db.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0) {
     db.exec(std::string(sqlite_study_tables));
-    db.exec("INSERT INTO version_info VALUES (1, " + std::to_string(study_schema_version) +
-            ", 'halmark " + tool_version + "')");
-    db.exec(std::string("INSERT INTO alembic_version VALUES ('") + study_revision + "')");
+    db.exec(fmt::format("INSERT INTO version_info VALUES (1, {}, 'halmark {}')",
+                        study_schema_version, tool_version));
+    db.exec(fmt::format("INSERT INTO alembic_version VALUES ('{}')", study_revision));
   }
   db.exec("COMMIT");
 }

@@ -100,6 +100,13 @@ void add_expert_rules(const ModelSpec& spec, const Configuration& like, const De
 
 }  // namespace
 
+std::string member_text(const std::string& parameter, std::span<const std::string> values) {
+  if (values.empty()) return "false";
+  std::string list;
+  for (const std::string& v : values) list += (list.empty() ? "\"" : ", \"") + v + '"';
+  return parameter + " in {" + list + '}';
+}
+
 std::string member_text(const std::string& parameter, std::span<const std::int64_t> values) {
   if (values.empty()) return "false";
   std::string list;

@@ -26,6 +26,7 @@ struct DegreeLists {
 };
 
 // "tp in {1, 2, 4}"
+std::string member_text(const std::string& parameter, std::span<const std::string> values);
 std::string member_text(const std::string& parameter, std::span<const std::int64_t> values);
 
 // Constraints under which `check_configuration` has nothing against a layout of these degrees, each

@@ -40,12 +40,6 @@ Values values_of(const Sweep& sweep, std::span<const SweepWorkload> workloads) {
   return out;
 }
 
-std::string member_text(const std::string& parameter, std::span<const std::string> values) {
-  std::string list;
-  for (const std::string& v : values) list += (list.empty() ? "\"" : ", \"") + v + '"';
-  return parameter + " in {" + list + '}';
-}
-
 // The box of one workload; "" where it is the whole space.
 std::string box_text(const Sweep& sweep, const SweepWorkload& w, const Values& all) {
   std::string out;
@@ -53,7 +47,7 @@ std::string box_text(const Sweep& sweep, const SweepWorkload& w, const Values& a
   if (all.new_tokens.size() > 1) add("new_tokens == " + std::to_string(w.new_tokens));
   if (all.context.size() > 1) add("context == " + std::to_string(w.context));
   const std::vector<std::int64_t> batches = unique_sorted(w.batches);
-  if (batches != all.batch) add(tune::member_text("batch", batches));
+  if (batches != all.batch) add(member_text("batch", batches));
   const std::vector<std::string>& precisions = precisions_of(sweep, w);
   const bool has_all = std::ranges::all_of(all.precisions, [&](const std::string& name) {
     return std::ranges::find(precisions, name) != precisions.end();
@@ -90,7 +84,7 @@ void require_lengths(const ModelSpec& spec, const Configuration& base, const Val
       refused[refusal->reason].push_back(context);
   }
   for (const auto& [reason, contexts] : refused) {
-    out.require(reason, "not (" + tune::member_text("context", contexts) + ")");
+    out.require(reason, "not (" + member_text("context", contexts) + ")");
   }
 }
 
