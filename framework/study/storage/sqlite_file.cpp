@@ -2,11 +2,11 @@
 
 #include <SQLiteCpp/Statement.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -83,9 +83,14 @@ void make_tables(SQLite::Database& db) {
   db.exec("BEGIN IMMEDIATE");
   if (db.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0) {
     db.exec(std::string(sqlite_study_tables));
-    db.exec(fmt::format("INSERT INTO version_info VALUES (1, {}, 'halmark {}')",
-                        study_schema_version, tool_version));
-    db.exec(fmt::format("INSERT INTO alembic_version VALUES ('{}')", study_revision));
+    std::string version = "INSERT INTO version_info VALUES (1, ";
+    version += std::to_string(study_schema_version);
+    version += ", 'halmark ";
+    version += tool_version;
+    db.exec(version += "')");
+    std::string revision = "INSERT INTO alembic_version VALUES ('";
+    revision += study_revision;
+    db.exec(revision += "')");
   }
   db.exec("COMMIT");
 }
