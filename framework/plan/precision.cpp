@@ -51,7 +51,7 @@ struct Recipe {
 };
 
 using Facts = PrecisionFacts;
-constexpr std::array<Recipe, 9> recipes = {
+constexpr auto recipes = std::to_array<Recipe>(
     {{"f32", [](const Facts&) { return Precision::uniform({}, Dtype::f32); }},
      {"bf16", [](const Facts&) { return Precision::uniform({}, Dtype::bf16); }},
      {"f16", [](const Facts&) { return Precision::uniform({}, Dtype::f16); }},
@@ -60,7 +60,7 @@ constexpr std::array<Recipe, 9> recipes = {
      {"w4a16", [](const Facts& f) { return packed(f, PackedWeights::weights_only); }},
      {"mxfp4", [](const Facts& f) { return packed(f, PackedWeights::mxfp4); }},
      {"nvfp4", [](const Facts& f) { return packed(f, PackedWeights::nvfp4); }},
-     {"f4_e2m1", [](const Facts& f) { return packed(f, PackedWeights::as_stated); }}}};
+     {"f4_e2m1", [](const Facts& f) { return packed(f, PackedWeights::as_stated); }}});
 
 // Recipes whose name is not that of the dtype which people type for them.
 std::string_view recipe_of(Dtype dtype) {
