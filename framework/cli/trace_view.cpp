@@ -210,7 +210,7 @@ std::string trace_text(const Recording& recording, const Attribution& attributio
                line.operator_name, line.category, line.dtype, std::to_string(line.count),
                flops_text(line.flops, should_be_known(line)),
                duration_text(static_cast<double>(shared_ns(line, attribution))),
-               percent_text(share(line, attribution))});
+               rounded_percent_text(share(line, attribution))});
     if (line.is_unexplained) {
       unexplained += fmt::format("  {} x{} in {}: {}\n", line.operator_name, line.count,
                                  line.path.empty() ? "no module" : line.path, line.flops_reason);

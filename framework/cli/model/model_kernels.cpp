@@ -103,7 +103,7 @@ std::string kernels_text(const KernelAccount& account) {
                row.dtype ? std::string(dtype_name(*row.dtype)) : "-",
                row.flops ? fmt::format("{:.3f}", *row.flops / 1e9) : "-",
                row.floor_ns ? fmt::format("{:.3f}", *row.floor_ns / 1e3) : "-",
-               row.bound.empty() ? "-" : row.bound, row.mfu ? percent_text(row.mfu) : "-"});
+               row.bound.empty() ? "-" : row.bound, row.mfu ? rounded_percent_text(row.mfu) : "-"});
   }
   std::string out = '\n' + table.text();
   out += fmt::format("assigned {:.6g} + overhead {:.6g} + unknown {:.6g} = total {:.6g} us",
@@ -114,7 +114,7 @@ std::string kernels_text(const KernelAccount& account) {
   }
   out += account.mfu
              ? fmt::format("; MFU of the kernels {}{}, every row at the peak of its type\n",
-                           account.is_lower_bound ? "at least " : "", percent_text(account.mfu))
+                           account.is_lower_bound ? "at least " : "", rounded_percent_text(account.mfu))
              : "; MFU of the kernels unknown: " + account.reason + '\n';
   for (const std::string& name : account.unmeasured) out += "no kernel for: " + name + '\n';
   return out;
@@ -144,7 +144,7 @@ std::string layers_text(const std::vector<LayerUse>& uses) {
                fmt::format("{:g}", use.time.ns / 1e6),
                fmt::format("{:.3f}", use.matmul_flops / 1e9),
                fmt::format("{:.3f}", use.matmul_flops_per_rank / 1e9),
-               use.mfu ? percent_text(use.mfu) : "-", use.mfu ? percent_text(use.executed) : "-"});
+               use.mfu ? rounded_percent_text(use.mfu) : "-", use.mfu ? rounded_percent_text(use.executed) : "-"});
   }
   std::string out = '\n' + table.text();
   for (const LayerUse& use : uses) {

@@ -1,6 +1,6 @@
 // Reads files and databases for the sources of framework/latency, which know neither. Everything
 // about trust and bounds is theirs.
-#include "cli/latency_sources.hpp"
+#include "tune/sources/priced_latencies.hpp"
 
 #include <fmt/format.h>
 
@@ -8,15 +8,15 @@
 #include <iterator>
 #include <utility>
 
-#include "cli/console/facts.hpp"
 #include "core/text/error.hpp"
 #include "journal/store.hpp"
 #include "latency/imported/imported_source.hpp"
 #include "latency/interpolated_source.hpp"
 #include "latency/journal_source.hpp"
 #include "latency/roofline_source.hpp"
+#include "plan/device_file.hpp"
 
-namespace halmark::cli {
+namespace halmark::tune {
 
 namespace {
 
@@ -37,11 +37,12 @@ std::vector<Measurement> journal_rows(const std::string& file, const Device& tar
 
 class Assembly {
  public:
-  Assembly(const LatencyChoice& choice, const Device& target, std::optional<double> network)
+  Assembly(const LatencyChoice& choice, const Device& target, const Folders& devices,
+           std::optional<double> network)
       : choice_(choice),
         target_(target),
         network_(network),
-        measured_on_(choice.tables_device.empty() ? target : known_device(choice.tables_device)) {}
+        measured_on_(choice.tables_device.empty() ? target : known_device(choice.tables_device, devices)) {}
 
   PricedLatencies run() {
     sort_choices();
@@ -156,8 +157,9 @@ std::vector<std::string> PricedLatencies::basis() const {
 }
 
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
+                                 const Folders& devices,
                                  std::optional<double> network_bytes_per_s) {
-  return Assembly(choice, target, network_bytes_per_s).run();
+  return Assembly(choice, target, devices, network_bytes_per_s).run();
 }
 
-}  // namespace halmark::cli
+}  // namespace halmark::tune

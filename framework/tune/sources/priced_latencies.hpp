@@ -1,24 +1,35 @@
-// Where a search takes its times from when it does not measure: reads what the user named and makes
-// one chain of it.
+// Where a search takes its times from when it does not measure: what a user named, and one chain
+// made of it.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/device.hpp"
 #include "latency/chain.hpp"
+#include "plan/sweep.hpp"
 
-namespace halmark::cli {
+namespace halmark::tune {
+
+using Folders = std::vector<std::filesystem::path>;
 
 struct LatencyChoice {
   std::vector<std::string> sources;  // "journal:FILE", "imported:FILE", "interpolated", ...
   std::string where;                 // of them, for refusals
-  std::string device;                // target: id or file; "" = this machine
+  std::string device;                // target: id or file
   std::string device_where;
   std::string tables_device;  // that the tables were measured on; "" = the target
   std::string layout;         // of the tables; "" = the built-in one that fits
 };
+
+// The sweep's own choice where the command line makes none. Throws Error (exit 2) for a sweep with
+// requests and no source at all.
+LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given);
+
+// Throws Error (exit 2) where none is named, or an unknown one.
+Device target_device(const LatencyChoice& choice, const Folders& devices);
 
 // Figures of a target without measuring. Provenance `measured` is of the journal's rows alone.
 struct PricedLatencies {
@@ -34,6 +45,7 @@ struct PricedLatencies {
 // Throws Error (exit 2) for an unknown or unfitting source, a table that cannot be read.
 // `network_bytes_per_s`: see roofline::Links.
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
+                                 const Folders& devices,
                                  std::optional<double> network_bytes_per_s);
 
-}  // namespace halmark::cli
+}  // namespace halmark::tune

@@ -1,12 +1,12 @@
-#include "cli/device_tables.hpp"
+// Datasheets state ranges, sources and confidence; a measured device states how it was measured.
+#include "report/views/device_views.hpp"
 
 #include <fmt/format.h>
 
-#include "cli/console/paths.hpp"
-#include "cli/console/terminal.hpp"
-#include "plan/device_file.hpp"
+#include "report/quantity.hpp"
+#include "report/table.hpp"
 
-namespace halmark::cli {
+namespace halmark::report {
 namespace {
 
 Json confidence_json(Confidence confidence) {
@@ -15,12 +15,12 @@ Json confidence_json(Confidence confidence) {
 }
 
 // "12.6 to 15 PFLOP/s": a range where sources disagree.
-std::string range_text(double low, std::optional<double> high, std::string_view unit) {
+std::string range_text(double low, std::optional<double> high, const std::string& unit) {
   return high && *high > low ? rate_text(low, unit) + " to " + rate_text(*high, unit)
                              : rate_text(low, unit);
 }
 
-Json peak_json(const Peak& p) {
+Json known_peak(const Peak& p) {
   Json out = {{"path", p.path},
               {"dtype", std::string(dtype_name(p.dtype))},
               {"isa", p.isa},
@@ -39,7 +39,7 @@ Json peak_json(const Peak& p) {
   return out;
 }
 
-Json bandwidth_json(const Bandwidth& b) {
+Json known_bandwidth(const Bandwidth& b) {
   return {{"level", b.level},
           {"bytes_per_s", b.bytes_per_s},
           {"bytes_per_s_high", optional_number(b.bytes_per_s_high)},
@@ -47,7 +47,7 @@ Json bandwidth_json(const Bandwidth& b) {
           {"confidence", confidence_json(b.confidence)}};
 }
 
-Json link_json(const Link& link) {
+Json known_link(const Link& link) {
   return {{"scope", "scale_up"},
           {"name", link.name},
           {"bytes_per_s", link.bytes_per_s},
@@ -58,11 +58,11 @@ Json link_json(const Link& link) {
           {"confidence", confidence_json(link.confidence)}};
 }
 
-Json device_json(const Device& d) {
+Json known_device(const Device& d) {
   Json peaks = Json::array(), bandwidths = Json::array(), links = Json::array();
-  for (const Peak& p : d.peaks) peaks.push_back(peak_json(p));
-  for (const Bandwidth& b : d.bandwidths) bandwidths.push_back(bandwidth_json(b));
-  for (const Link& link : d.links) links.push_back(link_json(link));
+  for (const Peak& p : d.peaks) peaks.push_back(known_peak(p));
+  for (const Bandwidth& b : d.bandwidths) bandwidths.push_back(known_bandwidth(b));
+  for (const Link& link : d.links) links.push_back(known_link(link));
   return {{"id", d.id},
           {"aliases", d.aliases},
           {"name", d.name},
@@ -109,7 +109,7 @@ std::string peaks_text(const Device& d) {
   return out.empty() ? "-" : out;
 }
 
-std::string bandwidth_text(const Device& d) {
+std::string memory_bandwidth_text(const Device& d) {
   for (const Bandwidth& b : d.bandwidths) {
     if (b.level == "memory") return range_text(b.bytes_per_s, b.bytes_per_s_high, "B/s");
   }
@@ -137,20 +137,75 @@ std::string memory_text(const Device& d) {
              : fmt::format("{:g} GB", low);
 }
 
+Json measured_device(const Device& d) {
+  Json peaks = Json::array(), bandwidths = Json::array();
+  for (const Peak& p : d.peaks) {
+    peaks.push_back({{"path", p.path},
+                     {"dtype", std::string(dtype_name(p.dtype))},
+                     {"isa", p.isa},
+                     {"threads", p.threads},
+                     {"flops_per_s", p.flops_per_s},
+                     {"flops_per_s_q90", optional_number(p.flops_per_s_q90)},
+                     {"source", p.source}});
+  }
+  for (const Bandwidth& b : d.bandwidths) {
+    bandwidths.push_back({{"level", b.level},
+                          {"threads", b.threads},
+                          {"bytes_per_s", b.bytes_per_s},
+                          {"working_set_bytes", b.working_set_bytes},
+                          {"source", b.source}});
+  }
+  return {
+      {"id", d.id},
+      {"name", d.name},
+      {"fingerprint", d.fingerprint},
+      {"ring_plateau_bytes", d.ring_plateau_bytes ? Json(*d.ring_plateau_bytes) : Json(nullptr)},
+      {"clock_hz", optional_number(d.clock_hz)},
+      {"peaks", peaks},
+      {"bandwidths", bandwidths}};
+}
+
+std::string measured_device_text(const Device& d, const std::optional<Device>& datasheet) {
+  TextTable peaks({"path", "isa", "threads", "max", "q90", "of datasheet"},
+                  {false, false, true, true, true, true});
+  for (const Peak& p : d.peaks) {
+    const auto stated = datasheet ? datasheet->peak(p.dtype, p.threads) : std::nullopt;
+    peaks.add({p.path, p.isa, std::to_string(p.threads), flops_text(p.flops_per_s),
+               p.flops_per_s_q90 ? flops_text(*p.flops_per_s_q90) : "-",
+               stated ? rounded_percent_text(p.flops_per_s / stated->flops_per_s) : "-"});
+  }
+  TextTable bandwidths({"level", "threads", "bandwidth", "working set", "how"},
+                       {false, true, true, true, false});
+  for (const Bandwidth& b : d.bandwidths) {
+    bandwidths.add({b.level, std::to_string(b.threads), bandwidth_text(b.bytes_per_s),
+                    bytes_text(static_cast<double>(b.working_set_bytes)), b.source});
+  }
+  std::string out = d.name + '\n' + '\n' + peaks.text() + '\n' + bandwidths.text();
+  if (d.ring_plateau_bytes) {
+    out += fmt::format("\nconstants are cold from a ring of {}\n",
+                       bytes_text(static_cast<double>(*d.ring_plateau_bytes)));
+  }
+  return out;
+}
+
 }  // namespace
 
-CommandResult known_devices_result() {
+View known_devices_view(std::span<const Device> devices) {
   TextTable table({"id", "name", "kind", "memory", "bandwidth", "link, one way", "power",
                    "confidence", "peaks"},
                   {false, false, false, true, true, true, true});
-  Json devices = Json::array();
-  for (const Device& d : known_devices(config_dirs("devices"))) {
+  Json list = Json::array();
+  for (const Device& d : devices) {
     const std::string_view confidence = confidence_name(weakest(d));
-    table.add({d.id, d.name, d.kind, memory_text(d), bandwidth_text(d), link_text(d), power_text(d),
-               confidence.empty() ? "-" : std::string(confidence), peaks_text(d)});
-    devices.push_back(device_json(d));
+    table.add({d.id, d.name, d.kind, memory_text(d), memory_bandwidth_text(d), link_text(d),
+               power_text(d), confidence.empty() ? "-" : std::string(confidence), peaks_text(d)});
+    list.push_back(known_device(d));
   }
-  return {.data = {{"known", devices}}, .text = table.text()};
+  return {.data = {{"known", std::move(list)}}, .text = table.text()};
 }
 
-}  // namespace halmark::cli
+View measured_device_view(const Device& device, const std::optional<Device>& datasheet) {
+  return {.data = measured_device(device), .text = measured_device_text(device, datasheet)};
+}
+
+}  // namespace halmark::report

@@ -1,16 +1,17 @@
-#include "cli/plan_view.hpp"
+// What a plan says of itself before anything is opened.
+#include "tune/plan/plan_view.hpp"
 
 #include <fmt/format.h>
 
 #include <map>
 
-#include "cli/console/terminal.hpp"
+#include "report/table.hpp"
 
-namespace halmark::cli {
+namespace halmark::tune {
 namespace {
 
 // "6 configurations of 36 combinations"
-std::string counts_of(const tune::TuneProblem& problem) {
+std::string counts_of(const TuneProblem& problem) {
   std::string out = fmt::format("{}: {} configurations of {} combinations\n", problem.name(),
                                 problem.space().size(), problem.space().product());
   for (const auto& [name, count] : problem.space().discarded()) {
@@ -19,8 +20,8 @@ std::string counts_of(const tune::TuneProblem& problem) {
   return out;
 }
 
-std::string budget_of(const tune::TunePlan& plan) {
-  const tune::Forecast& ahead = plan.forecast();
+std::string budget_of(const TunePlan& plan) {
+  const Forecast& ahead = plan.forecast();
   const std::string what = ahead.is_whole
                                ? "all configurations"
                                : fmt::format("the first {}", ahead.configurations.size());
@@ -33,10 +34,10 @@ std::string budget_of(const tune::TunePlan& plan) {
                            plan.sweep().budget_s, plan.sweep().sampler);
 }
 
-std::string table_of_kernels(const tune::TunePlan& plan) {
+std::string table_of_kernels(const TunePlan& plan) {
   std::map<std::string, int> by_op;
   for (const KernelCase& k : plan.forecast().kernels) ++by_op[k.problem.op];
-  TextTable ops({"op", "kernels"}, {false, true});
+  report::TextTable ops({"op", "kernels"}, {false, true});
   for (const auto& [op, count] : by_op) ops.add({op, std::to_string(count)});
   return ops.text();
 }
@@ -51,10 +52,10 @@ std::string strategies_of(const OperatorGraph& graph) {
   return out;
 }
 
-std::string table_of_configurations(const tune::TunePlan& plan) {
-  TextTable points({"workload", "layout", "strategy", "kernels"}, {false, false, false, true});
+std::string table_of_configurations(const TunePlan& plan) {
+  report::TextTable points({"workload", "layout", "strategy", "kernels"}, {false, false, false, true});
   for (const Configuration& c : plan.forecast().configurations) {
-    const tune::Composers::Entry& entry = plan.composers().of(c);
+    const Composers::Entry& entry = plan.composers().of(c);
     if (!entry.composer) continue;
     points.add({fmt::format("{} batch {} {}", phase_name(c.workload.phase), c.workload.batch,
                             c.precision.name),
@@ -64,12 +65,10 @@ std::string table_of_configurations(const tune::TunePlan& plan) {
   return points.text();
 }
 
-}  // namespace
-
-std::string plan_report(const tune::TunePlan& plan) {
+std::string plan_text(const TunePlan& plan) {
   std::string out = fmt::format("plan {}  model {}  sampler {}\n", plan.hash().substr(0, 12),
                                 plan.spec().id, plan.sweep().sampler);
-  for (const tune::TuneProblem& problem : plan.problems()) out += counts_of(problem);
+  for (const TuneProblem& problem : plan.problems()) out += counts_of(problem);
   if (!plan.is_measured()) return out;
   out += budget_of(plan);
   if (plan.spec().moe) out += fmt::format("routing skew {} %\n", plan.sweep().routing_skew);
@@ -81,10 +80,10 @@ std::string plan_report(const tune::TunePlan& plan) {
   return out + '\n' + table_of_kernels(plan) + '\n' + table_of_configurations(plan);
 }
 
-Json plan_json(const tune::TunePlan& plan) {
+Json plan_json(const TunePlan& plan) {
   Json out = plan.json();
   Json discarded = Json::object();
-  for (const tune::TuneProblem& problem : plan.problems()) {
+  for (const TuneProblem& problem : plan.problems()) {
     for (const auto& [name, count] : problem.space().discarded()) {
       discarded[problem.name() + ": " + name] = count;
     }
@@ -106,4 +105,10 @@ Json plan_json(const tune::TunePlan& plan) {
   return out;
 }
 
-}  // namespace halmark::cli
+}  // namespace
+
+report::View plan_view(const TunePlan& plan) {
+  return {.data = plan_json(plan), .text = plan_text(plan)};
+}
+
+}  // namespace halmark::tune
