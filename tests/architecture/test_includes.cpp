@@ -45,6 +45,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
       "model/utilisation"}},
     {"profile/kernels", {"core", "kernels", "roofline", "model"}},
     {"profile/trace", {"core", "kernels", "model", "parquet"}},
+    {"profile/comparison", {"core", "kernels", "model", "profile/trace"}},
     {"latency", {"core", "kernels", "roofline", "plan"}},
     {"search/space", {"core", "expression"}},
     {"search", {"core", "search/space"}},

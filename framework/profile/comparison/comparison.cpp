@@ -1,4 +1,4 @@
-#include "profile/trace/comparison.hpp"
+#include "profile/comparison/comparison.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "kernels/contract.hpp"
-#include "profile/trace/bindings.hpp"
+#include "profile/comparison/bindings.hpp"
 
 namespace halmark::trace {
 namespace {

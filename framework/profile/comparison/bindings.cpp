@@ -1,4 +1,4 @@
-#include "profile/trace/bindings.hpp"
+#include "profile/comparison/bindings.hpp"
 
 #include <algorithm>
 #include <array>
