@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -79,18 +80,23 @@ class PassComparison {
         out_(out) {}
 
   void compare_layer(std::int32_t layer, const std::vector<std::size_t>& rows) {
-    std::vector<std::int32_t> candidates = operators_at(graph_, layer);
+    const std::vector<std::int32_t> candidates = operators_at(graph_, layer);
+    std::vector<std::int32_t> compared;  // what FLOPs of products can be compared with
+    std::ranges::copy_if(candidates, std::back_inserter(compared), [&](std::int32_t i) {
+      const Operator& op = graph_.operators[static_cast<std::size_t>(i)];
+      return op.local_work.matmul_flops > 0 && !is_recurrence(op);
+    });
     std::map<std::size_t, Binding> bindings;
     for (const std::size_t i : rows) {
       const OperatorRow& row = trace_.rows[i];
-      bindings[i] = bind_product(trace_.scopes, row, trace_.cost_of(row), graph_, candidates);
-      if (bindings[i].empty()) out_.rows.push_back(unbound(layer, i));
+      Binding binding = bind_product(trace_.scopes, row, trace_.cost_of(row), graph_, candidates);
+      std::erase_if(binding, [&](std::int32_t op) {
+        return std::ranges::find(compared, op) == compared.end();
+      });
+      if (binding.empty()) out_.rows.push_back(unbound(layer, i));
+      bindings[i] = std::move(binding);
     }
-    std::erase_if(candidates, [&](std::int32_t i) {
-      const Operator& op = graph_.operators[static_cast<std::size_t>(i)];
-      return op.local_work.matmul_flops <= 0 || is_recurrence(op);
-    });
-    for (const Group& group : groups_of(candidates, bindings)) {
+    for (const Group& group : groups_of(compared, bindings)) {
       out_.rows.push_back(compare(layer, group));
     }
   }
