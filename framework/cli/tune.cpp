@@ -8,7 +8,7 @@
 
 #include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
-#include "cli/study.hpp"
+#include "cli/study/study.hpp"
 #include "cli/tune_latency.hpp"
 #include "study/storage/open.hpp"
 #include "tune/certify/conclusion.hpp"

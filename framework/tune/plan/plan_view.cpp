@@ -53,7 +53,8 @@ std::string strategies_of(const OperatorGraph& graph) {
 }
 
 std::string table_of_configurations(const TunePlan& plan) {
-  report::TextTable points({"workload", "layout", "strategy", "kernels"}, {false, false, false, true});
+  report::TextTable points({"workload", "layout", "strategy", "kernels"},
+                           {false, false, false, true});
   for (const Configuration& c : plan.forecast().configurations) {
     const Composers::Entry& entry = plan.composers().of(c);
     if (!entry.composer) continue;

@@ -42,7 +42,8 @@ class Assembly {
       : choice_(choice),
         target_(target),
         network_(network),
-        measured_on_(choice.tables_device.empty() ? target : known_device(choice.tables_device, devices)) {}
+        measured_on_(choice.tables_device.empty() ? target
+                                                  : known_device(choice.tables_device, devices)) {}
 
   PricedLatencies run() {
     sort_choices();

@@ -45,7 +45,6 @@ struct PricedLatencies {
 // Throws Error (exit 2) for an unknown or unfitting source, a table that cannot be read.
 // `network_bytes_per_s`: see roofline::Links.
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
-                                 const Folders& devices,
-                                 std::optional<double> network_bytes_per_s);
+                                 const Folders& devices, std::optional<double> network_bytes_per_s);
 
 }  // namespace halmark::tune

@@ -1,5 +1,5 @@
 // halmark study: what is stored of searches, carried between storages, and served to any program.
-#include "cli/study.hpp"
+#include "cli/study/study.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 
 #include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
-#include "cli/study.hpp"
+#include "cli/study/study.hpp"
 #include "framework/study/study.hpp"
 #include "plan/space_file.hpp"
 #include "study/storage/open.hpp"
