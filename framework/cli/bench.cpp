@@ -5,66 +5,46 @@
 #include <map>
 #include <memory>
 
-#include "cli/bench_cases.hpp"
-#include "cli/bench_variants.hpp"
-#include "cli/console/command.hpp"
 #include "cli/console/interrupt.hpp"
-#include "cli/console/terminal.hpp"
+#include "cli/console/session.hpp"
 #include "core/version.hpp"
 #include "journal/store.hpp"
 #include "journal/writer_lock.hpp"
-#include "tune/plan/plan.hpp"
+#include "report/views/kernel_views.hpp"
+#include "tune/plan/kernel_cases.hpp"
+#include "tune/plan/known_plan.hpp"
+#include "tune/search/asked_variants.hpp"
+#include "tune/search/variants.hpp"
+#include "tune/stored/variant_comparison.hpp"
 
 namespace halmark::cli {
 namespace {
+
+struct BenchOptions {
+  tune::CaseRequest asked;
+  tune::VariantSearch search;
+  std::string sweep;
+  std::vector<std::string> variants;
+  int rounds = 3;
+  double seconds = 0.2;
+  bool keep = false;
+};
 
 constexpr int rounds_of_winner_min = 3;
 
 std::string command_line(const BenchOptions& options) {
   std::string out = "halmark bench";
   if (!options.sweep.empty()) out += " --sweep " + options.sweep;
-  if (!options.op.empty()) out += " --op " + options.op;
-  if (!options.params.empty()) out += " --params " + options.params;
+  if (!options.asked.op.empty()) out += " --op " + options.asked.op;
+  if (!options.asked.params.empty()) out += " --params " + options.asked.params;
   const auto add_list = [&out](const char* name, const std::vector<std::string>& items) {
     for (std::size_t i = 0; i < items.size(); ++i) {
       out += (i == 0 ? std::string(name) : ",") + items[i];
     }
   };
-  add_list(" --dtype ", options.dtypes);
+  add_list(" --dtype ", options.asked.dtypes);
   add_list(" --variants ", options.variants);
-  return out + " --backend " + options.backend;
-}
-
-Json row_json(const KernelPoint& p) {
-  Json out = {{"op", p.op},
-              {"problem", p.problem},
-              {"dtype", p.dtype},
-              {"backend", p.place.substr(0, p.place.find(':'))},
-              {"device", p.place},
-              {"mode", p.mode},
-              {"implementation", p.implementation},
-              {"duration_ns_median", optional_number(p.duration_ns)},
-              {"ci_low_ns", optional_number(p.low_ns)},
-              {"ci_high_ns", optional_number(p.high_ns)},
-              {"flops", p.matmul_flops},
-              {"bytes", p.bytes},
-              {"mfu", optional_number(p.mfu)},
-              {"path_fraction", optional_number(p.path_fraction)},
-              {"mfu_datasheet", optional_number(p.mfu_datasheet)},
-              {"roofline_fraction", optional_number(p.roofline_fraction)},
-              {"rounds", p.rounds},
-              {"create_ns", p.one_time.create_ns},
-              {"pack_ns", p.one_time.pack_ns},
-              {"first_ns", p.one_time.first_ns},
-              {"status", std::string(status_name(p.status))},
-              {"reason", p.reason}};
-  if (!p.mfu) out["mfu_reason"] = p.mfu_reason;
-  if (!p.duration_ns) out["duration_ns_median_reason"] = p.reason;
-  if (p.busbw_bytes_per_s) {
-    out["algbw_bytes_per_s"] = *p.algbw_bytes_per_s;
-    out["busbw_bytes_per_s"] = *p.busbw_bytes_per_s;
-  }
-  return out;
+  return out + " --backend " + options.asked.backend;
 }
 
 void check_options(const BenchOptions& options) {
@@ -72,11 +52,11 @@ void check_options(const BenchOptions& options) {
     if (options.variants.empty()) {
       throw refused("--sweep is for --variants", {}, "halmark tune measures a sweep");
     }
-    if (!options.params.empty() || !options.dtypes.empty()) {
+    if (!options.asked.params.empty() || !options.asked.dtypes.empty()) {
       throw refused("--sweep brings its own problems: leave out --params and --dtype");
     }
-  } else if (options.op.empty() || options.dtypes.empty()) {
-    throw refused(std::string(options.op.empty() ? "--op" : "--dtype") + " is required", {},
+  } else if (options.asked.op.empty() || options.asked.dtypes.empty()) {
+    throw refused(std::string(options.asked.op.empty() ? "--op" : "--dtype") + " is required", {},
                   "see halmark bench --help");
   }
   // Of one process nobody knows how far the next one is from it.
@@ -95,44 +75,6 @@ std::vector<KernelPoint> in_order_of(const std::vector<KernelCase>& cases,
   return points;
 }
 
-std::string rate_of(const KernelPoint& p) {
-  if (!p.duration_ns) return "-";
-  const bool has_flops = p.matmul_flops > 0;
-  const double amount = has_flops ? p.matmul_flops : p.bytes;
-  return rate_text(amount / *p.duration_ns * 1e9, has_flops ? "FLOP/s" : "B/s");
-}
-
-// What a collective does with a link says more than fractions of the memory's speed.
-std::string point_table(const std::vector<KernelPoint>& points, bool are_collectives) {
-  std::vector<std::string> head{"problem", "device", "implementation", "median", "interval"};
-  const std::vector<std::string> figures =
-      are_collectives ? std::vector<std::string>{"algbw", "busbw"}
-                      : std::vector<std::string>{"rate", "mfu", "path", "roofline"};
-  std::vector<bool> right{false, false, false, true, true};
-  head.insert(head.end(), figures.begin(), figures.end());
-  right.insert(right.end(), figures.size(), true);
-  head.push_back("status");
-  right.push_back(false);
-  TextTable table(head, right);
-  const auto bandwidth = [](const std::optional<double>& bytes_per_s) {
-    return bytes_per_s ? rate_text(*bytes_per_s, "B/s") : std::string("-");
-  };
-  for (const KernelPoint& p : points) {
-    std::vector<std::string> row{
-        p.problem, p.place, p.implementation, p.duration_ns ? duration_text(*p.duration_ns) : "-",
-        p.duration_ns ? duration_text(*p.low_ns) + " .. " + duration_text(*p.high_ns) : "-"};
-    const std::vector<std::string> values =
-        are_collectives
-            ? std::vector{bandwidth(p.algbw_bytes_per_s), bandwidth(p.busbw_bytes_per_s)}
-            : std::vector{rate_of(p), percent_text(p.mfu), percent_text(p.path_fraction),
-                          percent_text(p.roofline_fraction)};
-    row.insert(row.end(), values.begin(), values.end());
-    row.push_back(std::string(status_name(p.status)) + (p.reason.empty() ? "" : ": " + p.reason));
-    table.add(row);
-  }
-  return table.text();
-}
-
 ExitCode exit_code_of(const std::vector<KernelPoint>& points) {
   if (interrupted()) return interrupt_exit_code();
   ExitCode out = ExitCode::ok;
@@ -145,12 +87,6 @@ ExitCode exit_code_of(const std::vector<KernelPoint>& points) {
   return out;
 }
 
-// Only a comparison that ran to its end is a conclusion.
-void keep_winners(const std::vector<Winner>& winners, Store& store, std::int64_t run) {
-  if (interrupted()) return;
-  for (const Winner& winner : winners) store.append(run, winner);
-}
-
 // Rows of the cases, or of the variants that the sampler asked for; `cases` become those.
 std::vector<Measurement> measured(const GlobalOptions& global, const BenchOptions& options,
                                   std::span<const VariantSet> sets, tune::KernelMeasuring measuring,
@@ -161,9 +97,7 @@ std::vector<Measurement> measured(const GlobalOptions& global, const BenchOption
   if (sets.empty()) {
     rows = tune::measure_kernels(cases, measuring);
   } else {
-    tune::VariantRows found = tune::search_variants(
-        sets, measuring,
-        {.sampler = options.sampler, .trials = options.trials, .seed = options.seed});
+    tune::VariantRows found = tune::search_variants(sets, measuring, options.search);
     cases = std::move(found.cases);
     rows = std::move(found.rows);
   }
@@ -171,52 +105,75 @@ std::vector<Measurement> measured(const GlobalOptions& global, const BenchOption
   return rows;
 }
 
-CommandResult execute(const GlobalOptions& global, const BenchOptions& options) {
-  check_options(options);
-  std::vector<KernelCase> cases;
-  if (options.sweep.empty()) cases = cases_of(options);
-  const std::vector<FoundPlugin> found = find_plugins(global);
-  const FoundPlugin& plugin = plugin_of(found, options.backend);
-  check_device(plugin, options.device);
-  check_kernel(plugin, options.kernel);
-  const LocalMachine machine = local_machine();
-  if (!options.sweep.empty()) cases = sweep_questions(options, machine);
-  std::vector<VariantSet> sets;
-  const bool is_searched = options.sampler != "grid";
-  if (!options.variants.empty()) {
-    sets =
-        variants_of(cases, variant_filters(options.variants, plugin, cases), plugin, is_searched);
-  }
+// Where rows and winners are kept with --store.
+struct Kept {
   std::unique_ptr<Store> store;
   std::int64_t run = 0;
+};
+
+Kept begin_run(const GlobalOptions& global, const BenchOptions& options,
+               const LocalMachine& machine) {
+  if (!options.keep) return {};
+  Kept out{.store = open_store(database_path(global))};
+  out.run = out.store->begin_run({.command = command_line(options),
+                                  .fingerprint = machine.fingerprint,
+                                  .tool_version = tool_version,
+                                  .tool_build = tool_build,
+                                  .started_utc = journal::utc_now()});
+  return out;
+}
+
+void compare(std::span<const VariantSet> sets, std::span<const Measurement> rows,
+             const LocalMachine& machine, const Kept& kept, CommandResult& result) {
+  const auto compared = tune::compare_variants(sets, rows, reporting_machine(machine));
+  report::View view = report::variants_view(compared);
+  result.text = std::move(view.text);
+  result.data.update(view.data);
+  // Only a comparison that ran to its end is a conclusion.
+  if (!kept.store || interrupted()) return;
+  for (const report::VariantComparison& c : compared) {
+    if (c.winner) kept.store->append(kept.run, *c.winner);
+  }
+}
+
+std::vector<KernelCase> questions_of(const BenchOptions& options, const LocalMachine& machine) {
+  const Sweep sweep = read_sweep(options.sweep);
+  const auto plan = tune::measured_plan(sweep, target_of(machine, sweep.backend, sweep.device, {}),
+                                        machine.has_bf16, config_dirs("models"));
+  return tune::variant_questions(*plan, options.asked.op);
+}
+
+CommandResult execute(const GlobalOptions& global, const BenchOptions& options) {
+  check_options(options);
+  const bool has_sweep = !options.sweep.empty();
+  std::vector<KernelCase> cases;
+  if (!has_sweep) cases = tune::kernel_cases(options.asked);
+  const std::vector<FoundPlugin> found = find_plugins(global);
+  const FoundPlugin& plugin = plugin_of(found, options.asked.backend);
+  check_device(plugin, options.asked.device);
+  check_kernel(*plugin.description, options.asked.kernel);
+  const LocalMachine machine = local_machine();
+  if (has_sweep) cases = questions_of(options, machine);
+  std::vector<VariantSet> sets;
+  if (!options.variants.empty()) {
+    sets = tune::asked_variants(cases, {.kernels = options.variants,
+                                        .plugin_path = plugin.path,
+                                        .plugin = *plugin.description,
+                                        .is_searched = options.search.sampler != "grid"});
+  }
   tune::KernelMeasuring measuring = measuring_with(plugin, machine);
   measuring.rounds = options.rounds;
   measuring.seconds = options.seconds;
-  if (options.keep) {
-    store = open_store(database_path(global));
-    run = store->begin_run({.command = command_line(options),
-                            .fingerprint = machine.fingerprint,
-                            .tool_version = tool_version,
-                            .tool_build = tool_build,
-                            .started_utc = journal::utc_now()});
-    measuring.sink = [&](const Measurement& m) { store->append(run, m); };
+  const Kept kept = begin_run(global, options, machine);
+  if (kept.store) {
+    measuring.sink = [&](const Measurement& m) { kept.store->append(kept.run, m); };
   }
   const std::vector<Measurement> rows = measured(global, options, sets, measuring, cases);
   const std::vector<KernelPoint> points =
       in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
-
-  CommandResult result{.exit_code = exit_code_of(points)};
-  Json list = Json::array();
-  for (const KernelPoint& p : points) list.push_back(row_json(p));
-  result.data = {{"rows", list}};
-  if (sets.empty()) {
-    result.text = point_table(points, cases.front().is_collective());
-  } else {
-    VariantResult compared = compare_variants(sets, rows, machine);
-    result.text = std::move(compared.text);
-    result.data["problems"] = std::move(compared.problems);
-    if (store) keep_winners(compared.winners, *store, run);
-  }
+  CommandResult result = shown(report::kernels_view(points, cases.front().is_collective()));
+  result.exit_code = exit_code_of(points);
+  if (!sets.empty()) compare(sets, rows, machine, kept, result);
   if (!machine.measured) {
     result.warnings.push_back({"W-ENV-05", "peaks", "no measured peaks for this machine",
                                "halmark peaks measures them; without them there is no MFU"});
@@ -228,15 +185,15 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
 
 Action add_bench(OptionSet& app) {
   auto o = std::make_shared<BenchOptions>();
-  app.add_option("--op", o->op, "Op to measure: gemm, attention, rmsnorm, copy, ...");
+  app.add_option("--op", o->asked.op, "Op to measure: gemm, attention, rmsnorm, copy, ...");
   app.add_option(
-      "--params", o->params,
+      "--params", o->asked.params,
       "name=value,... as in the op's contract; several values as [64,4096], [64..65536*4] or "
       "[64..512+64]: every combination is measured");
-  app.add_option("--dtype", o->dtypes, "dtypes, comma-separated")->delimiter(',');
-  app.add_option("--backend", o->backend, "Backend, for example cpu");
-  app.add_option("--device", o->device, "Device of the backend");
-  app.add_option("--kernel", o->kernel,
+  app.add_option("--dtype", o->asked.dtypes, "dtypes, comma-separated")->delimiter(',');
+  app.add_option("--backend", o->asked.backend, "Backend, for example cpu");
+  app.add_option("--device", o->asked.device, "Device of the backend");
+  app.add_option("--kernel", o->asked.kernel,
                  "Kernel of the plugin (default: the first that supports it)");
   app.add_option("--variants", o->variants,
                  "Compare ways of running each problem: all, or kernels as NAME or "
@@ -245,18 +202,19 @@ Action add_bench(OptionSet& app) {
       ->excludes("--kernel");
   app.add_option("--sweep", o->sweep,
                  "With --variants: the problems of this sweep, of --op or of all ops");
-  app.add_option("--parts", o->parts, "Cut the device into equal parts; use one")
+  app.add_option("--parts", o->asked.parts, "Cut the device into equal parts; use one")
       ->check(within(1, 4096));
-  app.add_option("--shards", o->shards, "Parts that run the problem at the same time")
+  app.add_option("--shards", o->asked.shards, "Parts that run the problem at the same time")
       ->check(within(1, 4096));
-  app.add_option("--mode", o->mode, "hot, rotate_const or rotate_all")
+  app.add_option("--mode", o->asked.mode, "hot, rotate_const or rotate_all")
       ->check(one_of({"hot", "rotate_const", "rotate_all"}));
-  app.add_option("--sets", o->sets, "Argument sets of the ring")->check(within(1, 4096));
-  app.add_option("--sampler", o->sampler,
+  app.add_option("--sets", o->asked.sets, "Argument sets of the ring")->check(within(1, 4096));
+  app.add_option("--sampler", o->search.sampler,
                  "With --variants, who chooses what is measured: as tune --help lists them");
-  app.add_option("--trials", o->trials, "With --variants: variants to measure per problem (0: all)")
+  app.add_option("--trials", o->search.trials,
+                 "With --variants: variants to measure per problem (0: all)")
       ->check(within(0, 1'000'000));
-  app.add_option("--seed", o->seed, "Of the sampler");
+  app.add_option("--seed", o->search.seed, "Of the sampler");
   app.add_option("--rounds", o->rounds, "Fresh processes per case")->check(within(1, 99));
   app.add_option("--seconds", o->seconds, "Sampling time per case and round")
       ->check(within(0.001, 600.0));

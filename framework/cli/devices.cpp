@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "cli/built_plugins.hpp"
-#include "cli/console/command.hpp"
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
-#include "cli/device_tables.hpp"
+#include "plan/device_file.hpp"
+#include "report/views/device_views.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -109,7 +109,8 @@ Action add_devices(OptionSet& app) {
   auto list_known = std::make_shared<bool>(false);
   app.add_flag("--known", *list_known, "List the devices of configs/devices instead");
   return [list_known](const GlobalOptions& options) {
-    return *list_known ? known_devices_result() : local(options);
+    return *list_known ? shown(report::known_devices_view(known_devices(config_dirs("devices"))))
+                       : local(options);
   };
 }
 

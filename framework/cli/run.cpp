@@ -1,13 +1,9 @@
 // halmark run: the whole layer stack of a configuration on the device, against its estimate.
-#include <fmt/format.h>
-
 #include <memory>
 
-#include "cli/console/command.hpp"
-#include "cli/console/facts.hpp"
 #include "cli/console/interrupt.hpp"
-#include "cli/console/terminal.hpp"
-#include "cli/stored_winners.hpp"
+#include "cli/console/session.hpp"
+#include "report/views/validation_view.hpp"
 #include "tune/search/run_configuration.hpp"
 
 namespace halmark::cli {
@@ -21,50 +17,6 @@ struct Options {
   double seconds = 5;
   bool takes_defaults = false;
 };
-
-Json validation_json(const Validation& v) {
-  Json operators = Json::array();
-  for (const auto& op : v.operators) {
-    operators.push_back(
-        {{"name", op.name}, {"predicted_ns", op.predicted_ns}, {"measured_ns", op.measured_ns}});
-  }
-  const bool has = has_latency(v.status) && v.measured_ns > 0;
-  return {{"predicted_ns", v.predicted_ns},
-          {"predicted_interval_ns", v.predicted_interval_ns},
-          {"measured_ns", has ? Json(v.measured_ns) : Json(nullptr)},
-          {"measured_interval_ns", has ? Json(v.measured_interval_ns) : Json(nullptr)},
-          {"relative_error", has ? Json(v.relative_error()) : Json(nullptr)},
-          {"status", std::string(status_name(v.status))},
-          {"reason", v.reason},
-          {"operators", operators}};
-}
-
-std::string error_text(double predicted, double measured) {
-  return measured > 0 ? fmt::format("{:+.1f} %", 100 * (predicted / measured - 1)) : "-";
-}
-
-std::string validation_text(const Validation& v) {
-  TextTable table({"operator", "predicted", "measured", "error", "of the step"},
-                  {false, true, true, true, true});
-  for (const auto& op : v.operators) {
-    table.add({op.name, duration_text(op.predicted_ns), duration_text(op.measured_ns),
-               error_text(op.predicted_ns, op.measured_ns),
-               v.measured_ns > 0 ? percent_text(op.measured_ns / v.measured_ns) : "-"});
-  }
-  std::string out = v.deployment_key + '\n' + '\n' + table.text();
-  if (!has_latency(v.status)) {
-    return out + "\nno measured step: " + std::string(status_name(v.status)) + ": " + v.reason +
-           '\n';
-  }
-  return out +
-         fmt::format("\nstep: predicted {} ({} .. {}), measured {} ({} .. {}), error {}  [{}{}]\n",
-                     duration_text(v.predicted_ns), duration_text(v.predicted_interval_ns.low),
-                     duration_text(v.predicted_interval_ns.high), duration_text(v.measured_ns),
-                     duration_text(v.measured_interval_ns.low),
-                     duration_text(v.measured_interval_ns.high),
-                     error_text(v.predicted_ns, v.measured_ns), status_name(v.status),
-                     v.reason.empty() ? "" : ": " + v.reason);
-}
 
 ExitCode exit_code_of(Status status) {
   if (interrupted()) return interrupt_exit_code();
@@ -99,11 +51,12 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
     throw Error(ExitCode::partial, "no estimate: " + outcome.evaluation.reason);
   }
+  report::View run = report::validation_view(*outcome.validation);
   return {.exit_code = exit_code_of(outcome.validation->status),
           .data = {{"deployment", configuration},
                    {"estimate", *outcome.evaluation.estimate},
-                   {"run", validation_json(*outcome.validation)}},
-          .text = validation_text(*outcome.validation)};
+                   {"run", std::move(run.data)}},
+          .text = std::move(run.text)};
 }
 
 }  // namespace

@@ -5,14 +5,10 @@
 #include <charconv>
 #include <memory>
 
-#include "cli/console/command.hpp"
 #include "cli/console/facts.hpp"
-#include "core/text/error.hpp"
 
 #ifdef HALMARK_HAS_TRACE
 #include "cli/trace_view.hpp"
-#include "model/graph/graph.hpp"
-#include "model/spec/model_spec.hpp"
 #include "profile/trace/stages.hpp"
 #endif
 
@@ -48,10 +44,10 @@ trace::LayerRange layer_range(const std::string& text) {
   return out;
 }
 
-TraceFilter filter_from(const Options& options) {
-  TraceFilter out{.flops_min = options.min_flops,
-                  .layers = layer_range(options.layers),
-                  .category = options.category};
+trace::TraceFilter filter_from(const Options& options) {
+  trace::TraceFilter out{.flops_min = options.min_flops,
+                         .layers = layer_range(options.layers),
+                         .category = options.category};
   for (const auto stage : {trace::TraceStage::prefill, trace::TraceStage::decode,
                            trace::TraceStage::mixed, trace::TraceStage::unknown}) {
     if (options.stage == trace::stage_name(stage)) out.stage = stage;
@@ -59,72 +55,49 @@ TraceFilter filter_from(const Options& options) {
   return out;
 }
 
-OperatorGraph graph_or_refuse(const ModelSpec& spec, const Configuration& configuration) {
-  auto built = build_graph(spec, configuration);
-  if (const auto* refusal = built.why()) {
-    throw refused(refusal->reason + ": " + refusal->text);
-  }
-  return *std::move(built);
-}
-
-struct Compared {
-  trace::Comparison comparison;
-  Json passes = Json::array();
-  std::string text;  // one line per pass
-};
-
-// Each pass against the model with the pass's own sizes, or with those that were given.
-Compared compare(const Options& options, const trace::Recording& recording,
-                 const trace::Attribution& attribution, const TraceFilter& filter) {
-  const ModelSpec spec = load_model(options.compare, config_dirs("models"));
-  Configuration configuration = deployment_from(options.configuration, spec, true);
-  const Workload given = configuration.workload;
-  Compared out;
-  std::size_t compared = 0;
-  for (std::uint32_t i = 0; i < attribution.passes.size(); ++i) {
-    const trace::Pass& pass = attribution.passes[i];
-    if (filter.stage && pass.stage != *filter.stage) continue;
-    const auto seen = trace::workload_of(attribution, i, spec, configuration.parallel);
-    std::string reason;
-    if (pass.stage == trace::TraceStage::mixed) {
-      reason = "prefill and decode are mixed";
-    } else if (options.has_workload && pass.stage != trace::TraceStage::unknown &&
-               trace::stage_name(pass.stage) != phase_name(given.phase)) {
-      reason = "is " + std::string(trace::stage_name(pass.stage)) + ", " +
-               std::string(phase_name(given.phase)) + " was asked for";
-    } else if (!options.has_workload && !seen) {
-      reason = "its attention does not tell batch and lengths; give --batch, --context";
+// One entry, and one line, per pass.
+report::View passes_view(const trace::ModelComparison& compared, bool has_workload) {
+  report::View out{.data = Json::array()};
+  const char* source = has_workload ? "options" : "trace";
+  for (const trace::ComparedPass& p : compared.passes) {
+    Json& entry =
+        out.data.emplace_back(Json{{"pass", p.pass}, {"compared", p.workload.has_value()}});
+    if (!p.workload) {
+      entry["reason"] = p.reason;
+      out.text += fmt::format("pass {}: not compared: {}\n", p.pass, p.reason);
+      continue;
     }
-    if (reason.empty()) {
-      configuration.workload = options.has_workload ? given : *seen;
-      compare_pass(recording, attribution, i, graph_or_refuse(spec, configuration),
-                   options.tolerance_pct / 100, filter.layers, out.comparison);
-      ++compared;
-    }
-    const Workload& w = configuration.workload;
-    out.passes.push_back({{"pass", i}, {"compared", reason.empty()}});
-    if (reason.empty()) {
-      out.passes.back()["workload"] = w;
-      out.passes.back()["workload_source"] = options.has_workload ? "options" : "trace";
-    } else {
-      out.passes.back()["reason"] = reason;
-    }
-    out.text += reason.empty()
-                    ? fmt::format("pass {}: {} batch {} new tokens {} context {} (from the {})\n",
-                                  i, phase_name(w.phase), w.batch, w.new_tokens, w.context,
-                                  options.has_workload ? "options" : "trace")
-                    : fmt::format("pass {}: not compared: {}\n", i, reason);
-  }
-  if (compared == 0) {
-    throw refused("no pass of the trace can be compared", options.file,
-                  "the trace needs shapes and modules (record_shapes, with_stack); --stage and the "
-                  "sizes must be those of a pass");
+    entry["workload"] = *p.workload;
+    entry["workload_source"] = source;
+    out.text += fmt::format("pass {}: {} batch {} new tokens {} context {} (from the {})\n", p.pass,
+                            phase_name(p.workload->phase), p.workload->batch,
+                            p.workload->new_tokens, p.workload->context, source);
   }
   return out;
 }
 
+void compare(const Options& options, const trace::Recording& recording,
+             const trace::Attribution& attribution, const trace::TraceFilter& filter,
+             CommandResult& out) {
+  const ModelSpec spec = load_model(options.compare, config_dirs("models"));
+  const double tolerance = options.tolerance_pct / 100;
+  const trace::ModelComparison compared = trace::compare_model(
+      recording, attribution,
+      {spec, deployment_from(options.configuration, spec, true), options.has_workload, tolerance},
+      filter);
+  const report::View passes = passes_view(compared, options.has_workload);
+  Json& data = out.data["comparison"] = trace::comparison_json(compared.comparison);
+  data["model"] = options.compare;
+  data["tolerance"] = tolerance;
+  data["passes"] = passes.data;
+  out.text += fmt::format("\ncompared with {}, tolerance {} %\n", printable(options.compare),
+                          options.tolerance_pct) +
+              passes.text + '\n' + comparison_text(compared.comparison);
+  if (!compared.is_equal()) out.exit_code = ExitCode::gate_failed;
+}
+
 CommandResult execute(const Options& options) {
-  const TraceFilter filter = filter_from(options);
+  const trace::TraceFilter filter = filter_from(options);
   const auto source =
       trace::open_bytes(options.file, {.bytes_max = options.max_unpacked_mib << 20});
   trace::Recording recording = trace::record(*source, options.file);
@@ -133,22 +106,10 @@ CommandResult execute(const Options& options) {
     throw refused("has no operators", options.file,
                   "profile with activities=[ProfilerActivity.CPU, ...]");
   }
-  const TraceView view = trace_view(recording, attribution, filter);
-  CommandResult out{.data = trace_json(recording, attribution, view),
+  const trace::TraceView view = trace::trace_view(recording, attribution, filter);
+  CommandResult out{.data = trace::trace_json(recording, attribution, view),
                     .text = trace_text(recording, attribution, view)};
-  if (options.compare.empty()) return out;
-  const Compared compared = compare(options, recording, attribution, filter);
-  out.data["comparison"] = comparison_json(compared.comparison);
-  out.data["comparison"]["model"] = options.compare;
-  out.data["comparison"]["tolerance"] = options.tolerance_pct / 100;
-  out.data["comparison"]["passes"] = compared.passes;
-  out.text += fmt::format("\ncompared with {}, tolerance {} %\n", printable(options.compare),
-                          options.tolerance_pct) +
-              compared.text + '\n' + comparison_text(compared.comparison);
-  const bool is_equal =
-      compared.comparison.count(trace::Verdict::ok) == compared.comparison.rows.size() &&
-      compared.comparison.unexplained() == 0;
-  if (!is_equal) out.exit_code = ExitCode::gate_failed;
+  if (!options.compare.empty()) compare(options, recording, attribution, filter, out);
   return out;
 }
 

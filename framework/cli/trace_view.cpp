@@ -1,73 +1,25 @@
+// Unknown FLOPs are said to be unknown: a dash is for operators that have none.
 #include "cli/trace_view.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <map>
-#include <tuple>
 
 #include "cli/console/terminal.hpp"
-#include "core/text/error.hpp"
 
 namespace halmark::cli {
 namespace {
 
 using trace::Attribution;
-using trace::OperatorClass;
 using trace::Recording;
-
-Json us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
+using trace::TraceLine;
+using trace::TraceView;
 
 std::string layer_text(std::int32_t layer) { return layer < 0 ? "-" : std::to_string(layer); }
 
-std::string flops_text(const std::optional<double>& flops, bool should_be_known) {
-  if (flops) return fmt::format("{:.6f}", *flops / 1e9);
-  return should_be_known ? "unknown" : "-";
-}
-
-bool should_be_known(const TraceLine& line) { return line.is_unexplained || line.flops; }
-
-bool passes(const TraceLine& line, const TraceFilter& filter) {
-  if (filter.stage && line.stage != *filter.stage) return false;
-  if (!filter.category.empty() && line.category != filter.category) return false;
-  const bool is_all = filter.layers.first == 0 && filter.layers.last == trace::LayerRange{}.last;
-  if (line.layer < 0 ? !is_all : !filter.layers.has(line.layer)) return false;
-  if (filter.flops_min <= 0) return true;
-  return line.flops ? *line.flops >= filter.flops_min : line.is_unexplained;
-}
-
-void add_row(TraceLine& line, const trace::OperatorRow& row, const trace::OperatorCost& cost) {
-  line.count += row.count;
-  line.captured += row.captured;
-  line.kernels += row.kernels;
-  line.host_ns += row.host_ns;
-  line.device_ns += row.device_ns;
-  if (!trace::has_formula(row.of)) {
-    line.is_unexplained = row.of == OperatorClass::unknown;
-    line.flops_reason = line.is_unexplained ? "no formula for this operator" : "no matrix product";
-    return;
-  }
-  const auto more = static_cast<double>(row.count);
-  if (cost.flops && line.flops_reason.empty()) {
-    line.flops = line.flops.value_or(0) + *cost.flops * more;
-  } else if (!cost.flops) {
-    line.flops.reset();
-    line.flops_reason = cost.reason;
-    line.is_unexplained = true;
-  }
-  if (cost.dtype) line.dtype = std::string(dtype_name(*cost.dtype));
-}
-
-std::int64_t shared_ns(const TraceLine& line, const Attribution& attribution) {
-  return attribution.device.total_ns > 0 ? line.device_ns : line.host_ns;
-}
-
-double share(const TraceLine& line, const Attribution& attribution) {
-  const std::int64_t total =
-      attribution.device.total_ns > 0 ? attribution.device.total_ns : attribution.host_ns;
-  return total > 0 ? static_cast<double>(shared_ns(line, attribution)) / static_cast<double>(total)
-                   : 0;
+std::string flops_text(const TraceLine& line) {
+  if (line.flops) return fmt::format("{:.6f}", *line.flops / 1e9);
+  return line.should_be_known() ? "unknown" : "-";
 }
 
 std::string head_text(const Recording& recording, const Attribution& attribution) {
@@ -109,108 +61,19 @@ std::string device_text(const trace::DeviceTime& device) {
 
 }  // namespace
 
-TraceView trace_view(const Recording& recording, const Attribution& attribution,
-                     const TraceFilter& filter) {
-  using Key = std::tuple<trace::TraceStage, std::uint32_t, std::uint32_t>;
-  std::map<Key, std::size_t> index;
-  std::vector<TraceLine> lines;
-  for (const trace::OperatorRow& row : attribution.rows) {
-    const trace::TraceStage stage = row.pass < attribution.passes.size()
-                                        ? attribution.passes[row.pass].stage
-                                        : trace::TraceStage::unknown;
-    const auto [it, is_new] = index.try_emplace({stage, row.scope, row.name}, lines.size());
-    if (is_new) {
-      const trace::Scope& scope = attribution.scopes[row.scope];
-      lines.push_back({.stage = stage,
-                       .layer = scope.layer,
-                       .path = printable(scope.path),
-                       .operator_name = printable(recording.names[row.name]),
-                       .category = std::string(trace::operator_class_name(row.of))});
-    }
-    add_row(lines[it->second], row, attribution.cost_of(row));
-  }
-  TraceView out;
-  for (TraceLine& line : lines) {
-    if (!passes(line, filter)) continue;
-    out.known_flops += line.flops.value_or(0);
-    out.unknown_count += line.is_unexplained ? line.count : 0;
-    out.lines.push_back(std::move(line));
-  }
-  std::ranges::stable_sort(out.lines, [](const TraceLine& a, const TraceLine& b) {
-    return std::tuple(a.stage, a.layer) < std::tuple(b.stage, b.layer);
-  });
-  return out;
-}
-
-Json trace_json(const Recording& recording, const Attribution& attribution, const TraceView& view) {
-  Json passes = Json::array();
-  for (const trace::Pass& pass : attribution.passes) {
-    passes.push_back({{"step", pass.step ? Json(*pass.step) : Json(nullptr)},
-                      {"stage", std::string(trace::stage_name(pass.stage))},
-                      {"stage_source", pass.stage_source},
-                      {"begin_us", us(pass.begin_ns)},
-                      {"duration_us", us(pass.end_ns - pass.begin_ns)}});
-  }
-  Json rows = Json::array(), unexplained = Json::array();
-  for (const TraceLine& line : view.lines) {
-    rows.push_back({{"stage", std::string(trace::stage_name(line.stage))},
-                    {"layer", line.layer < 0 ? Json(nullptr) : Json(line.layer)},
-                    {"module", line.path},
-                    {"operator", line.operator_name},
-                    {"category", line.category},
-                    {"dtype", line.dtype.empty() ? Json(nullptr) : Json(line.dtype)},
-                    {"count", line.count},
-                    {"captured", line.captured},
-                    {"matmul_flops", optional_number(line.flops)},
-                    {"host_us", us(line.host_ns)},
-                    {"device_us", us(line.device_ns)},
-                    {"kernels", line.kernels},
-                    {"share", share(line, attribution)}});
-    if (!line.flops) rows.back()["matmul_flops_reason"] = line.flops_reason;
-    if (line.is_unexplained) {
-      unexplained.push_back({{"operator", line.operator_name},
-                             {"module", line.path},
-                             {"count", line.count},
-                             {"reason", line.flops_reason}});
-    }
-  }
-  const trace::DeviceTime& device = attribution.device;
-  return {{"trace",
-           {{"file", recording.where},
-            {"bytes", recording.totals.bytes},
-            {"events", recording.totals.events},
-            {"operators", recording.operators},
-            {"has_shapes", recording.has_shapes},
-            {"has_modules", recording.has_modules}}},
-          {"passes", passes},
-          {"rows", rows},
-          {"summary",
-           {{"matmul_flops", view.known_flops},
-            {"unknown_executions", view.unknown_count},
-            {"host_us", us(attribution.host_ns)}}},
-          {"device",
-           {{"kernels", device.kernels},
-            {"assigned_us", us(device.assigned_ns)},
-            {"ambiguous_us", us(device.ambiguous_ns)},
-            {"unlinked_us", us(device.unlinked_ns)},
-            {"total_us", us(device.total_ns)},
-            {"graph_replays", device.replays},
-            {"unexplained_replays", device.unexplained_replays}}},
-          {"unexplained", unexplained}};
-}
-
 std::string trace_text(const Recording& recording, const Attribution& attribution,
                        const TraceView& view) {
   TextTable table({"stage", "layer", "module", "operator", "category", "dtype", "count", "GFLOP",
                    "time", "share"},
                   {false, true, false, false, false, false, true, true, true, true});
+  const bool has_device = attribution.device.total_ns > 0;
   std::string unexplained;
   for (const TraceLine& line : view.lines) {
     table.add({std::string(trace::stage_name(line.stage)), layer_text(line.layer), line.path,
                line.operator_name, line.category, line.dtype, std::to_string(line.count),
-               flops_text(line.flops, should_be_known(line)),
-               duration_text(static_cast<double>(shared_ns(line, attribution))),
-               percent_text(share(line, attribution))});
+               flops_text(line),
+               duration_text(static_cast<double>(has_device ? line.device_ns : line.host_ns)),
+               rounded_percent_text(line.share)});
     if (line.is_unexplained) {
       unexplained += fmt::format("  {} x{} in {}: {}\n", line.operator_name, line.count,
                                  line.path.empty() ? "no module" : line.path, line.flops_reason);
@@ -222,37 +85,6 @@ std::string trace_text(const Recording& recording, const Attribution& attributio
   out += device_text(attribution.device);
   if (!unexplained.empty()) out += "FLOPs unknown, not zero:\n" + unexplained;
   return out;
-}
-
-Json comparison_json(const trace::Comparison& comparison) {
-  Json rows = Json::array();
-  for (const trace::ComparedRow& row : comparison.rows) {
-    rows.push_back({{"pass", row.pass},
-                    {"layer", row.layer < 0 ? Json(nullptr) : Json(row.layer)},
-                    {"operator", row.operators},
-                    {"sources", row.sources},
-                    {"trace_flops", optional_number(row.trace_flops)},
-                    {"model_flops", optional_number(row.model_flops)},
-                    {"verdict", std::string(trace::verdict_name(row.verdict))},
-                    {"note", printable(row.note)}});
-  }
-  Json work = Json::array();
-  for (const trace::ExplainedWork& w : comparison.work) {
-    work.push_back({{"operator", printable(w.operator_name)},
-                    {"count", w.count},
-                    {"explained_by", w.explanation.empty() ? Json(nullptr) : Json(w.explanation)},
-                    {"first_module", printable(w.path)}});
-  }
-  Json verdicts = Json::object();
-  for (const auto verdict :
-       {trace::Verdict::ok, trace::Verdict::mismatch, trace::Verdict::missing_in_trace,
-        trace::Verdict::not_in_model, trace::Verdict::unknown}) {
-    verdicts[std::string(trace::verdict_name(verdict))] = comparison.count(verdict);
-  }
-  return {{"rows", rows},
-          {"verdicts", verdicts},
-          {"work", work},
-          {"unexplained", comparison.unexplained()}};
 }
 
 std::string comparison_text(const trace::Comparison& comparison) {

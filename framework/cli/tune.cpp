@@ -6,20 +6,19 @@
 #include <memory>
 #include <optional>
 
-#include "cli/console/command.hpp"
 #include "cli/console/interrupt.hpp"
-#include "cli/console/terminal.hpp"
-#include "cli/peaks.hpp"
-#include "cli/plan_view.hpp"
-#include "cli/stored_winners.hpp"
-#include "cli/study.hpp"
+#include "cli/console/session.hpp"
+#include "cli/study/study.hpp"
 #include "cli/tune_latency.hpp"
 #include "study/storage/open.hpp"
 #include "tune/certify/conclusion.hpp"
+#include "tune/plan/known_plan.hpp"
+#include "tune/plan/plan_view.hpp"
 #include "tune/search/validate.hpp"
 #include "tune/stored/stored_plan.hpp"
 #include "tune/stored/stored_report.hpp"
 #include "tune/stored/stored_study.hpp"
+#include "tune/stored/stored_winners.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -32,7 +31,7 @@ struct Options {
   std::optional<std::int64_t> trials;
   std::vector<std::string> out;
   tune::CertifySettings certify;
-  LatencyChoice latency;
+  tune::LatencyChoice latency;
   std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
 };
 
@@ -107,11 +106,9 @@ Sweep sweep_of(const Options& options) {
 
 std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& machine,
                                         WinnerTable winners) {
-  ModelSpec spec = load_model(sweep.model, config_dirs("models"));
-  const PrecisionFacts precisions = precision_facts(spec, machine.has_bf16);
-  return std::make_unique<tune::TunePlan>(
-      sweep, std::move(spec), target_of(machine, sweep.backend, sweep.device, std::move(winners)),
-      tune::shard_counts(sweep, machine.cores), precisions, true);
+  return tune::measured_plan(sweep,
+                             target_of(machine, sweep.backend, sweep.device, std::move(winners)),
+                             machine.has_bf16, config_dirs("models"));
 }
 
 // What the command has at hand once devices may be touched.
@@ -187,15 +184,16 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
 CommandResult measured(Session& s, const Sweep& sweep) {
   if (!s.machine.measured && sweep.backend == "cpu") {
     note(s.global, "halmark: measuring this machine's peaks first (once)\n");
-    s.machine.measured = measure_and_keep_peaks(s.global, s.machine, true,
-                                                measured_device_path(s.machine.fingerprint));
+    s.machine.measured = measured_peaks(s.global, s.machine, true,
+                                        measured_device_path(s.machine.fingerprint).string());
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
   }
-  const auto plan = plan_of(sweep, s.machine,
-                            s.options.takes_defaults
-                                ? WinnerTable{}
-                                : stored_winners(*s.store, s.machine.fingerprint, s.plugin.hash));
-  note(s.global, plan_report(*plan) + '\n');
+  const auto plan =
+      plan_of(sweep, s.machine,
+              s.options.takes_defaults
+                  ? WinnerTable{}
+                  : tune::winner_table(*s.store, s.machine.fingerprint, s.plugin.hash));
+  note(s.global, tune::plan_view(*plan).text + '\n');
   note_old_run(s, *plan);
   Progress progress(s.global, "tune");
   const tune::MeasureContext context = context_of(s, progress);
@@ -210,7 +208,7 @@ CommandResult measured(Session& s, const Sweep& sweep) {
 
 CommandResult execute(const GlobalOptions& global, const Options& options) {
   const Sweep sweep = sweep_of(options);
-  if (const LatencyChoice choice = latency_choice(sweep, options.latency);
+  if (const tune::LatencyChoice choice = tune::latency_choice(sweep, options.latency);
       !choice.sources.empty()) {
     return tune_by_latency(global, sweep, choice,
                            {options.out, command_line(options), options.plan_only});
@@ -221,7 +219,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
                             options.takes_defaults || !options.plan_only
                                 ? WinnerTable{}
                                 : stored_winners(global, machine.fingerprint, sweep.backend));
-  if (options.plan_only) return {.data = plan_json(*plan), .text = plan_report(*plan)};
+  if (options.plan_only) return shown(tune::plan_view(*plan));
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, sweep.backend);
   Session session{global, options, std::move(machine), plugin, open_store(database_path(global))};

@@ -6,13 +6,9 @@
 #include <vector>
 
 #include "cli/console/command.hpp"
-#include "cli/latency_sources.hpp"
-#include "plan/sweep.hpp"
+#include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::cli {
-
-// The sweep's own choice where the command line makes none.
-LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given);
 
 struct PricingOutput {
   std::vector<std::string> files;  // reports, by suffix
@@ -20,8 +16,7 @@ struct PricingOutput {
   bool is_plan_only = false;
 };
 
-// Of a sweep with [request], or of steps.
 CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
-                              const LatencyChoice& choice, const PricingOutput& output);
+                              const tune::LatencyChoice& choice, const PricingOutput& output);
 
 }  // namespace halmark::cli

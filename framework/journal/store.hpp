@@ -12,6 +12,7 @@
 
 #include "core/configuration.hpp"
 #include "core/measurement.hpp"
+#include "core/validation.hpp"
 #include "core/winner.hpp"
 
 namespace halmark {
@@ -24,21 +25,6 @@ struct RunInfo {
   std::string tool_version;
   std::string tool_build;
   std::string started_utc;  // ISO 8601
-};
-
-// A stored estimate-against-run comparison of one deployment.
-struct Validation {
-  std::string deployment_key;
-  double predicted_ns = 0, measured_ns = 0;
-  Interval predicted_interval_ns, measured_interval_ns;
-  Status status = Status::ok;
-  std::string reason;
-  struct Operator {
-    std::string name;
-    double predicted_ns = 0, measured_ns = 0;
-  };
-  std::vector<Operator> operators;
-  double relative_error() const { return predicted_ns / measured_ns - 1; }
 };
 
 // One writing connection in one process. A row is committed before append returns.

@@ -209,4 +209,18 @@ std::optional<Device> find_device(std::string_view text,
   return std::nullopt;
 }
 
+Device known_device(const std::string& id, const std::vector<std::filesystem::path>& folders) {
+  if (id.ends_with(".toml")) return read_device(id);
+  if (auto device = find_device(id, folders)) return *std::move(device);
+  std::vector<std::string> names;
+  for (const Device& device : known_devices(folders)) {
+    names.push_back(device.id);
+    names.insert(names.end(), device.aliases.begin(), device.aliases.end());
+  }
+  const std::vector<std::string> close = nearest(id, names);
+  throw refused("unknown_device: '" + id + "'", {},
+                close.empty() ? "halmark devices --known lists them, or name a device file (*.toml)"
+                              : suggestion(id, names));
+}
+
 }  // namespace halmark

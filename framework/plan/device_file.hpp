@@ -31,6 +31,10 @@ std::vector<Device> known_devices(const std::vector<std::filesystem::path>& fold
 std::optional<Device> find_device(std::string_view text,
                                   const std::vector<std::filesystem::path>& folders);
 
+// What a user names: an id or alias of the folders, or the path of a device file (*.toml). Throws
+// Error (exit 2) with the nearest names.
+Device known_device(const std::string& id, const std::vector<std::filesystem::path>& folders);
+
 // TOML text that parse_device reads back to the same value.
 std::string device_text(const Device& device);
 

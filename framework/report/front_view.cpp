@@ -14,8 +14,8 @@ constexpr double median_limit = 0.05;
 constexpr double worst_limit = 0.15;
 constexpr double contradiction_ratio = 1.02;
 
-const ValidationRow* find_validation(const RunReport& report, const std::string& key) {
-  const auto it = std::ranges::find(report.validations, key, &ValidationRow::deployment_key);
+const Validation* find_validation(const RunReport& report, const std::string& key) {
+  const auto it = std::ranges::find(report.validations, key, &Validation::deployment_key);
   return it == report.validations.end() ? nullptr : &*it;
 }
 

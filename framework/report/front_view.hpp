@@ -15,9 +15,9 @@ struct FrontRow {
   const FrontPoint* point = nullptr;
   const Evaluation* evaluation = nullptr;
   const Estimate* estimate = nullptr;
-  const ValidationRow* validation = nullptr;  // nullptr: never confronted with a run
-  std::string label;                          // "b4 bf16 tp2"; short, unique within the report
-  std::string anchor;                         // "point-3": identifies it inside the page
+  const Validation* validation = nullptr;  // nullptr: never confronted with a run
+  std::string label;                       // "b4 bf16 tp2"; short, unique within the report
+  std::string anchor;                      // "point-3": identifies it inside the page
 
   std::optional<double> measured_ns() const;
   std::string measured_reason() const;  // why measured_ns is absent

@@ -121,9 +121,9 @@ Json kernel_json(const KernelPoint& k, const RunReport& report) {
   return out;
 }
 
-Json validation_json(const ValidationRow& v) {
+Json validation_json(const Validation& v) {
   Json operators = Json::array();
-  for (const ValidationRow::Operator& op : v.operators) {
+  for (const Validation::Operator& op : v.operators) {
     operators.push_back(
         {{"name", op.name}, {"predicted_ns", op.predicted_ns}, {"measured_ns", op.measured_ns}});
   }
@@ -231,7 +231,7 @@ Json report_json(const RunReport& report) {
     out["kernels"].push_back(kernel_json(kernel, report));
   }
   out["validations"] = Json::array();
-  for (const ValidationRow& row : report.validations) {
+  for (const Validation& row : report.validations) {
     out["validations"].push_back(validation_json(row));
   }
   out["device"] = report.device ? device_json(*report.device) : Json(nullptr);

@@ -18,8 +18,11 @@ struct Unit {
 
 constexpr std::array<Unit, 4> time_units{{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
 constexpr std::array<Unit, 4> rate_units{{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1, ""}}};
-constexpr std::array<Unit, 4> size_units{
-    {{1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1, "B"}}};
+constexpr std::array<Unit, 5> size_units{{{1099511627776.0, "TiB"},
+                                          {1073741824.0, "GiB"},
+                                          {1048576.0, "MiB"},
+                                          {1024.0, "KiB"},
+                                          {1, "B"}}};
 constexpr std::array<Unit, 5> tick_units{
     {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
 
@@ -31,7 +34,7 @@ const Unit& unit_of(double value, std::span<const Unit> units) {
   return units.back();
 }
 
-std::string with_unit(double value, std::span<const Unit> units, const char* suffix = "") {
+std::string with_unit(double value, std::span<const Unit> units, const std::string& suffix = {}) {
   if (!std::isfinite(value)) return absent_text;
   const Unit& unit = unit_of(value, units);
   return significant_text(value / unit.size) + ' ' + unit.name + suffix;
@@ -85,14 +88,22 @@ std::string duration_range_text(double low_ns, double high_ns) {
          unit.name;
 }
 
-std::string flops_text(double flops_per_s) { return with_unit(flops_per_s, rate_units, "FLOP/s"); }
-std::string bandwidth_text(double bytes_per_s) { return with_unit(bytes_per_s, rate_units, "B/s"); }
+std::string rate_text(double per_s, const std::string& unit) {
+  return with_unit(per_s, rate_units, unit);
+}
+std::string flops_text(double flops_per_s) { return rate_text(flops_per_s, "FLOP/s"); }
+std::string bandwidth_text(double bytes_per_s) { return rate_text(bytes_per_s, "B/s"); }
 std::string bytes_text(double bytes) { return with_unit(bytes, size_units); }
 
 std::string percent_text(std::optional<double> fraction) {
   if (!fraction || !std::isfinite(*fraction)) return absent_text;
   const double percent = *fraction * 100;
   return fixed_text(percent, std::abs(percent) < 9.995 ? 2 : 1) + " %";
+}
+
+std::string rounded_percent_text(std::optional<double> fraction) {
+  if (!fraction || !std::isfinite(*fraction)) return absent_text;
+  return fixed_text(*fraction * 100, 1) + " %";
 }
 
 std::string signed_percent_text(std::optional<double> fraction) {

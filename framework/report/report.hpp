@@ -11,6 +11,7 @@
 #include "core/device.hpp"
 #include "core/json/json.hpp"
 #include "core/measurement.hpp"
+#include "core/validation.hpp"
 
 namespace halmark {
 
@@ -41,20 +42,6 @@ struct FrontPoint {
   std::vector<std::string> ties;  // keys of front points whose intervals overlap this one
 };
 
-struct ValidationRow {
-  std::string deployment_key;
-  double predicted_ns = 0, measured_ns = 0;
-  Interval predicted_interval_ns, measured_interval_ns;
-  Status status = Status::ok;
-  std::string reason;
-  struct Operator {
-    std::string name;
-    double predicted_ns = 0, measured_ns = 0;
-  };
-  std::vector<Operator> operators;
-  double relative_error() const { return predicted_ns / measured_ns - 1; }
-};
-
 // The verdict of composing: median and worst of |predicted / measured - 1| over the points where
 // both passed the validity gate; fewer than 5 points is UNDECIDED.
 struct CompositionError {
@@ -77,10 +64,10 @@ struct RunReport {
   std::vector<Evaluation> evaluations;  // all configurations, refused ones included
   std::vector<FrontPoint> front;        // per phase, in order of latency
   std::vector<KernelPoint> kernels;
-  std::vector<ValidationRow> validations;
+  std::vector<Validation> validations;
 };
 
-CompositionError composition_error(const std::vector<ValidationRow>& rows);
+CompositionError composition_error(const std::vector<Validation>& rows);
 
 // Data of the documented JSON (`halmark tune --json`): front, evaluations, kernels, validations.
 Json report_json(const RunReport& report);

@@ -1,6 +1,7 @@
 #include "report/table.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "report/clean_text.hpp"
@@ -93,6 +94,20 @@ std::string table_text(const Table& table, int width) {
   }
   return out;
 }
+
+TextTable::TextTable(const std::vector<std::string>& titles, std::vector<bool> is_number) {
+  is_number.resize(titles.size());
+  for (std::size_t c = 0; c < titles.size(); ++c) {
+    table_.columns.push_back({titles[c], is_number[c]});
+  }
+}
+
+void TextTable::add(const std::vector<std::string>& cells) {
+  std::vector<TableCell>& row = table_.rows.emplace_back(table_.columns.size());
+  for (std::size_t c = 0; c < std::min(cells.size(), row.size()); ++c) row[c].text = cells[c];
+}
+
+std::string TextTable::text() const { return table_text(table_, std::numeric_limits<int>::max()); }
 
 std::string table_markdown(const Table& table) {
   std::string out = "|";

@@ -100,30 +100,30 @@ constexpr Column<FrontRow> front_columns[] = {
      [](const FrontRow& r) { return plain(signed_percent_text(r.relative_error())); }},
 };
 
-constexpr Column<ValidationRow> validation_columns[] = {
-    {"configuration", false, true, [](const ValidationRow& r) { return plain(r.deployment_key); }},
+constexpr Column<Validation> validation_columns[] = {
+    {"configuration", false, true, [](const Validation& r) { return plain(r.deployment_key); }},
     {"predicted", true, true,
-     [](const ValidationRow& r) { return plain(duration_text(r.predicted_ns)); }},
+     [](const Validation& r) { return plain(duration_text(r.predicted_ns)); }},
     {"interval", true, true,
-     [](const ValidationRow& r) {
+     [](const Validation& r) {
        return plain(duration_range_text(r.predicted_interval_ns.low, r.predicted_interval_ns.high));
      }},
     {"measured", true, true,
-     [](const ValidationRow& r) {
+     [](const Validation& r) {
        return plain(r.measured_ns > 0 ? duration_text(r.measured_ns) : absent_text);
      }},
     {"interval", true, true,
-     [](const ValidationRow& r) {
+     [](const Validation& r) {
        return plain(r.measured_ns > 0 ? duration_range_text(r.measured_interval_ns.low,
                                                             r.measured_interval_ns.high)
                                       : absent_text);
      }},
     {"error", true, true,
-     [](const ValidationRow& r) {
+     [](const Validation& r) {
        return plain(r.measured_ns > 0 ? signed_percent_text(r.relative_error()) : absent_text);
      }},
     {"status", false, true,
-     [](const ValidationRow& r) {
+     [](const Validation& r) {
        const std::string status(status_name(r.status));
        return plain(r.reason.empty() ? status : status + ": " + r.reason);
      }},
@@ -133,7 +133,7 @@ struct ShareRow {
   std::size_t number = 0;
   const OperatorShare* share = nullptr;
   double step_ns = 0;
-  std::optional<ValidationRow::Operator> run;
+  std::optional<Validation::Operator> run;
 };
 
 constexpr Column<ShareRow> share_columns[] = {
@@ -266,10 +266,10 @@ constexpr Column<Bandwidth> bandwidth_columns[] = {
     {"source", false, true, [](const Bandwidth& b) { return plain(or_dash(b.source)); }},
 };
 
-std::optional<ValidationRow::Operator> run_of(const FrontRow& row, const OperatorShare& share) {
+std::optional<Validation::Operator> run_of(const FrontRow& row, const OperatorShare& share) {
   if (row.validation == nullptr) return std::nullopt;
   const auto& operators = row.validation->operators;
-  const auto it = std::ranges::find(operators, share.name, &ValidationRow::Operator::name);
+  const auto it = std::ranges::find(operators, share.name, &Validation::Operator::name);
   return it == operators.end() ? std::nullopt : std::optional(*it);
 }
 
@@ -287,7 +287,7 @@ Table front_table(const PhaseView& view, TableWidth width) {
 }
 
 Table validation_table(const RunReport& report) {
-  return make_table<ValidationRow>(validation_columns, report.validations, TableWidth::wide);
+  return make_table<Validation>(validation_columns, report.validations, TableWidth::wide);
 }
 
 Table breakdown_table(const FrontRow& row) {

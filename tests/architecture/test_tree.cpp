@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -87,6 +88,58 @@ TEST(Tree, no_work_is_left_for_later_in_a_comment) {
     if (!is_cpp(file.path)) continue;
     EXPECT_FALSE(std::regex_search(file.text, later)) << file.path;
   }
+}
+
+// Commands hold flags, wiring and printing. Growth beyond this is logic in the wrong room.
+constexpr std::ptrdiff_t command_lines_max = 4500, function_lines_max = 60;
+
+TEST(Tree, commands_stay_small) {
+  std::ptrdiff_t lines = 0;
+  for (const SourceFile& file : tracked_files()) {
+    if (is_cpp(file.path) && file.path.starts_with("framework/cli/")) {
+      lines += std::ranges::count(file.text, '\n');
+    }
+  }
+  EXPECT_GT(lines, 1000) << "the commands were not found";
+  EXPECT_LE(lines, command_lines_max);
+}
+
+// Functions longer than a screen, going by the format: what begins in the first column ends with a
+// brace there.
+std::vector<std::string> long_functions(const SourceFile& file) {
+  std::vector<std::string> out;
+  std::istringstream lines(file.text);
+  std::ptrdiff_t number = 0, begin = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line == "}" && number - begin + 1 > function_lines_max) {
+      out.push_back(file.path + ':' + std::to_string(begin));
+    }
+    if (!line.empty() && std::string_view(" }#/").find(line.front()) == std::string_view::npos) {
+      begin = number;
+    }
+  }
+  return out;
+}
+
+TEST(Tree, functions_of_commands_fit_a_screen) {
+  std::vector<std::string> faults;
+  for (const SourceFile& file : tracked_files()) {
+    if (!file.path.starts_with("framework/cli/") || !file.path.ends_with(".cpp")) continue;
+    for (std::string& fault : long_functions(file)) faults.push_back(std::move(fault));
+  }
+  EXPECT_THAT(faults, IsEmpty());
+}
+
+TEST(Tree, the_rule_for_functions_finds_long_ones) {
+  const auto body = [](int lines) {
+    std::string out = "void f(int a,\n       int b) {\n";
+    for (int i = 0; i < lines; ++i) out += "  g();\n";
+    return out + "}\n";
+  };
+  EXPECT_THAT(long_functions({"a.cpp", body(57) + '\n' + body(57)}), IsEmpty());
+  EXPECT_THAT(long_functions({"a.cpp", body(57) + '\n' + body(58)}),
+              testing::ElementsAre("a.cpp:62"));
 }
 
 TEST(Tree, every_header_is_guarded) {

@@ -61,7 +61,7 @@ void print(Figures& figures, const std::string& name, std::optional<double> erro
 }
 
 void judge(Figures& figures, const std::vector<Validation>& validations) {
-  std::vector<ValidationRow> rows;
+  std::vector<Validation> rows;
   for (const Validation& v : validations) {
     explain(v);
     rows.push_back({.deployment_key = v.deployment_key,

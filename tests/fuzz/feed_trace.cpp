@@ -1,8 +1,8 @@
 // Traces: read, attributed, and compared with a small model. Where simdjson and zlib are there.
 #include "feed.hpp"
 #include "model/spec/model_spec.hpp"
+#include "profile/comparison/comparison.hpp"
 #include "profile/trace/attribution.hpp"
-#include "profile/trace/comparison.hpp"
 #include "survive.hpp"
 
 namespace halmark::fuzz {

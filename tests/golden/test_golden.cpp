@@ -51,7 +51,7 @@ RunReport small_report() {
     if (e.estimate) e.estimate->operators.resize(2);
   }
   report.evaluations = std::move(kept);
-  for (ValidationRow& row : report.validations) row.operators.resize(2);
+  for (Validation& row : report.validations) row.operators.resize(2);
   std::erase_if(report.kernels, [](const KernelPoint& k) {
     return k.op == test::hostile_formula || k.op == test::hostile_escape;
   });

@@ -46,6 +46,16 @@ TEST_F(TraceCommand, a_difference_ends_with_exit_code_3) {
             3);
 }
 
+// A product of the trace may be of a part that the model computes by a recurrence.
+TEST_F(TraceCommand, a_model_of_another_architecture_is_a_difference_like_any_other) {
+  for (const char* other : {"tiny-nemotron-h.json", "tiny-qwen3-next.json"}) {
+    const Outcome o = halmark({"trace", sdpa, "--compare", data + other, "--dtype", "f32"});
+    EXPECT_EQ(o.exit_code, 3) << other << o.err;
+    EXPECT_THAT(o.out, HasSubstr("not in model"));
+    EXPECT_THAT(o.out, testing::Not(HasSubstr(" 0 not in model"))) << other;
+  }
+}
+
 TEST_F(TraceCommand, filters_choose_rows) {
   const auto rows = [&](Arguments more) {
     Arguments all = {"trace", sdpa, "--json"};

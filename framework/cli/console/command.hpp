@@ -10,6 +10,7 @@
 #include "cli/console/option_set.hpp"
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "report/views/view.hpp"
 
 namespace halmark::cli {
 
@@ -34,6 +35,8 @@ struct CommandResult {
   std::string text;
   std::vector<Warning> warnings;
 };
+
+CommandResult shown(report::View view);
 
 using Action = std::function<CommandResult(const GlobalOptions&)>;
 

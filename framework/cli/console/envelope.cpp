@@ -43,6 +43,10 @@ Json error_json(const Error& error) {
 
 }  // namespace
 
+CommandResult shown(report::View view) {
+  return {.data = std::move(view.data), .text = std::move(view.text)};
+}
+
 std::string envelope(const Command& command, const CommandResult& result, const Error* error) {
   Json warnings = Json::array();
   for (const Warning& warning : result.warnings) warnings.push_back(warning_json(warning));

@@ -7,22 +7,12 @@
 #include <cmath>
 
 #include "plan/device_file.hpp"
+#include "tune/plan/known_plan.hpp"
 
 namespace halmark::cli {
 
 Device known_device(const std::string& id) {
-  if (id.ends_with(".toml")) return read_device(id);
-  const auto folders = config_dirs("devices");
-  if (auto device = find_device(id, folders)) return *std::move(device);
-  std::vector<std::string> names;
-  for (const Device& device : known_devices(folders)) {
-    names.push_back(device.id);
-    names.insert(names.end(), device.aliases.begin(), device.aliases.end());
-  }
-  const std::vector<std::string> close = nearest(id, names);
-  throw refused("unknown_device: '" + id + "'", {},
-                close.empty() ? "halmark devices --known lists them, or name a device file (*.toml)"
-                              : suggestion(id, names));
+  return halmark::known_device(id, config_dirs("devices"));
 }
 
 std::optional<Device> measured_device(const std::string& fingerprint) {
@@ -69,16 +59,6 @@ void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
                  "Kinds in another type than --dtype has them: kv_cache=f8_e4m3fn,head=bf16");
 }
 
-PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
-  PrecisionFacts out{.has_bf16 = has_bf16};
-  if (!spec.packed) return out;
-  out.packed.emplace();
-  for (const KernelKindRow& row : kernel_kinds) {
-    if (spec.packed->packs(row.kind)) out.packed->push_back(row.kind);
-  }
-  return out;
-}
-
 Configuration deployment_from(const DeploymentOptions& options, const ModelSpec& spec,
                               bool has_bf16) {
   const auto phase = parse_phase(options.phase);
@@ -98,11 +78,12 @@ Configuration deployment_from(const DeploymentOptions& options, const ModelSpec&
   }
   workload.routing_skew = options.routing_skew;
   workload.expert_imbalance_ppm = imbalance_ppm(options.expert_imbalance);
-  return {.model = spec.id,
-          .parallel = {options.dp, options.tp, options.pp, options.ep},
-          .precision = overridden(precision_of(options.dtype, precision_facts(spec, has_bf16)),
-                                  parse_precision_overrides(options.precision)),
-          .workload = workload};
+  return {
+      .model = spec.id,
+      .parallel = {options.dp, options.tp, options.pp, options.ep},
+      .precision = overridden(precision_of(options.dtype, tune::precision_facts(spec, has_bf16)),
+                              parse_precision_overrides(options.precision)),
+      .workload = workload};
 }
 
 }  // namespace halmark::cli

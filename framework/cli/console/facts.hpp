@@ -35,7 +35,4 @@ void add_deployment_options(OptionSet& app, DeploymentOptions& options);
 Configuration deployment_from(const DeploymentOptions& options, const ModelSpec& spec,
                               bool has_bf16);
 
-// What the recipes of plan/precision.hpp depend on, of a model and of what executes it.
-PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16);
-
 }  // namespace halmark::cli

@@ -5,6 +5,8 @@
 #include "cli/console/interrupt.hpp"
 #include "host/partition.hpp"
 #include "plan/device_file.hpp"
+#include "tune/evaluate/machine_peaks.hpp"
+#include "tune/stored/stored_winners.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -108,6 +110,35 @@ tune::ReportingMachine reporting_machine(const LocalMachine& machine) {
           .measured = machine.measured,
           .datasheet = machine.datasheet,
           .lines = machine_lines(machine)};
+}
+
+WinnerTable stored_winners(const GlobalOptions& global, const std::string& fingerprint,
+                           const std::string& backend) {
+  const std::string path = database_path(global);
+  std::error_code absent;
+  if (!std::filesystem::exists(path, absent)) return {};
+  const std::unique_ptr<Store> store = open_store_read_only(path);
+  if (store->runs_with_winners(fingerprint).empty()) return {};
+  for (const FoundPlugin& plugin : find_plugins(global)) {
+    if (plugin.is_loaded() && plugin.description->name == backend) {
+      return tune::winner_table(*store, fingerprint, plugin.hash);
+    }
+  }
+  return {};
+}
+
+Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, bool is_quick,
+                      const std::string& path) {
+  Progress progress(global, "peaks");
+  return tune::measure_machine_peaks({.fingerprint = machine.fingerprint,
+                                      .path = path,
+                                      .is_quick = is_quick,
+                                      .progress =
+                                          [&](double share, const std::string& what) {
+                                            progress.step(static_cast<std::size_t>(share * 100),
+                                                          100, 0, what, -1);
+                                          },
+                                      .is_interrupted = interrupted});
 }
 
 std::function<void(const CampaignProgress&)> campaign_progress(Progress& progress) {

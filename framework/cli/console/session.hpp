@@ -8,7 +8,7 @@
 #include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
 #include "host/machine.hpp"
-#include "host/plugin/discovery.hpp"
+#include "host/plugin/plugin_choice.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
 #include "tune/plan/target.hpp"
 #include "tune/stored/stored_report.hpp"
@@ -26,15 +26,6 @@ struct LocalMachine {
 LocalMachine local_machine();
 
 std::vector<FoundPlugin> find_plugins(const GlobalOptions& options);
-// Throws Error (exit 5) naming what was found instead, or the refusal of that plugin's file.
-const FoundPlugin& plugin_of(const std::vector<FoundPlugin>& found, const std::string& backend);
-// Why a plugin that works offers no device, in its own words.
-std::string absence_of(const protocol::PluginDescription& plugin);
-// Throws Error (exit 5) when the plugin has no device at all. Throws Error (exit 2) with the
-// nearest name when the plugin has no such device or kernel; an empty kernel is the plugin's own
-// choice.
-void check_device(const FoundPlugin& plugin, const std::string& device);
-void check_kernel(const FoundPlugin& plugin, const std::string& kernel);
 
 // How kernels of this plugin are measured here; rounds and hooks are the command's. Refers to the
 // machine.
@@ -43,6 +34,15 @@ tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, const LocalMachi
 tune::Target target_of(const LocalMachine& machine, const std::string& backend,
                        const std::string& device, WinnerTable winners);
 tune::ReportingMachine reporting_machine(const LocalMachine& machine);
+
+// The winner table of this machine and the backend's build. The database may be absent and the
+// plugin too: looks for it only when there are winners of this machine at all. Opens no device.
+WinnerTable stored_winners(const GlobalOptions& global, const std::string& fingerprint,
+                           const std::string& backend);
+
+// Measures with progress, and writes the device file unless interrupted.
+Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, bool is_quick,
+                      const std::string& path);
 
 // Shows how a campaign goes on.
 std::function<void(const CampaignProgress&)> campaign_progress(Progress& progress);

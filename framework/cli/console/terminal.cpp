@@ -4,11 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
-#include <cwchar>
 
 #include "core/numeric/clock.hpp"
 
@@ -40,23 +37,6 @@ int terminal_columns() {
   return 80;
 }
 
-struct Unit {
-  double scale;
-  std::string_view name;
-};
-
-template <std::size_t N>
-std::string scaled(double value, const std::array<Unit, N>& units, std::string_view suffix = "") {
-  for (const Unit& unit : units) {
-    if (std::fabs(value) >= unit.scale * 0.9995 || &unit == &units.back()) {
-      const double v = value / unit.scale;
-      const int digits = std::fabs(v) >= 99.95 ? 0 : std::fabs(v) >= 9.995 ? 1 : 2;
-      return fmt::format("{:.{}f} {}{}", v, digits, unit.name, suffix);
-    }
-  }
-  return {};
-}
-
 std::string seconds_text(double s) {
   if (s < 0 || !std::isfinite(s)) return "--:--";
   const auto total = static_cast<long>(s + 0.5);
@@ -74,76 +54,6 @@ bool use_color(const GlobalOptions& options) {
   const char* force = std::getenv("CLICOLOR_FORCE");
   if (force != nullptr && *force != '\0' && std::string_view(force) != "0") return true;
   return isatty(STDOUT_FILENO) == 1 && !is_dumb();
-}
-
-int display_width(std::string_view text) {
-  int width = 0;
-  std::mbstate_t state{};
-  while (!text.empty()) {
-    wchar_t wide = 0;
-    const std::size_t n = std::mbrtowc(&wide, text.data(), text.size(), &state);
-    if (n == 0 || n > text.size()) {
-      state = {};
-      // Continuation bytes of UTF-8 take no column even where the locale cannot decode them.
-      width += (static_cast<unsigned char>(text.front()) & 0xc0) == 0x80 ? 0 : 1;
-      text.remove_prefix(1);
-    } else {
-      width += std::max(0, wcwidth(wide));
-      text.remove_prefix(n);
-    }
-  }
-  return width;
-}
-
-TextTable::TextTable(std::vector<std::string> header, std::vector<bool> right)
-    : right_(std::move(right)) {
-  right_.resize(header.size());
-  rows_.push_back(std::move(header));
-}
-
-void TextTable::add(std::vector<std::string> row) {
-  row.resize(right_.size());
-  for (std::string& cell : row) cell = printable(cell);
-  rows_.push_back(std::move(row));
-}
-
-std::string TextTable::text() const {
-  std::vector<int> widths(right_.size());
-  for (const auto& row : rows_) {
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      widths[c] = std::max(widths[c], display_width(row[c]));
-    }
-  }
-  std::string out;
-  for (const auto& row : rows_) {
-    std::string line;
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const std::string pad(static_cast<std::size_t>(widths[c] - display_width(row[c])), ' ');
-      line += (c > 0 ? "  " : "") + (right_[c] ? pad + row[c] : row[c] + pad);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + '\n';
-  }
-  return out;
-}
-
-std::string duration_text(double ns) {
-  return scaled(ns, std::array{Unit{1e9, "s"}, Unit{1e6, "ms"}, Unit{1e3, "us"}, Unit{1, "ns"}});
-}
-
-std::string rate_text(double flops_per_s, std::string_view unit) {
-  return scaled(flops_per_s,
-                std::array{Unit{1e12, "T"}, Unit{1e9, "G"}, Unit{1e6, "M"}, Unit{1, ""}}, unit);
-}
-
-std::string bytes_text(double bytes) {
-  return scaled(bytes, std::array{Unit{0x1p40, "TiB"}, Unit{0x1p30, "GiB"}, Unit{0x1p20, "MiB"},
-                                  Unit{0x1p10, "KiB"}, Unit{1, "B"}});
-}
-
-std::string percent_text(std::optional<double> fraction) {
-  if (!fraction) return "-";
-  return fmt::format("{:.1f} %", *fraction * 100);
 }
 
 Progress::Progress(const GlobalOptions& options, std::string title)

@@ -1,4 +1,4 @@
-// The only writer to the terminal: streams, colour, tables, progress.
+// The only writer to the terminal: streams, colour, progress.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "cli/console/command.hpp"
+#include "report/clean_text.hpp"
+#include "report/quantity.hpp"
+#include "report/table.hpp"
 
 namespace halmark::cli {
 
@@ -17,26 +20,11 @@ void write_stderr(std::string_view text);
 // --color > NO_COLOR > CLICOLOR_FORCE > off when stdout is no terminal or TERM is dumb.
 bool use_color(const GlobalOptions& options);
 
-// Columns a string takes on a terminal (wcwidth); invalid UTF-8 counts one per byte.
-int display_width(std::string_view text);
-
-// A plain table: first row is the header; columns in `right` are right-aligned.
-class TextTable {
- public:
-  explicit TextTable(std::vector<std::string> header, std::vector<bool> right = {});
-  void add(std::vector<std::string> row);
-  std::string text() const;
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-  std::vector<bool> right_;
-};
-
-// Quantities for people: "1.23 ms", "45.6 GFLOP/s", "12.3 MiB", "41.9 %".
-std::string duration_text(double ns);
-std::string rate_text(double flops_per_s, std::string_view unit = "FLOP/s");
-std::string bytes_text(double bytes);
-std::string percent_text(std::optional<double> fraction);
+using report::bytes_text;
+using report::display_width;
+using report::duration_text;
+using report::rounded_percent_text;
+using report::TextTable;
 
 // Progress on stderr: one redrawn line on a terminal (at most 5 Hz), a plain line per finished step
 // otherwise, JSON objects with --progress=json.

@@ -4,15 +4,32 @@
 
 #include "cli/console/terminal.hpp"
 #include "cli/model/model_page.hpp"
+#include "model/step/step_json.hpp"
 
 namespace halmark::cli {
 namespace {
 
-// In the order of the JSON document and of the text.
-constexpr std::array sections = {summary_section,    operators_section,   totals_section,
-                                 kernels_section,    training_section,    fit_section,
-                                 mfu_section,        notes_section,       experts_section,
-                                 recurrence_section, speculation_section, explain_section};
+struct Section {
+  Json (*data)(const PricedStep& step);
+  std::string (*text)(const ModelPage& page);
+};
+
+// In the order of the JSON document and of the text; kernels stand between these.
+constexpr std::array before_kernels = {Section{summary_json, summary_text},
+                                       Section{operators_json, operators_text},
+                                       Section{totals_json, totals_text}};
+constexpr std::array after_kernels = {Section{training_json, training_text},
+                                      Section{fit_json, fit_text},
+                                      Section{mfu_json, mfu_text},
+                                      Section{warnings_json, notes_text},
+                                      Section{experts_json, experts_text},
+                                      Section{delta_rule_json, recurrence_text},
+                                      Section{speculation_json, speculation_text}};
+
+void add(report::View& to, const report::View& part) {
+  to.data.update(part.data);
+  to.text += part.text;
+}
 
 CommandResult list_known() {
   TextTable table({"id", "architecture", "aliases", "source"});
@@ -31,15 +48,17 @@ CommandResult list_known() {
 
 CommandResult execute(const ModelOptions& options) {
   if (options.list) return list_known();
-  const ModelPage page = price_model(options);
-  CommandResult out;
-  for (const auto& section : sections) {
-    ModelSection part = section(page);
-    out.data.update(part.data);
-    // Somebody who asks for one operator reads about that one.
-    if (options.explain.empty() || section == explain_section) out.text += part.text;
+  const ModelPage page = priced_page(options);
+  report::View out;
+  for (const Section& s : before_kernels) add(out, {s.data(page.step), s.text(page)});
+  add(out, kernels_view(page));
+  for (const Section& s : after_kernels) add(out, {s.data(page.step), s.text(page)});
+  // Somebody who asks for one operator reads about that one.
+  if (!options.explain.empty()) {
+    out.text = explain_text(page);
+    out.data["explain"] = out.text;
   }
-  return out;
+  return shown(std::move(out));
 }
 
 }  // namespace

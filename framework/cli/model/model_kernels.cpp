@@ -4,8 +4,7 @@
 
 #include "cli/console/terminal.hpp"
 #include "cli/model/model_page.hpp"
-#include "profile/kernels/kernel_account.hpp"
-#include "profile/kernels/layer_time.hpp"
+#include "profile/kernels/kernel_json.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -26,57 +25,6 @@ Source source_of(const std::string& argument, const char* option) {
 }
 
 double us(std::int64_t ps) { return static_cast<double>(ps) / ps_per_us; }
-
-Json percent(std::optional<double> fraction) {
-  return fraction ? Json(*fraction * 100) : Json(nullptr);
-}
-
-Json named_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-std::optional<double> roofline(const AccountedKernel& row) {
-  if (!row.floor_ns || row.time.duration_ps == 0) return std::nullopt;
-  return *row.floor_ns * 1e3 / static_cast<double>(row.time.duration_ps);
-}
-
-Json row_json(const AccountedKernel& row) {
-  Json out = {{"name", row.time.name},
-              {"category", row.time.category},
-              {"layer_type", row.layer_type},
-              {"count", row.time.count},
-              {"dur_us", us(row.time.duration_ps)},
-              {"status", std::string(binding_status_name(row.status))},
-              {"bucket", std::string(kernel_bucket_name(row.bucket))},
-              {"operators", row.operators},
-              {"candidates", row.candidates},
-              {"binding", row.how},
-              {"dtype", row.dtype ? Json(std::string(dtype_name(*row.dtype))) : Json(nullptr)},
-              {"flops", optional_number(row.flops)},
-              {"bytes", optional_number(row.bytes)},
-              {"peak_flops_per_s", optional_number(row.peak_flops_per_s)},
-              {"lower_bound_us", row.floor_ns ? Json(*row.floor_ns / 1e3) : Json(nullptr)},
-              {"bound", named_or_null(row.bound)},
-              {"mfu_pct", percent(row.mfu)},
-              {"roofline_pct", percent(roofline(row))}};
-  if (!row.mfu) out["mfu_pct_reason"] = row.reason;
-  return out;
-}
-
-Json kernels_json(const KernelAccount& account) {
-  Json rows = Json::array();
-  for (const AccountedKernel& row : account.rows) rows.push_back(row_json(row));
-  Json out = {{"rows", rows},
-              {"assigned_us", us(account.assigned_ps)},
-              {"overhead_us", us(account.overhead_ps)},
-              {"unknown_us", us(account.unknown_ps)},
-              {"total_us", us(account.total_ps)},
-              {"between_kernels_us", us(account.between_kernels_ps)},
-              {"mfu_pct", percent(account.mfu)},
-              {"mfu_is_lower_bound", account.is_lower_bound},
-              {"launch_floor_us", launch_floor_ns / 1e3},
-              {"unmeasured", account.unmeasured}};
-  if (!account.mfu) out["mfu_pct_reason"] = account.reason;
-  return out;
-}
 
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
@@ -103,7 +51,7 @@ std::string kernels_text(const KernelAccount& account) {
                row.dtype ? std::string(dtype_name(*row.dtype)) : "-",
                row.flops ? fmt::format("{:.3f}", *row.flops / 1e9) : "-",
                row.floor_ns ? fmt::format("{:.3f}", *row.floor_ns / 1e3) : "-",
-               row.bound.empty() ? "-" : row.bound, row.mfu ? percent_text(row.mfu) : "-"});
+               row.bound.empty() ? "-" : row.bound, row.mfu ? rounded_percent_text(row.mfu) : "-"});
   }
   std::string out = '\n' + table.text();
   out += fmt::format("assigned {:.6g} + overhead {:.6g} + unknown {:.6g} = total {:.6g} us",
@@ -112,27 +60,11 @@ std::string kernels_text(const KernelAccount& account) {
   if (account.between_kernels_ps > 0) {
     out += fmt::format(" ({:.6g} us of it between kernels)", us(account.between_kernels_ps));
   }
-  out += account.mfu
-             ? fmt::format("; MFU of the kernels {}{}, every row at the peak of its type\n",
-                           account.is_lower_bound ? "at least " : "", percent_text(account.mfu))
-             : "; MFU of the kernels unknown: " + account.reason + '\n';
+  out += account.mfu ? fmt::format("; MFU of the kernels {}{}, every row at the peak of its type\n",
+                                   account.is_lower_bound ? "at least " : "",
+                                   rounded_percent_text(account.mfu))
+                     : "; MFU of the kernels unknown: " + account.reason + '\n';
   for (const std::string& name : account.unmeasured) out += "no kernel for: " + name + '\n';
-  return out;
-}
-
-Json layers_json(const std::vector<LayerUse>& uses) {
-  Json out = Json::array();
-  for (const LayerUse& use : uses) {
-    Json layer = {{"layer_type", use.time.layer_type},
-                  {"layers", use.layers},
-                  {"measured_ms", use.time.ns / 1e6},
-                  {"matmul_flops", use.matmul_flops},
-                  {"matmul_flops_per_rank", use.matmul_flops_per_rank},
-                  {"model_pct", percent(use.mfu)},
-                  {"executed_pct", percent(use.executed)}};
-    if (!use.mfu) layer["model_pct_reason"] = use.reason;
-    out.push_back(std::move(layer));
-  }
   return out;
 }
 
@@ -144,7 +76,8 @@ std::string layers_text(const std::vector<LayerUse>& uses) {
                fmt::format("{:g}", use.time.ns / 1e6),
                fmt::format("{:.3f}", use.matmul_flops / 1e9),
                fmt::format("{:.3f}", use.matmul_flops_per_rank / 1e9),
-               use.mfu ? percent_text(use.mfu) : "-", use.mfu ? percent_text(use.executed) : "-"});
+               use.mfu ? rounded_percent_text(use.mfu) : "-",
+               use.mfu ? rounded_percent_text(use.executed) : "-"});
   }
   std::string out = '\n' + table.text();
   for (const LayerUse& use : uses) {
@@ -167,13 +100,12 @@ void add_kernel_options(OptionSet& app, KernelOptions& options) {
       ->excludes("--kernel-ms");
 }
 
-// Throws Error (exit 2) for tables that cannot be read or contradict the graph.
-ModelSection kernels_section(const ModelPage& page) {
+report::View kernels_view(const ModelPage& page) {
   const KernelOptions& options = page.options.kernels;
-  ModelSection out{.data = {{"per_layer", nullptr}, {"kernels", nullptr}}};
+  report::View out{.data = {{"per_layer", nullptr}, {"kernels", nullptr}}};
   if (!options.per_layer_ms.empty()) {
-    const auto uses = layer_uses(parse_layer_ms(options.per_layer_ms, page.graph), page.graph,
-                                 page.device, page.share);
+    const auto uses = layer_uses(parse_layer_ms(options.per_layer_ms, page.step.graph),
+                                 page.step.graph, page.step.device, page.step.share);
     out.data["per_layer"] = layers_json(uses);
     out.text += layers_text(uses);
   }
@@ -183,7 +115,8 @@ ModelSection kernels_section(const ModelPage& page) {
                                   is_flow ? "--kernel-flow" : "--kernel-ms");
   const KernelProfile table = is_flow ? read_kernel_flow(source.json, source.where)
                                       : read_kernel_ms(source.json, source.where);
-  const KernelAccount account = account_kernels(table, page.graph, page.device, page.share);
+  const KernelAccount account =
+      account_kernels(table, page.step.graph, page.step.device, page.step.share);
   out.data["kernels"] = kernels_json(account);
   out.text += kernels_text(account);
   return out;

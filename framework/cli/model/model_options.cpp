@@ -1,10 +1,8 @@
 // halmark model: options, and the step that they describe.
-#include <algorithm>
 #include <cmath>
 
 #include "cli/model/model_page.hpp"
 #include "core/dtype.hpp"
-#include "model/utilisation/convention_graph.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -44,87 +42,43 @@ TrainingPlan plan_of(const TrainingOptions& o, const Precision& precision) {
   return plan;
 }
 
-// Windows, or keys that attention selects itself: the mask is more than causal.
-bool has_own_mask(const OperatorGraph& graph) {
-  const FlopShape shape = flop_shape(graph);
-  return shape.own_attention_flops > 0 ||
-         std::ranges::any_of(shape.attention, [](const auto& layers) { return layers.window > 0; });
-}
-
-// A named preset speaks of training; a served step is one forward pass that needs the last logits.
-Convention convention_of(const ModelOptions& options, const ModelPage& page) {
-  const bool is_training = page.is_training();
-  Convention out = model_convention(is_training, has_own_mask(page.graph));
-  if (!options.convention.empty() && options.convention != out.name) {
-    out = convention_named(options.convention);
-    if (!is_training) {
-      out.forward_backward = PassRule::forward;
-      if (out.lm_head == HeadRule::all_positions) out.lm_head = HeadRule::last_position;
-    }
-  }
-  // Every verified position needs its logits.
-  if (page.graph.drafted > 0 && out.lm_head == HeadRule::last_position) {
-    out.lm_head = HeadRule::all_positions;
-  }
-  if (is_training && page.training->lora_rank > 0) out.forward_backward = PassRule::lora;
-  for (const std::string& assignment : options.switches) set_switch(out, assignment);
-  return out;
-}
-
-void price_training(const ModelOptions& options, ModelPage& page) {
-  if (page.graph.configuration.workload.phase != Phase::training) {
-    if (!is_any_set(options.training)) return;
-    throw refused("options of a training step with phase " +
-                      std::string(phase_name(page.graph.configuration.workload.phase)),
-                  {}, "add --phase training, or leave them out");
-  }
-  page.training = plan_of(options.training, page.graph.configuration.precision);
-  if (const auto refusal = check_training(page.graph, *page.training)) {
-    throw refused(refusal->reason + ": " + refusal->text);
-  }
-  page.cost = training_cost(page.graph, *page.training);
-  page.training_stages = training_memory(page.graph, *page.training);
-}
-
 void check(const ModelOptions& options) {
   if (options.model.empty()) {
     throw refused("no model is named", {}, "name an id or a config.json; --list shows the ids");
   }
-  const auto ms = options.measured_ms;
+  const auto ms = options.question.measured_ms;
   if (ms && !(std::isfinite(*ms) && *ms > 0)) {
     throw refused("--measured-ms must be a positive number");
   }
 }
 
 void check_speculation(const ModelOptions& options) {
-  if (options.drafted < 0) throw refused("--mtp must be 0 or more");
-  if (!options.acceptance) return;
-  const double a = *options.acceptance;
+  if (options.question.drafted < 0) throw refused("--mtp must be 0 or more");
+  if (!options.question.acceptance) return;
+  const double a = *options.question.acceptance;
   if (!(a >= 0 && a <= 1)) throw refused("--acceptance must lie in 0..1");
-  if (options.drafted == 0) throw refused("--acceptance without drafted tokens", {}, "add --mtp N");
+  if (options.question.drafted == 0)
+    throw refused("--acceptance without drafted tokens", {}, "add --mtp N");
 }
 
-void check_devices(const ModelOptions& options, const OperatorGraph& graph) {
-  if (!options.devices || *options.devices == graph.configuration.devices()) return;
+void check_devices(const ModelOptions& options, const Configuration& configuration) {
+  if (!options.devices || *options.devices == configuration.devices()) return;
   throw refused("device_count_mismatch: --devices is " + std::to_string(*options.devices) +
-                    ", and " + graph.configuration.parallel.text() + " takes " +
-                    std::to_string(graph.configuration.devices()),
+                    ", and " + configuration.parallel.text() + " takes " +
+                    std::to_string(configuration.devices()),
                 {}, "state how the devices are used: --dp, --tp, --pp, --cp");
 }
 
 // A form other than the usual one belongs to steps over whole sequences, drafts to decode.
-Result<OperatorGraph, Refusal> built(const ModelOptions& options, const ModelSpec& spec,
-                                     const Configuration& configuration) {
-  const StepForm& form = options.form;
-  const bool is_usual = configuration.parallel.cp == 1 && form.delta_chunk == 0;
-  if (options.drafted == 0) return build_graph(spec, configuration, form);
-  if (is_usual) return build_graph(spec, configuration, Speculation{options.drafted});
+void check_form(const ModelOptions& options) {
+  if (options.question.drafted == 0) return;
+  if (options.cp == 1 && options.question.form.delta_chunk == 0) return;
   throw refused("--mtp drafts in decode, --cp and --delta-chunk are of steps over whole sequences",
                 {}, "leave one of them out");
 }
 
 void check_peak(const ModelOptions& options, const std::optional<Device>& device) {
-  if (options.peak != "measured") return;
+  if (options.question.peak != "measured") return;
   if (device && device->is_measured) return;
   throw refused(device ? "the peaks of '" + device->id + "' are not measured"
                        : std::string("no device whose peaks could have been measured is named"),
@@ -133,35 +87,31 @@ void check_peak(const ModelOptions& options, const std::optional<Device>& device
 
 }  // namespace
 
-std::int64_t ModelPage::memory_bytes() const {
-  return is_training() ? largest(training_stages).total() : memory.largest.total();
-}
-
 void add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("model", o.model, "Shipped id, alias, or path of a config.json");
   app.add_flag("--list", o.list, "List the shipped models");
   add_deployment_options(app, o.configuration);
   app.add_option("--device", o.device, "Known device, or a device file");
-  app.add_option("--peak", o.peak, "Denominator: datasheet or measured")
+  app.add_option("--peak", o.question.peak, "Denominator: datasheet or measured")
       ->check(one_of({"datasheet", "measured"}));
-  app.add_option("--measured-ms", o.measured_ms, "Measured step time, for MFU");
+  app.add_option("--measured-ms", o.question.measured_ms, "Measured step time, for MFU");
   app.add_option("--devices", o.devices, "How many there are: must be dp x tp x pp x cp");
   app.add_option(
       "--cp", o.cp,
       "Context parallel: ranks that the tokens of every sequence are split over; prefill "
       "and training");
-  app.add_option("--delta-chunk", o.form.delta_chunk,
+  app.add_option("--delta-chunk", o.question.form.delta_chunk,
                  "Gated delta rule in chunks of so many tokens: what a rank executes; 0 = token by "
                  "token");
-  app.add_option("--convention", o.convention,
+  app.add_option("--convention", o.question.convention,
                  "How the stated MFU counts: palm, megatron, llm-foundry, nemo-24, "
                  "megatron-bridge, chinchilla, executed, ...");
-  app.add_option("--set", o.switches, "One switch of the convention: attention=full")
+  app.add_option("--set", o.question.switches, "One switch of the convention: attention=full")
       ->allow_extra_args(false);
   app.add_option("--explain", o.explain, "The formula of one operator with its numbers");
-  app.add_option("--mtp", o.drafted,
+  app.add_option("--mtp", o.question.drafted,
                  "Decode: tokens that the model's own prediction modules draft for each step");
-  app.add_option("--acceptance", o.acceptance,
+  app.add_option("--acceptance", o.question.acceptance,
                  "With --mtp: probability that a drafted token is accepted, 0 to 1");
   add_kernel_options(app, o.kernels);
   app.add_option("--micro-batch", o.training.micro_batch, "Training: sequences at a time");
@@ -175,7 +125,7 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
                "Training: norms and residuals split over tp");
 }
 
-ModelPage price_model(const ModelOptions& options) {
+ModelPage priced_page(const ModelOptions& options) {
   check(options);
   check_speculation(options);
   const ModelSpec spec = load_model(options.model, config_dirs("models"));
@@ -188,18 +138,18 @@ ModelPage price_model(const ModelOptions& options) {
     if (*options.training.micro_batch < 1) throw refused("--micro-batch must be at least 1");
     configuration.workload.micro_batch = *options.training.micro_batch;
   }
-  auto graph = built(options, spec, configuration);
-  if (const auto* refusal = graph.why()) {
-    throw refused(refusal->reason + ": " + refusal->text);
+  check_form(options);
+  check_devices(options, configuration);
+  check_peak(options, device);
+  StepQuestion question = options.question;
+  if (configuration.workload.phase == Phase::training) {
+    question.training = plan_of(options.training, configuration.precision);
+  } else if (is_any_set(options.training)) {
+    throw refused("options of a training step with phase " +
+                      std::string(phase_name(configuration.workload.phase)),
+                  {}, "add --phase training, or leave them out");
   }
-  ModelPage page{.options = options, .graph = *std::move(graph)};
-  check_devices(options, page.graph);
-  page.memory = memory_use(page.graph);
-  page.device = std::move(device);
-  check_peak(options, page.device);
-  price_training(options, page);
-  page.convention = convention_of(options, page);
-  return page;
+  return {.options = options, .step = price_step(spec, configuration, device, question)};
 }
 
 }  // namespace halmark::cli

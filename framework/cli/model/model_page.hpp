@@ -1,19 +1,14 @@
 // What `halmark model` works on and how its page is put together: options, the priced step, and the
-// sections. A new section is one function and one line of the table in model.cpp.
+// sections. A new section is one line of the table in model.cpp: its JSON and its text.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/console/command.hpp"
 #include "cli/console/facts.hpp"
 #include "cli/model/model_kernels.hpp"
-#include "model/graph/graph.hpp"
-#include "model/pricing/memory.hpp"
-#include "model/training/training.hpp"
-#include "model/utilisation/convention.hpp"
-#include "roofline/estimate.hpp"
+#include "model/step/priced_step.hpp"
 
 namespace halmark::cli {
 
@@ -30,66 +25,39 @@ struct ModelOptions {
   DeploymentOptions configuration;
   TrainingOptions training;
   int cp = 1;
-  StepForm form;  // --delta-chunk
   std::string device;
-  std::string peak = "datasheet";
-  std::optional<double> measured_ms;
+  StepQuestion
+      question;  // --delta-chunk, --mtp, --convention, --measured-ms and what goes with them
   KernelOptions kernels;
   std::optional<std::int64_t> devices;
-  std::int64_t drafted = 0;          // --mtp
-  std::optional<double> acceptance;  // of a drafted token
-  std::string convention;
-  std::vector<std::string> switches;  // "attention=full"
-  std::string explain;                // an operator
+  std::string explain;  // an operator
   bool list = false;
 };
 
-// One step of one deployment, priced.
 struct ModelPage {
   ModelOptions options;
-  OperatorGraph graph;
-  MemoryUse memory;
-  Convention convention;
-  std::optional<TrainingPlan> training;
-  std::optional<TrainingCost> cost;             // with `training`
-  std::vector<TrainingMemory> training_stages;  // likewise
-  std::optional<Device> device;
-  ShardShare share;
-
-  bool is_training() const { return training.has_value(); }
-  const GraphTotals& totals() const { return cost ? cost->totals : graph.totals; }
-  std::int64_t memory_bytes() const;  // of the fullest rank
-};
-
-// Keys of the JSON document and lines of the text. Both empty: the section has nothing to say.
-struct ModelSection {
-  Json data = Json::object();
-  std::string text;
+  PricedStep step;
 };
 
 void add_model_options(OptionSet& app, ModelOptions& options);
 // Throws Error (exit 2) for options that contradict each other or name something unknown.
-ModelPage price_model(const ModelOptions& options);
+ModelPage priced_page(const ModelOptions& options);
 
-// The type whose peak bounds `op` on the page's device; its own where none is named.
-Dtype peak_dtype_of(const ModelPage& page, const Operator& op);
+// Measured layers and kernels. Throws Error (exit 2) for tables that cannot be read or contradict
+// the graph.
+report::View kernels_view(const ModelPage& page);
 
-// The fastest possible time of one execution of `op` on the page's device, if it names one.
-std::optional<RooflineEstimate> operator_floor(const ModelPage& page, const Operator& op);
-
-ModelSection summary_section(const ModelPage& page);      // model, workload, splits, convention
-ModelSection operators_section(const ModelPage& page);    // one row per operator
-ModelSection totals_section(const ModelPage& page);       // sums
-ModelSection mfu_section(const ModelPage& page);          // of a measured step time
-ModelSection kernels_section(const ModelPage& page);      // measured layers and kernels
-ModelSection notes_section(const ModelPage& page);        // assumed inputs and warnings
-ModelSection experts_section(const ModelPage& page);      // what the routing does
-ModelSection training_section(const ModelPage& page);     // passes, states and activations
-ModelSection fit_section(const ModelPage& page);          // memory of a rank against the device's
-ModelSection recurrence_section(const ModelPage& page);   // in which form the delta rule counts
-ModelSection speculation_section(const ModelPage& page);  // --mtp
-// The formula behind its expected tokens; needs an acceptance rate.
-std::string explain_tokens_per_step(const ModelPage& page);
-ModelSection explain_section(const ModelPage& page);  // --explain
+// Lines of the other sections; empty where one has nothing to say.
+std::string summary_text(const ModelPage& page);
+std::string operators_text(const ModelPage& page);
+std::string totals_text(const ModelPage& page);
+std::string training_text(const ModelPage& page);
+std::string fit_text(const ModelPage& page);
+std::string mfu_text(const ModelPage& page);
+std::string notes_text(const ModelPage& page);  // assumed inputs and warnings
+std::string experts_text(const ModelPage& page);
+std::string recurrence_text(const ModelPage& page);
+std::string speculation_text(const ModelPage& page);
+std::string explain_text(const ModelPage& page);
 
 }  // namespace halmark::cli

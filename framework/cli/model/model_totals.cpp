@@ -1,7 +1,6 @@
-// halmark model: sums over the step, memory of a rank, and what had to be assumed.
+// halmark model: sums over the step, memory of a rank, what training adds, utilisation, and what
+// had to be assumed.
 #include <fmt/format.h>
-
-#include <algorithm>
 
 #include "cli/console/terminal.hpp"
 #include "cli/model/model_page.hpp"
@@ -13,94 +12,102 @@ namespace {
 std::string size_text(std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
 
 std::string inference_memory(const ModelPage& page) {
-  const RankMemory& rank = page.memory.largest;
+  const RankMemory& rank = page.step.memory.largest;
   return fmt::format(
       "memory per rank {}: weights {}, KV cache {} ({} per token of the model), activations {}\n",
       size_text(rank.total()), size_text(rank.weight_bytes), size_text(rank.kv_bytes),
-      size_text(page.memory.kv_bytes_per_token), size_text(rank.activation_bytes));
+      size_text(page.step.memory.kv_bytes_per_token), size_text(rank.activation_bytes));
 }
 
 // Where the stated weights are not the checkpoint's, and where a device lacks their products.
 std::string packed_note(const ModelPage& page) {
-  const ModelSpec& spec = page.graph.spec;
+  const ModelSpec& spec = page.step.graph.spec;
   if (!spec.packed) return {};
-  if (!is_packed(page.graph.configuration.precision)) {
+  if (!is_packed(page.step.graph.configuration.precision)) {
     return fmt::format("note: the checkpoint stores {} weights; --dtype {} prices them\n",
                        spec.packed->name(), spec.packed->name());
   }
-  if (!page.device) return {};
-  const Dtype computed = multiplying_dtype(*page.device, Dtype::f4_e2m1);
+  if (!page.step.device) return {};
+  const Dtype computed = multiplying_dtype(*page.step.device, Dtype::f4_e2m1);
   if (computed == Dtype::f4_e2m1) return {};
   return fmt::format("note: {} states no 4-bit peak: {} weights are multiplied in {}\n",
-                     page.device->id, spec.packed->name(), dtype_name(computed));
+                     page.step.device->id, spec.packed->name(), dtype_name(computed));
+}
+
+std::string measured_text(const ModelPage& page, const StepUtilisation& u) {
+  std::string out = fmt::format(
+      "MFU {:.4f} % (executed {:.4f} %, HFU {:.4f} %, roofline {})", 100 * *u.model,
+      100 * *u.executed, 100 * *u.hfu,
+      u.roofline ? fmt::format("{:.4f} %", 100 * *u.roofline) : "unknown: " + u.roofline_reason);
+  out += fmt::format(" at {} ms on {} x {}, {} peak {:.4g} FLOP/s\n",
+                     *page.step.question.measured_ms, page.step.graph.configuration.devices(),
+                     page.step.device->id, page.step.question.peak, *u.peak_flops_per_s);
+  if (u.roofline && *u.roofline > 1) {
+    out += "quarantined: faster_than_roofline, the step cannot have taken so little\n";
+  }
+  return out;
 }
 
 }  // namespace
 
-ModelSection totals_section(const ModelPage& page) {
-  const GraphTotals& totals = page.totals();
-  const std::int64_t weights = page.is_training() ? largest(page.training_stages).weight_bytes
-                                                  : page.memory.largest.weight_bytes;
-  return {.data = {{"totals",
-                    {{"matmul_flops", totals.matmul_flops},
-                     {"flops", totals.flops},
-                     {"bytes", totals.bytes},
-                     {"flops_per_rank", totals.flops_per_rank},
-                     {"matmul_flops_per_rank", totals.matmul_flops_per_rank},
-                     {"bytes_per_rank", totals.bytes_per_rank},
-                     {"weight_bytes_per_rank", weights},
-                     {"kv_bytes_per_token", page.memory.kv_bytes_per_token},
-                     {"memory_bytes_per_rank", page.memory_bytes()}}}},
-          .text = fmt::format("matmul {:.3f} GFLOP a step; per rank {:.3f} GFLOP, {} moved\n{}",
-                              totals.matmul_flops / 1e9, totals.matmul_flops_per_rank / 1e9,
-                              bytes_text(totals.bytes_per_rank),
-                              page.is_training() ? "" : inference_memory(page))};
+std::string totals_text(const ModelPage& page) {
+  const GraphTotals& totals = page.step.totals();
+  return fmt::format("matmul {:.3f} GFLOP a step; per rank {:.3f} GFLOP, {} moved\n{}",
+                     totals.matmul_flops / 1e9, totals.matmul_flops_per_rank / 1e9,
+                     bytes_text(totals.bytes_per_rank),
+                     page.step.is_training() ? "" : inference_memory(page));
 }
 
-ModelSection fit_section(const ModelPage& page) {
-  if (!page.device) return {};
-  const std::int64_t needed = page.memory_bytes(), there = page.device->memory_bytes;
-  if (there <= 0) {
-    return {.data = {{"fit",
-                      {{"fits", nullptr},
-                       {"fits_reason", page.device->id + " does not state its memory"},
-                       {"needed_bytes", needed},
-                       {"device_bytes", nullptr},
-                       {"short_by_bytes", nullptr}}}}};
+std::string training_text(const ModelPage& page) {
+  if (!page.step.is_training()) return {};
+  const TrainingCost& cost = *page.step.cost;
+  const TrainingPlan& plan = *page.step.training;
+  const TrainingMemory& rank = largest(page.step.training_stages);
+  return fmt::format(
+      "training: forward {:.3f} + backward {:.3f} GFLOP, recomputed ({}) {:.3f}; {} micro-batches "
+      "of {}\n"
+      "memory per rank {}: weights {}, gradients {}, optimizer ({}, ZeRO {}) {}, activations of {} "
+      "micro-batches {}, working set {}\n"
+      "gradients all-reduced over {} copies of the weights: {} a rank\n",
+      cost.forward / 1e9, cost.backward / 1e9, recompute_name(plan.recompute),
+      cost.recomputed / 1e9, page.step.graph.micro_batches(), page.step.graph.micro_batch(),
+      size_text(rank.total()), size_text(rank.weight_bytes), size_text(rank.gradient_bytes),
+      optimizer_name(plan.optimizer), plan.zero, size_text(rank.optimizer_bytes), rank.in_flight,
+      size_text(rank.activation_bytes), size_text(rank.working_bytes), weight_copies(page.step),
+      size_text(rank.gradient_message_bytes));
+}
+
+std::string fit_text(const ModelPage& page) {
+  const std::optional<Fit> fit = fit_of(page.step);
+  if (!fit || !fit->device_bytes) return {};
+  const std::string& device = page.step.device->id;
+  if (fit->short_by_bytes() == 0) {
+    return fmt::format("fits {}: {} of {} a rank\n", device, fit->needed_bytes, *fit->device_bytes);
   }
-  const std::int64_t missing = std::max<std::int64_t>(0, needed - there);
-  return {.data = {{"fit",
-                    {{"fits", missing == 0},
-                     {"needed_bytes", needed},
-                     {"device_bytes", there},
-                     {"short_by_bytes", missing}}}},
-          .text = missing == 0
-                      ? fmt::format("fits {}: {} of {} a rank\n", page.device->id, needed, there)
-                      : fmt::format("does not fit {}: {} bytes a rank and {} there, short by {}\n",
-                                    page.device->id, needed, there, missing)};
+  return fmt::format("does not fit {}: {} bytes a rank and {} there, short by {}\n", device,
+                     fit->needed_bytes, *fit->device_bytes, fit->short_by_bytes());
 }
 
-// Model FLOPs count the recurrence whatever a kernel does; what a rank executes follows its form.
-ModelSection recurrence_section(const ModelPage& page) {
-  const OperatorGraph& g = page.graph;
-  if (!g.spec.delta_rule) return {};
-  const std::int64_t chunk = g.form.delta_chunk;
-  const std::string form = chunk == 0 ? "recurrent" : "chunked";
-  return {.data = {{"delta_rule",
-                    {{"model_flops", "recurrent"},
-                     {"executed", form},
-                     {"chunk", chunk == 0 ? Json(nullptr) : Json(chunk)}}}},
-          .text = chunk == 0 ? ""
-                             : fmt::format("delta rule: model FLOPs as the recurrence counts them, "
-                                           "executed in chunks of {} tokens\n",
-                                           chunk)};
+std::string mfu_text(const ModelPage& page) {
+  const std::string convention = "convention: " + page.step.convention.line() + '\n';
+  if (!page.step.question.measured_ms) return convention;
+  const StepUtilisation u = utilisation_of(page.step);
+  return (u.model ? measured_text(page, u) : "MFU unknown: " + u.reason + '\n') + convention;
 }
 
-ModelSection notes_section(const ModelPage& page) {
+std::string recurrence_text(const ModelPage& page) {
+  const OperatorGraph& g = page.step.graph;
+  if (!g.spec.delta_rule || g.form.delta_chunk == 0) return {};
+  return fmt::format(
+      "delta rule: model FLOPs as the recurrence counts them, executed in chunks of {} tokens\n",
+      g.form.delta_chunk);
+}
+
+std::string notes_text(const ModelPage& page) {
   std::string text = packed_note(page);
-  for (const std::string& field : page.graph.spec.assumed) text += "assumed: " + field + '\n';
-  for (const std::string& line : page.graph.warnings) text += "warning: " + line + '\n';
-  return {.data = {{"warnings", page.graph.warnings}}, .text = text};
+  for (const std::string& field : page.step.graph.spec.assumed) text += "assumed: " + field + '\n';
+  for (const std::string& line : page.step.graph.warnings) text += "warning: " + line + '\n';
+  return text;
 }
 
 }  // namespace halmark::cli

@@ -11,20 +11,6 @@
 namespace halmark::tune {
 namespace {
 
-ValidationRow row_of(const Validation& v) {
-  ValidationRow out{.deployment_key = v.deployment_key,
-                    .predicted_ns = v.predicted_ns,
-                    .measured_ns = v.measured_ns,
-                    .predicted_interval_ns = v.predicted_interval_ns,
-                    .measured_interval_ns = v.measured_interval_ns,
-                    .status = v.status,
-                    .reason = v.reason};
-  for (const auto& op : v.operators) {
-    out.operators.push_back({op.name, op.predicted_ns, op.measured_ns});
-  }
-  return out;
-}
-
 // The last one of each configuration.
 std::vector<Evaluation> latest(std::vector<Evaluation> evaluations) {
   std::map<std::string, std::size_t> index;
@@ -40,15 +26,15 @@ std::vector<Evaluation> latest(std::vector<Evaluation> evaluations) {
   return out;
 }
 
-void add_validations(RunReport& out, const std::vector<Validation>& validations) {
+void add_validations(RunReport& out, std::vector<Validation> validations) {
   for (const Validation& v : validations) {
-    out.validations.push_back(row_of(v));
     for (Evaluation& e : out.evaluations) {
       if (e.configuration.key() != v.deployment_key || !has_latency(v.status)) continue;
       e.measured_ns = v.measured_ns;
       e.measured_interval_ns = v.measured_interval_ns;
     }
   }
+  out.validations = std::move(validations);
 }
 
 // Alternatives for the same work whose latency intervals overlap cannot be told apart.

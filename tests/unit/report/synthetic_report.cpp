@@ -161,11 +161,11 @@ void add_validations(RunReport& report) {
     const double measured = predicted * (1 + 0.05 * wobble(++index));
     e.measured_ns = measured;
     e.measured_interval_ns = Interval{measured * 0.99, measured * 1.02};
-    ValidationRow row{.deployment_key = e.configuration.key(),
-                      .predicted_ns = predicted,
-                      .measured_ns = measured,
-                      .predicted_interval_ns = {e.estimate->low_ns, e.estimate->high_ns},
-                      .measured_interval_ns = *e.measured_interval_ns};
+    Validation row{.deployment_key = e.configuration.key(),
+                   .predicted_ns = predicted,
+                   .measured_ns = measured,
+                   .predicted_interval_ns = {e.estimate->low_ns, e.estimate->high_ns},
+                   .measured_interval_ns = *e.measured_interval_ns};
     for (const OperatorShare& share : e.estimate->operators) {
       row.operators.push_back({share.name, share.ns, share.ns * (1 + 0.08 * wobble(++index))});
     }

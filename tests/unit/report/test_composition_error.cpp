@@ -6,8 +6,8 @@
 namespace halmark {
 namespace {
 
-std::vector<ValidationRow> rows(std::initializer_list<double> predicted) {
-  std::vector<ValidationRow> out;
+std::vector<Validation> rows(std::initializer_list<double> predicted) {
+  std::vector<Validation> out;
   for (const double ns : predicted) {
     out.push_back({.deployment_key = "d", .predicted_ns = ns, .measured_ns = 100});
   }
@@ -30,7 +30,7 @@ TEST(composition_error, fewer_than_five_points_are_undecided) {
 }
 
 TEST(composition_error, points_that_did_not_pass_the_gate_do_not_count) {
-  std::vector<ValidationRow> all = rows({102, 96, 101, 92, 103, 300, 300, 300});
+  std::vector<Validation> all = rows({102, 96, 101, 92, 103, 300, 300, 300});
   all[5].status = Status::invalid;
   all[6].status = Status::timed_out;
   all[7].measured_ns = 0;

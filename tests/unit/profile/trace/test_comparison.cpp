@@ -1,5 +1,7 @@
 // Real traces (tests/data/README.md says how they were made) against the operator graph, and what
 // a difference looks like.
+#include <gmock/gmock.h>
+
 #include "trace_text.hpp"
 
 #include "model/spec/model_spec.hpp"

@@ -1,6 +1,8 @@
 // Traces of newer families, written by hand: what their modules execute is found in the model.
 // Classes, linears and their order are those of transformers 5.23.0 (models/qwen3_next, nemotron_h,
 // deepseek_v32, deepseek_v4, gpt_oss), dotted names those of DeepSeek-V3.2's own inference code.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
 #include "model/spec/model_spec.hpp"

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profile/comparison/comparison.hpp"
 #include "profile/trace/attribution.hpp"
-#include "profile/trace/comparison.hpp"
 
 namespace halmark::trace_test {
 

@@ -1,0 +1,88 @@
+// One step of one deployment on paper: the graph with everything that is asked about it. Figures
+// are folded from it when they are wanted.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/device.hpp"
+#include "model/graph/graph.hpp"
+#include "model/pricing/memory.hpp"
+#include "model/training/training.hpp"
+#include "model/utilisation/convention.hpp"
+#include "model/utilisation/utilisation.hpp"
+#include "roofline/estimate.hpp"
+
+namespace halmark {
+
+// What is asked of a step besides its configuration.
+struct StepQuestion {
+  StepForm form;
+  std::int64_t drafted = 0;              // tokens of each decode step
+  std::optional<double> acceptance;      // of a drafted token
+  std::optional<TrainingPlan> training;  // of phase training, which has a plan even without one
+  std::string convention;                // "" = the one that counts what the model does
+  std::vector<std::string> switches;     // of it: "attention=full"
+  std::string peak = "datasheet";        // what the device's peaks are: datasheet or measured
+  std::optional<double> measured_ms;     // time of the step
+};
+
+struct PricedStep {
+  StepQuestion question;
+  OperatorGraph graph;
+  MemoryUse memory;
+  Convention convention;
+  std::optional<TrainingPlan> training;
+  std::optional<TrainingCost> cost;             // with `training`
+  std::vector<TrainingMemory> training_stages;  // likewise
+  std::optional<Device> device;
+  ShardShare share;
+
+  bool is_training() const { return training.has_value(); }
+  const GraphTotals& totals() const { return cost ? cost->totals : graph.totals; }
+  std::int64_t memory_bytes() const;  // of the fullest rank
+};
+
+// Throws Error (exit 2) for a step that the model refuses and an unknown convention or switch.
+PricedStep price_step(const ModelSpec& spec, const Configuration& configuration,
+                      const std::optional<Device>& device, const StepQuestion& question);
+
+// One operator over the step. Training: whole = forward and backward; per rank = what is executed,
+// recomputation included.
+struct OperatorFigures {
+  double flops = 0, flops_per_rank = 0, bytes = 0, bytes_per_rank = 0;
+  std::optional<RooflineEstimate> floor;  // of one execution
+  std::optional<double> lower_bound_us;
+};
+OperatorFigures operator_figures(const PricedStep& step, std::size_t index);
+
+// The type whose peak bounds `op` on the step's device; its own where none is named.
+Dtype peak_dtype_of(const PricedStep& step, const Operator& op);
+// The fastest possible time of one execution of `op` on the step's device, if it names one.
+std::optional<RooflineEstimate> operator_floor(const PricedStep& step, const Operator& op);
+
+// A rank's memory against the device's.
+struct Fit {
+  std::int64_t needed_bytes = 0;
+  std::optional<std::int64_t> device_bytes;  // absent: the device does not state it
+  std::int64_t short_by_bytes() const;
+};
+std::optional<Fit> fit_of(const PricedStep& step);  // nothing without a device
+
+// What a decode step drafts and verifies, and how many tokens come of it.
+struct SpeculationFigures {
+  double draft_flops = 0, verify_flops = 0;
+  std::optional<double> tokens_per_step;  // expected, of a sequence; with an acceptance
+  std::optional<double> tokens_per_s, tokens_per_s_none_accepted;  // with a measured time too
+};
+std::optional<SpeculationFigures> speculation_of(const PricedStep& step);
+
+// Of the measured time, which must be given.
+StepUtilisation utilisation_of(const PricedStep& step);
+
+// What one rank sends and receives for a ring all-reduce of its gradients.
+double gradient_ring_bytes(const PricedStep& step);
+int weight_copies(const PricedStep& step);
+
+}  // namespace halmark

@@ -1,0 +1,229 @@
+// The keys are a contract (results/schema/model.md); an absent figure is null and has a reason.
+#include "model/step/step_json.hpp"
+
+#include <utility>
+
+namespace halmark {
+namespace {
+
+Json operator_json(const PricedStep& step, std::size_t index) {
+  const Operator& op = step.graph.operators[index];
+  const OperatorFigures row = operator_figures(step, index);
+  Json out = {{"name", op.name},
+              {"layer_type", op.layer_type},
+              {"count", op.count},
+              {"dtype", std::string(dtype_name(op.dtype))},
+              {"peak_dtype", std::string(dtype_name(peak_dtype_of(step, op)))},
+              {"flops", row.flops},
+              {"flops_per_rank", row.flops_per_rank},
+              {"bytes", row.bytes},
+              {"bytes_per_rank", row.bytes_per_rank},
+              {"split", std::string(split_name(op.split))},
+              {"shape_in", op.shape_in},
+              {"shape_out", op.shape_out},
+              {"bound", row.floor ? Json(limiter_name(row.floor->limiter)) : Json(nullptr)},
+              {"lower_bound_us", optional_number(row.lower_bound_us)},
+              {"strategy", op.strategy}};
+  if (step.cost) {
+    const OperatorTraining& cost = step.cost->operators[index];
+    out["flops_forward"] = cost.forward;
+    out["flops_backward"] = cost.backward;
+    out["flops_recomputed"] = cost.recomputed;
+  }
+  return out;
+}
+
+// null for checkpoints without packed weights.
+Json weight_format_json(const ModelSpec& spec) {
+  if (!spec.packed) return nullptr;
+  const PackedFormat& f = *spec.packed;
+  return {{"name", f.name()},
+          {"block", f.block},
+          {"experts", f.packs_experts},
+          {"attention", f.packs_attention},
+          {"feed_forward", f.packs_feed_forward},
+          {"activations", f.packs_activations}};
+}
+
+// The degree that stored rows leave out where it is 1 is always shown.
+Json parallel_json(const OperatorGraph& graph) {
+  Json out = graph.configuration.parallel;
+  out["cp"] = graph.configuration.parallel.cp;
+  return out;
+}
+
+Json convention_json(const PricedStep& step) {
+  Json out = {{"name", step.convention.name}};
+  for (const auto& [name, value] : switches(step.convention)) out[name] = value;
+  out["line"] = step.convention.line();
+  out["flops_per_step"] = step_flops(step.graph, step.convention, step.training);
+  return out;
+}
+
+Json memory_json(const TrainingMemory& rank) {
+  return {{"weight_bytes", rank.weight_bytes},         {"gradient_bytes", rank.gradient_bytes},
+          {"optimizer_bytes", rank.optimizer_bytes},   {"activation_bytes", rank.activation_bytes},
+          {"working_bytes", rank.working_bytes},       {"total_bytes", rank.total()},
+          {"micro_batches_in_flight", rank.in_flight}, {"trained_params", rank.trained_parameters}};
+}
+
+Json percent(std::optional<double> fraction) {
+  return optional_number(fraction ? std::optional(100 * *fraction) : std::nullopt);
+}
+
+Json measured_json(const PricedStep& step, const StepUtilisation& u) {
+  Json out = {{"measured_ms", *step.question.measured_ms},
+              {"peak_source", step.question.peak},
+              {"peak_flops_per_s", optional_number(u.peak_flops_per_s)},
+              {"devices", step.graph.configuration.devices()},
+              {"model_pct", percent(u.model)},
+              {"executed_pct", percent(u.executed)},
+              {"hfu_pct", percent(u.hfu)},
+              {"roofline_pct", percent(u.roofline)},
+              {"convention", step.convention.line()}};
+  for (const char* figure : {"peak_flops_per_s", "model_pct", "executed_pct", "hfu_pct"}) {
+    if (out[figure].is_null()) out[std::string(figure) + "_reason"] = u.reason;
+  }
+  if (!u.roofline) out["roofline_pct_reason"] = u.roofline_reason;
+  if (u.roofline && *u.roofline > 1) out["status"] = "quarantined: faster_than_roofline";
+  return out;
+}
+
+}  // namespace
+
+Json summary_json(const PricedStep& step) {
+  const OperatorGraph& g = step.graph;
+  const Workload& w = g.configuration.workload;
+  return {{"model",
+           {{"id", g.spec.id},
+            {"family", g.spec.family},
+            {"source", g.spec.source},
+            {"total_params", g.totals.parameters},
+            {"active_params", g.totals.active_parameters},
+            {"prediction_modules", g.spec.prediction_modules},
+            {"prediction_params", prediction_parameters(g.spec)},
+            {"weight_format", weight_format_json(g.spec)},
+            {"assumed", g.spec.assumed}}},
+          {"workload", w},
+          {"parallel", parallel_json(g)},
+          {"precision", g.configuration.precision},
+          {"convention", convention_json(step)}};
+}
+
+Json operators_json(const PricedStep& step) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
+    rows.push_back(operator_json(step, i));
+  }
+  return {{"operators", std::move(rows)}};
+}
+
+Json totals_json(const PricedStep& step) {
+  const GraphTotals& totals = step.totals();
+  const std::int64_t weights = step.is_training() ? largest(step.training_stages).weight_bytes
+                                                  : step.memory.largest.weight_bytes;
+  return {{"totals",
+           {{"matmul_flops", totals.matmul_flops},
+            {"flops", totals.flops},
+            {"bytes", totals.bytes},
+            {"flops_per_rank", totals.flops_per_rank},
+            {"matmul_flops_per_rank", totals.matmul_flops_per_rank},
+            {"bytes_per_rank", totals.bytes_per_rank},
+            {"weight_bytes_per_rank", weights},
+            {"kv_bytes_per_token", step.memory.kv_bytes_per_token},
+            {"memory_bytes_per_rank", step.memory_bytes()}}}};
+}
+
+Json training_json(const PricedStep& step) {
+  if (!step.is_training()) return Json::object();
+  const TrainingCost& cost = *step.cost;
+  const TrainingPlan& plan = *step.training;
+  const TrainingMemory& rank = largest(step.training_stages);
+  Json stages = Json::array();
+  for (const TrainingMemory& stage : step.training_stages) stages.push_back(memory_json(stage));
+  return {{"training",
+           {{"recompute", std::string(recompute_name(plan.recompute))},
+            {"zero", plan.zero},
+            {"optimizer", std::string(optimizer_name(plan.optimizer))},
+            {"gradients", std::string(dtype_name(plan.gradient))},
+            {"lora_rank", plan.lora_rank},
+            {"sequence_parallel", plan.sequence_parallel},
+            {"micro_batch", step.graph.micro_batch()},
+            {"micro_batches", step.graph.micro_batches()},
+            {"forward_flops", cost.forward},
+            {"backward_flops", cost.backward},
+            {"recomputed_flops", cost.recomputed},
+            {"hardware_flops", cost.hardware_flops()},
+            {"memory", memory_json(rank)},
+            {"stages", stages},
+            {"gradient_message_bytes", rank.gradient_message_bytes},
+            {"gradient_ring_bytes_per_rank", gradient_ring_bytes(step)}}}};
+}
+
+Json fit_json(const PricedStep& step) {
+  const std::optional<Fit> fit = fit_of(step);
+  if (!fit) return Json::object();
+  if (!fit->device_bytes) {
+    return {{"fit",
+             {{"fits", nullptr},
+              {"fits_reason", step.device->id + " does not state its memory"},
+              {"needed_bytes", fit->needed_bytes},
+              {"device_bytes", nullptr},
+              {"short_by_bytes", nullptr}}}};
+  }
+  return {{"fit",
+           {{"fits", fit->short_by_bytes() == 0},
+            {"needed_bytes", fit->needed_bytes},
+            {"device_bytes", *fit->device_bytes},
+            {"short_by_bytes", fit->short_by_bytes()}}}};
+}
+
+Json mfu_json(const PricedStep& step) {
+  if (!step.question.measured_ms) return {{"mfu", nullptr}};
+  return {{"mfu", measured_json(step, utilisation_of(step))}};
+}
+
+Json warnings_json(const PricedStep& step) { return {{"warnings", step.graph.warnings}}; }
+
+Json experts_json(const PricedStep& step) {
+  const OperatorGraph& g = step.graph;
+  if (!g.spec.moe) return Json::object();
+  return {{"experts",
+           {{"routed", g.spec.moe->experts},
+            {"top_k", g.spec.moe->top_k},
+            {"routing_skew", g.configuration.workload.routing_skew},
+            {"active", g.expert_use->active},
+            {"held_per_rank", g.expert_use->held_per_rank},
+            {"active_per_rank", g.expert_use->active_per_rank},
+            {"imbalance", g.expert_use->imbalance}}}};
+}
+
+// Model FLOPs count the recurrence whatever a kernel does; what a rank executes follows its form.
+Json delta_rule_json(const PricedStep& step) {
+  if (!step.graph.spec.delta_rule) return Json::object();
+  const std::int64_t chunk = step.graph.form.delta_chunk;
+  return {{"delta_rule",
+           {{"model_flops", "recurrent"},
+            {"executed", chunk == 0 ? "recurrent" : "chunked"},
+            {"chunk", chunk == 0 ? Json(nullptr) : Json(chunk)}}}};
+}
+
+Json speculation_json(const PricedStep& step) {
+  const std::optional<SpeculationFigures> s = speculation_of(step);
+  if (!s) return Json::object();
+  const std::int64_t drafted = step.graph.drafted;
+  Json out = {{"drafted", drafted},
+              {"modules", step.graph.spec.prediction_modules},
+              {"verified_tokens", 1 + drafted},
+              {"draft_matmul_flops", s->draft_flops},
+              {"verify_matmul_flops", s->verify_flops},
+              {"acceptance_rate", optional_number(step.question.acceptance)},
+              {"expected_tokens_per_step", optional_number(s->tokens_per_step)},
+              {"tokens_per_s", optional_number(s->tokens_per_s)}};
+  if (s->tokens_per_s_none_accepted) {
+    out["tokens_per_s_none_accepted"] = *s->tokens_per_s_none_accepted;
+  }
+  return {{"speculation", std::move(out)}};
+}
+
+}  // namespace halmark

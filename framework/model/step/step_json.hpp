@@ -1,0 +1,21 @@
+// A priced step as the JSON document of results/schema/model.md, in parts: each gives the keys that
+// it is named after. A part that has nothing to say is empty.
+#pragma once
+
+#include "core/json/json.hpp"
+#include "model/step/priced_step.hpp"
+
+namespace halmark {
+
+Json summary_json(const PricedStep& step);      // model, workload, splits, precision, convention
+Json operators_json(const PricedStep& step);    // one row per operator
+Json totals_json(const PricedStep& step);       // sums
+Json training_json(const PricedStep& step);     // passes, states and activations
+Json fit_json(const PricedStep& step);          // memory of a rank against the device's
+Json mfu_json(const PricedStep& step);          // of a measured step time
+Json warnings_json(const PricedStep& step);     // of the graph
+Json experts_json(const PricedStep& step);      // what the routing does
+Json delta_rule_json(const PricedStep& step);   // in which form the recurrence counts
+Json speculation_json(const PricedStep& step);  // what is drafted, and what comes of it
+
+}  // namespace halmark

@@ -1,0 +1,36 @@
+// A whole recording against a model, pass by pass.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/comparison/trace_view.hpp"
+
+namespace halmark::trace {
+
+struct ComparedPass {
+  std::uint32_t pass = 0;
+  std::optional<Workload> workload;  // absent: not compared, and `reason` says why
+  std::string reason;
+};
+
+struct ModelComparison {
+  Comparison comparison;
+  std::vector<ComparedPass> passes;  // that the filter leaves
+  bool is_equal() const;             // every row ok, everything explained
+};
+
+// What the passes are compared with: the model, and its sizes where they are not each pass's own.
+struct ComparedModel {
+  const ModelSpec& spec;
+  Configuration configuration;
+  bool has_workload = false;  // the configuration's; else what the attention of a pass shows
+  double tolerance = 0.01;    // largest relative difference that is ok
+};
+
+// Throws Error (exit 2) where no pass can be compared, or the model refuses a pass's sizes.
+ModelComparison compare_model(const Recording& recording, const Attribution& attribution,
+                              const ComparedModel& model, const TraceFilter& filter);
+
+}  // namespace halmark::trace

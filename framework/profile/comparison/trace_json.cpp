@@ -1,0 +1,114 @@
+// Traces and comparisons as results/schema writes them; times in microseconds, as profilers do.
+#include <array>
+
+#include "core/text/error.hpp"
+#include "profile/comparison/trace_view.hpp"
+
+namespace halmark::trace {
+namespace {
+
+Json us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
+
+Json layer_json(std::int32_t layer) { return layer < 0 ? Json(nullptr) : Json(layer); }
+
+Json passes_json(const Attribution& attribution) {
+  Json out = Json::array();
+  for (const Pass& pass : attribution.passes) {
+    out.push_back({{"step", pass.step ? Json(*pass.step) : Json(nullptr)},
+                   {"stage", std::string(stage_name(pass.stage))},
+                   {"stage_source", pass.stage_source},
+                   {"begin_us", us(pass.begin_ns)},
+                   {"duration_us", us(pass.end_ns - pass.begin_ns)}});
+  }
+  return out;
+}
+
+Json line_json(const TraceLine& line) {
+  Json out = {{"stage", std::string(stage_name(line.stage))},
+              {"layer", layer_json(line.layer)},
+              {"module", line.path},
+              {"operator", line.operator_name},
+              {"category", line.category},
+              {"dtype", line.dtype.empty() ? Json(nullptr) : Json(line.dtype)},
+              {"count", line.count},
+              {"captured", line.captured},
+              {"matmul_flops", optional_number(line.flops)},
+              {"host_us", us(line.host_ns)},
+              {"device_us", us(line.device_ns)},
+              {"kernels", line.kernels},
+              {"share", line.share}};
+  if (!line.flops) out["matmul_flops_reason"] = line.flops_reason;
+  return out;
+}
+
+Json device_json(const DeviceTime& device) {
+  return {{"kernels", device.kernels},
+          {"assigned_us", us(device.assigned_ns)},
+          {"ambiguous_us", us(device.ambiguous_ns)},
+          {"unlinked_us", us(device.unlinked_ns)},
+          {"total_us", us(device.total_ns)},
+          {"graph_replays", device.replays},
+          {"unexplained_replays", device.unexplained_replays}};
+}
+
+}  // namespace
+
+Json trace_json(const Recording& recording, const Attribution& attribution, const TraceView& view) {
+  Json rows = Json::array(), unexplained = Json::array();
+  for (const TraceLine& line : view.lines) {
+    rows.push_back(line_json(line));
+    if (line.is_unexplained) {
+      unexplained.push_back({{"operator", line.operator_name},
+                             {"module", line.path},
+                             {"count", line.count},
+                             {"reason", line.flops_reason}});
+    }
+  }
+  return {{"trace",
+           {{"file", recording.where},
+            {"bytes", recording.totals.bytes},
+            {"events", recording.totals.events},
+            {"operators", recording.operators},
+            {"has_shapes", recording.has_shapes},
+            {"has_modules", recording.has_modules}}},
+          {"passes", passes_json(attribution)},
+          {"rows", rows},
+          {"summary",
+           {{"matmul_flops", view.known_flops},
+            {"unknown_executions", view.unknown_count},
+            {"host_us", us(attribution.host_ns)}}},
+          {"device", device_json(attribution.device)},
+          {"unexplained", unexplained}};
+}
+
+Json comparison_json(const Comparison& comparison) {
+  Json rows = Json::array();
+  for (const ComparedRow& row : comparison.rows) {
+    rows.push_back({{"pass", row.pass},
+                    {"layer", layer_json(row.layer)},
+                    {"operator", row.operators},
+                    {"sources", row.sources},
+                    {"trace_flops", optional_number(row.trace_flops)},
+                    {"model_flops", optional_number(row.model_flops)},
+                    {"verdict", std::string(verdict_name(row.verdict))},
+                    {"note", printable(row.note)}});
+  }
+  Json work = Json::array();
+  for (const ExplainedWork& w : comparison.work) {
+    work.push_back({{"operator", printable(w.operator_name)},
+                    {"count", w.count},
+                    {"explained_by", w.explanation.empty() ? Json(nullptr) : Json(w.explanation)},
+                    {"first_module", printable(w.path)}});
+  }
+  Json verdicts = Json::object();
+  for (const auto verdict : {Verdict::ok, Verdict::mismatch, Verdict::missing_in_trace,
+                             Verdict::not_in_model, Verdict::unknown}) {
+    verdicts[std::string(verdict_name(verdict))] = comparison.count(verdict);
+  }
+  return {{"rows", rows},
+          {"verdicts", verdicts},
+          {"work", work},
+          {"unexplained", comparison.unexplained()}};
+}
+
+}  // namespace halmark::trace

@@ -1,0 +1,211 @@
+// Datasheets state ranges, sources and confidence; a measured device states how it was measured.
+#include "report/views/device_views.hpp"
+
+#include <fmt/format.h>
+
+#include "report/quantity.hpp"
+#include "report/table.hpp"
+
+namespace halmark::report {
+namespace {
+
+Json confidence_json(Confidence confidence) {
+  const std::string_view name = confidence_name(confidence);
+  return name.empty() ? Json(nullptr) : Json(std::string(name));
+}
+
+// "12.6 to 15 PFLOP/s": a range where sources disagree.
+std::string range_text(double low, std::optional<double> high, const std::string& unit) {
+  return high && *high > low ? rate_text(low, unit) + " to " + rate_text(*high, unit)
+                             : rate_text(low, unit);
+}
+
+Json known_peak(const Peak& p) {
+  Json out = {{"path", p.path},
+              {"dtype", std::string(dtype_name(p.dtype))},
+              {"isa", p.isa},
+              {"threads", p.threads},
+              {"flops_per_s", p.flops_per_s},
+              {"flops_per_s_high", optional_number(p.flops_per_s_high)},
+              {"is_derived", p.is_derived},
+              {"source", p.source},
+              {"confidence", confidence_json(p.confidence)}};
+  if (p.rule) {
+    out["rule"] = {{"units", p.rule->units},
+                   {"fma_per_cycle", p.rule->fma_per_cycle},
+                   {"clock_hz", p.rule->clock_hz},
+                   {"flops_per_s", p.rule->flops_per_s()}};
+  }
+  return out;
+}
+
+Json known_bandwidth(const Bandwidth& b) {
+  return {{"level", b.level},
+          {"bytes_per_s", b.bytes_per_s},
+          {"bytes_per_s_high", optional_number(b.bytes_per_s_high)},
+          {"source", b.source},
+          {"confidence", confidence_json(b.confidence)}};
+}
+
+Json known_link(const Link& link) {
+  return {{"scope", "scale_up"},
+          {"name", link.name},
+          {"bytes_per_s", link.bytes_per_s},
+          {"bytes_per_s_high", optional_number(link.bytes_per_s_high)},
+          {"direction", "one"},
+          {"domain", link.domain_devices ? Json(*link.domain_devices) : Json(nullptr)},
+          {"source", link.source},
+          {"confidence", confidence_json(link.confidence)}};
+}
+
+Json known_device(const Device& d) {
+  Json peaks = Json::array(), bandwidths = Json::array(), links = Json::array();
+  for (const Peak& p : d.peaks) peaks.push_back(known_peak(p));
+  for (const Bandwidth& b : d.bandwidths) bandwidths.push_back(known_bandwidth(b));
+  for (const Link& link : d.links) links.push_back(known_link(link));
+  return {{"id", d.id},
+          {"aliases", d.aliases},
+          {"name", d.name},
+          {"vendor", d.vendor},
+          {"kind", d.kind},
+          {"devices_in_part", d.devices_in_part},
+          {"memory_bytes", d.memory_bytes > 0 ? Json(d.memory_bytes) : Json(nullptr)},
+          {"memory_bytes_high", d.memory_bytes_high ? Json(*d.memory_bytes_high) : Json(nullptr)},
+          {"memory_type", d.memory_type},
+          {"memory_source", d.memory_source},
+          {"memory_confidence", confidence_json(d.memory_confidence)},
+          {"clock_hz", optional_number(d.clock_hz)},
+          {"power_w", optional_number(d.power_w)},
+          {"power_w_high", optional_number(d.power_w_high)},
+          {"power_source", d.power_source},
+          {"power_confidence", confidence_json(d.power_confidence)},
+          {"peaks", peaks},
+          {"bandwidths", bandwidths},
+          {"links", links},
+          {"notes", d.notes}};
+}
+
+// The lowest confidence of a device's figures: what a gate on it would rest on.
+Confidence weakest(const Device& d) {
+  Confidence out = Confidence::unstated;
+  const auto take = [&](Confidence c) {
+    if (c != Confidence::unstated && (out == Confidence::unstated || c < out)) out = c;
+  };
+  for (const Peak& p : d.peaks) take(p.confidence);
+  for (const Bandwidth& b : d.bandwidths) take(b.confidence);
+  for (const Link& link : d.links) take(link.confidence);
+  take(d.memory_confidence);
+  take(d.power_confidence);
+  return out;
+}
+
+std::string peaks_text(const Device& d) {
+  std::string out;
+  for (const Peak& p : d.peaks) {
+    out += (out.empty() ? "" : ", ") + p.path + ' ' +
+           range_text(p.flops_per_s, p.flops_per_s_high, is_integer(p.dtype) ? "OP/s" : "FLOP/s") +
+           (p.is_derived ? " (derived)" : "");
+  }
+  return out.empty() ? "-" : out;
+}
+
+std::string memory_bandwidth_text(const Device& d) {
+  for (const Bandwidth& b : d.bandwidths) {
+    if (b.level == "memory") return range_text(b.bytes_per_s, b.bytes_per_s_high, "B/s");
+  }
+  return "-";
+}
+
+std::string link_text(const Device& d) {
+  if (d.links.empty()) return "-";
+  const Link& link = d.links.front();
+  return range_text(link.bytes_per_s, link.bytes_per_s_high, "B/s") +
+         (link.domain_devices ? " x " + std::to_string(*link.domain_devices) : "");
+}
+
+std::string power_text(const Device& d) {
+  if (!d.power_w) return "-";
+  return d.power_w_high ? fmt::format("{:g} to {:g} W", *d.power_w, *d.power_w_high)
+                        : fmt::format("{:g} W", *d.power_w);
+}
+
+std::string memory_text(const Device& d) {
+  if (d.memory_bytes == 0) return "-";
+  const auto low = static_cast<double>(d.memory_bytes) / 1e9;
+  return d.memory_bytes_high
+             ? fmt::format("{:g} to {:g} GB", low, static_cast<double>(*d.memory_bytes_high) / 1e9)
+             : fmt::format("{:g} GB", low);
+}
+
+Json measured_device(const Device& d) {
+  Json peaks = Json::array(), bandwidths = Json::array();
+  for (const Peak& p : d.peaks) {
+    peaks.push_back({{"path", p.path},
+                     {"dtype", std::string(dtype_name(p.dtype))},
+                     {"isa", p.isa},
+                     {"threads", p.threads},
+                     {"flops_per_s", p.flops_per_s},
+                     {"flops_per_s_q90", optional_number(p.flops_per_s_q90)},
+                     {"source", p.source}});
+  }
+  for (const Bandwidth& b : d.bandwidths) {
+    bandwidths.push_back({{"level", b.level},
+                          {"threads", b.threads},
+                          {"bytes_per_s", b.bytes_per_s},
+                          {"working_set_bytes", b.working_set_bytes},
+                          {"source", b.source}});
+  }
+  return {
+      {"id", d.id},
+      {"name", d.name},
+      {"fingerprint", d.fingerprint},
+      {"ring_plateau_bytes", d.ring_plateau_bytes ? Json(*d.ring_plateau_bytes) : Json(nullptr)},
+      {"clock_hz", optional_number(d.clock_hz)},
+      {"peaks", peaks},
+      {"bandwidths", bandwidths}};
+}
+
+std::string measured_device_text(const Device& d, const std::optional<Device>& datasheet) {
+  TextTable peaks({"path", "isa", "threads", "max", "q90", "of datasheet"},
+                  {false, false, true, true, true, true});
+  for (const Peak& p : d.peaks) {
+    const auto stated = datasheet ? datasheet->peak(p.dtype, p.threads) : std::nullopt;
+    peaks.add({p.path, p.isa, std::to_string(p.threads), flops_text(p.flops_per_s),
+               p.flops_per_s_q90 ? flops_text(*p.flops_per_s_q90) : "-",
+               stated ? rounded_percent_text(p.flops_per_s / stated->flops_per_s) : "-"});
+  }
+  TextTable bandwidths({"level", "threads", "bandwidth", "working set", "how"},
+                       {false, true, true, true, false});
+  for (const Bandwidth& b : d.bandwidths) {
+    bandwidths.add({b.level, std::to_string(b.threads), bandwidth_text(b.bytes_per_s),
+                    bytes_text(static_cast<double>(b.working_set_bytes)), b.source});
+  }
+  std::string out = d.name + '\n' + '\n' + peaks.text() + '\n' + bandwidths.text();
+  if (d.ring_plateau_bytes) {
+    out += fmt::format("\nconstants are cold from a ring of {}\n",
+                       bytes_text(static_cast<double>(*d.ring_plateau_bytes)));
+  }
+  return out;
+}
+
+}  // namespace
+
+View known_devices_view(std::span<const Device> devices) {
+  TextTable table({"id", "name", "kind", "memory", "bandwidth", "link, one way", "power",
+                   "confidence", "peaks"},
+                  {false, false, false, true, true, true, true});
+  Json list = Json::array();
+  for (const Device& d : devices) {
+    const std::string_view confidence = confidence_name(weakest(d));
+    table.add({d.id, d.name, d.kind, memory_text(d), memory_bandwidth_text(d), link_text(d),
+               power_text(d), confidence.empty() ? "-" : std::string(confidence), peaks_text(d)});
+    list.push_back(known_device(d));
+  }
+  return {.data = {{"known", std::move(list)}}, .text = table.text()};
+}
+
+View measured_device_view(const Device& device, const std::optional<Device>& datasheet) {
+  return {.data = measured_device(device), .text = measured_device_text(device, datasheet)};
+}
+
+}  // namespace halmark::report

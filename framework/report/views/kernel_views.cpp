@@ -1,0 +1,89 @@
+// The rows of `halmark bench`.
+#include "report/views/kernel_views.hpp"
+
+#include "report/quantity.hpp"
+#include "report/table.hpp"
+
+namespace halmark::report {
+namespace {
+
+Json row_json(const KernelPoint& p) {
+  Json out = {{"op", p.op},
+              {"problem", p.problem},
+              {"dtype", p.dtype},
+              {"backend", p.place.substr(0, p.place.find(':'))},
+              {"device", p.place},
+              {"mode", p.mode},
+              {"implementation", p.implementation},
+              {"duration_ns_median", optional_number(p.duration_ns)},
+              {"ci_low_ns", optional_number(p.low_ns)},
+              {"ci_high_ns", optional_number(p.high_ns)},
+              {"flops", p.matmul_flops},
+              {"bytes", p.bytes},
+              {"mfu", optional_number(p.mfu)},
+              {"path_fraction", optional_number(p.path_fraction)},
+              {"mfu_datasheet", optional_number(p.mfu_datasheet)},
+              {"roofline_fraction", optional_number(p.roofline_fraction)},
+              {"rounds", p.rounds},
+              {"create_ns", p.one_time.create_ns},
+              {"pack_ns", p.one_time.pack_ns},
+              {"first_ns", p.one_time.first_ns},
+              {"status", std::string(status_name(p.status))},
+              {"reason", p.reason}};
+  if (!p.mfu) out["mfu_reason"] = p.mfu_reason;
+  if (!p.duration_ns) out["duration_ns_median_reason"] = p.reason;
+  if (p.busbw_bytes_per_s) {
+    out["algbw_bytes_per_s"] = *p.algbw_bytes_per_s;
+    out["busbw_bytes_per_s"] = *p.busbw_bytes_per_s;
+  }
+  return out;
+}
+
+std::string rate_of(const KernelPoint& p) {
+  if (!p.duration_ns) return "-";
+  const bool has_flops = p.matmul_flops > 0;
+  const double amount = has_flops ? p.matmul_flops : p.bytes;
+  return rate_text(amount / *p.duration_ns * 1e9, has_flops ? "FLOP/s" : "B/s");
+}
+
+// What a collective does with a link says more than fractions of the memory's speed.
+std::string point_table(std::span<const KernelPoint> points, bool are_collectives) {
+  std::vector<std::string> head{"problem", "device", "implementation", "median", "interval"};
+  const std::vector<std::string> figures =
+      are_collectives ? std::vector<std::string>{"algbw", "busbw"}
+                      : std::vector<std::string>{"rate", "mfu", "path", "roofline"};
+  std::vector<bool> right{false, false, false, true, true};
+  head.insert(head.end(), figures.begin(), figures.end());
+  right.insert(right.end(), figures.size(), true);
+  head.push_back("status");
+  right.push_back(false);
+  TextTable table(head, right);
+  const auto bandwidth = [](const std::optional<double>& bytes_per_s) {
+    return bytes_per_s ? bandwidth_text(*bytes_per_s) : std::string(absent_text);
+  };
+  for (const KernelPoint& p : points) {
+    std::vector<std::string> row{
+        p.problem, p.place, p.implementation, p.duration_ns ? duration_text(*p.duration_ns) : "-",
+        p.duration_ns ? duration_text(*p.low_ns) + " .. " + duration_text(*p.high_ns) : "-"};
+    const std::vector<std::string> values =
+        are_collectives
+            ? std::vector{bandwidth(p.algbw_bytes_per_s), bandwidth(p.busbw_bytes_per_s)}
+            : std::vector{rate_of(p), rounded_percent_text(p.mfu),
+                          rounded_percent_text(p.path_fraction),
+                          rounded_percent_text(p.roofline_fraction)};
+    row.insert(row.end(), values.begin(), values.end());
+    row.push_back(std::string(status_name(p.status)) + (p.reason.empty() ? "" : ": " + p.reason));
+    table.add(row);
+  }
+  return table.text();
+}
+
+}  // namespace
+
+View kernels_view(std::span<const KernelPoint> points, bool are_collectives) {
+  Json rows = Json::array();
+  for (const KernelPoint& p : points) rows.push_back(row_json(p));
+  return {.data = {{"rows", std::move(rows)}}, .text = point_table(points, are_collectives)};
+}
+
+}  // namespace halmark::report

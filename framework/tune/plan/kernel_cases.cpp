@@ -1,0 +1,97 @@
+// The contract of an op says what else a case needs; the rest is what was asked for.
+#include "tune/plan/kernel_cases.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/text/error.hpp"
+#include "core/winner.hpp"
+#include "kernels/contract.hpp"
+#include "plan/param_grid.hpp"
+
+namespace halmark::tune {
+namespace {
+
+// Sets every dtype parameter that the contract asks for and the user did not name.
+void apply_dtype(const OpContract& contract, Dtype dtype, Params& params) {
+  for (const ParamSpec& spec : contract.params()) {
+    if (spec.kind != ParamKind::dtype || params.find(spec.name)) continue;
+    const bool is_output = spec.name == "dst_dtype";
+    Dtype value = dtype;
+    // The field's pairs: s8 products accumulate in s32; the quantiser starts from floats.
+    if (dtype == Dtype::s8 && contract.name().ends_with("gemm") && is_output) value = Dtype::s32;
+    if (spec.fallback) continue;
+    params.set(spec.name, static_cast<std::int64_t>(value));
+  }
+}
+
+KernelCase case_of(const CaseRequest& request, const OpContract& contract, Params params,
+                   Dtype dtype) {
+  apply_dtype(contract, dtype, params);
+  const CacheMode mode = request.mode == "hot"          ? CacheMode::hot
+                         : request.mode == "rotate_all" ? CacheMode::rotate_all
+                                                        : CacheMode::rotate_const;
+  const Problem problem = complete_problem({request.op, params});
+  // The ranks of a collective are shards: each has its own part of the device.
+  const int ranks = static_cast<int>(problem.params.value_or("ranks", 1));
+  const int shards = std::max(request.shards, ranks);
+  return {.problem = problem,
+          .kernel = request.kernel,
+          .backend = request.backend,
+          .device = request.device,
+          .parts = std::max(request.parts, shards),
+          .shards_at_once = shards,
+          .mode = mode,
+          .sets = mode == CacheMode::hot ? 1 : request.sets};
+}
+
+const OpContract& contract_named(const std::string& op) {
+  const OpContract* contract = find_contract(op);
+  if (contract == nullptr) {
+    std::vector<std::string> names;
+    for (const OpContract* c : all_contracts()) names.emplace_back(c->name());
+    throw refused("unknown op '" + op + "'", {}, suggestion(op, names));
+  }
+  require_measurable(op);
+  return *contract;
+}
+
+Dtype dtype_named(const std::string& text) {
+  if (const auto dtype = parse_dtype(text)) return *dtype;
+  std::vector<std::string> names;
+  for (const Dtype d : all_dtypes()) names.emplace_back(dtype_name(d));
+  throw refused("unknown dtype '" + text + "'", {}, suggestion(text, names));
+}
+
+}  // namespace
+
+std::vector<KernelCase> kernel_cases(const CaseRequest& request) {
+  const OpContract& contract = contract_named(request.op);
+  const std::vector<Params> grid = parse_param_grid(request.params);
+  std::vector<KernelCase> out;
+  for (const std::string& text : request.dtypes) {
+    const Dtype dtype = dtype_named(text);
+    for (const Params& given : grid) {
+      KernelCase next = case_of(request, contract, given, dtype);
+      // Where the parameters give every dtype, the list of dtypes has nothing left to vary.
+      if (std::ranges::find(out, next) == out.end()) out.push_back(std::move(next));
+    }
+  }
+  return out;
+}
+
+std::vector<KernelCase> variant_questions(const TunePlan& plan, const std::string& op) {
+  std::map<std::string, KernelCase> unique;
+  for (const KernelCase& k : plan.forecast().kernels) {
+    const bool is_wanted = op.empty() || k.problem.op == op;
+    if (is_wanted && !k.is_collective()) unique.try_emplace(winner_key(k), k);
+  }
+  if (unique.empty()) {
+    throw refused("this sweep has no kernel of op '" + op + "'", plan.sweep().file);
+  }
+  std::vector<KernelCase> out;
+  for (auto& [key, question] : unique) out.push_back(std::move(question));
+  return out;
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,27 @@
+// Kernels without a sweep around them: the cases that a user names by op, parameters and dtypes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/kernel_case.hpp"
+#include "tune/plan/plan.hpp"
+
+namespace halmark::tune {
+
+struct CaseRequest {
+  std::string op, params, kernel;  // params: plan/param_grid.hpp; kernel: "" = the plugin's choice
+  std::vector<std::string> dtypes;
+  std::string backend = "cpu", device = "0", mode = "rotate_const";
+  int parts = 1, shards = 1, sets = 4;
+};
+
+// One per dtype and point of the parameters. Throws Error (exit 2) for an unknown op, parameter or
+// dtype.
+std::vector<KernelCase> kernel_cases(const CaseRequest& request);
+
+// Kernels of a plan by problem and place, of `op` or of all ops but collectives: variants are
+// compared once, whatever the ring. Throws Error (exit 2) when there are none.
+std::vector<KernelCase> variant_questions(const TunePlan& plan, const std::string& op);
+
+}  // namespace halmark::tune

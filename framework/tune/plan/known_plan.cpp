@@ -1,0 +1,56 @@
+// Both plans refuse before anything is opened.
+#include "tune/plan/known_plan.hpp"
+
+#include "core/text/error.hpp"
+
+namespace halmark::tune {
+namespace {
+
+Target priced_target(const Sweep& sweep, Device device) {
+  const double usable =
+      static_cast<double>(device.memory_bytes) * sweep.serving_devices.memory_fraction;
+  Target out;
+  out.backend = device.id;
+  out.datasheet = std::move(device);
+  out.memory_bytes = static_cast<std::int64_t>(usable);
+  return out;
+}
+
+}  // namespace
+
+PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
+  PrecisionFacts out{.has_bf16 = has_bf16};
+  if (!spec.packed) return out;
+  out.packed.emplace();
+  for (const KernelKindRow& row : kernel_kinds) {
+    if (spec.packed->packs(row.kind)) out.packed->push_back(row.kind);
+  }
+  return out;
+}
+
+std::unique_ptr<TunePlan> measured_plan(const Sweep& sweep, Target target, bool has_bf16,
+                                        const std::vector<std::filesystem::path>& models) {
+  ModelSpec spec = load_model(sweep.model, models);
+  const PrecisionFacts precisions = precision_facts(spec, has_bf16);
+  const std::vector<std::int64_t> shards = shard_counts(sweep, target.cores);
+  return std::make_unique<TunePlan>(sweep, std::move(spec), std::move(target), shards, precisions,
+                                    true);
+}
+
+std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device,
+                                      const std::vector<std::filesystem::path>& models) {
+  if (sweep.sampler == certify_sampler) {
+    throw refused("certify measures kernels, and nothing is measured here", sweep.sampler_where,
+                  "take another sampler, or leave --latency out");
+  }
+  if (sweep.shards.empty()) {
+    throw refused("shards is not given", sweep.file,
+                  "state numbers of devices: shards = [8, 16, 32]");
+  }
+  ModelSpec spec = load_model(sweep.model, models);
+  const PrecisionFacts precisions = precision_facts(spec, computes_bf16(device));
+  return std::make_unique<TunePlan>(sweep, std::move(spec), priced_target(sweep, std::move(device)),
+                                    sweep.shards, precisions, false);
+}
+
+}  // namespace halmark::tune

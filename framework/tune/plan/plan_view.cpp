@@ -1,0 +1,115 @@
+// What a plan says of itself before anything is opened.
+#include "tune/plan/plan_view.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "report/table.hpp"
+
+namespace halmark::tune {
+namespace {
+
+// "6 configurations of 36 combinations"
+std::string counts_of(const TuneProblem& problem) {
+  std::string out = fmt::format("{}: {} configurations of {} combinations\n", problem.name(),
+                                problem.space().size(), problem.space().product());
+  for (const auto& [name, count] : problem.space().discarded()) {
+    out += fmt::format("  never proposed: {} by {}\n", count, name);
+  }
+  return out;
+}
+
+std::string budget_of(const TunePlan& plan) {
+  const Forecast& ahead = plan.forecast();
+  const std::string what = ahead.is_whole
+                               ? "all configurations"
+                               : fmt::format("the first {}", ahead.configurations.size());
+  std::string out = fmt::format(
+      "kernels {} unique of {}, {} rounds, predicted measuring time {:.0f} s (basis: {})\n",
+      ahead.kernels.size(), what, plan.sweep().measure.rounds, ahead.seconds,
+      plan.target().measured ? "measured peaks" : "priors, no peaks measured yet");
+  if (plan.covers_everything() || plan.sweep().sampler == "grid") return out;
+  return out + fmt::format("budget {:.0f} s: {} chooses what is measured until it is spent\n",
+                           plan.sweep().budget_s, plan.sweep().sampler);
+}
+
+std::string table_of_kernels(const TunePlan& plan) {
+  std::map<std::string, int> by_op;
+  for (const KernelCase& k : plan.forecast().kernels) ++by_op[k.problem.op];
+  report::TextTable ops({"op", "kernels"}, {false, true});
+  for (const auto& [op, count] : by_op) ops.add({op, std::to_string(count)});
+  return ops.text();
+}
+
+std::string strategies_of(const OperatorGraph& graph) {
+  std::map<std::string, int> strategies;
+  for (const Operator& op : graph.operators) ++strategies[op.strategy];
+  std::string out;
+  for (const auto& [name, count] : strategies) {
+    out += (out.empty() ? "" : ", ") + name + " " + std::to_string(count);
+  }
+  return out;
+}
+
+std::string table_of_configurations(const TunePlan& plan) {
+  report::TextTable points({"workload", "layout", "strategy", "kernels"},
+                           {false, false, false, true});
+  for (const Configuration& c : plan.forecast().configurations) {
+    const Composers::Entry& entry = plan.composers().of(c);
+    if (!entry.composer) continue;
+    points.add({fmt::format("{} batch {} {}", phase_name(c.workload.phase), c.workload.batch,
+                            c.precision.name),
+                c.parallel.text(), strategies_of(entry.composer->graph()),
+                std::to_string(entry.composer->kernels().size())});
+  }
+  return points.text();
+}
+
+std::string plan_text(const TunePlan& plan) {
+  std::string out = fmt::format("plan {}  model {}  sampler {}\n", plan.hash().substr(0, 12),
+                                plan.spec().id, plan.sweep().sampler);
+  for (const TuneProblem& problem : plan.problems()) out += counts_of(problem);
+  if (!plan.is_measured()) return out;
+  out += budget_of(plan);
+  if (plan.spec().moe) out += fmt::format("routing skew {} %\n", plan.sweep().routing_skew);
+  if (plan.target().winners.size() > 0) {
+    out += fmt::format("winners: {} of {} kernels run a stored winner, the others their default\n",
+                       plan.kernels_with_winner(), plan.forecast().kernels.size());
+  }
+  for (const std::string& line : plan.left_out()) out += "left out: " + line + '\n';
+  return out + '\n' + table_of_kernels(plan) + '\n' + table_of_configurations(plan);
+}
+
+Json plan_json(const TunePlan& plan) {
+  Json out = plan.json();
+  Json discarded = Json::object();
+  for (const TuneProblem& problem : plan.problems()) {
+    for (const auto& [name, count] : problem.space().discarded()) {
+      discarded[problem.name() + ": " + name] = count;
+    }
+  }
+  out["hash"] = plan.hash();
+  out["discarded"] = std::move(discarded);
+  if (!plan.is_measured()) return out;
+  Json configurations = Json::array(), kernels = Json::array();
+  for (const Configuration& c : plan.forecast().configurations) {
+    if (plan.composers().of(c).composer) configurations.push_back(c);
+  }
+  for (const KernelCase& k : plan.forecast().kernels) kernels.push_back(k.key());
+  out["predicted_s"] = plan.forecast().seconds;
+  out["basis"] = plan.target().measured ? "measured peaks" : "priors";
+  out["covers_everything"] = plan.covers_everything();
+  out["configurations"] = std::move(configurations);
+  out["kernels"] = std::move(kernels);
+  out["winners"] = plan.kernels_with_winner();
+  return out;
+}
+
+}  // namespace
+
+report::View plan_view(const TunePlan& plan) {
+  return {.data = plan_json(plan), .text = plan_text(plan)};
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,67 @@
+// Every report says on what its times rest, in lines of its own.
+#include "tune/search/priced_sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/version.hpp"
+#include "tune/plan/known_plan.hpp"
+#include "tune/search/priced_search.hpp"
+#include "tune/search/served_search.hpp"
+
+namespace halmark::tune {
+
+namespace {
+
+std::string tool_text() { return fmt::format("halmark {} ({})", tool_version, tool_build); }
+
+}  // namespace
+
+PricedSweep::PricedSweep(const Sweep& sweep, LatencyChoice choice, const Folders& models,
+                         const Folders& devices)
+    : choice_(std::move(choice)),
+      devices_(devices),
+      plan_(priced_plan(sweep, target_device(choice_, devices), models)) {}
+
+std::uint64_t PricedSweep::trials() const {
+  const std::int64_t asked = plan_->sweep().trials;
+  return asked > 0 ? static_cast<std::uint64_t>(asked) : plan_->configurations();
+}
+
+std::vector<std::string> PricedSweep::basis(const PricedLatencies& latencies) const {
+  const Device& device = *plan_->target().datasheet;
+  std::vector<std::string> out = {
+      fmt::format("{} ({}), {}", device.name, device.id,
+                  latencies.chain.has(SourceKind::journal)
+                      ? "not touched now: measured times are those of its journal"
+                      : "never touched: nothing below was measured on it")};
+  for (std::string& line : latencies.basis()) out.push_back("times: " + std::move(line));
+  if (const auto& network = plan_->sweep().serving_devices.network_bytes_per_s) {
+    out.push_back(fmt::format("network between link domains: {} GB/s per device", *network / 1e9));
+  }
+  return out;
+}
+
+std::variant<RunReport, ServedReport> PricedSweep::search(
+    const std::function<bool()>& should_stop,
+    const std::function<void(std::size_t)>& progress) const {
+  const auto& serving = plan_->sweep().serving_devices;
+  const PricedLatencies latencies =
+      priced_latencies(choice_, *plan_->target().datasheet, devices_, serving.network_bytes_per_s);
+  if (!plan_->sweep().served) {
+    RunReport report = search_steps(*plan_, latencies.chain, should_stop);
+    report.tool = tool_text();
+    report.machine = basis(latencies);
+    return report;
+  }
+  ServedReport report = search_served(*plan_, latencies.chain,
+                                      {.usd_per_device_hour = serving.usd_per_device_hour,
+                                       .transfer_bytes_per_s = latencies.transfer_bytes_per_s},
+                                      should_stop, progress);
+  report.tool = tool_text();
+  report.basis = basis(latencies);
+  return report;
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,166 @@
+// Reads files and databases for the sources of framework/latency, which know neither. Everything
+// about trust and bounds is theirs.
+#include "tune/sources/priced_latencies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/text/error.hpp"
+#include "journal/store.hpp"
+#include "latency/imported/imported_source.hpp"
+#include "latency/interpolated_source.hpp"
+#include "latency/journal_source.hpp"
+#include "latency/roofline_source.hpp"
+#include "plan/device_file.hpp"
+
+namespace halmark::tune {
+
+namespace {
+
+// Rows of the latest run. Throws Error (exit 2) for a file without a run, or of another machine
+// than `target` was measured on.
+std::vector<Measurement> journal_rows(const std::string& file, const Device& target,
+                                      const std::string& where) {
+  const auto store = open_store_read_only(file);
+  const auto run = store->latest_run();
+  if (!run) throw refused("there is no run in " + file, where);
+  const std::string fingerprint = store->run_info(*run).fingerprint;
+  if (fingerprint != target.fingerprint) {
+    throw refused(file + " was measured on " + fingerprint + ", which is not " + target.id, where,
+                  "name the device file that halmark peaks wrote there");
+  }
+  return store->run_measurements(*run);
+}
+
+class Assembly {
+ public:
+  Assembly(const LatencyChoice& choice, const Device& target, const Folders& devices,
+           std::optional<double> network)
+      : choice_(choice),
+        target_(target),
+        network_(network),
+        measured_on_(choice.tables_device.empty() ? target
+                                                  : known_device(choice.tables_device, devices)) {}
+
+  PricedLatencies run() {
+    sort_choices();
+    check_choices();
+    if (has_interpolation_) {
+      interpolated_ = std::make_unique<InterpolatedSource>(target_, network_);
+    }
+    for (const std::string& file : journals_) add_journal(file);
+    add_tables();
+    if (interpolated_) add_interpolation();
+    if (has_roofline_) add_roofline();
+    out_.transfer_bytes_per_s =
+        network_ ? network_ : roofline::Links(target_, network_).bytes_per_s(2);
+    return std::move(out_);
+  }
+
+ private:
+  void sort_choices() {
+    for (const std::string& text : choice_.sources) {
+      const SourceChoice source = parse_source(text, choice_.where);
+      switch (source.kind) {
+        case SourceKind::measured:
+          throw refused("source '" + text + "' is this machine, not " + choice_.device,
+                        choice_.where,
+                        "leave --latency out to measure here, or name journal:FILE, "
+                        "imported:FILE, interpolated, roofline");
+        case SourceKind::journal:
+          journals_.push_back(source.file);
+          break;
+        case SourceKind::imported:
+          tables_.push_back(source.file);
+          break;
+        case SourceKind::interpolated:
+          has_interpolation_ = true;
+          break;
+        case SourceKind::roofline:
+          has_roofline_ = true;
+          break;
+      }
+    }
+  }
+
+  bool are_exact() const { return measured_on_.id == target_.id; }
+
+  void check_choices() const {
+    if (has_interpolation_ && tables_.empty() && journals_.empty()) {
+      throw refused("'interpolated' has nothing to lie between", choice_.where,
+                    "add journal:FILE or imported:FILE, a table of kernel times");
+    }
+    if (!are_exact() && !has_interpolation_ && !tables_.empty()) {
+      throw refused("tables of " + measured_on_.id + " hold no time of " + target_.id,
+                    choice_.where, "add 'interpolated' to carry them over");
+    }
+  }
+
+  void add_journal(const std::string& file) {
+    auto source =
+        std::make_unique<JournalSource>(journal_rows(file, target_, choice_.where), target_, file);
+    out_.sources.push_back(
+        fmt::format("{}: {} kernels measured on {}", file, source->size(), target_.id));
+    if (interpolated_) interpolated_->add(source->points(), target_);
+    if (source->size() > 0) out_.chain.add(SourceKind::journal, std::move(source));
+  }
+
+  void add_tables() {
+    auto imported = std::make_unique<ImportedSource>(roofline::Ceilings(target_, 0, 1, network_));
+    for (const std::string& file : tables_) {
+      const ImportedTable table = read_kernel_table(file, choice_.layout);
+      if (are_exact()) imported->add(table);
+      out_.sources.push_back(
+          fmt::format("{}: {} rows measured by others on {}{}", file, table.rows, measured_on_.id,
+                      are_exact() ? "" : ", carried over by interpolation only"));
+      if (!interpolated_) continue;
+      for (const KernelSeries& series : table.series) {
+        interpolated_->add(series.points, measured_on_);
+      }
+    }
+    if (imported->size() > 0) out_.chain.add(SourceKind::imported, std::move(imported));
+  }
+
+  void add_interpolation() {
+    const std::size_t left_out = interpolated_->left_out();
+    out_.sources.push_back("interpolated between their points, with 90 % intervals" +
+                           (left_out == 0
+                                ? std::string()
+                                : fmt::format("; {} faster than the roofline left out", left_out)));
+    out_.chain.add(SourceKind::interpolated, std::move(interpolated_));
+  }
+
+  void add_roofline() {
+    out_.sources.push_back("roofline of " + target_.id +
+                           ": the fastest possible time, not an expectation");
+    out_.chain.add(SourceKind::roofline, std::make_unique<RooflineSource>(target_, network_));
+  }
+
+  const LatencyChoice& choice_;
+  const Device& target_;
+  std::optional<double> network_;
+  Device measured_on_;
+  std::vector<std::string> journals_, tables_;
+  bool has_interpolation_ = false, has_roofline_ = false;
+  std::unique_ptr<InterpolatedSource> interpolated_;
+  PricedLatencies out_;
+};
+
+}  // namespace
+
+std::vector<std::string> PricedLatencies::basis() const {
+  std::vector<std::string> out = sources;
+  std::ranges::move(chain.quarantined().lines(), std::back_inserter(out));
+  return out;
+}
+
+PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
+                                 const Folders& devices,
+                                 std::optional<double> network_bytes_per_s) {
+  return Assembly(choice, target, devices, network_bytes_per_s).run();
+}
+
+}  // namespace halmark::tune

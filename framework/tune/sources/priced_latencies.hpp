@@ -1,0 +1,50 @@
+// Where a search takes its times from when it does not measure: what a user named, and one chain
+// made of it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/device.hpp"
+#include "latency/chain.hpp"
+#include "plan/sweep.hpp"
+
+namespace halmark::tune {
+
+using Folders = std::vector<std::filesystem::path>;
+
+struct LatencyChoice {
+  std::vector<std::string> sources;  // "journal:FILE", "imported:FILE", "interpolated", ...
+  std::string where;                 // of them, for refusals
+  std::string device;                // target: id or file
+  std::string device_where;
+  std::string tables_device;  // that the tables were measured on; "" = the target
+  std::string layout;         // of the tables; "" = the built-in one that fits
+};
+
+// The sweep's own choice where the command line makes none. Throws Error (exit 2) for a sweep with
+// requests and no source at all.
+LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given);
+
+// Throws Error (exit 2) where none is named, or an unknown one.
+Device target_device(const LatencyChoice& choice, const Folders& devices);
+
+// Figures of a target without measuring. Provenance `measured` is of the journal's rows alone.
+struct PricedLatencies {
+  LatencyChain chain;
+  std::vector<std::string> sources;  // one line each
+  // Rate at which a device hands data to one outside of its group: the network, else the link.
+  std::optional<double> transfer_bytes_per_s;
+
+  // The sources, and what of the times asked so far was quarantined.
+  std::vector<std::string> basis() const;
+};
+
+// Throws Error (exit 2) for an unknown or unfitting source, a table that cannot be read.
+// `network_bytes_per_s`: see roofline::Links.
+PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
+                                 const Folders& devices, std::optional<double> network_bytes_per_s);
+
+}  // namespace halmark::tune

@@ -1,0 +1,142 @@
+// What commands print of single values: figures that are absent say so in the document and the
+// text.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/quantity.hpp"
+#include "report/table.hpp"
+#include "report/views/device_views.hpp"
+#include "report/views/kernel_views.hpp"
+#include "report/views/validation_view.hpp"
+#include "report/views/winner_views.hpp"
+
+namespace halmark::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(TextTable, is_as_wide_as_its_cells_and_aligns_numbers_to_the_right) {
+  TextTable table({"name", "n"}, {false, true});
+  const std::string wide(300, 'x');
+  table.add({wide, "7"});
+  table.add({"short\x1b[2J", "1234"});
+  table.add({"alone"});
+  EXPECT_EQ(table.text(), "name" + std::string(296, ' ') + "     n\n" + wide + "     7\n" +
+                              "short?[2J" + std::string(291, ' ') + "  1234\n" + "alone\n");
+}
+
+TEST(Quantity, units_that_only_commands_needed) {
+  EXPECT_EQ(rate_text(15e15, "OP/s"), "15000 TOP/s");
+  EXPECT_EQ(bytes_text(1536 * 0x1p30), "1.50 TiB");
+  EXPECT_EQ(rounded_percent_text(0.0314), "3.1 %");
+  EXPECT_EQ(rounded_percent_text(std::nullopt), "-");
+}
+
+TEST(DeviceViews, a_range_is_shown_with_both_ends_and_the_weakest_confidence_counts) {
+  Device d{.id = "x", .name = "X"};
+  d.peaks = {{.path = "bf16_matrix",
+              .dtype = Dtype::bf16,
+              .flops_per_s = 1e15,
+              .flops_per_s_high = 1.2e15,
+              .confidence = Confidence::high}};
+  d.bandwidths = {{.level = "memory", .bytes_per_s = 2e12, .confidence = Confidence::low}};
+  const View view = known_devices_view(std::vector{d});
+  EXPECT_THAT(view.text, HasSubstr("1000 TFLOP/s to 1200 TFLOP/s"));
+  EXPECT_THAT(view.text, HasSubstr("  low  "));
+  const Json& known = view.data["known"][0];
+  EXPECT_EQ(known["peaks"][0]["flops_per_s_high"], 1.2e15);
+  EXPECT_TRUE(known["bandwidths"][0]["bytes_per_s_high"].is_null());
+  EXPECT_TRUE(known["memory_bytes"].is_null());
+}
+
+TEST(DeviceViews, a_measured_peak_is_set_against_that_of_the_datasheet) {
+  const Peak peak{.path = "f32_vector", .dtype = Dtype::f32, .threads = 1, .flops_per_s = 5e10};
+  Device measured{.id = "cpu:0"}, stated{.id = "sheet"};
+  measured.peaks = {peak};
+  stated.peaks = {peak};
+  stated.peaks[0].flops_per_s = 1e11;
+  EXPECT_THAT(measured_device_view(measured, stated).text, HasSubstr("50.0 %"));
+  EXPECT_THAT(measured_device_view(measured, {}).text, Not(HasSubstr(" %")));
+}
+
+TEST(KernelViews, a_kernel_without_a_time_says_why) {
+  const KernelPoint point{.op = "gemm",
+                          .problem = "gemm m=1",
+                          .place = "cpu:0/1",
+                          .status = Status::crashed,
+                          .reason = "signal 11",
+                          .mfu_reason = "no time"};
+  const View view = kernels_view(std::vector{point}, false);
+  const Json& row = view.data["rows"][0];
+  EXPECT_TRUE(row["duration_ns_median"].is_null());
+  EXPECT_EQ(row["duration_ns_median_reason"], "signal 11");
+  EXPECT_EQ(row["mfu_reason"], "no time");
+  EXPECT_EQ(row["backend"], "cpu");
+  EXPECT_THAT(view.text, HasSubstr("crashed: signal 11"));
+}
+
+TEST(KernelViews, a_collective_shows_its_bandwidth_instead_of_utilisation) {
+  KernelPoint point{.op = "all_reduce", .duration_ns = 1000, .low_ns = 900, .high_ns = 1100};
+  point.algbw_bytes_per_s = 2e9;
+  point.busbw_bytes_per_s = 3e9;
+  const View view = kernels_view(std::vector{point}, true);
+  EXPECT_THAT(view.text, HasSubstr("3.00 GB/s"));
+  EXPECT_THAT(view.text, Not(HasSubstr("mfu")));
+  EXPECT_EQ(view.data["rows"][0]["busbw_bytes_per_s"], 3e9);
+}
+
+TEST(ValidationView, a_run_without_a_time_has_no_error) {
+  Validation v{.deployment_key = "k", .predicted_ns = 100, .measured_ns = 80};
+  EXPECT_EQ(validation_view(v).data["relative_error"], 0.25);
+  EXPECT_THAT(validation_view(v).text, HasSubstr("error +25.0 %"));
+  v.status = Status::crashed;
+  v.reason = "signal 9";
+  EXPECT_TRUE(validation_view(v).data["measured_ns"].is_null());
+  EXPECT_THAT(validation_view(v).text, HasSubstr("no measured step: crashed: signal 9"));
+}
+
+VariantComparison comparison() {
+  const Variant slow{.kernel = "slow", .is_default = true}, fast{.kernel = "fast"},
+      broken{.kernel = "broken"};
+  VariantComparison out{.question = {.problem = {"copy", {}}}, .variants = {slow, fast, broken}};
+  for (const Variant& v : out.variants) {
+    KernelPoint point{.implementation = v.kernel};
+    if (v == broken) point.status = Status::wrong_result, point.reason = "element 3";
+    out.points.emplace(variant_case(out.question, v).key(), point);
+  }
+  out.winner = Winner{
+      .question = out.question,
+      .variants = {{.variant = fast, .ns = 100, .is_tied = true}, {.variant = slow, .ns = 150}},
+      .chosen = fast};
+  return out;
+}
+
+TEST(WinnerViews, the_fastest_is_first_and_what_failed_is_last_with_its_reason) {
+  const VariantComparison c = comparison();
+  const View view = variants_view(std::vector{c});
+  const auto fast = view.text.find("fast "), slow = view.text.find("slow "),
+             broken = view.text.find("broken");
+  EXPECT_LT(fast, slow);
+  EXPECT_LT(slow, broken);
+  EXPECT_THAT(view.text, HasSubstr("1.50 x"));
+  EXPECT_THAT(view.text, HasSubstr("wrong_result: element 3"));
+  EXPECT_THAT(view.text, HasSubstr("winner: fast"));
+  EXPECT_FALSE(view.data["problems"][0]["winner"].is_null());
+}
+
+TEST(WinnerViews, a_tie_and_the_absence_of_a_winner_are_conclusions_too) {
+  VariantComparison tie = comparison();
+  tie.winner->variants[1].is_tied = true;
+  tie.winner->chosen = tie.variants[0];
+  EXPECT_THAT(variants_view(std::vector{tie}).text,
+              HasSubstr("tie of 2: slow is used, the plugin's default"));
+  tie.winner.reset();
+  const View none = variants_view(std::vector{tie});
+  EXPECT_THAT(none.text, HasSubstr("no variant has a time"));
+  EXPECT_TRUE(none.data["problems"][0]["winner"].is_null());
+  EXPECT_EQ(none.data["problems"][0]["winner_reason"], "no variant has a time");
+}
+
+}  // namespace
+}  // namespace halmark::report
