@@ -10,9 +10,11 @@
 #include "cli/console/command.hpp"
 #include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
+#include "cli/peaks.hpp"
 #include "core/version.hpp"
 #include "journal/store.hpp"
 #include "journal/writer_lock.hpp"
+#include "plan/device_file.hpp"
 #include "tune/plan/plan.hpp"
 
 namespace halmark::cli {
@@ -179,7 +181,7 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   const FoundPlugin& plugin = plugin_of(found, options.backend);
   check_device(plugin, options.device);
   check_kernel(plugin, options.kernel);
-  const LocalMachine machine = local_machine();
+  LocalMachine machine = local_machine();
   if (!options.sweep.empty()) cases = sweep_questions(options, machine);
   std::vector<VariantSet> sets;
   const bool is_searched = options.sampler != "grid";
@@ -189,7 +191,8 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   }
   std::unique_ptr<Store> store;
   std::int64_t run = 0;
-  tune::KernelMeasuring measuring = measuring_with(plugin, machine);
+  std::optional<RunPeaks> peaks = run_peaks(machine);
+  tune::KernelMeasuring measuring = measuring_with(plugin, peaks);
   measuring.rounds = options.rounds;
   measuring.seconds = options.seconds;
   if (options.keep) {
@@ -202,6 +205,11 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
     measuring.sink = [&](const Measurement& m) { store->append(run, m); };
   }
   const std::vector<Measurement> rows = measured(global, options, sets, measuring, cases);
+  keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
+  if (peaks) machine.measured = peaks->device();
+  if (peaks && store) {
+    store->append(run, UsedPeaks{device_text(peaks->device()), machine.cores});
+  }
   const std::vector<KernelPoint> points =
       in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
 

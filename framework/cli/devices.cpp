@@ -8,6 +8,7 @@
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
 #include "cli/device_tables.hpp"
+#include "cli/peak_tables.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -100,7 +101,16 @@ CommandResult local(const GlobalOptions& options) {
                        {"status", row.status},
                        {"reason", row.reason}});
   }
-  return {.data = {{"devices", devices}}, .text = table.text()};
+  CommandResult result{.data = {{"devices", devices}}, .text = table.text()};
+  const LocalMachine machine = local_machine();
+  if (machine.measured) {
+    result.data["peaks"] = peaks_json(*machine.measured);
+    result.text += "\nmeasured peaks of " + peaks_table(*machine.measured, machine.datasheet);
+  } else {
+    result.data["peaks"] = nullptr;
+    result.data["peaks_reason"] = "none yet: halmark peaks measures them";
+  }
+  return result;
 }
 
 }  // namespace

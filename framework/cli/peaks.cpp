@@ -1,7 +1,6 @@
 // halmark peaks: FLOP/s per dtype and ISA path, bandwidth per memory level; writes a device file.
 #include "cli/peaks.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -10,6 +9,7 @@
 #include "cli/console/command.hpp"
 #include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
+#include "cli/peak_tables.hpp"
 #include "journal/writer_lock.hpp"
 #include "measure/probe/peaks.hpp"
 #include "plan/device_file.hpp"
@@ -29,58 +29,6 @@ void write_whole(const std::filesystem::path& path, const std::string& text) {
     throw Error(ExitCode::error, "the device file cannot be written", path.string());
 }
 
-Json device_json(const Device& d) {
-  Json peaks = Json::array(), bandwidths = Json::array();
-  for (const Peak& p : d.peaks) {
-    peaks.push_back({{"path", p.path},
-                     {"dtype", std::string(dtype_name(p.dtype))},
-                     {"isa", p.isa},
-                     {"threads", p.threads},
-                     {"flops_per_s", p.flops_per_s},
-                     {"flops_per_s_q90", optional_number(p.flops_per_s_q90)},
-                     {"source", p.source}});
-  }
-  for (const Bandwidth& b : d.bandwidths) {
-    bandwidths.push_back({{"level", b.level},
-                          {"threads", b.threads},
-                          {"bytes_per_s", b.bytes_per_s},
-                          {"working_set_bytes", b.working_set_bytes},
-                          {"source", b.source}});
-  }
-  return {
-      {"id", d.id},
-      {"name", d.name},
-      {"fingerprint", d.fingerprint},
-      {"ring_plateau_bytes", d.ring_plateau_bytes ? Json(*d.ring_plateau_bytes) : Json(nullptr)},
-      {"clock_hz", optional_number(d.clock_hz)},
-      {"peaks", peaks},
-      {"bandwidths", bandwidths}};
-}
-
-std::string device_table(const Device& d, const LocalMachine& machine) {
-  TextTable peaks({"path", "isa", "threads", "max", "q90", "of datasheet"},
-                  {false, false, true, true, true, true});
-  for (const Peak& p : d.peaks) {
-    const auto stated =
-        machine.datasheet ? machine.datasheet->peak(p.dtype, p.threads) : std::nullopt;
-    peaks.add({p.path, p.isa, std::to_string(p.threads), rate_text(p.flops_per_s),
-               p.flops_per_s_q90 ? rate_text(*p.flops_per_s_q90) : "-",
-               stated ? percent_text(p.flops_per_s / stated->flops_per_s) : "-"});
-  }
-  TextTable bandwidths({"level", "threads", "bandwidth", "working set", "how"},
-                       {false, true, true, true, false});
-  for (const Bandwidth& b : d.bandwidths) {
-    bandwidths.add({b.level, std::to_string(b.threads), rate_text(b.bytes_per_s, "B/s"),
-                    bytes_text(static_cast<double>(b.working_set_bytes)), b.source});
-  }
-  std::string out = d.name + '\n' + '\n' + peaks.text() + '\n' + bandwidths.text();
-  if (d.ring_plateau_bytes) {
-    out += fmt::format("\nconstants are cold from a ring of {}\n",
-                       bytes_text(static_cast<double>(*d.ring_plateau_bytes)));
-  }
-  return out;
-}
-
 struct Options {
   bool is_long = false;
   std::string out;
@@ -91,11 +39,24 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   const std::filesystem::path path = options.out.empty() ? measured_device_path(machine.fingerprint)
                                                          : std::filesystem::path(options.out);
   const Device device = measure_and_keep_peaks(global, machine, !options.is_long, path);
-  CommandResult result{.data = device_json(device), .text = device_table(device, machine)};
+  CommandResult result{.data = peaks_json(device), .text = peaks_table(device, machine.datasheet)};
   result.data["path"] = path.string();
   result.text += "written to " + path.string() + '\n';
   if (interrupted()) result.exit_code = interrupt_exit_code();
   return result;
+}
+
+// What a file of the same machine already has of each ceiling stays; the rest is of now.
+Device merged_with_file(Device seen, const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return seen;
+  Device known = read_device(path.string());
+  if (known.fingerprint != seen.fingerprint) return seen;
+  observe(known, seen);
+  if (!seen.ring_plateau_bytes) seen.ring_plateau_bytes = known.ring_plateau_bytes;
+  seen.peaks = std::move(known.peaks);
+  seen.bandwidths = std::move(known.bandwidths);
+  return seen;
 }
 
 }  // namespace
@@ -103,17 +64,29 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 Device measure_and_keep_peaks(const GlobalOptions& global, const LocalMachine& machine,
                               bool is_quick, const std::filesystem::path& path) {
   Progress progress(global, "peaks");
-  Device device =
+  const std::string utc = journal::utc_now();
+  Device seen =
       measure_peaks({.is_quick = is_quick,
-                     .date_utc = journal::utc_now(),
+                     .date_utc = utc,
                      .progress =
                          [&](double share, const std::string& what) {
                            progress.step(static_cast<std::size_t>(share * 100), 100, 0, what, -1);
                          },
                      .should_stop = interrupted});
-  device.fingerprint = machine.fingerprint;
+  seen.fingerprint = machine.fingerprint;
+  Device device = merged_with_file(std::move(seen), path);
   if (!interrupted()) write_whole(path, device_text(device));
   return device;
+}
+
+void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks) {
+  if (peaks == nullptr || !peaks->has_seen()) return;
+  const std::filesystem::path path = measured_device_path(machine.fingerprint);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return;
+  Device device = read_device(path.string());
+  observe(device, peaks->seen());
+  write_whole(path, device_text(device));
 }
 
 Action add_peaks(OptionSet& app) {

@@ -4,6 +4,7 @@
 
 #include "cli/console/interrupt.hpp"
 #include "host/partition.hpp"
+#include "journal/writer_lock.hpp"
 #include "plan/device_file.hpp"
 
 namespace halmark::cli {
@@ -80,12 +81,17 @@ void check_kernel(const FoundPlugin& plugin, const std::string& kernel) {
                 suggestion(kernel, known));
 }
 
-tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, const LocalMachine& machine) {
+std::optional<RunPeaks> run_peaks(const LocalMachine& machine) {
+  if (!machine.measured) return std::nullopt;
+  return RunPeaks(*machine.measured, journal::utc_now);
+}
+
+tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, std::optional<RunPeaks>& peaks) {
   tune::KernelMeasuring out;
   out.backend = plugin.description->name;
   out.plugin_path = plugin.path;
   out.plugin_hash = plugin.hash;
-  out.device = machine.measured ? &*machine.measured : nullptr;
+  out.peaks = peaks ? &*peaks : nullptr;
   out.is_interrupted = interrupted;
   return out;
 }

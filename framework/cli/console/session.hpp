@@ -36,9 +36,11 @@ std::string absence_of(const protocol::PluginDescription& plugin);
 void check_device(const FoundPlugin& plugin, const std::string& device);
 void check_kernel(const FoundPlugin& plugin, const std::string& kernel);
 
+// The measured peaks of this machine as a run refines them; nothing when there are none.
+std::optional<RunPeaks> run_peaks(const LocalMachine& machine);
 // How kernels of this plugin are measured here; rounds and hooks are the command's. Refers to the
-// machine.
-tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, const LocalMachine& machine);
+// peaks.
+tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, std::optional<RunPeaks>& peaks);
 // This machine as what configurations run on, and as what judges a stored run.
 tune::Target target_of(const LocalMachine& machine, const std::string& backend,
                        const std::string& device, WinnerTable winners);

@@ -64,13 +64,14 @@ class PeakRun {
     const auto memory_levels = levels(caches, memory_bytes);
     constexpr int passes = 2;
     total_ = static_cast<double>(
-        passes * threads_.size() * (paths.size() + 2 * memory_levels.size()) + 1);
+        passes * threads_.size() * (paths.size() + 2 * memory_levels.size() + 1) + 1);
     for (int pass = 0; pass < passes; ++pass) {
       for (const int threads : threads_) {
         for (const auto& path : paths) peak(path, threads);
         for (const Level& level : memory_levels) {
           bandwidth(level, ProbeKind::copy, threads);
           bandwidth(level, ProbeKind::read, threads);
+          if (level.name == "memory") slices(level, threads);
         }
       }
     }
@@ -138,6 +139,25 @@ class PeakRun {
           .working_set_bytes = bytes,
           .access = what,
           .source = source(what)},
+         answer.rates);
+  }
+
+  // A read of 16 MiB ends before another process takes the core: what longer windows hardly ever
+  // see on a busy machine.
+  void slices(const Level& level, int threads) {
+    if (stopped()) return;
+    step("memory slices, " + std::to_string(threads) + " threads");
+    const auto answer = probe_({.kind = ProbeKind::slices,
+                                .threads = threads,
+                                .windows = 64,
+                                .window_ms = 10,
+                                .working_set_bytes = level.working_set_bytes});
+    keep(bandwidths_,
+         {.level = level.name,
+          .threads = threads,
+          .working_set_bytes = level.working_set_bytes,
+          .access = "slices",
+          .source = source("slices")},
          answer.rates);
   }
 
