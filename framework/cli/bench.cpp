@@ -54,6 +54,7 @@ Json row_json(const KernelPoint& p) {
               {"path_fraction", optional_number(p.path_fraction)},
               {"mfu_datasheet", optional_number(p.mfu_datasheet)},
               {"roofline_fraction", optional_number(p.roofline_fraction)},
+              {"bandwidth_share", optional_number(p.bandwidth_share)},
               {"rounds", p.rounds},
               {"create_ns", p.one_time.create_ns},
               {"pack_ns", p.one_time.pack_ns},
@@ -61,6 +62,7 @@ Json row_json(const KernelPoint& p) {
               {"status", std::string(status_name(p.status))},
               {"reason", p.reason}};
   if (!p.mfu) out["mfu_reason"] = p.mfu_reason;
+  if (!p.bandwidth_share) out["bandwidth_share_reason"] = p.bandwidth_reason;
   if (!p.duration_ns) out["duration_ns_median_reason"] = p.reason;
   if (p.busbw_bytes_per_s) {
     out["algbw_bytes_per_s"] = *p.algbw_bytes_per_s;
@@ -109,7 +111,7 @@ std::string point_table(const std::vector<KernelPoint>& points, bool are_collect
   std::vector<std::string> head{"problem", "device", "implementation", "median", "interval"};
   const std::vector<std::string> figures =
       are_collectives ? std::vector<std::string>{"algbw", "busbw"}
-                      : std::vector<std::string>{"rate", "mfu", "path", "roofline"};
+                      : std::vector<std::string>{"rate", "mfu", "path", "roofline", "memory at"};
   std::vector<bool> right{false, false, false, true, true};
   head.insert(head.end(), figures.begin(), figures.end());
   right.insert(right.end(), figures.size(), true);
@@ -127,7 +129,7 @@ std::string point_table(const std::vector<KernelPoint>& points, bool are_collect
         are_collectives
             ? std::vector{bandwidth(p.algbw_bytes_per_s), bandwidth(p.busbw_bytes_per_s)}
             : std::vector{rate_of(p), percent_text(p.mfu), percent_text(p.path_fraction),
-                          percent_text(p.roofline_fraction)};
+                          percent_text(p.roofline_fraction), percent_text(p.bandwidth_share)};
     row.insert(row.end(), values.begin(), values.end());
     row.push_back(std::string(status_name(p.status)) + (p.reason.empty() ? "" : ": " + p.reason));
     table.add(row);
