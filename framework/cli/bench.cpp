@@ -10,6 +10,7 @@
 #include "core/version.hpp"
 #include "journal/store.hpp"
 #include "journal/writer_lock.hpp"
+#include "plan/device_file.hpp"
 #include "report/views/kernel_views.hpp"
 #include "tune/plan/kernel_cases.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -152,7 +153,7 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   const FoundPlugin& plugin = plugin_of(found, options.asked.backend);
   check_device(plugin, options.asked.device);
   check_kernel(*plugin.description, options.asked.kernel);
-  const LocalMachine machine = local_machine();
+  LocalMachine machine = local_machine();
   if (has_sweep) cases = questions_of(options, machine);
   std::vector<VariantSet> sets;
   if (!options.variants.empty()) {
@@ -161,7 +162,8 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
                                         .plugin = *plugin.description,
                                         .is_searched = options.search.sampler != "grid"});
   }
-  tune::KernelMeasuring measuring = measuring_with(plugin, machine);
+  std::optional<RunPeaks> peaks = run_peaks(machine);
+  tune::KernelMeasuring measuring = measuring_with(plugin, peaks);
   measuring.rounds = options.rounds;
   measuring.seconds = options.seconds;
   const Kept kept = begin_run(global, options, machine);
@@ -169,6 +171,11 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
     measuring.sink = [&](const Measurement& m) { kept.store->append(kept.run, m); };
   }
   const std::vector<Measurement> rows = measured(global, options, sets, measuring, cases);
+  keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
+  if (peaks) machine.measured = peaks->device();
+  if (peaks && kept.store) {
+    kept.store->append(kept.run, UsedPeaks{device_text(peaks->device()), machine.cores});
+  }
   const std::vector<KernelPoint> points =
       in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
   CommandResult result = shown(report::kernels_view(points, cases.front().is_collective()));

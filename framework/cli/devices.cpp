@@ -100,7 +100,17 @@ CommandResult local(const GlobalOptions& options) {
                        {"status", row.status},
                        {"reason", row.reason}});
   }
-  return {.data = {{"devices", devices}}, .text = table.text()};
+  CommandResult result{.data = {{"devices", devices}}, .text = table.text()};
+  const LocalMachine machine = local_machine();
+  if (machine.measured) {
+    report::View peaks = report::measured_device_view(*machine.measured, machine.datasheet);
+    result.data["peaks"] = std::move(peaks.data);
+    result.text += "\nmeasured peaks of " + peaks.text;
+  } else {
+    result.data["peaks"] = nullptr;
+    result.data["peaks_reason"] = "none yet: halmark peaks measures them";
+  }
+  return result;
 }
 
 }  // namespace

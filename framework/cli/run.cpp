@@ -41,12 +41,14 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
       options.takes_defaults ? WinnerTable{}
                              : stored_winners(global, machine.fingerprint, options.backend));
   Progress progress(global, "run");
-  tune::KernelMeasuring measuring = measuring_with(plugin, machine);
+  std::optional<RunPeaks> peaks = run_peaks(machine);
+  tune::KernelMeasuring measuring = measuring_with(plugin, peaks);
   measuring.rounds = options.rounds;
   measuring.progress = campaign_progress(progress);
   const tune::RunOutcome outcome =
       tune::run_configuration(spec, configuration, target, measuring, options.seconds);
   progress.finish();
+  keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
   if (!outcome.validation) {
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
     throw Error(ExitCode::partial, "no estimate: " + outcome.evaluation.reason);

@@ -203,6 +203,7 @@ CommandResult measured(Session& s, const Sweep& sweep) {
   tune::TuneRun run = measured_sweep.measure();
   progress.finish();
   validate(s, *plan, measured_sweep, run);
+  keep_seen_peaks(s.machine, measured_sweep.evaluator().peaks());
   return reported(s, *plan, measured_sweep, run);
 }
 

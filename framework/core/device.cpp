@@ -40,7 +40,68 @@ std::string squeezed(std::string_view text) {
   return out;
 }
 
+// "measured 2026-11-22T15:04:05Z, read" -> the time in it.
+std::string time_in(std::string_view source) {
+  constexpr std::string_view before = "measured ";
+  if (!source.starts_with(before)) return {};
+  source.remove_prefix(before.size());
+  const std::string_view utc = source.substr(0, source.find(','));
+  return utc_seconds(utc) ? std::string(utc) : std::string();
+}
+
+template <class Ceiling>
+void settle(Ceiling& ceiling, double Ceiling::*rate) {
+  const BestRate best = best_rate(ceiling.occasions);
+  ceiling.*rate = best.per_s;
+  ceiling.is_provisional = best.is_provisional;
+}
+
+// A figure from before occasions were kept counts as one probe.
+template <class Ceiling>
+void begin_occasions(Ceiling& ceiling, double Ceiling::*rate) {
+  if (!ceiling.occasions.empty() || ceiling.*rate <= 0) return;
+  ceiling.occasions.push_back({.utc = time_in(ceiling.source),
+                               .probes = 1,
+                               .median = ceiling.*rate,
+                               .highest = {ceiling.*rate}});
+}
+
+template <class Ceiling>
+void add_seen(std::vector<Ceiling>& known, Ceiling seen, double Ceiling::*rate) {
+  begin_occasions(seen, rate);
+  const auto same =
+      std::ranges::find_if(known, [&](const Ceiling& c) { return is_same_ceiling(c, seen); });
+  if (same == known.end()) {
+    known.push_back(std::move(seen));
+    settle(known.back(), rate);
+    return;
+  }
+  begin_occasions(*same, rate);
+  for (const Occasion& occasion : seen.occasions) observe(same->occasions, occasion);
+  same->source = seen.source;
+  settle(*same, rate);
+}
+
 }  // namespace
+
+bool is_same_ceiling(const Peak& a, const Peak& b) {
+  return a.path == b.path && a.isa == b.isa && a.threads == b.threads;
+}
+
+bool is_same_ceiling(const Bandwidth& a, const Bandwidth& b) {
+  return a.level == b.level && a.access == b.access && a.threads == b.threads;
+}
+
+void observe(Device& device, const Peak& seen) { add_seen(device.peaks, seen, &Peak::flops_per_s); }
+
+void observe(Device& device, const Bandwidth& seen) {
+  add_seen(device.bandwidths, seen, &Bandwidth::bytes_per_s);
+}
+
+void observe(Device& device, const Device& seen) {
+  for (const Peak& peak : seen.peaks) observe(device, peak);
+  for (const Bandwidth& bandwidth : seen.bandwidths) observe(device, bandwidth);
+}
 
 std::string_view confidence_name(Confidence confidence) {
   switch (confidence) {

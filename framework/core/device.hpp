@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/dtype.hpp"
+#include "core/occasion.hpp"
 
 namespace halmark {
 
@@ -32,7 +33,7 @@ struct Peak {
   Dtype dtype = Dtype::f32;
   std::string isa;         // "avx512_core_amx"; "" when not applicable
   int threads = 0;         // 0 = whole device
-  double flops_per_s = 0;  // maximum; the denominator of MFU
+  double flops_per_s = 0;  // the denominator of MFU
   std::optional<double> flops_per_s_q90;
   std::optional<double> flops_per_s_high;  // upper end when sources disagree
   std::string source;                      // "measured 2026-11-21", URL or document
@@ -40,6 +41,8 @@ struct Peak {
   std::optional<PeakRule> rule;            // how the figure comes about, where that is known
   bool is_derived = false;                 // flops_per_s is the rule's; nobody printed it
   std::optional<double> rate_over_16_bit;  // of an 8-bit or f16 path that is not the usual 2 or 1
+  std::vector<Occasion> occasions;         // of a measured peak: flops_per_s is the best of them
+  bool is_provisional = false;             // seen on one occasion, or hardly ever
 
   // Accumulates in f32, on the device's main engine: what a kernel may expect. Others
   // ("f16_fp16acc", "s8_dla") are asked for by path.
@@ -51,10 +54,13 @@ struct Bandwidth {
   int threads = 0;    // 0 = whole device
   double bytes_per_s = 0;
   std::int64_t working_set_bytes = 0;
+  std::string access;  // "read", "copy" (both directions count) or "slices"; "" = not stated
   std::string source;
   std::optional<double> bytes_per_s_high;  // upper end when sources disagree
   Confidence confidence = Confidence::unstated;
   std::optional<double> bus_bits, transfers_per_s;  // pins and their rate
+  std::vector<Occasion> occasions;  // of a measured bandwidth: bytes_per_s is the best of them
+  bool is_provisional = false;
 };
 
 // To other devices of the same domain without leaving it for a network.
@@ -102,5 +108,18 @@ struct Device {
   std::optional<Peak> path_peak(Dtype compute_dtype, std::string_view isa, int threads) const;
   std::optional<Bandwidth> bandwidth(std::string_view level, int threads) const;
 };
+
+// The figures of two entries that are the same ceiling: path, isa and threads; level, access and
+// threads.
+bool is_same_ceiling(const Peak& a, const Peak& b);
+bool is_same_ceiling(const Bandwidth& a, const Bandwidth& b);
+
+// Adds what was seen of a ceiling to a measured device: its occasions, or its figure where it has
+// none. A ceiling that the device does not have yet becomes a new one. Figures become the best of
+// their occasions.
+void observe(Device& device, const Peak& seen);
+void observe(Device& device, const Bandwidth& seen);
+// All ceilings of `seen`.
+void observe(Device& device, const Device& seen);
 
 }  // namespace halmark

@@ -68,6 +68,14 @@ struct Signal {
   std::string reason;  // why the value is absent, or which threshold it crossed
 };
 
+// The state of the memory around the samples, in bytes/s of all shards that ran at once: the median
+// of short reads within two seconds, because nothing else shows what other guests leave of it.
+struct BandwidthAround {
+  std::optional<double> before, after;
+  std::optional<double> age_s;  // from the newest of those reads to the samples
+  std::string reason;           // why there is no figure
+};
+
 struct Correctness {
   std::string
       method;  // "256 random elements, 4 corners, 2 rows, 2 columns, freivalds, poison scan"
@@ -105,6 +113,7 @@ struct Measurement {
   std::vector<Signal> signals;  // validity gate
   std::optional<double> clock_hz_before, clock_hz_after;
   std::optional<double> peak_flops_before, peak_flops_after;
+  BandwidthAround bandwidth;
   Correctness correctness;
   std::string environment;  // affinity, OMP_WAIT_POLICY, threads
 };

@@ -41,8 +41,8 @@ struct Words<StopReason> {
 template <>
 struct Words<ProbeKind> {
   static constexpr const char* what = "a kind of probe";
-  static constexpr std::array<std::string_view, 5> all{"peak_paths", "peak", "clock", "copy",
-                                                       "read"};
+  static constexpr std::array<std::string_view, 6> all{"peak_paths", "peak", "clock",
+                                                       "copy",       "read", "slices"};
 };
 template <class Enum>
 concept HasWords = requires {
@@ -90,6 +90,10 @@ struct Writer {
   template <class T>
   void operator()(const char* name, const T& value) {
     object[name] = written(value);
+  }
+  template <class T>
+  void later(const char* name, const T& value) {
+    (*this)(name, value);
   }
 };
 
@@ -215,6 +219,10 @@ void read(const Json& json, T& message);
 
 struct Reader {
   const Json& object;
+  template <class T>
+  void later(const char* name, T& value) {
+    if (object.contains(name)) (*this)(name, value);
+  }
   template <class T>
   void operator()(const char* name, T& value) {
     const Json& field = member(object, name);

@@ -252,15 +252,17 @@ enum class ProbeKind {
   clock,
   copy,
   read,
+  slices,  // short reads that walk through memory: the state of the bandwidth now
 };
 struct ProbeRequest {
   ProbeKind kind = ProbeKind::peak_paths;
   std::string path;  // peak: "f32_vector", "bf16_matrix", ... (configs/devices naming)
   std::string isa;   // peak: "avx2", "avx512_core", "avx512_core_vnni", "avx512_core_amx", ...
   int threads = 1;
-  int windows = 100;
+  int windows = 100;  // slices: how many
   double window_ms = 10;
-  std::int64_t working_set_bytes = 0;  // copy, read
+  std::int64_t working_set_bytes = 0;  // copy, read; slices: what they walk through
+  std::optional<Barrier> barrier;      // shards that share memory probe together
 };
 struct ProbeAnswer {
   struct Path {

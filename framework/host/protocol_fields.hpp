@@ -1,4 +1,5 @@
-// The fields of every message, by name: one list serves writing and reading.
+// The fields of every message, by name: one list serves writing and reading. `later` fields came
+// after the first release: a message without them is complete.
 #pragma once
 
 #include <concepts>
@@ -230,6 +231,7 @@ void fields(V& v, M& m) {
   v("windows", m.windows);
   v("window_ms", m.window_ms);
   v("working_set_bytes", m.working_set_bytes);
+  v.later("barrier", m.barrier);
 }
 template <class V, Of<ProbeAnswer::Path> M>
 void fields(V& v, M& m) {

@@ -150,11 +150,19 @@ Outcome<Done> Worker::finish_join() {
   return Done{};
 }
 
-Outcome<protocol::ProbeAnswer> Worker::probe(const protocol::ProbeRequest& request) {
-  const double windows_s = request.windows * request.window_ms * 1e-3;
-  begin(Type::probe, Type::answer, request, windows_s + limits_.probe_margin_s, "probe");
-  return finish<protocol::ProbeAnswer>();
+Outcome<protocol::ProbeAnswer> Worker::probe(const protocol::ProbeRequest& request,
+                                             int barrier_fd) {
+  begin_probe(request, barrier_fd);
+  return finish_probe();
 }
+
+void Worker::begin_probe(const protocol::ProbeRequest& request, int barrier_fd) {
+  const double windows_s = request.windows * request.window_ms * 1e-3;
+  begin(Type::probe, Type::answer, request, windows_s + limits_.probe_margin_s, "probe",
+        barrier_fd);
+}
+
+Outcome<protocol::ProbeAnswer> Worker::finish_probe() { return finish<protocol::ProbeAnswer>(); }
 
 Outcome<Done> Worker::close() {
   begin_frame(Type::close, Type::closed, "", limits_.close_s, "close");

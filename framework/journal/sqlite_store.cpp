@@ -47,6 +47,11 @@ Entry entry_of(const Winner& w) {
   return {"winner", winner_key(w.question), dump_json(Json(w)), {}, false};
 }
 
+Entry entry_of(const UsedPeaks& p) {
+  return {
+      "peaks", "", dump_json({{"device_text", p.device_text}, {"threads", p.threads}}), {}, false};
+}
+
 // The lock file lies beside the database, so what is refused is refused before it.
 std::unique_ptr<WriterLock> writer_role(const std::string& path) {
   judge_file(path);
@@ -84,6 +89,7 @@ class SqliteStore : public Store {
   void append(std::int64_t run, const Evaluation& e) override { write(run, {entry_of(e)}); }
   void append(std::int64_t run, const Validation& v) override { write(run, {entry_of(v)}); }
   void append(std::int64_t run, const Winner& w) override { write(run, {entry_of(w)}); }
+  void append(std::int64_t run, const UsedPeaks& p) override { write(run, {entry_of(p)}); }
 
   void append(std::int64_t run, std::span<const Measurement> measurements) override {
     std::vector<Entry> entries;
@@ -119,6 +125,13 @@ class SqliteStore : public Store {
   std::vector<Winner> winners(std::int64_t run) const override {
     return of_run<Winner>(run, "winner",
                           [](const Json& body, std::string_view) { return body.get<Winner>(); });
+  }
+
+  std::vector<UsedPeaks> used_peaks(std::int64_t run) const override {
+    return of_run<UsedPeaks>(run, "peaks", [](const Json& body, std::string_view) {
+      return UsedPeaks{.device_text = body.at("device_text").get<std::string>(),
+                       .threads = body.at("threads").get<int>()};
+    });
   }
 
   std::vector<std::int64_t> runs_with_winners(std::string_view fingerprint) const override {

@@ -27,6 +27,14 @@ struct RunInfo {
   std::string started_utc;  // ISO 8601
 };
 
+// The ceilings that rows of a run were judged by. Rows behind an entry were judged by it, until the
+// next one.
+struct UsedPeaks {
+  std::string device_text;  // the device file as it was
+  int threads = 0;          // CPUs of the whole device
+  bool operator==(const UsedPeaks&) const = default;
+};
+
 // One writing connection in one process. A row is committed before append returns.
 class Store {
  public:
@@ -37,6 +45,7 @@ class Store {
   virtual void append(std::int64_t run, const Evaluation& evaluation) = 0;
   virtual void append(std::int64_t run, const Validation& validation) = 0;
   virtual void append(std::int64_t run, const Winner& winner) = 0;
+  virtual void append(std::int64_t run, const UsedPeaks& peaks) = 0;
   // All rounds of a case on a machine, oldest first. Rows that fail their checksum are left out and
   // reported through `damaged`.
   virtual std::vector<Measurement> measurements(std::string_view case_key,
@@ -45,6 +54,8 @@ class Store {
   virtual std::vector<Evaluation> evaluations(std::int64_t run) const = 0;
   virtual std::vector<Validation> validations(std::int64_t run) const = 0;
   virtual std::vector<Winner> winners(std::int64_t run) const = 0;
+  // Oldest first; none of a run of an earlier version, or of a device without measured peaks.
+  virtual std::vector<UsedPeaks> used_peaks(std::int64_t run) const = 0;
   // Runs of a machine that hold winners, oldest first.
   virtual std::vector<std::int64_t> runs_with_winners(std::string_view fingerprint) const = 0;
   virtual std::optional<std::int64_t> find_run(std::string_view plan_hash,

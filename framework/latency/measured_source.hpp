@@ -27,6 +27,8 @@ class MeasuredSource final : public LatencySource {
   std::optional<Latency> latency(const KernelCase& kernel_case) const override;
 
   void add(const Measurement& measurement);  // a row from a journal
+  // Bounds of latencies from now on: peaks may have been refined by probes.
+  void bound_by(BoundingDevice bounding) { bounds_ = CaseBounds(bounding); }
   std::vector<Measurement> rows(const KernelCase& kernel_case) const;
   // Why a required case has no latency: the reason of its last row.
   std::string why_absent(const KernelCase& kernel_case) const;

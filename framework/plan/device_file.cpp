@@ -1,6 +1,7 @@
 #include "plan/device_file.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/text/error.hpp"
 #include "plan/toml_table.hpp"
@@ -45,6 +46,37 @@ std::optional<PeakRule> read_rule(const TomlTable& table) {
                   .clock_hz = table.number("clock_hz", 1e6, 1e12)};
 }
 
+// An entry with occasions is settled by them; its printed figure is what they gave when written.
+std::vector<Occasion> read_occasions(const TomlTable& table, double limit) {
+  std::vector<Occasion> out;
+  for (const TomlTable& seen : table.tables("occasion")) {
+    Occasion& occasion = out.emplace_back();
+    occasion.utc = seen.string_or("utc", "");
+    if (!occasion.utc.empty() && !utc_seconds(occasion.utc)) {
+      throw refused("'" + occasion.utc + "' is no time", seen.where("utc"),
+                    "as in 2026-11-22T15:04:05Z");
+    }
+    occasion.probes = seen.integer("probes", 1, INT64_MAX);
+    occasion.median = seen.number("median", 1, limit);
+    occasion.highest = {seen.number("highest", 1, limit)};
+    for (const char* key : {"second", "third"}) {
+      if (seen.has(key)) occasion.highest.push_back(seen.number(key, 1, limit));
+    }
+    std::ranges::sort(occasion.highest, std::greater<>());
+  }
+  return out;
+}
+
+// Files from before the key said it in the source: "measured 2026-11-22T15:04:05Z, read".
+std::string access_in(std::string_view source) {
+  for (const char* access : {"read", "copy"}) {
+    if (source.starts_with("measured") && source.ends_with(std::string(", ") + access)) {
+      return access;
+    }
+  }
+  return {};
+}
+
 Peak read_peak(const TomlTable& table) {
   Peak out;
   out.path = table.string("path");
@@ -65,6 +97,8 @@ Peak read_peak(const TomlTable& table) {
   out.source = out.is_derived ? table.string_or("source", "derived: units x FMA/cycle x 2 x clock")
                               : table.string("source");
   out.confidence = read_confidence(table, "confidence");
+  out.is_provisional = table.boolean_or("is_provisional", false);
+  out.occasions = read_occasions(table, peak_limit);
   return out;
 }
 
@@ -81,6 +115,10 @@ Bandwidth read_bandwidth(const TomlTable& table) {
     out.bus_bits = table.number("bus_bits", 1, 1e6);
     out.transfers_per_s = table.number("transfers_per_s", 1e6, 1e12);
   }
+  out.access = table.has("access") ? table.choice("access", {"read", "copy", "slices"})
+                                   : access_in(out.source);
+  out.is_provisional = table.boolean_or("is_provisional", false);
+  out.occasions = read_occasions(table, 1e18);
   return out;
 }
 

@@ -1,5 +1,8 @@
 // The TOML text of a device; every optional figure stays absent when it is.
 
+#include <algorithm>
+#include <array>
+
 #include "core/text/text.hpp"
 #include "plan/device_file.hpp"
 
@@ -65,6 +68,19 @@ std::string head_text(const Device& device) {
          line_if("power_confidence", confidence_name(device.power_confidence));
 }
 
+std::string occasions_text(std::string_view owner, const std::vector<Occasion>& occasions) {
+  std::string out;
+  for (const Occasion& o : occasions) {
+    out += "\n[[" + std::string(owner) + ".occasion]]\n" + line_if("utc", o.utc) +
+           line("probes", std::to_string(o.probes)) + line("median", real(o.median));
+    constexpr std::array<std::string_view, 3> keys{"highest", "second", "third"};
+    for (std::size_t i = 0; i < std::min(keys.size(), o.highest.size()); ++i) {
+      out += line(keys.at(i), real(o.highest[i]));
+    }
+  }
+  return out;
+}
+
 std::string peak_text(const Peak& peak) {
   std::string out = "\n[[peak]]\n" + line("path", toml_string(peak.path)) +
                     line("dtype", toml_string(dtype_name(peak.dtype))) +
@@ -80,16 +96,21 @@ std::string peak_text(const Peak& peak) {
          line_if("flops_per_s_high", peak.flops_per_s_high) +
          line_if("rate_over_16_bit", peak.rate_over_16_bit) +
          line("source", toml_string(peak.source)) +
-         line_if("confidence", confidence_name(peak.confidence));
+         line_if("confidence", confidence_name(peak.confidence)) +
+         (peak.is_provisional ? line("is_provisional", "true") : "") +
+         occasions_text("peak", peak.occasions);
 }
 
 std::string bandwidth_text(const Bandwidth& b) {
   return "\n[[bandwidth]]\n" + line("level", toml_string(b.level)) +
          line("threads", std::to_string(b.threads)) + line("bytes_per_s", real(b.bytes_per_s)) +
          line("working_set_bytes", std::to_string(b.working_set_bytes)) +
-         line("source", toml_string(b.source)) + line_if("bytes_per_s_high", b.bytes_per_s_high) +
-         line_if("bus_bits", b.bus_bits) + line_if("transfers_per_s", b.transfers_per_s) +
-         line_if("confidence", confidence_name(b.confidence));
+         line_if("access", b.access) + line("source", toml_string(b.source)) +
+         line_if("bytes_per_s_high", b.bytes_per_s_high) + line_if("bus_bits", b.bus_bits) +
+         line_if("transfers_per_s", b.transfers_per_s) +
+         line_if("confidence", confidence_name(b.confidence)) +
+         (b.is_provisional ? line("is_provisional", "true") : "") +
+         occasions_text("bandwidth", b.occasions);
 }
 
 std::string link_text(const Link& link) {

@@ -203,6 +203,11 @@ constexpr CsvColumn<KernelPoint> kernel_columns[] = {
     {"create_ns", [](const KernelPoint& k) { return number(k.one_time.create_ns); }},
     {"pack_ns", [](const KernelPoint& k) { return number(k.one_time.pack_ns); }},
     {"first_ns", [](const KernelPoint& k) { return number(k.one_time.first_ns); }},
+    {"bandwidth_share", [](const KernelPoint& k) { return number(k.bandwidth_share); }},
+    {"bandwidth_share_reason",
+     [](const KernelPoint& k) {
+       return k.bandwidth_share ? std::string() : text(k.bandwidth_reason);
+     }},
     {"key", [](const KernelPoint& k) { return text(k.key); }},
 };
 

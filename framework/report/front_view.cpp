@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/numeric/statistics.hpp"
 #include "core/text/units.hpp"
 #include "report/quantity.hpp"
 
@@ -179,6 +180,24 @@ std::string composition_text(const CompositionError& error) {
   return "composition error: median " + percent_text(error.median) + ", worst " +
          percent_text(error.worst) + " over " + points + " (" + composition_verdict(error) +
          " 5 % and 15 %)";
+}
+
+std::optional<BandwidthSpan> bandwidth_span(const RunReport& report) {
+  std::vector<double> shares;
+  for (const KernelPoint& kernel : report.kernels) {
+    if (kernel.bandwidth_share) shares.push_back(*kernel.bandwidth_share);
+  }
+  if (shares.empty()) return std::nullopt;
+  const auto [low, high] = std::ranges::minmax(shares);
+  return BandwidthSpan{low, median(shares), high, shares.size()};
+}
+
+std::string bandwidth_state_text(const RunReport& report) {
+  const auto span = bandwidth_span(report);
+  if (!span) return {};
+  return "memory while measuring: at " + percent_text(span->median) + " of the best bandwidth (" +
+         percent_text(span->low) + " .. " + percent_text(span->high) + ", " +
+         std::to_string(span->kernels) + (span->kernels == 1 ? " kernel)" : " kernels)");
 }
 
 std::optional<double> flops_per_s(const KernelPoint& kernel) {

@@ -47,6 +47,16 @@ std::string composition_verdict(const CompositionError& error);
 // "composition error: median 3.1 %, worst 8.0 % over 6 points (within 5 % and 15 %)"
 std::string composition_text(const CompositionError& error);
 
+// Shares of the best bandwidth at which the kernels were measured; nothing where none is known.
+struct BandwidthSpan {
+  double low = 0, median = 0, high = 0;
+  std::size_t kernels = 0;
+};
+std::optional<BandwidthSpan> bandwidth_span(const RunReport& report);
+// "memory while measuring: at 52 % of the best bandwidth (44 % .. 61 %, 12 kernels)"; "" where
+// nothing is known.
+std::string bandwidth_state_text(const RunReport& report);
+
 // Matmul FLOP/s and bytes/s of a kernel; nothing without a latency.
 std::optional<double> flops_per_s(const KernelPoint& kernel);
 std::optional<double> bytes_per_s(const KernelPoint& kernel);

@@ -45,6 +45,11 @@ std::string head(const RunReport& report) {
          std::string(report::style_sheet()) + "</style>\n</head>\n";
 }
 
+std::string state_line(const RunReport& report) {
+  const std::string state = report::bandwidth_state_text(report);
+  return state.empty() ? "" : element("p", state);
+}
+
 std::string opening(const RunReport& report) {
   const std::string machine = report.machine.empty() ? "unknown machine" : report.machine.front();
   const CompositionError error = composition_error(report.validations);
@@ -54,7 +59,8 @@ std::string opening(const RunReport& report) {
          badge(!is_suspect, is_suspect ? "suspect: some rows did not pass the validity gate"
                                        : "valid: every front point passed the validity gate") +
          badge(report::composition_verdict(error) == "within", report::composition_text(error)) +
-         "</div>\n<nav aria-label=\"sections\"><a href=\"#front\">front</a> <a href=\"#roofline\">"
+         "</div>\n" + state_line(report) +
+         "<nav aria-label=\"sections\"><a href=\"#front\">front</a> <a href=\"#roofline\">"
          "roofline</a> <a href=\"#breakdown\">breakdown</a> <a href=\"#validation\">predicted "
          "against run</a> <a href=\"#kernels\">kernels</a> <a href=\"#left-out\">left out</a> <a "
          "href=\"#provenance\">provenance</a></nav>\n</header>\n";

@@ -117,6 +117,7 @@ Json kernel_json(const KernelPoint& k, const RunReport& report) {
   out["constant_bytes"] = k.constant_bytes;
   out["workspace_bytes"] = k.workspace_bytes;
   out["one_time"] = k.one_time;
+  set_number(out, "bandwidth_share", k.bandwidth_share, k.bandwidth_reason);
   out["contradiction"] = report::contradiction(k, report);
   return out;
 }
@@ -192,6 +193,7 @@ Json device_json(const Device& device) {
                  {"threads", p.threads},
                  {"flops_per_s", p.flops_per_s}};
     set_number(peak, "flops_per_s_q90", p.flops_per_s_q90, "not recorded");
+    peak["provisional"] = p.is_provisional;
     peak["source"] = p.source;
     peaks.push_back(std::move(peak));
   }
@@ -201,6 +203,8 @@ Json device_json(const Device& device) {
                       {"threads", b.threads},
                       {"bytes_per_s", b.bytes_per_s},
                       {"working_set_bytes", b.working_set_bytes},
+                      {"access", b.access},
+                      {"provisional", b.is_provisional},
                       {"source", b.source}});
   }
   return {{"id", device.id},
@@ -217,6 +221,15 @@ Json device_json(const Device& device) {
 Json report_json(const RunReport& report) {
   Json out = run_json(report);
   out["validity"] = report::is_suspect(report) ? "suspect" : "valid";
+  out["bandwidth_share"] = nullptr;
+  if (const auto span = report::bandwidth_span(report)) {
+    out["bandwidth_share"] = {{"low", span->low},
+                              {"median", span->median},
+                              {"high", span->high},
+                              {"kernels", span->kernels}};
+  } else {
+    out["bandwidth_share_reason"] = "no kernel was measured beside reads of the memory";
+  }
   out["composition_error"] = composition_json(composition_error(report.validations));
   out["front"] = Json::array();
   for (const PhaseView& view : report::phase_views(report)) {

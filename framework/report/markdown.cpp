@@ -29,6 +29,9 @@ std::string report_markdown(const RunReport& report) {
   out += report::is_suspect(report) ? "Validity: suspect.\n" : "Validity: valid.\n";
   out += report::markdown_text(report::composition_text(composition_error(report.validations))) +
          ".\n";
+  if (const std::string state = report::bandwidth_state_text(report); !state.empty()) {
+    out += report::markdown_text(state) + ".\n";
+  }
   for (const report::PhaseView& view : report::phase_views(report)) out += phase_markdown(view);
   if (!report.validations.empty()) {
     out +=

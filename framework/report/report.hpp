@@ -34,6 +34,10 @@ struct KernelPoint {
   std::optional<double> algbw_bytes_per_s, busbw_bytes_per_s;  // collectives, as nccl-tests
   std::int64_t constant_bytes = 0, workspace_bytes = 0;
   OneTimeCost one_time;
+  // The memory's bandwidth while it was measured, as a share of the best seen here: median of its
+  // rounds.
+  std::optional<double> bandwidth_share;
+  std::string bandwidth_reason;  // why absent
 };
 
 struct FrontPoint {

@@ -235,8 +235,15 @@ constexpr Column<KernelRow> kernel_columns[] = {
      [](const KernelRow& r) { return plain(percent_text(r.kernel->mfu_datasheet)); }},
     {"of roof", true, true,
      [](const KernelRow& r) { return plain(percent_text(r.kernel->roofline_fraction)); }},
+    {"of best bandwidth", true, false,
+     [](const KernelRow& r) { return plain(percent_text(r.kernel->bandwidth_share)); }},
     {"status", false, true, [](const KernelRow& r) { return plain(kernel_status(r)); }},
 };
+
+// A best of one occasion may still rise.
+std::string with_doubt(const std::string& figure, bool is_provisional) {
+  return is_provisional ? figure + " (provisional)" : figure;
+}
 
 constexpr Column<Peak> peak_columns[] = {
     {"path", false, true, [](const Peak& p) { return plain(p.path); }},
@@ -244,7 +251,8 @@ constexpr Column<Peak> peak_columns[] = {
     {"isa", false, true, [](const Peak& p) { return plain(or_dash(p.isa)); }},
     {"threads", false, true,
      [](const Peak& p) { return plain(p.threads > 0 ? std::to_string(p.threads) : "all"); }},
-    {"peak", true, true, [](const Peak& p) { return plain(flops_text(p.flops_per_s)); }},
+    {"peak", true, true,
+     [](const Peak& p) { return plain(with_doubt(flops_text(p.flops_per_s), p.is_provisional)); }},
     {"q90", true, true,
      [](const Peak& p) {
        return plain(p.flops_per_s_q90 ? flops_text(*p.flops_per_s_q90) : absent_text);
@@ -257,7 +265,9 @@ constexpr Column<Bandwidth> bandwidth_columns[] = {
     {"threads", false, true,
      [](const Bandwidth& b) { return plain(b.threads > 0 ? std::to_string(b.threads) : "all"); }},
     {"bandwidth", true, true,
-     [](const Bandwidth& b) { return plain(bandwidth_text(b.bytes_per_s)); }},
+     [](const Bandwidth& b) {
+       return plain(with_doubt(bandwidth_text(b.bytes_per_s), b.is_provisional));
+     }},
     {"working set", true, true,
      [](const Bandwidth& b) {
        return plain(b.working_set_bytes > 0 ? bytes_text(static_cast<double>(b.working_set_bytes))

@@ -2,11 +2,19 @@
 // measure other cores. Threads and windows are clamped, since a request is only bytes from a pipe.
 #include "worker/machine_probes.hpp"
 
+#include <time.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <span>
+#include <thread>
 
+#include "core/text/units.hpp"
 #include "measure/probe/clock_probe.hpp"
 #include "measure/sampling/gbench.hpp"
 #include "worker/request_failed.hpp"
@@ -60,6 +68,10 @@ protocol::ProbeAnswer to_answer(ProbeRates rates) {
   return {.paths = {}, .rates = std::move(rates.rates), .reason = std::move(rates.reason)};
 }
 
+protocol::ProbeAnswer lost_the_others() {
+  return {.paths = {}, .rates = {}, .reason = "another shard did not probe"};
+}
+
 }  // namespace
 
 MachineReading MachineProbes::read(Dtype dtype) {
@@ -80,7 +92,7 @@ void MachineProbes::remember_placement() {
 }
 
 protocol::ProbeAnswer MachineProbes::probe_working_set(const protocol::ProbeRequest& request,
-                                                       HostMemory& memory) {
+                                                       HostMemory& memory, const Start& start) {
   if (request.working_set_bytes < 1 || request.working_set_bytes > working_set_max) {
     throw RequestFailed(HM_INVALID_ARGUMENT, "probe",
                         "working set of " + std::to_string(request.working_set_bytes) + " bytes");
@@ -92,12 +104,83 @@ protocol::ProbeAnswer MachineProbes::probe_working_set(const protocol::ProbeRequ
   std::memset(block.data(), 1, bytes);
   const MemoryKernel kernel =
       request.kind == protocol::ProbeKind::copy ? MemoryKernel::copy : MemoryKernel::read;
+  if (!start()) return lost_the_others();
   return to_answer(probe_memory(kernel, {block.data(), bytes}, threads_of(request, cpus_),
                                 windows_of(request), request.window_ms, clock_));
 }
 
+// A thread that waits for its turn has used no CPU time and is about to.
+bool has_runnable_thread() {
+  std::error_code none;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", none)) {
+    if (task.path().filename() == std::to_string(gettid())) continue;
+    std::ifstream file(task.path() / "stat");
+    std::string text;
+    std::getline(file, text);
+    // The state is behind the name, which is in parentheses and may contain any character.
+    const std::size_t name_end = text.rfind(')');
+    if (name_end != std::string::npos && text.substr(name_end, 3) == ") R") return true;
+  }
+  return false;
+}
+
+// A library's threads spin for a while after their last call; they would share the memory.
+bool others_sleep() {
+  constexpr auto gap = std::chrono::microseconds(500);
+  constexpr int tries = 8;
+  constexpr double busy_share = 0.05;
+  const auto cpu_ns = [] {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * ns_per_s + static_cast<double>(time.tv_nsec);
+  };
+  for (int i = 0; i < tries; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    const double begin_ns = cpu_ns();
+    std::this_thread::sleep_for(gap);
+    const double used_ns = cpu_ns() - begin_ns;
+    const std::chrono::duration<double, std::nano> passed =
+        std::chrono::steady_clock::now() - begin;
+    if (used_ns <= busy_share * passed.count() && !has_runnable_thread()) return true;
+  }
+  return false;
+}
+
+protocol::ProbeAnswer MachineProbes::probe_slices(const protocol::ProbeRequest& request,
+                                                  HostMemory& memory, const Start& start) {
+  constexpr std::uint64_t slice_bytes = 16 << 20;
+  constexpr int slices_max = 64;
+  const auto count = static_cast<std::uint64_t>(std::clamp(request.windows, 1, slices_max));
+  const auto walk_bytes = static_cast<std::uint64_t>(
+      std::clamp<std::int64_t>(request.working_set_bytes, slice_bytes, working_set_max));
+  const std::uint64_t in_arena =
+      memory.has_arena() ? static_cast<std::uint64_t>(memory.arena().bytes()) / slice_bytes : 0;
+  const std::uint64_t wanted = walk_bytes / slice_bytes;
+  const std::uint64_t beside = wanted > in_arena ? wanted - in_arena : 0;
+  if (beside_arena_.bytes() < beside * slice_bytes) {
+    beside_arena_ = HostMemory::map_own(beside * slice_bytes);
+    // Pages that were never written all map one page of zeros, which fits every cache.
+    std::memset(beside_arena_.data(), 1, beside * slice_bytes);
+  }
+  const bool is_quiet = others_sleep();
+  if (!start()) return lost_the_others();
+  if (!is_quiet) {
+    return {.paths = {}, .rates = {}, .reason = "no probe: threads of the plugin were busy"};
+  }
+  protocol::ProbeAnswer answer;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t slice = walk_at_++ % (in_arena + beside);
+    std::byte* data = slice < in_arena ? memory.arena().data() + slice * slice_bytes
+                                       : beside_arena_.data() + (slice - in_arena) * slice_bytes;
+    const auto rates =
+        read_slices({data, slice_bytes}, slice_bytes, threads_of(request, cpus_), clock_);
+    answer.rates.insert(answer.rates.end(), rates.begin(), rates.end());
+  }
+  return answer;
+}
+
 protocol::ProbeAnswer MachineProbes::probe(const protocol::ProbeRequest& request,
-                                           HostMemory& memory) {
+                                           HostMemory& memory, const Start& start) {
   switch (request.kind) {
     case protocol::ProbeKind::peak_paths:
       return list_paths();
@@ -109,11 +192,14 @@ protocol::ProbeAnswer MachineProbes::probe(const protocol::ProbeRequest& request
       return answer;
     }
     case protocol::ProbeKind::peak:
+      if (!start()) return lost_the_others();
       return to_answer(probe_peak(request.path, request.isa, threads_of(request, cpus_),
                                   windows_of(request), request.window_ms, clock_));
     case protocol::ProbeKind::copy:
     case protocol::ProbeKind::read:
-      return probe_working_set(request, memory);
+      return probe_working_set(request, memory, start);
+    case protocol::ProbeKind::slices:
+      return probe_slices(request, memory, start);
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // The short probes around every trial and the long ones that `probe` asks for.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,18 +33,28 @@ class MachineProbes {
   void remember_placement();
   // Affinity, thread settings, benchmark library: what the row states about the process.
   const std::string& environment() const { return environment_; }
-  // Long form. Working sets live in the arena when they fit.
-  protocol::ProbeAnswer probe(const protocol::ProbeRequest& request, HostMemory& memory);
+  // Waits for the other shards that probe; false when they are gone.
+  using Start = std::function<bool()>;
+  // Long form, and slices. Working sets live in the arena when they fit. `start` is called once
+  // memory is there, by probes that shards may run together.
+  protocol::ProbeAnswer probe(const protocol::ProbeRequest& request, HostMemory& memory,
+                              const Start& start);
 
  private:
-  protocol::ProbeAnswer probe_working_set(const protocol::ProbeRequest& request,
-                                          HostMemory& memory);
+  protocol::ProbeAnswer probe_working_set(const protocol::ProbeRequest& request, HostMemory& memory,
+                                          const Start& start);
+
+  // Slices that walk through the arena and memory beside it, each last touched longest ago.
+  protocol::ProbeAnswer probe_slices(const protocol::ProbeRequest& request, HostMemory& memory,
+                                     const Start& start);
 
   ClockSource& clock_;
   Interference interference_;
   std::map<Dtype, ShortPeakProbe> peaks_;
   std::vector<int> cpus_;
   std::string environment_;
+  HostBlock beside_arena_;     // for slices, where the arena is small
+  std::uint64_t walk_at_ = 0;  // offset of the next slice
 };
 
 }  // namespace halmark::worker

@@ -145,7 +145,7 @@ void Session::dispatch(protocol::Frame& frame) {
       close();
       return send(Type::closed, "");
     case Type::probe:
-      return probe(decode<ProbeRequest>(frame.payload));
+      return probe(decode<ProbeRequest>(frame.payload), frame);
     default:
       throw RequestFailed(HM_INVALID_ARGUMENT, "",
                           "no request of type " + std::to_string(frame.header.type));

@@ -62,7 +62,7 @@ class Session {
   void token();
   void join(const protocol::Join& request);
   void close();
-  void probe(const protocol::ProbeRequest& request);
+  void probe(const protocol::ProbeRequest& request, protocol::Frame& frame);
 
   PluginInstance& plugin();
   OpenedDevice& opened();

@@ -40,10 +40,10 @@ std::string from_hex(std::string_view text) {
 
 // The barrier's memory comes beside the frame; without it every shard would start on its own.
 std::optional<SharedBarrier> map_barrier(const std::optional<protocol::Barrier>& barrier,
-                                         protocol::Frame& frame) {
+                                         protocol::Frame& frame, const char* phase) {
   if (!barrier) return std::nullopt;
   if (frame.fds.empty()) {
-    throw RequestFailed(HM_INVALID_ARGUMENT, "sample", "the barrier came without its memory");
+    throw RequestFailed(HM_INVALID_ARGUMENT, phase, "the barrier came without its memory");
   }
   return SharedBarrier::map(std::move(frame.fds.front()));
 }
@@ -147,7 +147,7 @@ void Session::reveal(const protocol::Reveal& request) {
 
 void Session::sample(const protocol::SampleRequest& request, protocol::Frame& frame) {
   StagedKernel& kernel = staged(request.id, "sample");
-  std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame);
+  std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame, "sample");
   const CommonStart start =
       common_start(barrier, request.barrier ? request.barrier->parties : 1, request.wall_cap_s);
   const SampleResult result = worker::sample(opened().context, kernel, request, start, probes_,
@@ -157,7 +157,7 @@ void Session::sample(const protocol::SampleRequest& request, protocol::Frame& fr
 }
 
 void Session::sequence(const protocol::SequenceRequest& request, protocol::Frame& frame) {
-  std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame);
+  std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame, "sample");
   const CommonStart start =
       common_start(barrier, request.barrier ? request.barrier->parties : 1, request.wall_cap_s);
   const SequenceResult result =
@@ -193,8 +193,14 @@ void Session::join(const protocol::Join& request) {
 
 void Session::close() { opened_.reset(); }
 
-void Session::probe(const protocol::ProbeRequest& request) {
-  answer(Type::answer, probes_.probe(request, *memory_));
+void Session::probe(const protocol::ProbeRequest& request, protocol::Frame& frame) {
+  constexpr auto patience = std::chrono::seconds(20);  // others may still be taking memory
+  std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame, "probe");
+  const auto start = [&] {
+    return !barrier ||
+           barrier->arrive_and_spin(request.barrier->parties, patience) == BarrierOutcome::released;
+  };
+  answer(Type::answer, probes_.probe(request, *memory_, start));
 }
 
 }  // namespace halmark::worker

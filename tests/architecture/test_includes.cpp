@@ -70,7 +70,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
      {"core", "plan", "model", "latency", "measure/campaign", "search", "journal", "report",
       "tune/problem", "tune/plan", "tune/sources", "tune/evaluate", "tune/certify"}},
     {"tune/stored",
-     {"core", "kernels", "roofline", "search", "study", "journal", "report", "tune/problem",
+     {"core", "kernels", "roofline", "plan", "search", "study", "journal", "report", "tune/problem",
       "tune/search"}},
     {"verify", {"core", "expression", "kernels", "model", "journal"}},
     {"serve", {"core", "report"}},

@@ -93,7 +93,7 @@ repeat_budget_s = 1
 )");
 }
 
-void HalmarkTest::know_peaks() const {
+std::string HalmarkTest::know_peaks(const std::string& ceilings) const {
   const Json data = data_of({"doctor"});
   for (const Json& check : data["checks"]) {
     const std::string text = check["text"];
@@ -101,8 +101,9 @@ void HalmarkTest::know_peaks() const {
     if (!text.starts_with(label)) continue;
     const std::string fingerprint = text.substr(label.size());
     fs::create_directories(folder_ / "state/halmark/devices");
-    write("state/halmark/devices/" + fingerprint + ".toml", device_text(fingerprint));
-    return;
+    const std::string file = "state/halmark/devices/" + fingerprint + ".toml";
+    write(file, device_text(fingerprint) + ceilings);
+    return file;
   }
   throw std::runtime_error("doctor tells no fingerprint");
 }

@@ -34,7 +34,8 @@ class HalmarkTest : public testing::Test {
   std::string tiny_model() const;
   std::string tiny_sweep(const std::string& backend, const std::string& more = "") const;
   // One device file that says what this machine's peaks are, so that nothing measures them first.
-  void know_peaks() const;
+  // `ceilings`: [[peak]] and [[bandwidth]] entries. Returns its path below the folder.
+  std::string know_peaks(const std::string& ceilings = "") const;
 
   // Every path below the folder, for "nothing was written".
   std::vector<std::string> files() const;

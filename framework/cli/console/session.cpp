@@ -4,6 +4,7 @@
 
 #include "cli/console/interrupt.hpp"
 #include "host/partition.hpp"
+#include "journal/writer_lock.hpp"
 #include "plan/device_file.hpp"
 #include "tune/evaluate/machine_peaks.hpp"
 #include "tune/stored/stored_winners.hpp"
@@ -82,12 +83,17 @@ void check_kernel(const FoundPlugin& plugin, const std::string& kernel) {
                 suggestion(kernel, known));
 }
 
-tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, const LocalMachine& machine) {
+std::optional<RunPeaks> run_peaks(const LocalMachine& machine) {
+  if (!machine.measured) return std::nullopt;
+  return RunPeaks(*machine.measured, journal::utc_now);
+}
+
+tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, std::optional<RunPeaks>& peaks) {
   tune::KernelMeasuring out;
   out.backend = plugin.description->name;
   out.plugin_path = plugin.path;
   out.plugin_hash = plugin.hash;
-  out.device = machine.measured ? &*machine.measured : nullptr;
+  out.peaks = peaks ? &*peaks : nullptr;
   out.is_interrupted = interrupted;
   return out;
 }
@@ -139,6 +145,11 @@ Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, 
                                                           100, 0, what, -1);
                                           },
                                       .is_interrupted = interrupted});
+}
+
+void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks) {
+  if (peaks == nullptr || !peaks->has_seen()) return;
+  tune::keep_seen_peaks(peaks->seen(), measured_device_path(machine.fingerprint).string());
 }
 
 std::function<void(const CampaignProgress&)> campaign_progress(Progress& progress) {

@@ -27,9 +27,11 @@ LocalMachine local_machine();
 
 std::vector<FoundPlugin> find_plugins(const GlobalOptions& options);
 
+// The measured peaks of this machine as a run refines them; nothing when there are none.
+std::optional<RunPeaks> run_peaks(const LocalMachine& machine);
 // How kernels of this plugin are measured here; rounds and hooks are the command's. Refers to the
-// machine.
-tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, const LocalMachine& machine);
+// peaks.
+tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, std::optional<RunPeaks>& peaks);
 // This machine as what configurations run on, and as what judges a stored run.
 tune::Target target_of(const LocalMachine& machine, const std::string& backend,
                        const std::string& device, WinnerTable winners);
@@ -43,6 +45,10 @@ WinnerTable stored_winners(const GlobalOptions& global, const std::string& finge
 // Measures with progress, and writes the device file unless interrupted.
 Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, bool is_quick,
                       const std::string& path);
+
+// Adds what a run saw of the peaks to the device file of this machine, where there is one. `peaks`
+// may be null.
+void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks);
 
 // Shows how a campaign goes on.
 std::function<void(const CampaignProgress&)> campaign_progress(Progress& progress);

@@ -180,6 +180,10 @@ void to_json(Json& out, const Measurement& m) {
              {"clock_hz_after", optional_number(m.clock_hz_after)},
              {"peak_flops_before", optional_number(m.peak_flops_before)},
              {"peak_flops_after", optional_number(m.peak_flops_after)},
+             {"bandwidth_before", optional_number(m.bandwidth.before)},
+             {"bandwidth_after", optional_number(m.bandwidth.after)},
+             {"bandwidth_age_s", optional_number(m.bandwidth.age_s)},
+             {"bandwidth_reason", m.bandwidth.reason},
              {"correctness", m.correctness},
              {"environment", m.environment}};
 }
@@ -213,6 +217,9 @@ void from_json(const Json& in, Measurement& m) {
   m.clock_hz_after = number(in, "clock_hz_after");
   m.peak_flops_before = number(in, "peak_flops_before");
   m.peak_flops_after = number(in, "peak_flops_after");
+  m.bandwidth = {number(in, "bandwidth_before"), number(in, "bandwidth_after"),
+                 number(in, "bandwidth_age_s"),
+                 value_or<std::string>(in, "bandwidth_reason", "not recorded")};
   m.correctness = in.at("correctness").get<Correctness>();
   m.environment = in.at("environment").get<std::string>();
 }

@@ -39,6 +39,7 @@ std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
   rows_.clear();
   begin_ = SteadyClock::now();
   progress_ = {.total = static_cast<std::int64_t>(cases.size()) * options_.rounds};
+  follow_bandwidth();
   prepare_arenas(cases);
   const int end = options_.first_round + options_.rounds;
   for (int round = options_.first_round; round < end && !stopped(); ++round) {
@@ -49,6 +50,7 @@ std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
       run_group(grouped, cases, round, round_seed);
     }
   }
+  if (bandwidth_) bandwidth_->add_to(*options_.peaks);
   return std::exchange(rows_, {});
 }
 
@@ -105,7 +107,8 @@ Measurement Campaign::attempt(const KernelCase& kernel_case, const CaseGroup& gr
   const TrialOptions trial{.rule = options_.rule,
                            .wall_cap_s = options_.wall_cap_s,
                            .thresholds = options_.thresholds,
-                           .device = options_.device,
+                           .peaks = options_.peaks,
+                           .bandwidth = bandwidth_ ? &*bandwidth_ : nullptr,
                            .input_seed = hash_combine(seed, 0x696e),
                            .check_seed = hash_combine(seed ^ options_.seed, 0x636b)};
   row = run_trial(*crew_, kernel_case, trial, history_, retries_);
@@ -156,6 +159,14 @@ void Campaign::note_loss(const KernelCase& kernel_case, const Measurement& row, 
   if (was_lost) losses.last_reason = row.reason;
 }
 
+// Only where a share of the best can be told.
+void Campaign::follow_bandwidth() {
+  constexpr std::int64_t usual_plateau_bytes = 256 << 20;
+  if (options_.peaks == nullptr || !options_.peaks->device().bandwidth("memory", 0)) return;
+  walk_bytes_ = options_.peaks->device().ring_plateau_bytes.value_or(usual_plateau_bytes);
+  if (!bandwidth_) bandwidth_.emplace(walk_bytes_);
+}
+
 // Worker i needs memory for the largest case that has a worker i.
 void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
   std::vector<std::int64_t> wanted;
@@ -169,6 +180,9 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
       // Its trial will say what is wrong with it, as a row.
     }
   }
+  // Reads that show the bandwidth walk through the arena, which the parent faults in once for all
+  // rounds.
+  for (std::int64_t& bytes : wanted) bytes = std::max(bytes, walk_bytes_);
   if (arenas_suffice(arenas_, wanted)) return;
   arenas_.clear();  // before the new ones are made: both together may not fit
   arenas_ = make_arenas(wanted);

@@ -16,8 +16,10 @@
 #include "host/process/shared_memory.hpp"
 #include "host/protocol.hpp"
 #include "host/worker_client.hpp"
+#include "measure/campaign/bandwidth_state.hpp"
 #include "measure/campaign/case_group.hpp"
 #include "measure/campaign/gate/validity.hpp"
+#include "measure/campaign/run_peaks.hpp"
 #include "measure/campaign/trial.hpp"
 
 namespace halmark {
@@ -47,9 +49,9 @@ struct CampaignOptions {
   Config open_options;
   std::string cache_dir;
   PhaseLimits limits;
-  const Device* device = nullptr;  // measured peaks, for quarantine; null = none
-  int invalid_retries = 1;         // of the samples of a disturbed trial
-  double retry_budget_s = 20;      // that all retries together may cost
+  RunPeaks* peaks = nullptr;   // of this machine, for quarantine; null = none
+  int invalid_retries = 1;     // of the samples of a disturbed trial
+  double retry_budget_s = 20;  // that all retries together may cost
   // Called between sample requests with each new row, never with a resumed one; the row is
   // committed there.
   std::function<void(const Measurement&)> sink;
@@ -83,6 +85,7 @@ class Campaign {
   bool ensure_crew(const CaseGroup& group, Measurement& row);
   void note_loss(const KernelCase& kernel_case, const Measurement& row, bool was_lost);
   std::string loss_key(const KernelCase& kernel_case) const;
+  void follow_bandwidth();
   void prepare_arenas(std::span<const KernelCase> cases);
   void finish(Measurement row, bool is_resumed);
   bool stopped() const;
@@ -92,6 +95,8 @@ class Campaign {
   RetryBudget retries_;
   std::map<std::string, Losses> losses_;
   std::vector<SharedMemory> arenas_;
+  std::optional<BandwidthState> bandwidth_;
+  std::int64_t walk_bytes_ = 0;
   std::unique_ptr<Crew> crew_;
   CampaignProgress progress_;
   SteadyClock::time_point begin_;

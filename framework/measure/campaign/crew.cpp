@@ -176,6 +176,15 @@ std::vector<Outcome<SequenceAnswer>> Crew::sequence(
   return finish_all<SequenceAnswer>(workers_, [](Worker& w) { return w.finish_sequence(); });
 }
 
+std::vector<Outcome<protocol::ProbeAnswer>> Crew::probe(const protocol::ProbeRequest& request) {
+  run_together([&](Worker& shard, int index, int barrier_fd) {
+    protocol::ProbeRequest own = request;
+    if (barrier_fd >= 0) own.barrier = protocol::Barrier{.parties = size(), .index = index};
+    shard.begin_probe(own, barrier_fd);
+  });
+  return finish_all<protocol::ProbeAnswer>(workers_, [](Worker& w) { return w.finish_probe(); });
+}
+
 void Crew::drop(std::int64_t id) {
   for (auto& worker : workers_) {
     // A shard that failed to stage has nothing to drop, and says so; both are fine.

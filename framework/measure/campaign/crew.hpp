@@ -53,6 +53,8 @@ class Crew {
   std::vector<Outcome<SampleAnswer>> sample(const protocol::SampleRequest& request);
   std::vector<Outcome<SequenceAnswer>> sequence(
       std::span<const protocol::SequenceRequest> requests);  // one per shard
+  // All shards at once, from a common barrier when there are several.
+  std::vector<Outcome<protocol::ProbeAnswer>> probe(const protocol::ProbeRequest& request);
   void drop(std::int64_t id);
   void quit();
 

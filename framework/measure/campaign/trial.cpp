@@ -11,6 +11,7 @@
 #include "core/numeric/clock.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
+#include "measure/campaign/fresh_probe.hpp"
 #include "measure/campaign/gate/correctness.hpp"
 #include "measure/campaign/shard_sampling.hpp"
 #include "roofline/ceilings.hpp"
@@ -33,7 +34,7 @@ class Trial {
     } catch (const Error& error) {
       end(Status::refused, error.line());
     }
-    if (staged_) crew_.drop(stage_id);
+    drop();
     row_.wall_s = seconds_since(begin);
     return std::move(row_);
   }
@@ -41,6 +42,11 @@ class Trial {
  private:
   static constexpr std::int64_t stage_id = 1;
   static constexpr std::int64_t twin_id = 2;
+
+  void drop() {
+    if (staged_) crew_.drop(stage_id);
+    staged_ = false;
+  }
 
   bool end(Status status, std::string reason) {
     row_.status = status;
@@ -184,17 +190,34 @@ class Trial {
     return bounded;
   }
 
+  // In front of the warm-up and behind the loop, so that no series meets caches that a probe left
+  // cold.
+  BandwidthState::Reading probe_bandwidth(double beside_s) {
+    constexpr double long_s = 0.1;
+    if (options_.bandwidth == nullptr) return {.reason = "no measured bandwidth of this device"};
+    options_.bandwidth->probe(crew_, beside_s > long_s);
+    return options_.bandwidth->read(crew_);
+  }
+
+  double expected_s() const {
+    return 1e-9 * row_.one_time.first_ns * static_cast<double>(options_.rule.min_samples);
+  }
+
   bool sample() {
     row_.phase = "sample";
     for (int attempt = 0;; ++attempt) {
+      const BandwidthState::Reading before = probe_bandwidth(expected_s());
       const auto begin = SteadyClock::now();
       auto series =
           sample_shards(crew_, stage_id, rule(), options_.wall_cap_s, row_.one_time.first_ns);
       if (!series) return end(series.failure);
       apply(std::move(*series));
       if (row_.samples.empty()) return end(Status::invalid, "no sample of the shards overlapped");
-      const Verdict verdict = judge_validity(row_, options_.thresholds);
       const double spent_s = seconds_since(begin);
+      const BandwidthState::Reading after = probe_bandwidth(spent_s);
+      row_.bandwidth = {before.bytes_per_s, after.bytes_per_s, before.age_s,
+                        before.bytes_per_s ? "" : before.reason};
+      const Verdict verdict = validity();
       if (verdict.status != Status::invalid || attempt >= retries_.retries_per_trial ||
           retries_.seconds_left < spent_s) {
         return true;
@@ -284,21 +307,45 @@ class Trial {
     row_.duration_ns_interval = {};
   }
 
+  Verdict validity() const {
+    const bool is_memory_bound =
+        has_peaks() && bound(contract_->work(problem_.params)).limiter() == Limiter::memory;
+    return judge_validity(row_, options_.thresholds, is_memory_bound);
+  }
+
   void judge() {
-    const Verdict verdict = judge_validity(row_, options_.thresholds);
+    const Verdict verdict = validity();
     row_.status = verdict.status;
     row_.reason = verdict.reason;
     if (row_.duration_ns_median <= 0) {
       end(Status::quarantined, "timer: the median is not above 0 ns");
       return;
     }
-    if (options_.device == nullptr || verdict.status == Status::quarantined) return;
-    const roofline::Ceilings ceilings(*options_.device, crew_.threads(),
-                                      row_.kernel_case.shards_at_once);
-    const auto bound =
-        roofline::case_bound(contract_->work(problem_.params), row_.kernel_case, ceilings);
-    if (auto why = roofline::quarantine(bound, row_.duration_ns_median)) {
-      end(Status::quarantined, *std::move(why));
+    if (has_peaks() && verdict.status != Status::quarantined) judge_by_bound();
+  }
+
+  // Measured peaks are those of the CPUs that the workers run on.
+  bool has_peaks() const { return options_.peaks != nullptr && crew_.device().kind == "cpu"; }
+
+  roofline::Bound bound(const Work& work) const {
+    return roofline::case_bound(
+        work, row_.kernel_case,
+        options_.peaks->ceilings(crew_.threads(), row_.kernel_case.shards_at_once));
+  }
+
+  // The peaks may be those of a slower minute: a row above its bound is judged once more at what
+  // its own workers reach now.
+  void judge_by_bound() {
+    const Work work = contract_->work(problem_.params);
+    const roofline::Bound stored = bound(work);
+    if (!roofline::quarantine(stored, row_.duration_ns_median)) return;
+    drop();  // the probe needs memory, and the row none any more
+    const std::string probed =
+        probe_afresh(crew_, *options_.peaks, work, stored, row_.duration_ns_median);
+    if (const auto why = roofline::quarantine(bound(work), row_.duration_ns_median)) {
+      end(Status::quarantined, *why + "; " + probed);
+    } else {
+      row_.signals.push_back({.name = "fresh_probe", .value = {}, .reason = probed});
     }
   }
 

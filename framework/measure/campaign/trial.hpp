@@ -6,10 +6,11 @@
 #include <set>
 #include <string>
 
-#include "core/device.hpp"
 #include "core/measurement.hpp"
+#include "measure/campaign/bandwidth_state.hpp"
 #include "measure/campaign/crew.hpp"
 #include "measure/campaign/gate/validity.hpp"
+#include "measure/campaign/run_peaks.hpp"
 
 namespace halmark {
 
@@ -29,9 +30,10 @@ struct TrialOptions {
   protocol::SampleRule rule;
   double wall_cap_s = 15;
   ValidityThresholds thresholds;
-  const Device* device = nullptr;  // measured peaks, for quarantine
-  std::uint64_t input_seed = 0;    // the worker sees this one
-  std::uint64_t check_seed = 0;    // and never this one
+  RunPeaks* peaks = nullptr;            // of this machine, for quarantine
+  BandwidthState* bandwidth = nullptr;  // of this machine; null = not followed
+  std::uint64_t input_seed = 0;         // the worker sees this one
+  std::uint64_t check_seed = 0;         // and never this one
 };
 
 // Runs one trial on a crew whose group is the case's. The row has no round, seed or plugin hash

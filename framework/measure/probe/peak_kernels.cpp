@@ -29,7 +29,7 @@ struct WindowTime {
 };
 
 // work(thread, window) runs on every thread at once; windows start together. times[thread][window].
-using Work = std::function<void(int thread)>;
+using Work = std::function<void(int thread, int window)>;
 
 std::vector<std::vector<WindowTime>> run_together(const ProbeThreads& placed, int windows,
                                                   const Work& work, ClockSource& clock) {
@@ -49,7 +49,7 @@ std::vector<std::vector<WindowTime>> run_together(const ProbeThreads& placed, in
       while (arrived.load() < threads * (window + 1)) std::this_thread::yield();
       WindowTime& time = times[static_cast<std::size_t>(thread)][static_cast<std::size_t>(window)];
       time.begin_ns = clock.wall_ns();
-      work(thread);
+      work(thread, window);
       time.end_ns = clock.wall_ns();
     }
   };
@@ -141,7 +141,7 @@ std::vector<double> memory_rates(MemoryPass pass, const std::vector<Slice>& slic
       [&](std::int64_t times) { pass_over(pass, slices.front(), times); }, window_ms * 1e6, clock);
   const auto times = run_together(
       threads, windows,
-      [&](int thread) { pass_over(pass, slices[static_cast<std::size_t>(thread)], passes); },
+      [&](int thread, int) { pass_over(pass, slices[static_cast<std::size_t>(thread)], passes); },
       clock);
   return rates_of(times, bytes_per_pass * static_cast<double>(passes));
 }
@@ -177,7 +177,7 @@ ProbeRates probe_peak(std::string_view path, std::string_view isa, const ProbeTh
   if (!is_allowed(*found)) return {{}, "AMX not permitted by the kernel"};
   const std::int64_t turns = calibrate(found->run, window_ms * 1e6, clock);
   const auto times = run_together(
-      threads, windows, [&](int) { found->run(turns); }, clock);
+      threads, windows, [&](int, int) { found->run(turns); }, clock);
   return {rates_of(times, found->flops_per_iteration * static_cast<double>(turns) * threads.count),
           {}};
 }
@@ -203,6 +203,25 @@ ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory,
   return {streaming_wins ? std::move(streamed) : std::move(plain), {}};
 }
 
+std::vector<double> read_slices(std::span<std::byte> memory, std::size_t slice_bytes,
+                                const ProbeThreads& threads, ClockSource& clock) {
+  const std::size_t count = memory.size() / slice_bytes;
+  std::vector<std::vector<Slice>> cut;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto slice = memory.subspan(i * slice_bytes, slice_bytes);
+    cut.push_back(cut_memory(MemoryKernel::read, slice, threads.count));
+  }
+  if (cut.empty() || cut.front().front().bytes == 0) return {};
+  const MemoryPass pass = memory_passes().read;
+  const auto times = run_together(
+      threads, static_cast<int>(count),
+      [&](int thread, int window) {
+        pass_over(pass, cut[static_cast<std::size_t>(window)][static_cast<std::size_t>(thread)], 1);
+      },
+      clock);
+  return rates_of(times, static_cast<double>(cut.front().front().bytes) * threads.count);
+}
+
 ShortPeakProbe::ShortPeakProbe(Dtype dtype, ClockSource& clock) : clock_(clock) {
   for (const PeakPath& path : peak_paths()) {
     if (path.dtype == dtype && is_allowed(path)) path_ = path;
@@ -216,7 +235,7 @@ double ShortPeakProbe::flops_per_s() {
   // The first window is not counted: the clock is still moving to what wide vector units allow.
   path_.run(iterations_);
   const auto times = run_together(
-      {}, 2, [&](int) { path_.run(iterations_); }, clock_);
+      {}, 2, [&](int, int) { path_.run(iterations_); }, clock_);
   const std::vector<double> rates =
       rates_of(times, path_.flops_per_iteration * static_cast<double>(iterations_));
   return rates.empty() ? 0 : std::ranges::max(rates);

@@ -58,6 +58,12 @@ ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory,
                         const ProbeThreads& threads, int windows, double window_ms,
                         ClockSource& clock);
 
+// Bytes/s of one pass each over consecutive slices of `slice_bytes` of the memory, all threads
+// together; nothing is read twice, so that memory which no cache holds stays so. Empty where a
+// slice is too small for these threads.
+std::vector<double> read_slices(std::span<std::byte> memory, std::size_t slice_bytes,
+                                const ProbeThreads& threads, ClockSource& clock);
+
 // The short form around every trial: one thread, the fastest path of `dtype`, 2 windows of 1 ms.
 // Calibrates on construction.
 class ShortPeakProbe {

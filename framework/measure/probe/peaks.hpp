@@ -22,10 +22,9 @@ struct PeakOptions {
   std::function<bool()> should_stop;  // asked between probes; what is measured so far is returned
 };
 
-// A Device "cpu:0" with measured figures. Threads 1 and all; the denominator is the maximum over
-// the windows. Bandwidth entries carry the total working set of all threads, half the cache they
-// fit into; reads and copies are entries of their own. Throws Error (exit 5) when no probe worker
-// can be started.
+// A Device "cpu:0" with measured figures, each with this one occasion. Threads 1 and all. Bandwidth
+// entries carry the total working set of all threads, half the cache they fit into; reads and
+// copies are entries of their own. Throws Error (exit 5) when no probe worker can be started.
 Device measure_peaks(const PeakOptions& options);
 
 // One data cache of a core's view: level 1..n.

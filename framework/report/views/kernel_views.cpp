@@ -24,6 +24,7 @@ Json row_json(const KernelPoint& p) {
               {"path_fraction", optional_number(p.path_fraction)},
               {"mfu_datasheet", optional_number(p.mfu_datasheet)},
               {"roofline_fraction", optional_number(p.roofline_fraction)},
+              {"bandwidth_share", optional_number(p.bandwidth_share)},
               {"rounds", p.rounds},
               {"create_ns", p.one_time.create_ns},
               {"pack_ns", p.one_time.pack_ns},
@@ -31,6 +32,7 @@ Json row_json(const KernelPoint& p) {
               {"status", std::string(status_name(p.status))},
               {"reason", p.reason}};
   if (!p.mfu) out["mfu_reason"] = p.mfu_reason;
+  if (!p.bandwidth_share) out["bandwidth_share_reason"] = p.bandwidth_reason;
   if (!p.duration_ns) out["duration_ns_median_reason"] = p.reason;
   if (p.busbw_bytes_per_s) {
     out["algbw_bytes_per_s"] = *p.algbw_bytes_per_s;
@@ -51,7 +53,7 @@ std::string point_table(std::span<const KernelPoint> points, bool are_collective
   std::vector<std::string> head{"problem", "device", "implementation", "median", "interval"};
   const std::vector<std::string> figures =
       are_collectives ? std::vector<std::string>{"algbw", "busbw"}
-                      : std::vector<std::string>{"rate", "mfu", "path", "roofline"};
+                      : std::vector<std::string>{"rate", "mfu", "path", "roofline", "memory at"};
   std::vector<bool> right{false, false, false, true, true};
   head.insert(head.end(), figures.begin(), figures.end());
   right.insert(right.end(), figures.size(), true);
@@ -70,7 +72,8 @@ std::string point_table(std::span<const KernelPoint> points, bool are_collective
             ? std::vector{bandwidth(p.algbw_bytes_per_s), bandwidth(p.busbw_bytes_per_s)}
             : std::vector{rate_of(p), rounded_percent_text(p.mfu),
                           rounded_percent_text(p.path_fraction),
-                          rounded_percent_text(p.roofline_fraction)};
+                          rounded_percent_text(p.roofline_fraction),
+                          rounded_percent_text(p.bandwidth_share)};
     row.insert(row.end(), values.begin(), values.end());
     row.push_back(std::string(status_name(p.status)) + (p.reason.empty() ? "" : ": " + p.reason));
     table.add(row);

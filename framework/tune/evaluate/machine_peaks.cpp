@@ -10,18 +10,47 @@
 
 namespace halmark::tune {
 
+namespace {
+
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+// What a file of the same machine already has of each ceiling stays; the rest is of now.
+Device merged_with_file(Device seen, const std::string& path) {
+  if (!is_file(path)) return seen;
+  Device known = read_device(path);
+  if (known.fingerprint != seen.fingerprint) return seen;
+  observe(known, seen);
+  if (!seen.ring_plateau_bytes) seen.ring_plateau_bytes = known.ring_plateau_bytes;
+  seen.peaks = std::move(known.peaks);
+  seen.bandwidths = std::move(known.bandwidths);
+  return seen;
+}
+
+}  // namespace
+
 Device measure_machine_peaks(const PeakMeasuring& options) {
-  Device device = measure_peaks({.is_quick = options.is_quick,
-                                 .date_utc = journal::utc_now(),
-                                 .progress = options.progress,
-                                 .should_stop = options.is_interrupted});
-  device.fingerprint = options.fingerprint;
+  Device seen = measure_peaks({.is_quick = options.is_quick,
+                               .date_utc = journal::utc_now(),
+                               .progress = options.progress,
+                               .should_stop = options.is_interrupted});
+  seen.fingerprint = options.fingerprint;
+  Device device = merged_with_file(std::move(seen), options.path);
   if (options.is_interrupted && options.is_interrupted()) return device;
   const std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
   std::error_code said_by_writing;
   if (!folder.empty()) std::filesystem::create_directories(folder, said_by_writing);
   write_whole_file(device_text(device), options.path);
   return device;
+}
+
+void keep_seen_peaks(const Device& seen, const std::string& path) {
+  if (!is_file(path)) return;
+  Device device = read_device(path);
+  observe(device, seen);
+  write_whole_file(device_text(device), path);
 }
 
 }  // namespace halmark::tune

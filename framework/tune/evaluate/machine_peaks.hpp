@@ -16,8 +16,12 @@ struct PeakMeasuring {
   std::function<bool()> is_interrupted;
 };
 
-// Writes nothing when interrupted. Throws Error: exit 5 when no probe worker can be started, exit 1
+// Adds what was seen to the file of this machine and returns what it then says. Writes nothing when
+// interrupted. Throws Error: exit 5 when no probe worker can be started, exit 1
 // naming the path for a storage error.
 Device measure_machine_peaks(const PeakMeasuring& options);
+
+// Adds what a run saw of the ceilings to the device file, where there is one.
+void keep_seen_peaks(const Device& seen, const std::string& path);
 
 }  // namespace halmark::tune

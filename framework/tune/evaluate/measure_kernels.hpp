@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/device.hpp"
 #include "measure/campaign/campaign.hpp"
 
 namespace halmark::tune {
@@ -14,7 +13,7 @@ namespace halmark::tune {
 // Of one plugin, and how its kernels are measured.
 struct KernelMeasuring {
   std::string backend, plugin_path, plugin_hash;
-  const Device* device = nullptr;  // measured peaks, for quarantine; null = none
+  RunPeaks* peaks = nullptr;  // of this machine, for quarantine; null = none
   int rounds = 3;
   double seconds = protocol::SampleRule{}.budget_s;  // of sampling, per case and round
   std::uint64_t seed = 0;
@@ -25,7 +24,7 @@ struct KernelMeasuring {
 
 // The campaign of a plugin on this machine; rounds, rule and hooks are the caller's.
 CampaignOptions campaign_of(const std::string& backend, const std::string& plugin_path,
-                            const std::string& plugin_hash, const Device* device);
+                            const std::string& plugin_hash, RunPeaks* peaks);
 
 // All rounds of all cases; what was interrupted has no row.
 std::vector<Measurement> measure_kernels(std::span<const KernelCase> cases,

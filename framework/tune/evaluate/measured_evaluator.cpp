@@ -4,6 +4,7 @@
 
 #include "core/version.hpp"
 #include "journal/writer_lock.hpp"
+#include "plan/device_file.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
 
 namespace halmark::tune {
@@ -36,6 +37,8 @@ MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
   const auto found = context.store->find_run(plan.hash(), plan.target().fingerprint);
   is_resumed_ = found.has_value();
   run_ = found ? *found : context.store->begin_run(run_info(plan, context));
+  if (plan.target().measured) peaks_.emplace(*plan.target().measured, journal::utc_now);
+  store_peaks();
   if (!is_resumed_) return;
   // Another build of the plugin is another series.
   for (Measurement& m : context.store->run_measurements(run_)) {
@@ -45,16 +48,27 @@ MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
   }
 }
 
-CampaignOptions MeasuredEvaluator::campaign_options() const {
+void MeasuredEvaluator::store_peaks() {
+  if (!peaks_) return;
+  const UsedPeaks used{device_text(peaks_->device()), plan_.target().cores};
+  const std::vector<UsedPeaks> known = context_.store->used_peaks(run_);
+  if (known.empty() || !(known.back() == used)) context_.store->append(run_, used);
+  stored_revision_ = peaks_->revision();
+}
+
+CampaignOptions MeasuredEvaluator::campaign_options() {
   const Target& target = plan_.target();
   CampaignOptions options = campaign_of(target.backend, context_.plugin_path, context_.plugin_hash,
-                                        target.measured ? &*target.measured : nullptr);
+                                        peaks_ ? &*peaks_ : nullptr);
   const MeasureSettings& settings = plan_.sweep().measure;
   options.rounds = settings.rounds;
   options.rule = sample_rule(settings);
   options.wall_cap_s = settings.wall_cap_s;
   options.seed = plan_.sweep().seed;
-  options.sink = [this](const Measurement& m) { context_.store->append(run_, m); };
+  options.sink = [this](const Measurement& m) {
+    if (peaks_ && peaks_->revision() != stored_revision_) store_peaks();
+    context_.store->append(run_, m);
+  };
   options.should_stop = context_.is_interrupted;
   options.progress = context_.progress;
   options.lookup = [this](const KernelCase& c, int round) -> std::optional<Measurement> {
@@ -68,6 +82,10 @@ std::vector<Measurement> MeasuredEvaluator::run_campaign(std::span<const KernelC
                                                          CampaignOptions options) {
   std::vector<Measurement> rows = Campaign(std::move(options)).run(cases);
   rows_.insert(rows_.end(), rows.begin(), rows.end());
+  if (peaks_ && peaks_->revision() != bounding_revision_) {
+    bounding_revision_ = peaks_->revision();
+    source_.bound_by({.device = &peaks_->device(), .threads = plan_.target().cores});
+  }
   return rows;
 }
 

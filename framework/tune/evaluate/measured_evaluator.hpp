@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,19 +52,24 @@ class MeasuredEvaluator : public Evaluator {
   const MeasureContext& context() const { return context_; }
   std::int64_t run() const { return run_; }
   bool is_resumed() const { return is_resumed_; }
+  // What rows are judged by, and what was seen of it; null where the target has no measured peaks.
+  const RunPeaks* peaks() const { return peaks_ ? &*peaks_ : nullptr; }
   std::span<const Measurement> rows() const { return rows_; }
   double measured_s() const;  // wall time of its rows
   bool is_interrupted() const { return context_.is_interrupted && context_.is_interrupted(); }
 
  private:
-  CampaignOptions campaign_options() const;
+  CampaignOptions campaign_options();
   std::vector<Measurement> run_campaign(std::span<const KernelCase> cases, CampaignOptions options);
+  void store_peaks();
   void explain_missing(const Composer& composer, Evaluation& e) const;
 
   const TunePlan& plan_;
   Composers& composers_;
   const MeasureContext& context_;
   KernelChooser& chooser_;
+  std::optional<RunPeaks> peaks_;
+  int stored_revision_ = 0, bounding_revision_ = 0;  // of the peaks
   std::int64_t run_ = 0;
   bool is_resumed_ = false;
   std::map<std::pair<std::string, int>, Measurement> stored_;  // by case key and round

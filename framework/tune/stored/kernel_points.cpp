@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/numeric/statistics.hpp"
 #include "kernels/collective.hpp"
 #include "roofline/ceilings.hpp"
 #include "roofline/row_utilisation.hpp"
@@ -45,6 +46,35 @@ void add_figures(KernelPoint& out, const Latency& latency, const KernelCase& ker
   out.lower_bound_ns = u.lower_bound_ns;
 }
 
+// Of the reads before and after each usable round; of all rounds where none is usable.
+void add_bandwidth(KernelPoint& out, const std::vector<Measurement>& rounds,
+                   const ReportingMachine& machine) {
+  const KernelCase& c = rounds.front().kernel_case;
+  const int threads = std::max(1, machine.cores / c.parts) * std::max(1, c.shards_at_once);
+  const auto best =
+      machine.measured ? machine.measured->bandwidth("memory", threads) : std::nullopt;
+  if (!best || best->bytes_per_s <= 0) {
+    out.bandwidth_reason = "no measured bandwidth of this device";
+    return;
+  }
+  const bool is_usable =
+      std::ranges::any_of(rounds, [](const Measurement& m) { return has_latency(m.status); });
+  std::vector<double> seen;
+  for (const Measurement& m : rounds) {
+    if (is_usable && !has_latency(m.status)) continue;
+    if (!m.bandwidth.reason.empty()) out.bandwidth_reason = m.bandwidth.reason;
+    for (const auto& state : {m.bandwidth.before, m.bandwidth.after}) {
+      if (state) seen.push_back(*state);
+    }
+  }
+  if (seen.empty()) {
+    if (out.bandwidth_reason.empty()) out.bandwidth_reason = "no samples were taken";
+    return;
+  }
+  out.bandwidth_reason.clear();
+  out.bandwidth_share = median(seen) / best->bytes_per_s;
+}
+
 KernelPoint point_of(const std::vector<Measurement>& rounds, const ReportingMachine& machine) {
   const Measurement& row = spokesman(rounds);
   const KernelCase& c = row.kernel_case;
@@ -66,6 +96,7 @@ KernelPoint point_of(const std::vector<Measurement>& rounds, const ReportingMach
                   .constant_bytes = row.constant_bytes,
                   .workspace_bytes = row.workspace_bytes,
                   .one_time = row.one_time};
+  add_bandwidth(out, rounds, machine);
   if (const auto latency = fold_rounds(rounds, 0)) {
     out.status = latency->status;
     if (latency->status == Status::ok) out.reason.clear();

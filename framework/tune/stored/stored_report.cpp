@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "plan/device_file.hpp"
 #include "tune/search/front.hpp"
 #include "tune/stored/stored_plan.hpp"
 
@@ -63,6 +64,11 @@ RunReport stored_report(const Store& store, std::int64_t run, const ReportingMac
   if (!is_here) {
     judge.measured.reset();
     judge.datasheet.reset();
+  }
+  // Those that the run used, wherever the report is made; what is here now may be another figure.
+  if (const auto used = store.used_peaks(run); !used.empty()) {
+    judge.measured = parse_device(used.back().device_text, "run " + std::to_string(run));
+    if (used.back().threads > 0) judge.cores = used.back().threads;
   }
   const StoredPlan plan = read_stored_plan(info.plan_text);
   RunReport out{.title = plan.sweep,

@@ -128,6 +128,21 @@ TEST(JsonValues, a_measurement_reads_back_whole) {
   EXPECT_EQ(back.clock_hz_after, std::nullopt);
   EXPECT_EQ(back.correctness.worst_ratio, 0.75);
   EXPECT_EQ(back.environment, m.environment);
+  EXPECT_EQ(back.bandwidth.before, 4.1e10);
+  EXPECT_EQ(back.bandwidth.after, 3.9e10);
+  EXPECT_EQ(back.bandwidth.age_s, 0.25);
+  EXPECT_EQ(back.bandwidth.reason, m.bandwidth.reason);
+}
+
+TEST(JsonValues, a_measurement_from_before_the_bandwidth_was_read_says_so) {
+  Json old = test::full_measurement();
+  for (const char* key :
+       {"bandwidth_before", "bandwidth_after", "bandwidth_age_s", "bandwidth_reason"}) {
+    EXPECT_EQ(old.erase(key), 1U) << key;
+  }
+  const auto back = old.get<Measurement>();
+  EXPECT_FALSE(back.bandwidth.before);
+  EXPECT_EQ(back.bandwidth.reason, "not recorded");
 }
 
 TEST(JsonValues, a_ratio_beyond_numbers_never_reads_back_as_a_good_one) {

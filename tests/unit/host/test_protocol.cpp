@@ -165,6 +165,20 @@ TEST(Protocol, closed_sets_travel_as_the_words_that_rows_and_output_show) {
   for (const auto& [reason, word] : reasons) EXPECT_EQ(name_of(reason), word);
 }
 
+TEST(Protocol, a_field_that_came_later_may_be_missing_and_no_other) {
+  const std::string whole = encode(ProbeRequest{});
+  const auto without = [&](const std::string& field) {
+    const std::size_t begin = whole.find(field);
+    EXPECT_NE(begin, std::string::npos) << whole;
+    return std::string(whole).erase(begin, field.size());
+  };
+  EXPECT_FALSE(decode<ProbeRequest>(without("\"barrier\":null,")).barrier);
+  EXPECT_THROW(decode<ProbeRequest>(without("\"threads\":1,")), ProtocolError);
+  const auto together = decode<ProbeRequest>(encode(ProbeRequest{.barrier = Barrier{2, 1}}));
+  ASSERT_TRUE(together.barrier);
+  EXPECT_EQ(together.barrier->index, 1);
+}
+
 TEST(Protocol, an_unknown_dtype_or_mode_or_word_of_a_closed_set_is_refused) {
   std::string probe = encode(ProbeRequest{});
   probe.replace(probe.find("peak_paths"), 10, "peak_pathz");

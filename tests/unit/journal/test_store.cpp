@@ -92,6 +92,18 @@ TEST_F(StoreTest, rounds_of_a_case_are_found_over_runs_of_the_same_machine_only)
   EXPECT_EQ(rounds[1].seed, 3u);
 }
 
+TEST_F(StoreTest, peaks_that_a_run_used_come_back_in_their_order_and_to_that_run_alone) {
+  const auto store = open_store(path_);
+  const auto run = store->begin_run({.plan_hash = "a"}),
+             other = store->begin_run({.plan_hash = "b"});
+  const UsedPeaks first{"id = \"cpu:0\"\nclock_hz = 3e9\n", 2}, refined{"id = \"cpu:0\"\n", 4};
+  store->append(run, first);
+  store->append(run, refined);
+  EXPECT_EQ(store->used_peaks(run), (std::vector<UsedPeaks>{first, refined}));
+  EXPECT_TRUE(store->used_peaks(other).empty());
+  EXPECT_TRUE(store->damaged().empty());
+}
+
 TEST_F(StoreTest, several_rows_of_one_append_keep_their_order) {
   const auto store = open_store(path_);
   const std::int64_t run = store->begin_run(run_info());

@@ -56,6 +56,56 @@ Device full_device() {
       .notes = {"one says \"two\""}};
 }
 
+TEST(DeviceFile, occasions_of_a_ceiling_read_back) {
+  Device d{.id = "cpu:0", .name = "X", .kind = "cpu"};
+  const std::vector<Occasion> occasions = {
+      {"", 1, 4e10, {4e10}}, {"2026-11-22T15:04:05Z", 30, 4.5e10, {5.5e10, 5.25e10, 5e10}}};
+  d.bandwidths.push_back({.level = "memory",
+                          .threads = 2,
+                          .bytes_per_s = 5e10,
+                          .access = "read",
+                          .source = "measured 2026-11-22T15:04:05Z, read",
+                          .occasions = occasions});
+  d.peaks.push_back({.path = "f32_vector",
+                     .threads = 1,
+                     .flops_per_s = 1e11,
+                     .source = "measured",
+                     .occasions = {occasions[1]},
+                     .is_provisional = true});
+  const Device back = parse_device(device_text(d), "d.toml");
+  ASSERT_EQ(back.bandwidths.size(), 1U);
+  EXPECT_EQ(back.bandwidths[0].occasions, occasions);
+  EXPECT_EQ(back.bandwidths[0].access, "read");
+  EXPECT_EQ(back.bandwidths[0].bytes_per_s, 5e10);
+  EXPECT_FALSE(back.bandwidths[0].is_provisional);
+  ASSERT_EQ(back.peaks.size(), 1U);
+  EXPECT_EQ(back.peaks[0].occasions, d.peaks[0].occasions);
+  EXPECT_TRUE(back.peaks[0].is_provisional);
+}
+
+TEST(DeviceFile, the_access_of_older_files_is_in_the_source) {
+  const auto access_of = [](const std::string& source) {
+    return parse_device(
+               "id=\"a\"\nname=\"b\"\nkind=\"cpu\"\n[[bandwidth]]\nlevel=\"memory\"\n"
+               "bytes_per_s=1e9\nsource=\"" +
+                   source + "\"\n",
+               "d.toml")
+        .bandwidths.at(0)
+        .access;
+  };
+  EXPECT_EQ(access_of("measured 2026-11-22T15:04:05Z, read"), "read");
+  EXPECT_EQ(access_of("measured, copy"), "copy");
+  EXPECT_EQ(access_of("a sheet that says: to read"), "");
+}
+
+TEST(DeviceFile, an_occasion_without_a_time_that_can_be_read_is_refused) {
+  const std::string text =
+      "id=\"a\"\nname=\"b\"\nkind=\"cpu\"\n[[bandwidth]]\nlevel=\"memory\"\nbytes_per_s=1e9\n"
+      "source=\"s\"\n[[bandwidth.occasion]]\nutc=\"yesterday\"\nprobes=3\nmedian=1e9\nhighest="
+      "1e9\n";
+  EXPECT_THROW(parse_device(text, "d.toml"), Error);
+}
+
 TEST(DeviceFile, the_text_reads_back_to_the_same_value) {
   const Device d = full_device();
   const Device back = parse_device(device_text(d), "d.toml");

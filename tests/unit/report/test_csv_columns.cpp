@@ -51,6 +51,8 @@ KernelPoint distinct_kernel() {
   k.one_time.create_ns = 21;
   k.one_time.pack_ns = 22;
   k.one_time.first_ns = 23;
+  k.bandwidth_share = 0.52;
+  k.bandwidth_reason = "not said beside a figure";
   return k;
 }
 
@@ -85,6 +87,8 @@ TEST(CsvColumns, of_a_kernel_hold_its_figures) {
                                                        {"create_ns", "21"},
                                                        {"pack_ns", "22"},
                                                        {"first_ns", "23"},
+                                                       {"bandwidth_share", "0.52"},
+                                                       {"bandwidth_share_reason", ""},
                                                        {"key", "the key"}};
   RunReport report;
   report.kernels = {distinct_kernel()};
@@ -101,11 +105,14 @@ TEST(CsvColumns, of_a_kernel_without_a_time_say_why) {
   report.kernels = {{.key = "k", .op = "gemm"}};
   report.kernels[0].status = Status::timed_out;
   report.kernels[0].mfu_reason = "no time";
+  report.kernels[0].bandwidth_reason = "not recorded";
   auto row = row_of(kernels_csv(report));
   EXPECT_EQ(row["provenance"], "");
   EXPECT_EQ(row["duration_ns"], "");
   EXPECT_EQ(row["duration_ns_reason"], "no latency");
   EXPECT_EQ(row["mfu_reason"], "no time");
+  EXPECT_EQ(row["bandwidth_share"], "");
+  EXPECT_EQ(row["bandwidth_share_reason"], "not recorded");
   report.kernels[0].reason = "hung";
   row = row_of(kernels_csv(report));
   EXPECT_EQ(row["reason"], "hung");

@@ -118,6 +118,26 @@ TEST(MemoryProbe, reads_without_writing) {
   EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte b) { return b == std::byte{7}; }));
 }
 
+TEST(MemoryProbe, slices_are_read_once_each_and_whole) {
+  // A clock that counts how often it is asked: every slice has one begin and one end per thread.
+  class Counting final : public ClockSource {
+   public:
+    double wall_ns() override { return static_cast<double>(++asked_) * 1000; }
+    double cpu_ns() override { return 0; }
+    int asked() const { return asked_; }
+
+   private:
+    int asked_ = 0;
+  } clock;
+  std::vector<std::byte> memory((3 << 20) + 100, std::byte{7});
+  const auto rates = read_slices(memory, 1 << 20, {1, allowed_cpus()}, clock);
+  ASSERT_EQ(rates.size(), 3u);
+  EXPECT_EQ(clock.asked(), 6);
+  // Less than a stride is left out at the ends.
+  for (const double rate : rates) EXPECT_NEAR(rate, (1 << 20) / 1e-6, 512 / 1e-6);
+  EXPECT_TRUE(read_slices({memory.data(), 100}, 1 << 20, {1, {}}, clock).empty());
+}
+
 TEST(MemoryProbe, a_working_set_below_one_stride_per_thread_is_refused) {
   SystemClock clock;
   std::vector<std::byte> memory(600);

@@ -542,6 +542,33 @@ TEST(WorkerProbe, lists_paths_and_measures_one) {
   EXPECT_NE(nothing.failure.reason.find("working set of 0 bytes"), std::string::npos);
 }
 
+// An arena of one slice and a half: the second slice lies beside it, the third is the first again.
+TEST(WorkerProbe, slices_walk_through_the_arena_and_memory_beside_it) {
+  FakeWorker worker("", 24 << 20);
+  for (const int count : {1, 5}) {
+    auto slices = worker->probe({.kind = protocol::ProbeKind::slices,
+                                 .path = {},
+                                 .isa = {},
+                                 .windows = count,
+                                 .working_set_bytes = 32 << 20});
+    ASSERT_TRUE(slices) << slices.failure.reason;
+    EXPECT_EQ(slices->rates.size(), static_cast<std::size_t>(count)) << slices->reason;
+    for (const double rate : slices->rates) EXPECT_GT(rate, 1e7);
+  }
+}
+
+TEST(WorkerProbe, beside_a_busy_thread_of_the_plugin_there_are_no_slices_but_the_reason) {
+  FakeWorker worker("busy=1");
+  auto slices = worker->probe({.kind = protocol::ProbeKind::slices,
+                               .path = {},
+                               .isa = {},
+                               .windows = 1,
+                               .working_set_bytes = 16 << 20});
+  ASSERT_TRUE(slices) << slices.failure.reason;
+  EXPECT_TRUE(slices->rates.empty());
+  EXPECT_EQ(slices->reason, "no probe: threads of the plugin were busy");
+}
+
 TEST(WorkerPlugin, the_smallest_plugin_goes_through_a_trial) {
   WorkerOptions options;
   options.program = HALMARK_WORKER_PROGRAM;

@@ -98,7 +98,8 @@ double relative_move(double a, double b) {
   return larger > 0 ? std::abs(a - b) / larger : 0;
 }
 
-Verdict judge_validity(const Measurement& measurement, const ValidityThresholds& thresholds) {
+Verdict judge_validity(const Measurement& measurement, const ValidityThresholds& thresholds,
+                       bool is_memory_bound) {
   Judge judge;
   judge_timer(measurement, thresholds.slope_disagreement, judge);
   judge.add("median wall/CPU time", wall_cpu_ratio(measurement), thresholds.wall_cpu_ratio);
@@ -114,6 +115,11 @@ Verdict judge_validity(const Measurement& measurement, const ValidityThresholds&
             thresholds.clock_moved);
   judge.add("peak moved by", moved(measurement.peak_flops_before, measurement.peak_flops_after),
             thresholds.peak_moved);
+  if (is_memory_bound) {
+    judge.add("bandwidth moved by",
+              moved(measurement.bandwidth.before, measurement.bandwidth.after),
+              thresholds.bandwidth_moved);
+  }
   judge.add("load per CPU", signal(measurement, signal_name::load_per_cpu),
             thresholds.load_per_cpu);
   judge.add("periods in which the cgroup was throttled",

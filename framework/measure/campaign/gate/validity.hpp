@@ -23,9 +23,10 @@ struct ValidityThresholds {
   Limit run_delay_fraction{0.005, 0.05};          // of the sampled interval
   Limit involuntary_switch_fraction{0.10, 0.50};  // per sample
   Limit steal_fraction{0.005, 0.02};
-  Limit clock_moved{0.02, 0.05};    // clock probe before against after
-  Limit peak_moved{0.03, 0.05};     // peak probe before against after
-  Limit load_per_cpu{1.25, never};  // the workers themselves bring it to 1
+  Limit clock_moved{0.02, 0.05};     // clock probe before against after
+  Limit peak_moved{0.03, 0.05};      // peak probe before against after
+  Limit bandwidth_moved{0.1, 0.25};  // of rows that the memory bounds: another state of the machine
+  Limit load_per_cpu{1.25, never};   // the workers themselves bring it to 1
   Limit throttled_periods{0, 0};
   double dropped_fraction_suspect = 0.5;  // co-measured samples that did not overlap
   double deadline_half_width = 0.01;      // an interval this tight excuses a `deadline` stop
@@ -40,7 +41,9 @@ struct Verdict {
 // Judges signals, probes and samples of a measurement that has samples. The worst signal decides;
 // ties go to the first in the order above. Absent signals do not count against a measurement: their
 // reason stays in the row.
-Verdict judge_validity(const Measurement& measurement, const ValidityThresholds& thresholds);
+// `is_memory_bound`: a change of the memory's bandwidth changes its time.
+Verdict judge_validity(const Measurement& measurement, const ValidityThresholds& thresholds,
+                       bool is_memory_bound = false);
 
 // Relative distance |a - b| / max(a, b); 0 when both are 0.
 double relative_move(double a, double b);

@@ -134,18 +134,6 @@ TEST(Campaign, a_plugin_that_frees_a_buffer_of_the_host_loses_its_worker) {
       << status_name(row.status) << ": " << row.reason;
 }
 
-TEST(Campaign, faster_than_the_measured_peak_is_quarantined) {
-  Device slow;
-  slow.peaks.push_back({.path = "f32_vector", .dtype = Dtype::f32, .flops_per_s = 1});
-  slow.bandwidths.push_back({.level = "memory", .bytes_per_s = 1e15});
-  CampaignOptions options = fake_options("");
-  options.device = &slow;
-  const std::vector<KernelCase> cases{gemm_case()};
-  const Measurement row = Campaign(std::move(options)).run(cases).at(0);
-  EXPECT_EQ(row.status, Status::quarantined);
-  EXPECT_EQ(row.reason.rfind("faster_than_roofline", 0), 0U) << row.reason;
-}
-
 TEST(Campaign, one_crash_is_retried_in_a_new_worker_and_noted) {
   const auto once =
       std::filesystem::temp_directory_path() / ("halmark-once-" + std::to_string(::getpid()));

@@ -20,7 +20,7 @@ Measurement quiet() {
   return m;
 }
 
-Status status_of(const Measurement& m) { return judge_validity(m, {}).status; }
+Status status_of(const Measurement& m) { return judge_validity(m, {}, true).status; }
 
 // A measurement in which the judged quantity has the value `x`.
 using Make = Measurement (*)(double x);
@@ -50,6 +50,13 @@ Measurement with_peak_moved(double x) {
   Measurement m = quiet();
   m.peak_flops_before = 1e11 * (1 - x);
   m.peak_flops_after = 1e11;
+  return m;
+}
+
+Measurement with_bandwidth_moved(double x) {
+  Measurement m = quiet();
+  m.bandwidth.before = 4e10 * (1 - x);
+  m.bandwidth.after = 4e10;
   return m;
 }
 
@@ -83,7 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
                   [](double x) { return with_signal_named(signal_name::steal_fraction, x); }, 0.005,
                   0.02},
         TwoLimits{"clock", with_clock_moved, 0.02, 0.05},
-        TwoLimits{"peak", with_peak_moved, 0.03, 0.05}),
+        TwoLimits{"peak", with_peak_moved, 0.03, 0.05},
+        TwoLimits{"bandwidth", with_bandwidth_moved, 0.1, 0.25}),
     [](const auto& info) { return test::case_name({info.param.name}); });
 
 TEST(ValidityLimit, of_the_loop_and_of_the_load_never_invalidates) {
@@ -94,6 +102,17 @@ TEST(ValidityLimit, of_the_loop_and_of_the_load_never_invalidates) {
   EXPECT_EQ(status_of(load(below * 1.25)), Status::ok);
   EXPECT_EQ(status_of(load(above * 1.25)), Status::suspect);
   EXPECT_EQ(status_of(load(1e6)), Status::suspect);
+}
+
+TEST(ValidityLimit, of_the_bandwidth_is_for_what_the_memory_bounds) {
+  const Measurement m = with_bandwidth_moved(0.5);
+  EXPECT_EQ(judge_validity(m, {}, false).status, Status::ok);
+  const Verdict verdict = judge_validity(m, {}, true);
+  EXPECT_EQ(verdict.status, Status::invalid);
+  EXPECT_EQ(verdict.reason, "bandwidth moved by 0.5 above 0.25");
+  Measurement half_known = m;
+  half_known.bandwidth.after.reset();
+  EXPECT_EQ(judge_validity(half_known, {}, true).status, Status::ok);
 }
 
 TEST(ValidityLimit, of_dropped_samples_is_half_of_all) {

@@ -1,0 +1,95 @@
+// Single slices vary by 8 % within one state of the machine, so a state is a median of five. A
+// probe takes what is missing to that: one slice where others are recent, all five after a long
+// trial.
+#include "measure/campaign/bandwidth_state.hpp"
+
+#include <algorithm>
+
+#include "core/numeric/statistics.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::size_t slices_of_state = 5;
+constexpr double state_s = 2;
+constexpr double gap_s = 0.25;
+constexpr double gap_beside_long_s = 0.1;
+constexpr std::size_t states_kept = 1000;  // per set of cores and campaign
+
+}  // namespace
+
+BandwidthState::Key BandwidthState::key_of(const Crew& crew) {
+  return {crew.group().parts, crew.size()};
+}
+
+void BandwidthState::probe(Crew& crew, bool is_beside_long) {
+  Seen& seen = seen_[key_of(crew)];
+  if (crew.device().kind != "cpu") {
+    seen.reason = "no host probe: the device has memory of its own";
+    return;
+  }
+  if (seconds_since(seen.probed) < (is_beside_long ? gap_beside_long_s : gap_s)) return;
+  std::erase_if(seen.slices, [](const Slice& s) { return seconds_since(s.when) > state_s; });
+  seen.threads = crew.threads() * crew.size();
+  const std::size_t known = std::min(seen.slices.size(), slices_of_state - 1);
+  take(crew, static_cast<int>(slices_of_state - known), seen);
+  seen.probed = SteadyClock::now();
+}
+
+void BandwidthState::take(Crew& crew, int slices, Seen& seen) {
+  const auto answers = crew.probe({.kind = protocol::ProbeKind::slices,
+                                   .threads = crew.threads(),
+                                   .windows = slices,
+                                   .window_ms = 10,
+                                   .working_set_bytes = walk_bytes_});
+  std::vector<double> slowest;
+  for (const auto& answer : answers) {
+    if (!answer || answer->rates.empty()) {
+      seen.reason = answer ? answer->reason : answer.failure.reason;
+      return;
+    }
+    if (slowest.empty()) slowest = answer->rates;
+    slowest.resize(std::min(slowest.size(), answer->rates.size()));
+    for (std::size_t i = 0; i < slowest.size(); ++i) {
+      slowest[i] = std::min(slowest[i], answer->rates[i]);
+    }
+  }
+  seen.reason.clear();
+  for (const double rate : slowest) {
+    seen.slices.push_back({SteadyClock::now(), rate * crew.size()});
+    if (++seen.since_state < slices_of_state || seen.slices.size() < slices_of_state) continue;
+    seen.since_state = 0;
+    if (seen.states.size() < states_kept) seen.states.push_back(*read(crew).bytes_per_s);
+  }
+}
+
+BandwidthState::Reading BandwidthState::read(const Crew& crew) const {
+  const auto found = seen_.find(key_of(crew));
+  if (found == seen_.end()) return {.reason = "not probed yet"};
+  const Seen& seen = found->second;
+  std::vector<double> rates;
+  double age_s = state_s;
+  for (const Slice& slice : seen.slices) {
+    const double slice_age_s = seconds_since(slice.when);
+    if (slice_age_s > state_s) continue;
+    rates.push_back(slice.bytes_per_s);
+    age_s = std::min(age_s, slice_age_s);
+  }
+  if (rates.size() >= slices_of_state) return {median(rates), age_s, {}};
+  const std::string few = "fewer than 5 reads of the memory within 2 s";
+  return {.reason = seen.reason.empty() ? few : seen.reason};
+}
+
+void BandwidthState::add_to(RunPeaks& peaks) {
+  for (auto& [key, seen] : seen_) {
+    if (seen.states.empty()) continue;
+    peaks.observe({.level = "memory",
+                   .threads = seen.threads,
+                   .working_set_bytes = walk_bytes_,
+                   .access = "slices"},
+                  seen.states);
+    seen.states.clear();
+  }
+}
+
+}  // namespace halmark

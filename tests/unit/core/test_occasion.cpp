@@ -1,0 +1,123 @@
+#include "core/occasion.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/device.hpp"
+
+namespace halmark {
+namespace {
+
+using Rates = std::vector<double>;
+
+TEST(Occasion, probes_within_ten_minutes_are_one) {
+  std::vector<Occasion> occasions;
+  observe(occasions, "2026-11-22T10:00:00Z", Rates{3, 1, 2, 5});
+  observe(occasions, "2026-11-22T10:09:59Z", Rates{4, 4});
+  ASSERT_EQ(occasions.size(), 1U);
+  EXPECT_EQ(occasions[0].utc, "2026-11-22T10:00:00Z");
+  EXPECT_EQ(occasions[0].probes, 6);
+  EXPECT_EQ(occasions[0].highest, (Rates{5, 4, 4}));
+  EXPECT_DOUBLE_EQ(occasions[0].median, (2.5 * 4 + 4 * 2) / 6);
+  observe(occasions, "2026-11-22T10:10:00Z", Rates{9});
+  EXPECT_EQ(occasions.size(), 2U);
+}
+
+TEST(Occasion, best_is_the_highest_until_a_second_occasion_and_then_the_third_highest_of_all) {
+  std::vector<Occasion> occasions;
+  EXPECT_EQ(best_rate(occasions).per_s, 0);
+  observe(occasions, "2026-11-22T10:00:00Z", Rates{50, 80, 49, 48});
+  EXPECT_EQ(best_rate(occasions).per_s, 80);
+  EXPECT_TRUE(best_rate(occasions).is_provisional);
+  observe(occasions, "2026-11-22T11:00:00Z", Rates{20, 52});
+  EXPECT_EQ(best_rate(occasions).per_s, 50);
+  EXPECT_FALSE(best_rate(occasions).is_provisional);
+  EXPECT_EQ(best_rate(occasions).probes, 6);
+}
+
+TEST(Occasion, two_probes_are_too_few_however_far_apart) {
+  std::vector<Occasion> occasions;
+  observe(occasions, "2026-11-22T10:00:00Z", Rates{10});
+  observe(occasions, "2026-11-22T11:00:00Z", Rates{20});
+  EXPECT_TRUE(best_rate(occasions).is_provisional);
+  EXPECT_EQ(best_rate(occasions).per_s, 20);
+}
+
+TEST(Occasion, what_is_no_rate_does_not_count) {
+  std::vector<Occasion> occasions;
+  observe(occasions, "2026-11-22T10:00:00Z", Rates{0, -1});
+  EXPECT_TRUE(occasions.empty());
+}
+
+TEST(Occasion, beyond_the_limit_the_oldest_that_decides_nothing_goes) {
+  std::vector<Occasion> occasions;
+  const auto at = [](std::size_t hour) {
+    const std::string text = std::to_string(hour % 24);
+    return "2026-11-" + std::string(hour < 24 ? "21" : "22") + "T" + (text.size() == 1 ? "0" : "") +
+           text + ":00:00Z";
+  };
+  observe(occasions, at(0), Rates{100, 90, 80});
+  for (std::size_t i = 1; i <= occasions_max; ++i)
+    observe(occasions, at(i), Rates{1.0 + double(i)});
+  ASSERT_EQ(occasions.size(), occasions_max);
+  EXPECT_EQ(occasions.front().highest.front(), 100);
+  EXPECT_EQ(occasions[1].utc, at(2));
+  EXPECT_EQ(best_rate(occasions).per_s, 80);
+}
+
+TEST(Occasion, times_are_read_exactly_or_not_at_all) {
+  EXPECT_EQ(utc_seconds("1970-01-02T00:00:01Z"), 86401);
+  EXPECT_EQ(utc_seconds("2026-11-22T15:04:05Z"), 1795359845);
+  for (const char* text : {"", "2026-11-22", "2026-13-22T15:04:05Z", "2026-11-22T15:04:05",
+                           "2026-11-22 15:04:05Z", "x026-11-22T15:04:05Z"}) {
+    EXPECT_FALSE(utc_seconds(text)) << text;
+  }
+}
+
+Bandwidth seen_memory(const std::string& utc, Rates rates, const std::string& access = "read") {
+  Bandwidth out{.level = "memory", .threads = 2, .access = access, .source = "measured " + utc};
+  observe(out.occasions, utc, rates);
+  return out;
+}
+
+TEST(DeviceOccasions, add_up_per_ceiling) {
+  Device device;
+  observe(device, seen_memory("2026-11-22T10:00:00Z", {49, 48, 47}));
+  observe(device, seen_memory("2026-11-22T11:00:00Z", {80, 79, 78}));
+  observe(device, seen_memory("2026-11-22T11:00:00Z", {30}, "copy"));
+  ASSERT_EQ(device.bandwidths.size(), 2U);
+  EXPECT_EQ(device.bandwidths[0].bytes_per_s, 78);
+  EXPECT_FALSE(device.bandwidths[0].is_provisional);
+  EXPECT_EQ(device.bandwidths[1].bytes_per_s, 30);
+  EXPECT_TRUE(device.bandwidths[1].is_provisional);
+}
+
+TEST(DeviceOccasions, a_figure_from_before_occasions_were_kept_is_one_probe) {
+  Device device;
+  device.bandwidths.push_back({.level = "memory",
+                               .threads = 2,
+                               .bytes_per_s = 90,
+                               .access = "read",
+                               .source = "measured 2026-11-22T09:00:00Z, read"});
+  observe(device, seen_memory("2026-11-22T10:00:00Z", {49, 48, 47}));
+  ASSERT_EQ(device.bandwidths.size(), 1U);
+  ASSERT_EQ(device.bandwidths[0].occasions.size(), 2U);
+  EXPECT_EQ(device.bandwidths[0].occasions[0].utc, "2026-11-22T09:00:00Z");
+  EXPECT_EQ(device.bandwidths[0].bytes_per_s, 48);
+}
+
+TEST(DeviceOccasions, peaks_of_other_threads_or_paths_are_other_ceilings) {
+  Device device;
+  Peak one{.path = "f32_vector", .isa = "avx2", .threads = 1, .flops_per_s = 5};
+  Peak two = one;
+  two.threads = 2;
+  observe(device, one);
+  observe(device, two);
+  one.flops_per_s = 7;
+  observe(device, one);
+  ASSERT_EQ(device.peaks.size(), 2U);
+  EXPECT_EQ(device.peaks[0].flops_per_s, 7);
+  EXPECT_EQ(device.peaks[1].flops_per_s, 5);
+}
+
+}  // namespace
+}  // namespace halmark
