@@ -34,9 +34,9 @@ TEST(Confront, a_pipeline_takes_its_period_once_per_stage) {
   const OperatorGraph graph = graph_of(spec, 3);
   Estimate estimate{.step_ns = 3300, .low_ns = 3000, .high_ns = 3900};
   estimate.operators = {{.name = "q_proj", .ns = 100},
+                        {.name = "never_run", .ns = 7},
                         {.name = "attention", .ns = 40},
-                        {.name = "q_proj", .ns = 20},
-                        {.name = "never_run", .ns = 7}};
+                        {.name = "q_proj", .ns = 20}};
   StackRunResult run{.status = Status::suspect, .reason = "noisy"};
   run.median_ns = 1000;
   run.interval_ns = {900, 1200};
