@@ -6,6 +6,8 @@
 
 #include <set>
 
+#include "kernels/contract.hpp"
+
 namespace halmark::tune {
 namespace {
 

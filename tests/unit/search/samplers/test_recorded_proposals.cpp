@@ -98,9 +98,11 @@ TEST_P(RecordedProposals, are_proposed_again) {
   GTEST_SKIP() << "recorded on x86-64, whose compilers do not fuse multiplications and additions";
 #endif
   const std::string name = GetParam().sampler;
-  const bool has_model = name == "gp" || name == "auto" || name == "nlopt";
+  const bool has_model = name == "gp" || name == "auto";
   const auto names = sampler_names();
-  if (std::ranges::find(names, name) == names.end()) GTEST_SKIP() << "built without " << name;
+  // Gaussian processes are fitted by NLopt where it is there.
+  const bool has_nlopt = std::ranges::find(names, "nlopt") != names.end();
+  if (!has_nlopt && (name == "gp" || name == "auto")) GTEST_SKIP() << "built without NLopt";
   const std::size_t trials = has_model ? 70 : 250;
   Digests found{name.c_str(), 0, 0, 0, 0};
   if (name != "grid") {
@@ -120,9 +122,16 @@ TEST_P(RecordedProposals, are_proposed_again) {
 }
 
 constexpr Digests recorded[] = {
-    {"auto", 0, 0, 0, 0},  {"grid", 0, 0, 0, 0},   {"random", 0, 0, 0, 0}, {"sobol", 0, 0, 0, 0},
-    {"nsga2", 0, 0, 0, 0}, {"nsga3", 0, 0, 0, 0},  {"tpe", 0, 0, 0, 0},    {"gp", 0, 0, 0, 0},
-    {"pls", 0, 0, 0, 0},   {"anneal", 0, 0, 0, 0}, {"nlopt", 0, 0, 0, 0},
+    {"auto", 0x6c08044aec3ae278, 0x477a47bf1bb441a2, 0xcb8adcdc6454dba0, 0xa9d82d14075684b7},
+    {"grid", 0x0000000000000000, 0xb2791814ea6ccbf7, 0x01cbf80dd9d4669e, 0x991784cecfe1ae65},
+    {"random", 0x9b982883bff1846d, 0x435c3d4eeedcfab8, 0xb73a21a0c6d5a96c, 0xf18012af2e269b47},
+    {"sobol", 0x290a13d25dd573d7, 0xa101160dbb9d20f0, 0x4ac2aa5e075fceb8, 0x178e139e43f71afb},
+    {"nsga2", 0x2e65f717aaec988e, 0x3b3db8853f18c9c2, 0xaf151a3670e5b3bd, 0x7101dad87512088e},
+    {"nsga3", 0x46080a229eeb3818, 0xe253b4501e6c01fe, 0x58715e6591a7253c, 0x8cdae9d98f7f1a9d},
+    {"tpe", 0xa21e88277c61496a, 0x558672b76ae4cd9a, 0x3d7c842ae15732db, 0x2236e7ff1eae8c5e},
+    {"gp", 0xb87af3f0177fc81f, 0x79748604d2f26618, 0x92af798b004a27a4, 0x732ea7699b524738},
+    {"pls", 0xf152e7a43da345c6, 0xde0bd9a16098858c, 0x976f3b10669fb45d, 0x87abd65dcd84dcc5},
+    {"anneal", 0xd833febb8ba4e716, 0xeb99d9827185016c, 0x094c780ca55d543c, 0xcb1d33688fb3e551},
 };
 
 INSTANTIATE_TEST_SUITE_P(Table, RecordedProposals, testing::ValuesIn(recorded),
@@ -130,6 +139,7 @@ INSTANTIATE_TEST_SUITE_P(Table, RecordedProposals, testing::ValuesIn(recorded),
 
 TEST(RecordedProposals, are_of_every_sampler) {
   for (const std::string& name : sampler_names()) {
+    if (name == "nlopt") continue;  // its steps belong to the library
     EXPECT_TRUE(std::ranges::any_of(recorded, [&](const Digests& d) { return d.sampler == name; }))
         << name;
   }
