@@ -111,6 +111,12 @@ TEST(Interpolation, beyond_what_was_measured_it_says_so_and_then_is_silent) {
   EXPECT_THAT(inside->reason, testing::Not(HasSubstr("outside")));
   EXPECT_GT(outside->high_ns / outside->low_ns, inside->high_ns / inside->low_ns);
   EXPECT_FALSE(of.latency(gemm(40000, 4096, 4096)));
+  EXPECT_TRUE(of.latency(gemm(16384, 16384, 16384))) << "an octave beyond";
+  EXPECT_FALSE(of.latency(gemm(16385, 4096, 4096))) << "more than an octave";
+  EXPECT_FALSE(of.latency(gemm(4096, 4096, 40000)));
+  EXPECT_THAT(of.latency(gemm(64, 4096, 32768))->reason, HasSubstr("; k lies outside"));
+  EXPECT_THAT(of.latency(gemm(64, 128, 4096))->reason, HasSubstr("; n lies outside"));
+  EXPECT_FALSE(of.latency(gemm(64, 127, 4096)));
 }
 
 TEST(Interpolation, another_type_is_another_family) {
