@@ -87,11 +87,12 @@ std::uint32_t Diagram::build(std::size_t depth) {
   if (is_active) {
     for (std::size_t level = 0; level < rules_.levels(d); ++level) {
       prefix_[d] = static_cast<double>(level);
-      to.push_back(follow(depth, level));
+      operands_[d] = rules_.operand(d, static_cast<double>(level));
+      to.push_back(onward(depth));
     }
   } else {
     operands_[d] = Operand{};
-    to.push_back(static_cast<std::int32_t>(build(depth + 1)));
+    to.push_back(onward(depth));
   }
   prefix_[d] = absent;
   operands_[d] = unbound;
@@ -100,9 +101,8 @@ std::uint32_t Diagram::build(std::size_t depth) {
   return out;
 }
 
-std::int32_t Diagram::follow(std::size_t depth, std::size_t level) {
-  const std::size_t d = rules_.numbered()[depth];
-  operands_[d] = rules_.operand(d, static_cast<double>(level));
+// An inactive parameter is bound too: a rule whose last one it is has to be judged here.
+std::int32_t Diagram::onward(std::size_t depth) {
   for (const std::size_t r : touching_[depth]) {
     if (rules_.judge(r, prefix_, operands_, last_of_[r] == depth) == Truth::no) {
       return -static_cast<std::int32_t>(r) - 1;

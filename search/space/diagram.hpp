@@ -44,7 +44,8 @@ class Diagram {
   };
 
   std::uint32_t build(std::size_t depth);
-  std::int32_t follow(std::size_t depth, std::size_t level);
+  // Where a prefix goes whose domain at `depth` was just bound.
+  std::int32_t onward(std::size_t depth);
   std::vector<std::int32_t> live_key(std::size_t depth) const;
   std::uint32_t node_of(std::size_t depth, bool is_active, const std::vector<std::int32_t>& to);
   void count_discarded();

@@ -69,6 +69,49 @@ TEST(FoldRounds, a_suspect_round_that_counts_makes_the_latency_suspect) {
   EXPECT_EQ(got->rounds, 2);
 }
 
+// Two undisturbed processes outvote a suspect one; one does not.
+TEST(FoldRounds, suspect_rounds_count_until_two_are_ok) {
+  const Measurement suspect = round_of(50, Status::suspect);
+  const auto one = fold_rounds(std::vector{suspect, round_of(10), suspect}, 0);
+  EXPECT_EQ(one->rounds, 3);
+  EXPECT_EQ(one->ns, 50);
+  EXPECT_EQ(one->status, Status::suspect);
+  const auto two = fold_rounds(std::vector{suspect, round_of(10), suspect, round_of(12)}, 0);
+  EXPECT_EQ(two->rounds, 2);
+  EXPECT_EQ(two->ns, 11);
+  EXPECT_EQ(two->high_ns, 12);
+  EXPECT_EQ(two->status, Status::ok);
+  EXPECT_EQ(two->reason, "");
+  EXPECT_EQ(process_medians_ns(std::vector{suspect, round_of(10)}), (std::vector<double>{50, 10}));
+  EXPECT_EQ(process_medians_ns(std::vector{suspect, round_of(10), round_of(12)}),
+            (std::vector<double>{10, 12}));
+}
+
+TEST(FoldRounds, the_first_doubt_is_named) {
+  Measurement first = round_of(10, Status::suspect), second = round_of(12, Status::suspect);
+  first.reason = "first";
+  second.reason = "second";
+  EXPECT_EQ(fold_rounds(std::vector{round_of(9), first, second}, 0)->reason, "first");
+}
+
+TEST(FoldUsableRounds, takes_noisy_rows_where_there_is_no_other) {
+  Measurement noisy = round_of(20, Status::invalid), empty = noisy;
+  noisy.samples.push_back({.wall_ns = 20});
+  const auto only = fold_usable_rounds(std::vector{noisy, empty}, 3);
+  ASSERT_TRUE(only);
+  EXPECT_EQ(only->rounds, 1) << "a row without samples measured nothing";
+  EXPECT_EQ(only->status, Status::suspect);
+  EXPECT_EQ(only->reason, "only noisy measurements: because");
+  EXPECT_EQ(only->lower_bound_ns, 3);
+  const auto beside = fold_usable_rounds(std::vector{noisy, round_of(10)}, 0);
+  EXPECT_EQ(beside->ns, 10);
+  EXPECT_EQ(beside->status, Status::ok);
+  EXPECT_FALSE(fold_usable_rounds(std::vector{empty, round_of(1, Status::crashed)}, 0));
+  EXPECT_EQ(process_medians_ns(std::vector{noisy, empty}), (std::vector<double>{20}));
+  EXPECT_EQ(process_medians_ns(std::vector{noisy, round_of(10)}), (std::vector<double>{10}));
+  EXPECT_TRUE(process_medians_ns({}).empty());
+}
+
 TEST(FoldRounds, the_interval_always_holds_the_latency) {
   Measurement odd = round_of(10);
   odd.duration_ns_interval = {11, 12};

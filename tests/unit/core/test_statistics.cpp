@@ -43,6 +43,36 @@ INSTANTIATE_TEST_SUITE_P(Sizes, MedianRanks,
                            return test::case_name({"n", info.param.n});
                          });
 
+// P(order statistics low..high of n draws hold the median), from Pascal's triangle.
+double coverage(int n, int low, int high) {
+  std::vector<long double> row{1};
+  for (int i = 0; i < n; ++i) {
+    std::vector<long double> next(row.size() + 1, 0);
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      next[k] += row[k] / 2;
+      next[k + 1] += row[k] / 2;
+    }
+    row = std::move(next);
+  }
+  // The median lies between them when at least `low` and fewer than `high` draws are below it.
+  long double out = 0;
+  for (int below = low; below < high; ++below) out += row[static_cast<std::size_t>(below)];
+  return static_cast<double>(out);
+}
+
+TEST(MedianInterval, holds_the_median_with_95_percent_and_no_narrower_one_does) {
+  for (int n = 6; n <= 400; ++n) {
+    const MedianInterval got = median_interval(ranks(n));
+    ASSERT_TRUE(got.is_95_percent);
+    const int low = static_cast<int>(got.interval.low), high = static_cast<int>(got.interval.high);
+    EXPECT_EQ(low + high, n + 1) << "as many ranks below as above, n " << n;
+    EXPECT_GE(coverage(n, low, high), 0.95) << n;
+    // The normal formula from 50 on may take a rank more than is needed, never two.
+    const int spare = n < 50 ? 1 : 2;
+    EXPECT_LT(coverage(n, low + spare, high - spare), 0.95) << n;
+  }
+}
+
 TEST(MedianInterval, below_six_values_it_is_the_range_and_says_so) {
   for (int n = 1; n <= 5; ++n) {
     const MedianInterval got = median_interval(ranks(n));

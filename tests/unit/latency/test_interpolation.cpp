@@ -111,6 +111,35 @@ TEST(Interpolation, beyond_what_was_measured_it_says_so_and_then_is_silent) {
   EXPECT_THAT(inside->reason, testing::Not(HasSubstr("outside")));
   EXPECT_GT(outside->high_ns / outside->low_ns, inside->high_ns / inside->low_ns);
   EXPECT_FALSE(of.latency(gemm(40000, 4096, 4096)));
+  EXPECT_TRUE(of.latency(gemm(16384, 16384, 16384))) << "an octave beyond";
+  EXPECT_FALSE(of.latency(gemm(16385, 4096, 4096))) << "more than an octave";
+  EXPECT_FALSE(of.latency(gemm(4096, 4096, 40000)));
+  EXPECT_THAT(of.latency(gemm(64, 4096, 32768))->reason, HasSubstr("; k lies outside"));
+  EXPECT_THAT(of.latency(gemm(64, 128, 4096))->reason, HasSubstr("; n lies outside"));
+  EXPECT_FALSE(of.latency(gemm(64, 127, 4096)));
+}
+
+// One point far from the place, beyond its rows, is no neighbour of it: it only moves the end of
+// what was measured. An octave outside doubles the width (in logarithms), half an octave makes
+// it 1.5.
+TEST(Interpolation, intervals_widen_by_the_octaves_outside) {
+  auto points = table(gpu(), true);
+  const Interpolation narrow(points, gpu(), {});
+  const Problem far = gemm(16384, 256, 256);
+  points.push_back({far, true_ns(far, gpu(), true)});
+  const Interpolation wide(points, gpu(), {});
+  for (const auto& [m, octaves] : {std::pair(11585, 0.5), std::pair(16384, 1.0)}) {
+    const auto outside = narrow.latency(gemm(m, 8192, 8192));
+    const auto inside = wide.latency(gemm(m, 8192, 8192));
+    ASSERT_TRUE(outside && inside);
+    EXPECT_NEAR(outside->ns / inside->ns, 1, 0.01);
+    const double ratio =
+        std::log(outside->high_ns / outside->low_ns) / std::log(inside->high_ns / inside->low_ns);
+    EXPECT_NEAR(ratio, 1 + octaves, 0.15) << m;
+    EXPECT_NEAR(outside->ns * outside->ns, outside->low_ns * outside->high_ns,
+                1e-9 * outside->ns * outside->ns)
+        << "even in logarithms";
+  }
 }
 
 TEST(Interpolation, another_type_is_another_family) {

@@ -146,6 +146,41 @@ TEST_F(CheckDatabase, bytes_that_rot_inside_a_page_are_found) {
                                    testing::MatchesRegex("entry [1-4] chain")));
 }
 
+// The key of a row stands in its table and in an index: SQLite's check compares the two.
+TEST_F(CheckDatabase, an_index_that_rots_is_a_finding_about_the_file) {
+  const std::string bytes = file_bytes(path_), key = full_case().key();
+  std::size_t found = 0;
+  for (std::size_t at = bytes.find(key); at != std::string::npos; at = bytes.find(key, at + 1)) {
+    std::string rotten = bytes;
+    rotten[at] = '!';
+    write_file(path_, rotten);
+    for (const DatabaseFinding& f : check_database(path_).findings) {
+      if (f.table != "file") continue;
+      ++found;
+      EXPECT_EQ(f.row, 0) << "of no row";
+      EXPECT_EQ(f.column, "");
+      EXPECT_FALSE(f.text.empty());
+    }
+  }
+  EXPECT_GT(found, 0u);
+}
+
+TEST_F(CheckDatabase, winners_are_judged_by_the_rows_of_their_own_runs) {
+  const auto store = open_store(path_);
+  std::vector<std::vector<Measurement>> rounds;
+  for (const double ns : {1000.0, 2000.0, 3000.0}) {
+    const std::int64_t run = store->begin_run(run_info("of " + std::to_string(ns)));
+    rounds.emplace_back(3, numbered_measurement(1));
+    for (Measurement& m : rounds.back()) m.duration_ns_median = ns;
+    store->append(run, rounds.back());
+    store->append(run, winner_of(rounds.back()));
+    store->append(run, winner_of(rounds.back()));
+  }
+  EXPECT_TRUE(places(check_database(path_)).empty());
+  store->append(2, winner_of(rounds[0]));
+  EXPECT_EQ(places(check_database(path_)).size(), 1u) << "run 2 has no rows of it";
+}
+
 TEST_F(CheckDatabase, refuses_what_is_no_database_of_ours) {
   write_file(folder_ / "b.db", "no database");
   EXPECT_EQ(error_of([&] { check_database(folder_ / "b.db"); }).exit_code(), ExitCode::refused);

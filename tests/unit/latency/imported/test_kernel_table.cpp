@@ -81,6 +81,20 @@ TEST(KernelTable, a_message_is_counted_in_elements_and_gathered_sizes_are_of_all
   EXPECT_EQ(points[2].problem.params.at("bytes"), 2048);
 }
 
+TEST(KernelTable, what_is_gathered_has_a_part_for_every_rank) {
+  const auto rows = [](const char* ranks, const char* elements) {
+    return table_of(std::string("op_name,nccl_dtype,num_gpus,message_size,latency\n"
+                                "all_reduce,half,4,1024,0.01\nall_gather,half,") +
+                    ranks + ',' + elements + ",0.01\n");
+  };
+  EXPECT_EQ(rows("1", "7").series.at(0).points.at(1).problem.params.at("bytes"), 14)
+      << "one rank gathers what it brings";
+  EXPECT_EQ(rows("4", "8").series.at(0).points.at(1).problem.params.at("bytes"), 4);
+  const ImportedTable uneven = rows("4", "7");
+  EXPECT_EQ(uneven.series.at(0).points.size(), 1u);
+  EXPECT_EQ(uneven.skipped.at("all_gather of a size that its ranks do not divide"), 1u);
+}
+
 TEST(KernelTable, faults_name_file_and_line) {
   const std::string header = "gemm_dtype,m,n,k,latency\n";
   EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,0.1\nbfloat16,x,2,3,0.1\n"),

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "measure/sampling/gbench.hpp"
 
@@ -130,6 +131,78 @@ TEST(Gbench, the_maximum_bounds_a_rule_that_never_fires) {
       *rule, clock);
   EXPECT_EQ(series.samples.size(), 300u);
   EXPECT_EQ(series.stop_rule, StopReason::max_samples);
+}
+
+// How many samples lie between two looks at the rule.
+class CountedLooks : public StopRule {
+ public:
+  void start() override { added_ = 0; }
+  void add(double) override { ++added_; }
+  bool finished() const override {
+    looks_.push_back(added_ - seen_);
+    seen_ = added_;
+    return false;
+  }
+  StopReason reason() const override { return StopReason::none; }
+  const std::vector<std::int64_t>& looks() const { return looks_; }
+
+ private:
+  std::int64_t added_ = 0;
+  mutable std::int64_t seen_ = 0;
+  mutable std::vector<std::int64_t> looks_;
+};
+
+std::vector<std::int64_t> looks_of(SamplePlan plan) {
+  ScriptedClock clock;
+  ScriptedStep step(clock, 1'000);
+  CountedLooks rule;
+  plan.name = "looks";
+  EXPECT_EQ(take_samples(plan, step, rule, clock).stop_rule, StopReason::max_samples);
+  return rule.looks();
+}
+
+// Blocks of 5 ms, of one sample at the least and 256 at the most, and no sample more than the plan
+// allows.
+TEST(Gbench, the_rule_is_looked_at_after_every_block) {
+  using Looks = std::vector<std::int64_t>;
+  const auto looks = [](double sample_ns, std::int64_t first, std::int64_t most) {
+    return looks_of({.expected_sample_ns = sample_ns, .first_block = first, .max_samples = most});
+  };
+  EXPECT_EQ(looks(1e6, 2, 14), (Looks{2, 5, 5, 2}));
+  EXPECT_EQ(looks(1.2e6, 1, 9), (Looks{1, 4, 4})) << "what fits";
+  EXPECT_EQ(looks(4.9e6, 1, 3), (Looks{1, 1, 1}));
+  EXPECT_EQ(looks(9e6, 1, 3), (Looks{1, 1, 1})) << "longer than a block";
+  EXPECT_EQ(looks(5e6 / 250, 1, 300), (Looks{1, 250, 49}));
+  EXPECT_EQ(looks(1'000, 1, 600), (Looks{1, 256, 256, 87}));
+  EXPECT_EQ(looks(0, 1, 3), (Looks{1, 1, 1})) << "not known";
+  EXPECT_EQ(looks(1e6, 0, 7), (Looks{1, 5, 1}));
+  EXPECT_EQ(looks(1e6, 20, 7), (Looks{7}));
+}
+
+TEST(Gbench, the_deadline_counts_when_a_sample_ends_on_it) {
+  for (const double late_ns : {0.0, 1.0}) {
+    ScriptedClock clock;
+    ScriptedStep step(clock, 1e6);
+    const auto rule = make_count(1000);
+    // Three samples of 1 ms and 0, 1, 2 ns, each behind 777 ns.
+    const double third_ends_ns = clock.now_ns + 3 * (1e6 + 777) + 3;
+    const SampleSeries series =
+        take_samples({.name = "late", .deadline_ns = third_ends_ns + late_ns, .first_block = 1000},
+                     step, *rule, clock);
+    EXPECT_EQ(series.samples.size(), late_ns == 0 ? 3u : 4u);
+    EXPECT_EQ(series.stop_rule, StopReason::deadline);
+    EXPECT_EQ(series.book_error, "");
+  }
+}
+
+TEST(Gbench, a_rule_that_has_finished_speaks_before_the_deadline) {
+  ScriptedClock clock;
+  ScriptedStep step(clock, 1e6);
+  const auto rule = make_count(3);
+  const SampleSeries series = take_samples(
+      {.name = "both", .deadline_ns = clock.now_ns + 2.5e6, .first_block = 10}, step, *rule, clock);
+  EXPECT_EQ(series.stop_rule, StopReason::count);
+  EXPECT_EQ(series.samples.size(), 3u);
 }
 
 TEST(Gbench, an_instrument_name_stands_in_the_environment) {

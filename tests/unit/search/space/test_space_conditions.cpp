@@ -62,6 +62,26 @@ TEST(ConditionalSpace, a_constraint_over_an_absent_value_is_met) {
   EXPECT_EQ(Space(s).size(), 2u + 3u);
 }
 
+// A constraint in C++ is told which parameters are absent, and judged wherever its last one is.
+TEST(ConditionalSpace, a_constraint_holds_where_its_last_parameter_is_absent) {
+  std::vector<SearchDomain> domains = {
+      {.name = "kernel", .values = {ParamValue("a"), ParamValue("b")}},
+      numbers("a.tile", {8, 16, 32}),
+      numbers("b.tile", {1, 2})};
+  domains[1].when = "kernel == 'a'";
+  domains[2].when = "kernel == 'b'";
+  const std::set<Point> listed = {{0, 0, absent}, {0, 2, absent}, {1, absent, 1}};
+  const Space space(domains, {{"not_listed", {"kernel", "a.tile", "b.tile"}, [&](const Point& p) {
+                                 return listed.contains(p);
+                               }}});
+  ASSERT_EQ(space.size(), listed.size());
+  std::set<Point> found;
+  for (std::uint64_t i = 0; i < space.size(); ++i) found.insert(space.point(i));
+  EXPECT_EQ(found, listed);
+  EXPECT_FALSE(space.contains({0, 1, absent}));
+  EXPECT_EQ(space.discarded().at("not_listed"), 2u);
+}
+
 TEST(ConditionalSpace, settings_are_refused_with_the_parameter_named) {
   const Space space(conditional());
   const auto line = [&](const Setting& s) { return error_of([&] { space.point_of(s); }).line(); };

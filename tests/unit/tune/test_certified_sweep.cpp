@@ -1,0 +1,397 @@
+// Certified sweeps over recorded kernels: what is measured, what the certificate says, and what its
+// proof states as evidence.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "latency/case_bounds.hpp"
+#include "measure/campaign/predict_cost.hpp"
+#include "recorded_sweep.hpp"
+#include "tests/unit/error_of.hpp"
+#include "tune/certify/conclusion.hpp"
+
+namespace halmark::tune {
+namespace {
+
+using halmark::test::error_of;
+using halmark::test::file_bytes;
+using halmark::test::ScratchFolder;
+using test::decode_sweep;
+using test::RecordedKernel;
+using test::RecordedSweep;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr const char* certified = "sampler = \"certify\"\n";
+
+// Slow enough that bounds are of the order of microseconds.
+Device slow_machine() {
+  Device out;
+  out.id = "cpu:0";
+  out.is_measured = true;
+  out.peaks.push_back({.path = "f32", .dtype = Dtype::f32, .threads = 2, .flops_per_s = 1e9});
+  out.bandwidths.push_back({.level = "memory", .threads = 2, .bytes_per_s = 1e9});
+  return out;
+}
+
+std::vector<std::int64_t> front_batches(const MeasuredSweep& sweep) {
+  std::vector<std::int64_t> out;
+  for (const CertifiedPoint& point : make_certificate(sweep.certifier()->certifier()).front) {
+    out.push_back(sweep.certifier()->steps().configurations.at(point.configuration).workload.batch);
+  }
+  return out;
+}
+
+// Lines of a proof of one kind.
+std::vector<Json> records(const std::string& path, const std::string& kind) {
+  std::vector<Json> out;
+  std::istringstream lines(file_bytes(path));
+  for (std::string line; std::getline(lines, line);) {
+    Json record = Json::parse(line);
+    if (record.at("record") == kind) out.push_back(std::move(record));
+  }
+  return out;
+}
+
+TEST(CertifiedSweep, without_peaks_everything_is_measured_and_nothing_discarded) {
+  RecordedSweep recorded(decode_sweep("[1, 2, 4]", "[\"latency\", \"throughput\"]", certified));
+  recorded.record_times([](std::int64_t batch, int) { return batch == 2 ? 900.0 : 1000.0; });
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+  const TuneRun run = sweep.measure();
+  EXPECT_EQ(run.evaluations.size(), 3u);
+  EXPECT_THAT(front_batches(sweep), ElementsAre(2, 4));
+  const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
+  EXPECT_EQ(report.data.at("state"), "certified");
+  EXPECT_EQ(report.data.at("configurations"), 3);
+  EXPECT_EQ(report.data.at("front"), 2);
+  EXPECT_EQ(report.data.at("certain"), 2);
+  EXPECT_EQ(report.data.at("open"), 0);
+  EXPECT_EQ(report.data.at("gap"), 0);
+  EXPECT_EQ(report.data.at("kernels"), recorded.kernels().size());
+  EXPECT_EQ(report.data.at("kernels_measured"), recorded.kernels().size());
+  EXPECT_DOUBLE_EQ(report.data.at("predicted_share"), 1);
+  EXPECT_EQ(report.data.at("alarms"), 0);
+  EXPECT_EQ(report.data.at("composition_confirmed"), false);
+  EXPECT_FALSE(report.data.contains("open_kernel"));
+  EXPECT_FALSE(report.data.contains("proof"));
+  EXPECT_THAT(report.text, HasSubstr("certificate: certified\n"));
+  EXPECT_THAT(report.text,
+              HasSubstr("of 3 configurations 2 on the front (2 certain), 1 dominated"));
+  EXPECT_THAT(report.text, HasSubstr("100 % of the time of all"));
+  EXPECT_THAT(report.text, HasSubstr("no peaks are known for this back end"));
+  EXPECT_THAT(report.text, HasSubstr("bounds: peaks x 1.05; 0 alarms"));
+  // Three processes each: min..max misses with 1/4, and there are more than four kernels.
+  EXPECT_EQ(report.data.at("alpha"), 1);
+  EXPECT_THAT(report.text, HasSubstr("intervals of 3 processes each: no joint confidence"));
+}
+
+TEST(CertifiedSweep, bounds_spare_the_kernels_of_what_cannot_win) {
+  RecordedSweep recorded(decode_sweep("[1, 64]", "[\"latency\"]", certified), slow_machine());
+  const Device machine = slow_machine();
+  const CaseBounds bounds({.device = &machine, .threads = 2});
+  recorded.record([&](const RecordedKernel& k, Measurement& m) {
+    m.duration_ns_median = 1.3 * std::max(1.0, bounds.of(k.kernel_case).bound.ns());
+    m.duration_ns_interval = {m.duration_ns_median, m.duration_ns_median};
+    m.wall_s = 0.25;
+  });
+  const ScratchFolder folder;
+  MeasuredSweep sweep(recorded.plan(), recorded.context(),
+                      CertifySettings{.safety = 1.1, .proof = folder / "p.hmproof"});
+  const TuneRun run = sweep.measure();
+  ASSERT_EQ(run.evaluations.size(), 1u) << "what was not measured is no row";
+  EXPECT_EQ(run.evaluations[0].configuration.workload.batch, 1);
+  EXPECT_EQ(run.front, std::vector<std::size_t>{0});
+  const StepsToCertify& steps = sweep.certifier()->steps();
+  const std::vector<KernelCase>& all = steps.cases;
+  ASSERT_EQ(all.size(), recorded.kernels().size());
+  const auto cost = predict_cost(all, 3, sample_rule(recorded.plan().sweep().measure), &machine, 2);
+  double measured_cost = 0, all_cost = 0;
+  std::size_t measured = 0, of_batch_64 = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all_cost += cost.case_seconds[i];
+    const KernelStatus status = sweep.certifier()->certifier().kernels()[i].status;
+    const auto k = std::ranges::find(recorded.kernels(), all[i], &RecordedKernel::kernel_case);
+    EXPECT_TRUE(k->batch == 64 || status == KernelStatus::measured);
+    if (status != KernelStatus::measured) continue;
+    measured_cost += cost.case_seconds[i];
+    of_batch_64 += k->batch == 64;
+    ++measured;
+  }
+  EXPECT_LE(of_batch_64, 5u) << "what filled the only batch of sixteen";
+  const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
+  EXPECT_EQ(report.data.at("kernels_measured"), measured);
+  EXPECT_EQ(report.data.at("dominated"), 1);
+  EXPECT_EQ(report.data.at("state"), "certified");
+  EXPECT_NEAR(report.data.at("predicted_share"), measured_cost / all_cost, 1e-12);
+  EXPECT_DOUBLE_EQ(report.data.at("measured_s"), 0.25 * 3 * static_cast<double>(measured));
+  EXPECT_THAT(report.text, Not(HasSubstr("no peaks are known")));
+  EXPECT_EQ(report.data.at("proof"), folder / "p.hmproof");
+  // Each peak and kernel of the proof as the host counts it.
+  const auto header = records(folder / "p.hmproof", "header").at(0);
+  EXPECT_EQ(header.at("run"), run.id);
+  EXPECT_EQ(header.at("run_objective"), 0);
+  EXPECT_EQ(header.at("plan"), recorded.plan().hash());
+  for (const Json& peak : header.at("peaks")) {
+    EXPECT_EQ(peak.at("value"), 1e9);
+    EXPECT_EQ(peak.at("safety"), 1.1);
+    EXPECT_EQ(peak.at("unit"), peak.at("counts") == "operations" ? "FLOP/s" : "bytes/s");
+  }
+  EXPECT_EQ(header.at("peaks").size(), 2u);
+  const std::vector<Json> kernels = records(folder / "p.hmproof", "kernel");
+  ASSERT_EQ(kernels.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const CaseBound of_case = bounds.of(all[i]);
+    const auto same =
+        std::ranges::find(kernels, Json(all[i].key()), [](const Json& k) { return k.at("key"); });
+    ASSERT_NE(same, kernels.end());
+    EXPECT_EQ(same->at("operations"), of_case.work.matmul_flops);
+    EXPECT_EQ(same->at("bytes"), of_case.work.bytes());
+    EXPECT_NEAR(same->at("bound"), of_case.bound.ns() / 1.1, 1e-9 * of_case.bound.ns());
+  }
+}
+
+// Two of three processes undisturbed: the interval rests on them alone and misses with 1/2.
+TEST(CertifiedSweep, evidence_is_the_rows_that_the_interval_rests_on) {
+  for (const std::size_t ok : {3u, 2u, 1u, 0u}) {
+    RecordedSweep recorded(decode_sweep("[1]", "[\"memory\", \"latency\"]", certified));
+    recorded.record([&](const RecordedKernel&, Measurement& m) {
+      m.duration_ns_median = 1000 + 10 * m.round;
+      m.duration_ns_interval = {m.duration_ns_median, m.duration_ns_median};
+      if (m.round >= static_cast<int>(ok)) {
+        m.status = ok == 0 ? Status::invalid : Status::suspect;
+        m.reason = "noisy";
+        m.samples.push_back({.wall_ns = 1000});
+      }
+    });
+    const ScratchFolder folder;
+    MeasuredSweep sweep(recorded.plan(), recorded.context(),
+                        CertifySettings{.proof = folder / "p.hmproof"});
+    const TuneRun run = sweep.measure();
+    conclude(*sweep.certifier(), run.id, 3, {});
+    EXPECT_EQ(records(folder / "p.hmproof", "header").at(0).at("run_objective"), 1);
+    for (const Json& kernel : records(folder / "p.hmproof", "kernel")) {
+      const bool has_two = ok == 2;
+      EXPECT_EQ(kernel.at("confidence"), has_two ? 0.5 : 0.75) << ok;
+      EXPECT_EQ(kernel.at("rounds"), has_two ? Json({0, 1}) : Json({0, 1, 2}));
+      EXPECT_EQ(kernel.at("medians"), has_two ? Json({1000, 1010}) : Json({1000, 1010, 1020}));
+    }
+  }
+}
+
+TEST(CertifiedSweep, six_rounds_have_a_joint_confidence_and_five_have_less) {
+  for (const int rounds : {5, 6, 7}) {
+    RecordedSweep recorded(decode_sweep(
+        "[1]", "[\"latency\"]",
+        std::string(certified) + "[measure]\nrounds = " + std::to_string(rounds) + "\n"));
+    recorded.record_times([](std::int64_t, int) { return 1000.0; });
+    MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+    const TuneRun run = sweep.measure();
+    const CertificateReport report = conclude(*sweep.certifier(), run.id, rounds, {});
+    const auto kernels = static_cast<double>(recorded.kernels().size());
+    const double alpha = std::min(1.0, kernels * (rounds == 5 ? 1.0 / 16 : 0.05));
+    EXPECT_NEAR(report.data.at("alpha"), alpha, 1e-12);
+    if (alpha < 1) {
+      EXPECT_THAT(report.text,
+                  HasSubstr(fmt::format("hold together with {:.0f} %", (1 - alpha) * 100)));
+    }
+  }
+}
+
+TEST(CertifiedSweep, runs_that_overlap_every_point_of_the_front_confirm_the_composition) {
+  RecordedSweep recorded(decode_sweep("[1, 2]", "[\"latency\", \"throughput\"]", certified));
+  recorded.record_times([](std::int64_t, int round) { return 1000.0 + 10 * round; });
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+  const TuneRun run = sweep.measure();
+  ASSERT_THAT(front_batches(sweep), testing::Contains(2));
+  std::vector<Validation> runs;
+  for (const Evaluation& e : run.evaluations) {
+    const double ns = e.estimate->high_ns;
+    runs.push_back({.deployment_key = e.configuration.key(),
+                    .measured_ns = ns,
+                    .measured_interval_ns = {ns, ns * 1.1}});
+  }
+  const auto is_confirmed = [&] {
+    const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, runs);
+    const bool out = report.data.at("composition_confirmed");
+    EXPECT_THAT(report.text, HasSubstr(out ? "composition: confirmed by a run of each front point\n"
+                                           : "composition: not confirmed"));
+    return out;
+  };
+  EXPECT_TRUE(is_confirmed());
+  for (Validation& v : runs) {
+    const Validation before = v;
+    v.measured_interval_ns.low *= 1.001;
+    EXPECT_FALSE(is_confirmed()) << "beyond the composed interval";
+    v = before;
+    v.status = Status::crashed;
+    EXPECT_FALSE(is_confirmed());
+    v = before;
+    v.deployment_key = "another";
+    EXPECT_FALSE(is_confirmed());
+    v = before;
+  }
+}
+
+TEST(CertifiedSweep, a_kernel_that_failed_takes_its_configuration_out) {
+  RecordedSweep recorded(decode_sweep("[1, 2]", "[\"latency\"]", certified), slow_machine());
+  const Device machine = slow_machine();
+  const CaseBounds bounds({.device = &machine, .threads = 2});
+  const KernelCase broken = std::ranges::find_if(recorded.kernels(), [&](const RecordedKernel& k) {
+                              return k.batch == 1 && bounds.of(k.kernel_case).bound.ns() > 0;
+                            })->kernel_case;
+  for (const double of_bound : {0.0, 0.5, 1.5}) {
+    RecordedSweep sweep_of(decode_sweep("[1, 2]", "[\"latency\"]", certified), slow_machine());
+    sweep_of.record([&](const RecordedKernel& k, Measurement& m) {
+      const double bound_ns = bounds.of(k.kernel_case).bound.ns();
+      m.duration_ns_median = 1.3 * std::max(1.0, bound_ns);
+      m.duration_ns_interval = {m.duration_ns_median, m.duration_ns_median};
+      if (k.kernel_case != broken) return;
+      m.status = of_bound > 0 ? Status::quarantined : Status::wrong_result;
+      m.reason = "broken";
+      // The fastest of the rounds counts.
+      m.duration_ns_median = of_bound * bound_ns * (m.round == 1 ? 1 : 2);
+    });
+    MeasuredSweep sweep(sweep_of.plan(), sweep_of.context(), CertifySettings{});
+    const TuneRun run = sweep.measure();
+    const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
+    EXPECT_EQ(report.data.at("failed"), 1) << of_bound;
+    EXPECT_EQ(report.data.at("front"), 1);
+    EXPECT_EQ(report.data.at("alarms"), of_bound == 0.5 ? 1 : 0) << of_bound;
+    EXPECT_THAT(front_batches(sweep), ElementsAre(2));
+    EXPECT_EQ(run.evaluations.size(), 2u) << "a failure is a row";
+  }
+}
+
+// Kernels are measured in batches of sixteen, and another batch is begun while there is budget.
+TEST(CertifiedSweep, ends_with_the_budget_and_states_what_is_open) {
+  const std::string batches = "[1, 2, 3, 4]";
+  for (const double first_batch_s : {0.9, 1.1}) {
+    RecordedSweep recorded(
+        decode_sweep(batches, "[\"latency\"]", std::string(certified) + "budget_s = 10\n"));
+    ASSERT_GT(recorded.kernels().size(), 32u);
+    recorded.record([&](const RecordedKernel&, Measurement& m) {
+      m.duration_ns_median = 1000;
+      m.duration_ns_interval = {1000, 1000};
+      m.wall_s = 10 * first_batch_s / 16 / 3;
+    });
+    MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+    const TuneRun run = sweep.measure();
+    const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
+    const auto measured = report.data.at("kernels_measured").get<std::size_t>();
+    EXPECT_EQ(measured == 16, first_batch_s > 1) << measured;
+    EXPECT_LT(measured, recorded.kernels().size());
+    EXPECT_EQ(report.data.at("state"), "open");
+    EXPECT_GT(report.data.at("open"), 0);
+    const Json& gap = report.data.at("gap");
+    const std::string text =
+        gap.is_null() ? "without limit" : fmt::format("{:.1f} %", gap.get<double>() * 100);
+    EXPECT_THAT(report.text, HasSubstr("certificate: open, gap " + text + '\n'));
+    EXPECT_FALSE(report.data.at("open_configuration").get<std::string>().empty());
+    EXPECT_FALSE(report.data.at("open_kernel").get<std::string>().empty());
+    for (const Evaluation& e : run.evaluations) EXPECT_TRUE(e.estimate) << "all rows are decided";
+    EXPECT_LT(run.evaluations.size(), 4u);
+  }
+}
+
+// The gap that was left when a quarter of the time of all kernels was spent, or after the first
+// batch where that took more.
+TEST(CertifiedSweep, states_the_gap_after_a_quarter_of_the_time_of_all) {
+  std::size_t before_quarter = 0, at_quarter = 0, after_quarter = 0;
+  std::string batches = "[1, 2";
+  for (int most = 3; most <= 8; ++most) {
+    batches += ", " + std::to_string(most);
+    RecordedSweep recorded(decode_sweep(batches + "]", "[\"latency\"]", certified));
+    recorded.record_times(
+        [](std::int64_t batch, int) { return 1000 + 10 * static_cast<double>(batch); });
+    MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+    const TuneRun run = sweep.measure();
+    const auto history = sweep.certifier()->history();
+    ASSERT_FALSE(history.empty());
+    ProvedSoFar at = history.front();
+    for (const ProvedSoFar& h : history) {
+      if (h.share > 0.25) continue;
+      at = h;
+      before_quarter += h.share <= 0.225;
+      at_quarter += h.share > 0.225;
+    }
+    after_quarter += std::ranges::any_of(
+        history, [](const ProvedSoFar& h) { return h.share > 0.25 && h.share <= 0.375; });
+    EXPECT_THAT(conclude(*sweep.certifier(), run.id, 3, {}).text,
+                HasSubstr(fmt::format("gap after {:.0f} % of the time of all: ", at.share * 100)));
+  }
+  EXPECT_GT(before_quarter, 0u);
+  EXPECT_GT(at_quarter, 0u) << "just below";
+  EXPECT_GT(after_quarter, 0u) << "just above";
+}
+
+TEST(CertifiedSweep, an_interruption_measures_nothing_more) {
+  RecordedSweep recorded(decode_sweep("[1]", "[\"latency\"]", certified));
+  recorded.record_times([](std::int64_t, int) { return 1000.0; });
+  recorded.context().is_interrupted = [] { return true; };
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+  EXPECT_THAT(sweep.measure().evaluations, IsEmpty());
+  EXPECT_EQ(sweep.certifier()->certifier().kernels_measured(), 0u);
+}
+
+TEST(CertifiedSweep, a_model_that_says_something_else_than_its_proof_is_an_error) {
+  RecordedSweep recorded(decode_sweep("[1]", "[\"latency\", \"throughput\"]", certified));
+  recorded.record_times([](std::int64_t, int) { return 1000.0; });
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+  const TuneRun run = sweep.measure();
+  const MeasuredSource& source = sweep.evaluator().source();
+  const std::uint64_t combination = sweep.certifier()->steps().configurations.begin()->first;
+  const auto check = [&](double latency, double throughput) {
+    Evaluation e = run.evaluations.at(0);
+    e.estimate->step_ns *= latency;
+    e.estimate->tokens_per_s *= throughput;
+    sweep.certifier()->check(combination, e, source);
+  };
+  EXPECT_NO_THROW(check(1 + 0.85e-9, 1));
+  EXPECT_NO_THROW(check(1, 1 - 0.85e-9));
+  for (const auto& [a, b] : {std::pair(1 + 1.2e-9, 1.0), std::pair(1.0, 1 - 1.2e-9)}) {
+    const double latency = a, throughput = b;
+    const Error error = error_of([&] { check(latency, throughput); });
+    EXPECT_EQ(error.exit_code(), ExitCode::error);
+    EXPECT_THAT(error.line(), HasSubstr("is not what its proof would state"));
+  }
+}
+
+// Decode and prefill stand side by side: each combination is of one phase, and lengths that only
+// the other phase has are left out as such.
+TEST(CertifiedSweep, phases_are_fronts_of_one_product) {
+  RecordedSweep recorded(
+      "name = \"s\"\nmodel = \"tiny\"\ndtypes = [\"f32\"]\nstrategies = [\"data\"]\n"
+      "objectives = [\"latency\"]\nsampler = \"certify\"\n"
+      "[[workload]]\nphase = \"decode\"\nbatch = [1, 2]\ncontext = 128\n"
+      "[[workload]]\nphase = \"prefill\"\nbatch = 3\nnew_tokens = 16\n"
+      "[[workload]]\nphase = \"prefill\"\nbatch = 3\nnew_tokens = 8\n");
+  recorded.record_times([](std::int64_t, int) { return 1000.0; });
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+  const TuneRun run = sweep.measure();
+  const StepsToCertify& steps = sweep.certifier()->steps();
+  EXPECT_EQ(steps.problem.fronts, (std::vector<std::string>{"decode", "prefill"}));
+  EXPECT_EQ(steps.configurations.size(), 4u);
+  std::size_t valid = 0;
+  for (std::uint64_t c = 0; c < steps.problem.broken.size(); ++c) {
+    const std::int32_t broken = steps.problem.broken[c];
+    if (broken >= 0) {
+      EXPECT_LT(static_cast<std::size_t>(broken), steps.problem.constraints.size());
+      EXPECT_FALSE(steps.configurations.contains(c));
+      continue;
+    }
+    ++valid;
+    const Configuration& configuration = steps.configurations.at(c);
+    EXPECT_EQ(steps.problem.front_of[c], configuration.workload.phase == Phase::decode ? 0 : 1);
+  }
+  EXPECT_EQ(valid, 4u);
+  EXPECT_EQ(run.evaluations.size(), 4u);
+  EXPECT_EQ(conclude(*sweep.certifier(), run.id, 3, {}).data.at("configurations"), 4);
+}
+
+}  // namespace
+}  // namespace halmark::tune

@@ -1,0 +1,192 @@
+// Which points of a front are confronted with a run, what that is predicted to take, and how a run
+// is set against its estimate.
+#include "tune/search/validate.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "recorded_sweep.hpp"
+
+namespace halmark::tune {
+namespace {
+
+using test::decode_sweep;
+using test::RecordedKernel;
+using test::RecordedSweep;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+OperatorGraph graph_of(const ModelSpec& spec, int pp) {
+  const Configuration c{.model = spec.id,
+                        .parallel = {.pp = pp},
+                        .precision = Precision::uniform("f32", Dtype::f32),
+                        .workload = {Phase::decode, pp, 1, 128}};
+  return std::get<OperatorGraph>(build_graph(spec, c));
+}
+
+// A stack is one micro-batch of one stage's period: with three stages a step is three of them.
+TEST(Confront, a_pipeline_takes_its_period_once_per_stage) {
+  const ModelSpec spec = load_model("tiny-qwen3", {HALMARK_SOURCE_DIR "/tests/data"});
+  const OperatorGraph graph = graph_of(spec, 3);
+  Estimate estimate{.step_ns = 3300, .low_ns = 3000, .high_ns = 3900};
+  estimate.operators = {{.name = "q_proj", .ns = 100},
+                        {.name = "never_run", .ns = 7},
+                        {.name = "attention", .ns = 40},
+                        {.name = "q_proj", .ns = 20}};
+  StackRunResult run{.status = Status::suspect, .reason = "noisy"};
+  run.median_ns = 1000;
+  run.interval_ns = {900, 1200};
+  run.operators = {{.name = "attention", .ns = 10},
+                   {.name = "q_proj", .ns = 30},
+                   {.name = "attention", .ns = 5},
+                   {.name = "not_predicted", .ns = 9}};
+  const Validation v = confront(graph, estimate, run);
+  EXPECT_EQ(v.deployment_key, graph.configuration.key());
+  EXPECT_EQ(v.predicted_ns, 3300);
+  EXPECT_EQ(v.measured_ns, 3000);
+  EXPECT_EQ(v.predicted_interval_ns.low, 3000);
+  EXPECT_EQ(v.predicted_interval_ns.high, 3900);
+  EXPECT_EQ(v.measured_interval_ns.low, 2700);
+  EXPECT_EQ(v.measured_interval_ns.high, 3600);
+  EXPECT_EQ(v.status, Status::suspect);
+  EXPECT_EQ(v.reason, "noisy");
+  ASSERT_EQ(v.operators.size(), 2u) << "each name once, what was both predicted and run";
+  EXPECT_EQ(v.operators[0].name, "q_proj");
+  EXPECT_EQ(v.operators[0].predicted_ns, 120);
+  EXPECT_EQ(v.operators[0].measured_ns, 90);
+  EXPECT_EQ(v.operators[1].name, "attention");
+  EXPECT_EQ(v.operators[1].predicted_ns, 40);
+  EXPECT_EQ(v.operators[1].measured_ns, 45);
+}
+
+TEST(Confront, says_where_memory_ended) {
+  const ModelSpec spec = load_model("tiny-qwen3", {HALMARK_SOURCE_DIR "/tests/data"});
+  StackRunResult run{.status = Status::ok};
+  run.shared_instances = {"a", "b"};
+  EXPECT_EQ(confront(graph_of(spec, 1), {}, run).reason, "memory ended: 2 kernels share weights");
+  run.reason = "noisy";
+  EXPECT_EQ(confront(graph_of(spec, 1), {}, run).reason,
+            "noisy; memory ended: 2 kernels share weights");
+}
+
+// A front of `points` configurations, all of them run before: nothing is run now.
+std::vector<std::int64_t> validated(std::size_t points, std::int64_t wanted) {
+  std::string batches;
+  for (std::size_t i = 1; i <= points; ++i) {
+    batches += (i > 1 ? ", " : "[") + std::to_string(i);
+  }
+  RecordedSweep sweep(decode_sweep(batches + "]", "[\"latency\", \"throughput\"]"));
+  const std::int64_t id = sweep.record_times(
+      [](std::int64_t batch, int) { return 1000 + static_cast<double>(batch) * 100; });
+  TuneRun run{.id = id, .evaluations = sweep.evaluations()};
+  for (std::size_t i = 0; i < points; ++i) {
+    run.front.push_back(i);
+    const Configuration& c = run.evaluations[i].configuration;
+    sweep.store().append(id, Validation{.deployment_key = c.key(),
+                                        .measured_ns = static_cast<double>(c.workload.batch),
+                                        .measured_interval_ns = {1, 100}});
+  }
+  std::vector<std::size_t> done;
+  validate_front(
+      sweep.evaluator(),
+      {.points = wanted,
+       .budget_s = 0,
+       .progress = [&](std::size_t at, std::size_t, const std::string&) { done.push_back(at); }},
+      run);
+  EXPECT_THAT(run.notes, IsEmpty());
+  EXPECT_EQ(done.size(), run.validations.size());
+  if (!done.empty()) {
+    EXPECT_EQ(done.front(), 1u);
+    EXPECT_EQ(done.back(), done.size());
+  }
+  std::vector<std::int64_t> out;
+  for (const Evaluation& e : run.evaluations) {
+    if (!e.measured_ns) continue;
+    EXPECT_EQ(*e.measured_ns, static_cast<double>(e.configuration.workload.batch));
+    EXPECT_EQ(e.measured_interval_ns.value().high, 100);
+    out.push_back(e.configuration.workload.batch);
+  }
+  return out;
+}
+
+TEST(ValidateFront, points_are_spread_evenly_from_end_to_end) {
+  EXPECT_THAT(validated(5, 0), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(validated(5, 5), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(validated(5, 9), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(validated(5, 3), ElementsAre(1, 3, 5));
+  EXPECT_THAT(validated(7, 4), ElementsAre(1, 3, 5, 7));
+  EXPECT_THAT(validated(6, 2), ElementsAre(1, 6));
+  EXPECT_THAT(validated(4, 1), ElementsAre(1));
+}
+
+TEST(ValidateFront, a_run_that_failed_leaves_no_measured_time) {
+  RecordedSweep sweep(decode_sweep("[1]", "[\"latency\"]"));
+  const std::int64_t id = sweep.record_times([](std::int64_t, int) { return 1000.0; });
+  TuneRun run{.id = id, .evaluations = sweep.evaluations(), .front = {0}};
+  sweep.store().append(id, Validation{.deployment_key = run.evaluations[0].configuration.key(),
+                                      .status = Status::crashed,
+                                      .reason = "signal 11"});
+  validate_front(sweep.evaluator(), {}, run);
+  ASSERT_EQ(run.validations.size(), 1u);
+  EXPECT_EQ(run.validations[0].status, Status::crashed);
+  EXPECT_FALSE(run.evaluations[0].measured_ns);
+}
+
+// Prediction: half a second, the weights at 1 GB/s, four steps, and twice a round of the kernels
+// that make up 97 % of the step.
+TEST(ValidateFront, what_the_budget_does_not_cover_is_named_with_its_cost) {
+  struct Case {
+    double largest, second;  // shares of the step
+    int carrying;
+  };
+  for (const Case& c : {Case{0.96, 0.02, 2}, Case{0.975, 0.02, 1}, Case{0.60, 0.369, 3}}) {
+    RecordedSweep sweep(decode_sweep("[1]", "[\"latency\"]"));
+    const double wall_s = 40;
+    const std::int64_t id = sweep.record([&](const RecordedKernel& k, Measurement& m) {
+      const auto at =
+          std::ranges::find(sweep.kernels(), k.kernel_case, &RecordedKernel::kernel_case) -
+          sweep.kernels().begin();
+      const double rest =
+          (1 - c.largest - c.second) / static_cast<double>(sweep.kernels().size() - 2);
+      const double share = at == 1 ? c.largest : at == 3 ? c.second : rest;
+      m.duration_ns_median = 1e9 * share / k.executions;
+      m.wall_s = wall_s;
+    });
+    TuneRun run{.id = id, .evaluations = sweep.evaluations(), .front = {0}};
+    const Estimate& estimate = run.evaluations[0].estimate.value();
+    ASSERT_NEAR(estimate.step_ns, 1e9, 1);
+    // Each kernel was measured in three rounds of 40 s.
+    const double predicted_s = 0.5 + static_cast<double>(estimate.memory_bytes_total) / 1e9 +
+                               4 * estimate.step_ns / 1e9 + c.carrying * 2 * wall_s;
+    validate_front(sweep.evaluator(), {.budget_s = predicted_s - 0.001}, run);
+    EXPECT_THAT(run.notes,
+                ElementsAre(fmt::format(
+                    "not validated: {} would take {:.0f} s of the {:.0f} s left",
+                    run.evaluations[0].configuration.key(), predicted_s, predicted_s - 0.001)));
+    EXPECT_THAT(run.validations, IsEmpty());
+    EXPECT_FALSE(run.evaluations[0].measured_ns);
+  }
+}
+
+TEST(ValidateFront, a_run_within_the_budget_is_begun_and_its_end_stored) {
+  RecordedSweep sweep(decode_sweep("[1]", "[\"latency\"]"));
+  const std::int64_t id = sweep.record([&](const RecordedKernel&, Measurement& m) {
+    m.duration_ns_median = 1000;
+    m.wall_s = 0;
+  });
+  TuneRun run{.id = id, .evaluations = sweep.evaluations(), .front = {0}};
+  validate_front(sweep.evaluator(), {.budget_s = 0.6}, run);
+  EXPECT_THAT(run.notes, IsEmpty()) << "0.5 s, 1 MB of weights and four steps of 40 us";
+  ASSERT_EQ(run.validations.size(), 1u) << "there is no such plugin: the run has failed";
+  EXPECT_FALSE(has_latency(run.validations[0].status));
+  EXPECT_FALSE(run.validations[0].reason.empty());
+  EXPECT_EQ(sweep.store().validations(id).size(), 1u);
+  EXPECT_FALSE(run.evaluations[0].measured_ns);
+}
+
+}  // namespace
+}  // namespace halmark::tune

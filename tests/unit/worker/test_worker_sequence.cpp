@@ -1,0 +1,100 @@
+// Whole stacks of steps in a worker.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "fake_worker.hpp"
+#include "kernels/contract.hpp"
+#include "kernels/inputs.hpp"
+
+namespace halmark {
+namespace {
+
+using test::expect_product;
+using test::f32;
+using test::FakeWorker;
+using test::gemm;
+using test::stage_of;
+
+TEST(WorkerSequence, times_every_step_and_gives_the_outputs_of_its_steps) {
+  FakeWorker worker("latency_ns=100000", 8 << 20);
+  const Problem problem = gemm(3, 4, 5);
+  ASSERT_TRUE(worker->stage(stage_of(1, problem, CacheMode::rotate_const, 2)));
+  ASSERT_TRUE(worker->stage(stage_of(
+      2, {"residual_add", {{"rows", 2}, {"cols", 8}, {"src_dtype", f32}, {"dst_dtype", f32}}},
+      CacheMode::rotate_const, 1)));
+  auto run = worker->sequence({.steps = {{1, 0}, {2, 0}, {1, 1}},
+                               .repeat = 4,
+                               .warmup = 1,
+                               .wall_cap_s = 60,
+                               .barrier = {}});
+  ASSERT_TRUE(run) << run.failure.reason;
+  ASSERT_EQ(run->ns.size(), 4u * 4);
+  EXPECT_EQ(run->measured.samples, 4);
+  for (std::size_t i = 0; i < run->ns.size(); i += 4) {
+    for (std::size_t step = 0; step < 3; ++step) EXPECT_GE(run->ns[i + step], 100'000);
+    EXPECT_NEAR(run->ns[i + 3], run->ns[i] + run->ns[i + 1] + run->ns[i + 2], 1);
+  }
+  auto shown = worker->reveal({1, {0, 1}});
+  ASSERT_TRUE(shown);
+  expect_product(problem, *shown, 1, 0);
+}
+
+// A router's choice has the type and size of the table that dispatch is given. Chained, it would
+// send the rows elsewhere than the FLOPs and bytes of the problem say.
+TEST(WorkerSequence, a_given_routing_is_not_replaced_by_the_output_of_an_earlier_step) {
+  FakeWorker worker;
+  const Problem route = complete_problem(
+      {"moe_route", {{"tokens", 6}, {"experts", 6}, {"top_k", 2}, {"src_dtype", f32}}});
+  const Problem dispatch = complete_problem(
+      {"moe_dispatch",
+       {{"tokens", 6}, {"experts", 6}, {"top_k", 2}, {"hidden", 8}, {"dtype", f32}}});
+  ASSERT_TRUE(worker->stage(stage_of(1, route, CacheMode::hot, 1)));
+  ASSERT_TRUE(worker->stage(stage_of(2, dispatch, CacheMode::hot, 1)));
+  const auto run = worker->sequence({.steps = {{1, 0}, {2, 0}},
+                                     .repeat = 1,
+                                     .warmup = 0,
+                                     .wall_cap_s = 60,
+                                     .barrier = {},
+                                     .chains_activations = true});
+  ASSERT_TRUE(run) << run.failure.reason;
+
+  const OpContract& contract = *find_contract("moe_dispatch");
+  const auto operands = contract.operands(dispatch.params);
+  const GeneratedInputs inputs(7, operands, 0);
+  std::vector<std::int64_t> elements(static_cast<std::size_t>(operands[2].elements()));
+  std::iota(elements.begin(), elements.end(), std::int64_t{0});
+  std::vector<Expected> expected(elements.size());
+  contract.reference(dispatch.params, inputs, 0, 2, elements, expected);
+  const auto chosen = worker->reveal({1, {0}}), moved = worker->reveal({2, {0}});
+  ASSERT_TRUE(chosen && moved);
+  const auto choice = chosen->part(chosen->revealed.parts[0]);
+  bool differs = false;
+  for (std::size_t i = 0; i < 12; ++i) {
+    const double picked = load_element(Dtype::s32, choice.data(), static_cast<std::int64_t>(i));
+    differs = differs || picked != static_cast<double>((*operands[1].given)[i]);
+  }
+  EXPECT_TRUE(differs) << "else this test shows nothing";
+  const auto rows = moved->part(moved->revealed.parts[0]);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(load_element(Dtype::f32, rows.data(), elements[i]), expected[i].value) << i;
+  }
+}
+
+TEST(WorkerSequence, the_wall_cap_keeps_whole_repetitions) {
+  FakeWorker worker("latency_ns=2000000");
+  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+  auto run = worker->sequence({.steps = {{1, 0}, {1, 0}},
+                               .repeat = 100'000,
+                               .warmup = 0,
+                               .wall_cap_s = 0.05,
+                               .barrier = {}});
+  ASSERT_TRUE(run) << run.failure.reason;
+  EXPECT_EQ(run->measured.stop_rule, protocol::StopReason::deadline);
+  EXPECT_EQ(run->ns.size(), 3 * static_cast<std::size_t>(run->measured.samples));
+  EXPECT_LE(run->measured.samples, 13);
+}
+
+}  // namespace
+}  // namespace halmark

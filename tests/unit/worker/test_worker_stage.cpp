@@ -1,0 +1,133 @@
+// Staging kernels in a worker and revealing what they wrote.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "fake_worker.hpp"
+
+namespace halmark {
+namespace {
+
+using test::count_samples;
+using test::expect_product;
+using test::f32;
+using test::FakeWorker;
+using test::gemm;
+using test::stage_of;
+
+TEST(WorkerStage, a_file_that_is_no_plugin_is_refused_by_reason) {
+  WorkerOptions options;
+  options.program = HALMARK_WORKER_PROGRAM;
+  options.cpus = CpuSet{};
+  auto worker = Worker::start(options);
+  ASSERT_TRUE(worker);
+  const auto loaded = (*worker)->load("/etc/hostname");
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.failure.status, Status::refused);
+  EXPECT_FALSE(loaded.failure.worker_is_gone);
+}
+
+TEST(WorkerStage, an_op_without_a_kernel_and_an_unknown_kernel_have_their_own_status) {
+  FakeWorker worker("unsupported=copy");
+  auto copy = worker->stage(stage_of(1, {"copy", {{"bytes", 64}}}, CacheMode::hot, 1));
+  ASSERT_FALSE(copy);
+  EXPECT_EQ(copy.failure.status, Status::unsupported);
+  auto stage = stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1);
+  stage.kernel = "gemmm";
+  auto unknown = worker->stage(stage);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.failure.reason.find("gemm"), std::string::npos);
+  auto no_op = worker->stage(stage_of(1, {"gem", {}}, CacheMode::hot, 1));
+  ASSERT_FALSE(no_op);
+  EXPECT_FALSE(no_op.failure.worker_is_gone);
+}
+
+TEST(WorkerStage, labels_reach_the_plugin_as_its_integers) {
+  FakeWorker worker("latency_ns=1000000");
+  auto stage = stage_of(1, gemm(4, 4, 4), CacheMode::hot, 1);
+  stage.config.labels = {{"impl", "wide"}};
+  auto wide = worker->stage(stage);
+  ASSERT_TRUE(wide) << wide.failure.reason;
+  stage.id = 2;
+  stage.config.labels = {{"impl", "naive"}};
+  auto naive = worker->stage(stage);
+  ASSERT_TRUE(naive) << naive.failure.reason;
+  EXPECT_NE(wide->implementation.name, naive->implementation.name);
+  stage.id = 3;
+  stage.config.labels = {{"impl", "wid"}};
+  auto unknown = worker->stage(stage);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.failure.reason.find("wide"), std::string::npos) << unknown.failure.reason;
+}
+
+TEST(WorkerStage, sets_end_where_the_arena_ends) {
+  FakeWorker worker("", 1 << 20);
+  auto staged = worker->stage(stage_of(1, gemm(1, 256, 256), CacheMode::rotate_const, 64));
+  ASSERT_TRUE(staged) << staged.failure.reason;
+  EXPECT_GE(staged->sets, 2);
+  EXPECT_LE(staged->sets, 4) << "256 KiB of weights each";
+  // Dropping gives the arena back.
+  ASSERT_TRUE(worker->drop(1));
+  auto again = worker->stage(stage_of(2, gemm(1, 256, 256), CacheMode::rotate_const, 64));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->sets, staged->sets);
+}
+
+TEST(WorkerStage, opaque_constants_are_packed_for_every_set) {
+  FakeWorker worker("constants_opaque=1", 8 << 20);
+  const Problem problem = gemm(3, 4, 5);
+  auto staged = worker->stage(stage_of(1, problem, CacheMode::rotate_const, 2));
+  ASSERT_TRUE(staged) << staged.failure.reason;
+  EXPECT_TRUE(staged->constants_opaque);
+  EXPECT_FALSE(staged->constants_shared);
+}
+
+TEST(WorkerStage, constants_that_are_compiled_in_get_a_prepared_kernel_per_set_and_eight_at_most) {
+  FakeWorker worker("constants_in_prepared=1", 8 << 20);
+  const Problem problem = gemm(3, 4, 5);
+  for (const int wanted : {7, 12}) {
+    auto staged = worker->stage(stage_of(wanted, problem, CacheMode::rotate_all, wanted));
+    ASSERT_TRUE(staged) << staged.failure.reason;
+    EXPECT_EQ(staged->sets, std::min(wanted, 8));
+    EXPECT_FALSE(staged->constants_shared);
+  }
+  auto request = count_samples(7, 3);
+  request.rule.repeat = 5;  // each sample goes beyond the end of the ring or begins inside it
+  ASSERT_TRUE(worker->sample(request));
+  auto shown = worker->reveal({7, {0, 3, 6}});
+  ASSERT_TRUE(shown) << shown.failure.reason;
+  for (const int set : {0, 3, 6}) expect_product(problem, *shown, set, set);
+}
+
+TEST(WorkerReveal, a_write_past_an_output_and_a_changed_input_are_named) {
+  FakeWorker overrun("overrun=1");
+  ASSERT_TRUE(overrun->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+  auto shown = overrun->reveal({1, {0}});
+  ASSERT_TRUE(shown) << shown.failure.reason;
+  EXPECT_FALSE(shown->revealed.canaries_intact);
+  EXPECT_NE(shown->revealed.damage.find("dst"), std::string::npos) << shown->revealed.damage;
+
+  FakeWorker mutate("mutate_inputs=1");
+  ASSERT_TRUE(mutate->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+  shown = mutate->reveal({1, {0}});
+  ASSERT_TRUE(shown);
+  EXPECT_FALSE(shown->revealed.inputs_intact);
+  EXPECT_TRUE(shown->revealed.canaries_intact);
+  EXPECT_NE(shown->revealed.damage.find("src"), std::string::npos) << shown->revealed.damage;
+}
+
+TEST(WorkerReveal, skipped_repeats_leave_poison_in_the_outputs) {
+  FakeWorker worker("wrong=skip_repeats", 4 << 20);
+  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::rotate_const, 4)));
+  auto request = count_samples(1, 3);
+  request.rule.repeat = 4;
+  ASSERT_TRUE(worker->sample(request));
+  auto shown = worker->reveal({1, {3}});
+  ASSERT_TRUE(shown);
+  EXPECT_TRUE(
+      std::isnan(load_element(Dtype::f32, shown->part(shown->revealed.parts.at(0)).data(), 0)));
+}
+
+}  // namespace
+}  // namespace halmark
