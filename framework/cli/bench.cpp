@@ -168,14 +168,17 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   measuring.seconds = options.seconds;
   const Kept kept = begin_run(global, options, machine);
   if (kept.store) {
-    measuring.sink = [&](const Measurement& m) { kept.store->append(kept.run, m); };
+    measuring.sink = [&, stored_revision = -1](const Measurement& m) mutable {
+      if (peaks && peaks->revision() != stored_revision) {
+        kept.store->append(kept.run, UsedPeaks{device_text(peaks->device()), machine.cores});
+        stored_revision = peaks->revision();
+      }
+      kept.store->append(kept.run, m);
+    };
   }
   const std::vector<Measurement> rows = measured(global, options, sets, measuring, cases);
   keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
   if (peaks) machine.measured = peaks->device();
-  if (peaks && kept.store) {
-    kept.store->append(kept.run, UsedPeaks{device_text(peaks->device()), machine.cores});
-  }
   const std::vector<KernelPoint> points =
       in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
   CommandResult result = shown(report::kernels_view(points, cases.front().is_collective()));
