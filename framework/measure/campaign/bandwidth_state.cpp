@@ -41,7 +41,7 @@ void BandwidthState::take(Crew& crew, int slices, Seen& seen) {
                                    .threads = crew.threads(),
                                    .windows = slices,
                                    .window_ms = 10,
-                                   .working_set_bytes = walk_bytes_});
+                                   .working_set_bytes = walk_bytes_ / crew.size()});
   std::vector<double> slowest;
   for (const auto& answer : answers) {
     if (!answer || answer->rates.empty()) {

@@ -19,7 +19,7 @@ namespace halmark {
 // set of cores and number of shards. One thread.
 class BandwidthState {
  public:
-  // Slices walk through `walk_bytes`: more than the caches keep.
+  // Slices of all shards walk through `walk_bytes`: more than the caches keep.
   explicit BandwidthState(std::int64_t walk_bytes) : walk_bytes_(walk_bytes) {}
 
   // At most every 250 ms, but on both sides of what takes longer than 100 ms: `is_beside_long`.

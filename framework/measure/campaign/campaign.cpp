@@ -162,8 +162,10 @@ void Campaign::note_loss(const KernelCase& kernel_case, const Measurement& row, 
 // Only where a share of the best can be told.
 void Campaign::follow_bandwidth() {
   constexpr std::int64_t usual_plateau_bytes = 256 << 20;
+  constexpr std::int64_t walk_bytes_max = 512 << 20;  // as a ring: more costs more than it shows
   if (options_.peaks == nullptr || !options_.peaks->device().bandwidth("memory", 0)) return;
-  walk_bytes_ = options_.peaks->device().ring_plateau_bytes.value_or(usual_plateau_bytes);
+  walk_bytes_ = std::min(walk_bytes_max,
+                         options_.peaks->device().ring_plateau_bytes.value_or(usual_plateau_bytes));
   if (!bandwidth_) bandwidth_.emplace(walk_bytes_);
 }
 
@@ -181,8 +183,10 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
     }
   }
   // Reads that show the bandwidth walk through the arena, which the parent faults in once for all
-  // rounds.
-  for (std::int64_t& bytes : wanted) bytes = std::max(bytes, walk_bytes_);
+  // rounds. Worker i works beside i others at least, and they share the walk.
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    wanted[i] = std::max(wanted[i], walk_bytes_ / static_cast<std::int64_t>(i + 1));
+  }
   if (arenas_suffice(arenas_, wanted)) return;
   arenas_.clear();  // before the new ones are made: both together may not fit
   arenas_ = make_arenas(wanted);
