@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <sstream>
 #include <string_view>
 
 namespace halmark::tune::test {
@@ -127,6 +128,24 @@ MeasuredEvaluator& RecordedSweep::evaluator() {
 
 std::vector<Evaluation> RecordedSweep::evaluations() {
   return evaluator().evaluate(plan_->forecast().configurations);
+}
+
+std::vector<std::int64_t> front_batches(const MeasuredSweep& sweep) {
+  std::vector<std::int64_t> out;
+  for (const CertifiedPoint& point : make_certificate(sweep.certifier()->certifier()).front) {
+    out.push_back(sweep.certifier()->steps().configurations.at(point.configuration).workload.batch);
+  }
+  return out;
+}
+
+std::vector<Json> proof_records(const std::string& path, const std::string& kind) {
+  std::vector<Json> out;
+  std::istringstream lines(halmark::test::file_bytes(path));
+  for (std::string line; std::getline(lines, line);) {
+    Json record = Json::parse(line);
+    if (record.at("record") == kind) out.push_back(std::move(record));
+  }
+  return out;
 }
 
 }  // namespace halmark::tune::test

@@ -65,4 +65,9 @@ class RecordedSweep {
   std::unique_ptr<MeasuredEvaluator> evaluator_;
 };
 
+// Batches of the points on the certified front.
+std::vector<std::int64_t> front_batches(const MeasuredSweep& sweep);
+// Lines of a proof file of one kind.
+std::vector<Json> proof_records(const std::string& path, const std::string& kind);
+
 }  // namespace halmark::tune::test

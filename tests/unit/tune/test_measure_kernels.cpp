@@ -18,15 +18,13 @@ KernelCase copy_of(std::int64_t bytes) {
   return out;
 }
 
-TEST(CampaignOf, names_the_plugin_of_its_backend_and_judges_the_cpu_by_its_peaks) {
-  const Device device{.id = "cpu:0"};
-  const CampaignOptions cpu = campaign_of("cpu", "/p/hm_cpu.so", "00ff", &device);
+TEST(CampaignOf, names_the_plugin_of_its_backend_and_the_peaks_of_the_run) {
+  RunPeaks peaks(Device{.id = "cpu:0"}, [] { return std::string("2026-11-22T15:04:05Z"); });
+  const CampaignOptions cpu = campaign_of("cpu", "/p/hm_cpu.so", "00ff", &peaks);
   EXPECT_EQ(cpu.plugin_path_by_backend.at("cpu"), "/p/hm_cpu.so");
   EXPECT_EQ(cpu.plugin_hash_by_backend.at("cpu"), "00ff");
-  EXPECT_EQ(cpu.device, &device);
-  EXPECT_EQ(campaign_of("cuda", "/p/hm_cuda.so", "00ff", &device).device, nullptr)
-      << "measured peaks are those of this machine's CPU";
-  EXPECT_EQ(campaign_of("cpu", "", "", nullptr).device, nullptr);
+  EXPECT_EQ(cpu.peaks, &peaks);
+  EXPECT_EQ(campaign_of("cpu", "", "", nullptr).peaks, nullptr);
 }
 
 TEST(MeasureKernels, gives_a_row_for_each_case_and_round_and_passes_each_on) {

@@ -236,7 +236,7 @@ TEST(ServedEvaluator, says_where_the_times_of_its_steps_are_from) {
   Configuration step = of_64;
   step.served.reset();
   step.workload = {Phase::decode, 64, 1, 512 + 64 / 2, 0};
-  const auto graph = std::get<OperatorGraph>(build_graph(p.plan.spec(), step));
+  const OperatorGraph graph = *build_graph(p.plan.spec(), step);
   for (const Operator& op : graph.operators) {
     const double ns =
         static_cast<double>(op.count) * p.chain.latency(op.local, op.local_work).value().ns;

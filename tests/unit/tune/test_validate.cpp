@@ -25,7 +25,7 @@ OperatorGraph graph_of(const ModelSpec& spec, int pp) {
                         .parallel = {.pp = pp},
                         .precision = Precision::uniform("f32", Dtype::f32),
                         .workload = {Phase::decode, pp, 1, 128}};
-  return std::get<OperatorGraph>(build_graph(spec, c));
+  return *build_graph(spec, c);
 }
 
 // A stack is one micro-batch of one stage's period: with three stages a step is three of them.

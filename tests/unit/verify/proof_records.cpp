@@ -1,10 +1,13 @@
 #include "proof_records.hpp"
 
+#include <gmock/gmock.h>
+
 #include <cstdlib>
 #include <fstream>
 
 #include "core/text/digest.hpp"
 #include "tests/unit/scratch_folder.hpp"
+#include "verify/front_proof.hpp"
 
 namespace halmark::test {
 
@@ -78,6 +81,17 @@ std::size_t first(const Records& records, const std::string& what, const std::st
   }
   ADD_FAILURE() << "no record " << what << ' ' << with;
   return 0;
+}
+
+void insert_before(Records& records, const char* what, Json record) {
+  records.insert(records.begin() + static_cast<std::ptrdiff_t>(first(records, what)),
+                 std::move(record));
+}
+
+void expect_broken(const Records& records, const std::string& why) {
+  const FrontProofCheck check = check_front_proof(text_of(records));
+  EXPECT_EQ(check.verdict, ProofVerdict::broken) << why;
+  EXPECT_THAT(check.reason, testing::HasSubstr(why));
 }
 
 std::optional<int> verdict_of_script(const std::string& proof) {

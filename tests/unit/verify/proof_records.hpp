@@ -26,6 +26,10 @@ std::string text_of(Records records);
 // The first record of a kind, with a key where one is named; fails the test where there is none.
 std::size_t first(const Records& records, const std::string& what, const std::string& with = {});
 
+void insert_before(Records& records, const char* what, Json record);
+// That these records, their hash made right, are refused for this reason.
+void expect_broken(const Records& records, const std::string& why);
+
 // A second implementation, in another language: its exit code, or nothing without a Python.
 std::optional<int> verdict_of_script(const std::string& proof);
 
