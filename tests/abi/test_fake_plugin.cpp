@@ -343,7 +343,7 @@ TEST(FakePlugin, keeps_to_its_memory_quota_and_gives_it_back) {
     auto most = bench.device.create_buffer(4000, 64);
     ASSERT_TRUE(most);
     auto more = bench.device.create_buffer(97, 64);
-    EXPECT_EQ(more.error.status, HM_OUT_OF_MEMORY);
+    EXPECT_EQ(more.failure.status, HM_OUT_OF_MEMORY);
   }
   EXPECT_TRUE(bench.device.create_buffer(4096, 64));
 }
@@ -373,11 +373,11 @@ TEST(FakePlugin, what_an_entry_throws_becomes_a_status) {
   const std::uint32_t kernel = preparing.kernel_of("copy");
   EXPECT_TRUE(preparing.device.prepare(kernel, copy, nullptr)) << "the first call is spared";
   auto second = preparing.device.prepare(kernel, copy, nullptr);
-  EXPECT_EQ(second.error.status, HM_INTERNAL);
-  EXPECT_EQ(second.error.message, "scripted failure in prepare");
+  EXPECT_EQ(second.failure.status, HM_INTERNAL);
+  EXPECT_EQ(second.failure.message, "scripted failure in prepare");
 
   Bench allocating("oom=allocate");
-  EXPECT_EQ(allocating.device.create_buffer(64, 64).error.status, HM_OUT_OF_MEMORY);
+  EXPECT_EQ(allocating.device.create_buffer(64, 64).failure.status, HM_OUT_OF_MEMORY);
   Bench queueing("throw=enqueue");
   Staged staged(queueing, small_gemm(), 1);
   EXPECT_EQ(staged.run(1).status, HM_INTERNAL);

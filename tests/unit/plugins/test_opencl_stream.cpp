@@ -100,13 +100,13 @@ TEST_F(OpenClStream, releasing_what_is_not_held_is_refused) {
 
 TEST_F(OpenClStream, memory_of_another_kind_is_refused_with_a_reason) {
   const auto pinned = device_.create_buffer(64, 64, HM_MEMORY_HOST_PINNED);
-  EXPECT_EQ(pinned.error.status, HM_UNSUPPORTED);
-  EXPECT_NE(pinned.error.message, "");
+  EXPECT_EQ(pinned.failure.status, HM_UNSUPPORTED);
+  EXPECT_NE(pinned.failure.message, "");
 }
 
 TEST_F(OpenClStream, a_buffer_larger_than_the_device_is_out_of_memory) {
   const auto huge = device_.create_buffer(std::uint64_t{1} << 50, 64);
-  EXPECT_EQ(huge.error.status, HM_OUT_OF_MEMORY);
+  EXPECT_EQ(huge.failure.status, HM_OUT_OF_MEMORY);
 }
 
 }  // namespace
