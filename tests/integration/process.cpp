@@ -97,21 +97,16 @@ Process::Process(const Launch& launch) : deadline_s_(now_s() + launch.limit_s) {
   const Ends out = make_pipe();
   const Ends err =
       launch.terminal_columns > 0 ? make_terminal(launch.terminal_columns) : make_pipe();
+  // Before there is a child: a quick one would write while this end still reads.
+  if (launch.closes_stdout) close(out.read);
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error(std::strerror(errno));
-  if (pid_ == 0) {
-    if (launch.closes_stdout) close(out.read);
-    become(argv, envp, launch.folder.c_str(), out.write, err.write);
-  }
+  if (pid_ == 0) become(argv, envp, launch.folder.c_str(), out.write, err.write);
   setpgid(pid_, pid_);
   close(out.write);
   close(err.write);
-  out_ = out.read;
+  out_ = launch.closes_stdout ? -1 : out.read;
   err_ = err.read;
-  if (launch.closes_stdout) {
-    close(out_);
-    out_ = -1;
-  }
 }
 
 Process::~Process() {
