@@ -31,7 +31,8 @@ class Row {
     const auto [end, code] = std::from_chars(field.data(), field.data() + field.size(), value);
     if (code != std::errc() || end != field.data() + field.size() || !std::isfinite(value) ||
         value != std::floor(value) || std::abs(value) > 1e15) {
-      fail("'" + printable(field) + "' is no integer for " + layout_.parameters[parameter].name);
+      fail(std::string("'") + printable(field) + "' is no integer for " +
+           layout_.parameters[parameter].name);
     }
     return static_cast<std::int64_t>(value) + layout_.parameters[parameter].offset;
   }
@@ -44,7 +45,7 @@ class Row {
     const double ns = value * layout_.ns_per_unit;
     if (code != std::errc() || end != field.data() + field.size() || !std::isfinite(ns) ||
         ns <= 0) {
-      fail("'" + printable(field) + "' is no time in column " + layout_.time_column);
+      fail(std::string("'") + printable(field) + "' is no time in column " + layout_.time_column);
     }
     return ns;
   }
@@ -101,7 +102,8 @@ class Reader {
   std::string series(std::size_t row) const {
     std::string out;
     for (const std::size_t column : series_columns_) {
-      out += (out.empty() ? "" : " ") + std::string(table_.row(row)[column]);
+      if (!out.empty()) out += ' ';
+      out += table_.row(row)[column];
     }
     return out;
   }

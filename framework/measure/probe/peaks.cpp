@@ -43,7 +43,7 @@ std::vector<Level> levels(std::span<const CacheLevel> caches, std::int64_t memor
   for (const CacheLevel& cache : caches) {
     // A last-level cache that a shared host shows in full is not ours: bounded, as memory is.
     const std::int64_t half = std::min<std::int64_t>(cache.bytes / 2, 32 * mib);
-    found.push_back({"l" + std::to_string(cache.level), half, cache.level >= 3});
+    found.push_back({std::string("l") + std::to_string(cache.level), half, cache.level >= 3});
   }
   found.push_back({"memory", memory_bytes, true});
   return found;

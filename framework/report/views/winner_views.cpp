@@ -82,7 +82,8 @@ View variants_view(std::span<const VariantComparison> comparisons) {
   View out;
   Json problems = Json::array();
   for (const VariantComparison& c : comparisons) {
-    out.text += (out.text.empty() ? "" : "\n") + problem_text(c);
+    if (!out.text.empty()) out.text += '\n';
+    out.text += problem_text(c);
     problems.push_back(problem_json(c));
   }
   out.data = {{"problems", std::move(problems)}};
