@@ -15,11 +15,11 @@ struct Row {
   bool takes_file;
 };
 
-constexpr std::array<Row, 5> rows{{{"journal", SourceKind::journal, true},
-                                   {"imported", SourceKind::imported, true},
-                                   {"interpolated", SourceKind::interpolated, false},
-                                   {"roofline", SourceKind::roofline, false},
-                                   {"measured", SourceKind::measured, false}}};
+constexpr auto rows = std::to_array<Row>({{"journal", SourceKind::journal, true},
+                                          {"imported", SourceKind::imported, true},
+                                          {"interpolated", SourceKind::interpolated, false},
+                                          {"roofline", SourceKind::roofline, false},
+                                          {"measured", SourceKind::measured, false}});
 
 std::string spelled(const Row& row) {
   return std::string(row.name) + (row.takes_file ? ":FILE" : "");
