@@ -40,49 +40,6 @@ std::vector<FoundPlugin> find_plugins(const GlobalOptions& options) {
   return discover({.paths = options.plugins});
 }
 
-const FoundPlugin& plugin_of(const std::vector<FoundPlugin>& found, const std::string& backend) {
-  std::string seen;
-  for (const FoundPlugin& plugin : found) {
-    if (plugin.is_loaded() && plugin.description->name == backend) return plugin;
-    if (plugin.is_loaded()) {
-      seen += (seen.empty() ? "" : ", ") + plugin.description->name;
-    } else if (plugin.path.find("hm_" + backend) != std::string::npos) {
-      throw unfit("the plugin of backend '" + backend + "' is not usable: " + plugin.refusal,
-                  "halmark doctor says more about " + plugin.path);
-    }
-  }
-  throw unfit("no plugin for backend '" + backend + "'",
-              seen.empty() ? "no plugin was found at all; halmark doctor lists the search path"
-                           : "found: " + seen);
-}
-
-std::string absence_of(const protocol::PluginDescription& plugin) {
-  std::string text;
-  for (const std::string& line : plugin.log) text += (text.empty() ? "" : "; ") + line;
-  return text.empty() ? "no device, and the plugin gives no reason" : text;
-}
-
-void check_device(const FoundPlugin& plugin, const std::string& device) {
-  if (plugin.description->devices.empty()) {
-    throw unfit("backend " + plugin.description->name +
-                    " has no device here: " + absence_of(*plugin.description),
-                "halmark devices lists what is here");
-  }
-  std::vector<std::string> known;
-  for (const auto& d : plugin.description->devices) known.push_back(d.id);
-  if (std::ranges::find(known, device) != known.end()) return;
-  throw refused("backend " + plugin.description->name + " has no device '" + device + "'", {},
-                suggestion(device, known));
-}
-
-void check_kernel(const FoundPlugin& plugin, const std::string& kernel) {
-  std::vector<std::string> known;
-  for (const auto& k : plugin.description->kernels) known.push_back(k.name);
-  if (kernel.empty() || std::ranges::find(known, kernel) != known.end()) return;
-  throw refused("backend " + plugin.description->name + " has no kernel '" + kernel + "'", {},
-                suggestion(kernel, known));
-}
-
 std::optional<RunPeaks> run_peaks(const LocalMachine& machine) {
   if (!machine.measured) return std::nullopt;
   return RunPeaks(*machine.measured, journal::utc_now);
