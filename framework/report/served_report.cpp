@@ -1,6 +1,7 @@
 #include "report/served_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <span>
 
@@ -44,6 +45,22 @@ std::string probability_text(const ServedReport& r, const ServedPoint& point) {
   return point.estimate.has_interval ? report::percent_text(p) : "kept";
 }
 
+// What a user searched by or set a level for, and the other columns do not show.
+std::vector<Objective> further_objectives(const ServedReport& r) {
+  using enum Objective;
+  constexpr std::array shown{
+      ttft, tpot, request_latency, tokens_per_s, tokens_per_s_per_device, mfu, energy, cost};
+  std::vector<Objective> asked = r.objectives, out;
+  for (const ServiceLevel& level : r.levels) asked.push_back(level.objective);
+  for (const Objective o : asked) {
+    const auto is_new = [&](const auto& known) {
+      return std::ranges::find(known, o) == known.end();
+    };
+    if (is_new(shown) && is_new(out)) out.push_back(o);
+  }
+  return out;
+}
+
 Table front_table(const ServedReport& r, std::size_t rows) {
   Table out;
   out.columns = {{"configuration", false}, {"devices", true},  {"TTFT", true},
@@ -51,6 +68,10 @@ Table front_table(const ServedReport& r, std::size_t rows) {
                  {"/device", true},        {"rank mem", true}, {"MFU", true},
                  {"J/token", true},        {"USD/M", true},    {"P(SLO)", true},
                  {"from", false}};
+  const std::vector<Objective> further = further_objectives(r);
+  for (const Objective o : further) {
+    out.columns.insert(out.columns.end() - 2, {std::string(row_of(o).title), true});
+  }
   for (const ServedPoint& p : std::span(r.front).first(std::min(rows, r.front.size()))) {
     const ServingFigures& f = p.estimate.figures;
     const ServingFigures &fast = p.estimate.fast, &slow = p.estimate.slow;
@@ -70,6 +91,11 @@ Table front_table(const ServedReport& r, std::size_t rows) {
                         {optional_text(f.usd_per_million_tokens), {}, {}},
                         {probability_text(r, p), {}, {}},
                         {provenance_text(p.provenance), {}, p.bottleneck}});
+    auto& row = out.rows.back();
+    for (const Objective o : further) {
+      const auto value = row_of(o).of_requests(f);
+      row.insert(row.end() - 2, {value ? objective_text(o, *value) : report::absent_text, {}, {}});
+    }
   }
   // What nobody stated takes no room.
   for (std::size_t c = out.columns.size(); c-- > 0;) {

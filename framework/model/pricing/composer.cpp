@@ -10,8 +10,6 @@
 
 namespace halmark {
 
-namespace {}  // namespace
-
 Composer::Composer(OperatorGraph graph, const StackPlacement& placement, DeviceFacts facts)
     : graph_(std::move(graph)), facts_(std::move(facts)) {
   for (std::size_t stage = 0; stage < graph_.stages.size(); ++stage) {
@@ -31,26 +29,20 @@ StepSum Composer::compile(KernelTable& table) const {
   out.micro_batches = static_cast<double>(graph_.micro_batches());
   const Workload& workload = graph_.configuration.workload;
   out.tokens = static_cast<double>(workload.batch) * static_cast<double>(workload.new_tokens);
-  std::string reason;
-  out.ideal_ns = ideal_ns(facts_.measured, reason);
+  out.ideal_ns = ideal_ns(facts_.measured).value;
   return out;
 }
 
 // sum over operators of FLOPs / (devices x peak of the operator's dtype); MFU = this / step time.
-std::optional<double> Composer::ideal_ns(const std::optional<Device>& device,
-                                         std::string& reason) const {
-  if (!device) {
-    reason = "no device figures";
-    return std::nullopt;
-  }
+Result<double, std::string> Composer::ideal_ns(const std::optional<Device>& device) const {
+  if (!device) return std::string("no device figures");
   double ns = 0;
   for (const Operator& op : graph_.operators) {
     if (op.matmul_flops <= 0) continue;
     const auto peak = shard_peak(*device, op.dtype, facts_.shard);
     if (!peak) {
-      reason = "device " + device->id + " has no peak for " + std::string(dtype_name(op.dtype)) +
-               ", needed by " + op.name;
-      return std::nullopt;
+      return "device " + device->id + " has no peak for " + std::string(dtype_name(op.dtype)) +
+             ", needed by " + op.name;
     }
     ns += op.matmul_flops / (graph_.configuration.parallel.devices() * *peak) * ns_per_s;
   }
@@ -113,10 +105,10 @@ std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latenc
 }
 
 void Composer::judge_utilisation(Estimate& estimate) const {
-  const auto measured = ideal_ns(facts_.measured, estimate.mfu_reason);
+  const auto measured = ideal_ns(facts_.measured);
   if (measured) estimate.mfu = *measured / estimate.step_ns;
-  std::string datasheet_reason;
-  const auto datasheet = ideal_ns(facts_.datasheet, datasheet_reason);
+  estimate.mfu_reason = measured.failure;
+  const auto datasheet = ideal_ns(facts_.datasheet);
   if (datasheet) estimate.mfu_datasheet = *datasheet / estimate.step_ns;
 }
 

@@ -13,6 +13,7 @@
 #include "core/configuration.hpp"
 #include "core/device.hpp"
 #include "core/latency.hpp"
+#include "core/result.hpp"
 #include "model/graph/graph.hpp"
 #include "model/pricing/kernel_table.hpp"
 #include "model/pricing/stack.hpp"
@@ -48,7 +49,7 @@ class Composer {
   StepSum compile(KernelTable& table) const;
 
  private:
-  std::optional<double> ideal_ns(const std::optional<Device>& device, std::string& reason) const;
+  Result<double, std::string> ideal_ns(const std::optional<Device>& device) const;
   std::vector<OperatorShare> shares(std::span<const std::optional<Latency>> latencies,
                                     const Price& priced) const;
   OperatorShare share(const Operator& op, const Problem& launch, const Latency& latency,

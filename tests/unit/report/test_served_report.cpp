@@ -1,0 +1,33 @@
+// What a report of served loads shows of the objectives that were asked for.
+#include "report/served_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace halmark {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+ServedReport report_of(std::vector<Objective> objectives, std::vector<ServiceLevel> levels = {}) {
+  ServedReport out{.objectives = std::move(objectives), .levels = std::move(levels)};
+  ServedPoint point;
+  point.configuration.served = ServedLoad{.concurrency = 8, .token_budget = 64};
+  point.estimate.figures = {.ttft_ns = 25e6, .tpot_ns = 4e6, .memory_bytes = 77'000'000'000};
+  out.front.push_back(point);
+  return out;
+}
+
+TEST(ServedReport, an_objective_without_a_column_of_its_own_gets_one) {
+  using enum Objective;
+  EXPECT_THAT(served_text(report_of({ttft, tpot}), false), Not(HasSubstr("77.0 GB")));
+  EXPECT_THAT(served_text(report_of({ttft, memory}), false), HasSubstr("77.0 GB"));
+  EXPECT_THAT(served_markdown(report_of({memory})), HasSubstr("| 77.0 GB |"));
+  const std::string once = served_text(report_of({memory}, {{memory, 80e9, ""}}), false);
+  EXPECT_EQ(once.find("77.0 GB"), once.rfind("77.0 GB"));
+  EXPECT_THAT(served_text(report_of({ttft}, {{memory, 80e9, ""}}), false), HasSubstr("77.0 GB"));
+}
+
+}  // namespace
+}  // namespace halmark
