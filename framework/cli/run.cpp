@@ -14,7 +14,7 @@ struct Options {
   DeploymentOptions configuration;
   std::string backend = "cpu", device = "0";
   int rounds = 3;
-  double seconds = 5;
+  double seconds = 11;
   bool takes_defaults = false;
 };
 
@@ -70,7 +70,9 @@ Action add_run(OptionSet& app) {
   app.add_option("--backend", o->backend, "Backend, for example cpu");
   app.add_option("--device", o->device, "Device of the backend");
   app.add_option("--rounds", o->rounds, "Fresh processes per kernel")->check(within(1, 99));
-  app.add_option("--seconds", o->seconds, "Time for the repetitions of the whole stack")
+  app.add_option(
+         "--seconds", o->seconds,
+         "Time for the whole stack and its kernels, which take turns; a turn is one step at least")
       ->check(within(0.1, 3600.0));
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");

@@ -151,6 +151,7 @@ void validate(const Session& s, const tune::TunePlan& plan, tune::MeasuredSweep&
       sweep.evaluator(),
       {.points = is_all ? 0 : plan.sweep().validate_points,
        .budget_s = is_all ? 1e9 : plan.sweep().validate_budget_s,
+       .block_s = plan.sweep().validate_turn_s,
        .progress = [&](std::size_t done, std::size_t total,
                        const std::string& key) { progress.step(done, total, 0, key, -1); }},
       run);

@@ -78,17 +78,71 @@ void unpack_samples(std::string_view bytes, Measurement& m) {
   in.finish();
 }
 
+namespace {
+
+Json composition_json(const Composition& c) {
+  return {{"composed_ns", c.composed_ns},
+          {"error", c.error},
+          {"error_interval", c.error_interval},
+          {"pairs", c.pairs},
+          {"apart", c.apart},
+          {"paired_share", c.paired_share},
+          {"bytes_per_s", optional_number(c.bytes_per_s)}};
+}
+
+Composition composition_from(const Json& in) {
+  Composition out{.composed_ns = in.at("composed_ns").get<double>(),
+                  .error = in.at("error").get<double>(),
+                  .error_interval = in.at("error_interval").get<Interval>(),
+                  .pairs = in.at("pairs").get<int>(),
+                  .apart = in.at("apart").get<int>(),
+                  .paired_share = in.at("paired_share").get<double>()};
+  if (!in.at("bytes_per_s").is_null()) out.bytes_per_s = in.at("bytes_per_s").get<double>();
+  return out;
+}
+
+// Before pairs, kernels were measured once in front of the run and once behind it: what was called
+// the prediction was their sum, and the printed latency was not kept.
+void read_unpaired(const Json& in, Validation& v) {
+  const double composed_ns = in.at("predicted_ns").get<double>();
+  if (v.measured_ns > 0) {
+    v.composition = {.composed_ns = composed_ns, .error = composed_ns / v.measured_ns - 1};
+    v.composition->error_interval = {v.composition->error, v.composition->error};
+  }
+  for (const Json& op : in.at("operators")) {
+    v.operators.push_back({op.at("name").get<std::string>(), op.at("predicted_ns").get<double>(),
+                           op.at("measured_ns").get<double>()});
+  }
+}
+
+void read_paired(const Json& in, Validation& v) {
+  if (!in.at("predicted_ns").is_null()) v.predicted_ns = in.at("predicted_ns").get<double>();
+  v.predicted_interval_ns = in.at("predicted_interval_ns").get<Interval>();
+  v.step_ns = in.at("step_ns").get<std::vector<double>>();
+  if (!in.at("composition").is_null()) v.composition = composition_from(in.at("composition"));
+  v.composition_reason = in.at("composition_reason").get<std::string>();
+  for (const Json& op : in.at("operators")) {
+    v.operators.push_back({op.at("name").get<std::string>(), op.at("composed_ns").get<double>(),
+                           op.at("measured_ns").get<double>()});
+  }
+}
+
+}  // namespace
+
 Json validation_json(const Validation& v) {
   Json operators = Json::array();
   for (const auto& op : v.operators) {
     operators.push_back(
-        {{"name", op.name}, {"predicted_ns", op.predicted_ns}, {"measured_ns", op.measured_ns}});
+        {{"name", op.name}, {"composed_ns", op.composed_ns}, {"measured_ns", op.measured_ns}});
   }
   return {{"deployment_key", v.deployment_key},
-          {"predicted_ns", v.predicted_ns},
-          {"measured_ns", v.measured_ns},
+          {"predicted_ns", optional_number(v.predicted_ns)},
           {"predicted_interval_ns", v.predicted_interval_ns},
+          {"measured_ns", v.measured_ns},
           {"measured_interval_ns", v.measured_interval_ns},
+          {"step_ns", v.step_ns},
+          {"composition", v.composition ? composition_json(*v.composition) : Json(nullptr)},
+          {"composition_reason", v.composition_reason},
           {"status", std::string(status_name(v.status))},
           {"reason", v.reason},
           {"operators", operators}};
@@ -97,18 +151,13 @@ Json validation_json(const Validation& v) {
 Validation validation_from(const Json& in) {
   Validation v;
   v.deployment_key = in.at("deployment_key").get<std::string>();
-  v.predicted_ns = in.at("predicted_ns").get<double>();
   v.measured_ns = in.at("measured_ns").get<double>();
-  v.predicted_interval_ns = in.at("predicted_interval_ns").get<Interval>();
   v.measured_interval_ns = in.at("measured_interval_ns").get<Interval>();
   const auto status = parse_status(in.at("status").get<std::string>());
   if (!status) throw std::invalid_argument("unknown status");
   v.status = *status;
   v.reason = in.at("reason").get<std::string>();
-  for (const Json& op : in.at("operators")) {
-    v.operators.push_back({op.at("name").get<std::string>(), op.at("predicted_ns").get<double>(),
-                           op.at("measured_ns").get<double>()});
-  }
+  in.contains("composition") ? read_paired(in, v) : read_unpaired(in, v);
   return v;
 }
 

@@ -106,6 +106,7 @@ Sweep read(const TomlTable& root, std::string_view where) {
   if (const auto table = root.table("validate")) {
     out.validate_points = table->integer_or("points", 0, 1000, out.validate_points);
     out.validate_budget_s = table->number_or("budget_s", 1, 1e6, out.validate_budget_s);
+    out.validate_turn_s = table->number_or("turn_s", 0.001, 60, out.validate_turn_s);
   }
   root.finish();
   if (out.workloads.empty() && !out.served) {

@@ -54,7 +54,8 @@ struct Sweep {
   double budget_s = 180;  // of measuring; the plan of a grid trims to it before it starts
   MeasureSettings measure;
   std::int64_t validate_points = 6;
-  double validate_budget_s = 40;
+  double validate_budget_s = 90;
+  double validate_turn_s = 1;  // of the stack or of its kernels; a step at least
   std::optional<ServedSweep> served;  // [request]; then there is no [[workload]]
   ServingDevices serving_devices;     // of latencies that are not measured here
   std::vector<std::string> latency;   // sources in order of trust; empty = measured here

@@ -43,6 +43,7 @@ std::string csv(std::span<const CsvColumn<Row>> columns, const std::vector<Row>&
 struct EvaluationRow {
   const Evaluation* evaluation = nullptr;
   const FrontPoint* point = nullptr;
+  const Validation* validation = nullptr;  // nullptr: never confronted with a run
 };
 
 const Configuration& configuration(const EvaluationRow& r) { return r.evaluation->configuration; }
@@ -69,6 +70,13 @@ std::string no_estimate_reason(const EvaluationRow& r) {
 std::string mfu_reason(const EvaluationRow& r) {
   if (!r.evaluation->estimate) return no_estimate_reason(r);
   return r.evaluation->estimate->mfu ? std::string() : text(r.evaluation->estimate->mfu_reason);
+}
+
+// Why a run has no figure, or none that counts.
+std::string run_reason(const EvaluationRow& r) {
+  if (r.validation == nullptr) return "never confronted with a run";
+  const std::string status(status_name(r.validation->status));
+  return text(r.validation->reason.empty() ? status : status + ": " + r.validation->reason);
 }
 
 // "q_proj=tensor o_proj=tensor ...": the strategy of every operator in one cell.
@@ -163,8 +171,20 @@ constexpr CsvColumn<EvaluationRow> evaluation_columns[] = {
     {"measured_ns", [](const EvaluationRow& r) { return number(r.evaluation->measured_ns); }},
     {"measured_ns_reason",
      [](const EvaluationRow& r) {
-       return r.evaluation->measured_ns ? std::string()
-                                        : std::string("never confronted with a run");
+       return r.evaluation->measured_ns ? std::string() : run_reason(r);
+     }},
+    {"prediction_error",
+     [](const EvaluationRow& r) {
+       return number(r.validation ? r.validation->prediction_error() : std::nullopt);
+     }},
+    {"composition_error",
+     [](const EvaluationRow& r) {
+       return number(r.validation ? r.validation->composition_error() : std::nullopt);
+     }},
+    {"composition_error_reason",
+     [](const EvaluationRow& r) {
+       if (r.validation == nullptr || !r.validation->was_run()) return run_reason(r);
+       return text(r.validation->composition_reason);
      }},
 };
 
@@ -217,7 +237,10 @@ std::string report_csv(const RunReport& report) {
   std::vector<EvaluationRow> rows;
   for (std::size_t i = 0; i < report.evaluations.size(); ++i) {
     const auto it = std::ranges::find(report.front, i, &FrontPoint::evaluation);
-    rows.push_back({&report.evaluations[i], it == report.front.end() ? nullptr : &*it});
+    const auto run = std::ranges::find(
+        report.validations, report.evaluations[i].configuration.key(), &Validation::deployment_key);
+    rows.push_back({&report.evaluations[i], it == report.front.end() ? nullptr : &*it,
+                    run == report.validations.end() ? nullptr : &*run});
   }
   return csv<EvaluationRow>(evaluation_columns, rows);
 }

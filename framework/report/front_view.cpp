@@ -120,12 +120,21 @@ std::string FrontRow::measured_reason() const {
   return std::string(status_name(validation->status));
 }
 
-std::optional<double> FrontRow::relative_error() const {
+std::optional<double> FrontRow::prediction_error() const {
+  if (validation != nullptr && validation->prediction_error())
+    return validation->prediction_error();
   const auto measured = measured_ns();
-  if (!measured) return std::nullopt;
-  // The validation's own prediction was made next to the run.
-  const bool is_validated = validation != nullptr && validation->measured_ns > 0;
-  return is_validated ? validation->relative_error() : estimate->step_ns / *measured - 1;
+  return measured ? std::optional(estimate->step_ns / *measured - 1) : std::nullopt;
+}
+
+std::optional<double> FrontRow::composition_error() const {
+  return validation == nullptr ? std::nullopt : validation->composition_error();
+}
+
+std::string FrontRow::composition_reason() const {
+  if (composition_error()) return {};
+  const bool was_run = validation != nullptr && validation->was_run();
+  return was_run ? validation->composition_reason : measured_reason();
 }
 
 std::vector<PhaseView> phase_views(const RunReport& report) {
@@ -166,20 +175,51 @@ bool is_suspect(const RunReport& report) {
   });
 }
 
-std::string composition_verdict(const CompositionError& error) {
+std::string composition_verdict(const ErrorOverPoints& error) {
   if (!error.median || !error.worst) return "UNDECIDED";
   return *error.median <= median_limit && *error.worst <= worst_limit ? "within" : "exceeded";
 }
 
-std::string composition_text(const CompositionError& error) {
-  const std::string points =
-      std::to_string(error.points) + (error.points == 1 ? " point" : " points");
-  if (!error.median || !error.worst) {
-    return "composition error: UNDECIDED (" + points + " passed the validity gate, 5 needed)";
+namespace {
+
+std::string points_text(const ErrorOverPoints& error) {
+  return std::to_string(error.points) + (error.points == 1 ? " point" : " points");
+}
+
+// What an average does not contain belongs beside it.
+std::string left_out_text(const ErrorOverPoints& error) {
+  return error.left_out == 0 ? "" : "; left out: " + std::to_string(error.left_out);
+}
+
+std::string spread_text(const ErrorOverPoints& error) {
+  return "median " + percent_text(error.median) + ", worst " + percent_text(error.worst) +
+         " over " + points_text(error);
+}
+
+}  // namespace
+
+std::string composition_text(const RunReport& report) {
+  const ErrorOverPoints error = composition_errors(report.validations);
+  const std::string verdict = composition_verdict(error);
+  if (!error.median) {
+    return "composition error: " + verdict + " (" + points_text(error) +
+           " with pairs in one state of the machine, 3 needed" + left_out_text(error) + ")";
   }
-  return "composition error: median " + percent_text(error.median) + ", worst " +
-         percent_text(error.worst) + " over " + points + " (" + composition_verdict(error) +
-         " 5 % and 15 %)";
+  return "composition error: " + spread_text(error) + " (" + verdict + " 5 % and 15 %" +
+         left_out_text(error) + ")";
+}
+
+std::string prediction_text(const RunReport& report) {
+  const ErrorOverPoints error = prediction_errors(report.validations);
+  if (error.points == 0) return {};
+  const std::string about = ": what was printed before, against the run";
+  if (error.median) return "prediction error: " + spread_text(error) + left_out_text(error) + about;
+  double worst = 0;
+  for (const Validation& v : report.validations) {
+    worst = std::max(worst, std::abs(v.prediction_error().value_or(0)));
+  }
+  return "prediction error: worst " + percent_text(worst) + " over " + points_text(error) +
+         left_out_text(error) + about;
 }
 
 std::optional<BandwidthSpan> bandwidth_span(const RunReport& report) {

@@ -21,7 +21,10 @@ struct FrontRow {
 
   std::optional<double> measured_ns() const;
   std::string measured_reason() const;  // why measured_ns is absent
-  std::optional<double> relative_error() const;
+  // Of the printed latency, and of the sum of its kernels beside the run.
+  std::optional<double> prediction_error() const;
+  std::optional<double> composition_error() const;
+  std::string composition_reason() const;  // why composition_error is absent
 };
 
 struct PhaseView {
@@ -43,9 +46,11 @@ std::vector<std::pair<std::string, std::string>> strategies(const Estimate& esti
 
 bool is_suspect(const RunReport& report);
 // "within", "exceeded" (median above 5 % or one point above 15 %) or "UNDECIDED".
-std::string composition_verdict(const CompositionError& error);
-// "composition error: median 3.1 %, worst 8.0 % over 6 points (within 5 % and 15 %)"
-std::string composition_text(const CompositionError& error);
+std::string composition_verdict(const ErrorOverPoints& error);
+// "composition error: median 3.1 %, worst 8.0 % over 6 points (within 5 % and 15 %); 1 left out"
+std::string composition_text(const RunReport& report);
+// "prediction error: median 7.2 %, worst 21 % over 5 points: ..."; "" where nothing was run.
+std::string prediction_text(const RunReport& report);
 
 // Shares of the best bandwidth at which the kernels were measured; nothing where none is known.
 struct BandwidthSpan {

@@ -52,14 +52,14 @@ std::string state_line(const RunReport& report) {
 
 std::string opening(const RunReport& report) {
   const std::string machine = report.machine.empty() ? "unknown machine" : report.machine.front();
-  const CompositionError error = composition_error(report.validations);
+  const std::string verdict = report::composition_verdict(composition_errors(report.validations));
   const bool is_suspect = report::is_suspect(report);
   return "<header>\n" + element("h1", report.model + " on " + machine) + "<p class=\"sub\">" +
          html_text(report.title + ", " + report.started_utc) + "</p>\n<div class=\"badges\">\n" +
          badge(!is_suspect, is_suspect ? "suspect: some rows did not pass the validity gate"
                                        : "valid: every front point passed the validity gate") +
-         badge(report::composition_verdict(error) == "within", report::composition_text(error)) +
-         "</div>\n" + state_line(report) +
+         badge(verdict == "within", report::composition_text(report)) + "</div>\n" +
+         state_line(report) +
          "<nav aria-label=\"sections\"><a href=\"#front\">front</a> <a href=\"#roofline\">"
          "roofline</a> <a href=\"#breakdown\">breakdown</a> <a href=\"#validation\">predicted "
          "against run</a> <a href=\"#kernels\">kernels</a> <a href=\"#left-out\">left out</a> <a "
@@ -143,7 +143,7 @@ std::string roofline_section(const RunReport& report) {
 
 std::string breakdown_details(const FrontRow& row, bool is_open) {
   const Estimate& e = *row.estimate;
-  const auto error = row.relative_error();
+  const auto error = row.prediction_error();
   std::string facts = report::duration_text(e.step_ns) + ", " + e.bottleneck + ", " +
                       (error ? "run says " + report::duration_text(*row.measured_ns()) + " (" +
                                    report::signed_percent_text(error) + ")"
@@ -172,7 +172,10 @@ std::string breakdown_section(const std::vector<PhaseView>& views) {
 
 std::string validation_section(const RunReport& report) {
   std::string out = "<section>\n" + heading("validation", "Predicted against run");
-  out += element("p", report::composition_text(composition_error(report.validations)));
+  out += element("p", report::composition_text(report));
+  if (const std::string prediction = report::prediction_text(report); !prediction.empty()) {
+    out += element("p", prediction);
+  }
   if (report.validations.empty()) {
     return out + element("p", "No configuration was confronted with a run.") + "</section>\n";
   }

@@ -3,6 +3,7 @@
 
 #include "report/front_view.hpp"
 #include "report/report.hpp"
+#include "report/views/validation_view.hpp"
 
 namespace halmark {
 namespace {
@@ -69,7 +70,8 @@ Json front_json(const FrontRow& row) {
               {"bottleneck", e.bottleneck},
               {"predicted_ns", e.step_ns}};
   set_number(out, "measured_ns", row.measured_ns(), row.measured_reason());
-  set_number(out, "relative_error", row.relative_error(), row.measured_reason());
+  set_number(out, "prediction_error", row.prediction_error(), row.measured_reason());
+  set_number(out, "composition_error", row.composition_error(), row.composition_reason());
   set_number(out, "mfu", e.mfu, e.mfu_reason);
   set_number(out, "mfu_datasheet", e.mfu_datasheet, "no datasheet peak for this device");
   out["memory_bytes_per_rank"] = e.memory_bytes_per_rank;
@@ -122,41 +124,11 @@ Json kernel_json(const KernelPoint& k, const RunReport& report) {
   return out;
 }
 
-Json validation_json(const Validation& v) {
-  Json operators = Json::array();
-  for (const Validation::Operator& op : v.operators) {
-    operators.push_back(
-        {{"name", op.name}, {"predicted_ns", op.predicted_ns}, {"measured_ns", op.measured_ns}});
-  }
-  const bool is_measured = v.measured_ns > 0;
-  const std::string none = v.reason.empty() ? std::string(status_name(v.status)) : v.reason;
-  const auto when_measured = [&](double value) {
-    return is_measured ? std::optional(value) : std::nullopt;
-  };
-  Json out = {
-      {"key", v.deployment_key},
-      {"status", std::string(status_name(v.status))},
-      {"reason", v.reason},
-      {"predicted_ns", v.predicted_ns},
-      {"predicted_interval",
-       {{"low_ns", v.predicted_interval_ns.low}, {"high_ns", v.predicted_interval_ns.high}}}};
-  set_number(out, "measured_ns", when_measured(v.measured_ns), none);
-  out["measured_interval"] = is_measured ? Json{{"low_ns", v.measured_interval_ns.low},
-                                                {"high_ns", v.measured_interval_ns.high}}
-                                         : Json(nullptr);
-  if (!is_measured) out["measured_interval_reason"] = none;
-  set_number(out, "relative_error", is_measured ? std::optional(v.relative_error()) : std::nullopt,
-             none);
-  out["operators"] = operators;
-  return out;
-}
-
-Json composition_json(const CompositionError& error) {
-  Json out = {{"points", error.points}};
-  const std::string few = "fewer than 5 points passed the validity gate";
+Json errors_json(const ErrorOverPoints& error) {
+  Json out = {{"points", error.points}, {"left_out", error.left_out}};
+  const std::string few = "fewer than 3 points passed the validity gate";
   set_number(out, "median", error.median, few);
   set_number(out, "worst", error.worst, few);
-  out["verdict"] = report::composition_verdict(error);
   return out;
 }
 
@@ -230,7 +202,10 @@ Json report_json(const RunReport& report) {
   } else {
     out["bandwidth_share_reason"] = "no kernel was measured beside reads of the memory";
   }
-  out["composition_error"] = composition_json(composition_error(report.validations));
+  const ErrorOverPoints composition = composition_errors(report.validations);
+  out["composition_error"] = errors_json(composition);
+  out["composition_error"]["verdict"] = report::composition_verdict(composition);
+  out["prediction_error"] = errors_json(prediction_errors(report.validations));
   out["front"] = Json::array();
   for (const PhaseView& view : report::phase_views(report)) {
     for (const FrontRow& row : view.front) out["front"].push_back(front_json(row));
@@ -245,7 +220,7 @@ Json report_json(const RunReport& report) {
   }
   out["validations"] = Json::array();
   for (const Validation& row : report.validations) {
-    out["validations"].push_back(validation_json(row));
+    out["validations"].push_back(report::validation_view(row).data);
   }
   out["device"] = report.device ? device_json(*report.device) : Json(nullptr);
   if (!report.device) out["device_reason"] = "no measured device file";

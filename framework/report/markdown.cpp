@@ -27,8 +27,10 @@ std::string phase_markdown(const report::PhaseView& view) {
 std::string report_markdown(const RunReport& report) {
   std::string out = "# " + report::markdown_text(report.title + ": " + report.model) + "\n\n";
   out += report::is_suspect(report) ? "Validity: suspect.\n" : "Validity: valid.\n";
-  out += report::markdown_text(report::composition_text(composition_error(report.validations))) +
-         ".\n";
+  out += report::markdown_text(report::composition_text(report)) + ".\n";
+  if (const std::string prediction = report::prediction_text(report); !prediction.empty()) {
+    out += report::markdown_text(prediction) + ".\n";
+  }
   if (const std::string state = report::bandwidth_state_text(report); !state.empty()) {
     out += report::markdown_text(state) + ".\n";
   }

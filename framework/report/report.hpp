@@ -46,10 +46,10 @@ struct FrontPoint {
   std::vector<std::string> ties;  // keys of front points whose intervals overlap this one
 };
 
-// The verdict of composing: median and worst of |predicted / measured - 1| over the points where
-// both passed the validity gate; fewer than 5 points is UNDECIDED.
-struct CompositionError {
-  int points = 0;
+// Median and worst |error| over the points that were run and passed the gate; without a figure
+// where fewer than 3 did. What it leaves out is counted.
+struct ErrorOverPoints {
+  int points = 0, left_out = 0;
   std::optional<double> median, worst;
 };
 
@@ -71,7 +71,9 @@ struct RunReport {
   std::vector<Validation> validations;
 };
 
-CompositionError composition_error(const std::vector<Validation>& rows);
+// The run against its own kernels in the same state of the machine, and against what was printed.
+ErrorOverPoints composition_errors(const std::vector<Validation>& rows);
+ErrorOverPoints prediction_errors(const std::vector<Validation>& rows);
 
 // Data of the documented JSON (`halmark tune --json`): front, evaluations, kernels, validations.
 Json report_json(const RunReport& report);

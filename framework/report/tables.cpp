@@ -46,8 +46,13 @@ TableCell noted(std::string text, std::string note) {
 std::string or_dash(const std::string& text) { return text.empty() ? absent_text : text; }
 
 TableCell measured_cell(const FrontRow& r) {
-  const auto measured = r.measured_ns();
-  return measured ? plain(duration_text(*measured)) : noted(absent_text, r.measured_reason());
+  if (const auto measured = r.measured_ns()) return plain(duration_text(*measured));
+  if (r.validation == nullptr) return noted(absent_text, r.measured_reason());
+  return noted(std::string(status_name(r.validation->status)), r.measured_reason());
+}
+
+TableCell error_cell(std::optional<double> error, std::string why_absent) {
+  return error ? plain(signed_percent_text(error)) : noted(absent_text, std::move(why_absent));
 }
 
 bool is_suspect(const FrontRow& r) {
@@ -77,7 +82,7 @@ constexpr Column<FrontRow> front_columns[] = {
      [](const FrontRow& r) {
        return noted(percent_text(r.estimate->mfu), r.estimate->mfu ? "" : r.estimate->mfu_reason);
      }},
-    {"of sheet", true, true,
+    {"of sheet", true, false,
      [](const FrontRow& r) {
        return noted(percent_text(r.estimate->mfu_datasheet), "MFU against the datasheet peak");
      }},
@@ -96,38 +101,74 @@ constexpr Column<FrontRow> front_columns[] = {
                        : plain(absent_text);
      }},
     {"run", true, true, measured_cell},
-    {"error", true, true,
-     [](const FrontRow& r) { return plain(signed_percent_text(r.relative_error())); }},
+    {"prediction", true, true,
+     [](const FrontRow& r) { return error_cell(r.prediction_error(), r.measured_reason()); }},
+    {"composition", true, true,
+     [](const FrontRow& r) { return error_cell(r.composition_error(), r.composition_reason()); }},
 };
 
-constexpr Column<Validation> validation_columns[] = {
-    {"configuration", false, true, [](const Validation& r) { return plain(r.deployment_key); }},
-    {"predicted", true, true,
-     [](const Validation& r) { return plain(duration_text(r.predicted_ns)); }},
+struct RunRow {
+  const Validation* run = nullptr;
+  std::string label;
+};
+
+// Figures of a run are shown whatever its status says, and that stands beside them.
+std::string run_text(const RunRow& r) {
+  return r.run->measured_ns > 0 ? duration_text(r.run->measured_ns) : absent_text;
+}
+
+std::string pairs_text(const RunRow& r) {
+  const auto& c = r.run->composition;
+  if (!c || c->pairs == 0) return absent_text;
+  return std::to_string(c->pairs) +
+         (c->apart > 0 ? " (" + std::to_string(c->apart) + " apart)" : "");
+}
+
+constexpr Column<RunRow> run_columns[] = {
+    {"configuration", false, true,
+     [](const RunRow& r) { return noted(r.label, r.run->deployment_key); }},
+    {"printed", true, true,
+     [](const RunRow& r) {
+       return r.run->predicted_ns ? noted(duration_text(*r.run->predicted_ns),
+                                          duration_range_text(r.run->predicted_interval_ns.low,
+                                                              r.run->predicted_interval_ns.high))
+                                  : plain(absent_text);
+     }},
+    {"its kernels", true, true,
+     [](const RunRow& r) {
+       return r.run->composition ? plain(duration_text(r.run->composition->composed_ns))
+                                 : noted(absent_text, r.run->composition_reason);
+     }},
+    {"run", true, true, [](const RunRow& r) { return plain(run_text(r)); }},
     {"interval", true, true,
-     [](const Validation& r) {
-       return plain(duration_range_text(r.predicted_interval_ns.low, r.predicted_interval_ns.high));
+     [](const RunRow& r) {
+       return plain(r.run->measured_ns > 0 ? duration_range_text(r.run->measured_interval_ns.low,
+                                                                 r.run->measured_interval_ns.high)
+                                           : absent_text);
      }},
-    {"measured", true, true,
-     [](const Validation& r) {
-       return plain(r.measured_ns > 0 ? duration_text(r.measured_ns) : absent_text);
+    {"prediction error", true, true,
+     [](const RunRow& r) { return error_cell(r.run->prediction_error(), r.run->reason); }},
+    {"composition error", true, true,
+     [](const RunRow& r) {
+       return error_cell(r.run->composition_error(), r.run->composition_reason);
      }},
-    {"interval", true, true,
-     [](const Validation& r) {
-       return plain(r.measured_ns > 0 ? duration_range_text(r.measured_interval_ns.low,
-                                                            r.measured_interval_ns.high)
-                                      : absent_text);
-     }},
-    {"error", true, true,
-     [](const Validation& r) {
-       return plain(r.measured_ns > 0 ? signed_percent_text(r.relative_error()) : absent_text);
-     }},
+    {"pairs", true, true, [](const RunRow& r) { return plain(pairs_text(r)); }},
     {"status", false, true,
-     [](const Validation& r) {
-       const std::string status(status_name(r.status));
-       return plain(r.reason.empty() ? status : status + ": " + r.reason);
+     [](const RunRow& r) {
+       const std::string status(status_name(r.run->status));
+       const std::string& why = r.run->reason.empty() ? r.run->composition_reason : r.run->reason;
+       return plain(why.empty() ? status : status + ": " + why);
      }},
 };
+
+std::string run_label(const RunReport& report, const std::string& key) {
+  for (const Evaluation& e : report.evaluations) {
+    if (e.configuration.key() != key) continue;
+    return std::string(phase_name(e.configuration.workload.phase)) + ' ' +
+           deployment_label(e.configuration, report);
+  }
+  return key;
+}
 
 struct ShareRow {
   std::size_t number = 0;
@@ -172,10 +213,14 @@ constexpr Column<ShareRow> share_columns[] = {
        return plain(r.run && r.run->measured_ns > 0 ? duration_text(r.run->measured_ns)
                                                     : absent_text);
      }},
-    {"error", true, true,
+    {"beside the run", true, true,
+     [](const ShareRow& r) {
+       return plain(r.run ? duration_text(r.run->composed_ns) : absent_text);
+     }},
+    {"composition error", true, true,
      [](const ShareRow& r) {
        return plain(r.run && r.run->measured_ns > 0
-                        ? signed_percent_text(r.run->predicted_ns / r.run->measured_ns - 1)
+                        ? signed_percent_text(r.run->composed_ns / r.run->measured_ns - 1)
                         : absent_text);
      }},
 };
@@ -297,7 +342,11 @@ Table front_table(const PhaseView& view, TableWidth width) {
 }
 
 Table validation_table(const RunReport& report) {
-  return make_table<Validation>(validation_columns, report.validations, TableWidth::wide);
+  std::vector<RunRow> rows;
+  for (const Validation& v : report.validations) {
+    rows.push_back({&v, run_label(report, v.deployment_key)});
+  }
+  return make_table<RunRow>(run_columns, rows, TableWidth::wide);
 }
 
 Table breakdown_table(const FrontRow& row) {

@@ -90,15 +90,16 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
 }
 
 std::string verdict_text(const RunReport& report, const Ink& ink) {
-  const CompositionError error = composition_error(report.validations);
   const bool is_suspect = report::is_suspect(report);
-  const std::string verdict = report::composition_verdict(error);
+  const std::string verdict = report::composition_verdict(composition_errors(report.validations));
   const std::string state = report::bandwidth_state_text(report);
-  const std::string composition = line(report::composition_text(error));
+  const std::string composition = line(report::composition_text(report));
+  const std::string prediction = report::prediction_text(report);
   return (is_suspect ? ink.bad("suspect: some rows did not pass the validity gate")
                      : ink.good("valid: every front point passed the validity gate")) +
          '\n' + (state.empty() ? "" : line(state) + '\n') +
-         (verdict == "within" ? ink.good(composition) : ink.bad(composition)) + '\n';
+         (verdict == "within" ? ink.good(composition) : ink.bad(composition)) + '\n' +
+         (prediction.empty() ? "" : line(prediction) + '\n');
 }
 
 std::string list_text(const char* title, const std::vector<std::string>& items, const Ink& ink) {

@@ -60,28 +60,57 @@ std::vector<Step> resolve(StagedKernels& staged, const protocol::SequenceRequest
   return steps;
 }
 
-// One repetition; times[i] is when step i ended. No allocation, one clock read per step.
-PluginError run_once(const std::vector<Step>& steps, ClockSource& clock,
-                     std::vector<double>& times) noexcept {
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
-    PluginError error = step.buffers.empty() ? step.kernel->run(step.set, 1)
-                                             : step.kernel->run_on(step.set, step.arguments);
-    if (!error.ok()) return error;
-    times[i] = clock.wall_ns();
-  }
-  return {};
-}
+// The whole stack as one sample: each repetition starts together with the other ranks.
+class SequenceStep : public SampleStep {
+ public:
+  SequenceStep(const std::vector<Step>& steps, ClockSource& clock, CommonStart start)
+      : steps_(steps), clock_(clock), start_(start), times_(steps.size()) {}
 
-void append_durations(double begin_ns, const std::vector<double>& times,
-                      std::vector<double>& block) {
-  double before_ns = begin_ns;
-  for (const double time_ns : times) {
-    block.push_back(time_ns - before_ns);
-    before_ns = time_ns;
+  bool arrange(int& set) override {
+    set = 0;
+    lost_the_others_ = !start_.wait();
+    return !lost_the_others_;
   }
-  block.push_back(before_ns - begin_ns);
-}
+  // No allocation, one clock read per step.
+  bool execute() override {
+    begin_ns_ = clock_.wall_ns();
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const Step& step = steps_[i];
+      error_ = step.buffers.empty() ? step.kernel->run(step.set, 1)
+                                    : step.kernel->run_on(step.set, step.arguments);
+      if (!error_.ok()) return false;
+      times_[i] = clock_.wall_ns();
+    }
+    return true;
+  }
+  // Asked once behind each interval: the place to write the durations down.
+  std::optional<double> device_ns() override {
+    double before_ns = begin_ns_;
+    for (const double time_ns : times_) {
+      block_.push_back(time_ns - before_ns);
+      before_ns = time_ns;
+    }
+    block_.push_back(before_ns - begin_ns_);
+    return std::nullopt;
+  }
+
+  void reserve(std::int64_t repetitions) {
+    block_.reserve(static_cast<std::size_t>(repetitions) * (steps_.size() + 1));
+  }
+  std::vector<double> block() { return std::move(block_); }
+  const PluginError& error() const { return error_; }
+  bool lost_the_others() const { return lost_the_others_; }
+
+ private:
+  const std::vector<Step>& steps_;
+  ClockSource& clock_;
+  CommonStart start_;
+  double begin_ns_ = 0;
+  std::vector<double> times_;  // when each step ended
+  std::vector<double> block_;
+  PluginError error_;
+  bool lost_the_others_ = false;
+};
 
 }  // namespace
 
@@ -91,43 +120,44 @@ SequenceResult run_sequence(DeviceContext& context, StagedKernels& staged,
   std::vector<Step> steps = resolve(staged, request);
   if (request.chains_activations) chain(steps);
   const double deadline_ns = context.clock.wall_ns() + request.wall_cap_s * ns_per_s;
-  std::vector<double> times(steps.size());
+  SequenceStep step(steps, context.clock, start);
   SequenceResult answer;
   protocol::Measured& measured = answer.measured;
   measured.stop_rule = protocol::StopReason::count;
   measured.environment = probes.environment();
-  const auto fail = [&](const PluginError& error, const char* phase) {
-    if (error.ok()) return;
+  const auto fail = [&](const char* phase) {
+    if (step.error().ok()) return;
     start.abort();
-    check(error, phase);
+    check(step.error(), phase);
   };
 
   report("warm");
   for (std::int64_t i = 0; i < request.warmup; ++i) {
-    fail(run_once(steps, context.clock, times), "warm");
+    step.execute();
+    fail("warm");
   }
 
   report("sample");
-  const auto repetitions = std::max<std::int64_t>(0, request.repeat);
-  answer.block.reserve(static_cast<std::size_t>(repetitions) * (steps.size() + 1));
-  probes.interference().begin();
-  for (std::int64_t i = 0; i < repetitions; ++i) {
-    if (!start.wait()) {
-      measured.stop_rule = protocol::StopReason::aborted;
-      break;
-    }
-    const double begin_ns = context.clock.wall_ns();
-    fail(run_once(steps, context.clock, times), "sample");
-    append_durations(begin_ns, times, answer.block);
-    ++measured.samples;
-    if (context.clock.wall_ns() >= deadline_ns && i + 1 < repetitions) {
-      measured.stop_rule = protocol::StopReason::deadline;
-      start.abort();
-      break;
+  if (request.repeat > 0) {
+    step.reserve(request.repeat);
+    const auto rule = make_count(request.repeat);
+    probes.interference().begin();
+    const SampleSeries series = take_samples({.name = "sequence",
+                                              .deadline_ns = deadline_ns,
+                                              .first_block = request.repeat,
+                                              .max_samples = request.repeat},
+                                             step, *rule, context.clock);
+    measured.samples = static_cast<std::int64_t>(series.samples.size());
+    measured.signals =
+        probes.interference().end(measured.samples, context.device.description().synchronous);
+    fail("sample");
+    measured.stop_rule = step.lost_the_others() ? protocol::StopReason::aborted : series.stop_rule;
+    if (series.stop_rule == protocol::StopReason::deadline) start.abort();
+    if (!series.book_error.empty()) {
+      throw RequestFailed(HM_INTERNAL, "sample", series.book_error);
     }
   }
-  measured.signals =
-      probes.interference().end(measured.samples, context.device.description().synchronous);
+  answer.block = step.block();
   return answer;
 }
 

@@ -85,6 +85,8 @@ phase = "decode"
 batch = [1, 2]
 context = 32
 
+[validate]
+turn_s = 0.02
 [measure]
 rounds = 2
 sample_budget_s = 0.002

@@ -113,6 +113,31 @@ testing::AssertionResult holds_all(const Json& actual, const Json& expected) {
   return Comparison(expected, actual).result();
 }
 
+// What the error of a run was called and measured by then: kernels once in front of it and once
+// behind, today's composition. What had been printed before was not kept.
+void use_todays_words(Json& data) {
+  if (!data.contains("validations")) return;
+  for (Json& point : data["front"]) {
+    point["composition_error"] = point["relative_error"];
+    point.erase("relative_error");
+  }
+  for (Json& run : data["validations"]) {
+    if (!run["measured_ns"].is_null()) {
+      run["composition"] = {{"composed_ns", run["predicted_ns"]}};
+      const bool counts = run["status"] == "ok" || run["status"] == "suspect";
+      run["composition_error"] = counts ? run["relative_error"] : Json(nullptr);
+    }
+    for (const char* name : {"predicted_ns", "predicted_interval", "relative_error"}) {
+      run.erase(name);
+    }
+    for (Json& op : run["operators"]) {
+      op["composed_ns"] = op["predicted_ns"];
+      op.erase("predicted_ns");
+    }
+  }
+  data["composition_error"] = {{"points", data["composition_error"]["points"]}};
+}
+
 class Fixtures : public HalmarkTest {
  protected:
   Fixtures() {
@@ -122,7 +147,9 @@ class Fixtures : public HalmarkTest {
   }
 
   static Json expected(const std::string& name) {
-    return read_json_file(std::string(fixtures) + "/expected/" + name + ".json");
+    Json out = read_json_file(std::string(fixtures) + "/expected/" + name + ".json");
+    if (out.contains("data")) use_todays_words(out["data"]);
+    return out;
   }
 };
 
@@ -240,7 +267,14 @@ TEST_F(Fixtures, a_report_of_an_interrupted_run_reads_as_it_did) {
   // Below the title: the machine, where it is the one that measured.
   Json& lines = actual["report"]["text"];
   while (lines.size() > 1 && lines[1] != "") lines.erase(1);
-  EXPECT_TRUE(holds_all(actual, expected("text-interrupted")));
+  Json then = expected("text-interrupted");
+  // How many points a verdict on composing needs.
+  for (Json* text : {&lines, &then["report"]["text"]}) {
+    for (Json& line : *text) {
+      if (line.get<std::string>().starts_with("composition error: UNDECIDED")) line = "UNDECIDED";
+    }
+  }
+  EXPECT_TRUE(holds_all(actual, then));
 }
 
 class FixtureProof : public Fixtures, public testing::WithParamInterface<std::string> {

@@ -203,7 +203,8 @@ TEST_F(Tune, works_on_the_cpu_with_validation) {
   ASSERT_FALSE(front.empty());
   for (const Json& point : front) {
     EXPECT_TRUE(is_figure_or_has_reason(point, "measured_ns"));
-    EXPECT_TRUE(is_figure_or_has_reason(point, "relative_error"));
+    EXPECT_TRUE(is_figure_or_has_reason(point, "prediction_error"));
+    EXPECT_TRUE(is_figure_or_has_reason(point, "composition_error"));
   }
   EXPECT_EQ(sql_count(path("r.db"), "SELECT count(*) FROM entry WHERE kind = 'validation'"),
             static_cast<std::int64_t>(front.size()));

@@ -18,16 +18,43 @@ constexpr std::size_t states_kept = 1000;  // per set of cores and campaign
 
 }  // namespace
 
+std::int64_t memory_walk_bytes(const Device& device) {
+  constexpr std::int64_t usual_plateau_bytes = 256 << 20;
+  constexpr std::int64_t walk_bytes_max = 512 << 20;  // as a ring: more costs more than it shows
+  if (!device.bandwidth("memory", 0)) return 0;
+  return std::min(walk_bytes_max, device.ring_plateau_bytes.value_or(usual_plateau_bytes));
+}
+
+Result<std::vector<double>, std::string> read_slices(Crew& crew, std::int64_t walk_bytes,
+                                                     int slices) {
+  if (crew.device().kind != "cpu") {
+    return std::string("no host probe: the device has memory of its own");
+  }
+  const auto answers = crew.probe({.kind = protocol::ProbeKind::slices,
+                                   .threads = crew.threads(),
+                                   .windows = slices,
+                                   .window_ms = 10,
+                                   .working_set_bytes = walk_bytes / crew.size()});
+  std::vector<double> slowest;
+  for (const auto& answer : answers) {
+    if (!answer) return answer.failure.reason;
+    if (answer->rates.empty()) return answer->reason;
+    if (slowest.empty()) slowest = answer->rates;
+    slowest.resize(std::min(slowest.size(), answer->rates.size()));
+    for (std::size_t i = 0; i < slowest.size(); ++i) {
+      slowest[i] = std::min(slowest[i], answer->rates[i]);
+    }
+  }
+  for (double& rate : slowest) rate *= crew.size();
+  return slowest;
+}
+
 BandwidthState::Key BandwidthState::key_of(const Crew& crew) {
   return {crew.group().parts, crew.size()};
 }
 
 void BandwidthState::probe(Crew& crew, bool is_beside_long) {
   Seen& seen = seen_[key_of(crew)];
-  if (crew.device().kind != "cpu") {
-    seen.reason = "no host probe: the device has memory of its own";
-    return;
-  }
   if (seconds_since(seen.probed) < (is_beside_long ? gap_beside_long_s : gap_s)) return;
   std::erase_if(seen.slices, [](const Slice& s) { return seconds_since(s.when) > state_s; });
   seen.threads = crew.threads() * crew.size();
@@ -37,26 +64,11 @@ void BandwidthState::probe(Crew& crew, bool is_beside_long) {
 }
 
 void BandwidthState::take(Crew& crew, int slices, Seen& seen) {
-  const auto answers = crew.probe({.kind = protocol::ProbeKind::slices,
-                                   .threads = crew.threads(),
-                                   .windows = slices,
-                                   .window_ms = 10,
-                                   .working_set_bytes = walk_bytes_ / crew.size()});
-  std::vector<double> slowest;
-  for (const auto& answer : answers) {
-    if (!answer || answer->rates.empty()) {
-      seen.reason = answer ? answer->reason : answer.failure.reason;
-      return;
-    }
-    if (slowest.empty()) slowest = answer->rates;
-    slowest.resize(std::min(slowest.size(), answer->rates.size()));
-    for (std::size_t i = 0; i < slowest.size(); ++i) {
-      slowest[i] = std::min(slowest[i], answer->rates[i]);
-    }
-  }
-  seen.reason.clear();
-  for (const double rate : slowest) {
-    seen.slices.push_back({SteadyClock::now(), rate * crew.size()});
+  const auto rates = read_slices(crew, walk_bytes_, slices);
+  seen.reason = rates ? "" : *rates.why();
+  if (!rates) return;
+  for (const double rate : *rates) {
+    seen.slices.push_back({SteadyClock::now(), rate});
     if (++seen.since_state < slices_of_state || seen.slices.size() < slices_of_state) continue;
     seen.since_state = 0;
     if (seen.states.size() < states_kept) seen.states.push_back(*read(crew).bytes_per_s);

@@ -10,10 +10,20 @@
 
 #include "core/measurement.hpp"
 #include "core/numeric/clock.hpp"
+#include "core/result.hpp"
 #include "measure/campaign/crew.hpp"
 #include "measure/campaign/run_peaks.hpp"
 
 namespace halmark {
+
+// What short reads walk through on a device with these figures, so that no cache keeps it; 0 = no
+// share of the best could be told.
+std::int64_t memory_walk_bytes(const Device& device);
+
+// Rates of that many short reads by all shards at once, in bytes/s of all of them; or why there are
+// none. The workers must be idle.
+Result<std::vector<double>, std::string> read_slices(Crew& crew, std::int64_t walk_bytes,
+                                                     int slices);
 
 // Asks crews for short reads, never while they sample, and keeps those of the last two seconds per
 // set of cores and number of shards. One thread.

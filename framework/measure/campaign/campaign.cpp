@@ -159,14 +159,9 @@ void Campaign::note_loss(const KernelCase& kernel_case, const Measurement& row, 
   if (was_lost) losses.last_reason = row.reason;
 }
 
-// Only where a share of the best can be told.
 void Campaign::follow_bandwidth() {
-  constexpr std::int64_t usual_plateau_bytes = 256 << 20;
-  constexpr std::int64_t walk_bytes_max = 512 << 20;  // as a ring: more costs more than it shows
-  if (options_.peaks == nullptr || !options_.peaks->device().bandwidth("memory", 0)) return;
-  walk_bytes_ = std::min(walk_bytes_max,
-                         options_.peaks->device().ring_plateau_bytes.value_or(usual_plateau_bytes));
-  if (!bandwidth_) bandwidth_.emplace(walk_bytes_);
+  if (options_.peaks != nullptr) walk_bytes_ = memory_walk_bytes(options_.peaks->device());
+  if (walk_bytes_ > 0 && !bandwidth_) bandwidth_.emplace(walk_bytes_);
 }
 
 // Worker i needs memory for the largest case that has a worker i.

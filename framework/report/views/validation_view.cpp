@@ -1,4 +1,5 @@
-// Where a run has no time, its figures are null and its status says why.
+// One document for `run` and for each validation of a report. An absent figure is null, and its
+// reason stands beside it.
 #include "report/views/validation_view.hpp"
 
 #include <fmt/format.h>
@@ -9,48 +10,104 @@
 namespace halmark::report {
 namespace {
 
+Json interval_json(const Interval& interval) {
+  return {{"low_ns", interval.low}, {"high_ns", interval.high}};
+}
+
+Json composition_json(const Composition& c) {
+  return {{"composed_ns", c.composed_ns},
+          {"error_interval", {c.error_interval.low, c.error_interval.high}},
+          {"pairs", c.pairs},
+          {"pairs_apart", c.apart},
+          {"paired_share", c.paired_share},
+          {"bytes_per_s", optional_number(c.bytes_per_s)}};
+}
+
+std::string status_reason(const Validation& v) {
+  return v.reason.empty() ? std::string(status_name(v.status)) : v.reason;
+}
+
+void set(Json& out, const std::string& name, std::optional<double> value, const std::string& why) {
+  out[name] = optional_number(value);
+  if (!value) out[name + "_reason"] = why;
+}
+
 Json validation_json(const Validation& v) {
   Json operators = Json::array();
   for (const auto& op : v.operators) {
     operators.push_back(
-        {{"name", op.name}, {"predicted_ns", op.predicted_ns}, {"measured_ns", op.measured_ns}});
+        {{"name", op.name}, {"composed_ns", op.composed_ns}, {"measured_ns", op.measured_ns}});
   }
-  const bool has = has_latency(v.status) && v.measured_ns > 0;
-  return {{"predicted_ns", v.predicted_ns},
-          {"predicted_interval_ns", v.predicted_interval_ns},
-          {"measured_ns", has ? Json(v.measured_ns) : Json(nullptr)},
-          {"measured_interval_ns", has ? Json(v.measured_interval_ns) : Json(nullptr)},
-          {"relative_error", has ? Json(v.relative_error()) : Json(nullptr)},
-          {"status", std::string(status_name(v.status))},
-          {"reason", v.reason},
-          {"operators", operators}};
+  Json out = {{"key", v.deployment_key},
+              {"status", std::string(status_name(v.status))},
+              {"reason", v.reason},
+              {"operators", operators}};
+  const std::string unrun = status_reason(v);
+  const bool has_time = v.measured_ns > 0;
+  set(out, "predicted_ns", v.predicted_ns, "an earlier version did not keep it");
+  out["predicted_interval"] = v.predicted_ns ? interval_json(v.predicted_interval_ns) : Json();
+  set(out, "measured_ns", has_time ? std::optional(v.measured_ns) : std::nullopt, unrun);
+  out["measured_interval"] = has_time ? interval_json(v.measured_interval_ns) : Json();
+  set(out, "prediction_error", v.prediction_error(), unrun);
+  set(out, "composition_error", v.composition_error(), v.was_run() ? v.composition_reason : unrun);
+  out["composition"] = v.composition ? composition_json(*v.composition) : Json();
+  if (!v.composition) out["composition_reason"] = v.was_run() ? v.composition_reason : unrun;
+  return out;
 }
 
-std::string error_text(double predicted, double measured) {
-  return measured > 0 ? fmt::format("{:+.1f} %", 100 * (predicted / measured - 1)) : "-";
+std::string error_text(double said, double measured) {
+  return measured > 0 ? fmt::format("{:+.1f} %", 100 * (said / measured - 1)) : "-";
+}
+
+std::string signed_text(std::optional<double> error) {
+  return error ? fmt::format("{:+.1f} %", 100 * *error) : "-";
+}
+
+std::string operators_text(const Validation& v) {
+  TextTable table({"operator", "beside the run", "in the run", "error", "of the step"},
+                  {false, true, true, true, true});
+  for (const auto& op : v.operators) {
+    table.add({op.name, duration_text(op.composed_ns), duration_text(op.measured_ns),
+               error_text(op.composed_ns, op.measured_ns),
+               v.measured_ns > 0 ? rounded_percent_text(op.measured_ns / v.measured_ns) : "-"});
+  }
+  return table.text();
+}
+
+std::string composition_line(const Validation& v) {
+  if (!v.composition) return "composition error: none: " + v.composition_reason + '\n';
+  const Composition& c = *v.composition;
+  std::string out = fmt::format(
+      "composition error {} ({} .. {}): its kernels took {}, in {} pairs with the run within "
+      "seconds ({} of the step; the rest from their rows)\n",
+      signed_text(c.error), signed_text(c.error_interval.low), signed_text(c.error_interval.high),
+      duration_text(c.composed_ns), c.pairs, rounded_percent_text(c.paired_share));
+  if (c.apart > 0) {
+    out += fmt::format("{} pairs left out: the memory's speed moved by more than 10 %\n", c.apart);
+  }
+  return out;
+}
+
+std::string prediction_line(const Validation& v) {
+  if (!v.predicted_ns) return {};
+  return fmt::format(
+      "prediction error {}: {} ({} .. {}) was said before, from kernels measured "
+      "in processes of their own\n",
+      signed_text(v.prediction_error()), duration_text(*v.predicted_ns),
+      duration_text(v.predicted_interval_ns.low), duration_text(v.predicted_interval_ns.high));
 }
 
 std::string validation_text(const Validation& v) {
-  TextTable table({"operator", "predicted", "measured", "error", "of the step"},
-                  {false, true, true, true, true});
-  for (const auto& op : v.operators) {
-    table.add({op.name, duration_text(op.predicted_ns), duration_text(op.measured_ns),
-               error_text(op.predicted_ns, op.measured_ns),
-               v.measured_ns > 0 ? rounded_percent_text(op.measured_ns / v.measured_ns) : "-"});
-  }
-  std::string out = v.deployment_key + '\n' + '\n' + table.text();
-  if (!has_latency(v.status)) {
+  std::string out = v.deployment_key + '\n' + '\n' + operators_text(v);
+  if (!(v.measured_ns > 0)) {
     return out + "\nno measured step: " + std::string(status_name(v.status)) + ": " + v.reason +
            '\n';
   }
-  return out +
-         fmt::format("\nstep: predicted {} ({} .. {}), measured {} ({} .. {}), error {}  [{}{}]\n",
-                     duration_text(v.predicted_ns), duration_text(v.predicted_interval_ns.low),
-                     duration_text(v.predicted_interval_ns.high), duration_text(v.measured_ns),
+  out += fmt::format("\nstep {} ({} .. {})  [{}{}]\n", duration_text(v.measured_ns),
                      duration_text(v.measured_interval_ns.low),
-                     duration_text(v.measured_interval_ns.high),
-                     error_text(v.predicted_ns, v.measured_ns), status_name(v.status),
+                     duration_text(v.measured_interval_ns.high), status_name(v.status),
                      v.reason.empty() ? "" : ": " + v.reason);
+  return out + composition_line(v) + prediction_line(v);
 }
 
 }  // namespace

@@ -1,11 +1,18 @@
+// The kernels are measured in processes of their own first, as a sweep does it: that is the
+// prediction. The run and its kernels then take turns in one: that is the composition.
 #include "tune/search/run_configuration.hpp"
 
 #include "core/text/error.hpp"
 #include "latency/measured_source.hpp"
-#include "measure/campaign/stack/stack_run.hpp"
 #include "tune/search/validate.hpp"
 
 namespace halmark::tune {
+namespace {
+
+constexpr double turns = 11;  // five of the kernels between six of the stack
+constexpr double min_block_s = 0.01;
+
+}  // namespace
 
 RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configuration,
                              const Target& target, const KernelMeasuring& measuring,
@@ -20,11 +27,13 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
   RunOutcome out{.evaluation = entry.composer->compose(source)};
   if (!out.evaluation.estimate || (measuring.is_interrupted && measuring.is_interrupted()))
     return out;
-  const std::vector<Stack> stacks =
-      build_stacks(entry.composer->graph(), target.placement(configuration.devices()));
-  const StackRunResult whole =
-      run_stacks(stacks, {.plugin_path = measuring.plugin_path, .seed = 1, .budget_s = stack_s});
-  out.validation = confront(entry.composer->graph(), *out.evaluation.estimate, whole);
+  const Estimate& printed = *out.evaluation.estimate;
+  out.validation =
+      run_and_confront(*entry.composer, target, source, printed,
+                       {.plugin_path = measuring.plugin_path,
+                        .block_s = std::max(stack_s / turns, min_block_s),
+                        .device = measuring.peaks ? &measuring.peaks->device() : nullptr,
+                        .is_interrupted = measuring.is_interrupted});
   return out;
 }
 

@@ -15,8 +15,9 @@ struct RunOutcome {
   std::optional<Validation> validation;  // of the run; absent where there is no estimate
 };
 
-// `measuring`: rounds are fresh processes per kernel. `stack_s`: for the repetitions of the whole
-// stack. Throws Error (exit 2) for an impossible configuration or one that no plugin can run.
+// `measuring`: rounds are fresh processes per kernel. `stack_s`: for the turns of the whole stack
+// and its kernels. Throws Error (exit 2) for an impossible configuration or one that no plugin can
+// run.
 RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configuration,
                              const Target& target, const KernelMeasuring& measuring,
                              double stack_s);

@@ -2,20 +2,36 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "measure/campaign/stack/stack_run.hpp"
 #include "tune/search/measure.hpp"
 
 namespace halmark::tune {
 
-// Confronts the estimate of a graph with a run of its whole stack. Never throws for a failed run:
-// the status and reason say what happened.
-Validation confront(const OperatorGraph& graph, const Estimate& estimate,
-                    const StackRunResult& run);
+// Confronts what was printed of a configuration with a run of its whole stack. Never throws for a
+// failed run: the status and reason say what happened.
+Validation confront(const OperatorGraph& graph, const Estimate& printed, const StackRunResult& run);
+
+// Runs the whole stack of a configuration in turns with the kernels that carry it, and confronts
+// both sums with it: the printed one, and that of its kernels then.
+struct StackRunning {
+  std::string plugin_path;
+  std::uint64_t seed = 1;
+  double block_s = 1;                           // of a turn
+  const Device* device = nullptr;               // its measured peaks; null = no state of the memory
+  std::vector<SharedMemory>* arenas = nullptr;  // kept from run to run
+  std::function<bool()> is_interrupted;
+};
+Validation run_and_confront(const Composer& composer, const Target& target,
+                            const LatencySource& source, const Estimate& printed,
+                            const StackRunning& running);
 
 struct ValidateOptions {
   std::int64_t points = 0;  // 0 = all front points
   double budget_s = 1e9;
+  double block_s = 1;  // of a turn of the stack or of its kernels
   // Called after each point; may be empty.
   std::function<void(std::size_t done, std::size_t total, const std::string& key)> progress;
 };

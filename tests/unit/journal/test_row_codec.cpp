@@ -74,7 +74,26 @@ TEST(ValidationJson, reads_back_whole) {
   EXPECT_EQ(back.deployment_key, v.deployment_key);
   EXPECT_EQ(back.status, Status::suspect);
   EXPECT_EQ(back.operators.at(1).name, "attention");
-  EXPECT_DOUBLE_EQ(back.relative_error(), 100.5 / 110.25 - 1);
+  EXPECT_DOUBLE_EQ(*back.prediction_error(), 100.5 / 110.25 - 1);
+  EXPECT_EQ(back.composition_error(), -0.01);
+  EXPECT_EQ(back.composition->pairs, 5);
+  EXPECT_EQ(back.composition->apart, 1);
+}
+
+// Rows before there were pairs: their figure is the sum of kernels near the run, and what had been
+// printed was not kept.
+TEST(ValidationJson, reads_rows_without_pairs) {
+  const Validation v = validation_from(parse_json(
+      R"({"deployment_key": "k", "predicted_ns": 90, "measured_ns": 100,
+          "predicted_interval_ns": [80, 95],
+          "measured_interval_ns": [99, 101], "status": "ok", "reason": "",
+          "operators": [{"name": "lm_head", "predicted_ns": 10, "measured_ns": 11}]})",
+      "v"));
+  EXPECT_DOUBLE_EQ(v.composition_error().value(), -0.1);
+  EXPECT_EQ(v.composition->composed_ns, 90);
+  EXPECT_EQ(v.composition->pairs, 0);
+  EXPECT_FALSE(v.prediction_error());
+  EXPECT_EQ(v.operators.at(0).composed_ns, 10);
 }
 
 }  // namespace

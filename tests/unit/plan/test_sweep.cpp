@@ -71,7 +71,7 @@ TEST(Sweep, everything_that_is_written_is_taken) {
       "budget_s = 12.5\nobjectives = ['memory', 'latency']\nbackend = 'fake'\ndevice = '3'\n" +
           minimal +
           "dtypes = 'int8'\n[measure]\nrounds = 5\nsample_budget_s = 0.5\nsamples_min = 20\n"
-          "wall_cap_s = 30\nwarmup_cap_s = 0\n[validate]\npoints = 2\nbudget_s = 7\n",
+          "wall_cap_s = 30\nwarmup_cap_s = 0\n[validate]\npoints = 2\nbudget_s = 7\nturn_s = 0.5\n",
       "s.toml");
   EXPECT_EQ(s.shards, (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(s.strategies, std::vector<std::string>{"tensor"});
@@ -90,6 +90,7 @@ TEST(Sweep, everything_that_is_written_is_taken) {
   EXPECT_EQ(s.measure.warmup_cap_s, 0);
   EXPECT_EQ(s.validate_points, 2);
   EXPECT_EQ(s.validate_budget_s, 7);
+  EXPECT_EQ(s.validate_turn_s, 0.5);
 }
 
 struct Refused {

@@ -86,12 +86,25 @@ TEST(KernelViews, a_collective_shows_its_bandwidth_instead_of_utilisation) {
   EXPECT_EQ(view.data["rows"][0]["busbw_bytes_per_s"], 3e9);
 }
 
-TEST(ValidationView, a_run_without_a_time_has_no_error) {
-  Validation v{.deployment_key = "k", .predicted_ns = 100, .measured_ns = 80};
-  EXPECT_EQ(validation_view(v).data["relative_error"], 0.25);
-  EXPECT_THAT(validation_view(v).text, HasSubstr("error +25.0 %"));
+TEST(ValidationView, two_errors_under_two_names_and_none_without_a_time) {
+  Validation v{.deployment_key = "k",
+               .predicted_ns = 100,
+               .measured_ns = 80,
+               .composition = Composition{.composed_ns = 76, .error = -0.05, .pairs = 5, .apart = 2}};
+  EXPECT_EQ(validation_view(v).data["prediction_error"], 0.25);
+  EXPECT_EQ(validation_view(v).data["composition_error"], -0.05);
+  EXPECT_THAT(validation_view(v).text, HasSubstr("composition error -5.0 %"));
+  EXPECT_THAT(validation_view(v).text, HasSubstr("2 pairs left out"));
+  EXPECT_THAT(validation_view(v).text, HasSubstr("prediction error +25.0 %"));
+  v.status = Status::invalid;
+  v.reason = "steal";
+  EXPECT_TRUE(validation_view(v).data["prediction_error"].is_null());
+  EXPECT_EQ(validation_view(v).data["composition_error_reason"], "steal");
+  EXPECT_THAT(validation_view(v).text, HasSubstr("[invalid: steal]")) << "with its figures";
+  EXPECT_THAT(validation_view(v).text, HasSubstr("80.0 ns"));
   v.status = Status::crashed;
   v.reason = "signal 9";
+  v.measured_ns = 0;
   EXPECT_TRUE(validation_view(v).data["measured_ns"].is_null());
   EXPECT_THAT(validation_view(v).text, HasSubstr("no measured step: crashed: signal 9"));
 }

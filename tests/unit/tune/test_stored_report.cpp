@@ -294,8 +294,8 @@ TEST_F(StoredReport, runs_of_whole_stacks_stand_beside_their_estimates) {
   const Evaluation b = add(2, 190, 200, 210, 8);
   store_->append(run_, Validation{.deployment_key = a.configuration.key(),
                                   .predicted_ns = 100,
-                                  .measured_ns = 105,
                                   .predicted_interval_ns = {90, 110},
+                                  .measured_ns = 105,
                                   .measured_interval_ns = {100, 112},
                                   .reason = "none",
                                   .operators = {{"q_proj", 10, 11}}});

@@ -56,10 +56,10 @@ TEST(Confront, a_pipeline_takes_its_period_once_per_stage) {
   EXPECT_EQ(v.reason, "noisy");
   ASSERT_EQ(v.operators.size(), 2u) << "each name once, what was both predicted and run";
   EXPECT_EQ(v.operators[0].name, "q_proj");
-  EXPECT_EQ(v.operators[0].predicted_ns, 120);
+  EXPECT_EQ(v.operators[0].composed_ns, 120);
   EXPECT_EQ(v.operators[0].measured_ns, 90);
   EXPECT_EQ(v.operators[1].name, "attention");
-  EXPECT_EQ(v.operators[1].predicted_ns, 40);
+  EXPECT_EQ(v.operators[1].composed_ns, 40);
   EXPECT_EQ(v.operators[1].measured_ns, 45);
 }
 
@@ -136,33 +136,20 @@ TEST(ValidateFront, a_run_that_failed_leaves_no_measured_time) {
   EXPECT_FALSE(run.evaluations[0].measured_ns);
 }
 
-// Prediction: half a second, the weights at 1 GB/s, four steps, and twice a round of the kernels
-// that make up 97 % of the step.
+// Predicted: half a second, the weights at 1 GB/s, and eleven turns of a block, or of a step where
+// that takes longer.
 TEST(ValidateFront, what_the_budget_does_not_cover_is_named_with_its_cost) {
-  struct Case {
-    double largest, second;  // shares of the step
-    int carrying;
-  };
-  for (const Case& c : {Case{0.96, 0.02, 2}, Case{0.975, 0.02, 1}, Case{0.60, 0.369, 3}}) {
+  for (const double block_s : {0.5, 2.0}) {
     RecordedSweep sweep(decode_sweep("[1]", "[\"latency\"]"));
-    const double wall_s = 40;
     const std::int64_t id = sweep.record([&](const RecordedKernel& k, Measurement& m) {
-      const auto at =
-          std::ranges::find(sweep.kernels(), k.kernel_case, &RecordedKernel::kernel_case) -
-          sweep.kernels().begin();
-      const double rest =
-          (1 - c.largest - c.second) / static_cast<double>(sweep.kernels().size() - 2);
-      const double share = at == 1 ? c.largest : at == 3 ? c.second : rest;
-      m.duration_ns_median = 1e9 * share / k.executions;
-      m.wall_s = wall_s;
+      m.duration_ns_median = 1e9 / static_cast<double>(sweep.kernels().size()) / k.executions;
     });
     TuneRun run{.id = id, .evaluations = sweep.evaluations(), .front = {0}};
     const Estimate& estimate = run.evaluations[0].estimate.value();
     ASSERT_NEAR(estimate.step_ns, 1e9, 1);
-    // Each kernel was measured in three rounds of 40 s.
     const double predicted_s = 0.5 + static_cast<double>(estimate.memory_bytes_total) / 1e9 +
-                               4 * estimate.step_ns / 1e9 + c.carrying * 2 * wall_s;
-    validate_front(sweep.evaluator(), {.budget_s = predicted_s - 0.001}, run);
+                               11 * std::max(block_s, estimate.step_ns / 1e9);
+    validate_front(sweep.evaluator(), {.budget_s = predicted_s - 0.001, .block_s = block_s}, run);
     EXPECT_THAT(run.notes,
                 ElementsAre(fmt::format(
                     "not validated: {} would take {:.0f} s of the {:.0f} s left",
@@ -179,8 +166,8 @@ TEST(ValidateFront, a_run_within_the_budget_is_begun_and_its_end_stored) {
     m.wall_s = 0;
   });
   TuneRun run{.id = id, .evaluations = sweep.evaluations(), .front = {0}};
-  validate_front(sweep.evaluator(), {.budget_s = 0.6}, run);
-  EXPECT_THAT(run.notes, IsEmpty()) << "0.5 s, 1 MB of weights and four steps of 40 us";
+  validate_front(sweep.evaluator(), {.budget_s = 0.6, .block_s = 0.001}, run);
+  EXPECT_THAT(run.notes, IsEmpty()) << "0.5 s, 1 MB of weights and eleven turns of 1 ms";
   ASSERT_EQ(run.validations.size(), 1u) << "there is no such plugin: the run has failed";
   EXPECT_FALSE(has_latency(run.validations[0].status));
   EXPECT_FALSE(run.validations[0].reason.empty());

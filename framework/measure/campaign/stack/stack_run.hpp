@@ -25,18 +25,35 @@ struct StackRunOptions {
   std::uint64_t seed = 0;
   ValidityThresholds thresholds;
   std::int64_t warmup = 1;
-  std::int64_t repetitions_min = 3, repetitions_max = 20;
-  double budget_s = 5;           // of timed repetitions, beyond the minimum
+  // Blocks of the stack alternate with blocks of these kernels on the same argument sets: stack,
+  // kernels, stack, kernels, ..., stack. Empty = one block of the stack.
+  std::vector<KernelCase> beside;
+  int pairs = 5;
+  double block_s = 1;  // of a block, or one repetition where that takes longer
+  std::int64_t repetitions_min = 3;
+  std::int64_t walk_bytes = 0;   // short reads of the memory around blocks walk through; 0 = none
   double wall_cap_s = 60;        // of one request
   double memory_fraction = 0.5;  // of the available memory, over all ranks
   // Arenas kept from run to run: fresh pages are expensive. Null = own ones, freed at the end.
   std::vector<SharedMemory>* arenas = nullptr;
+  std::function<bool()> should_stop;  // asked between blocks; may be empty
+};
+
+// A block of kernels between two blocks of the stack.
+struct StackPair {
+  double stack_ns = 0;            // mean of the medians of the two blocks around
+  std::vector<double> kernel_ns;  // by StackRunOptions::beside; all shards at once
+  // The memory's speed moved by more than a tenth from block to block: shown apart.
+  bool is_apart = false;
 };
 
 struct StackRunResult {
   Status status = Status::cancelled;
   std::string reason;           // never empty unless status is ok
   std::vector<double> step_ns;  // per repetition, the slowest rank
+  std::vector<StackPair> pairs;
+  // The state of the memory, in bytes/s of all shards at once: median over the blocks.
+  std::optional<double> bytes_per_s;
   double median_ns = 0;
   Interval interval_ns;
   struct OperatorTime {
@@ -54,7 +71,8 @@ struct StackRunResult {
   std::vector<std::string> shared_instances;
 };
 
-// One stack per rank; rank i runs on part i of the device that its kernels name. Ranks are MPI
+// Runs until `pairs` pairs have met one state of the memory each, two more at most. One stack per
+// rank; rank i runs on part i of the device that its kernels name. Ranks are MPI
 // ranks when any step is a collective, plain workers with a common start otherwise. Every kernel
 // passes the correctness gate before a repetition is timed. Failures are statuses, never
 // exceptions.

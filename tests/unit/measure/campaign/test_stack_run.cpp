@@ -22,7 +22,7 @@ StackRunOptions options(const std::string& script) {
   o.plugin_path = fake_plugin_path;
   o.environment["HALMARK_FAKE_SCRIPT"] = script;
   o.thresholds = blind_thresholds();
-  o.budget_s = 0.05;
+  o.block_s = 0.05;
   return o;
 }
 
@@ -52,6 +52,52 @@ TEST(StackRun, shards_run_at_once_and_arenas_are_kept) {
   ASSERT_EQ(run.status, Status::ok) << run.reason;
   EXPECT_EQ(arenas.size(), 2U);
   EXPECT_EQ(run_stacks(stacks, o).status, Status::ok);
+}
+
+TEST(StackRun, takes_turns_with_its_kernels) {
+  const std::vector<Stack> stacks{two_layers(1)};
+  StackRunOptions o = options("latency_ns=300000");
+  o.block_s = 0.02;
+  o.pairs = 3;
+  const KernelCase elsewhere = copy_case(8192);  // of no step
+  o.beside = {stacks[0].kernels[1], elsewhere};
+  const StackRunResult run = run_stacks(stacks, o);
+  ASSERT_EQ(run.status, Status::ok) << run.reason;
+  ASSERT_EQ(run.pairs.size(), 3U);
+  for (const StackPair& pair : run.pairs) {
+    EXPECT_GE(pair.stack_ns, 3 * 300000.0);
+    ASSERT_EQ(pair.kernel_ns.size(), 2U);
+    for (const double ns : pair.kernel_ns) EXPECT_GE(ns, 300000.0);
+    EXPECT_FALSE(pair.is_apart) << "nothing is known of the memory";
+  }
+  EXPECT_FALSE(run.bytes_per_s);
+  EXPECT_GE(run.step_ns.size(), 4U) << "a block before each pair and one behind the last";
+}
+
+TEST(StackRun, a_device_with_memory_of_its_own_has_no_state_of_the_host) {
+  const std::vector<Stack> stacks{two_layers(1)};
+  StackRunOptions o = options("latency_ns=300000");
+  o.block_s = 0.02;
+  o.pairs = 2;
+  o.beside = {stacks[0].kernels[1]};
+  o.walk_bytes = 64 << 20;
+  const StackRunResult run = run_stacks(stacks, o);
+  ASSERT_EQ(run.status, Status::ok) << run.reason;
+  EXPECT_FALSE(run.bytes_per_s);
+  EXPECT_EQ(run.pairs.size(), 2U);
+}
+
+TEST(StackRun, an_interruption_ends_it_between_blocks) {
+  const std::vector<Stack> stacks{two_layers(1)};
+  StackRunOptions o = options("latency_ns=300000");
+  o.beside = {stacks[0].kernels[1]};
+  o.block_s = 0.01;
+  o.pairs = 1000;
+  int asked = 0;
+  o.should_stop = [&] { return ++asked > 2; };
+  const StackRunResult run = run_stacks(stacks, o);
+  EXPECT_EQ(run.status, Status::cancelled);
+  EXPECT_EQ(run.pairs.size(), 2U);
 }
 
 TEST(StackRun, a_wrong_kernel_is_never_timed) {

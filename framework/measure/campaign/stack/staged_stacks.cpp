@@ -1,0 +1,235 @@
+// Staging needs every rank at once where ranks have to meet: collectives come last, because their
+// first call waits for all.
+#include "measure/campaign/stack/staged_stacks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/numeric/random.hpp"
+#include "host/process/arena.hpp"
+#include "kernels/contract.hpp"
+#include "measure/campaign/arena_size.hpp"
+#include "measure/campaign/gate/correctness.hpp"
+#include "measure/campaign/stack/stack_collectives.hpp"
+
+namespace halmark {
+namespace {
+
+WorkerFailure refusal(std::string reason) {
+  return {Status::refused, std::move(reason), {}, 0, false};
+}
+
+KernelCase with_sets(KernelCase kernel_case, std::int64_t sets) {
+  kernel_case.sets = static_cast<int>(std::clamp<std::int64_t>(sets, 1, 1 << 20));
+  return kernel_case;
+}
+
+}  // namespace
+
+std::optional<WorkerFailure> StagedStacks::prepare() {
+  if (per_rank_.empty() || per_rank_.front().kernels.empty()) {
+    return refusal("the stack has no kernels");
+  }
+  if (const auto reason = collective_mismatch(per_rank_)) return refusal(*reason);
+  list_kernels();
+  plan_memory();
+  if (auto failure = start()) return failure;
+  if (auto failure = stage_all()) return failure;
+  return gate();
+}
+
+std::int64_t StagedStacks::id_of(const KernelCase& kernel_case) const {
+  return std::ranges::find(kernels_, kernel_case) - kernels_.begin();
+}
+
+void StagedStacks::list_kernels() {
+  const auto list = [&](const KernelCase& k) {
+    if (std::ranges::find(kernels_, k) == kernels_.end()) kernels_.push_back(k);
+  };
+  for (const Stack& stack : per_rank_) std::ranges::for_each(stack.kernels, list);
+  std::ranges::for_each(options_.beside, list);
+  held_.assign(per_rank_.size(), std::vector<Held>(kernels_.size()));
+  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
+    const Stack& stack = per_rank_[rank];
+    for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
+      held_[rank][static_cast<std::size_t>(id_of(stack.kernels[k]))].instances =
+          std::max<std::int64_t>(1, stack.instances[k]);
+    }
+    // All shards execute a kernel at once when it is measured, as they did for its rows.
+    for (const KernelCase& k : options_.beside) {
+      Held& held = held_[rank][static_cast<std::size_t>(id_of(k))];
+      if (held.instances == 0) held.instances = std::max(1, k.sets);
+    }
+  }
+}
+
+// One argument set per instance, or evenly fewer when `bytes_max` is not enough, but never fewer
+// than the ring that keeps constants cold.
+void StagedStacks::afford_sets(std::vector<Held>& held, std::int64_t bytes_max) const {
+  double wanted = 0;
+  for (std::size_t id = 0; id < held.size(); ++id) {
+    if (held[id].instances == 0) continue;
+    wanted += static_cast<double>(arena_bytes(with_sets(kernels_[id], held[id].instances)));
+  }
+  const double share = wanted > 0 ? std::min(1.0, static_cast<double>(bytes_max) / wanted) : 1;
+  for (std::size_t id = 0; id < held.size(); ++id) {
+    const std::int64_t instances = held[id].instances;
+    if (instances == 0) continue;
+    const auto fitting = static_cast<std::int64_t>(share * static_cast<double>(instances));
+    const auto ring = std::min<std::int64_t>(std::max(1, kernels_[id].sets), instances);
+    held[id].sets = static_cast<int>(std::clamp(fitting, ring, instances));
+  }
+}
+
+std::int64_t StagedStacks::bytes_of(const std::vector<Held>& held) const {
+  std::int64_t bytes = 0;
+  for (std::size_t id = 0; id < held.size(); ++id) {
+    if (held[id].sets > 0) bytes += arena_bytes(with_sets(kernels_[id], held[id].sets));
+  }
+  return bytes;
+}
+
+void StagedStacks::plan_memory() {
+  const auto ranks = static_cast<std::int64_t>(per_rank_.size());
+  const auto share = static_cast<std::int64_t>(options_.memory_fraction *
+                                               static_cast<double>(available_memory_bytes())) /
+                     ranks;
+  std::vector<std::int64_t> wanted;
+  for (auto& held : held_) {
+    afford_sets(held, share);
+    wanted.push_back(std::max(bytes_of(held), options_.walk_bytes / ranks));
+  }
+  auto& kept = arenas();
+  if (arenas_suffice(kept, wanted)) return;
+  kept.clear();  // before the new ones are made: both together may not fit
+  kept = make_arenas(wanted, options_.memory_fraction);
+}
+
+std::optional<WorkerFailure> StagedStacks::start() {
+  const KernelCase& first = per_rank_.front().kernels.front();
+  const bool collective = std::ranges::any_of(kernels_, &KernelCase::is_collective);
+  auto started = Crew::start({.group = {.backend = first.backend,
+                                        .device = first.device,
+                                        .parts = std::max(1, first.parts),
+                                        .shards_at_once = static_cast<int>(per_rank_.size()),
+                                        .is_collective = collective},
+                              .plugin_path = options_.plugin_path,
+                              .open_options = options_.open_options,
+                              .environment = options_.environment,
+                              .cache_dir = options_.cache_dir,
+                              .limits = options_.limits,
+                              .needs_group = collective,
+                              .arenas = arenas()});
+  if (!started) return started.failure;
+  crew_ = std::move(*started);
+  return std::nullopt;
+}
+
+std::optional<WorkerFailure> StagedStacks::stage_all() {
+  for (const bool is_collective : {false, true}) {
+    for (std::size_t id = 0; id < kernels_.size(); ++id) {
+      if (kernels_[id].is_collective() != is_collective) continue;
+      if (auto failure = stage(id)) return failure;
+    }
+  }
+  return std::nullopt;
+}
+
+// On all ranks at once that hold it.
+std::optional<WorkerFailure> StagedStacks::stage(std::size_t id) {
+  const KernelCase& kernel_case = kernels_[id];
+  std::vector<std::optional<protocol::Stage>> requests(per_rank_.size());
+  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
+    if (held_[rank][id].sets == 0) continue;
+    requests[rank] = {.id = static_cast<std::int64_t>(id),
+                      .kernel = kernel_case.kernel,
+                      .problem = complete_problem(kernel_case.problem),
+                      .config = kernel_case.config,
+                      .mode = kernel_case.mode,
+                      .sets = held_[rank][id].sets,
+                      .seed = options_.seed,
+                      .rank = static_cast<int>(rank),
+                      .ranks = static_cast<int>(per_rank_.size())};
+  }
+  auto outcomes = crew_->stage_each(requests);
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    if (!outcomes[rank]) continue;
+    auto& outcome = *outcomes[rank];
+    if (!outcome) {
+      outcome.failure.reason = kernel_case.problem.text() + " on rank " + std::to_string(rank) +
+                               ": " + outcome.failure.reason;
+      return outcome.failure;
+    }
+    held_[rank][id].staged = std::move(*outcome);
+    note_sets(kernel_case, held_[rank][id]);
+  }
+  return std::nullopt;
+}
+
+void StagedStacks::note_sets(const KernelCase& kernel_case, const Held& held) {
+  if (held.staged.sets >= held.instances || find_contract(kernel_case.problem.op) == nullptr) {
+    return;
+  }
+  shared_instances_.push_back(kernel_case.problem.text() + ": " + std::to_string(held.staged.sets) +
+                              " sets for " + std::to_string(held.instances) + " instances");
+}
+
+// The first output of every kernel on every rank, before anything is timed.
+std::optional<WorkerFailure> StagedStacks::gate() {
+  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
+    for (std::size_t id = 0; id < kernels_.size(); ++id) {
+      if (held_[rank][id].sets == 0) continue;
+      if (auto failure = check_kernel(rank, id)) return failure;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<WorkerFailure> StagedStacks::check_kernel(std::size_t rank, std::size_t id) {
+  const KernelCase& kernel_case = kernels_[id];
+  const Problem problem = complete_problem(kernel_case.problem);
+  const OpContract& contract = *find_contract(problem.op);
+  const auto shown =
+      crew_->worker(static_cast<int>(rank)).reveal({static_cast<std::int64_t>(id), {0}});
+  if (!shown) return shown.failure;
+  StagedInputs inputs(options_.seed, contract.operands(problem.params), kernel_case.mode,
+                      held_[rank][id].staged.constants_shared);
+  CheckPlan plan;
+  plan.seed = hash_combine(options_.seed ^ 0x737461636bULL, rank * 4096 + id);
+  const CorrectnessResult checked = check_outputs(contract, problem, inputs, static_cast<int>(rank),
+                                                  {shown->revealed, shown->memory.view()}, plan);
+  correctness_.checked += checked.correctness.checked;
+  correctness_.worst_ratio = std::max(correctness_.worst_ratio, checked.correctness.worst_ratio);
+  correctness_.method = "first output of every kernel: " + checked.correctness.method;
+  if (checked.ok) return std::nullopt;
+  return WorkerFailure{checked.status,
+                       problem.text() + " on rank " + std::to_string(rank) + ": " + checked.reason,
+                       {},
+                       0,
+                       false};
+}
+
+std::vector<protocol::SequenceRequest> StagedStacks::sequence(std::int64_t repeat,
+                                                              std::int64_t warmup) const {
+  std::vector<protocol::SequenceRequest> all;
+  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
+    protocol::SequenceRequest request{.steps = {},
+                                      .repeat = repeat,
+                                      .warmup = warmup,
+                                      .wall_cap_s = options_.wall_cap_s,
+                                      .barrier = {},
+                                      .chains_activations = true};
+    const Stack& stack = per_rank_[rank];
+    std::vector<std::int64_t> ids;
+    for (const KernelCase& k : stack.kernels) ids.push_back(id_of(k));
+    for (const StackStep& step : stack.steps) {
+      const std::int64_t id = ids[static_cast<std::size_t>(step.kernel)];
+      const int sets = held_[rank][static_cast<std::size_t>(id)].staged.sets;
+      request.steps.push_back({.id = id, .set = step.instance % std::max(1, sets)});
+    }
+    all.push_back(std::move(request));
+  }
+  return all;
+}
+
+}  // namespace halmark

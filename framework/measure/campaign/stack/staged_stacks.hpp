@@ -1,0 +1,73 @@
+// The stacks of all ranks in memory, gated: what a run repeats, and the kernels that are measured
+// beside it on the same argument sets.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/configuration.hpp"
+#include "core/measurement.hpp"
+#include "host/process/shared_memory.hpp"
+#include "measure/campaign/crew.hpp"
+#include "measure/campaign/stack/stack_run.hpp"
+
+namespace halmark {
+
+// One crew whose rank i holds the kernels of stack i, and the kernels `options.beside` on every
+// rank. A kernel has one id, its place in `kernels()`, on all ranks.
+class StagedStacks {
+ public:
+  StagedStacks(std::span<const Stack> per_rank, const StackRunOptions& options)
+      : per_rank_(per_rank), options_(options) {}
+
+  // Starts the workers, stages every kernel and compares its first output. Nothing = ready. Throws
+  // Error for a problem that its contract refuses.
+  std::optional<WorkerFailure> prepare();
+
+  Crew& crew() { return *crew_; }
+  // One request per rank.
+  std::vector<protocol::SequenceRequest> sequence(std::int64_t repeat, std::int64_t warmup) const;
+  std::int64_t id_of(const KernelCase& kernel_case) const;
+
+  const Correctness& correctness() const { return correctness_; }
+  // Kernels with fewer argument sets than their stack has instances, because memory ended.
+  const std::vector<std::string>& shared_instances() const { return shared_instances_; }
+  void quit() {
+    if (crew_) crew_->quit();
+  }
+
+ private:
+  // What a rank holds of a kernel; no sets = nothing.
+  struct Held {
+    int sets = 0;
+    std::int64_t instances = 0;  // that its stack needs
+    protocol::Staged staged;
+  };
+
+  void list_kernels();
+  void plan_memory();
+  void afford_sets(std::vector<Held>& held, std::int64_t bytes_max) const;
+  std::int64_t bytes_of(const std::vector<Held>& held) const;
+  std::optional<WorkerFailure> start();
+  std::optional<WorkerFailure> stage_all();
+  std::optional<WorkerFailure> stage(std::size_t id);
+  std::optional<WorkerFailure> gate();
+  std::optional<WorkerFailure> check_kernel(std::size_t rank, std::size_t id);
+  void note_sets(const KernelCase& kernel_case, const Held& held);
+  std::vector<SharedMemory>& arenas() { return options_.arenas ? *options_.arenas : own_arenas_; }
+
+  std::span<const Stack> per_rank_;
+  const StackRunOptions& options_;
+  std::vector<SharedMemory> own_arenas_;
+  std::vector<KernelCase> kernels_;      // of all ranks
+  std::vector<std::vector<Held>> held_;  // [rank][id]
+  std::unique_ptr<Crew> crew_;
+  Correctness correctness_;
+  std::vector<std::string> shared_instances_;
+};
+
+}  // namespace halmark

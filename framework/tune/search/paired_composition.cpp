@@ -1,0 +1,109 @@
+// The ratio of a pair is free of what the machine does for longer than a pair lasts; so ratios are
+// taken per pair first, and their median last.
+#include "tune/search/paired_composition.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace halmark::tune {
+namespace {
+
+constexpr double carried_share = 0.97;
+constexpr std::size_t pairs_min = 3;  // fewer say nothing about their spread
+
+// The sum with these times of the kernels beside the run, and the rest as the source has it.
+Evaluation composed(const Composer& composer, const LatencySource& source,
+                    std::span<const KernelCase> beside, std::span<const double> ns) {
+  return composer.compose([&](const KernelCase& k) -> std::optional<Latency> {
+    const auto at = std::ranges::find(beside, k);
+    if (at == beside.end()) return source.latency(k);
+    const double here_ns = ns[static_cast<std::size_t>(at - beside.begin())];
+    Latency out = source.latency(k).value_or(Latency{.provenance = Provenance::measured});
+    out.ns = out.low_ns = out.high_ns = here_ns;
+    out.status = Status::ok;
+    return out;
+  });
+}
+
+std::vector<double> medians(std::span<const StackPair* const> pairs, std::size_t kernels) {
+  std::vector<double> out, of_one;
+  for (std::size_t k = 0; k < kernels; ++k) {
+    of_one.clear();
+    for (const StackPair* pair : pairs) of_one.push_back(pair->kernel_ns[k]);
+    out.push_back(median(of_one));
+  }
+  return out;
+}
+
+// Each name once: what several operators of one name take is one figure of the run, too.
+void set_operators(const Estimate& estimate, Validation& out) {
+  std::map<std::string, double> ns;
+  for (const OperatorShare& share : estimate.operators) ns[share.name] += share.ns;
+  for (Validation::Operator& op : out.operators) op.composed_ns = ns[op.name];
+}
+
+}  // namespace
+
+CarryingKernels carrying_kernels(const Composer& composer, const LatencySource& source) {
+  KernelTable table;
+  const StepSum compiled = composer.compile(table);
+  std::vector<double> ns(table.cases().size(), 0);
+  for (const StepSum::Term& term : executions(compiled)) {
+    const auto k = static_cast<std::size_t>(term.kernel);
+    if (const auto latency = source.latency(table.cases()[k])) ns[k] += term.count * latency->ns;
+  }
+  double total = 0;
+  std::vector<std::size_t> order(ns.size());
+  for (std::size_t k = 0; k < ns.size(); ++k) {
+    order[k] = k;
+    total += ns[k];
+  }
+  std::ranges::sort(order, std::ranges::greater{}, [&](std::size_t k) { return ns[k]; });
+  CarryingKernels out;
+  double left = total * carried_share;
+  for (std::size_t i = 0; i < order.size() && left > 0; ++i) {
+    out.cases.push_back(table.cases()[order[i]]);
+    out.share += ns[order[i]] / total;
+    left -= ns[order[i]];
+  }
+  return out;
+}
+
+void compose_pairs(const Composer& composer, const LatencySource& source,
+                   const CarryingKernels& beside, const StackRunResult& run, Validation& out) {
+  // A stack is one micro-batch; the stages work at once, so a step is pp of their periods.
+  const auto periods = static_cast<double>(composer.graph().stages.size());
+  Composition found{.paired_share = beside.share, .bytes_per_s = run.bytes_per_s};
+  std::vector<const StackPair*> kept;
+  std::vector<double> errors, composed_ns;
+  for (const StackPair& pair : run.pairs) {
+    found.apart += pair.is_apart ? 1 : 0;
+    if (pair.is_apart) continue;
+    const Evaluation sum = composed(composer, source, beside.cases, pair.kernel_ns);
+    if (!sum.estimate) {
+      out.composition_reason = sum.reason;
+      return;
+    }
+    kept.push_back(&pair);
+    composed_ns.push_back(sum.estimate->step_ns);
+    errors.push_back(sum.estimate->step_ns / (pair.stack_ns * periods) - 1);
+  }
+  if (kept.size() < pairs_min) {
+    out.composition_reason = run.pairs.empty()
+                                 ? "the run was not paired with its kernels"
+                                 : std::to_string(kept.size()) + " of " +
+                                       std::to_string(run.pairs.size()) +
+                                       " pairs met one state of the memory, 3 are needed";
+    return;
+  }
+  found.pairs = static_cast<int>(kept.size());
+  found.composed_ns = median(composed_ns);
+  found.error = median(errors);
+  found.error_interval = median_interval(errors).interval;
+  out.composition = found;
+  const Evaluation sum =
+      composed(composer, source, beside.cases, medians(kept, beside.cases.size()));
+  if (sum.estimate) set_operators(*sum.estimate, out);
+}
+
+}  // namespace halmark::tune
