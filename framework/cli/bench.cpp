@@ -7,15 +7,12 @@
 
 #include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
-#include "core/version.hpp"
-#include "journal/store.hpp"
-#include "journal/writer_lock.hpp"
-#include "plan/device_file.hpp"
 #include "report/views/kernel_views.hpp"
 #include "tune/plan/kernel_cases.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/asked_variants.hpp"
 #include "tune/search/variants.hpp"
+#include "tune/stored/kept_rows.hpp"
 #include "tune/stored/variant_comparison.hpp"
 
 namespace halmark::cli {
@@ -28,7 +25,8 @@ struct BenchOptions {
   std::vector<std::string> variants;
   int rounds = 3;
   double seconds = 0.2;
-  bool keep = false;
+  bool keeps_winners = false;
+  bool keeps_nothing = false;
 };
 
 constexpr int rounds_of_winner_min = 3;
@@ -61,7 +59,7 @@ void check_options(const BenchOptions& options) {
                   "see halmark bench --help");
   }
   // Of one process nobody knows how far the next one is from it.
-  if (!options.variants.empty() && options.keep && options.rounds < rounds_of_winner_min) {
+  if (!options.variants.empty() && options.keeps_winners && options.rounds < rounds_of_winner_min) {
     throw refused(fmt::format("a winner needs {} rounds or more", rounds_of_winner_min), {},
                   "leave out --store to look at fewer");
   }
@@ -106,34 +104,16 @@ std::vector<Measurement> measured(const GlobalOptions& global, const BenchOption
   return rows;
 }
 
-// Where rows and winners are kept with --store.
-struct Kept {
-  std::unique_ptr<Store> store;
-  std::int64_t run = 0;
-};
-
-Kept begin_run(const GlobalOptions& global, const BenchOptions& options,
-               const LocalMachine& machine) {
-  if (!options.keep) return {};
-  Kept out{.store = open_store(database_path(global))};
-  out.run = out.store->begin_run({.command = command_line(options),
-                                  .fingerprint = machine.fingerprint,
-                                  .tool_version = tool_version,
-                                  .tool_build = tool_build,
-                                  .started_utc = journal::utc_now()});
-  return out;
-}
-
 void compare(std::span<const VariantSet> sets, std::span<const Measurement> rows,
-             const LocalMachine& machine, const Kept& kept, CommandResult& result) {
+             const LocalMachine& machine, tune::KeptRows* winners, CommandResult& result) {
   const auto compared = tune::compare_variants(sets, rows, reporting_machine(machine));
   report::View view = report::variants_view(compared);
   result.text = std::move(view.text);
   result.data.update(view.data);
   // Only a comparison that ran to its end is a conclusion.
-  if (!kept.store || interrupted()) return;
+  if (winners == nullptr || interrupted()) return;
   for (const report::VariantComparison& c : compared) {
-    if (c.winner) kept.store->append(kept.run, *c.winner);
+    if (c.winner) winners->append(*c.winner);
   }
 }
 
@@ -166,16 +146,9 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   tune::KernelMeasuring measuring = measuring_with(plugin, peaks);
   measuring.rounds = options.rounds;
   measuring.seconds = options.seconds;
-  const Kept kept = begin_run(global, options, machine);
-  if (kept.store) {
-    measuring.sink = [&, stored_revision = -1](const Measurement& m) mutable {
-      if (peaks && peaks->revision() != stored_revision) {
-        kept.store->append(kept.run, UsedPeaks{device_text(peaks->device()), machine.cores});
-        stored_revision = peaks->revision();
-      }
-      kept.store->append(kept.run, m);
-    };
-  }
+  tune::KeptRows kept = kept_rows(global, machine, command_line(options),
+                                  {options.keeps_winners, options.keeps_nothing});
+  measuring.sink = keeping_sink(kept, peaks, machine.cores);
   const std::vector<Measurement> rows = measured(global, options, sets, measuring, cases);
   keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
   if (peaks) machine.measured = peaks->device();
@@ -183,7 +156,10 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
       in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
   CommandResult result = shown(report::kernels_view(points, cases.front().is_collective()));
   result.exit_code = exit_code_of(points);
-  if (!sets.empty()) compare(sets, rows, machine, kept, result);
+  if (!sets.empty()) {
+    compare(sets, rows, machine, options.keeps_winners ? &kept : nullptr, result);
+  }
+  say_what_is_kept(global, kept, result);
   if (!machine.measured) {
     result.warnings.push_back({"W-ENV-05", "peaks", "no measured peaks for this machine",
                                "halmark peaks measures them; without them there is no MFU"});
@@ -228,8 +204,10 @@ Action add_bench(OptionSet& app) {
   app.add_option("--rounds", o->rounds, "Fresh processes per case")->check(within(1, 99));
   app.add_option("--seconds", o->seconds, "Sampling time per case and round")
       ->check(within(0.001, 600.0));
-  app.add_flag("--store", o->keep,
-               "Keep the rows, and with --variants the winners, in the results database");
+  app.add_flag("--store", o->keeps_winners,
+               "With --variants: keep the winners too, which tune and run then use");
+  app.add_flag("--no-store", o->keeps_nothing, "Keep no row in the results database")
+      ->excludes("--store");
   return [o](const GlobalOptions& global) { return execute(global, *o); };
 }
 

@@ -17,7 +17,7 @@ struct Options {
 
 CommandResult execute(const GlobalOptions& global, const Options& options) {
   const std::unique_ptr<Store> store = open_store_read_only(database_path(global));
-  const auto run = options.run > 0 ? std::optional(options.run) : store->latest_run();
+  const auto run = options.run > 0 ? std::optional(options.run) : store->latest_sweep();
   if (!run)
     throw refused("the database has no run", database_path(global), "run halmark tune first");
   const RunReport report = tune::stored_report(*store, *run, reporting_machine(local_machine()));

@@ -16,12 +16,31 @@ struct Options {
   int rounds = 3;
   double seconds = 11;
   bool takes_defaults = false;
+  bool keeps_nothing = false;
 };
 
 ExitCode exit_code_of(Status status) {
   if (interrupted()) return interrupt_exit_code();
   if (status == Status::wrong_result || status == Status::nan_result) return ExitCode::incorrect;
   return counts_as_failure(status) ? ExitCode::partial : ExitCode::ok;
+}
+
+std::string command_line(const Options& o) {
+  const DeploymentOptions& d = o.configuration;
+  std::string out = "halmark run " + o.model + " --phase " + d.phase + " --dtype " + d.dtype;
+  const auto add = [&out](const char* name, std::int64_t value, std::int64_t usual) {
+    if (value != usual) out += std::string(" --") + name + ' ' + std::to_string(value);
+  };
+  add("batch", d.batch, 1);
+  add("new-tokens", d.new_tokens, 0);
+  add("context", d.context, 0);
+  add("tp", d.tp, 1);
+  add("pp", d.pp, 1);
+  add("dp", d.dp, 1);
+  add("ep", d.ep, 1);
+  add("routing-skew", d.routing_skew, 0);
+  if (!d.precision.empty()) out += " --precision " + d.precision;
+  return out + " --backend " + o.backend;
 }
 
 CommandResult execute(const GlobalOptions& global, const Options& options) {
@@ -45,6 +64,9 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   tune::KernelMeasuring measuring = measuring_with(plugin, peaks);
   measuring.rounds = options.rounds;
   measuring.progress = campaign_progress(progress);
+  tune::KeptRows kept =
+      kept_rows(global, machine, command_line(options), {.is_off = options.keeps_nothing});
+  measuring.sink = keeping_sink(kept, peaks, machine.cores);
   const tune::RunOutcome outcome =
       tune::run_configuration(spec, configuration, target, measuring, options.seconds);
   progress.finish();
@@ -53,12 +75,18 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
     throw Error(ExitCode::partial, "no estimate: " + outcome.evaluation.reason);
   }
+  if (!interrupted()) {
+    kept.append(outcome.evaluation);
+    kept.append(*outcome.validation);
+  }
   report::View run = report::validation_view(*outcome.validation);
-  return {.exit_code = exit_code_of(outcome.validation->status),
-          .data = {{"deployment", configuration},
-                   {"estimate", *outcome.evaluation.estimate},
-                   {"run", std::move(run.data)}},
-          .text = std::move(run.text)};
+  CommandResult result{.exit_code = exit_code_of(outcome.validation->status),
+                       .data = {{"deployment", configuration},
+                                {"estimate", *outcome.evaluation.estimate},
+                                {"run", std::move(run.data)}},
+                       .text = std::move(run.text)};
+  say_what_is_kept(global, kept, result);
+  return result;
 }
 
 }  // namespace
@@ -74,6 +102,7 @@ Action add_run(OptionSet& app) {
          "--seconds", o->seconds,
          "Time for the whole stack and its kernels, which take turns; a turn is one step at least")
       ->check(within(0.1, 3600.0));
+  app.add_flag("--no-store", o->keeps_nothing, "Keep nothing in the results database");
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");
   return [o](const GlobalOptions& global) { return execute(global, *o); };

@@ -32,6 +32,7 @@ struct Options {
   std::vector<std::string> out;
   tune::CertifySettings certify;
   tune::LatencyChoice latency;
+  bool begins_anew = false;
   std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
 };
 
@@ -45,6 +46,7 @@ std::string command_line(const Options& options) {
   for (std::size_t i = 0; i < options.latency.sources.size(); ++i) {
     out += (i == 0 ? " --latency " : ",") + options.latency.sources[i];
   }
+  if (options.latency.bounds_compete) out += " --bounds-compete";
   if (!options.latency.device.empty()) out += " --device-file " + options.latency.device;
   if (!options.validate.empty())
     out += options.validate == "all" ? " --validate=all" : " --validate";
@@ -62,8 +64,9 @@ ExitCode exit_code_of(const tune::TuneRun& run) {
   };
   if (std::ranges::any_of(run.validations, is_wrong)) return ExitCode::incorrect;
   const auto has_failed = [](const auto& row) { return counts_as_failure(row.status); };
-  const bool is_partial =
-      std::ranges::any_of(run.rows, has_failed) || std::ranges::any_of(run.validations, has_failed);
+  // Nothing usable is no success, whatever the reasons are.
+  const bool is_partial = run.front.empty() || std::ranges::any_of(run.rows, has_failed) ||
+                          std::ranges::any_of(run.validations, has_failed);
   return is_partial ? ExitCode::partial : ExitCode::ok;
 }
 
@@ -122,7 +125,7 @@ struct Session {
 
 // A run that was stopped under an earlier layout of plans is not gone, but it cannot go on.
 void note_old_run(const Session& s, const tune::TunePlan& plan) {
-  const auto latest = s.store->latest_run();
+  const auto latest = s.store->latest_sweep();
   if (!latest) return;
   const RunInfo info = s.store->run_info(*latest);
   const tune::StoredPlan old = tune::read_stored_plan(info.plan_text);
@@ -138,6 +141,8 @@ tune::MeasureContext context_of(const Session& s, Progress& progress) {
           .plugin_hash = s.plugin.hash,
           .store = s.store.get(),
           .command = command_line(s.options),
+          .machine_lines = machine_lines(s.machine),
+          .begins_anew = s.options.begins_anew,
           .is_interrupted = interrupted,
           .progress = campaign_progress(progress)};
 }
@@ -161,6 +166,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
                        const tune::MeasuredSweep& sweep, const tune::TuneRun& run) {
   RunReport report = tune::stored_report(*s.store, run.id, reporting_machine(s.machine));
   report.notes = run.notes;
+  if (!run.kept.empty()) report.notes.insert(report.notes.begin(), run.kept);
   CommandResult result{.exit_code = exit_code_of(run),
                        .data = report_json(report),
                        .text = report_text(report, use_color(s.global))};
@@ -236,6 +242,8 @@ Action add_tune(OptionSet& app) {
   app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");
+  app.add_flag("--again", o->begins_anew,
+               "Measure everything anew, in a run of its own, where this plan was run before");
   app.add_option("--sampler", o->sampler, "Instead of the sweep's:\n" + tune::sampler_help());
   app.add_option("--proof", o->certify.proof, "certify: proof file for halmark verify-front");
   app.add_option("--gap", o->certify.eps,
@@ -253,6 +261,8 @@ Action add_tune(OptionSet& app) {
                  "Do not measure: search on journal:FILE, imported:FILE, interpolated, roofline; "
                  "trusted in this order")
       ->delimiter(',');
+  app.add_flag("--bounds-compete", o->latency.bounds_compete,
+               "With --latency: configurations timed by a bound may displace measured ones");
   app.add_option("--device-file", o->latency.device,
                  "With --latency: a known device's id, or a device file");
   app.add_option("--tables-device", o->latency.tables_device,

@@ -52,6 +52,10 @@ Entry entry_of(const UsedPeaks& p) {
       "peaks", "", dump_json({{"device_text", p.device_text}, {"threads", p.threads}}), {}, false};
 }
 
+Entry entry_of(const RunMachine& m) {
+  return {"machine", "", dump_json({{"lines", m.lines}}), {}, false};
+}
+
 // The lock file lies beside the database, so what is refused is refused before it.
 std::unique_ptr<WriterLock> writer_role(const std::string& path) {
   judge_file(path);
@@ -90,6 +94,7 @@ class SqliteStore : public Store {
   void append(std::int64_t run, const Validation& v) override { write(run, {entry_of(v)}); }
   void append(std::int64_t run, const Winner& w) override { write(run, {entry_of(w)}); }
   void append(std::int64_t run, const UsedPeaks& p) override { write(run, {entry_of(p)}); }
+  void append(std::int64_t run, const RunMachine& m) override { write(run, {entry_of(m)}); }
 
   void append(std::int64_t run, std::span<const Measurement> measurements) override {
     std::vector<Entry> entries;
@@ -134,6 +139,14 @@ class SqliteStore : public Store {
     });
   }
 
+  std::optional<RunMachine> machine(std::int64_t run) const override {
+    std::vector<RunMachine> known =
+        of_run<RunMachine>(run, "machine", [](const Json& body, std::string_view) {
+          return RunMachine{body.at("lines").get<std::vector<std::string>>()};
+        });
+    return known.empty() ? std::nullopt : std::optional(std::move(known.back()));
+  }
+
   std::vector<std::int64_t> runs_with_winners(std::string_view fingerprint) const override {
     SQLite::Statement query(db_,
                             "SELECT DISTINCT run FROM entry JOIN run ON run.id = entry.run WHERE "
@@ -154,6 +167,11 @@ class SqliteStore : public Store {
 
   std::optional<std::int64_t> latest_run() const override {
     SQLite::Statement query(db_, "SELECT max(id) FROM run");
+    return first_id(query);
+  }
+
+  std::optional<std::int64_t> latest_sweep() const override {
+    SQLite::Statement query(db_, "SELECT max(id) FROM run WHERE plan_text != ''");
     return first_id(query);
   }
 

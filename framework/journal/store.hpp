@@ -35,6 +35,11 @@ struct UsedPeaks {
   bool operator==(const UsedPeaks&) const = default;
 };
 
+// What the machine of a run was, in lines for people: a report is often made elsewhere, or later.
+struct RunMachine {
+  std::vector<std::string> lines;
+};
+
 // One writing connection in one process. A row is committed before append returns.
 class Store {
  public:
@@ -46,6 +51,7 @@ class Store {
   virtual void append(std::int64_t run, const Validation& validation) = 0;
   virtual void append(std::int64_t run, const Winner& winner) = 0;
   virtual void append(std::int64_t run, const UsedPeaks& peaks) = 0;
+  virtual void append(std::int64_t run, const RunMachine& machine) = 0;
   // All rounds of a case on a machine, oldest first. Rows that fail their checksum are left out and
   // reported through `damaged`.
   virtual std::vector<Measurement> measurements(std::string_view case_key,
@@ -56,11 +62,15 @@ class Store {
   virtual std::vector<Winner> winners(std::int64_t run) const = 0;
   // Oldest first; none of a run of an earlier version, or of a device without measured peaks.
   virtual std::vector<UsedPeaks> used_peaks(std::int64_t run) const = 0;
+  // The last one; none of a run of an earlier version.
+  virtual std::optional<RunMachine> machine(std::int64_t run) const = 0;
   // Runs of a machine that hold winners, oldest first.
   virtual std::vector<std::int64_t> runs_with_winners(std::string_view fingerprint) const = 0;
   virtual std::optional<std::int64_t> find_run(std::string_view plan_hash,
                                                std::string_view fingerprint) const = 0;
   virtual std::optional<std::int64_t> latest_run() const = 0;
+  // The latest one that has a plan: kernels that were measured outside of sweeps have none.
+  virtual std::optional<std::int64_t> latest_sweep() const = 0;
   virtual RunInfo run_info(std::int64_t run) const = 0;
   virtual std::string chain_head(std::int64_t run) const = 0;  // SHA-256 hex
   virtual std::vector<std::string> damaged() const = 0;

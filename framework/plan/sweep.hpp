@@ -55,7 +55,7 @@ struct Sweep {
   MeasureSettings measure;
   std::int64_t validate_points = 6;
   double validate_budget_s = 90;
-  double validate_turn_s = 1;  // of the stack or of its kernels; a step at least
+  double validate_turn_s = 1;         // of the stack or of its kernels; a step at least
   std::optional<ServedSweep> served;  // [request]; then there is no [[workload]]
   ServingDevices serving_devices;     // of latencies that are not measured here
   std::vector<std::string> latency;   // sources in order of trust; empty = measured here

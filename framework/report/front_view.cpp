@@ -175,6 +175,17 @@ bool is_suspect(const RunReport& report) {
   });
 }
 
+std::string validity(const RunReport& report) {
+  if (report.front.empty()) return "none";
+  return is_suspect(report) ? "suspect" : "valid";
+}
+
+std::string validity_text(const RunReport& report) {
+  if (report.front.empty()) return "no front: no configuration has a usable latency";
+  return is_suspect(report) ? "suspect: some rows did not pass the validity gate"
+                            : "valid: every front point passed the validity gate";
+}
+
 std::string composition_verdict(const ErrorOverPoints& error) {
   if (!error.median || !error.worst) return "UNDECIDED";
   return *error.median <= median_limit && *error.worst <= worst_limit ? "within" : "exceeded";

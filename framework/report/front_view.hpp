@@ -45,6 +45,10 @@ std::string deployment_label(const Configuration& configuration, const RunReport
 std::vector<std::pair<std::string, std::string>> strategies(const Estimate& estimate);
 
 bool is_suspect(const RunReport& report);
+// "valid", "suspect", or "none" where there is no front to be either.
+std::string validity(const RunReport& report);
+// The same in a sentence.
+std::string validity_text(const RunReport& report);
 // "within", "exceeded" (median above 5 % or one point above 15 %) or "UNDECIDED".
 std::string composition_verdict(const ErrorOverPoints& error);
 // "composition error: median 3.1 %, worst 8.0 % over 6 points (within 5 % and 15 %); 1 left out"

@@ -53,11 +53,9 @@ std::string state_line(const RunReport& report) {
 std::string opening(const RunReport& report) {
   const std::string machine = report.machine.empty() ? "unknown machine" : report.machine.front();
   const std::string verdict = report::composition_verdict(composition_errors(report.validations));
-  const bool is_suspect = report::is_suspect(report);
   return "<header>\n" + element("h1", report.model + " on " + machine) + "<p class=\"sub\">" +
          html_text(report.title + ", " + report.started_utc) + "</p>\n<div class=\"badges\">\n" +
-         badge(!is_suspect, is_suspect ? "suspect: some rows did not pass the validity gate"
-                                       : "valid: every front point passed the validity gate") +
+         badge(report::validity(report) == "valid", report::validity_text(report)) +
          badge(verdict == "within", report::composition_text(report)) + "</div>\n" +
          state_line(report) +
          "<nav aria-label=\"sections\"><a href=\"#front\">front</a> <a href=\"#roofline\">"

@@ -3,7 +3,6 @@
 
 #include "report/front_view.hpp"
 #include "report/report.hpp"
-#include "report/views/validation_view.hpp"
 
 namespace halmark {
 namespace {
@@ -73,7 +72,8 @@ Json front_json(const FrontRow& row) {
   set_number(out, "prediction_error", row.prediction_error(), row.measured_reason());
   set_number(out, "composition_error", row.composition_error(), row.composition_reason());
   set_number(out, "mfu", e.mfu, e.mfu_reason);
-  set_number(out, "mfu_datasheet", e.mfu_datasheet, "no datasheet peak for this device");
+  set_number(out, "mfu_datasheet", e.mfu_datasheet,
+             "no datasheet peak for this device, or one below what was measured");
   out["memory_bytes_per_rank"] = e.memory_bytes_per_rank;
   out["lower_bound_ns"] = e.lower_bound_ns;
   out["status"] = std::string(status_name(row.evaluation->status));
@@ -192,7 +192,7 @@ Json device_json(const Device& device) {
 
 Json report_json(const RunReport& report) {
   Json out = run_json(report);
-  out["validity"] = report::is_suspect(report) ? "suspect" : "valid";
+  out["validity"] = report::validity(report);
   out["bandwidth_share"] = nullptr;
   if (const auto span = report::bandwidth_span(report)) {
     out["bandwidth_share"] = {{"low", span->low},
@@ -220,7 +220,7 @@ Json report_json(const RunReport& report) {
   }
   out["validations"] = Json::array();
   for (const Validation& row : report.validations) {
-    out["validations"].push_back(report::validation_view(row).data);
+    out["validations"].push_back(validation_json(row));
   }
   out["device"] = report.device ? device_json(*report.device) : Json(nullptr);
   if (!report.device) out["device_reason"] = "no measured device file";

@@ -26,7 +26,7 @@ std::string phase_markdown(const report::PhaseView& view) {
 
 std::string report_markdown(const RunReport& report) {
   std::string out = "# " + report::markdown_text(report.title + ": " + report.model) + "\n\n";
-  out += report::is_suspect(report) ? "Validity: suspect.\n" : "Validity: valid.\n";
+  out += "Validity: " + report::validity(report) + ".\n";
   out += report::markdown_text(report::composition_text(report)) + ".\n";
   if (const std::string prediction = report::prediction_text(report); !prediction.empty()) {
     out += report::markdown_text(prediction) + ".\n";

@@ -75,6 +75,9 @@ struct RunReport {
 ErrorOverPoints composition_errors(const std::vector<Validation>& rows);
 ErrorOverPoints prediction_errors(const std::vector<Validation>& rows);
 
+// The document of one run of a whole stack.
+Json validation_json(const Validation& validation);
+
 // Data of the documented JSON (`halmark tune --json`): front, evaluations, kernels, validations.
 Json report_json(const RunReport& report);
 // Human tables: the fronts with MFU, bottleneck, provenance and error, then the validation.

@@ -90,7 +90,9 @@ constexpr Column<FrontRow> front_columns[] = {
      [](const FrontRow& r) { return plain(or_dash(r.estimate->bottleneck)); }},
     {"from", false, true,
      [](const FrontRow& r) {
-       const std::string from(provenance_name(r.estimate->provenance));
+       const bool is_bound = r.estimate->provenance == Provenance::roofline;
+       const std::string from =
+           std::string(provenance_name(r.estimate->provenance)) + (is_bound ? " (a bound)" : "");
        return is_suspect(r) ? noted(from + ", suspect", r.estimate->reason) : plain(from);
      }},
     {"on the front", true, false,

@@ -90,14 +90,13 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
 }
 
 std::string verdict_text(const RunReport& report, const Ink& ink) {
-  const bool is_suspect = report::is_suspect(report);
   const std::string verdict = report::composition_verdict(composition_errors(report.validations));
   const std::string state = report::bandwidth_state_text(report);
   const std::string composition = line(report::composition_text(report));
   const std::string prediction = report::prediction_text(report);
-  return (is_suspect ? ink.bad("suspect: some rows did not pass the validity gate")
-                     : ink.good("valid: every front point passed the validity gate")) +
-         '\n' + (state.empty() ? "" : line(state) + '\n') +
+  const std::string validity = report::validity_text(report);
+  return (report::validity(report) == "valid" ? ink.good(validity) : ink.bad(validity)) + '\n' +
+         (state.empty() ? "" : line(state) + '\n') +
          (verdict == "within" ? ink.good(composition) : ink.bad(composition)) + '\n' +
          (prediction.empty() ? "" : line(prediction) + '\n');
 }

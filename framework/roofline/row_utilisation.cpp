@@ -2,7 +2,15 @@
 // decides about quarantine, because a peak says nothing about bytes.
 #include "roofline/row_utilisation.hpp"
 
+#include "core/text/text.hpp"
+
 namespace halmark {
+
+Result<double, std::string> fraction_of_peak(double fraction, std::string_view peak) {
+  if (fraction <= 1) return fraction;
+  return number_text(100 * fraction, 4) + " % of " + std::string(peak);
+}
+
 namespace {
 
 void fill_mfu(const Work& work, const RowDevices& devices, std::string_view isa,
@@ -15,18 +23,20 @@ void fill_mfu(const Work& work, const RowDevices& devices, std::string_view isa,
   if (devices.measured == nullptr) {
     result.mfu_reason = "no measured peaks";
   } else if (const auto peak = devices.measured->peak(dtype, devices.threads)) {
-    result.mfu = result.flops_per_s / peak->flops_per_s;
+    const auto mfu = fraction_of_peak(result.flops_per_s / peak->flops_per_s, measured_peak_name);
+    result.mfu = mfu.value;
+    result.mfu_reason = mfu.failure;
   } else {
     result.mfu_reason = "no measured peak for " + std::string(dtype_name(dtype));
   }
   if (devices.measured != nullptr && !isa.empty()) {
     if (const auto path = devices.measured->path_peak(dtype, isa, devices.threads)) {
-      result.path_fraction = result.flops_per_s / path->flops_per_s;
+      result.path_fraction = fraction_of_peak(result.flops_per_s / path->flops_per_s, {}).value;
     }
   }
   if (devices.datasheet != nullptr) {
     if (const auto stated = devices.datasheet->peak(dtype, devices.threads)) {
-      result.mfu_datasheet = result.flops_per_s / stated->flops_per_s;
+      result.mfu_datasheet = fraction_of_peak(result.flops_per_s / stated->flops_per_s, {}).value;
     }
   }
 }

@@ -7,10 +7,18 @@
 #include <string_view>
 
 #include "core/device.hpp"
+#include "core/result.hpp"
 #include "core/work.hpp"
 #include "roofline/bound.hpp"
 
 namespace halmark {
+
+// A figure above its peak says that the peak is too low, not that a kernel is fast. `peak` names it
+// for the reason.
+Result<double, std::string> fraction_of_peak(double fraction, std::string_view peak);
+
+inline constexpr std::string_view measured_peak_name =
+    "the measured peak, which was taken in a slower minute: halmark peaks measures it again";
 
 struct RowUtilisation {
   double flops_per_s = 0;  // matmul FLOPs of the contract over time

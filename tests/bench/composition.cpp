@@ -1,6 +1,6 @@
-// Is composing true? The whole step against its kernels, in turns, and against what was printed before,
-// over every front point of the quickstart or of the stored run of the database that HALMARK_BENCH_DB
-// names.
+// Is composing true? The whole step against its kernels, in turns, and against what was printed
+// before, over every front point of the quickstart or of the stored run of the database that
+// HALMARK_BENCH_DB names.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -28,7 +28,7 @@ void tune(const std::string& database) {
 
 std::vector<Validation> stored_validations(const std::string& database) {
   const auto store = open_store_read_only(database);
-  const auto run = store->latest_run();
+  const auto run = store->latest_sweep();
   if (!run) throw refused("there is no run in it", database);
   return store->validations(*run);
 }
@@ -53,8 +53,8 @@ void explain(const Validation& v) {
   if (!v.reason.empty()) line += " (" + v.reason + ")";
   if (v.measured_ns > 0) {
     line += ", run " + std::to_string(v.measured_ns * 1e-6) + " ms, composition error " +
-            percent(v.composition_error()) + ", prediction error " +
-            percent(v.prediction_error()) + "; furthest off: " + culprit(v);
+            percent(v.composition_error()) + ", prediction error " + percent(v.prediction_error()) +
+            "; furthest off: " + culprit(v);
   }
   if (!v.composition) line += "; " + v.composition_reason;
   note(line);

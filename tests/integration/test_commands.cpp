@@ -298,6 +298,45 @@ TEST_F(Command, bench_measures_a_gemm_and_gives_every_documented_key) {
   EXPECT_EQ(rows[0]["bytes"], 4 * (8 * 32 + 32 * 16 + 8 * 16));
 }
 
+TEST_F(Command, bench_and_its_rows_are_kept_without_being_asked) {
+  const Arguments bench{"bench",   "--op",     "gemm",      "--params", "m=8,n=16,k=32",
+                        "--dtype", "f32",      "--backend", "fake",     "--seconds",
+                        "0.002",   "--rounds", "2"};
+  const auto with = [&](Arguments more) {
+    more.insert(more.begin(), bench.begin(), bench.end());
+    return more;
+  };
+  const std::string own = path("state/halmark/halmark.db");
+  const Json kept = data_of(bench)["stored"];
+  EXPECT_EQ(kept["run"], 1);
+  EXPECT_EQ(kept["database"], own);
+  EXPECT_EQ(sql_count(own, "SELECT count(*) FROM entry WHERE kind = 'measurement'"), 2);
+  EXPECT_EQ(data_of(with({"--db", path("b.db")}))["stored"]["run"], 1);
+  EXPECT_TRUE(data_of(with({"--no-store"}))["stored"].is_null());
+  EXPECT_EQ(sql_count(own, "SELECT count(*) FROM run"), 1);
+  // No sweep: there is nothing to report.
+  EXPECT_EQ(halmark({"report"}).exit_code, 2);
+}
+
+// What is in the way of storing is not in the way of measuring, unless storing was asked for.
+TEST_F(Command, bench_measures_where_it_cannot_store) {
+  std::filesystem::create_directories(path("state/halmark"));
+  write("state/halmark/halmark.db", "of somebody else");
+  const Arguments bench{"bench",   "--op",     "gemm",      "--params", "m=8,n=16,k=32",
+                        "--dtype", "f32",      "--backend", "fake",     "--seconds",
+                        "0.002",   "--rounds", "1"};
+  const Outcome o = halmark(bench);
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("gemm"));
+  EXPECT_THAT(o.err, HasSubstr("not stored"));
+  Arguments asked = bench;
+  asked.insert(asked.end(), {"--db", path("state/halmark/halmark.db")});
+  const Outcome refused = halmark(asked);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(refused.out, "") << "before anything is measured";
+  EXPECT_EQ(read("state/halmark/halmark.db"), "of somebody else");
+}
+
 TEST_F(Command, bench_measures_on_the_cpu) {
 #ifndef HALMARK_HAS_CPU
   GTEST_SKIP() << "the cpu plugin was not built";

@@ -131,6 +131,25 @@ TEST_F(Tune, a_second_run_measures_nothing_again) {
   EXPECT_EQ(rows(), before);
   EXPECT_EQ(envelope_of(second.out)["data"]["front"], envelope_of(first.out)["data"]["front"]);
   EXPECT_EQ(sql_count(path("r.db"), "SELECT count(*) FROM run"), 1);
+  EXPECT_THAT(envelope_of(second.out)["data"]["notes"].dump(),
+              testing::AllOf(HasSubstr("stored figures of run 1"), HasSubstr("--again")));
+  EXPECT_EQ(envelope_of(first.out)["data"]["notes"].dump().find("stored figures"),
+            std::string::npos);
+  // A run of its own, and none of the first one's rows.
+  const Outcome again = tune({"--again", "--json"});
+  EXPECT_EQ(again.exit_code, 4) << again.err;
+  EXPECT_EQ(envelope_of(again.out)["data"]["validity"], "none");
+  EXPECT_EQ(sql_count(path("r.db"), "SELECT count(*) FROM run"), 2);
+  EXPECT_EQ(rows(), 2 * before) << "each failure is a row";
+}
+
+TEST_F(Tune, a_report_is_about_the_machine_of_its_run) {
+  tiny_sweep("fake", "shards = [1]");
+  ASSERT_EQ(tune({"--json"}).exit_code, 0);
+  const Json there = data_of({"report", "--db", "r.db"})["machine"];
+  EXPECT_THAT(there.dump(), HasSubstr("fingerprint"));
+  sql(path("r.db"), "UPDATE run SET fingerprint = 'another machine'");
+  EXPECT_EQ(data_of({"report", "--db", "r.db"})["machine"], there);
 }
 
 TEST_F(Tune, a_worker_that_dies_once_is_replaced_and_its_row_says_so) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/console/interrupt.hpp"
+#include "core/version.hpp"
 #include "host/partition.hpp"
 #include "journal/writer_lock.hpp"
 #include "plan/device_file.hpp"
@@ -107,6 +108,42 @@ Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, 
 void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks) {
   if (peaks == nullptr || !peaks->has_seen()) return;
   tune::keep_seen_peaks(peaks->seen(), measured_device_path(machine.fingerprint).string());
+}
+
+tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine,
+                         const std::string& command, Keeping keeping) {
+  return {{.database = database_path(global),
+           .is_asked = keeping.is_asked || !global.db.empty(),
+           .is_off = keeping.is_off},
+          {.command = command,
+           .fingerprint = machine.fingerprint,
+           .tool_version = tool_version,
+           .tool_build = tool_build,
+           .started_utc = journal::utc_now()},
+          machine_lines(machine)};
+}
+
+std::function<void(const Measurement&)> keeping_sink(tune::KeptRows& kept,
+                                                     const std::optional<RunPeaks>& peaks,
+                                                     int cores) {
+  return [&kept, &peaks, cores, stored_revision = -1](const Measurement& row) mutable {
+    if (peaks && peaks->revision() != stored_revision) {
+      kept.append(UsedPeaks{device_text(peaks->device()), cores});
+      stored_revision = peaks->revision();
+    }
+    kept.append(row);
+  };
+}
+
+void say_what_is_kept(const GlobalOptions& global, const tune::KeptRows& kept,
+                      CommandResult& result) {
+  result.data["stored"] = nullptr;
+  if (kept.run()) {
+    result.data["stored"] = {{"database", database_path(global)}, {"run", *kept.run()}};
+  } else if (!kept.reason().empty()) {
+    result.warnings.push_back({"W-DB-01", "database", "not stored: " + kept.reason(),
+                               "the figures above are complete; --db names another database"});
+  }
 }
 
 std::function<void(const CampaignProgress&)> campaign_progress(Progress& progress) {

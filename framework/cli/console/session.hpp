@@ -11,6 +11,7 @@
 #include "host/plugin/plugin_choice.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
 #include "tune/plan/target.hpp"
+#include "tune/stored/kept_rows.hpp"
 #include "tune/stored/stored_report.hpp"
 
 namespace halmark::cli {
@@ -49,6 +50,21 @@ Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, 
 // Adds what a run saw of the peaks to the device file of this machine, where there is one. `peaks`
 // may be null.
 void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks);
+
+// Where rows of `command` go: the results database, unless it is off. Named with --db, or asked for
+// otherwise, it has to be there.
+struct Keeping {
+  bool is_asked = false, is_off = false;
+};
+tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine,
+                         const std::string& command, Keeping keeping);
+// Appends rows, and the peaks that they were judged by where these change. Refers to both.
+std::function<void(const Measurement&)> keeping_sink(tune::KeptRows& kept,
+                                                     const std::optional<RunPeaks>& peaks,
+                                                     int cores);
+// Adds `stored` to the data, and a warning where rows could not be kept.
+void say_what_is_kept(const GlobalOptions& global, const tune::KeptRows& kept,
+                      CommandResult& result);
 
 // Shows how a campaign goes on.
 std::function<void(const CampaignProgress&)> campaign_progress(Progress& progress);

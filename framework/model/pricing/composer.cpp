@@ -7,6 +7,7 @@
 
 #include "core/text/units.hpp"
 #include "model/pricing/memory.hpp"
+#include "roofline/row_utilisation.hpp"
 
 namespace halmark {
 
@@ -106,10 +107,16 @@ std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latenc
 
 void Composer::judge_utilisation(Estimate& estimate) const {
   const auto measured = ideal_ns(facts_.measured);
-  if (measured) estimate.mfu = *measured / estimate.step_ns;
   estimate.mfu_reason = measured.failure;
+  if (measured) {
+    const auto mfu = fraction_of_peak(*measured / estimate.step_ns, measured_peak_name);
+    estimate.mfu = mfu.value;
+    estimate.mfu_reason = mfu.failure;
+  }
   const auto datasheet = ideal_ns(facts_.datasheet);
-  if (datasheet) estimate.mfu_datasheet = *datasheet / estimate.step_ns;
+  if (datasheet) {
+    estimate.mfu_datasheet = fraction_of_peak(*datasheet / estimate.step_ns, {}).value;
+  }
 }
 
 namespace {

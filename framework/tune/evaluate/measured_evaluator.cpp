@@ -34,9 +34,14 @@ MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
             return run_campaign(cases, campaign_options());
           },
           plan.target().bounding()) {
-  const auto found = context.store->find_run(plan.hash(), plan.target().fingerprint);
+  const auto found = context.begins_anew
+                         ? std::nullopt
+                         : context.store->find_run(plan.hash(), plan.target().fingerprint);
   is_resumed_ = found.has_value();
   run_ = found ? *found : context.store->begin_run(run_info(plan, context));
+  if (!found && !context.machine_lines.empty()) {
+    context.store->append(run_, RunMachine{context.machine_lines});
+  }
   if (plan.target().measured) peaks_.emplace(*plan.target().measured, journal::utc_now);
   store_peaks();
   if (!is_resumed_) return;
@@ -68,6 +73,7 @@ CampaignOptions MeasuredEvaluator::campaign_options() {
   options.sink = [this](const Measurement& m) {
     if (peaks_ && peaks_->revision() != stored_revision_) store_peaks();
     context_.store->append(run_, m);
+    ++new_rows_;
   };
   options.should_stop = context_.is_interrupted;
   options.progress = context_.progress;

@@ -23,7 +23,9 @@ namespace halmark::tune {
 struct MeasureContext {
   std::string plugin_path, plugin_hash;
   Store* store = nullptr;
-  std::string command;  // that makes the run again
+  std::string command;                     // that makes the run again
+  std::vector<std::string> machine_lines;  // kept with the run
+  bool begins_anew = false;                // also where this plan has a run here
   std::function<bool()> is_interrupted;
   // Called as campaigns go on; may be empty.
   std::function<void(const CampaignProgress&)> progress;
@@ -52,6 +54,10 @@ class MeasuredEvaluator : public Evaluator {
   const MeasureContext& context() const { return context_; }
   std::int64_t run() const { return run_; }
   bool is_resumed() const { return is_resumed_; }
+  // Rows that the run had before.
+  std::size_t kept_rows() const { return stored_.size(); }
+  // Of its rows, those that were measured now.
+  std::size_t new_rows() const { return new_rows_; }
   // What rows are judged by, and what was seen of it; null where the target has no measured peaks.
   const RunPeaks* peaks() const { return peaks_ ? &*peaks_ : nullptr; }
   std::span<const Measurement> rows() const { return rows_; }
@@ -72,6 +78,7 @@ class MeasuredEvaluator : public Evaluator {
   int stored_revision_ = 0, bounding_revision_ = 0;  // of the peaks
   std::int64_t run_ = 0;
   bool is_resumed_ = false;
+  std::size_t new_rows_ = 0;
   std::map<std::pair<std::string, int>, Measurement> stored_;  // by case key and round
   std::vector<Measurement> rows_;
   MeasuredSource source_;

@@ -79,7 +79,20 @@ void MeasuredSweep::take_judged(TuneRun& run) const {
   }
 }
 
+// What is shown was measured before, now, or both: whoever calls a command twice is told.
+std::string MeasuredSweep::kept_text(std::int64_t run) const {
+  if (!evaluator_.is_resumed()) return {};
+  const std::string begun =
+      fmt::format("run {}, begun {}", run, context_.store->run_info(run).started_utc);
+  if (evaluator_.new_rows() == 0) {
+    return "stored figures of " + begun + ": nothing was measured now; --again measures anew";
+  }
+  return fmt::format("{}, went on: {} rows were kept, {} measured now", begun,
+                     evaluator_.kept_rows(), evaluator_.new_rows());
+}
+
 void MeasuredSweep::finish(TuneRun& run) const {
+  run.kept = kept_text(run.id);
   run.rows.assign(evaluator_.rows().begin(), evaluator_.rows().end());
   run.front = step_front(run.evaluations, plan_.sweep().objectives);
   if (evaluator_.is_interrupted()) return;

@@ -19,6 +19,7 @@ struct TuneRun {
   std::vector<std::size_t> front;  // into evaluations; per phase, by latency
   std::vector<Validation> validations;
   std::vector<std::string> notes;
+  std::string kept;  // what was measured before and shown now; "" = nothing
 };
 
 // One sweep while it is measured, and what is needed of it afterwards.
@@ -40,6 +41,7 @@ class MeasuredSweep {
   void keep_decided(TuneRun& run) const;
   void add_possible_points(TuneRun& run) const;
   void take_judged(TuneRun& run) const;
+  std::string kept_text(std::int64_t run) const;
   void finish(TuneRun& run) const;
 
   const TunePlan& plan_;

@@ -16,7 +16,7 @@ constexpr std::size_t batch_trials = 64;
 }  // namespace
 
 RunReport search_steps(const TunePlan& plan, const LatencySource& latencies,
-                       const std::function<bool()>& should_stop) {
+                       const std::function<bool()>& should_stop, bool bounds_compete) {
   RunReport out;
   out.title = plan.sweep().name;
   out.model = plan.spec().id;
@@ -32,7 +32,7 @@ RunReport search_steps(const TunePlan& plan, const LatencySource& latencies,
   // In an order of their own, whoever proposed them.
   std::ranges::sort(out.evaluations, {}, &Evaluation::configuration);
   for (const Objective o : plan.sweep().objectives) out.objectives.emplace_back(objective_name(o));
-  for (const std::size_t i : step_front(out.evaluations, plan.sweep().objectives)) {
+  for (const std::size_t i : step_front(out.evaluations, plan.sweep().objectives, bounds_compete)) {
     out.front.push_back({.evaluation = i, .is_suspect = false, .ties = {}});
   }
   if (out.front.empty()) {

@@ -11,6 +11,6 @@ namespace halmark::tune {
 
 // Throws Error (exit 2) when no configuration has figures.
 RunReport search_steps(const TunePlan& plan, const LatencySource& latencies,
-                       const std::function<bool()>& should_stop);
+                       const std::function<bool()>& should_stop, bool bounds_compete = false);
 
 }  // namespace halmark::tune

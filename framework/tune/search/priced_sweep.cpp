@@ -50,7 +50,7 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
   const PricedLatencies latencies =
       priced_latencies(choice_, *plan_->target().datasheet, devices_, serving.network_bytes_per_s);
   if (!plan_->sweep().served) {
-    RunReport report = search_steps(*plan_, latencies.chain, should_stop);
+    RunReport report = search_steps(*plan_, latencies.chain, should_stop, choice_.bounds_compete);
     report.tool = tool_text();
     report.machine = basis(latencies);
     return report;

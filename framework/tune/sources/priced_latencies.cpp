@@ -25,7 +25,7 @@ namespace {
 std::vector<Measurement> journal_rows(const std::string& file, const Device& target,
                                       const std::string& where) {
   const auto store = open_store_read_only(file);
-  const auto run = store->latest_run();
+  const auto run = store->latest_sweep();
   if (!run) throw refused("there is no run in " + file, where);
   const std::string fingerprint = store->run_info(*run).fingerprint;
   if (fingerprint != target.fingerprint) {

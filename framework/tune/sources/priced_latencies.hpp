@@ -20,8 +20,9 @@ struct LatencyChoice {
   std::string where;                 // of them, for refusals
   std::string device;                // target: id or file
   std::string device_where;
-  std::string tables_device;  // that the tables were measured on; "" = the target
-  std::string layout;         // of the tables; "" = the built-in one that fits
+  std::string tables_device;    // that the tables were measured on; "" = the target
+  std::string layout;           // of the tables; "" = the built-in one that fits
+  bool bounds_compete = false;  // roofline times may displace measured configurations
 };
 
 // The sweep's own choice where the command line makes none. Throws Error (exit 2) for a sweep with

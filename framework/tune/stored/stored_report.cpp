@@ -84,7 +84,12 @@ RunReport stored_report(const Store& store, std::int64_t run, const ReportingMac
                 .objectives = plan.objectives,
                 .evaluations = latest(store.evaluations(run)),
                 .kernels = kernel_points(rows, judge)};
-  if (is_here) out.machine = machine.lines;
+  if (const auto then = store.machine(run)) {
+    out.machine = then->lines;
+  } else if (is_here) {
+    out.machine = machine.lines;
+    out.machine.push_back("(as this machine is now: the run did not keep it)");
+  }
   std::vector<Objective> objectives;
   for (const std::string& name : out.objectives) {
     if (const auto o = parse_objective(name)) objectives.push_back(*o);

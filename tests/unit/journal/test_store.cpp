@@ -61,6 +61,21 @@ TEST_F(StoreTest, run_columns_come_back) {
   EXPECT_EQ(error_of([&] { store->run_info(99); }).exit_code(), ExitCode::refused);
 }
 
+TEST_F(StoreTest, the_machine_of_a_run_and_the_latest_sweep_are_found) {
+  const auto store = open_store(path_);
+  EXPECT_EQ(store->latest_sweep(), std::nullopt);
+  const std::int64_t sweep = store->begin_run(run_info("aa"));
+  RunInfo of_kernels = run_info();
+  of_kernels.plan_hash = of_kernels.plan_text = "";
+  const std::int64_t kernels = store->begin_run(of_kernels);
+  EXPECT_EQ(store->latest_sweep(), sweep);
+  EXPECT_EQ(store->latest_run(), kernels);
+  EXPECT_FALSE(store->machine(sweep));
+  store->append(sweep, RunMachine{{"cpu: one", "memory: 2"}});
+  EXPECT_EQ(store->machine(sweep)->lines, (std::vector<std::string>{"cpu: one", "memory: 2"}));
+  EXPECT_FALSE(store->machine(kernels));
+}
+
 TEST_F(StoreTest, a_run_is_found_by_plan_and_machine) {
   const auto store = open_store(path_);
   EXPECT_EQ(store->latest_run(), std::nullopt);

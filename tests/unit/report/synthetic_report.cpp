@@ -161,14 +161,14 @@ void add_validations(RunReport& report) {
     const double measured = predicted * (1 + 0.05 * wobble(++index));
     e.measured_ns = measured;
     e.measured_interval_ns = Interval{measured * 0.99, measured * 1.02};
-    Validation row{.deployment_key = e.configuration.key(),
-                   .predicted_ns = predicted,
-                   .predicted_interval_ns = {e.estimate->low_ns, e.estimate->high_ns},
-                   .measured_ns = measured,
-                   .measured_interval_ns = *e.measured_interval_ns,
-                   .composition = Composition{.composed_ns = 0.99 * predicted,
-                                              .error = 0.99 * predicted / measured - 1,
-                                              .pairs = 5}};
+    Validation row{
+        .deployment_key = e.configuration.key(),
+        .predicted_ns = predicted,
+        .predicted_interval_ns = {e.estimate->low_ns, e.estimate->high_ns},
+        .measured_ns = measured,
+        .measured_interval_ns = *e.measured_interval_ns,
+        .composition = Composition{
+            .composed_ns = 0.99 * predicted, .error = 0.99 * predicted / measured - 1, .pairs = 5}};
     for (const OperatorShare& share : e.estimate->operators) {
       row.operators.push_back({share.name, share.ns, share.ns * (1 + 0.08 * wobble(++index))});
     }

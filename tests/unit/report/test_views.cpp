@@ -87,10 +87,11 @@ TEST(KernelViews, a_collective_shows_its_bandwidth_instead_of_utilisation) {
 }
 
 TEST(ValidationView, two_errors_under_two_names_and_none_without_a_time) {
-  Validation v{.deployment_key = "k",
-               .predicted_ns = 100,
-               .measured_ns = 80,
-               .composition = Composition{.composed_ns = 76, .error = -0.05, .pairs = 5, .apart = 2}};
+  Validation v{
+      .deployment_key = "k",
+      .predicted_ns = 100,
+      .measured_ns = 80,
+      .composition = Composition{.composed_ns = 76, .error = -0.05, .pairs = 5, .apart = 2}};
   EXPECT_EQ(validation_view(v).data["prediction_error"], 0.25);
   EXPECT_EQ(validation_view(v).data["composition_error"], -0.05);
   EXPECT_THAT(validation_view(v).text, HasSubstr("composition error -5.0 %"));

@@ -183,6 +183,15 @@ Evaluation step_of(Phase phase, int tp, double ns, std::int64_t bytes) {
   return out;
 }
 
+TEST(MeasuredSweep, says_that_its_figures_are_stored_ones) {
+  RecordedSweep recorded(decode_sweep("[1]", "[\"latency\"]"));
+  recorded.record_times([](std::int64_t, int) { return 1000.0; });
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), std::nullopt);
+  EXPECT_EQ(sweep.measure().kept,
+            "stored figures of run 1, begun 2026-11-21T10:20:30Z: nothing was measured now; "
+            "--again measures anew");
+}
+
 TEST(StepFront, decode_comes_first_and_phases_do_not_compete) {
   std::vector<Evaluation> all = {
       step_of(Phase::prefill, 1, 50, 9),  step_of(Phase::decode, 1, 30, 1),
@@ -194,6 +203,19 @@ TEST(StepFront, decode_comes_first_and_phases_do_not_compete) {
   const std::vector<Objective> objectives = {Objective::latency, Objective::memory};
   EXPECT_THAT(step_front(all, objectives), ElementsAre(3, 6, 2, 5, 1));
   EXPECT_THAT(step_front(all, std::vector{Objective::memory}), ElementsAre(2, 1));
+}
+
+// A bound that beats everything takes no place of what was measured; asked to compete, it does.
+TEST(StepFront, bounds_stand_beside_what_was_measured) {
+  std::vector<Evaluation> all = {step_of(Phase::decode, 1, 30, 1), step_of(Phase::decode, 2, 10, 3),
+                                 step_of(Phase::decode, 3, 40, 4),  // dominated by measured ones
+                                 step_of(Phase::decode, 4, 5, 1),   // the bounds
+                                 step_of(Phase::decode, 5, 20, 2)};
+  for (std::size_t i = 0; i < 3; ++i) all[i].estimate->provenance = Provenance::measured;
+  for (std::size_t i = 3; i < 5; ++i) all[i].estimate->provenance = Provenance::roofline;
+  const std::vector<Objective> objectives = {Objective::latency, Objective::memory};
+  EXPECT_THAT(step_front(all, objectives), ElementsAre(3, 1, 0));
+  EXPECT_THAT(step_front(all, objectives, true), ElementsAre(3));
 }
 
 }  // namespace
