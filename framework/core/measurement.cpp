@@ -1,6 +1,8 @@
 #include "core/measurement.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace halmark {
 namespace {
@@ -48,6 +50,22 @@ bool counts_as_failure(Status status) {
     default:
       return true;
   }
+}
+
+std::vector<Sample> counted_samples(std::span<const Sample> samples) {
+  std::vector<Sample> out;
+  std::ranges::copy_if(samples, std::back_inserter(out),
+                       [](const Sample& s) { return s.label != SampleLabel::disturbed; });
+  if (out.empty()) out.assign(samples.begin(), samples.end());
+  return out;
+}
+
+std::optional<double> disturbed_share(std::span<const Sample> samples) {
+  const auto labelled = std::ranges::count_if(
+      samples, [](const Sample& s) { return s.label != SampleLabel::unlabelled; });
+  if (labelled == 0) return std::nullopt;
+  const auto disturbed = std::ranges::count(samples, SampleLabel::disturbed, &Sample::label);
+  return static_cast<double>(disturbed) / static_cast<double>(labelled);
 }
 
 }  // namespace halmark

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,13 +45,22 @@ struct OneTimeCost {
   double first_ns = 0;
 };
 
+// What the counters around a sample say of it; rows from before there were any say nothing.
+enum class SampleLabel : std::uint8_t { unlabelled, clean, disturbed };
+
 // One timed interval; every clock is per execution (interval / repeat).
 struct Sample {
   double wall_ns = 0;
   double cpu_ns = 0;                // all threads of the process
   std::optional<double> device_ns;  // event-timed devices only
   std::int32_t set = 0;             // first argument set of the interval
+  SampleLabel label = SampleLabel::unlabelled;
 };
+
+// The samples that a figure rests on: those that are not disturbed, or all where every one is.
+std::vector<Sample> counted_samples(std::span<const Sample> samples);
+// Nothing where no sample has a label.
+std::optional<double> disturbed_share(std::span<const Sample> samples);
 
 // What was dispatched, verbatim from the plugin.
 struct Implementation {
@@ -104,7 +114,7 @@ struct Measurement {
   std::string stop_rule;  // which rule ended sampling
   double wall_s = 0;      // cost of the whole trial
 
-  // Summary of `samples` (per execution).
+  // Summary of the clean ones of `samples` (per execution); of all where none is clean.
   double duration_ns_median = 0;
   Interval duration_ns_interval;
   double duration_ns_min = 0;

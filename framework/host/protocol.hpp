@@ -189,6 +189,9 @@ struct SampleRule {
   std::int64_t repeat = 0;        // 0 = pilot decides
   double warmup_cap_s = 0.5;
   double budget_s = 0.02;  // stop once min_samples are there and this much was sampled
+  // Of a chunk's wall time spent off the CPU against the process's will; above it, the chunk's
+  // samples are disturbed.
+  double disturbed_share = 0.01;
 };
 // Shared-memory barrier (memfd beside the frame): every sample of every shard starts there.
 struct Barrier {

@@ -172,6 +172,7 @@ void fields(V& v, M& m) {
   v("repeat", m.repeat);
   v("warmup_cap_s", m.warmup_cap_s);
   v("budget_s", m.budget_s);
+  v.later("disturbed_share", m.disturbed_share);
 }
 template <class V, Of<Barrier> M>
 void fields(V& v, M& m) {

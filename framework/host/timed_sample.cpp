@@ -8,8 +8,13 @@
 namespace halmark {
 namespace {
 
-constexpr std::size_t doubles_per_sample = 5;
+constexpr std::size_t doubles_per_sample = 6;
 constexpr double set_max = 1 << 30;
+constexpr auto label_max = static_cast<double>(SampleLabel::disturbed);
+
+bool is_index(double value, double most) {
+  return value >= 0 && value <= most && value == std::floor(value);
+}
 
 }  // namespace
 
@@ -26,8 +31,9 @@ std::vector<double> pack_samples(std::span<const TimedSample> samples) {
   std::vector<double> block;
   block.reserve(samples.size() * doubles_per_sample);
   for (const TimedSample& sample : samples) {
-    block.insert(block.end(), {sample.begin_ns, sample.wall_ns, sample.cpu_ns,
-                               sample.device_ns.value_or(none), static_cast<double>(sample.set)});
+    block.insert(block.end(),
+                 {sample.begin_ns, sample.wall_ns, sample.cpu_ns, sample.device_ns.value_or(none),
+                  static_cast<double>(sample.set), static_cast<double>(sample.label)});
   }
   return block;
 }
@@ -37,17 +43,19 @@ std::optional<std::vector<TimedSample>> unpack_samples(std::span<const double> b
   std::vector<TimedSample> samples;
   samples.reserve(block.size() / doubles_per_sample);
   for (std::size_t i = 0; i < block.size(); i += doubles_per_sample) {
-    const double device_ns = block[i + 3], set = block[i + 4];
+    const double device_ns = block[i + 3], set = block[i + 4], label = block[i + 5];
     TimedSample sample;
     sample.begin_ns = block[i];
     sample.wall_ns = block[i + 1];
     sample.cpu_ns = block[i + 2];
     if (!std::isfinite(sample.begin_ns) || !std::isfinite(sample.wall_ns) || sample.wall_ns < 0 ||
-        !std::isfinite(sample.cpu_ns) || std::isinf(device_ns) || !(set >= 0 && set <= set_max)) {
+        !std::isfinite(sample.cpu_ns) || std::isinf(device_ns) || !is_index(set, set_max) ||
+        !is_index(label, label_max)) {
       return std::nullopt;
     }
     if (!std::isnan(device_ns)) sample.device_ns = device_ns;
     sample.set = static_cast<int>(set);
+    sample.label = static_cast<SampleLabel>(label);
     samples.push_back(sample);
   }
   return samples;

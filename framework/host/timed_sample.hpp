@@ -20,10 +20,11 @@ struct TimedSample : Sample {
 // The interval of `repeat` executions (>= 1) as the time of one; begin_ns stays.
 TimedSample per_execution(TimedSample interval, std::int64_t repeat);
 
-// The payload of `samples`: {begin_ns, wall_ns, cpu_ns, device_ns (NaN = none), set} per sample.
+// The payload of `samples`: {begin_ns, wall_ns, cpu_ns, device_ns (NaN = none), set, label} per
+// sample.
 std::vector<double> pack_samples(std::span<const TimedSample> samples);
 // Nothing when the block is no such payload: cut short, a figure that is not finite, a negative
-// time or set.
+// time or set, a label that there is not.
 std::optional<std::vector<TimedSample>> unpack_samples(std::span<const double> block);
 
 }  // namespace halmark

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
+#include <vector>
 
 namespace halmark::journal {
 namespace {
@@ -32,6 +33,7 @@ class Doubles {
     }
     return static_cast<std::size_t>(value);
   }
+  bool is_at_end() const { return bytes_.empty(); }
   void finish() const {
     if (!bytes_.empty()) throw std::invalid_argument("sample block is too long");
   }
@@ -39,6 +41,52 @@ class Doubles {
  private:
   std::string_view bytes_;
 };
+
+// Labels as runs {label, length}: a quiet row has one. Rows without labels end before them, as all
+// rows did before there were labels.
+void put_labels(std::string& out, const std::vector<Sample>& samples) {
+  struct Run {
+    SampleLabel label;
+    double length;
+  };
+  std::vector<Run> runs;
+  for (const Sample& s : samples) {
+    if (runs.empty() || runs.back().label != s.label) runs.push_back({s.label, 0});
+    ++runs.back().length;
+  }
+  const bool has_none = runs.size() == 1 && runs.front().label == SampleLabel::unlabelled;
+  if (runs.empty() || has_none) return;
+  put(out, static_cast<double>(runs.size()));
+  for (const Run& run : runs) {
+    put(out, static_cast<double>(run.label));
+    put(out, run.length);
+  }
+}
+
+SampleLabel label_from(double value) {
+  for (const auto label : {SampleLabel::unlabelled, SampleLabel::clean, SampleLabel::disturbed}) {
+    if (value == static_cast<double>(label)) return label;
+  }
+  throw std::invalid_argument("sample block has a label that there is not");
+}
+
+void take_labels(Doubles& in, std::vector<Sample>& samples) {
+  const std::size_t runs = in.count();
+  if (runs == 0) throw std::invalid_argument("sample block ends in no labels");
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < runs; ++i) {
+    const SampleLabel label = label_from(in.next());
+    const double length = in.next();
+    const auto left = static_cast<double>(samples.size() - at);
+    if (!(length >= 1 && length <= left) || length != std::floor(length)) {
+      throw std::invalid_argument("sample block labels more samples than it has");
+    }
+    for (const auto end = at + static_cast<std::size_t>(length); at < end; ++at) {
+      samples[at].label = label;
+    }
+  }
+  if (at != samples.size()) throw std::invalid_argument("sample block leaves samples unlabelled");
+}
 
 }  // namespace
 
@@ -56,6 +104,7 @@ std::string pack_samples(const Measurement& m) {
     put(out, static_cast<double>(series.size()));
     for (const double ns : series) put(out, ns);
   }
+  put_labels(out, m.samples);
   return out;
 }
 
@@ -75,6 +124,7 @@ void unpack_samples(std::string_view bytes, Measurement& m) {
     const std::size_t n = in.count();
     for (std::size_t i = 0; i < n; ++i) series.push_back(in.next());
   }
+  if (!in.is_at_end()) take_labels(in, m.samples);
   in.finish();
 }
 

@@ -10,7 +10,8 @@
 namespace halmark::journal {
 
 // Samples and shard series as little-endian doubles: [samples, shards], then {wall, cpu, device or
-// -1, set} per sample, then each shard's series.
+// -1, set} per sample, then each shard's series; then, where samples have a label, [runs] and
+// {label, length} per run of equal labels.
 std::string pack_samples(const Measurement& measurement);
 // Throws std::invalid_argument when counts and length disagree.
 void unpack_samples(std::string_view bytes, Measurement& measurement);

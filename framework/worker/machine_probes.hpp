@@ -41,6 +41,8 @@ class MachineProbes {
                               const Start& start);
 
  private:
+  std::optional<double> best_of_undisturbed(const std::function<double()>& probe);
+
   protocol::ProbeAnswer probe_working_set(const protocol::ProbeRequest& request, HostMemory& memory,
                                           const Start& start);
 

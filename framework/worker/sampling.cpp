@@ -81,6 +81,7 @@ class Sampling {
   SampleResult summarise();
 
   SamplePlan plan() const;
+  ChunkRule chunk_rule() const;
   // This thread computes itself; on other devices it sleeps until the device has finished.
   bool is_synchronous() const { return context_.device.description().synchronous; }
 
@@ -132,7 +133,7 @@ void Sampling::sample() {
   probes_.interference().begin();
   series_ = take_samples(plan(), *step_, *rule_, context_.clock);
   measured_.samples = static_cast<std::int64_t>(series_.samples.size());
-  measured_.signals = probes_.interference().end(measured_.samples, is_synchronous());
+  measured_.signals = probes_.interference().end(series_.clean, is_synchronous());
   // A shard that leaves early must not keep the others waiting.
   if (series_.is_failed || series_.stop_rule == StopReason::deadline) start_.abort();
   check(step_->error(), "sample");
@@ -164,12 +165,24 @@ SamplePlan Sampling::plan() const {
                   .expected_sample_ns = expected_ns_,
                   .deadline_ns = deadline_ns_,
                   .first_block = min_samples_for(request_.rule, expected_ns_),
-                  .max_samples = std::max<std::int64_t>(1, request_.rule.max_samples)};
+                  .max_samples = std::max<std::int64_t>(1, request_.rule.max_samples),
+                  .counters = &probes_.interference().counters(),
+                  .chunk = chunk_rule()};
   if (request_.rule.stop == Stop::count) {
     plan.first_block = std::max<std::int64_t>(1, request_.rule.count);
     plan.max_samples = std::max(plan.max_samples, plan.first_block);
   }
   return plan;
+}
+
+// Reading the counters costs 1 % of the loop at most, however many threads there are.
+ChunkRule Sampling::chunk_rule() const {
+  constexpr double cost_share = 0.01;
+  ChunkRule rule{.disturbed_share = request_.rule.disturbed_share,
+                 .counts_lost_cpu = is_synchronous() && !kernel_.is_collective()};
+  const double cost_ns = probes_.interference().counters().read_cost_ns();
+  rule.shortest_ns = std::max(rule.shortest_ns, cost_ns / cost_share);
+  return rule;
 }
 
 }  // namespace

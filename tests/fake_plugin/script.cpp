@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <new>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace fake {
@@ -44,6 +46,9 @@ constexpr std::array known_keys = {
     "memoise",
     "memory_bytes",
     "mutate_inputs",
+    "nap",
+    "nap_every",
+    "nap_ns",
     "noise",
     "nondeterministic",
     "once_file",
@@ -152,9 +157,19 @@ bool Faults::is_due(std::string_view key, std::string_view phase) {
   return true;
 }
 
+// Off the CPU for a while, as a process that another one has stopped.
+void Faults::nap(std::string_view phase) {
+  if (script_.text("nap") != phase) return;
+  naps_ = naps_ || is_due("nap", phase);
+  if (naps_ && calls_[std::string(phase)] % script_.integer("nap_every", 1) == 0) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(script_.integer("nap_ns", 1'000'000)));
+  }
+}
+
 void Faults::at(std::string_view phase) {
   if (++calls_[std::string(phase)] <= script_.integer("after", 0)) return;
   const std::string name(phase);
+  nap(phase);
   if (is_due("flood", phase)) flood();
   if (is_due("escape", phase)) escape(script_.text("pid_file"));
   if (is_due("close_fds", phase)) {

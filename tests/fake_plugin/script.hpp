@@ -34,8 +34,10 @@ class Faults {
 
  private:
   bool is_due(std::string_view key, std::string_view phase);
+  void nap(std::string_view phase);
   const Script& script_;
   std::map<std::string, std::int64_t, std::less<>> calls_;
+  bool naps_ = false;
 };
 
 }  // namespace fake

@@ -21,6 +21,35 @@ bool is_loss(Status status) {
          status == Status::device_lost || status == Status::worker_lost;
 }
 
+// Noise, which may be gone later. A series that its wall cap ended would only be as long again.
+bool is_disturbed(const Measurement& row) {
+  const bool is_noisy = row.status == Status::invalid || row.status == Status::suspect;
+  return is_noisy && !row.samples.empty() &&
+         row.stop_rule != name_of(protocol::StopReason::deadline);
+}
+
+int rank_of(Status status) {
+  switch (status) {
+    case Status::ok:
+      return 0;
+    case Status::suspect:
+      return 1;
+    case Status::invalid:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+// The verdict decides, then the share of clean samples; never how fast it was. A contradiction to a
+// bound, a wrong answer or a crash is no noise: it stands.
+bool is_better(const Measurement& again, const Measurement& first) {
+  if (counts_as_failure(again.status)) return true;
+  if (again.samples.empty()) return false;
+  if (again.status != first.status) return rank_of(again.status) < rank_of(first.status);
+  return disturbed_share(again.samples).value_or(1) < disturbed_share(first.samples).value_or(1);
+}
+
 // The same case meets other inputs in every round and every run.
 std::uint64_t trial_seed(std::uint64_t round_seed, std::size_t index) {
   return hash_combine(round_seed, 0x7472 + index);
@@ -28,10 +57,8 @@ std::uint64_t trial_seed(std::uint64_t round_seed, std::size_t index) {
 
 }  // namespace
 
-Campaign::Campaign(CampaignOptions options) : options_(std::move(options)) {
-  retries_ = {.retries_per_trial = options_.invalid_retries,
-              .seconds_left = options_.retry_budget_s};
-}
+Campaign::Campaign(CampaignOptions options)
+    : options_(std::move(options)), retry_s_left_(options_.retry_budget_s) {}
 
 Campaign::~Campaign() = default;
 
@@ -49,6 +76,7 @@ std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
       if (stopped()) break;
       run_group(grouped, cases, round, round_seed);
     }
+    try_again(cases, round, round_seed);
   }
   if (bandwidth_) bandwidth_->add_to(*options_.peaks);
   return std::exchange(rows_, {});
@@ -65,11 +93,55 @@ void Campaign::run_group(const GroupedCases& grouped, std::span<const KernelCase
         continue;
       }
     }
-    finish(measure(kernel_case, grouped.group, round, trial_seed(round_seed, index)), false);
+    Measurement row = measure(kernel_case, grouped.group, round, trial_seed(round_seed, index));
+    if (is_disturbed(row) && options_.retries_per_case > 0) {
+      disturbed_.push_back({.index = index, .group = grouped.group, .row = std::move(row)});
+    } else {
+      finish(std::move(row), false);
+    }
   }
-  // The process is the sampling unit: the next round of this group gets fresh ones.
+  end_crew();
+}
+
+// The process is the sampling unit: the next round of this group gets fresh ones.
+void Campaign::end_crew() {
   if (crew_) crew_->quit();
   crew_.reset();
+}
+
+// What disturbed a case is gone the sooner the later it is tried again: at the end of the round, in
+// the order in which they came, in fresh workers.
+void Campaign::try_again(std::span<const KernelCase> cases, int round, std::uint64_t round_seed) {
+  while (!disturbed_.empty()) {
+    Disturbed next = std::move(disturbed_.front());
+    disturbed_.pop_front();
+    const bool is_given_up =
+        stopped() || next.tries >= options_.retries_per_case || retry_s_left_ < next.row.wall_s;
+    if (is_given_up) {
+      finish(std::move(next.row), false);
+      continue;
+    }
+    ++next.tries;
+    const std::uint64_t seed =
+        hash_combine(trial_seed(round_seed, next.index), static_cast<std::uint64_t>(next.tries));
+    Measurement again = measure(cases[next.index], next.group, round, seed);
+    retry_s_left_ -= again.wall_s;
+    const double spent_s = next.row.wall_s + again.wall_s;
+    if (is_better(again, next.row)) {
+      again.signals.push_back(
+          {.name = "tried_again",
+           .value = next.tries,
+           .reason = std::string(status_name(next.row.status)) + " before: " + next.row.reason});
+      next.row = std::move(again);
+    }
+    next.row.wall_s = spent_s;
+    if (is_disturbed(next.row)) {
+      disturbed_.push_back(std::move(next));
+    } else {
+      finish(std::move(next.row), false);
+    }
+  }
+  end_crew();
 }
 
 Measurement Campaign::measure(const KernelCase& kernel_case, const CaseGroup& group, int round,
@@ -111,7 +183,7 @@ Measurement Campaign::attempt(const KernelCase& kernel_case, const CaseGroup& gr
                            .bandwidth = bandwidth_ ? &*bandwidth_ : nullptr,
                            .input_seed = hash_combine(seed, 0x696e),
                            .check_seed = hash_combine(seed ^ options_.seed, 0x636b)};
-  row = run_trial(*crew_, kernel_case, trial, history_, retries_);
+  row = run_trial(*crew_, kernel_case, trial, history_);
   row.plugin_name = crew_->plugin().name;
   row.plugin_version = crew_->plugin().plugin_version;
   row.plugin_build = crew_->plugin().build;

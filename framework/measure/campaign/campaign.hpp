@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -50,8 +51,8 @@ struct CampaignOptions {
   std::string cache_dir;
   PhaseLimits limits;
   RunPeaks* peaks = nullptr;   // of this machine, for quarantine; null = none
-  int invalid_retries = 1;     // of the samples of a disturbed trial
-  double retry_budget_s = 20;  // that all retries together may cost
+  int retries_per_case = 3;    // of a disturbed trial, at the end of its round
+  double retry_budget_s = 20;  // that all of them together may cost
   // Called between sample requests with each new row, never with a resumed one; the row is
   // committed there.
   std::function<void(const Measurement&)> sink;
@@ -63,7 +64,8 @@ struct CampaignOptions {
 
 // Rounds outside, groups of equal shards inside, cases of a group in a fresh random order. A lost
 // worker is replaced and its trial retried once; three losses in a row of one kernel on one device
-// disable it, as a `refused` row for each case left. Every failure is a row.
+// disable it, as a `refused` row for each case left. Every failure is a row. A case whose samples
+// were disturbed goes to the end of its round, while the budget lasts; its best trial is the row.
 class Campaign {
  public:
   explicit Campaign(CampaignOptions options);
@@ -77,8 +79,17 @@ class Campaign {
     int in_a_row = 0;
     std::string last_reason;
   };
+  // A trial that may be had better later in the round.
+  struct Disturbed {
+    std::size_t index = 0;
+    CaseGroup group;
+    Measurement row;
+    int tries = 0;
+  };
   void run_group(const GroupedCases& grouped, std::span<const KernelCase> cases, int round,
                  std::uint64_t round_seed);
+  void try_again(std::span<const KernelCase> cases, int round, std::uint64_t round_seed);
+  void end_crew();
   Measurement measure(const KernelCase& kernel_case, const CaseGroup& group, int round,
                       std::uint64_t seed);
   Measurement attempt(const KernelCase& kernel_case, const CaseGroup& group, std::uint64_t seed);
@@ -92,7 +103,8 @@ class Campaign {
 
   CampaignOptions options_;
   GateHistory history_;
-  RetryBudget retries_;
+  double retry_s_left_ = 0;
+  std::deque<Disturbed> disturbed_;  // of this round
   std::map<std::string, Losses> losses_;
   std::vector<SharedMemory> arenas_;
   std::optional<BandwidthState> bandwidth_;

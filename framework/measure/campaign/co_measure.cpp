@@ -29,6 +29,16 @@ Sample slowest(std::span<const std::vector<TimedSample>> shards, std::size_t ind
   return shard[index];
 }
 
+// What disturbed one shard kept the others waiting: the sample is set aside on all of them.
+SampleLabel label_of_all(std::span<const std::vector<TimedSample>> shards, std::size_t index) {
+  SampleLabel label = SampleLabel::clean;
+  for (const auto& shard : shards) {
+    if (shard[index].label == SampleLabel::disturbed) return SampleLabel::disturbed;
+    if (shard[index].label == SampleLabel::unlabelled) label = SampleLabel::unlabelled;
+  }
+  return label;
+}
+
 }  // namespace
 
 MergedSamples merge_shards(std::span<const std::vector<TimedSample>> shards, std::int64_t repeat) {
@@ -48,6 +58,7 @@ MergedSamples merge_shards(std::span<const std::vector<TimedSample>> shards, std
       continue;
     }
     merged.samples.push_back(slowest(shards, i));
+    merged.samples.back().label = label_of_all(shards, i);
     for (std::size_t s = 0; s < merged.shard_wall_ns.size(); ++s) {
       merged.shard_wall_ns[s].push_back(shards[s][i].wall_ns);
     }
@@ -58,9 +69,10 @@ MergedSamples merge_shards(std::span<const std::vector<TimedSample>> shards, std
 double sample_ns(const Sample& sample) { return sample.device_ns.value_or(sample.wall_ns); }
 
 void summarise(Measurement& measurement) {
+  const std::vector<Sample> counted = counted_samples(measurement.samples);
   std::vector<double> values;
-  values.reserve(measurement.samples.size());
-  for (const Sample& sample : measurement.samples) values.push_back(sample_ns(sample));
+  values.reserve(counted.size());
+  for (const Sample& sample : counted) values.push_back(sample_ns(sample));
   measurement.duration_ns_median = median(values);
   measurement.duration_ns_interval = median_interval(values).interval;
   measurement.duration_ns_min = *std::min_element(values.begin(), values.end());

@@ -24,10 +24,11 @@ inline constexpr double overlap_min = 0.9;
 // to the shortest; the rest counts as dropped. Event-timed shards compare by device time.
 MergedSamples merge_shards(std::span<const std::vector<TimedSample>> shards, std::int64_t repeat);
 
-// The figure that counts: device time where there is one, wall time elsewhere.
+// A sample's figure: device time where there is one, wall time elsewhere.
 double sample_ns(const Sample& sample);
 
-// Fills median, interval, minimum and relative IQR of a measurement from its samples (not empty).
+// Fills median, interval, minimum and relative IQR of a measurement from those of its samples (not
+// empty) that count.
 void summarise(Measurement& measurement);
 
 }  // namespace halmark

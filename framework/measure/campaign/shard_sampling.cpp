@@ -164,7 +164,7 @@ class CommonSampling {
     for (const Sample& sample : merged.samples) {
       const double interval_ns = sample_ns(sample) * static_cast<double>(series_.repeat);
       sampled_ns_ += interval_ns;
-      stop_->add(interval_ns);
+      add_labelled(*stop_, sample.label, interval_ns);
     }
     taken_ += static_cast<std::int64_t>(merged.samples.size()) + merged.dropped;
     append(series_.merged, std::move(merged));

@@ -3,10 +3,8 @@
 #include "measure/campaign/trial.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <optional>
-#include <thread>
+#include <span>
 
 #include "core/numeric/clock.hpp"
 #include "core/numeric/random.hpp"
@@ -19,11 +17,17 @@
 namespace halmark {
 namespace {
 
+Signal clean_share(std::span<const Sample> samples) {
+  const auto disturbed = disturbed_share(samples);
+  if (!disturbed) return {.name = "clean_share", .value = {}, .reason = "samples have no label"};
+  return {.name = "clean_share", .value = 1 - *disturbed, .reason = {}};
+}
+
 class Trial {
  public:
   Trial(Crew& crew, const KernelCase& kernel_case, const TrialOptions& options,
-        GateHistory& history, RetryBudget& retries)
-      : crew_(crew), options_(options), history_(history), retries_(retries) {
+        GateHistory& history)
+      : crew_(crew), options_(options), history_(history) {
     row_.kernel_case = kernel_case;
   }
 
@@ -205,27 +209,17 @@ class Trial {
 
   bool sample() {
     row_.phase = "sample";
-    for (int attempt = 0;; ++attempt) {
-      const BandwidthState::Reading before = probe_bandwidth(expected_s());
-      const auto begin = SteadyClock::now();
-      auto series =
-          sample_shards(crew_, stage_id, rule(), options_.wall_cap_s, row_.one_time.first_ns);
-      if (!series) return end(series.failure);
-      apply(std::move(*series));
-      if (row_.samples.empty()) return end(Status::invalid, "no sample of the shards overlapped");
-      const double spent_s = seconds_since(begin);
-      const BandwidthState::Reading after = probe_bandwidth(spent_s);
-      row_.bandwidth = {before.bytes_per_s, after.bytes_per_s, before.age_s,
-                        before.bytes_per_s ? "" : before.reason};
-      const Verdict verdict = validity();
-      if (verdict.status != Status::invalid || attempt >= retries_.retries_per_trial ||
-          retries_.seconds_left < spent_s) {
-        return true;
-      }
-      const double pause_s = 0.02 * std::exp2(attempt);
-      retries_.seconds_left -= spent_s + pause_s;
-      std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
-    }
+    const BandwidthState::Reading before = probe_bandwidth(expected_s());
+    const auto begin = SteadyClock::now();
+    auto series =
+        sample_shards(crew_, stage_id, rule(), options_.wall_cap_s, row_.one_time.first_ns);
+    if (!series) return end(series.failure);
+    apply(std::move(*series));
+    if (row_.samples.empty()) return end(Status::invalid, "no sample of the shards overlapped");
+    const BandwidthState::Reading after = probe_bandwidth(seconds_since(begin));
+    row_.bandwidth = {before.bytes_per_s, after.bytes_per_s, before.age_s,
+                      before.bytes_per_s ? "" : before.reason};
+    return true;
   }
 
   void apply(ShardSeries series) {
@@ -245,7 +239,9 @@ class Trial {
       row_.environment += "; " + std::to_string(sets_) + " of " +
                           std::to_string(row_.kernel_case.sets) + " sets fit the memory";
     }
-    if (!row_.samples.empty()) summarise(row_);
+    if (row_.samples.empty()) return;
+    summarise(row_);
+    row_.signals.push_back(clean_share(row_.samples));
   }
 
   // A slot of the shard that some sample wrote, chosen after the loop: any execution of it, not
@@ -352,7 +348,6 @@ class Trial {
   Crew& crew_;
   const TrialOptions& options_;
   GateHistory& history_;
-  RetryBudget& retries_;
   Problem problem_;
   const OpContract* contract_ = nullptr;
   std::vector<protocol::Staged> shards_;
@@ -365,8 +360,8 @@ class Trial {
 }  // namespace
 
 Measurement run_trial(Crew& crew, const KernelCase& kernel_case, const TrialOptions& options,
-                      GateHistory& history, RetryBudget& retries) {
-  return Trial(crew, kernel_case, options, history, retries).run();
+                      GateHistory& history) {
+  return Trial(crew, kernel_case, options, history).run();
 }
 
 }  // namespace halmark

@@ -20,12 +20,6 @@ struct GateHistory {
   std::set<std::string> shapes;  // problem and implementation
 };
 
-// Seconds that repeated sampling of disturbed trials may still cost this run.
-struct RetryBudget {
-  int retries_per_trial = 1;
-  double seconds_left = 20;
-};
-
 struct TrialOptions {
   protocol::SampleRule rule;
   double wall_cap_s = 15;
@@ -39,6 +33,6 @@ struct TrialOptions {
 // Runs one trial on a crew whose group is the case's. The row has no round, seed or plugin hash
 // yet. The crew may be dead afterwards: ask it.
 Measurement run_trial(Crew& crew, const KernelCase& kernel_case, const TrialOptions& options,
-                      GateHistory& history, RetryBudget& retries);
+                      GateHistory& history);
 
 }  // namespace halmark

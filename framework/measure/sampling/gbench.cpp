@@ -20,6 +20,7 @@ struct Block {
   ClockSource& clock;
   double deadline_ns;
   std::vector<TimedSample>& samples;
+  ChunkLabels& labels;
   End end = End::none;
   double seconds = 0;  // what was handed to SetIterationTime: the second book
 };
@@ -36,22 +37,25 @@ bool take_one(Block& block, TimedSample& sample) {
 }
 
 void run_block(benchmark::State& state, Block& block) {
+  block.labels.begin_block();
   for ([[maybe_unused]] auto iteration : state) {
     TimedSample sample;
     if (!take_one(block, sample)) {
       block.end = End::failed;
       state.SkipWithError("step failed");
-      return;
+      break;
     }
     block.samples.push_back(sample);
+    block.labels.add_newest();
     state.SetIterationTime(sample.wall_ns * 1e-9);
     block.seconds += sample.wall_ns * 1e-9;
     if (block.deadline_ns > 0 && sample.begin_ns + sample.wall_ns >= block.deadline_ns) {
       block.end = End::deadline;
       state.SkipWithError("deadline");
-      return;
+      break;
     }
   }
+  block.labels.end_block();
 }
 
 // 1.8 replaced the flag by an enumeration.
@@ -148,18 +152,18 @@ SampleSeries take_samples(const SamplePlan& plan, SampleStep& step, StopRule& ru
   initialize_once();
   SampleSeries series;
   series.samples.reserve(static_cast<std::size_t>(plan.max_samples));
+  ChunkLabels labels(plan.counters, plan.chunk, series.samples);
   rule.start();
   while (true) {
     const std::size_t before = series.samples.size();
     const std::int64_t n = block_size(plan, static_cast<std::int64_t>(before));
-    Block block{step, clock, plan.deadline_ns, series.samples};
+    Block block{step, clock, plan.deadline_ns, series.samples, labels};
     series.book_error = run_registered(plan.name, n, block);
     for (std::size_t i = before; i < series.samples.size(); ++i) {
-      rule.add(series.samples[i].wall_ns);
+      add_labelled(rule, series.samples[i].label, series.samples[i].wall_ns);
     }
     series.is_failed = block.end == End::failed;
-    const bool is_finished = rule.finished();
-    if (is_finished) {
+    if (rule.finished()) {
       series.stop_rule = rule.reason();
     } else if (block.end == End::deadline) {
       series.stop_rule = StopReason::deadline;
@@ -167,7 +171,9 @@ SampleSeries take_samples(const SamplePlan& plan, SampleStep& step, StopRule& ru
       series.stop_rule = StopReason::max_samples;
     }
     const bool is_over = series.is_failed || series.stop_rule != StopReason::none;
-    if (is_over || !series.book_error.empty()) return series;
+    if (!is_over && series.book_error.empty()) continue;
+    series.clean = labels.clean();
+    return series;
   }
 }
 

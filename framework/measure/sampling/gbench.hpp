@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/timed_sample.hpp"
+#include "measure/sampling/chunk_labels.hpp"
 #include "measure/sampling/clock_source.hpp"
 #include "measure/sampling/stop_rule.hpp"
 
@@ -31,10 +32,13 @@ struct SamplePlan {
   double deadline_ns = 0;         // on the clock source's wall clock; 0 = none
   std::int64_t first_block = 1;   // samples before the first look at the stop rule
   std::int64_t max_samples = 4096;
+  DisturbanceCounters* counters = nullptr;  // null: samples get no label
+  ChunkRule chunk = {};
 };
 
 struct SampleSeries {
-  std::vector<TimedSample> samples;  // whole intervals of `repeat` executions each
+  std::vector<TimedSample> samples;     // whole intervals of `repeat` executions each
+  std::optional<CounterReading> clean;  // what was counted in the clean chunks; nothing without any
   protocol::StopReason stop_rule = protocol::StopReason::none;  // a deadline keeps the samples
   bool is_failed = false;                                       // the step refused to go on
   // Disagreement between our vector and the totals of the library: a defect of the adapter.

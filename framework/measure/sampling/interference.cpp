@@ -1,8 +1,6 @@
 #include "measure/sampling/interference.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,8 +16,6 @@
 namespace halmark {
 namespace {
 
-constexpr double slice_ns = 4e6;
-
 // The first 4 KiB: every file read here is shorter up to what is wanted. Streams would cost 10 us.
 std::string read_text(const char* path) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -28,26 +24,6 @@ std::string read_text(const char* path) {
   const ssize_t got = ::read(fd, text.data(), text.size());
   close(fd);
   return got > 0 ? std::string(text.data(), static_cast<std::size_t>(got)) : std::string{};
-}
-
-// Second number of a schedstat line: nanoseconds runnable but not running.
-std::optional<double> delay_of(const std::string& schedstat) {
-  const std::size_t space = schedstat.find(' ');
-  if (space == std::string::npos) return std::nullopt;
-  return std::strtod(schedstat.c_str() + space, nullptr);
-}
-
-std::optional<double> run_delay_of_all_threads() {
-  DIR* tasks = opendir("/proc/self/task");
-  if (!tasks) return std::nullopt;
-  std::optional<double> sum;
-  while (const dirent* task = readdir(tasks)) {
-    if (task->d_name[0] == '.') continue;
-    const std::string path = std::string("/proc/self/task/") + task->d_name + "/schedstat";
-    if (const auto delay = delay_of(read_text(path.c_str()))) sum = sum.value_or(0) + *delay;
-  }
-  closedir(tasks);
-  return sum;
 }
 
 std::optional<double> value_after(const std::string& text, std::string_view key) {
@@ -87,6 +63,27 @@ Signal load_signal() {
                  std::strtod(text.c_str(), nullptr) / static_cast<double>(cpus));
 }
 
+std::vector<Signal> signals_of(const CounterReading& counted, bool thread_is_busy) {
+  using namespace signal_name;
+  const double wall_ns = std::max(1.0, counted.wall_ns);
+  std::vector<Signal> signals;
+  if (!thread_is_busy) {
+    signals.push_back(absent(wall_cpu_ratio, "the device works while the host thread waits"));
+  } else if (counted.thread_cpu_ns <= 0) {
+    signals.push_back(absent(wall_cpu_ratio, "the thread used no CPU time"));
+  } else {
+    signals.push_back(present(wall_cpu_ratio, std::max(1.0, wall_ns / counted.thread_cpu_ns)));
+  }
+  signals.push_back(counted.run_delay_ns
+                        ? present(run_delay_fraction, *counted.run_delay_ns / wall_ns)
+                        : absent(run_delay_fraction, "no /proc/self/task/*/schedstat"));
+  signals.push_back(
+      counted.involuntary_switches
+          ? present(involuntary_switches_per_s, *counted.involuntary_switches / wall_ns * ns_per_s)
+          : absent(involuntary_switches_per_s, "no getrusage"));
+  return signals;
+}
+
 }  // namespace
 
 Interference::Interference() : throttle_path_(find_throttle_file()) {
@@ -94,58 +91,52 @@ Interference::Interference() : throttle_path_(find_throttle_file()) {
   begin();
 }
 
-void Interference::begin() { begin_ = read(); }
+std::optional<double> Interference::throttled() const {
+  if (throttle_path_.empty()) return std::nullopt;
+  return value_after(read_text(throttle_path_.c_str()), "nr_throttled ");
+}
 
-Interference::Reading Interference::read() const {
-  Reading reading;
-  rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) == 0) reading.switches = static_cast<double>(usage.ru_nivcsw);
-  if (!throttle_path_.empty()) {
-    reading.throttled = value_after(read_text(throttle_path_.c_str()), "nr_throttled ");
-  }
-  reading.run_delay_ns = run_delay_of_all_threads();
-  reading.thread_cpu_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  reading.wall_ns = read_clock_ns(CLOCK_MONOTONIC);
-  return reading;
+void Interference::begin() {
+  throttled_begin_ = throttled();
+  counters_.look_for_threads();
+  begin_ = counters_.read();
 }
 
 std::vector<Signal> Interference::end(std::int64_t samples, bool thread_is_busy) {
-  using namespace signal_name;
-  const Reading now = read();
-  const double wall_ns = std::max(1.0, now.wall_ns - begin_.wall_ns);
-  const double cpu_ns = now.thread_cpu_ns - begin_.thread_cpu_ns;
+  const CounterReading counted = growth(begin_, counters_.read());
+  std::vector<Signal> signals = signals_of(counted, thread_is_busy);
+  if (samples == 0) {
+    signals.back() = absent(signal_name::involuntary_switches_per_s, "no samples");
+  }
+  add_machine_signals(signals);
+  return signals;
+}
+
+std::vector<Signal> Interference::end(const std::optional<CounterReading>& clean,
+                                      bool thread_is_busy) {
   std::vector<Signal> signals;
-  if (!thread_is_busy) {
-    signals.push_back(absent(wall_cpu_ratio, "the device works while the host thread waits"));
-  } else if (cpu_ns <= 0) {
-    signals.push_back(absent(wall_cpu_ratio, "the thread used no CPU time"));
+  if (clean) {
+    signals = signals_of(*clean, thread_is_busy);
   } else {
-    signals.push_back(present(wall_cpu_ratio, std::max(1.0, wall_ns / cpu_ns)));
+    for (const char* name : {signal_name::wall_cpu_ratio, signal_name::run_delay_fraction,
+                             signal_name::involuntary_switches_per_s}) {
+      signals.push_back(absent(name, "no chunk of samples was clean"));
+    }
   }
-  if (now.run_delay_ns && begin_.run_delay_ns) {
-    // A thread that ended in between takes its delay with it.
-    const double delay_ns = std::max(0.0, *now.run_delay_ns - *begin_.run_delay_ns);
-    signals.push_back(present(run_delay_fraction, delay_ns / wall_ns));
-  } else {
-    signals.push_back(absent(run_delay_fraction, "no /proc/self/task/*/schedstat"));
-  }
-  if (now.switches && begin_.switches && samples > 0) {
-    const double switches = *now.switches - *begin_.switches;
-    // Per sample, or per scheduler slice where a sample spans several: one switch in a sample of
-    // 50 ms says little, and its cost is in the run-queue delay.
-    const double chances = std::max(static_cast<double>(samples), wall_ns / slice_ns);
-    signals.push_back(present(involuntary_switch_fraction, std::min(1.0, switches / chances)));
-  } else {
-    signals.push_back(absent(involuntary_switch_fraction, "no samples or no getrusage"));
-  }
+  add_machine_signals(signals);
+  return signals;
+}
+
+void Interference::add_machine_signals(std::vector<Signal>& signals) {
   signals.push_back(steal_since_a_second());
   signals.push_back(load_signal());
-  if (now.throttled && begin_.throttled) {
-    signals.push_back(present(throttled_periods, *now.throttled - *begin_.throttled));
+  const std::optional<double> now = throttled();
+  if (now && throttled_begin_) {
+    signals.push_back(present(signal_name::throttled_periods, *now - *throttled_begin_));
   } else {
-    signals.push_back(absent(throttled_periods, "no cgroup counts throttling of this process"));
+    signals.push_back(
+        absent(signal_name::throttled_periods, "no cgroup counts throttling of this process"));
   }
-  return signals;
 }
 
 // The kernel counts steal in ticks of 10 ms: over a 20 ms loop one tick would read as 25 %. So the

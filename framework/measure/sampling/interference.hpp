@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/measurement.hpp"
+#include "measure/sampling/process_counters.hpp"
 
 namespace halmark {
 
@@ -18,8 +19,8 @@ namespace signal_name {
 inline constexpr char wall_cpu_ratio[] = "wall_cpu_ratio";
 // Run-queue delay summed over the threads of this process, per wall time.
 inline constexpr char run_delay_fraction[] = "run_delay_fraction";
-// Involuntary context switches of this process per sample, at most 1.
-inline constexpr char involuntary_switch_fraction[] = "involuntary_switch_fraction";
+// Involuntary context switches of this process per second of wall time.
+inline constexpr char involuntary_switches_per_s[] = "involuntary_switches_per_s";
 // Share of all CPU ticks stolen by the hypervisor, over the last second or more.
 inline constexpr char steal_fraction[] = "steal_fraction";
 // One-minute load average over online CPUs.
@@ -36,22 +37,27 @@ class Interference {
   // `thread_is_busy`: false on devices that work while the sampling thread sleeps; then the ratio
   // of wall to CPU time says nothing and is absent.
   std::vector<Signal> end(std::int64_t samples, bool thread_is_busy);
+  // The same of a loop whose disturbed chunks were set aside: ratio, delay and switches are those
+  // of `clean`, absent where nothing was clean.
+  std::vector<Signal> end(const std::optional<CounterReading>& clean, bool thread_is_busy);
+
+  // For the borders of chunks; begin() looks which threads there are.
+  ProcessCounters& counters() { return counters_; }
 
  private:
   struct Ticks {
     double at_ns = 0;
     double steal = 0, total = 0;
   };
-  struct Reading {
-    double wall_ns = 0, thread_cpu_ns = 0;
-    std::optional<double> run_delay_ns, switches, throttled;
-  };
-  Reading read() const;
+  std::optional<double> throttled() const;
+  void add_machine_signals(std::vector<Signal>& signals);
   Signal steal_since_a_second();
 
   std::string throttle_path_;  // "" = no cgroup controller for CPU time
   std::deque<Ticks> ticks_;
-  Reading begin_;
+  ProcessCounters counters_;
+  CounterReading begin_;
+  std::optional<double> throttled_begin_;
 };
 
 }  // namespace halmark

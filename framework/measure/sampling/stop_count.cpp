@@ -1,4 +1,4 @@
-// Exactly n samples: reproducible.
+// Exactly n samples, disturbed ones among them: reproducible, and ranks agree on n.
 #include "measure/sampling/stop_rule.hpp"
 
 namespace halmark {
@@ -9,6 +9,7 @@ class Count : public StopRule {
   explicit Count(std::int64_t count) : count_(count) {}
   void start() override { samples_ = 0; }
   void add(double) override { ++samples_; }
+  void set_aside(double) override { ++samples_; }
   bool finished() const override { return samples_ >= count_; }
   protocol::StopReason reason() const override { return protocol::StopReason::count; }
 

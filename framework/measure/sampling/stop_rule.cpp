@@ -18,14 +18,18 @@ class FirstOf : public StopRule {
       : limits_(limits), rules_(std::move(rules)) {}
 
   void start() override {
-    samples_ = 0;
+    samples_ = clean_ = 0;
     shortest_ns_ = 0;
     for (auto& rule : rules_) rule->start();
   }
   void add(double interval_ns) override {
-    shortest_ns_ = samples_ == 0 ? interval_ns : std::min(shortest_ns_, interval_ns);
-    ++samples_;
+    count(interval_ns);
+    ++clean_;
     for (auto& rule : rules_) rule->add(interval_ns);
+  }
+  void set_aside(double interval_ns) override {
+    count(interval_ns);
+    for (auto& rule : rules_) rule->set_aside(interval_ns);
   }
   bool finished() const override { return fired() != nullptr; }
   protocol::StopReason reason() const override {
@@ -34,17 +38,24 @@ class FirstOf : public StopRule {
   }
 
  private:
+  void count(double interval_ns) {
+    shortest_ns_ = samples_ == 0 ? interval_ns : std::min(shortest_ns_, interval_ns);
+    ++samples_;
+  }
+  // Without the minimum of clean samples the budget alone ends it.
   const StopRule* fired() const {
-    if (samples_ < min_samples_for(limits_, shortest_ns_)) return nullptr;
+    const std::int64_t wanted = min_samples_for(limits_, shortest_ns_);
+    if (samples_ < wanted) return nullptr;
     for (const auto& rule : rules_) {
-      if (rule->finished()) return rule.get();
+      const bool may_end = clean_ >= wanted || rule->reason() == protocol::StopReason::budget;
+      if (may_end && rule->finished()) return rule.get();
     }
     return nullptr;
   }
 
   protocol::SampleRule limits_;
   std::vector<std::unique_ptr<StopRule>> rules_;
-  std::int64_t samples_ = 0;
+  std::int64_t samples_ = 0, clean_ = 0;
   double shortest_ns_ = 0;
 };
 
@@ -53,6 +64,14 @@ class FirstOf : public StopRule {
 std::int64_t min_samples_for(const protocol::SampleRule& rule, double interval_ns) {
   return interval_ns > slow_call_ns ? std::min(rule.min_samples, slow_call_samples)
                                     : rule.min_samples;
+}
+
+void add_labelled(StopRule& rule, SampleLabel label, double interval_ns) {
+  if (label == SampleLabel::disturbed) {
+    rule.set_aside(interval_ns);
+  } else {
+    rule.add(interval_ns);
+  }
 }
 
 std::unique_ptr<StopRule> make_stop_rule(const protocol::SampleRule& rule) {

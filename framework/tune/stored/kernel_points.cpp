@@ -105,6 +105,8 @@ KernelPoint point_of(const std::vector<Measurement>& rounds, const ReportingMach
       out.algbw_bytes_per_s = bandwidth->algorithm;
       out.busbw_bytes_per_s = bandwidth->bus;
     }
+  } else if (const auto noisy = fold_usable_rounds(rounds, 0)) {
+    add_figures(out, *noisy, c, work, machine);  // with its label: a dash would be no answer
   } else {
     out.mfu_reason = out.reason.empty() ? std::string(status_name(out.status)) : out.reason;
   }

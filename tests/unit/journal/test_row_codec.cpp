@@ -29,6 +29,22 @@ TEST(PackSamples, the_layout_is_counts_then_samples_then_shards) {
   EXPECT_EQ(pack_samples(m), doubles({2, 2, 1, 2, 3, 4, 5, 6, -1, 7, 2, 8, 9, 1, 10}));
 }
 
+// Rows without labels end where all rows did before there were any.
+TEST(PackSamples, labels_follow_as_runs_of_equal_ones) {
+  Measurement m;
+  for (const auto label : {SampleLabel::clean, SampleLabel::clean, SampleLabel::disturbed}) {
+    m.samples.push_back({.wall_ns = 1, .cpu_ns = 2, .label = label});
+  }
+  EXPECT_EQ(pack_samples(m), doubles({3, 0, 1, 2, -1, 0, 1, 2, -1, 0, 1, 2, -1, 0, 2, 1, 2, 2, 1}));
+  Measurement back;
+  unpack_samples(pack_samples(m), back);
+  ASSERT_EQ(back.samples.size(), 3u);
+  EXPECT_EQ(back.samples[1].label, SampleLabel::clean);
+  EXPECT_EQ(back.samples[2].label, SampleLabel::disturbed);
+  unpack_samples(doubles({1, 0, 1, 2, -1, 0}), back);
+  EXPECT_EQ(back.samples.at(0).label, SampleLabel::unlabelled) << "a row of an earlier version";
+}
+
 TEST(UnpackSamples, gives_back_what_was_packed) {
   Measurement m = test::numbered_measurement(1, 50);
   m.samples[3].device_ns = 0.0;
@@ -57,15 +73,19 @@ TEST_P(BadBlocks, whose_counts_and_length_disagree_are_refused_before_memory_is_
   EXPECT_THROW(unpack_samples(GetParam(), m), std::invalid_argument);
 }
 
-INSTANTIATE_TEST_SUITE_P(Blocks, BadBlocks,
-                         testing::Values(std::string(), std::string(7, 'x'), doubles({0}),
-                                         doubles({1, 0, 1, 2, 3}), doubles({0, 1}),
-                                         doubles({0, 1, 2, 8}), doubles({0, 0, 0}),
-                                         doubles({-1, 0}), doubles({0.5, 0}), doubles({1e9, 0}),
-                                         doubles({0, 9e8, 0}), doubles({0, 1, 1e300})),
-                         [](const auto& info) {
-                           return test::case_name({info.index, "of", info.param.size(), "bytes"});
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Blocks, BadBlocks,
+    testing::Values(std::string(), std::string(7, 'x'), doubles({0}), doubles({1, 0, 1, 2, 3}),
+                    doubles({0, 1}), doubles({0, 1, 2, 8}), doubles({0, 0, 0}), doubles({-1, 0}),
+                    doubles({0.5, 0}), doubles({1e9, 0}), doubles({0, 9e8, 0}),
+                    doubles({0, 1, 1e300}), doubles({1, 0, 1, 2, -1, 0, 1, 1, 2}),
+                    doubles({1, 0, 1, 2, -1, 0, 1, 1, 0}), doubles({1, 0, 1, 2, -1, 0, 1, 1, 0.5}),
+                    doubles({1, 0, 1, 2, -1, 0, 1, 3, 1}), doubles({1, 0, 1, 2, -1, 0, 1, 0.5, 1}),
+                    doubles({1, 0, 1, 2, -1, 0, 0}), doubles({1, 0, 1, 2, -1, 0, 1, 1, 1, 7}),
+                    doubles({0, 0, 1, 1, 1})),
+    [](const auto& info) {
+      return test::case_name({info.index, "of", info.param.size(), "bytes"});
+    });
 
 TEST(ValidationJson, reads_back_whole) {
   const Validation v = test::full_validation();

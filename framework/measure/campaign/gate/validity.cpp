@@ -26,7 +26,7 @@ std::optional<double> signal(const Measurement& measurement, std::string_view na
 // underestimates a disturbance: above the limit it is still proof of one.
 std::optional<double> wall_cpu_ratio(const Measurement& measurement) {
   std::vector<double> ratios;
-  for (const Sample& sample : measurement.samples) {
+  for (const Sample& sample : counted_samples(measurement.samples)) {
     if (sample.device_ns) return std::nullopt;  // the host idles while a device works
     if (sample.cpu_ns > 0) ratios.push_back(sample.wall_ns / sample.cpu_ns);
   }
@@ -67,6 +67,14 @@ class Judge {
   Verdict verdict_;
 };
 
+// A process that its cgroup has stopped is on no CPU, and its chunks are set aside for that: not in
+// collectives, nor beside devices that work alone.
+bool chunks_show_throttling(const Measurement& measurement) {
+  return disturbed_share(measurement.samples).has_value() &&
+         signal(measurement, signal_name::wall_cpu_ratio).has_value() &&
+         !measurement.kernel_case.is_collective();
+}
+
 // A device timer must agree with the wall-clock slope, which launch latency cannot touch.
 void judge_timer(const Measurement& measurement, double limit, Judge& judge) {
   const auto wall = signal(measurement, "slope_wall_ns");
@@ -85,7 +93,7 @@ void judge_stop(const Measurement& measurement, double tight_half_width, Judge& 
     return;
   const Interval& interval = measurement.duration_ns_interval;
   const double half_width = (interval.high - interval.low) / 2 / measurement.duration_ns_median;
-  const bool can_tell = measurement.samples.size() >= 3;
+  const bool can_tell = counted_samples(measurement.samples).size() >= 3;
   if (!can_tell || half_width > tight_half_width) {
     judge.raise(Status::suspect, "wall cap ended sampling before the interval was tight");
   }
@@ -102,14 +110,16 @@ Verdict judge_validity(const Measurement& measurement, const ValidityThresholds&
                        bool is_memory_bound) {
   Judge judge;
   judge_timer(measurement, thresholds.slope_disagreement, judge);
+  judge.add("share of disturbed samples", disturbed_share(measurement.samples),
+            thresholds.disturbed_samples);
   judge.add("median wall/CPU time", wall_cpu_ratio(measurement), thresholds.wall_cpu_ratio);
   judge.add("wall/CPU time of the loop", signal(measurement, signal_name::wall_cpu_ratio),
             thresholds.loop_wall_cpu_ratio);
   judge.add("run-queue delay", signal(measurement, signal_name::run_delay_fraction),
             thresholds.run_delay_fraction);
-  judge.add("involuntary switches per sample",
-            signal(measurement, signal_name::involuntary_switch_fraction),
-            thresholds.involuntary_switch_fraction);
+  judge.add("involuntary switches per second",
+            signal(measurement, signal_name::involuntary_switches_per_s),
+            thresholds.involuntary_switches_per_s);
   judge.add("steal", signal(measurement, signal_name::steal_fraction), thresholds.steal_fraction);
   judge.add("clock moved by", moved(measurement.clock_hz_before, measurement.clock_hz_after),
             thresholds.clock_moved);
@@ -122,8 +132,10 @@ Verdict judge_validity(const Measurement& measurement, const ValidityThresholds&
   }
   judge.add("load per CPU", signal(measurement, signal_name::load_per_cpu),
             thresholds.load_per_cpu);
-  judge.add("periods in which the cgroup was throttled",
-            signal(measurement, signal_name::throttled_periods), thresholds.throttled_periods);
+  if (!chunks_show_throttling(measurement)) {
+    judge.add("periods in which the cgroup was throttled",
+              signal(measurement, signal_name::throttled_periods), thresholds.throttled_periods);
+  }
   const auto kept = static_cast<double>(measurement.samples.size());
   const auto dropped = static_cast<double>(measurement.samples_dropped);
   if (dropped > 0 && dropped / (kept + dropped) > thresholds.dropped_fraction_suspect) {

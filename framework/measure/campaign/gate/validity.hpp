@@ -13,21 +13,25 @@ struct Limit {
   double invalid = 0;
 };
 
-// Defaults for a shared Linux machine; a sweep file may replace each of them.
+// Defaults for a shared Linux machine; `halmark aa` finds those of this one, a sweep file replaces
+// each. All are shares or rates, so that they mean the same for samples of 20 us and of 60 ms. What
+// samples that were set aside have suffered is in none but the first.
 struct ValidityThresholds {
   static constexpr double never = 1e300;
-  Limit wall_cpu_ratio{1.02, 1.05};  // median of wall / CPU time
-  // Of the whole loop: a preempted sample shifts it although the median stands, so it never
-  // invalidates.
+  Limit disturbed_samples{0.5, 0.9};  // of all that have a label
+  Limit wall_cpu_ratio{1.02, 1.05};   // median of wall / CPU time
+  // Of all clean chunks together: one that was preempted shifts it although the median stands, so
+  // it never invalidates.
   Limit loop_wall_cpu_ratio{1.05, never};
-  Limit run_delay_fraction{0.005, 0.05};          // of the sampled interval
-  Limit involuntary_switch_fraction{0.10, 0.50};  // per sample
-  Limit steal_fraction{0.005, 0.02};
+  Limit run_delay_fraction{0.01, 0.05};  // of the time of the clean chunks
+  // Beside the delay itself a switch costs refilled caches: about 20 us, or 1 % at the first limit.
+  Limit involuntary_switches_per_s{500, 5000};
+  Limit steal_fraction{0.02, 0.10};  // of the last second or more
   Limit clock_moved{0.02, 0.05};     // clock probe before against after
   Limit peak_moved{0.03, 0.05};      // peak probe before against after
   Limit bandwidth_moved{0.1, 0.25};  // of rows that the memory bounds: another state of the machine
-  Limit load_per_cpu{1.25, never};   // the workers themselves bring it to 1
-  Limit throttled_periods{0, 0};
+  Limit load_per_cpu{never, never};  // shown: what it does to a sample, the counters say
+  Limit throttled_periods{0, 0};     // where chunks do not show it
   double dropped_fraction_suspect = 0.5;  // co-measured samples that did not overlap
   double deadline_half_width = 0.01;      // an interval this tight excuses a `deadline` stop
   double slope_disagreement = 0.10;       // device timer against host slope

@@ -18,7 +18,8 @@ inline ValidityThresholds blind_thresholds() {
   constexpr Limit blind{ValidityThresholds::never, ValidityThresholds::never};
   ValidityThresholds t;
   t.wall_cpu_ratio = t.loop_wall_cpu_ratio = t.run_delay_fraction = blind;
-  t.involuntary_switch_fraction = t.steal_fraction = t.clock_moved = t.peak_moved = blind;
+  t.disturbed_samples = t.involuntary_switches_per_s = t.steal_fraction = t.clock_moved =
+      t.peak_moved = blind;
   t.load_per_cpu = t.throttled_periods = t.bandwidth_moved = blind;
   t.dropped_fraction_suspect = 2;
   t.deadline_half_width = ValidityThresholds::never;

@@ -217,6 +217,92 @@ TEST(Campaign, shards_at_once_are_checked_in_a_slot_that_the_last_block_wrote) {
   }
 }
 
+// The order in which trials were measured: seeds are drawn from it, so staging would not tell; a
+// limit that no sample meets disturbs every trial.
+TEST(Campaign, a_disturbed_case_is_tried_again_at_the_end_of_its_round_while_the_budget_lasts) {
+  CampaignOptions options = fake_options("latency_ns=100000");
+  options.thresholds.disturbed_samples = {-1, ValidityThresholds::never};
+  options.retries_per_case = 2;
+  options.retry_budget_s = 100;
+  std::vector<std::string> committed;
+  options.sink = [&](const Measurement& m) { committed.push_back(m.kernel_case.key()); };
+  const std::vector<KernelCase> cases{copy_case(64), copy_case(128)};
+  const auto tried = Campaign(options).run(cases);
+  ASSERT_EQ(tried.size(), 2U);
+  EXPECT_EQ(std::set<std::string>(committed.begin(), committed.end()).size(), 2U);
+  options.retries_per_case = 0;
+  const auto once = Campaign(options).run(cases);
+  ASSERT_EQ(once.size(), 2U);
+  options.retries_per_case = 2;
+  options.retry_budget_s = 0;
+  const auto broke = Campaign(options).run(cases);
+  const auto seconds = [](const std::vector<Measurement>& rows) {
+    return rows.at(0).wall_s + rows.at(1).wall_s;
+  };
+  for (const auto* rows : {&tried, &once, &broke}) {
+    for (const Measurement& row : *rows) {
+      EXPECT_EQ(row.status, Status::suspect) << row.reason;
+      EXPECT_GT(row.duration_ns_median, 0) << "its figure is shown with its label";
+    }
+  }
+  // A row says what all its trials have cost.
+  EXPECT_GT(seconds(tried), 1.5 * seconds(once));
+  EXPECT_LT(seconds(broke), 1.5 * seconds(once) + 0.2);
+}
+
+std::filesystem::path absent_file(const std::string& name) {
+  const auto path = std::filesystem::temp_directory_path() / (name + std::to_string(::getpid()));
+  std::filesystem::remove(path);
+  return path;
+}
+
+std::optional<Signal> signal_of(const Measurement& row, const std::string& name) {
+  const auto found = std::ranges::find(row.signals, name, &Signal::name);
+  return found == row.signals.end() ? std::nullopt : std::optional(*found);
+}
+
+// The first worker is off its CPU in every call, the second is not.
+TEST(Campaign, a_retry_that_is_better_is_the_row_and_says_what_was_before) {
+  const auto once = absent_file("halmark-nap-");
+  CampaignOptions options =
+      fake_options("latency_ns=100000;nap=enqueue;once_file=" + once.string());
+  options.thresholds.disturbed_samples = {0.9, ValidityThresholds::never};
+  options.retries_per_case = 3;
+  options.retry_budget_s = 100;
+  const std::vector<KernelCase> cases{copy_case(64)};
+  const Measurement row = Campaign(options).run(cases).at(0);
+  std::filesystem::remove(once);
+  EXPECT_EQ(row.status, Status::ok) << row.reason;
+  EXPECT_LT(row.duration_ns_median, 500e3);
+  const auto again = signal_of(row, "tried_again");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->reason, "suspect before: share of disturbed samples 1 above 0.9");
+}
+
+// Every fifth sample of 1 ms is off its CPU for 3 ms: set aside, and the rest stands.
+TEST(Campaign, samples_that_lost_their_cpu_are_labelled_and_do_not_count) {
+  CampaignOptions options =
+      fake_options("latency_ns=1000000;nap=enqueue;nap_every=5;nap_ns=3000000");
+  options.thresholds.disturbed_samples = {0.9, 0.99};
+  options.rule = {.stop = protocol::Stop::count, .count = 40, .repeat = 1, .warmup_cap_s = 0.01};
+  const std::vector<KernelCase> cases{copy_case(64)};
+  const Measurement row = Campaign(options).run(cases).at(0);
+  EXPECT_EQ(row.status, Status::ok) << row.reason;
+  ASSERT_EQ(row.samples.size(), 40u);
+  int napped = 0;
+  for (const Sample& sample : row.samples) {
+    EXPECT_NE(sample.label, SampleLabel::unlabelled);
+    const bool has_napped = sample.wall_ns - sample.cpu_ns > 2e6;
+    napped += has_napped ? 1 : 0;
+    EXPECT_TRUE(!has_napped || sample.label == SampleLabel::disturbed) << sample.wall_ns;
+  }
+  EXPECT_GE(napped, 8);
+  EXPECT_LT(row.duration_ns_median, 1.5e6);
+  const auto share = signal_of(row, "clean_share");
+  ASSERT_TRUE(share && share->value);
+  EXPECT_LE(*share->value, 0.8);
+}
+
 TEST(Campaign, a_collective_of_one_rank_needs_no_launcher) {
   KernelCase alone = fake_case({"all_reduce", {{"bytes", 256}, {"ranks", 1}, {"dtype", 2}}});
   const Measurement row = measure_one("", alone);

@@ -65,6 +65,60 @@ TEST(CoMeasure, series_of_unequal_length_are_cut_and_the_rest_counts_as_dropped)
   EXPECT_EQ(merged.dropped, 2);
 }
 
+TEST(CoMeasure, what_disturbed_one_shard_is_set_aside_on_all) {
+  using enum SampleLabel;
+  const auto labelled = [](SampleLabel label, double wall_ns) {
+    TimedSample sample = at(0, wall_ns);
+    sample.label = label;
+    return sample;
+  };
+  // The disturbed shard is the slow one, the fast one, or neither; one shard has no counters.
+  const std::vector<std::vector<TimedSample>> shards{
+      {labelled(disturbed, 12), labelled(disturbed, 10), labelled(clean, 10),
+       labelled(unlabelled, 10), labelled(unlabelled, 10)},
+      {labelled(clean, 10), labelled(clean, 12), labelled(clean, 12), labelled(clean, 12),
+       labelled(disturbed, 12)}};
+  std::vector<SampleLabel> labels;
+  for (const Sample& sample : merge_shards(shards, 1).samples) labels.push_back(sample.label);
+  EXPECT_EQ(labels, (std::vector{disturbed, disturbed, clean, unlabelled, disturbed}));
+}
+
+Measurement with_samples(std::initializer_list<std::pair<SampleLabel, double>> samples) {
+  Measurement m;
+  for (const auto& [label, ns] : samples) {
+    m.samples.push_back({.wall_ns = ns, .cpu_ns = ns, .label = label});
+  }
+  summarise(m);
+  return m;
+}
+
+TEST(Summary, rests_on_clean_samples_and_keeps_all) {
+  using enum SampleLabel;
+  const Measurement m = with_samples({{clean, 10},
+                                      {disturbed, 5},
+                                      {clean, 12},
+                                      {disturbed, 90},
+                                      {clean, 14},
+                                      {disturbed, 95},
+                                      {disturbed, 99}});
+  EXPECT_EQ(m.samples.size(), 7u);
+  EXPECT_EQ(m.duration_ns_median, 12);
+  EXPECT_EQ(m.duration_ns_min, 10);
+  EXPECT_EQ(m.duration_ns_interval.low, 10);
+  EXPECT_EQ(m.duration_ns_interval.high, 14);
+  EXPECT_DOUBLE_EQ(m.relative_iqr, 2.0 / 12);
+  EXPECT_DOUBLE_EQ(disturbed_share(m.samples).value(), 4.0 / 7);
+}
+
+TEST(Summary, rests_on_all_samples_where_none_is_clean_or_none_has_a_label) {
+  using enum SampleLabel;
+  EXPECT_EQ(with_samples({{disturbed, 10}, {disturbed, 30}, {disturbed, 20}}).duration_ns_median,
+            20);
+  const Measurement old = with_samples({{unlabelled, 10}, {unlabelled, 30}, {unlabelled, 20}});
+  EXPECT_EQ(old.duration_ns_median, 20);
+  EXPECT_FALSE(disturbed_share(old.samples));
+}
+
 TEST(Summary, uses_device_time_where_there_is_one) {
   Measurement m;
   for (int i = 1; i <= 5; ++i) {

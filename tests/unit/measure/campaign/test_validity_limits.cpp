@@ -81,27 +81,25 @@ INSTANTIATE_TEST_SUITE_P(
         TwoLimits{"median_wall_over_cpu", with_excess_of_each_sample, 0.02, 0.05},
         TwoLimits{"run_delay",
                   [](double x) { return with_signal_named(signal_name::run_delay_fraction, x); },
-                  0.005, 0.05},
+                  0.01, 0.05},
         TwoLimits{
             "switches",
-            [](double x) { return with_signal_named(signal_name::involuntary_switch_fraction, x); },
-            0.10, 0.50},
+            [](double x) { return with_signal_named(signal_name::involuntary_switches_per_s, x); },
+            500, 5000},
         TwoLimits{"steal",
-                  [](double x) { return with_signal_named(signal_name::steal_fraction, x); }, 0.005,
-                  0.02},
+                  [](double x) { return with_signal_named(signal_name::steal_fraction, x); }, 0.02,
+                  0.10},
         TwoLimits{"clock", with_clock_moved, 0.02, 0.05},
         TwoLimits{"peak", with_peak_moved, 0.03, 0.05},
         TwoLimits{"bandwidth", with_bandwidth_moved, 0.1, 0.25}),
     [](const auto& info) { return test::case_name({info.param.name}); });
 
-TEST(ValidityLimit, of_the_loop_and_of_the_load_never_invalidates) {
+TEST(ValidityLimit, of_the_loop_never_invalidates_and_the_load_is_only_shown) {
   EXPECT_EQ(status_of(with_excess_of_the_loop(below * 0.05)), Status::ok);
   EXPECT_EQ(status_of(with_excess_of_the_loop(above * 0.05)), Status::suspect);
   EXPECT_EQ(status_of(with_excess_of_the_loop(1e6)), Status::suspect);
   const auto load = [](double x) { return with_signal_named(signal_name::load_per_cpu, x); };
-  EXPECT_EQ(status_of(load(below * 1.25)), Status::ok);
-  EXPECT_EQ(status_of(load(above * 1.25)), Status::suspect);
-  EXPECT_EQ(status_of(load(1e6)), Status::suspect);
+  EXPECT_EQ(status_of(load(1e6)), Status::ok);
 }
 
 TEST(ValidityLimit, of_the_bandwidth_is_for_what_the_memory_bounds) {
@@ -157,8 +155,8 @@ TEST(ValidityLimit, of_a_device_timer_is_a_tenth_of_the_larger_slope) {
 }
 
 TEST(ValidityLimit, is_exceeded_only_above_it) {
-  EXPECT_EQ(status_of(with_signal_named(signal_name::steal_fraction, 0.005)), Status::ok);
-  EXPECT_EQ(status_of(with_signal_named(signal_name::steal_fraction, 0.02)), Status::suspect);
+  EXPECT_EQ(status_of(with_signal_named(signal_name::steal_fraction, 0.02)), Status::ok);
+  EXPECT_EQ(status_of(with_signal_named(signal_name::steal_fraction, 0.1)), Status::suspect);
 }
 
 TEST(ValidityLimit, relative_move_is_a_share_of_the_larger_and_the_same_both_ways) {

@@ -48,10 +48,32 @@ TEST(Interference, steal_of_a_young_process_is_absent_rather_than_clean) {
   EXPECT_FALSE(steal.reason.empty());
 }
 
-TEST(Interference, no_samples_means_no_share_of_switched_samples) {
+TEST(Interference, of_a_loop_without_a_clean_chunk_is_absent_with_the_reason) {
   Interference interference;
   interference.begin();
-  EXPECT_FALSE(named(interference.end(0, true), signal_name::involuntary_switch_fraction).value);
+  const auto none = interference.end(std::nullopt, true);
+  EXPECT_EQ(none.size(), 6u);
+  for (const char* name : {signal_name::wall_cpu_ratio, signal_name::run_delay_fraction,
+                           signal_name::involuntary_switches_per_s}) {
+    EXPECT_FALSE(named(none, name).value) << name;
+    EXPECT_FALSE(named(none, name).reason.empty()) << name;
+  }
+  const CounterReading clean{.wall_ns = 2e9,
+                             .cpu_ns = 2e9,
+                             .thread_cpu_ns = 1.6e9,
+                             .run_delay_ns = 1e7,
+                             .involuntary_switches = 3};
+  const auto some = interference.end(clean, true);
+  EXPECT_DOUBLE_EQ(named(some, signal_name::wall_cpu_ratio).value.value(), 1.25);
+  EXPECT_DOUBLE_EQ(named(some, signal_name::run_delay_fraction).value.value(), 0.005);
+  EXPECT_DOUBLE_EQ(named(some, signal_name::involuntary_switches_per_s).value.value(), 1.5);
+  EXPECT_FALSE(named(interference.end(clean, false), signal_name::wall_cpu_ratio).value);
+}
+
+TEST(Interference, no_samples_means_no_rate_of_switches) {
+  Interference interference;
+  interference.begin();
+  EXPECT_FALSE(named(interference.end(0, true), signal_name::involuntary_switches_per_s).value);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST(Signals, wall_over_cpu_time_is_that_of_the_thread) {
   EXPECT_NEAR(*ratio / (wall / cpu), 1, 0.2);
 }
 
-TEST(Signals, switches_are_counted_per_sample_and_per_slice_of_four_milliseconds) {
+TEST(Signals, switches_are_a_rate_whatever_the_number_of_samples) {
   for (const std::int64_t samples : {1, 1'000'000}) {
     Interference interference;
     rusage before{}, after{};
@@ -57,18 +57,34 @@ TEST(Signals, switches_are_counted_per_sample_and_per_slice_of_four_milliseconds
     interference.begin();
     work_for(40e6);
     const auto signals = interference.end(samples, true);
-    const double wall = now_ns(CLOCK_MONOTONIC) - begin;
+    const double wall_s = 1e-9 * (now_ns(CLOCK_MONOTONIC) - begin);
     getrusage(RUSAGE_SELF, &after);
     const auto switches = static_cast<double>(after.ru_nivcsw - before.ru_nivcsw);
-    const auto share = value_of(signals, signal_name::involuntary_switch_fraction);
-    ASSERT_TRUE(share);
-    const double chances = std::max(static_cast<double>(samples), wall / 4e6);
-    EXPECT_GE(*share, 0);
-    EXPECT_LE(*share, 1);
+    const auto rate = value_of(signals, signal_name::involuntary_switches_per_s);
+    ASSERT_TRUE(rate);
     // A switch more may fall between the two readings on either side.
-    EXPECT_LE(*share, std::min(1.0, (switches + 1) / chances * 1.1));
-    EXPECT_GE(*share, std::min(1.0, std::max(0.0, switches - 2) / chances * 0.9));
+    EXPECT_LE(*rate, (switches + 1) / wall_s * 1.2);
+    EXPECT_GE(*rate, std::max(0.0, switches - 2) / wall_s * 0.8);
   }
+}
+
+// Every thread that is there when the loop begins is counted, and the files are kept.
+TEST(Signals, counters_of_the_process_follow_the_kernel) {
+  ProcessCounters counters;
+  counters.look_for_threads();
+  counters.look_for_threads();
+  EXPECT_GT(counters.read_cost_ns(), 0);
+  const CounterReading before = counters.read();
+  work_for(20e6);
+  poll(nullptr, 0, 20);
+  const CounterReading counted = growth(before, counters.read());
+  EXPECT_GE(counted.wall_ns, 40e6);
+  EXPECT_GT(counted.thread_cpu_ns, 1e6);
+  EXPECT_LE(counted.thread_cpu_ns, counted.wall_ns - 19e6);
+  EXPECT_NEAR(counted.cpu_ns, counted.thread_cpu_ns, 1e6) << "one thread";
+  ASSERT_TRUE(counted.involuntary_switches);
+  if (!counted.run_delay_ns) GTEST_SKIP() << "this kernel counts no delay";
+  EXPECT_LE(*counted.run_delay_ns, counted.wall_ns);
 }
 
 TEST(Signals, load_is_per_cpu) {

@@ -70,6 +70,53 @@ TEST(StopRules, budget_counts_time_inside_samples) {
   EXPECT_EQ(samples_until(*rule, 100, [](int) { return 3'000.0; }), 4);
 }
 
+// 3 us each, two of three set aside: a budget of 10 us of clean time, or twice that of any.
+TEST(StopRules, budget_pays_for_disturbed_samples_once_more) {
+  const auto rule = make_budget(10'000);
+  const auto last = [&](int clean_every) {
+    rule->start();
+    for (int i = 0; i < 100; ++i) {
+      add_labelled(*rule, i % clean_every == 0 ? SampleLabel::clean : SampleLabel::disturbed,
+                   3'000);
+      if (rule->finished()) return i + 1;
+    }
+    return -1;
+  };
+  EXPECT_EQ(last(1), 4);
+  EXPECT_EQ(last(2), 7) << "4 clean ones first come to 10 us";
+  EXPECT_EQ(last(3), 7) << "20 us are spent first";
+  EXPECT_EQ(last(50), 7);
+}
+
+TEST(StopRules, count_takes_disturbed_samples_as_well) {
+  const auto rule = make_count(4);
+  rule->start();
+  for (int i = 0; i < 3; ++i) add_labelled(*rule, SampleLabel::disturbed, 1);
+  EXPECT_FALSE(rule->finished());
+  add_labelled(*rule, SampleLabel::unlabelled, 1);
+  EXPECT_TRUE(rule->finished());
+}
+
+TEST(StopRules, automatic_wants_its_minimum_of_clean_samples_while_the_budget_lasts) {
+  const auto last = [](double interval_ns, int clean_every) {
+    const auto rule = make_stop_rule({.min_samples = 10, .budget_s = 0.02});
+    rule->start();
+    for (int i = 0; i < 4000; ++i) {
+      // Disturbed ones are long: a rule that looked at them would see a wide interval.
+      const bool is_clean = i % clean_every == 0;
+      add_labelled(*rule, is_clean ? SampleLabel::clean : SampleLabel::disturbed,
+                   is_clean ? interval_ns : 1.5 * interval_ns);
+      if (rule->finished()) return std::pair(i + 1, rule->reason());
+    }
+    return std::pair(-1, StopReason::none);
+  };
+  EXPECT_EQ(last(60e3, 2), std::pair(19, StopReason::ci_width)) << "the tenth clean one";
+  EXPECT_EQ(last(60e3, 5000).second, StopReason::budget);
+  EXPECT_EQ(last(60e3, 5000).first, 445) << "60 us and then 90 us each, 40 ms in all";
+  // Ten samples there must be, whatever they cost.
+  EXPECT_EQ(last(20e6, 5000), std::pair(10, StopReason::budget));
+}
+
 TEST(StopRules, start_forgets_what_was_added) {
   std::vector<std::unique_ptr<StopRule>> rules;
   rules.push_back(make_stop_rule({}));

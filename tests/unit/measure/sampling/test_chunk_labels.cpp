@@ -1,0 +1,205 @@
+// Labels of samples from scripted counters: time moves and others disturb only when the script says
+// so.
+#include "measure/sampling/chunk_labels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+#include "measure/sampling/gbench.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr auto clean = SampleLabel::clean;
+constexpr auto disturbed = SampleLabel::disturbed;
+
+// What happens to one sample besides its own work.
+struct Event {
+  double delay_ns = 0;  // waits for a CPU: wall time without CPU time
+  double stop_ns = 0;   // is stopped: the same, and nobody counts it as waiting
+  double extra_ns = 0;  // works longer by itself
+};
+
+// A process of one thread.
+class Script : public ClockSource, public SampleStep, public DisturbanceCounters {
+ public:
+  Script(double sample_ns, std::map<int, Event> events)
+      : sample_ns_(sample_ns), events_(std::move(events)) {}
+  double wall_ns() override { return wall_; }
+  double cpu_ns() override { return cpu_; }
+  bool arrange(int& set) override {
+    set = 0;
+    return true;
+  }
+  bool execute() override {
+    const Event event = events_.contains(calls_) ? events_[calls_] : Event{};
+    ++calls_;
+    work(sample_ns_ + event.extra_ns);
+    wall_ += event.delay_ns + event.stop_ns;
+    delay_ += event.delay_ns;
+    if (event.delay_ns > 0) ++switches_;
+    return true;
+  }
+  CounterReading read() override {
+    ++readings;
+    CounterReading out{.wall_ns = wall_, .cpu_ns = cpu_, .thread_cpu_ns = cpu_};
+    if (counts_delay) out.run_delay_ns = delay_;
+    out.involuntary_switches = switches_;
+    return out;
+  }
+  int readings = 0;
+  bool counts_delay = true;
+
+ private:
+  void work(double ns) {
+    wall_ += ns;
+    cpu_ += ns;
+  }
+  double sample_ns_;
+  std::map<int, Event> events_;
+  int calls_ = 0;
+  double wall_ = 1e9, cpu_ = 0, delay_ = 0, switches_ = 0;
+};
+
+SampleSeries take(Script& script, std::int64_t count, ChunkRule chunk = {}) {
+  const auto rule = make_count(count);
+  return take_samples({.name = "chunks", .first_block = count, .counters = &script, .chunk = chunk},
+                      script, *rule, script);
+}
+
+std::vector<SampleLabel> labels_of(const SampleSeries& series) {
+  std::vector<SampleLabel> out;
+  for (const TimedSample& sample : series.samples) out.push_back(sample.label);
+  return out;
+}
+
+std::vector<SampleLabel> labels(Script script, std::int64_t count, ChunkRule chunk = {}) {
+  return labels_of(take(script, count, chunk));
+}
+
+std::vector<SampleLabel> runs(std::initializer_list<std::pair<SampleLabel, std::size_t>> runs) {
+  std::vector<SampleLabel> out;
+  for (const auto& [label, length] : runs) out.insert(out.end(), length, label);
+  return out;
+}
+
+TEST(ChunkLabels, hold_for_a_chunk_of_half_a_millisecond) {
+  // Ten samples of 50 us are a chunk; the 15th waits for 100 us.
+  EXPECT_EQ(labels(Script(50e3, {{14, {.delay_ns = 100e3}}}), 30),
+            runs({{clean, 10}, {disturbed, 8}, {clean, 12}}));
+  EXPECT_EQ(labels(Script(50e3, {}), 30), runs({{clean, 30}}));
+}
+
+TEST(ChunkLabels, of_long_samples_are_their_own) {
+  EXPECT_EQ(labels(Script(2e6, {{1, {.delay_ns = 200e3}}}), 3),
+            runs({{clean, 1}, {disturbed, 1}, {clean, 1}}));
+  // One switch of 50 us in 60 ms moves it by 0.1 %.
+  EXPECT_EQ(labels(Script(60e6, {{1, {.delay_ns = 50e3}}}), 3), runs({{clean, 3}}));
+}
+
+// The share is of the chunk's wall time: 500 us of work and x of delay.
+TEST(ChunkLabels, divide_at_one_percent_of_the_chunk) {
+  for (const double stop : {0.0, 1.0}) {
+    const auto with_share = [&](double share) {
+      const double ns = 500e3 * share / (1 - share);
+      return labels(Script(500e3, {{0, {.delay_ns = (1 - stop) * ns, .stop_ns = stop * ns}}}), 2);
+    };
+    EXPECT_EQ(with_share(0.9 * 0.01), runs({{clean, 2}})) << stop;
+    EXPECT_EQ(with_share(1.5 * 0.01), runs({{disturbed, 1}, {clean, 1}})) << stop;
+  }
+  const auto under = [](double limit) {
+    return labels(Script(500e3, {{0, {.delay_ns = 20e3}}}), 1, {.disturbed_share = limit});
+  };
+  EXPECT_EQ(under(0.03), runs({{disturbed, 1}}));
+  EXPECT_EQ(under(0.05), runs({{clean, 1}})) << "the limit is the caller's";
+}
+
+TEST(ChunkLabels, never_follow_from_how_long_a_sample_took) {
+  EXPECT_EQ(labels(Script(50e3, {{4, {.extra_ns = 5e6}}, {17, {.extra_ns = 800e3}}}), 30),
+            runs({{clean, 30}}));
+}
+
+TEST(ChunkLabels, of_a_short_rest_are_those_of_the_chunk_that_it_joins) {
+  // 25 samples: chunks of 10 and 10, and a rest of 5 with a delay.
+  EXPECT_EQ(labels(Script(50e3, {{22, {.delay_ns = 100e3}}}), 25),
+            runs({{clean, 10}, {disturbed, 15}}));
+  // What is little beside both is clean.
+  EXPECT_EQ(labels(Script(50e3, {{22, {.delay_ns = 5e3}}}), 25), runs({{clean, 25}}));
+  // A block that is shorter than a chunk is one.
+  EXPECT_EQ(labels(Script(50e3, {{2, {.delay_ns = 5e3}}}), 4), runs({{disturbed, 4}}));
+}
+
+TEST(ChunkLabels, do_not_count_lost_cpu_time_where_threads_sleep_by_themselves) {
+  const Event sleeps{.stop_ns = 400e3};
+  EXPECT_EQ(labels(Script(100e3, {{0, sleeps}}), 1), runs({{disturbed, 1}}));
+  EXPECT_EQ(labels(Script(100e3, {{0, sleeps}}), 1, {.counts_lost_cpu = false}),
+            runs({{clean, 1}}));
+  EXPECT_EQ(labels(Script(100e3, {{0, {.delay_ns = 400e3}}}), 1, {.counts_lost_cpu = false}),
+            runs({{disturbed, 1}}));
+}
+
+TEST(ChunkLabels, know_lost_time_although_the_kernel_counts_no_delay) {
+  Script script(100e3, {{0, {.delay_ns = 400e3}}});
+  script.counts_delay = false;
+  EXPECT_EQ(labels(script, 1), runs({{disturbed, 1}}));
+}
+
+TEST(ChunkLabels, are_absent_without_counters) {
+  Script script(50e3, {});
+  const auto rule = make_count(5);
+  const SampleSeries series =
+      take_samples({.name = "unlabelled", .first_block = 5}, script, *rule, script);
+  EXPECT_EQ(labels_of(series), runs({{SampleLabel::unlabelled, 5}}));
+  EXPECT_FALSE(series.clean);
+  EXPECT_EQ(script.readings, 0);
+}
+
+TEST(ChunkLabels, cost_one_reading_per_border) {
+  Script script(50e3, {});
+  take(script, 40);
+  EXPECT_EQ(script.readings, 5);
+  Script longer(50e3, {});
+  take(longer, 40, {.shortest_ns = 1e6});
+  EXPECT_EQ(longer.readings, 3);
+}
+
+TEST(ChunkLabels, sum_the_counters_of_clean_chunks_alone) {
+  Script script(100e3, {{2, {.delay_ns = 4e3}}, {7, {.delay_ns = 300e3}}});
+  const SampleSeries series = take(script, 15);
+  EXPECT_EQ(labels_of(series), runs({{clean, 5}, {disturbed, 3}, {clean, 7}}));
+  ASSERT_TRUE(series.clean);
+  EXPECT_EQ(series.clean->run_delay_ns, 4e3);
+  EXPECT_EQ(series.clean->involuntary_switches, 1);
+  EXPECT_DOUBLE_EQ(series.clean->wall_ns, 12 * 100e3 + 4e3);
+  EXPECT_DOUBLE_EQ(series.clean->cpu_ns, 12 * 100e3);
+  Script stopped(100e3, {{0, {.stop_ns = 1e6}}});
+  EXPECT_FALSE(take(stopped, 1).clean);
+}
+
+// The rule hears of disturbed samples as such: ten clean ones are wanted, and three chunks of ten
+// are not.
+TEST(ChunkLabels, decide_what_a_stop_rule_looks_at) {
+  Script script(50e3, {{3, {.delay_ns = 60e3}}});
+  const auto rule = make_stop_rule({.min_samples = 10});
+  const SampleSeries series = take_samples(
+      {.name = "rule", .expected_sample_ns = 500e3, .first_block = 10, .counters = &script}, script,
+      *rule, script);
+  EXPECT_EQ(series.samples.size(), 20u);
+  EXPECT_EQ(series.stop_rule, protocol::StopReason::ci_width);
+}
+
+TEST(CounterReading, growth_of_what_a_lost_thread_took_along_is_not_negative) {
+  const CounterReading before{.wall_ns = 10, .run_delay_ns = 7, .involuntary_switches = 3};
+  const CounterReading after{.wall_ns = 30, .run_delay_ns = 2, .involuntary_switches = {}};
+  const CounterReading grown = growth(before, after);
+  EXPECT_EQ(grown.wall_ns, 20);
+  EXPECT_EQ(grown.run_delay_ns, 0);
+  EXPECT_FALSE(grown.involuntary_switches) << "absent is not clean";
+  EXPECT_FALSE(sum(grown, before).involuntary_switches);
+  EXPECT_EQ(disturbed_share({}, {}), 0);
+}
+
+}  // namespace
+}  // namespace halmark
