@@ -23,7 +23,7 @@ struct BenchOptions {
   tune::VariantSearch search;
   std::string sweep;
   std::vector<std::string> variants;
-  int rounds = 3;
+  std::optional<int> rounds;  // absent: as many as this machine needs
   double seconds = 0.2;
   bool keeps_winners = false;
   bool keeps_nothing = false;
@@ -59,7 +59,8 @@ void check_options(const BenchOptions& options) {
                   "see halmark bench --help");
   }
   // Of one process nobody knows how far the next one is from it.
-  if (!options.variants.empty() && options.keeps_winners && options.rounds < rounds_of_winner_min) {
+  if (!options.variants.empty() && options.keeps_winners && options.rounds &&
+      *options.rounds < rounds_of_winner_min) {
     throw refused(fmt::format("a winner needs {} rounds or more", rounds_of_winner_min), {},
                   "leave out --store to look at fewer");
   }
@@ -143,8 +144,8 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
                                         .is_searched = options.search.sampler != "grid"});
   }
   std::optional<RunPeaks> peaks = run_peaks(machine);
-  tune::KernelMeasuring measuring = measuring_with(plugin, peaks);
-  measuring.rounds = options.rounds;
+  tune::KernelMeasuring measuring = measuring_with(machine, plugin, peaks);
+  if (options.rounds) measuring.rounds = *options.rounds;
   measuring.seconds = options.seconds;
   tune::KeptRows kept = kept_rows(global, machine, command_line(options),
                                   {options.keeps_winners, options.keeps_nothing});

@@ -4,6 +4,7 @@
 
 namespace halmark::cli {
 
+Action add_aa(OptionSet& app);
 Action add_bench(OptionSet& app);
 Action add_devices(OptionSet& app);
 Action add_doctor(OptionSet& app);
@@ -25,6 +26,7 @@ std::span<const Command> commands() {
   static constexpr std::array table = {
       Command{"devices", "List backends and devices, and why a backend is absent", 1, add_devices},
       Command{"peaks", "Measure peak FLOP/s and bandwidth; write a device file", 1, add_peaks},
+      Command{"aa", "Measure kernels against themselves; write this machine's limits", 1, add_aa},
       Command{"bench", "Measure kernels of one op", 1, add_bench},
       Command{"winners", "List the fastest kernel variants that bench has stored", 1, add_winners},
       Command{"model", "Price one step of a model: FLOPs, bytes, memory, bounds", 1, add_model},

@@ -13,7 +13,7 @@ struct Options {
   std::string model;
   DeploymentOptions configuration;
   std::string backend = "cpu", device = "0";
-  int rounds = 3;
+  std::optional<int> rounds;  // absent: as many as this machine needs
   double seconds = 11;
   bool takes_defaults = false;
   bool keeps_nothing = false;
@@ -61,8 +61,8 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
                              : stored_winners(global, machine.fingerprint, options.backend));
   Progress progress(global, "run");
   std::optional<RunPeaks> peaks = run_peaks(machine);
-  tune::KernelMeasuring measuring = measuring_with(plugin, peaks);
-  measuring.rounds = options.rounds;
+  tune::KernelMeasuring measuring = measuring_with(machine, plugin, peaks);
+  if (options.rounds) measuring.rounds = *options.rounds;
   measuring.progress = campaign_progress(progress);
   tune::KeptRows kept =
       kept_rows(global, machine, command_line(options), {.is_off = options.keeps_nothing});

@@ -50,6 +50,7 @@ SweepWorkload read_workload(const TomlTable& table) {
 }
 
 void read_measure(const TomlTable& table, MeasureSettings& out) {
+  out.limits = read_limits(table);
   out.rounds = static_cast<int>(table.integer_or("rounds", 1, 99, out.rounds));
   out.sample_budget_s = table.number_or("sample_budget_s", 0.001, 60, out.sample_budget_s);
   out.samples_min = table.integer_or("samples_min", 3, 4096, out.samples_min);
@@ -117,6 +118,11 @@ Sweep read(const TomlTable& root, std::string_view where) {
 }
 
 }  // namespace
+
+void MeasureSettings::take(const MeasureLimits& of_machine) {
+  limits = first_of(limits, of_machine);
+  if (limits.rounds) rounds = static_cast<int>(*limits.rounds);
+}
 
 Sweep read_sweep(const std::string& path) { return read(TomlTable::parse_file(path), path); }
 

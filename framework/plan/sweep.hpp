@@ -8,6 +8,7 @@
 
 #include "core/configuration.hpp"
 #include "core/objective.hpp"
+#include "plan/measure_limits.hpp"
 #include "plan/precision.hpp"
 #include "plan/served_sweep.hpp"
 
@@ -30,6 +31,10 @@ struct MeasureSettings {
   double wall_cap_s = 15;
   double warmup_cap_s = 0.2;
   double repeat_budget_s = 20;  // of further rounds, where intervals leave the front undecided
+  MeasureLimits limits;         // that the sweep states, its rounds among them
+
+  // Takes those of the machine where the sweep states none.
+  void take(const MeasureLimits& of_machine);
 };
 
 struct Sweep {

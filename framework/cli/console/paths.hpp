@@ -21,5 +21,7 @@ std::string database_path(const GlobalOptions& options);  // a writer creates it
 std::filesystem::path cache_dir();                        // created
 // The file that `peaks` writes for this machine.
 std::filesystem::path measured_device_path(std::string_view fingerprint);
+// Beside it: the limits that `halmark aa` wrote.
+std::filesystem::path measured_limits_path(std::string_view fingerprint);
 
 }  // namespace halmark::cli

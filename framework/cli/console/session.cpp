@@ -34,6 +34,12 @@ LocalMachine local_machine() {
   });
   out.measured = measured_device(out.fingerprint);
   out.datasheet = datasheet_of(out.machine);
+  const std::filesystem::path limits = measured_limits_path(out.fingerprint);
+  std::error_code ignored;
+  if (std::filesystem::exists(limits, ignored)) {
+    out.limits_path = limits.string();
+    out.limits = read_limits_file(out.limits_path);
+  }
   return out;
 }
 
@@ -46,8 +52,11 @@ std::optional<RunPeaks> run_peaks(const LocalMachine& machine) {
   return RunPeaks(*machine.measured, journal::utc_now);
 }
 
-tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, std::optional<RunPeaks>& peaks) {
+tune::KernelMeasuring measuring_with(const LocalMachine& machine, const FoundPlugin& plugin,
+                                     std::optional<RunPeaks>& peaks) {
   tune::KernelMeasuring out;
+  out.limits = machine.limits;
+  if (machine.limits.rounds) out.rounds = static_cast<int>(*machine.limits.rounds);
   out.backend = plugin.description->name;
   out.plugin_path = plugin.path;
   out.plugin_hash = plugin.hash;
@@ -65,7 +74,8 @@ tune::Target target_of(const LocalMachine& machine, const std::string& backend,
           .datasheet = machine.datasheet,
           .cores = machine.cores,
           .memory_bytes = machine.machine.memory_bytes,
-          .winners = std::move(winners)};
+          .winners = std::move(winners),
+          .limits = machine.limits};
 }
 
 tune::ReportingMachine reporting_machine(const LocalMachine& machine) {
@@ -162,6 +172,7 @@ std::vector<std::string> machine_lines(const LocalMachine& m) {
       "memory: " + std::to_string(m.machine.memory_bytes >> 20) + " MiB",
       "kernel: " + m.machine.kernel, "fingerprint: " + m.fingerprint};
   for (const std::string& cache : m.machine.caches) out.push_back("cache: " + cache);
+  if (!m.limits_path.empty()) out.push_back("limits: " + m.limits_path);
   return out;
 }
 

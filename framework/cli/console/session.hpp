@@ -23,6 +23,8 @@ struct LocalMachine {
   bool has_bf16 = false;            // the ISA computes bf16
   std::optional<Device> measured;   // written by `halmark peaks`
   std::optional<Device> datasheet;  // configs/devices, by CPU name
+  MeasureLimits limits;             // written by `halmark aa`
+  std::string limits_path;          // "" = there are none
 };
 LocalMachine local_machine();
 
@@ -32,7 +34,8 @@ std::vector<FoundPlugin> find_plugins(const GlobalOptions& options);
 std::optional<RunPeaks> run_peaks(const LocalMachine& machine);
 // How kernels of this plugin are measured here; rounds and hooks are the command's. Refers to the
 // peaks.
-tune::KernelMeasuring measuring_with(const FoundPlugin& plugin, std::optional<RunPeaks>& peaks);
+tune::KernelMeasuring measuring_with(const LocalMachine& machine, const FoundPlugin& plugin,
+                                     std::optional<RunPeaks>& peaks);
 // This machine as what configurations run on, and as what judges a stored run.
 tune::Target target_of(const LocalMachine& machine, const std::string& backend,
                        const std::string& device, WinnerTable winners);

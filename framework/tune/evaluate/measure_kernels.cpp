@@ -11,11 +11,30 @@ CampaignOptions campaign_of(const std::string& backend, const std::string& plugi
   return out;
 }
 
+ValidityThresholds thresholds_of(const MeasureLimits& limits) {
+  ValidityThresholds out;
+  const auto set = [](Limit& limit, const std::optional<double>& suspect) {
+    if (!suspect) return;
+    limit.invalid *= *suspect / limit.suspect;
+    limit.suspect = *suspect;
+  };
+  set(out.disturbed_samples, limits.disturbed_samples);
+  set(out.run_delay_fraction, limits.run_delay_fraction);
+  set(out.involuntary_switches_per_s, limits.involuntary_switches_per_s);
+  set(out.steal_fraction, limits.steal_fraction);
+  set(out.clock_moved, limits.clock_moved);
+  set(out.peak_moved, limits.peak_moved);
+  set(out.bandwidth_moved, limits.bandwidth_moved);
+  return out;
+}
+
 std::vector<Measurement> measure_kernels(std::span<const KernelCase> cases,
                                          const KernelMeasuring& o) {
   CampaignOptions campaign = campaign_of(o.backend, o.plugin_path, o.plugin_hash, o.peaks);
   campaign.rounds = o.rounds;
   campaign.rule.budget_s = o.seconds;
+  if (o.limits.disturbed_share) campaign.rule.disturbed_share = *o.limits.disturbed_share;
+  campaign.thresholds = thresholds_of(o.limits);
   campaign.seed = o.seed;
   campaign.sink = o.sink;
   campaign.should_stop = o.is_interrupted;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "measure/campaign/campaign.hpp"
+#include "plan/measure_limits.hpp"
 
 namespace halmark::tune {
 
@@ -16,6 +17,7 @@ struct KernelMeasuring {
   RunPeaks* peaks = nullptr;  // of this machine, for quarantine; null = none
   int rounds = 3;
   double seconds = protocol::SampleRule{}.budget_s;  // of sampling, per case and round
+  MeasureLimits limits;                              // of this machine
   std::uint64_t seed = 0;
   std::function<void(const Measurement&)> sink;  // each new row; may be empty
   std::function<bool()> is_interrupted;
@@ -25,6 +27,10 @@ struct KernelMeasuring {
 // The campaign of a plugin on this machine; rounds, rule and hooks are the caller's.
 CampaignOptions campaign_of(const std::string& backend, const std::string& plugin_path,
                             const std::string& plugin_hash, RunPeaks* peaks);
+
+// Those of the gate; what is not stated has its default, and the limit to `invalid` is as far from
+// that to `suspect` as by default.
+ValidityThresholds thresholds_of(const MeasureLimits& limits);
 
 // All rounds of all cases; what was interrupted has no row.
 std::vector<Measurement> measure_kernels(std::span<const KernelCase> cases,

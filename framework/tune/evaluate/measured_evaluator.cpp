@@ -69,6 +69,7 @@ CampaignOptions MeasuredEvaluator::campaign_options() {
   options.rounds = settings.rounds;
   options.rule = sample_rule(settings);
   options.wall_cap_s = settings.wall_cap_s;
+  options.thresholds = thresholds_of(settings.limits);
   options.seed = plan_.sweep().seed;
   options.sink = [this](const Measurement& m) {
     if (peaks_ && peaks_->revision() != stored_revision_) store_peaks();

@@ -28,13 +28,14 @@ PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
   return out;
 }
 
-std::unique_ptr<TunePlan> measured_plan(const Sweep& sweep, Target target, bool has_bf16,
+std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf16,
                                         const std::vector<std::filesystem::path>& models) {
+  sweep.measure.take(target.limits);
   ModelSpec spec = load_model(sweep.model, models);
   const PrecisionFacts precisions = precision_facts(spec, has_bf16);
   const std::vector<std::int64_t> shards = shard_counts(sweep, target.cores);
-  return std::make_unique<TunePlan>(sweep, std::move(spec), std::move(target), shards, precisions,
-                                    true);
+  return std::make_unique<TunePlan>(std::move(sweep), std::move(spec), std::move(target), shards,
+                                    precisions, true);
 }
 
 std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device,

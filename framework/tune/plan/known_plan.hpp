@@ -11,8 +11,8 @@ namespace halmark::tune {
 // What the recipes of plan/precision.hpp depend on, of a model and of what executes it.
 PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16);
 
-// Of what is measured on `target`.
-std::unique_ptr<TunePlan> measured_plan(const Sweep& sweep, Target target, bool has_bf16,
+// Of what is measured on `target`, whose limits hold where the sweep states none.
+std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf16,
                                         const std::vector<std::filesystem::path>& models);
 // Of what is priced for `device`, alone or in the numbers that the sweep states. Throws Error
 // (exit 2) for a sweep that states none, or that would certify.

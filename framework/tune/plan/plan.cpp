@@ -42,8 +42,22 @@ std::string sampler_help() {
 protocol::SampleRule sample_rule(const MeasureSettings& settings) {
   return {.min_samples = settings.samples_min,
           .warmup_cap_s = settings.warmup_cap_s,
-          .budget_s = settings.sample_budget_s};
+          .budget_s = settings.sample_budget_s,
+          .disturbed_share =
+              settings.limits.disturbed_share.value_or(protocol::SampleRule{}.disturbed_share)};
 }
+
+namespace {
+
+Json limits_json(const MeasureLimits& limits) {
+  Json out = Json::object();
+  for (const LimitRow& row : limit_rows()) {
+    if (limits.*row.value) out[row.key] = *(limits.*row.value);
+  }
+  return out;
+}
+
+}  // namespace
 
 TunePlan::TunePlan(Sweep sweep, ModelSpec spec, Target target, std::span<const std::int64_t> shards,
                    const PrecisionFacts& precisions, bool is_measured)
@@ -114,6 +128,8 @@ Json TunePlan::json() const {
   out["rounds"] = sweep_.measure.rounds;
   out["sample_budget_s"] = sweep_.measure.sample_budget_s;
   out["repeat_budget_s"] = sweep_.measure.repeat_budget_s;
+  // Absent where there are none: plans of earlier versions keep their hash.
+  if (Json limits = limits_json(sweep_.measure.limits); !limits.empty()) out["limits"] = limits;
   out["left_out"] = left_out_;
   // Which kernels are run in which way: rings, cuts of the device, winners.
   out["kernels"] = {{"count", forecast_.kernels.size()},

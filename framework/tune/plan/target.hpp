@@ -9,6 +9,7 @@
 #include "core/winner.hpp"
 #include "latency/case_bounds.hpp"
 #include "model/pricing/composer.hpp"
+#include "plan/measure_limits.hpp"
 
 namespace halmark::tune {
 
@@ -20,6 +21,7 @@ struct Target {
   int cores = 0;
   std::int64_t memory_bytes = 0;  // that all shards share, or that each may use
   WinnerTable winners;            // kernels that beat the plugin's own choice
+  MeasureLimits limits;           // of the machine, where a sweep states none
 
   bool is_shared() const { return cores > 0; }
   std::int64_t memory_of_rank(int ranks) const {

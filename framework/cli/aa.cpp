@@ -1,0 +1,74 @@
+// halmark aa: kernels against themselves; writes the limits that this machine supports.
+#include <memory>
+
+#include "cli/console/interrupt.hpp"
+#include "cli/console/session.hpp"
+#include "tune/evaluate/agreement.hpp"
+#include "tune/plan/kernel_cases.hpp"
+
+namespace halmark::cli {
+namespace {
+
+struct Options {
+  tune::CaseRequest asked;
+  int pairs = 50, rounds = 3;
+  double seconds = 0.02;
+  std::string out;
+};
+
+CommandResult execute(const GlobalOptions& global, const Options& options) {
+  const bool is_asked = !options.asked.op.empty();
+  if (is_asked && options.asked.dtypes.empty()) {
+    throw refused("--dtype is required", {}, "see halmark aa --help");
+  }
+  const std::vector<KernelCase> cases =
+      is_asked ? tune::kernel_cases(options.asked)
+               : tune::usual_cases(options.asked.backend, options.asked.device);
+  const std::vector<FoundPlugin> found = find_plugins(global);
+  const FoundPlugin& plugin = plugin_of(found, options.asked.backend);
+  check_device(plugin, options.asked.device);
+  const LocalMachine machine = local_machine();
+  std::optional<RunPeaks> peaks = run_peaks(machine);
+  Progress progress(global, "aa");
+  tune::AgreementRun run{.measuring = measuring_with(machine, plugin, peaks),
+                         .pairs = options.pairs,
+                         .path = options.out.empty()
+                                     ? measured_limits_path(machine.fingerprint).string()
+                                     : options.out};
+  run.measuring.rounds = options.rounds;
+  run.measuring.seconds = options.seconds;
+  run.measuring.progress = campaign_progress(progress);
+  const tune::Agreement agreement = tune::measure_agreement(cases, run);
+  progress.finish();
+  keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
+  CommandResult result = shown(tune::agreement_view(agreement));
+  if (interrupted()) {
+    result.exit_code = interrupt_exit_code();
+    return result;
+  }
+  if (agreement.pairs() == 0) result.exit_code = ExitCode::partial;
+  result.data["path"] = run.path;
+  result.text +=
+      "written to " + run.path +
+      (options.out.empty() ? "; tune, bench and run read it, a sweep's [measure] wins\n" : "\n");
+  return result;
+}
+
+}  // namespace
+
+Action add_aa(OptionSet& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("--pairs", o->pairs, "Pairs of repeats per kernel")->check(within(1, 10'000));
+  app.add_option("--rounds", o->rounds, "Fresh processes per repeat")->check(within(2, 9));
+  app.add_option("--seconds", o->seconds, "Sampling time per process")->check(within(0.001, 60.0));
+  app.add_option("--op", o->asked.op, "Op to measure instead of the usual kernels");
+  app.add_option("--params", o->asked.params, "With --op, as of halmark bench");
+  app.add_option("--dtype", o->asked.dtypes, "With --op: dtypes, comma-separated")->delimiter(',');
+  app.add_option("--backend", o->asked.backend, "Backend, for example cpu");
+  app.add_option("--device", o->asked.device, "Device of the backend");
+  app.add_option("--out,-o", o->out,
+                 "File to write (default: the one that this machine's runs read)");
+  return [o](const GlobalOptions& global) { return execute(global, *o); };
+}
+
+}  // namespace halmark::cli
