@@ -148,80 +148,85 @@ std::vector<Measurement> block(Disturbance disturbance, std::span<const KernelCa
   return Campaign(options).run(cases);
 }
 
+using Rows = std::vector<Measurement>;
+using Medians = std::map<std::string, std::vector<double>>;  // of rows that are ok, by case
+
+void add_ok(const Rows& rows, Medians& medians) {
+  for (const Measurement& m : rows) {
+    if (m.status == Status::ok) medians[m.kernel_case.key()].push_back(m.duration_ns_median);
+  }
+}
+
 struct Counts {
-  int rows = 0, moved = 0, moved_ok = 0, unmoved = 0, unmoved_ok = 0;
+  int rows = 0, ok = 0, moved = 0, moved_ok = 0;
 };
 
-// Of rows against what their case took in the quiet blocks on both sides.
-void count(std::span<const Measurement> rows, const std::map<std::string, double>& truth,
-           Counts& counts) {
+// Moved: slower by more than 3 % than every process that was ok in the quiet blocks on both sides.
+// Processes of one kernel differ by more than that on their own, and that is no disturbance.
+void count(Disturbance disturbance, const Rows& rows, const Medians& quiet, Counts& counts) {
   constexpr double moved_by = 0.03;
+  constexpr std::size_t processes_min = 4;
   for (const Measurement& m : rows) {
-    const auto found = truth.find(m.kernel_case.key());
-    if (m.samples.empty() || found == truth.end()) continue;
-    ++counts.rows;
+    const auto found = quiet.find(m.kernel_case.key());
+    if (m.samples.empty() || found == quiet.end() || found->second.size() < processes_min) continue;
     const bool is_ok = m.status == Status::ok;
-    const bool is_moved = std::abs(m.duration_ns_median / found->second - 1) > moved_by;
-    (is_moved ? counts.moved : counts.unmoved) += 1;
-    if (is_ok) (is_moved ? counts.moved_ok : counts.unmoved_ok) += 1;
+    const double slowest_ns = std::ranges::max(found->second);
+    const bool is_moved = m.duration_ns_median > slowest_ns * (1 + moved_by);
+    ++counts.rows;
+    counts.ok += is_ok ? 1 : 0;
+    counts.moved += is_moved ? 1 : 0;
+    counts.moved_ok += is_ok && is_moved ? 1 : 0;
     if (is_ok && is_moved) {
-      note("ok, but " + std::to_string(m.duration_ns_median / found->second) + " of " +
-           std::to_string(found->second) + " ns, disturbed " +
+      note(std::string(name_of(disturbance)) + ": ok, but " +
+           std::to_string(m.duration_ns_median / median(found->second)) + " times " +
+           std::to_string(median(found->second)) + " ns, disturbed " +
            std::to_string(disturbed_share(m.samples).value_or(-1)) + ": " + m.kernel_case.key());
     }
   }
 }
 
-std::map<std::string, double> medians_of(std::span<const Measurement> before,
-                                         std::span<const Measurement> after) {
-  std::map<std::string, std::vector<double>> times;
-  for (const auto& rows : {before, after}) {
-    for (const Measurement& m : rows) {
-      if (m.status == Status::ok) times[m.kernel_case.key()].push_back(m.duration_ns_median);
-    }
-  }
-  std::map<std::string, double> out;
-  for (const auto& [key, values] : times) {
-    if (values.size() >= 3) out[key] = median(values);
-  }
-  return out;
+void print(Figures& figures, Disturbance disturbance, const Counts& c) {
+  const std::string name = std::string("honesty_") + name_of(disturbance);
+  const auto share = [](int part, int whole) { return whole > 0 ? double(part) / whole : 0; };
+  figures.report(name + "_rows", c.rows, "rows");
+  figures.report(name + "_ok", share(c.ok, c.rows), "share");
+  figures.report(name + "_moved", c.moved, "rows");
+  figures.report(name + "_moved_and_ok", share(c.moved_ok, c.rows), "share");
+  figures.at_most(name + "_moved_ok", share(c.moved_ok, c.moved), "share", 0.01);
 }
 
 void measure(Figures& figures, int blocks) {
   const std::vector<KernelCase> cases = cases_of_block();
   std::map<Disturbance, Counts> counts;
   std::map<std::string, int> reasons;
+  int quiet_rows = 0, quiet_ok = 0;
   std::uint64_t seed = 1;
-  std::vector<Measurement> before = block(Disturbance::none, cases, seed++);
+  const auto quiet_block = [&] {
+    Rows rows = block(Disturbance::none, cases, seed++);
+    for (const Measurement& m : rows) {
+      ++quiet_rows;
+      quiet_ok += m.status == Status::ok ? 1 : 0;
+      if (m.status != Status::ok)
+        ++reasons[m.reason.substr(0, m.reason.find_first_of("0123456789"))];
+    }
+    return rows;
+  };
+  Rows before = quiet_block();
   for (int i = 0; i < blocks; ++i) {
     for (const Disturbance disturbance : planted) {
-      const std::vector<Measurement> rows = block(disturbance, cases, seed++);
-      const std::vector<Measurement> after = block(Disturbance::none, cases, seed++);
-      const auto truth = medians_of(before, after);
-      count(rows, truth, counts[disturbance]);
-      count(after, truth, counts[Disturbance::none]);
-      for (const Measurement& m : after) {
-        if (m.status != Status::ok)
-          ++reasons[m.reason.substr(0, m.reason.find_first_of("0123456789"))];
-      }
-      before = after;
+      const Rows rows = block(disturbance, cases, seed++);
+      Rows after = quiet_block();
+      Medians quiet;
+      add_ok(before, quiet);
+      add_ok(after, quiet);
+      count(disturbance, rows, quiet, counts[disturbance]);
+      before = std::move(after);
     }
   }
-  for (const auto& [reason, times] : reasons)
-    note("quiet: " + reason + " " + std::to_string(times));
-  for (const auto& [disturbance, c] : counts) {
-    const std::string name = std::string("honesty_") + name_of(disturbance);
-    figures.report(name + "_rows", c.rows, "rows");
-    figures.report(name + "_moved", c.moved, "rows");
-    const auto share = [](int part, int whole) { return whole > 0 ? double(part) / whole : 0; };
-    if (disturbance == Disturbance::none) {
-      figures.at_least(name + "_ok", share(c.unmoved_ok, c.unmoved), "share", 0.97);
-      figures.report(name + "_moved_ok", share(c.moved_ok, c.rows), "share");
-    } else {
-      figures.at_most(name + "_moved_ok", share(c.moved_ok, c.moved), "share", 0.01);
-      figures.report(name + "_unmoved_ok", share(c.unmoved_ok, c.unmoved), "share");
-    }
-  }
+  for (const auto& [reason, times] : reasons) note("quiet: " + reason + std::to_string(times));
+  figures.report("honesty_quiet_rows", quiet_rows, "rows");
+  figures.at_least("honesty_quiet_ok", double(quiet_ok) / quiet_rows, "share", 0.97);
+  for (const auto& [disturbance, c] : counts) print(figures, disturbance, c);
 }
 
 }  // namespace

@@ -71,12 +71,16 @@ std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
   const int end = options_.first_round + options_.rounds;
   for (int round = options_.first_round; round < end && !stopped(); ++round) {
     progress_.round = round;
+    const auto round_begin = SteadyClock::now();
     const std::uint64_t round_seed = hash_combine(options_.seed, static_cast<std::uint64_t>(round));
     for (const GroupedCases& grouped : round_order(cases, round_seed)) {
       if (stopped()) break;
       run_group(grouped, cases, round, round_seed);
     }
-    try_again(cases, round, round_seed);
+    constexpr double retry_s_min = 1;
+    const double share_s = options_.retry_share * seconds_since(round_begin);
+    const double given_s = std::min(retry_s_left_, std::max(retry_s_min, share_s));
+    retry_s_left_ -= try_again(cases, round, round_seed, given_s);
   }
   if (bandwidth_) bandwidth_->add_to(*options_.peaks);
   return std::exchange(rows_, {});
@@ -111,12 +115,14 @@ void Campaign::end_crew() {
 
 // What disturbed a case is gone the sooner the later it is tried again: at the end of the round, in
 // the order in which they came, in fresh workers.
-void Campaign::try_again(std::span<const KernelCase> cases, int round, std::uint64_t round_seed) {
+double Campaign::try_again(std::span<const KernelCase> cases, int round, std::uint64_t round_seed,
+                           double given_s) {
+  double spent_s = 0;
   while (!disturbed_.empty()) {
     Disturbed next = std::move(disturbed_.front());
     disturbed_.pop_front();
-    const bool is_given_up =
-        stopped() || next.tries >= options_.retries_per_case || retry_s_left_ < next.row.wall_s;
+    const bool is_given_up = stopped() || next.tries >= options_.retries_per_case ||
+                             spent_s + next.row.wall_s / (next.tries + 1) > given_s;
     if (is_given_up) {
       finish(std::move(next.row), false);
       continue;
@@ -125,8 +131,8 @@ void Campaign::try_again(std::span<const KernelCase> cases, int round, std::uint
     const std::uint64_t seed =
         hash_combine(trial_seed(round_seed, next.index), static_cast<std::uint64_t>(next.tries));
     Measurement again = measure(cases[next.index], next.group, round, seed);
-    retry_s_left_ -= again.wall_s;
-    const double spent_s = next.row.wall_s + again.wall_s;
+    spent_s += again.wall_s;
+    const double of_both_s = next.row.wall_s + again.wall_s;
     if (is_better(again, next.row)) {
       again.signals.push_back(
           {.name = "tried_again",
@@ -134,7 +140,7 @@ void Campaign::try_again(std::span<const KernelCase> cases, int round, std::uint
            .reason = std::string(status_name(next.row.status)) + " before: " + next.row.reason});
       next.row = std::move(again);
     }
-    next.row.wall_s = spent_s;
+    next.row.wall_s = of_both_s;
     if (is_disturbed(next.row)) {
       disturbed_.push_back(std::move(next));
     } else {
@@ -142,6 +148,7 @@ void Campaign::try_again(std::span<const KernelCase> cases, int round, std::uint
     }
   }
   end_crew();
+  return spent_s;
 }
 
 Measurement Campaign::measure(const KernelCase& kernel_case, const CaseGroup& group, int round,

@@ -53,6 +53,9 @@ struct CampaignOptions {
   RunPeaks* peaks = nullptr;   // of this machine, for quarantine; null = none
   int retries_per_case = 3;    // of a disturbed trial, at the end of its round
   double retry_budget_s = 20;  // that all of them together may cost
+  // Of the time that a round took before them, but a second at least: a restless machine is not to
+  // make everything twice.
+  double retry_share = 0.1;
   // Called between sample requests with each new row, never with a resumed one; the row is
   // committed there.
   std::function<void(const Measurement&)> sink;
@@ -88,7 +91,9 @@ class Campaign {
   };
   void run_group(const GroupedCases& grouped, std::span<const KernelCase> cases, int round,
                  std::uint64_t round_seed);
-  void try_again(std::span<const KernelCase> cases, int round, std::uint64_t round_seed);
+  // Gives the seconds that it cost, `given_s` at most.
+  double try_again(std::span<const KernelCase> cases, int round, std::uint64_t round_seed,
+                   double given_s);
   void end_crew();
   Measurement measure(const KernelCase& kernel_case, const CaseGroup& group, int round,
                       std::uint64_t seed);

@@ -142,7 +142,7 @@ class CommonSampling {
       return std::clamp<std::int64_t>(rule_.count - taken_, 1, 4 * block_max);
     }
     const double mean_ns = taken_ > 0 ? sampled_ns_ / static_cast<double>(taken_) : first_ns_;
-    const double budget_ns = rule_.budget_s * ns_per_s - sampled_ns_;
+    const double budget_ns = rule_.budget_s * ns_per_s - clean_ns_;
     const auto wanted = static_cast<std::int64_t>(budget_ns / std::max(1.0, mean_ns));
     return std::clamp(wanted, block_min, block_max);
   }
@@ -164,6 +164,7 @@ class CommonSampling {
     for (const Sample& sample : merged.samples) {
       const double interval_ns = sample_ns(sample) * static_cast<double>(series_.repeat);
       sampled_ns_ += interval_ns;
+      if (sample.label != SampleLabel::disturbed) clean_ns_ += interval_ns;
       add_labelled(*stop_, sample.label, interval_ns);
     }
     taken_ += static_cast<std::int64_t>(merged.samples.size()) + merged.dropped;
@@ -202,7 +203,7 @@ class CommonSampling {
   SteadyClock::time_point begin_;
   ShardSeries series_;
   std::int64_t taken_ = 0;
-  double sampled_ns_ = 0;
+  double sampled_ns_ = 0, clean_ns_ = 0;
   bool hit_deadline_ = false;
 };
 

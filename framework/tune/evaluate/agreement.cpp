@@ -10,8 +10,6 @@
 #include <map>
 
 #include "journal/writer_lock.hpp"
-#include "kernels/contract.hpp"
-#include "measure/sampling/interference.hpp"
 #include "report/report.hpp"
 #include "tune/plan/kernel_cases.hpp"
 
@@ -72,12 +70,10 @@ class Seen {
       return a && b ? std::optional(relative_move(*a, *b)) : std::nullopt;
     };
     for (const Signal& s : m.signals) {
-      if (s.name == signal_name::run_delay_fraction || s.name == signal_name::steal_fraction ||
-          s.name == signal_name::involuntary_switches_per_s) {
-        keep(s.name.c_str(), s.value);
+      for (const LimitRow& row : limit_rows()) {
+        if (s.name == row.key) keep(row.key, s.value);
       }
     }
-    keep("disturbed_samples", disturbed_share(m.samples));
     keep("clock_moved", moved(m.clock_hz_before, m.clock_hz_after));
     keep("peak_moved", moved(m.peak_flops_before, m.peak_flops_after));
     keep("bandwidth_moved", moved(m.bandwidth.before, m.bandwidth.after));

@@ -303,6 +303,31 @@ TEST(Campaign, samples_that_lost_their_cpu_are_labelled_and_do_not_count) {
   EXPECT_LE(*share->value, 0.8);
 }
 
+// Each shard is off its CPU in calls of its own; the sample counts on neither.
+TEST(Campaign, shards_at_once_set_aside_the_same_samples) {
+  if (Topology::of_machine().processing_units() < 2) GTEST_SKIP() << "one CPU";
+  KernelCase pair = copy_case(4096);
+  pair.parts = 2;
+  pair.shards_at_once = 2;
+  CampaignOptions options =
+      fake_options("latency_ns=600000;nap=enqueue;nap_every=7;nap_ns=4000000");
+  options.thresholds.disturbed_samples = {1, 1};
+  options.rule.min_samples = 8;
+  options.rule.budget_s = 0.02;
+  const std::vector<KernelCase> cases{pair};
+  const Measurement row = Campaign(options).run(cases).at(0);
+  ASSERT_EQ(row.status, Status::ok) << row.reason;
+  ASSERT_EQ(row.shard_wall_ns.size(), 2U);
+  int napped = 0;
+  for (std::size_t i = 0; i < row.samples.size(); ++i) {
+    const bool has_napped = std::max(row.shard_wall_ns[0][i], row.shard_wall_ns[1][i]) > 4.5e6;
+    napped += has_napped ? 1 : 0;
+    EXPECT_TRUE(!has_napped || row.samples[i].label == SampleLabel::disturbed) << i;
+  }
+  EXPECT_GE(napped, 1);
+  EXPECT_LT(row.duration_ns_median, 3e6);
+}
+
 TEST(Campaign, a_collective_of_one_rank_needs_no_launcher) {
   KernelCase alone = fake_case({"all_reduce", {{"bytes", 256}, {"ranks", 1}, {"dtype", 2}}});
   const Measurement row = measure_one("", alone);
