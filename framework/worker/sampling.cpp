@@ -175,14 +175,10 @@ SamplePlan Sampling::plan() const {
   return plan;
 }
 
-// Reading the counters costs 1 % of the loop at most, however many threads there are.
 ChunkRule Sampling::chunk_rule() const {
-  constexpr double cost_share = 0.01;
-  ChunkRule rule{.disturbed_share = request_.rule.disturbed_share,
-                 .counts_lost_cpu = is_synchronous() && !kernel_.is_collective()};
-  const double cost_ns = probes_.interference().counters().read_cost_ns();
-  rule.shortest_ns = std::max(rule.shortest_ns, cost_ns / cost_share);
-  return rule;
+  return affordable({.disturbed_share = request_.rule.disturbed_share,
+                     .counts_lost_cpu = is_synchronous() && !kernel_.is_collective()},
+                    probes_.interference().counters().read_cost_ns());
 }
 
 }  // namespace

@@ -35,6 +35,12 @@ CounterReading sum(const CounterReading& a, const CounterReading& b) {
           .involuntary_switches = combined(a.involuntary_switches, b.involuntary_switches, plus)};
 }
 
+ChunkRule affordable(ChunkRule rule, double reading_ns) {
+  constexpr double cost_share = 0.01;
+  rule.shortest_ns = std::max(rule.shortest_ns, reading_ns / cost_share);
+  return rule;
+}
+
 double disturbed_share(const CounterReading& chunk, const ChunkRule& rule) {
   if (chunk.wall_ns <= 0) return 0;
   const double delayed_ns = chunk.run_delay_ns.value_or(0);

@@ -35,6 +35,8 @@ struct ChunkRule {
   // False where threads sleep by themselves: beside a device that works alone, in a collective.
   bool counts_lost_cpu = true;
 };
+// The same with chunks so long that a reading of the counters at each border costs 1 % at most.
+ChunkRule affordable(ChunkRule rule, double reading_ns);
 
 // The larger of two shares of the wall time: waiting for a CPU, and (where it counts) on no CPU at
 // all, which is what a stopped process and a stolen CPU look like. 0 where nothing can be read.

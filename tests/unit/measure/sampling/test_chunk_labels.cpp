@@ -92,6 +92,23 @@ TEST(ChunkLabels, hold_for_a_chunk_of_half_a_millisecond) {
   EXPECT_EQ(labels(Script(50e3, {}), 30), runs({{clean, 30}}));
 }
 
+// 0.9 of half a millisecond is none yet: the chunk goes on to 540 us; 1.05 of it is one.
+TEST(ChunkLabels, end_with_the_first_sample_beyond_half_a_millisecond) {
+  EXPECT_EQ(labels(Script(45e3, {{11, {.delay_ns = 100e3}}}), 30),
+            runs({{disturbed, 12}, {clean, 18}}));
+  EXPECT_EQ(labels(Script(75e3, {{7, {.delay_ns = 100e3}}}), 20),
+            runs({{clean, 7}, {disturbed, 6}, {clean, 7}}));
+}
+
+TEST(ChunkLabels, are_paid_with_one_percent_of_the_time) {
+  const ChunkRule rule{.disturbed_share = 0.25, .counts_lost_cpu = false};
+  EXPECT_EQ(affordable(rule, 0).shortest_ns, 500e3);
+  EXPECT_EQ(affordable(rule, 4.5e3).shortest_ns, 500e3);
+  EXPECT_DOUBLE_EQ(affordable(rule, 7.5e3).shortest_ns, 750e3);
+  EXPECT_EQ(affordable(rule, 7.5e3).disturbed_share, 0.25);
+  EXPECT_FALSE(affordable(rule, 7.5e3).counts_lost_cpu);
+}
+
 TEST(ChunkLabels, of_long_samples_are_their_own) {
   EXPECT_EQ(labels(Script(2e6, {{1, {.delay_ns = 200e3}}}), 3),
             runs({{clean, 1}, {disturbed, 1}, {clean, 1}}));
