@@ -145,7 +145,8 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   }
   std::optional<RunPeaks> peaks = run_peaks(machine);
   tune::KernelMeasuring measuring = measuring_with(machine, plugin, peaks);
-  if (options.keeps_winners) measuring.rounds = std::max(measuring.rounds, rounds_of_winner_min);
+  if (!sets.empty() && options.keeps_winners)
+    measuring.rounds = std::max(measuring.rounds, rounds_of_winner_min);
   if (options.rounds) measuring.rounds = *options.rounds;
   measuring.seconds = options.seconds;
   tune::KeptRows kept = kept_rows(global, machine, command_line(options),

@@ -17,7 +17,7 @@ class Disturbance : public HalmarkTest {
   void script(const std::string& text) { base_.environment["HALMARK_FAKE_SCRIPT"] = text; }
   static Arguments bench(Arguments more = {}) {
     Arguments out = {"bench", "--op",      "gemm", "--params", "m=8,n=16,k=16", "--dtype",
-                     "f32",   "--backend", "fake", "--store",  "--db",          "a.db"};
+                     "f32",   "--backend", "fake", "--db",     "a.db"};
     out.insert(out.end(), more.begin(), more.end());
     return out;
   }

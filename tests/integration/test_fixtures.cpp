@@ -139,6 +139,17 @@ void use_todays_words(Json& data) {
   if (data["front"].empty()) data["validity"] = "none";
 }
 
+// Kernels of which every row is noisy had no figure then; today they show it with their label.
+void forget_withheld_figures(Json& data) {
+  if (!data.contains("kernels")) return;
+  for (Json& kernel : data["kernels"]) {
+    if (!kernel.is_object() || kernel.value("status", "") != "invalid") continue;
+    for (const char* name : {"rounds", "duration_ns", "ci_low_ns", "ci_high_ns"}) {
+      kernel.erase(name);
+    }
+  }
+}
+
 class Fixtures : public HalmarkTest {
  protected:
   Fixtures() {
@@ -149,7 +160,10 @@ class Fixtures : public HalmarkTest {
 
   static Json expected(const std::string& name) {
     Json out = read_json_file(std::string(fixtures) + "/expected/" + name + ".json");
-    if (out.contains("data")) use_todays_words(out["data"]);
+    if (out.contains("data")) {
+      use_todays_words(out["data"]);
+      forget_withheld_figures(out["data"]);
+    }
     return out;
   }
 };

@@ -97,18 +97,21 @@ KernelPoint point_of(const std::vector<Measurement>& rounds, const ReportingMach
                   .workspace_bytes = row.workspace_bytes,
                   .one_time = row.one_time};
   add_bandwidth(out, rounds, machine);
-  if (const auto latency = fold_rounds(rounds, 0)) {
-    out.status = latency->status;
-    if (latency->status == Status::ok) out.reason.clear();
-    add_figures(out, *latency, c, work, machine);
-    if (const auto bandwidth = collective_bandwidth(work, latency->ns)) {
-      out.algbw_bytes_per_s = bandwidth->algorithm;
-      out.busbw_bytes_per_s = bandwidth->bus;
-    }
-  } else if (const auto noisy = fold_usable_rounds(rounds, 0)) {
-    add_figures(out, *noisy, c, work, machine);  // with its label: a dash would be no answer
-  } else {
+  const auto usable = fold_rounds(rounds, 0);
+  if (usable) {
+    out.status = usable->status;
+    if (usable->status == Status::ok) out.reason.clear();
+  }
+  // Noisy rounds alone keep their label beside the figure: a dash would be no answer.
+  const auto latency = usable ? usable : fold_usable_rounds(rounds, 0);
+  if (!latency) {
     out.mfu_reason = out.reason.empty() ? std::string(status_name(out.status)) : out.reason;
+    return out;
+  }
+  add_figures(out, *latency, c, work, machine);
+  if (const auto bandwidth = collective_bandwidth(work, latency->ns)) {
+    out.algbw_bytes_per_s = bandwidth->algorithm;
+    out.busbw_bytes_per_s = bandwidth->bus;
   }
   return out;
 }

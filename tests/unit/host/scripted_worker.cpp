@@ -166,7 +166,9 @@ void answer_sample(Channel& channel, std::uint32_t request, const SampleRequest&
   const double wall = fault == "nan_sample" ? std::nan("") : 250.0;
   std::vector<double> block;
   for (int i = 0; i < 10; ++i) {
-    const double values[] = {1000.0 * i, wall, 500.0, std::nan(""), static_cast<double>(i % 2)};
+    const double label = i < 4 ? 1 : 2;
+    const double values[] = {1000.0 * i, wall, 500.0, std::nan(""), static_cast<double>(i % 2),
+                             label};
     block.insert(block.end(), std::begin(values), std::end(values));
   }
   (void)channel.send(Type::samples, request, 0, pack_doubles(block));

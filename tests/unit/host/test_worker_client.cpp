@@ -76,6 +76,8 @@ TEST(WorkerClient, a_trial_runs_from_load_to_drop) {
   EXPECT_EQ(sampled->samples[3].wall_ns, 250);
   EXPECT_EQ(sampled->samples[3].set, 1);
   EXPECT_FALSE(sampled->samples[3].device_ns);
+  EXPECT_EQ(sampled->samples[3].label, SampleLabel::clean);
+  EXPECT_EQ(sampled->samples[4].label, SampleLabel::disturbed);
   EXPECT_EQ(sampled->measured.stop_rule, protocol::StopReason::count);
   EXPECT_TRUE(worker->drop(1));
   const auto pid = static_cast<pid_t>(worker->pid());
