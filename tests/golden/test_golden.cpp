@@ -6,6 +6,8 @@
 #include "../integration/halmark_fixture.hpp"
 #include "../unit/report/synthetic_report.hpp"
 #include "golden.hpp"
+#include "report/charts/svg.hpp"
+#include "report/quantity.hpp"
 #include "report/report.hpp"
 
 namespace halmark::golden {
@@ -66,6 +68,35 @@ TEST_F(Golden, a_run_becomes_the_same_tables) {
   EXPECT_TRUE(is_as_expected(report_csv(report), "report.csv"));
   EXPECT_TRUE(is_as_expected(report_markdown(report), "report.md"));
   EXPECT_TRUE(is_as_expected(report_text(report, false), "report.txt"));
+}
+
+// The page with its pictures: where every mark, label, tick and line is drawn, and how it looks.
+TEST(GoldenPage, a_run_becomes_the_same_page) {
+  RunReport report = test::synthetic_report({.batches = 2, .kernels = 14, .front_per_phase = 2});
+  EXPECT_TRUE(is_as_expected(report_html(report), "page.html"));
+}
+
+// Each shape of a data type, alone and in a legend, and axes over ranges that take even steps,
+// 1-2-5 and decades.
+TEST(GoldenPage, marks_and_axes_have_the_same_shapes) {
+  using namespace report;
+  const std::vector<std::string> dtypes = {"f32", "bf16", "int8", "f16",
+                                           "fp8", "f64",  "tf32", "u4"};
+  std::string body, axes;
+  double x = 20;
+  for (const std::string& dtype : dtypes) {
+    body += svg_marker({x, 40}, 8, dtype_look(dtype), "m", dtype);
+    x += 30;
+  }
+  body += svg_error_mark({x, 40}, 8) + svg_text({x, 20}, Anchor::end, "tick", "a < b", 30);
+  for (const auto& [low, high] :
+       {std::pair(1.3, 2.9), std::pair(3.0, 800.0), std::pair(1e-3, 1e9)}) {
+    axes += svg_axes({LogScale(low, high, 60, 590), LogScale(low, high, 380, 10), "x of these",
+                      "y of those", compact_text, duration_tick_text});
+  }
+  EXPECT_TRUE(is_as_expected(dtype_legend(dtypes) + '\n' + svg_picture(600, 440, "shapes", body) +
+                                 svg_picture(600, 440, "axes", axes),
+                             "shapes.svg"));
 }
 
 TEST(GoldenText, a_single_changed_byte_is_found_and_its_line_told) {
