@@ -122,6 +122,12 @@ TEST(ExpressionValues, unlike_kinds_are_never_equal_and_never_ordered) {
       EXPECT_TRUE(fails("min(" + x + ", " + y + ") == 1", "cannot compare a number")) << x << y;
     }
   }
+  for (const char* nothing : {"0", "0.0", "-0.0"}) {
+    for (const char* other : {"''", "'x'", "null", "false", "true"}) {
+      EXPECT_EQ(value(std::string(nothing) + " == " + other), Truth::no) << other;
+      EXPECT_EQ(value(std::string(other) + " == " + nothing), Truth::no) << other;
+    }
+  }
   EXPECT_EQ(value("true == false"), Truth::no);
   EXPECT_EQ(value("'a' == 'b'"), Truth::no);
   EXPECT_EQ(value("'a' < 'b' and 'a' <= 'b' and 'b' > 'a' and 'b' >= 'a'"), Truth::yes);
