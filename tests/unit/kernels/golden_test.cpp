@@ -20,7 +20,7 @@ const std::vector<Dtype> types{Dtype::f32, Dtype::bf16, Dtype::f16,
 
 std::string list(std::span<const std::int64_t> values) {
   std::string out;
-  for (const std::int64_t v : values) out += (out.empty() ? "" : " ") + std::to_string(v);
+  for (const std::int64_t v : values) out += fmt::format("{}{}", out.empty() ? "" : " ", v);
   return '[' + out + ']';
 }
 
