@@ -154,12 +154,12 @@ double total(double steal, double other) { return steal + other + other / 3; }
 
 TEST(StealShare, is_taken_from_the_youngest_reading_that_is_a_second_old) {
   StealShare share;
-  const double at_s[] = {0, 0.4, 0.9999, 1.0, 1.5, 2.6};
-  const double steal[] = {5, 6, 8, 12, 20, 21}, other[] = {30, 60, 120, 150, 300, 330};
+  const double at_s[] = {0, 0.4, 0.9999, 1.0, 1.5, 2.6, 3.6};
+  const double steal[] = {5, 6, 8, 12, 20, 21, 26}, other[] = {30, 60, 120, 150, 300, 330, 390};
   // The first reading serves until the next is a second old: at 1.5 s that of 0.4 s, at 2.6 s that
-  // of 1.5 s.
-  const std::ptrdiff_t anchors[] = {-1, -1, -1, 0, 1, 4};
-  for (std::size_t i = 0; i < 6; ++i) {
+  // of 1.5 s, at 3.6 s that of just a second before.
+  const std::ptrdiff_t anchors[] = {-1, -1, -1, 0, 1, 4, 5};
+  for (std::size_t i = 0; i < 7; ++i) {
     const Signal found = share.at(7e9 + at_s[i] * 1e9, stat_of(steal[i], other[i]));
     EXPECT_EQ(found.name, std::string(signal_name::steal_fraction));
     ASSERT_EQ(found.value.has_value(), anchors[i] >= 0) << i;
