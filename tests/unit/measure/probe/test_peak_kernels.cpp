@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <mutex>
+#include <thread>
 
 #include "measure/probe/clock_probe.hpp"
 
@@ -165,6 +167,44 @@ TEST(ProbeMemory, threads_share_a_window) {
       probe_memory(MemoryKernel::read, memory.at(0, 1 << 20), {2, cpus}, 4, 1, clock);
   EXPECT_EQ(read.rates.size(), 4u);
   for (const double rate : read.rates) EXPECT_GT(rate, 1e6);
+}
+
+// The caller calibrates first: 0.2 ms a pass. Of the two others one begins half a millisecond late
+// and ends one late.
+class Staggered : public ClockSource {
+ public:
+  double wall_ns() override {
+    const std::lock_guard lock(mutex_);
+    const auto [it, is_new] = seen_.try_emplace(std::this_thread::get_id(), State{seen_.size(), 0});
+    State& state = it->second;
+    const bool is_end = state.calls++ % 2 == 1;
+    if (state.index == 0) return is_end ? 200'000 : 0;
+    if (state.index == 1) return is_end ? 1e6 : 0;
+    return is_end ? 2e6 : 0.5e6;
+  }
+  double cpu_ns() override { return 0; }
+
+ private:
+  struct State {
+    std::size_t index;
+    int calls;
+  };
+  std::mutex mutex_;
+  std::map<std::thread::id, State> seen_;
+};
+
+TEST(ProbeMemory, a_window_of_several_threads_begins_with_the_first_and_ends_with_the_last) {
+  Memory memory(8192);
+  Staggered clock;
+  const ProbeRates read =
+      probe_memory(MemoryKernel::read, memory.at(0, 8192), {2, {}}, 3, 2, clock);
+  ASSERT_EQ(read.rates.size(), 3u);
+  for (const double rate : read.rates) EXPECT_DOUBLE_EQ(rate, 8192 * 10 / 2e6 * 1e9);
+  Staggered again;
+  const PeakPath path = peak_paths().front();
+  const ProbeRates peak = probe_peak(path.path, path.isa, {2, {}}, 2, 1, again);
+  ASSERT_EQ(peak.rates.size(), 2u);
+  EXPECT_DOUBLE_EQ(peak.rates[0], 2 * path.flops_per_iteration * 5 / 2e6 * 1e9);
 }
 
 TEST(ReadSlices, give_a_rate_for_every_whole_slice) {
