@@ -271,5 +271,23 @@ TEST(WorkerEnvironment, passes_what_is_allowed_and_sets_what_measuring_needs) {
   EXPECT_TRUE(plain.contains("PATH"));
 }
 
+TEST(PluginStream, is_held_only_where_it_can_also_be_let_go) {
+  Answering plugin;
+  hm_stream_api& table = plugin.tables.stream;
+  table.create = [](hm_device*, hm_stream** out, hm_error*) -> std::int32_t {
+    *out = reinterpret_cast<hm_stream*>(&table_plugin::status);
+    return HM_OK;
+  };
+  const auto stream = plugin.device.create_stream();
+  ASSERT_TRUE(stream);
+  EXPECT_FALSE(stream->can_hold());
+  table.hold = [](hm_stream*, std::uint64_t, hm_error*) -> std::int32_t { return HM_OK; };
+  EXPECT_FALSE(stream->can_hold());
+  table.unhold = [](hm_stream*, hm_error*) -> std::int32_t { return HM_OK; };
+  EXPECT_TRUE(stream->can_hold());
+  table.hold = nullptr;
+  EXPECT_FALSE(stream->can_hold());
+}
+
 }  // namespace
 }  // namespace halmark
