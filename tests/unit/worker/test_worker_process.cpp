@@ -193,5 +193,19 @@ TEST(WorkerPlugin, the_smallest_plugin_goes_through_a_trial) {
   }
 }
 
+TEST(WorkerJoin, takes_a_token_of_whole_hexadecimal_bytes_once) {
+  FakeWorker worker;
+  const auto join = [&](const std::string& token) {
+    worker->begin_join({token, 0, 1});
+    const auto done = worker->finish_join();
+    return done ? std::string("joined") : done.failure.reason;
+  };
+  for (const char* token : {"0aF", "0g", "g0", "0a f", "-1"}) {
+    EXPECT_NE(join(token).find("the token is not hexadecimal"), std::string::npos) << token;
+  }
+  EXPECT_EQ(join("0aF39b"), "joined");
+  EXPECT_NE(join("0aF39b").find("this rank has joined already"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace halmark
