@@ -239,7 +239,7 @@ TEST(PluginDevice, has_one_of_the_kinds_that_there_are) {
 // the shard decides is not the caller's.
 TEST(WorkerEnvironment, passes_what_is_allowed_and_sets_what_measuring_needs) {
   for (const auto& [name, value] :
-       {std::pair("AAA_SECRET", "x"), std::pair("HOME", "/home/me"),
+       {std::pair("AAA_SECRET", "x"), std::pair("HOME", "/elsewhere"),
         std::pair("OMP_STACKSIZE", "9"), std::pair("OMP_NUM_THREADS", "99"),
         std::pair("OMP_WAIT_POLICY", "passive"), std::pair("POCL_CACHE_DIR", "/c"),
         std::pair("LD_PRELOAD_NOT", "evil.so"), std::pair("HALMARK_FAKE_SCRIPT", "s"),

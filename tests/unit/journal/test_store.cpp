@@ -182,7 +182,7 @@ TEST_F(StoreTest, only_measurements_have_a_block_of_samples) {
     store->append(run, UsedPeaks{"id = \"cpu:0\"\n", 2});
   }
   raw_sql(path_,
-  // Fails where a row breaks it.
+          // Fails where a row breaks it.
           "CREATE TEMP TABLE t(x CHECK (x)); INSERT INTO t SELECT (kind = 'measurement') = "
           "(samples IS NOT NULL) FROM entry");
   const auto store = open_store_read_only(path_);
