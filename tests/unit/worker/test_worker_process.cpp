@@ -137,6 +137,11 @@ TEST(WorkerProbe, lists_paths_and_measures_one) {
                              .working_set_bytes = 1 << 20});
   ASSERT_TRUE(ring);
   EXPECT_EQ(ring->rates.size(), 2u);
+  auto clock = worker->probe(
+      {.kind = protocol::ProbeKind::clock, .path = {}, .isa = {}, .windows = 3, .barrier = {}});
+  ASSERT_TRUE(clock) << clock.failure.reason;
+  ASSERT_EQ(clock->rates.size(), 3u);
+  EXPECT_GT(clock->rates.front(), 0.3e9);
   auto nothing = worker->probe({.kind = protocol::ProbeKind::copy, .path = {}, .isa = {}});
   EXPECT_NE(nothing.failure.reason.find("working set of 0 bytes"), std::string::npos);
 }
