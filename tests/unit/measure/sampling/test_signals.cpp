@@ -95,10 +95,9 @@ TEST(Signals, all_six_are_stated_whatever_is_known) {
       interference.begin();
       work_for(2e6);
       const auto signals = interference.end(samples, is_busy);
-      for (const char* name :
-           {signal_name::wall_cpu_ratio, signal_name::run_delay_fraction,
-            signal_name::involuntary_switches_per_s, signal_name::steal_fraction,
-            signal_name::load_per_cpu, signal_name::throttled_periods}) {
+      for (const char* name : {signal_name::wall_cpu_ratio, signal_name::run_delay_fraction,
+                               signal_name::involuntary_switches_per_s, signal_name::steal_fraction,
+                               signal_name::load_per_cpu, signal_name::throttled_periods}) {
         EXPECT_EQ(std::ranges::count(signals, std::string(name), &Signal::name), 1) << name;
         value_of(signals, name);
       }
