@@ -71,12 +71,9 @@ int rank_from_launcher() {
 // _exit: a plugin's atexit hooks and static destructors may hang or crash, and nothing is left to
 // save.
 [[noreturn]] void serve(FileDescriptor socket, std::optional<Introduction> introduction) {
-  int code = 1;
-  {
-    halmark::worker::Session session(halmark::protocol::Channel(std::move(socket)),
-                                     std::move(introduction));
-    code = session.run();
-  }
+  using halmark::worker::Session;
+  const int code =
+      Session(halmark::protocol::Channel(std::move(socket)), std::move(introduction)).run();
   _exit(code);
 }
 

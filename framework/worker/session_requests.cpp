@@ -48,11 +48,12 @@ std::optional<SharedBarrier> map_barrier(const std::optional<protocol::Barrier>&
   return SharedBarrier::map(std::move(frame.fds.front()));
 }
 
-CommonStart common_start(std::optional<SharedBarrier>& barrier, int parties, double wall_cap_s) {
+CommonStart common_start(std::optional<SharedBarrier>& barrier,
+                         const std::optional<protocol::Barrier>& asked, double wall_cap_s) {
   constexpr double margin_s = 5;
   if (!barrier) return {};
   return {.barrier = &*barrier,
-          .parties = parties,
+          .parties = asked->parties,
           .timeout = std::chrono::nanoseconds(
               static_cast<std::int64_t>((wall_cap_s + margin_s) * ns_per_s))};
 }
@@ -148,8 +149,7 @@ void Session::reveal(const protocol::Reveal& request) {
 void Session::sample(const protocol::SampleRequest& request, protocol::Frame& frame) {
   StagedKernel& kernel = staged(request.id, "sample");
   std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame, "sample");
-  const CommonStart start =
-      common_start(barrier, request.barrier ? request.barrier->parties : 1, request.wall_cap_s);
+  const CommonStart start = common_start(barrier, request.barrier, request.wall_cap_s);
   const SampleResult result = worker::sample(opened().context, kernel, request, start, probes_,
                                              [this](const char* phase) { report_phase(phase); });
   send_samples(pack_samples(result.samples));
@@ -158,8 +158,7 @@ void Session::sample(const protocol::SampleRequest& request, protocol::Frame& fr
 
 void Session::sequence(const protocol::SequenceRequest& request, protocol::Frame& frame) {
   std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame, "sample");
-  const CommonStart start =
-      common_start(barrier, request.barrier ? request.barrier->parties : 1, request.wall_cap_s);
+  const CommonStart start = common_start(barrier, request.barrier, request.wall_cap_s);
   const SequenceResult result =
       run_sequence(opened().context, opened().staged, request, start, probes_,
                    [this](const char* phase) { report_phase(phase); });

@@ -18,26 +18,17 @@ constexpr double warm_agreement = 0.02;
 constexpr double long_interval_ns = 10e6;
 
 // One long interval is enough; of short ones the median of three.
-double batch_median_ns(TimedStep& step, ClockSource& clock) {
+double batch_median_ns(const std::function<double()>& interval) {
   std::array<double, 3> intervals{};
-  intervals[0] = interval_ns(step, clock);
+  intervals[0] = interval();
   if (intervals[0] >= long_interval_ns) return intervals[0];
-  intervals[1] = interval_ns(step, clock);
-  intervals[2] = interval_ns(step, clock);
+  intervals[1] = interval();
+  intervals[2] = interval();
   return median(intervals);
 }
 
-// Executions per sample. Beyond one round of the ring only whole rounds, so that every sample meets
-// every set equally often; below, the start moves on and samples share the ring between them.
-std::int64_t repeat_for(const TimedStep& step, double execution_ns, double min_sample_ns,
-                        int sets) {
-  if (execution_ns >= min_sample_ns) return 1;
-  const auto most = step.repeat_max();
-  const double wanted = std::ceil(min_sample_ns / std::max(execution_ns, 1.0));
-  const auto repeat = static_cast<std::int64_t>(std::min(wanted, static_cast<double>(most)));
-  if (repeat <= sets) return repeat;
-  const std::int64_t rounds = (repeat + sets - 1) / sets;
-  return rounds * sets <= most ? rounds * sets : (rounds - 1) * sets;
+std::int64_t repeat_of(const TimedStep& step, double execution_ns, double min_sample_ns, int sets) {
+  return repeat_for(execution_ns, min_sample_ns, sets, step.repeat_max());
 }
 
 // A first idea of the time of one execution: intervals that grow until one is long enough.
@@ -51,18 +42,8 @@ double pilot_ns(TimedStep& step, double min_sample_ns, ClockSource& clock) {
   }
 }
 
-// Until two consecutive batch medians agree, or the cap. Gives the last interval.
-double run_until_steady(TimedStep& step, double cap_s, ClockSource& clock) {
-  const double deadline_ns = clock.wall_ns() + cap_s * ns_per_s;
-  double before_ns = batch_median_ns(step, clock);
-  while (clock.wall_ns() < deadline_ns) {
-    const double now_ns = batch_median_ns(step, clock);
-    const bool agrees =
-        std::abs(now_ns - before_ns) <= warm_agreement * std::max(now_ns, before_ns);
-    before_ns = now_ns;
-    if (agrees) break;
-  }
-  return before_ns;
+double steady_ns(TimedStep& step, double cap_s, ClockSource& clock) {
+  return run_until_steady([&] { return interval_ns(step, clock); }, cap_s, clock);
 }
 
 // What the ranks pay once per sample, behind the barrier: their skew, and a library that was not
@@ -81,8 +62,8 @@ double settle_collective(TimedStep& step, const protocol::SampleRequest& request
   for (double& interval : intervals) interval = interval_ns(step, clock);
   const double warm_ns = median(intervals);
   if (request.pilot_only) {
-    step.set_repeat(repeat_for(step, warm_ns / static_cast<double>(repeat),
-                               std::max(request.rule.min_sample_ns, collective_sample_ns), 1));
+    step.set_repeat(repeat_of(step, warm_ns / static_cast<double>(repeat),
+                              std::max(request.rule.min_sample_ns, collective_sample_ns), 1));
   }
   return warm_ns;
 }
@@ -92,7 +73,7 @@ double settle(TimedStep& step, const protocol::SampleRule& rule, const StagedKer
               ClockSource& clock) {
   if (rule.repeat > 0) {
     step.set_repeat(rule.repeat);
-    return rule.warmup_cap_s > 0 ? run_until_steady(step, rule.warmup_cap_s, clock) : 0;
+    return rule.warmup_cap_s > 0 ? steady_ns(step, rule.warmup_cap_s, clock) : 0;
   }
   // The first call has warmed a slow kernel: more of them would take longer than sampling it.
   const double first_call_ns = kernel.staged().one_time.first_ns;
@@ -101,14 +82,36 @@ double settle(TimedStep& step, const protocol::SampleRule& rule, const StagedKer
     return first_call_ns >= rule.warmup_cap_s * ns_per_s ? first_call_ns : interval_ns(step, clock);
   }
   const double first_ns = pilot_ns(step, rule.min_sample_ns, clock);
-  step.set_repeat(repeat_for(step, first_ns, rule.min_sample_ns, kernel.sets()));
-  const double warm_ns = run_until_steady(step, rule.warmup_cap_s, clock);
+  step.set_repeat(repeat_of(step, first_ns, rule.min_sample_ns, kernel.sets()));
+  const double warm_ns = steady_ns(step, rule.warmup_cap_s, clock);
   const double execution_ns = warm_ns / static_cast<double>(step.repeat());
-  step.set_repeat(repeat_for(step, execution_ns, rule.min_sample_ns, kernel.sets()));
+  step.set_repeat(repeat_of(step, execution_ns, rule.min_sample_ns, kernel.sets()));
   return execution_ns * static_cast<double>(step.repeat());
 }
 
 }  // namespace
+
+std::int64_t repeat_for(double execution_ns, double min_sample_ns, int sets, std::int64_t most) {
+  if (execution_ns >= min_sample_ns) return 1;
+  const double wanted = std::ceil(min_sample_ns / std::max(execution_ns, 1.0));
+  const auto repeat = static_cast<std::int64_t>(std::min(wanted, static_cast<double>(most)));
+  if (repeat <= sets) return repeat;
+  const std::int64_t rounds = (repeat + sets - 1) / sets;
+  return rounds * sets <= most ? rounds * sets : (rounds - 1) * sets;
+}
+
+double run_until_steady(const std::function<double()>& interval, double cap_s, ClockSource& clock) {
+  const double deadline_ns = clock.wall_ns() + cap_s * ns_per_s;
+  double before_ns = batch_median_ns(interval);
+  while (clock.wall_ns() < deadline_ns) {
+    const double now_ns = batch_median_ns(interval);
+    const bool agrees =
+        std::abs(now_ns - before_ns) <= warm_agreement * std::max(now_ns, before_ns);
+    before_ns = now_ns;
+    if (agrees) break;
+  }
+  return before_ns;
+}
 
 double interval_ns(TimedStep& step, ClockSource& clock) {
   int set = 0;

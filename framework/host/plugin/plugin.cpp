@@ -138,6 +138,7 @@ PluginError DeviceStream::fill(DeviceBuffer& buffer, std::uint32_t pattern) noex
 }
 
 PluginError DeviceStream::flush() noexcept {
+  if (!HM_HAS(probe_, cache_flush)) return absent("probe.cache_flush");
   Call call;
   return call.outcome(probe_->cache_flush(handle(), call.error()), "probe.cache_flush");
 }

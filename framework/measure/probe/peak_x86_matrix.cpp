@@ -19,6 +19,14 @@ struct alignas(64) TileConfig {
   }
 };
 constexpr TileConfig tile_config;
+constexpr bool has_eight_full_tiles(const TileConfig& config) {
+  for (int tile = 0; tile < 8; ++tile) {
+    const int bytes_per_row = config.bytes[16 + 2 * tile] + 256 * config.bytes[17 + 2 * tile];
+    if (bytes_per_row != 64 || config.bytes[48 + tile] != 16) return false;
+  }
+  return config.bytes[0] == 1;
+}
+static_assert(has_eight_full_tiles(tile_config));
 
 // Any finite pattern serves both dtypes: 0x3f3f is a small bf16 and two positive bytes.
 struct alignas(64) TileBytes {

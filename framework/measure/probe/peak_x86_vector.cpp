@@ -1,6 +1,10 @@
 // Vector peaks of x86-64. Inline assembly, because a compiler may fold, hoist or spill intrinsics,
 // and because these must run at full rate in a debug build too. Twelve accumulators cover the
 // latency of two FMA units; the multiplicands are not zero, since data changes the power drawn.
+#include <array>
+#include <bit>
+#include <cstdint>
+
 #include "measure/probe/cpu_features.hpp"
 #include "measure/probe/peak_paths.hpp"
 
@@ -86,6 +90,28 @@ inline constexpr Constants<PatternF64> constants<PatternF64> = [] {
   }
   return made;
 }();
+
+// What the instructions read of vector 0 (a), 1 (b) or 2 (ones).
+template <class Element, class Pattern>
+constexpr bool holds(const Constants<Pattern>& made, int vector, Element value) {
+  for (int at = 64 * vector; at < 64 * vector + 64; at += static_cast<int>(sizeof(Element))) {
+    std::array<unsigned char, sizeof(Element)> bytes{};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = made.values[static_cast<std::size_t>(at) + i];
+    }
+    if (std::bit_cast<Element>(bytes) != value) return false;
+  }
+  return true;
+}
+static_assert(holds(constants<PatternF32>, 0, 0.5f) && holds(constants<PatternF32>, 1, 0.5f));
+static_assert(holds(constants<PatternF64>, 0, 0.5) && holds(constants<PatternF64>, 1, 0.5));
+static_assert(holds(constants<Bits16>, 0, std::uint16_t{0x3c00}) &&
+              holds(constants<Bits16>, 1, std::uint16_t{0x3800}));
+static_assert(holds(constants<BitsBf16>, 0, std::uint16_t{0x3f80}) &&
+              holds(constants<BitsBf16>, 1, std::uint16_t{0x3f00}));
+static_assert(holds(constants<Bits8>, 0, std::uint16_t{0x0301}) &&
+              holds(constants<Bits8>, 1, std::uint16_t{0x02ff}) &&
+              holds(constants<Bits8>, 2, std::uint16_t{1}));
 
 using operand_of_fma_f32_avx2 = PatternF32;
 using operand_of_fma_f64_avx2 = PatternF64;

@@ -43,7 +43,9 @@ std::vector<Level> levels(std::span<const CacheLevel> caches, std::int64_t memor
   for (const CacheLevel& cache : caches) {
     // A last-level cache that a shared host shows in full is not ours: bounded, as memory is.
     const std::int64_t half = std::min<std::int64_t>(cache.bytes / 2, 32 * mib);
-    found.push_back({std::string("l") + std::to_string(cache.level), half, cache.level >= 3});
+    std::string name = "l";
+    name += std::to_string(cache.level);
+    found.push_back({std::move(name), half, cache.level >= 3});
   }
   found.push_back({"memory", memory_bytes, true});
   return found;
@@ -199,8 +201,10 @@ std::vector<CacheLevel> parse_caches(std::span<const std::string> caches) {
     if (text.size() < 3 || text[0] != 'L' || text.find("instruction") != std::string::npos)
       continue;
     CacheLevel cache;
-    std::from_chars(text.data() + 1, text.data() + text.size(), cache.level);
-    const std::size_t digit = text.find_first_of("0123456789", 2);
+    const char* after =
+        std::from_chars(text.data() + 1, text.data() + text.size(), cache.level).ptr;
+    const std::size_t digit =
+        text.find_first_of("0123456789", static_cast<std::size_t>(after - text.data()));
     if (digit == std::string::npos) continue;
     const auto end =
         std::from_chars(text.data() + digit, text.data() + text.size(), cache.bytes).ptr;
@@ -239,6 +243,11 @@ std::optional<std::int64_t> find_ring_plateau(const ProbeFunction& probe, int th
   return bytes + bytes / 4;
 }
 
+void fill_peaks(const PeakOptions& options, const ProbeFunction& probe, int threads_all,
+                std::span<const CacheLevel> caches, std::int64_t memory_bytes, Device& device) {
+  PeakRun(options, probe, threads_all).run(device, caches, memory_bytes);
+}
+
 Device measure_peaks(const PeakOptions& options) {
   const Machine machine = this_machine();
   const CpuSet cpus = cut(1).front();
@@ -271,7 +280,7 @@ Device measure_peaks(const PeakOptions& options) {
     }
     return protocol::ProbeAnswer{.paths = {}, .rates = {}, .reason = answer.failure.reason};
   };
-  PeakRun(options, probe, cpus.threads()).run(device, caches, memory_bytes);
+  fill_peaks(options, probe, cpus.threads(), caches, memory_bytes, device);
   (*worker)->quit();
   return device;
 }

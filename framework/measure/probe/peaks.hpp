@@ -27,6 +27,15 @@ struct PeakOptions {
 // copies are entries of their own. Throws Error (exit 5) when no probe worker can be started.
 Device measure_peaks(const PeakOptions& options);
 
+struct CacheLevel;
+// What is asked of the worker, as a function, so that the course of the probes can be tested.
+using ProbeFunction = std::function<protocol::ProbeAnswer(const protocol::ProbeRequest&)>;
+
+// The probes of measure_peaks: what they give of `device`. `memory_bytes`: working set of the
+// memory's own level.
+void fill_peaks(const PeakOptions& options, const ProbeFunction& probe, int threads_all,
+                std::span<const CacheLevel> caches, std::int64_t memory_bytes, Device& device);
+
 // One data cache of a core's view: level 1..n.
 struct CacheLevel {
   int level = 1;
@@ -34,9 +43,6 @@ struct CacheLevel {
 };
 // From the kernel's words ("L1 data 32K", "L2 unified 2 MiB"); instruction caches are left out.
 std::vector<CacheLevel> parse_caches(std::span<const std::string> caches);
-
-// What is asked of the worker, as a function, so that the plateau search can be tested.
-using ProbeFunction = std::function<protocol::ProbeAnswer(const protocol::ProbeRequest&)>;
 
 // Ring size from which constants are cold: doubles 64 -> 1024 MiB until the rate changes by less
 // than 3 %, times 1.25. Nothing when the probe gives no rates.

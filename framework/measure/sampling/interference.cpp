@@ -139,14 +139,15 @@ void Interference::add_machine_signals(std::vector<Signal>& signals) {
   }
 }
 
-// The kernel counts steal in ticks of 10 ms: over a 20 ms loop one tick would read as 25 %. So the
-// share is taken over the last second or more, from an anchor that earlier calls left behind.
 Signal Interference::steal_since_a_second() {
+  return steal_.at(read_clock_ns(CLOCK_MONOTONIC), read_text("/proc/stat"));
+}
+
+Signal StealShare::at(double now_ns, const std::string& proc_stat) {
   constexpr double second_ns = ns_per_s;
-  const std::string stat = read_text("/proc/stat");
-  if (!stat.starts_with("cpu ")) return absent(signal_name::steal_fraction, "no /proc/stat");
-  Ticks now{.at_ns = read_clock_ns(CLOCK_MONOTONIC)};
-  const char* cursor = stat.c_str() + 4;
+  if (!proc_stat.starts_with("cpu ")) return absent(signal_name::steal_fraction, "no /proc/stat");
+  Ticks now{.at_ns = now_ns};
+  const char* cursor = proc_stat.c_str() + 4;
   for (int field = 0; field < 8; ++field) {
     char* end = nullptr;
     const double ticks = std::strtod(cursor, &end);

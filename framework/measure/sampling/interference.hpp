@@ -29,6 +29,21 @@ inline constexpr char load_per_cpu[] = "load_per_cpu";
 inline constexpr char throttled_periods[] = "throttled_periods";
 }  // namespace signal_name
 
+// The kernel counts steal in ticks of 10 ms: over a 20 ms loop one tick would read as 25 %. So the
+// share is taken over the last second or more, from an anchor that earlier calls left behind.
+class StealShare {
+ public:
+  // `proc_stat`: the text of /proc/stat at that time.
+  Signal at(double now_ns, const std::string& proc_stat);
+
+ private:
+  struct Ticks {
+    double at_ns = 0;
+    double steal = 0, total = 0;
+  };
+  std::deque<Ticks> ticks_;
+};
+
 // Lives as long as the worker; begin() and end() bracket a sampling loop on one thread.
 class Interference {
  public:
@@ -45,16 +60,12 @@ class Interference {
   ProcessCounters& counters() { return counters_; }
 
  private:
-  struct Ticks {
-    double at_ns = 0;
-    double steal = 0, total = 0;
-  };
   std::optional<double> throttled() const;
   void add_machine_signals(std::vector<Signal>& signals);
   Signal steal_since_a_second();
 
   std::string throttle_path_;  // "" = no cgroup controller for CPU time
-  std::deque<Ticks> ticks_;
+  StealShare steal_;
   ProcessCounters counters_;
   CounterReading begin_;
   std::optional<double> throttled_begin_;

@@ -101,6 +101,28 @@ Value round_trip(const Value& value) {
   return parse_json(dump_json(Json(value)), "round trip").template get<Value>();
 }
 
+// What is read replaces all of a value that held something before.
+template <class Value>
+void expect_replaced(const Value& full, const Value& empty) {
+  Value value = full;
+  Json(empty).get_to(value);
+  EXPECT_EQ(dump_json(Json(value)), dump_json(Json(empty)));
+  Json(full).get_to(value);
+  EXPECT_EQ(dump_json(Json(value)), dump_json(Json(full)));
+}
+
+TEST(JsonValues, reading_leaves_nothing_of_what_was_there) {
+  expect_replaced(test::full_measurement(), Measurement{});
+  expect_replaced(test::full_evaluation(), Evaluation{});
+  Evaluation measured = test::full_evaluation();
+  measured.measured_ns = 5;
+  measured.measured_interval_ns = Interval{1, 9};
+  measured.standing = FrontStanding{FrontClass::possible, 0.5};
+  measured.served = ServedEstimate{.is_saturated = true};
+  expect_replaced(measured, Evaluation{});
+  expect_replaced(test::full_deployment(), Configuration{});
+}
+
 TEST(JsonValues, a_measurement_reads_back_whole) {
   const Measurement m = test::full_measurement();
   const Measurement back = round_trip(m);

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include <set>
 
@@ -102,6 +105,74 @@ TEST(MachineTest, the_fingerprint_moves_with_what_matters_and_with_nothing_else)
   EXPECT_EQ(machine.fingerprint(), first);
   machine.microcode += "1";
   EXPECT_NE(machine.fingerprint(), first);
+}
+
+// proc(5) and sysfs once more, without the code under test.
+TEST(MachineTest, is_what_the_kernel_lists) {
+  const Machine machine = this_machine();
+  EXPECT_TRUE(std::ranges::is_sorted(machine.cpu_flags)) << "a fingerprint has one order";
+  std::ifstream file("/proc/cpuinfo");
+  int processors = 0;
+  std::set<std::string> sockets, flags;
+  std::set<std::pair<std::string, std::string>> cores;
+  std::string socket = "0";
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string key = line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1);
+    const std::string value = colon + 2 < line.size() ? line.substr(colon + 2) : "";
+    processors += key == "processor" ? 1 : 0;
+    if (key == "physical id") sockets.insert(socket = value);
+    if (key == "core id") cores.emplace(socket, value);
+    if (key == "model name") {
+      EXPECT_EQ(machine.cpu_model, value.substr(0, value.find_last_not_of(' ') + 1));
+    }
+    if (key == "flags" || key == "Features") {
+      std::istringstream words(value);
+      for (std::string word; words >> word;) flags.insert(word);
+    }
+  }
+  EXPECT_EQ(machine.logical_cpus, std::max(1, processors));
+  EXPECT_EQ(static_cast<std::size_t>(machine.sockets), std::max<std::size_t>(1, sockets.size()));
+  if (!cores.empty()) {
+    EXPECT_EQ(static_cast<std::size_t>(machine.cores), cores.size());
+  }
+  EXPECT_EQ(std::set<std::string>(machine.cpu_flags.begin(), machine.cpu_flags.end()), flags);
+  for (std::size_t i = 0; i < machine.caches.size(); ++i) {
+    const std::string base = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + '/';
+    std::string level, size;
+    std::ifstream(base + "level") >> level;
+    std::ifstream(base + "size") >> size;
+    EXPECT_TRUE(machine.caches[i].starts_with('L' + level + ' ')) << machine.caches[i];
+    EXPECT_TRUE(machine.caches[i].ends_with(' ' + size)) << machine.caches[i];
+  }
+}
+
+// Each line of what a fingerprint is made of; memory is rounded to whole GiB.
+TEST(MachineTest, the_text_of_a_fingerprint_names_everything_once) {
+  Machine m;
+  m.cpu_model = "model";
+  m.cpu_vendor = "vendor";
+  m.microcode = "0x1";
+  m.architecture = "x86_64";
+  m.kernel = "6.1";
+  m.governor = "performance";
+  m.sockets = 2;
+  m.cores = 8;
+  m.logical_cpus = 16;
+  m.caches = {"L1 data 32K", "L2 unified 1M"};
+  m.cpu_flags = {"a", "b"};
+  const auto text_of = [&](double gib) {
+    m.memory_bytes = static_cast<std::int64_t>(gib * (1LL << 30));
+    return m.fingerprint_text();
+  };
+  EXPECT_TRUE(text_of(3.4).starts_with(
+      "cpu: model\nvendor: vendor\nmicrocode: 0x1\narchitecture: x86_64\nkernel: 6.1\n"
+      "sockets: 2\ncores: 8\nlogical_cpus: 16\nmemory_gib: 3\ngovernor: performance\n"
+      "caches: L1 data 32K, L2 unified 1M\nflags: a b"))
+      << text_of(3.4);
+  EXPECT_NE(text_of(3.6).find("memory_gib: 4\n"), std::string::npos);
+  EXPECT_NE(text_of(3.5).find("memory_gib: 4\n"), std::string::npos);
 }
 
 TEST(MachineTest, isa_keys_are_supported_by_the_flags_of_the_kernel) {

@@ -137,6 +137,20 @@ TEST(Protocol, nesting_beyond_the_limit_is_refused_instead_of_overflowing_the_st
   EXPECT_THROW(decode<Drop>(nested(1'000'000)), ProtocolError);
 }
 
+TEST(Protocol, a_list_longer_than_the_limit_is_refused_wherever_it_stands) {
+  const std::string sent = encode(example_stage());
+  const auto with = [&](const std::string& one, const std::string& item) {
+    const std::size_t at = sent.find(one);
+    EXPECT_NE(at, std::string::npos) << sent;
+    std::string text = sent.substr(0, at);
+    for (std::size_t i = 0; i < max_list_items; ++i) text += item + ',';
+    return text + sent.substr(at);
+  };
+  EXPECT_THROW((void)decode<Stage>(with(R"(["impl","brg:avx512_core"])", R"(["a","b"])")),
+               ProtocolError);
+  EXPECT_NO_THROW((void)decode<Stage>(sent));
+}
+
 TEST(Protocol, text_that_is_not_utf8_still_makes_a_frame) {
   const auto read = decode<Refused>(encode(Refused{"bad \xff byte"}));
   EXPECT_THAT(read.reason, testing::StartsWith("bad "));

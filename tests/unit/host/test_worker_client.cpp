@@ -239,23 +239,6 @@ TEST(ContainedProcessTest, a_daemon_is_found_without_a_control_group) {
   EXPECT_FALSE(exists(process->pid()));
 }
 
-TEST(ContainedProcessTest, how_a_process_ended_is_told) {
-  ProcessSpec spec;
-  spec.program = "/bin/sh";
-  spec.arguments = {"-c", "exit 3"};
-  auto exited = ContainedProcess::start(spec);
-  auto cause = exited->wait(protocol::deadline_after(20));
-  ASSERT_TRUE(cause);
-  EXPECT_EQ(cause->code, 3);
-  EXPECT_EQ(cause->signal, 0);
-  spec.arguments = {"-c", "kill -BUS $$"};
-  auto killed = ContainedProcess::start(spec);
-  cause = killed->wait(protocol::deadline_after(20));
-  ASSERT_TRUE(cause);
-  EXPECT_EQ(cause->signal, SIGBUS);
-  EXPECT_THAT(cause->text(), HasSubstr("Bus"));
-}
-
 struct BadAnswer {
   const char* name;
   const char* reason;

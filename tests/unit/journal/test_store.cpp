@@ -169,6 +169,29 @@ TEST_F(StoreTest, readers_see_rows_while_the_writer_goes_on) {
   EXPECT_EQ(reader->chain_head(run), writer->chain_head(run));
 }
 
+// A row without samples is told from one with none: a block is there for measurements alone.
+TEST_F(StoreTest, only_measurements_have_a_block_of_samples) {
+  {
+    const auto store = open_store(path_);
+    const std::int64_t run = store->begin_run(run_info());
+    store->append(run, numbered_measurement(1));
+    store->append(run, numbered_measurement(2, 0));
+    store->append(run, full_evaluation());
+    store->append(run, full_validation());
+    store->append(run, winner_of({numbered_measurement(1), numbered_measurement(3)}));
+    store->append(run, UsedPeaks{"id = \"cpu:0\"\n", 2});
+  }
+  raw_sql(path_,
+          // Fails where a row breaks it.
+          "CREATE TEMP TABLE t(x CHECK (x)); INSERT INTO t SELECT (kind = 'measurement') = "
+          "(samples IS NOT NULL) FROM entry");
+  const auto store = open_store_read_only(path_);
+  EXPECT_EQ(store->run_measurements(1).size(), 2u);
+  EXPECT_EQ(store->winners(1).size(), 1u);
+  EXPECT_EQ(store->runs_with_winners("machine-1"), std::vector<std::int64_t>{1});
+  EXPECT_TRUE(store->runs_with_winners("machine-2").empty());
+}
+
 TEST_F(StoreTest, a_reader_cannot_write) {
   make_database(path_, 1);
   const auto reader = open_store_read_only(path_);

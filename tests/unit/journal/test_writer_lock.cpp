@@ -5,6 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <ctime>
+#include <thread>
+
 #include "journal_fixture.hpp"
 #include "tests/unit/error_of.hpp"
 
@@ -63,6 +67,49 @@ TEST(WriterLock, a_holder_that_was_killed_holds_nothing) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_NO_THROW(WriterLock(path, 0.0));
+}
+
+TEST(WriterLock, waits_for_a_holder_that_ends_in_time) {
+  const ScratchFolder folder;
+  auto first = std::make_unique<WriterLock>(folder / "a.db");
+  std::thread ender([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    first.reset();
+  });
+  EXPECT_NO_THROW(WriterLock(folder / "a.db", 10.0));
+  ender.join();
+}
+
+TEST(WriterLock, gives_up_when_its_wait_is_over_and_not_before) {
+  const ScratchFolder folder;
+  const WriterLock first(folder / "a.db");
+  const auto begin = std::chrono::steady_clock::now();
+  error_of([&] { WriterLock(folder / "a.db", 0.4); });
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(400));
+}
+
+TEST(WriterLock, names_its_holder_and_nothing_of_the_one_before) {
+  const ScratchFolder folder;
+  write_file(folder / "a.db.lock", std::string(200, 'x') + "\n\n");
+  const WriterLock lock(folder / "a.db");
+  const std::string holder = file_bytes(folder / "a.db.lock");
+  EXPECT_THAT(holder, testing::MatchesRegex("pid " + std::to_string(getpid()) +
+                                            " on [^ ]+ since 20..-..-..T..:..:..Z\n"));
+  EXPECT_THAT(error_of([&] { WriterLock(folder / "a.db", 0.0); }).line(),
+              testing::HasSubstr(holder.substr(0, holder.size() - 1)));
+}
+
+TEST(WriterLock, a_folder_that_is_not_there_is_an_error_that_names_the_lock) {
+  const ScratchFolder folder;
+  const Error error = error_of([&] { WriterLock(folder / "no/a.db", 0.0); });
+  EXPECT_EQ(error.exit_code(), ExitCode::error);
+  EXPECT_EQ(error.where(), folder / "no/a.db.lock");
+}
+
+TEST(UtcNow, is_the_time_of_greenwich) {
+  std::tm parts{};
+  ASSERT_NE(strptime(utc_now().c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts), nullptr);
+  EXPECT_NEAR(std::difftime(timegm(&parts), std::time(nullptr)), 0, 5);
 }
 
 TEST(UtcNow, is_written_as_iso_8601) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/text/error.hpp"
+#include "kernels/matmul_reference.hpp"
 #include "tests/unit/kernels/table_reader.hpp"
 
 namespace halmark::testing {
@@ -93,6 +94,18 @@ TEST(CompleteProblem, refuses_sizes_whose_product_no_machine_holds) {
   params.set("m", std::int64_t{1} << 31);
   params.set("k", std::int64_t{1} << 31);
   EXPECT_THAT(refusal({"gemm", params}), HasSubstr("src"));
+}
+
+TEST(MatmulResults, are_f32_and_the_sources_own_type_where_they_are_asked_for) {
+  const std::vector all{Dtype::f32, Dtype::bf16, Dtype::f16, Dtype::s8, Dtype::s32};
+  using Types = std::vector<Dtype>;
+  EXPECT_EQ(matmul_results(Dtype::f32, all), (Types{Dtype::f32}));
+  EXPECT_EQ(matmul_results(Dtype::bf16, all), (Types{Dtype::f32, Dtype::bf16}));
+  EXPECT_EQ(matmul_results(Dtype::f16, all), (Types{Dtype::f32, Dtype::f16}));
+  EXPECT_EQ(matmul_results(Dtype::s8, all), (Types{Dtype::s32}));
+  EXPECT_EQ(matmul_results(Dtype::bf16, Types{Dtype::bf16}), (Types{Dtype::bf16}));
+  EXPECT_EQ(matmul_results(Dtype::bf16, Types{Dtype::f32}), (Types{Dtype::f32}));
+  EXPECT_TRUE(matmul_results(Dtype::f32, Types{Dtype::bf16}).empty());
 }
 
 TEST(CompleteProblem, is_idempotent) {

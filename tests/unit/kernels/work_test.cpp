@@ -75,6 +75,16 @@ TEST(Work, attention_counts_the_pairs_of_its_mask) {
   }
 }
 
+TEST(Work, of_an_activation_is_counted_per_element_by_its_kind) {
+  const double of_kind[] = {1, 8, 4, 2};  // relu, gelu, silu, relu squared
+  for (std::int64_t kind = 0; kind < 4; ++kind) {
+    const auto w =
+        work("activation",
+             {{"rows", 3}, {"cols", 5}, {"kind", kind}, {"src_dtype", f32}, {"dst_dtype", f32}});
+    EXPECT_EQ(w.vector_flops, 15 * of_kind[kind]);
+  }
+}
+
 // Decode of 8 sequences at context 1024: q and dst 8*16*128, k and v 8*8*1024*128, 2 bytes each.
 TEST(Work, decode_attention_reads_each_cached_key_once) {
   const auto w = work("attention", attention(8, 1, 1024, 1, 0));

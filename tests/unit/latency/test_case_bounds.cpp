@@ -39,6 +39,19 @@ TEST(CaseBounds, follow_the_cut_and_the_company) {
   EXPECT_EQ(two.ceilings, bounds.of(c).ceilings) << "resolved once";
 }
 
+TEST(CaseBounds, more_parts_than_threads_have_one_thread_each) {
+  const Device d = device();
+  const CaseBounds bounds({.device = &d, .threads = 2});
+  KernelCase c = copy_case(500);
+  c.parts = 8;
+  EXPECT_NEAR(bounds.of(c).bound.ns(), 1000, 1e-9);
+  Device whole;
+  whole.bandwidths.push_back({.level = "memory", .bytes_per_s = 1e9});
+  const CaseBounds of_whole({.device = &whole, .threads = 0});
+  c.parts = 1;
+  EXPECT_NEAR(of_whole.of(c).bound.ns(), 1000, 1e-9);
+}
+
 TEST(CaseBounds, without_a_device_there_is_none) {
   EXPECT_EQ(CaseBounds({}).of(copy_case(500)).bound.ns(), 0);
 }

@@ -92,6 +92,37 @@ TEST(LatencyChain, a_quarantined_time_is_counted_and_the_next_source_asked) {
   EXPECT_EQ(chain.quarantined().size(), 2u);
 }
 
+TEST(LatencyChain, of_several_quarantined_times_the_most_trusted_is_given) {
+  LatencyChain chain;
+  chain.add(SourceKind::interpolated, std::make_unique<Table>(Times{{1, 7}}));
+  chain.add(SourceKind::imported, std::make_unique<Table>(Times{{1, 5}}));
+  EXPECT_EQ(chain.latency(copy_case(1))->ns, 5);
+  EXPECT_EQ(chain.latency(copy_case(1).problem, {})->ns, 5);
+  EXPECT_EQ(chain.quarantined().size(), 1u);
+}
+
+TEST(LatencyChain, asks_nobody_for_what_is_known) {
+  Table journal(Times{{1, 20}}), roofline(Times{{1, 30}});
+  LatencyChain chain;
+  chain.add(SourceKind::roofline, roofline);
+  chain.add(SourceKind::journal, journal);
+  chain.require(std::vector{copy_case(1)});
+  EXPECT_TRUE(roofline.required.empty());
+  chain.require({});
+  EXPECT_THAT(journal.required, ElementsAre(1));
+}
+
+TEST(LatencyChain, measured_stored_and_interpolated_times_have_an_interval) {
+  for (const SourceKind kind :
+       {SourceKind::measured, SourceKind::journal, SourceKind::interpolated}) {
+    LatencyChain chain;
+    chain.add(kind, std::make_unique<Table>(Times{}));
+    EXPECT_TRUE(chain.has_interval());
+    EXPECT_TRUE(chain.has(kind));
+    EXPECT_FALSE(chain.has(SourceKind::roofline));
+  }
+}
+
 TEST(LatencyChain, knows_which_kinds_it_has) {
   LatencyChain chain;
   EXPECT_FALSE(chain.has_interval());

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "kernels/contract.hpp"
 
@@ -151,10 +152,54 @@ TEST(Interpolation, another_type_is_another_family) {
 
 TEST(Interpolation, a_few_points_make_no_family) {
   auto points = table(gpu(), false);
-  points.resize(Interpolation::points_min - 1);
+  points.resize(Interpolation::points_min);
+  EXPECT_EQ(Interpolation(points, gpu(), {}).left_out(), 0u);
+  EXPECT_TRUE(Interpolation(points, gpu(), {}).latency(points.front().problem));
+  points.pop_back();
   const Interpolation of(points, gpu(), {});
   EXPECT_EQ(of.left_out(), points.size());
   EXPECT_FALSE(of.latency(points.front().problem));
+}
+
+TEST(Interpolation, points_that_teach_nothing_are_counted_and_change_nothing) {
+  auto points = table(gpu(), true);
+  const Problem wanted = gemm(48, 3072, 768);
+  const Interpolation clean(points, gpu(), {});
+  points.insert(points.begin(), {gemm(64, 512, 512), 0});
+  points.insert(points.begin() + 40, {gemm(64, 512, 512), -1});
+  points.push_back({{"no_such_op", {}}, 1e3});
+  Problem unknown = gemm(64, 512, 512);  // the device states no peak of it
+  for (const char* name : {"src_dtype", "wei_dtype"}) {
+    unknown.params.set(name, static_cast<std::int64_t>(Dtype::s8));
+  }
+  points.push_back({unknown, 1e3});
+  const Interpolation of(points, gpu(), {});
+  EXPECT_EQ(of.left_out(), 4u);
+  EXPECT_DOUBLE_EQ(of.latency(wanted)->ns, clean.latency(wanted)->ns);
+  EXPECT_FALSE(of.latency(unknown));
+  EXPECT_FALSE(of.latency({"no_such_op", {}}));
+}
+
+TEST(Interpolation, every_check_leaves_its_point_out_and_none_calibrated) {
+  const auto points = table(gpu(), true);
+  const Interpolation of(points, gpu(), {});
+  const auto all = of.check(Interpolation::LeaveOut::point, points.size());
+  std::set<const LatencyPoint*> seen;
+  for (const auto& c : all) {
+    EXPECT_TRUE(seen.insert(c.point).second);
+    EXPECT_LT(c.low_ns, c.ns);
+    EXPECT_LT(c.ns, c.high_ns);
+  }
+  // Two thirds do not calibrate.
+  EXPECT_NEAR(static_cast<double>(all.size()), 2.0 / 3 * static_cast<double>(points.size()), 40);
+  EXPECT_EQ(of.check(Interpolation::LeaveOut::point, 100).size(), 100u);
+  EXPECT_EQ(of.check(Interpolation::LeaveOut::shape, 7).size(), 7u);
+  double point = 0, shape = 0;
+  for (const auto& c : all) point += std::log(c.high_ns / c.low_ns);
+  const auto shapes = of.check(Interpolation::LeaveOut::shape, points.size());
+  EXPECT_EQ(shapes.size(), all.size());
+  for (const auto& c : shapes) shape += std::log(c.high_ns / c.low_ns);
+  EXPECT_GT(shape, point) << "less is known of a shape that nobody measured";
 }
 
 // The other device has the same utilisation, twice the peaks and the same launch. 5 % is wanted;

@@ -73,6 +73,34 @@ TEST(JournalSource, of_several_variants_the_fastest_that_can_be_true) {
   EXPECT_EQ(source.points()[0].ns, 4e6);
 }
 
+// Variants come in the order of their names: the false one first, last, and two of them alone.
+TEST(JournalSource, a_false_time_hides_no_true_one_whatever_their_order) {
+  const auto variant = [](const char* name, double ns) {
+    KernelCase c = gemm(1000);
+    c.kernel = name;
+    return row(c, ns);
+  };
+  for (const auto& rows : {std::vector{variant("a", 1e6), variant("b", 5e6), variant("c", 6e6)},
+                           std::vector{variant("a", 6e6), variant("b", 5e6), variant("c", 1e6)}}) {
+    const JournalSource source(rows, device(), "r.db");
+    EXPECT_EQ(source.latency(gemm(1000))->ns, 5e6);
+    EXPECT_EQ(source.latency(gemm(1000))->status, Status::ok);
+    EXPECT_EQ(source.latency(gemm(1000))->reason, "");
+  }
+  const JournalSource none(std::vector{variant("a", 1.2e6), variant("b", 1e6)}, device(), "r.db");
+  EXPECT_EQ(none.latency(gemm(1000))->status, Status::quarantined);
+  EXPECT_EQ(none.latency(gemm(1000))->ns, 1e6);
+}
+
+TEST(JournalSource, rows_without_a_time_are_none) {
+  Measurement failed = row(gemm(1000), 5e6);
+  failed.status = Status::crashed;
+  failed.samples.clear();
+  const JournalSource source(std::vector{failed}, device(), "r.db");
+  EXPECT_EQ(source.size(), 0u);
+  EXPECT_FALSE(source.latency(gemm(1000)));
+}
+
 TEST(JournalSource, a_time_below_its_bound_is_quarantined_and_teaches_nothing) {
   const auto with = [](double ns) {
     return JournalSource(std::vector{row(gemm(1000), ns)}, device(), "r.db");

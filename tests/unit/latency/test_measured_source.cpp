@@ -50,6 +50,32 @@ TEST(MeasuredSource, measures_what_it_does_not_know_once) {
   EXPECT_EQ(source.latency(cases[0])->provenance, Provenance::measured);
 }
 
+TEST(MeasuredSource, what_gave_no_row_is_not_measured_again) {
+  int calls = 0;
+  MeasuredSource source(
+      [&](std::span<const KernelCase> cases) {
+        calls += static_cast<int>(cases.size());
+        return std::vector<Measurement>{};
+      },
+      {});
+  source.require(std::vector{copy_case(64), copy_case(128)});
+  source.require(std::vector{copy_case(64)});
+  EXPECT_EQ(calls, 2);
+  EXPECT_FALSE(source.latency(copy_case(64)));
+  EXPECT_EQ(source.why_absent(copy_case(64)), "never measured");
+  EXPECT_TRUE(source.rows(copy_case(64)).empty());
+}
+
+TEST(MeasuredSource, without_a_way_to_measure_it_knows_what_it_was_told) {
+  MeasuredSource source({}, {});
+  source.require(std::vector{copy_case(64)});
+  EXPECT_EQ(source.why_absent(copy_case(64)), "never measured");
+  EXPECT_TRUE(source.rows(copy_case(64)).empty());
+  source.add(row(copy_case(64), 500));
+  source.require(std::vector{copy_case(64)});
+  EXPECT_EQ(source.rows(copy_case(64)).size(), 1u);
+}
+
 TEST(MeasuredSource, folds_rounds_with_the_bound_of_the_device) {
   const Device d = device();
   MeasuredSource source({}, {&d, 1});

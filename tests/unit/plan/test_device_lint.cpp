@@ -184,6 +184,61 @@ TEST(DeviceLint, memory_is_bounded_by_its_pins_and_by_what_is_plausible) {
               HasSubstr("warning: x: memory bandwidth 13400 GB/s reads all 80 GB 168 times"));
 }
 
+// 64 times a second and not more often; a hundredth beyond what the pins carry and not more.
+TEST(DeviceLint, memory_limits_hold_on_both_sides) {
+  const auto lint_of = [](double bytes_per_s, const std::string& more = {}) {
+    return lint(head("own", "Own") +
+                "memory_bytes = 1000000000\n[[bandwidth]]\nlevel = 'memory'\n" +
+                "source = 's'\nbytes_per_s = " + std::to_string(bytes_per_s) + "\n" + more);
+  };
+  EXPECT_EQ(lint_of(64e9), "");
+  EXPECT_THAT(lint_of(64.5e9), HasSubstr("reads all 1 GB"));
+  const std::string pins = "bus_bits = 8\ntransfers_per_s = 1e9\n";
+  EXPECT_EQ(lint_of(1.0095e9, pins), "");
+  EXPECT_THAT(lint_of(1.0105e9, pins), HasSubstr("exceeds 8 bits x 1 GT/s = 1"));
+}
+
+TEST(DeviceLint, ratios_and_products_hold_on_both_sides) {
+  const auto pair = [](const std::string& dtype, double ratio) {
+    return lint(head("own", "Own") + peak("bf16", 100) + peak(dtype, 100 * ratio));
+  };
+  EXPECT_EQ(pair("f16", 1.019), "");
+  EXPECT_EQ(pair("f16", 0.981), "");
+  EXPECT_THAT(pair("f16", 1.021), HasSubstr("expected 1 times as much"));
+  EXPECT_THAT(pair("f16", 0.979), HasSubstr("expected 1 times as much"));
+  EXPECT_EQ(pair("f8_e4m3fn", 2.035), "");
+  EXPECT_THAT(pair("f8_e4m3fn", 2.045), HasSubstr("parts usually double"));
+  EXPECT_THAT(pair("f8_e4m3fn", 4.07), HasSubstr("probably the sparse figure"));
+  EXPECT_THAT(pair("f8_e4m3fn", 4.09), HasSubstr("parts usually double"));
+  EXPECT_THAT(pair("tf32", 1 / 3.93), HasSubstr("probably the sparse figure"));
+  EXPECT_EQ(pair("tf32", 1 / 3.91), "");
+  const auto rule = [](double tflops) {
+    return lint(head("own", "Own") +
+                peak("bf16", tflops, "units = 50\nfma_per_cycle = 1000\nclock_hz = 1e9\n"));
+  };
+  EXPECT_EQ(rule(100.95), "");
+  EXPECT_EQ(rule(99.05), "");
+  EXPECT_THAT(rule(101.05), HasSubstr("but 50 units x 1000 FMA/cycle"));
+  EXPECT_THAT(rule(98.95), HasSubstr("but 50 units x 1000 FMA/cycle"));
+}
+
+// Figures of the whole device are compared, not those of one of its threads.
+TEST(DeviceLint, a_known_part_is_compared_by_what_all_of_it_does) {
+  const std::string known_text =
+      head("part-x9", "Part X9") +
+      "[[peak]]\npath = 'all'\ndtype = 'bf16'\nflops_per_s = 1e12\n"
+      "source = 's'\n[[peak]]\npath = 'one'\ndtype = 'bf16'\nthreads = 1\n"
+      "flops_per_s = 1e11\nsource = 's'\n";
+  const std::vector<DeviceFile> known = {parse_device_file(known_text, "known.toml")};
+  const auto lint_of = [&](double tflops) {
+    return lines(lint_device(
+        parse_device_file(head("own part-x9", "Own") + peak("bf16", tflops), "own.toml"), known));
+  };
+  EXPECT_EQ(lint_of(1), "");
+  EXPECT_NE(lint_of(0.1), "");
+  EXPECT_NE(lint_of(2), "");
+}
+
 TEST(DeviceLint, one_die_of_a_part_of_two_is_no_mistake) {
   EXPECT_EQ(lint(head("mine", "MI250X, one die") + "memory_bytes = 64000000000\n" +
                  peak("bf16", 191.5) + memory(1638)),

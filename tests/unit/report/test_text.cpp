@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <sstream>
 
 #include "report/clean_text.hpp"
@@ -32,6 +34,59 @@ TEST(text_report, fits_into_120_columns) {
     ++count;
   }
   EXPECT_GT(count, 20);
+}
+
+// "- " and ten words of ten columns take 111; a space and eight more fill the line to the last.
+TEST(text_report, items_are_wrapped_between_words_at_the_last_column_and_indented) {
+  std::string words;
+  for (int i = 0; i < 10; ++i) words += (i > 0 ? " " : "") + std::string(10, 'w');
+  const auto item = [](const std::string& text) {
+    RunReport report{.title = "t", .model = "m", .left_out = {text}};
+    const std::string out = report_text(report, false);
+    return out.substr(out.find("left out\n") + 9);
+  };
+  EXPECT_EQ(item(words + " 1234567"), "- " + words + " 1234567\n") << "119 columns";
+  EXPECT_EQ(item(words + " 12345678"), "- " + words + " 12345678\n") << "120 columns";
+  EXPECT_EQ(item(words + " 123456789"), "- " + words + "\n  123456789\n") << "121 columns";
+  EXPECT_EQ(item(words + ' ' + words), "- " + words + "\n  " + words + '\n');
+  EXPECT_EQ(item(std::string(118, 'x')), "- " + std::string(118, 'x') + '\n');
+  EXPECT_EQ(item(std::string(119, 'x')), "- " + std::string(117, 'x') + "~\n");
+  EXPECT_EQ(item("a  b"), "- a b\n");
+}
+
+TEST(text_report, says_of_every_front_point_in_doubt_how_likely_it_is) {
+  RunReport report = test::synthetic_report();
+  std::vector<std::size_t> front;
+  for (const FrontPoint& point : report.front) front.push_back(point.evaluation);
+  for (const FrontClass of_first : {FrontClass::certain, FrontClass::possible}) {
+    for (std::size_t i = 0; i < front.size(); ++i) {
+      report.evaluations[front[i]].standing =
+          FrontStanding{i % 2 == 0 ? of_first : FrontClass::possible, 0.5};
+    }
+    const std::string text = report_text(report, false);
+    std::size_t said = 0;
+    for (std::size_t at = text.find("on the front with probability"); at != std::string::npos;
+         at = text.find("on the front with probability", at + 1)) {
+      ++said;
+    }
+    EXPECT_EQ(said, of_first == FrontClass::certain ? front.size() / 2 : front.size());
+  }
+  report.evaluations[front[0]].standing.reset();
+  EXPECT_THAT(report_text(report, false), HasSubstr("on the front with probability"));
+}
+
+TEST(text_report, names_what_may_be_on_the_front_from_five_percent_on) {
+  for (const double probability : {0.045, 0.05, 0.075}) {
+    RunReport report = test::synthetic_report();
+    std::size_t off_front = 0;
+    while (std::ranges::find(report.front, off_front, &FrontPoint::evaluation) !=
+           report.front.end()) {
+      ++off_front;
+    }
+    report.evaluations[off_front].standing = FrontStanding{FrontClass::possible, probability};
+    const std::string text = report_text(report, false);
+    EXPECT_EQ(text.find("may be on the front too") != std::string::npos, probability >= 0.05);
+  }
 }
 
 TEST(text_report, shows_every_front_point_with_its_figures) {

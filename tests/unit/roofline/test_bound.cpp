@@ -60,6 +60,27 @@ TEST(Quarantine, begins_where_a_time_is_more_than_two_percent_below_the_bound) {
   EXPECT_EQ(quarantine(bound, 2e6), std::nullopt);
 }
 
+TEST(Bound, the_level_says_what_limits) {
+  const std::pair<Level, Limiter> expected[] = {
+      {Level::compute, Limiter::compute}, {Level::l1, Limiter::memory},
+      {Level::l2, Limiter::memory},       {Level::l3, Limiter::memory},
+      {Level::memory, Limiter::memory},   {Level::link, Limiter::communication}};
+  for (const auto& [level, limiter] : expected) EXPECT_EQ(limiter_of(level), limiter);
+}
+
+// More constants than bytes pass: what is read once cannot be more than what is read.
+TEST(Traffic, constants_are_bytes_of_the_work) {
+  const Work work{.bytes_read = 100, .bytes_written = 20, .constant_bytes = 500};
+  for (const Traffic& moved : {step_traffic(work), traffic(work, CacheMode::rotate_const, 4)}) {
+    EXPECT_EQ(moved.constant_bytes, 120);
+    EXPECT_EQ(moved.warm_bytes, 0);
+  }
+  EXPECT_EQ(traffic(work, CacheMode::hot, 1).warm_set_bytes, 120);
+  const Traffic flushed = traffic(work, CacheMode::flush, 3);
+  EXPECT_EQ(flushed.constant_bytes, 120);
+  EXPECT_EQ(flushed.ring_bytes, 360);
+}
+
 TEST(Traffic, follows_from_the_cache_mode) {
   const Work work{.bytes_read = 100, .bytes_written = 20, .constant_bytes = 80};
   const Traffic cold = traffic(work, CacheMode::rotate_const, 4);

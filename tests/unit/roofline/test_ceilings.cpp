@@ -70,6 +70,9 @@ TEST(Ceilings, levels_add_up_their_capacities) {
   EXPECT_NEAR(bound.parts()[0].ns(), 2e4, 1e-6);
   EXPECT_NEAR(bound.parts()[1].ns(), 1.8e5, 1e-5);
   EXPECT_NEAR(bound.parts()[2].ns(), 1e6, 1e-3);
+  EXPECT_EQ(bound.parts()[0].level, Level::l2);
+  EXPECT_EQ(bound.parts()[1].level, Level::l3);
+  EXPECT_EQ(bound.parts()[2].level, Level::memory);
 }
 
 TEST(Ceilings, more_threads_can_do_what_fewer_did) {
@@ -84,6 +87,30 @@ TEST(Ceilings, more_threads_can_do_what_fewer_did) {
   const Ceiling& ceiling = ceilings.at(bound.parts()[0].source);
   EXPECT_EQ(ceiling.name, "bf16_matrix, 1 thread");
   EXPECT_EQ(ceiling.source, "probe");
+}
+
+TEST(Ceilings, of_equal_figures_the_one_with_all_threads_is_named) {
+  Device d = device();
+  d.peaks.push_back(d.peaks[0]);
+  d.peaks.back().threads = 2;
+  d.bandwidths.push_back(d.bandwidths[1]);
+  d.bandwidths.back().threads = 2;
+  const Ceilings ceilings(d, 2);
+  const Work work = bf16_work(1e9, 10e6, 0);
+  const Bound bound = ceilings.bound(work, step_traffic(work));
+  EXPECT_EQ(ceilings.at(bound.parts().front().source).name, "bf16_matrix, 2 threads");
+  EXPECT_EQ(ceilings.at(bound.parts().back().source).name, "memory, 2 threads");
+}
+
+TEST(Ceilings, a_figure_of_nothing_bounds_nothing_and_hides_no_other_level) {
+  Device d = device();
+  d.peaks[0].flops_per_s = 0;
+  d.bandwidths[0].bytes_per_s = 0;
+  const Work work = bf16_work(1e9, 10e6, 0);
+  const Bound bound = Ceilings(d, 1).bound(work, step_traffic(work));
+  ASSERT_EQ(bound.parts().size(), 1u);
+  EXPECT_EQ(bound.parts()[0].level, Level::memory);
+  EXPECT_DOUBLE_EQ(bound.ns(), 1e6);
 }
 
 TEST(Ceilings, between_stated_thread_counts_the_best_scaled_figure_counts) {
@@ -259,6 +286,45 @@ TEST(Ceilings, give_the_maximum_over_levels_of_random_work) {
       const double ns = ceilings.bound(work, moved).ns();
       EXPECT_NEAR(ns, expected, 1e-12 * expected);
     }
+  }
+}
+
+// A device 1e13 times slower, work 1e-8 times smaller: figures far below one are figures too.
+TEST(Ceilings, bounds_and_estimates_have_no_least_figure) {
+  constexpr double slower = 1e13, smaller = 1e-8;
+  Random random{std::mt19937_64(3)};
+  for (int i = 0; i < 100; ++i) {
+    Device fast = random_device(random, false);
+    fast.links.push_back({.name = "l", .bytes_per_s = 1e9, .domain_devices = 8});
+    Device slow = fast;
+    for (Peak& peak : slow.peaks) peak.flops_per_s /= slower;
+    for (Bandwidth& bandwidth : slow.bandwidths) bandwidth.bytes_per_s /= slower;
+    slow.links[0].bytes_per_s /= slower;
+    Work work = random_work(random);
+    work.transfer_bytes = random.integer(0, 1) == 0 ? 0 : random.log_uniform(1e2, 1e7);
+    Work little = work;
+    for (double* amount : {&little.matmul_flops, &little.bytes_read, &little.bytes_written,
+                           &little.constant_bytes, &little.transfer_bytes}) {
+      *amount *= smaller;
+    }
+    const std::int64_t ranks = random.integer(2, 16);
+    Problem problem{.op = "all_reduce"};
+    problem.params.set("ranks", ranks);
+    const double network = 1e8;
+    const Bound large = step_bound(problem, work, Ceilings(fast, 0, 1, network));
+    const Bound small = step_bound(problem, little, Ceilings(slow, 0, 1, network / slower));
+    EXPECT_NEAR(small.ns() / (large.ns() * slower * smaller), 1, 1e-12);
+    EXPECT_EQ(small.limiter(), large.limiter());
+    EXPECT_EQ(small.parts().size(), large.parts().size());
+    const double estimate = *RooflineRates(fast, {}, network).ns(work, ranks);
+    const double slow_estimate = *RooflineRates(slow, {}, network / slower).ns(little, ranks);
+    EXPECT_NEAR(slow_estimate / (estimate * slower * smaller), 1, 1e-12);
+    const auto alone = roofline_estimate(work, fast, {});
+    const auto slow_alone = roofline_estimate(little, slow, {});
+    EXPECT_NEAR(slow_alone->ns / (alone->ns * slower * smaller), 1, 1e-12);
+    EXPECT_NEAR(slow_alone->compute_ns, alone->compute_ns * slower * smaller,
+                1e-12 * slow_alone->ns);
+    EXPECT_EQ(slow_alone->limiter, alone->limiter);
   }
 }
 

@@ -54,6 +54,24 @@ TEST(RooflineEstimate, parts_share_what_the_whole_device_states) {
   EXPECT_DOUBLE_EQ(half->memory_ns, 1.2e6);
 }
 
+TEST(RooflineEstimate, levels_slower_than_memory_or_without_a_figure_do_not_count) {
+  Device cached = device();
+  cached.bandwidths.push_back({.level = "l2", .bytes_per_s = 1e9});
+  cached.bandwidths.push_back({.level = "l1", .bytes_per_s = 0});
+  EXPECT_DOUBLE_EQ(roofline_estimate(gemm(1, 1000, 1000), cached, {})->ns, 2.004e6 / 1e10 * 1e9);
+  EXPECT_DOUBLE_EQ(RooflineRates(cached, {}).local_ns(gemm(1, 1000, 1000)).value(),
+                   2.004e6 / 1e10 * 1e9);
+}
+
+// Equal terms: 1e10 bytes/s and 1e12 FLOP/s meet at 100 FLOP per byte.
+TEST(RooflineEstimate, equal_terms_are_limited_by_memory) {
+  const Work work{.matmul_flops = 1e8, .bytes_read = 1e6, .compute_dtype = Dtype::bf16};
+  EXPECT_EQ(roofline_estimate(work, device(), {})->limiter, Limiter::memory);
+  Work more = work;
+  more.matmul_flops *= 1.01;
+  EXPECT_EQ(roofline_estimate(more, device(), {})->limiter, Limiter::compute);
+}
+
 TEST(RooflineEstimate, an_unknown_figure_gives_none_and_no_invented_one) {
   EXPECT_FALSE(roofline_estimate(gemm(4, 4, 4, Dtype::f32), device(), {}));
   Device no_memory = device();

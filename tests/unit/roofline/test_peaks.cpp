@@ -19,6 +19,23 @@ TEST(ShardPeak, a_figure_of_the_whole_device_is_cut_into_parts) {
   EXPECT_DOUBLE_EQ(*shard_peak(device, Dtype::bf16, {.threads = 4, .parts = 2}), 2e12);
 }
 
+TEST(MultiplyingDtype, of_several_wide_types_bf16_comes_first_then_f16_then_f32) {
+  Device device;
+  EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), Dtype::f4_e2m1) << "nothing to fall back on";
+  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16}) {
+    device.peaks.push_back({.path = "p", .dtype = dtype, .flops_per_s = 1e12});
+    EXPECT_EQ(multiplying_dtype(device, Dtype::f4_e2m1), dtype);
+  }
+}
+
+TEST(ShardPeak, a_peak_of_nothing_is_none_and_a_small_one_is_one) {
+  Device device;
+  device.peaks = {{.path = "p", .dtype = Dtype::bf16, .flops_per_s = 0}};
+  EXPECT_FALSE(shard_peak(device, Dtype::bf16, {}));
+  device.peaks[0].flops_per_s = 0.5;
+  EXPECT_EQ(shard_peak(device, Dtype::bf16, {}), 0.5);
+}
+
 TEST(MultiplyingDtype, four_bits_are_unpacked_into_the_first_wide_type_that_has_a_peak) {
   Device device;
   device.peaks = {{.path = "f16_matrix", .dtype = Dtype::f16, .flops_per_s = 1e12}};

@@ -95,6 +95,33 @@ TEST(RowUtilisation, the_datasheet_is_a_denominator_of_its_own) {
   EXPECT_DOUBLE_EQ(*u.mfu_datasheet, 0.1);
 }
 
+// 1e6 bytes read and 5e5 written in 1 ms.
+TEST(RowUtilisation, bytes_per_second_counts_what_is_read_and_written) {
+  Work work = bf16_work(0.5, 1e6, 5e5);
+  const Device d = device();
+  const RowUtilisation u = of(work, {.measured = &d}, "", 1e6);
+  EXPECT_DOUBLE_EQ(u.bytes_per_s, 1.5e9);
+  EXPECT_DOUBLE_EQ(*u.mfu, 5e2 / 1e12) << "half a FLOP is one, too";
+  EXPECT_TRUE(u.mfu_reason.empty());
+}
+
+TEST(RowUtilisation, each_reason_names_what_is_missing) {
+  const Device d = device();
+  EXPECT_EQ(of(bf16_work(0, 1, 1), {.measured = &d}, "", 1).mfu_reason, "no matmul FLOPs");
+  EXPECT_EQ(of(bf16_work(1, 1, 1), {}, "", 1).mfu_reason, "no measured peaks");
+  Work other = bf16_work(1, 1, 1);
+  other.compute_dtype = Dtype::f32;
+  EXPECT_EQ(of(other, {.measured = &d}, "", 1).mfu_reason, "no measured peak for f32");
+}
+
+TEST(RowUtilisation, a_bound_of_nothing_leaves_the_row_without_one) {
+  const RowUtilisation u = of(bf16_work(1e9, 0, 0), {}, "", 1e-9);
+  EXPECT_EQ(u.lower_bound_ns, 0);
+  EXPECT_EQ(u.limiter, Limiter::unknown);
+  EXPECT_FALSE(u.roofline_fraction);
+  EXPECT_TRUE(u.quarantine.empty());
+}
+
 // Both sides of 102 % of a bound of 1 ms.
 TEST(RowUtilisation, a_row_more_than_two_percent_below_its_bound_is_quarantined) {
   const Device d = device();

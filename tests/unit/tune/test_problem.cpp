@@ -201,6 +201,37 @@ INSTANTIATE_TEST_SUITE_P(All, ShippedSweep,
                            return name;
                          });
 
+// Experts of 24 columns: three ranks and eight cut each of them, sixteen cannot, and sixteen may
+// hold whole ones. So which degree of tensor parallelism is possible hangs on that of the experts.
+TEST(TuneProblem, workers_whose_experts_are_cut_are_told_from_those_that_hold_them_whole) {
+  const ModelSpec spec = read_model(
+      R"({"model_type": "qwen3_moe", "num_hidden_layers": 2, "hidden_size": 64,
+          "num_attention_heads": 16, "num_key_value_heads": 16, "head_dim": 16,
+          "moe_intermediate_size": 24, "num_experts": 16, "num_experts_per_tok": 2,
+          "vocab_size": 512, "intermediate_size": 96, "decoder_sparse_step": 1,
+          "max_position_embeddings": 512, "norm_topk_prob": true, "tie_word_embeddings": false})",
+      "tiny.json");
+  const Sweep sweep = parse_sweep(
+      "name = \"s\"\nmodel = \"tiny\"\nshards = [2, 9, 17, 32]\ndtypes = [\"bf16\"]\n"
+      "strategies = [\"tensor\", \"expert\"]\n[request]\ninput_tokens = 64\noutput_tokens = 8\n"
+      "modes = [\"aggregated\", \"disaggregated\"]\nconcurrency = [4]\ntoken_budget = [64]\n",
+      "s.toml");
+  const PrecisionFacts facts;
+  const Keys expected = ServedLoops(sweep, spec, facts).run();
+  expect_same(keys_of(problems_of(sweep, spec, sweep.shards, facts)), expected);
+  std::set<std::pair<int, int>> workers;
+  const TuneProblem problem = problems_of(sweep, spec, sweep.shards, facts).front();
+  for (std::uint64_t i = 0; i < problem.space().size(); ++i) {
+    const Configuration c = problem.at(problem.space().point(i));
+    if (c.served->mode == ServingMode::disaggregated)
+      workers.insert({c.parallel.tp, c.parallel.ep});
+  }
+  EXPECT_TRUE(workers.contains({8, 1}));
+  EXPECT_TRUE(workers.contains({8, 8}));
+  EXPECT_TRUE(workers.contains({16, 16}));
+  EXPECT_FALSE(workers.contains({16, 1}));
+}
+
 Sweep steps(const std::string& more, const std::string& model = "qwen3-0.6b") {
   return parse_sweep(
       "name = \"s\"\nmodel = \"" + model + "\"\ndtypes = [\"bf16\", \"int8\"]\n" + more, "s.toml");

@@ -137,6 +137,11 @@ TEST(WorkerProbe, lists_paths_and_measures_one) {
                              .working_set_bytes = 1 << 20});
   ASSERT_TRUE(ring);
   EXPECT_EQ(ring->rates.size(), 2u);
+  auto clock = worker->probe(
+      {.kind = protocol::ProbeKind::clock, .path = {}, .isa = {}, .windows = 3, .barrier = {}});
+  ASSERT_TRUE(clock) << clock.failure.reason;
+  ASSERT_EQ(clock->rates.size(), 3u);
+  EXPECT_GT(clock->rates.front(), 0.3e9);
   auto nothing = worker->probe({.kind = protocol::ProbeKind::copy, .path = {}, .isa = {}});
   EXPECT_NE(nothing.failure.reason.find("working set of 0 bytes"), std::string::npos);
 }
@@ -191,6 +196,20 @@ TEST(WorkerPlugin, the_smallest_plugin_goes_through_a_trial) {
   for (std::size_t i = 0; i < source.size(); ++i) {
     ASSERT_EQ(static_cast<double>(std::to_integer<int>(bytes[i])), source[i]) << i;
   }
+}
+
+TEST(WorkerJoin, takes_a_token_of_whole_hexadecimal_bytes_once) {
+  FakeWorker worker;
+  const auto join = [&](const std::string& token) {
+    worker->begin_join({token, 0, 1});
+    const auto done = worker->finish_join();
+    return done ? std::string("joined") : done.failure.reason;
+  };
+  for (const char* token : {"0aF", "0g", "g0", "0a f", "-1"}) {
+    EXPECT_NE(join(token).find("the token is not hexadecimal"), std::string::npos) << token;
+  }
+  EXPECT_EQ(join("0aF39b"), "joined");
+  EXPECT_NE(join("0aF39b").find("this rank has joined already"), std::string::npos);
 }
 
 }  // namespace

@@ -46,6 +46,16 @@ TEST(WorkerSample, a_call_above_fifty_milliseconds_is_sampled_three_times) {
   EXPECT_EQ(sampled->measured.repeat, 1);
 }
 
+// Samples of a plugin that cannot flush its caches would be warm ones under a cold name.
+TEST(WorkerSample, without_a_flush_there_is_no_flushed_sample) {
+  FakeWorker worker;
+  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::flush, 1)));
+  const auto sampled = worker->sample(count_samples(1, 3));
+  ASSERT_FALSE(sampled);
+  EXPECT_NE(sampled.failure.reason.find("cache_flush"), std::string::npos)
+      << sampled.failure.reason;
+}
+
 TEST(WorkerSample, the_wall_cap_keeps_the_samples) {
   FakeWorker worker("latency_ns=2000000");
   ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));

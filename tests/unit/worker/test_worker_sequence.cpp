@@ -41,6 +41,30 @@ TEST(WorkerSequence, times_every_step_and_gives_the_outputs_of_its_steps) {
   expect_product(problem, *shown, 1, 0);
 }
 
+// The first call on which the device may be lost without anybody noticing.
+std::int64_t calls_of(std::int64_t warmup, std::int64_t repeat) {
+  for (std::int64_t lost_at = 3; lost_at < 40; ++lost_at) {
+    FakeWorker worker("device_lost_at=" + std::to_string(lost_at));
+    if (!worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1))) continue;
+    if (!worker->stage(stage_of(2, gemm(2, 3, 2), CacheMode::hot, 1))) continue;
+    const auto run = worker->sequence({.steps = {{1, 0}, {2, 0}},
+                                       .repeat = repeat,
+                                       .warmup = warmup,
+                                       .wall_cap_s = 60,
+                                       .barrier = {}});
+    if (run) return lost_at;
+  }
+  return -1;
+}
+
+TEST(WorkerSequence, executes_every_step_as_often_as_it_is_warmed_and_repeated) {
+  const std::int64_t least = calls_of(0, 1);
+  ASSERT_GT(least, 0);
+  EXPECT_EQ(calls_of(0, 3), least + 2 * 2);
+  EXPECT_EQ(calls_of(1, 1), least + 2 * 1);
+  EXPECT_EQ(calls_of(3, 2), least + 2 * 4);
+}
+
 // A router's choice has the type and size of the table that dispatch is given. Chained, it would
 // send the rows elsewhere than the FLOPs and bytes of the problem say.
 TEST(WorkerSequence, a_given_routing_is_not_replaced_by_the_output_of_an_earlier_step) {

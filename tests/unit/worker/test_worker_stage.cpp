@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "fake_worker.hpp"
+#include "kernels/contract.hpp"
+#include "kernels/inputs.hpp"
 
 namespace halmark {
 namespace {
@@ -81,6 +84,30 @@ TEST(WorkerStage, opaque_constants_are_packed_for_every_set) {
   ASSERT_TRUE(staged) << staged.failure.reason;
   EXPECT_TRUE(staged->constants_opaque);
   EXPECT_FALSE(staged->constants_shared);
+}
+
+TEST(WorkerStage, an_input_behind_the_constants_is_filled_too) {
+  FakeWorker worker;
+  const Problem problem{"grouped_gemm",
+                        {{"tokens", 1},
+                         {"top_k", 1},
+                         {"experts", 1},
+                         {"n", 1},
+                         {"k", 1},
+                         {"src_dtype", f32},
+                         {"wei_dtype", f32},
+                         {"dst_dtype", f32}}};
+  ASSERT_TRUE(worker->stage(stage_of(1, problem, CacheMode::hot, 1)));
+  auto shown = worker->reveal({1, {0}});
+  ASSERT_TRUE(shown) << shown.failure.reason;
+  const Problem whole = complete_problem(problem);
+  const GeneratedInputs inputs(7, find_contract(whole.op)->operands(whole.params), 0);
+  std::array<double, 1> src{}, wei{};
+  inputs.read(0, 0, 0, src);
+  inputs.read(0, 1, 0, wei);
+  const std::byte* dst = shown->part(shown->revealed.parts.at(0)).data();
+  EXPECT_FLOAT_EQ(static_cast<float>(load_element(Dtype::f32, dst, 0)),
+                  static_cast<float>(src[0] * wei[0]));
 }
 
 TEST(WorkerStage, constants_that_are_compiled_in_get_a_prepared_kernel_per_set_and_eight_at_most) {

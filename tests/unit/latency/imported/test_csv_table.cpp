@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #ifdef HALMARK_HAS_ZLIB
 #include <zlib.h>
 #endif
@@ -59,6 +61,36 @@ TEST(CsvTable, files_that_are_no_csv_are_refused) {
   EXPECT_THAT(error_of([&] { CsvTable::read(folder / "none.csv"); }).line(), HasSubstr("none.csv"));
   EXPECT_EQ(error_of([&] { CsvTable::read(folder.path().string()); }).exit_code(),
             ExitCode::refused);
+}
+
+// A file with a hole of a gibibyte, which nobody writes or reads.
+TEST(CsvTable, a_file_beyond_a_gibibyte_is_refused_unread) {
+  const ScratchFolder folder;
+  write_file(folder / "t.csv", "a,b\n1,2\n");
+  std::filesystem::resize_file(folder / "t.csv", csv_bytes_max + 1);
+  EXPECT_THAT(error_of([&] { CsvTable::read(folder / "t.csv"); }).line(),
+              HasSubstr("larger than 1024 MiB"));
+}
+
+TEST(CsvTable, short_files_and_folders_are_what_they_are) {
+  const ScratchFolder folder;
+  write_file(folder / "tiny.csv", "a\n1");
+  EXPECT_EQ(CsvTable::read(folder / "tiny.csv").rows(), 1u);
+  write_file(folder / "empty.csv", "");
+  EXPECT_THAT(error_of([&] { CsvTable::read(folder / "empty.csv"); }).line(), HasSubstr("no rows"));
+  EXPECT_THAT(error_of([&] { CsvTable::read(folder.path().string()); }).line(),
+              HasSubstr("is no file"));
+}
+
+TEST(CsvTable, a_row_has_exactly_as_many_fields_as_the_header) {
+  EXPECT_THAT(line_of("a,b\n1,2,3\n"), HasSubstr("t.csv:2: 3 fields, but the header has 2"));
+  EXPECT_THAT(line_of("a,b\n\n\n1\n"), HasSubstr("t.csv:4: 1 fields"));
+  const CsvTable one = CsvTable::parse("a\n1\n2\n", "t.csv");
+  EXPECT_EQ(one.rows(), 2u);
+  EXPECT_EQ(one.column("a"), 0u);
+  EXPECT_FALSE(one.has("b"));
+  EXPECT_THAT(error_of([&] { one.column("b"); }).line(), HasSubstr("t.csv:1: has no column 'b'"));
+  EXPECT_THAT(CsvTable::parse("a,b,\n1,2,\n", "t").row(0), testing::ElementsAre("1", "2", ""));
 }
 
 #ifdef HALMARK_HAS_ZLIB

@@ -45,15 +45,22 @@ TEST(BandwidthState, is_in_every_row_of_a_cpu_from_the_first_on) {
 }
 
 TEST(BandwidthState, is_kept_as_an_access_of_its_own) {
+  constexpr std::int64_t mib = 1 << 20;
   RunPeaks peaks = fast_peaks();
   Device known = peaks.device();
   known.bandwidths.push_back(known.bandwidths.front());
   known.bandwidths.back().threads = Topology::of_machine().processing_units();
-  RunPeaks exact(std::move(known), [] { return std::string("2026-11-22T15:00:00Z"); });
-  (void)measure_by(exact, "kind=cpu", {copy_case(4096)});
-  ASSERT_EQ(exact.seen().bandwidths.size(), 1U);
-  EXPECT_EQ(exact.seen().bandwidths[0].access, "slices");
-  EXPECT_GT(exact.seen().bandwidths[0].bytes_per_s, 1e8);
+  // The walk is as long as the device's plateau, 256 MiB where that is not known.
+  for (const auto& [plateau, walk] :
+       {std::pair{std::optional(64 * mib), 64 * mib}, {std::nullopt, 256 * mib}}) {
+    known.ring_plateau_bytes = plateau;
+    RunPeaks exact(known, [] { return std::string("2026-11-22T15:00:00Z"); });
+    (void)measure_by(exact, "kind=cpu", {copy_case(4096)});
+    ASSERT_EQ(exact.seen().bandwidths.size(), 1U);
+    EXPECT_EQ(exact.seen().bandwidths[0].access, "slices");
+    EXPECT_GT(exact.seen().bandwidths[0].bytes_per_s, 1e8);
+    EXPECT_EQ(exact.seen().bandwidths[0].working_set_bytes, walk);
+  }
 }
 
 TEST(BandwidthState, of_shards_at_once_is_that_of_all) {

@@ -38,6 +38,19 @@ TEST(ConfigsOf, beyond_the_limit_leave_the_default_in_one_parameter_at_a_time) {
   EXPECT_THAT(texts(configs_of({}, 1)), ElementsAre(""));
 }
 
+// A plugin lists its domains as it likes; a config is one value whatever that order.
+TEST(ConfigsOf, are_the_same_in_whatever_order_a_plugin_lists_its_domains) {
+  const protocol::DomainDescription axis{
+      .name = "axis", .values = {0, 1}, .labels = {"row", "column"}, .default_value = 0};
+  const std::vector forward{axis, impl}, backward{impl, axis};
+  auto one = configs_of(forward, 6), other = configs_of(backward, 6);
+  ASSERT_EQ(one.size(), 6u);
+  for (const Config& c : other) {
+    EXPECT_TRUE(std::ranges::is_sorted(c.labels)) << c.text();
+    EXPECT_EQ(std::ranges::count(one, c), 1) << c.text();
+  }
+}
+
 std::vector<std::string> texts(const VariantSet& set) {
   std::vector<std::string> out;
   for (const Variant& v : set.variants) out.push_back(v.text() + (v.is_default ? " !" : ""));

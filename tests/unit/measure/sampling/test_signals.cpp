@@ -87,6 +87,37 @@ TEST(Signals, counters_of_the_process_follow_the_kernel) {
   EXPECT_LE(*counted.run_delay_ns, counted.wall_ns);
 }
 
+// Each by its name, once, with a value or the reason why there is none.
+TEST(Signals, all_six_are_stated_whatever_is_known) {
+  for (const std::int64_t samples : {0, 1}) {
+    for (const bool is_busy : {false, true}) {
+      Interference interference;
+      interference.begin();
+      work_for(2e6);
+      const auto signals = interference.end(samples, is_busy);
+      for (const char* name : {signal_name::wall_cpu_ratio, signal_name::run_delay_fraction,
+                               signal_name::involuntary_switches_per_s, signal_name::steal_fraction,
+                               signal_name::load_per_cpu, signal_name::throttled_periods}) {
+        EXPECT_EQ(std::ranges::count(signals, std::string(name), &Signal::name), 1) << name;
+        value_of(signals, name);
+      }
+      EXPECT_EQ(signals.size(), 6u);
+      EXPECT_EQ(value_of(signals, signal_name::wall_cpu_ratio).has_value(), is_busy);
+      EXPECT_EQ(value_of(signals, signal_name::involuntary_switches_per_s).has_value(),
+                samples > 0);
+    }
+  }
+}
+
+// A device that works while the thread waits has no ratio; a thread that ran all the time has one
+// of about one, never less.
+TEST(Signals, a_ratio_is_never_below_one) {
+  Interference interference;
+  interference.begin();
+  work_for(20e6);
+  EXPECT_GE(value_of(interference.end(1, true), signal_name::wall_cpu_ratio).value_or(0), 1);
+}
+
 TEST(Signals, load_is_per_cpu) {
   double load = 0;
   std::ifstream("/proc/loadavg") >> load;
@@ -111,6 +142,43 @@ TEST(Signals, delay_is_a_share_of_the_wall_time) {
   if (!share) GTEST_SKIP() << "this kernel counts no delay";
   EXPECT_GE(*share, 0);
   EXPECT_LE(*share, (most + 1e6) / wall * 1.1);
+}
+
+// "cpu user nice system idle iowait irq softirq steal guest ...", as proc(5) has it.
+std::string stat_of(double steal, double other) {
+  return "cpu  " + std::to_string(other) + " 0 0 0 0 0 " + std::to_string(other / 3) + ' ' +
+         std::to_string(steal) + " 999 999\ncpu0 1 2 3 4 5 6 7 8\n";
+}
+double total(double steal, double other) { return steal + other + other / 3; }
+
+TEST(StealShare, is_taken_from_the_youngest_reading_that_is_a_second_old) {
+  StealShare share;
+  const double at_s[] = {0, 0.4, 0.9999, 1.0, 1.5, 2.6, 3.6};
+  const double steal[] = {5, 6, 8, 12, 20, 21, 26}, other[] = {30, 60, 120, 150, 300, 330, 390};
+  // The first reading serves until the next is a second old: at 1.5 s that of 0.4 s, at 2.6 s that
+  // of 1.5 s, at 3.6 s that of just a second before.
+  const std::ptrdiff_t anchors[] = {-1, -1, -1, 0, 1, 4, 5};
+  for (std::size_t i = 0; i < 7; ++i) {
+    const Signal found = share.at(7e9 + at_s[i] * 1e9, stat_of(steal[i], other[i]));
+    EXPECT_EQ(found.name, std::string(signal_name::steal_fraction));
+    ASSERT_EQ(found.value.has_value(), anchors[i] >= 0) << i;
+    EXPECT_EQ(found.reason.empty(), anchors[i] >= 0);
+    if (anchors[i] < 0) continue;
+    const auto a = static_cast<std::size_t>(anchors[i]);
+    const double expected =
+        (steal[i] - steal[a]) / (total(steal[i], other[i]) - total(steal[a], other[a]));
+    EXPECT_NEAR(*found.value, expected, 1e-6) << i;
+  }
+}
+
+TEST(StealShare, is_absent_where_nothing_is_counted) {
+  StealShare share;
+  EXPECT_EQ(share.at(0, "").reason, "no /proc/stat");
+  EXPECT_EQ(share.at(0, "cpu0 1 2 3 4 5 6 7 8\n").reason, "no /proc/stat");
+  EXPECT_EQ(share.at(0, "cpu 1 2 3 4 5 6 7\nintr x").reason, "/proc/stat counts no steal");
+  EXPECT_FALSE(share.at(0, stat_of(1, 3)).value);
+  EXPECT_FALSE(share.at(5e9, stat_of(1, 3)).value) << "no tick passed";
+  EXPECT_EQ(share.at(6e9, stat_of(1, 30)).value, 0.0);
 }
 
 // Ticks of 10 ms: a share needs a second of them.

@@ -207,5 +207,40 @@ TEST(StopRules, noise_settled_ends_where_the_looks_spread_by_less_than_five_perc
   }
 }
 
+// Loud first samples leave the looks that saw them loud: the rule ends when those have left its
+// window of 512 looks, no earlier and no later.
+TEST(StopRules, noise_settled_remembers_five_hundred_and_twelve_looks) {
+  const auto value = [](int i) { return 1000 + (i < 400 ? 2.0 * i : 50) * noise(i); };
+  int expected = -1;
+  std::vector<double> values;
+  std::vector<double> looks;
+  for (int i = 0; i < 20'000 && expected < 0; ++i) {
+    values.push_back(value(i));
+    if (values.size() < 64 || values.size() % 16 != 0) continue;
+    looks.push_back(relative_iqr(values));
+    if (looks.size() < 4) continue;
+    const std::size_t first = looks.size() > 512 ? looks.size() - 512 : 0;
+    const auto n = static_cast<double>(looks.size() - first);
+    double mean = 0, squares = 0;
+    for (std::size_t k = first; k < looks.size(); ++k) mean += looks[k] / n;
+    for (std::size_t k = first; k < looks.size(); ++k)
+      squares += (looks[k] - mean) * (looks[k] - mean);
+    if (std::sqrt(squares / (n - 1)) < 0.05 * mean) expected = i + 1;
+  }
+  ASSERT_GT(expected, 64 + 512 * 16) << "the window has to be full";
+  const auto rule = make_noise_settled();
+  EXPECT_EQ(samples_until(*rule, 20'000, value), expected);
+}
+
+TEST(StopRules, automatic_needs_its_minimum_of_the_shortest_sample_seen) {
+  // One call of 40 ms among longer ones: ten samples, as for fast calls.
+  const auto rule = make_stop_rule({});
+  EXPECT_EQ(samples_until(*rule, 100, [](int i) { return i == 1 ? 40e6 : 80e6; }), 10);
+  EXPECT_EQ(samples_until(*rule, 100, [](int i) { return i == 0 ? 40e6 : 80e6; }), 10);
+  EXPECT_EQ(samples_until(*rule, 100, [](int i) { return i == 5 ? 40e6 : 80e6; }), 3);
+  EXPECT_EQ(min_samples_for({.min_samples = 2}, 80e6), 2) << "a smaller wish is kept";
+  EXPECT_EQ(min_samples_for({.min_samples = 2}, 40e6), 2);
+}
+
 }  // namespace
 }  // namespace halmark

@@ -58,6 +58,106 @@ TEST(OperatorCost, products_and_convolutions) {
   }
 }
 
+std::string dims_of(const std::vector<std::vector<std::int64_t>>& tensors) {
+  std::string out;
+  for (const auto& tensor : tensors) {
+    std::string sizes;
+    for (const std::int64_t n : tensor) sizes += (sizes.empty() ? "" : ", ") + std::to_string(n);
+    out += (out.empty() ? "[" : ", [") + sizes + ']';
+  }
+  return '[' + out + ']';
+}
+
+// Of every output pixel whose window begins inside of the padded image, counted one by one.
+TEST(OperatorCost, convolutions_count_the_windows_that_fit) {
+  struct Shape {
+    std::int64_t height, width, rows, columns, stride[2], padding[2], dilation[2];
+  };
+  for (const Shape& s :
+       {Shape{8, 8, 3, 3, {1, 1}, {0, 0}, {1, 1}}, Shape{8, 9, 3, 2, {2, 3}, {1, 0}, {1, 1}},
+        Shape{11, 7, 3, 3, {1, 2}, {2, 1}, {2, 3}}, Shape{5, 5, 5, 5, {1, 1}, {0, 0}, {1, 1}},
+        Shape{6, 6, 1, 4, {4, 1}, {0, 3}, {1, 2}}}) {
+    std::int64_t pixels = 0;
+    for (std::int64_t y = -s.padding[0]; y < s.height + s.padding[0]; y += s.stride[0]) {
+      for (std::int64_t x = -s.padding[1]; x < s.width + s.padding[1]; x += s.stride[1]) {
+        pixels += y + s.dilation[0] * (s.rows - 1) < s.height + s.padding[0] &&
+                  x + s.dilation[1] * (s.columns - 1) < s.width + s.padding[1];
+      }
+    }
+    const auto pair = [](const std::int64_t(&v)[2]) {
+      return "\"[" + std::to_string(v[0]) + ", " + std::to_string(v[1]) + "]\"";
+    };
+    const std::string values = "[\"\", \"\", \"\", " + pair(s.stride) + ", " + pair(s.padding) +
+                               ", " + pair(s.dilation) + ", \"1\"]";
+    const OperatorCost found =
+        cost("aten::conv2d",
+             dims_of({{2, 3, s.height, s.width}, {5, 3, s.rows, s.columns}, {5}, {}, {}, {}, {}}),
+             values);
+    ASSERT_TRUE(found.flops) << found.reason;
+    EXPECT_EQ(*found.flops, 2. * 2 * static_cast<double>(pixels * 5 * 3 * s.rows * s.columns));
+  }
+}
+
+TEST(OperatorCost, convolutions_of_no_possible_size_have_none) {
+  const auto found = [](const char* window, const char* steps) {
+    return cost("aten::conv1d",
+                std::string("[[1, 2, 5], [3, 2, ") + window + "], [], [], [], [], []]", steps);
+  };
+  EXPECT_EQ(*found("5", R"(["", "", "", "[1]", "[0]", "[1]", "1"])").flops, 2. * 3 * 2 * 5);
+  for (const char* bad :
+       {R"(["", "", "", "[0]", "[0]", "[1]", "1"])", R"(["", "", "", "[1]", "[-1]", "[1]", "1"])",
+        R"(["", "", "", "[1]", "[0]", "[2]", "1"])",
+        R"(["", "", "", "[1048577]", "[0]", "[1]", "1"])"}) {
+    EXPECT_THAT(found("5", bad).reason, HasSubstr("no output has this size")) << bad;
+  }
+  EXPECT_THAT(found("6", R"(["", "", "", "[1]", "[0]", "[1]", "1"])").reason,
+              HasSubstr("no output has this size"));
+  EXPECT_TRUE(found("5", R"(["", "", "", "[1048576]", "[0]", "[1]", "1"])").flops);
+  // Each pixel of the input meets every weight of its channel.
+  EXPECT_EQ(*cost("aten::convolution", "[[2, 4, 6], [4, 3, 5], [], [], [], [], [], [], []]",
+                  R"(["", "", "", "[2]", "[0]", "[1]", "True", "[0]", "1"])")
+                 .flops,
+            2. * 2 * 6 * 4 * 3 * 5);
+}
+
+TEST(OperatorCost, leading_dimensions_are_broadcast) {
+  const auto flops = [](const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& y) {
+    return cost("aten::matmul", dims_of({x, y})).flops.value_or(-1);
+  };
+  EXPECT_EQ(flops({3, 4}, {4, 5}), 2. * 3 * 4 * 5);
+  EXPECT_EQ(flops({7, 3, 4}, {4, 5}), 2. * 7 * 3 * 4 * 5);
+  EXPECT_EQ(flops({3, 4}, {7, 4, 5}), 2. * 7 * 3 * 4 * 5);
+  EXPECT_EQ(flops({2, 1, 3, 4}, {6, 4, 5}), 2. * 12 * 3 * 4 * 5);
+  EXPECT_EQ(flops({1, 6, 3, 4}, {2, 6, 4, 5}), 2. * 12 * 3 * 4 * 5);
+  EXPECT_EQ(flops({4}, {4}), 2. * 4);
+  EXPECT_EQ(flops({6, 3, 4}, {4}), 2. * 6 * 3 * 4);
+  EXPECT_EQ(flops({4}, {6, 4, 5}), 2. * 6 * 4 * 5);
+  EXPECT_EQ(flops({}, {4}), -1);
+}
+
+TEST(OperatorCost, sizes_that_do_not_fit_together_are_refused_with_what_is_expected) {
+  const std::pair<const char*, const char*> table[] = {{"aten::linear", "[[2, 3, 5], [7, 6], [7]]"},
+                                                       {"aten::linear", "[[2, 3, 5], [7], [7]]"},
+                                                       {"aten::bmm", "[[2, 3, 5], [2, 6, 7]]"},
+                                                       {"aten::bmm", "[[3, 5], [5, 7]]"},
+                                                       {"aten::mv", "[[3, 5], [5, 1]]"},
+                                                       {"aten::mv", "[[3], [5]]"},
+                                                       {"aten::dot", "[[9, 1], [9]]"},
+                                                       {"aten::dot", "[[9], [9, 1]]"},
+                                                       {"aten::_grouped_mm", "[[6, 5], [5, 7]]"},
+                                                       {"aten::_grouped_mm", "[[6], [4, 5, 7]]"},
+                                                       {"aten::mm", "[[3, 5], [6, 7]]"},
+                                                       {"aten::matmul", "[[3, 5]]"}};
+  for (const auto& [name, dims] : table) {
+    const OperatorCost found = cost(name, dims);
+    EXPECT_FALSE(found.flops) << name << dims;
+    EXPECT_FALSE(found.reason.empty()) << name;
+  }
+  EXPECT_EQ(*cost("aten::_grouped_mm", "[[6, 7], [4, 5, 7], [4], [], []]").flops, 2. * 6 * 5 * 7)
+      << "weights as [groups, n, k]";
+  EXPECT_EQ(*cost("aten::_grouped_mm", "[[6, 5], [4, 5, 5], [4], [], []]").flops, 2. * 6 * 5 * 5);
+}
+
 TEST(OperatorCost, attention_knows_its_mask) {
   const char* const dims = "[[2, 4, 6, 8], [2, 2, 6, 8], [2, 2, 6, 8], [], [], [], [], []]";
   const auto sdpa = [&](const char* causal, const char* shapes) {

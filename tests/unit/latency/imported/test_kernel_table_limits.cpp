@@ -1,0 +1,244 @@
+// Both sides of what a field of a foreign table may say, and which problem its row becomes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/contract.hpp"
+#include "kernels/routing.hpp"
+#include "latency/imported/kernel_table.hpp"
+#include "tests/unit/error_of.hpp"
+#include "tests/unit/scratch_folder.hpp"
+
+namespace halmark {
+namespace {
+
+using test::error_of;
+using test::ScratchFolder;
+using test::write_file;
+using testing::HasSubstr;
+
+ImportedTable table_of(const std::string& text) {
+  const CsvTable csv = CsvTable::parse(text, "t.csv");
+  return kernel_table(csv, known_layout(csv).value());
+}
+
+std::string refusal_of(const std::string& text) {
+  const Error error = error_of([&] { table_of(text); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  return error.line();
+}
+
+const std::string gemm_header = "gemm_dtype,m,n,k,latency\n";
+
+Problem gemm_of(const std::string& m) {
+  return table_of(gemm_header + "bfloat16," + m + ",2,3,1\n").series.at(0).points.at(0).problem;
+}
+
+TEST(KernelTableField, an_integer_may_be_written_as_a_number_and_is_nothing_else) {
+  EXPECT_EQ(gemm_of("4096").params.at("m"), 4096);
+  EXPECT_EQ(gemm_of("4096.0").params.at("m"), 4096);
+  EXPECT_EQ(gemm_of("4e3").params.at("m"), 4000);
+  for (const char* text : {"", "4096x", "x4096", "1.5", "inf", "nan", " 1", "1e400"}) {
+    EXPECT_THAT(refusal_of(gemm_header + "bfloat16," + text + ",2,3,1\n"),
+                HasSubstr("t.csv:2: '" + std::string(text) + "' is no integer for m"));
+  }
+  // Beyond 1e15 a double skips integers; what is below is left to the contract.
+  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,1e15,2,3,1\n"), HasSubstr("is not in 1.."));
+  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,1.5e15,2,3,1\n"), HasSubstr("no integer"));
+  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,-1.5e15,2,3,1\n"), HasSubstr("no integer"));
+  EXPECT_THAT(refusal_of(gemm_header + "bfloat16,-5,2,3,1\n"), HasSubstr("m -5 is not in 1.."));
+}
+
+TEST(KernelTableField, a_time_is_a_positive_number_and_nothing_else) {
+  const auto ns = [](const char* text) {
+    return table_of(gemm_header + "bfloat16,1,2,3," + text + "\n").series.at(0).points.at(0).ns;
+  };
+  EXPECT_DOUBLE_EQ(ns("1e-9"), 1e-3);
+  EXPECT_DOUBLE_EQ(ns("0.5"), 5e5);
+  for (const char* text : {"", "0", "-0.1", "0.1ms", "ms", "nan", "inf", "1e305"}) {
+    EXPECT_THAT(refusal_of(gemm_header + "bfloat16,1,2,3," + text + "\n"),
+                HasSubstr("t.csv:2: '" + std::string(text) + "' is no time in column latency"));
+  }
+}
+
+TEST(KernelTableField, types_are_spelled_as_collectors_spell_them) {
+  const auto dtype = [](const char* text) {
+    return table_of(gemm_header + text + ",1,2,3,1\n")
+        .series.at(0)
+        .points.at(0)
+        .problem.params.dtype("src_dtype");
+  };
+  EXPECT_EQ(dtype("fp8_block"), Dtype::f8_e4m3fn);
+  EXPECT_EQ(dtype("half"), Dtype::f16);
+  EXPECT_EQ(dtype("bfloat16"), Dtype::bf16);
+}
+
+TEST(KernelTableField, relations_of_the_contract_hold_for_rows_too) {
+  const std::string header =
+      "batch_size,num_heads,num_key_value_heads,head_dim,window_size,kv_cache_dtype,step,latency\n";
+  const Problem problem =
+      table_of(header + "4,32,8,128,512,bfloat16,0,0.02\n").series.at(0).points.at(0).problem;
+  EXPECT_EQ(problem, complete_problem(problem)) << "derived parameters and defaults are set";
+  EXPECT_EQ(problem.params.at("context"), 1);
+  EXPECT_EQ(problem.params.at("window"), 512);
+  EXPECT_THAT(refusal_of(header + "4,32,7,128,0,bfloat16,9,0.02\n"), HasSubstr("t.csv:2: "));
+}
+
+struct Experts {
+  std::string tokens = "64", top_k = "8", experts = "128", tp = "2", ep = "4",
+              distribution = "balanced", kernel = "cutlass", dtype = "bfloat16";
+  std::string text() const {
+    return "kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,"
+           "moe_tp_size,moe_ep_size,distribution,latency\n" +
+           kernel + ',' + dtype + ',' + tokens + ",4096,1536," + top_k + ',' + experts + ',' + tp +
+           ',' + ep + ',' + distribution + ",0.3\n";
+  }
+};
+
+TEST(KernelTableExperts, sizes_fit_together_or_are_refused) {
+  for (const Experts& good :
+       {Experts{.tokens = "1"}, Experts{.top_k = "1"}, Experts{.top_k = "128"}, Experts{.ep = "1"},
+        Experts{.ep = "128"}, Experts{.tp = "1"}, Experts{.tp = "1536"}}) {
+    EXPECT_EQ(table_of(good.text()).series.size(), 2u) << good.text();
+  }
+  for (const Experts& bad :
+       {Experts{.tokens = "0"}, Experts{.top_k = "0"}, Experts{.top_k = "129"}, Experts{.ep = "0"},
+        Experts{.ep = "-1"}, Experts{.ep = "3"}, Experts{.ep = "256"}}) {
+    EXPECT_THAT(refusal_of(bad.text()), HasSubstr("t.csv:2: tokens, top_k, experts and ep_size"))
+        << bad.text();
+  }
+  for (const char* tp : {"0", "-2", "5", "1537"}) {
+    EXPECT_THAT(refusal_of(Experts{.tp = tp}.text()), HasSubstr("expert_tp does not divide"));
+  }
+}
+
+TEST(KernelTableExperts, a_distribution_is_balanced_or_a_power_law_of_at_most_ten) {
+  const auto skew = [](const char* distribution) {
+    return table_of(Experts{.distribution = distribution}.text())
+        .series.at(0)
+        .points.at(0)
+        .problem.params.at("skew");
+  };
+  EXPECT_EQ(skew("balanced"), 0);
+  EXPECT_EQ(skew("power_law_0"), 0);
+  EXPECT_EQ(skew("power_law_0.01"), 1);
+  EXPECT_EQ(skew("power_law_1.01"), 101);
+  EXPECT_EQ(skew("power_law_1.2"), 120);
+  for (const char* bad : {"power_law_", "power_law_x", "power_law_1.2x", "power_law_-0.1",
+                          "power_law_nan", "power_law_10.01", "power_law_1e400"}) {
+    EXPECT_THAT(refusal_of(Experts{.distribution = bad}.text()),
+                HasSubstr("'" + std::string(bad) + "' is no distribution"));
+  }
+  const std::string other = Experts{.distribution = "zipf"}.text();
+  EXPECT_THAT(refusal_of(other), HasSubstr("skipped: distribution 'zipf'"));
+  EXPECT_THAT(refusal_of(Experts{.dtype = "int9"}.text()), HasSubstr("no data type 'int9'"));
+}
+
+// Rank 0 of a power law has the first experts, and those have most rows; a balanced table loads
+// all ranks alike.
+TEST(KernelTableExperts, times_are_those_of_the_heaviest_rank_of_each_distribution) {
+  const std::string text = Experts{.distribution = "power_law_1.2"}.text() +
+                           "cutlass,bfloat16,64,4096,1536,8,128,2,4,balanced,0.2\n"
+                           "cutlass,bfloat16,64,4096,1536,8,128,2,8,power_law_1.2,0.2\n";
+  const ImportedTable table = table_of(text);
+  for (const KernelSeries& series : table.series) {
+    ASSERT_EQ(series.points.size(), 3u);
+    for (const LatencyPoint& point : series.points) {
+      const Params& params = point.problem.params;
+      const auto counts = routing_counts(64, 8, 128, params.at("skew"));
+      const auto size = counts.size() / static_cast<std::size_t>(params.at("ep_size"));
+      std::vector<std::int64_t> rows;
+      for (std::size_t first = 0; first < counts.size(); first += size) {
+        rows.push_back(std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(first),
+                                       counts.begin() + static_cast<std::ptrdiff_t>(first + size),
+                                       std::int64_t{0}));
+      }
+      EXPECT_EQ(rows[static_cast<std::size_t>(params.at("ep_rank"))], std::ranges::max(rows));
+      EXPECT_EQ(params.at("rows"), std::ranges::max(rows));
+    }
+  }
+}
+
+// Without a gate there is one matrix up and one down, half of the FLOPs each.
+TEST(KernelTableExperts, a_kernel_without_a_gate_has_one_matrix_up) {
+  const ImportedTable table = table_of(Experts{.kernel = "cutlass_nongated"}.text());
+  ASSERT_EQ(table.series.size(), 2u);
+  EXPECT_EQ(table.series[0].name, "cutlass_nongated bfloat16 down");
+  EXPECT_EQ(table.series[1].name, "cutlass_nongated bfloat16 up");
+  EXPECT_DOUBLE_EQ(table.series[0].points.at(0).ns, 150'000);
+  EXPECT_DOUBLE_EQ(table.series[1].points.at(0).ns, 150'000);
+  EXPECT_EQ(table.series[1].points.at(0).problem.params.at("n"), 1536 / 2);
+}
+
+TEST(KernelTableCollectives, unknown_ops_and_types_are_counted_and_ranks_refused) {
+  const std::string header = "op_name,nccl_dtype,num_gpus,message_size,latency\n";
+  const ImportedTable table = table_of(header +
+                                       "all_reduce,half,4,1024,0.01\nbarrier,half,4,1024,0.01\n"
+                                       "all_reduce,int9,4,1024,0.01\nall_gather,half,0,8,0.01\n");
+  EXPECT_EQ(table.series.at(0).points.size(), 1u);
+  EXPECT_EQ(table.skipped.at("no op 'barrier'"), 1u);
+  EXPECT_EQ(table.skipped.at("no data type 'int9'"), 1u);
+  EXPECT_EQ(table.skipped.at("all_gather of a size that its ranks do not divide"), 1u);
+  EXPECT_EQ(table.rows, 4u);
+  const Params& params = table.series[0].points[0].problem.params;
+  EXPECT_EQ(params.at("bytes"), 2048);
+  EXPECT_EQ(params.at("ranks"), 4);
+  EXPECT_EQ(params.dtype("dtype"), Dtype::f16);
+}
+
+TEST(KernelTableCollectives, a_table_of_one_op_needs_no_column_for_it) {
+  const ImportedTable table = table_of("num_gpus,message_size,latency\n8,1000,0.02\n");
+  const LatencyPoint& point = table.series.at(0).points.at(0);
+  EXPECT_EQ(point.problem.op, "all_reduce");
+  EXPECT_EQ(point.problem.params.at("bytes"), 2000) << "bf16";
+  EXPECT_DOUBLE_EQ(point.ns, 20'000);
+}
+
+TEST(KernelTableFile, is_read_by_the_layout_that_is_named_or_that_fits) {
+  const ScratchFolder folder;
+  write_file(folder / "t.csv", "gemm_dtype,m,n,k,latency\nbfloat16,1,2,3,1\n");
+  EXPECT_DOUBLE_EQ(read_kernel_table(folder / "t.csv").series.at(0).points.at(0).ns, 1e6);
+  write_file(folder / "us.toml",
+             "op = \"gemm\"\ntime = \"latency\"\nunit = \"us\"\n"
+             "[[parameter]]\nname = \"m\"\ncolumn = \"m\"\noffset = 2\n"
+             "[[parameter]]\nname = \"n\"\ncolumn = \"n\"\n"
+             "[[parameter]]\nname = \"k\"\ncolumn = \"k\"\n"
+             "[[parameter]]\nname = \"src_dtype\"\ncolumn = \"gemm_dtype\"\n"
+             "[[parameter]]\nname = \"wei_dtype\"\nvalue = \"bf16\"\n"
+             "[[parameter]]\nname = \"dst_dtype\"\nvalue = \"f32\"\n");
+  const ImportedTable own = read_kernel_table(folder / "t.csv", folder / "us.toml");
+  ASSERT_EQ(own.series.size(), 1u);
+  EXPECT_EQ(own.series[0].name, "") << "no series is named";
+  EXPECT_DOUBLE_EQ(own.series[0].points.at(0).ns, 1e3);
+  EXPECT_EQ(own.series[0].points[0].problem.params.at("m"), 3);
+  EXPECT_EQ(own.series[0].points[0].problem.params.dtype("dst_dtype"), Dtype::f32);
+  write_file(folder / "other.csv", "a,b\n1,2\n");
+  const Error error = error_of([&] { read_kernel_table(folder / "other.csv"); });
+  EXPECT_THAT(error.line(), HasSubstr("other.csv:1"));
+  EXPECT_THAT(error.line(), HasSubstr("fit no known layout"));
+}
+
+// Each published layout, told apart by its columns alone; offset of keys, windows and types as its
+// collector writes them.
+TEST(KernelTableFile, layouts_are_told_apart_by_their_columns) {
+  const ImportedTable prefill = table_of(
+      "batch_size,num_heads,num_key_value_heads,head_dim,isl,window_size,attn_dtype,"
+      "kv_cache_dtype,latency\n2,32,8,128,512,256,half,fp8,0.5\n");
+  const Params& params = prefill.series.at(0).points.at(0).problem.params;
+  EXPECT_EQ(params.at("batch"), 2);
+  EXPECT_EQ(params.at("heads"), 32);
+  EXPECT_EQ(params.at("kv_heads"), 8);
+  EXPECT_EQ(params.at("head_dim"), 128);
+  EXPECT_EQ(params.at("new_tokens"), 512);
+  EXPECT_EQ(params.at("context"), 512);
+  EXPECT_EQ(params.at("causal"), 1);
+  EXPECT_EQ(params.at("window"), 256);
+  EXPECT_EQ(params.dtype("q_dtype"), Dtype::f16);
+  EXPECT_EQ(params.dtype("kv_dtype"), Dtype::f8_e4m3fn);
+  EXPECT_EQ(params.dtype("dst_dtype"), Dtype::bf16);
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,78 @@
+// The looks of a table: widths by hand, what gives way first, and what a cell may hold.
+#include "report/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/clean_text.hpp"
+
+namespace halmark::report {
+namespace {
+
+Table table(std::vector<TableColumn> columns, std::vector<std::vector<std::string>> rows) {
+  Table out{.columns = std::move(columns), .rows = {}};
+  for (const auto& row : rows) {
+    auto& cells = out.rows.emplace_back();
+    for (const std::string& text : row) cells.push_back({.text = text, .anchor = {}, .note = {}});
+  }
+  return out;
+}
+
+TEST(TableText, has_two_spaces_while_nothing_gives_way_and_one_from_then_on) {
+  const Table t = table({{"name", false}, {"n", true}}, {{"abcdefgh", "1"}, {"ij", "234"}});
+  EXPECT_EQ(table_text(t, 13), "name        n\nabcdefgh    1\nij        234\n");
+  EXPECT_EQ(table_text(t, 12), "name       n\nabcdefgh   1\nij       234\n");
+  EXPECT_EQ(table_text(t, 11), "name      n\nabcdef~   1\nij      234\n");
+  EXPECT_EQ(table_text(t, 10), "name     n\nabcde~   1\nij     234\n");
+  EXPECT_EQ(table_text(t, 1), table_text(t, 10)) << "six columns stay";
+}
+
+TEST(TableText, the_widest_text_gives_way_first_then_numbers) {
+  const std::string long_name(20, 'a'), short_name(12, 'b'), number(10, '1');
+  const Table t =
+      table({{"x", false}, {"y", false}, {"z", true}}, {{long_name, short_name, number}});
+  const auto widths = [&](int width) {
+    const std::string text = table_text(t, width);
+    const std::string row = text.substr(text.find('\n') + 1);
+    std::vector<std::size_t> out;
+    for (std::size_t at = 0; at < row.size();) {
+      const std::size_t end = row.find_first_of(" \n", at);
+      out.push_back(end - at);
+      at = row.find_first_not_of(" \n", end);
+    }
+    return out;
+  };
+  EXPECT_EQ(widths(46), (std::vector<std::size_t>{20, 12, 10})) << "42 and two gaps of two";
+  EXPECT_EQ(widths(44), (std::vector<std::size_t>{20, 12, 10}));
+  EXPECT_EQ(widths(40), (std::vector<std::size_t>{16, 12, 10}));
+  EXPECT_EQ(widths(34), (std::vector<std::size_t>{11, 11, 10}));
+  EXPECT_EQ(widths(24), (std::vector<std::size_t>{6, 6, 10}));
+  EXPECT_EQ(widths(23), (std::vector<std::size_t>{6, 6, 9}));
+  EXPECT_EQ(widths(20), (std::vector<std::size_t>{6, 6, 6}));
+  EXPECT_EQ(widths(5), (std::vector<std::size_t>{6, 6, 6}));
+}
+
+TEST(TableText, counts_columns_of_the_terminal_and_cleans_its_cells) {
+  const std::string han = "\xE6\xBC\xA2";
+  const Table t = table({{"a", false}, {"b", true}}, {{han + han, "1"}, {"x\x1b[2J", "2"}});
+  EXPECT_EQ(table_text(t, 80), "a      b\n" + han + han + "   1\nx?[2J  2\n");
+}
+
+TEST(TableMarkdown, aligns_numbers_to_the_right) {
+  const Table t = table({{"a|b", false}, {"n", true}}, {{"x|y", "1"}});
+  EXPECT_EQ(table_markdown(t), "| a\\|b | n |\n| --- | ---: |\n| x\\|y | 1 |\n");
+}
+
+TEST(TableHtml, names_its_number_columns_from_one_and_links_and_notes_cells) {
+  Table t = table({{"a", false}, {"n", true}, {"m", true}}, {{"<x>", "1", "2"}});
+  t.rows[0][0].anchor = "here";
+  t.rows[0][1].note = "\"why\"";
+  EXPECT_EQ(table_html(t, "c & d"),
+            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"c &amp; d\">"
+            "<table class=\"r2 r3\"><thead><tr><th scope=\"col\">a</th>"
+            "<th scope=\"col\" class=\"n\">n</th><th scope=\"col\" class=\"n\">m</th></tr></thead>"
+            "<tbody>\n<tr><td><a href=\"#here\">&lt;x&gt;</a></td>"
+            "<td title=\"&quot;why&quot;\">1</td><td>2</td></tr>\n</tbody></table></div>\n");
+}
+
+}  // namespace
+}  // namespace halmark::report

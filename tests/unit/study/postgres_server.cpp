@@ -1,0 +1,109 @@
+#include "tests/unit/study/postgres_server.hpp"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+namespace halmark::test {
+namespace {
+
+// The folder of initdb and postgres; empty where they are not installed.
+std::string find_programs() {
+  glob_t found{};
+  std::string out;
+  if (glob("/usr/lib/postgresql/*/bin/initdb", 0, nullptr, &found) == 0 && found.gl_pathc > 0) {
+    out = std::filesystem::path(found.gl_pathv[found.gl_pathc - 1]).parent_path();
+  }
+  globfree(&found);
+  return out;
+}
+
+// It refuses to run as root.
+const passwd* other_user() { return geteuid() == 0 ? getpwnam("postgres") : nullptr; }
+
+}  // namespace
+
+PostgresServer* PostgresServer::get() {
+  static const std::unique_ptr<PostgresServer> server = []() -> std::unique_ptr<PostgresServer> {
+    const std::string programs = find_programs();
+    if (programs.empty() || (geteuid() == 0 && other_user() == nullptr)) return nullptr;
+    return std::unique_ptr<PostgresServer>(new PostgresServer(programs));
+  }();
+  return server && server->is_ready_ ? server.get() : nullptr;
+}
+
+PostgresServer::PostgresServer(std::string programs) : programs_(std::move(programs)) {
+  char folder[] = "/tmp/halmark-pg-XXXXXX";
+  if (mkdtemp(folder) == nullptr) return;
+  root_ = folder;
+  const passwd* user = other_user();
+  if (user != nullptr && chown(folder, user->pw_uid, user->pw_gid) != 0) return;
+  const std::string data = root_ + "/data";
+  if (!run({"initdb", "-D", data, "-A", "trust", "-E", "UTF8", "--locale=C", "-U", "postgres",
+            "-N"})) {
+    return;
+  }
+  server_ = start({"postgres", "-D", data, "-c", "listen_addresses=", "-c",
+                   "unix_socket_directories=" + root_, "-c", "fsync=off"});
+  for (int i = 0; i < 200 && !is_ready_; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    is_ready_ = run({"pg_isready", "-q", "-h", root_, "-U", "postgres"});
+  }
+}
+
+PostgresServer::~PostgresServer() {
+  if (server_ > 0) {
+    kill(server_, SIGQUIT);
+    waitpid(server_, nullptr, 0);
+  }
+  std::error_code ignored;
+  if (!root_.empty()) std::filesystem::remove_all(root_, ignored);
+}
+
+pid_t PostgresServer::start(const std::vector<std::string>& command) const {
+  const passwd* user = other_user();
+  const std::string program = programs_ + '/' + command.front();
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t parent = getpid(), child = fork();
+  if (child != 0) return child;
+  if (user != nullptr &&
+      (setgroups(0, nullptr) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0)) {
+    _exit(126);
+  }
+  prctl(PR_SET_PDEATHSIG, SIGQUIT);
+  const int nowhere = open("/dev/null", O_RDWR);
+  for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
+  if (getppid() != parent || chdir("/") != 0) _exit(126);
+  execv(program.c_str(), arguments.data());
+  _exit(127);
+}
+
+bool PostgresServer::run(const std::vector<std::string>& command) const {
+  const pid_t child = start(command);
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+}
+
+std::string PostgresServer::database() {
+  const std::string name = "d" + std::to_string(databases_++);
+  run({"createdb", "-h", root_, "-U", "postgres", name});
+  return "postgresql://postgres@/" + name + "?host=" + root_;
+}
+
+void PostgresServer::sql(const std::string& url, const std::string& text) const {
+  run({"psql", "-q", "-d", url, "-c", text});
+}
+
+}  // namespace halmark::test

@@ -1,0 +1,36 @@
+// A PostgreSQL server of its own on a socket in a private folder, where its programs are installed.
+// It ends with the process that started it, however that ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace halmark::test {
+
+class PostgresServer {
+ public:
+  // The one of this process, started when it is first asked for; null where it cannot be had.
+  static PostgresServer* get();
+  ~PostgresServer();
+  PostgresServer(const PostgresServer&) = delete;
+  PostgresServer& operator=(const PostgresServer&) = delete;
+
+  // The URL of an empty database that nobody else uses.
+  std::string database();
+  // SQL past the store.
+  void sql(const std::string& url, const std::string& text) const;
+
+ private:
+  explicit PostgresServer(std::string programs);
+  pid_t start(const std::vector<std::string>& command) const;
+  bool run(const std::vector<std::string>& command) const;
+
+  std::string programs_, root_;
+  pid_t server_ = -1;
+  int databases_ = 0;
+  bool is_ready_ = false;
+};
+
+}  // namespace halmark::test

@@ -1,0 +1,65 @@
+// One configuration on the device: what is refused before anything starts, and what a plugin that
+// does not load or an interruption leaves.
+#include "tune/search/run_configuration.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/error_of.hpp"
+
+namespace halmark::tune {
+namespace {
+
+using halmark::test::error_of;
+using testing::HasSubstr;
+
+ModelSpec spec() { return load_model("tiny-qwen3", {HALMARK_SOURCE_DIR "/tests/data"}); }
+
+Configuration with_tp(int tp) {
+  return {.model = spec().id,
+          .parallel = {.tp = tp},
+          .precision = Precision::uniform("f32", Dtype::f32),
+          .workload = {Phase::decode, 1, 1, 16}};
+}
+
+Target two_cores() {
+  Target out;
+  out.cores = 2;
+  out.memory_bytes = 1ll << 30;
+  return out;
+}
+
+KernelMeasuring nowhere() {
+  return {
+      .backend = "cpu", .plugin_path = "/nowhere/hm_cpu.so", .plugin_hash = "00ff", .rounds = 1};
+}
+
+TEST(RunConfiguration, an_impossible_split_is_refused_with_its_reason_before_anything_starts) {
+  KernelMeasuring measuring = nowhere();
+  int rows = 0;
+  measuring.sink = [&](const Measurement&) { ++rows; };
+  const Error error =
+      error_of([&] { run_configuration(spec(), with_tp(3), two_cores(), measuring, 0.1); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_THAT(error.line(), HasSubstr("tp_does_not_divide"));
+  EXPECT_EQ(rows, 0);
+}
+
+TEST(RunConfiguration, kernels_that_failed_leave_a_reason_and_no_run_of_the_stack) {
+  const RunOutcome out = run_configuration(spec(), with_tp(1), two_cores(), nowhere(), 0.1);
+  EXPECT_FALSE(out.evaluation.estimate);
+  EXPECT_FALSE(out.evaluation.reason.empty());
+  EXPECT_EQ(out.evaluation.configuration.key(), with_tp(1).key());
+  EXPECT_FALSE(out.validation);
+}
+
+TEST(RunConfiguration, an_interruption_leaves_neither_estimate_nor_run) {
+  KernelMeasuring measuring = nowhere();
+  measuring.is_interrupted = [] { return true; };
+  const RunOutcome out = run_configuration(spec(), with_tp(1), two_cores(), measuring, 0.1);
+  EXPECT_FALSE(out.evaluation.estimate);
+  EXPECT_FALSE(out.validation);
+}
+
+}  // namespace
+}  // namespace halmark::tune
