@@ -59,6 +59,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
       machine, options.backend, options.device,
       options.takes_defaults ? WinnerTable{}
                              : stored_winners(global, machine.fingerprint, options.backend));
+  tune::require_runnable(spec, configuration, target);  // before anything is written
   Progress progress(global, "run");
   std::optional<RunPeaks> peaks = run_peaks(machine);
   tune::KernelMeasuring measuring = measuring_with(machine, plugin, peaks);

@@ -17,6 +17,7 @@ struct Composition {
   Interval error_interval;
   int pairs = 0;                      // behind these figures
   int apart = 0;                      // left out: the memory's speed moved within them
+  bool in_one_state = true;           // false: it moved in so many pairs that all are counted
   double paired_share = 0;            // of composed_ns; the rest of the kernels is from their rows
   std::optional<double> bytes_per_s;  // the state of the memory, of all shards at once
 };

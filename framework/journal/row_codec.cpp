@@ -136,6 +136,7 @@ Json composition_json(const Composition& c) {
           {"error_interval", c.error_interval},
           {"pairs", c.pairs},
           {"apart", c.apart},
+          {"in_one_state", c.in_one_state},
           {"paired_share", c.paired_share},
           {"bytes_per_s", optional_number(c.bytes_per_s)}};
 }
@@ -146,6 +147,7 @@ Composition composition_from(const Json& in) {
                   .error_interval = in.at("error_interval").get<Interval>(),
                   .pairs = in.at("pairs").get<int>(),
                   .apart = in.at("apart").get<int>(),
+                  .in_one_state = in.at("in_one_state").get<bool>(),
                   .paired_share = in.at("paired_share").get<double>()};
   if (!in.at("bytes_per_s").is_null()) out.bytes_per_s = in.at("bytes_per_s").get<double>();
   return out;

@@ -214,7 +214,7 @@ std::string composition_text(const RunReport& report) {
   const std::string verdict = composition_verdict(error);
   if (!error.median) {
     return "composition error: " + verdict + " (" + points_text(error) +
-           " with pairs in one state of the machine, 3 needed" + left_out_text(error) + ")";
+           " with pairs of run and kernels, 3 needed" + left_out_text(error) + ")";
   }
   return "composition error: " + spread_text(error) + " (" + verdict + " 5 % and 15 %" +
          left_out_text(error) + ")";

@@ -122,6 +122,7 @@ std::string run_text(const RunRow& r) {
 std::string pairs_text(const RunRow& r) {
   const auto& c = r.run->composition;
   if (!c || c->pairs == 0) return absent_text;
+  if (!c->in_one_state) return std::to_string(c->pairs) + " unsteady";
   return std::to_string(c->pairs) +
          (c->apart > 0 ? " (" + std::to_string(c->apart) + " apart)" : "");
 }

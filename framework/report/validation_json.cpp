@@ -14,6 +14,7 @@ Json composition_json(const Composition& c) {
           {"error_interval", {c.error_interval.low, c.error_interval.high}},
           {"pairs", c.pairs},
           {"pairs_apart", c.apart},
+          {"in_one_state", c.in_one_state},
           {"paired_share", c.paired_share},
           {"bytes_per_s", optional_number(c.bytes_per_s)}};
 }

@@ -36,6 +36,9 @@ std::string composition_line(const Validation& v) {
       "seconds ({} of the step; the rest from their rows)\n",
       signed_text(c.error), signed_text(c.error_interval.low), signed_text(c.error_interval.high),
       duration_text(c.composed_ns), c.pairs, rounded_percent_text(c.paired_share));
+  if (!c.in_one_state) {
+    out += "the memory's speed moved by more than 10 % within most pairs: all are counted\n";
+  }
   if (c.apart > 0) {
     out += fmt::format("{} pairs left out: the memory's speed moved by more than 10 %\n", c.apart);
   }

@@ -76,9 +76,14 @@ void compose_pairs(const Composer& composer, const LatencySource& source,
   Composition found{.paired_share = beside.share, .bytes_per_s = run.bytes_per_s};
   std::vector<const StackPair*> kept;
   std::vector<double> errors, composed_ns;
+  const auto steady =
+      static_cast<std::size_t>(std::ranges::count(run.pairs, false, &StackPair::is_apart));
+  found.in_one_state = steady >= pairs_min;
   for (const StackPair& pair : run.pairs) {
-    found.apart += pair.is_apart ? 1 : 0;
-    if (pair.is_apart) continue;
+    if (pair.is_apart && found.in_one_state) {
+      ++found.apart;
+      continue;
+    }
     const Evaluation sum = composed(composer, source, beside.cases, pair.kernel_ns);
     if (!sum.estimate) {
       out.composition_reason = sum.reason;
@@ -89,11 +94,8 @@ void compose_pairs(const Composer& composer, const LatencySource& source,
     errors.push_back(sum.estimate->step_ns / (pair.stack_ns * periods) - 1);
   }
   if (kept.size() < pairs_min) {
-    out.composition_reason = run.pairs.empty()
-                                 ? "the run was not paired with its kernels"
-                                 : std::to_string(kept.size()) + " of " +
-                                       std::to_string(run.pairs.size()) +
-                                       " pairs met one state of the memory, 3 are needed";
+    out.composition_reason =
+        std::to_string(kept.size()) + " pairs of run and kernels were measured, 3 are needed";
     return;
   }
   found.pairs = static_cast<int>(kept.size());

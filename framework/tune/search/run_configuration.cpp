@@ -14,6 +14,13 @@ constexpr double min_block_s = 0.01;
 
 }  // namespace
 
+void require_runnable(const ModelSpec& spec, const Configuration& configuration,
+                      const Target& target) {
+  Composers composers(spec, target, true);
+  const Composers::Entry& entry = composers.of(configuration);
+  if (!entry.composer) throw refused(entry.refusal->reason + ": " + entry.refusal->text);
+}
+
 RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configuration,
                              const Target& target, const KernelMeasuring& measuring,
                              double stack_s) {

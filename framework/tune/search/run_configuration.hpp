@@ -15,6 +15,11 @@ struct RunOutcome {
   std::optional<Validation> validation;  // of the run; absent where there is no estimate
 };
 
+// Throws Error (exit 2) for an impossible configuration or one that no plugin can run, and does
+// nothing else.
+void require_runnable(const ModelSpec& spec, const Configuration& configuration,
+                      const Target& target);
+
 // `measuring`: rounds are fresh processes per kernel. `stack_s`: for the turns of the whole stack
 // and its kernels. Throws Error (exit 2) for an impossible configuration or one that no plugin can
 // run.

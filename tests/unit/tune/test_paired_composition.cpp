@@ -104,13 +104,22 @@ TEST(PairedComposition, is_the_median_over_pairs_of_the_sum_over_its_run) {
   EXPECT_EQ(v.composition->bytes_per_s, 4e10);
 }
 
-TEST(PairedComposition, needs_three_pairs_in_one_state_each) {
+TEST(PairedComposition, counts_all_pairs_where_too_few_met_one_state) {
   Paired paired([](std::size_t) { return 1000.0; });
   const Turn kept{1000, 1e6}, apart{1000, 1e6, true};
   EXPECT_TRUE(composed(paired, {kept, apart, kept, kept}).composition);
-  const Validation v = composed(paired, {kept, apart, apart, kept});
+  const auto unsteady = composed(paired, {kept, apart, apart, kept}).composition;
+  ASSERT_TRUE(unsteady);
+  EXPECT_FALSE(unsteady->in_one_state);
+  EXPECT_EQ(unsteady->pairs, 4);
+  EXPECT_EQ(unsteady->apart, 0);
+  const auto steady = composed(paired, {kept, apart, apart, kept, kept}).composition;
+  EXPECT_TRUE(steady->in_one_state);
+  EXPECT_EQ(steady->pairs, 3);
+  EXPECT_EQ(steady->apart, 2);
+  const Validation v = composed(paired, {kept, apart});
   EXPECT_FALSE(v.composition);
-  EXPECT_THAT(v.composition_reason, HasSubstr("2 of 4 pairs"));
+  EXPECT_THAT(v.composition_reason, HasSubstr("2 pairs"));
 }
 
 }  // namespace

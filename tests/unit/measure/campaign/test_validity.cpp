@@ -23,6 +23,16 @@ Measurement with_signal(const char* name, double value) {
   return m;
 }
 
+// Two shards may share a core: what one probes then depends on what the other does.
+TEST(Validity, peaks_that_shards_probe_at_different_times_are_no_sign) {
+  Measurement m = quiet();
+  m.peak_flops_before = 1e11;
+  m.peak_flops_after = 0.5e11;
+  EXPECT_EQ(judge_validity(m, {}).status, Status::invalid);
+  m.kernel_case.shards_at_once = 2;
+  EXPECT_EQ(judge_validity(m, {}).status, Status::ok);
+}
+
 TEST(Validity, a_quiet_measurement_is_ok_without_a_reason) {
   const Verdict verdict = judge_validity(quiet(), {});
   EXPECT_EQ(verdict.status, Status::ok);
