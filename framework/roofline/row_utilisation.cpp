@@ -7,7 +7,7 @@
 namespace halmark {
 
 Result<double, std::string> fraction_of_peak(double fraction, std::string_view peak) {
-  if (fraction <= 1) return fraction;
+  if (is_within_peak(fraction)) return fraction;
   return number_text(100 * fraction, 4) + " % of " + std::string(peak);
 }
 

@@ -41,9 +41,9 @@ TEST_F(Disturbance, a_row_without_a_clean_sample_shows_its_figure_with_its_label
   script("latency_ns=100000;nap=enqueue;nap_ns=1000000");
   const Json row = data_of(bench({"--rounds", "1"}))["rows"][0];
   EXPECT_EQ(row["status"], "invalid");
-  EXPECT_EQ(row["reason"], "share of disturbed samples 1 above 0.9");
+  EXPECT_THAT(row["reason"].get<std::string>(), testing::HasSubstr("share of disturbed samples"));
   EXPECT_GT(row["duration_ns_median"].get<double>(), 1e6);
-  EXPECT_EQ(clean_share(), "0.0");
+  EXPECT_LT(std::stod(clean_share()), 0.1);
   EXPECT_EQ(sql_count(path("a.db"), "SELECT count(*) FROM entry WHERE kind = 'measurement'"), 1)
       << "tries are no rows";
   EXPECT_THAT(halmark(bench({"--rounds", "1"})).out, testing::HasSubstr("invalid: share of"));
@@ -54,7 +54,8 @@ TEST_F(Disturbance, samples_that_were_off_the_cpu_do_not_make_the_figure) {
   const Json row = data_of(bench({"--rounds", "1", "--seconds", "0.1"}))["rows"][0];
   ASSERT_TRUE(row["duration_ns_median"].is_number()) << row;
   EXPECT_LT(row["duration_ns_median"].get<double>(), 3e6) << row["reason"];
-  EXPECT_LE(std::stod(clean_share()), 0.76);
+  // Of n samples every fourth: of 10 or more at least a sixth.
+  EXPECT_LE(std::stod(clean_share()), 5.0 / 6);
   EXPECT_EQ(of_row("samples IS NOT NULL"), "1");
 }
 
@@ -82,7 +83,7 @@ TEST_F(Disturbance, workers_that_are_stopped_now_and_then_still_give_the_time_of
   ASSERT_EQ(o.exit_code, 0) << o.out << o.err;
   const Json row = envelope_of(o.out)["data"]["rows"][0];
   ASSERT_TRUE(row["duration_ns_median"].is_number()) << row;
-  EXPECT_LT(row["duration_ns_median"].get<double>(), 1.25e6) << row["reason"];
+  EXPECT_LT(row["duration_ns_median"].get<double>(), 1.5e6) << row["reason"];
   EXPECT_LT(std::stod(clean_share()), 1);
 }
 
@@ -116,7 +117,7 @@ TEST_F(Disturbance, limits_of_the_machine_hold_where_nothing_else_is_asked_for) 
   write(limits_file(), "[measure]\nrounds = 2\ndisturbed_share = 1\n");
   (void)data_of(bench());
   EXPECT_EQ(sql_count(path("a.db"), "SELECT count(*) FROM entry WHERE kind = 'measurement'"), 2);
-  EXPECT_EQ(clean_share(), "1.0");
+  EXPECT_EQ(std::stod(clean_share()), 1);
   (void)data_of(bench({"--rounds", "1"}));
   EXPECT_EQ(sql_count(path("a.db"), "SELECT count(*) FROM entry WHERE kind = 'measurement'"), 3);
   write(limits_file(), "[measure]\nrounds = 5\n");

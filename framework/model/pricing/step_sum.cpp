@@ -3,6 +3,7 @@
 #include "model/pricing/step_sum.hpp"
 
 #include "core/text/units.hpp"
+#include "roofline/row_utilisation.hpp"
 
 namespace halmark {
 
@@ -87,7 +88,7 @@ std::optional<Price> price(const StepSum& sum, std::span<const KernelTime> times
             .tokens_per_s = tokens / step.time.ns * ns_per_s,
             .mfu = {},
             .slowest_stage = sum.stages[static_cast<std::size_t>(step.slowest_stage)].first_stage};
-  if (ideal_ns) out.mfu = *ideal_ns / step.time.ns;
+  if (ideal_ns && is_within_peak(*ideal_ns / step.time.ns)) out.mfu = *ideal_ns / step.time.ns;
   return out;
 }
 

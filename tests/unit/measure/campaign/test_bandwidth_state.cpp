@@ -55,7 +55,10 @@ TEST(BandwidthState, is_kept_as_an_access_of_its_own) {
        {std::pair{std::optional(64 * mib), 64 * mib}, {std::nullopt, 256 * mib}}) {
     known.ring_plateau_bytes = plateau;
     RunPeaks exact(known, [] { return std::string("2026-11-22T15:00:00Z"); });
-    (void)measure_by(exact, "kind=cpu", {copy_case(4096)});
+    // A machine that is busy at that moment answers no probe.
+    for (int i = 0; i < 5 && !exact.has_seen(); ++i) {
+      (void)measure_by(exact, "kind=cpu", {copy_case(4096)});
+    }
     ASSERT_EQ(exact.seen().bandwidths.size(), 1U);
     EXPECT_EQ(exact.seen().bandwidths[0].access, "slices");
     EXPECT_GT(exact.seen().bandwidths[0].bytes_per_s, 1e8);
