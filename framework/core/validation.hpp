@@ -36,7 +36,8 @@ struct Validation {
   std::string reason;
   struct Operator {
     std::string name;
-    double composed_ns = 0, measured_ns = 0;
+    std::optional<double> composed_ns;  // beside the run; absent without a composition
+    double measured_ns = 0;
   };
   std::vector<Operator> operators;
 

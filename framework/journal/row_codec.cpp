@@ -174,8 +174,11 @@ void read_paired(const Json& in, Validation& v) {
   if (!in.at("composition").is_null()) v.composition = composition_from(in.at("composition"));
   v.composition_reason = in.at("composition_reason").get<std::string>();
   for (const Json& op : in.at("operators")) {
-    v.operators.push_back({op.at("name").get<std::string>(), op.at("composed_ns").get<double>(),
-                           op.at("measured_ns").get<double>()});
+    const Json& composed = op.at("composed_ns");
+    v.operators.push_back(
+        {op.at("name").get<std::string>(),
+         composed.is_null() ? std::nullopt : std::optional(composed.get<double>()),
+         op.at("measured_ns").get<double>()});
   }
 }
 
@@ -184,8 +187,9 @@ void read_paired(const Json& in, Validation& v) {
 Json validation_json(const Validation& v) {
   Json operators = Json::array();
   for (const auto& op : v.operators) {
-    operators.push_back(
-        {{"name", op.name}, {"composed_ns", op.composed_ns}, {"measured_ns", op.measured_ns}});
+    operators.push_back({{"name", op.name},
+                         {"composed_ns", optional_number(op.composed_ns)},
+                         {"measured_ns", op.measured_ns}});
   }
   return {{"deployment_key", v.deployment_key},
           {"predicted_ns", optional_number(v.predicted_ns)},

@@ -218,12 +218,12 @@ constexpr Column<ShareRow> share_columns[] = {
      }},
     {"beside the run", true, true,
      [](const ShareRow& r) {
-       return plain(r.run ? duration_text(r.run->composed_ns) : absent_text);
+       return plain(r.run && r.run->composed_ns ? duration_text(*r.run->composed_ns) : absent_text);
      }},
     {"composition error", true, true,
      [](const ShareRow& r) {
-       return plain(r.run && r.run->measured_ns > 0
-                        ? signed_percent_text(r.run->composed_ns / r.run->measured_ns - 1)
+       return plain(r.run && r.run->composed_ns && r.run->measured_ns > 0
+                        ? signed_percent_text(*r.run->composed_ns / r.run->measured_ns - 1)
                         : absent_text);
      }},
 };

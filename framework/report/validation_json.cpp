@@ -33,8 +33,9 @@ void set(Json& out, const std::string& name, std::optional<double> value, const 
 Json validation_json(const Validation& v) {
   Json operators = Json::array();
   for (const auto& op : v.operators) {
-    operators.push_back(
-        {{"name", op.name}, {"composed_ns", op.composed_ns}, {"measured_ns", op.measured_ns}});
+    operators.push_back({{"name", op.name},
+                         {"composed_ns", optional_number(op.composed_ns)},
+                         {"measured_ns", op.measured_ns}});
   }
   Json out = {{"key", v.deployment_key},
               {"status", std::string(status_name(v.status))},

@@ -13,12 +13,12 @@
 
 namespace halmark {
 
-// A figure above its peak says that the peak is too low, not that a kernel is fast. `peak` names it
-// for the reason.
 inline bool is_within_peak(double fraction) {
   constexpr double rounding = 1e-9;  // of a bound against itself
   return fraction <= 1 + rounding;
 }
+// A figure above its peak says that the peak is too low, not that a kernel is fast. `peak` names it
+// for the reason.
 Result<double, std::string> fraction_of_peak(double fraction, std::string_view peak);
 
 inline constexpr std::string_view measured_peak_name =

@@ -36,12 +36,12 @@ std::vector<Validation> stored_validations(const std::string& database) {
 // The operator that is furthest off, in the time that it adds to or takes from the step.
 std::string culprit(const Validation& validation) {
   const auto off = [](const Validation::Operator& op) {
-    return std::abs(op.composed_ns - op.measured_ns);
+    return std::abs(op.composed_ns.value_or(op.measured_ns) - op.measured_ns);
   };
   const auto worst = std::ranges::max_element(validation.operators, {}, off);
   if (worst == validation.operators.end()) return "no operator is known";
-  return worst->name + " alone " + std::to_string(worst->composed_ns * 1e-6) + " ms, in the run " +
-         std::to_string(worst->measured_ns * 1e-6) + " ms";
+  return worst->name + " alone " + std::to_string(worst->composed_ns.value_or(0) * 1e-6) +
+         " ms, in the run " + std::to_string(worst->measured_ns * 1e-6) + " ms";
 }
 
 std::string percent(std::optional<double> error) {

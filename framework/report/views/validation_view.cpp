@@ -21,8 +21,9 @@ std::string operators_text(const Validation& v) {
   TextTable table({"operator", "beside the run", "in the run", "error", "of the step"},
                   {false, true, true, true, true});
   for (const auto& op : v.operators) {
-    table.add({op.name, duration_text(op.composed_ns), duration_text(op.measured_ns),
-               error_text(op.composed_ns, op.measured_ns),
+    table.add({op.name, op.composed_ns ? duration_text(*op.composed_ns) : absent_text,
+               duration_text(op.measured_ns),
+               op.composed_ns ? error_text(*op.composed_ns, op.measured_ns) : absent_text,
                v.measured_ns > 0 ? rounded_percent_text(op.measured_ns / v.measured_ns) : "-"});
   }
   return table.text();

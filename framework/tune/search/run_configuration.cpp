@@ -9,7 +9,6 @@
 namespace halmark::tune {
 namespace {
 
-constexpr double turns = 11;  // five of the kernels between six of the stack
 constexpr double min_block_s = 0.01;
 
 }  // namespace
@@ -38,7 +37,7 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
   out.validation =
       run_and_confront(*entry.composer, target, source, printed,
                        {.plugin_path = measuring.plugin_path,
-                        .block_s = std::max(stack_s / turns, min_block_s),
+                        .block_s = std::max(stack_s / stack_turns, min_block_s),
                         .device = measuring.peaks ? &measuring.peaks->device() : nullptr,
                         .is_interrupted = measuring.is_interrupted});
   return out;

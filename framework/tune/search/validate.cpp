@@ -27,12 +27,11 @@ std::vector<std::size_t> chosen_points(const std::vector<std::size_t>& front, st
 // Filling and gating the weights of every layer, as seen on the machines so far.
 constexpr double staging_bytes_per_s = 1e9;
 constexpr double start_s = 0.5;
-constexpr double turns = 11;  // of stack and kernels
 
 // Seconds that running a whole stack will take, from its estimate and weights.
 double predicted_run_s(const Estimate& estimate, double block_s) {
   return start_s + static_cast<double>(estimate.memory_bytes_total) / staging_bytes_per_s +
-         turns * std::max(block_s, estimate.step_ns / 1e9);
+         stack_turns * std::max(block_s, estimate.step_ns / 1e9);
 }
 
 // A point whose run is stored already; else it is run, if the time that is left allows.
@@ -102,14 +101,12 @@ Validation confront(const OperatorGraph& graph, const Estimate& printed,
                   std::to_string(run.shared_instances.size()) + " kernels share weights";
   }
   for (const double ns : run.step_ns) out.step_ns.push_back(ns * periods);
-  std::map<std::string, double> composed;
-  for (const OperatorShare& share : printed.operators) composed[share.name] += share.ns;
   std::map<std::string, double> measured;
   for (const auto& op : run.operators) measured[op.name] += op.ns * periods;
   for (const OperatorShare& share : printed.operators) {
     const auto it = measured.find(share.name);
     if (it == measured.end()) continue;
-    out.operators.push_back({share.name, composed[share.name], it->second});
+    out.operators.push_back({share.name, std::nullopt, it->second});
     measured.erase(it);
   }
   return out;

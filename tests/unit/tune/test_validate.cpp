@@ -56,10 +56,9 @@ TEST(Confront, a_pipeline_takes_its_period_once_per_stage) {
   EXPECT_EQ(v.reason, "noisy");
   ASSERT_EQ(v.operators.size(), 2u) << "each name once, what was both predicted and run";
   EXPECT_EQ(v.operators[0].name, "q_proj");
-  EXPECT_EQ(v.operators[0].composed_ns, 120);
+  EXPECT_FALSE(v.operators[0].composed_ns) << "what was printed is no composition";
   EXPECT_EQ(v.operators[0].measured_ns, 90);
   EXPECT_EQ(v.operators[1].name, "attention");
-  EXPECT_EQ(v.operators[1].composed_ns, 40);
   EXPECT_EQ(v.operators[1].measured_ns, 45);
 }
 

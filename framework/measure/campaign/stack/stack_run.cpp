@@ -99,11 +99,9 @@ class StackRun {
 
   std::optional<Block> stack_block() {
     return block([&](Block& out) {
-      const std::int64_t count = repetitions();
-      if (!repeat(count, 1)) return false;
-      const std::span<const double> all(result_.step_ns);
-      out.ns = {
-          median(all.last(std::min<std::size_t>(all.size(), static_cast<std::size_t>(count))))};
+      const std::size_t before = blocks_.front().empty() ? 0 : result_.step_ns.size();
+      if (!repeat(repetitions(), 1)) return false;
+      out.ns = {median(std::span(result_.step_ns).subspan(before))};
       return true;
     });
   }
@@ -116,8 +114,9 @@ class StackRun {
     return block([&](Block& out) {
       for (const KernelCase& k : options_.beside) {
         const auto series = sample_shards(staged_.crew(), staged_.id_of(k), rule,
-                                          options_.wall_cap_s, result_.median_ns);
+                                          options_.wall_cap_s, staged_.first_ns(k));
         if (!series) return end(series.failure);
+        // All of them, as all repetitions of the stack count: what disturbs one side disturbs both.
         std::vector<double> ns;
         for (const Sample& sample : series->merged.samples) ns.push_back(sample_ns(sample));
         if (ns.empty()) {

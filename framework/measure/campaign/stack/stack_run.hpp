@@ -16,6 +16,9 @@
 
 namespace halmark {
 
+inline constexpr int stack_pairs = 5;                    // of a run and its kernels
+inline constexpr int stack_turns = 2 * stack_pairs + 1;  // of the stack and of its kernels
+
 struct StackRunOptions {
   std::string plugin_path;
   std::map<std::string, std::string> environment;
@@ -28,7 +31,7 @@ struct StackRunOptions {
   // Blocks of the stack alternate with blocks of these kernels on the same argument sets: stack,
   // kernels, stack, kernels, ..., stack. Empty = one block of the stack.
   std::vector<KernelCase> beside;
-  int pairs = 5;
+  int pairs = stack_pairs;
   double block_s = 1;  // of a block, or one repetition where that takes longer
   std::int64_t repetitions_min = 3;
   std::int64_t walk_bytes = 0;   // short reads of the memory around blocks walk through; 0 = none

@@ -42,6 +42,14 @@ std::int64_t StagedStacks::id_of(const KernelCase& kernel_case) const {
   return std::ranges::find(kernels_, kernel_case) - kernels_.begin();
 }
 
+double StagedStacks::first_ns(const KernelCase& kernel_case) const {
+  const auto id = static_cast<std::size_t>(id_of(kernel_case));
+  for (const auto& held : held_) {
+    if (held[id].sets > 0) return held[id].staged.one_time.first_ns;
+  }
+  return 0;
+}
+
 void StagedStacks::list_kernels() {
   const auto list = [&](const KernelCase& k) {
     if (std::ranges::find(kernels_, k) == kernels_.end()) kernels_.push_back(k);

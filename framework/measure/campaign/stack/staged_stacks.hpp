@@ -32,6 +32,8 @@ class StagedStacks {
   // One request per rank.
   std::vector<protocol::SequenceRequest> sequence(std::int64_t repeat, std::int64_t warmup) const;
   std::int64_t id_of(const KernelCase& kernel_case) const;
+  // Of its first execution, on the first rank that holds it.
+  double first_ns(const KernelCase& kernel_case) const;
 
   const Correctness& correctness() const { return correctness_; }
   // Kernels with fewer argument sets than their stack has instances, because memory ended.
