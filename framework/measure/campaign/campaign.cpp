@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "core/numeric/random.hpp"
@@ -9,6 +10,7 @@
 #include "host/process/arena.hpp"
 #include "measure/campaign/arena_size.hpp"
 #include "measure/campaign/crew.hpp"
+#include "measure/campaign/fresh_probe.hpp"
 
 namespace halmark {
 namespace {
@@ -48,6 +50,16 @@ bool is_better(const Measurement& again, const Measurement& first) {
   if (again.samples.empty()) return false;
   if (again.status != first.status) return rank_of(again.status) < rank_of(first.status);
   return disturbed_share(again.samples).value_or(1) < disturbed_share(first.samples).value_or(1);
+}
+
+bool is_fresh_probe(const Signal& signal) { return signal.name == fresh_probe_signal; }
+
+// A peak that was refined for a case stays so for its other tries: the row that is kept tells it.
+std::vector<Signal> fresh_probes_of(const Measurement& first, const Measurement& again) {
+  std::vector<Signal> out;
+  std::ranges::copy_if(first.signals, std::back_inserter(out), is_fresh_probe);
+  std::ranges::copy_if(again.signals, std::back_inserter(out), is_fresh_probe);
+  return out;
 }
 
 // The same case meets other inputs in every round and every run.
@@ -133,6 +145,7 @@ double Campaign::try_again(std::span<const KernelCase> cases, int round, std::ui
     Measurement again = measure(cases[next.index], next.group, round, seed);
     spent_s += again.wall_s;
     const double of_both_s = next.row.wall_s + again.wall_s;
+    const std::vector<Signal> probed = fresh_probes_of(next.row, again);
     if (is_better(again, next.row)) {
       again.signals.push_back(
           {.name = "tried_again",
@@ -140,6 +153,8 @@ double Campaign::try_again(std::span<const KernelCase> cases, int round, std::ui
            .reason = std::string(status_name(next.row.status)) + " before: " + next.row.reason});
       next.row = std::move(again);
     }
+    std::erase_if(next.row.signals, is_fresh_probe);
+    next.row.signals.insert(next.row.signals.end(), probed.begin(), probed.end());
     next.row.wall_s = of_both_s;
     if (is_disturbed(next.row)) {
       disturbed_.push_back(std::move(next));

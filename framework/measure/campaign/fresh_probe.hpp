@@ -12,6 +12,9 @@
 
 namespace halmark {
 
+// Of a row that was judged again at refined peaks; its reason tells what was probed.
+inline constexpr const char* fresh_probe_signal = "fresh_probe";
+
 // Probes every ceiling whose part of `bound` contradicts `duration_ns`, on all shards of the crew
 // at once, and adds what it saw to `peaks`. Gives it in words: "memory, 2 threads: 49.0 GB/s
 // before, 51.2 GB/s in a fresh probe". The crew must hold a CPU; nothing may be staged that is

@@ -341,7 +341,7 @@ class Trial {
     if (const auto why = roofline::quarantine(bound(work), row_.duration_ns_median)) {
       end(Status::quarantined, *why + "; " + probed);
     } else {
-      row_.signals.push_back({.name = "fresh_probe", .value = {}, .reason = probed});
+      row_.signals.push_back({.name = fresh_probe_signal, .value = {}, .reason = probed});
     }
   }
 

@@ -1,6 +1,9 @@
 // A time below its bound on both sides: with peaks of a slower minute it is true, with a plugin
 // that answers from memory it is not.
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include "fake_campaign.hpp"
 #include "measure/campaign/run_peaks.hpp"
@@ -49,6 +52,26 @@ TEST(FreshProbe, a_stale_low_peak_is_refined_and_the_row_is_ok) {
   ASSERT_TRUE(peaks.has_seen());
   EXPECT_GT(peaks.seen().bandwidths.at(0).bytes_per_s, 1e8);
   EXPECT_EQ(peaks.seen().bandwidths.at(0).occasions.at(0).utc, now);
+}
+
+// The first worker is off its CPU in every call and probes; the second meets the refined peak.
+TEST(FreshProbe, a_row_of_a_later_try_tells_the_probe_of_an_earlier_one) {
+  RunPeaks peaks = peaks_of(with_slow_memory());
+  const auto once = std::filesystem::temp_directory_path() /
+                    ("halmark-nap-then-probe-" + std::to_string(::getpid()));
+  std::filesystem::remove(once);
+  CampaignOptions options =
+      fake_options("kind=cpu;latency_ns=100000;nap=enqueue;once_file=" + once.string());
+  options.peaks = &peaks;
+  options.thresholds.disturbed_samples = {0.9, ValidityThresholds::never};
+  options.retries_per_case = 3;
+  options.retry_budget_s = 100;
+  const std::vector<KernelCase> cases{gemm_case(8, 256, 256)};
+  const Measurement row = Campaign(std::move(options)).run(cases).at(0);
+  std::filesystem::remove(once);
+  EXPECT_EQ(row.status, Status::ok) << row.reason;
+  EXPECT_EQ(std::ranges::count(row.signals, "tried_again", &Signal::name), 1);
+  EXPECT_EQ(std::ranges::count(row.signals, "fresh_probe", &Signal::name), 1);
 }
 
 TEST(FreshProbe, a_low_peak_of_a_path_is_refined_too) {
