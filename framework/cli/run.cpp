@@ -16,6 +16,7 @@ struct Options {
   std::optional<int> rounds;  // absent: as many as this machine needs
   double seconds = 11;
   bool takes_defaults = false;
+  bool is_isolated = false;
   bool keeps_nothing = false;
 };
 
@@ -40,6 +41,7 @@ std::string command_line(const Options& o) {
   add("ep", d.ep, 1);
   add("routing-skew", d.routing_skew, 0);
   if (!d.precision.empty()) out += " --precision " + d.precision;
+  if (o.is_isolated) out += " --isolated";
   return out + " --backend " + o.backend;
 }
 
@@ -55,10 +57,11 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, options.backend);
   check_device(plugin, options.device);
-  const tune::Target target = target_of(
+  tune::Target target = target_of(
       machine, options.backend, options.device,
       options.takes_defaults ? WinnerTable{}
                              : stored_winners(global, machine.fingerprint, options.backend));
+  target.in_stack = !options.is_isolated;
   tune::require_runnable(spec, configuration, target);  // before anything is written
   Progress progress(global, "run");
   std::optional<RunPeaks> peaks = run_peaks(machine);
@@ -103,6 +106,8 @@ Action add_run(OptionSet& app) {
          "--seconds", o->seconds,
          "Time for the whole stack and its kernels, which take turns; a turn is one step at least")
       ->check(within(0.1, 3600.0));
+  app.add_flag("--isolated", o->is_isolated,
+               "Measure each kernel in a loop of its own, not between its neighbours");
   app.add_flag("--no-store", o->keeps_nothing, "Keep nothing in the results database");
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");

@@ -120,6 +120,7 @@ struct OperatorShare {
   std::string strategy;  // "replicate", "tensor", "pipeline", "expert"
   std::string dtype;
   std::string implementation;
+  bool is_in_stack = false;  // measured between its neighbours; not stored by itself
 };
 
 // What the Composer says about a configuration. Every figure has an interval and a provenance.
@@ -133,7 +134,8 @@ struct Estimate {
   std::optional<double> mfu;  // model FLOPs / (devices x measured peak x time)
   std::string mfu_reason;     // why mfu is absent
   std::optional<double> mfu_datasheet;
-  std::string bottleneck;                        // operator with the largest share and its bound
+  double in_stack_share = 0;  // of step_ns: kernels measured between their neighbours
+  std::string bottleneck;     // operator with the largest share and its bound
   Provenance provenance = Provenance::measured;  // the weakest of its parts
   Status status = Status::ok;                    // suspect when any part is
   std::string reason;

@@ -13,8 +13,18 @@ std::string_view cache_mode_name(CacheMode mode) {
       return "rotate_all";
     case CacheMode::flush:
       return "flush";
+    case CacheMode::in_stack:
+      return "in_stack";
   }
   return "hot";
+}
+
+std::optional<CacheMode> parse_cache_mode(std::string_view name) {
+  for (const CacheMode mode : {CacheMode::hot, CacheMode::rotate_const, CacheMode::rotate_all,
+                               CacheMode::flush, CacheMode::in_stack}) {
+    if (cache_mode_name(mode) == name) return mode;
+  }
+  return std::nullopt;
 }
 
 std::string ShardPlace::text() const {
@@ -32,6 +42,7 @@ std::string KernelCase::key() const {
   out += " | " + backend + ':' + device + '/' + std::to_string(parts) + 'x' +
          std::to_string(shards_at_once);
   out += " | " + std::string(cache_mode_name(mode)) + ':' + std::to_string(sets);
+  if (!neighbours.empty()) out += ' ' + neighbours;
   return out;
 }
 

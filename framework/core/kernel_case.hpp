@@ -4,14 +4,19 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/problem.hpp"
 
 namespace halmark {
 
-enum class CacheMode { hot, rotate_const, rotate_all, flush };
+// `in_stack`: measured between the kernels that stand around it in a stack, not in a loop of its
+// own.
+enum class CacheMode { hot, rotate_const, rotate_all, flush, in_stack };
 std::string_view cache_mode_name(CacheMode mode);
+std::optional<CacheMode> parse_cache_mode(std::string_view name);
 
 // Where a shard lives: part `part` of `parts` equal cuts of device `device` of `backend`.
 // Text: "cpu:0" (whole) or "cpu:0/2.1" (part 1 of 2).
@@ -34,10 +39,16 @@ struct KernelCase {
   int shards_at_once = 1;  // shards that run this problem at the same time (co-measured)
   CacheMode mode = CacheMode::rotate_const;
   int sets = 1;  // argument sets of the ring
+  // What `in_stack` stands between: 12 hexadecimal digits over the problems of the three kernels
+  // before it and of the one behind.
+  std::string neighbours;
   auto operator<=>(const KernelCase&) const = default;
 
   bool is_collective() const;  // the problem carries "ranks"
-  // Canonical, stable identity: "gemm k=.. m=.. | config | cpu:0/2x2 | rotate_const:4".
+  // How its arguments lie in memory: in a stack, constants rotate as they do in a loop.
+  CacheMode staging() const { return mode == CacheMode::in_stack ? CacheMode::rotate_const : mode; }
+  // Canonical, stable identity: "gemm k=.. m=.. | config | cpu:0/2x2 | rotate_const:4", in a stack
+  // "... | in_stack:4 9f3a2b1c00d4".
   std::string key() const;
 };
 

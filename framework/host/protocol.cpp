@@ -166,14 +166,10 @@ void read(const Json& json, Enum& value) {
 void read(const Json& json, CacheMode& value) {
   std::string name;
   read(json, name);
-  for (CacheMode mode :
-       {CacheMode::hot, CacheMode::rotate_const, CacheMode::rotate_all, CacheMode::flush}) {
-    if (cache_mode_name(mode) == name) {
-      value = mode;
-      return;
-    }
-  }
-  expected("a cache mode");
+  const auto mode = parse_cache_mode(name);
+  // A worker stages arguments; what stands around a kernel is said by a sequence.
+  if (!mode || *mode == CacheMode::in_stack) expected("a cache mode");
+  value = *mode;
 }
 void check_count(const Json& json) {
   if (json.size() > max_list_items) expected("a shorter list");

@@ -233,7 +233,8 @@ struct Measured {
 
 struct SequenceStep {
   std::int64_t id = 0;
-  int set = 0;
+  int set = 0;      // in the first repetition
+  int advance = 0;  // by so many sets from repetition to repetition, around
 };
 struct SequenceRequest {
   std::vector<SequenceStep> steps;
@@ -244,9 +245,10 @@ struct SequenceRequest {
   // A step reads what an earlier step wrote, where dtype and size agree: activations are then as
   // warm as in a model. The gate has passed before; the values no longer mean anything.
   bool chains_activations = false;
+  // As in SampleRule.
+  double disturbed_share = 0.01;
 };
-// Answer to sequence: one `samples` block of repeat x (steps + 1) doubles (ns per step, then
-// total), then `measured`.
+// Answer to sequence: `samples` of repeat x steps, then `measured` with the repetitions done.
 
 // Host-owned probes of the machine, run in the worker because its affinity is the shard's.
 enum class ProbeKind {

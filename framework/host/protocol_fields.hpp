@@ -213,6 +213,7 @@ template <class V, Of<SequenceStep> M>
 void fields(V& v, M& m) {
   v("id", m.id);
   v("set", m.set);
+  v("advance", m.advance);
 }
 template <class V, Of<SequenceRequest> M>
 void fields(V& v, M& m) {
@@ -222,6 +223,7 @@ void fields(V& v, M& m) {
   v("wall_cap_s", m.wall_cap_s);
   v("barrier", m.barrier);
   v("chains_activations", m.chains_activations);
+  v("disturbed_share", m.disturbed_share);
 }
 template <class V, Of<ProbeRequest> M>
 void fields(V& v, M& m) {

@@ -56,7 +56,7 @@ struct SampleAnswer {
   protocol::Measured measured;
 };
 struct SequenceAnswer {
-  std::vector<double> ns;  // repeat x (steps + 1): per step, then the total
+  std::vector<TimedSample> steps;  // of the first repetition, of the second, ...
   protocol::Measured measured;
 };
 struct RevealAnswer {

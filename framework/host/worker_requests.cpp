@@ -115,14 +115,9 @@ void Worker::begin_sequence(const protocol::SequenceRequest& request, int barrie
 }
 
 Outcome<SequenceAnswer> Worker::finish_sequence() {
-  auto measured = finish<protocol::Measured>();
-  if (!measured) return measured.failure;
-  for (double ns : pending_.samples) {
-    if (!std::isfinite(ns) || ns < 0) {
-      return kill_for(Status::worker_lost, "a step time is not finite");
-    }
-  }
-  return SequenceAnswer{std::move(pending_.samples), std::move(*measured)};
+  auto answer = finish_sample();
+  if (!answer) return answer.failure;
+  return SequenceAnswer{std::move(answer->samples), std::move(answer->measured)};
 }
 
 Outcome<Done> Worker::drop(std::int64_t id) {

@@ -24,7 +24,7 @@ JournalSource::JournalSource(std::span<const Measurement> rows, const Device& de
   for (const Measurement& m : rows) {
     const KernelCase& c = m.kernel_case;
     const bool is_whole = c.parts == 1 && c.shards_at_once == 1;
-    if (is_whole && c.mode == CacheMode::rotate_const) cases[c].push_back(m);
+    if (is_whole && c.staging() == CacheMode::rotate_const) cases[c].push_back(m);
   }
   const CaseBounds bounds({.device = &device, .threads = 0});
   for (const auto& [kernel_case, rounds] : cases) {

@@ -57,6 +57,7 @@ void read_measure(const TomlTable& table, MeasureSettings& out) {
   out.wall_cap_s = table.number_or("wall_cap_s", 0.1, 600, out.wall_cap_s);
   out.warmup_cap_s = table.number_or("warmup_cap_s", 0, 60, out.warmup_cap_s);
   out.repeat_budget_s = table.number_or("repeat_budget_s", 0, 1e6, out.repeat_budget_s);
+  out.in_stack = table.boolean_or("in_stack", out.in_stack);
 }
 
 Sweep read(const TomlTable& root, std::string_view where) {

@@ -31,6 +31,7 @@ struct MeasureSettings {
   double wall_cap_s = 15;
   double warmup_cap_s = 0.2;
   double repeat_budget_s = 20;  // of further rounds, where intervals leave the front undecided
+  bool in_stack = false;        // kernels between their neighbours, not each in a loop of its own
   MeasureLimits limits;         // that the sweep states, its rounds among them
 
   // Takes those of the machine where the sweep states none.

@@ -251,6 +251,19 @@ std::string bandwidth_state_text(const RunReport& report) {
          std::to_string(span->kernels) + (span->kernels == 1 ? " kernel)" : " kernels)");
 }
 
+std::string in_stack_text(const RunReport& report) {
+  double low = 1, high = 0;
+  for (const FrontPoint& point : report.front) {
+    const auto& estimate = report.evaluations[point.evaluation].estimate;
+    if (!estimate) continue;
+    low = std::min(low, estimate->in_stack_share);
+    high = std::max(high, estimate->in_stack_share);
+  }
+  if (high == 0) return {};
+  return "kernels between their neighbours: " + percent_text(low) + " .. " + percent_text(high) +
+         " of the time of the front's steps; the rest in loops of their own";
+}
+
 std::optional<double> flops_per_s(const KernelPoint& kernel) {
   if (!kernel.duration_ns || !(*kernel.duration_ns > 0) || !(kernel.matmul_flops > 0)) {
     return std::nullopt;

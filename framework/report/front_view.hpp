@@ -65,6 +65,9 @@ std::optional<BandwidthSpan> bandwidth_span(const RunReport& report);
 // "memory while measuring: at 52 % of the best bandwidth (44 % .. 61 %, 12 kernels)"; "" where
 // nothing is known.
 std::string bandwidth_state_text(const RunReport& report);
+// "kernels between their neighbours: 72 % .. 78 % of the time of the front's steps"; "" where all
+// were measured in loops of their own.
+std::string in_stack_text(const RunReport& report);
 
 // Matmul FLOP/s and bytes/s of a kernel; nothing without a latency.
 std::optional<double> flops_per_s(const KernelPoint& kernel);

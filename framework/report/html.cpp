@@ -47,7 +47,9 @@ std::string head(const RunReport& report) {
 
 std::string state_line(const RunReport& report) {
   const std::string state = report::bandwidth_state_text(report);
-  return state.empty() ? "" : element("p", state);
+  const std::string standing = report::in_stack_text(report);
+  return (state.empty() ? "" : element("p", state)) +
+         (standing.empty() ? "" : element("p", standing));
 }
 
 std::string opening(const RunReport& report) {

@@ -34,6 +34,9 @@ std::string report_markdown(const RunReport& report) {
   if (const std::string state = report::bandwidth_state_text(report); !state.empty()) {
     out += report::markdown_text(state) + ".\n";
   }
+  if (const std::string standing = report::in_stack_text(report); !standing.empty()) {
+    out += report::markdown_text(standing) + ".\n";
+  }
   for (const report::PhaseView& view : report::phase_views(report)) out += phase_markdown(view);
   if (!report.validations.empty()) {
     out +=

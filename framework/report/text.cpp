@@ -92,11 +92,13 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
 std::string verdict_text(const RunReport& report, const Ink& ink) {
   const std::string verdict = report::composition_verdict(composition_errors(report.validations));
   const std::string state = report::bandwidth_state_text(report);
+  const std::string standing = report::in_stack_text(report);
   const std::string composition = line(report::composition_text(report));
   const std::string prediction = report::prediction_text(report);
   const std::string validity = report::validity_text(report);
   return (report::validity(report) == "valid" ? ink.good(validity) : ink.bad(validity)) + '\n' +
          (state.empty() ? "" : line(state) + '\n') +
+         (standing.empty() ? "" : line(standing) + '\n') +
          (verdict == "within" ? ink.good(composition) : ink.bad(composition)) + '\n' +
          (prediction.empty() ? "" : line(prediction) + '\n');
 }

@@ -73,6 +73,7 @@ Traffic traffic(const Work& work, CacheMode mode, int sets) {
     case CacheMode::hot:
       return {.warm_bytes = work.bytes(), .warm_set_bytes = work.bytes()};
     case CacheMode::rotate_const:
+    case CacheMode::in_stack:
       return {.constant_bytes = constant,
               .warm_bytes = warm,
               .ring_bytes = constant * sets,

@@ -14,6 +14,7 @@
 #include <span>
 #include <thread>
 
+#include "core/numeric/statistics.hpp"
 #include "core/text/units.hpp"
 #include "measure/probe/clock_probe.hpp"
 #include "measure/sampling/gbench.hpp"
@@ -73,6 +74,20 @@ protocol::ProbeAnswer lost_the_others() {
 }
 
 }  // namespace
+
+MachineReading MachineProbes::read_state(Dtype dtype) {
+  constexpr int readings = 5;
+  std::vector<double> clocks, peaks;
+  for (int i = 0; i < readings; ++i) {
+    const MachineReading reading = read(dtype);
+    if (reading.clock_hz) clocks.push_back(*reading.clock_hz);
+    if (reading.peak_flops) peaks.push_back(*reading.peak_flops);
+  }
+  MachineReading out;
+  if (!clocks.empty()) out.clock_hz = median(clocks);
+  if (!peaks.empty()) out.peak_flops = median(peaks);
+  return out;
+}
 
 MachineReading MachineProbes::read(Dtype dtype) {
   // A core that ran wide vectors keeps a lower clock for about 0.7 ms. Scalar work for longer than

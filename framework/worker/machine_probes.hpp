@@ -27,6 +27,8 @@ class MachineProbes {
   // Clock of this core and the short peak of the fastest path of `dtype`; about 2.5 ms, and 1 ms
   // more the first time a dtype is asked for.
   MachineReading read(Dtype dtype);
+  // The median of five, for what takes as long as many trials: one reading is a moment.
+  MachineReading read_state(Dtype dtype);
   Interference& interference() { return interference_; }
   // Remembers affinity and environment. Once, after binding and before a plugin loads: OpenMP binds
   // the main thread to one CPU of the shard.

@@ -1,6 +1,7 @@
 #include "worker/sequence.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/text/units.hpp"
 #include "worker/request_failed.hpp"
@@ -11,6 +12,7 @@ namespace {
 struct Step {
   StagedKernel* kernel;
   int set;
+  int advance;
   std::vector<hm_buffer*> buffers;  // of a chained step; empty = the set's own
   hm_arguments arguments{};
 };
@@ -55,61 +57,168 @@ std::vector<Step> resolve(StagedKernels& staged, const protocol::SequenceRequest
                               std::to_string(found->second->sets()) + " staged as " +
                               std::to_string(step.id));
     }
-    steps.push_back({.kernel = found->second.get(), .set = step.set});
+    steps.push_back(
+        {.kernel = found->second.get(), .set = step.set, .advance = std::max(0, step.advance)});
   }
   return steps;
 }
 
-// The whole stack as one sample: each repetition starts together with the other ranks.
+// The whole stack as one sample: each repetition starts together with the other ranks. Its steps
+// are samples of their own, in chunks as those of a loop are.
 class SequenceStep : public SampleStep {
  public:
-  SequenceStep(const std::vector<Step>& steps, ClockSource& clock, CommonStart start)
-      : steps_(steps), clock_(clock), start_(start), times_(steps.size()) {}
+  SequenceStep(std::vector<Step>& steps, bool is_chained, ClockSource& clock)
+      : steps_(steps), is_chained_(is_chained), clock_(clock) {
+    if (is_chained_) chain(steps_);
+  }
 
   bool arrange(int& set) override {
     set = 0;
+    rotate();
     lost_the_others_ = !start_.wait();
     return !lost_the_others_;
   }
-  // No allocation, one clock read per step.
+  // No allocation; one clock read per step, two where a chunk ends.
   bool execute() override {
-    begin_ns_ = clock_.wall_ns();
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      const Step& step = steps_[i];
+    if (labels_) labels_->begin_block();
+    TimedSample sample;
+    sample.begin_ns = clock_.wall_ns();
+    for (const Step& step : steps_) {
       error_ = step.buffers.empty() ? step.kernel->run(step.set, 1)
                                     : step.kernel->run_on(step.set, step.arguments);
       if (!error_.ok()) return false;
-      times_[i] = clock_.wall_ns();
+      const double end_ns = clock_.wall_ns();
+      sample.wall_ns = end_ns - sample.begin_ns;
+      sample.set = step.set;
+      sample.begin_ns = keep(sample) ? clock_.wall_ns() : end_ns;
     }
+    if (labels_) labels_->end_block();
     return true;
   }
-  // Asked once behind each interval: the place to write the durations down.
-  std::optional<double> device_ns() override {
-    double before_ns = begin_ns_;
-    for (const double time_ns : times_) {
-      block_.push_back(time_ns - before_ns);
-      before_ns = time_ns;
-    }
-    block_.push_back(before_ns - begin_ns_);
-    return std::nullopt;
-  }
 
-  void reserve(std::int64_t repetitions) {
-    block_.reserve(static_cast<std::size_t>(repetitions) * (steps_.size() + 1));
+  void start_together(CommonStart start) { start_ = start; }
+  void record(DisturbanceCounters& counters, const ChunkRule& rule, std::int64_t repetitions) {
+    taken_.reserve(static_cast<std::size_t>(repetitions) * steps_.size());
+    labels_.emplace(&counters, rule, taken_);
   }
-  std::vector<double> block() { return std::move(block_); }
+  std::vector<TimedSample> taken() { return std::move(taken_); }
+  std::optional<CounterReading> clean() const { return labels_->clean(); }
   const PluginError& error() const { return error_; }
   bool lost_the_others() const { return lost_the_others_; }
 
  private:
-  const std::vector<Step>& steps_;
+  // True when the counters were read.
+  bool keep(const TimedSample& sample) {
+    if (!labels_) return false;
+    taken_.push_back(sample);
+    return labels_->add_newest();
+  }
+
+  // Outside the interval: which buffers a step reads depends on its set.
+  void rotate() {
+    if (std::ranges::all_of(steps_, [](const Step& s) { return s.advance == 0; })) return;
+    if (std::exchange(is_first_, false)) return;
+    for (Step& step : steps_) step.set = (step.set + step.advance) % step.kernel->sets();
+    if (is_chained_) chain(steps_);
+  }
+
+  std::vector<Step>& steps_;
+  bool is_chained_;
   ClockSource& clock_;
   CommonStart start_;
-  double begin_ns_ = 0;
-  std::vector<double> times_;  // when each step ended
-  std::vector<double> block_;
+  bool is_first_ = true;
+  std::vector<TimedSample> taken_;
+  std::optional<ChunkLabels> labels_;  // nothing while it warms up
   PluginError error_;
   bool lost_the_others_ = false;
+};
+
+// The type in which most is computed: its peak is probed around the repetitions.
+Dtype main_dtype(const std::vector<Step>& steps) {
+  const auto flops = [](const Step& step) { return step.kernel->work().matmul_flops; };
+  const auto most = std::ranges::max_element(steps, {}, flops);
+  return most == steps.end() ? Dtype::f32 : most->kernel->work().compute_dtype;
+}
+
+class Sequence {
+ public:
+  Sequence(DeviceContext& context, StagedKernels& staged, const protocol::SequenceRequest& request,
+           CommonStart start, MachineProbes& probes)
+      : context_(context),
+        request_(request),
+        start_(start),
+        probes_(probes),
+        steps_(resolve(staged, request)),
+        step_(steps_, request.chains_activations, context.clock),
+        deadline_ns_(context.clock.wall_ns() + request.wall_cap_s * ns_per_s) {
+    measured_.stop_rule = protocol::StopReason::count;
+    measured_.environment = probes.environment();
+  }
+
+  void warm_up() {
+    int set = 0;
+    for (std::int64_t i = 0; i < request_.warmup; ++i) {
+      step_.arrange(set);
+      step_.execute();
+      fail_with("warm");
+    }
+  }
+
+  void sample() {
+    const Dtype dtype = main_dtype(steps_);
+    const MachineReading before = probes_.read_state(dtype);
+    step_.start_together(start_);
+    Interference& interference = probes_.interference();
+    interference.begin();
+    step_.record(interference.counters(), chunk_rule(), request_.repeat);
+    const auto rule = make_count(request_.repeat);
+    const SampleSeries series = take_samples({.name = "sequence",
+                                              .deadline_ns = deadline_ns_,
+                                              .first_block = request_.repeat,
+                                              .max_samples = request_.repeat},
+                                             step_, *rule, context_.clock);
+    measured_.samples = static_cast<std::int64_t>(series.samples.size());
+    measured_.signals = interference.end(step_.clean(), is_synchronous());
+    fail_with("sample");
+    measured_.stop_rule =
+        step_.lost_the_others() ? protocol::StopReason::aborted : series.stop_rule;
+    if (series.stop_rule == protocol::StopReason::deadline) start_.abort();
+    if (!series.book_error.empty()) {
+      throw RequestFailed(HM_INTERNAL, "sample", series.book_error);
+    }
+    const MachineReading after = probes_.read_state(dtype);
+    measured_.clock_hz = {before.clock_hz, after.clock_hz};
+    measured_.peak_flops = {before.peak_flops, after.peak_flops};
+  }
+
+  SequenceResult result() { return {step_.taken(), std::move(measured_)}; }
+
+ private:
+  bool is_synchronous() const { return context_.device.description().synchronous; }
+
+  // Threads that wait for another rank are off their CPU by themselves.
+  ChunkRule chunk_rule() const {
+    const bool meets_others =
+        std::ranges::any_of(steps_, [](const Step& step) { return step.kernel->is_collective(); });
+    return affordable({.disturbed_share = request_.disturbed_share,
+                       .counts_lost_cpu = is_synchronous() && !meets_others},
+                      probes_.interference().counters().read_cost_ns());
+  }
+
+  void fail_with(const char* phase) {
+    if (step_.error().ok()) return;
+    start_.abort();
+    check(step_.error(), phase);
+  }
+
+  DeviceContext& context_;
+  const protocol::SequenceRequest& request_;
+  CommonStart start_;
+  MachineProbes& probes_;
+  std::vector<Step> steps_;
+  SequenceStep step_;
+  double deadline_ns_;
+  protocol::Measured measured_;
 };
 
 }  // namespace
@@ -117,48 +226,12 @@ class SequenceStep : public SampleStep {
 SequenceResult run_sequence(DeviceContext& context, StagedKernels& staged,
                             const protocol::SequenceRequest& request, CommonStart start,
                             MachineProbes& probes, const ReportPhase& report) {
-  std::vector<Step> steps = resolve(staged, request);
-  if (request.chains_activations) chain(steps);
-  const double deadline_ns = context.clock.wall_ns() + request.wall_cap_s * ns_per_s;
-  SequenceStep step(steps, context.clock, start);
-  SequenceResult answer;
-  protocol::Measured& measured = answer.measured;
-  measured.stop_rule = protocol::StopReason::count;
-  measured.environment = probes.environment();
-  const auto fail = [&](const char* phase) {
-    if (step.error().ok()) return;
-    start.abort();
-    check(step.error(), phase);
-  };
-
+  Sequence sequence(context, staged, request, start, probes);
   report("warm");
-  for (std::int64_t i = 0; i < request.warmup; ++i) {
-    step.execute();
-    fail("warm");
-  }
-
+  sequence.warm_up();
   report("sample");
-  if (request.repeat > 0) {
-    step.reserve(request.repeat);
-    const auto rule = make_count(request.repeat);
-    probes.interference().begin();
-    const SampleSeries series = take_samples({.name = "sequence",
-                                              .deadline_ns = deadline_ns,
-                                              .first_block = request.repeat,
-                                              .max_samples = request.repeat},
-                                             step, *rule, context.clock);
-    measured.samples = static_cast<std::int64_t>(series.samples.size());
-    measured.signals =
-        probes.interference().end(measured.samples, context.device.description().synchronous);
-    fail("sample");
-    measured.stop_rule = step.lost_the_others() ? protocol::StopReason::aborted : series.stop_rule;
-    if (series.stop_rule == protocol::StopReason::deadline) start.abort();
-    if (!series.book_error.empty()) {
-      throw RequestFailed(HM_INTERNAL, "sample", series.book_error);
-    }
-  }
-  answer.block = step.block();
-  return answer;
+  if (request.repeat > 0) sequence.sample();
+  return sequence.result();
 }
 
 }  // namespace halmark::worker

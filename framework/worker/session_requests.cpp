@@ -162,7 +162,7 @@ void Session::sequence(const protocol::SequenceRequest& request, protocol::Frame
   const SequenceResult result =
       run_sequence(opened().context, opened().staged, request, start, probes_,
                    [this](const char* phase) { report_phase(phase); });
-  send_samples(result.block);
+  send_samples(pack_samples(result.steps));
   answer(Type::measured, result.measured);
 }
 

@@ -94,7 +94,7 @@ void sequence_of_steps(Worker& worker, const OpContract& contract, const Params&
   request.repeat = 2;
   const auto answer = worker.sequence(request);
   ASSERT_TRUE(answer) << answer.failure.reason;
-  EXPECT_EQ(answer->ns.size(), 2 * (request.steps.size() + 1));
+  EXPECT_EQ(answer->steps.size(), 2 * request.steps.size());
   EXPECT_TRUE(outputs_are_right(worker, a, *staged_a, {0, last}));
   EXPECT_TRUE(outputs_are_right(worker, b, *staged_b, {0}));
   worker.drop(a.id);

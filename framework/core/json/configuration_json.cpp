@@ -155,6 +155,8 @@ void to_json(Json& out, const Estimate& e) {
              {"status", std::string(status_name(e.status))},
              {"reason", e.reason},
              {"operators", e.operators}};
+  // Absent where every kernel ran in a loop of its own, as in all rows of earlier versions.
+  if (e.in_stack_share > 0) out["in_stack_share"] = e.in_stack_share;
 }
 
 void from_json(const Json& in, Estimate& e) {
@@ -174,6 +176,7 @@ void from_json(const Json& in, Estimate& e) {
   e.status = status_at(in, "status");
   e.reason = in.at("reason").get<std::string>();
   e.operators = in.at("operators").get<std::vector<OperatorShare>>();
+  e.in_stack_share = in.value("in_stack_share", 0.0);
 }
 
 namespace {

@@ -17,10 +17,7 @@ bool is_dtype_name(std::string_view name) { return name == "dtype" || name.ends_
 
 CacheMode cache_mode_at(const Json& in, const char* key) {
   const auto text = in.at(key).get<std::string>();
-  for (const auto m :
-       {CacheMode::hot, CacheMode::rotate_const, CacheMode::rotate_all, CacheMode::flush}) {
-    if (cache_mode_name(m) == text) return m;
-  }
+  if (const auto mode = parse_cache_mode(text)) return *mode;
   throw std::invalid_argument("unknown cache mode '" + text + "'");
 }
 
@@ -82,6 +79,7 @@ void to_json(Json& out, const KernelCase& value) {
              {"shards_at_once", value.shards_at_once},
              {"mode", std::string(cache_mode_name(value.mode))},
              {"sets", value.sets}};
+  if (!value.neighbours.empty()) out["neighbours"] = value.neighbours;
 }
 
 void from_json(const Json& in, KernelCase& value) {
@@ -94,6 +92,7 @@ void from_json(const Json& in, KernelCase& value) {
   value.shards_at_once = in.at("shards_at_once").get<int>();
   value.sets = in.at("sets").get<int>();
   value.mode = cache_mode_at(in, "mode");
+  value.neighbours = in.value("neighbours", "");
 }
 
 void to_json(Json& out, const Interval& value) { out = Json::array({value.low, value.high}); }

@@ -6,6 +6,9 @@
 #include <string>
 
 namespace halmark {
+namespace {
+constexpr std::int64_t page_bytes = 4096;
+}  // namespace
 
 std::int64_t available_memory_bytes() {
   std::ifstream file("/proc/meminfo");
@@ -28,7 +31,10 @@ std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted
   const auto available = static_cast<double>(available_memory_bytes());
   const double share = available > 0 && total > 0 ? std::min(1.0, fraction * available / total) : 1;
   for (const std::int64_t wanted : bytes_wanted) {
-    const auto bytes = static_cast<std::int64_t>(share * static_cast<double>(wanted)) / 4096 * 4096;
+    // Whole pages, and never less than was asked for: what is a little short would be made again.
+    const auto bytes =
+        (static_cast<std::int64_t>(share * static_cast<double>(wanted)) + page_bytes - 1) /
+        page_bytes * page_bytes;
     if (bytes <= 0) break;
     try {
       arenas.push_back(SharedMemory::create("halmark-arena", bytes, true));

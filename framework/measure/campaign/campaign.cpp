@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <utility>
 
 #include "core/numeric/random.hpp"
@@ -10,56 +9,17 @@
 #include "host/process/arena.hpp"
 #include "measure/campaign/arena_size.hpp"
 #include "measure/campaign/crew.hpp"
-#include "measure/campaign/fresh_probe.hpp"
+#include "measure/campaign/gate/retry.hpp"
+#include "measure/campaign/stack/staged_stacks.hpp"
 
 namespace halmark {
 namespace {
 
 constexpr int losses_max = 3;
 
-// Statuses after which the worker is not trusted any more.
-bool is_loss(Status status) {
-  return status == Status::crashed || status == Status::timed_out ||
-         status == Status::device_lost || status == Status::worker_lost;
-}
-
-// Noise, which may be gone later. A series that its wall cap ended would only be as long again.
-bool is_disturbed(const Measurement& row) {
-  const bool is_noisy = row.status == Status::invalid || row.status == Status::suspect;
-  return is_noisy && !row.samples.empty() &&
-         row.stop_rule != name_of(protocol::StopReason::deadline);
-}
-
-int rank_of(Status status) {
-  switch (status) {
-    case Status::ok:
-      return 0;
-    case Status::suspect:
-      return 1;
-    case Status::invalid:
-      return 2;
-    default:
-      return 3;
-  }
-}
-
-// The verdict decides, then the share of clean samples; never how fast it was. A contradiction to a
-// bound, a wrong answer or a crash is no noise: it stands.
-bool is_better(const Measurement& again, const Measurement& first) {
-  if (counts_as_failure(again.status)) return true;
-  if (again.samples.empty()) return false;
-  if (again.status != first.status) return rank_of(again.status) < rank_of(first.status);
-  return disturbed_share(again.samples).value_or(1) < disturbed_share(first.samples).value_or(1);
-}
-
-bool is_fresh_probe(const Signal& signal) { return signal.name == fresh_probe_signal; }
-
-// A peak that was refined for a case stays so for its other tries: the row that is kept tells it.
-std::vector<Signal> fresh_probes_of(const Measurement& first, const Measurement& again) {
-  std::vector<Signal> out;
-  std::ranges::copy_if(first.signals, std::back_inserter(out), is_fresh_probe);
-  std::ranges::copy_if(again.signals, std::back_inserter(out), is_fresh_probe);
-  return out;
+void want_at_least(std::vector<std::int64_t>& wanted, const std::vector<std::int64_t>& bytes) {
+  if (wanted.size() < bytes.size()) wanted.resize(bytes.size(), 0);
+  for (std::size_t i = 0; i < bytes.size(); ++i) wanted[i] = std::max(wanted[i], bytes[i]);
 }
 
 // The same case meets other inputs in every round and every run.
@@ -85,30 +45,44 @@ std::vector<Measurement> Campaign::run(std::span<const KernelCase> cases) {
     progress_.round = round;
     const auto round_begin = SteadyClock::now();
     const std::uint64_t round_seed = hash_combine(options_.seed, static_cast<std::uint64_t>(round));
-    for (const GroupedCases& grouped : round_order(cases, round_seed)) {
+    for (const GroupedCases& grouped : round_order(cases, round_seed, options_.stacks_of)) {
       if (stopped()) break;
-      run_group(grouped, cases, round, round_seed);
+      if (grouped.stacks.empty()) {
+        run_group(grouped, cases, round, round_seed);
+      } else {
+        run_stack(grouped, cases, round, round_seed);
+      }
     }
     constexpr double retry_s_min = 1;
     const double share_s = options_.retry_share * seconds_since(round_begin);
     const double given_s = std::min(retry_s_left_, std::max(retry_s_min, share_s));
-    retry_s_left_ -= try_again(cases, round, round_seed, given_s);
+    const double spent_s = try_again(cases, round, round_seed, given_s);
+    retry_s_left_ -=
+        spent_s + try_stacks_again(cases, round, round_seed, std::max(0.0, given_s - spent_s));
   }
   if (bandwidth_) bandwidth_->add_to(*options_.peaks);
   return std::exchange(rows_, {});
 }
 
+GroupedCases Campaign::open_cases(const GroupedCases& grouped, std::span<const KernelCase> cases,
+                                  int round) {
+  GroupedCases open{.group = grouped.group, .cases = {}, .stacks = grouped.stacks};
+  for (const std::size_t index : grouped.cases) {
+    auto stored = options_.lookup ? options_.lookup(cases[index], round) : std::nullopt;
+    if (stored) {
+      finish(std::move(*stored), true);
+    } else {
+      open.cases.push_back(index);
+    }
+  }
+  return open;
+}
+
 void Campaign::run_group(const GroupedCases& grouped, std::span<const KernelCase> cases, int round,
                          std::uint64_t round_seed) {
-  for (const std::size_t index : grouped.cases) {
+  for (const std::size_t index : open_cases(grouped, cases, round).cases) {
     if (stopped()) break;
     const KernelCase& kernel_case = cases[index];
-    if (options_.lookup) {
-      if (auto stored = options_.lookup(kernel_case, round)) {
-        finish(std::move(*stored), true);
-        continue;
-      }
-    }
     Measurement row = measure(kernel_case, grouped.group, round, trial_seed(round_seed, index));
     if (is_disturbed(row) && options_.retries_per_case > 0) {
       disturbed_.push_back({.index = index, .group = grouped.group, .row = std::move(row)});
@@ -144,18 +118,7 @@ double Campaign::try_again(std::span<const KernelCase> cases, int round, std::ui
         hash_combine(trial_seed(round_seed, next.index), static_cast<std::uint64_t>(next.tries));
     Measurement again = measure(cases[next.index], next.group, round, seed);
     spent_s += again.wall_s;
-    const double of_both_s = next.row.wall_s + again.wall_s;
-    const std::vector<Signal> probed = fresh_probes_of(next.row, again);
-    if (is_better(again, next.row)) {
-      again.signals.push_back(
-          {.name = "tried_again",
-           .value = next.tries,
-           .reason = std::string(status_name(next.row.status)) + " before: " + next.row.reason});
-      next.row = std::move(again);
-    }
-    std::erase_if(next.row.signals, is_fresh_probe);
-    next.row.signals.insert(next.row.signals.end(), probed.begin(), probed.end());
-    next.row.wall_s = of_both_s;
+    next.row = better_of(std::move(next.row), std::move(again), next.tries);
     if (is_disturbed(next.row)) {
       disturbed_.push_back(std::move(next));
     } else {
@@ -170,7 +133,11 @@ Measurement Campaign::measure(const KernelCase& kernel_case, const CaseGroup& gr
                               std::uint64_t seed) {
   Measurement row;
   const Losses& losses = losses_[loss_key(kernel_case)];
-  if (losses.in_a_row >= losses_max) {
+  if (kernel_case.mode == CacheMode::in_stack) {
+    row.kernel_case = kernel_case;
+    row.status = Status::refused;
+    row.reason = "no stack in which it stands is known";
+  } else if (losses.in_a_row >= losses_max) {
     row.kernel_case = kernel_case;
     row.status = Status::refused;
     row.reason = "disabled after " + std::to_string(losses_max) +
@@ -263,10 +230,13 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
   std::vector<std::int64_t> wanted;
   for (const KernelCase& kernel_case : cases) {
     try {
+      if (options_.stacks_of && !options_.stacks_of(kernel_case).empty()) {
+        want_at_least(wanted, stack_arena_bytes(options_.stacks_of(kernel_case)));
+        continue;
+      }
       const std::int64_t bytes = arena_bytes(kernel_case);
       const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
-      if (wanted.size() < workers) wanted.resize(workers, 0);
-      for (std::size_t i = 0; i < workers; ++i) wanted[i] = std::max(wanted[i], bytes);
+      want_at_least(wanted, std::vector<std::int64_t>(workers, bytes));
     } catch (const Error&) {
       // Its trial will say what is wrong with it, as a row.
     }

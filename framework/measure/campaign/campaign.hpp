@@ -59,6 +59,8 @@ struct CampaignOptions {
   // Called between sample requests with each new row, never with a resumed one; the row is
   // committed there.
   std::function<void(const Measurement&)> sink;
+  // Where cases in the mode in_stack stand; without it, and where it knows none, they are refused.
+  StacksOf stacks_of;
   // A stored row of this case and round: the trial is then not run again.
   std::function<std::optional<Measurement>(const KernelCase&, int round)> lookup;
   std::function<void(const CampaignProgress&)> progress;
@@ -89,6 +91,22 @@ class Campaign {
     Measurement row;
     int tries = 0;
   };
+  // A stack whose executions were mostly disturbed.
+  struct DisturbedStack {
+    GroupedCases open;
+    std::vector<Measurement> rows;
+    int tries = 0;
+  };
+  // Gives the cases that have no stored row; the others are finished.
+  GroupedCases open_cases(const GroupedCases& grouped, std::span<const KernelCase> cases,
+                          int round);
+  void run_stack(const GroupedCases& grouped, std::span<const KernelCase> cases, int round,
+                 std::uint64_t round_seed);
+  double try_stacks_again(std::span<const KernelCase> cases, int round, std::uint64_t round_seed,
+                          double given_s);
+  std::vector<Measurement> measure_stack(const GroupedCases& open,
+                                         std::span<const KernelCase> cases, int round,
+                                         std::uint64_t seed);
   void run_group(const GroupedCases& grouped, std::span<const KernelCase> cases, int round,
                  std::uint64_t round_seed);
   // Gives the seconds that it cost, `given_s` at most.
@@ -110,6 +128,7 @@ class Campaign {
   GateHistory history_;
   double retry_s_left_ = 0;
   std::deque<Disturbed> disturbed_;  // of this round
+  std::deque<DisturbedStack> disturbed_stacks_;
   std::map<std::string, Losses> losses_;
   std::vector<SharedMemory> arenas_;
   std::optional<BandwidthState> bandwidth_;

@@ -32,11 +32,27 @@ CaseGroup case_group(const KernelCase& kernel_case) {
       .is_collective = ranks.has_value()};
 }
 
-std::vector<GroupedCases> round_order(std::span<const KernelCase> cases, std::uint64_t seed) {
+std::vector<GroupedCases> round_order(std::span<const KernelCase> cases, std::uint64_t seed,
+                                      const StacksOf& stacks_of) {
+  // Stacks in the order in which the cases name them: addresses are no order.
   std::map<CaseGroup, std::vector<std::size_t>> by_group;
-  for (std::size_t i = 0; i < cases.size(); ++i) by_group[case_group(cases[i])].push_back(i);
   std::vector<GroupedCases> order;
-  for (auto& [group, members] : by_group) order.push_back({group, std::move(members)});
+  std::map<const Stack*, std::size_t> by_stack;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const bool is_in_stack = cases[i].mode == CacheMode::in_stack && stacks_of;
+    const std::span<const Stack> stacks =
+        is_in_stack ? stacks_of(cases[i]) : std::span<const Stack>();
+    if (stacks.empty()) {
+      by_group[case_group(cases[i])].push_back(i);
+      continue;
+    }
+    const auto [it, is_new] = by_stack.try_emplace(stacks.data(), order.size());
+    if (is_new) order.push_back({.group = case_group(cases[i]), .cases = {}, .stacks = stacks});
+    order[it->second].cases.push_back(i);
+  }
+  for (auto& [group, members] : by_group) {
+    order.push_back({.group = group, .cases = std::move(members), .stacks = {}});
+  }
   shuffle(order, hash_combine(seed, 0));
   for (std::size_t i = 0; i < order.size(); ++i) shuffle(order[i].cases, hash_combine(seed, i + 1));
   return order;

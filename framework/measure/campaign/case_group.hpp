@@ -3,10 +3,12 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/configuration.hpp"
 #include "core/kernel_case.hpp"
 
 namespace halmark {
@@ -26,13 +28,18 @@ struct CaseGroup {
 // A collective runs on `ranks` workers at once, whatever its case says.
 CaseGroup case_group(const KernelCase& kernel_case);
 
+// The stacks of all ranks in which a case in the mode in_stack stands; empty = not known.
+using StacksOf = std::function<std::span<const Stack>(const KernelCase&)>;
+
 struct GroupedCases {
   CaseGroup group;
   std::vector<std::size_t> cases;  // indices, in the order to visit
+  std::span<const Stack> stacks;   // of cases in the mode in_stack: they are measured together
 };
 
 // One interleaved pass: groups and the cases inside each in an order that depends on the seed
 // alone. Which group goes first is shuffled too, so that no group always meets a cold machine.
-std::vector<GroupedCases> round_order(std::span<const KernelCase> cases, std::uint64_t seed);
+std::vector<GroupedCases> round_order(std::span<const KernelCase> cases, std::uint64_t seed,
+                                      const StacksOf& stacks_of = {});
 
 }  // namespace halmark

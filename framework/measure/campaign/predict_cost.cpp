@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "kernels/contract.hpp"
 #include "measure/campaign/arena_size.hpp"
-#include "measure/campaign/case_group.hpp"
 #include "measure/sampling/stop_rule.hpp"
 #include "roofline/ceilings.hpp"
 
@@ -74,35 +72,108 @@ double predicted_kernel_ns(const KernelCase& kernel_case, const Device* device, 
   return predicted_ns(kernel_case, least, threads, priors);
 }
 
+namespace {
+
+class CostOfCampaign {
+ public:
+  CostOfCampaign(int rounds, const protocol::SampleRule& rule, const Device* device,
+                 int device_threads, const CostPriors& priors)
+      : rounds_(rounds),
+        rule_(rule),
+        device_threads_(device_threads),
+        priors_(priors),
+        least_(device, priors) {}
+
+  void add(std::span<const KernelCase> cases, const GroupedCases& grouped) {
+    cost_.case_seconds.resize(cases.size(), 0);
+    double of_all = 0;
+    if (!grouped.stacks.empty()) of_all = stack_seconds(grouped.stacks);
+    for (const std::size_t index : grouped.cases) {
+      const double seconds = grouped.stacks.empty()
+                                 ? loop_seconds(cases[index])
+                                 : of_all / static_cast<double>(grouped.cases.size());
+      cost_.case_seconds[index] = seconds;
+      cost_.seconds += seconds * rounds_;
+    }
+    // A stack starts workers of its own, which its seconds hold.
+    if (grouped.stacks.empty()) cost_.seconds += rounds_ * start_s(grouped.group);
+  }
+
+  CampaignCost total() {
+    cost_.seconds += arenas_bytes_ / priors_.page_bytes_per_s;
+    return std::move(cost_);
+  }
+
+ private:
+  double start_s(const CaseGroup& group) const {
+    return (group.is_collective ? priors_.group_start_s : priors_.worker_start_s) * group.workers();
+  }
+  int threads_of(const KernelCase& k) const {
+    return std::max(1, device_threads_ / std::max(1, k.parts));
+  }
+
+  double loop_seconds(const KernelCase& k) {
+    const double kernel_s = predicted_ns(k, least_, threads_of(k), priors_) * 1e-9;
+    const double sample_s = std::max(kernel_s, rule_.min_sample_ns * 1e-9);
+    const auto samples = static_cast<double>(min_samples_for(rule_, kernel_s * 1e9));
+    const double sampling_s = std::max(samples * sample_s, std::min(rule_.budget_s, 64 * sample_s));
+    // What is generated, packed and copied before the first call: a gather stages its whole table.
+    const auto filled_bytes = static_cast<double>(staged_bytes(k));
+    arenas_bytes_ = std::max(arenas_bytes_, filled_bytes * case_group(k).workers());
+    // Warm-up takes two batches and the gate two more calls.
+    return priors_.gate_s + filled_bytes / priors_.pack_bytes_per_s + sampling_s + 4 * sample_s;
+  }
+
+  // Ranks stage at once and are as slow as the slowest.
+  double stack_seconds(std::span<const Stack> stacks) {
+    double slowest = 0, filled_of_all = 0;
+    bool meets = false;
+    for (const Stack& stack : stacks) {
+      std::vector<double> kernel_s;
+      double staging_s = 0;
+      for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
+        KernelCase staged = stack.kernels[k];
+        staged.sets = static_cast<int>(stack.instances[k]);
+        const auto filled = static_cast<double>(staged_bytes(staged));
+        filled_of_all += filled;
+        staging_s += priors_.stacked_gate_s + filled / priors_.pack_bytes_per_s;
+        kernel_s.push_back(predicted_ns(staged, least_, threads_of(staged), priors_) * 1e-9);
+        meets = meets || staged.is_collective();
+      }
+      double repetition_s = 0;
+      for (const StackStep& step : stack.steps) {
+        repetition_s += kernel_s[static_cast<std::size_t>(step.kernel)];
+      }
+      const auto least = static_cast<double>(min_samples_for(rule_, repetition_s * 1e9));
+      constexpr double kernels_of_budget = 10;
+      // A warm repetition, and one that tells how long they take.
+      const double sampling_s =
+          2 * repetition_s + std::max(least * repetition_s, kernels_of_budget * rule_.budget_s);
+      slowest = std::max(slowest, staging_s + sampling_s);
+    }
+    arenas_bytes_ = std::max(arenas_bytes_, filled_of_all);
+    CaseGroup group = case_group(stacks.front().kernels.front());
+    group.is_collective = meets;
+    return slowest + start_s(group);
+  }
+
+  int rounds_;
+  const protocol::SampleRule& rule_;
+  int device_threads_;
+  const CostPriors& priors_;
+  LeastTimes least_;
+  double arenas_bytes_ = 0;
+  CampaignCost cost_;
+};
+
+}  // namespace
+
 CampaignCost predict_cost(std::span<const KernelCase> cases, int rounds,
                           const protocol::SampleRule& rule, const Device* device,
-                          int device_threads, const CostPriors& priors) {
-  CampaignCost cost;
-  LeastTimes least(device, priors);
-  std::set<CaseGroup> groups;
-  double arenas_bytes = 0;
-  for (const KernelCase& kernel_case : cases) {
-    const int threads = std::max(1, device_threads / std::max(1, kernel_case.parts));
-    const double kernel_s = predicted_ns(kernel_case, least, threads, priors) * 1e-9;
-    const double sample_s = std::max(kernel_s, rule.min_sample_ns * 1e-9);
-    const auto samples = static_cast<double>(min_samples_for(rule, kernel_s * 1e9));
-    const double sampling_s = std::max(samples * sample_s, std::min(rule.budget_s, 64 * sample_s));
-    // What is generated, packed and copied before the first call: a gather stages its whole table.
-    const auto filled_bytes = static_cast<double>(staged_bytes(kernel_case));
-    arenas_bytes = std::max(arenas_bytes, filled_bytes * case_group(kernel_case).workers());
-    // Warm-up takes two batches and the gate two more calls.
-    const double seconds =
-        priors.gate_s + filled_bytes / priors.pack_bytes_per_s + sampling_s + 4 * sample_s;
-    cost.case_seconds.push_back(seconds);
-    cost.seconds += seconds * rounds;
-    groups.insert(case_group(kernel_case));
-  }
-  cost.seconds += arenas_bytes / priors.page_bytes_per_s;
-  for (const CaseGroup& group : groups) {
-    cost.seconds += rounds * (group.is_collective ? priors.group_start_s : priors.worker_start_s) *
-                    group.workers();
-  }
-  return cost;
+                          int device_threads, const StacksOf& stacks_of, const CostPriors& priors) {
+  CostOfCampaign cost(rounds, rule, device, device_threads, priors);
+  for (const GroupedCases& grouped : round_order(cases, 0, stacks_of)) cost.add(cases, grouped);
+  return cost.total();
 }
 
 }  // namespace halmark

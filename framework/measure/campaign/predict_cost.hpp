@@ -8,6 +8,7 @@
 #include "core/device.hpp"
 #include "core/kernel_case.hpp"
 #include "host/protocol.hpp"
+#include "measure/campaign/case_group.hpp"
 
 namespace halmark {
 
@@ -18,6 +19,7 @@ struct CostPriors {
   double gate_s = 0.012;               // stage, reveal, checks, probes of one trial
   double pack_bytes_per_s = 1.5e9;     // generating, packing and copying one set
   double page_bytes_per_s = 4e8;       // faulting in fresh memory, once
+  double stacked_gate_s = 0.005;       // stage and check one kernel of a stack
   double bandwidth_bytes_per_s = 8e9;  // where no peak is known
   double flops_per_s = 3e10;
 };
@@ -32,9 +34,11 @@ struct CampaignCost {
 double predicted_kernel_ns(const KernelCase& kernel_case, const Device* device, int threads,
                            const CostPriors& priors = {});
 
-// All rounds of all cases, grouped as the campaign groups them (one start per group and round).
+// All rounds of all cases, grouped as the campaign groups them (one start per group and round; one
+// stack for all cases that stand in it, which share its seconds).
 CampaignCost predict_cost(std::span<const KernelCase> cases, int rounds,
                           const protocol::SampleRule& rule, const Device* device,
-                          int device_threads, const CostPriors& priors = {});
+                          int device_threads, const StacksOf& stacks_of = {},
+                          const CostPriors& priors = {});
 
 }  // namespace halmark

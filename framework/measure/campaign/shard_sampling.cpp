@@ -44,16 +44,13 @@ void keep_most_moved(ClockPair& kept, const ClockPair& shard) {
   if (is_worse) kept = shard;
 }
 
-void absorb(ShardSeries& series, const ShardBlocks& blocks) {
+void absorb_all(ShardSeries& series, const ShardBlocks& blocks) {
   series.written_sets.clear();
   for (const SampleAnswer& shard : blocks) {
-    for (const Signal& signal : shard.measured.signals) keep_worst_signal(series.signals, signal);
-    keep_most_moved(series.clock_hz, shard.measured.clock_hz);
-    keep_most_moved(series.peak_flops, shard.measured.peak_flops);
+    absorb(shard.measured, series);
     auto& sets = series.written_sets.emplace_back();
     for (const TimedSample& sample : shard.samples) sets.push_back(sample.set);
   }
-  series.environment = blocks.front().measured.environment;
 }
 
 void append(MergedSamples& total, MergedSamples block) {
@@ -77,7 +74,7 @@ Outcome<ShardSeries> sample_alone(Crew& crew, std::int64_t id, const protocol::S
   auto blocks = collect(crew.sample({.id = id, .rule = rule, .wall_cap_s = wall_cap_s}));
   if (!blocks) return blocks.failure;
   ShardSeries series;
-  absorb(series, *blocks);
+  absorb_all(series, *blocks);
   series.repeat = std::max<std::int64_t>(1, blocks->front().measured.repeat);
   series.stop_rule = blocks->front().measured.stop_rule;
   series.merged = merge(*blocks, series.repeat);
@@ -156,7 +153,7 @@ class CommonSampling {
     auto blocks = collect(
         crew_.sample({.id = id_, .rule = block_rule, .wall_cap_s = std::max(0.1, seconds_left())}));
     if (!blocks) return blocks.failure;
-    absorb(series_, *blocks);
+    absorb_all(series_, *blocks);
     hit_deadline_ = std::any_of(blocks->begin(), blocks->end(), [](const auto& shard) {
       return shard.measured.stop_rule == StopReason::deadline;
     });
@@ -208,6 +205,16 @@ class CommonSampling {
 };
 
 }  // namespace
+
+void absorb(const protocol::Measured& shard, ShardSeries& series) {
+  for (const Signal& signal : shard.signals) keep_worst_signal(series.signals, signal);
+  keep_most_moved(series.clock_hz, shard.clock_hz);
+  keep_most_moved(series.peak_flops, shard.peak_flops);
+  if (series.environment.empty()) series.environment = shard.environment;
+  if (series.stop_rule == StopReason::none || shard.stop_rule == StopReason::deadline) {
+    series.stop_rule = shard.stop_rule;
+  }
+}
 
 Outcome<ShardSeries> sample_shards(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
                                    double wall_cap_s, double first_ns) {

@@ -21,6 +21,9 @@ struct ShardSeries {
   std::vector<std::vector<int>> written_sets;
 };
 
+// Signals, clocks and environment of one more shard's answer.
+void absorb(const protocol::Measured& shard, ShardSeries& series);
+
 // One shard decides by itself when to stop. Several run blocks of equal n from a common barrier;
 // the smallest repeat of their pilots holds for all, and the rule is evaluated here, between
 // blocks, on the maximum over the shards: so shards never disagree. `first_ns` sizes the first

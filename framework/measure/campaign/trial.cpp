@@ -1,5 +1,4 @@
-// One trial from staging to verdict. Whatever happens ends in one row; the bound is asked last,
-// because a time that is invalid for another reason says nothing about the roofline.
+// One trial from staging to verdict. Whatever happens ends in one row.
 #include "measure/campaign/trial.hpp"
 
 #include <algorithm>
@@ -9,19 +8,12 @@
 #include "core/numeric/clock.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
-#include "measure/campaign/fresh_probe.hpp"
 #include "measure/campaign/gate/correctness.hpp"
+#include "measure/campaign/gate/row_verdict.hpp"
 #include "measure/campaign/shard_sampling.hpp"
-#include "roofline/ceilings.hpp"
 
 namespace halmark {
 namespace {
-
-Signal clean_share(std::span<const Sample> samples) {
-  const auto disturbed = disturbed_share(samples);
-  if (!disturbed) return {.name = "clean_share", .value = {}, .reason = "samples have no label"};
-  return {.name = "clean_share", .value = 1 - *disturbed, .reason = {}};
-}
 
 class Trial {
  public:
@@ -303,46 +295,9 @@ class Trial {
     row_.duration_ns_interval = {};
   }
 
-  Verdict validity() const {
-    const bool is_memory_bound =
-        has_peaks() && bound(contract_->work(problem_.params)).limiter() == Limiter::memory;
-    return judge_validity(row_, options_.thresholds, is_memory_bound);
-  }
-
   void judge() {
-    const Verdict verdict = validity();
-    row_.status = verdict.status;
-    row_.reason = verdict.reason;
-    if (row_.duration_ns_median <= 0) {
-      end(Status::quarantined, "timer: the median is not above 0 ns");
-      return;
-    }
-    if (has_peaks() && verdict.status != Status::quarantined) judge_by_bound();
-  }
-
-  // Measured peaks are those of the CPUs that the workers run on.
-  bool has_peaks() const { return options_.peaks != nullptr && crew_.device().kind == "cpu"; }
-
-  roofline::Bound bound(const Work& work) const {
-    return roofline::case_bound(
-        work, row_.kernel_case,
-        options_.peaks->ceilings(crew_.threads(), row_.kernel_case.shards_at_once));
-  }
-
-  // The peaks may be those of a slower minute: a row above its bound is judged once more at what
-  // its own workers reach now.
-  void judge_by_bound() {
-    const Work work = contract_->work(problem_.params);
-    const roofline::Bound stored = bound(work);
-    if (!roofline::quarantine(stored, row_.duration_ns_median)) return;
-    drop();  // the probe needs memory, and the row none any more
-    const std::string probed =
-        probe_afresh(crew_, *options_.peaks, work, stored, row_.duration_ns_median);
-    if (const auto why = roofline::quarantine(bound(work), row_.duration_ns_median)) {
-      end(Status::quarantined, *why + "; " + probed);
-    } else {
-      row_.signals.push_back({.name = fresh_probe_signal, .value = {}, .reason = probed});
-    }
+    judge_row(row_, contract_->work(problem_.params),
+              {crew_, options_.peaks, options_.thresholds, [this] { drop(); }});
   }
 
   Crew& crew_;

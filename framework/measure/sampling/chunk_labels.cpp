@@ -58,10 +58,13 @@ void ChunkLabels::begin_block() {
   begin_ = samples_.size();
 }
 
-void ChunkLabels::add_newest() {
-  if (counters_ == nullptr) return;
+bool ChunkLabels::add_newest() {
+  if (counters_ == nullptr) return false;
   const TimedSample& newest = samples_.back();
-  if (newest.begin_ns + newest.wall_ns - samples_[begin_].begin_ns >= rule_.shortest_ns) close();
+  const double chunk_ns = newest.begin_ns + newest.wall_ns - samples_[begin_].begin_ns;
+  if (chunk_ns < rule_.shortest_ns) return false;
+  close();
+  return true;
 }
 
 void ChunkLabels::close() {

@@ -50,7 +50,8 @@ class ChunkLabels {
               std::vector<TimedSample>& samples);
 
   void begin_block();  // before its first sample: what lies between blocks is not counted
-  void add_newest();   // a sample was appended
+  // A sample was appended. True when it ended a chunk: the counters were read.
+  bool add_newest();
   // Every sample has its label then. What is left over and too short for a chunk joins the one
   // before; a block that is shorter than a chunk is one.
   void end_block();

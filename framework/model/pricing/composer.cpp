@@ -56,11 +56,12 @@ std::string Composer::bound(const Operator& op, const Latency& latency) const {
   return std::string(limiter_name(latency.limiter));
 }
 
-OperatorShare Composer::share(const Operator& op, const Problem& launch, const Latency& latency,
-                              std::size_t stage) const {
+OperatorShare Composer::share(const Operator& op, const KernelCase& kernel_case,
+                              const Latency& latency, std::size_t stage) const {
   // A block of queries is one of several launches of its operator, each with work of its own.
-  const Work work =
-      op.of_context_rank.empty() ? op.local_work : find_contract(launch.op)->work(launch.params);
+  const Work work = op.of_context_rank.empty()
+                        ? op.local_work
+                        : find_contract(kernel_case.problem.op)->work(kernel_case.problem.params);
   const auto executions = op.stage_counts[stage] * static_cast<std::int64_t>(graph_.stages.size());
   const auto count = static_cast<double>(executions);
   OperatorShare out;
@@ -79,6 +80,7 @@ OperatorShare Composer::share(const Operator& op, const Problem& launch, const L
   out.strategy = op.strategy;
   out.dtype = dtype_name(op.dtype);
   out.implementation = latency.implementation;
+  out.is_in_stack = kernel_case.mode == CacheMode::in_stack;
   return out;
 }
 
@@ -95,8 +97,8 @@ std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latenc
     const auto kernel = static_cast<std::size_t>(terms[k].kernel);
     for (const std::int32_t index : stages_[stage][k].operators) {
       const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
-      found.emplace_back(
-          index, share(op, stages_[stage][k].kernel_case.problem, *latencies[kernel], stage));
+      found.emplace_back(index,
+                         share(op, stages_[stage][k].kernel_case, *latencies[kernel], stage));
     }
   }
   std::ranges::sort(found, {}, &std::pair<std::int32_t, OperatorShare>::first);
@@ -143,15 +145,17 @@ void summarise_parts(Estimate& estimate, std::span<const std::optional<Latency>>
     if (latencies[i]->status != Status::suspect || !first_doubt.empty()) continue;
     first_doubt = kernels[i].key() + ": " + latencies[i]->reason;
   }
-  double total_ns = 0, suspect_ns = 0;
+  double total_ns = 0, suspect_ns = 0, in_stack_ns = 0;
   for (const OperatorShare& share : estimate.operators) {
     total_ns += share.ns;
+    if (share.is_in_stack) in_stack_ns += share.ns;
     if (share.status == Status::suspect) suspect_ns += share.ns;
   }
   if (suspect_ns > suspect_share_max * total_ns) {
     estimate.status = Status::suspect;
     estimate.reason = first_doubt;
   }
+  if (total_ns > 0) estimate.in_stack_share = in_stack_ns / total_ns;
   const auto largest = std::ranges::max_element(estimate.operators, {}, &OperatorShare::ns);
   estimate.bottleneck = largest->name + " (" + largest->bound + ")";
 }

@@ -52,7 +52,7 @@ class Composer {
   Result<double, std::string> ideal_ns(const std::optional<Device>& device) const;
   std::vector<OperatorShare> shares(std::span<const std::optional<Latency>> latencies,
                                     const Price& priced) const;
-  OperatorShare share(const Operator& op, const Problem& launch, const Latency& latency,
+  OperatorShare share(const Operator& op, const KernelCase& kernel_case, const Latency& latency,
                       std::size_t stage) const;
   std::string bound(const Operator& op, const Latency& latency) const;
   void judge_utilisation(Estimate& estimate) const;

@@ -17,6 +17,8 @@ struct StackPlacement {
   std::string device = "0";
   int parts = 0;                // cuts of the device; 0 = one part per device of the deployment
   std::int64_t ring_bytes = 0;  // per shard: min(plateau, 512 MiB, free memory / 4)
+  // in_stack: of what a stage repeats, a kernel that stands in several places is one case per
+  // place; what it executes once is measured in a loop of its own.
   CacheMode mode = CacheMode::rotate_const;
   const WinnerTable* winners = nullptr;  // null = the plugin chooses; used during the call only
 };
@@ -33,6 +35,10 @@ std::vector<StageKernel> stage_kernels(const OperatorGraph& graph, const StackPl
 
 // Throws Error (exit 2) naming the first op of the graph that is priced and not measured.
 void require_measurable(const OperatorGraph& graph);
+
+// The same in short: so few layers that every kernel of the mode in_stack still stands in its usual
+// place. What is repeated to measure those; without kernels that no step of it executes.
+std::vector<Stack> build_short_stacks(const OperatorGraph& graph, const StackPlacement& placement);
 
 // One stack per rank, rank = (replica * pp + stage) * tp + tensor rank; each has the rows of its
 // own experts. A kernel's instances are numbered in execution order: layer l uses instance l where

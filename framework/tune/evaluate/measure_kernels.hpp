@@ -20,6 +20,7 @@ struct KernelMeasuring {
   MeasureLimits limits;                              // of this machine
   std::uint64_t seed = 0;
   std::function<void(const Measurement&)> sink;  // each new row; may be empty
+  StacksOf stacks_of;                            // of cases in the mode in_stack
   std::function<bool()> is_interrupted;
   std::function<void(const CampaignProgress&)> progress;
 };

@@ -78,6 +78,7 @@ CampaignOptions MeasuredEvaluator::campaign_options() {
   };
   options.should_stop = context_.is_interrupted;
   options.progress = context_.progress;
+  options.stacks_of = [this](const KernelCase& k) { return composers_.stacks_of(k); };
   options.lookup = [this](const KernelCase& c, int round) -> std::optional<Measurement> {
     const auto it = stored_.find({c.key(), round});
     return it == stored_.end() ? std::nullopt : std::optional(it->second);

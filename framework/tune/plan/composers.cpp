@@ -24,7 +24,24 @@ Composers::Entry Composers::made(const Configuration& configuration) const {
 const Composers::Entry& Composers::of(const Configuration& configuration) {
   const auto known = entries_.find(configuration);
   if (known != entries_.end()) return known->second;
-  return entries_.emplace(configuration, made(configuration)).first->second;
+  const Entry& entry = entries_.emplace(configuration, made(configuration)).first->second;
+  if (entry.composer && target_.in_stack) {
+    for (const KernelCase& k : entry.composer->kernels()) {
+      if (k.mode == CacheMode::in_stack) first_with_.try_emplace(k, &*entry.composer);
+    }
+  }
+  return entry;
+}
+
+std::span<const Stack> Composers::stacks_of(const KernelCase& kernel_case) {
+  const auto first = first_with_.find(kernel_case);
+  if (first == first_with_.end()) return {};
+  const auto [it, is_new] = short_stacks_.try_emplace(first->second);
+  if (is_new) {
+    const OperatorGraph& graph = first->second->graph();
+    it->second = build_short_stacks(graph, target_.placement(graph.configuration.devices()));
+  }
+  return it->second;
 }
 
 std::vector<KernelCase> Composers::kernels(std::span<const Configuration> configurations) {

@@ -27,6 +27,9 @@ class Composers {
   const Entry& of(const Configuration& configuration);
   // The unique kernels of those that are possible.
   std::vector<KernelCase> kernels(std::span<const Configuration> configurations);
+  // The short stacks in which a case in the mode in_stack stands: those of the first configuration
+  // asked for that has it; empty when none has.
+  std::span<const Stack> stacks_of(const KernelCase& kernel_case);
   const ModelSpec& spec() const { return spec_; }
   const Target& target() const { return target_; }
 
@@ -37,6 +40,8 @@ class Composers {
   const Target& target_;
   bool is_measured_;
   std::map<Configuration, Entry> entries_;
+  std::map<KernelCase, const Composer*> first_with_;  // of the mode in_stack
+  std::map<const Composer*, std::vector<Stack>> short_stacks_;
 };
 
 // A configuration without figures, for the reason of its refusal.

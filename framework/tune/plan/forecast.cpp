@@ -17,7 +17,8 @@ namespace {
 CampaignCost cost_of(const TunePlan& plan, std::span<const KernelCase> kernels) {
   const Target& target = plan.target();
   return predict_cost(kernels, plan.sweep().measure.rounds, sample_rule(plan.sweep().measure),
-                      target.measured ? &*target.measured : nullptr, target.cores);
+                      target.measured ? &*target.measured : nullptr, target.cores,
+                      [&](const KernelCase& k) { return plan.composers().stacks_of(k); });
 }
 
 std::vector<Configuration> all_of(const TuneProblem& problem) {

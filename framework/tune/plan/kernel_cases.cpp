@@ -84,7 +84,12 @@ std::vector<KernelCase> variant_questions(const TunePlan& plan, const std::strin
   std::map<std::string, KernelCase> unique;
   for (const KernelCase& k : plan.forecast().kernels) {
     const bool is_wanted = op.empty() || k.problem.op == op;
-    if (is_wanted && !k.is_collective()) unique.try_emplace(winner_key(k), k);
+    if (!is_wanted || k.is_collective()) continue;
+    // Variants are compared in loops of their own, wherever the kernel stands.
+    KernelCase question = k;
+    question.mode = k.staging();
+    question.neighbours.clear();
+    unique.try_emplace(winner_key(question), question);
   }
   if (unique.empty()) {
     throw refused("this sweep has no kernel of op '" + op + "'", plan.sweep().file);

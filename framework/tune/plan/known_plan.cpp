@@ -31,6 +31,8 @@ PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
 std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf16,
                                         const std::vector<std::filesystem::path>& models) {
   sweep.measure.take(target.limits);
+  // What is proved of a kernel is proved of it alone: certify keeps loops of their own.
+  target.in_stack = sweep.measure.in_stack && sweep.sampler != certify_sampler;
   ModelSpec spec = load_model(sweep.model, models);
   const PrecisionFacts precisions = precision_facts(spec, has_bf16);
   const std::vector<std::int64_t> shards = shard_counts(sweep, target.cores);

@@ -29,6 +29,7 @@ StackPlacement Target::placement(int ranks) const {
           .device = device,
           .parts = ranks,
           .ring_bytes = ring_bytes(ranks),
+          .mode = in_stack ? CacheMode::in_stack : CacheMode::rotate_const,
           .winners = &winners};
 }
 

@@ -22,6 +22,7 @@ struct Target {
   std::int64_t memory_bytes = 0;  // that all shards share, or that each may use
   WinnerTable winners;            // kernels that beat the plugin's own choice
   MeasureLimits limits;           // of the machine, where a sweep states none
+  bool in_stack = false;          // kernels are measured between their neighbours
 
   bool is_shared() const { return cores > 0; }
   std::int64_t memory_of_rank(int ranks) const {

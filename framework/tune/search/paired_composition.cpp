@@ -61,7 +61,9 @@ CarryingKernels carrying_kernels(const Composer& composer, const LatencySource& 
   std::ranges::sort(order, std::ranges::greater{}, [&](std::size_t k) { return ns[k]; });
   CarryingKernels out;
   double left = total * carried_share;
-  for (std::size_t i = 0; i < order.size() && left > 0; ++i) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool is_in_stack = table.cases()[order[i]].mode == CacheMode::in_stack;
+    if (left <= 0 && !is_in_stack) continue;
     out.cases.push_back(table.cases()[order[i]]);
     out.share += ns[order[i]] / total;
     left -= ns[order[i]];

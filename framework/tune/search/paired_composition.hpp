@@ -16,7 +16,8 @@ struct CarryingKernels {
   double share = 0;
 };
 
-// The fewest kernels that make up 97 % of all executions' time.
+// The fewest kernels that make up 97 % of all executions' time, and every one that is measured
+// where it stands.
 CarryingKernels carrying_kernels(const Composer& composer, const LatencySource& source);
 
 // Sets the composition of a validation, and what its operators took as the sum has it. `source`

@@ -1,5 +1,5 @@
-// The kernels are measured in processes of their own first, as a sweep does it: that is the
-// prediction. The run and its kernels then take turns in one: that is the composition.
+// The kernels are measured in other processes first, as a sweep does it: that is the prediction.
+// The run and its kernels then take turns in one: that is the composition.
 #include "tune/search/run_configuration.hpp"
 
 #include "core/text/error.hpp"
@@ -26,8 +26,10 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
   Composers composers(spec, target, true);
   const Composers::Entry& entry = composers.of(configuration);
   if (!entry.composer) throw refused(entry.refusal->reason + ": " + entry.refusal->text);
+  KernelMeasuring where_they_stand = measuring;
+  where_they_stand.stacks_of = [&](const KernelCase& k) { return composers.stacks_of(k); };
   MeasuredSource source(
-      [&](std::span<const KernelCase> cases) { return measure_kernels(cases, measuring); },
+      [&](std::span<const KernelCase> cases) { return measure_kernels(cases, where_they_stand); },
       target.bounding());
   source.require(entry.composer->kernels());
   RunOutcome out{.evaluation = entry.composer->compose(source)};

@@ -116,13 +116,15 @@ Validation run_and_confront(const Composer& composer, const Target& target,
                             const LatencySource& source, const Estimate& printed,
                             const StackRunning& running) {
   const OperatorGraph& graph = composer.graph();
+  const StackPlacement placement = target.placement(graph.configuration.devices());
   const CarryingKernels beside = carrying_kernels(composer, source);
-  const std::vector<Stack> stacks =
-      build_stacks(graph, target.placement(graph.configuration.devices()));
+  const std::vector<Stack> stacks = build_stacks(graph, placement);
   const StackRunResult run =
       run_stacks(stacks, {.plugin_path = running.plugin_path,
                           .seed = running.seed,
                           .beside = beside.cases,
+                          .short_stacks = target.in_stack ? build_short_stacks(graph, placement)
+                                                          : std::vector<Stack>(),
                           .block_s = running.block_s,
                           .walk_bytes = running.device ? memory_walk_bytes(*running.device) : 0,
                           .arenas = running.arenas,

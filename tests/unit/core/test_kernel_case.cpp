@@ -47,6 +47,27 @@ TEST(KernelCase, every_field_is_part_of_the_key) {
   differs([](KernelCase& c) { c.shards_at_once = 1; });
   differs([](KernelCase& c) { c.mode = CacheMode::hot; });
   differs([](KernelCase& c) { c.sets = 5; });
+  differs([](KernelCase& c) { c.neighbours = "9f3a2b1c00d4"; });
+  differs([](KernelCase& c) { c.neighbours = "000000000001"; });
+}
+
+TEST(KernelCase, one_that_stands_in_a_stack_names_its_place_and_lies_as_in_a_loop) {
+  KernelCase c = gemm_case();
+  EXPECT_EQ(c.staging(), CacheMode::rotate_const);
+  c.mode = CacheMode::in_stack;
+  c.neighbours = "9f3a2b1c00d4";
+  EXPECT_TRUE(c.key().ends_with(" | in_stack:4 9f3a2b1c00d4")) << c.key();
+  EXPECT_EQ(c.staging(), CacheMode::rotate_const);
+  c.mode = CacheMode::rotate_all;
+  EXPECT_EQ(c.staging(), CacheMode::rotate_all);
+}
+
+TEST(CacheMode, every_name_is_read_back) {
+  for (const CacheMode mode : {CacheMode::hot, CacheMode::rotate_const, CacheMode::rotate_all,
+                               CacheMode::flush, CacheMode::in_stack}) {
+    EXPECT_EQ(parse_cache_mode(cache_mode_name(mode)), mode);
+  }
+  EXPECT_FALSE(parse_cache_mode("cold"));
 }
 
 TEST(KernelCase, a_problem_with_ranks_is_a_collective) {

@@ -56,6 +56,12 @@ TEST(Sweep, what_is_not_written_has_its_default) {
   EXPECT_TRUE(s.workloads[0].precisions.empty());
 }
 
+TEST(Sweep, kernels_stand_in_stacks_where_it_says_so) {
+  EXPECT_FALSE(parse_sweep(minimal, "s.toml").measure.in_stack);
+  EXPECT_FALSE(parse_sweep(minimal + "[measure]\nrounds = 2\n", "s.toml").measure.in_stack);
+  EXPECT_TRUE(parse_sweep(minimal + "[measure]\nin_stack = true\n", "s.toml").measure.in_stack);
+}
+
 TEST(Sweep, a_prefill_sees_its_new_tokens_unless_more_context_is_named) {
   const std::string prefill =
       replaced(replaced(minimal, "'decode'", "'prefill'"), "context = 1024", "new_tokens = 512");

@@ -4,9 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
+#include "core/winner.hpp"
 #include "measure/campaign/predict_cost.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/plan/forecast.hpp"
+#include "tune/plan/kernel_cases.hpp"
+#include "tune/plan/known_plan.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -190,6 +196,46 @@ TEST(TunePlan, what_does_not_fit_is_left_out_with_its_reason) {
 }
 
 // auto covers a small space as a grid: it has to be told that the budget is the whole space.
+std::unique_ptr<TunePlan> standing_plan(const std::string& more) {
+  return measured_plan(parse_sweep(toml(more) + "[measure]\nin_stack = true\n", "s.toml"),
+                       two_cores(), false, {HALMARK_SOURCE_DIR "/tests/data"});
+}
+
+TEST(TunePlan, kernels_of_layers_stand_in_stacks_that_it_knows) {
+  const auto plan = standing_plan("");
+  int standing = 0, loops = 0;
+  for (const KernelCase& k : plan->forecast().kernels) {
+    const auto stacks = plan->composers().stacks_of(k);
+    if (k.mode != CacheMode::in_stack) {
+      ++loops;
+      EXPECT_TRUE(stacks.empty()) << k.key();
+      continue;
+    }
+    ++standing;
+    ASSERT_EQ(stacks.size(), 1U) << k.key();
+    EXPECT_NE(std::ranges::find(stacks[0].kernels, k), stacks[0].kernels.end()) << k.key();
+  }
+  EXPECT_GT(standing, 3 * 8) << "those of the layers, at three batches";
+  EXPECT_GE(loops, 3 * 2) << "embedding and head";
+  const auto in_loops = plan_of(toml(""));
+  EXPECT_NE(plan->hash(), in_loops.hash());
+}
+
+TEST(TunePlan, what_is_certified_is_measured_in_loops) {
+  for (const KernelCase& k : standing_plan("sampler = \"certify\"\n")->forecast().kernels) {
+    EXPECT_EQ(k.mode, CacheMode::rotate_const) << k.key();
+  }
+}
+
+// What is asked of variants does not depend on where a kernel stands.
+TEST(TunePlan, questions_about_variants_are_those_of_loops) {
+  const TunePlan in_loops = plan_of(toml(""));
+  std::set<std::string> asked, expected;
+  for (const KernelCase& k : variant_questions(*standing_plan(""), "")) asked.insert(winner_key(k));
+  for (const KernelCase& k : variant_questions(in_loops, "")) expected.insert(winner_key(k));
+  EXPECT_EQ(asked, expected);
+}
+
 TEST(SamplerFor, is_told_the_space_where_everything_is_covered) {
   const std::string small = toml("sampler = \"auto\"\n");
   const TunePlan covered = plan_of(small);

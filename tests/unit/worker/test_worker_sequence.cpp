@@ -30,15 +30,53 @@ TEST(WorkerSequence, times_every_step_and_gives_the_outputs_of_its_steps) {
                                .wall_cap_s = 60,
                                .barrier = {}});
   ASSERT_TRUE(run) << run.failure.reason;
-  ASSERT_EQ(run->ns.size(), 4u * 4);
+  ASSERT_EQ(run->steps.size(), 4u * 3);
   EXPECT_EQ(run->measured.samples, 4);
-  for (std::size_t i = 0; i < run->ns.size(); i += 4) {
-    for (std::size_t step = 0; step < 3; ++step) EXPECT_GE(run->ns[i + step], 100'000);
-    EXPECT_NEAR(run->ns[i + 3], run->ns[i] + run->ns[i + 1] + run->ns[i + 2], 1);
+  double end_ns = 0;
+  for (const TimedSample& step : run->steps) {
+    EXPECT_GE(step.wall_ns, 100'000);
+    EXPECT_GE(step.begin_ns, end_ns);
+    end_ns = step.begin_ns + step.wall_ns;
+    EXPECT_NE(step.label, SampleLabel::unlabelled);
   }
+  EXPECT_EQ(run->steps[2].set, 1);
   auto shown = worker->reveal({1, {0, 1}});
   ASSERT_TRUE(shown);
   expect_product(problem, *shown, 1, 0);
+}
+
+TEST(WorkerSequence, repetitions_go_on_through_the_argument_sets) {
+  FakeWorker worker("latency_ns=1000", 8 << 20);
+  ASSERT_TRUE(worker->stage(stage_of(1, gemm(3, 4, 5), CacheMode::rotate_const, 5)));
+  ASSERT_TRUE(worker->stage(stage_of(2, gemm(3, 5, 4), CacheMode::rotate_const, 3)));
+  for (const bool chains : {false, true}) {
+    const auto run = worker->sequence({.steps = {{1, 0, 2}, {1, 1, 2}, {2, 1}},
+                                       .repeat = 4,
+                                       .warmup = 0,
+                                       .wall_cap_s = 60,
+                                       .barrier = {},
+                                       .chains_activations = chains});
+    ASSERT_TRUE(run) << run.failure.reason;
+    std::vector<int> sets;
+    for (const TimedSample& step : run->steps) sets.push_back(step.set);
+    EXPECT_EQ(sets, (std::vector<int>{0, 1, 1, 2, 3, 1, 4, 0, 1, 1, 2, 1}));
+  }
+}
+
+// Chunks of half a millisecond: what lost its CPU is labelled, what lies in other chunks is not.
+TEST(WorkerSequence, steps_that_lost_their_cpu_are_labelled) {
+  FakeWorker worker("latency_ns=1000000;nap=enqueue;nap_every=5;nap_ns=3000000");
+  ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
+  const auto run = worker->sequence(
+      {.steps = {{1, 0}, {1, 0}}, .repeat = 20, .warmup = 0, .wall_cap_s = 60, .barrier = {}});
+  ASSERT_TRUE(run) << run.failure.reason;
+  int napped = 0;
+  for (const TimedSample& step : run->steps) {
+    if (step.wall_ns < 3.5e6) continue;
+    ++napped;
+    EXPECT_EQ(step.label, SampleLabel::disturbed) << step.wall_ns;
+  }
+  EXPECT_GE(napped, 7);
 }
 
 // The first call on which the device may be lost without anybody noticing.
@@ -116,7 +154,7 @@ TEST(WorkerSequence, the_wall_cap_keeps_whole_repetitions) {
                                .barrier = {}});
   ASSERT_TRUE(run) << run.failure.reason;
   EXPECT_EQ(run->measured.stop_rule, protocol::StopReason::deadline);
-  EXPECT_EQ(run->ns.size(), 3 * static_cast<std::size_t>(run->measured.samples));
+  EXPECT_EQ(run->steps.size(), 2 * static_cast<std::size_t>(run->measured.samples));
   EXPECT_LE(run->measured.samples, 13);
 }
 

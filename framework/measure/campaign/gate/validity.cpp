@@ -108,6 +108,12 @@ void judge_stop(const Measurement& measurement, double tight_half_width, Judge& 
 
 }  // namespace
 
+Signal clean_share(std::span<const Sample> samples) {
+  const auto disturbed = disturbed_share(samples);
+  if (!disturbed) return {.name = "clean_share", .value = {}, .reason = "samples have no label"};
+  return {.name = "clean_share", .value = 1 - *disturbed, .reason = {}};
+}
+
 double relative_move(double a, double b) {
   const double larger = std::max(std::abs(a), std::abs(b));
   return larger > 0 ? std::abs(a - b) / larger : 0;

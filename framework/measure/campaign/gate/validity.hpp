@@ -1,6 +1,7 @@
 // The validity gate: decides whether a measurement may be trusted. It never corrects a figure.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "core/measurement.hpp"
@@ -48,6 +49,9 @@ struct Verdict {
 // `is_memory_bound`: a change of the memory's bandwidth changes its time.
 Verdict judge_validity(const Measurement& measurement, const ValidityThresholds& thresholds,
                        bool is_memory_bound = false);
+
+// The share of samples that nothing disturbed, as a signal of a row.
+Signal clean_share(std::span<const Sample> samples);
 
 // Relative distance |a - b| / max(a, b); 0 when both are 0.
 double relative_move(double a, double b);

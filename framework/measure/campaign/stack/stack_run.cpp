@@ -16,10 +16,9 @@
 namespace halmark {
 namespace {
 
-constexpr int pairs_more = 2;           // for those that the memory's speed set apart
-constexpr double moved_max = 0.1;       // of the memory's speed within a pair
-constexpr int slices = 9;               // short reads of the memory around a block
-constexpr double values_max = 1 << 20;  // that one request may answer
+constexpr int pairs_more = 2;      // for those that the memory's speed set apart
+constexpr double moved_max = 0.1;  // of the memory's speed within a pair
+constexpr int slices = 9;          // short reads of the memory around a block
 
 class StackRun {
  public:
@@ -61,7 +60,8 @@ class StackRun {
 
   void time() {
     if (!repeat(1, options_.warmup)) return;
-    blocks_.assign(per_rank_.size(), {});  // the first repetition tells how many make a block
+    steps_.assign(per_rank_.size(), {});  // the first repetition tells how many make a block
+    series_ = {};
     std::optional<Block> stack = stack_block();
     int in_one_state = 0;
     const int pairs = options_.beside.empty() ? 0 : options_.pairs;
@@ -99,7 +99,7 @@ class StackRun {
 
   std::optional<Block> stack_block() {
     return block([&](Block& out) {
-      const std::size_t before = blocks_.front().empty() ? 0 : result_.step_ns.size();
+      const std::size_t before = steps_.front().empty() ? 0 : result_.step_ns.size();
       if (!repeat(repetitions(), 1)) return false;
       out.ns = {median(std::span(result_.step_ns).subspan(before))};
       return true;
@@ -107,25 +107,54 @@ class StackRun {
   }
 
   std::optional<Block> kernel_block() {
+    return block([&](Block& out) {
+      out.ns.assign(options_.beside.size(), 0);
+      if (!options_.short_stacks.empty() && !time_standing(out)) return false;
+      return time_looped(out);
+    });
+  }
+
+  // One block together, as long as one of the stack.
+  bool time_standing(Block& out) {
+    const std::span<const Stack> stacks = options_.short_stacks;
+    StackSteps steps;
+    if (short_repetitions_ == 0) {  // one tells how many make a block
+      StackRunResult once;
+      if (!collect(stacks, 1, options_.warmup, steps)) return false;
+      if (!fold_times(stacks, steps, once)) return end_misfit();
+      short_repetitions_ = fitting(once.median_ns, stacks);
+      steps.clear();
+    }
+    if (!collect(stacks, short_repetitions_, 1, steps)) return false;
+    for (std::size_t i = 0; i < out.ns.size(); ++i) {
+      std::vector<double> ns;
+      for (const Sample& s : samples_of(stacks, steps, options_.beside[i])) ns.push_back(s.wall_ns);
+      if (!ns.empty()) out.ns[i] = median(ns);
+    }
+    return true;
+  }
+
+  // Each in its share of a block: of what has no time yet.
+  bool time_looped(Block& out) {
     protocol::SampleRule rule;
     rule.budget_s = options_.block_s / static_cast<double>(options_.beside.size());
     rule.ci_half_width = 0;  // the time that the stack had, not less
     rule.warmup_cap_s = rule.budget_s / 4;
-    return block([&](Block& out) {
-      for (const KernelCase& k : options_.beside) {
-        const auto series = sample_shards(staged_.crew(), staged_.id_of(k), rule,
-                                          options_.wall_cap_s, staged_.first_ns(k));
-        if (!series) return end(series.failure);
-        // All of them, as all repetitions of the stack count: what disturbs one side disturbs both.
-        std::vector<double> ns;
-        for (const Sample& sample : series->merged.samples) ns.push_back(sample_ns(sample));
-        if (ns.empty()) {
-          return end(Status::invalid, k.problem.text() + ": no sample of the shards overlapped");
-        }
-        out.ns.push_back(median(ns));
+    for (std::size_t i = 0; i < out.ns.size(); ++i) {
+      if (out.ns[i] > 0) continue;
+      const KernelCase& k = options_.beside[i];
+      const auto series = sample_shards(staged_.crew(), staged_.id_of(k), rule, options_.wall_cap_s,
+                                        staged_.first_ns(k));
+      if (!series) return end(series.failure);
+      // All of them, as all repetitions of the stack count: what disturbs one side disturbs both.
+      std::vector<double> ns;
+      for (const Sample& sample : series->merged.samples) ns.push_back(sample_ns(sample));
+      if (ns.empty()) {
+        return end(Status::invalid, k.problem.text() + ": no sample of the shards overlapped");
       }
-      return true;
-    });
+      out.ns[i] = median(ns);
+    }
+    return true;
   }
 
   std::vector<double> memory_speeds() {
@@ -135,48 +164,50 @@ class StackRun {
   }
 
   std::int64_t repetitions() const {
-    const double row = 1 + static_cast<double>(per_rank_.front().steps.size());
-    const double affordable = options_.block_s * ns_per_s / std::max(1.0, result_.median_ns);
     const auto alone = options_.beside.empty() ? options_.repetitions_min : std::int64_t{1};
-    return std::max(alone, static_cast<std::int64_t>(std::min(affordable, values_max / row)));
+    return std::max(alone, fitting(result_.median_ns, per_rank_));
   }
 
-  // Appends the repetitions of one request to the blocks. False when it failed.
+  // Repetitions that take the time of a block.
+  std::int64_t fitting(double repetition_ns, std::span<const Stack> stacks) const {
+    const double affordable = options_.block_s * ns_per_s / std::max(1.0, repetition_ns);
+    return std::max<std::int64_t>(
+        1, std::min(static_cast<std::int64_t>(affordable), repetitions_max(stacks)));
+  }
+
   bool repeat(std::int64_t count, std::int64_t warmup) {
-    auto outcomes = staged_.crew().sequence(staged_.sequence(count, warmup));
-    if (const auto failure = first_failure(outcomes)) return end(*failure);
-    blocks_.resize(outcomes.size());
-    for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
-      auto& block = blocks_[rank];
-      block.insert(block.end(), outcomes[rank]->ns.begin(), outcomes[rank]->ns.end());
-      for (const Signal& signal : outcomes[rank]->measured.signals) keep_worst(signal);
-      if (outcomes[rank]->measured.stop_rule == protocol::StopReason::deadline)
-        hit_deadline_ = true;
-    }
-    result_.environment = outcomes.front()->measured.environment;
-    return fold_times(per_rank_, blocks_, result_) ||
-           end(Status::worker_lost, "the step times do not fit the stack");
+    return collect(per_rank_, count, warmup, steps_) &&
+           (fold_times(per_rank_, steps_, result_) || end_misfit());
   }
 
-  void keep_worst(const Signal& signal) {
-    const auto known = std::find_if(result_.signals.begin(), result_.signals.end(),
-                                    [&](const Signal& s) { return s.name == signal.name; });
-    if (known == result_.signals.end()) {
-      result_.signals.push_back(signal);
-    } else if (signal.value && (!known->value || *signal.value > *known->value)) {
-      *known = signal;
+  bool end_misfit() { return end(Status::worker_lost, "the step times do not fit the stack"); }
+
+  // Appends the repetitions of one request. False when it failed.
+  bool collect(std::span<const Stack> stacks, std::int64_t count, std::int64_t warmup,
+               StackSteps& steps) {
+    auto outcomes = staged_.crew().sequence(staged_.sequence(stacks, count, warmup));
+    if (const auto failure = first_failure(outcomes)) return end(*failure);
+    steps.resize(outcomes.size());
+    for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+      const auto& of_rank = outcomes[rank]->steps;
+      steps[rank].insert(steps[rank].end(), of_rank.begin(), of_rank.end());
+      absorb(outcomes[rank]->measured, series_);
     }
+    return true;
   }
 
   void judge() {
     if (!speeds_.empty()) result_.bytes_per_s = median(speeds_);
+    result_.signals = series_.signals;
+    result_.environment = series_.environment;
     Measurement whole;
     whole.signals = result_.signals;
     whole.duration_ns_median = result_.median_ns;
     whole.duration_ns_interval = result_.interval_ns;
-    whole.stop_rule =
-        name_of(hit_deadline_ ? protocol::StopReason::deadline : protocol::StopReason::count);
-    for (const double ns : result_.step_ns) whole.samples.push_back({.wall_ns = ns});
+    whole.stop_rule = name_of(series_.stop_rule);
+    for (const auto& rank : steps_) {
+      whole.samples.insert(whole.samples.end(), rank.begin(), rank.end());
+    }
     const Verdict verdict = judge_validity(whole, options_.thresholds);
     result_.status = verdict.status;
     result_.reason = verdict.reason;
@@ -185,9 +216,10 @@ class StackRun {
   std::span<const Stack> per_rank_;
   const StackRunOptions& options_;
   StagedStacks staged_;
-  std::vector<std::vector<double>> blocks_;  // [rank]
-  std::vector<double> speeds_;               // of the memory, per block
-  bool hit_deadline_ = false;
+  StackSteps steps_;
+  std::int64_t short_repetitions_ = 0;  // in a block; 0 = not known yet
+  std::vector<double> speeds_;          // of the memory, per block
+  ShardSeries series_;                  // of all requests, without samples
   StackRunResult result_;
 };
 

@@ -16,6 +16,8 @@
 
 namespace halmark {
 
+struct GateHistory;
+
 inline constexpr int stack_pairs = 5;                    // of a run and its kernels
 inline constexpr int stack_turns = 2 * stack_pairs + 1;  // of the stack and of its kernels
 
@@ -25,12 +27,17 @@ struct StackRunOptions {
   Config open_options;
   std::string cache_dir;
   PhaseLimits limits;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;        // of the inputs
+  std::uint64_t check_seed = 0;  // the workers never see it
   ValidityThresholds thresholds;
+  // What was compared at length before is compared in short; may be null.
+  GateHistory* history = nullptr;
   std::int64_t warmup = 1;
   // Blocks of the stack alternate with blocks of these kernels on the same argument sets: stack,
-  // kernels, stack, kernels, ..., stack. Empty = one block of the stack.
+  // kernels, stack, kernels, ..., stack. Empty = one block of the stack. Those of `short_stacks`
+  // (per rank; kernels that the stacks have) are timed where they stand, the others each in a loop.
   std::vector<KernelCase> beside;
+  std::vector<Stack> short_stacks;
   int pairs = stack_pairs;
   double block_s = 1;  // of a block, or one repetition where that takes longer
   std::int64_t repetitions_min = 3;

@@ -19,24 +19,55 @@ std::size_t operator_index(std::vector<OperatorTime>& operators, const StackStep
   return operators.size() - 1;
 }
 
-// Repetitions that every rank completed; 0 when a block is no whole number of repetitions.
-std::size_t common_repetitions(std::span<const Stack> per_rank,
-                               std::span<const std::vector<double>> blocks) {
-  std::size_t repetitions = std::numeric_limits<std::size_t>::max();
-  for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
-    const std::size_t row = per_rank[rank].steps.size() + 1;
-    if (blocks[rank].size() % row != 0) return 0;
-    repetitions = std::min(repetitions, blocks[rank].size() / row);
+double total_ns(std::span<const TimedSample> steps) {
+  double ns = 0;
+  for (const TimedSample& step : steps) ns += step.wall_ns;
+  return ns;
+}
+
+std::span<const TimedSample> repetition_of(const Stack& stack, std::span<const TimedSample> steps,
+                                           std::size_t repetition) {
+  return steps.subspan(repetition * stack.steps.size(), stack.steps.size());
+}
+
+// Of the executions of a kernel in one repetition.
+Sample mean_of(std::span<const StackStep> stack, std::span<const TimedSample> row,
+               std::int32_t kernel) {
+  double all_ns = 0, clean_ns = 0;
+  int all = 0, clean = 0;
+  Sample out;
+  for (std::size_t step = 0; step < row.size(); ++step) {
+    if (stack[step].kernel != kernel) continue;
+    ++all;
+    all_ns += row[step].wall_ns;
+    out.set = row[step].set;
+    if (row[step].label == SampleLabel::disturbed) continue;
+    ++clean;
+    clean_ns += row[step].wall_ns;
+    out.label = row[step].label;
   }
-  return blocks.empty() ? 0 : repetitions;
+  const bool is_clean = 2 * clean >= all;
+  if (!is_clean) out.label = SampleLabel::disturbed;
+  out.wall_ns = is_clean ? clean_ns / clean : all_ns / all;
+  return out;
 }
 
 }  // namespace
 
-bool fold_times(std::span<const Stack> per_rank, std::span<const std::vector<double>> blocks,
-                StackRunResult& result) {
-  const std::size_t repetitions = common_repetitions(per_rank, blocks);
-  if (repetitions == 0 || blocks.size() != per_rank.size()) return false;
+std::size_t common_repetitions(std::span<const Stack> per_rank, const StackSteps& steps) {
+  if (steps.empty() || steps.size() != per_rank.size()) return 0;
+  std::size_t repetitions = std::numeric_limits<std::size_t>::max();
+  for (std::size_t rank = 0; rank < steps.size(); ++rank) {
+    const std::size_t row = per_rank[rank].steps.size();
+    if (row == 0 || steps[rank].size() % row != 0) return 0;
+    repetitions = std::min(repetitions, steps[rank].size() / row);
+  }
+  return repetitions;
+}
+
+bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackRunResult& result) {
+  const std::size_t repetitions = common_repetitions(per_rank, steps);
+  if (repetitions == 0) return false;
 
   std::vector<OperatorTime> operators;
   std::vector<std::vector<std::size_t>> operator_of(per_rank.size());
@@ -58,15 +89,16 @@ bool fold_times(std::span<const Stack> per_rank, std::span<const std::vector<dou
   std::vector<std::vector<double>> slowest(operators.size(), std::vector<double>(repetitions, 0));
   std::vector<double> sums;
   for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
-    const std::size_t steps = operator_of[rank].size();
     for (std::size_t repetition = 0; repetition < repetitions; ++repetition) {
-      const double* row = blocks[rank].data() + repetition * (steps + 1);
+      const auto row = repetition_of(per_rank[rank], steps[rank], repetition);
       sums.assign(operators.size(), 0);
-      for (std::size_t step = 0; step < steps; ++step) sums[operator_of[rank][step]] += row[step];
+      for (std::size_t step = 0; step < row.size(); ++step) {
+        sums[operator_of[rank][step]] += row[step].wall_ns;
+      }
       for (std::size_t i = 0; i < sums.size(); ++i) {
         slowest[i][repetition] = std::max(slowest[i][repetition], sums[i]);
       }
-      result.step_ns[repetition] = std::max(result.step_ns[repetition], row[steps]);
+      result.step_ns[repetition] = std::max(result.step_ns[repetition], total_ns(row));
     }
   }
   for (std::size_t i = 0; i < operators.size(); ++i) operators[i].ns = median(slowest[i]);
@@ -74,6 +106,31 @@ bool fold_times(std::span<const Stack> per_rank, std::span<const std::vector<dou
   result.median_ns = median(result.step_ns);
   result.interval_ns = median_interval(result.step_ns).interval;
   return true;
+}
+
+std::vector<Sample> samples_of(std::span<const Stack> per_rank, const StackSteps& steps,
+                               const KernelCase& kernel_case) {
+  std::vector<std::size_t> holders;
+  std::vector<std::int32_t> index;  // of the kernel, by holder
+  for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
+    const auto at = std::ranges::find(per_rank[rank].kernels, kernel_case);
+    if (at == per_rank[rank].kernels.end()) continue;
+    holders.push_back(rank);
+    index.push_back(static_cast<std::int32_t>(at - per_rank[rank].kernels.begin()));
+  }
+  std::vector<Sample> out;
+  if (holders.empty()) return out;
+  for (std::size_t i = 0; i < common_repetitions(per_rank, steps); ++i) {
+    const auto row_of = [&](std::size_t h) {
+      return repetition_of(per_rank[holders[h]], steps[holders[h]], i);
+    };
+    std::size_t slowest = 0;
+    for (std::size_t h = 1; h < holders.size(); ++h) {
+      if (total_ns(row_of(h)) > total_ns(row_of(slowest))) slowest = h;
+    }
+    out.push_back(mean_of(per_rank[holders[slowest]].steps, row_of(slowest), index[slowest]));
+  }
+  return out;
 }
 
 }  // namespace halmark

@@ -1,4 +1,5 @@
-// Folds what the ranks of a stack run answered into times of the whole and of each operator.
+// Folds what the ranks of a stack answered into times of the whole, of each operator and of each
+// kernel.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +7,27 @@
 #include <vector>
 
 #include "core/configuration.hpp"
+#include "host/timed_sample.hpp"
 #include "measure/campaign/stack/stack_run.hpp"
 
 namespace halmark {
 
-// `blocks[r]`: per repetition the ns of each step of rank r, then the total of that repetition.
-// Ranks may have different steps; repetitions beyond the shortest rank are left out. Fills step_ns,
-// median_ns, interval_ns and operators. False when a block does not fit its stack or none is
-// complete.
-bool fold_times(std::span<const Stack> per_rank, std::span<const std::vector<double>> blocks,
-                StackRunResult& result);
+// By rank: the steps of each repetition. Ranks may have different steps; repetitions beyond the
+// shortest rank are left out.
+using StackSteps = std::vector<std::vector<TimedSample>>;
+
+// Repetitions that every rank completed; 0 when a rank has no whole number of them.
+std::size_t common_repetitions(std::span<const Stack> per_rank, const StackSteps& steps);
+
+// Fills step_ns, median_ns, interval_ns and operators. False when there is no common repetition.
+bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackRunResult& result);
+
+// One sample per repetition: the mean of the kernel's executions by the rank that was slowest as a
+// whole among those that hold it; of the clean ones where half of them are clean. Means add up to
+// the time of a step, medians of single executions to less: the slow ones are part of it. What a
+// rank waits for others is in its collectives, so the steps of one rank add up to its time; the
+// slowest of each would add up to more.
+std::vector<Sample> samples_of(std::span<const Stack> per_rank, const StackSteps& steps,
+                               const KernelCase& kernel_case);
 
 }  // namespace halmark

@@ -9,8 +9,8 @@
 #include "host/process/arena.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/arena_size.hpp"
-#include "measure/campaign/gate/correctness.hpp"
 #include "measure/campaign/stack/stack_collectives.hpp"
+#include "measure/campaign/trial.hpp"
 
 namespace halmark {
 namespace {
@@ -19,12 +19,40 @@ WorkerFailure refusal(std::string reason) {
   return {Status::refused, std::move(reason), {}, 0, false};
 }
 
+// Ranks would have to execute together, and accumulated values have no reference after a loop.
+bool can_execute_afresh(const Problem& given) {
+  const Problem problem = complete_problem(given);
+  const OpContract& contract = *find_contract(problem.op);
+  return !contract.is_collective() &&
+         std::ranges::none_of(contract.operands(problem.params),
+                              [](const OperandSpec& o) { return o.role == Role::in_out; });
+}
+
 KernelCase with_sets(KernelCase kernel_case, std::int64_t sets) {
   kernel_case.sets = static_cast<int>(std::clamp<std::int64_t>(sets, 1, 1 << 20));
   return kernel_case;
 }
 
 }  // namespace
+
+std::int64_t repetitions_max(std::span<const Stack> stacks) {
+  constexpr std::size_t samples_max = 1 << 17;
+  std::size_t longest = 1;
+  for (const Stack& stack : stacks) longest = std::max(longest, stack.steps.size());
+  return static_cast<std::int64_t>(std::max<std::size_t>(1, samples_max / longest));
+}
+
+std::vector<std::int64_t> stack_arena_bytes(std::span<const Stack> stacks) {
+  std::vector<std::int64_t> out;
+  for (const Stack& stack : stacks) {
+    std::int64_t bytes = 0;
+    for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
+      bytes += arena_bytes(with_sets(stack.kernels[k], stack.instances[k]));
+    }
+    out.push_back(bytes);
+  }
+  return out;
+}
 
 std::optional<WorkerFailure> StagedStacks::prepare() {
   if (per_rank_.empty() || per_rank_.front().kernels.empty()) {
@@ -153,7 +181,7 @@ std::optional<WorkerFailure> StagedStacks::stage(std::size_t id) {
                       .kernel = kernel_case.kernel,
                       .problem = complete_problem(kernel_case.problem),
                       .config = kernel_case.config,
-                      .mode = kernel_case.mode,
+                      .mode = kernel_case.staging(),
                       .sets = held_[rank][id].sets,
                       .seed = options_.seed,
                       .rank = static_cast<int>(rank),
@@ -187,28 +215,63 @@ std::optional<WorkerFailure> StagedStacks::gate() {
   for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
     for (std::size_t id = 0; id < kernels_.size(); ++id) {
       if (held_[rank][id].sets == 0) continue;
-      if (auto failure = check_kernel(rank, id)) return failure;
+      const std::string shape =
+          kernels_[id].problem.text() + " | " + held_[rank][id].staged.implementation.name;
+      const bool is_known = options_.history != nullptr && options_.history->shapes.contains(shape);
+      const CheckPlan plan = is_known ? after_loop_plan(0) : CheckPlan{};
+      if (auto failure = check_kernel(rank, id, plan, std::nullopt)) return failure;
+      if (options_.history != nullptr) options_.history->shapes.insert(shape);
     }
   }
   return std::nullopt;
 }
 
-std::optional<WorkerFailure> StagedStacks::check_kernel(std::size_t rank, std::size_t id) {
+std::optional<WorkerFailure> StagedStacks::check_afresh() {
+  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
+    for (std::size_t id = 0; id < kernels_.size(); ++id) {
+      const Held& held = held_[rank][id];
+      if (held.sets == 0 || !can_execute_afresh(kernels_[id].problem)) continue;
+      const int unseen = held.staged.sets + 1 + static_cast<int>(options_.check_seed >> 40);
+      if (auto failure = check_kernel(rank, id, after_loop_plan(0), unseen)) {
+        failure->reason = "after the repetitions: " + failure->reason;
+        return failure;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<StagedStacks::Kernel> StagedStacks::kernel(const KernelCase& kernel_case) const {
+  const auto id = static_cast<std::size_t>(id_of(kernel_case));
+  for (std::size_t rank = 0; id < kernels_.size() && rank < held_.size(); ++rank) {
+    const Held& held = held_[rank][id];
+    if (held.sets > 0) return Kernel{static_cast<int>(rank), held.staged, held.correctness};
+  }
+  return std::nullopt;
+}
+
+std::optional<WorkerFailure> StagedStacks::check_kernel(std::size_t rank, std::size_t id,
+                                                        CheckPlan plan,
+                                                        std::optional<int> inputs_from) {
   const KernelCase& kernel_case = kernels_[id];
   const Problem problem = complete_problem(kernel_case.problem);
   const OpContract& contract = *find_contract(problem.op);
-  const auto shown =
-      crew_->worker(static_cast<int>(rank)).reveal({static_cast<std::int64_t>(id), {0}});
+  const auto shown = crew_->worker(static_cast<int>(rank))
+                         .reveal({static_cast<std::int64_t>(id), {0}, inputs_from});
   if (!shown) return shown.failure;
-  StagedInputs inputs(options_.seed, contract.operands(problem.params), kernel_case.mode,
-                      held_[rank][id].staged.constants_shared);
-  CheckPlan plan;
-  plan.seed = hash_combine(options_.seed ^ 0x737461636bULL, rank * 4096 + id);
+  Held& held = held_[rank][id];
+  StagedInputs inputs(options_.seed, contract.operands(problem.params), kernel_case.staging(),
+                      held.staged.constants_shared);
+  if (inputs_from) inputs.replace_inputs(*inputs_from);
+  plan.seed = hash_combine(options_.check_seed ^ 0x737461636bULL, rank * 4096 + id);
   const CorrectnessResult checked = check_outputs(contract, problem, inputs, static_cast<int>(rank),
                                                   {shown->revealed, shown->memory.view()}, plan);
   correctness_.checked += checked.correctness.checked;
   correctness_.worst_ratio = std::max(correctness_.worst_ratio, checked.correctness.worst_ratio);
-  correctness_.method = "first output of every kernel: " + checked.correctness.method;
+  if (!inputs_from) {
+    correctness_.method = "first output of every kernel: " + checked.correctness.method;
+    held.correctness = checked.correctness;
+  }
   if (checked.ok) return std::nullopt;
   return WorkerFailure{checked.status,
                        problem.text() + " on rank " + std::to_string(rank) + ": " + checked.reason,
@@ -217,23 +280,38 @@ std::optional<WorkerFailure> StagedStacks::check_kernel(std::size_t rank, std::s
                        false};
 }
 
-std::vector<protocol::SequenceRequest> StagedStacks::sequence(std::int64_t repeat,
+void StagedStacks::drop() {
+  for (std::size_t rank = 0; rank < held_.size(); ++rank) {
+    for (std::size_t id = 0; id < kernels_.size(); ++id) {
+      if (std::exchange(held_[rank][id].sets, 0) == 0) continue;
+      (void)crew_->worker(static_cast<int>(rank)).drop(static_cast<std::int64_t>(id));
+    }
+  }
+}
+
+std::vector<protocol::SequenceRequest> StagedStacks::sequence(std::span<const Stack> stacks,
+                                                              std::int64_t repeat,
                                                               std::int64_t warmup) const {
   std::vector<protocol::SequenceRequest> all;
-  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
+  for (std::size_t rank = 0; rank < stacks.size(); ++rank) {
     protocol::SequenceRequest request{.steps = {},
                                       .repeat = repeat,
                                       .warmup = warmup,
                                       .wall_cap_s = options_.wall_cap_s,
                                       .barrier = {},
                                       .chains_activations = true};
-    const Stack& stack = per_rank_[rank];
+    const Stack& stack = stacks[rank];
     std::vector<std::int64_t> ids;
     for (const KernelCase& k : stack.kernels) ids.push_back(id_of(k));
+    std::vector<int> executions(stack.kernels.size(), 0);
     for (const StackStep& step : stack.steps) {
-      const std::int64_t id = ids[static_cast<std::size_t>(step.kernel)];
-      const int sets = held_[rank][static_cast<std::size_t>(id)].staged.sets;
-      request.steps.push_back({.id = id, .set = step.instance % std::max(1, sets)});
+      ++executions[static_cast<std::size_t>(step.kernel)];
+    }
+    for (const StackStep& step : stack.steps) {
+      const auto k = static_cast<std::size_t>(step.kernel);
+      const int sets = std::max(1, held_[rank][static_cast<std::size_t>(ids[k])].staged.sets);
+      request.steps.push_back(
+          {.id = ids[k], .set = step.instance % sets, .advance = executions[k] % sets});
     }
     all.push_back(std::move(request));
   }

@@ -13,9 +13,16 @@
 #include "core/measurement.hpp"
 #include "host/process/shared_memory.hpp"
 #include "measure/campaign/crew.hpp"
+#include "measure/campaign/gate/correctness.hpp"
 #include "measure/campaign/stack/stack_run.hpp"
 
 namespace halmark {
+
+// That one request may answer.
+std::int64_t repetitions_max(std::span<const Stack> stacks);
+
+// Of the arena of each rank: every kernel with all the argument sets of its stack.
+std::vector<std::int64_t> stack_arena_bytes(std::span<const Stack> stacks);
 
 // One crew whose rank i holds the kernels of stack i, and the kernels `options.beside` on every
 // rank. A kernel has one id, its place in `kernels()`, on all ranks.
@@ -29,15 +36,28 @@ class StagedStacks {
   std::optional<WorkerFailure> prepare();
 
   Crew& crew() { return *crew_; }
-  // One request per rank.
-  std::vector<protocol::SequenceRequest> sequence(std::int64_t repeat, std::int64_t warmup) const;
+  // One request per rank: `stacks` are those of the ranks, or shorter ones of the same kernels.
+  // Repetitions go on through the argument sets.
+  std::vector<protocol::SequenceRequest> sequence(std::span<const Stack> stacks,
+                                                  std::int64_t repeat, std::int64_t warmup) const;
   std::int64_t id_of(const KernelCase& kernel_case) const;
   // Of its first execution, on the first rank that holds it.
   double first_ns(const KernelCase& kernel_case) const;
 
   const Correctness& correctness() const { return correctness_; }
+  // Of a kernel: what the first rank that holds it staged, and how it was checked.
+  struct Kernel {
+    int rank = 0;
+    protocol::Staged staged;
+    Correctness correctness;
+  };
+  std::optional<Kernel> kernel(const KernelCase& kernel_case) const;
+  // One more execution of each on inputs that it has not seen. Nothing = all answers are right.
+  std::optional<WorkerFailure> check_afresh();
   // Kernels with fewer argument sets than their stack has instances, because memory ended.
   const std::vector<std::string>& shared_instances() const { return shared_instances_; }
+  // Gives up what is staged: the workers stay.
+  void drop();
   void quit() {
     if (crew_) crew_->quit();
   }
@@ -48,6 +68,7 @@ class StagedStacks {
     int sets = 0;
     std::int64_t instances = 0;  // that its stack needs
     protocol::Staged staged;
+    Correctness correctness;
   };
 
   void list_kernels();
@@ -58,7 +79,8 @@ class StagedStacks {
   std::optional<WorkerFailure> stage_all();
   std::optional<WorkerFailure> stage(std::size_t id);
   std::optional<WorkerFailure> gate();
-  std::optional<WorkerFailure> check_kernel(std::size_t rank, std::size_t id);
+  std::optional<WorkerFailure> check_kernel(std::size_t rank, std::size_t id, CheckPlan plan,
+                                            std::optional<int> inputs_from);
   void note_sets(const KernelCase& kernel_case, const Held& held);
   std::vector<SharedMemory>& arenas() { return options_.arenas ? *options_.arenas : own_arenas_; }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "measure/campaign/predict_cost.hpp"
@@ -49,6 +50,54 @@ TEST(RoundOrder, depends_on_the_seed_alone) {
   EXPECT_NE(flat(round_order(cases, 7)), flat(round_order(cases, 8)));
   auto in_order = flat(round_order(cases, 7));
   EXPECT_FALSE(std::is_sorted(in_order.begin(), in_order.end()));
+}
+
+KernelCase standing(std::int64_t bytes, const char* neighbours) {
+  KernelCase out = copy_case(bytes);
+  out.mode = CacheMode::in_stack;
+  out.neighbours = neighbours;
+  return out;
+}
+
+TEST(RoundOrder, cases_of_one_stack_are_measured_together_and_others_in_loops) {
+  const std::vector<KernelCase> cases{copy_case(64), standing(64, "a"), standing(64, "b"),
+                                      standing(128, "c"), standing(64, "of no stack")};
+  const std::vector<Stack> first(1), second(1);
+  const StacksOf stacks_of = [&](const KernelCase& k) -> std::span<const Stack> {
+    if (k.neighbours == "a" || k.neighbours == "c") return first;
+    if (k.neighbours == "b") return second;
+    return {};
+  };
+  std::map<const Stack*, std::set<std::size_t>> seen;
+  for (const GroupedCases& grouped : round_order(cases, 3, stacks_of)) {
+    EXPECT_TRUE(seen[grouped.stacks.data()].empty());
+    seen[grouped.stacks.data()].insert(grouped.cases.begin(), grouped.cases.end());
+  }
+  EXPECT_EQ(seen[first.data()], (std::set<std::size_t>{1, 3}));
+  EXPECT_EQ(seen[second.data()], (std::set<std::size_t>{2}));
+  EXPECT_EQ(seen[nullptr], (std::set<std::size_t>{0, 4}));
+}
+
+// One stack of two kernels, the second three times as often: together one seconds figure.
+TEST(PredictCost, kernels_that_stand_in_one_stack_share_its_seconds) {
+  const std::vector<KernelCase> cases{standing(1 << 20, "a"), standing(1 << 24, "b")};
+  std::vector<Stack> stacks(1);
+  stacks[0].kernels = cases;
+  stacks[0].instances = {1, 1};
+  stacks[0].steps = {{0, 0, "a", "l"}, {1, 0, "b", "l"}, {1, 0, "b", "l"}, {1, 0, "b", "l"}};
+  const protocol::SampleRule rule{.min_samples = 200};
+  const StacksOf stacks_of = [&](const KernelCase&) { return std::span<const Stack>(stacks); };
+  const auto cost = [&](std::span<const KernelCase> of) {
+    return predict_cost(of, 1, rule, nullptr, 2, stacks_of);
+  };
+  const CampaignCost both = cost(cases), one = cost(std::span(cases).first(1));
+  EXPECT_EQ(both.case_seconds[0], both.case_seconds[1]);
+  EXPECT_NEAR(both.case_seconds[0] + both.case_seconds[1], one.case_seconds[0], 1e-12);
+  EXPECT_NEAR(both.seconds, one.seconds, 1e-12);
+  // 202 repetitions of 2 x (1 + 3 x 16) MiB at 8e9 bytes/s, at a quarter of it at the least.
+  EXPECT_GT(one.case_seconds[0], 202 * 2 * 49 * 1048576 / 8e9);
+  stacks[0].steps.pop_back();
+  EXPECT_LT(cost(cases).seconds, both.seconds);
 }
 
 TEST(CaseGroup, a_collective_runs_on_its_ranks) {

@@ -13,14 +13,24 @@ Stack stack(std::initializer_list<const char*> operators) {
   return s;
 }
 
+StackSteps steps(std::initializer_list<std::initializer_list<double>> ranks) {
+  StackSteps out;
+  for (const auto& rank : ranks) {
+    auto& of_rank = out.emplace_back();
+    for (const double ns : rank) {
+      TimedSample sample;
+      sample.wall_ns = ns;
+      of_rank.push_back(sample);
+    }
+  }
+  return out;
+}
+
 TEST(StackTimes, operators_are_summed_per_rank_and_the_slowest_rank_counts) {
   const std::vector<Stack> stacks{stack({"a", "b", "a"}), stack({"a", "b", "a"})};
-  const std::vector<std::vector<double>> blocks{
-      {1, 10, 2, 13, /**/ 3, 10, 4, 17},
-      {2, 5, 2, 9, /**/ 2, 30, 2, 34},
-  };
   StackRunResult result;
-  ASSERT_TRUE(fold_times(stacks, blocks, result));
+  ASSERT_TRUE(
+      fold_times(stacks, steps({{1, 10, 2, /**/ 3, 10, 4}, {2, 5, 2, /**/ 2, 30, 2}}), result));
   EXPECT_EQ(result.step_ns, (std::vector<double>{13, 34}));
   EXPECT_EQ(result.median_ns, 23.5);
   ASSERT_EQ(result.operators.size(), 2U);
@@ -32,18 +42,69 @@ TEST(StackTimes, operators_are_summed_per_rank_and_the_slowest_rank_counts) {
 
 TEST(StackTimes, ranks_may_have_different_steps_and_repetitions) {
   const std::vector<Stack> stacks{stack({"a"}), stack({"b", "c"})};
-  const std::vector<std::vector<double>> blocks{{5, 5, 6, 6}, {1, 2, 3}};
   StackRunResult result;
-  ASSERT_TRUE(fold_times(stacks, blocks, result));
+  ASSERT_TRUE(fold_times(stacks, steps({{5, 6}, {1, 2}}), result));
   EXPECT_EQ(result.step_ns, (std::vector<double>{5}));
   EXPECT_EQ(result.operators.size(), 3U);
 }
 
-TEST(StackTimes, blocks_that_do_not_fit_are_refused) {
-  const std::vector<Stack> stacks{stack({"a"})};
+TEST(StackTimes, steps_that_do_not_fit_are_refused) {
+  const std::vector<Stack> stacks{stack({"a", "b"})};
   StackRunResult result;
-  EXPECT_FALSE(fold_times(stacks, std::vector<std::vector<double>>{{1, 2, 3}}, result));
-  EXPECT_FALSE(fold_times(stacks, std::vector<std::vector<double>>{{}}, result));
+  EXPECT_FALSE(fold_times(stacks, steps({{1, 2, 3}}), result));
+  EXPECT_FALSE(fold_times(stacks, steps({{}}), result));
+  EXPECT_FALSE(fold_times(stacks, steps({{1, 2}, {1, 2}}), result));
+}
+
+KernelCase kernel(const char* neighbours) {
+  return {
+      .problem = {"copy", {{"bytes", 64}}}, .mode = CacheMode::in_stack, .neighbours = neighbours};
+}
+
+// Two kernels in turns: first, second, first.
+Stack of_two_kernels() {
+  return {.kernels = {kernel("first"), kernel("second")},
+          .instances = {1, 1},
+          .steps = {{0, 0, "a", "decoder"}, {1, 0, "b", "decoder"}, {0, 0, "a", "decoder"}}};
+}
+
+std::vector<double> ns_of(const std::vector<Sample>& samples) {
+  std::vector<double> out;
+  for (const Sample& sample : samples) out.push_back(sample.wall_ns);
+  return out;
+}
+
+// 1 waits for the other in its second step; the slowest of each step would be 3 + 9 + 3.
+TEST(StackTimes, a_sample_of_a_kernel_is_its_mean_on_the_rank_that_was_slowest_as_a_whole) {
+  const std::vector<Stack> stacks{of_two_kernels(), of_two_kernels()};
+  const StackSteps both = steps({{3, 4, 2, /**/ 1, 1, 1}, {1, 9, 3, /**/ 4, 5, 6}});
+  EXPECT_EQ(ns_of(samples_of(stacks, both, kernel("first"))), (std::vector<double>{2, 5}));
+  EXPECT_EQ(ns_of(samples_of(stacks, both, kernel("second"))), (std::vector<double>{9, 5}));
+  EXPECT_TRUE(samples_of(stacks, both, kernel("third")).empty());
+}
+
+TEST(StackTimes, clean_executions_decide_where_half_of_them_are_clean) {
+  const std::vector<Stack> stacks{of_two_kernels()};
+  StackSteps one = steps({{1, 2, 9, /**/ 1, 2, 9, /**/ 1, 2, 9}});
+  for (TimedSample& s : one[0]) s.label = SampleLabel::clean;
+  one[0][2].label = SampleLabel::disturbed;
+  one[0][6].label = one[0][8].label = SampleLabel::disturbed;
+  const auto samples = samples_of(stacks, one, kernel("first"));
+  EXPECT_EQ(ns_of(samples), (std::vector<double>{1, 5, 5}));
+  EXPECT_EQ(samples[0].label, SampleLabel::clean);
+  EXPECT_EQ(samples[1].label, SampleLabel::clean);
+  EXPECT_EQ(samples[2].label, SampleLabel::disturbed);
+}
+
+TEST(StackTimes, only_ranks_that_hold_a_kernel_have_samples_of_it) {
+  Stack other;
+  other.kernels = {kernel("other")};
+  other.instances = {1};
+  other.steps = {{0, 0, "c", "head"}};
+  const std::vector<Stack> stacks{of_two_kernels(), other};
+  const StackSteps both = steps({{1, 2, 3}, {50}});
+  EXPECT_EQ(ns_of(samples_of(stacks, both, kernel("second"))), (std::vector<double>{2}));
+  EXPECT_EQ(ns_of(samples_of(stacks, both, kernel("other"))), (std::vector<double>{50}));
 }
 
 }  // namespace

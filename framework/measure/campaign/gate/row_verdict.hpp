@@ -1,0 +1,25 @@
+// The last word on a row that has samples: validity first, then its bound.
+#pragma once
+
+#include <functional>
+
+#include "core/measurement.hpp"
+#include "core/work.hpp"
+#include "measure/campaign/crew.hpp"
+#include "measure/campaign/gate/validity.hpp"
+#include "measure/campaign/run_peaks.hpp"
+
+namespace halmark {
+
+struct RowJudging {
+  Crew& crew;       // that took the samples
+  RunPeaks* peaks;  // of this machine, for quarantine; null = none
+  ValidityThresholds thresholds;
+  std::function<void()> free_memory;  // before a fresh probe: it needs what is staged no longer
+};
+
+// Sets status and reason. A time below its bound is quarantined only if a fresh probe by the same
+// workers does not explain it; the peaks may have been those of a slower minute.
+void judge_row(Measurement& row, const Work& work, const RowJudging& judging);
+
+}  // namespace halmark

@@ -1,0 +1,124 @@
+// The part of a campaign that measures kernels where they stand: a stack is tried as a whole, again
+// where others disturbed most of its time.
+#include <algorithm>
+#include <utility>
+
+#include "core/numeric/random.hpp"
+#include "measure/campaign/campaign.hpp"
+#include "measure/campaign/gate/retry.hpp"
+#include "measure/campaign/stack/measure_in_stack.hpp"
+
+namespace halmark {
+namespace {
+
+// Of the time of all executions, those of rows that are noisy.
+double noisy_share(std::span<const Measurement> rows) {
+  double all_ns = 0, noisy_ns = 0;
+  for (const Measurement& row : rows) {
+    const double ns = row.duration_ns_median * static_cast<double>(row.samples.size());
+    all_ns += ns;
+    if (is_disturbed(row)) noisy_ns += ns;
+  }
+  return all_ns > 0 ? noisy_ns / all_ns : 0;
+}
+
+// Doubt about less of a step does not move it by more than a figure on a shared machine is worth.
+constexpr double noisy_share_max = 0.05;
+
+std::uint64_t stack_seed(std::uint64_t round_seed, const GroupedCases& open) {
+  return hash_combine(round_seed, 0x737461 + open.cases.front());
+}
+
+double wall_s(std::span<const Measurement> rows) {
+  double out = 0;
+  for (const Measurement& row : rows) out += row.wall_s;
+  return out;
+}
+
+}  // namespace
+
+void Campaign::run_stack(const GroupedCases& grouped, std::span<const KernelCase> cases, int round,
+                         std::uint64_t round_seed) {
+  GroupedCases open = open_cases(grouped, cases, round);
+  if (open.cases.empty() || stopped()) return;
+  std::vector<Measurement> rows = measure_stack(open, cases, round, stack_seed(round_seed, open));
+  if (stopped()) return;  // nobody knows whether the interruption disturbed it
+  if (options_.retries_per_case > 0 && noisy_share(rows) > noisy_share_max) {
+    disturbed_stacks_.push_back({.open = std::move(open), .rows = std::move(rows)});
+    return;
+  }
+  for (Measurement& row : rows) finish(std::move(row), false);
+}
+
+double Campaign::try_stacks_again(std::span<const KernelCase> cases, int round,
+                                  std::uint64_t round_seed, double given_s) {
+  double spent_s = 0;
+  while (!disturbed_stacks_.empty()) {
+    DisturbedStack next = std::move(disturbed_stacks_.front());
+    disturbed_stacks_.pop_front();
+    const double expected_s = wall_s(next.rows) / (next.tries + 1);
+    if (stopped() || next.tries >= options_.retries_per_case || spent_s + expected_s > given_s ||
+        noisy_share(next.rows) <= noisy_share_max) {
+      for (Measurement& row : next.rows) finish(std::move(row), false);
+      continue;
+    }
+    ++next.tries;
+    std::vector<Measurement> again = measure_stack(
+        next.open, cases, round,
+        hash_combine(stack_seed(round_seed, next.open), static_cast<std::uint64_t>(next.tries)));
+    spent_s += wall_s(again);
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      next.rows[i] = better_of(std::move(next.rows[i]), std::move(again[i]), next.tries);
+    }
+    disturbed_stacks_.push_back(std::move(next));
+  }
+  return spent_s;
+}
+
+std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
+                                                 std::span<const KernelCase> cases, int round,
+                                                 std::uint64_t seed) {
+  std::vector<KernelCase> asked;
+  for (const std::size_t index : open.cases) asked.push_back(cases[index]);
+  InStackOptions options{.staging = {.environment = options_.environment,
+                                     .open_options = options_.open_options,
+                                     .cache_dir = options_.cache_dir,
+                                     .limits = options_.limits,
+                                     .seed = hash_combine(seed, 0x696e),
+                                     .check_seed = hash_combine(seed ^ options_.seed, 0x636b),
+                                     .thresholds = options_.thresholds,
+                                     .history = &history_,
+                                     .walk_bytes = walk_bytes_,
+                                     .arenas = &arenas_},
+                         .rule = options_.rule,
+                         .peaks = options_.peaks,
+                         .bandwidth = bandwidth_ ? &*bandwidth_ : nullptr};
+  std::vector<Measurement> rows;
+  const auto path = options_.plugin_path_by_backend.find(open.group.backend);
+  if (path == options_.plugin_path_by_backend.end()) {
+    for (const KernelCase& k : asked) {
+      rows.push_back({.kernel_case = k,
+                      .status = Status::refused,
+                      .reason = "no plugin for backend '" + open.group.backend + "'"});
+    }
+  } else {
+    options.staging.plugin_path = path->second;
+    rows = measure_in_stack(open.stacks, asked, options);
+    if (is_loss(rows.front().status) && !stopped()) {
+      const std::string first_loss = rows.front().phase + ": " + rows.front().reason;
+      rows = measure_in_stack(open.stacks, asked, options);
+      for (Measurement& row : rows) {
+        row.signals.push_back({.name = "worker_replaced", .value = 1, .reason = first_loss});
+      }
+    }
+  }
+  const auto hash = options_.plugin_hash_by_backend.find(open.group.backend);
+  for (Measurement& row : rows) {
+    row.round = round;
+    row.seed = seed;
+    if (hash != options_.plugin_hash_by_backend.end()) row.plugin_hash = hash->second;
+  }
+  return rows;
+}
+
+}  // namespace halmark

@@ -1,0 +1,31 @@
+// Kernels where they stand: short stacks of a configuration are repeated, and every kernel has one
+// sample per repetition. A loop of its own keeps what a stack does not: code, address
+// translations, the branches that were taken, the output of the kernel before.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/configuration.hpp"
+#include "core/measurement.hpp"
+#include "measure/campaign/bandwidth_state.hpp"
+#include "measure/campaign/run_peaks.hpp"
+#include "measure/campaign/stack/stack_run.hpp"
+
+namespace halmark {
+
+struct InStackOptions {
+  StackRunOptions staging;  // what it says of blocks and pairs is not read
+  protocol::SampleRule rule;
+  RunPeaks* peaks = nullptr;            // of this machine, for quarantine
+  BandwidthState* bandwidth = nullptr;  // of this machine; null = not followed
+};
+
+// One row per case, in their order; a case that no stack holds is refused. What ends the stack
+// (a wrong answer, a lost worker) is the status of all rows. Rows have no round, seed or plugin
+// hash yet.
+std::vector<Measurement> measure_in_stack(std::span<const Stack> short_stacks,
+                                          std::span<const KernelCase> cases,
+                                          const InStackOptions& options);
+
+}  // namespace halmark
