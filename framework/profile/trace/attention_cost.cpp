@@ -16,7 +16,7 @@ enum class Layout {
   heads_last,   // [batch, tokens, heads, width], or packed: [tokens, heads, width]
 };
 
-// Which argument says what; -1 = the operator has none. Argument orders are those of the schemas in
+// Which argument says what, or none. Argument orders are those of the schemas in
 // torch (native_functions.yaml), flash-attn and xformers.
 struct Signature {
   std::string_view name;
@@ -25,21 +25,26 @@ struct Signature {
   int lengths, longest_query, longest_key;  // of packed batches: the query offsets
 };
 
+constexpr int none = -1;  // no argument of the operator
+
 constexpr std::array signatures = {
-    Signature{"aten::scaled_dot_product_attention", Layout::heads_first, 5, 3, -1, -1, -1},
-    Signature{"aten::_scaled_dot_product_attention_math", Layout::heads_first, 5, 3, -1, -1, -1},
-    Signature{"aten::_scaled_dot_product_flash_attention", Layout::heads_first, 4, -1, -1, -1, -1},
-    Signature{"aten::_scaled_dot_product_flash_attention_for_cpu", Layout::heads_first, 4, 5, -1,
-              -1, -1},
-    Signature{"aten::_scaled_dot_product_efficient_attention", Layout::heads_first, 6, 3, -1, -1,
-              -1},
-    Signature{"aten::_scaled_dot_product_cudnn_attention", Layout::heads_first, 6, 3, -1, -1, -1},
+    Signature{"aten::scaled_dot_product_attention", Layout::heads_first, 5, 3, none, none, none},
+    Signature{"aten::_scaled_dot_product_attention_math", Layout::heads_first, 5, 3, none, none,
+              none},
+    Signature{"aten::_scaled_dot_product_flash_attention", Layout::heads_first, 4, none, none, none,
+              none},
+    Signature{"aten::_scaled_dot_product_flash_attention_for_cpu", Layout::heads_first, 4, 5, none,
+              none, none},
+    Signature{"aten::_scaled_dot_product_efficient_attention", Layout::heads_first, 6, 3, none,
+              none, none},
+    Signature{"aten::_scaled_dot_product_cudnn_attention", Layout::heads_first, 6, 3, none, none,
+              none},
     Signature{"aten::_scaled_dot_product_fused_attention_overrideable", Layout::heads_first, 5, 3,
-              -1, -1, -1},
-    Signature{"aten::_flash_attention_forward", Layout::heads_last, 8, -1, 3, 5, 6},
-    Signature{"flash_attn::_flash_attn_forward", Layout::heads_last, 5, -1, -1, -1, -1},
-    Signature{"flash_attn::_flash_attn_varlen_forward", Layout::heads_last, 9, -1, 3, 5, 6},
-    Signature{"aten::_efficient_attention_forward", Layout::heads_last, -1, 3, 4, 6, 7},
+              none, none, none},
+    Signature{"aten::_flash_attention_forward", Layout::heads_last, 8, none, 3, 5, 6},
+    Signature{"flash_attn::_flash_attn_forward", Layout::heads_last, 5, none, none, none, none},
+    Signature{"flash_attn::_flash_attn_varlen_forward", Layout::heads_last, 9, none, 3, 5, 6},
+    Signature{"aten::_efficient_attention_forward", Layout::heads_last, none, 3, 4, 6, 7},
 };
 
 const Argument* argument(const Arguments& a, int index) {

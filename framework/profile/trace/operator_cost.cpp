@@ -269,7 +269,8 @@ const std::map<std::string, Formula, std::less<>>& formulas() {
 
 std::optional<Dtype> first_dtype(std::string_view name, const Arguments& arguments) {
   const bool adds = name == "aten::addmm" || name == "aten::baddbmm" || name == "aten::addmv" ||
-                    name == "aten::addbmm" || name.starts_with("_C::cutlass_scaled_mm");
+                    name == "aten::addbmm" || name == "aten::_addmm_activation" ||
+                    name.starts_with("_C::cutlass_scaled_mm");
   const std::size_t at = adds ? 1 : 0;
   return at < arguments.size() ? dtype_of(arguments[at].type) : std::nullopt;
 }

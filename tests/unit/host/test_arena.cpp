@@ -1,0 +1,127 @@
+// Memory of the parent: how much of it there is, how it is shared out, and who owns a mapping.
+#include "host/process/arena.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+namespace halmark {
+namespace {
+
+// /proc/meminfo once more, without the code under test.
+std::int64_t available_by_hand() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  while (file >> key) {
+    std::int64_t kib = 0;
+    if (key == "MemAvailable:" && file >> kib) return kib << 10;
+  }
+  return 0;
+}
+
+TEST(AvailableMemory, is_what_the_kernel_says) {
+  const auto by_hand = static_cast<double>(available_by_hand());
+  ASSERT_GT(by_hand, 0);
+  EXPECT_NEAR(static_cast<double>(available_memory_bytes()) / by_hand, 1, 0.3);
+}
+
+TEST(Arenas, are_as_large_as_wanted_in_whole_pages) {
+  const auto arenas = make_arenas(std::vector<std::int64_t>{8192, 4096 + 4095, 4096});
+  ASSERT_EQ(arenas.size(), 3u);
+  EXPECT_EQ(arenas[0].bytes(), 8192);
+  EXPECT_EQ(arenas[1].bytes(), 8192) << "never less: it would not suffice, and be made again";
+  EXPECT_EQ(arenas[2].bytes(), 4096);
+  for (const SharedMemory& arena : arenas) std::memset(arena.data(), 7, 4096);
+  EXPECT_TRUE(make_arenas({}).empty());
+  EXPECT_TRUE(arenas_suffice(arenas, std::vector<std::int64_t>{8192, 4096 + 4095, 4096}));
+  EXPECT_EQ(make_arenas(std::vector<std::int64_t>{1}).at(0).bytes(), 4096);
+}
+
+// A fraction that leaves a tenth of what is wanted, to two arenas of which one is three times the
+// other: both shrink alike.
+TEST(Arenas, beyond_the_fraction_all_shrink_alike) {
+  constexpr std::int64_t small = 40 << 20, large = 3 * small;
+  const auto available = static_cast<double>(available_memory_bytes());
+  ASSERT_GT(available, 0);
+  const double fraction = 0.1 * (small + large) / available;
+  const auto arenas = make_arenas(std::vector<std::int64_t>{small, large}, fraction);
+  ASSERT_EQ(arenas.size(), 2u);
+  EXPECT_NEAR(static_cast<double>(arenas[0].bytes()) / small, 0.1, 0.03);
+  EXPECT_NEAR(static_cast<double>(arenas[1].bytes()) / static_cast<double>(arenas[0].bytes()), 3,
+              0.01);
+  EXPECT_EQ(arenas[0].bytes() % 4096, 0);
+}
+
+TEST(Arenas, suffice_where_each_is_large_enough) {
+  const auto arenas = make_arenas(std::vector<std::int64_t>{8192, 4096});
+  ASSERT_EQ(arenas.size(), 2u);
+  const auto suffice = [&](std::vector<std::int64_t> wanted) {
+    return arenas_suffice(arenas, wanted);
+  };
+  EXPECT_TRUE(suffice({}));
+  EXPECT_TRUE(suffice({8192}));
+  EXPECT_TRUE(suffice({8192, 4096}));
+  EXPECT_TRUE(suffice({4096, 100}));
+  EXPECT_FALSE(suffice({8193, 4096}));
+  EXPECT_FALSE(suffice({8192, 4097}));
+  EXPECT_FALSE(suffice({1, 1, 1}));
+}
+
+TEST(SharedMemory, is_zero_at_first_and_one_for_all_who_map_it) {
+  const auto memory = SharedMemory::create("test", 8192, true);
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory.bytes(), 8192);
+  EXPECT_EQ(memory.view().size(), 8192u);
+  EXPECT_TRUE(std::ranges::all_of(memory.view(), [](std::byte b) { return b == std::byte{0}; }));
+  const auto other =
+      SharedMemory::map(FileDescriptor(::dup(memory.fd())), 8192, Access::read_write, false);
+  other.data()[5000] = std::byte{9};
+  EXPECT_EQ(memory.data()[5000], std::byte{9});
+  const auto front =
+      SharedMemory::map(FileDescriptor(::dup(memory.fd())), 4096, Access::read_only, true);
+  EXPECT_EQ(front.bytes(), 4096) << "a part is enough";
+}
+
+TEST(SharedMemory, of_no_size_or_longer_than_its_file_is_refused) {
+  const auto memory = SharedMemory::create("test", 4096, false);
+  for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{4097}}) {
+    EXPECT_THROW(
+        SharedMemory::map(FileDescriptor(::dup(memory.fd())), bytes, Access::read_only, false),
+        std::system_error)
+        << bytes;
+  }
+}
+
+TEST(SharedMemory, cannot_be_shrunk_under_who_maps_it) {
+  const auto memory = SharedMemory::create("test", 8192, false);
+  EXPECT_NE(::ftruncate(memory.fd(), 4096), 0);
+  EXPECT_EQ(::fcntl(memory.fd(), F_GET_SEALS) & F_SEAL_SHRINK, F_SEAL_SHRINK);
+  EXPECT_NE(::fcntl(memory.fd(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(SharedMemory, moves_with_its_mapping) {
+  auto a = SharedMemory::create("a", 4096, false);
+  std::byte* const data = a.data();
+  SharedMemory b = std::move(a);
+  EXPECT_FALSE(a);
+  EXPECT_EQ(a.bytes(), 0);
+  EXPECT_EQ(b.data(), data);
+  EXPECT_EQ(b.bytes(), 4096);
+  auto c = SharedMemory::create("c", 8192, false);
+  c = std::move(b);
+  EXPECT_EQ(c.data(), data);
+  EXPECT_EQ(c.bytes(), 4096);
+  EXPECT_FALSE(b);
+  c.data()[0] = std::byte{1};
+  SharedMemory& same = c;
+  c = std::move(same);
+  EXPECT_EQ(c.data(), data) << "a move to itself keeps it";
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,147 @@
+// Trials that a person enqueued: in their order, completed, and given up one by one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/text/error.hpp"
+#include "framework/study/protocol.hpp"
+#include "study/storage/open.hpp"
+#include "study/values_json.hpp"
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Enqueued : public testing::Test {
+ protected:
+  static SpaceDescription space() {
+    SpaceDescription out;
+    out.domains = {
+        {.name = "a", .kind = DomainKind::integer, .low = 0, .high = 20'000},
+        {.name = "b",
+         .kind = DomainKind::categorical,
+         .values = {ParamValue("x"), ParamValue("y")}},
+        {.name = "c", .kind = DomainKind::integer, .low = 1, .high = 8, .when = "b == 'x'"}};
+    out.objectives = {{.name = "time"}};
+    return out;
+  }
+  Json answer(const std::string& request) {
+    return Json::parse(protocol_.answers({&request, 1}).at(0));
+  }
+  std::string params(const Json& trial) { return trial.at("params").dump(); }
+  TrialRow row(int trial) {
+    TrialCursor cursor;
+    return store_->trials(study_.info().id, cursor).at(static_cast<std::size_t>(trial));
+  }
+  std::unique_ptr<StudyStore> store_ = open_study_store("memory:", StudyAccess::or_create);
+  Study study_{*store_, space(), {.name = "s", .sampler = "random", .seed = 5}};
+  StudyProtocol protocol_{study_};
+};
+
+TEST_F(Enqueued, come_in_their_order_and_no_more_than_are_asked_for) {
+  EXPECT_EQ(answer(R"({"enqueue":[{"a":1,"b":"y"},{"a":2,"b":"y"},{"a":3,"b":"x","c":4}]})"),
+            Json::parse(R"({"ok":true,"trials":[0,1,2]})"));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(row(i).state, TrialState::waiting);
+  EXPECT_EQ(*find_attribute(row(2).system, fixed_params_attribute), R"({"a":3,"b":"x","c":4})");
+  const Json two = answer(R"({"ask":2})").at("trials");
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(two[0].at("trial"), 0);
+  EXPECT_EQ(params(two[0]), R"({"a":1,"b":"y"})");
+  EXPECT_EQ(two[1].at("trial"), 1);
+  EXPECT_EQ(params(two[1]), R"({"a":2,"b":"y"})");
+  EXPECT_EQ(row(1).state, TrialState::running);
+  EXPECT_EQ(row(2).state, TrialState::waiting);
+  const Json more = answer(R"({"ask":2})").at("trials");
+  ASSERT_EQ(more.size(), 2u);
+  EXPECT_EQ(params(more[0]), R"({"a":3,"b":"x","c":4})")
+      << "what is given switches on what is given";
+  EXPECT_EQ(more[1].at("trial"), 3) << "then the sampler's";
+  EXPECT_EQ(answer(R"({"status":1})").at("running"), 4);
+}
+
+TEST_F(Enqueued, that_were_proposed_already_are_given_up_and_the_next_is_taken) {
+  answer(R"({"enqueue":[{"a":1,"b":"y"},{"a":1,"b":"y"},{"a":2,"b":"y"}]})");
+  const Json two = answer(R"({"ask":2})").at("trials");
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(two[0].at("trial"), 0);
+  EXPECT_EQ(two[1].at("trial"), 2);
+  EXPECT_EQ(row(1).state, TrialState::fail);
+  EXPECT_EQ(*find_attribute(row(1).user, "halmark:failed"),
+            "\"what was enqueued is outside of the space or was proposed already\"");
+}
+
+TEST_F(Enqueued, with_a_value_of_an_inactive_parameter_are_given_up) {
+  answer(R"({"enqueue":[{"a":1,"b":"y","c":2}]})");
+  const Json one = answer(R"({"ask":1})").at("trials");
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].at("trial"), 1);
+  EXPECT_EQ(row(0).state, TrialState::fail);
+}
+
+TEST_F(Enqueued, are_completed_where_they_say_nothing) {
+  answer(R"({"enqueue":[{"b":"x"},{"b":"x"},{}]})");
+  const Json all = answer(R"({"ask":3})").at("trials");
+  ASSERT_EQ(all.size(), 3u);
+  for (int i = 0; i < 2; ++i) {
+    const Json& p = all[static_cast<std::size_t>(i)].at("params");
+    EXPECT_EQ(p.at("b"), "x");
+    EXPECT_TRUE(p.contains("a"));
+    EXPECT_TRUE(p.contains("c"));
+  }
+  EXPECT_NE(params(all[0]), params(all[1]));
+  EXPECT_EQ(row(0).params.size(), 3u);
+}
+
+TEST_F(Enqueued, what_the_space_does_not_have_is_refused_and_nothing_of_it_is_stored) {
+  const auto error = [&](const std::string& request) { return answer(request).value("error", ""); };
+  EXPECT_THAT(error(R"({"enqueue":[{"a":1,"b":"x"},{"z":1}]})"),
+              HasSubstr("the space has no parameter 'z'"));
+  EXPECT_THAT(error(R"({"enqueue":[{"a":20001}]})"), HasSubstr("'a' cannot be 20001"));
+  EXPECT_THAT(error(R"({"enqueue":[{"a":-1}]})"), HasSubstr("'a' cannot be -1"));
+  EXPECT_THAT(error(R"({"enqueue":[{"b":1}]})"), HasSubstr("'b' cannot be 1"));
+  EXPECT_EQ(answer(R"({"status":1})").at("trials"), 0);
+  EXPECT_EQ(answer(R"({"enqueue":[{"a":20000},{"a":0}]})").at("trials"), Json({0, 1}));
+}
+
+TEST_F(Enqueued, trials_of_somebody_else_s_space_are_strangers) {
+  store_->transact([&](StudyTransaction& t) {
+    std::vector<TrialRow> rows = {{.state = TrialState::complete, .values = {1}},
+                                  {.state = TrialState::fail}};
+    t.create(study_.info().id, rows);
+  });
+  const Json one = answer(R"({"ask":1})").at("trials");
+  EXPECT_EQ(one[0].at("trial"), 2);
+  const Json status = answer(R"({"status":1})");
+  EXPECT_EQ(status.at("strangers"), 2);
+  EXPECT_EQ(status.at("trials"), 3);
+  EXPECT_EQ(status.at("running"), 1);
+}
+
+TEST(Budget, ends_with_its_reason) {
+  const auto store = open_study_store("memory:", StudyAccess::or_create);
+  SpaceDescription space;
+  space.domains = {{.name = "a", .kind = DomainKind::integer, .low = 0, .high = 5}};
+  space.objectives = {{.name = "time"}};
+  Study few(*store, space, {.name = "few", .sampler = "random", .seed = 1, .trials = 4});
+  StudyProtocol protocol(few);
+  const std::string ask = R"({"ask":3})";
+  const auto asked = [&] { return Json::parse(protocol.answers({&ask, 1}).at(0)); };
+  EXPECT_EQ(asked().at("trials").size(), 3u);
+  const Json last = asked();
+  EXPECT_EQ(last.at("trials").size(), 1u);
+  EXPECT_EQ(last.at("exhausted"), true);
+  EXPECT_EQ(last.at("reason"), "all 4 trials were proposed");
+  Study all(*store, space, {.name = "all", .sampler = "random", .seed = 1});
+  EXPECT_EQ(all.ask(10).size(), 6u);
+  EXPECT_EQ(all.why_no_more(), "every valid configuration was proposed");
+  SpaceDescription bare = space;
+  bare.objectives.clear();
+  EXPECT_THAT(
+      test::error_of([&] { Study(*store, bare, {.name = "bare", .sampler = "random"}); }).line(),
+      HasSubstr("a study needs an objective"));
+}
+
+}  // namespace
+}  // namespace halmark
