@@ -80,7 +80,7 @@ TEST(RoundOrder, cases_of_one_stack_are_measured_together_and_others_in_loops) {
 
 // One stack of two kernels, the second three times as often: together one seconds figure.
 TEST(PredictCost, kernels_that_stand_in_one_stack_share_its_seconds) {
-  const std::vector<KernelCase> cases{standing(1 << 20, "a"), standing(1 << 24, "b")};
+  const std::vector<KernelCase> cases{standing(1 << 16, "a"), standing(1 << 20, "b")};
   std::vector<Stack> stacks(1);
   stacks[0].kernels = cases;
   stacks[0].instances = {1, 1};
@@ -94,8 +94,8 @@ TEST(PredictCost, kernels_that_stand_in_one_stack_share_its_seconds) {
   EXPECT_EQ(both.case_seconds[0], both.case_seconds[1]);
   EXPECT_NEAR(both.case_seconds[0] + both.case_seconds[1], one.case_seconds[0], 1e-12);
   EXPECT_NEAR(both.seconds, one.seconds, 1e-12);
-  // 202 repetitions of 2 x (1 + 3 x 16) MiB at 8e9 bytes/s, at a quarter of it at the least.
-  EXPECT_GT(one.case_seconds[0], 202 * 2 * 49 * 1048576 / 8e9);
+  // 202 repetitions of 2 x (1 + 3 x 16) x 64 KiB at a quarter of 8e9 bytes/s.
+  EXPECT_GT(one.case_seconds[0], 202 * 2 * 49 * 65536 / 2e9);
   stacks[0].steps.pop_back();
   EXPECT_LT(cost(cases).seconds, both.seconds);
 }
