@@ -1,6 +1,6 @@
-// Is composing true? The whole step against its kernels, in turns, and against what was printed
-// before, over every front point of the quickstart or of the stored run of the database that
-// HALMARK_BENCH_DB names.
+// Is composing true? The whole step of 14 configurations against its kernels, in turns, and against
+// what was printed before: with kernels between their neighbours, and each in a loop of its own.
+// HALMARK_BENCH_DB names a database whose latest sweep is judged instead.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -14,16 +14,44 @@
 namespace halmark::bench {
 namespace {
 
-constexpr double median_limit_percent = 3, worst_limit_percent = 8;
+constexpr double median_limit_percent = 3, worst_limit_percent = 8, mean_limit_percent = 1.5;
+constexpr double operator_limit_percent = 10, small_limit_percent = 25;
+constexpr double small_share = 0.01;  // of a step: operators below are judged together
 
-void tune(const std::string& database) {
-  const ChildRun run = run_program({HALMARK_BINARY_DIR "/bin/halmark", "tune",
-                                    HALMARK_SOURCE_DIR "/configs/sweeps/quickstart.toml",
-                                    "--validate=all", "--quiet", "--db", database});
+// Arguments of `halmark run` behind the model.
+std::vector<std::vector<std::string>> configurations() {
+  std::vector<std::vector<std::string>> out;
+  for (const char* dtype : {"f32", "bf16", "int8"}) {
+    for (const char* batch : {"1", "4", "16"}) {
+      out.push_back({"--phase", "decode", "--context", "1024", "--dtype", dtype, "--batch", batch});
+    }
+    out.push_back(
+        {"--phase", "prefill", "--new-tokens", "512", "--context", "512", "--dtype", dtype});
+  }
+  for (const char* split : {"--tp", "--pp"}) {
+    out.push_back(
+        {"--phase", "decode", "--context", "1024", "--dtype", "bf16", "--batch", "4", split, "2"});
+  }
+  return out;
+}
+
+Validation run_once(const std::vector<std::string>& arguments, bool is_isolated,
+                    const std::string& database) {
+  std::vector<std::string> command{HALMARK_BINARY_DIR "/bin/halmark", "run", "qwen3-0.6b"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  command.insert(command.end(), {"--quiet", "--db", database});
+  if (is_isolated) command.emplace_back("--isolated");
+  const ChildRun run = run_program(command);
   const bool is_partial = run.exit_code == static_cast<int>(ExitCode::partial);
   if (run.exit_code != 0 && !is_partial) {
-    throw Error(ExitCode::error, "halmark tune ended with " + std::to_string(run.exit_code));
+    throw Error(ExitCode::error, "halmark run ended with " + std::to_string(run.exit_code));
   }
+  const auto store = open_store_read_only(database);
+  const auto validations = store->validations(store->latest_run().value());
+  if (!validations.empty()) return validations.front();
+  std::string text;
+  for (const std::string& argument : arguments) text += ' ' + argument;
+  return {.deployment_key = "run" + text, .status = Status::invalid, .reason = "no estimate"};
 }
 
 std::vector<Validation> stored_validations(const std::string& database) {
@@ -67,6 +95,53 @@ void print(Figures& figures, const std::string& name, std::optional<double> erro
                  std::to_string(points) + " points have a figure, 3 are needed");
 }
 
+// The worst of the operators above a hundredth of their step, and the rest of each step together.
+struct OperatorErrors {
+  double worst = 0, worst_of_small = 0;
+};
+
+OperatorErrors operator_errors(const std::vector<Validation>& validations) {
+  OperatorErrors out;
+  for (const Validation& v : validations) {
+    if (!v.composition || !(v.measured_ns > 0)) continue;
+    double small_composed = 0, small_measured = 0;
+    for (const Validation::Operator& op : v.operators) {
+      if (!op.composed_ns || !(op.measured_ns > 0)) continue;
+      if (op.measured_ns >= small_share * v.measured_ns) {
+        out.worst = std::max(out.worst, std::abs(*op.composed_ns / op.measured_ns - 1));
+      } else {
+        small_composed += *op.composed_ns;
+        small_measured += op.measured_ns;
+      }
+    }
+    if (small_measured > 0) {
+      out.worst_of_small =
+          std::max(out.worst_of_small, std::abs(small_composed / small_measured - 1));
+    }
+  }
+  return out;
+}
+
+double mean_error_percent(const std::vector<Validation>& validations, int points) {
+  double sum = 0;
+  for (const Validation& v : validations) sum += v.composition_error().value_or(0);
+  return 100 * sum / std::max(1, points);
+}
+
+// Beside the figures that are promised: the same without neighbours.
+void report_isolated(Figures& figures, const std::vector<Validation>& validations) {
+  std::ranges::for_each(validations, explain);
+  const ErrorOverPoints composition = composition_errors(validations);
+  if (!composition.median) return;
+  const OperatorErrors operators = operator_errors(validations);
+  figures.report("isolated_composition_error_median", 100 * *composition.median, "%");
+  figures.report("isolated_composition_error_worst", 100 * *composition.worst, "%");
+  figures.report("isolated_composition_error_mean",
+                 mean_error_percent(validations, composition.points), "%");
+  figures.report("isolated_operator_error_worst", 100 * operators.worst, "%");
+  figures.report("isolated_small_operators_error_worst", 100 * operators.worst_of_small, "%");
+}
+
 void judge(Figures& figures, const std::vector<Validation>& validations) {
   std::ranges::for_each(validations, explain);
   const ErrorOverPoints composition = composition_errors(validations);
@@ -76,10 +151,14 @@ void judge(Figures& figures, const std::vector<Validation>& validations) {
         composition.points);
   print(figures, "composition_error_worst", composition.worst, worst_limit_percent,
         composition.points);
-  double sum = 0;
-  for (const Validation& v : validations) sum += v.composition_error().value_or(0);
   if (composition.points > 0) {
-    figures.report("composition_error_mean", 100 * sum / composition.points, "%");
+    const OperatorErrors operators = operator_errors(validations);
+    figures.at_most("composition_error_mean_distance",
+                    std::abs(mean_error_percent(validations, composition.points)), "%",
+                    mean_limit_percent);
+    figures.at_most("operator_error_worst", 100 * operators.worst, "%", operator_limit_percent);
+    figures.at_most("small_operators_error_worst", 100 * operators.worst_of_small, "%",
+                    small_limit_percent);
   }
   if (prediction.median) {
     figures.report("prediction_error_median", 100 * *prediction.median, "%");
@@ -93,8 +172,14 @@ void measure(Figures& figures) {
   }
   const ScratchFolder folder(HALMARK_BINARY_DIR);
   const std::string database = (folder.path() / "composition.db").string();
-  tune(database);
-  judge(figures, stored_validations(database));
+  // One after the other, so that both meet the same hours of the machine.
+  std::vector<Validation> standing, isolated;
+  for (const auto& arguments : configurations()) {
+    standing.push_back(run_once(arguments, false, database));
+    isolated.push_back(run_once(arguments, true, database));
+  }
+  judge(figures, standing);
+  report_isolated(figures, isolated);
 }
 
 }  // namespace
