@@ -30,15 +30,17 @@ void MeasuredSweep::search(const TuneProblem& problem, double until_s, TuneRun& 
   const bool is_whole = certifier_ || plan_.covers_everything() || plan_.sweep().sampler == "grid";
   const auto sampler = sampler_for(plan_, problem);
   const auto trials = static_cast<std::size_t>(plan_.sweep().trials);
-  const SearchResult result =
-      tune::run(problem, *sampler, evaluator_,
-                {.budget = {.trials = trials, .batch = is_whole ? 0 : measured_batch},
-                 .should_stop =
-                     [&] {
-                       return evaluator_.is_interrupted() ||
-                              (!is_whole && evaluator_.measured_s() >= until_s);
-                     }},
-                [&](const Point&, const Evaluation& e) { run.evaluations.push_back(e); });
+  // A batch is tried whatever the phases before have spent: none is left without a figure.
+  const std::size_t before = run.evaluations.size();
+  const SearchResult result = tune::run(
+      problem, *sampler, evaluator_,
+      {.budget = {.trials = trials, .batch = is_whole ? 0 : measured_batch},
+       .should_stop =
+           [&] {
+             return evaluator_.is_interrupted() || (!is_whole && run.evaluations.size() > before &&
+                                                    evaluator_.measured_s() >= until_s);
+           }},
+      [&](const Point&, const Evaluation& e) { run.evaluations.push_back(e); });
   if (result.end != SearchEnd::stopped || evaluator_.is_interrupted()) return;
   run.notes.push_back(fmt::format(
       "{}: {} of {} configurations were tried by {} within the budget of {:.0f} s", problem.name(),

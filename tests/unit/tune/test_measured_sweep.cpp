@@ -146,7 +146,8 @@ TEST(MeasuredSweep, a_sampler_ends_with_the_share_of_the_budget_of_each_phase) {
   RecordedSweep counted(toml);
   // Rows of one configuration: its kernels in three rounds.
   const double rows = static_cast<double>(counted.kernels().size()) / 24 * 3;
-  for (const Case& c : {Case{0.07, 8, 8}, Case{0.055, 12, 8}, Case{0.03, 12, 12}}) {
+  for (const Case& c :
+       {Case{0.2, 8, 8}, Case{0.07, 8, 8}, Case{0.055, 12, 8}, Case{0.03, 12, 12}}) {
     RecordedSweep sweep(toml);
     ASSERT_FALSE(sweep.plan().covers_everything());
     sweep.record([&](const RecordedKernel& k, Measurement& m) {
