@@ -7,6 +7,7 @@
 
 #include "kernels/contract.hpp"
 #include "measure/campaign/arena_size.hpp"
+#include "measure/campaign/stack/measure_in_stack.hpp"
 #include "measure/sampling/stop_rule.hpp"
 #include "roofline/ceilings.hpp"
 
@@ -145,10 +146,9 @@ class CostOfCampaign {
         repetition_s += kernel_s[static_cast<std::size_t>(step.kernel)];
       }
       const auto least = static_cast<double>(min_samples_for(rule_, repetition_s * 1e9));
-      constexpr double kernels_of_budget = 10;
       // A warm repetition, and one that tells how long they take.
       const double sampling_s =
-          2 * repetition_s + std::max(least * repetition_s, kernels_of_budget * rule_.budget_s);
+          2 * repetition_s + std::max(least * repetition_s, in_stack_budget_s(rule_));
       slowest = std::max(slowest, staging_s + sampling_s);
     }
     arenas_bytes_ = std::max(arenas_bytes_, filled_of_all);

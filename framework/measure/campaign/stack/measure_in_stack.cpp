@@ -86,10 +86,8 @@ class InStack {
     return true;
   }
 
-  // The budget of ten kernels, which most of the time of a step is.
   std::int64_t repetitions() const {
-    constexpr double kernels = 10;
-    const double budget_ns = kernels * options_.rule.budget_s * ns_per_s;
+    const double budget_ns = in_stack_budget_s(options_.rule) * ns_per_s;
     const auto affordable = static_cast<std::int64_t>(budget_ns / std::max(1.0, repetition_ns_));
     const std::int64_t least = min_samples_for(options_.rule, repetition_ns_);
     return std::min({std::max(affordable, least), repetitions_max(stacks_),

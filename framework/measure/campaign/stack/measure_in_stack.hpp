@@ -21,6 +21,9 @@ struct InStackOptions {
   BandwidthState* bandwidth = nullptr;  // of this machine; null = not followed
 };
 
+// Of sampling a whole stack: the budget of ten kernels, which most of the time of a step is.
+inline double in_stack_budget_s(const protocol::SampleRule& rule) { return 10 * rule.budget_s; }
+
 // One row per case, in their order; a case that no stack holds is refused. What ends the stack
 // (a wrong answer, a lost worker) is the status of all rows. Rows have no round, seed or plugin
 // hash yet.

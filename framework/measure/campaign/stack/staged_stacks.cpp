@@ -218,7 +218,8 @@ std::optional<WorkerFailure> StagedStacks::gate() {
       const std::string shape =
           kernels_[id].problem.text() + " | " + held_[rank][id].staged.implementation.name;
       const bool is_known = options_.history != nullptr && options_.history->shapes.contains(shape);
-      const CheckPlan plan = is_known ? after_loop_plan(0) : CheckPlan{};
+      CheckPlan plan = is_known ? after_loop_plan(0) : CheckPlan{};
+      plan.lines_and_freivalds = options_.history != nullptr && !is_known;
       if (auto failure = check_kernel(rank, id, plan, std::nullopt)) return failure;
       if (options_.history != nullptr) options_.history->shapes.insert(shape);
     }
