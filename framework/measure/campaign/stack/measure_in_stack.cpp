@@ -52,8 +52,17 @@ class InStack {
     }
     return false;
   }
+  // What one kernel did is not said of the others: they have no time, and no fault. Of a lost
+  // worker nobody knows whose fault it was.
   bool end(const WorkerFailure& failure) {
-    return end(failure.status, failure.reason, failure.phase);
+    end(failure.status, failure.reason, failure.phase);
+    for (Measurement& row : rows_) {
+      const auto& culprit = staged_.culprit();
+      if (failure.worker_is_gone || !culprit || row.kernel_case == *culprit) continue;
+      row.status = Status::refused;
+      row.reason = "another kernel of its stack: " + failure.reason;
+    }
+    return false;
   }
 
   bool prepare() {

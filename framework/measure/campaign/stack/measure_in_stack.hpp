@@ -24,9 +24,9 @@ struct InStackOptions {
 // Of sampling a whole stack: the budget of ten kernels, which most of the time of a step is.
 inline double in_stack_budget_s(const protocol::SampleRule& rule) { return 10 * rule.budget_s; }
 
-// One row per case, in their order; a case that no stack holds is refused. What ends the stack
-// (a wrong answer, a lost worker) is the status of all rows. Rows have no round, seed or plugin
-// hash yet.
+// One row per case, in their order; a case that no stack holds is refused. What ends the stack is
+// the status of the kernel that did it, and the others are refused; of all where none is known (a
+// lost worker). Rows have no round, seed or plugin hash yet.
 std::vector<Measurement> measure_in_stack(std::span<const Stack> short_stacks,
                                           std::span<const KernelCase> cases,
                                           const InStackOptions& options);

@@ -192,6 +192,7 @@ std::optional<WorkerFailure> StagedStacks::stage(std::size_t id) {
     if (!outcomes[rank]) continue;
     auto& outcome = *outcomes[rank];
     if (!outcome) {
+      culprit_ = kernel_case;
       outcome.failure.reason = kernel_case.problem.text() + " on rank " + std::to_string(rank) +
                                ": " + outcome.failure.reason;
       return outcome.failure;
@@ -274,6 +275,7 @@ std::optional<WorkerFailure> StagedStacks::check_kernel(std::size_t rank, std::s
     held.correctness = checked.correctness;
   }
   if (checked.ok) return std::nullopt;
+  culprit_ = kernel_case;
   return WorkerFailure{checked.status,
                        problem.text() + " on rank " + std::to_string(rank) + ": " + checked.reason,
                        {},

@@ -44,6 +44,9 @@ class StagedStacks {
   // Of its first execution, on the first rank that holds it.
   double first_ns(const KernelCase& kernel_case) const;
 
+  // The kernel that could not be staged or gave a wrong answer; nothing where no single one is
+  // known.
+  const std::optional<KernelCase>& culprit() const { return culprit_; }
   const Correctness& correctness() const { return correctness_; }
   // Of a kernel: what the first rank that holds it staged, and how it was checked.
   struct Kernel {
@@ -91,6 +94,7 @@ class StagedStacks {
   std::vector<std::vector<Held>> held_;  // [rank][id]
   std::unique_ptr<Crew> crew_;
   Correctness correctness_;
+  std::optional<KernelCase> culprit_;
   std::vector<std::string> shared_instances_;
 };
 

@@ -119,9 +119,6 @@ TEST(Places, operators_of_one_problem_stand_in_places_of_their_own) {
   const OperatorGraph graph = graph_of(tiny(), decode(2, 8));
   EXPECT_NE(neighbours_of(graph, "input_norm"), neighbours_of(graph, "post_norm"));
   EXPECT_NE(neighbours_of(graph, "q_proj"), neighbours_of(graph, "kv_proj"));
-  // The same layers behind another head are the same places.
-  const OperatorGraph longer = graph_of(tiny(), decode(2, 8));
-  EXPECT_EQ(neighbours_of(graph, "attention"), neighbours_of(longer, "attention"));
   // Another context is another attention, which stands three before the residual's norm.
   const OperatorGraph deeper = graph_of(tiny(), decode(2, 16));
   EXPECT_EQ(neighbours_of(graph, "attention"), neighbours_of(deeper, "attention"));
