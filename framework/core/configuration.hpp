@@ -11,6 +11,7 @@
 #include "core/latency.hpp"
 #include "core/precision.hpp"
 #include "core/serving.hpp"
+#include "core/state_interval.hpp"
 
 namespace halmark {
 
@@ -125,7 +126,11 @@ struct OperatorShare {
 
 // What the Composer says about a configuration. Every figure has an interval and a provenance.
 struct Estimate {
-  double step_ns = 0, low_ns = 0, high_ns = 0;
+  double step_ns = 0;
+  double low_ns = 0, high_ns = 0;  // what the processes behind its kernels say, all low or all high
+  // Where a run should lie; absent where a kernel is not measured or no state of the memory is
+  // known.
+  std::optional<StateInterval> run_interval;
   double lower_bound_ns = 0;
   double tokens_per_s = 0;
   double matmul_flops = 0;  // whole model, one step

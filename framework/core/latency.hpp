@@ -32,6 +32,8 @@ struct Latency {
   std::string reason;          // why suspect, or why there is no latency
   std::string implementation;
   int rounds = 0;  // processes behind a measured figure
+  // The state of the memory while it was measured, of all shards at once: median of its rounds.
+  std::optional<double> bytes_per_s = {};
 };
 
 class LatencySource {

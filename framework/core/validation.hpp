@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/measurement.hpp"
+#include "core/state_interval.hpp"
 
 namespace halmark {
 
@@ -27,6 +28,7 @@ struct Validation {
   // What was printed before the run. Absent in rows of earlier versions, which kept another figure.
   std::optional<double> predicted_ns;
   Interval predicted_interval_ns;
+  std::optional<StateInterval> predicted_state;  // that interval, where it names a state
   double measured_ns = 0;
   Interval measured_interval_ns;
   std::vector<double> step_ns;  // every repetition of the run
@@ -48,9 +50,28 @@ struct Validation {
     if (!was_run() || !composition) return std::nullopt;
     return composition->error;
   }
+  // The memory during the run.
+  std::optional<double> bytes_per_s() const {
+    return was_run() && composition ? composition->bytes_per_s : std::nullopt;
+  }
   std::optional<double> prediction_error() const {
     if (!was_run() || !predicted_ns) return std::nullopt;
     return *predicted_ns / measured_ns - 1;
+  }
+  // The printed interval beside the run: as it is where the run met the state that it names, else
+  // scaled for the state that it met. Nothing where one of the two states is not known.
+  struct IntervalAtRun {
+    Interval ns;
+    bool is_scaled = false;
+    bool is_inside = false;
+  };
+  std::optional<IntervalAtRun> interval_at_run() const {
+    const auto state = bytes_per_s();
+    if (!predicted_state || !state) return std::nullopt;
+    IntervalAtRun out{.is_scaled = !predicted_state->holds_at(*state)};
+    out.ns = out.is_scaled ? predicted_state->at(*state) : predicted_state->ns;
+    out.is_inside = out.ns.low <= measured_ns && measured_ns <= out.ns.high;
+    return out;
   }
 };
 

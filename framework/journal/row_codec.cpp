@@ -170,6 +170,9 @@ void read_unpaired(const Json& in, Validation& v) {
 void read_paired(const Json& in, Validation& v) {
   if (!in.at("predicted_ns").is_null()) v.predicted_ns = in.at("predicted_ns").get<double>();
   v.predicted_interval_ns = in.at("predicted_interval_ns").get<Interval>();
+  if (in.contains("predicted_state")) {
+    v.predicted_state = in.at("predicted_state").get<StateInterval>();
+  }
   v.step_ns = in.at("step_ns").get<std::vector<double>>();
   if (!in.at("composition").is_null()) v.composition = composition_from(in.at("composition"));
   v.composition_reason = in.at("composition_reason").get<std::string>();
@@ -191,17 +194,19 @@ Json validation_json(const Validation& v) {
                          {"composed_ns", optional_number(op.composed_ns)},
                          {"measured_ns", op.measured_ns}});
   }
-  return {{"deployment_key", v.deployment_key},
-          {"predicted_ns", optional_number(v.predicted_ns)},
-          {"predicted_interval_ns", v.predicted_interval_ns},
-          {"measured_ns", v.measured_ns},
-          {"measured_interval_ns", v.measured_interval_ns},
-          {"step_ns", v.step_ns},
-          {"composition", v.composition ? composition_json(*v.composition) : Json(nullptr)},
-          {"composition_reason", v.composition_reason},
-          {"status", std::string(status_name(v.status))},
-          {"reason", v.reason},
-          {"operators", operators}};
+  Json out = {{"deployment_key", v.deployment_key},
+              {"predicted_ns", optional_number(v.predicted_ns)},
+              {"predicted_interval_ns", v.predicted_interval_ns},
+              {"measured_ns", v.measured_ns},
+              {"measured_interval_ns", v.measured_interval_ns},
+              {"step_ns", v.step_ns},
+              {"composition", v.composition ? composition_json(*v.composition) : Json(nullptr)},
+              {"composition_reason", v.composition_reason},
+              {"status", std::string(status_name(v.status))},
+              {"reason", v.reason},
+              {"operators", operators}};
+  if (v.predicted_state) out["predicted_state"] = *v.predicted_state;
+  return out;
 }
 
 Validation validation_from(const Json& in) {

@@ -53,6 +53,13 @@ std::optional<double> of_estimate(const EvaluationRow& r, double Estimate::*fiel
   return (*r.evaluation->estimate).*field;
 }
 
+template <class Field>
+std::string of_run_interval(const EvaluationRow& r, Field field) {
+  const auto& estimate = r.evaluation->estimate;
+  return estimate && estimate->run_interval ? number(field(*estimate->run_interval))
+                                            : std::string();
+}
+
 std::string bytes_cell(const EvaluationRow& r, std::int64_t Estimate::*field) {
   return r.evaluation->estimate ? std::to_string((*r.evaluation->estimate).*field) : std::string();
 }
@@ -145,6 +152,18 @@ constexpr CsvColumn<EvaluationRow> evaluation_columns[] = {
     {"latency_ns_reason", no_estimate_reason},
     {"low_ns", [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::low_ns)); }},
     {"high_ns", [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::high_ns)); }},
+    {"run_low_ns",
+     [](const EvaluationRow& r) {
+       return of_run_interval(r, [](const auto& i) { return i.ns.low; });
+     }},
+    {"run_high_ns",
+     [](const EvaluationRow& r) {
+       return of_run_interval(r, [](const auto& i) { return i.ns.high; });
+     }},
+    {"run_interval_bytes_per_s",
+     [](const EvaluationRow& r) {
+       return of_run_interval(r, [](const auto& i) { return i.bytes_per_s; });
+     }},
     {"lower_bound_ns",
      [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::lower_bound_ns)); }},
     {"tokens_per_s",
@@ -200,6 +219,7 @@ constexpr CsvColumn<KernelPoint> kernel_columns[] = {
      [](const KernelPoint& k) { return std::string(k.duration_ns ? "measured" : ""); }},
     {"status", [](const KernelPoint& k) { return std::string(status_name(k.status)); }},
     {"reason", [](const KernelPoint& k) { return text(k.reason); }},
+    {"clean_share", [](const KernelPoint& k) { return number(k.clean_share); }},
     {"rounds", [](const KernelPoint& k) { return std::to_string(k.rounds); }},
     {"duration_ns", [](const KernelPoint& k) { return number(k.duration_ns); }},
     {"duration_ns_reason",

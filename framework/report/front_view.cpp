@@ -11,10 +11,6 @@
 namespace halmark::report {
 namespace {
 
-constexpr double median_limit = 0.05;
-constexpr double worst_limit = 0.15;
-constexpr double contradiction_ratio = 1.02;
-
 const Validation* find_validation(const RunReport& report, const std::string& key) {
   const auto it = std::ranges::find(report.validations, key, &Validation::deployment_key);
   return it == report.validations.end() ? nullptr : &*it;
@@ -80,24 +76,6 @@ std::string layout_label(const Parallel& parallel) {
   add("ep", parallel.ep);
   add("cp", parallel.cp);
   return out.empty() ? "1 shard" : out;
-}
-
-// Highest FLOP/s that the measured device allows for this kernel: its dtype's peak, or the fastest
-// memory level at its intensity. Nothing when neither is known.
-std::optional<double> roof_flops_per_s(const KernelPoint& kernel, const Device& device) {
-  std::optional<double> roof;
-  for (const Peak& peak : device.peaks) {
-    if (dtype_name(peak.dtype) == kernel.dtype) {
-      roof = std::max(roof.value_or(0), peak.flops_per_s);
-    }
-  }
-  double fastest = 0;
-  for (const Bandwidth& level : device.bandwidths) fastest = std::max(fastest, level.bytes_per_s);
-  if (fastest > 0 && kernel.bytes > 0) {
-    const double slope = fastest * kernel.matmul_flops / kernel.bytes;
-    roof = roof ? std::min(*roof, slope) : slope;
-  }
-  return roof;
 }
 
 }  // namespace
@@ -169,129 +147,8 @@ std::vector<std::pair<std::string, std::string>> strategies(const Estimate& esti
   return out;
 }
 
-bool is_suspect(const RunReport& report) {
-  return std::ranges::any_of(report.front, [&](const FrontPoint& point) {
-    return point.is_suspect || report.evaluations.at(point.evaluation).status == Status::suspect;
-  });
-}
-
-std::string validity(const RunReport& report) {
-  if (report.front.empty()) return "none";
-  return is_suspect(report) ? "suspect" : "valid";
-}
-
-std::string validity_text(const RunReport& report) {
-  if (report.front.empty()) return "no front: no configuration has a usable latency";
-  return is_suspect(report) ? "suspect: some rows did not pass the validity gate"
-                            : "valid: every front point passed the validity gate";
-}
-
-std::string composition_verdict(const ErrorOverPoints& error) {
-  if (!error.median || !error.worst) return "UNDECIDED";
-  return *error.median <= median_limit && *error.worst <= worst_limit ? "within" : "exceeded";
-}
-
-namespace {
-
-std::string points_text(const ErrorOverPoints& error) {
-  return std::to_string(error.points) + (error.points == 1 ? " point" : " points");
-}
-
-// What an average does not contain belongs beside it.
-std::string left_out_text(const ErrorOverPoints& error) {
-  return error.left_out == 0 ? "" : "; left out: " + std::to_string(error.left_out);
-}
-
-std::string spread_text(const ErrorOverPoints& error) {
-  return "median " + percent_text(error.median) + ", worst " + percent_text(error.worst) +
-         " over " + points_text(error);
-}
-
-}  // namespace
-
-std::string composition_text(const RunReport& report) {
-  const ErrorOverPoints error = composition_errors(report.validations);
-  const std::string verdict = composition_verdict(error);
-  if (!error.median) {
-    return "composition error: " + verdict + " (" + points_text(error) +
-           " with pairs of run and kernels, 3 needed" + left_out_text(error) + ")";
-  }
-  return "composition error: " + spread_text(error) + " (" + verdict + " 5 % and 15 %" +
-         left_out_text(error) + ")";
-}
-
-std::string prediction_text(const RunReport& report) {
-  const ErrorOverPoints error = prediction_errors(report.validations);
-  if (error.points == 0) return {};
-  const std::string about = ": what was printed before, against the run";
-  if (error.median) return "prediction error: " + spread_text(error) + left_out_text(error) + about;
-  double worst = 0;
-  for (const Validation& v : report.validations) {
-    worst = std::max(worst, std::abs(v.prediction_error().value_or(0)));
-  }
-  return "prediction error: worst " + percent_text(worst) + " over " + points_text(error) +
-         left_out_text(error) + about;
-}
-
-std::optional<BandwidthSpan> bandwidth_span(const RunReport& report) {
-  std::vector<double> shares;
-  for (const KernelPoint& kernel : report.kernels) {
-    if (kernel.bandwidth_share) shares.push_back(*kernel.bandwidth_share);
-  }
-  if (shares.empty()) return std::nullopt;
-  const auto [low, high] = std::ranges::minmax(shares);
-  return BandwidthSpan{low, median(shares), high, shares.size()};
-}
-
-std::string bandwidth_state_text(const RunReport& report) {
-  const auto span = bandwidth_span(report);
-  if (!span) return {};
-  return "memory while measuring: at " + percent_text(span->median) + " of the best bandwidth (" +
-         percent_text(span->low) + " .. " + percent_text(span->high) + ", " +
-         std::to_string(span->kernels) + (span->kernels == 1 ? " kernel)" : " kernels)");
-}
-
-std::string in_stack_text(const RunReport& report) {
-  double low = 1, high = 0;
-  for (const FrontPoint& point : report.front) {
-    const auto& estimate = report.evaluations[point.evaluation].estimate;
-    if (!estimate) continue;
-    low = std::min(low, estimate->in_stack_share);
-    high = std::max(high, estimate->in_stack_share);
-  }
-  if (high == 0) return {};
-  return "kernels between their neighbours: " + percent_text(low) + " .. " + percent_text(high) +
-         " of the time of the front's steps; the rest in loops of their own";
-}
-
-std::optional<double> flops_per_s(const KernelPoint& kernel) {
-  if (!kernel.duration_ns || !(*kernel.duration_ns > 0) || !(kernel.matmul_flops > 0)) {
-    return std::nullopt;
-  }
-  return kernel.matmul_flops / *kernel.duration_ns * ns_per_s;
-}
-
-std::optional<double> bytes_per_s(const KernelPoint& kernel) {
-  if (!kernel.duration_ns || !(*kernel.duration_ns > 0) || !(kernel.bytes > 0)) return std::nullopt;
-  return kernel.bytes / *kernel.duration_ns * ns_per_s;
-}
-
-std::string contradiction(const KernelPoint& kernel, const RunReport& report) {
-  if (kernel.status == Status::quarantined) {
-    return kernel.reason.empty() ? std::string("quarantined") : kernel.reason;
-  }
-  if (!kernel.duration_ns || !(*kernel.duration_ns > 0)) return {};
-  const double above_bound = kernel.lower_bound_ns / *kernel.duration_ns;
-  if (above_bound > contradiction_ratio) {
-    return "faster than its bound by " + percent_text(above_bound - 1);
-  }
-  const auto rate = flops_per_s(kernel);
-  if (!rate || !report.device) return {};
-  const auto roof = roof_flops_per_s(kernel, *report.device);
-  if (roof && *rate > *roof * contradiction_ratio) {
-    return "above the roof of " + flops_text(*roof) + " by " + percent_text(*rate / *roof - 1);
-  }
-  return {};
+Interval interval_of(const Estimate& e) {
+  return e.run_interval ? e.run_interval->ns : Interval{e.low_ns, e.high_ns};
 }
 
 }  // namespace halmark::report

@@ -5,8 +5,10 @@
 #include "report/clean_text.hpp"
 #include "report/front_view.hpp"
 #include "report/html_style.hpp"
+#include "report/kernel_rates.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
+#include "report/sentences.hpp"
 #include "report/tables.hpp"
 
 namespace halmark {
@@ -175,6 +177,9 @@ std::string validation_section(const RunReport& report) {
   out += element("p", report::composition_text(report));
   if (const std::string prediction = report::prediction_text(report); !prediction.empty()) {
     out += element("p", prediction);
+  }
+  if (const std::string coverage = report::coverage_text(report); !coverage.empty()) {
+    out += element("p", coverage);
   }
   if (report.validations.empty()) {
     return out + element("p", "No configuration was confronted with a run.") + "</section>\n";

@@ -2,7 +2,9 @@
 #include <map>
 
 #include "report/front_view.hpp"
+#include "report/kernel_rates.hpp"
 #include "report/report.hpp"
+#include "report/sentences.hpp"
 
 namespace halmark {
 namespace {
@@ -65,6 +67,7 @@ Json front_json(const FrontRow& row) {
                 {"tokens_per_s", e.tokens_per_s},
                 {"memory_bytes", e.memory_bytes_total}}},
               {"interval", {{"low_ns", e.low_ns}, {"high_ns", e.high_ns}}},
+              {"run_interval", e.run_interval ? Json(*e.run_interval) : Json()},
               {"provenance", std::string(provenance_name(e.provenance))},
               {"bottleneck", e.bottleneck},
               {"predicted_ns", e.step_ns}};
@@ -120,6 +123,7 @@ Json kernel_json(const KernelPoint& k, const RunReport& report) {
   out["workspace_bytes"] = k.workspace_bytes;
   out["one_time"] = k.one_time;
   set_number(out, "bandwidth_share", k.bandwidth_share, k.bandwidth_reason);
+  set_number(out, "clean_share", k.clean_share, "its samples have no labels");
   out["contradiction"] = report::contradiction(k, report);
   return out;
 }
@@ -130,6 +134,18 @@ Json errors_json(const ErrorOverPoints& error) {
   set_number(out, "median", error.median, few);
   set_number(out, "worst", error.worst, few);
   return out;
+}
+
+Json runs_json(const IntervalCoverage::Runs& runs) {
+  return {{"runs", runs.runs},
+          {"inside", runs.inside},
+          {"half_width", optional_number(runs.half_width)}};
+}
+
+Json coverage_json(const IntervalCoverage& coverage) {
+  return {{"named_state", runs_json(coverage.named)},
+          {"scaled", runs_json(coverage.scaled)},
+          {"states", coverage.states}};
 }
 
 template <class Rows>
@@ -206,6 +222,7 @@ Json report_json(const RunReport& report) {
   out["composition_error"] = errors_json(composition);
   out["composition_error"]["verdict"] = report::composition_verdict(composition);
   out["prediction_error"] = errors_json(prediction_errors(report.validations));
+  out["interval_coverage"] = coverage_json(interval_coverage(report.validations));
   out["front"] = Json::array();
   for (const PhaseView& view : report::phase_views(report)) {
     for (const FrontRow& row : view.front) out["front"].push_back(front_json(row));

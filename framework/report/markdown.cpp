@@ -2,6 +2,7 @@
 #include "report/front_view.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
+#include "report/sentences.hpp"
 #include "report/tables.hpp"
 
 namespace halmark {

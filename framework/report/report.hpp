@@ -37,7 +37,8 @@ struct KernelPoint {
   // The memory's bandwidth while it was measured, as a share of the best seen here: median of its
   // rounds.
   std::optional<double> bandwidth_share;
-  std::string bandwidth_reason;  // why absent
+  std::string bandwidth_reason;       // why absent
+  std::optional<double> clean_share;  // of its samples: median of its rounds; absent without labels
 };
 
 struct FrontPoint {
@@ -51,6 +52,19 @@ struct FrontPoint {
 struct ErrorOverPoints {
   int points = 0, left_out = 0;
   std::optional<double> median, worst;
+};
+
+// Runs against the intervals that were printed for them, each in the state of the memory that it
+// met.
+struct IntervalCoverage {
+  struct Runs {
+    int runs = 0, inside = 0;
+    std::optional<double> half_width;  // of the intervals, as a share of the step: median
+  };
+  Runs named;   // in the state that the interval names
+  Runs scaled;  // in another
+  // Of the memory, each more than a tenth from the one before: a coverage of few says little.
+  int states = 0;
 };
 
 struct RunReport {
@@ -74,6 +88,8 @@ struct RunReport {
 // The run against its own kernels in the same state of the machine, and against what was printed.
 ErrorOverPoints composition_errors(const std::vector<Validation>& rows);
 ErrorOverPoints prediction_errors(const std::vector<Validation>& rows);
+
+IntervalCoverage interval_coverage(const std::vector<Validation>& rows);
 
 // The document of one run of a whole stack.
 Json validation_json(const Validation& validation);

@@ -30,7 +30,36 @@ ErrorOverPoints over_points(const std::vector<Validation>& rows, ErrorOf error_o
   return out;
 }
 
+IntervalCoverage::Runs coverage_of(const std::vector<Validation::IntervalAtRun>& intervals) {
+  IntervalCoverage::Runs out{.runs = static_cast<int>(intervals.size())};
+  std::vector<double> half_widths;
+  for (const Validation::IntervalAtRun& i : intervals) {
+    out.inside += i.is_inside ? 1 : 0;
+    half_widths.push_back((i.ns.high - i.ns.low) / (i.ns.high + i.ns.low));
+  }
+  if (!half_widths.empty()) out.half_width = median(half_widths);
+  return out;
+}
+
 }  // namespace
+
+IntervalCoverage interval_coverage(const std::vector<Validation>& rows) {
+  IntervalCoverage out;
+  std::vector<Validation::IntervalAtRun> named, scaled;
+  double state = 0;
+  for (const Validation& row : rows) {
+    const auto interval = row.interval_at_run();
+    if (!interval) continue;
+    (interval->is_scaled ? scaled : named).push_back(*interval);
+    const double now = *row.bytes_per_s();
+    if (std::abs(now - state) <= same_state * state) continue;
+    state = now;
+    ++out.states;
+  }
+  out.named = coverage_of(named);
+  out.scaled = coverage_of(scaled);
+  return out;
+}
 
 ErrorOverPoints composition_errors(const std::vector<Validation>& rows) {
   return over_points(rows, [](const Validation& v) { return v.composition_error(); });

@@ -2,6 +2,7 @@
 #include "report/front_view.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
+#include "report/sentences.hpp"
 #include "report/tables.hpp"
 
 namespace halmark {
@@ -95,12 +96,14 @@ std::string verdict_text(const RunReport& report, const Ink& ink) {
   const std::string standing = report::in_stack_text(report);
   const std::string composition = line(report::composition_text(report));
   const std::string prediction = report::prediction_text(report);
+  const std::string coverage = report::coverage_text(report);
   const std::string validity = report::validity_text(report);
   return (report::validity(report) == "valid" ? ink.good(validity) : ink.bad(validity)) + '\n' +
          (state.empty() ? "" : line(state) + '\n') +
          (standing.empty() ? "" : line(standing) + '\n') +
          (verdict == "within" ? ink.good(composition) : ink.bad(composition)) + '\n' +
-         (prediction.empty() ? "" : line(prediction) + '\n');
+         (prediction.empty() ? "" : line(prediction) + '\n') +
+         (coverage.empty() ? "" : wrapped(coverage, "", "  "));
 }
 
 std::string list_text(const char* title, const std::vector<std::string>& items, const Ink& ink) {

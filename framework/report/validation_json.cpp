@@ -45,10 +45,17 @@ Json validation_json(const Validation& v) {
   const bool has_time = v.measured_ns > 0;
   set(out, "predicted_ns", v.predicted_ns, "an earlier version did not keep it");
   out["predicted_interval"] = v.predicted_ns ? interval_json(v.predicted_interval_ns) : Json();
+  out["predicted_state"] = v.predicted_state ? Json(*v.predicted_state) : Json();
   set(out, "measured_ns", has_time ? std::optional(v.measured_ns) : std::nullopt, unrun);
   out["measured_interval"] = has_time ? interval_json(v.measured_interval_ns) : Json();
   set(out, "prediction_error", v.prediction_error(), unrun);
   set(out, "composition_error", v.composition_error(), v.was_run() ? v.composition_reason : unrun);
+  const auto interval = v.interval_at_run();
+  out["interval_at_run"] = interval ? interval_json(interval->ns) : Json();
+  if (interval) {
+    out["interval_at_run"]["is_scaled"] = interval->is_scaled;
+    out["interval_at_run"]["is_inside"] = interval->is_inside;
+  }
   out["composition"] = v.composition ? composition_json(*v.composition) : Json();
   if (!v.composition) out["composition_reason"] = v.was_run() ? v.composition_reason : unrun;
   return out;

@@ -90,7 +90,7 @@ const std::vector<Owner> owners = {
     {"toml++/", {"framework/plan/"}},
     {"SQLiteCpp/", {"framework/journal/", "framework/study/storage/"}},
     {"sqlite3.h", {"framework/journal/", "framework/study/storage/"}},
-    {"pqxx/", {"framework/study/storage/postgresql.cpp"}},
+    {"pqxx/", {"framework/study/storage/postgresql/"}},
     {"hwloc", {"framework/host/"}},
     {"dnnl", {"plugins/cpu/"}},
     {"oneapi/dnnl", {"plugins/cpu/"}},

@@ -16,6 +16,8 @@ namespace {
 
 constexpr double median_limit_percent = 3, worst_limit_percent = 8, mean_limit_percent = 1.5;
 constexpr double operator_limit_percent = 10, small_limit_percent = 25;
+constexpr double half_width_limit_percent = 10;
+constexpr int states_min = 6;         // of the memory, behind a coverage
 constexpr double small_share = 0.01;  // of a step: operators below are judged together
 
 // Arguments of `halmark run` behind the model.
@@ -142,6 +144,28 @@ void report_isolated(Figures& figures, const std::vector<Validation>& validation
   figures.report("isolated_small_operators_error_worst", 100 * operators.worst_of_small, "%");
 }
 
+// Runs inside the intervals that were printed: in the state of the memory that these name, and in
+// others, for which they are scaled.
+void judge_intervals(Figures& figures, const IntervalCoverage& coverage) {
+  const auto judge_runs = [&](const std::string& of, const IntervalCoverage::Runs& runs,
+                              double coverage_min_percent) {
+    figures.report("interval_runs_" + of, runs.runs, "runs");
+    if (runs.half_width) {
+      figures.at_most("interval_half_width_" + of, 100 * *runs.half_width, "%",
+                      half_width_limit_percent);
+    }
+    const std::string name = "interval_coverage_" + of;
+    if (coverage.states >= states_min && runs.runs > 0) {
+      return figures.at_least(name, 100.0 * runs.inside / runs.runs, "%", coverage_min_percent);
+    }
+    figures.absent(name, "not shown", "%", ">=" + std::to_string(std::lround(coverage_min_percent)),
+                   std::to_string(runs.inside) + " of " + std::to_string(runs.runs) + " runs, " +
+                       std::to_string(coverage.states) + " states of the memory, 6 are needed");
+  };
+  judge_runs("named_state", coverage.named, 80);
+  judge_runs("scaled", coverage.scaled, 75);
+}
+
 void judge(Figures& figures, const std::vector<Validation>& validations) {
   std::ranges::for_each(validations, explain);
   const ErrorOverPoints composition = composition_errors(validations);
@@ -160,6 +184,7 @@ void judge(Figures& figures, const std::vector<Validation>& validations) {
     figures.at_most("small_operators_error_worst", 100 * operators.worst_of_small, "%",
                     small_limit_percent);
   }
+  judge_intervals(figures, interval_coverage(validations));
   if (prediction.median) {
     figures.report("prediction_error_median", 100 * *prediction.median, "%");
     figures.report("prediction_error_worst", 100 * *prediction.worst, "%");

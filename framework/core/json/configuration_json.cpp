@@ -138,6 +138,20 @@ void from_json(const Json& in, OperatorShare& value) {
   value.implementation = in.at("implementation").get<std::string>();
 }
 
+void to_json(Json& out, const StateInterval& value) {
+  out = Json{{"bytes_per_s", value.bytes_per_s},
+             {"step_ns", value.step_ns},
+             {"memory_ns", value.memory_ns},
+             {"ns", value.ns}};
+}
+
+void from_json(const Json& in, StateInterval& value) {
+  value = {.bytes_per_s = in.at("bytes_per_s").get<double>(),
+           .step_ns = in.at("step_ns").get<double>(),
+           .memory_ns = in.at("memory_ns").get<double>(),
+           .ns = in.at("ns").get<Interval>()};
+}
+
 void to_json(Json& out, const Estimate& e) {
   out = Json{{"step_ns", e.step_ns},
              {"low_ns", e.low_ns},
@@ -157,6 +171,7 @@ void to_json(Json& out, const Estimate& e) {
              {"operators", e.operators}};
   // Absent where every kernel ran in a loop of its own, as in all rows of earlier versions.
   if (e.in_stack_share > 0) out["in_stack_share"] = e.in_stack_share;
+  if (e.run_interval) out["run_interval"] = *e.run_interval;
 }
 
 void from_json(const Json& in, Estimate& e) {
@@ -177,6 +192,7 @@ void from_json(const Json& in, Estimate& e) {
   e.reason = in.at("reason").get<std::string>();
   e.operators = in.at("operators").get<std::vector<OperatorShare>>();
   e.in_stack_share = in.value("in_stack_share", 0.0);
+  if (in.contains("run_interval")) e.run_interval = in.at("run_interval").get<StateInterval>();
 }
 
 namespace {

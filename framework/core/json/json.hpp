@@ -40,6 +40,8 @@ void to_json(Json& out, const KernelCase& value);
 void from_json(const Json& in, KernelCase& value);
 void to_json(Json& out, const Interval& value);
 void from_json(const Json& in, Interval& value);
+void to_json(Json& out, const StateInterval& value);
+void from_json(const Json& in, StateInterval& value);
 void to_json(Json& out, const Signal& value);
 void from_json(const Json& in, Signal& value);
 void to_json(Json& out, const Implementation& value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace halmark {
@@ -39,6 +40,10 @@ int binomial_rank(std::size_t n) {
 
 double quantile(std::span<const double> values, double q) {
   return quantile_sorted(sorted(values), q);
+}
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double median(std::span<const double> values) { return quantile(values, 0.5); }

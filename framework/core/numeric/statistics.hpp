@@ -13,6 +13,7 @@ struct Interval {
 // Linear-interpolation quantile, q in [0, 1]; values must not be empty.
 double quantile(std::span<const double> values, double q);
 double median(std::span<const double> values);
+double mean(std::span<const double> values);
 
 // Distribution-free interval of the median at about 95 %: exact binomial ranks below n = 50, normal
 // ranks floor(n/2 - 0.98 sqrt n) and ceil(n/2 + 1 + 0.98 sqrt n) above. Below 6 values no rank pair

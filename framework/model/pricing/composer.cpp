@@ -7,6 +7,7 @@
 
 #include "core/text/units.hpp"
 #include "model/pricing/memory.hpp"
+#include "model/pricing/run_interval.hpp"
 #include "roofline/row_utilisation.hpp"
 
 namespace halmark {
@@ -84,14 +85,18 @@ OperatorShare Composer::share(const Operator& op, const KernelCase& kernel_case,
   return out;
 }
 
+// Its place among the stages that the sum states once.
+std::size_t Composer::slowest_of_sum(const Price& priced) const {
+  return static_cast<std::size_t>(
+      std::ranges::find(sum_.stages, priced.slowest_stage, &StepSum::Stage::first_stage) -
+      sum_.stages.begin());
+}
+
 // Operators of the slowest stage in execution order. `latencies` by index of table_.
 std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latency>> latencies,
                                             const Price& priced) const {
   const auto stage = static_cast<std::size_t>(priced.slowest_stage);
-  const auto of_sum = static_cast<std::size_t>(
-      std::ranges::find(sum_.stages, priced.slowest_stage, &StepSum::Stage::first_stage) -
-      sum_.stages.begin());
-  const auto terms = sum_.terms_of(of_sum);
+  const auto terms = sum_.terms_of(slowest_of_sum(priced));
   std::vector<std::pair<std::int32_t, OperatorShare>> found;
   for (std::size_t k = 0; k < stages_[stage].size(); ++k) {
     const auto kernel = static_cast<std::size_t>(terms[k].kernel);
@@ -184,6 +189,7 @@ Evaluation Composer::compose(const Lookup& lookup) const {
   estimate.low_ns = priced->low_ns;
   estimate.high_ns = priced->high_ns;
   estimate.lower_bound_ns = priced->lower_bound_ns;
+  estimate.run_interval = run_interval(sum_, slowest_of_sum(*priced), latencies);
   estimate.tokens_per_s = priced->tokens_per_s;
   estimate.matmul_flops = graph_.totals.matmul_flops;
   const MemoryUse memory = memory_use(graph_);

@@ -50,6 +50,7 @@ class Composer {
 
  private:
   Result<double, std::string> ideal_ns(const std::optional<Device>& device) const;
+  std::size_t slowest_of_sum(const Price& priced) const;
   std::vector<OperatorShare> shares(std::span<const std::optional<Latency>> latencies,
                                     const Price& priced) const;
   OperatorShare share(const Operator& op, const KernelCase& kernel_case, const Latency& latency,

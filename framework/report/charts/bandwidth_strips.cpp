@@ -4,6 +4,7 @@
 
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
+#include "report/kernel_rates.hpp"
 #include "report/quantity.hpp"
 
 namespace halmark::report {

@@ -39,8 +39,9 @@ Canvas canvas_for(const PhaseView& view) {
   };
   for (const FrontRow& row : view.front) {
     add(*row.estimate);
-    latencies.push_back(row.estimate->low_ns);
-    latencies.push_back(row.estimate->high_ns);
+    const Interval interval = interval_of(*row.estimate);
+    latencies.push_back(interval.low);
+    latencies.push_back(interval.high);
   }
   for (const Evaluation* other : view.others) add(*other->estimate);
   const Range x = padded_range(latencies, 1.25);
@@ -50,8 +51,10 @@ Canvas canvas_for(const PhaseView& view) {
 
 std::string point_title(const Evaluation& evaluation, const std::string& label) {
   const Estimate& e = *evaluation.estimate;
-  return label + ": " + duration_text(e.step_ns) + " (" + duration_range_text(e.low_ns, e.high_ns) +
-         "), " + significant_text(e.tokens_per_s) + " tokens/s, " +
+  const Interval interval = interval_of(e);
+  return label + ": " + duration_text(e.step_ns) + " (" +
+         duration_range_text(interval.low, interval.high) + "), " +
+         significant_text(e.tokens_per_s) + " tokens/s, " +
          bytes_text(static_cast<double>(e.memory_bytes_total)) + ", " +
          std::string(provenance_name(e.provenance)) + ", " +
          std::string(status_name(evaluation.status));
@@ -88,8 +91,9 @@ Box between(Point a, Point b) {
 
 std::string error_bar(const Estimate& e, const Canvas& canvas) {
   const double y = canvas.at(e).y;
-  const double low = canvas.x.at(e.low_ns);
-  const double high = canvas.x.at(e.high_ns);
+  const Interval interval = interval_of(e);
+  const double low = canvas.x.at(interval.low);
+  const double high = canvas.x.at(interval.high);
   if (!(high - low > 1)) return {};
   return svg_line({low, y}, {high, y}, "bar") + svg_line({low, y - 4}, {low, y + 4}, "bar") +
          svg_line({high, y - 4}, {high, y + 4}, "bar");
@@ -138,7 +142,8 @@ LabelPlacer placer_for(const PhaseView& view, const Canvas& canvas,
     const Estimate& e = *row.estimate;
     const double y = canvas.at(e).y;
     placer.avoid(marker_box(canvas.at(e), canvas.radius(e) + 1));
-    placer.avoid(between({canvas.x.at(e.low_ns), y - 3}, {canvas.x.at(e.high_ns), y + 3}));
+    const Interval interval = interval_of(e);
+    placer.avoid(between({canvas.x.at(interval.low), y - 3}, {canvas.x.at(interval.high), y + 3}));
   }
   for (const Evaluation* other : view.others) {
     placer.rather_avoid(marker_box(canvas.at(*other->estimate), canvas.radius(*other->estimate)));

@@ -25,6 +25,7 @@ Json row_json(const KernelPoint& p) {
               {"mfu_datasheet", optional_number(p.mfu_datasheet)},
               {"roofline_fraction", optional_number(p.roofline_fraction)},
               {"bandwidth_share", optional_number(p.bandwidth_share)},
+              {"clean_share", optional_number(p.clean_share)},
               {"rounds", p.rounds},
               {"create_ns", p.one_time.create_ns},
               {"pack_ns", p.one_time.pack_ns},

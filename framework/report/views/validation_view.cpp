@@ -55,6 +55,18 @@ std::string prediction_line(const Validation& v) {
       duration_text(v.predicted_interval_ns.low), duration_text(v.predicted_interval_ns.high));
 }
 
+std::string interval_line(const Validation& v) {
+  const auto interval = v.interval_at_run();
+  if (!interval) return {};
+  return fmt::format(
+      "the run lies {} that interval{}: memory at {} then, {} during the run\n",
+      interval->is_inside ? "inside" : "outside",
+      interval->is_scaled
+          ? fmt::format(", scaled to {}", duration_range_text(interval->ns.low, interval->ns.high))
+          : "",
+      bandwidth_text(v.predicted_state->bytes_per_s), bandwidth_text(*v.bytes_per_s()));
+}
+
 std::string validation_text(const Validation& v) {
   std::string out = v.deployment_key + '\n' + '\n' + operators_text(v);
   if (!(v.measured_ns > 0)) {
@@ -65,7 +77,7 @@ std::string validation_text(const Validation& v) {
                      duration_text(v.measured_interval_ns.low),
                      duration_text(v.measured_interval_ns.high), status_name(v.status),
                      v.reason.empty() ? "" : ": " + v.reason);
-  return out + composition_line(v) + prediction_line(v);
+  return out + composition_line(v) + prediction_line(v) + interval_line(v);
 }
 
 }  // namespace

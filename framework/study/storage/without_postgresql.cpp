@@ -1,4 +1,4 @@
-// Stands in for study_postgresql.cpp where its client library is not installed.
+// Stands in for the folder postgresql where its client library is not installed.
 #include "core/text/error.hpp"
 #include "study/storage/backends.hpp"
 

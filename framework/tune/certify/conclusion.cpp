@@ -80,7 +80,8 @@ std::string text_of(const Conclusion& c) {
                        z.open, c.open_configuration, c.open_kernel);
   }
   out += fmt::format(
-      "  of {} configurations {} on the front ({} certain), {} dominated, {} failed, {} open\n",
+      "  of {} configurations {} on the certified front ({} certain), {} dominated, {} failed, {} "
+      "open\n",
       z.configurations, z.front.size(), c.certain, z.dominated, z.failed, z.open);
   out += fmt::format("  kernels: {} of {} measured in {:.0f} s; {:.0f} % of the time of all\n",
                      c.kernels_measured, c.kernels, c.measured_s, c.share * 100);

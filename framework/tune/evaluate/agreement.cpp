@@ -29,12 +29,6 @@ double t_90(int freedom) {
   return table[static_cast<std::size_t>(std::clamp(freedom, 1, size) - 1)];
 }
 
-double mean(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
 double squares(std::span<const double> values) {
   const double centre = mean(values);
   double sum = 0;

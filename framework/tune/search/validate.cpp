@@ -91,7 +91,9 @@ Validation confront(const OperatorGraph& graph, const Estimate& printed,
   Validation out{
       .deployment_key = graph.configuration.key(),
       .predicted_ns = printed.step_ns,
-      .predicted_interval_ns = {printed.low_ns, printed.high_ns},
+      .predicted_interval_ns = printed.run_interval ? printed.run_interval->ns
+                                                    : Interval{printed.low_ns, printed.high_ns},
+      .predicted_state = printed.run_interval,
       .measured_ns = run.median_ns * periods,
       .measured_interval_ns = {run.interval_ns.low * periods, run.interval_ns.high * periods},
       .status = run.status,

@@ -75,6 +75,14 @@ void add_bandwidth(KernelPoint& out, const std::vector<Measurement>& rounds,
   out.bandwidth_share = median(seen) / best->bytes_per_s;
 }
 
+void add_clean_share(KernelPoint& out, const std::vector<Measurement>& rounds) {
+  std::vector<double> shares;
+  for (const Measurement& m : rounds) {
+    if (const auto disturbed = disturbed_share(m.samples)) shares.push_back(1 - *disturbed);
+  }
+  if (!shares.empty()) out.clean_share = median(shares);
+}
+
 KernelPoint point_of(const std::vector<Measurement>& rounds, const ReportingMachine& machine) {
   const Measurement& row = spokesman(rounds);
   const KernelCase& c = row.kernel_case;
@@ -97,6 +105,7 @@ KernelPoint point_of(const std::vector<Measurement>& rounds, const ReportingMach
                   .workspace_bytes = row.workspace_bytes,
                   .one_time = row.one_time};
   add_bandwidth(out, rounds, machine);
+  add_clean_share(out, rounds);
   const auto usable = fold_rounds(rounds, 0);
   if (usable) {
     out.status = usable->status;

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/front_view.hpp"
 #include "report/report.hpp"
+#include "report/sentences.hpp"
 
 namespace halmark {
 namespace {

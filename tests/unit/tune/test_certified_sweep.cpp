@@ -62,7 +62,7 @@ TEST(CertifiedSweep, without_peaks_everything_is_measured_and_nothing_discarded)
   EXPECT_FALSE(report.data.contains("proof"));
   EXPECT_THAT(report.text, HasSubstr("certificate: certified\n"));
   EXPECT_THAT(report.text,
-              HasSubstr("of 3 configurations 2 on the front (2 certain), 1 dominated"));
+              HasSubstr("of 3 configurations 2 on the certified front (2 certain), 1 dominated"));
   EXPECT_THAT(report.text, HasSubstr("100 % of the time of all"));
   EXPECT_THAT(report.text, HasSubstr("no peaks are known for this back end"));
   EXPECT_THAT(report.text, HasSubstr("bounds: peaks x 1.05; 0 alarms"));

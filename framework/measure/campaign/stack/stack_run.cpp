@@ -101,7 +101,7 @@ class StackRun {
     return block([&](Block& out) {
       const std::size_t before = steps_.front().empty() ? 0 : result_.step_ns.size();
       if (!repeat(repetitions(), 1)) return false;
-      out.ns = {median(std::span(result_.step_ns).subspan(before))};
+      out.ns = {mean(std::span(result_.step_ns).subspan(before))};
       return true;
     });
   }
@@ -127,9 +127,7 @@ class StackRun {
     }
     if (!collect(stacks, short_repetitions_, 1, steps)) return false;
     for (std::size_t i = 0; i < out.ns.size(); ++i) {
-      std::vector<double> ns;
-      for (const Sample& s : samples_of(stacks, steps, options_.beside[i])) ns.push_back(s.wall_ns);
-      if (!ns.empty()) out.ns[i] = median(ns);
+      out.ns[i] = mean_ns(stacks, steps, options_.beside[i]).value_or(0);
     }
     return true;
   }
@@ -147,12 +145,13 @@ class StackRun {
                                         staged_.first_ns(k));
       if (!series) return end(series.failure);
       // All of them, as all repetitions of the stack count: what disturbs one side disturbs both.
+      // Means, because they add up: a step meets the slow executions that a median leaves out.
       std::vector<double> ns;
       for (const Sample& sample : series->merged.samples) ns.push_back(sample_ns(sample));
       if (ns.empty()) {
         return end(Status::invalid, k.problem.text() + ": no sample of the shards overlapped");
       }
-      out.ns[i] = median(ns);
+      out.ns[i] = mean(ns);
     }
     return true;
   }

@@ -51,8 +51,8 @@ struct StackRunOptions {
 
 // A block of kernels between two blocks of the stack.
 struct StackPair {
-  double stack_ns = 0;            // mean of the medians of the two blocks around
-  std::vector<double> kernel_ns;  // by StackRunOptions::beside; all shards at once
+  double stack_ns = 0;            // mean over the repetitions of each of the two blocks around
+  std::vector<double> kernel_ns;  // by StackRunOptions::beside: mean; all shards at once
   // The memory's speed moved by more than a tenth from block to block: shown apart.
   bool is_apart = false;
 };

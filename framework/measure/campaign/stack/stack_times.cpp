@@ -108,8 +108,13 @@ bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackR
   return true;
 }
 
-std::vector<Sample> samples_of(std::span<const Stack> per_rank, const StackSteps& steps,
-                               const KernelCase& kernel_case) {
+namespace {
+
+// Calls visit(stack of the rank, its steps, index of the kernel there) for each repetition, with
+// the rank that was slowest as a whole among those that hold the kernel.
+template <class Visit>
+void for_each_slowest(std::span<const Stack> per_rank, const StackSteps& steps,
+                      const KernelCase& kernel_case, const Visit& visit) {
   std::vector<std::size_t> holders;
   std::vector<std::int32_t> index;  // of the kernel, by holder
   for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
@@ -118,8 +123,7 @@ std::vector<Sample> samples_of(std::span<const Stack> per_rank, const StackSteps
     holders.push_back(rank);
     index.push_back(static_cast<std::int32_t>(at - per_rank[rank].kernels.begin()));
   }
-  std::vector<Sample> out;
-  if (holders.empty()) return out;
+  if (holders.empty()) return;
   for (std::size_t i = 0; i < common_repetitions(per_rank, steps); ++i) {
     const auto row_of = [&](std::size_t h) {
       return repetition_of(per_rank[holders[h]], steps[holders[h]], i);
@@ -128,9 +132,36 @@ std::vector<Sample> samples_of(std::span<const Stack> per_rank, const StackSteps
     for (std::size_t h = 1; h < holders.size(); ++h) {
       if (total_ns(row_of(h)) > total_ns(row_of(slowest))) slowest = h;
     }
-    out.push_back(mean_of(per_rank[holders[slowest]].steps, row_of(slowest), index[slowest]));
+    visit(per_rank[holders[slowest]].steps, row_of(slowest), index[slowest]);
   }
+}
+
+}  // namespace
+
+std::vector<Sample> samples_of(std::span<const Stack> per_rank, const StackSteps& steps,
+                               const KernelCase& kernel_case) {
+  std::vector<Sample> out;
+  for_each_slowest(per_rank, steps, kernel_case,
+                   [&](const auto& stack, const auto& row, std::int32_t kernel) {
+                     out.push_back(mean_of(stack, row, kernel));
+                   });
   return out;
+}
+
+std::optional<double> mean_ns(std::span<const Stack> per_rank, const StackSteps& steps,
+                              const KernelCase& kernel_case) {
+  double sum_ns = 0;
+  std::int64_t executions = 0;
+  for_each_slowest(per_rank, steps, kernel_case,
+                   [&](const auto& stack, const auto& row, std::int32_t kernel) {
+                     for (std::size_t step = 0; step < row.size(); ++step) {
+                       if (stack[step].kernel != kernel) continue;
+                       sum_ns += row[step].wall_ns;
+                       ++executions;
+                     }
+                   });
+  if (executions == 0) return std::nullopt;
+  return sum_ns / static_cast<double>(executions);
 }
 
 }  // namespace halmark

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,5 +30,10 @@ bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackR
 // slowest of each would add up to more.
 std::vector<Sample> samples_of(std::span<const Stack> per_rank, const StackSteps& steps,
                                const KernelCase& kernel_case);
+
+// Mean of all executions of a kernel by those ranks, clean or not: what a run meets, its kernels
+// beside it meet too. Nothing where no rank holds it.
+std::optional<double> mean_ns(std::span<const Stack> per_rank, const StackSteps& steps,
+                              const KernelCase& kernel_case);
 
 }  // namespace halmark

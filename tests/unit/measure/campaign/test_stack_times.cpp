@@ -107,5 +107,19 @@ TEST(StackTimes, only_ranks_that_hold_a_kernel_have_samples_of_it) {
   EXPECT_EQ(ns_of(samples_of(stacks, both, kernel("other"))), (std::vector<double>{50}));
 }
 
+// What a block of a run meets its kernels meet: their means, times their counts, are the run.
+TEST(StackTimes, means_of_all_executions_add_up_to_the_mean_repetition) {
+  const std::vector<Stack> stacks{of_two_kernels()};
+  StackSteps one = steps({{1, 2, 9, /**/ 1, 2, 3, /**/ 1, 50, 3}});
+  for (TimedSample& s : one[0]) s.label = SampleLabel::clean;
+  one[0][2].label = one[0][7].label = SampleLabel::disturbed;
+  const double first = mean_ns(stacks, one, kernel("first")).value();
+  const double second = mean_ns(stacks, one, kernel("second")).value();
+  EXPECT_DOUBLE_EQ(first, 3);
+  EXPECT_DOUBLE_EQ(second, 18);
+  EXPECT_DOUBLE_EQ(2 * first + second, (12 + 6 + 54) / 3.0);
+  EXPECT_FALSE(mean_ns(stacks, one, kernel("third")));
+}
+
 }  // namespace
 }  // namespace halmark

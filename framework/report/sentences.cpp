@@ -1,0 +1,140 @@
+#include "report/sentences.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/numeric/statistics.hpp"
+#include "report/quantity.hpp"
+
+namespace halmark::report {
+namespace {
+
+constexpr double median_limit = 0.05;
+constexpr double worst_limit = 0.15;
+
+}  // namespace
+
+bool is_suspect(const RunReport& report) {
+  return std::ranges::any_of(report.front, [&](const FrontPoint& point) {
+    return point.is_suspect || report.evaluations.at(point.evaluation).status == Status::suspect;
+  });
+}
+
+std::string validity(const RunReport& report) {
+  if (report.front.empty()) return "none";
+  return is_suspect(report) ? "suspect" : "valid";
+}
+
+std::string validity_text(const RunReport& report) {
+  if (report.front.empty()) return "no front: no configuration has a usable latency";
+  return is_suspect(report) ? "suspect: some rows did not pass the validity gate"
+                            : "valid: every front point passed the validity gate";
+}
+
+std::string composition_verdict(const ErrorOverPoints& error) {
+  if (!error.median || !error.worst) return "UNDECIDED";
+  return *error.median <= median_limit && *error.worst <= worst_limit ? "within" : "exceeded";
+}
+
+namespace {
+
+std::string points_text(const ErrorOverPoints& error) {
+  return std::to_string(error.points) + (error.points == 1 ? " point" : " points");
+}
+
+// What an average does not contain belongs beside it.
+std::string left_out_text(const ErrorOverPoints& error) {
+  return error.left_out == 0 ? "" : "; left out: " + std::to_string(error.left_out);
+}
+
+std::string spread_text(const ErrorOverPoints& error) {
+  return "median " + percent_text(error.median) + ", worst " + percent_text(error.worst) +
+         " over " + points_text(error);
+}
+
+}  // namespace
+
+std::string composition_text(const RunReport& report) {
+  const ErrorOverPoints error = composition_errors(report.validations);
+  const std::string verdict = composition_verdict(error);
+  if (!error.median) {
+    return "composition error: " + verdict + " (" + points_text(error) +
+           " with pairs of run and kernels, 3 needed" + left_out_text(error) + ")";
+  }
+  return "composition error: " + spread_text(error) + " (" + verdict + " 5 % and 15 %" +
+         left_out_text(error) + ")";
+}
+
+std::string prediction_text(const RunReport& report) {
+  const ErrorOverPoints error = prediction_errors(report.validations);
+  if (error.points == 0) return {};
+  const std::string about = ": what was printed before, against the run";
+  if (error.median) return "prediction error: " + spread_text(error) + left_out_text(error) + about;
+  double worst = 0;
+  for (const Validation& v : report.validations) {
+    worst = std::max(worst, std::abs(v.prediction_error().value_or(0)));
+  }
+  return "prediction error: worst " + percent_text(worst) + " over " + points_text(error) +
+         left_out_text(error) + about;
+}
+
+namespace {
+
+constexpr int states_min = 6;  // below, what was inside is counted but not called a coverage
+
+std::string runs_text(const IntervalCoverage::Runs& runs, const char* where) {
+  return std::to_string(runs.inside) + " of " + std::to_string(runs.runs) + where +
+         ", half-width " + percent_text(runs.half_width);
+}
+
+}  // namespace
+
+std::string coverage_text(const RunReport& report) {
+  const IntervalCoverage c = interval_coverage(report.validations);
+  const int runs = c.named.runs + c.scaled.runs;
+  if (runs == 0) return {};
+  std::string out = "intervals: " + std::to_string(c.named.inside + c.scaled.inside) + " of " +
+                    std::to_string(runs) + " runs lie inside (";
+  if (c.named.runs > 0) out += runs_text(c.named, " in the state of the memory that they name");
+  if (c.named.runs > 0 && c.scaled.runs > 0) out += "; ";
+  if (c.scaled.runs > 0) out += runs_text(c.scaled, " in another, scaled for it");
+  out += ")";
+  if (c.states < states_min) {
+    out += "; no coverage: " + std::to_string(c.states) + " of " + std::to_string(states_min) +
+           " states were met";
+  }
+  return out;
+}
+
+std::optional<BandwidthSpan> bandwidth_span(const RunReport& report) {
+  std::vector<double> shares;
+  for (const KernelPoint& kernel : report.kernels) {
+    if (kernel.bandwidth_share) shares.push_back(*kernel.bandwidth_share);
+  }
+  if (shares.empty()) return std::nullopt;
+  const auto [low, high] = std::ranges::minmax(shares);
+  return BandwidthSpan{low, median(shares), high, shares.size()};
+}
+
+std::string bandwidth_state_text(const RunReport& report) {
+  const auto span = bandwidth_span(report);
+  if (!span) return {};
+  return "memory while measuring: at " + percent_text(span->median) + " of the best bandwidth (" +
+         percent_text(span->low) + " .. " + percent_text(span->high) + ", " +
+         std::to_string(span->kernels) + (span->kernels == 1 ? " kernel)" : " kernels)");
+}
+
+std::string in_stack_text(const RunReport& report) {
+  double low = 1, high = 0;
+  for (const FrontPoint& point : report.front) {
+    const auto& estimate = report.evaluations[point.evaluation].estimate;
+    if (!estimate) continue;
+    low = std::min(low, estimate->in_stack_share);
+    high = std::max(high, estimate->in_stack_share);
+  }
+  if (high == 0) return {};
+  return "kernels between their neighbours: " + percent_text(low) + " .. " + percent_text(high) +
+         " of the time of the front's steps; the rest in loops of their own";
+}
+
+}  // namespace halmark::report
