@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/measured_memory.hpp"
 #include "core/measurement.hpp"
 #include "core/state_interval.hpp"
 
@@ -34,6 +35,8 @@ struct Validation {
   std::vector<double> step_ns;  // every repetition of the run
   std::optional<Composition> composition;
   std::string composition_reason;  // why it is absent
+  std::optional<MeasuredMemory> memory;
+  std::string memory_reason;  // why it is absent; empty in rows of earlier versions
   Status status = Status::ok;
   std::string reason;
   struct Operator {

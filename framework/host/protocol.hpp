@@ -36,6 +36,7 @@ enum class Type : std::uint16_t {
   close = 14,
   quit = 15,
   probe = 16,
+  memory = 17,
   // answers
   plugin = 101,
   refused = 102,
@@ -142,6 +143,16 @@ struct Stage {
   std::uint64_t seed = 0;  // inputs; the sets to verify are drawn by the parent, later
   int rank = 0, ranks = 1;
 };
+// The buffers of one operand, or of the workspace: all that differ, over all argument sets.
+struct StagedMemory {
+  static constexpr std::int64_t workspace = -1;
+  std::int64_t operand = 0;  // its place in the contract, or `workspace`
+  std::int64_t bytes = 0;    // of one, as the plugin asked for it
+  std::int64_t alignment = 0;
+  std::int64_t buffers = 0;
+  std::int64_t allocated_bytes = 0;  // of all, with what lies around them
+  bool is_host = false;              // in memory that this worker maps
+};
 struct Staged {
   std::int64_t id = 0;
   std::string kernel;
@@ -151,6 +162,7 @@ struct Staged {
   int sets = 1;  // really staged (memory may cap it)
   bool nondeterministic = false, constants_opaque = false;
   bool constants_shared = false;  // every set carries the constants of set 0
+  std::vector<StagedMemory> memory = {};
 };
 struct Drop {
   std::int64_t id = 0;
@@ -279,6 +291,14 @@ struct ProbeAnswer {
   std::string reason;         // why there are none ("AMX not permitted")
 };
 
+// Answer to `memory`, which carries nothing: the proportional set size of the worker, without pages
+// of the arena that nothing is staged on.
+struct MemoryAnswer {
+  std::optional<std::int64_t> set_size_bytes;
+  std::string reason;            // why it is absent
+  std::int64_t probe_bytes = 0;  // of it: what the probes of the machine keep beside the arena
+};
+
 // Collectives: rank 0 answers `token` with TokenAnswer; everybody then joins with it.
 struct TokenAnswer {
   std::string hex;
@@ -294,7 +314,7 @@ struct PhaseNote {
 };
 
 // Bare answers (`opened` carries DeviceDescription; `joined`, `closed` carry nothing). Requests
-// domains, supports, token and probe are answered with type `answer`.
+// domains, supports, token, probe and memory are answered with type `answer`.
 struct Failed {
   std::int32_t code = 0;  // hm_status
   std::string phase;      // create, pack, first, warm, sample, ...

@@ -123,6 +123,15 @@ void fields(V& v, M& m) {
   v("pack_ns", m.pack_ns);
   v("first_ns", m.first_ns);
 }
+template <class V, Of<StagedMemory> M>
+void fields(V& v, M& m) {
+  v("operand", m.operand);
+  v("bytes", m.bytes);
+  v("alignment", m.alignment);
+  v("buffers", m.buffers);
+  v("allocated_bytes", m.allocated_bytes);
+  v("is_host", m.is_host);
+}
 template <class V, Of<Staged> M>
 void fields(V& v, M& m) {
   v("id", m.id);
@@ -135,6 +144,7 @@ void fields(V& v, M& m) {
   v("nondeterministic", m.nondeterministic);
   v("constants_opaque", m.constants_opaque);
   v("constants_shared", m.constants_shared);
+  v.later("memory", m.memory);
 }
 template <class V, Of<Drop> M>
 void fields(V& v, M& m) {
@@ -247,6 +257,12 @@ void fields(V& v, M& m) {
   v("paths", m.paths);
   v("rates", m.rates);
   v("reason", m.reason);
+}
+template <class V, Of<MemoryAnswer> M>
+void fields(V& v, M& m) {
+  v("set_size_bytes", m.set_size_bytes);
+  v("reason", m.reason);
+  v("probe_bytes", m.probe_bytes);
 }
 template <class V, Of<TokenAnswer> M>
 void fields(V& v, M& m) {

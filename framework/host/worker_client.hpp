@@ -108,6 +108,7 @@ class Worker {
   Outcome<protocol::ProbeAnswer> probe(const protocol::ProbeRequest& request, int barrier_fd = -1);
   void begin_probe(const protocol::ProbeRequest& request, int barrier_fd = -1);
   Outcome<protocol::ProbeAnswer> finish_probe();
+  Outcome<protocol::MemoryAnswer> memory();
   Outcome<Done> close();  // the device; another may be opened
   // Asks an idle worker to leave, waits 500 ms, then kills. Of a group, the last rank asked waits:
   // quit every rank.

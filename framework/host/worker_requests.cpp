@@ -159,6 +159,11 @@ void Worker::begin_probe(const protocol::ProbeRequest& request, int barrier_fd) 
 
 Outcome<protocol::ProbeAnswer> Worker::finish_probe() { return finish<protocol::ProbeAnswer>(); }
 
+Outcome<protocol::MemoryAnswer> Worker::memory() {
+  begin_frame(Type::memory, Type::answer, "", limits_.query_s, "memory");
+  return finish<protocol::MemoryAnswer>();
+}
+
 Outcome<Done> Worker::close() {
   begin_frame(Type::close, Type::closed, "", limits_.close_s, "close");
   if (auto failure = settle()) return *failure;

@@ -202,6 +202,8 @@ Json validation_json(const Validation& v) {
               {"step_ns", v.step_ns},
               {"composition", v.composition ? composition_json(*v.composition) : Json(nullptr)},
               {"composition_reason", v.composition_reason},
+              {"memory", v.memory ? Json(*v.memory) : Json(nullptr)},
+              {"memory_reason", v.memory_reason},
               {"status", std::string(status_name(v.status))},
               {"reason", v.reason},
               {"operators", operators}};
@@ -219,6 +221,10 @@ Validation validation_from(const Json& in) {
   v.status = *status;
   v.reason = in.at("reason").get<std::string>();
   in.contains("composition") ? read_paired(in, v) : read_unpaired(in, v);
+  if (in.contains("memory")) {
+    if (!in.at("memory").is_null()) v.memory = in.at("memory").get<MeasuredMemory>();
+    v.memory_reason = in.at("memory_reason").get<std::string>();
+  }
   return v;
 }
 

@@ -134,6 +134,8 @@ constexpr Column<RunRow> run_columns[] = {
      }},
 };
 
+}  // namespace
+
 std::string run_label(const RunReport& report, const std::string& key) {
   for (const Evaluation& e : report.evaluations) {
     if (e.configuration.key() != key) continue;
@@ -142,8 +144,6 @@ std::string run_label(const RunReport& report, const std::string& key) {
   }
   return key;
 }
-
-}  // namespace
 
 Table front_table(const PhaseView& view, TableWidth width) {
   return make_table<FrontRow>(front_columns, view.front, width);

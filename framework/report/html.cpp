@@ -6,6 +6,7 @@
 #include "report/front_view.hpp"
 #include "report/html_style.hpp"
 #include "report/kernel_rates.hpp"
+#include "report/memory_text.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
@@ -184,8 +185,12 @@ std::string validation_section(const RunReport& report) {
   if (report.validations.empty()) {
     return out + element("p", "No configuration was confronted with a run.") + "</section>\n";
   }
-  return out + report::table_html(report::validation_table(report), "predicted against run") +
-         "</section>\n";
+  out += report::table_html(report::validation_table(report), "predicted against run");
+  if (const std::string memory = report::memory_line(report.validations); !memory.empty()) {
+    out += element("p", memory) +
+           report::table_html(report::memory_table(report), "memory of the runs");
+  }
+  return out + "</section>\n";
 }
 
 std::string kernel_section(const RunReport& report) {

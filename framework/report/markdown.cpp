@@ -1,5 +1,6 @@
 #include "report/clean_text.hpp"
 #include "report/front_view.hpp"
+#include "report/memory_text.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
@@ -42,6 +43,10 @@ std::string report_markdown(const RunReport& report) {
   if (!report.validations.empty()) {
     out +=
         "\n## predicted against run\n\n" + report::table_markdown(report::validation_table(report));
+    if (const std::string memory = report::memory_line(report.validations); !memory.empty()) {
+      out += "\n" + report::markdown_text(memory) + ".\n\n" +
+             report::table_markdown(report::memory_table(report));
+    }
   }
   out += list_markdown("left out", report.left_out);
   out += list_markdown("notes", report.notes);

@@ -45,6 +45,9 @@ inline TableCell noted(std::string text, std::string note) {
   return {.text = std::move(text), .note = std::move(note)};
 }
 
+// "decode b4 int8 tp2": what a run was of.
+std::string run_label(const RunReport& report, const std::string& key);
+
 inline std::string or_dash(const std::string& text) { return text.empty() ? absent_text : text; }
 
 }  // namespace halmark::report

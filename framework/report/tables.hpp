@@ -10,6 +10,8 @@ enum class TableWidth { narrow, wide };  // terminal; page
 
 Table front_table(const PhaseView& view, TableWidth width);
 Table validation_table(const RunReport& report);
+// A row per role of each rank that was run; no rows where no memory was measured.
+Table memory_table(const RunReport& report);
 // Operators of a front point, longest first; the numbers of the first column name the bar segments.
 Table breakdown_table(const FrontRow& row);
 Table kernel_table(const RunReport& report);

@@ -1,5 +1,6 @@
 #include "report/clean_text.hpp"
 #include "report/front_view.hpp"
+#include "report/memory_text.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
@@ -97,13 +98,15 @@ std::string verdict_text(const RunReport& report, const Ink& ink) {
   const std::string composition = line(report::composition_text(report));
   const std::string prediction = report::prediction_text(report);
   const std::string coverage = report::coverage_text(report);
+  const std::string memory = report::memory_line(report.validations);
   const std::string validity = report::validity_text(report);
   return (report::validity(report) == "valid" ? ink.good(validity) : ink.bad(validity)) + '\n' +
          (state.empty() ? "" : line(state) + '\n') +
          (standing.empty() ? "" : line(standing) + '\n') +
          (verdict == "within" ? ink.good(composition) : ink.bad(composition)) + '\n' +
          (prediction.empty() ? "" : line(prediction) + '\n') +
-         (coverage.empty() ? "" : wrapped(coverage, "", "  "));
+         (coverage.empty() ? "" : wrapped(coverage, "", "  ")) +
+         (memory.empty() ? "" : line(memory) + '\n');
 }
 
 std::string list_text(const char* title, const std::vector<std::string>& items, const Ink& ink) {

@@ -19,6 +19,28 @@ Json composition_json(const Composition& c) {
           {"bytes_per_s", optional_number(c.bytes_per_s)}};
 }
 
+Json role_json(const RoleMemory& role) {
+  Json out = role;
+  out["unexplained_bytes"] = role.unexplained_bytes();
+  return out;
+}
+
+Json memory_json(const MeasuredMemory& memory) {
+  Json ranks = Json::array();
+  for (const MemoryOfRank& rank : memory.ranks) {
+    Json out = rank;
+    out["allocated_bytes"] = rank.allocated_bytes();
+    out["roles"] = Json::array();
+    for (const RoleMemory& role : rank.roles) out["roles"].push_back(role_json(role));
+    if (rank.set_size) {
+      out["set_size"]["difference"] = optional_number(rank.set_size->difference());
+      out["set_size"]["verdict"] = std::string(set_size_verdict_name(rank.set_size->verdict()));
+    }
+    ranks.push_back(std::move(out));
+  }
+  return {{"largest_rank", memory.largest().rank}, {"ranks", std::move(ranks)}};
+}
+
 std::string status_reason(const Validation& v) {
   return v.reason.empty() ? std::string(status_name(v.status)) : v.reason;
 }
@@ -58,6 +80,11 @@ Json validation_json(const Validation& v) {
   }
   out["composition"] = v.composition ? composition_json(*v.composition) : Json();
   if (!v.composition) out["composition_reason"] = v.was_run() ? v.composition_reason : unrun;
+  out["memory"] = v.memory ? memory_json(*v.memory) : Json();
+  if (!v.memory) {
+    out["memory_reason"] =
+        v.memory_reason.empty() ? "an earlier version did not measure it" : v.memory_reason;
+  }
   return out;
 }
 

@@ -7,13 +7,15 @@
 #include <new>
 #include <utility>
 
+#include "host/process/operand_block.hpp"
+
 namespace halmark::worker {
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096;
+constexpr std::uint64_t page_bytes = operand_page_bytes;
 
 std::uint64_t round_up(std::uint64_t bytes) {
-  return (std::max<std::uint64_t>(bytes, 1) + page_bytes - 1) / page_bytes * page_bytes;
+  return whole_pages(std::max<std::uint64_t>(bytes, 1));
 }
 
 }  // namespace
@@ -74,6 +76,23 @@ std::uint64_t HostMemory::largest_free_bytes() const {
   std::uint64_t largest = 0;
   for (const auto& [offset, bytes] : free_) largest = std::max(largest, bytes);
   return largest;
+}
+
+void HostMemory::without_free_pages(const std::function<void()>& look) {
+  for (const auto& [offset, bytes] : free_) {
+    ::madvise(arena_.data() + offset, bytes, MADV_DONTNEED);  // shared: the content stays
+  }
+  look();
+  for (const auto& [offset, bytes] : free_) fault_in(arena_.data() + offset, bytes);
+}
+
+void HostMemory::fault_in(std::byte* data, std::uint64_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  if (::madvise(data, bytes, MADV_POPULATE_WRITE) == 0) return;
+#endif
+  for (std::uint64_t at = 0; at < bytes; at += page_bytes) {
+    static_cast<void>(*static_cast<volatile std::byte*>(data + at));
+  }
 }
 
 void HostMemory::release(std::byte* data, std::uint64_t bytes) noexcept {

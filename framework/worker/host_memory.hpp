@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -47,10 +48,14 @@ class HostMemory {
   // Largest free range.
   std::uint64_t largest_free_bytes() const;
   SharedMemory& arena() { return arena_; }
+  // Calls `look` while this process maps no page of the free ranges; they are faulted in again
+  // afterwards, because what is timed must not meet a fault.
+  void without_free_pages(const std::function<void()>& look);
 
  private:
   friend class HostBlock;
   void release(std::byte* data, std::uint64_t bytes) noexcept;
+  void fault_in(std::byte* data, std::uint64_t bytes) noexcept;
 
   SharedMemory arena_;
   std::map<std::uint64_t, std::uint64_t> free_;  // offset -> bytes

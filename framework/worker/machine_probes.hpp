@@ -42,6 +42,9 @@ class MachineProbes {
   protocol::ProbeAnswer probe(const protocol::ProbeRequest& request, HostMemory& memory,
                               const Start& start);
 
+  // Kept beside the arena for later slices.
+  std::int64_t held_bytes() const { return static_cast<std::int64_t>(beside_arena_.bytes()); }
+
  private:
   std::optional<double> best_of_undisturbed(const std::function<double()>& probe);
 

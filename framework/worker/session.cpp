@@ -146,6 +146,8 @@ void Session::dispatch(protocol::Frame& frame) {
       return send(Type::closed, "");
     case Type::probe:
       return probe(decode<ProbeRequest>(frame.payload), frame);
+    case Type::memory:
+      return memory();
     default:
       throw RequestFailed(HM_INVALID_ARGUMENT, "",
                           "no request of type " + std::to_string(frame.header.type));

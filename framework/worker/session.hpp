@@ -63,6 +63,7 @@ class Session {
   void join(const protocol::Join& request);
   void close();
   void probe(const protocol::ProbeRequest& request, protocol::Frame& frame);
+  void memory();
 
   PluginInstance& plugin();
   OpenedDevice& opened();

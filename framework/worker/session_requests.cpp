@@ -6,6 +6,7 @@
 #include "worker/request_failed.hpp"
 #include "worker/sampling.hpp"
 #include "worker/session.hpp"
+#include "worker/set_size.hpp"
 #include "worker/staging/kernel_choice.hpp"
 
 namespace halmark::worker {
@@ -200,6 +201,14 @@ void Session::probe(const protocol::ProbeRequest& request, protocol::Frame& fram
            barrier->arrive_and_spin(request.barrier->parties, patience) == BarrierOutcome::released;
   };
   answer(Type::answer, probes_.probe(request, *memory_, start));
+}
+
+void Session::memory() {
+  SetSize size;
+  memory_->without_free_pages([&size] { size = own_set_size(); });
+  answer(Type::answer, protocol::MemoryAnswer{.set_size_bytes = size.bytes,
+                                              .reason = size.reason,
+                                              .probe_bytes = probes_.held_bytes()});
 }
 
 }  // namespace halmark::worker

@@ -105,7 +105,8 @@ class Prepared {
         factor_(latency_factor(config)),
         wide_(param_or(config, "impl", 0) == 1),
         wrong_(state.script.text("wrong")),
-        tensors_(operands_.size()) {
+        tensors_(operands_.size()),
+        hoard_(static_cast<std::size_t>(state.script.integer("hoard_bytes", 0)), std::byte{1}) {
     for (const Operand& operand : operands_) {
       bytes_ += static_cast<double>(operand.elements() * dtype_bits(operand.dtype)) / 8;
     }
@@ -291,6 +292,7 @@ class Prepared {
   bool wide_;
   std::string wrong_;
   std::vector<Tensor> tensors_;
+  std::vector<std::byte> hoard_;
   std::vector<std::vector<char>> compiled_;  // per operand; only of constants
   double bytes_ = 0;
   std::vector<char> remembered_;

@@ -42,6 +42,7 @@ constexpr std::array known_keys = {
     "flood",
     "free_buffer",
     "hang",
+    "hoard_bytes",
     "latency_ns",
     "memoise",
     "memory_bytes",

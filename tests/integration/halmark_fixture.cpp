@@ -69,6 +69,14 @@ Json HalmarkTest::data_of(Arguments arguments) const {
   return envelope_of(outcome.out).value("data", Json::object());
 }
 
+bool HalmarkTest::has_two_cores() const {
+  const Json found = data_of({"devices"});
+  for (const Json& d : found["devices"]) {
+    if (d["id"] == "cpu:0") return d["properties"]["compute_units"] >= 2;
+  }
+  return false;
+}
+
 std::string HalmarkTest::tiny_model() const {
   const std::string source = HALMARK_SOURCE_DIR "/tests/integration/data/tiny_model.json";
   fs::copy_file(source, folder_ / "tiny.json", fs::copy_options::overwrite_existing);

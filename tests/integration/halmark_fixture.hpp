@@ -30,6 +30,8 @@ class HalmarkTest : public testing::Test {
   // `data` of the envelope; a failure of the test when the exit code is not 0.
   Json data_of(Arguments arguments) const;
 
+  // Whether the CPU can be cut into two shards.
+  bool has_two_cores() const;
   // Two layers, hidden 64, vocabulary 512; a sweep of it over the backend.
   std::string tiny_model() const;
   std::string tiny_sweep(const std::string& backend, const std::string& more = "") const;

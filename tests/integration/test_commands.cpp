@@ -22,16 +22,7 @@ const std::vector<std::string> command_names = {
     "devices", "peaks",   "bench",      "model",  "tune",      "run",   "report",      "verify",
     "doctor",  "winners", "new-plugin", "models", "plan-size", "trace", "verify-front"};
 
-class Command : public HalmarkTest {
- protected:
-  bool has_two_cores() const {
-    const Json found = data_of({"devices"});
-    for (const Json& d : found["devices"]) {
-      if (d["id"] == "cpu:0") return d["properties"]["compute_units"] >= 2;
-    }
-    return false;
-  }
-};
+class Command : public HalmarkTest {};
 
 TEST_F(Command, help_names_every_command_and_each_explains_itself) {
   const Outcome all = halmark({"--help"});

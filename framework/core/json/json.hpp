@@ -9,6 +9,7 @@
 
 #include "core/configuration.hpp"
 #include "core/device.hpp"
+#include "core/measured_memory.hpp"
 #include "core/measurement.hpp"
 
 namespace halmark {
@@ -75,5 +76,15 @@ void to_json(Json& out, const Estimate& value);
 void from_json(const Json& in, Estimate& value);
 void to_json(Json& out, const Evaluation& value);
 void from_json(const Json& in, Evaluation& value);
+void to_json(Json& out, const MemoryCause& cause);
+void from_json(const Json& in, MemoryCause& cause);
+void to_json(Json& out, const RoleMemory& role);
+void from_json(const Json& in, RoleMemory& role);
+void to_json(Json& out, const ProportionalSet& size);
+void from_json(const Json& in, ProportionalSet& size);
+void to_json(Json& out, const MemoryOfRank& rank);
+void from_json(const Json& in, MemoryOfRank& rank);
+void to_json(Json& out, const MeasuredMemory& memory);
+void from_json(const Json& in, MeasuredMemory& memory);
 
 }  // namespace halmark

@@ -63,6 +63,10 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
 
 SharedMemory::~SharedMemory() { unmap(); }
 
+void SharedMemory::let_go_of_pages() noexcept {
+  if (data_) ::madvise(data_, static_cast<std::size_t>(bytes_), MADV_DONTNEED);
+}
+
 void SharedMemory::unmap() noexcept {
   if (data_) ::munmap(data_, static_cast<std::size_t>(bytes_));
   data_ = nullptr;

@@ -26,6 +26,10 @@ class SharedMemory {
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
+  // Takes the pages out of this process's page tables: they stay in the memory and come back when
+  // they are touched. What others map is then counted for them alone.
+  void let_go_of_pages() noexcept;
+
   std::byte* data() const { return data_; }
   std::int64_t bytes() const { return bytes_; }
   int fd() const { return fd_.get(); }

@@ -185,6 +185,10 @@ std::vector<Outcome<protocol::ProbeAnswer>> Crew::probe(const protocol::ProbeReq
   return finish_all<protocol::ProbeAnswer>(workers_, [](Worker& w) { return w.finish_probe(); });
 }
 
+std::vector<Outcome<protocol::MemoryAnswer>> Crew::memory() {
+  return finish_all<protocol::MemoryAnswer>(workers_, [](Worker& w) { return w.memory(); });
+}
+
 void Crew::drop(std::int64_t id) {
   for (auto& worker : workers_) {
     // A shard that failed to stage has nothing to drop, and says so; both are fine.

@@ -55,6 +55,8 @@ class Crew {
       std::span<const protocol::SequenceRequest> requests);  // one per shard
   // All shards at once, from a common barrier when there are several.
   std::vector<Outcome<protocol::ProbeAnswer>> probe(const protocol::ProbeRequest& request);
+  // One after the other: nothing runs meanwhile.
+  std::vector<Outcome<protocol::MemoryAnswer>> memory();
   void drop(std::int64_t id);
   void quit();
 

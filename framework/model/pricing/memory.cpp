@@ -25,7 +25,8 @@ const Operator* first_of(const OperatorGraph& graph, const LayerType* type, Oper
   return nullptr;
 }
 
-// A stage that holds both ends keeps a tied table once, as long as both read it in one type.
+}  // namespace
+
 std::int64_t shared_table_bytes(const OperatorGraph& graph, const Stage& stage) {
   if (!graph.spec.tied || !stage.has_embedding || !stage.has_head) return 0;
   const Operator* table =
@@ -36,6 +37,8 @@ std::int64_t shared_table_bytes(const OperatorGraph& graph, const Stage& stage) 
       graph.configuration.precision.head == graph.configuration.precision.activation;
   return is_one_type ? head->weight_bytes_local : 0;
 }
+
+namespace {
 
 std::int64_t weight_bytes(const OperatorGraph& graph, std::size_t stage) {
   std::int64_t bytes = 0;

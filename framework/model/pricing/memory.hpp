@@ -26,6 +26,10 @@ struct MemoryUse {
   std::int64_t state_bytes_per_sequence = 0;
 };
 
+// Bytes of the tied table that a stage with both of its ends keeps once, where table and head read
+// it in one type; 0 where it has two, or one end.
+std::int64_t shared_table_bytes(const OperatorGraph& graph, const Stage& stage);
+
 MemoryUse memory_use(const OperatorGraph& graph);
 
 // Bytes that are missing on the fullest rank when `available_bytes` may be used per rank; nothing

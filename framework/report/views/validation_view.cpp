@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "report/memory_text.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
 #include "report/table.hpp"
@@ -77,7 +78,7 @@ std::string validation_text(const Validation& v) {
                      duration_text(v.measured_interval_ns.low),
                      duration_text(v.measured_interval_ns.high), status_name(v.status),
                      v.reason.empty() ? "" : ": " + v.reason);
-  return out + composition_line(v) + prediction_line(v) + interval_line(v);
+  return out + composition_line(v) + prediction_line(v) + interval_line(v) + memory_text(v);
 }
 
 }  // namespace

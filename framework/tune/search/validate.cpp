@@ -8,6 +8,7 @@
 #include <map>
 
 #include "measure/campaign/bandwidth_state.hpp"
+#include "tune/search/measured_memory.hpp"
 #include "tune/search/paired_composition.hpp"
 
 namespace halmark::tune {
@@ -129,9 +130,15 @@ Validation run_and_confront(const Composer& composer, const Target& target,
                                                           : std::vector<Stack>(),
                           .block_s = running.block_s,
                           .walk_bytes = running.device ? memory_walk_bytes(*running.device) : 0,
+                          .measures_memory = true,
                           .arenas = running.arenas,
                           .should_stop = running.is_interrupted});
   Validation out = confront(graph, printed, run);
+  if (run.memory.empty()) {
+    out.memory_reason = run.reason.empty() ? std::string(status_name(run.status)) : run.reason;
+  } else {
+    out.memory = measured_memory(graph, run.memory);
+  }
   if (!run.pairs.empty()) compose_pairs(composer, source, beside, run, out);
   return out;
 }

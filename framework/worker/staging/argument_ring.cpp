@@ -13,6 +13,7 @@ namespace {
 // Devices that compile weights in pay seconds and gigabytes per prepared.
 constexpr int prepared_sets_max = 8;
 constexpr std::uint64_t shared_output_bytes = 2u << 20;
+constexpr std::int64_t workspace_alignment = 4096;
 
 bool is_per_set(Role role, CacheMode mode) {
   switch (role) {
@@ -115,7 +116,7 @@ void ArgumentRing::make_buffers(DeviceContext& context, const PreparedKernels& p
   if (prepared.info().workspace_bytes > 0) {
     workspace_ =
         *OperandBuffer::create(context.device, context.memory, prepared.info().workspace_bytes,
-                               4096, Fallback::own_mapping);
+                               workspace_alignment, Fallback::own_mapping);
   }
   while (sets() < wanted_sets && add_set(context)) {
   }
@@ -159,6 +160,32 @@ void ArgumentRing::build_arguments() {
 bool ArgumentRing::has(Role role) const {
   return std::ranges::any_of(operands_,
                              [&](const StagedOperand& o) { return o.spec.role == role; });
+}
+
+std::vector<protocol::StagedMemory> ArgumentRing::memory() const {
+  std::vector<protocol::StagedMemory> out;
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    const OperandInfo& info = operands_[i].info;
+    protocol::StagedMemory& entry = out.emplace_back();
+    entry.operand = static_cast<std::int64_t>(i);
+    entry.bytes = static_cast<std::int64_t>(info.bytes);
+    entry.alignment = static_cast<std::int64_t>(info.alignment);
+    for (const std::vector<OperandBuffer>& row : buffers_) {
+      if (row[i].handle() == nullptr) continue;
+      entry.buffers += 1;
+      entry.allocated_bytes += static_cast<std::int64_t>(row[i].allocated_bytes());
+      entry.is_host = row[i].host() != nullptr;
+    }
+  }
+  if (workspace_.handle() != nullptr) {
+    out.push_back({.operand = protocol::StagedMemory::workspace,
+                   .bytes = static_cast<std::int64_t>(workspace_.bytes()),
+                   .alignment = workspace_alignment,
+                   .buffers = 1,
+                   .allocated_bytes = static_cast<std::int64_t>(workspace_.allocated_bytes()),
+                   .is_host = workspace_.host() != nullptr});
+  }
+  return out;
 }
 
 OperandBuffer& ArgumentRing::buffer(int set, std::size_t operand) {

@@ -40,6 +40,8 @@ class ArgumentRing {
   bool has(Role role) const;
   OperandBuffer& buffer(int set, std::size_t operand);
   const OperandBuffer& workspace() const { return workspace_; }
+  // Of every operand, and of the workspace where there is one.
+  std::vector<protocol::StagedMemory> memory() const;
 
   // Every operand but outputs and constants, each set with the values that are its own.
   void fill_inputs();

@@ -7,12 +7,13 @@
 #include <cstring>
 #include <vector>
 
+#include "host/process/operand_block.hpp"
 #include "worker/request_failed.hpp"
 
 namespace halmark::worker {
 namespace {
 
-constexpr std::uint64_t canary_bytes = 64;
+constexpr std::uint64_t canary_bytes = operand_canary_bytes;
 constexpr int canary_value = 0xC5;
 constexpr int poison_value = 0xFF;
 constexpr std::uint64_t line_bytes = 64;
@@ -49,12 +50,12 @@ std::optional<OperandBuffer> OperandBuffer::create(OpenDevice& device, HostMemor
                                                    Fallback fallback) {
   OperandBuffer made;
   made.bytes_ = bytes;
-  alignment = std::max(alignment, line_bytes);
+  alignment = std::max(alignment, operand_alignment_min);
   if (!device.can_wrap()) {
     made.buffer_ = take(device.create_buffer(bytes, alignment), "create");
     return made;
   }
-  const std::uint64_t whole = bytes + 2 * canary_bytes + alignment;
+  const std::uint64_t whole = operand_block_bytes(bytes, alignment);
   made.block_ = memory.allocate_in_arena(whole);
   if (!made.block_) {
     if (fallback == Fallback::none && memory.has_arena()) return std::nullopt;

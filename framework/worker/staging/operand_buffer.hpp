@@ -24,6 +24,8 @@ class OperandBuffer {
 
   hm_buffer* handle() const { return buffer_.handle(); }
   std::uint64_t bytes() const { return bytes_; }
+  // With canaries and alignment, where the operand lies in memory of this process.
+  std::uint64_t allocated_bytes() const { return block_ ? block_.bytes() : bytes_; }
   std::byte* host() const { return host_; }  // null when only the device can reach it
 
   // Whole-buffer transfers; `count` <= bytes().

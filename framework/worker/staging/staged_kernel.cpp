@@ -45,6 +45,7 @@ void StagedKernel::describe(const protocol::Stage& request) {
   staged_.nondeterministic = prepared_.has(HM_PREPARED_NONDETERMINISTIC);
   staged_.constants_opaque = prepared_.has(HM_PREPARED_CONSTANTS_OPAQUE);
   staged_.sets = ring_.sets();
+  staged_.memory = ring_.memory();
 }
 
 void StagedKernel::first_call(const ReportPhase& report) {

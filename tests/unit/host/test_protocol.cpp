@@ -53,12 +53,17 @@ TEST(Protocol, every_field_of_every_message_survives_the_wire) {
   staged.constant_bytes = std::int64_t{1} << 40;
   staged.sets = 9;
   staged.nondeterministic = staged.constants_opaque = staged.constants_shared = true;
+  staged.memory = {{1, 2, 64, 3, 12288, true}, {protocol::StagedMemory::workspace, 7, 4096, 1, 9}};
   EXPECT_EQ(encode(decode<Staged>(encode(staged))), encode(staged));
   const auto read = decode<Staged>(encode(staged));
   EXPECT_EQ(read.implementation, staged.implementation);
   EXPECT_EQ(read.one_time.first_ns, 3.5);
   EXPECT_EQ(read.constant_bytes, std::int64_t{1} << 40);
   EXPECT_TRUE(read.constants_shared);
+  ASSERT_EQ(read.memory.size(), 2u);
+  EXPECT_EQ(read.memory[0].allocated_bytes, 12288);
+  EXPECT_TRUE(read.memory[0].is_host);
+  EXPECT_EQ(read.memory[1].operand, StagedMemory::workspace);
 
   SampleRequest sample;
   sample.rule.stop = protocol::Stop::count;
@@ -94,6 +99,13 @@ TEST(Protocol, every_field_of_every_message_survives_the_wire) {
   const auto probe_read = decode<ProbeAnswer>(encode(probe));
   EXPECT_EQ(probe_read.paths.at(0).dtype, Dtype::bf16);
   EXPECT_EQ(probe_read.rates, probe.rates);
+
+  const MemoryAnswer memory{.set_size_bytes = 1ll << 40, .reason = "r", .probe_bytes = 5};
+  const auto memory_read = decode<MemoryAnswer>(encode(memory));
+  EXPECT_EQ(memory_read.set_size_bytes, 1ll << 40);
+  EXPECT_EQ(memory_read.reason, "r");
+  EXPECT_EQ(memory_read.probe_bytes, 5);
+  EXPECT_FALSE(decode<MemoryAnswer>(encode(MemoryAnswer{})).set_size_bytes);
 
   Hello hello;
   hello.cpus = {0, 2, 4};

@@ -37,23 +37,31 @@ inline Measurement numbered_measurement(std::uint64_t number, int samples = 3) {
 }
 
 inline Validation full_validation() {
-  return {.deployment_key = full_deployment().key(),
-          .predicted_ns = 100.5,
-          .predicted_interval_ns = {90, 120},
-          .measured_ns = 110.25,
-          .measured_interval_ns = {100, 130},
-          .step_ns = {100.25, 110.25, 130},
-          .composition = Composition{.composed_ns = 109,
-                                     .error = -0.01,
-                                     .error_interval = {-0.03, 0.02},
-                                     .pairs = 5,
-                                     .apart = 1,
-                                     .paired_share = 0.975,
-                                     .bytes_per_s = 4e10},
-          .composition_reason = "none",
-          .status = Status::suspect,
-          .reason = "noisy",
-          .operators = {{"lm_head", 10, 11}, {"attention", 5, 4}}};
+  return {
+      .deployment_key = full_deployment().key(),
+      .predicted_ns = 100.5,
+      .predicted_interval_ns = {90, 120},
+      .measured_ns = 110.25,
+      .measured_interval_ns = {100, 130},
+      .step_ns = {100.25, 110.25, 130},
+      .composition = Composition{.composed_ns = 109,
+                                 .error = -0.01,
+                                 .error_interval = {-0.03, 0.02},
+                                 .pairs = 5,
+                                 .apart = 1,
+                                 .paired_share = 0.975,
+                                 .bytes_per_s = 4e10},
+      .composition_reason = "none",
+      .memory = MeasuredMemory{{{.rank = 0,
+                                 .roles = {{"weights", 100, 130, {{"packed by the plugin", 25}}},
+                                           {"workspace", 0, 7, {}}},
+                                 .beside_bytes = 4096,
+                                 .set_size = ProportionalSet{1000, 1 << 30, 1 << 29}},
+                                {.rank = 1, .set_size_reason = "not readable"}}},
+      .memory_reason = "none",
+      .status = Status::suspect,
+      .reason = "noisy",
+      .operators = {{"lm_head", 10, 11}, {"attention", 5, 4}}};
 }
 
 // Drawn from rounds of the one variant of numbered_measurement.

@@ -98,6 +98,9 @@ TEST(ValidationJson, reads_back_whole) {
   EXPECT_EQ(back.composition_error(), -0.01);
   EXPECT_EQ(back.composition->pairs, 5);
   EXPECT_EQ(back.composition->apart, 1);
+  EXPECT_EQ(back.memory, v.memory);
+  EXPECT_EQ(back.memory->ranks.at(0).roles.at(0).unexplained_bytes(), 5);
+  EXPECT_EQ(back.memory_reason, "none");
 }
 
 // Rows before there were pairs: their figure is the sum of kernels near the run, and what had been
@@ -114,6 +117,8 @@ TEST(ValidationJson, reads_rows_without_pairs) {
   EXPECT_EQ(v.composition->pairs, 0);
   EXPECT_FALSE(v.prediction_error());
   EXPECT_EQ(v.operators.at(0).composed_ns, 10);
+  EXPECT_FALSE(v.memory);
+  EXPECT_EQ(v.memory_reason, "") << "nobody measured it";
 }
 
 }  // namespace

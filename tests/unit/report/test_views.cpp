@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/memory_text.hpp"
 #include "report/quantity.hpp"
 #include "report/table.hpp"
 #include "report/views/device_views.hpp"
@@ -108,6 +109,66 @@ TEST(ValidationView, two_errors_under_two_names_and_none_without_a_time) {
   v.measured_ns = 0;
   EXPECT_TRUE(validation_view(v).data["measured_ns"].is_null());
   EXPECT_THAT(validation_view(v).text, HasSubstr("no measured step: crashed: signal 9"));
+}
+
+TEST(ValidationView, memory_is_a_row_per_role_with_its_causes_and_a_verdict_of_the_process) {
+  constexpr std::int64_t mib = 1 << 20;
+  MemoryOfRank rank{.rank = 1,
+                    .roles = {{"weights", 600 * mib, 601 * mib, {{"packed by the plugin", mib}}},
+                              {"kv_cache", 3 * mib, 3 * mib, {}},
+                              {"workspace", 0, 5 * mib, {{"scratch memory of each kernel", mib}}}},
+                    .beside_bytes = 7 * mib,
+                    .set_size = ProportionalSet{50 * mib, 612 * mib, 600 * mib}};
+  Validation v{.deployment_key = "k", .measured_ns = 80};
+  v.memory = MeasuredMemory{{{.rank = 0, .set_size_reason = "no proc"}, rank}};
+  const View view = validation_view(v);
+  EXPECT_THAT(view.text, HasSubstr("600 MiB    601 MiB  packed by the plugin +1.00 MiB\n"));
+  EXPECT_THAT(view.text, HasSubstr("3.00 MiB   3.00 MiB  exact\n"));
+  EXPECT_THAT(view.text,
+              HasSubstr("scratch memory of each kernel +1.00 MiB; unexplained +4.00 MiB"));
+  EXPECT_THAT(view.text, HasSubstr("of rank 1, the largest of 2"));
+  EXPECT_THAT(view.text, HasSubstr("staged for comparison alone: 7.00 MiB"));
+  EXPECT_THAT(view.text, HasSubstr("rank 0: no proportional set size: no proc"));
+  EXPECT_THAT(view.text, HasSubstr("rank 1: the worker grew by 612 MiB over 50.0 MiB, 600 MiB were "
+                                   "staged (+2.0 %: within 5 %)"));
+  const Json& memory = view.data["memory"];
+  EXPECT_EQ(memory["largest_rank"], 1);
+  EXPECT_EQ(memory["ranks"][1]["allocated_bytes"], 609 * mib);
+  EXPECT_EQ(memory["ranks"][1]["roles"][2]["unexplained_bytes"], 4 * mib);
+  EXPECT_EQ(memory["ranks"][1]["set_size"]["verdict"], "within");
+  EXPECT_TRUE(memory["ranks"][0]["set_size"].is_null());
+  EXPECT_EQ(memory["ranks"][0]["set_size_reason"], "no proc");
+}
+
+TEST(ValidationView, memory_that_was_not_measured_has_its_reason) {
+  Validation v{.deployment_key = "k", .measured_ns = 80};
+  EXPECT_EQ(validation_view(v).data["memory_reason"], "an earlier version did not measure it");
+  v.memory_reason = "signal 9";
+  EXPECT_TRUE(validation_view(v).data["memory"].is_null());
+  EXPECT_EQ(validation_view(v).data["memory_reason"], "signal 9");
+  EXPECT_THAT(validation_view(v).text, HasSubstr("memory: not measured: signal 9"));
+}
+
+Validation with_set_size(double share, std::int64_t unexplained) {
+  constexpr std::int64_t staged = 1ll << 30;
+  MemoryOfRank rank{
+      .roles = {{"weights", staged, staged + unexplained, {}}},
+      .set_size = ProportionalSet{0, static_cast<std::int64_t>(share * staged), staged}};
+  return {.memory = MeasuredMemory{{rank}}};
+}
+
+TEST(MemoryLine, counts_ranks_and_names_the_worst) {
+  EXPECT_EQ(memory_line({}), "");
+  EXPECT_EQ(memory_line({Validation{}}), "");
+  EXPECT_EQ(memory_line({with_set_size(1.01, 0), with_set_size(0.9, 0), Validation{}}),
+            "memory of 2 run ranks: every byte is the model's or explained; proportional set size "
+            "within 5 % of what was staged in 1 of 2 (worst -10.0 %)");
+  Validation small = with_set_size(1, -4096);
+  small.memory->ranks[0].set_size->expected_bytes = 1000;
+  EXPECT_EQ(
+      memory_line({small}),
+      "memory of 1 run ranks: 4.00 KiB unexplained; no proportional set size of half a GiB or "
+      "more to judge");
 }
 
 VariantComparison comparison() {

@@ -1,8 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 #include "worker/host_memory.hpp"
+#include "worker/set_size.hpp"
 
 namespace halmark::worker {
 namespace {
@@ -38,6 +43,69 @@ TEST(HostMemory, freed_neighbours_join_in_any_order) {
   EXPECT_EQ(memory.largest_free_bytes(), 32u << 10);
   { const HostBlock gone = std::move(b); }
   EXPECT_EQ(memory.largest_free_bytes(), static_cast<std::uint64_t>(arena_bytes));
+}
+
+// Pages of the mapping that this process has in its page tables.
+std::size_t mapped_pages(HostMemory& memory) {
+  const auto bytes = static_cast<std::size_t>(memory.arena().bytes());
+  std::ifstream maps("/proc/self/smaps");
+  char begin[20];
+  std::snprintf(begin, sizeof begin, "%lx-",
+                reinterpret_cast<unsigned long>(memory.arena().data()));
+  bool is_ours = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.starts_with(begin)) is_ours = true;
+    if (is_ours && line.starts_with("Rss:")) return std::stoul(line.substr(4)) * 1024 / 4096;
+  }
+  ADD_FAILURE() << "no mapping of " << bytes << " bytes";
+  return 0;
+}
+
+TEST(HostMemory, free_pages_are_not_mapped_while_one_looks_and_keep_their_content) {
+  HostMemory memory = make_memory();
+  std::memset(memory.arena().data(), 7, arena_bytes);
+  const HostBlock a = memory.allocate_in_arena(3 * 4096);
+  EXPECT_EQ(mapped_pages(memory), 16u);
+  std::size_t during = 0;
+  memory.without_free_pages([&] { during = mapped_pages(memory); });
+  EXPECT_EQ(during, 3u);
+  EXPECT_EQ(mapped_pages(memory), 16u) << "faulted in before anything is timed";
+  EXPECT_EQ(memory.arena().data()[arena_bytes - 1], std::byte{7});
+}
+
+TEST(SharedMemory, pages_that_were_let_go_of_come_back_with_their_content) {
+  SharedMemory memory = SharedMemory::create("test", arena_bytes, true);
+  memory.data()[5000] = std::byte{9};
+  memory.let_go_of_pages();
+  EXPECT_EQ(memory.data()[5000], std::byte{9});
+}
+
+SetSize set_size(const std::string& text) {
+  std::istringstream in(text);
+  return set_size_in(in);
+}
+
+TEST(SetSize, is_read_from_the_rollup_or_has_its_reason) {
+  EXPECT_EQ(
+      set_size("aaaa-bbbb ---p 0 00:00 0 [rollup]\nRss:  9 kB\nPss:   12 kB\nPss_Anon: 3 kB\n")
+          .bytes,
+      12 * 1024);
+  EXPECT_FALSE(set_size("Rss: 9 kB\n").bytes);
+  EXPECT_NE(set_size("Rss: 9 kB\n").reason.find("Pss"), std::string::npos);
+  EXPECT_FALSE(set_size("Pss: many kB\n").bytes);
+  EXPECT_FALSE(set_size("Pss: 12 MB\n").bytes);
+  EXPECT_FALSE(set_size("Pss: 12 MB\n").reason.empty());
+}
+
+TEST(SetSize, grows_with_what_this_process_writes) {
+  const SetSize before = own_set_size();
+  ASSERT_TRUE(before.bytes) << before.reason;
+  constexpr std::uint64_t bytes = 64 << 20;
+  const HostBlock own = HostMemory::map_own(bytes);
+  std::memset(own.data(), 1, bytes);
+  const SetSize after = own_set_size();
+  EXPECT_NEAR(static_cast<double>(*after.bytes - *before.bytes), static_cast<double>(bytes),
+              4 << 20);
 }
 
 TEST(HostMemory, without_an_arena_there_are_mappings_of_our_own) {

@@ -77,6 +77,59 @@ TEST(WorkerStage, sets_end_where_the_arena_ends) {
   EXPECT_EQ(again->sets, staged->sets);
 }
 
+// src 1 x 256, weights 256 x 256 in three sets, dst 1 x 256; canaries of 64 bytes and 64 bytes of
+// alignment make a page more of the weights.
+TEST(WorkerStage, says_what_it_allocated_for_each_operand) {
+  FakeWorker worker("workspace_bytes=5000", 4 << 20);
+  const auto staged = worker->stage(stage_of(1, gemm(1, 256, 256), CacheMode::rotate_const, 3));
+  ASSERT_TRUE(staged) << staged.failure.reason;
+  ASSERT_EQ(staged->memory.size(), 4u);
+  const auto expect = [&](std::size_t at, std::int64_t operand, std::int64_t bytes,
+                          std::int64_t buffers, std::int64_t allocated) {
+    const protocol::StagedMemory& entry = staged->memory[at];
+    EXPECT_EQ(entry.operand, operand);
+    EXPECT_EQ(entry.bytes, bytes) << at;
+    EXPECT_EQ(entry.buffers, buffers) << at;
+    EXPECT_EQ(entry.allocated_bytes, allocated) << at;
+    EXPECT_TRUE(entry.is_host) << at;
+  };
+  expect(0, 0, 1024, 1, 4096);
+  expect(1, 1, 256 * 1024, 3, 3 * (256 * 1024 + 4096));
+  expect(2, 2, 1024, 3, 3 * 4096);
+  expect(3, protocol::StagedMemory::workspace, 5000, 1, 3 * 4096);
+}
+
+// A set size without what is free: staging 24 MiB shows as such, and dropping them takes it back.
+TEST(WorkerStage, the_set_size_follows_what_is_staged) {
+  FakeWorker worker("", 64 << 20);
+  const auto set_size = [&] {
+    const auto answer = worker->memory();
+    EXPECT_TRUE(answer) << answer.failure.reason;
+    EXPECT_TRUE(answer->set_size_bytes) << answer->reason;
+    return static_cast<double>(answer->set_size_bytes.value_or(0));
+  };
+  const double before = set_size();
+  ASSERT_TRUE(worker->stage(stage_of(1, gemm(1, 1024, 1024), CacheMode::rotate_const, 6)));
+  EXPECT_NEAR(set_size() - before, 24 << 20, 2 << 20) << "this process has touched no page of it";
+  ASSERT_TRUE(worker->drop(1));
+  EXPECT_NEAR(set_size() - before, 0, 2 << 20);
+}
+
+TEST(WorkerStage, a_plugin_that_hoards_shows_in_the_set_size_alone) {
+  FakeWorker worker("hoard_bytes=33554432", 4 << 20);
+  const auto before = worker->memory();
+  ASSERT_TRUE(before && before->set_size_bytes);
+  const auto staged = worker->stage(stage_of(1, gemm(1, 64, 64), CacheMode::hot, 1));
+  ASSERT_TRUE(staged);
+  std::int64_t said = 0;
+  for (const auto& entry : staged->memory) said += entry.allocated_bytes;
+  EXPECT_LT(said, 1 << 20);
+  const auto after = worker->memory();
+  ASSERT_TRUE(after && after->set_size_bytes);
+  EXPECT_NEAR(static_cast<double>(*after->set_size_bytes - *before->set_size_bytes), 32 << 20,
+              4 << 20);
+}
+
 TEST(WorkerStage, opaque_constants_are_packed_for_every_set) {
   FakeWorker worker("constants_opaque=1", 8 << 20);
   const Problem problem = gemm(3, 4, 5);

@@ -36,6 +36,7 @@ class StackRun {
     } catch (const Error& error) {
       end(Status::refused, error.line());
     }
+    if (options_.measures_memory) result_.memory = staged_.memory();
     staged_.quit();
     result_.correctness = staged_.correctness();
     result_.shared_instances = staged_.shared_instances();

@@ -44,6 +44,7 @@ struct StackRunOptions {
   std::int64_t walk_bytes = 0;   // short reads of the memory around blocks walk through; 0 = none
   double wall_cap_s = 60;        // of one request
   double memory_fraction = 0.5;  // of the available memory, over all ranks
+  bool measures_memory = false;  // fills StackRunResult::memory
   // Arenas kept from run to run: fresh pages are expensive. Null = own ones, freed at the end.
   std::vector<SharedMemory>* arenas = nullptr;
   std::function<bool()> should_stop;  // asked between blocks; may be empty
@@ -55,6 +56,22 @@ struct StackPair {
   std::vector<double> kernel_ns;  // by StackRunOptions::beside: mean; all shards at once
   // The memory's speed moved by more than a tenth from block to block: shown apart.
   bool is_apart = false;
+};
+
+// What one rank staged, and what its worker grew by.
+struct RankStaging {
+  struct Kernel {
+    Problem problem;             // complete
+    std::int64_t instances = 0;  // in the stack of this rank; 0 = staged to be measured beside it
+    std::int64_t workspace_bytes = 0;  // as the plugin asked for it
+    int sets = 0;
+    std::vector<protocol::StagedMemory> memory;
+  };
+  std::vector<Kernel> kernels;
+  std::optional<std::int64_t> baseline_bytes;  // plugin loaded, device open, nothing staged
+  std::optional<std::int64_t> set_size_bytes;  // after the run
+  std::int64_t probe_bytes = 0;                // of it: kept by probes of the machine
+  std::string reason;                          // why one of them is absent
 };
 
 struct StackRunResult {
@@ -79,6 +96,7 @@ struct StackRunResult {
   double wall_s = 0;
   // Kernels with fewer argument sets than the stack has instances, because memory ended.
   std::vector<std::string> shared_instances;
+  std::vector<RankStaging> memory;  // per rank; empty unless asked for and staged
 };
 
 // Runs until `pairs` pairs have met one state of the memory each, two more at most. One stack per

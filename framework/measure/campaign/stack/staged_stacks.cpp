@@ -62,7 +62,9 @@ std::optional<WorkerFailure> StagedStacks::prepare() {
   list_kernels();
   plan_memory();
   if (auto failure = start()) return failure;
+  if (options_.measures_memory) read_baselines();
   if (auto failure = stage_all()) return failure;
+  is_staged_ = true;
   return gate();
 }
 

@@ -59,6 +59,9 @@ class StagedStacks {
   std::optional<WorkerFailure> check_afresh();
   // Kernels with fewer argument sets than their stack has instances, because memory ended.
   const std::vector<std::string>& shared_instances() const { return shared_instances_; }
+  // Of every rank, with what its worker has grown by since it started; asks the workers. Empty
+  // before everything is staged.
+  std::vector<RankStaging> memory();
   // Gives up what is staged: the workers stay.
   void drop();
   void quit() {
@@ -79,6 +82,8 @@ class StagedStacks {
   void afford_sets(std::vector<Held>& held, std::int64_t bytes_max) const;
   std::int64_t bytes_of(const std::vector<Held>& held) const;
   std::optional<WorkerFailure> start();
+  void read_baselines();
+  RankStaging staging_of(std::size_t rank) const;
   std::optional<WorkerFailure> stage_all();
   std::optional<WorkerFailure> stage(std::size_t id);
   std::optional<WorkerFailure> gate();
@@ -96,6 +101,8 @@ class StagedStacks {
   Correctness correctness_;
   std::optional<KernelCase> culprit_;
   std::vector<std::string> shared_instances_;
+  std::vector<Outcome<protocol::MemoryAnswer>> baselines_;  // per rank; empty: not asked
+  bool is_staged_ = false;                                  // all kernels, on all ranks
 };
 
 }  // namespace halmark

@@ -87,6 +87,38 @@ TEST(StackRun, a_device_with_memory_of_its_own_has_no_state_of_the_host) {
   EXPECT_EQ(run.pairs.size(), 2U);
 }
 
+TEST(StackRun, memory_is_measured_where_it_is_asked_for) {
+  const std::vector<Stack> stacks{two_layers(1)};
+  StackRunOptions o = options("latency_ns=300000;hoard_bytes=8388608");
+  const KernelCase elsewhere = copy_case(8192);  // of no step
+  o.beside = {stacks[0].kernels[1], elsewhere};
+  o.pairs = 1;
+  o.block_s = 0.01;
+  EXPECT_TRUE(run_stacks(stacks, o).memory.empty());
+  o.measures_memory = true;
+  const StackRunResult run = run_stacks(stacks, o);
+  ASSERT_EQ(run.status, Status::ok) << run.reason;
+  ASSERT_EQ(run.memory.size(), 1U);
+  const RankStaging& staged = run.memory[0];
+  ASSERT_EQ(staged.kernels.size(), 3U);
+  EXPECT_EQ(staged.kernels[1].problem.op, "gemm");
+  EXPECT_EQ(staged.kernels[1].instances, 2);
+  EXPECT_EQ(staged.kernels[1].sets, 2);
+  EXPECT_EQ(staged.kernels[1].memory.at(1).buffers, 2) << "weights of two instances";
+  EXPECT_EQ(staged.kernels[2].instances, 0) << "beside the stack";
+  ASSERT_TRUE(staged.baseline_bytes && staged.set_size_bytes) << staged.reason;
+  const std::int64_t grown = *staged.set_size_bytes - *staged.baseline_bytes;
+  EXPECT_GE(grown, 3 * 8'388'608) << "three kernels hoard";
+  EXPECT_LE(grown, 4 * 8'388'608);
+}
+
+TEST(StackRun, a_run_that_failed_in_staging_has_no_memory) {
+  const std::vector<Stack> stacks{two_layers(1)};
+  StackRunOptions o = options("crash=enqueue");
+  o.measures_memory = true;
+  EXPECT_TRUE(run_stacks(stacks, o).memory.empty());
+}
+
 TEST(StackRun, an_interruption_ends_it_between_blocks) {
   const std::vector<Stack> stacks{two_layers(1)};
   StackRunOptions o = options("latency_ns=300000");

@@ -1,0 +1,51 @@
+// What a stack took of memory: as its workers allocated it, and as the system counts them. An arena
+// is mapped by the worker and by this process; only the worker's pages are to be counted, so this
+// process lets go of its own first.
+#include <algorithm>
+
+#include "kernels/contract.hpp"
+#include "measure/campaign/stack/staged_stacks.hpp"
+
+namespace halmark {
+
+void StagedStacks::read_baselines() {
+  for (SharedMemory& arena : arenas()) arena.let_go_of_pages();
+  baselines_ = crew_->memory();
+}
+
+RankStaging StagedStacks::staging_of(std::size_t rank) const {
+  RankStaging out;
+  const Stack& stack = per_rank_[rank];
+  for (std::size_t id = 0; id < kernels_.size(); ++id) {
+    const Held& held = held_[rank][id];
+    if (held.sets == 0) continue;
+    const auto of_stack = std::ranges::find(stack.kernels, kernels_[id]) - stack.kernels.begin();
+    const auto at = static_cast<std::size_t>(of_stack);
+    out.kernels.push_back({.problem = complete_problem(kernels_[id].problem),
+                           .instances = at < stack.kernels.size() ? held.instances : 0,
+                           .workspace_bytes = held.staged.workspace_bytes,
+                           .sets = held.staged.sets,
+                           .memory = held.staged.memory});
+  }
+  return out;
+}
+
+std::vector<RankStaging> StagedStacks::memory() {
+  std::vector<RankStaging> out;
+  if (!is_staged_) return out;
+  const std::vector<Outcome<protocol::MemoryAnswer>> now = crew_->memory();
+  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
+    RankStaging& of_rank = out.emplace_back(staging_of(rank));
+    const auto read = [&](const Outcome<protocol::MemoryAnswer>& answer) {
+      if (answer && answer->set_size_bytes) return answer->set_size_bytes;
+      of_rank.reason = answer ? answer->reason : answer.failure.reason;
+      return std::optional<std::int64_t>();
+    };
+    of_rank.baseline_bytes = read(baselines_[rank]);
+    of_rank.set_size_bytes = read(now[rank]);
+    if (now[rank]) of_rank.probe_bytes = now[rank]->probe_bytes;
+  }
+  return out;
+}
+
+}  // namespace halmark
