@@ -84,11 +84,16 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
     kept.append(*outcome.validation);
   }
   report::View run = report::validation_view(*outcome.validation);
-  CommandResult result{.exit_code = exit_code_of(outcome.validation->status),
-                       .data = {{"deployment", configuration},
-                                {"estimate", *outcome.evaluation.estimate},
-                                {"run", std::move(run.data)}},
-                       .text = std::move(run.text)};
+  CommandResult result{
+      .exit_code = exit_code_of(outcome.validation->status),
+      .data = {{"deployment", configuration},
+               {"estimate",
+                outcome.evaluation.estimate ? Json(*outcome.evaluation.estimate) : Json(nullptr)},
+               {"run", std::move(run.data)}},
+      .text = std::move(run.text)};
+  if (!outcome.evaluation.estimate) {
+    result.data["estimate_reason"] = outcome.evaluation.reason;
+  }
   say_what_is_kept(global, kept, result);
   return result;
 }

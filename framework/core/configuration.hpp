@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -105,6 +106,8 @@ struct Stack {
   std::vector<KernelCase> kernels;      // unique
   std::vector<std::int64_t> instances;  // per kernel: argument sets that the whole stack needs
   std::vector<StackStep> steps;
+  // By kernel, of a collective that leaves ranks out: those that meet in it, this one among them.
+  std::map<std::int32_t, std::vector<int>> members = {};
 };
 
 // Time of one operator over the step, on the slowest shard.
@@ -124,6 +127,12 @@ struct OperatorShare {
   bool is_in_stack = false;  // measured between its neighbours; not stored by itself
 };
 
+// A pipeline's step from the first stage's begin to the last one's end, its filling and draining
+// included.
+struct StepAlone {
+  double ns = 0, low_ns = 0, high_ns = 0;
+};
+
 // What the Composer says about a configuration. Every figure has an interval and a provenance.
 struct Estimate {
   double step_ns = 0;
@@ -132,6 +141,9 @@ struct Estimate {
   // known.
   std::optional<StateInterval> run_interval;
   double lower_bound_ns = 0;
+  // Of a pipeline: `step_ns` is one of a stream of steps, this one stands alone: what `run`
+  // executes. Absent where there is one stage.
+  std::optional<StepAlone> alone;
   double tokens_per_s = 0;
   double matmul_flops = 0;  // whole model, one step
   std::int64_t memory_bytes_per_rank = 0;

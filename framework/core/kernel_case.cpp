@@ -35,6 +35,13 @@ std::string ShardPlace::text() const {
 
 bool KernelCase::is_collective() const { return problem.params.find("ranks").has_value(); }
 
+bool KernelCase::shares_arguments(const KernelCase& other) const {
+  if (problem != other.problem || neighbours != other.neighbours) return false;
+  KernelCase same = other;
+  same.shards_at_once = shards_at_once;
+  return *this == same;
+}
+
 std::string KernelCase::key() const {
   std::string out = problem.text();
   out += " | " + (kernel.empty() ? std::string("-") : kernel);

@@ -45,6 +45,8 @@ struct KernelCase {
   auto operator<=>(const KernelCase&) const = default;
 
   bool is_collective() const;  // the problem carries "ranks"
+  // The same kernel on the same arguments: how many shards run it at once is all that may differ.
+  bool shares_arguments(const KernelCase& other) const;
   // How its arguments lie in memory: in a stack, constants rotate as they do in a loop.
   CacheMode staging() const { return mode == CacheMode::in_stack ? CacheMode::rotate_const : mode; }
   // Canonical, stable identity: "gemm k=.. m=.. | config | cpu:0/2x2 | rotate_const:4", in a stack

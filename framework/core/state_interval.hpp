@@ -20,6 +20,10 @@ struct StateInterval {
   Interval ns;             // in that state, give or take `same_state`
 
   bool holds_at(double bytes_per_s) const;
+  // Of a step that takes so many times as long.
+  StateInterval times(double factor) const {
+    return {bytes_per_s, step_ns * factor, memory_ns * factor, {ns.low * factor, ns.high * factor}};
+  }
   // For another state: what waits for the memory takes longer by `followed_share` of what the
   // memory is slower by. The doubt about that, half of it, widens the interval.
   Interval at(double bytes_per_s) const;

@@ -33,12 +33,16 @@ struct Validation {
   double measured_ns = 0;
   Interval measured_interval_ns;
   std::vector<double> step_ns;  // every repetition of the run
+  // Of all ranks' time in the run, what stages of a pipeline waited for their turn.
+  std::optional<double> bubble_share;
   std::optional<Composition> composition;
   std::string composition_reason;  // why it is absent
   std::optional<MeasuredMemory> memory;
   std::string memory_reason;  // why it is absent; empty in rows of earlier versions
   Status status = Status::ok;
   std::string reason;
+  // More ranks than cores: outputs were checked, and times are those of ranks in turns on a core.
+  bool is_oversubscribed = false;
   struct Operator {
     std::string name;
     std::optional<double> composed_ns;  // beside the run; absent without a composition
@@ -47,10 +51,16 @@ struct Validation {
   std::vector<Operator> operators;
 
   bool was_run() const { return has_latency(status) && measured_ns > 0; }
+  bool has_time() const { return was_run() && !is_oversubscribed; }
+  // What is shown of it, whatever its status says.
+  std::optional<double> shown_ns() const {
+    if (is_oversubscribed || !(measured_ns > 0)) return std::nullopt;
+    return measured_ns;
+  }
   // Of two different things, never one in the other's column: in one state of the machine, and of
   // what was printed. Nothing where it was not run.
   std::optional<double> composition_error() const {
-    if (!was_run() || !composition) return std::nullopt;
+    if (!has_time() || !composition) return std::nullopt;
     return composition->error;
   }
   // The memory during the run.
@@ -58,7 +68,7 @@ struct Validation {
     return was_run() && composition ? composition->bytes_per_s : std::nullopt;
   }
   std::optional<double> prediction_error() const {
-    if (!was_run() || !predicted_ns) return std::nullopt;
+    if (!has_time() || !predicted_ns) return std::nullopt;
     return *predicted_ns / measured_ns - 1;
   }
   // The printed interval beside the run: as it is where the run met the state that it names, else

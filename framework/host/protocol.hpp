@@ -142,6 +142,7 @@ struct Stage {
   int sets = 1;
   std::uint64_t seed = 0;  // inputs; the sets to verify are drawn by the parent, later
   int rank = 0, ranks = 1;
+  std::string group;  // that was joined under this name; "" = of all ranks
 };
 // The buffers of one operand, or of the workspace: all that differ, over all argument sets.
 struct StagedMemory {
@@ -306,6 +307,7 @@ struct TokenAnswer {
 struct Join {
   std::string token_hex;
   int rank = 0, size = 1;
+  std::string group;  // what Stage::group names it by
 };
 
 // Sent before each phase, so that the parent can name what ran when a worker died.

@@ -109,6 +109,7 @@ void fields(V& v, M& m) {
   v("seed", m.seed);
   v("rank", m.rank);
   v("ranks", m.ranks);
+  v("group", m.group);
 }
 template <class V, Of<Implementation> M>
 void fields(V& v, M& m) {
@@ -273,6 +274,7 @@ void fields(V& v, M& m) {
   v("token_hex", m.token_hex);
   v("rank", m.rank);
   v("size", m.size);
+  v("group", m.group);
 }
 template <class V, Of<PhaseNote> M>
 void fields(V& v, M& m) {

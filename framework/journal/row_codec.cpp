@@ -208,6 +208,9 @@ Json validation_json(const Validation& v) {
               {"reason", v.reason},
               {"operators", operators}};
   if (v.predicted_state) out["predicted_state"] = *v.predicted_state;
+  // Absent where there is one stage, and where every rank has a core, as in all earlier rows.
+  if (v.bubble_share) out["bubble_share"] = *v.bubble_share;
+  if (v.is_oversubscribed) out["oversubscribed"] = true;
   return out;
 }
 
@@ -220,6 +223,8 @@ Validation validation_from(const Json& in) {
   if (!status) throw std::invalid_argument("unknown status");
   v.status = *status;
   v.reason = in.at("reason").get<std::string>();
+  if (in.contains("bubble_share")) v.bubble_share = in.at("bubble_share").get<double>();
+  v.is_oversubscribed = in.value("oversubscribed", false);
   in.contains("composition") ? read_paired(in, v) : read_unpaired(in, v);
   if (in.contains("memory")) {
     if (!in.at("memory").is_null()) v.memory = in.at("memory").get<MeasuredMemory>();

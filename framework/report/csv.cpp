@@ -202,7 +202,7 @@ constexpr CsvColumn<EvaluationRow> evaluation_columns[] = {
      }},
     {"composition_error_reason",
      [](const EvaluationRow& r) {
-       if (r.validation == nullptr || !r.validation->was_run()) return run_reason(r);
+       if (r.validation == nullptr || !r.validation->has_time()) return run_reason(r);
        return text(r.validation->composition_reason);
      }},
 };

@@ -76,7 +76,8 @@ struct RunRow {
 
 // Figures of a run are shown whatever its status says, and that stands beside them.
 std::string run_text(const RunRow& r) {
-  return r.run->measured_ns > 0 ? duration_text(r.run->measured_ns) : absent_text;
+  const auto ns = r.run->shown_ns();
+  return ns ? duration_text(*ns) : absent_text;
 }
 
 // Whether the run lies in the interval that was printed, in the state of the memory that it met.
@@ -114,9 +115,9 @@ constexpr Column<RunRow> run_columns[] = {
     {"run", true, true, [](const RunRow& r) { return plain(run_text(r)); }},
     {"interval", true, true,
      [](const RunRow& r) {
-       return plain(r.run->measured_ns > 0 ? duration_range_text(r.run->measured_interval_ns.low,
-                                                                 r.run->measured_interval_ns.high)
-                                           : absent_text);
+       return plain(r.run->shown_ns() ? duration_range_text(r.run->measured_interval_ns.low,
+                                                            r.run->measured_interval_ns.high)
+                                      : absent_text);
      }},
     {"prediction error", true, true,
      [](const RunRow& r) { return error_cell(r.run->prediction_error(), r.run->reason); }},

@@ -85,7 +85,7 @@ std::optional<double> FrontRow::measured_ns() const {
       *evaluation->measured_ns > 0) {
     return evaluation->measured_ns;
   }
-  if (validation != nullptr && has_latency(validation->status) && validation->measured_ns > 0) {
+  if (validation != nullptr && validation->has_time()) {
     return validation->measured_ns;
   }
   return std::nullopt;
@@ -102,7 +102,8 @@ std::optional<double> FrontRow::prediction_error() const {
   if (validation != nullptr && validation->prediction_error())
     return validation->prediction_error();
   const auto measured = measured_ns();
-  return measured ? std::optional(estimate->step_ns / *measured - 1) : std::nullopt;
+  const double said_ns = estimate->alone ? estimate->alone->ns : estimate->step_ns;
+  return measured ? std::optional(said_ns / *measured - 1) : std::nullopt;
 }
 
 std::optional<double> FrontRow::composition_error() const {
@@ -111,8 +112,8 @@ std::optional<double> FrontRow::composition_error() const {
 
 std::string FrontRow::composition_reason() const {
   if (composition_error()) return {};
-  const bool was_run = validation != nullptr && validation->was_run();
-  return was_run ? validation->composition_reason : measured_reason();
+  const bool has_time = validation != nullptr && validation->has_time();
+  return has_time ? validation->composition_reason : measured_reason();
 }
 
 std::vector<PhaseView> phase_views(const RunReport& report) {

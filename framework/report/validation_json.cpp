@@ -63,15 +63,18 @@ Json validation_json(const Validation& v) {
               {"status", std::string(status_name(v.status))},
               {"reason", v.reason},
               {"operators", operators}};
+  if (v.bubble_share) out["bubble_share"] = *v.bubble_share;
+  if (v.is_oversubscribed) out["oversubscribed"] = true;
   const std::string unrun = status_reason(v);
-  const bool has_time = v.measured_ns > 0;
-  set(out, "predicted_ns", v.predicted_ns, "an earlier version did not keep it");
+  const bool has_time = v.shown_ns().has_value();
+  set(out, "predicted_ns", v.predicted_ns,
+      v.is_oversubscribed ? unrun : "an earlier version did not keep it");
   out["predicted_interval"] = v.predicted_ns ? interval_json(v.predicted_interval_ns) : Json();
   out["predicted_state"] = v.predicted_state ? Json(*v.predicted_state) : Json();
-  set(out, "measured_ns", has_time ? std::optional(v.measured_ns) : std::nullopt, unrun);
+  set(out, "measured_ns", v.shown_ns(), unrun);
   out["measured_interval"] = has_time ? interval_json(v.measured_interval_ns) : Json();
   set(out, "prediction_error", v.prediction_error(), unrun);
-  set(out, "composition_error", v.composition_error(), v.was_run() ? v.composition_reason : unrun);
+  set(out, "composition_error", v.composition_error(), v.has_time() ? v.composition_reason : unrun);
   const auto interval = v.interval_at_run();
   out["interval_at_run"] = interval ? interval_json(interval->ns) : Json();
   if (interval) {
@@ -79,7 +82,7 @@ Json validation_json(const Validation& v) {
     out["interval_at_run"]["is_inside"] = interval->is_inside;
   }
   out["composition"] = v.composition ? composition_json(*v.composition) : Json();
-  if (!v.composition) out["composition_reason"] = v.was_run() ? v.composition_reason : unrun;
+  if (!v.composition) out["composition_reason"] = v.has_time() ? v.composition_reason : unrun;
   out["memory"] = v.memory ? memory_json(*v.memory) : Json();
   if (!v.memory) {
     out["memory_reason"] =

@@ -35,8 +35,7 @@ class Session {
   struct OpenedDevice {
     OpenDevice device;
     DeviceStream stream;
-    Communicator communicator;
-    bool has_communicator = false;
+    std::map<std::string, Communicator> communicators;  // by group
     DeviceContext context;
     StagedKernels staged;
     std::set<Dtype> warmed;

@@ -134,6 +134,8 @@ void Session::stage(const protocol::Stage& request) {
   }
   const Problem problem = complete_problem(request.problem);
   report_phase("create");
+  const auto group = device.communicators.find(request.group);
+  device.context.communicator = group == device.communicators.end() ? nullptr : &group->second;
   warm_process(find_contract(problem.op)->work(problem.params).compute_dtype);
   auto kernel = std::make_unique<StagedKernel>(device.context, request,
                                                [this](const char* phase) { report_phase(phase); });
@@ -179,15 +181,13 @@ void Session::token() {
 
 void Session::join(const protocol::Join& request) {
   OpenedDevice& device = opened();
-  if (device.has_communicator) {
+  if (device.communicators.contains(request.group)) {
     throw RequestFailed(HM_INVALID_ARGUMENT, "join", "this rank has joined already");
   }
-  device.communicator =
+  device.communicators[request.group] =
       take(device.device.join(from_hex(request.token_hex), static_cast<std::uint32_t>(request.rank),
                               static_cast<std::uint32_t>(request.size)),
            "join");
-  device.has_communicator = true;
-  device.context.communicator = &device.communicator;
   send(Type::joined, "");
 }
 

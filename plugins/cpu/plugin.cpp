@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
 #include <fstream>
 #include <map>
 
@@ -256,6 +257,16 @@ class Backend {
       "compiler " __VERSION__ "; oneDNN " HM_CPU_STRING(DNNL_VERSION_MAJOR) "." HM_CPU_STRING(
           DNNL_VERSION_MINOR) "." HM_CPU_STRING(DNNL_VERSION_PATCH) "; OpenMP " HM_CPU_STRING(
           _OPENMP) "; " HALMARK_CPU_BUILD;
+
+#ifdef HALMARK_CPU_MPI
+  // A group is a part of mpirun's ranks, and known by the first of them.
+  std::uint32_t comm_token(void* token, std::uint32_t capacity) const {
+    const std::string rank = hm_cpu::Comm::own_rank();
+    if (rank.size() > capacity) return 0;
+    std::memcpy(token, rank.data(), rank.size());
+    return static_cast<std::uint32_t>(rank.size());
+  }
+#endif
 
   std::uint32_t device_count() const { return 1; }
 

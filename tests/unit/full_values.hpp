@@ -79,6 +79,7 @@ inline Estimate full_estimate() {
   e.low_ns = 9e5;
   e.high_ns = 1.2e6;
   e.lower_bound_ns = 7e5;
+  e.alone = StepAlone{1.5e6, 1.4e6, 1.7e6};
   e.tokens_per_s = 1234.5;
   e.matmul_flops = 3e12;
   e.memory_bytes_per_rank = 1ll << 33;

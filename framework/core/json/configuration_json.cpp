@@ -172,6 +172,10 @@ void to_json(Json& out, const Estimate& e) {
   // Absent where every kernel ran in a loop of its own, as in all rows of earlier versions.
   if (e.in_stack_share > 0) out["in_stack_share"] = e.in_stack_share;
   if (e.run_interval) out["run_interval"] = *e.run_interval;
+  if (e.alone) {
+    out["alone"] = {
+        {"step_ns", e.alone->ns}, {"low_ns", e.alone->low_ns}, {"high_ns", e.alone->high_ns}};
+  }
 }
 
 void from_json(const Json& in, Estimate& e) {
@@ -193,6 +197,12 @@ void from_json(const Json& in, Estimate& e) {
   e.operators = in.at("operators").get<std::vector<OperatorShare>>();
   e.in_stack_share = in.value("in_stack_share", 0.0);
   if (in.contains("run_interval")) e.run_interval = in.at("run_interval").get<StateInterval>();
+  e.alone.reset();
+  if (in.contains("alone")) {
+    const Json& alone = in.at("alone");
+    e.alone = {alone.at("step_ns").get<double>(), alone.at("low_ns").get<double>(),
+               alone.at("high_ns").get<double>()};
+  }
 }
 
 namespace {

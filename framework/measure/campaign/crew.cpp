@@ -1,6 +1,7 @@
 #include "measure/campaign/crew.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "host/group.hpp"
@@ -52,6 +53,12 @@ std::vector<Outcome<Answer>> finish_all(std::vector<std::unique_ptr<Worker>>& wo
 
 }  // namespace
 
+std::string group_name(std::span<const int> members) {
+  std::string out;
+  for (const int rank : members) out += (out.empty() ? "" : ",") + std::to_string(rank);
+  return out;
+}
+
 Outcome<std::unique_ptr<Crew>> Crew::start(const CrewOptions& options) {
   std::unique_ptr<Crew> crew(new Crew);
   crew->group_ = options.group;
@@ -70,7 +77,7 @@ Outcome<std::unique_ptr<Crew>> Crew::start(const CrewOptions& options) {
   }
   if (auto failure = crew->open_devices(options)) return *failure;
   if (options.needs_group) {
-    if (auto failure = crew->join_ranks()) return *failure;
+    if (auto failure = crew->join_ranks(options.cuts)) return *failure;
   }
   return crew;
 }
@@ -95,24 +102,49 @@ std::optional<WorkerFailure> Crew::open_devices(const CrewOptions& options) {
   return std::nullopt;
 }
 
-std::optional<WorkerFailure> Crew::join_ranks() {
+std::optional<WorkerFailure> Crew::join_ranks(std::span<const RankGroups> cuts) {
   if (!plugin_.has_comm) {
     return failure_of(Status::unsupported, "plugin " + plugin_.name + " has no collectives",
                       "join");
   }
-  auto token = workers_.front()->token();
-  if (!token) return token.failure;
+  if (auto failure = join({all_shards()}, true)) return failure;
+  for (const RankGroups& cut : cuts) {
+    if (auto failure = join(cut, false)) return failure;
+  }
+  return std::nullopt;
+}
+
+// All ranks join at the same time, because some libraries cut their world in one call of all.
+std::optional<WorkerFailure> Crew::join(const RankGroups& groups, bool is_of_all) {
+  std::vector<protocol::Join> requests(workers_.size());
+  for (const std::vector<int>& members : groups) {
+    auto token = worker(members.front()).token();
+    if (!token) return token.failure;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      requests[static_cast<std::size_t>(members[i])] = {
+          .token_hex = token->hex,
+          .rank = static_cast<int>(i),
+          .size = static_cast<int>(members.size()),
+          .group = is_of_all ? std::string() : group_name(members)};
+    }
+  }
   for (int rank = 0; rank < size(); ++rank) {
-    worker(rank).begin_join({.token_hex = token->hex, .rank = rank, .size = size()});
+    worker(rank).begin_join(requests[static_cast<std::size_t>(rank)]);
   }
   const auto joined = finish_all<Done>(workers_, [](Worker& w) { return w.finish_join(); });
   return first_failure(joined);
 }
 
-std::vector<Worker*> Crew::pointers() const {
-  std::vector<Worker*> all;
-  for (const auto& worker : workers_) all.push_back(worker.get());
+std::vector<int> Crew::all_shards() const {
+  std::vector<int> all(workers_.size());
+  std::iota(all.begin(), all.end(), 0);
   return all;
+}
+
+std::vector<Worker*> Crew::pointers(std::span<const int> shards) const {
+  std::vector<Worker*> out;
+  for (const int i : shards) out.push_back(workers_[static_cast<std::size_t>(i)].get());
+  return out;
 }
 
 bool Crew::alive() {
@@ -126,7 +158,7 @@ std::vector<Outcome<protocol::Staged>> Crew::stage(const protocol::Stage& reques
     shard.ranks = size();
     worker(i).begin_stage(shard);
   }
-  Worker::await_all(pointers(), {});
+  Worker::await_all(pointers(all_shards()), {});
   return finish_all<protocol::Staged>(workers_, [](Worker& w) { return w.finish_stage(); });
 }
 
@@ -146,29 +178,39 @@ std::vector<std::optional<Outcome<protocol::Staged>>> Crew::stage_each(
   return outcomes;
 }
 
-void Crew::run_together(const std::function<void(Worker&, int index, int barrier_fd)>& begin) {
-  if (size() == 1) {
-    begin(worker(0), 0, -1);
+void Crew::run_together(std::span<const int> shards,
+                        const std::function<void(Worker&, int index, int barrier_fd)>& begin) {
+  if (shards.size() == 1) {
+    begin(worker(shards.front()), 0, -1);
     return;
   }
   // A barrier that was aborted cannot be used again, and one page costs nothing: one per request.
   SharedBarrier barrier = SharedBarrier::create();
-  for (int i = 0; i < size(); ++i) begin(worker(i), i, barrier.fd());
-  Worker::await_all(pointers(), [&barrier] { barrier.abort(); });
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    begin(worker(shards[i]), static_cast<int>(i), barrier.fd());
+  }
+  Worker::await_all(pointers(shards), [&barrier] { barrier.abort(); });
 }
 
-std::vector<Outcome<SampleAnswer>> Crew::sample(const protocol::SampleRequest& request) {
-  run_together([&](Worker& shard, int index, int barrier_fd) {
+std::vector<Outcome<SampleAnswer>> Crew::sample(const protocol::SampleRequest& request,
+                                                std::span<const int> shards) {
+  const std::vector<int> all = all_shards();
+  if (shards.empty()) shards = all;
+  run_together(shards, [&](Worker& shard, int index, int barrier_fd) {
     protocol::SampleRequest own = request;
-    if (barrier_fd >= 0) own.barrier = protocol::Barrier{.parties = size(), .index = index};
+    if (barrier_fd >= 0) {
+      own.barrier = protocol::Barrier{.parties = static_cast<int>(shards.size()), .index = index};
+    }
     shard.begin_sample(own, barrier_fd);
   });
-  return finish_all<SampleAnswer>(workers_, [](Worker& w) { return w.finish_sample(); });
+  std::vector<Outcome<SampleAnswer>> outcomes;
+  for (const int i : shards) outcomes.push_back(worker(i).finish_sample());
+  return outcomes;
 }
 
 std::vector<Outcome<SequenceAnswer>> Crew::sequence(
     std::span<const protocol::SequenceRequest> requests) {
-  run_together([&](Worker& shard, int index, int barrier_fd) {
+  run_together(all_shards(), [&](Worker& shard, int index, int barrier_fd) {
     protocol::SequenceRequest own = requests[static_cast<std::size_t>(index)];
     if (barrier_fd >= 0) own.barrier = protocol::Barrier{.parties = size(), .index = index};
     shard.begin_sequence(own, barrier_fd);
@@ -177,7 +219,7 @@ std::vector<Outcome<SequenceAnswer>> Crew::sequence(
 }
 
 std::vector<Outcome<protocol::ProbeAnswer>> Crew::probe(const protocol::ProbeRequest& request) {
-  run_together([&](Worker& shard, int index, int barrier_fd) {
+  run_together(all_shards(), [&](Worker& shard, int index, int barrier_fd) {
     protocol::ProbeRequest own = request;
     if (barrier_fd >= 0) own.barrier = protocol::Barrier{.parties = size(), .index = index};
     shard.begin_probe(own, barrier_fd);

@@ -17,6 +17,10 @@
 
 namespace halmark {
 
+// Ranks cut into groups of more than one that meet apart, each rank in one of them.
+using RankGroups = std::vector<std::vector<int>>;
+std::string group_name(std::span<const int> members);  // "0,2"; what Stage::group names it by
+
 struct CrewOptions {
   CaseGroup group;
   std::string plugin_path;
@@ -25,6 +29,7 @@ struct CrewOptions {
   std::string cache_dir;
   PhaseLimits limits;
   bool needs_group = false;        // ranks that know each other; under mpirun when several
+  std::vector<RankGroups> cuts;    // of them, beside the group of all
   std::span<SharedMemory> arenas;  // one per worker, or none
 };
 
@@ -49,8 +54,10 @@ class Crew {
   // One request of its own per shard, or none; the answer stands at the same place.
   std::vector<std::optional<Outcome<protocol::Staged>>> stage_each(
       const std::vector<std::optional<protocol::Stage>>& requests);
-  // All shards at once, from a common barrier when there are several.
-  std::vector<Outcome<SampleAnswer>> sample(const protocol::SampleRequest& request);
+  // All shards at once, from a common barrier when there are several; or those of `shards`, while
+  // the others wait for requests.
+  std::vector<Outcome<SampleAnswer>> sample(const protocol::SampleRequest& request,
+                                            std::span<const int> shards = {});
   std::vector<Outcome<SequenceAnswer>> sequence(
       std::span<const protocol::SequenceRequest> requests);  // one per shard
   // All shards at once, from a common barrier when there are several.
@@ -62,12 +69,15 @@ class Crew {
 
  private:
   Crew() = default;
-  std::vector<Worker*> pointers() const;
   std::optional<WorkerFailure> open_devices(const CrewOptions& options);
-  std::optional<WorkerFailure> join_ranks();
+  std::optional<WorkerFailure> join_ranks(std::span<const RankGroups> cuts);
+  std::optional<WorkerFailure> join(const RankGroups& groups, bool is_of_all);
   // Sends through `begin`, waits for every shard; a failure of one aborts the barrier, on which the
   // others would wait for it.
-  void run_together(const std::function<void(Worker&, int index, int barrier_fd)>& begin);
+  void run_together(std::span<const int> shards,
+                    const std::function<void(Worker&, int index, int barrier_fd)>& begin);
+  std::vector<int> all_shards() const;
+  std::vector<Worker*> pointers(std::span<const int> shards) const;
 
   CaseGroup group_;
   std::vector<std::unique_ptr<Worker>> workers_;

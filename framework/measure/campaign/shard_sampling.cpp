@@ -70,8 +70,8 @@ MergedSamples merge(ShardBlocks& blocks, std::int64_t repeat) {
 }
 
 Outcome<ShardSeries> sample_alone(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
-                                  double wall_cap_s) {
-  auto blocks = collect(crew.sample({.id = id, .rule = rule, .wall_cap_s = wall_cap_s}));
+                                  double wall_cap_s, std::span<const int> shards) {
+  auto blocks = collect(crew.sample({.id = id, .rule = rule, .wall_cap_s = wall_cap_s}, shards));
   if (!blocks) return blocks.failure;
   ShardSeries series;
   absorb_all(series, *blocks);
@@ -85,8 +85,9 @@ Outcome<ShardSeries> sample_alone(Crew& crew, std::int64_t id, const protocol::S
 class CommonSampling {
  public:
   CommonSampling(Crew& crew, std::int64_t id, const protocol::SampleRule& rule, double wall_cap_s,
-                 double first_ns)
+                 double first_ns, std::span<const int> shards)
       : crew_(crew),
+        shards_(shards),
         id_(id),
         rule_(rule),
         wall_cap_s_(wall_cap_s),
@@ -117,8 +118,8 @@ class CommonSampling {
       series_.repeat = rule_.repeat;
       return std::nullopt;
     }
-    auto pilots = collect(
-        crew_.sample({.id = id_, .rule = rule_, .wall_cap_s = wall_cap_s_, .pilot_only = true}));
+    auto pilots = collect(crew_.sample(
+        {.id = id_, .rule = rule_, .wall_cap_s = wall_cap_s_, .pilot_only = true}, shards_));
     if (!pilots) return pilots.failure;
     series_.repeat = pilots->front().measured.repeat;
     for (const SampleAnswer& shard : *pilots) {
@@ -150,8 +151,8 @@ class CommonSampling {
     block_rule.count = count;
     block_rule.repeat = series_.repeat;
     if (taken_ > 0) block_rule.warmup_cap_s = 0;
-    auto blocks = collect(
-        crew_.sample({.id = id_, .rule = block_rule, .wall_cap_s = std::max(0.1, seconds_left())}));
+    auto blocks = collect(crew_.sample(
+        {.id = id_, .rule = block_rule, .wall_cap_s = std::max(0.1, seconds_left())}, shards_));
     if (!blocks) return blocks.failure;
     absorb_all(series_, *blocks);
     hit_deadline_ = std::any_of(blocks->begin(), blocks->end(), [](const auto& shard) {
@@ -192,6 +193,7 @@ class CommonSampling {
   }
 
   Crew& crew_;
+  std::span<const int> shards_;
   std::int64_t id_;
   protocol::SampleRule rule_;
   double wall_cap_s_;
@@ -217,11 +219,12 @@ void absorb(const protocol::Measured& shard, ShardSeries& series) {
 }
 
 Outcome<ShardSeries> sample_shards(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
-                                   double wall_cap_s, double first_ns) {
+                                   double wall_cap_s, double first_ns,
+                                   std::span<const int> shards) {
   // Ranks of a collective never decide by themselves, not even a lone one.
-  const bool decides_alone = crew.size() == 1 && !crew.group().is_collective;
-  if (decides_alone) return sample_alone(crew, id, rule, wall_cap_s);
-  return CommonSampling(crew, id, rule, wall_cap_s, first_ns).run();
+  const bool is_lone = crew.size() == 1 ? !crew.group().is_collective : shards.size() == 1;
+  if (is_lone) return sample_alone(crew, id, rule, wall_cap_s, shards);
+  return CommonSampling(crew, id, rule, wall_cap_s, first_ns, shards).run();
 }
 
 }  // namespace halmark

@@ -1,6 +1,7 @@
 // Samples of one staged case on all shards of a crew at once, merged into one series.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,9 @@ void absorb(const protocol::Measured& shard, ShardSeries& series);
 // One shard decides by itself when to stop. Several run blocks of equal n from a common barrier;
 // the smallest repeat of their pilots holds for all, and the rule is evaluated here, between
 // blocks, on the maximum over the shards: so shards never disagree. `first_ns` sizes the first
-// block.
+// block. `shards`: those that execute it while the others wait; empty = all.
 Outcome<ShardSeries> sample_shards(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
-                                   double wall_cap_s, double first_ns);
+                                   double wall_cap_s, double first_ns,
+                                   std::span<const int> shards = {});
 
 }  // namespace halmark

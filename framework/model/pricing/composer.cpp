@@ -15,9 +15,31 @@ namespace halmark {
 Composer::Composer(OperatorGraph graph, const StackPlacement& placement, DeviceFacts facts)
     : graph_(std::move(graph)), facts_(std::move(facts)) {
   for (std::size_t stage = 0; stage < graph_.stages.size(); ++stage) {
-    stages_.push_back(stage_kernels(graph_, placement, stage));
+    stages_.push_back(stage_kernels(graph_, placement, stage, std::ssize(graph_.stages)));
   }
   sum_ = compile(table_);
+  if (graph_.stages.size() > 1) fill_and_drain(placement);
+}
+
+// Only kernels that are measured where they stand tell how many stages are at work.
+void Composer::fill_and_drain(const StackPlacement& placement) {
+  slots_ = pipeline_slots(std::ssize(graph_.stages), graph_.micro_batches());
+  if (placement.mode != CacheMode::in_stack) return;
+  for (const PipelineSlot& slot : slots_) {
+    if (slot.stages == std::ssize(graph_.stages)) continue;
+    for (std::int64_t i = 0; i < slot.stages; ++i) {
+      const AtWork key{slot.first_stage + i, slot.stages};
+      if (at_work_.contains(key)) continue;
+      at_work_[key] =
+          stage_kernels(graph_, placement, static_cast<std::size_t>(key.first), slot.stages);
+      for (const StageKernel& kernel : at_work_[key]) table_.index_of(kernel.kernel_case);
+    }
+  }
+}
+
+const std::vector<StageKernel>& Composer::kernels_at(AtWork key) const {
+  const auto apart = at_work_.find(key);
+  return apart != at_work_.end() ? apart->second : stages_[static_cast<std::size_t>(key.first)];
 }
 
 StepSum Composer::compile(KernelTable& table) const {
@@ -167,6 +189,56 @@ void summarise_parts(Estimate& estimate, std::span<const std::optional<Latency>>
 
 }  // namespace
 
+std::optional<StepAlone> Composer::alone(std::span<const KernelTime> times) const {
+  if (slots_.empty()) return std::nullopt;
+  std::map<AtWork, KernelTime> known;
+  const KernelTime time = pipeline_time(slots_, [&](std::int64_t stage, std::int64_t at_work) {
+    const auto [it, is_new] = known.try_emplace({stage, at_work}, no_executions);
+    if (!is_new) return it->second;
+    for (const StageKernel& kernel : kernels_at({stage, at_work})) {
+      const auto at = static_cast<std::size_t>(table_.find(kernel.kernel_case));
+      add(it->second, static_cast<double>(kernel.count) * times[at]);
+    }
+    return it->second;
+  });
+  return StepAlone{.ns = time.ns, .low_ns = time.low_ns, .high_ns = time.high_ns};
+}
+
+std::map<std::string, double> Composer::operators_ns(const Lookup& lookup,
+                                                     const Estimate& estimate) const {
+  std::map<std::string, double> out;
+  if (slots_.empty()) {
+    for (const OperatorShare& share : estimate.operators) out[share.name] += share.ns;
+    return out;
+  }
+  std::vector<std::map<std::string, double>> of_stage(graph_.stages.size());
+  std::vector<double> total_ns(graph_.stages.size(), 0);
+  for (const PipelineSlot& slot : slots_) {
+    for (std::int64_t i = 0; i < slot.stages; ++i) {
+      const auto stage = static_cast<std::size_t>(slot.first_stage + i);
+      for (const StageKernel& kernel : kernels_at({slot.first_stage + i, slot.stages})) {
+        const double ns = lookup(kernel.kernel_case).value_or(Latency{}).ns;
+        for (const std::int32_t index : kernel.operators) {
+          const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
+          const double all_ns = ns * static_cast<double>(op.stage_counts[stage]);
+          of_stage[stage][op.name] += all_ns;
+          total_ns[stage] += all_ns;
+        }
+      }
+    }
+  }
+  out = std::move(
+      of_stage[static_cast<std::size_t>(std::ranges::max_element(total_ns) - total_ns.begin())]);
+  if (!graph_.pipeline_type) return out;
+  // Idle stages take part in every shift.
+  const auto& shifts = graph_.layer_types[static_cast<std::size_t>(*graph_.pipeline_type)];
+  for (const std::int32_t index : shifts.operators) {
+    out[graph_.operators[static_cast<std::size_t>(index)].name] *=
+        static_cast<double>(slots_.size()) / static_cast<double>(graph_.micro_batches());
+  }
+  return out;
+}
+
 Evaluation Composer::compose(const Lookup& lookup) const {
   Evaluation out;
   out.configuration = graph_.configuration;
@@ -190,6 +262,7 @@ Evaluation Composer::compose(const Lookup& lookup) const {
   estimate.high_ns = priced->high_ns;
   estimate.lower_bound_ns = priced->lower_bound_ns;
   estimate.run_interval = run_interval(sum_, slowest_of_sum(*priced), latencies);
+  estimate.alone = alone(times);
   estimate.tokens_per_s = priced->tokens_per_s;
   estimate.matmul_flops = graph_.totals.matmul_flops;
   const MemoryUse memory = memory_use(graph_);

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/configuration.hpp"
@@ -16,6 +18,7 @@
 #include "core/result.hpp"
 #include "model/graph/graph.hpp"
 #include "model/pricing/kernel_table.hpp"
+#include "model/pricing/pipeline.hpp"
 #include "model/pricing/stack.hpp"
 #include "model/pricing/step_sum.hpp"
 #include "roofline/peaks.hpp"
@@ -37,7 +40,8 @@ class Composer {
   Composer(OperatorGraph graph, const StackPlacement& placement, DeviceFacts facts);
 
   const OperatorGraph& graph() const { return graph_; }
-  // The unique kernels of all stages, in first use order.
+  // The unique kernels of all stages, in first use order; of a pipeline also as they are while it
+  // fills and drains.
   std::span<const KernelCase> kernels() const { return table_.cases(); }
 
   // Status ok or suspect with an estimate; otherwise the status and the name of the first kernel
@@ -47,6 +51,10 @@ class Composer {
 
   // The same sum over a table that many deployments share.
   StepSum compile(KernelTable& table) const;
+
+  // By name, what the operators of the slowest stage take in the step as `run` executes it: in a
+  // pipeline some of their executions have fewer others beside them. Of an estimate from `lookup`.
+  std::map<std::string, double> operators_ns(const Lookup& lookup, const Estimate& estimate) const;
 
  private:
   Result<double, std::string> ideal_ns(const std::optional<Device>& device) const;
@@ -58,11 +66,19 @@ class Composer {
   std::string bound(const Operator& op, const Latency& latency) const;
   void judge_utilisation(Estimate& estimate) const;
 
+  // One micro-batch on a stage while so many stages are at work.
+  using AtWork = std::pair<std::int64_t, std::int64_t>;
+  void fill_and_drain(const StackPlacement& placement);
+  const std::vector<StageKernel>& kernels_at(AtWork key) const;
+  std::optional<StepAlone> alone(std::span<const KernelTime> times) const;
+
   OperatorGraph graph_;
   DeviceFacts facts_;
   std::vector<std::vector<StageKernel>> stages_;
   KernelTable table_;
   StepSum sum_;
+  std::vector<PipelineSlot> slots_;                     // of a pipeline
+  std::map<AtWork, std::vector<StageKernel>> at_work_;  // where that is not as in stages_
 };
 
 }  // namespace halmark

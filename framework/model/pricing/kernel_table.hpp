@@ -17,6 +17,7 @@ namespace halmark {
 class KernelTable {
  public:
   std::int32_t index_of(const KernelCase& kernel_case);  // adds it when new
+  std::int32_t find(const KernelCase& kernel_case) const { return indices_.at(kernel_case); }
   std::span<const KernelCase> cases() const { return cases_; }
 
  private:

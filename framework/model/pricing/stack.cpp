@@ -3,132 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "core/text/error.hpp"
 #include "kernels/kv_cache.hpp"
-#include "model/graph/context_split.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/pricing/places.hpp"
+#include "model/pricing/stage_stack.hpp"
 
 namespace halmark {
-
-namespace {
-
-// Bytes of weights and KV cache that the stage's stack passes over: an upper end of the ring.
-double stage_constant_bytes(const OperatorGraph& graph, std::size_t stage) {
-  double bytes = 0;
-  for (const Operator& op : graph.operators) {
-    bytes += static_cast<double>(op.stage_counts[stage]) * op.local_work.constant_bytes;
-  }
-  return bytes;
-}
-
-double constant_bytes(const Problem& given) {
-  const Problem problem = complete_problem(given);
-  return find_contract(problem.op)->work(problem.params).constant_bytes;
-}
-
-KernelCase place(const Problem& problem, const StackPlacement& placement, int devices,
-                 const std::string& neighbours) {
-  KernelCase out;
-  out.problem = problem;
-  out.backend = placement.backend;
-  out.device = placement.device;
-  out.parts = placement.parts > 0 ? placement.parts : devices;
-  out.shards_at_once = devices;
-  out.mode = placement.mode;
-  out.mode = out.staging();  // as winners were found
-  if (placement.winners != nullptr) out = placement.winners->with_winner(std::move(out));
-  if (neighbours.empty()) return out;
-  out.mode = CacheMode::in_stack;
-  out.neighbours = neighbours;
-  return out;
-}
-
-// Position of every operator's kernel in `kernels`; -1 for operators that the rank does not
-// execute.
-std::vector<std::int32_t> kernel_of_operator(const OperatorGraph& graph,
-                                             const std::vector<StageKernel>& kernels) {
-  std::vector<std::int32_t> out(graph.operators.size(), -1);
-  for (std::size_t k = 0; k < kernels.size(); ++k) {
-    for (const std::int32_t op : kernels[k].operators) {
-      out[static_cast<std::size_t>(op)] = static_cast<std::int32_t>(k);
-    }
-  }
-  return out;
-}
-
-// What an operator executes on a rank, one launch each: `expert_rank` nothing = the heaviest one.
-// None where the rank's experts got no row: it goes on to the next exchange. Under context
-// parallelism attention is a launch for every block of the heaviest rank's queries.
-std::vector<const Problem*> launches_of(const Operator& op, std::optional<int> expert_rank) {
-  std::vector<const Problem*> out;
-  if (!op.of_context_rank.empty()) {
-    for (const Problem& block : heaviest_blocks(op.of_context_rank)) out.push_back(&block);
-  } else if (!expert_rank || op.of_expert_rank.empty()) {
-    out.push_back(&op.local);
-  } else if (const auto& own = op.of_expert_rank[static_cast<std::size_t>(*expert_rank)]) {
-    out.push_back(&*own);
-  }
-  return out;
-}
-
-std::vector<StageKernel> kernels_of(const OperatorGraph& graph, const StackPlacement& placement,
-                                    std::size_t stage, std::optional<int> expert_rank) {
-  const int devices = graph.configuration.parallel.devices();
-  std::vector<std::string> neighbours(graph.operators.size());
-  if (placement.mode == CacheMode::in_stack) neighbours = usual_neighbours(graph, stage);
-  std::vector<StageKernel> out;
-  std::vector<double> constant_bytes;
-  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
-    const Operator& op = graph.operators[i];
-    if (op.stage_counts[stage] == 0) continue;
-    for (const Problem* problem : launches_of(op, expert_rank)) {
-      auto it = std::ranges::find_if(out, [&](const StageKernel& k) {
-        return k.kernel_case.problem == *problem && k.kernel_case.neighbours == neighbours[i];
-      });
-      if (it == out.end()) {
-        it = out.insert(out.end(), {place(*problem, placement, devices, neighbours[i]), 0, {}});
-        constant_bytes.push_back(op.local_work.constant_bytes);
-      }
-      it->count += op.stage_counts[stage];
-      it->operators.push_back(static_cast<std::int32_t>(i));
-    }
-  }
-  const auto ring = static_cast<std::int64_t>(
-      std::min(static_cast<double>(placement.ring_bytes), stage_constant_bytes(graph, stage)));
-  for (std::size_t k = 0; k < out.size(); ++k) {
-    out[k].kernel_case.sets =
-        ring_sets(ring, static_cast<std::int64_t>(constant_bytes[k]), out[k].count);
-  }
-  return out;
-}
-
-// `layers`: of the stage, or a part of them.
-Stack stage_stack(const OperatorGraph& graph, const StackPlacement& placement, std::size_t stage,
-                  int expert_rank, const std::vector<std::int32_t>& layers) {
-  const std::vector<StageKernel> kernels = kernels_of(graph, placement, stage, expert_rank);
-  const std::vector<std::int32_t> kernel_of = kernel_of_operator(graph, kernels);
-  Stack stack;
-  for (const StageKernel& kernel : kernels) {
-    stack.kernels.push_back(kernel.kernel_case);
-    stack.instances.push_back(kernel.count);
-  }
-  std::vector<std::int32_t> next_instance(kernels.size(), 0);
-  for (const std::int32_t type : layers) {
-    for (const std::int32_t index : graph.layer_types[static_cast<std::size_t>(type)].operators) {
-      const Operator& op = graph.operators[static_cast<std::size_t>(index)];
-      const std::int32_t kernel = kernel_of[static_cast<std::size_t>(index)];
-      if (kernel < 0) continue;
-      const std::int32_t instance = next_instance[static_cast<std::size_t>(kernel)]++;
-      stack.steps.push_back({kernel, instance, op.name, op.layer_type});
-    }
-  }
-  return stack;
-}
-
-}  // namespace
 
 void require_measurable(const OperatorGraph& graph) {
   if (graph.configuration.parallel.cp > 1) {
@@ -143,12 +25,31 @@ void require_measurable(const OperatorGraph& graph) {
                 {}, "'halmark model' prices it");
 }
 
-std::vector<StageKernel> stage_kernels(const OperatorGraph& graph, const StackPlacement& placement,
-                                       std::size_t stage) {
-  return kernels_of(graph, placement, stage, std::nullopt);
+namespace {
+
+double constant_bytes(const Problem& given) {
+  const Problem problem = complete_problem(given);
+  return find_contract(problem.op)->work(problem.params).constant_bytes;
 }
 
-namespace {
+// Who meets in a collective, by its split: the stages of a pipeline, the replicas that exchange
+// rows of experts, else the ranks of a tensor-parallel group.
+std::vector<int> members_of(const Parallel& parallel, Split split, int replica, int stage,
+                            int tensor) {
+  const auto rank = [&](int r, int s, int t) { return (r * parallel.pp + s) * parallel.tp + t; };
+  std::vector<int> out;
+  if (split == Split::pipeline) {
+    for (int s = 0; s < parallel.pp; ++s) out.push_back(rank(replica, s, tensor));
+  } else if (split == Split::expert) {
+    const int across = expert_layout(parallel).across_replicas;
+    for (int i = 0; i < across; ++i) {
+      out.push_back(rank(replica / across * across + i, stage, tensor));
+    }
+  } else {
+    for (int t = 0; t < parallel.tp; ++t) out.push_back(rank(replica, stage, t));
+  }
+  return out;
+}
 
 // `layers_of`: the layers of a stage that its ranks execute.
 template <class LayersOf>
@@ -156,18 +57,25 @@ std::vector<Stack> stacks_of(const OperatorGraph& graph, const StackPlacement& p
                              const LayersOf& layers_of) {
   const Parallel& parallel = graph.configuration.parallel;
   const ExpertLayout layout = expert_layout(parallel);
-  std::map<std::pair<std::size_t, int>, Stack> stacks;  // by stage and expert-parallel rank
-  for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
-    const std::vector<std::int32_t> layers = layers_of(stage);
+  std::map<std::pair<int, int>, StageStack> stacks;  // by stage and expert-parallel rank
+  for (int stage = 0; stage < parallel.pp; ++stage) {
+    const std::vector<std::int32_t> layers = layers_of(static_cast<std::size_t>(stage));
     for (int rank = 0; rank < layout.ep; ++rank) {
-      stacks[{stage, rank}] = stage_stack(graph, placement, stage, rank, layers);
+      stacks[{stage, rank}] =
+          stage_stack(graph, placement, static_cast<std::size_t>(stage), rank, layers);
     }
   }
   std::vector<Stack> out;
   for (int replica = 0; replica < parallel.dp; ++replica) {
-    for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
+    for (int stage = 0; stage < parallel.pp; ++stage) {
       for (int tensor = 0; tensor < parallel.tp; ++tensor) {
-        out.push_back(stacks.at({stage, layout.rank(replica, tensor)}));
+        const StageStack& made = stacks.at({stage, layout.rank(replica, tensor)});
+        out.push_back(made.stack);
+        for (const auto& [kernel, split] : made.splits) {
+          auto members = members_of(parallel, split, replica, stage, tensor);
+          if (std::ssize(members) == parallel.devices()) continue;
+          out.back().members[kernel] = std::move(members);
+        }
       }
     }
   }
@@ -183,6 +91,22 @@ std::vector<Stack> build_stacks(const OperatorGraph& graph, const StackPlacement
 
 namespace {
 
+// Of a stage: what is repeated to measure its kernels, and the shift in which stages meet. Where
+// nothing is repeated, the rank does beside the others what it does in a step.
+std::vector<std::int32_t> repeated_layers(const OperatorGraph& graph, std::size_t stage) {
+  std::vector<std::int32_t> out = short_sequence(graph, stage);
+  if (out.empty()) return graph.stage_sequence(stage);
+  if (graph.pipeline_type && out != graph.stage_sequence(stage))
+    out.push_back(*graph.pipeline_type);
+  return out;
+}
+
+bool has_arguments_of_earlier(const Stack& stack, std::size_t kernel) {
+  return std::any_of(
+      stack.kernels.begin(), stack.kernels.begin() + static_cast<std::ptrdiff_t>(kernel),
+      [&](const KernelCase& k) { return k.shares_arguments(stack.kernels[kernel]); });
+}
+
 // Without the kernels that no step executes; `whole` loses the same.
 void drop_idle_kernels(Stack& stack, Stack& whole) {
   std::vector<std::int32_t> place(stack.kernels.size(), -1);
@@ -192,11 +116,15 @@ void drop_idle_kernels(Stack& stack, Stack& whole) {
     if (place[k] < 0) {
       place[k] = static_cast<std::int32_t>(kept.kernels.size());
       kept.kernels.push_back(stack.kernels[k]);
+      if (const auto meet = stack.members.find(step.kernel); meet != stack.members.end()) {
+        kept.members[place[k]] = meet->second;
+      }
       of_whole.instances.push_back(whole.instances[k]);
     }
     step.kernel = place[k];
   }
   stack.kernels = std::move(kept.kernels);
+  stack.members = std::move(kept.members);
   whole.instances = std::move(of_whole.instances);
 }
 
@@ -204,16 +132,15 @@ void drop_idle_kernels(Stack& stack, Stack& whole) {
 
 std::vector<Stack> build_short_stacks(const OperatorGraph& graph, const StackPlacement& placement) {
   std::vector<Stack> out =
-      stacks_of(graph, placement, [&](std::size_t stage) { return short_sequence(graph, stage); });
+      stacks_of(graph, placement, [&](std::size_t stage) { return repeated_layers(graph, stage); });
   std::vector<Stack> whole = build_stacks(graph, placement);
   for (std::size_t rank = 0; rank < out.size(); ++rank) {
-    // Where nothing is repeated, the rank does beside the others what it does in a step.
-    if (out[rank].steps.empty()) out[rank] = whole[rank];
     drop_idle_kernels(out[rank], whole[rank]);
     // Repetitions go through the argument sets. As much memory passes between two uses of one as a
     // loop of its own would move, but here the other kernels move most of it.
     double bytes = 0;
     for (std::size_t k = 0; k < out[rank].kernels.size(); ++k) {
+      if (has_arguments_of_earlier(out[rank], k)) continue;
       bytes += static_cast<double>(whole[rank].instances[k]) *
                constant_bytes(out[rank].kernels[k].problem);
     }

@@ -68,16 +68,32 @@ std::string interval_line(const Validation& v) {
       bandwidth_text(v.predicted_state->bytes_per_s), bandwidth_text(*v.bytes_per_s()));
 }
 
+// Filled and drained, beside a stream of steps that hides both.
+std::string bubble_text(const Validation& v) {
+  if (!v.bubble_share) return {};
+  return fmt::format(", from the first stage's begin to the last one's end: stages waited {} of it",
+                     rounded_percent_text(*v.bubble_share));
+}
+
+std::string oversubscribed_text(const Validation& v) {
+  const bool is_right = v.was_run();
+  return v.deployment_key + "\n\n" + v.reason + '\n' +
+         (is_right ? "every rank executed the whole step, and the first output of every kernel was "
+                     "compared; ranks that share cores have no time of a deployment\n"
+                   : "it did not end well: " + std::string(status_name(v.status)) + '\n');
+}
+
 std::string validation_text(const Validation& v) {
+  if (v.is_oversubscribed) return oversubscribed_text(v);
   std::string out = v.deployment_key + '\n' + '\n' + operators_text(v);
   if (!(v.measured_ns > 0)) {
     return out + "\nno measured step: " + std::string(status_name(v.status)) + ": " + v.reason +
            '\n';
   }
-  out += fmt::format("\nstep {} ({} .. {})  [{}{}]\n", duration_text(v.measured_ns),
+  out += fmt::format("\nstep {} ({} .. {}){}  [{}{}]\n", duration_text(v.measured_ns),
                      duration_text(v.measured_interval_ns.low),
-                     duration_text(v.measured_interval_ns.high), status_name(v.status),
-                     v.reason.empty() ? "" : ": " + v.reason);
+                     duration_text(v.measured_interval_ns.high), bubble_text(v),
+                     status_name(v.status), v.reason.empty() ? "" : ": " + v.reason);
   return out + composition_line(v) + prediction_line(v) + interval_line(v) + memory_text(v);
 }
 

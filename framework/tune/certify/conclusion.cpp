@@ -42,9 +42,11 @@ std::map<std::uint64_t, EndToEnd> runs_of(const StepsToCertify& translated,
                                           std::span<const Validation> validations) {
   std::map<std::uint64_t, EndToEnd> out;
   for (const Validation& v : validations) {
-    if (!has_latency(v.status)) continue;
+    if (!has_latency(v.status) || v.is_oversubscribed) continue;
     for (const auto& [combination, configuration] : translated.configurations) {
       if (configuration.key() != v.deployment_key) continue;
+      // Formulas are of a stream of steps, which hides what a pipeline's step alone shows.
+      if (configuration.parallel.pp > 1) continue;
       out[combination] = {v.measured_ns, v.measured_interval_ns};
     }
   }

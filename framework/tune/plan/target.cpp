@@ -27,7 +27,7 @@ StackPlacement Target::placement(int ranks) const {
   if (!is_shared()) return {.backend = backend, .parts = 1};
   return {.backend = backend,
           .device = device,
-          .parts = ranks,
+          .parts = std::min(ranks, cores),
           .ring_bytes = ring_bytes(ranks),
           .mode = in_stack ? CacheMode::in_stack : CacheMode::rotate_const,
           .winners = &winners};

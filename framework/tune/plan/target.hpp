@@ -25,6 +25,8 @@ struct Target {
   bool in_stack = false;          // kernels are measured between their neighbours
 
   bool is_shared() const { return cores > 0; }
+  // More ranks than cores take turns on them: what they compute can be checked, and not timed.
+  bool is_oversubscribed(int ranks) const { return is_shared() && ranks > cores; }
   std::int64_t memory_of_rank(int ranks) const {
     return is_shared() ? memory_bytes / ranks : memory_bytes;
   }

@@ -12,9 +12,9 @@ constexpr double carried_share = 0.97;
 constexpr std::size_t pairs_min = 3;  // fewer say nothing about their spread
 
 // The sum with these times of the kernels beside the run, and the rest as the source has it.
-Evaluation composed(const Composer& composer, const LatencySource& source,
-                    std::span<const KernelCase> beside, std::span<const double> ns) {
-  return composer.compose([&](const KernelCase& k) -> std::optional<Latency> {
+Composer::Lookup times_of(const LatencySource& source, std::span<const KernelCase> beside,
+                          std::span<const double> ns) {
+  return [&source, beside, ns](const KernelCase& k) -> std::optional<Latency> {
     const auto at = std::ranges::find(beside, k);
     if (at == beside.end()) return source.latency(k);
     const double here_ns = ns[static_cast<std::size_t>(at - beside.begin())];
@@ -22,7 +22,12 @@ Evaluation composed(const Composer& composer, const LatencySource& source,
     out.ns = out.low_ns = out.high_ns = here_ns;
     out.status = Status::ok;
     return out;
-  });
+  };
+}
+
+// Of a pipeline what is run is the step that stands alone.
+double step_ns(const Estimate& estimate) {
+  return estimate.alone ? estimate.alone->ns : estimate.step_ns;
 }
 
 std::vector<double> medians(std::span<const StackPair* const> pairs, std::size_t kernels) {
@@ -36,10 +41,11 @@ std::vector<double> medians(std::span<const StackPair* const> pairs, std::size_t
 }
 
 // Each name once: what several operators of one name take is one figure of the run, too.
-void set_operators(const Estimate& estimate, Validation& out) {
-  std::map<std::string, double> ns;
-  for (const OperatorShare& share : estimate.operators) ns[share.name] += share.ns;
-  for (Validation::Operator& op : out.operators) op.composed_ns = ns[op.name];
+void set_operators(const std::map<std::string, double>& ns, Validation& out) {
+  for (Validation::Operator& op : out.operators) {
+    const auto at = ns.find(op.name);
+    op.composed_ns = at == ns.end() ? 0 : at->second;
+  }
 }
 
 }  // namespace
@@ -68,13 +74,16 @@ CarryingKernels carrying_kernels(const Composer& composer, const LatencySource& 
     out.share += ns[order[i]] / total;
     left -= ns[order[i]];
   }
+  // While a pipeline fills and drains they stand where fewer are at work.
+  for (const KernelCase& k : composer.kernels()) {
+    if (k.mode != CacheMode::in_stack) continue;
+    if (std::ranges::find(out.cases, k) == out.cases.end()) out.cases.push_back(k);
+  }
   return out;
 }
 
 void compose_pairs(const Composer& composer, const LatencySource& source,
                    const CarryingKernels& beside, const StackRunResult& run, Validation& out) {
-  // A stack is one micro-batch; the stages work at once, so a step is pp of their periods.
-  const auto periods = static_cast<double>(composer.graph().stages.size());
   Composition found{.paired_share = beside.share, .bytes_per_s = run.bytes_per_s};
   std::vector<const StackPair*> kept;
   std::vector<double> errors, composed_ns;
@@ -86,14 +95,14 @@ void compose_pairs(const Composer& composer, const LatencySource& source,
       ++found.apart;
       continue;
     }
-    const Evaluation sum = composed(composer, source, beside.cases, pair.kernel_ns);
+    const Evaluation sum = composer.compose(times_of(source, beside.cases, pair.kernel_ns));
     if (!sum.estimate) {
       out.composition_reason = sum.reason;
       return;
     }
     kept.push_back(&pair);
-    composed_ns.push_back(sum.estimate->step_ns);
-    errors.push_back(sum.estimate->step_ns / (pair.stack_ns * periods) - 1);
+    composed_ns.push_back(step_ns(*sum.estimate));
+    errors.push_back(composed_ns.back() / pair.stack_ns - 1);
   }
   if (kept.size() < pairs_min) {
     out.composition_reason =
@@ -105,9 +114,10 @@ void compose_pairs(const Composer& composer, const LatencySource& source,
   found.error = median(errors);
   found.error_interval = median_interval(errors).interval;
   out.composition = found;
-  const Evaluation sum =
-      composed(composer, source, beside.cases, medians(kept, beside.cases.size()));
-  if (sum.estimate) set_operators(*sum.estimate, out);
+  const std::vector<double> ns = medians(kept, beside.cases.size());
+  const Composer::Lookup times = times_of(source, beside.cases, ns);
+  const Evaluation sum = composer.compose(times);
+  if (sum.estimate) set_operators(composer.operators_ns(times, *sum.estimate), out);
 }
 
 }  // namespace halmark::tune

@@ -11,13 +11,22 @@ namespace {
 
 constexpr double min_block_s = 0.01;
 
+Error refusal_of(const Refusal& refusal, const Configuration& configuration) {
+  const std::string said = refusal.reason + ": " + refusal.text;
+  if (refusal.reason != "ep_exceeds_group") return refused(said);
+  const std::string ep = std::to_string(configuration.parallel.ep);
+  return refused(
+      said, {},
+      "experts are spread over the ranks of tp and dp: add --dp " + ep + " or --tp " + ep);
+}
+
 }  // namespace
 
 void require_runnable(const ModelSpec& spec, const Configuration& configuration,
                       const Target& target) {
   Composers composers(spec, target, true);
   const Composers::Entry& entry = composers.of(configuration);
-  if (!entry.composer) throw refused(entry.refusal->reason + ": " + entry.refusal->text);
+  if (!entry.composer) throw refusal_of(*entry.refusal, configuration);
 }
 
 RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configuration,
@@ -25,7 +34,17 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
                              double stack_s) {
   Composers composers(spec, target, true);
   const Composers::Entry& entry = composers.of(configuration);
-  if (!entry.composer) throw refused(entry.refusal->reason + ": " + entry.refusal->text);
+  if (!entry.composer) throw refusal_of(*entry.refusal, configuration);
+  const int ranks = configuration.devices();
+  if (target.is_oversubscribed(ranks)) {
+    RunOutcome out{.evaluation = refused_evaluation(
+                       configuration, {"oversubscribed", oversubscribed_text(ranks, target.cores) +
+                                                             ": run for its outputs, not timed"})};
+    out.validation = run_oversubscribed(
+        entry.composer->graph(), target,
+        {.plugin_path = measuring.plugin_path, .is_interrupted = measuring.is_interrupted});
+    return out;
+  }
   KernelMeasuring where_they_stand = measuring;
   where_they_stand.stacks_of = [&](const KernelCase& k) { return composers.stacks_of(k); };
   MeasuredSource source(

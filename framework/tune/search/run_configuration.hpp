@@ -11,8 +11,9 @@
 namespace halmark::tune {
 
 struct RunOutcome {
-  Evaluation evaluation;                 // without an estimate: interrupted, or its reason
-  std::optional<Validation> validation;  // of the run; absent where there is no estimate
+  // Without an estimate: interrupted, or its reason; where ranks share cores nothing is estimated.
+  Evaluation evaluation;
+  std::optional<Validation> validation;  // of the run; absent where there is none
 };
 
 // Throws Error (exit 2) for an impossible configuration or one that no plugin can run, and does

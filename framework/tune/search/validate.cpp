@@ -87,25 +87,27 @@ class Validations {
 
 Validation confront(const OperatorGraph& graph, const Estimate& printed,
                     const StackRunResult& run) {
-  // A stack is one micro-batch; the stages work at once, so a step is pp of their periods.
-  const auto periods = static_cast<double>(graph.stages.size());
-  Validation out{
-      .deployment_key = graph.configuration.key(),
-      .predicted_ns = printed.step_ns,
-      .predicted_interval_ns = printed.run_interval ? printed.run_interval->ns
-                                                    : Interval{printed.low_ns, printed.high_ns},
-      .predicted_state = printed.run_interval,
-      .measured_ns = run.median_ns * periods,
-      .measured_interval_ns = {run.interval_ns.low * periods, run.interval_ns.high * periods},
-      .status = run.status,
-      .reason = run.reason};
+  // Of a pipeline what was run is the step that stands alone.
+  const StepAlone said =
+      printed.alone.value_or(StepAlone{printed.step_ns, printed.low_ns, printed.high_ns});
+  std::optional<StateInterval> state = printed.run_interval;
+  if (state) state = state->times(said.ns / state->step_ns);
+  Validation out{.deployment_key = graph.configuration.key(),
+                 .predicted_ns = said.ns,
+                 .predicted_interval_ns = state ? state->ns : Interval{said.low_ns, said.high_ns},
+                 .predicted_state = state,
+                 .measured_ns = run.median_ns,
+                 .measured_interval_ns = run.interval_ns,
+                 .step_ns = run.step_ns,
+                 .bubble_share = run.bubble_share,
+                 .status = run.status,
+                 .reason = run.reason};
   if (!run.shared_instances.empty()) {
     out.reason += (out.reason.empty() ? "" : "; ") + std::string("memory ended: ") +
                   std::to_string(run.shared_instances.size()) + " kernels share weights";
   }
-  for (const double ns : run.step_ns) out.step_ns.push_back(ns * periods);
   std::map<std::string, double> measured;
-  for (const auto& op : run.operators) measured[op.name] += op.ns * periods;
+  for (const auto& op : run.operators) measured[op.name] += op.ns;
   for (const OperatorShare& share : printed.operators) {
     const auto it = measured.find(share.name);
     if (it == measured.end()) continue;
@@ -143,6 +145,33 @@ Validation run_and_confront(const Composer& composer, const Target& target,
   return out;
 }
 
+std::string oversubscribed_text(int ranks, int cores) {
+  return "oversubscribed: " + std::to_string(ranks) + " ranks on " + std::to_string(cores) +
+         (cores == 1 ? " core" : " cores");
+}
+
+Validation run_oversubscribed(const OperatorGraph& graph, const Target& target,
+                              const StackRunning& running) {
+  const int ranks = graph.configuration.devices();
+  const StackRunResult run =
+      run_stacks(build_stacks(graph, target.placement(ranks)),
+                 {.plugin_path = running.plugin_path,
+                  // A rank that spins keeps the core from the one that it waits for.
+                  .environment = {{"OMPI_MCA_mpi_yield_when_idle", "1"}},
+                  .seed = running.seed,
+                  .is_oversubscribed = true,
+                  .block_s = 0,
+                  .arenas = running.arenas,
+                  .should_stop = running.is_interrupted});
+  Validation out = confront(graph, {}, run);
+  out.predicted_ns.reset();
+  out.predicted_interval_ns = {};
+  out.is_oversubscribed = true;
+  out.composition_reason = oversubscribed_text(ranks, target.cores);
+  out.reason = out.composition_reason + (out.reason.empty() ? "" : "; ") + out.reason;
+  return out;
+}
+
 void validate_front(MeasuredEvaluator& evaluator, const ValidateOptions& options, TuneRun& run) {
   Validations validations(evaluator, options, run);
   const std::vector<std::size_t> chosen = chosen_points(run.front, options.points);
@@ -151,7 +180,7 @@ void validate_front(MeasuredEvaluator& evaluator, const ValidateOptions& options
     const Validation* v = validations.of(e);
     if (v == nullptr) continue;
     run.validations.push_back(*v);
-    if (has_latency(v->status)) {
+    if (v->has_time()) {
       e.measured_ns = v->measured_ns;
       e.measured_interval_ns = v->measured_interval_ns;
     }

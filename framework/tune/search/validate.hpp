@@ -28,6 +28,12 @@ Validation run_and_confront(const Composer& composer, const Target& target,
                             const LatencySource& source, const Estimate& printed,
                             const StackRunning& running);
 
+// Of more ranks than cores: the stack alone, for its outputs. Nothing is said of its time.
+Validation run_oversubscribed(const OperatorGraph& graph, const Target& target,
+                              const StackRunning& running);
+// "oversubscribed: 4 ranks on 2 cores"
+std::string oversubscribed_text(int ranks, int cores);
+
 struct ValidateOptions {
   std::int64_t points = 0;  // 0 = all front points
   double budget_s = 1e9;

@@ -30,7 +30,7 @@ std::vector<Evaluation> latest(std::vector<Evaluation> evaluations) {
 void add_validations(RunReport& out, std::vector<Validation> validations) {
   for (const Validation& v : validations) {
     for (Evaluation& e : out.evaluations) {
-      if (e.configuration.key() != v.deployment_key || !has_latency(v.status)) continue;
+      if (e.configuration.key() != v.deployment_key || !v.has_time()) continue;
       e.measured_ns = v.measured_ns;
       e.measured_interval_ns = v.measured_interval_ns;
     }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
 
 #include "kernel.hpp"
@@ -39,6 +41,15 @@ void copy(const void* source, void* target, std::int64_t bytes) {
   std::memcpy(target, source, static_cast<std::size_t>(bytes));
 }
 
+int first_rank(std::string_view token) {
+  int rank = -1;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), rank);
+  if (error != std::errc{} || end != token.data() + token.size() || rank < 0) {
+    invalid("the token of an MPI group is the number of its first rank");
+  }
+  return rank;
+}
+
 // MPI counts are int: longer messages go in pieces.
 template <typename Call>
 void in_pieces(std::int64_t count, Call&& call) {
@@ -56,7 +67,7 @@ Comm::Runtime::~Runtime() {
   if (owned && finalized == 0) MPI_Finalize();
 }
 
-Comm::Comm(std::uint32_t rank, std::uint32_t size, bool has_threads) {
+Comm::Comm(std::string_view token, std::uint32_t rank, std::uint32_t size, bool has_threads) {
   if (rank >= size) invalid("rank " + std::to_string(rank) + " of " + std::to_string(size));
   if (size == 1) return;
   int initialized = 0, finalized = 0;
@@ -73,7 +84,12 @@ Comm::Comm(std::uint32_t rank, std::uint32_t size, bool has_threads) {
     runtime_.owned = true;
   }
   // The caller's world stays untouched, and errors come back as codes instead of ending the ranks.
-  check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
+  if (token.empty()) {
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
+  } else {
+    check(MPI_Comm_split(MPI_COMM_WORLD, first_rank(token), static_cast<int>(rank), &comm_),
+          "MPI_Comm_split");
+  }
   check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
@@ -96,6 +112,13 @@ Comm::~Comm() {
   if (bf16_sum_ != MPI_OP_NULL) MPI_Op_free(&bf16_sum_);
   if (half_ != MPI_DATATYPE_NULL) MPI_Type_free(&half_);
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+}
+
+std::string Comm::own_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
+    if (const char* rank = std::getenv(name)) return rank;
+  }
+  return {};
 }
 
 std::string Comm::library_version() {
@@ -176,8 +199,7 @@ void Comm::shift(const void* source, void* target, std::int64_t bytes) const {
 
 std::unique_ptr<Comm> make_comm(std::string_view token, std::uint32_t rank, std::uint32_t size,
                                 bool has_threads) {
-  if (!token.empty()) invalid("the token of an MPI group is empty");
-  return std::make_unique<Comm>(rank, size, has_threads);
+  return std::make_unique<Comm>(token, rank, size, has_threads);
 }
 
 }  // namespace hm_cpu

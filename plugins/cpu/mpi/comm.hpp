@@ -20,10 +20,11 @@ class Comm {
   // anything runs. all_reduce, broadcast and shift go in pieces and have no limit.
   static constexpr std::int64_t largest_count = std::numeric_limits<int>::max();
 
-  // The process must have been started by mpirun with `size` ranks; `rank` must be MPI's own. A
-  // group of one needs neither mpirun nor MPI. `has_threads`: this process has others than the
-  // calling one.
-  Comm(std::uint32_t rank, std::uint32_t size, bool has_threads);
+  // The process must have been started by mpirun. `token`: own_rank() of the group's rank 0; all
+  // ranks of mpirun join a group of more than one rank each at the same time. Without a token the
+  // group is all of them, and `rank` must be MPI's own. A group of one needs neither mpirun nor
+  // MPI. `has_threads`: this process has others than the calling one.
+  Comm(std::string_view token, std::uint32_t rank, std::uint32_t size, bool has_threads);
   ~Comm();
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
@@ -31,6 +32,8 @@ class Comm {
   int rank() const { return rank_; }
   int size() const { return size_; }
   static std::string library_version();  // first line, as MPI states it
+  // Of this process under mpirun, without starting MPI; empty where its launcher does not say.
+  static std::string own_rank();
 
   // Sums are of f32, s32, bf16 or f16; the latter two round after every addition.
   void all_reduce(const void* source, void* target, std::int64_t count, std::int32_t dtype) const;
@@ -66,7 +69,6 @@ class Comm {
   int size_ = 1;
 };
 
-// The token carries nothing: mpirun already connected the ranks.
 std::unique_ptr<Comm> make_comm(std::string_view token, std::uint32_t rank, std::uint32_t size,
                                 bool has_threads);
 

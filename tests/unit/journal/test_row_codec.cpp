@@ -88,7 +88,9 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(ValidationJson, reads_back_whole) {
-  const Validation v = test::full_validation();
+  Validation v = test::full_validation();
+  v.bubble_share = 0.3;
+  v.is_oversubscribed = false;
   const Validation back = validation_from(parse_json(dump_json(validation_json(v)), "v"));
   EXPECT_EQ(dump_json(validation_json(back)), dump_json(validation_json(v)));
   EXPECT_EQ(back.deployment_key, v.deployment_key);
@@ -101,6 +103,10 @@ TEST(ValidationJson, reads_back_whole) {
   EXPECT_EQ(back.memory, v.memory);
   EXPECT_EQ(back.memory->ranks.at(0).roles.at(0).unexplained_bytes(), 5);
   EXPECT_EQ(back.memory_reason, "none");
+  EXPECT_EQ(back.bubble_share, 0.3);
+  EXPECT_FALSE(back.is_oversubscribed);
+  v.is_oversubscribed = true;
+  EXPECT_TRUE(validation_from(parse_json(dump_json(validation_json(v)), "v")).is_oversubscribed);
 }
 
 // Rows before there were pairs: their figure is the sum of kernels near the run, and what had been

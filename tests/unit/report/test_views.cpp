@@ -87,6 +87,36 @@ TEST(KernelViews, a_collective_shows_its_bandwidth_instead_of_utilisation) {
   EXPECT_EQ(view.data["rows"][0]["busbw_bytes_per_s"], 3e9);
 }
 
+TEST(ValidationView, a_pipeline_says_how_long_its_stages_waited) {
+  Validation v{.deployment_key = "k", .measured_ns = 80, .bubble_share = 0.25};
+  EXPECT_EQ(validation_view(v).data["bubble_share"], 0.25);
+  EXPECT_THAT(validation_view(v).text, HasSubstr("stages waited 25 % of it"));
+  v.bubble_share.reset();
+  EXPECT_FALSE(validation_view(v).data.contains("bubble_share"));
+}
+
+TEST(ValidationView, ranks_that_share_cores_have_a_label_and_no_figure) {
+  Validation v{.deployment_key = "k",
+               .measured_ns = 80,
+               .composition_reason = "oversubscribed: 4 ranks on 2 cores",
+               .reason = "oversubscribed: 4 ranks on 2 cores",
+               .is_oversubscribed = true};
+  const View view = validation_view(v);
+  EXPECT_EQ(view.data["oversubscribed"], true);
+  for (const char* figure :
+       {"measured_ns", "predicted_ns", "prediction_error", "composition_error", "composition"}) {
+    EXPECT_TRUE(view.data[figure].is_null()) << figure;
+  }
+  for (const char* reason :
+       {"measured_ns_reason", "predicted_ns_reason", "composition_error_reason"}) {
+    EXPECT_EQ(view.data[reason], "oversubscribed: 4 ranks on 2 cores") << reason;
+  }
+  EXPECT_THAT(view.text, HasSubstr("oversubscribed: 4 ranks on 2 cores"));
+  EXPECT_THAT(view.text, Not(HasSubstr("80")));
+  v.status = Status::wrong_result;
+  EXPECT_THAT(validation_view(v).text, HasSubstr("it did not end well: wrong_result"));
+}
+
 TEST(ValidationView, two_errors_under_two_names_and_none_without_a_time) {
   Validation v{
       .deployment_key = "k",

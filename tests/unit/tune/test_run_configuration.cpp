@@ -45,6 +45,37 @@ TEST(RunConfiguration, an_impossible_split_is_refused_with_its_reason_before_any
   EXPECT_EQ(rows, 0);
 }
 
+TEST(RunConfiguration, experts_without_ranks_are_refused_with_what_to_add) {
+  Configuration alone = with_tp(1);
+  alone.parallel.ep = 2;
+  ModelSpec experts = load_model("granite-3.1-1b-a400m", {HALMARK_SOURCE_DIR "/configs/models"});
+  alone.model = experts.id;
+  const Error error = error_of([&] { require_runnable(experts, alone, two_cores()); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_THAT(error.line(), HasSubstr("add --dp 2 or --tp 2"));
+}
+
+// There is no such plugin: what was run is said to be oversubscribed all the same.
+TEST(RunConfiguration, more_ranks_than_cores_are_run_and_never_measured) {
+  KernelMeasuring measuring = nowhere();
+  int rows = 0;
+  measuring.sink = [&](const Measurement&) { ++rows; };
+  Configuration four = with_tp(2);
+  four.parallel.dp = 2;
+  four.workload.batch = 2;
+  const RunOutcome out = run_configuration(spec(), four, two_cores(), measuring, 0.1);
+  EXPECT_EQ(rows, 0);
+  EXPECT_FALSE(out.evaluation.estimate);
+  EXPECT_EQ(out.evaluation.refusal, "oversubscribed");
+  ASSERT_TRUE(out.validation);
+  EXPECT_TRUE(out.validation->is_oversubscribed);
+  EXPECT_THAT(out.validation->reason, HasSubstr("oversubscribed: 4 ranks on 2 cores; "));
+  EXPECT_FALSE(out.validation->was_run());
+  EXPECT_FALSE(two_cores().is_oversubscribed(2));
+  EXPECT_EQ(two_cores().placement(4).parts, 2) << "ranks take turns on the parts";
+  EXPECT_EQ(two_cores().placement(2).parts, 2);
+}
+
 TEST(RunConfiguration, kernels_that_failed_leave_a_reason_and_no_run_of_the_stack) {
   const RunOutcome out = run_configuration(spec(), with_tp(1), two_cores(), nowhere(), 0.1);
   EXPECT_FALSE(out.evaluation.estimate);

@@ -28,10 +28,27 @@ OperatorGraph graph_of(const ModelSpec& spec, int pp) {
   return *build_graph(spec, c);
 }
 
-// A stack is one micro-batch of one stage's period: with three stages a step is three of them.
-TEST(Confront, a_pipeline_takes_its_period_once_per_stage) {
+// What was run is the step that stands alone: that was said of it, and not the one of a stream.
+TEST(Confront, a_pipeline_is_set_against_the_step_that_stands_alone) {
   const ModelSpec spec = load_model("tiny-qwen3", {HALMARK_SOURCE_DIR "/tests/data"});
   const OperatorGraph graph = graph_of(spec, 3);
+  Estimate estimate{.step_ns = 3300, .low_ns = 3000, .high_ns = 3900};
+  StackRunResult alone{.status = Status::ok, .bubble_share = 0.4};
+  alone.median_ns = 5000;
+  EXPECT_EQ(confront(graph, estimate, alone).predicted_ns, 3300);
+  estimate.alone = {5100, 4900, 5600};
+  const Validation v = confront(graph, estimate, alone);
+  EXPECT_EQ(v.predicted_ns, 5100);
+  EXPECT_EQ(v.predicted_interval_ns.low, 4900);
+  EXPECT_EQ(v.predicted_interval_ns.high, 5600);
+  EXPECT_EQ(v.measured_ns, 5000);
+  EXPECT_EQ(v.bubble_share, 0.4);
+  EXPECT_DOUBLE_EQ(*v.prediction_error(), 0.02);
+}
+
+TEST(Confront, figures_are_those_of_the_run) {
+  const ModelSpec spec = load_model("tiny-qwen3", {HALMARK_SOURCE_DIR "/tests/data"});
+  const OperatorGraph graph = graph_of(spec, 1);
   Estimate estimate{.step_ns = 3300, .low_ns = 3000, .high_ns = 3900};
   estimate.operators = {{.name = "q_proj", .ns = 100},
                         {.name = "never_run", .ns = 7},
@@ -47,19 +64,34 @@ TEST(Confront, a_pipeline_takes_its_period_once_per_stage) {
   const Validation v = confront(graph, estimate, run);
   EXPECT_EQ(v.deployment_key, graph.configuration.key());
   EXPECT_EQ(v.predicted_ns, 3300);
-  EXPECT_EQ(v.measured_ns, 3000);
+  EXPECT_EQ(v.measured_ns, 1000);
   EXPECT_EQ(v.predicted_interval_ns.low, 3000);
   EXPECT_EQ(v.predicted_interval_ns.high, 3900);
-  EXPECT_EQ(v.measured_interval_ns.low, 2700);
-  EXPECT_EQ(v.measured_interval_ns.high, 3600);
+  EXPECT_EQ(v.measured_interval_ns.low, 900);
+  EXPECT_EQ(v.measured_interval_ns.high, 1200);
   EXPECT_EQ(v.status, Status::suspect);
   EXPECT_EQ(v.reason, "noisy");
   ASSERT_EQ(v.operators.size(), 2u) << "each name once, what was both predicted and run";
   EXPECT_EQ(v.operators[0].name, "q_proj");
   EXPECT_FALSE(v.operators[0].composed_ns) << "what was printed is no composition";
-  EXPECT_EQ(v.operators[0].measured_ns, 90);
+  EXPECT_EQ(v.operators[0].measured_ns, 30);
   EXPECT_EQ(v.operators[1].name, "attention");
-  EXPECT_EQ(v.operators[1].measured_ns, 45);
+  EXPECT_EQ(v.operators[1].measured_ns, 15);
+}
+
+TEST(Confront, ranks_that_share_cores_leave_no_error) {
+  Validation v{.predicted_ns = 10, .measured_ns = 20, .composition = Composition{.error = 1}};
+  EXPECT_TRUE(v.prediction_error());
+  EXPECT_TRUE(v.composition_error());
+  EXPECT_EQ(v.shown_ns(), 20);
+  v.is_oversubscribed = true;
+  EXPECT_FALSE(v.prediction_error());
+  EXPECT_FALSE(v.composition_error());
+  EXPECT_FALSE(v.shown_ns());
+  EXPECT_TRUE(v.was_run()) << "it ran, and its outputs were right";
+  EXPECT_FALSE(v.has_time());
+  EXPECT_EQ(oversubscribed_text(4, 2), "oversubscribed: 4 ranks on 2 cores");
+  EXPECT_EQ(oversubscribed_text(2, 1), "oversubscribed: 2 ranks on 1 core");
 }
 
 TEST(Confront, says_where_memory_ended) {

@@ -58,7 +58,8 @@ class InStack {
     end(failure.status, failure.reason, failure.phase);
     for (Measurement& row : rows_) {
       const auto& culprit = staged_.culprit();
-      if (failure.worker_is_gone || !culprit || row.kernel_case == *culprit) continue;
+      if (failure.worker_is_gone || !culprit || row.kernel_case.shares_arguments(*culprit))
+        continue;
       row.status = Status::refused;
       row.reason = "another kernel of its stack: " + failure.reason;
     }

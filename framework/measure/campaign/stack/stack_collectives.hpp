@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/configuration.hpp"
 
@@ -12,5 +13,9 @@ namespace halmark {
 // Ranks that execute different collectives, or collectives that leave some of them out, would wait
 // for each other until a deadline: why these stacks cannot run, or nothing. At least one stack.
 std::optional<std::string> collective_mismatch(std::span<const Stack> per_rank);
+
+// How ranks are cut into the groups in which they meet, where those are not all ranks: as few cuts
+// as hold every group, each of all ranks.
+std::vector<std::vector<std::vector<int>>> rank_cuts(std::span<const Stack> per_rank);
 
 }  // namespace halmark

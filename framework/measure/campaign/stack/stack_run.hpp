@@ -37,6 +37,8 @@ struct StackRunOptions {
   // kernels, stack, kernels, ..., stack. Empty = one block of the stack. Those of `short_stacks`
   // (per rank; kernels that the stacks have) are timed where they stand, the others each in a loop.
   std::vector<KernelCase> beside;
+  // Ranks share cores: outputs are checked, and no verdict on times is given.
+  bool is_oversubscribed = false;
   std::vector<Stack> short_stacks;
   int pairs = stack_pairs;
   double block_s = 1;  // of a block, or one repetition where that takes longer
@@ -90,6 +92,8 @@ struct StackRunResult {
     double ns = 0;           // all of them; median over repetitions of the slowest rank
   };
   std::vector<OperatorTime> operators;  // in order of first execution
+  // Of all ranks' time, what stages of a pipeline waited for their turn; absent without stages.
+  std::optional<double> bubble_share;
   std::vector<Signal> signals;
   Correctness correctness;
   std::string environment;
@@ -99,6 +103,9 @@ struct StackRunResult {
   std::vector<RankStaging> memory;  // per rank; empty unless asked for and staged
 };
 
+// Stages of a pipeline meet in the shifts between them, so that a repetition is the step with its
+// bubbles, from the first stage's begin to the last one's end.
+//
 // Runs until `pairs` pairs have met one state of the memory each, two more at most. One stack per
 // rank; rank i runs on part i of the device that its kernels name. Ranks are MPI
 // ranks when any step is a collective, plain workers with a common start otherwise. Every kernel

@@ -25,6 +25,20 @@ double total_ns(std::span<const TimedSample> steps) {
   return ns;
 }
 
+bool is_shift(const Stack& stack, const StackStep& step) {
+  const auto kernel = static_cast<std::size_t>(step.kernel);
+  return kernel < stack.kernels.size() && stack.kernels[kernel].problem.op == "send_recv";
+}
+
+// Without shifts: ranks that wait in them for their turn all end together.
+double work_ns(const Stack& stack, std::span<const TimedSample> steps) {
+  double ns = 0;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    if (!is_shift(stack, stack.steps[step])) ns += steps[step].wall_ns;
+  }
+  return ns;
+}
+
 std::span<const TimedSample> repetition_of(const Stack& stack, std::span<const TimedSample> steps,
                                            std::size_t repetition) {
   return steps.subspan(repetition * stack.steps.size(), stack.steps.size());
@@ -49,6 +63,24 @@ Sample mean_of(std::span<const StackStep> stack, std::span<const TimedSample> ro
   const bool is_clean = 2 * clean >= all;
   if (!is_clean) out.label = SampleLabel::disturbed;
   out.wall_ns = is_clean ? clean_ns / clean : all_ns / all;
+  return out;
+}
+
+// Of each shift of a repetition: what it took on the rank that came last.
+std::vector<double> shifts_ns(std::span<const Stack> per_rank, const StackSteps& steps,
+                              std::size_t repetition) {
+  std::vector<double> out;
+  for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
+    const Stack& stack = per_rank[rank];
+    const auto row = repetition_of(stack, steps[rank], repetition);
+    std::size_t shift = 0;
+    for (std::size_t step = 0; step < row.size(); ++step) {
+      if (!is_shift(stack, stack.steps[step])) continue;
+      if (shift == out.size()) out.push_back(row[step].wall_ns);
+      out[shift] = std::min(out[shift], row[step].wall_ns);
+      ++shift;
+    }
+  }
   return out;
 }
 
@@ -85,22 +117,32 @@ bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackR
   }
 
   result.step_ns.assign(repetitions, 0);
+  std::vector<double> waited;  // by repetition, shares of all ranks' time
   // [operator][repetition], the slowest rank
   std::vector<std::vector<double>> slowest(operators.size(), std::vector<double>(repetitions, 0));
   std::vector<double> sums;
-  for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
-    for (std::size_t repetition = 0; repetition < repetitions; ++repetition) {
-      const auto row = repetition_of(per_rank[rank], steps[rank], repetition);
+  for (std::size_t repetition = 0; repetition < repetitions; ++repetition) {
+    const std::vector<double> own_ns = shifts_ns(per_rank, steps, repetition);
+    double idle_ns = 0, all_ns = 0;
+    for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
+      const Stack& stack = per_rank[rank];
+      const auto row = repetition_of(stack, steps[rank], repetition);
       sums.assign(operators.size(), 0);
+      std::size_t shift = 0;
       for (std::size_t step = 0; step < row.size(); ++step) {
-        sums[operator_of[rank][step]] += row[step].wall_ns;
+        const double ns = is_shift(stack, stack.steps[step]) ? own_ns[shift++] : row[step].wall_ns;
+        sums[operator_of[rank][step]] += ns;
+        idle_ns += row[step].wall_ns - ns;
       }
       for (std::size_t i = 0; i < sums.size(); ++i) {
         slowest[i][repetition] = std::max(slowest[i][repetition], sums[i]);
       }
+      all_ns += total_ns(row);
       result.step_ns[repetition] = std::max(result.step_ns[repetition], total_ns(row));
     }
+    if (!own_ns.empty() && all_ns > 0) waited.push_back(idle_ns / all_ns);
   }
+  if (!waited.empty()) result.bubble_share = median(waited);
   for (std::size_t i = 0; i < operators.size(); ++i) operators[i].ns = median(slowest[i]);
   result.operators = std::move(operators);
   result.median_ns = median(result.step_ns);
@@ -128,9 +170,10 @@ void for_each_slowest(std::span<const Stack> per_rank, const StackSteps& steps,
     const auto row_of = [&](std::size_t h) {
       return repetition_of(per_rank[holders[h]], steps[holders[h]], i);
     };
+    const auto of_holder = [&](std::size_t h) { return work_ns(per_rank[holders[h]], row_of(h)); };
     std::size_t slowest = 0;
     for (std::size_t h = 1; h < holders.size(); ++h) {
-      if (total_ns(row_of(h)) > total_ns(row_of(slowest))) slowest = h;
+      if (of_holder(h) > of_holder(slowest)) slowest = h;
     }
     visit(per_rank[holders[slowest]].steps, row_of(slowest), index[slowest]);
   }

@@ -20,14 +20,16 @@ using StackSteps = std::vector<std::vector<TimedSample>>;
 // Repetitions that every rank completed; 0 when a rank has no whole number of them.
 std::size_t common_repetitions(std::span<const Stack> per_rank, const StackSteps& steps);
 
-// Fills step_ns, median_ns, interval_ns and operators. False when there is no common repetition.
+// Fills step_ns, median_ns, interval_ns, operators and bubble_share. False when there is no common
+// repetition. A shift between stages takes as long as on the rank that came last; what the others
+// wait in it are the bubbles of a pipeline.
 bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackRunResult& result);
 
 // One sample per repetition: the mean of the kernel's executions by the rank that was slowest as a
 // whole among those that hold it; of the clean ones where half of them are clean. Means add up to
 // the time of a step, medians of single executions to less: the slow ones are part of it. What a
 // rank waits for others is in its collectives, so the steps of one rank add up to its time; the
-// slowest of each would add up to more.
+// slowest of each would add up to more. What a stage waits for its turn is no part of its time.
 std::vector<Sample> samples_of(std::span<const Stack> per_rank, const StackSteps& steps,
                                const KernelCase& kernel_case);
 

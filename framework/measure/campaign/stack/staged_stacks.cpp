@@ -3,6 +3,7 @@
 #include "measure/campaign/stack/staged_stacks.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "core/numeric/random.hpp"
@@ -47,6 +48,11 @@ std::vector<std::int64_t> stack_arena_bytes(std::span<const Stack> stacks) {
   for (const Stack& stack : stacks) {
     std::int64_t bytes = 0;
     for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
+      const auto own = stack.kernels.begin() + static_cast<std::ptrdiff_t>(k);
+      const bool is_staged = std::any_of(stack.kernels.begin(), own, [&](const KernelCase& other) {
+        return own->shares_arguments(other);
+      });
+      if (is_staged) continue;
       bytes += arena_bytes(with_sets(stack.kernels[k], stack.instances[k]));
     }
     out.push_back(bytes);
@@ -69,7 +75,20 @@ std::optional<WorkerFailure> StagedStacks::prepare() {
 }
 
 std::int64_t StagedStacks::id_of(const KernelCase& kernel_case) const {
-  return std::ranges::find(kernels_, kernel_case) - kernels_.begin();
+  const auto at = std::ranges::find_if(
+      kernels_, [&](const KernelCase& k) { return kernel_case.shares_arguments(k); });
+  return at - kernels_.begin();
+}
+
+std::vector<int> StagedStacks::shards_of(const KernelCase& kernel_case) const {
+  if (kernel_case.is_collective() || kernel_case.shards_at_once >= std::ssize(per_rank_)) return {};
+  std::vector<int> out;
+  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
+    const auto& kernels = per_rank_[rank].kernels;
+    if (std::ranges::find(kernels, kernel_case) == kernels.end()) continue;
+    out.push_back(static_cast<int>(rank));
+  }
+  return out;
 }
 
 double StagedStacks::first_ns(const KernelCase& kernel_case) const {
@@ -80,9 +99,16 @@ double StagedStacks::first_ns(const KernelCase& kernel_case) const {
   return 0;
 }
 
+// Among those who meet: inputs are those of this place, and the reference answers for it.
+int StagedStacks::Held::rank(std::size_t of_all) const {
+  const auto own = std::ranges::find(members, static_cast<int>(of_all));
+  return static_cast<int>(own == members.end() ? static_cast<std::ptrdiff_t>(of_all)
+                                               : own - members.begin());
+}
+
 void StagedStacks::list_kernels() {
   const auto list = [&](const KernelCase& k) {
-    if (std::ranges::find(kernels_, k) == kernels_.end()) kernels_.push_back(k);
+    if (id_of(k) == std::ssize(kernels_)) kernels_.push_back(k);
   };
   for (const Stack& stack : per_rank_) std::ranges::for_each(stack.kernels, list);
   std::ranges::for_each(options_.beside, list);
@@ -90,13 +116,18 @@ void StagedStacks::list_kernels() {
   for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
     const Stack& stack = per_rank_[rank];
     for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
-      held_[rank][static_cast<std::size_t>(id_of(stack.kernels[k]))].instances =
-          std::max<std::int64_t>(1, stack.instances[k]);
+      Held& held = held_[rank][static_cast<std::size_t>(id_of(stack.kernels[k]))];
+      held.instances = std::max<std::int64_t>({1, held.instances, stack.instances[k]});
+      const auto members = stack.members.find(static_cast<std::int32_t>(k));
+      if (members != stack.members.end()) held.members = members->second;
     }
-    // All shards execute a kernel at once when it is measured, as they did for its rows.
-    for (const KernelCase& k : options_.beside) {
-      Held& held = held_[rank][static_cast<std::size_t>(id_of(k))];
-      if (held.instances == 0) held.instances = std::max(1, k.sets);
+  }
+  // The shards that executed a kernel at once for its rows do so when it is measured.
+  for (const KernelCase& k : options_.beside) {
+    if (!shards_of(k).empty()) continue;
+    for (auto& held : held_) {
+      auto& instances = held[static_cast<std::size_t>(id_of(k))].instances;
+      if (instances == 0) instances = std::max(1, k.sets);
     }
   }
 }
@@ -157,6 +188,7 @@ std::optional<WorkerFailure> StagedStacks::start() {
                               .cache_dir = options_.cache_dir,
                               .limits = options_.limits,
                               .needs_group = collective,
+                              .cuts = rank_cuts(per_rank_),
                               .arenas = arenas()});
   if (!started) return started.failure;
   crew_ = std::move(*started);
@@ -178,16 +210,19 @@ std::optional<WorkerFailure> StagedStacks::stage(std::size_t id) {
   const KernelCase& kernel_case = kernels_[id];
   std::vector<std::optional<protocol::Stage>> requests(per_rank_.size());
   for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
-    if (held_[rank][id].sets == 0) continue;
-    requests[rank] = {.id = static_cast<std::int64_t>(id),
-                      .kernel = kernel_case.kernel,
-                      .problem = complete_problem(kernel_case.problem),
-                      .config = kernel_case.config,
-                      .mode = kernel_case.staging(),
-                      .sets = held_[rank][id].sets,
-                      .seed = options_.seed,
-                      .rank = static_cast<int>(rank),
-                      .ranks = static_cast<int>(per_rank_.size())};
+    const Held& held = held_[rank][id];
+    if (held.sets == 0) continue;
+    requests[rank] = {
+        .id = static_cast<std::int64_t>(id),
+        .kernel = kernel_case.kernel,
+        .problem = complete_problem(kernel_case.problem),
+        .config = kernel_case.config,
+        .mode = kernel_case.staging(),
+        .sets = held.sets,
+        .seed = options_.seed,
+        .rank = held.rank(rank),
+        .ranks = static_cast<int>(held.members.empty() ? per_rank_.size() : held.members.size()),
+        .group = group_name(held.members)};
   }
   auto outcomes = crew_->stage_each(requests);
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
@@ -268,7 +303,7 @@ std::optional<WorkerFailure> StagedStacks::check_kernel(std::size_t rank, std::s
                       held.staged.constants_shared);
   if (inputs_from) inputs.replace_inputs(*inputs_from);
   plan.seed = hash_combine(options_.check_seed ^ 0x737461636bULL, rank * 4096 + id);
-  const CorrectnessResult checked = check_outputs(contract, problem, inputs, static_cast<int>(rank),
+  const CorrectnessResult checked = check_outputs(contract, problem, inputs, held.rank(rank),
                                                   {shown->revealed, shown->memory.view()}, plan);
   correctness_.checked += checked.correctness.checked;
   correctness_.worst_ratio = std::max(correctness_.worst_ratio, checked.correctness.worst_ratio);
@@ -308,15 +343,17 @@ std::vector<protocol::SequenceRequest> StagedStacks::sequence(std::span<const St
     const Stack& stack = stacks[rank];
     std::vector<std::int64_t> ids;
     for (const KernelCase& k : stack.kernels) ids.push_back(id_of(k));
-    std::vector<int> executions(stack.kernels.size(), 0);
+    // By id: the instances that one repetition goes through.
+    std::map<std::int64_t, std::int32_t> passed;
     for (const StackStep& step : stack.steps) {
-      ++executions[static_cast<std::size_t>(step.kernel)];
+      std::int32_t& last = passed[ids[static_cast<std::size_t>(step.kernel)]];
+      last = std::max(last, step.instance + 1);
     }
     for (const StackStep& step : stack.steps) {
-      const auto k = static_cast<std::size_t>(step.kernel);
-      const int sets = std::max(1, held_[rank][static_cast<std::size_t>(ids[k])].staged.sets);
+      const std::int64_t id = ids[static_cast<std::size_t>(step.kernel)];
+      const int sets = std::max(1, held_[rank][static_cast<std::size_t>(id)].staged.sets);
       request.steps.push_back(
-          {.id = ids[k], .set = step.instance % sets, .advance = executions[k] % sets});
+          {.id = id, .set = step.instance % sets, .advance = passed[id] % sets});
     }
     all.push_back(std::move(request));
   }

@@ -25,7 +25,8 @@ std::int64_t repetitions_max(std::span<const Stack> stacks);
 std::vector<std::int64_t> stack_arena_bytes(std::span<const Stack> stacks);
 
 // One crew whose rank i holds the kernels of stack i, and the kernels `options.beside` on every
-// rank. A kernel has one id, its place in `kernels()`, on all ranks.
+// rank, or where fewer shards execute one at once, on those of the stacks that do. A kernel has one
+// id on all ranks, and cases that share their arguments have the same.
 class StagedStacks {
  public:
   StagedStacks(std::span<const Stack> per_rank, const StackRunOptions& options)
@@ -41,6 +42,8 @@ class StagedStacks {
   std::vector<protocol::SequenceRequest> sequence(std::span<const Stack> stacks,
                                                   std::int64_t repeat, std::int64_t warmup) const;
   std::int64_t id_of(const KernelCase& kernel_case) const;
+  // The shards that execute a kernel at once beside the run: empty = all.
+  std::vector<int> shards_of(const KernelCase& kernel_case) const;
   // Of its first execution, on the first rank that holds it.
   double first_ns(const KernelCase& kernel_case) const;
 
@@ -73,6 +76,8 @@ class StagedStacks {
   struct Held {
     int sets = 0;
     std::int64_t instances = 0;  // that its stack needs
+    std::vector<int> members;    // of a collective: who meets in it; empty = all
+    int rank(std::size_t of_all) const;
     protocol::Staged staged;
     Correctness correctness;
   };

@@ -3,6 +3,7 @@
 
 #include "fake_campaign.hpp"
 #include "host/partition.hpp"
+#include "measure/campaign/stack/stack_collectives.hpp"
 
 namespace halmark {
 namespace {
@@ -186,6 +187,87 @@ TEST(StackRun, a_collective_of_some_ranks_is_refused) {
   EXPECT_EQ(run.status, Status::refused);
   EXPECT_NE(run.reason.find("ranks=2"), std::string::npos) << run.reason;
   EXPECT_NE(run.reason.find("4 ranks"), std::string::npos) << run.reason;
+}
+
+// Two groups of two ranks each, then one that takes a rank of either.
+TEST(StackRun, ranks_meet_in_the_groups_that_their_stacks_name) {
+  const auto stacks_with = [](const std::vector<std::vector<int>>& members) {
+    std::vector<Stack> stacks(members.size(), reducing({all_reduce_case(64, 2)}));
+    for (std::size_t rank = 0; rank < stacks.size(); ++rank) {
+      stacks[rank].members[1] = members[rank];
+    }
+    return stacks;
+  };
+  const auto apart = stacks_with({{0, 1}, {0, 1}, {2, 3}, {2, 3}});
+  EXPECT_FALSE(collective_mismatch(apart)) << *collective_mismatch(apart);
+  using Cut = std::vector<std::vector<int>>;
+  EXPECT_EQ(rank_cuts(apart), (std::vector<Cut>{{{0, 1}, {2, 3}}}));
+  const auto crossed = stacks_with({{0, 1}, {0, 1}, {1, 2}, {2, 3}});
+  ASSERT_TRUE(collective_mismatch(crossed));
+  const auto alone = stacks_with({{0, 1}, {0, 1}, {}, {}});
+  ASSERT_TRUE(collective_mismatch(alone));
+  EXPECT_NE(collective_mismatch(alone)->find("0 of the 4 ranks"), std::string::npos)
+      << *collective_mismatch(alone);
+  auto both = apart;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    both[rank].kernels.push_back(all_reduce_case(128, 2));
+    both[rank].instances.push_back(1);
+    both[rank].steps.push_back({2, 0, "shift", "pipeline"});
+    both[rank].members[2] = {static_cast<int>(rank % 2), static_cast<int>(rank % 2 + 2)};
+  }
+  EXPECT_FALSE(collective_mismatch(both)) << *collective_mismatch(both);
+  EXPECT_EQ(rank_cuts(both), (std::vector<Cut>{{{0, 1}, {2, 3}}, {{0, 2}, {1, 3}}}));
+  std::swap(both[3].steps[1], both[3].steps[2]);  // waits for a rank that waits for it
+  ASSERT_TRUE(collective_mismatch(both));
+  EXPECT_NE(collective_mismatch(both)->find("on rank 3"), std::string::npos)
+      << *collective_mismatch(both);
+}
+
+TEST(StackRun, some_ranks_without_a_group_of_theirs_are_refused) {
+  std::vector<Stack> stacks(3, reducing({}));
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    stacks[rank] = reducing({all_reduce_case(64, 2)});
+    stacks[rank].members[1] = {0, 1};
+  }
+  const auto reason = collective_mismatch(stacks);
+  ASSERT_TRUE(reason);
+  EXPECT_NE(reason->find("only 2 of the 3 ranks"), std::string::npos) << *reason;
+}
+
+// A head that one of two ranks has: the other waits while it is measured.
+TEST(StackRun, a_kernel_of_one_stage_is_measured_on_its_rank_alone) {
+  if (Topology::of_machine().processing_units() < 2) GTEST_SKIP() << "one CPU";
+  std::vector<Stack> stacks{two_layers(2), two_layers(2)};
+  KernelCase head = gemm_case(4, 32, 8, 1);
+  head.parts = 2;
+  head.shards_at_once = 1;
+  stacks[1].kernels.push_back(head);
+  stacks[1].instances.push_back(1);
+  stacks[1].steps.push_back({2, 0, "head", "head"});
+  StackRunOptions o = options("latency_ns=300000");
+  o.block_s = 0.02;
+  o.pairs = 2;
+  o.beside = {head, stacks[0].kernels[1]};
+  const StackRunResult run = run_stacks(stacks, o);
+  ASSERT_EQ(run.status, Status::ok) << run.reason;
+  ASSERT_EQ(run.pairs.size(), 2U);
+  for (const StackPair& pair : run.pairs) {
+    for (const double ns : pair.kernel_ns) EXPECT_GE(ns, 300000.0);
+  }
+}
+
+// More ranks than cores: no verdict on times, and a wrong output is still one.
+TEST(StackRun, an_oversubscribed_run_is_judged_by_its_outputs) {
+  std::vector<Stack> stacks(4, two_layers(1));
+  StackRunOptions o = options("latency_ns=100000");
+  o.is_oversubscribed = true;
+  o.thresholds = {};
+  o.block_s = 0;
+  const StackRunResult run = run_stacks(stacks, o);
+  EXPECT_EQ(run.status, Status::ok) << run.reason;
+  EXPECT_GT(run.correctness.checked, 0);
+  o.environment["HALMARK_FAKE_SCRIPT"] = "wrong=last_element";
+  EXPECT_EQ(run_stacks(stacks, o).status, Status::wrong_result);
 }
 
 TEST(StackRun, an_empty_stack_is_refused) {

@@ -40,6 +40,41 @@ TEST(StackTimes, operators_are_summed_per_rank_and_the_slowest_rank_counts) {
   EXPECT_EQ(result.operators[1].ns, (10 + 30) / 2.0);
 }
 
+// Slots of 10 and 30 on the first rank, of 50 on the second; a shift takes 1 and 2 on the rank that
+// comes last, the rest is what the other waits for it.
+TEST(StackTimes, a_shift_takes_as_long_as_on_the_rank_that_came_last) {
+  Stack early = stack({"a", "shift", "a", "shift"}), late = stack({"shift", "b", "shift"});
+  for (Stack* s : {&early, &late}) {
+    s->kernels = {{.problem = {"copy", {}}}, {.problem = {"send_recv", {}}}};
+    for (StackStep& step : s->steps) step.kernel = step.operator_name == "shift" ? 1 : 0;
+  }
+  const std::vector<Stack> stacks{early, late};
+  StackRunResult result;
+  ASSERT_TRUE(fold_times(stacks, steps({{10, 1, 30, 22}, {11, 50, 2}}), result));
+  EXPECT_EQ(result.median_ns, 63);
+  ASSERT_EQ(result.operators.size(), 3U);
+  EXPECT_EQ(result.operators[0].ns, 40);
+  EXPECT_EQ(result.operators[1].name, "shift");
+  EXPECT_EQ(result.operators[1].ns, 3);
+  EXPECT_EQ(result.operators[2].ns, 50);
+  EXPECT_DOUBLE_EQ(result.bubble_share.value(), (20 + 10) / 126.0);
+  StackRunResult unstaged;
+  const std::vector<Stack> one{stack({"a"})};
+  ASSERT_TRUE(fold_times(one, steps({{1}}), unstaged));
+  EXPECT_FALSE(unstaged.bubble_share);
+}
+
+// Both end together, and the second has more to do.
+TEST(StackTimes, what_a_stage_waits_for_its_turn_does_not_make_it_the_slowest) {
+  Stack s;
+  s.kernels = {{.problem = {"copy", {}}}, {.problem = {"send_recv", {}}}};
+  s.instances = {1, 1};
+  s.steps = {{0, 0, "a", "decoder"}, {1, 0, "shift", "pipeline"}};
+  const std::vector<Stack> stacks{s, s};
+  const StackSteps both = steps({{10, 91}, {90, 10}});
+  EXPECT_EQ(samples_of(stacks, both, s.kernels[0]).front().wall_ns, 90);
+}
+
 TEST(StackTimes, ranks_may_have_different_steps_and_repetitions) {
   const std::vector<Stack> stacks{stack({"a"}), stack({"b", "c"})};
   StackRunResult result;

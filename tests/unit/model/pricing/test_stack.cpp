@@ -114,7 +114,9 @@ TEST(Stack, ranks_are_ordered_by_replica_then_stage_then_tensor_rank) {
   for (std::size_t rank = 0; rank < stacks.size(); ++rank) {
     const bool is_first_stage = rank / 2 % 2 == 0;
     EXPECT_EQ(stacks[rank].steps.front().operator_name,
-              is_first_stage ? "embedding" : "input_norm");
+              is_first_stage ? "embedding" : "stage_send_recv");  // the second one waits
+    EXPECT_EQ(stacks[rank].steps[1].operator_name,
+              is_first_stage ? "embedding_all_reduce" : "input_norm");
     EXPECT_EQ(stacks[rank].steps.back().operator_name, "stage_send_recv");
   }
 }
