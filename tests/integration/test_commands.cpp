@@ -35,13 +35,6 @@ class Command : public HalmarkTest {
                      "norm_topk_prob": true, "vocab_size": 128, "tie_word_embeddings": false,
                      "max_position_embeddings": 128})");
   }
-  bool has_two_cores() const {
-    const Json found = data_of({"devices"});
-    for (const Json& d : found["devices"]) {
-      if (d["id"] == "cpu:0") return d["properties"]["compute_units"] >= 2;
-    }
-    return false;
-  }
 };
 
 TEST_F(Command, help_names_every_command_and_each_explains_itself) {

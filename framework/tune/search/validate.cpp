@@ -25,6 +25,20 @@ std::vector<std::size_t> chosen_points(const std::vector<std::size_t>& front, st
   return out;
 }
 
+// One of each phase by turns: a budget that ends early leaves no phase without a run.
+std::vector<std::size_t> by_turns(const std::vector<std::size_t>& points,
+                                  const std::vector<Evaluation>& evaluations) {
+  std::map<Phase, std::size_t> taken;
+  std::vector<std::pair<std::size_t, std::size_t>> turns;  // turn, point
+  for (const std::size_t point : points) {
+    turns.emplace_back(taken[evaluations[point].configuration.workload.phase]++, point);
+  }
+  std::ranges::stable_sort(turns, {}, &std::pair<std::size_t, std::size_t>::first);
+  std::vector<std::size_t> out;
+  for (const auto& [turn, point] : turns) out.push_back(point);
+  return out;
+}
+
 // Filling and gating the weights of every layer, as seen on the machines so far.
 constexpr double staging_bytes_per_s = 1e9;
 constexpr double start_s = 0.5;
@@ -174,7 +188,8 @@ Validation run_oversubscribed(const OperatorGraph& graph, const Target& target,
 
 void validate_front(MeasuredEvaluator& evaluator, const ValidateOptions& options, TuneRun& run) {
   Validations validations(evaluator, options, run);
-  const std::vector<std::size_t> chosen = chosen_points(run.front, options.points);
+  const std::vector<std::size_t> chosen =
+      by_turns(chosen_points(run.front, options.points), run.evaluations);
   for (std::size_t i = 0; i < chosen.size() && !evaluator.is_interrupted(); ++i) {
     Evaluation& e = run.evaluations[chosen[i]];
     const Validation* v = validations.of(e);

@@ -44,6 +44,27 @@ TEST(Confront, a_pipeline_is_set_against_the_step_that_stands_alone) {
   EXPECT_EQ(v.measured_ns, 5000);
   EXPECT_EQ(v.bubble_share, 0.4);
   EXPECT_DOUBLE_EQ(*v.prediction_error(), 0.02);
+  EXPECT_FALSE(v.predicted_state);
+}
+
+// The interval of a run was said of a step in a stream; of one alone it is as wide, in shares.
+TEST(Confront, the_interval_that_names_a_state_is_that_of_what_was_run) {
+  const ModelSpec spec = load_model("tiny-qwen3", {HALMARK_SOURCE_DIR "/tests/data"});
+  const OperatorGraph graph = graph_of(spec, 3);
+  Estimate estimate{.step_ns = 3000, .low_ns = 2000, .high_ns = 5000};
+  estimate.run_interval =
+      StateInterval{.bytes_per_s = 40e9, .step_ns = 3000, .memory_ns = 2400, .ns = {2700, 3300}};
+  StackRunResult run{.status = Status::ok};
+  run.median_ns = 3100;
+  EXPECT_EQ(confront(graph, estimate, run).predicted_interval_ns.low, 2700);
+  EXPECT_EQ(confront(graph, estimate, run).predicted_interval_ns.high, 3300);
+  estimate.alone = {6000, 4000, 10000};
+  const Validation v = confront(graph, estimate, run);
+  ASSERT_TRUE(v.predicted_state);
+  EXPECT_DOUBLE_EQ(v.predicted_state->step_ns, 6000);
+  EXPECT_DOUBLE_EQ(v.predicted_state->memory_ns, 4800);
+  EXPECT_DOUBLE_EQ(v.predicted_interval_ns.low, 5400);
+  EXPECT_DOUBLE_EQ(v.predicted_interval_ns.high, 6600);
 }
 
 TEST(Confront, figures_are_those_of_the_run) {
@@ -152,6 +173,24 @@ TEST(ValidateFront, points_are_spread_evenly_from_end_to_end) {
   EXPECT_THAT(validated(7, 4), ElementsAre(1, 3, 5, 7));
   EXPECT_THAT(validated(6, 2), ElementsAre(1, 6));
   EXPECT_THAT(validated(4, 1), ElementsAre(1));
+}
+
+TEST(ValidateFront, every_phase_has_a_run_before_one_has_a_second) {
+  RecordedSweep sweep(decode_sweep("[1, 2, 3]", "[\"latency\"]"));
+  const std::int64_t id = sweep.record_times([](std::int64_t, int) { return 1000.0; });
+  TuneRun run{.id = id, .evaluations = sweep.evaluations(), .front = {0, 1, 2}};
+  run.evaluations[2].configuration.workload.phase = Phase::prefill;
+  for (const Evaluation& e : run.evaluations) {
+    sweep.store().append(
+        id, Validation{
+                .deployment_key = e.configuration.key(), .measured_ns = 1, .status = Status::ok});
+  }
+  validate_front(sweep.evaluator(), {}, run);
+  std::vector<std::string> keys;
+  for (const Validation& v : run.validations) keys.push_back(v.deployment_key);
+  EXPECT_THAT(keys, ElementsAre(run.evaluations[0].configuration.key(),
+                                run.evaluations[2].configuration.key(),
+                                run.evaluations[1].configuration.key()));
 }
 
 TEST(ValidateFront, a_run_that_failed_leaves_no_measured_time) {
