@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <string>
 
 #include "host/process/shared_memory.hpp"
@@ -61,6 +62,12 @@ void misbehave(const std::string& phase) {
     ::abort();
   }
   if (fault == "exit_" + phase) ::_exit(0);
+  const std::string raise = "raise_" + phase + "_";  // and the number of the signal
+  if (fault.starts_with(raise)) {
+    const int signal = std::atoi(fault.c_str() + raise.size());
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+  }
   if (fault == "fill_memory_" + phase) {
     constexpr std::size_t block_bytes = 16u << 20;
     while (true) std::memset(new char[block_bytes], 1, block_bytes);
@@ -89,8 +96,16 @@ void send_bad_frame(std::uint32_t request) {
   hang();
 }
 
+void answer_supports(Channel& channel, std::uint32_t request, const SupportsRequest& asked) {
+  SupportsAnswer answer;
+  answer.status.resize(asked.configs.size() + (fault == "long_status" ? 1 : 0));
+  answer.reason.resize(asked.configs.size() + (fault == "long_reason" ? 1 : 0));
+  (void)channel.send_message(Type::answer, request, answer);
+}
+
 Hello hello(const Hello& asked) {
   Hello answer;
+  if (fault == "other_protocol") ++answer.protocol;
   answer.pid = ::getpid();
   answer.rank = asked.rank;
   answer.cpus = asked.cpus;
@@ -103,8 +118,29 @@ void note(Channel& channel, std::uint32_t request, const char* phase) {
   misbehave(phase);
 }
 
+// Answers a load with something else; whether it did.
+bool answer_load_oddly(Channel& channel, std::uint32_t request) {
+  if (fault == "other_kind") return channel.send_message(Type::dropped, request, Drop{});
+  if (fault == "unasked_samples") return channel.send(Type::samples, request, 0, pack_doubles({1}));
+  if (fault == "bad_phase") return channel.send(Type::phase, request, 0, "{");
+  if (fault == "bad_failed") return channel.send(Type::failed, request, 0, "{");
+  if (fault == "bad_refused") return channel.send(Type::refused, request, 0, "{");
+  if (fault == "silent_failure")
+    return channel.send_message(Type::failed, request, Failed{3, "", ""});
+  if (fault == "long_phase") {
+    (void)channel.send_message(Type::phase, request, PhaseNote{std::string(40, 'p')});
+    ::_exit(0);
+  }
+  return false;
+}
+
 void answer_load(Channel& channel, std::uint32_t request) {
+  if (const char* text = std::getenv("HALMARK_FAKE_SAY")) {
+    std::fputs(text, stdout);
+    std::fflush(stdout);
+  }
   misbehave("load");
+  if (answer_load_oddly(channel, request)) return;
   if (fault == "bad_magic" || fault == "oversized" || fault == "unknown_type" ||
       fault == "truncated") {
     send_bad_frame(request);
@@ -171,7 +207,8 @@ void answer_sample(Channel& channel, std::uint32_t request, const SampleRequest&
                              label};
     block.insert(block.end(), std::begin(values), std::end(values));
   }
-  (void)channel.send(Type::samples, request, 0, pack_doubles(block));
+  (void)channel.send(Type::samples, request, 0,
+                     fault == "odd_block" ? std::string(7, 'x') : pack_doubles(block));
   Measured measured;
   measured.id = sample.id;
   measured.stop_rule = StopReason::count;
@@ -185,6 +222,11 @@ void answer_reveal(Channel& channel, std::uint32_t request, const Reveal& reveal
   Revealed revealed;
   revealed.id = reveal.id;
   revealed.parts.push_back({0, 2, 64, fault == "long_reveal" ? 1 << 20 : 128});
+  if (const char* text = std::getenv("HALMARK_FAKE_PARTS")) {  // offset and bytes of each
+    revealed.parts.clear();
+    std::istringstream numbers(text);
+    for (RevealedPart part; numbers >> part.offset >> part.bytes;) revealed.parts.push_back(part);
+  }
   const int fd = fault == "no_memory" ? -1 : memory.fd();
   (void)channel.send_message(Type::revealed, request, revealed, fd);
 }
@@ -232,7 +274,34 @@ int main(int argc, char** argv) {
       case Type::reveal:
         answer_reveal(channel, request, decode<Reveal>(frame.payload));
         break;
+      case Type::supports:
+        answer_supports(channel, request, decode<SupportsRequest>(frame.payload));
+        break;
+      case Type::open:
+        misbehave("open");
+        (void)channel.send_message(Type::opened, request, DeviceDescription{});
+        break;
+      case Type::sequence:
+        misbehave("sequence");
+        answer_sample(channel, request, SampleRequest{});
+        break;
+      case Type::probe:
+        misbehave("probe");
+        (void)channel.send_message(Type::answer, request, ProbeAnswer{{}, {1, 2}, ""});
+        break;
+      case Type::token:
+        (void)channel.send_message(Type::answer, request, TokenAnswer{"ab"});
+        break;
+      case Type::join:
+        misbehave("join");
+        (void)channel.send(Type::joined, request, 0, "");
+        break;
+      case Type::close:
+        misbehave("close");
+        (void)channel.send(Type::closed, request, 0, "");
+        break;
       case Type::drop:
+        misbehave("drop");
         (void)channel.send_message(Type::dropped, request, Drop{});
         break;
       case Type::quit:

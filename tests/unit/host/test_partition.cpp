@@ -1,11 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <sys/utsname.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "core/text/error.hpp"
 #include "host/machine.hpp"
@@ -71,6 +73,36 @@ TEST(Partition, every_cut_is_equal_and_disjoint_and_inside_the_machine) {
   }
 }
 
+TEST(Partition, cores_that_do_not_divide_stay_idle_at_the_end) {
+  const auto topology = Topology::synthetic("numa:1 core:5 pu:1");
+  EXPECT_THAT(numbers(topology.cut(2)), ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+  EXPECT_THAT(numbers(Topology::synthetic("numa:2 core:3 pu:1").cut(4)),
+              ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(3), ElementsAre(4)));
+}
+
+TEST(Partition, processing_units_without_cores_count_as_cores) {
+  const auto topology = Topology::synthetic("numa:1 pu:4");
+  EXPECT_EQ(topology.cores(), 4);
+  EXPECT_THAT(numbers(topology.cut(2)), ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+}
+
+TEST(Partition, a_topology_that_cannot_be_read_is_refused) {
+  EXPECT_THROW(Topology::synthetic("no topology"), Error);
+}
+
+TEST(Partition, the_machine_is_what_this_process_is_bound_to) {
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  const int last = cut(1).front().cpus.back();
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(last), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  const auto bound = Topology::of_machine();
+  EXPECT_EQ(bound.processing_units(), 1);
+  EXPECT_THAT(numbers(bound.cut(1)), ElementsAre(ElementsAre(last)));
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+}
+
 TEST(Partition, an_impossible_cut_is_refused) {
   const auto topology = Topology::synthetic("numa:1 core:2 pu:1");
   EXPECT_THROW(topology.cut(3), Error);
@@ -82,6 +114,7 @@ TEST(Partition, this_machine_yields_only_cpus_that_this_process_may_use) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
   for (int cpu : cpus_of({"cpu", "0", 1, 0}).cpus) EXPECT_TRUE(CPU_ISSET(cpu, &allowed));
   EXPECT_THROW(cpus_of({"cpu", "0", 1, 1}), Error);
+  EXPECT_THROW(cpus_of({"cpu", "0", 1, -1}), Error);
 }
 
 TEST(CpuSetText, runs_are_shown_as_ranges) {
@@ -175,27 +208,67 @@ TEST(MachineTest, the_text_of_a_fingerprint_names_everything_once) {
   EXPECT_NE(text_of(3.5).find("memory_gib: 4\n"), std::string::npos);
 }
 
-TEST(MachineTest, isa_keys_are_supported_by_the_flags_of_the_kernel) {
+// The flags of proc(5) under the kernel's names, cumulative as the keys are.
+TEST(MachineTest, isa_keys_are_those_of_the_flags_of_the_kernel) {
   const auto flags = this_machine().cpu_flags;
-  const auto has = [&](const char* flag) {
-    return std::find(flags.begin(), flags.end(), flag) != flags.end();
+  const auto has = [&](std::initializer_list<const char*> wanted) {
+    return std::ranges::all_of(
+        wanted, [&](const char* flag) { return std::ranges::count(flags, flag) > 0; });
   };
-  const auto keys = isa_keys();
-  const auto offers = [&](const char* key) {
-    return std::find(keys.begin(), keys.end(), key) != keys.end();
-  };
+  std::vector<std::string> expected;
 #if defined(__x86_64__)
-  EXPECT_EQ(offers("avx2"), has("avx2"));
-  EXPECT_EQ(offers("avx512_core"), has("avx512f") && has("avx512bw") && has("avx512dq"));
-  if (offers("avx512_core_vnni")) {
-    EXPECT_TRUE(has("avx512_vnni"));
+  if (has({"sse4_1"})) expected.emplace_back("sse41");
+  if (has({"avx"})) expected.emplace_back("avx");
+  if (has({"avx2"})) expected.emplace_back("avx2");
+  if (has({"avx512f", "avx512bw", "avx512vl", "avx512dq"})) {
+    expected.emplace_back("avx512_core");
+    if (has({"avx512_vnni"})) {
+      expected.emplace_back("avx512_core_vnni");
+      if (has({"avx512_bf16"})) {
+        expected.emplace_back("avx512_core_bf16");
+        if (has({"avx512_fp16"})) expected.emplace_back("avx512_core_fp16");
+        if (has({"amx_tile", "amx_int8", "amx_bf16"})) expected.emplace_back("avx512_core_amx");
+      }
+    }
   }
-  if (offers("avx512_core_amx")) {
-    EXPECT_TRUE(has("amx_tile"));
-  }
-#else
-  EXPECT_TRUE(keys.empty());
 #endif
+  EXPECT_EQ(isa_keys(), expected);
+}
+
+TEST(MachineTest, has_the_memory_the_kernel_and_the_governor_that_it_says) {
+  const Machine machine = this_machine();
+  utsname name{};
+  ASSERT_EQ(::uname(&name), 0);
+  EXPECT_EQ(machine.kernel, name.release);
+  EXPECT_EQ(machine.architecture, name.machine);
+  std::string governor, key;
+  std::getline(std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"), governor);
+  EXPECT_EQ(machine.governor, governor);
+  std::ifstream file("/proc/meminfo");
+  std::int64_t kib = 0;
+  ASSERT_TRUE(file >> key >> kib);
+  EXPECT_NEAR(static_cast<double>(machine.memory_bytes), static_cast<double>(kib << 10),
+              0.02 * static_cast<double>(kib << 10));
+  EXPECT_EQ(machine.fingerprint().size(), 4u + 16u);
+  EXPECT_EQ(machine.fingerprint(), "cpu-" + sha256_hex(machine.fingerprint_text()).substr(0, 16));
+  std::size_t caches = 0;
+  const std::string base = "/sys/devices/system/cpu/cpu0/cache/index";
+  while (std::ifstream(base + std::to_string(caches) + "/size")) ++caches;
+  EXPECT_EQ(machine.caches.size(), caches);
+}
+
+TEST(MachineTest, a_file_is_hashed_to_its_end) {
+  for (const std::size_t bytes : {0u, 65'536u, 200'001u}) {
+    std::string text(bytes, 'a');
+    for (std::size_t i = 0; i < bytes; i += 977) text[i] = static_cast<char>(i);
+    std::FILE* file = std::tmpfile();
+    ASSERT_NE(file, nullptr);
+    ASSERT_EQ(std::fwrite(text.data(), 1, bytes, file), bytes);
+    std::fflush(file);
+    EXPECT_EQ(sha256_descriptor(::fileno(file)), sha256_hex(text)) << bytes;
+    std::fclose(file);
+  }
+  EXPECT_THROW(sha256_descriptor(-1), Error);
 }
 
 }  // namespace

@@ -163,6 +163,38 @@ TEST(Protocol, a_list_longer_than_the_limit_is_refused_wherever_it_stands) {
   EXPECT_NO_THROW((void)decode<Stage>(sent));
 }
 
+TEST(Protocol, lists_and_depths_up_to_their_limits_are_read) {
+  const auto rates = [](std::size_t count) {
+    std::string text = R"({"paths":[],"reason":"","rates":[)";
+    for (std::size_t i = 0; i < count; ++i) text += i == 0 ? "1" : ",1";
+    return text + "]}";
+  };
+  EXPECT_EQ(decode<ProbeAnswer>(rates(max_list_items)).rates.size(), max_list_items);
+  EXPECT_THROW(decode<ProbeAnswer>(rates(max_list_items + 1)), ProtocolError);
+  const auto nested = [](int depth) {
+    return R"({"id":1,"x":)" + std::string(static_cast<std::size_t>(depth), '[') +
+           std::string(static_cast<std::size_t>(depth), ']') + "}";
+  };
+  EXPECT_EQ(decode<Drop>(nested(max_json_depth)).id, 1);
+  EXPECT_THROW(decode<Drop>(nested(max_json_depth + 1)), ProtocolError);
+}
+
+TEST(Protocol, a_label_is_a_pair_and_labels_are_a_list) {
+  const std::string sent = encode(example_stage());
+  const std::string pair = R"(["impl","brg:avx512_core"])";
+  const auto with = [&](const std::string& other) {
+    return std::string(sent).replace(sent.find(pair), pair.size(), other);
+  };
+  EXPECT_NO_THROW(decode<Stage>(with(pair)));
+  for (const char* bad : {R"(["impl"])", R"(["impl","a","b"])", R"("impl")", R"({"a":1,"b":2})"}) {
+    EXPECT_THROW(decode<Stage>(with(bad)), ProtocolError) << bad;
+  }
+}
+
+TEST(Protocol, text_travels_as_it_is) {
+  EXPECT_NE(encode(Refused{"5 \u00b5s"}).find("5 \u00b5s"), std::string::npos);
+}
+
 TEST(Protocol, text_that_is_not_utf8_still_makes_a_frame) {
   const auto read = decode<Refused>(encode(Refused{"bad \xff byte"}));
   EXPECT_THAT(read.reason, testing::StartsWith("bad "));
@@ -209,6 +241,12 @@ TEST(Protocol, an_unknown_dtype_or_mode_or_word_of_a_closed_set_is_refused) {
   std::string probe = encode(ProbeRequest{});
   probe.replace(probe.find("peak_paths"), 10, "peak_pathz");
   EXPECT_THROW(decode<ProbeRequest>(probe), ProtocolError);
+
+  for (const char* mode : {"rotate_xll", "in_stack"}) {
+    std::string stage = encode(example_stage());
+    stage.replace(stage.find("rotate_all"), 10, mode);
+    EXPECT_THROW(decode<Stage>(stage), ProtocolError) << mode;
+  }
 
   EXPECT_THROW(decode<ProbeAnswer>(
                    R"({"paths":[{"path":"p","isa":"i","dtype":"f99"}],"rates":[],"reason":""})"),

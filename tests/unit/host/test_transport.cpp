@@ -1,7 +1,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -113,6 +120,93 @@ TEST(Transport, an_unknown_type_is_skipped_when_optional_and_refused_otherwise) 
   EXPECT_EQ(received.frame.type(), Type::quit);
   pair.send_raw(header_of(900, 0), "");
   EXPECT_EQ(pair.right.receive(deadline_after(5)).status, ReceiveStatus::malformed);
+}
+
+TEST(Transport, requests_are_types_1_to_16_and_answers_101_to_116) {
+  for (const int type : {0, 1, 16, 17, 100, 101, 116, 117}) {
+    Pair pair;
+    pair.send_raw(header_of(static_cast<std::uint16_t>(type), 0), "");
+    const bool is_known = (type >= 1 && type <= 16) || (type >= 101 && type <= 116);
+    EXPECT_EQ(pair.right.receive(deadline_after(5)).status,
+              is_known ? ReceiveStatus::frame : ReceiveStatus::malformed)
+        << type;
+  }
+}
+
+TEST(Transport, a_length_above_the_limit_is_told_with_both_figures) {
+  Pair pair;
+  pair.send_raw(header_of(load_type, max_payload_bytes + 1), "");
+  EXPECT_EQ(pair.right.receive(deadline_after(5)).reason,
+            "frame of 16777217 bytes exceeds the limit of 16777216");
+}
+
+TEST(Transport, a_deadline_inside_a_frame_says_where_it_passed) {
+  Pair silent;
+  EXPECT_EQ(silent.right.receive(deadline_after(0.01)).reason, "deadline passed");
+  Pair header;
+  ASSERT_EQ(::send(header.left.fd(), "HMW1", 4, 0), 4);
+  const auto in_header = header.right.receive(deadline_after(0.01));
+  EXPECT_EQ(in_header.status, ReceiveStatus::timed_out);
+  EXPECT_EQ(in_header.reason, "deadline passed inside a frame header");
+  Pair payload;
+  payload.send_raw(header_of(load_type, 10), "abc");
+  EXPECT_EQ(payload.right.receive(deadline_after(0.01)).status, ReceiveStatus::timed_out);
+}
+
+TEST(Transport, a_signal_neither_ends_a_wait_nor_breaks_it) {
+  struct sigaction quiet {
+  }, before{};
+  quiet.sa_handler = [](int) {};  // without SA_RESTART: a poll is interrupted
+  ::sigaction(SIGALRM, &quiet, &before);
+  const itimerval soon{{0, 0}, {0, 20'000}};
+  Pair pair;
+  const auto begin = std::chrono::steady_clock::now();
+  ::setitimer(ITIMER_REAL, &soon, nullptr);
+  EXPECT_EQ(pair.right.receive(deadline_after(0.1)).status, ReceiveStatus::timed_out);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(100));
+  const std::string large(max_payload_bytes, 'x');
+  ::setitimer(ITIMER_REAL, &soon, nullptr);
+  std::thread reader([&] {
+    ::usleep(50'000);
+    EXPECT_EQ(pair.right.receive(deadline_after(20)).frame.payload.size(), large.size());
+  });
+  EXPECT_TRUE(pair.left.send(Type::samples, 1, 0, large, -1, deadline_after(20)));
+  reader.join();
+  ::sigaction(SIGALRM, &before, nullptr);
+}
+
+TEST(Transport, several_descriptors_beside_one_frame_arrive_in_order_and_four_at_most) {
+  for (const std::size_t count : {3u, 5u}) {
+    Pair pair;
+    FrameHeader header = header_of(load_type, 0);
+    iovec part{&header, sizeof header};
+    alignas(cmsghdr) char control[CMSG_SPACE(5 * sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+    cmsghdr* first = CMSG_FIRSTHDR(&message);
+    first->cmsg_level = SOL_SOCKET;
+    first->cmsg_type = SCM_RIGHTS;
+    first->cmsg_len = CMSG_LEN(count * sizeof(int));
+    std::vector<SharedMemory> memories;
+    for (std::size_t i = 0; i < count; ++i) {
+      memories.push_back(
+          SharedMemory::create("m", static_cast<std::int64_t>(4096 * (i + 1)), false));
+      const int fd = memories.back().fd();
+      std::memcpy(CMSG_DATA(first) + i * sizeof(int), &fd, sizeof fd);
+    }
+    ASSERT_EQ(::sendmsg(pair.left.fd(), &message, 0), 16);
+    const auto received = pair.right.receive(deadline_after(5));
+    ASSERT_TRUE(received) << received.reason;
+    ASSERT_EQ(received.frame.fds.size(), std::min<std::size_t>(count, 4));
+    for (std::size_t i = 0; i < received.frame.fds.size(); ++i) {
+      struct stat status {};
+      ASSERT_EQ(::fstat(received.frame.fds[i].get(), &status), 0);
+      EXPECT_EQ(status.st_size, static_cast<off_t>(4096 * (i + 1)));
+    }
+  }
 }
 
 TEST(Transport, a_silent_peer_is_a_timeout_and_not_an_end) {

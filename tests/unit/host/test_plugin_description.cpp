@@ -1,0 +1,387 @@
+// What an instance is created with, what it says of itself and its devices, and how much of that a
+// host takes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <functional>
+
+#include "host/plugin/plugin.hpp"
+#include "table_plugin.hpp"
+
+namespace halmark {
+namespace {
+
+using table_plugin::Tables;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const hm_host* given_host = nullptr;
+std::uint32_t device_total = 2, kernel_total = 1, domain_total = 1, token_bytes = 0;
+std::int32_t answer = HM_OK;
+bool gives_handles = true;
+int options_seen = -1;  // -1: none
+std::function<void(hm_device_info&)> say_device;
+std::function<void(hm_kernel_info&)> say_kernel;
+std::function<void(hm_domain&)> say_domain;
+
+void fill_device(hm_device_api& d) {
+  d.count = [](hm_plugin*, std::uint32_t* count, hm_error*) {
+    *count = device_total;
+    return answer;
+  };
+  d.describe = [](hm_plugin* p, std::uint32_t i, hm_device_info* info, hm_error* e) {
+    const std::int32_t status = table_plugin::device_describe(p, i, info, e);
+    if (say_device) say_device(*info);
+    return status;
+  };
+  d.open = [](hm_plugin*, std::uint32_t, const hm_config* options, hm_device** out, hm_error*) {
+    options_seen = options != nullptr ? static_cast<int>(options->count) : -1;
+    if (gives_handles) *out = table_plugin::some_device();
+    return answer;
+  };
+}
+
+void fill_kernel(hm_kernel_api& k) {
+  k.count = [](hm_plugin*, std::uint32_t* count, hm_error*) -> std::int32_t {
+    *count = kernel_total;
+    return HM_OK;
+  };
+  k.describe = [](hm_plugin*, std::uint32_t i, hm_kernel_info* info, hm_error*) -> std::int32_t {
+    std::snprintf(info->name, sizeof info->name, "copy_%u", i);
+    std::strcpy(info->op, "copy");
+    if (say_kernel) say_kernel(*info);
+    return HM_OK;
+  };
+  k.domain_count = [](hm_device*, std::uint32_t, const hm_problem*, std::uint32_t* count,
+                      hm_error*) -> std::int32_t {
+    *count = domain_total;
+    return HM_OK;
+  };
+  k.domain = [](hm_device*, std::uint32_t, const hm_problem*, std::uint32_t i, hm_domain* out,
+                hm_error*) -> std::int32_t {
+    static const std::int64_t values[] = {1, 2};
+    out->kind = HM_DOMAIN_LIST;
+    out->count = 2;
+    out->values = values;
+    out->default_value = 2;
+    std::snprintf(out->name, sizeof out->name, "d%u", i);
+    if (say_domain) say_domain(*out);
+    return HM_OK;
+  };
+}
+
+struct Described {
+  Tables tables;
+  std::unique_ptr<PluginInstance> instance;
+  Described() {
+    device_total = 2;
+    kernel_total = domain_total = 1;
+    answer = HM_OK;
+    gives_handles = true;
+    say_device = nullptr;
+    say_kernel = nullptr;
+    say_domain = nullptr;
+    fill_device(tables.device);
+    fill_kernel(tables.kernel);
+    tables.plugin.create = [](const hm_host* host, hm_plugin** out, hm_error*) {
+      given_host = host;
+      if (gives_handles) *out = table_plugin::some_plugin();
+      return answer;
+    };
+    tables.comm.token_create = [](hm_plugin*, void* token, std::uint32_t* bytes, hm_error*) {
+      std::memset(token, 'k', 2);
+      EXPECT_EQ(*bytes, static_cast<std::uint32_t>(HM_TOKEN_MAX));
+      *bytes = token_bytes;
+      return answer;
+    };
+    tables.comm.create = [](hm_device*, const void*, std::uint32_t, std::uint32_t, std::uint32_t,
+                            hm_comm**, hm_error*) -> std::int32_t { return HM_INTERNAL; };
+    tables.comm.destroy = [](hm_comm*) {};
+  }
+  PluginResult<std::unique_ptr<PluginInstance>> make(const std::string& cache_dir = "") {
+    return PluginInstance::create(check_plugin(&tables.plugin, HM_ABI_VERSION), cache_dir);
+  }
+  std::string described() {
+    if (!instance) instance = std::move(*make());
+    const auto found = instance->describe();
+    return found ? "accepted" : found.failure.message;
+  }
+  std::string device(std::function<void(hm_device_info&)> say) {
+    say_device = std::move(say);
+    return described();
+  }
+  std::string kernel(std::function<void(hm_kernel_info&)> say) {
+    say_kernel = std::move(say);
+    return described();
+  }
+  std::string domain(std::function<void(hm_domain&)> say) {
+    say_domain = std::move(say);
+    if (!instance) instance = std::move(*make());
+    auto open = instance->open(0, {});
+    const auto found = open->domains(0, {"copy", {}});
+    return found ? "accepted" : found.failure.message;
+  }
+};
+
+TEST(PluginCreation, gives_the_plugin_a_host_that_lives_with_the_instance) {
+  Described plugin;
+  auto made = plugin.make("/cache");
+  ASSERT_TRUE(made);
+  ASSERT_NE(given_host, nullptr);
+  EXPECT_EQ(given_host->struct_size, sizeof(hm_host));
+  EXPECT_EQ(given_host->abi_version, HM_ABI_VERSION);
+  EXPECT_STREQ(given_host->cache_dir, "/cache");
+  EXPECT_NE(given_host->context, nullptr);
+}
+
+TEST(PluginCreation, without_an_instance_or_with_an_error_is_a_failure) {
+  Described plugin;
+  gives_handles = false;
+  EXPECT_THAT(plugin.make().failure.message, HasSubstr("ok without an instance"));
+  gives_handles = true;
+  answer = HM_OUT_OF_MEMORY;
+  plugin.tables.plugin.destroy = [](hm_plugin*) { ADD_FAILURE() << "nothing was created"; };
+  const auto made = plugin.make();
+  EXPECT_EQ(made.failure.status, HM_OUT_OF_MEMORY);
+}
+
+TEST(PluginLog, keeps_256_lines_of_4096_bytes_until_they_are_taken) {
+  Described plugin;
+  auto made = plugin.make();
+  ASSERT_TRUE(made);
+  const std::string endless(5000, 'x');
+  given_host->log(given_host->context, HM_LOG_INFO, endless.c_str());
+  given_host->log(given_host->context, HM_LOG_INFO, nullptr);
+  given_host->log(nullptr, HM_LOG_INFO, "nowhere");
+  for (int i = 1; i < 300; ++i) given_host->log(given_host->context, HM_LOG_INFO, "line");
+  const std::vector<std::string> lines = (*made)->take_log();
+  ASSERT_EQ(lines.size(), 256u);
+  EXPECT_EQ(lines[0], endless.substr(0, 4096));
+  EXPECT_EQ(lines[255], "line");
+  EXPECT_TRUE((*made)->take_log().empty());
+  given_host->log(given_host->context, HM_LOG_INFO, "later");
+  EXPECT_THAT((*made)->take_log(), ElementsAre("later"));
+}
+
+TEST(PluginDescription, says_what_the_table_says) {
+  Described plugin;
+  auto made = plugin.make();
+  say_kernel = [](hm_kernel_info& info) { info.flags = HM_KERNEL_COLLECTIVE; };
+  const auto found = (*made)->describe();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->name, "table");
+  EXPECT_EQ(found->plugin_version, "1");
+  EXPECT_EQ(found->build, "test");
+  EXPECT_EQ(found->abi_version, HM_ABI_VERSION);
+  EXPECT_FALSE(found->has_comm);
+  EXPECT_FALSE(found->has_probe);
+  EXPECT_TRUE(found->kernels.at(0).collective);
+  EXPECT_EQ(found->kernels[0].name, "copy_0");
+  say_kernel = nullptr;
+  EXPECT_FALSE((*made)->describe()->kernels.at(0).collective);
+  Described whole;
+  hm_probe_api probe{};
+  probe.struct_size = sizeof probe;
+  whole.tables.plugin.probe = &probe;
+  whole.tables.plugin.comm = &whole.tables.comm;
+  const auto full = (*whole.make())->describe();
+  EXPECT_TRUE(full->has_comm);
+  EXPECT_TRUE(full->has_probe);
+}
+
+TEST(PluginDescription, lists_1024_devices_and_kernels_at_most) {
+  Described plugin;
+  device_total = kernel_total = 1024;
+  EXPECT_EQ(plugin.described(), "accepted");
+  device_total = 1025;
+  EXPECT_EQ(plugin.described(), "device.count claims 1025 devices");
+  device_total = 0;
+  EXPECT_EQ(plugin.described(), "accepted");
+  kernel_total = 1025;
+  EXPECT_EQ(plugin.described(), "kernel.count claims 1025 kernels");
+}
+
+TEST(PluginDescription, names_what_is_nameless_or_named_twice) {
+  Described plugin;
+  EXPECT_THAT(plugin.device([](hm_device_info& i) { std::strcpy(i.id, "same"); }),
+              HasSubstr("two devices have the id 'same'"));
+  EXPECT_EQ(plugin.device([](hm_device_info& i) { i.id[0] = 0; }), "device 0 has no id");
+  EXPECT_THAT(plugin.device([](hm_device_info& i) { std::memset(&i + 1, 0, 8); }),
+              HasSubstr("device.describe wrote past"));
+  say_device = nullptr;
+  kernel_total = 2;
+  EXPECT_EQ(plugin.kernel([](hm_kernel_info& i) { i.name[0] = 0; }),
+            "kernel 0 has no name or no op");
+  EXPECT_EQ(plugin.kernel([](hm_kernel_info& i) { i.op[0] = 0; }), "kernel 0 has no name or no op");
+  EXPECT_EQ(plugin.kernel([](hm_kernel_info& i) { std::strcpy(i.name, "same"); }),
+            "two kernels have the name 'same'");
+  EXPECT_THAT(plugin.kernel([](hm_kernel_info& i) { std::memset(&i + 1, 0, 8); }),
+              HasSubstr("kernel.describe wrote past"));
+}
+
+TEST(PluginDescription, fails_with_the_call_that_failed) {
+  Described plugin;
+  plugin.instance = std::move(*plugin.make());
+  answer = HM_DEVICE_LOST;
+  EXPECT_THAT(plugin.described(), HasSubstr("device.count answered device_lost"));
+  EXPECT_THAT(plugin.instance->open(0, {}).failure.message, HasSubstr("device.open answered"));
+  answer = HM_OK;
+  gives_handles = false;
+  EXPECT_THAT(plugin.instance->open(0, {}).failure.message, HasSubstr("ok without a device"));
+}
+
+TEST(PluginDevice, shows_figures_that_are_known_and_no_negative_ones) {
+  Described plugin;
+  plugin.instance = std::move(*plugin.make());
+  const auto with = [&](std::int64_t sign) {
+    say_device = [sign](hm_device_info& i) {
+      std::strcpy(i.name, "Device");
+      std::strcpy(i.isa, "isa");
+      std::strcpy(i.driver, "5.1");
+      i.flags = sign > 0 ? HM_DEVICE_SYNCHRONOUS : HM_DEVICE_UNIFIED_MEMORY;
+      i.memory_bytes = sign * 10;
+      i.cache_bytes = sign * 20;
+      i.compute_units = sign * 30;
+      i.clock_hz_max = sign * 40;
+    };
+    return plugin.instance->describe()->devices.at(1);
+  };
+  const auto known = with(1);
+  EXPECT_EQ(known.name, "Device");
+  EXPECT_EQ(known.isa, "isa");
+  EXPECT_EQ(known.driver, "5.1");
+  EXPECT_TRUE(known.synchronous);
+  EXPECT_EQ(known.memory_bytes, 10);
+  EXPECT_EQ(known.cache_bytes, 20);
+  EXPECT_EQ(known.compute_units, 30);
+  EXPECT_EQ(known.clock_hz_max, 40);
+  const auto negative = with(-1);
+  EXPECT_FALSE(negative.synchronous);
+  EXPECT_EQ(negative.memory_bytes, 0);
+  EXPECT_EQ(negative.cache_bytes, 0);
+  EXPECT_EQ(negative.compute_units, 0);
+  EXPECT_EQ(negative.clock_hz_max, 0);
+}
+
+TEST(PluginDevice, has_a_timer_that_exists_and_whose_entries_are_there) {
+  Described plugin;
+  EXPECT_THAT(plugin.device([](hm_device_info& i) { i.timer = 9; }), HasSubstr("unknown timer 9"));
+  const auto with_events = [&] {
+    return plugin.device([](hm_device_info& i) { i.timer = HM_TIMER_DEVICE_EVENT; });
+  };
+  hm_stream_api& s = plugin.tables.stream;
+  const auto fill = [&] {
+    s.event_create = [](hm_device*, hm_event**, hm_error*) -> std::int32_t { return HM_OK; };
+    s.event_destroy = [](hm_event*) {};
+    s.event_record = [](hm_event*, hm_stream*, hm_error*) -> std::int32_t { return HM_OK; };
+    s.event_elapsed_ns = [](hm_event*, hm_event*, double*, hm_error*) -> std::int32_t {
+      return HM_OK;
+    };
+  };
+  fill();
+  EXPECT_EQ(with_events(), "accepted");
+  EXPECT_EQ(plugin.instance->describe()->devices.at(0).timer, protocol::Timer::device_event);
+  s.event_create = nullptr;
+  EXPECT_THAT(with_events(), HasSubstr("lacks event entries"));
+  fill();
+  s.event_destroy = nullptr;
+  EXPECT_THAT(with_events(), HasSubstr("lacks event entries"));
+  fill();
+  s.event_record = nullptr;
+  EXPECT_THAT(with_events(), HasSubstr("lacks event entries"));
+  fill();
+  s.event_elapsed_ns = nullptr;
+  EXPECT_THAT(with_events(), HasSubstr("lacks event entries"));
+}
+
+TEST(PluginDevice, is_opened_with_its_options_or_with_none) {
+  Described plugin;
+  plugin.instance = std::move(*plugin.make());
+  ASSERT_TRUE(plugin.instance->open(1, {}));
+  EXPECT_EQ(options_seen, -1);
+  const auto open = plugin.instance->open(1, Params{{"threads", 2}, {"isa", 1}});
+  ASSERT_TRUE(open);
+  EXPECT_EQ(options_seen, 2);
+  EXPECT_EQ(open->description().id, "1");
+  EXPECT_THAT(plugin.instance->open(0, {})->join("t", 0, 1).failure.message,
+              HasSubstr("no comm group"));
+}
+
+TEST(PluginToken, has_256_bytes_at_most) {
+  Described plugin;
+  EXPECT_THAT((*plugin.make())->create_token().failure.message, HasSubstr("no comm group"));
+  plugin.tables.plugin.comm = &plugin.tables.comm;
+  auto made = plugin.make();
+  for (const std::uint32_t bytes : {0u, 2u, 256u}) {
+    token_bytes = bytes;
+    const auto token = (*made)->create_token();
+    ASSERT_TRUE(token);
+    EXPECT_EQ(token->size(), bytes);
+    EXPECT_EQ(token->substr(0, 2), std::string("kk").substr(0, bytes));
+  }
+  token_bytes = 257;
+  EXPECT_THAT((*made)->create_token().failure.message, HasSubstr("a longer token than it may"));
+  answer = HM_INTERNAL;
+  EXPECT_THAT((*made)->create_token().failure.message, HasSubstr("comm.token_create answered"));
+}
+
+TEST(PluginDomains, are_64_at_most_and_each_of_its_own_name) {
+  Described plugin;
+  domain_total = 64;
+  EXPECT_EQ(plugin.domain(nullptr), "accepted");
+  domain_total = 65;
+  EXPECT_EQ(plugin.domain(nullptr), "a kernel claims 65 domains");
+  domain_total = 2;
+  EXPECT_EQ(plugin.domain([](hm_domain& d) { std::strcpy(d.name, "same"); }),
+            "domain 'same' is listed twice");
+  EXPECT_EQ(plugin.domain([](hm_domain& d) { d.name[0] = 0; }), "domain '' has no name");
+  EXPECT_THAT(plugin.domain([](hm_domain& d) { std::memset(&d + 1, 0, 8); }),
+              HasSubstr("kernel.domain wrote past"));
+}
+
+TEST(PluginDomains, have_labels_that_end_within_256_bytes) {
+  Described plugin;
+  static std::string longest(256, 'l');
+  static const char* labels[] = {longest.c_str(), "short"};
+  const auto labelled = [](hm_domain& d) {
+    d.flags = HM_DOMAIN_ORDERED;
+    d.labels = labels;
+  };
+  EXPECT_EQ(plugin.domain(labelled), "accepted");
+  auto open = plugin.instance->open(0, {});
+  const auto found = open->domains(0, {"copy", {}});
+  EXPECT_TRUE(found->at(0).ordered);
+  EXPECT_EQ(found->at(0).default_value, 2);
+  EXPECT_THAT(found->at(0).labels, ElementsAre(longest, "short"));
+  longest += 'l';
+  labels[0] = longest.c_str();
+  EXPECT_THAT(plugin.domain(labelled), HasSubstr("a label that does not end"));
+  labels[0] = nullptr;
+  EXPECT_THAT(plugin.domain(labelled), HasSubstr("a NULL label"));
+  say_domain = nullptr;
+  EXPECT_FALSE(open->domains(0, {"copy", {}})->at(0).ordered);
+}
+
+TEST(PluginDomains, that_are_ranges_step_upwards) {
+  Described plugin;
+  static std::int64_t range[3];
+  const auto of = [&](std::int64_t low, std::int64_t high, std::int64_t step) {
+    range[0] = low, range[1] = high, range[2] = step;
+    return plugin.domain([](hm_domain& d) {
+      d.kind = HM_DOMAIN_RANGE;
+      d.count = 3;
+      d.values = range;
+      d.default_value = range[0];
+    });
+  };
+  EXPECT_EQ(of(4, 4, 1), "accepted");
+  EXPECT_EQ(of(1, 2, 1), "accepted");
+  for (const std::int64_t step : {0, -1}) {
+    EXPECT_EQ(of(1, 2, step), "domain 'd0' is an empty range");
+  }
+  EXPECT_EQ(of(5, 4, 1), "domain 'd0' is an empty range");
+}
+
+}  // namespace
+}  // namespace halmark
