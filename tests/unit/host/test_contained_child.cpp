@@ -14,6 +14,7 @@
 #include <fstream>
 
 #include "core/text/error.hpp"
+#include "core/version.hpp"
 #include "host/process/cgroup.hpp"
 #include "host/process/contained_process.hpp"
 #include "host/process/descendants.hpp"
@@ -112,6 +113,24 @@ TEST(ContainedChild, has_no_signal_blocked) {
   EXPECT_EQ(blocked, "SigBlk:\t0000000000000000\n");
 }
 
+TEST(ContainedChild, carries_a_tag_of_its_own) {
+  const std::string one = said(shell("echo $HALMARK_CONTAINED"));
+  EXPECT_EQ(one.size(), 16u + 1);
+  EXPECT_EQ(one.find_first_not_of("0123456789abcdef"), 16u);
+  EXPECT_NE(said(shell("echo $HALMARK_CONTAINED")), one);
+}
+
+TEST(ContainedChild, cannot_run_in_one_byte) {
+  ProcessSpec spec = shell("exit 0");
+  spec.use_cgroup = false;
+  spec.memory_limit_bytes = 1;
+  if (build_sanitizer[0] != '\0') GTEST_SKIP() << "address space is not bounded here";
+  auto process = ContainedProcess::start(spec);
+  const auto cause = process->wait(protocol::deadline_after(60));
+  ASSERT_TRUE(cause);
+  EXPECT_TRUE(cause->code != 0 || cause->signal != 0);
+}
+
 TEST(ContainedChild, comes_home_when_its_parent_is_gone) {
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
   auto process = ContainedProcess::start(shell("exit 0"));
@@ -201,6 +220,21 @@ TEST(ContainedEnd, is_told_apart_from_a_kill_of_our_own) {
   EXPECT_FALSE(left->wait({})->killed_by_us);
 }
 
+TEST(ContainedEnd, for_its_memory_is_neither_ours_nor_a_crash) {
+  const CgroupPlaces& places = cgroup_places();
+  if (places.memory_v1.empty() && !places.has_memory_v2) {
+    GTEST_SKIP() << "no writable memory cgroup";
+  }
+  ProcessSpec spec = shell("exec tail /dev/zero");
+  spec.memory_limit_bytes = 64 << 20;
+  auto process = ContainedProcess::start(spec);
+  const auto cause = process->wait(protocol::deadline_after(60));
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->signal, SIGKILL);
+  EXPECT_TRUE(cause->out_of_memory);
+  EXPECT_FALSE(cause->killed_by_us);
+}
+
 TEST(ContainedEnd, takes_what_the_child_left_behind_with_it) {
   for (const bool use_cgroup : {true, false}) {
     const auto pids = scratch("left_behind");
@@ -249,6 +283,20 @@ TEST(ContainedLog, goes_on_behind_the_cut) {
   ASSERT_TRUE(process->wait(protocol::deadline_after(60)));
   EXPECT_EQ(process->log_tail(), before.substr(6) + "after\n");
   std::filesystem::remove(go);
+}
+
+TEST(ContainedLog, is_kept_in_memory_where_no_folder_takes_it) {
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before != nullptr ? before : "";
+  ::setenv("TMPDIR", "/proc", 1);
+  auto process = ContainedProcess::start(shell("head -c 5000000 /dev/zero; echo end"));
+  if (before != nullptr) {
+    ::setenv("TMPDIR", kept.c_str(), 1);
+  } else {
+    ::unsetenv("TMPDIR");
+  }
+  ASSERT_TRUE(process->wait(protocol::deadline_after(60)));
+  EXPECT_THAT(process->log_tail(), EndsWith("end\n"));
 }
 
 TEST(ContainedLog, of_a_path_that_cannot_be_written_is_refused) {

@@ -102,6 +102,8 @@ TEST(PluginOperand, comes_with_everything_that_it_says) {
   EXPECT_TRUE(kernel.operand(0)->is_opaque());
   say_operand = [](hm_operand& raw) { raw.strides[0] = 0; };
   EXPECT_FALSE(kernel.operand(0)->is_opaque());
+  say_operand = [](hm_operand& raw) { raw.alignment = 0; };
+  EXPECT_EQ(kernel.operand(0)->alignment, 1u) << "none is any address";
   say_operand = [](hm_operand& raw) { raw.rank = 0; };
   EXPECT_FALSE(kernel.operand(0)->is_opaque()) << "a scalar has no strides";
 }

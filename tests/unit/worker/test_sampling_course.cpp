@@ -1,0 +1,235 @@
+// One sampling in its order: what is warmed, poisoned, probed and taken, under a clock of which
+// every reading takes 0.2 ms and every execution 1 us.
+#include "worker/sampling.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "table_device.hpp"
+#include "worker/request_failed.hpp"
+
+namespace halmark::worker {
+namespace {
+
+using test::of;
+using test::state;
+using test::TableDevice;
+using testing::ElementsAre;
+
+constexpr double reading_ns = 200'000, execution_ns = 1000;
+const Problem copy{"copy", {{"bytes", 640}}};
+
+struct Bench {
+  explicit Bench(bool has_events = false, std::uint32_t device_flags = 0)
+      : device(copy, 0, has_events) {
+    flags = device_flags;
+    if (!has_events && device_flags == 0) make_asynchronous();
+    kernel = device.stage(CacheMode::rotate_all, 2);
+    device.clock.per_reading_ns = reading_ns;
+    probes.remember_placement();
+    state.on_enqueue = [this](const hm_launch& launch) -> std::int32_t {
+      repeats.push_back(static_cast<std::int64_t>(launch.repeat));
+      pending = static_cast<double>(launch.repeat);
+      if (on_enqueue) on_enqueue(launch);
+      return HM_OK;
+    };
+    state.on_wait = [this] {
+      device.clock.now_ns += execution_ns * pending + extra_ns;
+      state.elapsed_ns = 700 * pending;
+      pending = 0;
+    };
+  }
+  void make_asynchronous() {
+    device.tables.device.describe = [](hm_plugin* p, std::uint32_t i, hm_device_info* info,
+                                       hm_error* e) {
+      const std::int32_t status = table_plugin::device_describe(p, i, info, e);
+      info->flags = 0;
+      return status;
+    };
+    device.reopen();
+  }
+  SampleResult run(const protocol::SampleRequest& request, CommonStart start = {}) {
+    repeats.clear();
+    phases.clear();
+    return sample(*device.context, *kernel, request, start, probes,
+                  [this](const char* phase) { phases.emplace_back(phase); });
+  }
+  std::uint32_t flags = 0;
+  TableDevice device;
+  MachineProbes probes{device.clock};
+  std::unique_ptr<StagedKernel> kernel;
+  std::vector<std::int64_t> repeats;  // of each enqueue
+  std::vector<std::string> phases;
+  std::function<void(const hm_launch&)> on_enqueue;
+  double pending = 0, extra_ns = 0;
+};
+
+constexpr std::uint32_t synchronous = HM_DEVICE_SYNCHRONOUS;
+
+protocol::SampleRequest count_of(std::int64_t count, std::int64_t repeat) {
+  protocol::SampleRequest request;
+  request.id = 41;
+  request.wall_cap_s = 600;
+  request.rule.stop = protocol::Stop::count;
+  request.rule.count = count;
+  request.rule.repeat = repeat;
+  request.rule.warmup_cap_s = 0;
+  return request;
+}
+
+TEST(SamplingCourse, takes_as_many_as_were_asked_for_and_states_them_per_execution) {
+  Bench bench(false, synchronous);
+  const SampleResult result = bench.run(count_of(5, 4));
+  EXPECT_THAT(bench.phases, ElementsAre("warm", "sample"));
+  EXPECT_THAT(bench.repeats, ElementsAre(4, 4, 4, 4, 4));
+  EXPECT_EQ(result.measured.id, 41);
+  EXPECT_EQ(result.measured.repeat, 4);
+  EXPECT_EQ(result.measured.samples, 5);
+  EXPECT_EQ(result.measured.stop_rule, protocol::StopReason::count);
+  EXPECT_EQ(result.measured.environment, bench.probes.environment());
+  EXPECT_EQ(result.measured.signals.size(), 6u)
+      << "a device that works in this thread has no slope";
+  EXPECT_DOUBLE_EQ(result.measured.clock_hz.before.value(), 3 * 100'000 / reading_ns * 1e9);
+  EXPECT_DOUBLE_EQ(result.measured.clock_hz.after.value(), 3 * 100'000 / reading_ns * 1e9);
+  EXPECT_EQ(result.measured.peak_flops.before, result.measured.peak_flops.after);
+  ASSERT_EQ(result.samples.size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_DOUBLE_EQ(result.samples[i].wall_ns, (reading_ns + 4 * execution_ns) / 4);
+    EXPECT_EQ(result.samples[i].set, 0) << "four executions go twice round two sets";
+    EXPECT_NE(result.samples[i].label, SampleLabel::unlabelled);
+  }
+}
+
+TEST(SamplingCourse, takes_one_sample_at_least_and_more_than_the_maximum_where_counted) {
+  Bench bench(false, synchronous);
+  EXPECT_EQ(bench.run(count_of(0, 1)).samples.size(), 1u);
+  auto many = count_of(30, 1);
+  many.rule.max_samples = 10;
+  EXPECT_EQ(bench.run(many).samples.size(), 30u);
+  auto automatic = count_of(0, 1);
+  automatic.rule.stop = protocol::Stop::automatic;
+  automatic.rule.max_samples = 0;
+  EXPECT_EQ(bench.run(automatic).samples.size(), 1u);
+  automatic.rule.max_samples = 12;
+  automatic.rule.budget_s = 600;
+  automatic.rule.ci_half_width = 1e-12;
+  EXPECT_LE(bench.run(automatic).samples.size(), 12u);
+}
+
+TEST(SamplingCourse, poisons_outputs_between_the_warm_up_and_the_loop) {
+  Bench bench(false, synchronous);
+  auto request = count_of(3, 1);
+  request.rule.warmup_cap_s = 0.5;
+  std::vector<bool> poisoned;
+  bench.on_enqueue = [&](const hm_launch& launch) {
+    std::byte* out = of(launch.sets[0].buffers[1]).data;
+    poisoned.push_back(
+        std::all_of(out, out + 640, [](std::byte b) { return b == std::byte{255}; }));
+    std::memset(out, 1, 640);
+  };
+  bench.run(request);
+  ASSERT_EQ(poisoned.size(), 6u + 3);
+  for (std::size_t i = 2; i < 6; ++i) EXPECT_FALSE(poisoned[i]) << "the warm-up goes on writing";
+  EXPECT_TRUE(poisoned[6] && poisoned[7]) << "both sets";
+  EXPECT_FALSE(poisoned[8]);
+}
+
+TEST(SamplingCourse, of_a_pilot_is_its_repeat) {
+  Bench bench(false, synchronous);
+  protocol::SampleRequest request;
+  request.pilot_only = true;
+  request.rule.repeat = 6;
+  const SampleResult pilot = bench.run(request);
+  EXPECT_TRUE(pilot.samples.empty());
+  EXPECT_EQ(pilot.measured.stop_rule, protocol::StopReason::pilot);
+  EXPECT_EQ(pilot.measured.repeat, 6);
+  EXPECT_THAT(bench.phases, ElementsAre("warm"));
+}
+
+double value_of(const SampleResult& result, const std::string& name) {
+  for (const Signal& signal : result.measured.signals) {
+    if (signal.name == name) return signal.value.value_or(-1);
+  }
+  return -2;
+}
+
+// Each interval also has a launch of one reading and four further readings: all of that cancels.
+TEST(SamplingCourse, of_a_device_ends_with_its_slopes) {
+  Bench bench(true);
+  const SampleResult result = bench.run(count_of(3, 8));
+  EXPECT_NEAR(value_of(result, "slope_wall_ns"), execution_ns, 1e-6);
+  EXPECT_NEAR(value_of(result, "slope_device_ns"), 700, 1e-6);
+  EXPECT_EQ(result.measured.repeat, 8);
+  ASSERT_EQ(bench.repeats.size(), 3u + 10);
+  for (std::size_t i = 3; i < 13; ++i) EXPECT_EQ(bench.repeats[i], i < 8 ? 8 : 16);
+  EXPECT_DOUBLE_EQ(result.samples.at(0).device_ns.value(), 700);
+}
+
+TEST(SamplingCourse, takes_the_shortest_of_five_intervals_for_a_slope) {
+  Bench bench(true);
+  int calls = 0;
+  bench.on_enqueue = [&](const hm_launch&) {
+    // All but the third interval of either five are longer.
+    const int at = ++calls - 3;
+    bench.extra_ns = at == 3 || at == 8 ? 0 : 9000.0 * calls;
+  };
+  const SampleResult result = bench.run(count_of(3, 8));
+  EXPECT_NEAR(value_of(result, "slope_wall_ns"), execution_ns, 1e-6);
+}
+
+TEST(SamplingCourse, of_a_device_without_events_has_no_slope_of_its_own) {
+  Bench bench(false, 0);
+  const SampleResult result = bench.run(count_of(3, 8));
+  EXPECT_NEAR(value_of(result, "slope_wall_ns"), execution_ns, 1e-6);
+  EXPECT_EQ(value_of(result, "slope_device_ns"), -1);
+  EXPECT_EQ(result.measured.signals.back().reason, "the device keeps no time");
+}
+
+TEST(SamplingCourse, ends_at_the_wall_cap_and_lets_the_others_go) {
+  Bench bench(false, synchronous);
+  SharedBarrier barrier = SharedBarrier::create();
+  auto request = count_of(100'000, 1);
+  request.wall_cap_s = 0.1;
+  const SampleResult result =
+      bench.run(request, {.barrier = &barrier, .parties = 1, .timeout = std::chrono::seconds(60)});
+  EXPECT_EQ(result.measured.stop_rule, protocol::StopReason::deadline);
+  EXPECT_GT(result.samples.size(), 50u);
+  EXPECT_LT(result.samples.size(), 500u);
+  EXPECT_EQ(barrier.arrive_and_spin(1, std::chrono::seconds(1)), BarrierOutcome::aborted);
+  SharedBarrier kept = SharedBarrier::create();
+  bench.run(count_of(3, 1), {.barrier = &kept, .parties = 1, .timeout = std::chrono::seconds(60)});
+  EXPECT_EQ(kept.arrive_and_spin(1, std::chrono::seconds(1)), BarrierOutcome::released);
+}
+
+TEST(SamplingCourse, is_over_when_the_others_are_gone) {
+  Bench bench(true);
+  SharedBarrier barrier = SharedBarrier::create();
+  barrier.abort();
+  const SampleResult result = bench.run(
+      count_of(3, 1), {.barrier = &barrier, .parties = 2, .timeout = std::chrono::seconds(60)});
+  EXPECT_EQ(result.measured.stop_rule, protocol::StopReason::aborted);
+  EXPECT_TRUE(result.samples.empty());
+  EXPECT_NEAR(value_of(result, "slope_wall_ns"), execution_ns, 1e-6)
+      << "alone, without the barrier";
+}
+
+TEST(SamplingCourse, that_the_plugin_fails_lets_the_others_go) {
+  Bench bench(false, synchronous);
+  SharedBarrier barrier = SharedBarrier::create();
+  int calls = 0;
+  state.on_enqueue = [&](const hm_launch&) -> std::int32_t {
+    return ++calls == 4 ? HM_DEVICE_LOST : HM_OK;
+  };
+  try {
+    bench.run(count_of(9, 1),
+              {.barrier = &barrier, .parties = 1, .timeout = std::chrono::seconds(60)});
+    ADD_FAILURE() << "no failure";
+  } catch (const RequestFailed& failure) {
+    EXPECT_EQ(failure.failed().phase, "sample");
+    EXPECT_EQ(failure.failed().code, HM_DEVICE_LOST);
+  }
+  EXPECT_EQ(barrier.arrive_and_spin(1, std::chrono::seconds(1)), BarrierOutcome::aborted);
+}
+
+}  // namespace
+}  // namespace halmark::worker
