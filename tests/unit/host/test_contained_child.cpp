@@ -201,6 +201,7 @@ TEST(ContainedEnd, is_told_apart_from_a_kill_of_our_own) {
   EXPECT_TRUE(ours->running());
   EXPECT_FALSE(ours->wait(protocol::deadline_after(0.01)));
   EXPECT_TRUE(ours->kill_all());
+  EXPECT_TRUE(ours->kill_all()) << "and stays so";
   EXPECT_FALSE(ours->running());
   const auto killed = ours->wait(protocol::deadline_after(0));
   ASSERT_TRUE(killed);

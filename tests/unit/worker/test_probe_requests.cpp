@@ -1,0 +1,254 @@
+// What the long probes take of a request, which memory they touch, and how often the short ones
+// look; under a clock that passes a written time between two readings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "host/partition.hpp"
+#include "worker/machine_probes.hpp"
+#include "worker/request_failed.hpp"
+
+namespace halmark::worker {
+namespace {
+
+using protocol::ProbeKind;
+using protocol::ProbeRequest;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr double reading_ns = 200'000;
+constexpr std::int64_t mib = 1 << 20;
+
+class CountingClock : public ClockSource {
+ public:
+  double wall_ns() override {
+    ++readings;
+    if (naps) {
+      const timespec nap{0, 200'000};
+      ::nanosleep(&nap, nullptr);
+    }
+    return now_ += reading_ns;
+  }
+  double cpu_ns() override { return now_; }
+  int readings = 0;
+  bool naps = false;
+
+ private:
+  double now_ = 1e9;
+};
+
+struct Probed {
+  CountingClock clock;
+  MachineProbes probes{clock};
+  HostMemory memory;
+  int starts = 0;
+  bool others_are_there = true;
+  explicit Probed(std::int64_t arena_bytes = 0)
+      : memory(arena_bytes > 0 ? SharedMemory::create("arena", arena_bytes, false)
+                               : SharedMemory()) {
+    probes.remember_placement();
+  }
+  protocol::ProbeAnswer probe(const ProbeRequest& request) {
+    return probes.probe(request, memory, [this] {
+      ++starts;
+      return others_are_there;
+    });
+  }
+};
+
+TEST(ProbeRequests, have_one_window_and_one_thread_at_least) {
+  Probed p;
+  for (const int windows : {-3, 0, 1, 4}) {
+    const auto clock = p.probe({.kind = ProbeKind::clock, .windows = windows});
+    EXPECT_THAT(clock.rates, SizeIs(static_cast<std::size_t>(std::max(1, windows))));
+    for (const double hz : clock.rates) EXPECT_DOUBLE_EQ(hz, 3 * 100'000 / reading_ns * 1e9);
+  }
+  const auto listed = p.probe({.kind = ProbeKind::peak_paths});
+  ASSERT_FALSE(listed.paths.empty());
+  const auto peaks = peak_paths();
+  ASSERT_EQ(listed.paths.size(), peaks.size());
+  EXPECT_EQ(listed.paths[0].path, peaks[0].path);
+  EXPECT_EQ(listed.paths[0].isa, peaks[0].isa);
+  EXPECT_EQ(listed.paths[0].dtype, peaks[0].dtype);
+  const auto peak = p.probe({.kind = ProbeKind::peak,
+                             .path = listed.paths[0].path,
+                             .isa = listed.paths[0].isa,
+                             .threads = 0,
+                             .windows = 2,
+                             .window_ms = 1});
+  EXPECT_THAT(peak.rates, SizeIs(2)) << peak.reason;
+  EXPECT_EQ(p.starts, 1) << "listing and clocks need nobody";
+}
+
+TEST(ProbeRequests, without_the_others_are_not_answered) {
+  Probed p;
+  p.others_are_there = false;
+  for (const ProbeKind kind :
+       {ProbeKind::peak, ProbeKind::copy, ProbeKind::read, ProbeKind::slices}) {
+    const auto answer =
+        p.probe({.kind = kind, .windows = 1, .window_ms = 1, .working_set_bytes = mib});
+    EXPECT_EQ(answer.reason, "another shard did not probe");
+    EXPECT_TRUE(answer.rates.empty());
+  }
+  EXPECT_EQ(p.starts, 4);
+}
+
+// 200 us a pass: five fill the window of 1 ms. A copy counts its half twice.
+TEST(ProbeRequests, count_what_is_read_or_copied_of_the_working_set) {
+  Probed p;
+  for (const ProbeKind kind : {ProbeKind::copy, ProbeKind::read}) {
+    const auto answer =
+        p.probe({.kind = kind, .windows = 3, .window_ms = 1, .working_set_bytes = mib});
+    ASSERT_THAT(answer.rates, SizeIs(3)) << answer.reason;
+    EXPECT_DOUBLE_EQ(answer.rates[0], mib * 5 / reading_ns * 1e9);
+  }
+  EXPECT_EQ(p.probe({.kind = ProbeKind::read, .working_set_bytes = 1}).reason,
+            "the working set is too small for these threads");
+}
+
+TEST(ProbeRequests, write_the_memory_that_they_read) {
+  Probed p(2 * mib);
+  p.probe({.kind = ProbeKind::read, .windows = 1, .window_ms = 1, .working_set_bytes = mib});
+  const std::byte* arena = p.memory.arena().data();
+  EXPECT_TRUE(std::all_of(arena, arena + mib, [](std::byte b) { return b == std::byte{1}; }));
+  EXPECT_EQ(arena[mib], std::byte{0});
+  EXPECT_EQ(p.memory.largest_free_bytes(), static_cast<std::uint64_t>(2 * mib)) << "given back";
+  const auto beyond = p.probe(
+      {.kind = ProbeKind::read, .windows = 1, .window_ms = 1, .working_set_bytes = 3 * mib});
+  EXPECT_THAT(beyond.rates, SizeIs(1)) << beyond.reason;
+}
+
+TEST(ProbeRequests, refuse_a_working_set_of_nothing_or_of_more_than_64_gibibytes) {
+  Probed p;
+  const std::int64_t most = std::int64_t{64} << 30;
+  for (const std::int64_t bytes : {std::int64_t{-1}, std::int64_t{0}, most + 1}) {
+    try {
+      p.probe({.kind = ProbeKind::read, .working_set_bytes = bytes});
+      ADD_FAILURE() << bytes;
+    } catch (const RequestFailed& failure) {
+      EXPECT_EQ(failure.failed().message, "working set of " + std::to_string(bytes) + " bytes");
+      EXPECT_EQ(failure.failed().code, HM_INVALID_ARGUMENT);
+    }
+  }
+}
+
+// Every slice of 16 MiB is one window of one reading.
+TEST(ProbeSlices, are_as_many_as_were_asked_for_and_64_at_most) {
+  Probed p(40 * mib);
+  for (const auto& [asked, given] : {std::pair(-1, 1), std::pair(5, 5), std::pair(65, 64)}) {
+    protocol::ProbeAnswer answer;
+    for (int attempt = 0; attempt < 20 && answer.rates.empty(); ++attempt) {
+      answer =
+          p.probe({.kind = ProbeKind::slices, .windows = asked, .working_set_bytes = 48 * mib});
+    }
+    ASSERT_THAT(answer.rates, SizeIs(static_cast<std::size_t>(given))) << answer.reason;
+    for (const double rate : answer.rates) EXPECT_DOUBLE_EQ(rate, 16 * mib / reading_ns * 1e9);
+  }
+  EXPECT_EQ(p.memory.arena().data()[0], std::byte{0}) << "the arena is left as it is";
+}
+
+TEST(ProbeSlices, need_no_memory_beside_an_arena_that_is_large_enough) {
+  Probed p(48 * mib);
+  protocol::ProbeAnswer answer;
+  for (int attempt = 0; attempt < 20 && answer.rates.empty(); ++attempt) {
+    answer = p.probe({.kind = ProbeKind::slices, .windows = 4, .working_set_bytes = 0});
+  }
+  EXPECT_THAT(answer.rates, SizeIs(4)) << answer.reason;
+}
+
+// It gets a hundredth of the core of a process that spins there; this thread only sleeps.
+TEST(ProbeSlices, do_not_begin_beside_a_thread_that_waits_for_its_turn) {
+  Probed p;
+  const int cpu = cut(1).front().cpus.back();
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(cpu), &one);
+  const pid_t spinner = ::fork();
+  if (spinner == 0) {
+    ::sched_setaffinity(0, sizeof one, &one);
+    for (std::atomic<unsigned> turns{0};;) turns.fetch_add(1);
+  }
+  std::atomic<bool> over{false}, is_idle{false};
+  std::jthread waiting([&] {
+    const sched_param none{};
+    ::sched_setscheduler(0, SCHED_IDLE, &none);
+    ::sched_setaffinity(0, sizeof one, &one);
+    is_idle = true;
+    while (!over) {
+    }
+  });
+  while (!is_idle) ::usleep(1000);
+  ::usleep(50'000);
+  const auto answer =
+      p.probe({.kind = ProbeKind::slices, .windows = 1, .working_set_bytes = 16 * mib});
+  EXPECT_EQ(answer.reason, "no probe: threads of the plugin were busy");
+  over = true;
+  ::kill(spinner, SIGKILL);
+  ::waitpid(spinner, nullptr, 0);
+}
+
+// Two readings a window: 15 windows to settle, 5 of the clock, 2 of the peak.
+TEST(ShortProbes, look_as_often_as_it_takes_on_an_undisturbed_core) {
+  Probed p;
+  p.probes.read(Dtype::f32);  // fits the windows of the peak first
+  const auto fewest = [&](const auto& look, int expected) {
+    int least = 1 << 20;
+    for (int attempt = 0; attempt < 50 && least > expected; ++attempt) {
+      p.clock.readings = 0;
+      look();
+      least = std::min(least, p.clock.readings);
+    }
+    return least;
+  };
+  constexpr int once = 2 * (15 + 5 + 2);
+  EXPECT_EQ(fewest([&] { p.probes.read(Dtype::f32); }, once), once);
+  EXPECT_EQ(fewest([&] { p.probes.read_state(Dtype::f32); }, 5 * once), 5 * once);
+}
+
+TEST(ShortProbes, are_taken_four_times_where_the_core_is_lost) {
+  Probed p;
+  p.probes.read(Dtype::f32);
+  p.clock.naps = true;
+  p.clock.readings = 0;
+  const MachineReading lost = p.probes.read(Dtype::f32);
+  EXPECT_EQ(p.clock.readings, 2 * (15 + 4 * (5 + 2)));
+  EXPECT_DOUBLE_EQ(lost.clock_hz.value(), 3 * 100'000 / reading_ns * 1e9);
+  p.clock.naps = false;
+  const MachineReading state = p.probes.read_state(Dtype::f32);
+  EXPECT_EQ(state.clock_hz, lost.clock_hz);
+  EXPECT_EQ(state.peak_flops, lost.peak_flops);
+  EXPECT_FALSE(p.probes.read_state(Dtype::s32).peak_flops);
+}
+
+TEST(ProbePlacement, names_the_cpus_and_what_threads_were_told) {
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  const CpuSet whole = cut(1).front();
+  ::unsetenv("GOMP_SPINCOUNT");
+  ::setenv("OMP_NUM_THREADS", "3", 1);
+  Probed p;
+  const std::string all = p.probes.environment();
+  if (CPU_COUNT(&before) == whole.threads()) {
+    EXPECT_THAT(all, testing::StartsWith("affinity=" + whole.text() + " OMP_NUM_THREADS=3 "));
+  }
+  EXPECT_THAT(all, HasSubstr(" GOMP_SPINCOUNT=unset "));
+  EXPECT_THAT(all, HasSubstr(" engine=google benchmark"));
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(whole.cpus.back()), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  p.probes.remember_placement();
+  ::sched_setaffinity(0, sizeof before, &before);
+  ::unsetenv("OMP_NUM_THREADS");
+  EXPECT_THAT(p.probes.environment(),
+              testing::StartsWith("affinity=" + std::to_string(whole.cpus.back()) + " "));
+}
+
+}  // namespace
+}  // namespace halmark::worker
