@@ -217,6 +217,110 @@ TEST(Correctness, parts_that_do_not_fit_the_contract_are_refused) {
   EXPECT_FALSE(gemm.check().ok);
 }
 
+TEST(Correctness, parts_are_refused_at_every_edge_with_what_is_wrong) {
+  Gemm gemm(4, 4, 4, Dtype::f32, Dtype::f32);
+  gemm.bytes.resize(70);
+  const auto reason = [&](std::int64_t operand, std::int64_t offset, std::int64_t bytes) {
+    gemm.revealed.parts[0] = {0, operand, offset, bytes};
+    return gemm.check().reason;
+  };
+  EXPECT_EQ(reason(-1, 0, 64), "a revealed part names operand -1");
+  EXPECT_EQ(reason(3, 0, 64), "a revealed part names operand 3");
+  EXPECT_EQ(reason(1, 0, 64), "revealed operand wei is no output");
+  EXPECT_EQ(reason(2, 0, 63), "revealed dst has 63 bytes, expected 64");
+  EXPECT_EQ(reason(2, 0, 65), "revealed dst has 65 bytes, expected 64");
+  for (const std::int64_t offset : {-1, 7, 70, 71, 1000}) {
+    EXPECT_EQ(reason(2, offset, 64), "revealed dst lies outside its memory") << offset;
+  }
+  EXPECT_EQ(reason(2, 0, 64), "");
+  EXPECT_EQ(reason(2, 6, 64).find("outside"), std::string::npos) << "to the last byte";
+}
+
+// An exact element that is off by one has an error of two: no miss is one or less.
+TEST(Correctness, an_exact_element_is_off_by_its_error_and_one) {
+  Gemm gemm(3, 4, 5, Dtype::s8, Dtype::s32);
+  EXPECT_EQ(gemm.check(every_element_plan()).correctness.worst_ratio, 0);
+  gemm.set(1, 2, gemm.get(1, 2) + 3);
+  EXPECT_EQ(gemm.check(every_element_plan()).correctness.worst_ratio, 4);
+}
+
+// Plans of which the budget, the small outputs and the lines are written down.
+TEST(Correctness, a_plan_is_followed_to_its_numbers) {
+  Gemm gemm(64, 96, 10, Dtype::f32, Dtype::f32);
+  const auto method = [&](const CheckPlan& plan) { return gemm.check(plan).correctness.method; };
+  CheckPlan plan;
+  plan.random_elements = 8;
+  plan.tile_corners = false;
+  plan.lines_and_freivalds = false;
+  // In full: 6144 elements of 20 FLOP each.
+  plan.small_output_elements = 64 * 96;
+  plan.reference_flops_max = 64 * 96 * 20;
+  EXPECT_EQ(method(plan), "poison scan, every element");
+  plan.small_output_elements -= 1;
+  EXPECT_EQ(method(plan), "poison scan, 8 random elements");
+  plan.small_output_elements += 1;
+  plan.reference_flops_max -= 1;
+  EXPECT_EQ(method(plan), "poison scan, 8 random elements");
+  plan.every_element = true;
+  EXPECT_EQ(method(plan), "poison scan, every element");
+  plan.every_element = false;
+  // A quarter of the budget a line: 30 elements of 20 FLOP, of 64 and 96.
+  plan.lines_and_freivalds = true;
+  plan.reference_flops_max = 4 * 30 * 20;
+  EXPECT_NE(method(plan).find("2 rows and 2 columns (stretches of 30)"), std::string::npos);
+  plan.reference_flops_max = 4 * 95 * 20;
+  EXPECT_NE(method(plan).find("(stretches of 95)"), std::string::npos);
+  plan.reference_flops_max = 4 * 96 * 20;
+  EXPECT_NE(method(plan).find("2 rows, 2 columns"), std::string::npos) << method(plan);
+  plan.reference_flops_max = 20;
+  EXPECT_NE(method(plan).find("(stretches of 16)"), std::string::npos) << method(plan);
+}
+
+// Freivalds reads A, B and C: 64 x 10 + 10 x 96 + 64 x 96 elements.
+TEST(Correctness, sums_are_taken_up_to_a_number_of_elements) {
+  Gemm gemm(64, 96, 10, Dtype::f32, Dtype::f32);
+  CheckPlan plan = sampled();
+  plan.freivalds_elements_max = 640 + 960 + 6144;
+  EXPECT_TRUE(gemm.check(plan).correctness.method.ends_with(", freivalds"));
+  plan.freivalds_elements_max -= 1;
+  EXPECT_TRUE(gemm.check(plan).correctness.method.ends_with(", no freivalds above 7743 elements"))
+      << gemm.check(plan).correctness.method;
+}
+
+TEST(Correctness, after_the_loop_little_is_compared) {
+  const CheckPlan plan = after_loop_plan(5);
+  EXPECT_EQ(plan.seed, 5u);
+  EXPECT_EQ(plan.random_elements, 64);
+  EXPECT_FALSE(plan.tile_corners);
+  EXPECT_EQ(plan.small_output_elements, 64);
+  EXPECT_EQ(plan.reference_flops_max, 4e6);
+  EXPECT_FALSE(plan.lines_and_freivalds);
+  EXPECT_TRUE(every_element_plan().every_element);
+}
+
+// Several parts are one verdict: the elements of all, the worst ratio, the set that failed.
+TEST(Correctness, parts_are_summed_up_to_the_first_that_fails) {
+  Gemm gemm(3, 5, 7, Dtype::f32, Dtype::f32, {0, 1, 2});
+  const CorrectnessResult fine = gemm.check();
+  EXPECT_EQ(fine.correctness.checked, 45);
+  const std::size_t second = 3 * 5 * 4;
+  store_element(Dtype::f32, gemm.bytes.data() + second, 9, 1e9);
+  const CorrectnessResult failed = gemm.check();
+  EXPECT_EQ(failed.correctness.checked, 30) << "nothing behind the failure";
+  EXPECT_GT(failed.correctness.worst_ratio, 1);
+  EXPECT_NE(failed.reason.find("dst[1, 4] of set 1 is 1e+09, expected "), std::string::npos)
+      << failed.reason;
+}
+
+TEST(Correctness, an_infinite_element_is_named_as_such) {
+  Gemm gemm(65, 130, 96, Dtype::f32, Dtype::f32);
+  gemm.set(1, 2, std::numeric_limits<double>::infinity());
+  const CorrectnessResult result = gemm.check(sampled());
+  EXPECT_EQ(result.status, Status::nan_result);
+  EXPECT_NE(result.reason.find("dst[1, 2] of set 0 is infinite"), std::string::npos)
+      << result.reason;
+}
+
 // Costed by rows of n columns, a budget would cover a handful of rows and so a handful of experts.
 TEST(Correctness, a_grouped_gemm_is_costed_by_elements) {
   const auto bf16 = static_cast<std::int64_t>(Dtype::bf16);
