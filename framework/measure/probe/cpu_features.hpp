@@ -1,6 +1,8 @@
 // Which instruction sets this CPU and its kernel really offer, asked at run time.
 #pragma once
 
+#include <cstdint>
+
 namespace halmark {
 
 struct CpuFeatures {
@@ -14,6 +16,16 @@ struct CpuFeatures {
   bool amx_int8 = false;
 };
 
+// The words of CPUID, and the state components that the kernel saves (XCR0).
+struct CpuWords {
+  std::uint64_t saved_state = 0;
+  std::uint32_t one_c = 0;                              // leaf 1
+  std::uint32_t seven_b = 0, seven_c = 0, seven_d = 0;  // leaf 7, subleaf 0
+  std::uint32_t seven_one_a = 0;                        // leaf 7, subleaf 1; 0 where there is none
+};
+CpuFeatures features_of(const CpuWords& words);
+
+// Of this CPU; none on other architectures than x86-64.
 CpuFeatures detect_cpu_features();
 
 // AMX state must be asked for before its first use in a process; false when the kernel refuses.

@@ -2,7 +2,6 @@
 // whose value nobody uses.
 #include <cstring>
 
-#include "measure/probe/cpu_features.hpp"
 #include "measure/probe/peak_paths.hpp"
 
 namespace halmark {
@@ -70,9 +69,8 @@ HALMARK_COPY_PASS(stream_avx512, "avx512f", "zmm", 64, "vmovntps", "sfence")
 
 }  // namespace
 
-MemoryPasses memory_passes() {
+MemoryPasses memory_passes([[maybe_unused]] const CpuFeatures& has) {
 #if defined(__x86_64__)
-  const CpuFeatures has = detect_cpu_features();
   if (has.avx512_core) return {read_avx512, copy_avx512, stream_avx512};
   if (has.avx2_fma) return {read_avx2, copy_avx2, stream_avx2};
 #endif

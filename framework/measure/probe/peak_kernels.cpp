@@ -161,8 +161,9 @@ std::vector<int> allowed_cpus() {
 
 std::vector<PeakPath> peak_paths() {
   std::vector<PeakPath> paths;
-  append_x86_vector_paths(paths);
-  append_x86_matrix_paths(paths);
+  const CpuFeatures has = detect_cpu_features();
+  append_x86_vector_paths(has, paths);
+  append_x86_matrix_paths(has, paths);
   if (paths.empty()) append_portable_paths(paths);
   return paths;
 }
@@ -188,7 +189,7 @@ ProbeRates probe_memory(MemoryKernel kernel, std::span<std::byte> memory,
   if (threads.count < 1 || windows < 1) return {{}, "a probe needs a thread and a window"};
   const std::vector<Slice> slices = cut_memory(kernel, memory, threads.count);
   if (slices.front().bytes == 0) return {{}, "the working set is too small for these threads"};
-  const MemoryPasses passes = memory_passes();
+  const MemoryPasses passes = memory_passes(detect_cpu_features());
   const double per_pass = static_cast<double>(slices.front().bytes) * threads.count;
   if (kernel == MemoryKernel::read) {
     return {memory_rates(passes.read, slices, threads, per_pass, windows, window_ms, clock), {}};
@@ -212,7 +213,7 @@ std::vector<double> read_slices(std::span<std::byte> memory, std::size_t slice_b
     cut.push_back(cut_memory(MemoryKernel::read, slice, threads.count));
   }
   if (cut.empty() || cut.front().front().bytes == 0) return {};
-  const MemoryPass pass = memory_passes().read;
+  const MemoryPass pass = memory_passes(detect_cpu_features()).read;
   const auto times = run_together(
       threads, static_cast<int>(count),
       [&](int thread, int window) {

@@ -3,13 +3,14 @@
 
 #include <vector>
 
+#include "measure/probe/cpu_features.hpp"
 #include "measure/probe/peak_kernels.hpp"
 
 namespace halmark {
 
-// Appends the paths that `detect_cpu_features` allows; nothing on other architectures.
-void append_x86_vector_paths(std::vector<PeakPath>& paths);
-void append_x86_matrix_paths(std::vector<PeakPath>& paths);
+// Appends the paths of a CPU that has these features; nothing on other architectures.
+void append_x86_vector_paths(const CpuFeatures& has, std::vector<PeakPath>& paths);
+void append_x86_matrix_paths(const CpuFeatures& has, std::vector<PeakPath>& paths);
 // Plain C++ that the compiler vectorises as far as the build's baseline allows.
 void append_portable_paths(std::vector<PeakPath>& paths);
 
@@ -18,6 +19,7 @@ using MemoryPass = void (*)(const std::byte* from, std::byte* to, std::size_t by
 struct MemoryPasses {
   MemoryPass read = nullptr, copy = nullptr, copy_streaming = nullptr;
 };
-MemoryPasses memory_passes();
+// The widest that a CPU with these features has.
+MemoryPasses memory_passes(const CpuFeatures& has);
 
 }  // namespace halmark

@@ -1,5 +1,4 @@
 // AMX peaks: four accumulator tiles, two times two source tiles, everything in tile registers.
-#include "measure/probe/cpu_features.hpp"
 #include "measure/probe/peak_paths.hpp"
 
 namespace halmark {
@@ -65,8 +64,7 @@ constexpr double s8_ops_per_tile = 2.0 * 16 * 16 * 64;
 
 }  // namespace
 
-void append_x86_matrix_paths(std::vector<PeakPath>& paths) {
-  const CpuFeatures has = detect_cpu_features();
+void append_x86_matrix_paths(const CpuFeatures& has, std::vector<PeakPath>& paths) {
   if (has.amx_bf16) {
     paths.push_back({"bf16_matrix", "avx512_core_amx", Dtype::bf16,
                      tiles_per_turn * bf16_flops_per_tile, dot_bf16_amx});
@@ -79,7 +77,7 @@ void append_x86_matrix_paths(std::vector<PeakPath>& paths) {
 
 #else
 
-void append_x86_matrix_paths(std::vector<PeakPath>&) {}
+void append_x86_matrix_paths(const CpuFeatures&, std::vector<PeakPath>&) {}
 
 #endif
 

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstdint>
 
-#include "measure/probe/cpu_features.hpp"
 #include "measure/probe/peak_paths.hpp"
 
 namespace halmark {
@@ -165,8 +164,7 @@ constexpr double turn(int products_per_instruction) {
 
 }  // namespace
 
-void append_x86_vector_paths(std::vector<PeakPath>& paths) {
-  const CpuFeatures has = detect_cpu_features();
+void append_x86_vector_paths(const CpuFeatures& has, std::vector<PeakPath>& paths) {
   if (has.avx2_fma) {
     paths.push_back({"f32_vector", "avx2", Dtype::f32, turn(8), fma_f32_avx2});
     paths.push_back({"f64_vector", "avx2", Dtype::f64, turn(4), fma_f64_avx2});
@@ -197,7 +195,7 @@ void append_x86_vector_paths(std::vector<PeakPath>& paths) {
 
 #else
 
-void append_x86_vector_paths(std::vector<PeakPath>&) {}
+void append_x86_vector_paths(const CpuFeatures&, std::vector<PeakPath>&) {}
 
 #endif
 

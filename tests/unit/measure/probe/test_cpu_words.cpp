@@ -1,0 +1,250 @@
+// Which features follow from the words of a CPU, bit by bit, and which paths and passes from
+// features that this machine need not have.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+#include "measure/probe/cpu_features.hpp"
+#include "measure/probe/peak_paths.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr CpuWords everything{~std::uint64_t{0}, ~0u, ~0u, ~0u, ~0u, ~0u};
+
+// As in the tables of the SDM: a word, its bit, and the features that need it.
+struct Bit {
+  const char* name;
+  std::function<void(CpuWords&)> clear;
+  std::vector<std::string> lost;
+};
+
+std::vector<std::string> names_of(const CpuFeatures& has) {
+  std::vector<std::string> out;
+  if (has.avx2_fma) out.emplace_back("avx2");
+  if (has.avx_vnni) out.emplace_back("vnni256");
+  if (has.avx512_core) out.emplace_back("core");
+  if (has.avx512_vnni) out.emplace_back("vnni512");
+  if (has.avx512_bf16) out.emplace_back("bf16");
+  if (has.avx512_fp16) out.emplace_back("fp16");
+  if (has.amx_bf16) out.emplace_back("tiles_bf16");
+  if (has.amx_int8) out.emplace_back("tiles_int8");
+  return out;
+}
+
+const std::vector<std::string> all_names = {"avx2", "vnni256", "core",       "vnni512",
+                                            "bf16", "fp16",    "tiles_bf16", "tiles_int8"};
+const std::vector<std::string> zmm = {"core", "vnni512", "bf16", "fp16"};
+const std::vector<std::string> ymm = {"avx2", "vnni256", "core", "vnni512", "bf16", "fp16"};
+const std::vector<std::string> tiles = {"tiles_bf16", "tiles_int8"};
+
+template <int index, std::uint32_t CpuWords::*word>
+void clear(CpuWords& words) {
+  words.*word &= ~(1u << index);
+}
+template <int index>
+void clear_state(CpuWords& words) {
+  words.saved_state &= ~(std::uint64_t{1} << index);
+}
+
+TEST(CpuWords, are_needed_bit_by_bit) {
+  const Bit bits[] = {
+      {"xmm state", clear_state<1>, ymm},
+      {"ymm state", clear_state<2>, ymm},
+      {"mask state", clear_state<5>, zmm},
+      {"upper zmm state", clear_state<6>, zmm},
+      {"further zmm state", clear_state<7>, zmm},
+      {"tile configuration", clear_state<17>, tiles},
+      {"tile data", clear_state<18>, tiles},
+      {"fma", clear<12, &CpuWords::one_c>, ymm},
+      {"avx2", clear<5, &CpuWords::seven_b>, ymm},
+      {"avx512f", clear<16, &CpuWords::seven_b>, zmm},
+      {"avx512dq", clear<17, &CpuWords::seven_b>, zmm},
+      {"avx512bw", clear<30, &CpuWords::seven_b>, zmm},
+      {"avx512vl", clear<31, &CpuWords::seven_b>, zmm},
+      {"avx512_vnni", clear<11, &CpuWords::seven_c>, {"vnni512"}},
+      {"avx_vnni", clear<4, &CpuWords::seven_one_a>, {"vnni256"}},
+      {"avx512_bf16", clear<5, &CpuWords::seven_one_a>, {"bf16"}},
+      {"avx512_fp16", clear<23, &CpuWords::seven_d>, {"fp16"}},
+      {"amx_tile", clear<24, &CpuWords::seven_d>, tiles},
+      {"amx_bf16", clear<22, &CpuWords::seven_d>, {"tiles_bf16"}},
+      {"amx_int8", clear<25, &CpuWords::seven_d>, {"tiles_int8"}},
+  };
+  EXPECT_EQ(names_of(features_of(everything)), all_names);
+  CpuWords least;
+  for (const Bit& bit : bits) {
+    CpuWords words = everything;
+    bit.clear(words);
+    std::vector<std::string> expected = all_names;
+    std::erase_if(expected, [&](const std::string& name) {
+      return std::ranges::find(bit.lost, name) != bit.lost.end();
+    });
+    EXPECT_EQ(names_of(features_of(words)), expected) << "without " << bit.name;
+    const auto only = [](std::uint32_t cleared) { return ~cleared; };
+    least.saved_state |= ~words.saved_state;
+    least.one_c |= only(words.one_c);
+    least.seven_b |= only(words.seven_b);
+    least.seven_c |= only(words.seven_c);
+    least.seven_d |= only(words.seven_d);
+    least.seven_one_a |= only(words.seven_one_a);
+  }
+  EXPECT_EQ(names_of(features_of(least)), all_names) << "and no other bit";
+  EXPECT_TRUE(names_of(features_of({})).empty());
+}
+
+#if defined(__x86_64__)
+using Row = std::tuple<std::string, std::string, Dtype, double>;
+
+std::vector<Row> rows_of(const CpuFeatures& has) {
+  std::vector<PeakPath> paths;
+  append_x86_vector_paths(has, paths);
+  append_x86_matrix_paths(has, paths);
+  std::vector<Row> out;
+  for (const PeakPath& p : paths) {
+    EXPECT_NE(p.run, nullptr);
+    out.emplace_back(p.path, p.isa, p.dtype, p.flops_per_iteration);
+  }
+  return out;
+}
+
+// Twelve products of vectors a turn, or four of tiles of 16 x 64 bytes.
+TEST(PathsOfFeatures, are_those_of_each_feature_alone) {
+  EXPECT_TRUE(rows_of({}).empty());
+  EXPECT_EQ(rows_of({.avx2_fma = true}),
+            (std::vector<Row>{{"f32_vector", "avx2", Dtype::f32, 192},
+                              {"f64_vector", "avx2", Dtype::f64, 96},
+                              {"bf16_vector", "avx2", Dtype::bf16, 192},
+                              {"f16_vector", "avx2", Dtype::f16, 192},
+                              {"s8_vector", "avx2", Dtype::s8, 768}}));
+  EXPECT_EQ(rows_of({.avx512_core = true}),
+            (std::vector<Row>{{"f32_vector", "avx512_core", Dtype::f32, 384},
+                              {"f64_vector", "avx512_core", Dtype::f64, 192},
+                              {"bf16_vector", "avx512_core", Dtype::bf16, 384},
+                              {"f16_vector", "avx512_core", Dtype::f16, 384},
+                              {"s8_vector", "avx512_core", Dtype::s8, 1536}}));
+  EXPECT_EQ(rows_of({.avx512_vnni = true}),
+            (std::vector<Row>{{"s8_vector", "avx512_core_vnni", Dtype::s8, 1536}}));
+  EXPECT_EQ(rows_of({.avx512_bf16 = true}),
+            (std::vector<Row>{{"bf16_vector", "avx512_core_bf16", Dtype::bf16, 768}}));
+  EXPECT_EQ(rows_of({.avx512_fp16 = true}),
+            (std::vector<Row>{{"f16_vector", "avx512_core_fp16", Dtype::f16, 768}}));
+  EXPECT_EQ(rows_of({.avx_vnni = true}),
+            (std::vector<Row>{{"s8_vector", "avx2_vnni", Dtype::s8, 768}}));
+  EXPECT_EQ(rows_of({.amx_bf16 = true}),
+            (std::vector<Row>{{"bf16_matrix", "avx512_core_amx", Dtype::bf16, 65'536}}));
+  EXPECT_EQ(rows_of({.amx_int8 = true}),
+            (std::vector<Row>{{"s8_matrix", "avx512_core_amx", Dtype::s8, 131'072}}));
+}
+
+// Pages on either side that nobody may touch.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t bytes) : bytes_(bytes) {
+    void* mapped = ::mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    base_ = static_cast<std::byte*>(mapped);
+    ::mprotect(base_ + page, page, PROT_READ | PROT_WRITE);
+  }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  ~Guarded() { ::munmap(base_, whole); }
+  std::byte* at_the_end() { return base_ + 2 * page - bytes_; }
+  std::byte* at_the_begin() { return base_ + page; }
+
+ private:
+  static constexpr std::size_t page = 4096, whole = 3 * page;
+  std::size_t bytes_;
+  std::byte* base_ = nullptr;
+};
+
+TEST(PassesOfFeatures, read_and_copy_their_bytes_and_none_beside_them) {
+  const CpuFeatures here = detect_cpu_features();
+  std::vector<CpuFeatures> kinds = {{}};
+  if (here.avx2_fma) kinds.push_back({.avx2_fma = true});
+  if (here.avx512_core) kinds.push_back(here);
+  std::vector<MemoryPass> seen;
+  for (const CpuFeatures& has : kinds) {
+    const MemoryPasses passes = memory_passes(has);
+    EXPECT_EQ(std::ranges::count(seen, passes.read), 0) << "each has its own";
+    seen.push_back(passes.read);
+    EXPECT_EQ(passes.copy == passes.copy_streaming, !has.avx2_fma);
+    for (const std::size_t bytes : {512u, 1024u, 4096u}) {
+      Guarded from(bytes), to(bytes);
+      for (std::size_t i = 0; i < bytes; ++i) {
+        from.at_the_end()[i] = static_cast<std::byte>(i % 251 + 1);
+      }
+      passes.read(from.at_the_end(), nullptr, bytes);
+      passes.read(from.at_the_begin(), nullptr, bytes);
+      for (const MemoryPass copy : {passes.copy, passes.copy_streaming}) {
+        std::memset(to.at_the_end(), 0, bytes);
+        copy(from.at_the_end(), to.at_the_end(), bytes);
+        EXPECT_EQ(std::memcmp(from.at_the_end(), to.at_the_end(), bytes), 0) << bytes;
+        EXPECT_EQ(from.at_the_end()[bytes - 1], static_cast<std::byte>((bytes - 1) % 251 + 1));
+      }
+    }
+  }
+}
+#endif
+
+// Who reads the clock: each thread's CPUs, and how far the others are.
+class Watching : public ClockSource {
+ public:
+  double wall_ns() override {
+    const std::lock_guard lock(mutex_);
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    ::sched_getaffinity(0, sizeof set, &set);
+    State& own = of_[std::this_thread::get_id()];
+    own.cpus = CPU_COUNT(&set);
+    // A window begins when all have ended the one before.
+    if (own.readings % 2 == 0) {
+      for (const auto& [id, other] : of_) {
+        if (id != caller_ && other.readings < own.readings) were_early = true;
+      }
+    }
+    ++own.readings;
+    return now_ += 200'000;
+  }
+  double cpu_ns() override { return 0; }
+  struct State {
+    int readings = 0, cpus = 0;
+  };
+  std::map<std::thread::id, State> of_;
+  bool were_early = false;
+
+ private:
+  std::thread::id caller_ = std::this_thread::get_id();  // it only calibrates
+  std::mutex mutex_;
+  double now_ = 0;
+};
+
+TEST(ProbeThreadsOf, several_are_each_on_one_cpu_and_one_stays_where_it_is) {
+  const std::vector<int> cpus = allowed_cpus();
+  if (cpus.size() < 2) GTEST_SKIP() << "one CPU";
+  const PeakPath path = peak_paths().front();
+  const auto watched = [&](const ProbeThreads& threads) {
+    Watching clock;
+    probe_peak(path.path, path.isa, threads, 6, 0.2, clock);
+    std::vector<int> out;
+    for (const auto& [id, state] : clock.of_) {
+      if (id != std::this_thread::get_id()) out.push_back(state.cpus);
+    }
+    EXPECT_FALSE(clock.were_early);
+    return out;
+  };
+  EXPECT_EQ(watched({2, cpus}), (std::vector{1, 1}));
+  EXPECT_EQ(watched({3, {cpus[0], cpus[1]}}), (std::vector{1, 1, 1}));
+  const auto all = static_cast<int>(cpus.size());
+  EXPECT_EQ(watched({2, {}}), (std::vector{all, all}));
+  EXPECT_TRUE(watched({1, {cpus[0]}}).empty());
+  EXPECT_EQ(allowed_cpus(), cpus) << "the caller is not bound";
+}
+
+}  // namespace
+}  // namespace halmark
