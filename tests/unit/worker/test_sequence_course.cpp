@@ -166,6 +166,14 @@ TEST(SequenceCourse, ends_at_the_wall_cap_and_lets_the_others_go) {
   EXPECT_EQ(barrier.arrive_and_spin(1, std::chrono::seconds(1)), BarrierOutcome::aborted);
 }
 
+TEST(SequenceCourse, of_which_the_time_is_over_before_it_begins_says_so) {
+  Stack stack;
+  stack.stage(1, copy(64));
+  auto request = request_of({{1, 0}}, 5);
+  request.wall_cap_s = 0;
+  EXPECT_EQ(stack.run(request).measured.stop_rule, protocol::StopReason::deadline);
+}
+
 TEST(SequenceCourse, is_over_when_the_others_are_gone) {
   Stack stack;
   stack.stage(1, copy(64));

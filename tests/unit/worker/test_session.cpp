@@ -191,6 +191,16 @@ TEST(Session, says_of_each_config_whether_a_kernel_takes_it) {
   }
 }
 
+TEST(Session, stages_a_collective_in_a_group_alone) {
+  test::FakeWorker worker;
+  const Problem problem{"all_reduce", {{"bytes", 64}, {"ranks", 1}, {"dtype", test::f32}}};
+  const auto alone = worker->stage(test::stage_of(1, problem, CacheMode::hot, 1));
+  EXPECT_EQ(alone.failure.status, Status::unsupported);
+  EXPECT_THAT(alone.failure.reason, HasSubstr(" is a collective: it needs a group of workers"));
+  ASSERT_TRUE(worker->join({}));
+  EXPECT_TRUE(worker->stage(test::stage_of(1, problem, CacheMode::hot, 1)));
+}
+
 TEST(Session, answers_a_token_in_hexadecimal) {
   test::FakeWorker worker;
   const auto token = worker->token();
