@@ -165,13 +165,22 @@ std::vector<unsigned char> make_pool(const OperandSpec& operand) {
 
 // A cache of immutable values, not state: a worker stages hundreds of cases from a handful of
 // pools.
-std::shared_ptr<const std::vector<unsigned char>> shared_pool(const OperandSpec& operand) {
+struct SharedPools {
   using Key = std::tuple<Dtype, Distribution, double, std::int64_t>;
-  static std::mutex mutex;
-  static std::map<Key, std::shared_ptr<const std::vector<unsigned char>>> pools;
-  const Key key{operand.dtype, operand.distribution, operand.scale, operand.index_bound};
-  const std::lock_guard lock(mutex);
-  auto& pool = pools[key];
+  std::mutex mutex;
+  std::map<Key, std::shared_ptr<const std::vector<unsigned char>>> pools;
+};
+SharedPools& shared_pools() {
+  static SharedPools shared;
+  return shared;
+}
+
+std::shared_ptr<const std::vector<unsigned char>> shared_pool(const OperandSpec& operand) {
+  SharedPools& shared = shared_pools();
+  const SharedPools::Key key{operand.dtype, operand.distribution, operand.scale,
+                             operand.index_bound};
+  const std::lock_guard lock(shared.mutex);
+  auto& pool = shared.pools[key];
   if (!pool) pool = std::make_shared<const std::vector<unsigned char>>(make_pool(operand));
   return pool;
 }
@@ -216,6 +225,15 @@ void load_values(Dtype dtype, const unsigned char* pool, std::int64_t start,
 bool is_read(Role role) { return role != Role::output; }
 
 }  // namespace
+
+std::int64_t forget_input_pools() {
+  SharedPools& shared = shared_pools();
+  const std::lock_guard lock(shared.mutex);
+  std::int64_t bytes = 0;
+  for (const auto& [key, pool] : shared.pools) bytes += std::ssize(*pool);
+  shared.pools.clear();
+  return bytes;
+}
 
 InputPool::InputPool(std::uint64_t seed, const OperandSpec& operand)
     : seed_(seed), operand_(operand) {

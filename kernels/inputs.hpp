@@ -43,6 +43,10 @@ class InputPool {
   std::shared_ptr<const std::vector<unsigned char>> pool_;
 };
 
+// Frees the pools that wait for further operands of their kind; gives their bytes. The next one
+// that asks for a pool makes it again, with the same values.
+std::int64_t forget_input_pools();
+
 // InputReader of one argument set over generated pools.
 class GeneratedInputs : public InputReader {
  public:

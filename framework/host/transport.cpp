@@ -17,7 +17,7 @@ constexpr std::size_t max_fds_per_frame = 4;
 
 bool is_known(std::uint16_t type) {
   return (type >= static_cast<std::uint16_t>(Type::hello) &&
-          type <= static_cast<std::uint16_t>(Type::probe)) ||
+          type <= static_cast<std::uint16_t>(Type::memory)) ||
          (type >= static_cast<std::uint16_t>(Type::plugin) &&
           type <= static_cast<std::uint16_t>(Type::answer));
 }

@@ -3,6 +3,7 @@
 
 #include "core/text/error.hpp"
 #include "core/text/units.hpp"
+#include "kernels/inputs.hpp"
 #include "worker/request_failed.hpp"
 #include "worker/sampling.hpp"
 #include "worker/session.hpp"
@@ -203,7 +204,9 @@ void Session::probe(const protocol::ProbeRequest& request, protocol::Frame& fram
   answer(Type::answer, probes_.probe(request, *memory_, start));
 }
 
+// Inputs of a model come from its layers: the pools that they are drawn from here are ours.
 void Session::memory() {
+  forget_input_pools();
   SetSize size;
   memory_->without_free_pages([&size] { size = own_set_size(); });
   answer(Type::answer, protocol::MemoryAnswer{.set_size_bytes = size.bytes,

@@ -206,7 +206,10 @@ class StageSteps {
   }
 
   // A stage that is idle takes part in the shift.
-  void hand_over() { append(kernels(std::ssize(graph_.stages)), *graph_.pipeline_type); }
+  void hand_over() {
+    if (is_whole_) next_.clear();
+    append(kernels(std::ssize(graph_.stages)), *graph_.pipeline_type);
+  }
 
   void append(const Kernels& now, std::int32_t type) {
     for (const std::int32_t index : graph_.layer_types[static_cast<std::size_t>(type)].operators) {

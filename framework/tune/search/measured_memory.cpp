@@ -2,7 +2,6 @@
 // none as what is left: what a worker or a plugin did otherwise stays unexplained.
 #include "tune/search/measured_memory.hpp"
 
-#include "host/process/operand_block.hpp"
 #include "kernels/contract.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/pricing/stack_memory.hpp"
@@ -10,7 +9,7 @@
 namespace halmark::tune {
 namespace {
 
-using protocol::StagedMemory;
+using Buffers = RankStaging::Buffers;
 
 // Sums of one role over the kernels of a stack.
 struct RoleSum {
@@ -23,21 +22,13 @@ struct RoleSum {
   std::int64_t around = 0;       // canaries, alignment, whole pages
 };
 
-std::int64_t around(const StagedMemory& entry) {
-  if (!entry.is_host) return 0;
-  const auto bytes = static_cast<std::uint64_t>(entry.bytes);
-  const std::uint64_t block =
-      whole_pages(operand_block_bytes(bytes, static_cast<std::uint64_t>(entry.alignment)));
-  return static_cast<std::int64_t>(block - bytes);
-}
-
 class RankSum {
  public:
   void add(const RankStaging::Kernel& kernel) {
     const OpContract& contract = *find_contract(kernel.problem.op);
     const std::vector<OperandSpec> specs = contract.operands(kernel.problem.params);
-    for (const StagedMemory& entry : kernel.memory) {
-      if (entry.operand == StagedMemory::workspace) {
+    for (const Buffers& entry : kernel.memory) {
+      if (entry.operand == Buffers::workspace) {
         add_workspace(kernel, entry);
       } else if (entry.operand >= 0 && static_cast<std::size_t>(entry.operand) < specs.size()) {
         add_operand(kernel, contract, specs[static_cast<std::size_t>(entry.operand)], entry);
@@ -48,14 +39,14 @@ class RankSum {
   RoleSum weights, cache, activations, collectives, workspace;
 
  private:
-  void add_workspace(const RankStaging::Kernel& kernel, const StagedMemory& entry) {
+  void add_workspace(const RankStaging::Kernel& kernel, const Buffers& entry) {
     workspace.allocated += entry.allocated_bytes;
     workspace.once += kernel.workspace_bytes;
-    workspace.around += around(entry);
+    workspace.around += entry.around_bytes;
   }
 
   void add_operand(const RankStaging::Kernel& kernel, const OpContract& contract,
-                   const OperandSpec& spec, const StagedMemory& entry) {
+                   const OperandSpec& spec, const Buffers& entry) {
     switch (spec.role) {
       case Role::constant:
         return add_kept(kernel, spec, entry, weights);
@@ -70,7 +61,7 @@ class RankSum {
 
   // One per argument set, and a set per instance while memory lasts.
   static void add_kept(const RankStaging::Kernel& kernel, const OperandSpec& spec,
-                       const StagedMemory& entry, RoleSum& sum) {
+                       const Buffers& entry, RoleSum& sum) {
     const std::int64_t sets = kernel.sets;
     sum.allocated += entry.allocated_bytes;
     sum.once += kernel.instances * spec.bytes();
@@ -80,14 +71,14 @@ class RankSum {
       return;
     }
     sum.packed += sets * (entry.bytes - spec.bytes());
-    sum.around += sets * around(entry);
+    sum.around += sets * entry.around_bytes;
   }
 
-  static void add_passing(const OperandSpec& spec, const StagedMemory& entry, RoleSum& sum) {
+  static void add_passing(const OperandSpec& spec, const Buffers& entry, RoleSum& sum) {
     sum.allocated += entry.allocated_bytes;
     sum.once += spec.bytes();
-    sum.more_sets += (entry.buffers - 1) * spec.bytes();
-    sum.around += entry.buffers * around(entry);
+    sum.more_sets += (entry.count - 1) * spec.bytes();
+    sum.around += entry.count * entry.around_bytes;
   }
 };
 
@@ -133,7 +124,7 @@ std::vector<RoleMemory> roles_of(const StackMemory& model, const RankSum& sum) {
 // Why the process cannot be set against what was staged in it.
 std::string incomparable(const RankStaging& staged) {
   for (const RankStaging::Kernel& kernel : staged.kernels) {
-    for (const StagedMemory& entry : kernel.memory) {
+    for (const Buffers& entry : kernel.memory) {
       if (entry.allocated_bytes > 0 && !entry.is_host) {
         return "the device has memory of its own, which the process does not map";
       }
@@ -144,7 +135,7 @@ std::string incomparable(const RankStaging& staged) {
 
 std::int64_t allocated_bytes(const RankStaging::Kernel& kernel) {
   std::int64_t out = 0;
-  for (const StagedMemory& entry : kernel.memory) out += entry.allocated_bytes;
+  for (const Buffers& entry : kernel.memory) out += entry.allocated_bytes;
   return out;
 }
 

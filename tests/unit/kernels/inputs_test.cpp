@@ -82,6 +82,20 @@ TEST(Inputs, differ_between_seeds_sets_ranks_operands_and_chunks) {
   EXPECT_FALSE(std::equal(base.begin(), base.begin() + half, base.begin() + half));
 }
 
+TEST(Inputs, pools_that_were_forgotten_are_made_again_with_the_same_values) {
+  const auto operand = input(Dtype::bf16, InputPool::chunk_elements);
+  const auto drawn_again = [&] {
+    std::vector<double> all(static_cast<std::size_t>(operand.elements()));
+    InputPool(3, operand).read(0, 0, 0, 0, all);
+    return all;
+  };
+  forget_input_pools();
+  const auto first = drawn_again();
+  EXPECT_EQ(forget_input_pools(), 2 * (InputPool::pool_elements + InputPool::chunk_elements));
+  EXPECT_EQ(forget_input_pools(), 0);
+  EXPECT_EQ(drawn_again(), first);
+}
+
 // Five standard errors of each moment at n = 10^6 (overlapping chunks allowed for by a factor 2).
 TEST(Inputs, normal_has_the_moments_of_a_normal) {
   const auto x = drawn(input(Dtype::f32, 1'000'000, Distribution::normal, 2));

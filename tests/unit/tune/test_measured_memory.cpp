@@ -9,7 +9,7 @@
 namespace halmark::tune {
 namespace {
 
-using protocol::StagedMemory;
+using Buffers = RankStaging::Buffers;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -24,13 +24,13 @@ OperatorGraph graph_of(Parallel parallel = {}, std::int64_t batch = 1) {
   return *build_graph(spec, c);
 }
 
-StagedMemory buffers(std::int64_t operand, std::int64_t bytes, std::int64_t count,
-                     std::int64_t block_bytes) {
+Buffers buffers(std::int64_t operand, std::int64_t bytes, std::int64_t count,
+                std::int64_t block_bytes) {
   return {.operand = operand,
           .bytes = bytes,
-          .alignment = 64,
-          .buffers = count,
+          .count = count,
           .allocated_bytes = count * block_bytes,
+          .around_bytes = block_bytes - bytes,
           .is_host = true};
 }
 
@@ -123,11 +123,11 @@ TEST(MeasuredMemory, collectives_and_scratch_memory_are_roles_of_their_own) {
       .workspace_bytes = 10'000,
       .sets = 1,
       .memory = {buffers(0, 4096, 1, 8192), buffers(1, 4096, 1, 8192)}};
-  reduce.memory.push_back({.operand = StagedMemory::workspace,
+  reduce.memory.push_back({.operand = Buffers::workspace,
                            .bytes = 10'000,
-                           .alignment = 4096,
-                           .buffers = 1,
+                           .count = 1,
                            .allocated_bytes = 16'384,
+                           .around_bytes = 6'384,
                            .is_host = true});
   const MemoryOfRank rank = measured({.kernels = {reduce}});
   const RoleMemory& collectives = *role_of(rank, "collectives");

@@ -62,12 +62,22 @@ struct StackPair {
 
 // What one rank staged, and what its worker grew by.
 struct RankStaging {
+  // The buffers of one operand, or of the workspace: all that differ, over all argument sets.
+  struct Buffers {
+    static constexpr std::int64_t workspace = protocol::StagedMemory::workspace;
+    std::int64_t operand = 0;  // its place in the contract, or `workspace`
+    std::int64_t bytes = 0;    // of one, as the plugin asked for it
+    std::int64_t count = 0;
+    std::int64_t allocated_bytes = 0;  // of all, as the worker says
+    std::int64_t around_bytes = 0;     // of one, beyond `bytes`, as workers are to allocate
+    bool is_host = false;              // in memory that the worker maps
+  };
   struct Kernel {
     Problem problem;             // complete
     std::int64_t instances = 0;  // in the stack of this rank; 0 = staged to be measured beside it
     std::int64_t workspace_bytes = 0;  // as the plugin asked for it
     int sets = 0;
-    std::vector<protocol::StagedMemory> memory;
+    std::vector<Buffers> memory;
   };
   std::vector<Kernel> kernels;
   std::optional<std::int64_t> baseline_bytes;  // plugin loaded, device open, nothing staged

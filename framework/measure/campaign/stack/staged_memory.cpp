@@ -3,10 +3,35 @@
 // process lets go of its own first.
 #include <algorithm>
 
+#include "host/process/operand_block.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/stack/staged_stacks.hpp"
 
 namespace halmark {
+namespace {
+
+// Memory of a device is its own business.
+std::int64_t around_bytes(const protocol::StagedMemory& entry) {
+  if (!entry.is_host) return 0;
+  const auto bytes = static_cast<std::uint64_t>(entry.bytes);
+  const auto alignment = static_cast<std::uint64_t>(entry.alignment);
+  return static_cast<std::int64_t>(whole_pages(operand_block_bytes(bytes, alignment)) - bytes);
+}
+
+std::vector<RankStaging::Buffers> buffers_of(const protocol::Staged& staged) {
+  std::vector<RankStaging::Buffers> out;
+  for (const protocol::StagedMemory& entry : staged.memory) {
+    out.push_back({.operand = entry.operand,
+                   .bytes = entry.bytes,
+                   .count = entry.buffers,
+                   .allocated_bytes = entry.allocated_bytes,
+                   .around_bytes = around_bytes(entry),
+                   .is_host = entry.is_host});
+  }
+  return out;
+}
+
+}  // namespace
 
 void StagedStacks::read_baselines() {
   for (SharedMemory& arena : arenas()) arena.let_go_of_pages();
@@ -25,7 +50,7 @@ RankStaging StagedStacks::staging_of(std::size_t rank) const {
                            .instances = at < stack.kernels.size() ? held.instances : 0,
                            .workspace_bytes = held.staged.workspace_bytes,
                            .sets = held.staged.sets,
-                           .memory = held.staged.memory});
+                           .memory = buffers_of(held.staged)});
   }
   return out;
 }
