@@ -67,7 +67,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
      {"core", "expression", "plan", "model", "roofline", "latency", "measure/campaign", "search",
       "journal", "tune/problem", "tune/plan", "tune/evaluate"}},
     {"tune/search",
-     {"core", "plan", "model", "latency", "measure/campaign", "search", "journal", "report",
+     {"core", "plan", "kernels", "model", "latency", "measure/campaign", "search", "journal", "report",
       "tune/problem", "tune/plan", "tune/sources", "tune/evaluate", "tune/certify"}},
     {"tune/stored",
      {"core", "kernels", "roofline", "plan", "search", "study", "journal", "report", "tune/problem",

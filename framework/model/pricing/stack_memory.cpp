@@ -52,9 +52,7 @@ StackMemory stack_memory(const OperatorGraph& graph, std::size_t stage, int expe
     }
   }
   const std::int64_t sequences = configuration.workload.batch / configuration.parallel.dp;
-  const std::int64_t of_sequence = out.modelled.kv_bytes / sequences;
-  out.other_micro_batches_bytes = of_sequence * (sequences - graph.micro_batch());
-  out.beyond_window_bytes = beyond_window_bytes(graph, ends) * graph.micro_batch();
+  out.beyond_window_bytes = beyond_window_bytes(graph, ends) * sequences;
   return out;
 }
 

@@ -122,11 +122,11 @@ TEST(Transport, an_unknown_type_is_skipped_when_optional_and_refused_otherwise) 
   EXPECT_EQ(pair.right.receive(deadline_after(5)).status, ReceiveStatus::malformed);
 }
 
-TEST(Transport, requests_are_types_1_to_16_and_answers_101_to_116) {
-  for (const int type : {0, 1, 16, 17, 100, 101, 116, 117}) {
+TEST(Transport, requests_are_types_1_to_17_and_answers_101_to_116) {
+  for (const int type : {0, 1, 17, 18, 100, 101, 116, 117}) {
     Pair pair;
     pair.send_raw(header_of(static_cast<std::uint16_t>(type), 0), "");
-    const bool is_known = (type >= 1 && type <= 16) || (type >= 101 && type <= 116);
+    const bool is_known = (type >= 1 && type <= 17) || (type >= 101 && type <= 116);
     EXPECT_EQ(pair.right.receive(deadline_after(5)).status,
               is_known ? ReceiveStatus::frame : ReceiveStatus::malformed)
         << type;

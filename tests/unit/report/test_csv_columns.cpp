@@ -52,6 +52,7 @@ KernelPoint distinct_kernel() {
   k.one_time.pack_ns = 22;
   k.one_time.first_ns = 23;
   k.bandwidth_share = 0.52;
+  k.clean_share = 0.875;
   k.bandwidth_reason = "not said beside a figure";
   return k;
 }
@@ -67,6 +68,7 @@ TEST(CsvColumns, of_a_kernel_hold_its_figures) {
                                                        {"provenance", "measured"},
                                                        {"status", "ok"},
                                                        {"reason", ""},
+                                                       {"clean_share", "0.875"},
                                                        {"rounds", "3"},
                                                        {"duration_ns", "11"},
                                                        {"duration_ns_reason", ""},

@@ -90,7 +90,7 @@ TEST(KernelViews, a_collective_shows_its_bandwidth_instead_of_utilisation) {
 TEST(ValidationView, a_pipeline_says_how_long_its_stages_waited) {
   Validation v{.deployment_key = "k", .measured_ns = 80, .bubble_share = 0.25};
   EXPECT_EQ(validation_view(v).data["bubble_share"], 0.25);
-  EXPECT_THAT(validation_view(v).text, HasSubstr("stages waited 25 % of it"));
+  EXPECT_THAT(validation_view(v).text, HasSubstr("stages waited 25.0 % of it"));
   v.bubble_share.reset();
   EXPECT_FALSE(validation_view(v).data.contains("bubble_share"));
 }

@@ -43,7 +43,7 @@ TEST(Confront, a_pipeline_is_set_against_the_step_that_stands_alone) {
   EXPECT_EQ(v.predicted_interval_ns.high, 5600);
   EXPECT_EQ(v.measured_ns, 5000);
   EXPECT_EQ(v.bubble_share, 0.4);
-  EXPECT_DOUBLE_EQ(*v.prediction_error(), 0.02);
+  EXPECT_NEAR(*v.prediction_error(), 0.02, 1e-12);
   EXPECT_FALSE(v.predicted_state);
 }
 
