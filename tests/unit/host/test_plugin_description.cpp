@@ -3,126 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <functional>
-
-#include "host/plugin/plugin.hpp"
-#include "table_plugin.hpp"
+#include "described_plugin.hpp"
 
 namespace halmark {
 namespace {
 
-using table_plugin::Tables;
+using namespace described_plugin;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const hm_host* given_host = nullptr;
-std::uint32_t device_total = 2, kernel_total = 1, domain_total = 1, token_bytes = 0;
-std::int32_t answer = HM_OK;
-bool gives_handles = true;
-int options_seen = -1;  // -1: none
-std::function<void(hm_device_info&)> say_device;
-std::function<void(hm_kernel_info&)> say_kernel;
-std::function<void(hm_domain&)> say_domain;
-
-void fill_device(hm_device_api& d) {
-  d.count = [](hm_plugin*, std::uint32_t* count, hm_error*) {
-    *count = device_total;
-    return answer;
-  };
-  d.describe = [](hm_plugin* p, std::uint32_t i, hm_device_info* info, hm_error* e) {
-    const std::int32_t status = table_plugin::device_describe(p, i, info, e);
-    if (say_device) say_device(*info);
-    return status;
-  };
-  d.open = [](hm_plugin*, std::uint32_t, const hm_config* options, hm_device** out, hm_error*) {
-    options_seen = options != nullptr ? static_cast<int>(options->count) : -1;
-    if (gives_handles) *out = table_plugin::some_device();
-    return answer;
-  };
-}
-
-void fill_kernel(hm_kernel_api& k) {
-  k.count = [](hm_plugin*, std::uint32_t* count, hm_error*) -> std::int32_t {
-    *count = kernel_total;
-    return HM_OK;
-  };
-  k.describe = [](hm_plugin*, std::uint32_t i, hm_kernel_info* info, hm_error*) -> std::int32_t {
-    std::snprintf(info->name, sizeof info->name, "copy_%u", i);
-    std::strcpy(info->op, "copy");
-    if (say_kernel) say_kernel(*info);
-    return HM_OK;
-  };
-  k.domain_count = [](hm_device*, std::uint32_t, const hm_problem*, std::uint32_t* count,
-                      hm_error*) -> std::int32_t {
-    *count = domain_total;
-    return HM_OK;
-  };
-  k.domain = [](hm_device*, std::uint32_t, const hm_problem*, std::uint32_t i, hm_domain* out,
-                hm_error*) -> std::int32_t {
-    static const std::int64_t values[] = {1, 2};
-    out->kind = HM_DOMAIN_LIST;
-    out->count = 2;
-    out->values = values;
-    out->default_value = 2;
-    std::snprintf(out->name, sizeof out->name, "d%u", i);
-    if (say_domain) say_domain(*out);
-    return HM_OK;
-  };
-}
-
-struct Described {
-  Tables tables;
-  std::unique_ptr<PluginInstance> instance;
-  Described() {
-    device_total = 2;
-    kernel_total = domain_total = 1;
-    answer = HM_OK;
-    gives_handles = true;
-    say_device = nullptr;
-    say_kernel = nullptr;
-    say_domain = nullptr;
-    fill_device(tables.device);
-    fill_kernel(tables.kernel);
-    tables.plugin.create = [](const hm_host* host, hm_plugin** out, hm_error*) {
-      given_host = host;
-      if (gives_handles) *out = table_plugin::some_plugin();
-      return answer;
-    };
-    tables.comm.token_create = [](hm_plugin*, void* token, std::uint32_t* bytes, hm_error*) {
-      std::memset(token, 'k', 2);
-      EXPECT_EQ(*bytes, static_cast<std::uint32_t>(HM_TOKEN_MAX));
-      *bytes = token_bytes;
-      return answer;
-    };
-    tables.comm.create = [](hm_device*, const void*, std::uint32_t, std::uint32_t, std::uint32_t,
-                            hm_comm**, hm_error*) -> std::int32_t { return HM_INTERNAL; };
-    tables.comm.destroy = [](hm_comm*) {};
-  }
-  PluginResult<std::unique_ptr<PluginInstance>> make(const std::string& cache_dir = "") {
-    return PluginInstance::create(check_plugin(&tables.plugin, HM_ABI_VERSION), cache_dir);
-  }
-  std::string described() {
-    if (!instance) instance = std::move(*make());
-    const auto found = instance->describe();
-    return found ? "accepted" : found.failure.message;
-  }
-  std::string device(std::function<void(hm_device_info&)> say) {
-    say_device = std::move(say);
-    return described();
-  }
-  std::string kernel(std::function<void(hm_kernel_info&)> say) {
-    say_kernel = std::move(say);
-    return described();
-  }
-  std::string domain(std::function<void(hm_domain&)> say) {
-    say_domain = std::move(say);
-    if (!instance) instance = std::move(*make());
-    auto open = instance->open(0, {});
-    const auto found = open->domains(0, {"copy", {}});
-    return found ? "accepted" : found.failure.message;
-  }
-};
 
 TEST(PluginCreation, gives_the_plugin_a_host_that_lives_with_the_instance) {
   Described plugin;
@@ -324,63 +212,6 @@ TEST(PluginToken, has_256_bytes_at_most) {
   EXPECT_THAT((*made)->create_token().failure.message, HasSubstr("a longer token than it may"));
   answer = HM_INTERNAL;
   EXPECT_THAT((*made)->create_token().failure.message, HasSubstr("comm.token_create answered"));
-}
-
-TEST(PluginDomains, are_64_at_most_and_each_of_its_own_name) {
-  Described plugin;
-  domain_total = 64;
-  EXPECT_EQ(plugin.domain(nullptr), "accepted");
-  domain_total = 65;
-  EXPECT_EQ(plugin.domain(nullptr), "a kernel claims 65 domains");
-  domain_total = 2;
-  EXPECT_EQ(plugin.domain([](hm_domain& d) { std::strcpy(d.name, "same"); }),
-            "domain 'same' is listed twice");
-  EXPECT_EQ(plugin.domain([](hm_domain& d) { d.name[0] = 0; }), "domain '' has no name");
-  EXPECT_THAT(plugin.domain([](hm_domain& d) { std::memset(&d + 1, 0, 8); }),
-              HasSubstr("kernel.domain wrote past"));
-}
-
-TEST(PluginDomains, have_labels_that_end_within_256_bytes) {
-  Described plugin;
-  static std::string longest(256, 'l');
-  static const char* labels[] = {longest.c_str(), "short"};
-  const auto labelled = [](hm_domain& d) {
-    d.flags = HM_DOMAIN_ORDERED;
-    d.labels = labels;
-  };
-  EXPECT_EQ(plugin.domain(labelled), "accepted");
-  auto open = plugin.instance->open(0, {});
-  const auto found = open->domains(0, {"copy", {}});
-  EXPECT_TRUE(found->at(0).ordered);
-  EXPECT_EQ(found->at(0).default_value, 2);
-  EXPECT_THAT(found->at(0).labels, ElementsAre(longest, "short"));
-  longest += 'l';
-  labels[0] = longest.c_str();
-  EXPECT_THAT(plugin.domain(labelled), HasSubstr("a label that does not end"));
-  labels[0] = nullptr;
-  EXPECT_THAT(plugin.domain(labelled), HasSubstr("a NULL label"));
-  say_domain = nullptr;
-  EXPECT_FALSE(open->domains(0, {"copy", {}})->at(0).ordered);
-}
-
-TEST(PluginDomains, that_are_ranges_step_upwards) {
-  Described plugin;
-  static std::int64_t range[3];
-  const auto of = [&](std::int64_t low, std::int64_t high, std::int64_t step) {
-    range[0] = low, range[1] = high, range[2] = step;
-    return plugin.domain([](hm_domain& d) {
-      d.kind = HM_DOMAIN_RANGE;
-      d.count = 3;
-      d.values = range;
-      d.default_value = range[0];
-    });
-  };
-  EXPECT_EQ(of(4, 4, 1), "accepted");
-  EXPECT_EQ(of(1, 2, 1), "accepted");
-  for (const std::int64_t step : {0, -1}) {
-    EXPECT_EQ(of(1, 2, step), "domain 'd0' is an empty range");
-  }
-  EXPECT_EQ(of(5, 4, 1), "domain 'd0' is an empty range");
 }
 
 }  // namespace

@@ -1,0 +1,189 @@
+// What of a worker's answers is refused, what is passed on, and what becomes of its log.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "host/worker_client.hpp"
+
+namespace halmark {
+namespace {
+
+using testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
+
+WorkerOptions scripted(const std::string& fault) {
+  WorkerOptions options;
+  options.program = HALMARK_BINARY_DIR "/tests/scripted_worker";
+  options.environment["HALMARK_FAKE_HOST"] = fault;
+  return options;
+}
+
+std::unique_ptr<Worker> start(const WorkerOptions& options) {
+  auto worker = Worker::start(options);
+  if (!worker) {
+    ADD_FAILURE() << worker.failure.reason;
+    return nullptr;
+  }
+  return std::move(*worker);
+}
+
+WorkerFailure load_failure(const WorkerOptions& options) {
+  auto worker = start(options);
+  if (!worker) return {};
+  const auto plugin = worker->load("anything");
+  EXPECT_FALSE(plugin);
+  return plugin.failure;
+}
+
+struct Odd {
+  const char* fault;
+  const char* reason;
+};
+
+class OddAnswerToLoad : public testing::TestWithParam<Odd> {};
+
+TEST_P(OddAnswerToLoad, loses_the_worker) {
+  const WorkerFailure failure = load_failure(scripted(GetParam().fault));
+  EXPECT_EQ(failure.status, Status::worker_lost);
+  EXPECT_TRUE(failure.worker_is_gone);
+  EXPECT_THAT(failure.reason, HasSubstr(GetParam().reason));
+}
+
+INSTANTIATE_TEST_SUITE_P(WorkerClient, OddAnswerToLoad,
+                         testing::Values(Odd{"other_kind", "an answer of another kind"},
+                                         Odd{"unasked_samples", "an answer of another kind"},
+                                         Odd{"bad_phase", "malformed"},
+                                         Odd{"bad_failed", "malformed"},
+                                         Odd{"bad_refused", "malformed"}),
+                         [](const auto& test) { return std::string(test.param.fault); });
+
+TEST(WorkerAnswer, that_failed_without_words_is_its_status) {
+  auto worker = start(scripted("silent_failure"));
+  ASSERT_TRUE(worker);
+  const auto plugin = worker->load("anything");
+  EXPECT_EQ(plugin.failure.status, Status::out_of_memory);
+  EXPECT_EQ(plugin.failure.reason, "out_of_memory");
+  EXPECT_EQ(plugin.failure.phase, "load");
+  EXPECT_FALSE(plugin.failure.worker_is_gone);
+  EXPECT_TRUE(worker->alive());
+}
+
+TEST(WorkerAnswer, of_a_phase_shows_32_characters_of_it) {
+  EXPECT_EQ(load_failure(scripted("long_phase")).phase, std::string(32, 'p'));
+}
+
+TEST(WorkerAnswer, must_speak_our_protocol) {
+  const auto worker = Worker::start(scripted("other_protocol"));
+  ASSERT_FALSE(worker);
+  EXPECT_EQ(worker.failure.status, Status::worker_lost);
+  EXPECT_THAT(worker.failure.reason, HasSubstr("the worker speaks protocol 2, not 1"));
+}
+
+TEST(WorkerAnswer, with_samples_is_a_whole_number_of_them) {
+  auto worker = start(scripted("odd_block"));
+  ASSERT_TRUE(worker);
+  EXPECT_EQ(worker->sample({}).failure.reason, "a samples block has a bad length");
+}
+
+TEST(WorkerAnswer, about_configs_is_one_for_each) {
+  const std::vector<Config> configs(2);
+  for (const char* fault : {"", "long_status", "long_reason"}) {
+    auto worker = start(scripted(fault));
+    ASSERT_TRUE(worker);
+    const auto answer = worker->supports("copy", {"copy", {}}, configs);
+    EXPECT_EQ(static_cast<bool>(answer), fault[0] == '\0') << fault;
+    if (!answer) {
+      EXPECT_THAT(answer.failure.reason, HasSubstr("another number of configs"));
+    }
+  }
+}
+
+TEST(WorkerAnswer, to_everything_else_is_passed_on) {
+  auto worker = start(scripted(""));
+  ASSERT_TRUE(worker);
+  EXPECT_TRUE(worker->open(0));
+  const auto probed = worker->probe({});
+  ASSERT_TRUE(probed) << probed.failure.reason;
+  EXPECT_EQ(probed->rates, (std::vector<double>{1, 2}));
+  const auto token = worker->token();
+  ASSERT_TRUE(token) << token.failure.reason;
+  EXPECT_EQ(token->hex, "ab");
+  EXPECT_TRUE(worker->join({}));
+  const auto steps = worker->sequence({});
+  ASSERT_TRUE(steps) << steps.failure.reason;
+  EXPECT_EQ(steps->steps.size(), 10u);
+  EXPECT_EQ(steps->measured.samples, 10);
+  EXPECT_TRUE(worker->close());
+  EXPECT_EQ(worker->hello().build, "scripted");
+  EXPECT_EQ(worker->log_tail(), "");
+}
+
+// Parts, and what the client says of them; "" where it takes them.
+TEST(WorkerReveal, takes_parts_inside_their_memory) {
+  constexpr const char* outside = "a revealed part lies outside its memory";
+  const std::string far = std::to_string(std::int64_t{1} << 42);
+  const std::string farther = std::to_string((std::int64_t{1} << 42) + 1);
+  const std::pair<std::string, std::string> cases[] = {
+      {"64 128 0 16", ""},
+      {"0 4096", ""},
+      {"0 0", ""},
+      {"", ""},
+      {"-1 8", outside},
+      {"8 -1", outside},
+      {farther + " 0", outside},
+      {"0 " + farther, outside},
+      {far + " 0", "cannot be mapped"},
+      {"0 " + far, "cannot be mapped"},
+      {"4000 97", "cannot be mapped"},
+  };
+  for (const auto& [parts, refusal] : cases) {
+    WorkerOptions options = scripted("");
+    options.environment["HALMARK_FAKE_PARTS"] = parts;
+    auto worker = start(options);
+    ASSERT_TRUE(worker);
+    const auto answer = worker->reveal({});
+    EXPECT_EQ(static_cast<bool>(answer), refusal.empty()) << parts;
+    EXPECT_THAT(answer.failure.reason, HasSubstr(refusal)) << parts;
+    if (parts.starts_with("64")) {
+      EXPECT_EQ(answer->memory.bytes(), 192) << "to the end of the last part in memory";
+      EXPECT_EQ(answer->part(answer->revealed.parts.at(1)).size(), 16u);
+      EXPECT_EQ(answer->part(answer->revealed.parts.at(1)).data(), answer->memory.data());
+    }
+    if (answer && parts.size() <= 3) {
+      EXPECT_EQ(answer->memory.bytes(), 0);
+    }
+  }
+  WorkerOptions without = scripted("no_memory");
+  auto worker = start(without);
+  ASSERT_TRUE(worker);
+  EXPECT_EQ(worker->reveal({}).failure.reason, "revealed bytes came without memory");
+}
+
+TEST(WorkerLog, is_trimmed_once_a_second) {
+  const auto path =
+      std::filesystem::path(testing::TempDir()) / ("halmark_flood_" + std::to_string(::getpid()));
+  WorkerOptions options = scripted("flood");
+  options.log_path = path.string();
+  auto worker = start(options);
+  const auto begin = Clock::now();
+  ASSERT_TRUE(worker);
+  ASSERT_TRUE(worker->load("anything"));
+  const std::string tail = worker->log_tail();
+  const auto left = std::chrono::milliseconds(1200) - (Clock::now() - begin);
+  if (left > left.zero()) {
+    EXPECT_GT(std::filesystem::file_size(path), 12'000'000u) << "not yet";
+    std::this_thread::sleep_for(left);
+  }
+  ASSERT_TRUE(worker->drop(1));
+  EXPECT_EQ(std::filesystem::file_size(path), 0u);
+  EXPECT_EQ(worker->log_tail(), tail);
+  worker->quit();
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace halmark
