@@ -18,8 +18,13 @@ struct Options {
 CommandResult execute(const GlobalOptions& global, const Options& options) {
   const std::unique_ptr<Store> store = open_store_read_only(database_path(global));
   const auto run = options.run > 0 ? std::optional(options.run) : store->latest_sweep();
-  if (!run)
-    throw refused("the database has no run", database_path(global), "run halmark tune first");
+  if (!run) {
+    const auto other = store->latest_run();
+    throw refused(other ? "the database has no sweep" : "the database has no run",
+                  database_path(global),
+                  other ? "--run " + std::to_string(*other) + " shows what was stored last"
+                        : "run halmark tune first");
+  }
   const RunReport report = tune::stored_report(*store, *run, reporting_machine(local_machine()));
   CommandResult result{.data = report_json(report), .text = report_text(report, use_color(global))};
   for (const std::string& path : options.out) {

