@@ -39,6 +39,7 @@ bool KernelCase::shares_arguments(const KernelCase& other) const {
   if (problem != other.problem || neighbours != other.neighbours) return false;
   KernelCase same = other;
   same.shards_at_once = shards_at_once;
+  same.sets = sets;
   return *this == same;
 }
 

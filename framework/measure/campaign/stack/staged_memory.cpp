@@ -44,10 +44,10 @@ RankStaging StagedStacks::staging_of(std::size_t rank) const {
   for (std::size_t id = 0; id < kernels_.size(); ++id) {
     const Held& held = held_[rank][id];
     if (held.sets == 0) continue;
-    const auto of_stack = std::ranges::find(stack.kernels, kernels_[id]) - stack.kernels.begin();
-    const auto at = static_cast<std::size_t>(of_stack);
+    const bool is_of_stack = std::ranges::any_of(
+        stack.kernels, [&](const KernelCase& k) { return k.shares_arguments(kernels_[id]); });
     out.kernels.push_back({.problem = complete_problem(kernels_[id].problem),
-                           .instances = at < stack.kernels.size() ? held.instances : 0,
+                           .instances = is_of_stack ? held.instances : 0,
                            .workspace_bytes = held.staged.workspace_bytes,
                            .sets = held.staged.sets,
                            .memory = buffers_of(held.staged)});
