@@ -45,7 +45,8 @@ struct KernelCase {
   auto operator<=>(const KernelCase&) const = default;
 
   bool is_collective() const;  // the problem carries "ranks"
-  // The same kernel on the same arguments: how many shards run it at once is all that may differ.
+  // The same kernel on the same arguments: how many shards run it at once may differ, and the ring
+  // that a loop of it would have.
   bool shares_arguments(const KernelCase& other) const;
   // How its arguments lie in memory: in a stack, constants rotate as they do in a loop.
   CacheMode staging() const { return mode == CacheMode::in_stack ? CacheMode::rotate_const : mode; }

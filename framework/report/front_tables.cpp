@@ -24,7 +24,12 @@ constexpr Column<FrontRow> front_columns[] = {
        return TableCell{r.label, r.anchor, r.evaluation->configuration.key()};
      }},
     {"latency", true, true,
-     [](const FrontRow& r) { return plain(duration_text(r.estimate->step_ns)); }},
+     [](const FrontRow& r) {
+       const auto& alone = r.estimate->alone;
+       return noted(
+           duration_text(r.estimate->step_ns),
+           alone ? "of a stream; " + duration_text(alone->ns) + " alone, as it is run" : "");
+     }},
     {"interval", true, true,
      [](const FrontRow& r) {
        const Interval i = interval_of(*r.estimate);

@@ -73,6 +73,13 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
     }
   }
   for (const report::FrontRow& row : view.front) {
+    if (!row.estimate->alone) continue;
+    out += "  " +
+           line(row.label + ": a step that stands alone, as it is run, " +
+                report::duration_text(row.estimate->alone->ns)) +
+           '\n';
+  }
+  for (const report::FrontRow& row : view.front) {
     const auto& standing = row.evaluation->standing;
     if (!standing || standing->front_class == FrontClass::certain) continue;
     out += "  " +

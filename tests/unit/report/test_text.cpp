@@ -54,6 +54,16 @@ TEST(text_report, items_are_wrapped_between_words_at_the_last_column_and_indente
   EXPECT_EQ(item("a  b"), "- a b\n");
 }
 
+// Its run is set against that, and not against the latency of a step in a stream.
+TEST(text_report, says_how_long_a_pipeline_s_step_takes_when_it_stands_alone) {
+  RunReport report = test::synthetic_report();
+  EXPECT_THAT(report_text(report, false), Not(HasSubstr("stands alone")));
+  report.evaluations[report.front.front().evaluation].estimate->alone = {54.1e6, 50e6, 60e6};
+  EXPECT_THAT(report_text(report, false),
+              HasSubstr(": a step that stands alone, as it is run, 54.1 ms\n"));
+  EXPECT_THAT(report_html(report), HasSubstr("of a stream; 54.1 ms alone, as it is run"));
+}
+
 TEST(text_report, says_of_every_front_point_in_doubt_how_likely_it_is) {
   RunReport report = test::synthetic_report();
   std::vector<std::size_t> front;
