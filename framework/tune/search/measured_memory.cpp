@@ -1,5 +1,7 @@
 // Every cause is computed from the graph, from contracts and from the number of argument sets, and
-// none as what is left: what a worker or a plugin did otherwise stays unexplained.
+// none as what is left: what a worker or a plugin did otherwise stays unexplained. Activations
+// excepted: what a runtime would reuse is the model's estimate, so one cause is all of the
+// difference.
 #include "tune/search/measured_memory.hpp"
 
 #include "kernels/contract.hpp"

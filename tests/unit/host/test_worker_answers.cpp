@@ -7,37 +7,16 @@
 #include <filesystem>
 #include <thread>
 
-#include "host/worker_client.hpp"
+#include "scripted_client.hpp"
 
 namespace halmark {
 namespace {
 
+using test::load_failure;
+using test::scripted;
+using test::start;
 using testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
-
-WorkerOptions scripted(const std::string& fault) {
-  WorkerOptions options;
-  options.program = HALMARK_BINARY_DIR "/tests/scripted_worker";
-  options.environment["HALMARK_FAKE_HOST"] = fault;
-  return options;
-}
-
-std::unique_ptr<Worker> start(const WorkerOptions& options) {
-  auto worker = Worker::start(options);
-  if (!worker) {
-    ADD_FAILURE() << worker.failure.reason;
-    return nullptr;
-  }
-  return std::move(*worker);
-}
-
-WorkerFailure load_failure(const WorkerOptions& options) {
-  auto worker = start(options);
-  if (!worker) return {};
-  const auto plugin = worker->load("anything");
-  EXPECT_FALSE(plugin);
-  return plugin.failure;
-}
 
 struct Odd {
   const char* fault;

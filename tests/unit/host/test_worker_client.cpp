@@ -11,31 +11,21 @@
 
 #include "host/process/cgroup.hpp"
 #include "host/process/descendants.hpp"
-#include "host/worker_client.hpp"
+#include "scripted_client.hpp"
 
 namespace halmark {
 namespace {
 
+using test::start;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 using Clock = std::chrono::steady_clock;
 
 WorkerOptions scripted(const std::string& fault) {
-  WorkerOptions options;
-  options.program = HALMARK_BINARY_DIR "/tests/scripted_worker";
-  options.environment["HALMARK_FAKE_HOST"] = fault;
+  WorkerOptions options = test::scripted(fault);
   options.limits.hello_s = options.limits.load_s = 20;
   return options;
-}
-
-std::unique_ptr<Worker> start(const WorkerOptions& options) {
-  auto worker = Worker::start(options);
-  if (!worker) {
-    ADD_FAILURE() << worker.failure.reason;
-    return nullptr;
-  }
-  return std::move(*worker);
 }
 
 protocol::Stage some_stage() {
