@@ -65,7 +65,8 @@ Work CollectiveContract::work(const Params& p) const {
           .bytes_written = written * dtype_bits(p.dtype("dtype")) / 8,
           .message_bytes = message_bytes(p),
           .transfer_bytes = ranks > 1 ? message_bytes(p) * bus_factor(ranks) : 0,
-          .compute_dtype = p.dtype("dtype")};
+          .compute_dtype = p.dtype("dtype"),
+          .exchange = ranks > 1 ? exchange() : Exchange::none};
 }
 
 Params CollectiveContract::twin(const Params& p) const {

@@ -26,6 +26,7 @@ class CollectiveContract : public OpContract {
   // the busiest direction of one rank's link carries, over the size of the message. One rank moves
   // nothing, whatever the op.
   virtual double bus_factor(double ranks) const = 0;
+  virtual Exchange exchange() const = 0;
   // The size in nccl-tests: the larger of one rank's source and destination.
   virtual double message_bytes(const Params& p) const { return static_cast<double>(p.at("bytes")); }
   // Whether the source is one block per rank, so that `bytes` must divide by `ranks`.

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/dtype.hpp"
@@ -43,6 +46,23 @@ enum class Distribution {
   given
 };
 
+// Values that a contract states, made when they are first read: those who count bytes need none,
+// and a model's step may be larger than any kernel that is executed.
+class GivenValues {
+ public:
+  using Make = std::function<std::vector<std::int64_t>()>;
+  explicit GivenValues(Make make) : make_(std::move(make)) {}
+  const std::vector<std::int64_t>& get() const {
+    std::call_once(once_, [this] { values_ = make_(); });
+    return values_;
+  }
+
+ private:
+  Make make_;
+  mutable std::once_flag once_;
+  mutable std::vector<std::int64_t> values_;
+};
+
 struct OperandSpec {
   std::string name;  // what the plugin's operand() must report
   Role role = Role::input;
@@ -52,7 +72,7 @@ struct OperandSpec {
   double scale = 1.0;            // values = distribution * scale, then rounded to dtype
   std::int64_t index_bound = 0;  // indices: uniform in [0, index_bound)
   // given: every element, the same in all sets; shared because operands are copied around.
-  std::shared_ptr<const std::vector<std::int64_t>> given = nullptr;
+  std::shared_ptr<const GivenValues> given = nullptr;
   std::int64_t elements() const;
   std::int64_t bytes() const;
 };

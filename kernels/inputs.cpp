@@ -186,15 +186,16 @@ std::shared_ptr<const std::vector<unsigned char>> shared_pool(const OperandSpec&
 }
 
 std::shared_ptr<const std::vector<unsigned char>> given_pool(const OperandSpec& operand) {
-  if (!operand.given || std::ssize(*operand.given) != operand.elements()) {
+  const std::vector<std::int64_t> none;
+  const std::vector<std::int64_t>& given = operand.given ? operand.given->get() : none;
+  if (std::ssize(given) != operand.elements()) {
     throw refused("operand " + operand.name + " needs " + std::to_string(operand.elements()) +
-                  " given values; its contract has " +
-                  std::to_string(operand.given ? std::ssize(*operand.given) : 0));
+                  " given values; its contract has " + std::to_string(given.size()));
   }
   std::vector<unsigned char> pool(static_cast<std::size_t>(operand.bytes()));
-  for (std::size_t i = 0; i < operand.given->size(); ++i) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
     store_element(operand.dtype, pool.data(), static_cast<std::int64_t>(i),
-                  static_cast<double>((*operand.given)[i]));
+                  static_cast<double>(given[i]));
   }
   return std::make_shared<const std::vector<unsigned char>>(std::move(pool));
 }

@@ -17,6 +17,12 @@ inline constexpr std::array<std::int64_t, 6> kv_dtypes{
     dtype_value(Dtype::f32),       dtype_value(Dtype::bf16),    dtype_value(Dtype::f16),
     dtype_value(Dtype::f8_e4m3fn), dtype_value(Dtype::f8_e5m2), dtype_value(Dtype::s8)};
 
+// Queries in the type of such a cache: 8-bit products of attention (FlashAttention-3, 2407.08608,
+// section 3.3, for f8; SageAttention, 2410.02367, for s8).
+inline constexpr std::array<std::int64_t, 5> query_dtypes{
+    dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16),
+    dtype_value(Dtype::f8_e4m3fn), dtype_value(Dtype::s8)};
+
 // Whether rows are converted on their way into the cache, and scaled on their way out of it.
 constexpr bool is_quantized_kv(Dtype dtype) {
   return dtype == Dtype::f8_e4m3fn || dtype == Dtype::f8_e5m2 || dtype == Dtype::s8;

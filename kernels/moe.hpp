@@ -32,13 +32,13 @@ inline constexpr ParamSpec local_rows_spec{
 
 // An operand whose values are the routing's: s32, the same in every argument set.
 inline OperandSpec routing_operand(std::string name, std::vector<std::int64_t> dims,
-                                   std::vector<std::int64_t> values) {
+                                   GivenValues::Make values) {
   return {.name = std::move(name),
           .role = Role::input,
           .dtype = Dtype::s32,
           .dims = std::move(dims),
           .distribution = Distribution::given,
-          .given = std::make_shared<const std::vector<std::int64_t>>(std::move(values))};
+          .given = std::make_shared<const GivenValues>(std::move(values))};
 }
 
 // Ops on the rows of a rank: the routing's parameters, and `rows` that follow from them.

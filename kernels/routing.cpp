@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/numeric/random.hpp"
+#include "core/text/error.hpp"
 
 namespace halmark {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t order_seed = 0x6578706572747321ULL;
-// The table of a problem has this many entries at most: 512 MiB while it is made.
+// The table of a problem has this many entries at most: 512 MiB while it is made. Counting needs no
+// table, so a model's step may be larger than any kernel that is executed.
 constexpr std::int64_t assignments_max = std::int64_t{1} << 26;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -183,10 +185,6 @@ std::optional<std::string> Routing::fault() const {
     return "ep_rank counts from 0 to ep_size - 1; got " + named("ep_rank", ep_rank) + " and " +
            named("ep_size", ep_size);
   }
-  if (tokens > assignments_max / top_k) {
-    return "tokens * top_k must be at most " + std::to_string(assignments_max) + "; got " +
-           named("tokens", tokens) + " and " + named("top_k", top_k);
-  }
   if (rows() == 0) {
     return "no token is routed to an expert of " + named("ep_rank", ep_rank) + " of " +
            named("ep_size", ep_size) + ", so there is nothing to run; rank " +
@@ -205,6 +203,11 @@ std::vector<std::int64_t> Routing::local_counts() const {
 }
 
 std::vector<std::int64_t> Routing::table() const {
+  if (tokens > assignments_max / top_k) {
+    throw refused("tokens * top_k must be at most " + std::to_string(assignments_max) +
+                  " where a kernel is executed; got " + named("tokens", tokens) + " and " +
+                  named("top_k", top_k));
+  }
   return routing_table(tokens, top_k, experts, skew_percent);
 }
 

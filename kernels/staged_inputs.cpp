@@ -31,7 +31,7 @@ void StagedInputs::read(int rank, std::size_t operand, std::int64_t offset,
   const Role role = roles_.at(operand);
   const int set = role == Role::input && inputs_from_
                       ? *inputs_from_
-                      : source_set(role, mode_, constants_shared_, set_);
+                      : source_set(role, mode_, constants_shared_ && set_ != witness_, set_);
   pools_[operand].read(rank, set, operand, offset, out);
 }
 

@@ -22,6 +22,8 @@ class StagedInputs : public InputReader {
   StagedInputs(std::uint64_t seed, std::span<const OperandSpec> operands, CacheMode mode,
                bool constants_shared);
   void set_index(int set) { set_ = set; }
+  // This set has constants of its own, though the others share theirs.
+  void set_witness(int set) { witness_ = set; }
   // Inputs were filled anew as those of set `set`; see protocol::Reveal.
   void replace_inputs(int set) { inputs_from_ = set; }
   void read(int rank, std::size_t operand, std::int64_t offset,
@@ -33,7 +35,7 @@ class StagedInputs : public InputReader {
   CacheMode mode_;
   bool constants_shared_;
   int set_ = 0;
-  std::optional<int> inputs_from_;
+  std::optional<int> inputs_from_, witness_;
 };
 
 }  // namespace halmark

@@ -40,6 +40,7 @@ std::size_t History::tell(const Told& told) {
   const std::size_t number = is_known ? it->second : add_pending(told.point);
   Trial& trial = trials_[number];
   trial.outcome = told.outcome;
+  finished_ += told.outcome != TrialOutcome::pending ? 1 : 0;
   trial.objectives = told.objectives;
   for (const double x : told.violations) trial.violation += std::max(x, 0.0);
   if (told.outcome == TrialOutcome::infeasible && trial.violation == 0) trial.violation = 1;

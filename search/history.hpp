@@ -24,6 +24,7 @@ class History {
   const Space& space() const { return space_; }
   const std::vector<Trial>& trials() const { return trials_; }
   std::size_t size() const { return trials_.size(); }
+  std::size_t finished() const { return finished_; }      // trials with an outcome
   std::size_t objectives() const { return objectives_; }  // 0 until the first complete trial
   bool is_exhausted() const { return trials_.size() >= space_.size(); }
 
@@ -41,7 +42,7 @@ class History {
   const Space& space_;
   std::vector<Trial> trials_;
   std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  // by identity
-  std::size_t objectives_ = 0;
+  std::size_t objectives_ = 0, finished_ = 0;
 };
 
 }  // namespace halmark

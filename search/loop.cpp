@@ -10,13 +10,17 @@ SearchResult run_search(Sampler& sampler, const SearchBudget& budget, const Sear
   const std::size_t trials = budget.trials == 0 ? all : budget.trials;
   const std::size_t batch = budget.batch == 0 ? all : budget.batch;
   SearchResult result;
+  if (hooks.should_stop) sampler.heed(hooks.should_stop);
   while (result.told.size() < trials) {
     if (hooks.should_stop && hooks.should_stop()) {
       result.end = SearchEnd::stopped;
       return result;
     }
     const std::vector<Point> points = sampler.ask(std::min(batch, trials - result.told.size()));
-    if (points.empty()) return result;
+    if (points.empty()) {
+      if (hooks.should_stop && hooks.should_stop()) result.end = SearchEnd::stopped;
+      return result;
+    }
     const std::vector<Told> outcomes = hooks.evaluate(points);
     sampler.tell(outcomes);
     if (hooks.on_told) hooks.on_told(outcomes);

@@ -18,7 +18,7 @@ struct SearchHooks {
   // share is measured once.
   std::function<std::vector<Told>(const std::vector<Point>&)> evaluate;
   std::function<void(const std::vector<Told>&)> on_told;  // may be empty
-  std::function<bool()> should_stop;                      // may be empty
+  std::function<bool()> should_stop;  // may be empty; looked at inside of asks, too
 };
 
 enum class SearchEnd { exhausted, budget, stopped };

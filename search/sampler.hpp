@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ struct Told {
   std::vector<double> objectives = {};  // as many in every complete trial; never NaN
   std::vector<double> violations = {};  // per constraint, > 0 = broken by so much
   std::string reason = {};              // why not complete: "KV cache short by 3.1 GiB"
+  std::string proposer = {};            // who proposed it, as answered_by() said; "" = not known
 };
 
 class Sampler {
@@ -36,8 +38,16 @@ class Sampler {
   virtual std::string_view name() const = 0;
   // At most `count` valid points that were never proposed before, by this sampler or by anybody who
   // told of them; fewer, or none, when the space is exhausted. Never waits for an outcome: what was
-  // asked and not told yet is pending.
+  // asked and not told yet is pending. Bounded in work: a proposal that takes more is a uniform
+  // draw instead.
   virtual std::vector<Point> ask(std::size_t count) = 0;
+  // Of each point of the last ask, who proposed it: the sampler's name, that of the member of a
+  // portfolio, or "uniform" where a proposal took too much work. With it (Told::proposer) a study
+  // that is told again is the same study even where the emergency clock had decided.
+  virtual std::vector<std::string> answered_by() const { return {}; }
+  // From now on ask looks at `should_stop` while it works, and returns what it has when that says
+  // so.
+  virtual void heed(const std::function<bool()>& /*should_stop*/) {}
   // Outcomes of points, asked here or not, in the order of the trials. A point may be told once as
   // pending and once with its outcome; more throws Error (exit 1), as do an invalid point, NaN and
   // a changed number of objectives.

@@ -29,8 +29,9 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   check_device(plugin, options.asked.device);
   const LocalMachine machine = local_machine();
   std::optional<RunPeaks> peaks = run_peaks(machine);
+  const HeldInterrupts until_reported;
   Progress progress(global, "aa");
-  tune::AgreementRun run{.measuring = measuring_with(machine, plugin, peaks),
+  tune::AgreementRun run{.measuring = measuring_with(global, machine, plugin, peaks),
                          .pairs = options.pairs,
                          .path = options.out.empty()
                                      ? measured_limits_path(machine.fingerprint).string()

@@ -135,16 +135,19 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   check_device(plugin, options.asked.device);
   check_kernel(*plugin.description, options.asked.kernel);
   LocalMachine machine = local_machine();
+  rows_are_of(machine, plugin, options.asked.device);
   if (has_sweep) cases = questions_of(options, machine);
+  const HeldInterrupts until_reported;
   std::vector<VariantSet> sets;
   if (!options.variants.empty()) {
     sets = tune::asked_variants(cases, {.kernels = options.variants,
                                         .plugin_path = plugin.path,
                                         .plugin = *plugin.description,
+                                        .limits = worker_limits_of(global),
                                         .is_searched = options.search.sampler != "grid"});
   }
   std::optional<RunPeaks> peaks = run_peaks(machine);
-  tune::KernelMeasuring measuring = measuring_with(machine, plugin, peaks);
+  tune::KernelMeasuring measuring = measuring_with(global, machine, plugin, peaks);
   if (!sets.empty() && options.keeps_winners)
     measuring.rounds = std::max(measuring.rounds, rounds_of_winner_min);
   if (options.rounds) measuring.rounds = *options.rounds;

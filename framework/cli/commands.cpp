@@ -15,6 +15,7 @@ Action add_peaks(OptionSet& app);
 Action add_plan_size(OptionSet& app);
 Action add_report(OptionSet& app);
 Action add_run(OptionSet& app);
+Action add_salvage(OptionSet& app);
 Action add_study(OptionSet& app);
 Action add_trace(OptionSet& app);
 Action add_tune(OptionSet& app);
@@ -39,6 +40,8 @@ std::span<const Command> commands() {
       Command{"study", "Studies: list, show, copy, and serve a search to any program", 1,
               add_study},
       Command{"verify", "Check every row and chain of a results database", 1, add_verify},
+      Command{"salvage", "Copy what is sound of a damaged results database into a new one", 1,
+              add_salvage},
       Command{"verify-front", "Check the proof of a certified front, step by step", 1,
               add_verify_front},
       Command{"new-plugin", "Write a plugin project of your own to start from", 1, add_new_plugin},

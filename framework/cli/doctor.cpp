@@ -9,6 +9,7 @@
 #include "cli/console/terminal.hpp"
 #include "host/group.hpp"
 #include "host/process/contained_process.hpp"
+#include "host/process/worker_memory.hpp"
 #include "journal/store.hpp"
 #include "measure/sampling/gbench.hpp"
 #include "plan/device_lint.hpp"
@@ -48,7 +49,18 @@ std::vector<Check> plugin_checks(const GlobalOptions& options) {
   return out;
 }
 
-std::vector<Check> machine_checks() {
+std::string worker_memory_text(const GlobalOptions& options) {
+  const auto stated = worker_limits_of(options).memory_bytes;
+  if (stated && *stated == 0) return "no limit: --worker-memory none";
+  const std::int64_t bytes = stated ? *stated : default_worker_memory_bytes(1);
+  return std::to_string(bytes >> 20) + " MiB for one worker (" +
+         (stated ? std::string("--worker-memory")
+                 : "80 % of " + std::to_string(usable_memory_bytes() >> 20) +
+                       " MiB, shared by workers at once") +
+         "), by " + std::string(memory_limit_means());
+}
+
+std::vector<Check> machine_checks(const GlobalOptions& options) {
   std::vector<Check> out;
   const LocalMachine machine = local_machine();
   for (const std::string& line : machine_lines(machine)) out.push_back({"machine", "ok", line});
@@ -63,6 +75,7 @@ std::vector<Check> machine_checks() {
   const ContainmentLevel level = containment_level();
   out.push_back({"containment", level == ContainmentLevel::cgroup_v2 ? "ok" : "note",
                  std::string(containment_text(level))});
+  out.push_back({"worker memory", "ok", worker_memory_text(options)});
   const std::string mpirun = find_mpirun();
   out.push_back(
       {"mpirun", mpirun.empty() ? "missing" : "ok",
@@ -77,7 +90,7 @@ std::vector<Check> library_checks() {
 
 CommandResult execute(const GlobalOptions& options) {
   std::vector<Check> checks = plugin_checks(options);
-  for (auto more : {machine_checks(), library_checks()}) {
+  for (auto more : {machine_checks(options), library_checks()}) {
     checks.insert(checks.end(), more.begin(), more.end());
   }
   TextTable table({"check", "verdict", "what"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
 #include "core/version.hpp"
+#include "plan/worker_limits.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -24,6 +26,15 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
       ->check(CLI::IsMember({"auto", "json", "never"}));
   app.add_option("--db", options.db, "Results database (a file; default under XDG state)");
   app.add_option("--plugin", options.plugins, "Plugin file or folder, searched first");
+  app.add_flag("--allow-insecure-plugin", options.allows_insecure_plugins,
+               "Load plugins that other users could have written too");
+  app.add_option("--worker-memory", options.worker_memory,
+                 "Memory of each worker: 8GiB, or none (default: 80 % of the machine's, shared by "
+                 "the workers at once)");
+  app.add_option("--phase-limit", options.phase_limits,
+                 "Seconds after which a worker counts as hung: PHASE=SECONDS,... (phases: " +
+                     phase_names() + ")")
+      ->delimiter(',');
 }
 
 // Long names of the options that may stand behind `app`, its parent's included.
@@ -65,16 +76,14 @@ Error usage_error(const CLI::ParseError& error, const CLI::App& app) {
 
 int finish(const GlobalOptions& options, const Command& command, const CommandResult& result,
            const Error* error) {
+  const HeldInterrupts until_printed;
   if (options.json) {
     write_stdout(envelope(command, result, error));
   } else if (error == nullptr) {
     write_stdout(result.text);
   }
   if (!options.json && !options.quiet) {
-    for (const Warning& w : result.warnings) {
-      write_stderr("halmark: warning " + w.code + ": " + printable(w.subject + ": " + w.text) +
-                   (w.remedy.empty() ? "" : "; " + printable(w.remedy)) + '\n');
-    }
+    for (const Warning& w : result.warnings) write_stderr(warning_line(w));
   }
   if (error != nullptr && !options.json) write_stderr("halmark: " + error->line() + '\n');
   return static_cast<int>(error != nullptr ? error->exit_code() : result.exit_code);
@@ -85,7 +94,10 @@ int run_command(const GlobalOptions& options, const Command& command, const Acti
     if (options.db.find("://") != std::string::npos) {
       throw refused("a database URL is not supported yet", options.db, "name a file with --db");
     }
-    return finish(options, command, action(options), nullptr);
+    CommandResult result = action(options);
+    if (options.json)
+      std::ranges::copy(*options.insecure_plugins, std::back_inserter(result.warnings));
+    return finish(options, command, result, nullptr);
   } catch (const Error& error) {
     return finish(options, command, {}, &error);
   } catch (const std::bad_alloc&) {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "cli/console/command.hpp"
 #include "cli/console/paths.hpp"
+#include "core/input/input_file.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -55,14 +55,6 @@ std::string filled_in(std::string text, const std::string& name) {
   return text;
 }
 
-std::string read_template(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw Error(ExitCode::error, "cannot read the template", file.string());
-  return text.str();
-}
-
 void write_file(const fs::path& file, const std::string& text) {
   std::ofstream out(file, std::ios::binary);
   out << text;
@@ -81,7 +73,7 @@ std::vector<std::string> write_project(const fs::path& from, const fs::path& to,
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(from)) {
     const fs::path file = entry.path().filename();
-    write_file(to / file, filled_in(read_template(entry.path()), name));
+    write_file(to / file, filled_in(read_input(entry.path().string(), template_input), name));
     files.push_back(file.string());
   }
   std::ranges::sort(files);

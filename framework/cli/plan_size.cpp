@@ -15,7 +15,7 @@ namespace {
 constexpr double seconds_per_day = 86400;
 
 struct Options {
-  std::string model, device, dtype = "bf16";
+  std::string model, device, dtype = "checkpoint";
   Job job;
 };
 

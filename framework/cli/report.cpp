@@ -31,6 +31,8 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
     write_report(report, path);
     result.text += "written: " + path + '\n';
   }
+  // What is left is shown, and nobody takes it for the whole.
+  say_what_is_damaged(*store, database_path(global), result);
   return result;
 }
 

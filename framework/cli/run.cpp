@@ -47,7 +47,7 @@ std::string command_line(const Options& o) {
 
 CommandResult execute(const GlobalOptions& global, const Options& options) {
   const ModelSpec spec = load_model(options.model, config_dirs("models"));
-  const LocalMachine machine = local_machine();
+  LocalMachine machine = local_machine();
   const Configuration configuration =
       deployment_from(options.configuration, spec, machine.has_bf16);
   if (configuration.workload.phase == Phase::training) {
@@ -57,15 +57,17 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, options.backend);
   check_device(plugin, options.device);
+  rows_are_of(machine, plugin, options.device);
   tune::Target target = target_of(
       machine, options.backend, options.device,
       options.takes_defaults ? WinnerTable{}
-                             : stored_winners(global, machine.fingerprint, options.backend));
+                             : stored_winners(global, machine, options.backend, options.device));
   target.in_stack = !options.is_isolated;
   tune::require_runnable(spec, configuration, target);  // before anything is written
+  const HeldInterrupts until_reported;
   Progress progress(global, "run");
   std::optional<RunPeaks> peaks = run_peaks(machine);
-  tune::KernelMeasuring measuring = measuring_with(machine, plugin, peaks);
+  tune::KernelMeasuring measuring = measuring_with(global, machine, plugin, peaks);
   if (options.rounds) measuring.rounds = *options.rounds;
   measuring.progress = campaign_progress(progress);
   tune::KeptRows kept =

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/console/facts.hpp"
+#include "core/input/input_file.hpp"
 
 #ifdef HALMARK_HAS_TRACE
 #include "cli/trace_view.hpp"
@@ -21,7 +22,7 @@ struct Options {
   double min_flops = 0;
   std::string compare;
   double tolerance_pct = 1;
-  std::uint64_t max_unpacked_mib = 4096;
+  std::uint64_t max_unpacked_mib = trace_input.bytes_max / mebibyte;
   DeploymentOptions configuration;
   bool has_workload = false;  // any of its sizes was given
 };
@@ -100,7 +101,7 @@ CommandResult execute(const Options& options) {
   const trace::TraceFilter filter = filter_from(options);
   const auto source =
       trace::open_bytes(options.file, {.bytes_max = options.max_unpacked_mib << 20});
-  trace::Recording recording = trace::record(*source, options.file);
+  trace::Recording recording = trace::record(*source, input_name(options.file));
   const trace::Attribution attribution = trace::attribute(recording);
   if (recording.operators == 0) {
     throw refused("has no operators", options.file,
@@ -141,7 +142,8 @@ Action add_trace(OptionSet& app) {
                  "differ");
   app.add_option("--tolerance", options->tolerance_pct, "Largest difference that is ok, percent")
       ->check(within(0.0, 100.0));
-  app.add_option("--max-unpacked-mib", options->max_unpacked_mib, "Limit for .gz files")
+  app.add_option("--max-unpacked-mib", options->max_unpacked_mib,
+                 "Limit of the file and of what it unpacks to")
       ->check(within(1, 1 << 20));
   add_deployment_options(app, options->configuration);
   return [options, app](const GlobalOptions&) {

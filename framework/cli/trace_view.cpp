@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cli/console/terminal.hpp"
+#include "core/text/clean_text.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -107,7 +108,7 @@ std::string comparison_text(const trace::Comparison& comparison) {
                row.operators.empty() ? "-" : row.operators, number(row.trace_flops),
                row.model_flops ? number(row.model_flops) : "-",
                std::string(trace::verdict_name(row.verdict)), sources.empty() ? "-" : sources});
-    const std::string note = row.note.empty() ? "" : "note: " + printable(row.note) + '\n';
+    const std::string note = row.note.empty() ? "" : "note: " + message_text(row.note) + '\n';
     if (notes.find(note) == std::string::npos) notes += note;
   }
   for (const trace::ExplainedWork& w : comparison.work) {

@@ -10,6 +10,7 @@
 #include "cli/console/session.hpp"
 #include "cli/study/study.hpp"
 #include "cli/tune_latency.hpp"
+#include "model/spec/model_document.hpp"
 #include "study/storage/open.hpp"
 #include "tune/certify/conclusion.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -46,6 +47,10 @@ std::string command_line(const Options& options) {
   for (std::size_t i = 0; i < options.latency.sources.size(); ++i) {
     out += (i == 0 ? " --latency " : ",") + options.latency.sources[i];
   }
+  for (std::size_t i = 0; i < options.latency.series.size(); ++i) {
+    out += (i == 0 ? " --series '" : ",") + options.latency.series[i];
+  }
+  if (!options.latency.series.empty()) out += '\'';
   if (options.latency.bounds_compete) out += " --bounds-compete";
   if (!options.latency.device.empty()) out += " --device-file " + options.latency.device;
   if (!options.validate.empty())
@@ -136,12 +141,13 @@ void note_old_run(const Session& s, const tune::TunePlan& plan) {
                              *latest, info.tool_version));
 }
 
-tune::MeasureContext context_of(const Session& s, Progress& progress) {
+tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& progress) {
   return {.plugin_path = s.plugin.path,
           .plugin_hash = s.plugin.hash,
           .store = s.store.get(),
-          .command = command_line(s.options),
-          .machine_lines = machine_lines(s.machine),
+          .command = recorded_command(s.global, command_line(s.options)),
+          .machine_lines = run_lines(s.global, s.machine),
+          .worker_limits = worker_limits_of(s.global, sweep.containment),
           .begins_anew = s.options.begins_anew,
           .is_interrupted = interrupted,
           .progress = campaign_progress(progress)};
@@ -195,18 +201,21 @@ CommandResult measured(Session& s, const Sweep& sweep) {
                                         measured_device_path(s.machine.fingerprint).string());
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
   }
-  const auto plan =
-      plan_of(sweep, s.machine,
-              s.options.takes_defaults
-                  ? WinnerTable{}
-                  : tune::winner_table(*s.store, s.machine.fingerprint, s.plugin.hash));
+  const auto plan = plan_of(
+      sweep, s.machine,
+      s.options.takes_defaults ? WinnerTable{}
+                               : tune::winner_table(*s.store, s.machine.identity(), s.plugin.hash));
+  const HeldInterrupts until_reported;
   note(s.global, tune::plan_view(*plan).text + '\n');
   note_old_run(s, *plan);
   Progress progress(s.global, "tune");
-  const tune::MeasureContext context = context_of(s, progress);
-  const bool is_certified = sweep.sampler == tune::certify_sampler;
-  tune::MeasuredSweep measured_sweep(
-      *plan, context, is_certified ? std::optional(s.options.certify) : std::nullopt);
+  const tune::MeasureContext context = context_of(s, sweep, progress);
+  std::optional<tune::CertifySettings> certify;
+  if (sweep.sampler == tune::certify_sampler) {
+    certify = s.options.certify;
+    certify->model = model_document(sweep.model, config_dirs("models"));
+  }
+  tune::MeasuredSweep measured_sweep(*plan, context, certify);
   tune::TuneRun run = measured_sweep.measure();
   progress.finish();
   validate(s, *plan, measured_sweep, run);
@@ -226,10 +235,11 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   const auto plan = plan_of(sweep, machine,
                             options.takes_defaults || !options.plan_only
                                 ? WinnerTable{}
-                                : stored_winners(global, machine.fingerprint, sweep.backend));
+                                : stored_winners(global, machine, sweep.backend, sweep.device));
   if (options.plan_only) return shown(tune::plan_view(*plan));
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, sweep.backend);
+  rows_are_of(machine, plugin, sweep.device);
   Session session{global, options, std::move(machine), plugin, open_store(database_path(global))};
   return measured(session, sweep);
 }
@@ -267,6 +277,9 @@ Action add_tune(OptionSet& app) {
                  "With --latency: a known device's id, or a device file");
   app.add_option("--tables-device", o->latency.tables_device,
                  "With imported: the device that the tables were measured on, if another");
+  app.add_option("--series", o->latency.series,
+                 "With imported: series of the tables that go first, by words of their names")
+      ->delimiter(',');
   app.add_option("--layout", o->latency.layout, "With imported: what the columns are (*.toml)");
   app.add_option("--validate", o->validate, "Run front points whole: --validate or --validate=all")
       ->expected(0, 1)

@@ -38,6 +38,7 @@ CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
                               const tune::LatencyChoice& choice, const PricingOutput& output) {
   const tune::PricedSweep priced(sweep, choice, config_dirs("models"), config_dirs("devices"));
   if (output.is_plan_only) return shown(tune::plan_view(priced.plan()));
+  const HeldInterrupts until_reported;
   Progress progress(global, "search");
   auto found = priced.search(interrupted, [&](std::size_t done) {
     progress.step(done, priced.trials(), 0, "configurations", -1);

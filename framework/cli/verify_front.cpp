@@ -1,13 +1,10 @@
 // halmark verify-front: a proof of a front, recomputed.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "cli/console/command.hpp"
-#include "verify/front_proof.hpp"
+#include "core/input/input_file.hpp"
+#include "plan/device_file.hpp"
+#include "verify/front_proof_text.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -15,14 +12,6 @@ namespace {
 struct Options {
   std::string proof, journal;
 };
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream out;
-  out << file.rdbuf();
-  if (!file) throw refused("the proof cannot be read", path);
-  return std::move(out).str();
-}
 
 ExitCode exit_code_of(ProofVerdict verdict) {
   switch (verdict) {
@@ -38,56 +27,14 @@ ExitCode exit_code_of(ProofVerdict verdict) {
   return ExitCode::error;
 }
 
-std::string text_of(const FrontProofCheck& check, const std::string& path) {
-  std::string out = path;
-  if (check.line > 0) out += fmt::format(":{}", check.line);
-  out += fmt::format(": the proof {}", proof_verdict_name(check.verdict));
-  if (!check.reason.empty()) out += ": " + printable(check.reason);
-  out += '\n';
-  if (check.verdict == ProofVerdict::broken || check.verdict == ProofVerdict::unreadable) {
-    return out;
-  }
-  out += fmt::format(
-      "  {} configurations in {} boxes: {} evaluated, {} dominated, {} failed, {} open\n"
-      "  front: {} points, {} certain; kernels: {} of {} measured; {} alarms\n",
-      check.configurations, check.leaves, check.evaluated, check.dominated, check.failed,
-      check.open, check.front, check.certain, check.kernels_measured, check.kernels, check.alarms);
-  if (check.open > 0) {
-    out += std::isfinite(check.gap) ? fmt::format("  gap {:.2f} %\n", check.gap * 100)
-                                    : "  gap without limit: a front has nothing evaluated\n";
-  }
-  if (check.stated_exclusions > 0) {
-    out += fmt::format("  {} combinations are left out by rules that it states, not shows\n",
-                       check.stated_exclusions);
-  }
-  out += check.rows_compared ? "  intervals follow from the rows of the journal\n"
-                             : "  intervals are taken as stated; --journal compares the rows\n";
-  return out;
-}
-
 CommandResult execute(const GlobalOptions&, const Options& options) {
-  const FrontProofCheck check = check_front_proof(bytes_of(options.proof), options.journal);
+  const FrontProofCheck check = check_front_proof(
+      read_input(options.proof, proof_input),
+      {.journal = options.journal,
+       .read_device = [](std::string_view text) { return parse_device(text, "device record"); }});
   CommandResult out{.exit_code = exit_code_of(check.verdict),
-                    .text = text_of(check, options.proof)};
-  out.data = {{"path", options.proof},
-              {"verdict", proof_verdict_name(check.verdict)},
-              {"line", check.line},
-              {"reason", check.reason},
-              {"configurations", check.configurations},
-              {"evaluated", check.evaluated},
-              {"dominated", check.dominated},
-              {"failed", check.failed},
-              {"open", check.open},
-              {"leaves", check.leaves},
-              {"front", check.front},
-              {"certain", check.certain},
-              {"kernels", check.kernels},
-              {"kernels_measured", check.kernels_measured},
-              {"alarms", check.alarms},
-              {"stated_exclusions", check.stated_exclusions},
-              {"gap", optional_number(check.gap)},
-              {"alpha", check.alpha},
-              {"rows_compared", check.rows_compared}};
+                    .text = front_proof_text(check, options.proof)};
+  out.data = front_proof_json(check, options.proof);
   return out;
 }
 

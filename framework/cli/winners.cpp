@@ -1,4 +1,7 @@
 // halmark winners: which kernel variants `tune` would take, and what they were drawn from.
+#include <algorithm>
+#include <iterator>
+
 #include "cli/console/session.hpp"
 #include "tune/stored/stored_winners.hpp"
 
@@ -7,17 +10,18 @@ namespace {
 
 CommandResult execute(const GlobalOptions& global) {
   const std::unique_ptr<Store> store = open_store_read_only(database_path(global));
-  const std::string fingerprint = this_machine().fingerprint();
-  const std::vector<report::StoredWinner> winners = tune::latest_winners(*store, fingerprint);
+  const LocalMachine machine = local_machine();
+  std::vector<report::StoredWinner> winners;
+  for (const MachineIdentity& identity : identities_of(global, machine)) {
+    std::ranges::move(tune::latest_winners(*store, identity), std::back_inserter(winners));
+  }
   report::View view = report::winners_view(winners);
-  CommandResult out{.data = {{"fingerprint", fingerprint}}, .text = std::move(view.text)};
+  CommandResult out{.data = {{"fingerprint", machine.fingerprint}}, .text = std::move(view.text)};
   out.data.update(view.data);
   if (winners.empty()) {
     out.text = "no winners of this machine: halmark bench --variants all --store finds some\n";
   }
-  for (const std::string& line : store->damaged()) {
-    out.warnings.push_back({"W-DB-01", "database", line, "halmark verify says more"});
-  }
+  say_what_is_damaged(*store, database_path(global), out);
   return out;
 }
 

@@ -47,6 +47,15 @@ else()
   set_property(GLOBAL APPEND PROPERTY HALMARK_PLUGINS_ABSENT
                "halmark trace: simdjson 3 or zlib not found (install libsimdjson-dev and zlib1g-dev)")
 endif()
+# Codecs of Parquet tables.
+pkg_check_modules(snappy QUIET IMPORTED_TARGET snappy)
+pkg_check_modules(zstd QUIET IMPORTED_TARGET libzstd)
+foreach(codec snappy zstd)
+  if(NOT TARGET PkgConfig::${codec})
+    set_property(GLOBAL APPEND PROPERTY HALMARK_PLUGINS_ABSENT
+                 "Parquet with ${codec}: not found (install lib${codec}-dev)")
+  endif()
+endforeach()
 # A machine that only runs halmark need not have what only its tests need.
 if(HALMARK_BUILD_TESTS)
   find_package(GTest QUIET)

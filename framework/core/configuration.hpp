@@ -124,7 +124,8 @@ struct OperatorShare {
   std::string strategy;  // "replicate", "tensor", "pipeline", "expert"
   std::string dtype;
   std::string implementation;
-  bool is_in_stack = false;  // measured between its neighbours; not stored by itself
+  std::string origin, quarantined;  // of its Latency
+  bool is_in_stack = false;         // measured between its neighbours; not stored by itself
 };
 
 // A pipeline's step from the first stage's begin to the last one's end, its filling and draining

@@ -69,6 +69,9 @@ struct Link {
   double bytes_per_s = 0;  // one direction, all links of one device
   std::optional<double> bytes_per_s_high;
   std::optional<std::int64_t> domain_devices;  // devices that reach each other
+  // The switch between them adds what passes through it (NVLink SHARP): an all-reduce then needs no
+  // more of a rank's link than its message once in each direction.
+  bool reduces_in_switch = false;
   std::string source;
   Confidence confidence = Confidence::unstated;
 };

@@ -39,7 +39,7 @@ bool is_only_noisy(const Measurement& row) {
 }  // namespace
 
 std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double lower_bound_ns) {
-  std::vector<double> medians, speeds;
+  std::vector<double> medians, speeds, cores;
   Latency out{.lower_bound_ns = lower_bound_ns, .provenance = Provenance::measured};
   Interval inside{0, 0};
   for (const Measurement* m : counted(rounds)) {
@@ -52,12 +52,16 @@ std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double l
     for (const auto& state : {m->bandwidth.before, m->bandwidth.after}) {
       if (state) speeds.push_back(*state);
     }
+    for (const auto& peak : {m->peak_flops_before, m->peak_flops_after}) {
+      if (peak) cores.push_back(*peak);
+    }
     out.implementation = m->implementation.name;
   }
   if (medians.empty()) return std::nullopt;
   out.rounds = static_cast<int>(medians.size());
   out.ns = median(medians);
   if (!speeds.empty()) out.bytes_per_s = median(speeds);
+  if (!cores.empty()) out.flops_per_s = median(cores);
   // One process: its own interval is all there is, and it understates the spread between processes.
   const Interval between = medians.size() == 1 ? inside : median_interval(medians).interval;
   out.low_ns = std::min(between.low, out.ns);

@@ -31,9 +31,13 @@ struct Latency {
   Status status = Status::ok;  // ok or suspect when usable; quarantined below its bound
   std::string reason;          // why suspect, or why there is no latency
   std::string implementation;
-  int rounds = 0;  // processes behind a measured figure
+  std::string origin;       // of a table: "gemm.csv: gemm bf16 torch_flow"; else empty
+  std::string where;        // its row: "gemm.csv:12"
+  std::string quarantined;  // what a more trusted source said that cannot be true; else empty
+  int rounds = 0;           // processes behind a measured figure
   // The state of the memory while it was measured, of all shards at once: median of its rounds.
   std::optional<double> bytes_per_s = {};
+  std::optional<double> flops_per_s = {};  // likewise the short probes of one core
 };
 
 class LatencySource {

@@ -21,11 +21,13 @@ constexpr bool is_in_order() {
 }
 static_assert(is_in_order(), "row_of indexes the table by kind");
 
-constexpr std::array<std::pair<PackedWeights, std::string_view>, 4> packed_names = {
+constexpr std::array<std::pair<PackedWeights, std::string_view>, 6> packed_names = {
     {{PackedWeights::as_stated, "as_stated"},
      {PackedWeights::mxfp4, "mxfp4"},
      {PackedWeights::nvfp4, "nvfp4"},
-     {PackedWeights::weights_only, "weights_only"}}};
+     {PackedWeights::weights_only, "weights_only"},
+     {PackedWeights::awq, "awq"},
+     {PackedWeights::gptq, "gptq"}}};
 
 }  // namespace
 

@@ -17,14 +17,16 @@ namespace halmark {
 // What can have a type of its own.
 enum class KernelKind { qkv, output, ffn, experts, head, attention, kv_cache, activation };
 
-// Which 4-bit weights f4_e2m1 asks for: those of the checkpoint whatever their format, one format,
-// or the checkpoint's with activations that stay as they are.
-enum class PackedWeights { as_stated, mxfp4, nvfp4, weights_only };
+// Which packed weights a narrow linear asks for: those of the checkpoint whatever their format, one
+// format, or any with activations that stay as they are.
+enum class PackedWeights { as_stated, mxfp4, nvfp4, weights_only, awq, gptq };
 std::string_view packed_weights_name(PackedWeights weights);
 std::optional<PackedWeights> parse_packed_weights(std::string_view text);
 
 // s8 linears are s8 x s8 -> s32 with a quantize in front and a dequantize behind them, f8 ones read
-// what a block_quantize wrote: both are operators of the graph.
+// what a block_quantize wrote: both are operators of the graph. Narrower ones, and those of
+// weights_only, are packed: they meet 16-bit activations, or 4-bit ones where the checkpoint says
+// so.
 struct Precision {
   // For people, and in keys: the recipe, and what was set apart from it,
   // "bf16+kv_cache=f8_e4m3fn". No meaning is read from it.

@@ -21,6 +21,16 @@ bool same(const ParamValue& a, const ParamValue& b) {
   return x && y ? *x == *y : a == b;
 }
 
+// 1e-300 to 1e300: the ratio is no number any more. Others keep the roundings that stored studies
+// were drawn with.
+bool is_wide(const SearchDomain& domain) { return !std::isfinite(domain.high / domain.low); }
+
+double on_log_scale(const SearchDomain& domain, double unit) {
+  if (!is_wide(domain)) return domain.low * std::exp(unit * std::log(domain.high / domain.low));
+  const double low = std::log(domain.low), high = std::log(domain.high);
+  return std::exp(low + unit * (high - low));
+}
+
 }  // namespace
 
 std::string text_of(const ParamValue& value) {
@@ -120,7 +130,10 @@ double SearchDomain::unit(double coordinate) const {
   if (low == high) return 0.5;
   const double size = kind == DomainKind::integer && step == 0 ? 1 : step;
   const double x = size > 0 ? low + coordinate * size : coordinate;
-  if (is_log) return std::log(x / low) / std::log(high / low);
+  if (is_log) {
+    return is_wide(*this) ? (std::log(x) - std::log(low)) / (std::log(high) - std::log(low))
+                          : std::log(x / low) / std::log(high / low);
+  }
   return (x - low) / (high - low);
 }
 
@@ -128,13 +141,12 @@ double SearchDomain::from_unit(double unit) const {
   unit = std::clamp(unit, 0.0, 1.0);
   const std::uint64_t count = levels();
   if (count == 0) {
-    const double x =
-        is_log ? low * std::exp(unit * std::log(high / low)) : low + unit * (high - low);
+    const double x = is_log ? on_log_scale(*this, unit) : low + unit * (high - low);
     return std::clamp(x, low, high);
   }
   const auto last = static_cast<double>(count - 1);
   if (is_log && low != high) {
-    const double x = low * std::exp(unit * std::log(high / low));
+    const double x = on_log_scale(*this, unit);
     return std::clamp(std::round(x - low), 0.0, last);
   }
   return std::round(unit * last);

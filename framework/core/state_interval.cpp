@@ -4,16 +4,34 @@
 #include <cmath>
 
 namespace halmark {
+namespace {
 
-bool StateInterval::holds_at(double there_bytes_per_s) const {
-  return std::abs(there_bytes_per_s / bytes_per_s - 1) <= same_state;
+bool is_same(double ratio) { return std::abs(ratio - 1) <= same_state; }
+
+}  // namespace
+
+std::optional<double> core_speed_ratio(std::optional<double> from, std::optional<double> to) {
+  constexpr double ratio_max = 2;
+  if (!from || !to || !(*from > 0) || !(*to > 0)) return std::nullopt;
+  const double ratio = *to / *from;
+  if (ratio > ratio_max || ratio < 1 / ratio_max) return std::nullopt;
+  return ratio;
 }
 
-Interval StateInterval::at(double there_bytes_per_s) const {
-  const double moved_ns = followed_share * memory_ns * (bytes_per_s / there_bytes_per_s - 1);
-  const double there_ns = step_ns + moved_ns;
+bool StateInterval::holds_at(const MachineState& there) const {
+  if (!is_same(there.bytes_per_s / state.bytes_per_s)) return false;
+  return compute_ns <= 0 ||
+         is_same(core_speed_ratio(state.flops_per_s, there.flops_per_s).value_or(1));
+}
+
+Interval StateInterval::at(const MachineState& there) const {
+  const double cores = core_speed_ratio(state.flops_per_s, there.flops_per_s).value_or(1);
+  const double by_memory_ns =
+      followed_share * memory_ns * (state.bytes_per_s / there.bytes_per_s - 1);
+  const double by_cores_ns = followed_share * compute_ns * (1 / cores - 1);
+  const double there_ns = step_ns + by_memory_ns + by_cores_ns;
   const double half_ns = (ns.high - ns.low) / 2 * there_ns / step_ns;
-  const double wider_ns = std::hypot(half_ns, moved_ns / 2);
+  const double wider_ns = std::hypot(half_ns, by_memory_ns / 2, by_cores_ns / 2);
   return {std::max(0.0, there_ns - wider_ns), there_ns + wider_ns};
 }
 

@@ -18,10 +18,11 @@ struct Composition {
   double error = 0;        // median over pairs of composed / run - 1
   Interval error_interval;
   int pairs = 0;                      // behind these figures
-  int apart = 0;                      // left out: the memory's speed moved within them
+  int apart = 0;                      // left out: the machine's state moved within them
   bool in_one_state = true;           // false: it moved in so many pairs that all are counted
   double paired_share = 0;            // of composed_ns; the rest of the kernels is from their rows
   std::optional<double> bytes_per_s;  // the state of the memory, of all shards at once
+  std::optional<double> flops_per_s;  // that of the cores: short probes of one
 };
 
 struct Validation {
@@ -63,9 +64,10 @@ struct Validation {
     if (!has_time() || !composition) return std::nullopt;
     return composition->error;
   }
-  // The memory during the run.
-  std::optional<double> bytes_per_s() const {
-    return was_run() && composition ? composition->bytes_per_s : std::nullopt;
+  // The machine during the run.
+  std::optional<MachineState> state() const {
+    if (!was_run() || !composition || !composition->bytes_per_s) return std::nullopt;
+    return MachineState{*composition->bytes_per_s, composition->flops_per_s};
   }
   std::optional<double> prediction_error() const {
     if (!has_time() || !predicted_ns) return std::nullopt;
@@ -79,10 +81,10 @@ struct Validation {
     bool is_inside = false;
   };
   std::optional<IntervalAtRun> interval_at_run() const {
-    const auto state = bytes_per_s();
-    if (!predicted_state || !state) return std::nullopt;
-    IntervalAtRun out{.is_scaled = !predicted_state->holds_at(*state)};
-    out.ns = out.is_scaled ? predicted_state->at(*state) : predicted_state->ns;
+    const auto there = state();
+    if (!predicted_state || !there) return std::nullopt;
+    IntervalAtRun out{.is_scaled = !predicted_state->holds_at(*there)};
+    out.ns = out.is_scaled ? predicted_state->at(*there) : predicted_state->ns;
     out.is_inside = out.ns.low <= measured_ns && measured_ns <= out.ns.high;
     return out;
   }

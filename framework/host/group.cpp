@@ -16,6 +16,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -142,7 +143,8 @@ class GroupStarter {
                       {first.program.empty() ? program_beside("halmark-worker") : first.program,
                        "--connect", listener_.path(), "--token", token_},
                       cpus_, first.environment);
-    spec.memory_limit_bytes = first.memory_limit_bytes;
+    spec.memory_limit_bytes = memory_limit_of(first);
+    spec.processes = static_cast<int>(options_.size());
     spec.log_path = first.log_path;
     spec.keep_core = first.keep_core;
     process_ = ContainedProcess::start(spec);
@@ -174,8 +176,8 @@ class GroupStarter {
 
   WorkerFailure failed(Status status, std::string reason) {
     process_->kill_all();
-    const std::string log = printable(process_->log_tail());
-    if (!log.empty()) reason += ": " + log.substr(0, 300);
+    const std::string log = cut_text(process_->log_tail(), 300);
+    if (!log.empty()) reason += ": " + log;
     return {status, std::move(reason), "hello", 0, true};
   }
 
@@ -196,8 +198,6 @@ ProcessSpec group_process(const std::string& mpirun, const std::vector<std::stri
   spec.is_launcher = true;
   spec.cpus = union_of(cpus);
   spec.environment = group_environment(cpus.front(), named);
-  // mpirun and its ranks map each other's segments: only a cgroup bounds them sensibly.
-  spec.limit_address_space = false;
   return spec;
 }
 
@@ -230,6 +230,7 @@ Outcome<std::vector<std::unique_ptr<Worker>>> start_group(std::span<const Worker
 
 Outcome<std::vector<std::unique_ptr<Worker>>> start_group(const WorkerOptions& options, int ranks) {
   std::vector<WorkerOptions> each(static_cast<std::size_t>(ranks), options);
+  for (WorkerOptions& rank : each) rank.workers_at_once = ranks;
   for (int rank = 0; rank < ranks; ++rank) {
     auto& place = each[static_cast<std::size_t>(rank)].place;
     place.parts = ranks;

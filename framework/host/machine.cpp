@@ -1,3 +1,5 @@
+// Guests share names of processors ("Intel(R) Xeon(R) Processor"), and a hypervisor may hide
+// instruction sets: family, model, stepping and the keys that plugins choose by tell them apart.
 #include "host/machine.hpp"
 
 #include <fcntl.h>
@@ -13,7 +15,10 @@
 #include <set>
 #include <sstream>
 
+#include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
+#include "host/process/cgroup_limits.hpp"
 #include "host/process/file_descriptor.hpp"
 
 #if defined(__x86_64__)
@@ -41,6 +46,7 @@ void read_cpuinfo(Machine& machine) {
   std::ifstream file("/proc/cpuinfo");
   std::set<std::pair<std::string, std::string>> cores;
   std::set<std::string> sockets;
+  std::map<std::string, std::string> generation;
   std::string line, socket = "0";
   int logical = 0;
   while (std::getline(file, line)) {
@@ -51,6 +57,7 @@ void read_cpuinfo(Machine& machine) {
     if (key == "processor") ++logical;
     if (key == "model name") machine.cpu_model = value;
     if (key == "vendor_id" || key == "CPU implementer") machine.cpu_vendor = value;
+    if (key == "cpu family" || key == "model" || key == "stepping") generation[key] = value;
     if (key == "microcode") machine.microcode = value;
     if (key == "physical id") sockets.insert(socket = value);
     if (key == "core id") cores.emplace(socket, value);
@@ -58,6 +65,11 @@ void read_cpuinfo(Machine& machine) {
       std::istringstream words(value);
       for (std::string word; words >> word;) machine.cpu_flags.push_back(word);
       std::sort(machine.cpu_flags.begin(), machine.cpu_flags.end());
+    }
+  }
+  for (const char* key : {"cpu family", "model", "stepping"}) {
+    if (generation.contains(key)) {
+      machine.cpu_generation += (machine.cpu_generation.empty() ? "" : "-") + generation[key];
     }
   }
   machine.logical_cpus = std::max(1, logical);
@@ -109,6 +121,16 @@ class Sha256 {
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
 };
 
+// machine-id(5) is confidential: only a hash that is salted with our name leaves this machine. A
+// container without one is known by its name.
+std::string host_id(const std::string& node_name) {
+  std::string id = trimmed(first_line("/etc/machine-id"));
+  if (id.empty() || id == "uninitialized") id = node_name;
+  return sha256_hex("halmark host " + id).substr(0, 8);
+}
+
+std::string short_hash(const std::string& text) { return sha256_hex(text).substr(0, 16); }
+
 #if defined(__x86_64__)
 // Leaf 7 bits of EDX: AMX-BF16 22, AMX-TILE 24, AMX-INT8 25 (Intel SDM volume 2, CPUID).
 bool has_amx() {
@@ -131,7 +153,7 @@ bool has_avx512_fp16() {
 
 }  // namespace
 
-std::string Machine::fingerprint_text() const {
+std::string Machine::earlier_fingerprint_text() const {
   std::ostringstream text;
   text << "cpu: " << cpu_model << "\nvendor: " << cpu_vendor << "\nmicrocode: " << microcode
        << "\narchitecture: " << architecture << "\nkernel: " << kernel << "\nsockets: " << sockets
@@ -145,8 +167,32 @@ std::string Machine::fingerprint_text() const {
   return text.str();
 }
 
-std::string Machine::fingerprint() const {
-  return "cpu-" + sha256_hex(fingerprint_text()).substr(0, 16);
+std::string Machine::earlier_fingerprint() const {
+  return "cpu-" + short_hash(earlier_fingerprint_text());
+}
+
+std::string Machine::class_text() const {
+  std::ostringstream text;
+  text << "cpu: " << cpu_model << "\nvendor: " << cpu_vendor << "\ngeneration: " << cpu_generation
+       << "\narchitecture: " << architecture << "\nisa:";
+  for (const std::string& key : isa) text << ' ' << key;
+  text << "\ncores: " << shape.cores << "\nthreads: " << shape.cpus.threads() << "\nnuma:";
+  for (const int cores_of_node : shape.cores_of_nodes) text << ' ' << cores_of_node;
+  text << "\nquota: " << (quota_cpus ? number_text(*quota_cpus) : "none") << '\n';
+  for (const std::string& cache : shape.caches) text << "cache: " << cache << '\n';
+  return text.str();
+}
+
+std::string Machine::hardware_class() const { return "cpu-" + short_hash(class_text()); }
+
+std::string Machine::fingerprint() const { return hardware_class() + '@' + host; }
+
+std::string Machine::fingerprint_on(const protocol::DeviceDescription& device) const {
+  if (device.kind == "cpu") return fingerprint();
+  const std::string text = class_text() + "device: " + device.name +
+                           "\nmemory: " + std::to_string(device.memory_bytes) +
+                           "\ndriver: " + device.driver + '\n';
+  return "device-" + short_hash(text) + '@' + host;
 }
 
 Machine this_machine() {
@@ -161,6 +207,12 @@ Machine this_machine() {
   machine.memory_bytes = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) *
                          static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
   machine.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  machine.isa = isa_keys();
+  machine.shape = cpu_shape();
+  machine.host = host_id(name.nodename);
+  // A quota of all CPUs in use takes nothing away.
+  const auto quota = cgroup_limits().cpus;
+  if (quota && *quota < machine.shape.cpus.threads()) machine.quota_cpus = quota;
   return machine;
 }
 
@@ -191,17 +243,14 @@ std::string sha256_hex(std::string_view bytes) {
   return hash.finish();
 }
 
-std::string sha256_descriptor(int fd) {
+std::string sha256_rest(InputFile& file) {
   Sha256 hash;
   std::array<char, 1 << 16> block{};
-  off_t offset = 0;
-  while (true) {
-    const ssize_t count = ::pread(fd, block.data(), block.size(), offset);
-    if (count < 0) throw Error(ExitCode::error, "cannot read a file to hash it");
-    if (count == 0) return hash.finish();
-    hash.add(block.data(), static_cast<std::size_t>(count));
-    offset += count;
+  for (std::size_t n = block.size(); n == block.size();) {
+    n = file.read(block);
+    hash.add(block.data(), n);
   }
+  return hash.finish();
 }
 
 }  // namespace halmark

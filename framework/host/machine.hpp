@@ -1,25 +1,45 @@
-// What this machine is, for the journal key: figures are compared only on equal fingerprints.
+// What this machine is, and which figures compare with its own: those of its host on the same class
+// of hardware. The class is what this process may use, whichever of the machine's cores that is.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "host/partition.hpp"
+#include "host/protocol.hpp"
+
 namespace halmark {
 
+class InputFile;
+
 struct Machine {
-  std::string cpu_model, cpu_vendor, microcode, kernel, architecture;
+  std::string host;  // 8 hexadecimal digits: SHA-256 of the machine's id, which is not published
+  std::string cpu_model, cpu_vendor, cpu_generation, microcode, kernel, architecture;
   std::vector<std::string> cpu_flags;  // sorted
   int sockets = 1, cores = 1, logical_cpus = 1;
   std::vector<std::string> caches;  // "L1 data 32 KiB", ... as the kernel lists CPU 0
   std::int64_t memory_bytes = 0;
-  std::string governor;  // "" where the kernel shows none (guests)
+  std::string governor;          // "" where the kernel shows none (guests)
+  std::vector<std::string> isa;  // as isa_keys
+  CpuShape shape;                // of what this process may use
+  std::optional<double>
+      quota_cpus;  // CPU time that its control groups leave it, where that is less
 
-  // One "key: value" line per property; the hash is SHA-256 of it. The memory figure is rounded to
-  // whole GiB: a kernel update moves it by pages.
-  std::string fingerprint_text() const;
-  std::string fingerprint() const;  // "cpu-" and 16 hexadecimal digits
+  // One "key: value" line per property that two machines of one class share: processor, cores in
+  // use, threads per core, caches and NUMA nodes of the set, quota of CPU time.
+  std::string class_text() const;
+  std::string hardware_class() const;  // "cpu-" and 16 hexadecimal digits of its SHA-256
+  std::string fingerprint() const;     // hardware_class()@host
+  // Of rows of a plugin's device: another model, memory or driver is another class. A CPU's is
+  // fingerprint().
+  std::string fingerprint_on(const protocol::DeviceDescription& device) const;
+
+  // As versions up to 0.1 had it: the whole machine, kernel and microcode, but not the set in use.
+  std::string earlier_fingerprint_text() const;
+  std::string earlier_fingerprint() const;  // "cpu-" and 16 hexadecimal digits
 };
 
 // The machine this process runs on, read from procfs and sysfs.
@@ -31,7 +51,7 @@ Machine this_machine();
 std::vector<std::string> isa_keys();
 
 std::string sha256_hex(std::string_view bytes);
-// Of a file's content; throws Error (exit 1).
-std::string sha256_descriptor(int fd);
+// Of what is left to read of it; throws as InputFile does.
+std::string sha256_rest(InputFile& file);
 
 }  // namespace halmark

@@ -3,6 +3,8 @@
 #include <hwloc.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "core/text/error.hpp"
@@ -118,13 +120,50 @@ hwloc_topology_t loaded_topology(const char* synthetic) {
     hwloc_topology_destroy(topology);
     throw refused(std::string("hwloc does not understand the topology '") + synthetic + "'");
   }
-  // Only processing units, cores and nodes matter here; probing I/O devices costs milliseconds.
+  // Only processing units, cores, caches and nodes matter here; probing I/O devices costs
+  // milliseconds.
   hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+  hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+  // Beside a cache of its own a core would bring no structure, and siblings would look like cores.
+  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
   if (hwloc_topology_load(topology) != 0) {
     hwloc_topology_destroy(topology);
     throw unfit("hwloc cannot read the processor topology");
   }
   return topology;
+}
+
+// "L2 2048 KiB of 2 CPUs x4": data and unified caches, each line once with its count.
+std::vector<std::string> read_caches(hwloc_topology_t topology) {
+  std::map<std::string, int> counts;
+  for (const hwloc_obj_type_t type : {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
+                                      HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE}) {
+    const int count = std::max(0, hwloc_get_nbobjs_by_type(topology, type));
+    for (int i = 0; i < count; ++i) {
+      hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(i));
+      const int served = hwloc_bitmap_weight(cache->cpuset);
+      ++counts["L" + std::to_string(cache->attr->cache.depth) + " " +
+               std::to_string(cache->attr->cache.size >> 10) + " KiB of " + std::to_string(served) +
+               (served == 1 ? " CPU" : " CPUs")];
+    }
+  }
+  std::vector<std::string> out;
+  for (const auto& [text, count] : counts) out.push_back(text + " x" + std::to_string(count));
+  return out;
+}
+
+CpuShape shape_of(const std::vector<Node>& nodes, std::vector<std::string> caches) {
+  CpuShape out{.caches = std::move(caches)};
+  for (const Node& node : nodes) {
+    out.cores_of_nodes.push_back(static_cast<int>(node.size()));
+    for (const Core& core : node) {
+      out.cpus.cpus.insert(out.cpus.cpus.end(), core.begin(), core.end());
+    }
+  }
+  out.cores = static_cast<int>(total(nodes));
+  std::ranges::sort(out.cpus.cpus);
+  std::ranges::sort(out.cores_of_nodes, std::greater<>());
+  return out;
 }
 
 // Leaves only what this process is bound to: taskset and container limits are the operator's word.
@@ -153,6 +192,10 @@ std::string CpuSet::text() const {
 
 struct Topology::Layout {
   std::vector<Node> nodes;
+  CpuShape shape;
+
+  explicit Layout(hwloc_topology_t topology)
+      : nodes(read_nodes(topology)), shape(shape_of(nodes, read_caches(topology))) {}
 };
 
 Topology::Topology(std::unique_ptr<Layout> layout) : layout_(std::move(layout)) {}
@@ -163,14 +206,14 @@ Topology::~Topology() = default;
 Topology Topology::of_machine() {
   hwloc_topology_t topology = loaded_topology(nullptr);
   restrict_to_affinity(topology);
-  auto layout = std::make_unique<Layout>(Layout{read_nodes(topology)});
+  auto layout = std::make_unique<Layout>(topology);
   hwloc_topology_destroy(topology);
   return Topology(std::move(layout));
 }
 
 Topology Topology::synthetic(const std::string& description) {
   hwloc_topology_t topology = loaded_topology(description.c_str());
-  auto layout = std::make_unique<Layout>(Layout{read_nodes(topology)});
+  auto layout = std::make_unique<Layout>(topology);
   hwloc_topology_destroy(topology);
   return Topology(std::move(layout));
 }
@@ -185,6 +228,8 @@ int Topology::processing_units() const {
   return static_cast<int>(units);
 }
 
+const CpuShape& Topology::shape() const { return layout_->shape; }
+
 std::vector<CpuSet> Topology::cut(int parts) const {
   if (parts < 1 || parts > processing_units()) {
     throw refused("a CPU of " + std::to_string(processing_units()) +
@@ -197,10 +242,18 @@ std::vector<CpuSet> Topology::cut(int parts) const {
   return cut_cores(units, wanted);
 }
 
-std::vector<CpuSet> cut(int parts) {
+namespace {
+
+const Topology& topology_of_machine() {
   static const Topology machine = Topology::of_machine();
-  return machine.cut(parts);
+  return machine;
 }
+
+}  // namespace
+
+const CpuShape& cpu_shape() { return topology_of_machine().shape(); }
+
+std::vector<CpuSet> cut(int parts) { return topology_of_machine().cut(parts); }
 
 CpuSet cpus_of(const ShardPlace& place) {
   const auto sets = cut(place.parts);

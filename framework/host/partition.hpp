@@ -17,6 +17,15 @@ struct CpuSet {
   bool operator==(const CpuSet&) const = default;
 };
 
+// What a set of CPUs is, whichever of the machine's it holds: figures of equal shapes compare.
+struct CpuShape {
+  CpuSet cpus;  // all processing units
+  int cores = 0;
+  std::vector<int> cores_of_nodes;  // per NUMA node that the set touches, largest first
+  std::vector<std::string> caches;  // "L2 2048 KiB of 1 CPU x2": what of it serves the set
+  bool has_siblings() const { return cpus.threads() > cores; }
+};
+
 // The CPUs this process may use, as cores and NUMA nodes. Immutable after construction.
 class Topology {
  public:
@@ -28,6 +37,7 @@ class Topology {
 
   int cores() const;
   int processing_units() const;
+  const CpuShape& shape() const;
   // `parts` equal sets, disjoint, one processing unit per physical core while there are cores
   // enough (siblings share the FMA units: a second thread per core buys no matmul throughput);
   // siblings are used only when parts > cores. No set crosses a NUMA node unless it is larger than
@@ -41,7 +51,8 @@ class Topology {
   std::unique_ptr<Layout> layout_;
 };
 
-// Both ask the machine's topology, read once.
+// These ask the machine's topology, read once.
+const CpuShape& cpu_shape();
 std::vector<CpuSet> cut(int parts);
 CpuSet cpus_of(const ShardPlace& place);
 

@@ -143,6 +143,9 @@ struct Stage {
   std::uint64_t seed = 0;  // inputs; the sets to verify are drawn by the parent, later
   int rank = 0, ranks = 1;
   std::string group;  // that was joined under this name; "" = of all ranks
+  // This set gets constants of its own where the others share those of set 0, and each set an
+  // output of its own.
+  std::optional<int> witness = {};
 };
 // The buffers of one operand, or of the workspace: all that differ, over all argument sets.
 struct StagedMemory {
@@ -162,7 +165,8 @@ struct Staged {
   std::int64_t workspace_bytes = 0, constant_bytes = 0;
   int sets = 1;  // really staged (memory may cap it)
   bool nondeterministic = false, constants_opaque = false;
-  bool constants_shared = false;  // every set carries the constants of set 0
+  bool constants_shared = false;    // every set carries the constants of set 0 ...
+  std::optional<int> witness = {};  // ... but this one, which has its own
   std::vector<StagedMemory> memory = {};
 };
 struct Drop {
@@ -211,12 +215,22 @@ struct Barrier {
   int parties = 1;
   int index = 0;
 };
+// What the worker copies and changes between samples, never inside an interval, so that the parent
+// can compare afterwards: see KeptOutput. It draws which ones after each execution.
+struct OutputChecks {
+  int executions = 0;  // whose outputs are kept
+  int rows = 0;        // of inputs that are overwritten for one execution, at most
+  // Ranks of a collective have to draw alike; 0: every worker asks its system for a seed.
+  std::uint64_t seed = 0;
+  bool behind_loop = true;  // repeats, the state when `wait` returns, idle threads
+};
 struct SampleRequest {
   std::int64_t id = 0;
   SampleRule rule;
   double wall_cap_s = 15;
   std::optional<Barrier> barrier;
   bool pilot_only = false;  // answers measured{repeat} without sampling
+  std::optional<OutputChecks> checks = {};
 };
 // What ended a series. `none`: the kernel failed, or nothing was sampled yet.
 enum class StopReason {
@@ -234,6 +248,24 @@ enum class StopReason {
 struct ClockPair {
   std::optional<double> before, after;
 };
+// One row (along the last dimension) of an input that held, for one execution, the values of
+// `from_row`, turned by `shift` elements to the left.
+struct OverwrittenRow {
+  std::int64_t operand = 0, row = 0, from_row = 0, shift = 0;
+};
+// A stretch of an output as it was behind one execution, in the memory that travels with
+// `measured`. At most kept_bytes_max of each operand: from where, the worker draws.
+struct KeptOutput {
+  static constexpr std::int64_t kept_bytes_max = 256 << 10;
+  std::int64_t sample = -1;  // behind which it was copied, from 1; -1: no sample like the others
+  int set = 0;
+  std::int64_t operand = 0;
+  std::int64_t begin = 0, bytes = 0;  // within the operand
+  std::int64_t offset = 0;            // within the memory
+  // Taken at once when `wait` had returned, from an output that was poisoned whole before.
+  bool at_once = false;
+  std::optional<std::int64_t> overwritten = {};  // its place in Measured::overwritten
+};
 // Payload of `samples`: timed_sample.hpp.
 struct Measured {
   std::int64_t id = 0;
@@ -242,6 +274,9 @@ struct Measured {
   std::vector<Signal> signals;
   ClockPair clock_hz, peak_flops;
   std::string environment;
+  // Where the request asked for checks.
+  std::vector<KeptOutput> kept = {};
+  std::vector<OverwrittenRow> overwritten = {};
 };
 
 struct SequenceStep {

@@ -110,6 +110,7 @@ void fields(V& v, M& m) {
   v("rank", m.rank);
   v("ranks", m.ranks);
   v("group", m.group);
+  v.later("witness", m.witness);
 }
 template <class V, Of<Implementation> M>
 void fields(V& v, M& m) {
@@ -145,6 +146,7 @@ void fields(V& v, M& m) {
   v("nondeterministic", m.nondeterministic);
   v("constants_opaque", m.constants_opaque);
   v("constants_shared", m.constants_shared);
+  v.later("witness", m.witness);
   v.later("memory", m.memory);
 }
 template <class V, Of<Drop> M>
@@ -190,6 +192,31 @@ void fields(V& v, M& m) {
   v("parties", m.parties);
   v("index", m.index);
 }
+template <class V, Of<OutputChecks> M>
+void fields(V& v, M& m) {
+  v("executions", m.executions);
+  v("rows", m.rows);
+  v("seed", m.seed);
+  v("behind_loop", m.behind_loop);
+}
+template <class V, Of<OverwrittenRow> M>
+void fields(V& v, M& m) {
+  v("operand", m.operand);
+  v("row", m.row);
+  v("from_row", m.from_row);
+  v("shift", m.shift);
+}
+template <class V, Of<KeptOutput> M>
+void fields(V& v, M& m) {
+  v("sample", m.sample);
+  v("set", m.set);
+  v("operand", m.operand);
+  v("begin", m.begin);
+  v("bytes", m.bytes);
+  v("offset", m.offset);
+  v("at_once", m.at_once);
+  v("overwritten", m.overwritten);
+}
 template <class V, Of<SampleRequest> M>
 void fields(V& v, M& m) {
   v("id", m.id);
@@ -197,6 +224,7 @@ void fields(V& v, M& m) {
   v("wall_cap_s", m.wall_cap_s);
   v("barrier", m.barrier);
   v("pilot_only", m.pilot_only);
+  v.later("checks", m.checks);
 }
 template <class V, Of<Signal> M>
 void fields(V& v, M& m) {
@@ -219,6 +247,8 @@ void fields(V& v, M& m) {
   v("clock_hz", m.clock_hz);
   v("peak_flops", m.peak_flops);
   v("environment", m.environment);
+  v.later("kept", m.kept);
+  v.later("overwritten", m.overwritten);
 }
 template <class V, Of<SequenceStep> M>
 void fields(V& v, M& m) {

@@ -5,11 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
+#include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 #include "core/version.hpp"
 #include "host/plugin/plugin.hpp"
+#include "host/process/worker_memory.hpp"
 #include "host/worker_pending.hpp"
 
 namespace halmark {
@@ -22,19 +23,13 @@ using protocol::Type;
 constexpr std::size_t block_doubles_max = 64u << 20;  // of one request, over all its blocks
 constexpr double quit_wait_s = 0.5;
 constexpr double log_check_s = 1;
+constexpr std::chrono::seconds pause_min{2};
 
 }  // namespace
 
-std::string program_beside(const std::string& name) {
-  std::error_code failure;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
-  if (failure) throw unfit("cannot find the running program in /proc");
-  const auto beside = self.parent_path() / name;
-  if (std::filesystem::exists(beside, failure)) return beside.string();
-  // Test programs lie in tests/ next to bin/.
-  const auto in_bin = self.parent_path().parent_path() / "bin" / name;
-  if (std::filesystem::exists(in_bin, failure)) return in_bin.string();
-  return beside.string();
+std::int64_t memory_limit_of(const WorkerOptions& options) {
+  return options.limits.memory_bytes ? *options.limits.memory_bytes
+                                     : default_worker_memory_bytes(options.workers_at_once);
 }
 
 Outcome<std::unique_ptr<Worker>> Worker::start(const WorkerOptions& options) {
@@ -49,8 +44,7 @@ Outcome<std::unique_ptr<Worker>> Worker::start(const WorkerOptions& options) {
     spec.environment = worker_environment(worker->cpus_, options.environment);
     spec.cpus = worker->cpus_;
     spec.protocol_fd = theirs.get();
-    spec.memory_limit_bytes = options.memory_limit_bytes;
-    spec.limit_address_space = options.limit_address_space;
+    spec.memory_limit_bytes = memory_limit_of(options);
     spec.log_path = options.log_path;
     spec.keep_core = options.keep_core;
     worker->process_ = ContainedProcess::start(spec);
@@ -68,7 +62,7 @@ Worker::~Worker() { process_.reset(); }
 // A compute worker speaks second; a rank of a group has spoken first, and this is the answer to it.
 Outcome<Done> Worker::greet(const WorkerOptions& options) {
   protocol::Hello hello;
-  hello.memory_limit_bytes = options.memory_limit_bytes;
+  hello.memory_limit_bytes = memory_limit_of(options);
   hello.cache_dir = options.cache_dir;
   hello.build = tool_build;
   hello.rank = hello_.rank;
@@ -143,20 +137,26 @@ void Worker::take(Frame frame) {
       pending_.failure = kill_for(Status::worker_lost, failed.failure.reason);
       return;
     }
-    WorkerFailure failure{status_of_code(failed->code), printable(failed->message),
+    WorkerFailure failure{status_of_code(failed->code), message_text(failed->message),
                           failed->phase.empty() ? phase_ : printable(failed->phase), 0, false};
     if (failure.reason.empty()) failure.reason = std::string(status_name(failure.status));
     pending_.failure = std::move(failure);
   } else if (type == Type::refused) {
     auto refusal = decoded<protocol::Refused>(frame.payload);
     pending_.failure =
-        refusal ? WorkerFailure{Status::refused, printable(refusal->reason), phase_, 0, false}
+        refusal ? WorkerFailure{Status::refused, message_text(refusal->reason), phase_, 0, false}
                 : kill_for(Status::worker_lost, refusal.failure.reason);
   } else if (type == pending_.expected) {
     pending_.answer = std::move(frame);
   } else {
     pending_.failure = kill_for(Status::worker_lost, "the worker sent an answer of another kind");
   }
+}
+
+// A poll that returns seconds too late did not wait: this process was stopped, or the machine was
+// suspended, and the worker may have been too. That is no hang of the plugin.
+void Worker::allow_for_pause(std::chrono::steady_clock::duration late) {
+  if (late > pause_min && pending_.deadline) *pending_.deadline += late;
 }
 
 void Worker::pump() {
@@ -168,6 +168,7 @@ void Worker::pump() {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
   const int ready = ::poll(&entry, 1, static_cast<int>(std::max<long long>(0, left.count())));
+  allow_for_pause(std::chrono::steady_clock::now() - until);
   if (ready > 0) {
     auto received = channel_.receive(pending_.deadline);
     if (received) {
@@ -239,6 +240,8 @@ void Worker::await_all(std::span<Worker* const> workers, const std::function<voi
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(next - std::chrono::steady_clock::now());
     ::poll(entries.data(), entries.size(), static_cast<int>(std::max<long long>(0, left.count())));
+    const auto late = std::chrono::steady_clock::now() - next;
+    for (Worker* worker : waiting) worker->allow_for_pause(late);
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       const auto& deadline = waiting[i]->pending_.deadline;
       const bool is_late = deadline && std::chrono::steady_clock::now() >= *deadline;

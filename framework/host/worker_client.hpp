@@ -12,9 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/worker_limits.hpp"
 #include "host/partition.hpp"
 #include "host/plugin/outcome.hpp"
 #include "host/process/contained_process.hpp"
+#include "host/process/program.hpp"
 #include "host/process/shared_memory.hpp"
 #include "host/protocol.hpp"
 #include "host/timed_sample.hpp"
@@ -22,30 +24,14 @@
 
 namespace halmark {
 
-// Limits per phase; the one that fired is named in the row.
-struct PhaseLimits {
-  double hello_s = 20;
-  double load_s = 30;
-  double open_s = 30;
-  double query_s = 30;  // domains, supports, token, reveal, drop
-  double create_s = 120;
-  double pack_s = 120;
-  double first_s = 60;
-  double sample_margin_s = 10;  // beyond the wall cap of the request
-  double probe_margin_s = 30;   // beyond windows x window_ms
-  double join_s = 60;
-  double close_s = 10;
-};
-
 struct WorkerOptions {
   ShardPlace place;                     // cut by hwloc into the worker's affinity ...
   std::optional<CpuSet> cpus;           // ... unless given here; an empty set = as the parent
   Environment environment;              // named variables, over the allow-list
   const SharedMemory* arena = nullptr;  // owned by the caller; the worker maps it
-  std::int64_t memory_limit_bytes = 0;
-  bool limit_address_space = true;  // false for plugins of devices that reserve huge ranges
-  std::string cache_dir;            // "" = plugins keep nothing on disk
-  PhaseLimits limits;
+  int workers_at_once = 1;              // that share the machine's memory
+  std::string cache_dir;                // "" = plugins keep nothing on disk
+  WorkerLimits limits;
   std::string log_path;  // stdout and stderr of the worker; "" = unnamed
   std::string program;   // "" = halmark-worker beside the running program
   bool keep_core = false;
@@ -54,6 +40,7 @@ struct WorkerOptions {
 struct SampleAnswer {
   std::vector<TimedSample> samples;  // times per execution
   protocol::Measured measured;
+  std::vector<std::byte> kept = {};  // what measured.kept points into, checked on arrival
 };
 struct SequenceAnswer {
   std::vector<TimedSample> steps;  // of the first repetition, of the second, ...
@@ -65,8 +52,8 @@ struct RevealAnswer {
   std::span<const std::byte> part(const protocol::RevealedPart& part) const;  // checked on arrival
 };
 
-// The path of a program of this installation that lies beside the running one.
-std::string program_beside(const std::string& name);
+// What `options` allow one worker: their limit, or its share of the machine; 0 = none.
+std::int64_t memory_limit_of(const WorkerOptions& options);
 
 // Used by one thread, the one that started it. A request ends in an Outcome, never in an exception;
 // once a failure says worker_is_gone, every later request fails the same way. begin_x sends,
@@ -147,6 +134,7 @@ class Worker {
              const char* phase, int fd = -1);
   void begin_frame(protocol::Type type, protocol::Type expected, std::string payload,
                    double limit_s, const char* phase, int fd = -1);
+  void allow_for_pause(std::chrono::steady_clock::duration late);
   void pump();  // takes one frame of the pending request, or fails it
   void take(protocol::Frame frame);
   void enter_phase(const std::string& phase);
@@ -156,12 +144,14 @@ class Worker {
   WorkerFailure lost(const protocol::Received& received);
   WorkerFailure kill_for(Status status, std::string reason);
   WorkerFailure lose(WorkerFailure failure);
+  std::optional<WorkerFailure> take_kept(SampleAnswer& answer);
 
   protocol::Channel channel_;
   std::shared_ptr<ContainedProcess> process_;  // shared by the ranks of one group
   protocol::Hello hello_;
   CpuSet cpus_;
-  PhaseLimits limits_;
+  WorkerLimits limits_;
+  std::vector<bool> is_cpu_device_;  // of the plugin
   std::uint32_t next_request_ = 1;
   std::string phase_ = "hello";
   std::chrono::steady_clock::time_point next_log_check_{};

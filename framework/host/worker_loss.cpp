@@ -18,9 +18,11 @@ bool is_fault_signal(int signal) {
 WorkerFailure failure_of_exit(const ExitCause& cause) {
   WorkerFailure failure;
   failure.signal = cause.signal;
-  if (cause.out_of_memory || cause.signal == SIGKILL) {
+  if (cause.out_of_memory) {
     failure.status = Status::out_of_memory;
-    failure.reason = "the worker was killed for its memory (host)";
+    failure.reason = "the worker was killed for its memory (host): " + cause.evidence;
+  } else if (cause.signal == SIGKILL) {
+    failure.reason = "the worker was killed from outside (SIGKILL): " + cause.evidence;
   } else if (is_fault_signal(cause.signal)) {
     failure.status = Status::crashed;
     failure.reason = "the worker died of " + cause.text();
@@ -85,7 +87,14 @@ WorkerFailure Worker::lost(const protocol::Received& received) {
     failure.reason = "the worker was ended by us";
   }
   process_->kill_all();  // what it may have left behind
-  failure.reason += culprit_rank(process_->log_tail());
+  const std::string log = process_->log_tail();
+  if (failure.signal == SIGABRT && log.find("std::bad_alloc") != std::string::npos) {
+    failure.status = Status::out_of_memory;
+    failure.reason = "the worker was out of memory (host): std::bad_alloc";
+    const std::int64_t limit = process_->memory_limit_bytes();
+    if (limit > 0) failure.reason += ", limit " + std::to_string(limit >> 20) + " MiB";
+  }
+  failure.reason += culprit_rank(log);
   return lose(std::move(failure));
 }
 

@@ -9,6 +9,9 @@ namespace {
 
 using protocol::Type;
 
+// Far more than any request asks for, far less than this process may take.
+constexpr std::int64_t kept_memory_max = std::int64_t{256} << 20;
+
 }  // namespace
 
 std::span<const std::byte> RevealAnswer::part(const protocol::RevealedPart& part) const {
@@ -18,10 +21,18 @@ std::span<const std::byte> RevealAnswer::part(const protocol::RevealedPart& part
 
 Outcome<protocol::PluginDescription> Worker::load(const std::string& path) {
   begin(Type::load, Type::plugin, protocol::Load{path}, limits_.load_s, "load");
-  return finish<protocol::PluginDescription>();
+  auto plugin = finish<protocol::PluginDescription>();
+  is_cpu_device_.clear();
+  if (plugin) {
+    for (const auto& device : plugin->devices) is_cpu_device_.push_back(device.kind == "cpu");
+  }
+  return plugin;
 }
 
 Outcome<protocol::DeviceDescription> Worker::open(std::uint32_t index, const Config& options) {
+  if (index < is_cpu_device_.size() && !is_cpu_device_[index]) {
+    ContainedProcess::lift_data_limit(static_cast<pid_t>(hello_.pid));
+  }
   begin(Type::open, Type::opened, protocol::Open{index, options}, limits_.open_s, "open");
   return finish<protocol::DeviceDescription>();
 }
@@ -100,7 +111,36 @@ Outcome<SampleAnswer> Worker::finish_sample() {
   if (!measured) return measured.failure;
   auto samples = unpack_samples(pending_.samples);
   if (!samples) return kill_for(Status::worker_lost, "a sample is not finite");
-  return SampleAnswer{std::move(*samples), std::move(*measured)};
+  SampleAnswer answer{std::move(*samples), std::move(*measured)};
+  if (auto failure = take_kept(answer)) return *failure;
+  return answer;
+}
+
+// Copied: the worker writes into the same memory when it samples the next time.
+std::optional<WorkerFailure> Worker::take_kept(SampleAnswer& answer) {
+  std::int64_t end = 0;
+  for (const protocol::KeptOutput& kept : answer.measured.kept) {
+    const bool lies_inside = kept.offset >= 0 && kept.bytes >= 0 && kept.begin >= 0 &&
+                             kept.bytes <= protocol::KeptOutput::kept_bytes_max &&
+                             kept.offset <= kept_memory_max - kept.bytes;
+    const auto rows = static_cast<std::int64_t>(answer.measured.overwritten.size());
+    const bool knows_row =
+        !kept.overwritten || (*kept.overwritten >= 0 && *kept.overwritten < rows);
+    if (!lies_inside || !knows_row) {
+      return kill_for(Status::worker_lost, "a kept output lies outside its memory");
+    }
+    end = std::max(end, kept.offset + kept.bytes);
+  }
+  if (end == 0) return std::nullopt;
+  auto& fds = pending_.answer->fds;
+  if (fds.empty()) return kill_for(Status::worker_lost, "kept outputs came without memory");
+  try {
+    const auto memory = SharedMemory::map(std::move(fds.front()), end, Access::read_only, false);
+    answer.kept.assign(memory.data(), memory.data() + end);
+  } catch (const std::exception& error) {
+    return kill_for(Status::worker_lost, error.what());
+  }
+  return std::nullopt;
 }
 
 Outcome<SequenceAnswer> Worker::sequence(const protocol::SequenceRequest& request, int barrier_fd) {

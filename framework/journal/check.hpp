@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,8 @@ struct StoredRun {
 
 struct StoredEntry {
   std::int64_t id = 0, run = 0, checksum = 0;
-  std::string kind, chain;
-  std::string bytes;        // canonical encoding of all checksummed columns
-  std::string winner_body;  // JSON, of winners only
+  std::string kind, key, body, samples, chain;
+  std::string bytes;  // canonical encoding of all checksummed columns
 };
 
 struct StoredDatabase {
@@ -30,13 +30,26 @@ struct StoredDatabase {
     std::string parent;  // the table that has no such row
   };
   std::vector<Orphan> orphans;
-  std::string schema, expected_schema;  // normalised table and index texts
+  std::vector<std::string> foreign_parts;  // what the schema has beside halmark's own, or lacks
   std::vector<StoredRun> runs;
 };
 
-// Opens read-only. Throws as open_store_read_only does.
-StoredDatabase read_database(const std::string& path);
-// Entries in order of (run, id).
-void for_each_entry(const std::string& path, const std::function<void(const StoredEntry&)>& visit);
+// One state of a file, opened read-only. Everything throws Error: as open_store_read_only does, and
+// exit 2 where rows cannot be read.
+class DatabaseSnapshot {
+ public:
+  explicit DatabaseSnapshot(const std::string& path);
+  ~DatabaseSnapshot();
+  DatabaseSnapshot(const DatabaseSnapshot&) = delete;
+  DatabaseSnapshot& operator=(const DatabaseSnapshot&) = delete;
+
+  StoredDatabase read() const;
+  // Entries in order of (run, id).
+  void for_each_entry(const std::function<void(const StoredEntry&)>& visit) const;
+
+ private:
+  struct Connection;
+  std::unique_ptr<Connection> connection_;
+};
 
 }  // namespace halmark

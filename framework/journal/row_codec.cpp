@@ -131,14 +131,16 @@ void unpack_samples(std::string_view bytes, Measurement& m) {
 namespace {
 
 Json composition_json(const Composition& c) {
-  return {{"composed_ns", c.composed_ns},
-          {"error", c.error},
-          {"error_interval", c.error_interval},
-          {"pairs", c.pairs},
-          {"apart", c.apart},
-          {"in_one_state", c.in_one_state},
-          {"paired_share", c.paired_share},
-          {"bytes_per_s", optional_number(c.bytes_per_s)}};
+  Json out = {{"composed_ns", c.composed_ns},
+              {"error", c.error},
+              {"error_interval", c.error_interval},
+              {"pairs", c.pairs},
+              {"apart", c.apart},
+              {"in_one_state", c.in_one_state},
+              {"paired_share", c.paired_share},
+              {"bytes_per_s", optional_number(c.bytes_per_s)}};
+  if (c.flops_per_s) out["flops_per_s"] = *c.flops_per_s;
+  return out;
 }
 
 Composition composition_from(const Json& in) {
@@ -150,6 +152,7 @@ Composition composition_from(const Json& in) {
                   .in_one_state = in.at("in_one_state").get<bool>(),
                   .paired_share = in.at("paired_share").get<double>()};
   if (!in.at("bytes_per_s").is_null()) out.bytes_per_s = in.at("bytes_per_s").get<double>();
+  if (in.contains("flops_per_s")) out.flops_per_s = in.at("flops_per_s").get<double>();
   return out;
 }
 

@@ -8,6 +8,7 @@
 namespace halmark::journal {
 
 inline constexpr int schema_version = 2;
+inline constexpr int oldest_schema_version = 1;  // that a halmark has written
 
 // Every entry carries xxh3_64 over its canonical encoding, and SHA-256(previous chain || encoding).
 // A run's chain starts at SHA-256 of the run's own columns and ends in run.chain.

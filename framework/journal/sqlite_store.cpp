@@ -7,54 +7,18 @@
 #include "core/json/winner_json.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
-#include "journal/open_file.hpp"
+#include "journal/file/damage.hpp"
+#include "journal/file/open_file.hpp"
 #include "journal/row_codec.hpp"
-#include "journal/schema.hpp"
-#include "journal/store.hpp"
+#include "journal/run_chains.hpp"
+#include "journal/sqlite_writer.hpp"
+#include "journal/stored_row.hpp"
 #include "journal/writer_lock.hpp"
 
 namespace halmark {
 namespace {
 
 using namespace journal;
-
-std::string run_chain_start(const RunInfo& run) {
-  Encoder encoder;
-  encoder.text(run.command).text(run.plan_hash).text(run.plan_text).text(run.fingerprint);
-  encoder.text(run.tool_version).text(run.tool_build).text(run.started_utc);
-  return sha256_of(encoder.bytes());
-}
-
-struct Entry {
-  std::string_view kind;
-  std::string key, body, samples;
-  bool has_samples = false;
-};
-
-Entry entry_of(const Measurement& m) {
-  return {"measurement", m.kernel_case.key(), dump_json(Json(m)), pack_samples(m), true};
-}
-
-Entry entry_of(const Evaluation& e) {
-  return {"evaluation", e.configuration.key(), dump_json(Json(e)), {}, false};
-}
-
-Entry entry_of(const Validation& v) {
-  return {"validation", v.deployment_key, dump_json(validation_json(v)), {}, false};
-}
-
-Entry entry_of(const Winner& w) {
-  return {"winner", winner_key(w.question), dump_json(Json(w)), {}, false};
-}
-
-Entry entry_of(const UsedPeaks& p) {
-  return {
-      "peaks", "", dump_json({{"device_text", p.device_text}, {"threads", p.threads}}), {}, false};
-}
-
-Entry entry_of(const RunMachine& m) {
-  return {"machine", "", dump_json({{"lines", m.lines}}), {}, false};
-}
 
 // The lock file lies beside the database, so what is refused is refused before it.
 std::unique_ptr<WriterLock> writer_role(const std::string& path) {
@@ -72,21 +36,9 @@ class SqliteStore : public Store {
         db_(open_file(path, access)) {}
 
   std::int64_t begin_run(const RunInfo& run) override {
-    return guarded([&] {
-      SQLite::Statement insert(
-          db_,
-          "INSERT INTO run(command, plan_hash, plan_text, fingerprint, tool_version, "
-          "tool_build, started_utc, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-      int i = 0;
-      for (const std::string* text :
-           {&run.command, &run.plan_hash, &run.plan_text, &run.fingerprint, &run.tool_version,
-            &run.tool_build, &run.started_utc}) {
-        insert.bind(++i, *text);
-      }
-      insert.bind(++i, run_chain_start(run));
-      insert.exec();
-      return static_cast<std::int64_t>(db_.getLastInsertRowid());
-    });
+    reading([&] { chains_.check_runs(); });
+    require_sound();
+    return writer_.begin_run(run);
   }
 
   void append(std::int64_t run, const Measurement& m) override { write(run, {entry_of(m)}); }
@@ -104,15 +56,17 @@ class SqliteStore : public Store {
 
   std::vector<Measurement> measurements(std::string_view case_key,
                                         std::string_view fingerprint) const override {
-    SQLite::Statement query(db_, select("kind = 'measurement' AND key = ? AND run IN (SELECT id "
-                                        "FROM run WHERE fingerprint = ?)"));
-    query.bind(1, std::string(case_key));
-    query.bind(2, std::string(fingerprint));
-    return read<Measurement>(query, &SqliteStore::measurement_from);
+    return reading([&] {
+      SQLite::Statement query(db_, select("kind = 'measurement' AND key = ? AND run IN (SELECT id "
+                                          "FROM run WHERE fingerprint = ?)"));
+      query.bind(1, std::string(case_key));
+      query.bind(2, std::string(fingerprint));
+      return read<Measurement>(query, measurement_from).values;
+    });
   }
 
   std::vector<Measurement> run_measurements(std::int64_t run) const override {
-    return of_run<Measurement>(run, "measurement", &SqliteStore::measurement_from);
+    return of_run<Measurement>(run, "measurement", measurement_from);
   }
 
   std::vector<Evaluation> evaluations(std::int64_t run) const override {
@@ -148,158 +102,142 @@ class SqliteStore : public Store {
   }
 
   std::vector<std::int64_t> runs_with_winners(std::string_view fingerprint) const override {
-    SQLite::Statement query(db_,
-                            "SELECT DISTINCT run FROM entry JOIN run ON run.id = entry.run WHERE "
-                            "kind = 'winner' AND fingerprint = ? ORDER BY run");
-    query.bind(1, std::string(fingerprint));
-    std::vector<std::int64_t> out;
-    while (step(query)) out.push_back(query.getColumn(0).getInt64());
-    return out;
+    return reading([&] {
+      chains_.check_runs();
+      SQLite::Statement query(db_,
+                              "SELECT DISTINCT run FROM entry JOIN run ON run.id = entry.run WHERE "
+                              "kind = 'winner' AND fingerprint = ? ORDER BY run");
+      query.bind(1, std::string(fingerprint));
+      std::vector<std::int64_t> out;
+      while (query.executeStep()) out.push_back(query.getColumn(0).getInt64());
+      return out;
+    });
   }
 
   std::optional<std::int64_t> find_run(std::string_view plan_hash,
                                        std::string_view fingerprint) const override {
-    SQLite::Statement query(db_, "SELECT max(id) FROM run WHERE plan_hash = ? AND fingerprint = ?");
-    query.bind(1, std::string(plan_hash));
-    query.bind(2, std::string(fingerprint));
-    return first_id(query);
+    return first_id("SELECT max(id) FROM run WHERE plan_hash = ? AND fingerprint = ?",
+                    {std::string(plan_hash), std::string(fingerprint)});
   }
 
   std::optional<std::int64_t> latest_run() const override {
-    SQLite::Statement query(db_, "SELECT max(id) FROM run");
-    return first_id(query);
+    return first_id("SELECT max(id) FROM run");
   }
 
   std::optional<std::int64_t> latest_sweep() const override {
-    SQLite::Statement query(db_, "SELECT max(id) FROM run WHERE plan_text != ''");
-    return first_id(query);
+    return first_id("SELECT max(id) FROM run WHERE plan_text != ''");
   }
 
   RunInfo run_info(std::int64_t run) const override {
-    SQLite::Statement query(db_,
-                            "SELECT command, plan_hash, plan_text, fingerprint, tool_version, "
-                            "tool_build, started_utc FROM run WHERE id = ?");
-    query.bind(1, run);
-    if (!query.executeStep()) {
-      throw refused("there is no run " + std::to_string(run), path_);
-    }
-    const auto text = [&](int i) { return query.getColumn(i).getString(); };
-    return {text(0), text(1), text(2), text(3), text(4), text(5), text(6)};
-  }
-
-  std::string chain_head(std::int64_t run) const override {
-    SQLite::Statement query(db_, "SELECT chain FROM run WHERE id = ?");
-    query.bind(1, run);
-    return query.executeStep() ? query.getColumn(0).getString() : std::string();
-  }
-
-  std::vector<std::string> damaged() const override { return damaged_; }
-
- private:
-  template <class Body>
-  auto guarded(Body body) -> decltype(body()) {
-    try {
-      return body();
-    } catch (const SQLite::Exception& e) {
-      throw Error(ExitCode::error, std::string("a row could not be stored: ") + e.what(), path_,
-                  "free space there and start again: what was stored before is complete");
-    }
-  }
-
-  void write(std::int64_t run, const std::vector<Entry>& entries) {
-    guarded([&] {
-      SQLite::Transaction transaction(db_, SQLite::TransactionBehavior::IMMEDIATE);
-      std::string chain = chain_head(run);
-      SQLite::Statement insert(db_,
-                               "INSERT INTO entry(run, kind, key, body, samples, checksum, "
-                               "chain) VALUES (?, ?, ?, ?, ?, ?, ?)");
-      for (const Entry& e : entries) {
-        const std::string bytes = encode({run, e.kind, e.key, e.body, e.samples, e.has_samples});
-        chain = sha256_of(chain + bytes);
-        insert.reset();
-        insert.clearBindings();
-        insert.bind(1, run);
-        insert.bind(2, std::string(e.kind));
-        insert.bind(3, e.key);
-        insert.bind(4, e.body);
-        if (e.has_samples) {
-          insert.bind(5, e.samples.data(), static_cast<int>(e.samples.size()));
-        }
-        insert.bind(6, static_cast<std::int64_t>(xxh3_of(bytes)));
-        insert.bind(7, chain);
-        insert.exec();
-      }
-      SQLite::Statement update(db_, "UPDATE run SET chain = ? WHERE id = ?");
-      update.bind(1, chain);
-      update.bind(2, run);
-      update.exec();
-      transaction.commit();
+    return reading([&] {
+      chains_.check_runs();
+      SQLite::Statement query(db_, std::string("SELECT ") + run_columns + " FROM run WHERE id = ?");
+      query.bind(1, run);
+      if (!query.executeStep()) throw refused("there is no run " + std::to_string(run), path_);
+      return run_info_of(query, 0);
     });
   }
 
+  std::string chain_head(std::int64_t run) const override {
+    return reading([&] {
+      SQLite::Statement query(db_, "SELECT chain FROM run WHERE id = ?");
+      query.bind(1, run);
+      return query.executeStep() ? query.getColumn(0).getString() : std::string();
+    });
+  }
+
+  std::vector<std::string> damaged() const override { return faults_.lines(); }
+
+  void require_sound() const override {
+    if (faults_.lines().empty()) return;
+    const std::size_t more = faults_.lines().size() - 1;
+    throw damaged_file(
+        faults_.lines().front() + (more == 0 ? "" : "; and " + std::to_string(more) + " more"),
+        path_);
+  }
+
+ private:
+  // Damage that SQLite meets is named and refused, whatever was asked.
+  template <class Body>
+  auto reading(Body body) const -> decltype(body()) {
+    try {
+      return body();
+    } catch (const SQLite::Exception& e) {
+      throw storage_error(&db_, e, "the rows cannot be read", path_);
+    }
+  }
+
+  void write(std::int64_t run, const std::vector<Entry>& entries) { writer_.append(run, entries); }
+
   static std::string select(const std::string& condition) {
-    return "SELECT id, run, kind, key, body, samples, checksum FROM entry WHERE " + condition +
+    return std::string("SELECT ") + entry_columns + " FROM entry WHERE " + condition +
            " ORDER BY id";
   }
 
+  template <class Value>
+  struct Rows {
+    std::vector<Value> values;
+    std::int64_t whole = 0;  // rows with their checksum
+  };
+
   // Rows whose checksum or content does not hold are left out and named.
   template <class Value, class Decode>
-  std::vector<Value> read(SQLite::Statement& query, Decode decode) const {
-    std::vector<Value> out;
-    while (step(query)) {
-      const std::int64_t id = query.getColumn(0).getInt64();
-      const SQLite::Column blob = query.getColumn(5);
-      const std::string samples(static_cast<const char*>(blob.getBlob()),
-                                static_cast<std::size_t>(blob.getBytes()));
-      const std::string kind = query.getColumn(2).getString(), key = query.getColumn(3).getString(),
-                        body = query.getColumn(4).getString();
-      const std::string bytes =
-          encode({query.getColumn(1).getInt64(), kind, key, body, samples, !blob.isNull()});
-      if (static_cast<std::int64_t>(xxh3_of(bytes)) != query.getColumn(6).getInt64()) {
-        damaged_.push_back("entry " + std::to_string(id) + ": checksum does not match");
+  Rows<Value> read(SQLite::Statement& query, Decode decode) const {
+    Rows<Value> out;
+    while (query.executeStep()) {
+      const StoredRow row = row_of(query);
+      const std::string name = "entry " + std::to_string(row.id);
+      if (static_cast<std::int64_t>(xxh3_of(row.bytes())) != row.checksum) {
+        faults_.add(name + ": checksum does not match");
         continue;
       }
+      ++out.whole;
       try {
-        out.push_back(decode(Json::parse(body), samples));
+        out.values.push_back(decode(Json::parse(row.body), row.samples));
       } catch (const std::exception& e) {
-        damaged_.push_back("entry " + std::to_string(id) + ": " + e.what());
+        faults_.add(name + ": " + e.what());
       }
     }
     return out;
   }
 
-  bool step(SQLite::Statement& query) const {
-    try {
-      return query.executeStep();
-    } catch (const SQLite::Exception& e) {
-      throw Error(ExitCode::error, std::string("the rows cannot be read: ") + e.what(), path_,
-                  "halmark verify says what is damaged");
-    }
-  }
-
   template <class Value, class Decode>
   std::vector<Value> of_run(std::int64_t run, const char* kind, Decode decode) const {
-    SQLite::Statement query(db_, select("run = ? AND kind = ?"));
-    query.bind(1, run);
-    query.bind(2, kind);
-    return read<Value>(query, decode);
+    return reading([&] {
+      SQLite::Transaction one_state(db_);
+      chains_.follow(run);
+      SQLite::Statement query(db_, select("run = ? AND kind = ?"));
+      query.bind(1, run);
+      query.bind(2, kind);
+      Rows<Value> out = read<Value>(query, decode);
+      if (out.whole != chains_.rows_of(run, kind)) {
+        faults_.add("run " + std::to_string(run) + ": an index does not find every " + kind);
+      }
+      query.reset();
+      one_state.commit();
+      return std::move(out.values);
+    });
   }
 
-  static Measurement measurement_from(const Json& body, std::string_view samples) {
-    Measurement m = body.get<Measurement>();
-    unpack_samples(samples, m);
-    return m;
-  }
-
-  static std::optional<std::int64_t> first_id(SQLite::Statement& query) {
-    if (!query.executeStep() || query.getColumn(0).isNull()) return std::nullopt;
-    return query.getColumn(0).getInt64();
+  std::optional<std::int64_t> first_id(const char* sql,
+                                       const std::vector<std::string>& values = {}) const {
+    return reading([&]() -> std::optional<std::int64_t> {
+      chains_.check_runs();
+      SQLite::Statement query(db_, sql);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        query.bind(static_cast<int>(i) + 1, values[i]);
+      }
+      if (!query.executeStep() || query.getColumn(0).isNull()) return std::nullopt;
+      return query.getColumn(0).getInt64();
+    });
   }
 
   std::string path_;
   std::unique_ptr<WriterLock> lock_;
-  SQLite::Database db_;
-  mutable std::vector<std::string> damaged_;
+  mutable SQLite::Database db_;
+  mutable Faults faults_;
+  mutable RunChains chains_{db_, faults_};
+  SqliteWriter writer_{db_, path_, lock_ != nullptr};
 };
 
 }  // namespace

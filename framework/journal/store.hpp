@@ -40,7 +40,9 @@ struct RunMachine {
   std::vector<std::string> lines;
 };
 
-// One writing connection in one process. A row is committed before append returns.
+// One writing connection in one process. A row is committed before append returns, into the file
+// that the path still names: else Error (exit 1), with the place where all rows were kept.
+// Readers follow the chain of each run that they read.
 class Store {
  public:
   virtual ~Store() = default;
@@ -73,7 +75,10 @@ class Store {
   virtual std::optional<std::int64_t> latest_sweep() const = 0;
   virtual RunInfo run_info(std::int64_t run) const = 0;
   virtual std::string chain_head(std::int64_t run) const = 0;  // SHA-256 hex
+  // What was met so far of rows and runs that do not hold: a checksum, a chain, a missing row.
   virtual std::vector<std::string> damaged() const = 0;
+  // Throws Error (exit 2) naming it, with the command that saves the rest, unless that is empty.
+  virtual void require_sound() const = 0;
 };
 
 // Opens or creates the SQLite journal. Throws Error: exit 2 for a foreign, newer or damaged file

@@ -34,10 +34,15 @@ std::optional<Latency> LatencyChain::first(const Problem& problem, const Ask& as
   for (const Link& link : links_) {
     std::optional<Latency> latency = ask(*link.source);
     if (!latency) continue;
-    if (latency->status != Status::quarantined) return latency;
-    quarantined_.add(problem, latency->reason);
-    if (!refused) refused = std::move(latency);
+    if (latency->status == Status::quarantined) {
+      if (!refused) refused = std::move(latency);
+      continue;
+    }
+    asked_.add(problem, refused ? &*refused : nullptr, &*latency);
+    if (refused) latency->quarantined = refused->reason;
+    return latency;
   }
+  asked_.add(problem, refused ? &*refused : nullptr, nullptr);
   return refused;
 }
 

@@ -20,14 +20,14 @@ class LatencyChain final : public LatencySource {
 
   // Each source is required only for what no more trusted one knows.
   void require(std::span<const KernelCase> cases) override;
-  // The first usable figure. A quarantined one is counted and the next source asked; it is the
-  // answer only where none has another.
+  // The first usable figure. A quarantined one is counted and the next source asked, whose answer
+  // says so; it is the answer itself only where none has another.
   std::optional<Latency> latency(const KernelCase& kernel_case) const override;
   std::optional<Latency> latency(const Problem& problem, const Work& work) const override;
 
   bool has(SourceKind kind) const;
-  bool has_interval() const;  // some source states ends that differ
-  const Quarantined& quarantined() const { return quarantined_; }  // of what was asked so far
+  bool has_interval() const;                          // some source states ends that differ
+  const AskedTimes& asked() const { return asked_; }  // so far
 
  private:
   struct Link {
@@ -39,7 +39,7 @@ class LatencyChain final : public LatencySource {
 
   std::vector<Link> links_;  // most trusted first
   std::vector<std::unique_ptr<LatencySource>> owned_;
-  mutable Quarantined quarantined_;
+  mutable AskedTimes asked_;
 };
 
 }  // namespace halmark

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "latency/imported/latency_points.hpp"
+
 namespace halmark {
 
 Latency judged(Latency latency, const roofline::Bound& bound) {
@@ -16,25 +18,19 @@ Latency judged(Latency latency, const roofline::Bound& bound) {
   return latency;
 }
 
-void Quarantined::add(const Problem& problem, const std::string& reason) {
-  if (!problems_.insert(problem).second || problems_.size() > 1) return;
-  first_problem_ = problem.text();
-  first_reason_ = reason;
-}
-
-std::vector<std::string> Quarantined::lines() const {
-  if (problems_.empty()) return {};
-  std::vector<std::string> out{std::to_string(size()) + (size() == 1 ? " time" : " times") +
-                                   " quarantined and not used, the first:",
-                               first_problem_};
-  // Reports shorten long lines, and both figures have to be seen.
-  constexpr std::string_view between = "; ";
-  for (std::size_t begin = 0; begin < first_reason_.size();) {
-    const std::size_t end = std::min(first_reason_.find(between, begin), first_reason_.size());
-    out.push_back(first_reason_.substr(begin, end - begin));
-    begin = end + between.size();
+void AskedTimes::add(const Problem& problem, const Latency* refused, const Latency* answer) {
+  if (!problems_.insert(hash_of(problem)).second) return;
+  ++quarantined_.asked;
+  if (refused != nullptr && ++quarantined_.kernels == 1) {
+    quarantined_.problem = problem.text();
+    quarantined_.source = refused->where.empty() ? refused->origin : refused->where;
+    quarantined_.ns = refused->ns;
+    quarantined_.lower_bound_ns = refused->lower_bound_ns;
+    quarantined_.reason = refused->reason;
   }
-  return out;
+  if (answer == nullptr || answer->origin.empty()) return;
+  Given& given = given_[answer->origin];
+  ++(answer->provenance == Provenance::interpolated ? given.interpolated : given.exact);
 }
 
 }  // namespace halmark

@@ -1,12 +1,15 @@
 // The verdict of the roofline on a figure, the same for every source.
 #pragma once
 
-#include <set>
+#include <cstdint>
+#include <map>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "core/latency.hpp"
 #include "core/problem.hpp"
+#include "core/table_use.hpp"
 #include "roofline/bound.hpp"
 
 namespace halmark {
@@ -15,18 +18,23 @@ namespace halmark {
 // where the time is below the bound by more than quarantine_ratio.
 Latency judged(Latency latency, const roofline::Bound& bound);
 
-// Problems that had a quarantined time, each counted once.
-class Quarantined {
+// What became of the times that were asked for: every problem counts once.
+class AskedTimes {
  public:
-  void add(const Problem& problem, const std::string& reason);
-  std::size_t size() const { return problems_.size(); }
-  // How many, then the first with its problem, both times and its file, a line each; none when
-  // nothing was quarantined.
-  std::vector<std::string> lines() const;
+  // `refused`: the first figure that cannot be true, where a source had one.
+  void add(const Problem& problem, const Latency* refused, const Latency* answer);
+
+  const QuarantinedTimes& quarantined() const { return quarantined_; }
+  // Kernels that a series gave, by its origin and whether it holds them.
+  struct Given {
+    std::size_t exact = 0, interpolated = 0;
+  };
+  const std::map<std::string, Given>& given() const { return given_; }
 
  private:
-  std::set<Problem> problems_;
-  std::string first_problem_, first_reason_;
+  std::unordered_set<std::uint64_t> problems_;  // by hash
+  QuarantinedTimes quarantined_;
+  std::map<std::string, Given> given_;
 };
 
 }  // namespace halmark

@@ -6,8 +6,11 @@
 
 namespace halmark {
 
-RooflineSource::RooflineSource(const Device& device, std::optional<double> network_bytes_per_s)
-    : ceilings_(device, 0, 1, network_bytes_per_s), rates_(device, {}, network_bytes_per_s) {}
+RooflineSource::RooflineSource(const Device& device, std::optional<double> network_bytes_per_s,
+                               double launch_floor_ns)
+    : ceilings_(device, 0, 1, network_bytes_per_s),
+      rates_(device, {}, network_bytes_per_s),
+      launch_floor_ns_(launch_floor_ns) {}
 
 std::optional<Latency> RooflineSource::latency(const Problem& problem, const Work& work) const {
   const std::int64_t ranks = work.transfer_bytes > 0 ? problem.params.value_or("ranks", 1) : 1;
@@ -18,7 +21,8 @@ std::optional<Latency> RooflineSource::latency(const Problem& problem, const Wor
   out.lower_bound_ns = bound.ns();
   out.limiter = bound.limiter();
   // They differ in this direction only where a device states a farther cache as the faster one.
-  out.ns = out.low_ns = out.high_ns = std::max(*estimate_ns, out.lower_bound_ns);
+  out.ns = out.low_ns = out.high_ns =
+      std::max({*estimate_ns, out.lower_bound_ns, launch_floor_ns_});
   return out;
 }
 

@@ -9,8 +9,10 @@ namespace halmark {
 
 class RooflineSource final : public ProblemSource {
  public:
-  // `network_bytes_per_s`: see roofline::Links.
-  RooflineSource(const Device& device, std::optional<double> network_bytes_per_s);
+  // `network_bytes_per_s`: see roofline::Links. No estimate is below `launch_floor_ns`, see
+  // LaunchFloor; bounds know nothing of it.
+  RooflineSource(const Device& device, std::optional<double> network_bytes_per_s,
+                 double launch_floor_ns = 0);
 
   using ProblemSource::latency;
   // Provenance roofline: the estimate, with the bound beside it. Nothing when the device states no
@@ -20,6 +22,7 @@ class RooflineSource final : public ProblemSource {
  private:
   roofline::Ceilings ceilings_;
   RooflineRates rates_;
+  double launch_floor_ns_ = 0;
 };
 
 }  // namespace halmark

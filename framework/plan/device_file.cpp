@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 #include "plan/toml_table.hpp"
 
@@ -129,6 +130,7 @@ Link read_link(const TomlTable& table) {
   out.bytes_per_s = table.number("bytes_per_s", 1, 1e18);
   out.bytes_per_s_high = read_high(table, "bytes_per_s_high", out.bytes_per_s, 1e18);
   if (table.has("domain")) out.domain_devices = table.integer("domain", 1, 1 << 30);
+  out.reduces_in_switch = table.boolean_or("in_switch_reduction", false);
   out.source = table.string("source");
   out.confidence = read_confidence(table, "confidence");
   return out;
@@ -191,7 +193,7 @@ DeviceFile read(const TomlTable& root, std::string_view path) {
 }  // namespace
 
 DeviceFile read_device_file(const std::string& path) {
-  return read(TomlTable::parse_file(path), path);
+  return read(TomlTable::parse_file(path), input_name(path));
 }
 
 DeviceFile parse_device_file(std::string_view text, std::string_view where) {
@@ -248,7 +250,7 @@ std::optional<Device> find_device(std::string_view text,
 }
 
 Device known_device(const std::string& id, const std::vector<std::filesystem::path>& folders) {
-  if (id.ends_with(".toml")) return read_device(id);
+  if (id.ends_with(".toml") || id == "-") return read_device(id);
   if (auto device = find_device(id, folders)) return *std::move(device);
   std::vector<std::string> names;
   for (const Device& device : known_devices(folders)) {

@@ -118,6 +118,7 @@ std::string link_text(const Link& link) {
                     line("bytes_per_s", real(link.bytes_per_s)) +
                     line_if("bytes_per_s_high", link.bytes_per_s_high);
   if (link.domain_devices) out += line("domain", std::to_string(*link.domain_devices));
+  if (link.reduces_in_switch) out += line("in_switch_reduction", "true");
   return out + line("source", toml_string(link.source)) +
          line_if("confidence", confidence_name(link.confidence));
 }

@@ -17,32 +17,68 @@ Precision around(const PrecisionFacts& facts) {
   return Precision::uniform({}, facts.has_bf16 ? Dtype::bf16 : Dtype::f32);
 }
 
-// s8 linears and head, quantised row by row.
+// Whether the checkpoint stores weights of `dtype` and inputs of the same type, or of 16 bits.
+bool stores(const PrecisionFacts& facts, Dtype dtype, bool with_inputs) {
+  return facts.packed && facts.weights == dtype && facts.quantizes_inputs == with_inputs;
+}
+
+void set_stored(const PrecisionFacts& facts, Precision& out) {
+  for (const KernelKind kind : *facts.packed) out.set(kind, facts.weights);
+}
+
+// A checkpoint's own cache stands beside narrow linears of any kind.
+Precision with_cache(const PrecisionFacts& facts, Precision out) {
+  out.kv_cache = facts.kv_cache.value_or(out.kv_cache);
+  return out;
+}
+
+// s8 linears and head, quantised row by row; the checkpoint's where it stores such.
 Precision int8(const PrecisionFacts& facts) {
   Precision out = around(facts);
-  out.set_linears(Dtype::s8);
-  out.head = Dtype::s8;
-  return out;
+  if (stores(facts, Dtype::s8, true)) {
+    set_stored(facts, out);
+  } else {
+    out.set_linears(Dtype::s8);
+    out.head = Dtype::s8;
+  }
+  return with_cache(facts, std::move(out));
 }
 
-// f8_e4m3fn linears, quantised block by block; the head is not.
+// f8_e4m3fn linears, quantised block by block; the head is not. Likewise.
 Precision fp8(const PrecisionFacts& facts) {
   Precision out = around(facts);
-  out.set_linears(Dtype::f8_e4m3fn);
-  return out;
+  if (stores(facts, Dtype::f8_e4m3fn, true)) {
+    set_stored(facts, out);
+  } else {
+    out.set_linears(Dtype::f8_e4m3fn);
+  }
+  return with_cache(facts, std::move(out));
 }
 
-// 4-bit weights where the checkpoint has them. w4a16 leaves their inputs in 16 bits, mxfp4 and
-// nvfp4 ask for one format. Without a statement of the checkpoint all linears ask for packed
-// weights, and the checks of the graph say what is missing.
+// Packed weights where the checkpoint has them. w4a16 leaves their inputs in 16 bits, the others
+// ask for one format. Without a statement of the checkpoint all linears ask for packed weights, and
+// the checks of the graph say what is missing.
 Precision packed(const PrecisionFacts& facts, PackedWeights weights) {
   Precision out = around(facts);
   out.packed = weights;
-  if (!facts.packed) out.set_linears(Dtype::f4_e2m1);
-  for (const KernelKind kind : facts.packed.value_or(std::vector<KernelKind>{})) {
-    out.set(kind, Dtype::f4_e2m1);
+  if (facts.packed && dtype_bits(facts.weights) < 8) {
+    set_stored(facts, out);
+  } else {
+    out.set_linears(Dtype::f4_e2m1);
   }
-  return out;
+  return with_cache(facts, std::move(out));
+}
+
+// Weights of 8 bits that meet wider inputs: the checkpoint's, or s8 with a scale per row.
+Precision w8a16(const PrecisionFacts& facts) {
+  Precision out = around(facts);
+  out.packed = PackedWeights::weights_only;
+  if (facts.packed && dtype_bits(facts.weights) == 8) {
+    set_stored(facts, out);
+  } else {
+    out.set_linears(Dtype::s8);
+  }
+  return with_cache(facts, std::move(out));
 }
 
 struct Recipe {
@@ -57,7 +93,10 @@ constexpr auto recipes = std::to_array<Recipe>(
      {"f16", [](const Facts&) { return Precision::uniform({}, Dtype::f16); }},
      {"int8", int8},
      {"fp8", fp8},
+     {"w8a16", w8a16},
      {"w4a16", [](const Facts& f) { return packed(f, PackedWeights::weights_only); }},
+     {"awq", [](const Facts& f) { return packed(f, PackedWeights::awq); }},
+     {"gptq", [](const Facts& f) { return packed(f, PackedWeights::gptq); }},
      {"mxfp4", [](const Facts& f) { return packed(f, PackedWeights::mxfp4); }},
      {"nvfp4", [](const Facts& f) { return packed(f, PackedWeights::nvfp4); }},
      {"f4_e2m1", [](const Facts& f) { return packed(f, PackedWeights::as_stated); }}});
@@ -78,27 +117,71 @@ const Recipe* find_recipe(std::string_view text) {
   return dtype ? find(recipe_of(*dtype)) : nullptr;
 }
 
+// Of what the checkpoint states. 8 bits by what their inputs are, fewer by their format.
+std::string_view stated_recipe(const PrecisionFacts& facts) {
+  if (!facts.packed) return "bf16";
+  if (dtype_bits(facts.weights) == 8) {
+    if (!facts.quantizes_inputs) return "w8a16";
+    return facts.weights == Dtype::s8 ? "int8" : "fp8";
+  }
+  return facts.format == PackedWeights::as_stated ? "w4a16" : packed_weights_name(facts.format);
+}
+
 std::vector<std::string> all_dtype_names() {
   std::vector<std::string> out;
   for (const Dtype d : all_dtypes()) out.emplace_back(dtype_name(d));
   return out;
 }
 
-PrecisionOverride parse_override(std::string_view text) {
+PrecisionOverride parse_override(std::string_view text, const std::string& where) {
   const std::size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
   const auto kind = parse_kernel_kind(name);
   if (!kind) {
-    throw refused("--precision: unknown kind '" + printable(name) + "'", {},
+    throw refused("unknown kind '" + printable(name) + "' of a precision", where,
                   suggestion(std::string(name), kernel_kind_names()));
   }
   const std::string_view value = equals == std::string_view::npos ? "" : text.substr(equals + 1);
   const auto dtype = parse_dtype(value);
   if (!dtype) {
-    throw refused("--precision: unknown dtype '" + printable(value) + "' of " + std::string(name),
-                  {}, suggestion(std::string(value), all_dtype_names()));
+    throw refused("unknown dtype '" + printable(value) + "' of " + std::string(name), where,
+                  suggestion(std::string(value), all_dtype_names()));
   }
   return {*kind, *dtype};
+}
+
+std::vector<PrecisionOverride> parse_overrides(std::string_view text, char separator,
+                                               const std::string& where) {
+  std::vector<PrecisionOverride> out;
+  while (!text.empty()) {
+    const std::size_t end = text.find(separator);
+    const PrecisionOverride one = parse_override(text.substr(0, end), where);
+    if (std::ranges::find(out, one.kind, &PrecisionOverride::kind) != out.end()) {
+      throw refused("a precision sets " + std::string(kernel_kind_name(one.kind)) + " twice",
+                    where);
+    }
+    out.push_back(one);
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+  }
+  return out;
+}
+
+// "fp8" and "kv_cache=fp8+attention=fp8" of a name.
+struct NameParts {
+  std::string_view recipe, overrides;
+};
+NameParts parts_of(std::string_view name) {
+  const std::size_t plus = name.find('+');
+  if (plus == std::string_view::npos) return {name, {}};
+  return {name.substr(0, plus), name.substr(plus + 1)};
+}
+
+const Recipe& known_recipe(std::string_view text) {
+  if (const Recipe* recipe = find_recipe(text)) return *recipe;
+  std::vector<std::string> known = precision_recipes();
+  known.emplace_back(checkpoint_recipe);
+  throw refused("unknown dtype '" + printable(text) + "'", {},
+                suggestion(std::string(text), known));
 }
 
 }  // namespace
@@ -119,41 +202,59 @@ std::string precision_help() {
   for (const Recipe& recipe : recipes) {
     out += (out.back() == ':' ? " " : ", ") + std::string(recipe.name);
   }
-  return out;
+  return out + ", " + std::string(checkpoint_recipe) +
+         " (what the configuration of the model states, else bf16)";
 }
 
 Precision precision_of(std::string_view name, const PrecisionFacts& facts) {
-  const Recipe* recipe = find_recipe(name);
-  if (recipe == nullptr) {
-    throw refused("unknown dtype '" + printable(name) + "'", {},
-                  suggestion(std::string(name), precision_recipes()));
+  const NameParts parts = parts_of(name);
+  const bool is_stated = parts.recipe == checkpoint_recipe;
+  const Recipe& recipe = known_recipe(is_stated ? stated_recipe(facts) : parts.recipe);
+  Precision out = recipe.make(facts);
+  out.name = std::string(recipe.name);
+  std::vector<PrecisionOverride> overrides = parse_overrides(parts.overrides, '+', {});
+  const bool sets_cache = std::ranges::find(overrides, KernelKind::kv_cache,
+                                            &PrecisionOverride::kind) != overrides.end();
+  // A cache that is stated beside wide weights is set apart from the recipe of one type.
+  if (is_stated && facts.kv_cache && !sets_cache) {
+    overrides.push_back({KernelKind::kv_cache, *facts.kv_cache});
   }
-  Precision out = recipe->make(facts);
-  out.name = std::string(recipe->name);
-  return out;
+  return overridden(std::move(out), overrides);
+}
+
+std::vector<std::string> read_precision_names(const TomlTable& table, std::string_view key) {
+  std::vector<std::string> names = table.strings(key);
+  std::vector<std::string> known = precision_recipes();
+  known.emplace_back(checkpoint_recipe);
+  for (const std::string& name : names) {
+    const NameParts parts = parts_of(name);
+    if (std::ranges::find(known, parts.recipe) == known.end()) {
+      throw refused("key '" + std::string(key) + "': '" + printable(parts.recipe) + "' is unknown",
+                    table.where(key), suggestion(std::string(parts.recipe), known));
+    }
+    (void)parse_overrides(parts.overrides, '+', table.where(key));
+  }
+  return names;
 }
 
 std::vector<PrecisionOverride> parse_precision_overrides(std::string_view text) {
-  std::vector<PrecisionOverride> out;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    const PrecisionOverride one = parse_override(text.substr(0, comma));
-    if (std::ranges::find(out, one.kind, &PrecisionOverride::kind) != out.end()) {
-      throw refused("--precision sets " + std::string(kernel_kind_name(one.kind)) + " twice");
-    }
-    out.push_back(one);
-    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
-  }
-  return out;
+  return parse_overrides(text, ',', "--precision");
 }
 
 Precision overridden(Precision base, std::span<const PrecisionOverride> overrides) {
   Precision out = base;
   for (const PrecisionOverride& one : overrides) out.set(one.kind, one.dtype);
+  // What the name sets apart already stays, unless it is set again.
+  const NameParts parts = parts_of(base.name);
+  const std::vector<PrecisionOverride> apart = parse_overrides(parts.overrides, '+', {});
+  std::string name(parts.recipe);
   for (const KernelKindRow& row : kernel_kinds) {
-    if (out.*row.field == base.*row.field) continue;
-    out.name += '+' + std::string(row.name) + '=' + std::string(dtype_name(out.*row.field));
+    const bool is_apart =
+        std::ranges::find(apart, row.kind, &PrecisionOverride::kind) != apart.end();
+    if (!is_apart && out.*row.field == base.*row.field) continue;
+    name += '+' + std::string(row.name) + '=' + std::string(dtype_name(out.*row.field));
   }
+  out.name = std::move(name);
   return out;
 }
 

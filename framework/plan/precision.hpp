@@ -18,8 +18,12 @@ namespace halmark {
 struct PrecisionFacts {
   // Whether what executes computes bf16; without it recipes of narrow linears keep f32 around them.
   bool has_bf16 = true;
-  // Kinds of linears that the model's checkpoint stores in 4 bits; nothing where it states none.
+  // Kinds of linears that the model's checkpoint stores in `weights`; nothing where it states none.
   std::optional<std::vector<KernelKind>> packed = {};
+  Dtype weights = Dtype::f4_e2m1;
+  PackedWeights format = PackedWeights::as_stated;
+  bool quantizes_inputs = false;
+  std::optional<Dtype> kv_cache = {};  // that the checkpoint states
 };
 
 // Whether a device file states a peak for bf16; one without any peaks says nothing against it.
@@ -27,12 +31,17 @@ bool computes_bf16(const Device& device);
 
 // "f32", "bf16", ... in the order of help texts.
 std::vector<std::string> precision_recipes();
+// What stands for the recipe that a checkpoint states: bf16 where it states none.
+inline constexpr std::string_view checkpoint_recipe = "checkpoint";
 // The same as one line of --help.
 std::string precision_help();
 
-// The recipe of a name or of a spelling of its dtype ("fp8", "float32", "s8"). Throws Error (exit
-// 2) with the nearest names for others.
-Precision precision_of(std::string_view recipe, const PrecisionFacts& facts);
+// The precision of a name: a recipe, a spelling of its dtype ("fp8", "float32", "s8") or
+// checkpoint_recipe, and what is set apart from it: "fp8+kv_cache=fp8+attention=fp8". Throws Error
+// (exit 2) with the nearest names for others.
+Precision precision_of(std::string_view name, const PrecisionFacts& facts);
+// `dtypes` of a sweep: such names. Throws Error (exit 2) with file:line:column.
+std::vector<std::string> read_precision_names(const TomlTable& table, std::string_view key);
 
 // One kind in another type than the recipe has it.
 struct PrecisionOverride {

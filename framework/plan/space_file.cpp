@@ -215,7 +215,10 @@ SpaceDescription read(const TomlTable& root, std::vector<std::string>* notes) {
                               .is_maximised = table.has("direction") &&
                                               table.choice("direction", directions) == "maximize"});
   }
-  if (out.objectives.empty()) out.objectives.push_back({.name = "value", .unit = ""});
+  if (out.objectives.empty()) {
+    throw refused("no [[objective]]", root.where("objective"),
+                  "add one with a name: what shall be minimised or maximised");
+  }
   check_expressions(out, parameters);
   root.finish();
   return out;

@@ -3,6 +3,7 @@
 // them.
 #include "plan/sweep.hpp"
 
+#include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 #include "plan/toml_table.hpp"
 
@@ -45,7 +46,7 @@ SweepWorkload read_workload(const TomlTable& table) {
                     "context counts the keys that the last query sees: cached + new_tokens");
     }
   }
-  if (table.has("dtypes")) out.precisions = table.choices("dtypes", precision_recipes());
+  if (table.has("dtypes")) out.precisions = read_precision_names(table, "dtypes");
   return out;
 }
 
@@ -74,8 +75,13 @@ Sweep read(const TomlTable& root, std::string_view where) {
     out.latency = root.strings("latency");
     out.latency_where = root.where("latency");
   }
-  out.precisions = root.choices("dtypes", precision_recipes());
+  if (root.has("series")) {
+    out.series = root.strings("series");
+    out.series_where = root.where("series");
+  }
+  out.precisions = read_precision_names(root, "dtypes");
   out.precision_choices = read_precision_choices(root);
+  out.fused_qkv = root.boolean_or("fused_qkv", out.fused_qkv);
   out.strategies =
       root.has("strategies") ? root.choices("strategies", strategies) : default_strategies;
   if (root.has("shards")) out.shards = root.integers("shards", 1, 4096);
@@ -105,6 +111,7 @@ Sweep read(const TomlTable& root, std::string_view where) {
                   "steps or requests: keep one of them");
   }
   if (const auto table = root.table("measure")) read_measure(*table, out.measure);
+  if (const auto table = root.table("containment")) out.containment = read_stated_limits(*table);
   if (const auto table = root.table("validate")) {
     out.validate_points = table->integer_or("points", 0, 1000, out.validate_points);
     out.validate_budget_s = table->number_or("budget_s", 1, 1e6, out.validate_budget_s);
@@ -125,7 +132,9 @@ void MeasureSettings::take(const MeasureLimits& of_machine) {
   if (limits.rounds) rounds = static_cast<int>(*limits.rounds);
 }
 
-Sweep read_sweep(const std::string& path) { return read(TomlTable::parse_file(path), path); }
+Sweep read_sweep(const std::string& path) {
+  return read(TomlTable::parse_file(path), input_name(path));
+}
 
 Sweep parse_sweep(std::string_view text, std::string_view where) {
   return read(TomlTable::parse(text, where), where);

@@ -11,6 +11,7 @@
 #include "plan/measure_limits.hpp"
 #include "plan/precision.hpp"
 #include "plan/served_sweep.hpp"
+#include "plan/worker_limits.hpp"
 
 namespace halmark {
 
@@ -49,6 +50,7 @@ struct Sweep {
   std::vector<std::string> strategies;             // subset of data, tensor, pipeline, expert
   std::vector<std::string> precisions;             // recipes, see precision.hpp
   std::vector<PrecisionChoice> precision_choices;  // [precision]
+  bool fused_qkv = false;  // projections of queries, keys and values are one product
   std::vector<SweepWorkload> workloads;
   std::int64_t routing_skew = 0;  // of mixtures of experts; see Workload
   std::string routing_skew_where;
@@ -59,6 +61,7 @@ struct Sweep {
   std::uint64_t seed = 1;
   double budget_s = 180;  // of measuring; the plan of a grid trims to it before it starts
   MeasureSettings measure;
+  StatedLimits containment;  // of workers, where the sweep states any
   std::int64_t validate_points = 6;
   double validate_budget_s = 90;
   double validate_turn_s = 1;         // of the stack or of its kernels; a step at least
@@ -66,6 +69,8 @@ struct Sweep {
   ServingDevices serving_devices;     // of latencies that are not measured here
   std::vector<std::string> latency;   // sources in order of trust; empty = measured here
   std::string latency_where;
+  std::vector<std::string> series;  // of tables, in order of preference; see LatencyChoice
+  std::string series_where;
 };
 
 // Throws Error (exit 2) with file:line:column for an unknown key, a wrong type or an impossible

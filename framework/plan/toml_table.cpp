@@ -3,10 +3,10 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <set>
 #include <sstream>
 
+#include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
@@ -96,14 +96,7 @@ TomlTable TomlTable::parse(std::string_view text, std::string_view where) {
 }
 
 TomlTable TomlTable::parse_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  // Empty is not unreadable, but << of no characters fails.
-  const bool is_empty = file.peek() == std::ifstream::traits_type::eof() && !file.bad();
-  if (!file.is_open() || file.bad() || (!is_empty && !(text << file.rdbuf()))) {
-    throw refused("cannot be read", path, "name an existing TOML file");
-  }
-  return parse(text.str(), path);
+  return parse(read_input(path, toml_input), input_name(path));
 }
 
 bool TomlTable::has(std::string_view key) const { return state_->find(key) != nullptr; }

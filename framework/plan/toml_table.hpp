@@ -9,11 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/input/input_kind.hpp"
 #include "core/search_domain.hpp"
 
 namespace halmark {
 
-inline constexpr std::size_t toml_bytes_max = 1u << 20;
+inline constexpr std::size_t toml_bytes_max = toml_input.bytes_max;
 inline constexpr std::size_t toml_line_bytes_max = 64u << 10;
 inline constexpr int toml_dots_max = 64;   // in one key or header: the library recurses per dot
 inline constexpr int toml_depth_max = 64;  // of brackets

@@ -1,41 +1,7 @@
 #include "report/clean_text.hpp"
 
-#include <cstdint>
-
 namespace halmark::report {
 namespace {
-
-constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
-
-struct Decoded {
-  char32_t code = 0;
-  std::size_t length = 1;
-  bool is_valid = false;
-};
-
-// One UTF-8 sequence (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF).
-Decoded decode(std::string_view text) {
-  const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  const std::uint8_t first = at(0);
-  if (first < 0x80) return {first, 1, true};
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {};
-  char32_t code = first & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((at(i) & 0xC0U) != 0x80U) return {};
-    code = (code << 6U) | (at(i) & 0x3FU);
-  }
-  const char32_t least = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
-  if (code < least || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return {};
-  return {code, length, true};
-}
-
-// Characters that move the cursor, start an escape sequence or turn the reading direction.
-bool is_control(char32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
-         (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029 || code == 0xFEFF ||
-         (code & 0xFFFE) == 0xFFFE;
-}
 
 int columns(char32_t code) {
   const bool is_combining = (code >= 0x300 && code <= 0x36F) ||
@@ -57,25 +23,6 @@ bool starts_formula(std::string_view text) {
 }
 
 }  // namespace
-
-std::string clean_text(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const Decoded next = decode(text);
-    if (!next.is_valid) {
-      out += replacement;
-    } else if (next.code == '\n' || next.code == '\t') {
-      out += ' ';
-    } else if (is_control(next.code)) {
-      out += '?';
-    } else {
-      out += text.substr(0, next.length);
-    }
-    text.remove_prefix(next.length);
-  }
-  return out;
-}
 
 std::string html_text(std::string_view text) {
   std::string out;
@@ -148,7 +95,7 @@ std::string markdown_text(std::string_view text) {
 int display_width(std::string_view text) {
   int width = 0;
   while (!text.empty()) {
-    const Decoded next = decode(text);
+    const Utf8Character next = first_character(text);
     width += next.is_valid ? columns(next.code) : 1;
     text.remove_prefix(next.length);
   }
@@ -160,7 +107,7 @@ std::string shortened(std::string_view text, int width) {
   std::string out;
   int used = 0;
   while (!text.empty()) {
-    const Decoded next = decode(text);
+    const Utf8Character next = first_character(text);
     const int wide = next.is_valid ? columns(next.code) : 1;
     if (used + wide > width - 1) break;
     out += text.substr(0, next.length);

@@ -1,14 +1,14 @@
-// Foreign text made safe for each output: names from plugins, configs and databases pass here.
+// Foreign text made safe for each format: names from plugins, configs and databases pass here.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "core/text/clean_text.hpp"
+
 namespace halmark::report {
 
-// Valid UTF-8 without control characters: C0, C1, DEL and bidirectional overrides become '?', line
-// breaks and tabs a space, invalid bytes U+FFFD.
-std::string clean_text(std::string_view text);
+using halmark::clean_text;
 
 // Clean, with & < > " ' as entities: safe as element text and inside quoted attributes.
 std::string html_text(std::string_view text);

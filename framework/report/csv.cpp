@@ -6,6 +6,7 @@
 #include "report/front_view.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
+#include "report/times_from.hpp"
 
 namespace halmark {
 namespace {
@@ -51,6 +52,10 @@ const Configuration& configuration(const EvaluationRow& r) { return r.evaluation
 std::optional<double> of_estimate(const EvaluationRow& r, double Estimate::*field) {
   if (!r.evaluation->estimate) return std::nullopt;
   return (*r.evaluation->estimate).*field;
+}
+
+TimesFrom origin(const EvaluationRow& r) {
+  return r.evaluation->estimate ? times_from(*r.evaluation->estimate) : TimesFrom{};
 }
 
 template <class Field>
@@ -147,6 +152,9 @@ constexpr CsvColumn<EvaluationRow> evaluation_columns[] = {
                   ? std::string(provenance_name(r.evaluation->estimate->provenance))
                   : std::string();
      }},
+    {"series", [](const EvaluationRow& r) { return text(report::series_text(origin(r))); }},
+    {"quarantined", [](const EvaluationRow& r) { return std::to_string(origin(r).quarantined); }},
+    {"quarantined_example", [](const EvaluationRow& r) { return text(origin(r).example); }},
     {"latency_ns",
      [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::step_ns)); }},
     {"latency_ns_reason", no_estimate_reason},
@@ -162,7 +170,11 @@ constexpr CsvColumn<EvaluationRow> evaluation_columns[] = {
      }},
     {"run_interval_bytes_per_s",
      [](const EvaluationRow& r) {
-       return of_run_interval(r, [](const auto& i) { return i.bytes_per_s; });
+       return of_run_interval(r, [](const auto& i) { return i.state.bytes_per_s; });
+     }},
+    {"run_interval_flops_per_s",
+     [](const EvaluationRow& r) {
+       return of_run_interval(r, [](const auto& i) { return i.state.flops_per_s; });
      }},
     {"lower_bound_ns",
      [](const EvaluationRow& r) { return number(of_estimate(r, &Estimate::lower_bound_ns)); }},

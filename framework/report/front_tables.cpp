@@ -85,7 +85,7 @@ std::string run_text(const RunRow& r) {
   return ns ? duration_text(*ns) : absent_text;
 }
 
-// Whether the run lies in the interval that was printed, in the state of the memory that it met.
+// Whether the run lies in the interval that was printed, in the state of the machine that it met.
 TableCell inside_cell(const Validation& run) {
   const auto interval = run.interval_at_run();
   if (!interval) return noted(absent_text, "the state of the memory is not known");

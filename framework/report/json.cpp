@@ -1,10 +1,12 @@
 #include <cmath>
 #include <map>
 
+#include "core/json/table_use_json.hpp"
 #include "report/front_view.hpp"
 #include "report/kernel_rates.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
+#include "report/times_from.hpp"
 
 namespace halmark {
 namespace {
@@ -169,6 +171,10 @@ Json run_json(const RunReport& report) {
               {"machine", report.machine},
               {"objectives", report.objectives}};
   out["measuring_s"] = report.measuring_s;
+  if (report.quarantined) {
+    out["tables"] = report.tables;
+    out["quarantined"] = *report.quarantined;
+  }
   return out;
 }
 
@@ -225,7 +231,11 @@ Json report_json(const RunReport& report) {
   out["interval_coverage"] = coverage_json(interval_coverage(report.validations));
   out["front"] = Json::array();
   for (const PhaseView& view : report::phase_views(report)) {
-    for (const FrontRow& row : view.front) out["front"].push_back(front_json(row));
+    for (const FrontRow& row : view.front) {
+      out["front"].push_back(front_json(row));
+      if (!report.quarantined) continue;
+      out["front"].back()["times_from"] = report::times_json(times_from(*row.estimate));
+    }
   }
   out["status_counts"] = {{"evaluations", status_counts(report.evaluations)},
                           {"kernels", status_counts(report.kernels)},

@@ -11,6 +11,7 @@
 #include "core/device.hpp"
 #include "core/json/json.hpp"
 #include "core/measurement.hpp"
+#include "core/table_use.hpp"
 #include "core/validation.hpp"
 
 namespace halmark {
@@ -77,6 +78,9 @@ struct RunReport {
   std::vector<std::string> notes;     // what the run did besides its plan
   std::vector<std::string> warnings;
   double measuring_s = 0;
+  // Of a search on times that others measured: their tables, and what of them cannot be true.
+  std::vector<TableUse> tables;
+  std::optional<QuarantinedTimes> quarantined;
   std::optional<Device> device;         // measured peaks
   std::vector<std::string> objectives;  // "latency", "throughput", "memory"
   std::vector<Evaluation> evaluations;  // all configurations, refused ones included

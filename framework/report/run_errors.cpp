@@ -51,7 +51,7 @@ IntervalCoverage interval_coverage(const std::vector<Validation>& rows) {
     const auto interval = row.interval_at_run();
     if (!interval) continue;
     (interval->is_scaled ? scaled : named).push_back(*interval);
-    const double now = *row.bytes_per_s();
+    const double now = row.state()->bytes_per_s;
     if (std::abs(now - state) <= same_state * state) continue;
     state = now;
     ++out.states;

@@ -121,7 +121,8 @@ std::string bandwidth_state_text(const RunReport& report) {
   if (!span) return {};
   return "memory while measuring: at " + percent_text(span->median) + " of the best bandwidth (" +
          percent_text(span->low) + " .. " + percent_text(span->high) + ", " +
-         std::to_string(span->kernels) + (span->kernels == 1 ? " kernel)" : " kernels)");
+         std::to_string(span->kernels) + (span->kernels == 1 ? " kernel)" : " kernels)") +
+         (span->high > 1 ? "; the best needs three probes" : "");
 }
 
 std::string in_stack_text(const RunReport& report) {

@@ -1,4 +1,5 @@
 // The document of a served search. Figures that are absent say which fact is missing.
+#include "core/json/table_use_json.hpp"
 #include "report/served_report.hpp"
 
 namespace halmark {
@@ -58,6 +59,8 @@ Json point_json(const ServedReport& r, const ServedPoint& p) {
     from[std::string(provenance_name(provenance))] = share;
   }
   out["provenance"] = from;
+  out["ttft_from"] = report::times_json(p.ttft);
+  out["tpot_from"] = report::times_json(p.tpot);
   out["bottleneck"] = p.bottleneck;
   return out;
 }
@@ -86,6 +89,8 @@ Json served_json(const ServedReport& r) {
       {"command", r.command},
       {"tool", r.tool},
       {"basis", r.basis},
+      {"tables", r.tables},
+      {"quarantined", r.quarantined},
       {"request",
        {{"input_tokens", r.request.input_tokens}, {"output_tokens", r.request.output_tokens}}},
       {"is_measured", false},

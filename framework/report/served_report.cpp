@@ -90,7 +90,7 @@ Table front_table(const ServedReport& r, std::size_t rows) {
                         {optional_text(f.energy_j_per_token), {}, {}},
                         {optional_text(f.usd_per_million_tokens), {}, {}},
                         {probability_text(r, p), {}, {}},
-                        {provenance_text(p.provenance), {}, p.bottleneck}});
+                        {report::shares_text(p.provenance), {}, p.bottleneck}});
     auto& row = out.rows.back();
     for (const Objective o : further) {
       const auto value = row_of(o).of_requests(f);
@@ -133,6 +133,23 @@ std::vector<std::string> counts(const ServedReport& r) {
   return out;
 }
 
+// Where the times of both steps are from, where it is not all one source.
+std::vector<std::string> origins(const ServedReport& r, std::size_t rows) {
+  std::vector<std::string> out;
+  if (r.tables.empty()) return out;
+  for (const ServedPoint& p : std::span(r.front).first(std::min(rows, r.front.size()))) {
+    const std::string label = served_label(p.configuration);
+    for (const auto& [step, from] : {std::pair{"TTFT", &p.ttft}, {"TPOT", &p.tpot}}) {
+      std::string text = "  " + label + ": " + step + ' ' + report::times_text(*from, r.tables);
+      const std::size_t series = text.find("; of ");
+      const bool is_long = report::display_width(text) > width_max && series != std::string::npos;
+      out.push_back(text.substr(0, is_long ? series : std::string::npos));
+      if (is_long) out.push_back("      " + text.substr(series + 2));
+    }
+  }
+  return out;
+}
+
 std::string missed_text(const MissedPoint& point) {
   std::string out = served_label(point.configuration) + ": ";
   for (std::size_t i = 0; i < point.violations.size(); ++i) {
@@ -157,16 +174,6 @@ std::string served_label(const Configuration& configuration) {
   if (load.mode == ServingMode::aggregated) return head + decode;
   return head + std::to_string(load.prefill_workers) + "x(" + layout_text(load.prefill) + ")+" +
          std::to_string(load.decode_workers) + "x(" + decode + ')';
-}
-
-std::string provenance_text(const std::map<Provenance, double>& shares) {
-  std::string out;
-  for (const auto& [provenance, share] : shares) {
-    if (share <= 0) continue;
-    out += (out.empty() ? "" : ", ") + std::string(provenance_name(provenance));
-    if (share < 1 - 1e-9) out += ' ' + report::percent_text(share);
-  }
-  return out;
 }
 
 std::optional<double> probability(const ServedReport& r, const ServedPoint& point) {
@@ -204,6 +211,7 @@ std::string served_text(const ServedReport& r, bool color) {
       out +=
           "... and " + std::to_string(r.front.size() - rows_max) + " more: see --out or --json\n";
     }
+    for (const std::string& origin : origins(r, rows_max)) out += line(origin);
   }
   if (!r.levels.empty()) out += report::clean_text(probability_basis(r)) + '\n';
   for (const std::string& count : counts(r)) out += line(count);
@@ -225,6 +233,10 @@ std::string served_markdown(const ServedReport& r) {
   out += "- " + report::markdown_text(request_text(r)) + "\n\n" +
          report::markdown_text(title_of_front(r)) + ".\n\n";
   if (!r.front.empty()) out += report::table_markdown(front_table(r, r.front.size()));
+  if (!r.tables.empty()) out += '\n';
+  for (const std::string& origin : origins(r, r.front.size())) {
+    out += "- " + report::markdown_text(origin) + '\n';
+  }
   out += '\n' + report::markdown_text(probability_basis(r)) + "\n\n";
   for (const std::string& count : counts(r)) out += "- " + report::markdown_text(count) + '\n';
   for (const MissedPoint& p : r.nearest) {
@@ -239,7 +251,8 @@ std::string served_csv(const ServedReport& r) {
       "s,"
       "tokens_per_s,tokens_per_s_per_device,memory_bytes,memory_bytes_per_rank,"
       "energy_j_per_token,usd_per_million_tokens,mfu,is_saturated,slo_probability,provenance,"
-      "binding\r\n";
+      "binding,ttft_provenance,ttft_series,tpot_provenance,tpot_series,quarantined,quarantined_"
+      "example\r\n";
   const auto number = [](std::optional<double> value) {
     return value ? report::exact_text(*value) : std::string();
   };
@@ -259,14 +272,23 @@ std::string served_csv(const ServedReport& r) {
       out += ',' + number(value);
     }
     out += std::string(e.is_saturated ? ",true," : ",false,") + number(probable) + ',' +
-           report::csv_text(from) + ',' + report::csv_text(binding) + "\r\n";
+           report::csv_text(from) + ',' + report::csv_text(binding);
+  };
+  const auto origin = [&](const TimesFrom& times) {
+    out += ',' + report::csv_text(report::shares_text(times.provenance)) + ',' +
+           report::csv_text(report::series_text(times));
   };
   for (const ServedPoint& p : r.front) {
-    row(p.configuration, p.estimate, probability(r, p), provenance_text(p.provenance), "");
+    row(p.configuration, p.estimate, probability(r, p), report::shares_text(p.provenance), "");
+    origin(p.ttft);
+    origin(p.tpot);
+    out += ',' + std::to_string(p.ttft.quarantined + p.tpot.quarantined) + ',' +
+           report::csv_text(p.ttft.quarantined > 0 ? p.ttft.example : p.tpot.example) + "\r\n";
   }
   for (const MissedPoint& p : r.nearest) {
     row(p.configuration, p.estimate, service_level_probability(p.estimate, r.levels), "",
         p.violations.front().text());
+    out += ",,,,,,\r\n";
   }
   return out;
 }

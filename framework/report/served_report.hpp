@@ -11,6 +11,7 @@
 #include "core/json/json.hpp"
 #include "core/latency.hpp"
 #include "core/objective.hpp"
+#include "report/times_from.hpp"
 
 namespace halmark {
 
@@ -19,6 +20,7 @@ struct ServedPoint {
   ServedEstimate estimate;
   // Share of the time of a prompt step and a decode step, by where their kernels' times are from.
   std::map<Provenance, double> provenance;
+  TimesFrom ttft, tpot;    // of the prompt step alone, of the decode step alone
   std::string bottleneck;  // operator with the largest share of a decode step
 };
 
@@ -32,6 +34,8 @@ struct MissedPoint {
 struct ServedReport {
   std::string title, model, command, tool;
   std::vector<std::string> basis;  // lines: device, sources, files
+  std::vector<TableUse> tables;    // that were named as sources
+  QuarantinedTimes quarantined;
   RequestShape request;
   std::vector<Objective> objectives;
   std::vector<ServiceLevel> levels;
@@ -50,8 +54,6 @@ struct ServedReport {
 std::string probability_basis(const ServedReport& report);
 // Of keeping all levels; nothing without levels.
 std::optional<double> probability(const ServedReport& report, const ServedPoint& point);
-// "interpolated 61 %, roofline 39 %"
-std::string provenance_text(const std::map<Provenance, double>& shares);
 // "x64 t8192 fp8 tp8 ep8", "... 2 x (tp4) + 3 x (tp8 ep8)"
 std::string served_label(const Configuration& configuration);
 

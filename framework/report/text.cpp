@@ -5,6 +5,7 @@
 #include "report/report.hpp"
 #include "report/sentences.hpp"
 #include "report/tables.hpp"
+#include "report/times_from.hpp"
 
 namespace halmark {
 namespace {
@@ -78,6 +79,11 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
            line(row.label + ": a step that stands alone, as it is run, " +
                 report::duration_text(row.estimate->alone->ns)) +
            '\n';
+  }
+  for (const report::FrontRow& row : view.front) {
+    if (report.tables.empty()) break;
+    out += wrapped(report::times_text(times_from(*row.estimate), report.tables),
+                   "  " + report::clean_text(row.label) + ": ", "    ");
   }
   for (const report::FrontRow& row : view.front) {
     const auto& standing = row.evaluation->standing;

@@ -16,7 +16,8 @@ Json composition_json(const Composition& c) {
           {"pairs_apart", c.apart},
           {"in_one_state", c.in_one_state},
           {"paired_share", c.paired_share},
-          {"bytes_per_s", optional_number(c.bytes_per_s)}};
+          {"bytes_per_s", optional_number(c.bytes_per_s)},
+          {"flops_per_s", optional_number(c.flops_per_s)}};
 }
 
 Json role_json(const RoleMemory& role) {

@@ -31,8 +31,8 @@ struct Part {
 
 class Bound {
  public:
-  // Compute, four levels, both alone and shared, and a link.
-  static constexpr std::size_t parts_max = 11;
+  // Compute, four levels, both alone and shared, links of a rank and of its domain.
+  static constexpr std::size_t parts_max = 12;
 
   void add(const Part& part);
   // A collective waits for others whatever its largest part is.

@@ -72,7 +72,7 @@ Ceilings::Ceilings(const Device& device, int threads, int shards,
     add_peaks(device, threads, shards, shared);
     add_levels(device, threads, shards, shared);
   }
-  add_link(device, network_bytes_per_s);
+  add_links(device, network_bytes_per_s);
 }
 
 Ceilings::Rate Ceilings::add(Ceiling ceiling) {
@@ -116,14 +116,21 @@ void Ceilings::add_levels(const Device& device, int threads, int shards, std::si
   }
 }
 
-void Ceilings::add_link(const Device& device, std::optional<double> network_bytes_per_s) {
+void Ceilings::add_links(const Device& device, std::optional<double> network_bytes_per_s) {
   links_ = Links(device, network_bytes_per_s);
+  const double network = network_bytes_per_s.value_or(0);
   if (links_.link_bytes_per_s_max) {
-    link_ = add({"link " + links_.name, *links_.link_bytes_per_s_max, Level::link, links_.source});
+    const double link = *links_.link_bytes_per_s_max;
+    link_ = add({"link " + links_.name, link, Level::link, links_.source});
+    both_ = add({"link " + links_.name + " and network", link + network, Level::link,
+                 links_.source + "; stated"});
   }
-  if (network_bytes_per_s && *network_bytes_per_s > 0) {
-    network_ = add({"network", *network_bytes_per_s, Level::link, "stated"});
-  }
+  if (network > 0) network_ = add({"network", network, Level::link, "stated"});
+}
+
+const Ceilings::Rate& Ceilings::rate_over(Passage::Over over) const {
+  if (over == Passage::Over::link) return link_;
+  return over == Passage::Over::network ? network_ : both_;
 }
 
 Bound Ceilings::bound(const Work& work, const Traffic& traffic, std::int64_t ranks) const {
@@ -148,7 +155,9 @@ Bound Ceilings::bound(const Work& work, const Traffic& traffic, std::int64_t ran
   }
   if (work.transfer_bytes > 0) {
     out.set_collective();
-    add(work.transfer_bytes, Level::link, links_.takes_network(ranks) ? network_ : link_);
+    for (const Passage& passage : links_.least(work, ranks)) {
+      add(passage.bytes, Level::link, rate_over(passage.over));
+    }
   }
   return out;
 }

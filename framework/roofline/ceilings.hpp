@@ -36,8 +36,8 @@ class Ceilings {
   // A bandwidth's level holds twice its measured working set (probes use half a cache); of a
   // working set W at least W minus all nearer caches comes from farther out, whatever the
   // replacement policy. A device that states no cache at all may have some: then no more than the
-  // constants has to come from memory. Collectives (`ranks` of them): their transfer over the link
-  // or the network. Allocates nothing.
+  // constants has to come from memory. Collectives (`ranks` of them): what Links::least says of a
+  // rank and of its domain. Allocates nothing.
   Bound bound(const Work& work, const Traffic& traffic, std::int64_t ranks = 1) const;
 
   const Ceiling& at(std::int32_t source) const {
@@ -57,7 +57,8 @@ class Ceilings {
 
   void add_peaks(const Device& device, int threads, int shards, std::size_t at);
   void add_levels(const Device& device, int threads, int shards, std::size_t at);
-  void add_link(const Device& device, std::optional<double> network_bytes_per_s);
+  void add_links(const Device& device, std::optional<double> network_bytes_per_s);
+  const Rate& rate_over(Passage::Over over) const;
   Rate add(Ceiling ceiling);
 
   std::vector<Ceiling> ceilings_;
@@ -66,7 +67,7 @@ class Ceilings {
   std::size_t level_count_ = 0, kinds_ = 1;
   bool has_caches_ = false;
   Links links_;
-  Rate link_, network_;
+  Rate link_, network_, both_;
 };
 
 // Bound of a case on one shard; `work` is its contract's. `ceilings` are those of a shard, or of

@@ -76,6 +76,7 @@ std::vector<std::string> StudyProtocol::answers(std::span<const std::string> req
     for (const std::string& request : requests) {
       Json reply;
       try {
+        if (request.size() > json_bytes_max) throw bad("a request is longer than 16 MiB");
         reply = answer(parse_json(request, "request"));
       } catch (const Error& error) {
         if (error.exit_code() != ExitCode::refused) throw;

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "core/text/error.hpp"
 
@@ -38,10 +40,7 @@ class Lines {
       is_at_end_ = true;
       return Arrival::end;
     }
-    text_.append(bytes.data(), static_cast<std::size_t>(got));
-    if (text_.size() > json_bytes_max && text_.find('\n') == std::string::npos) {
-      throw refused("a request is longer than 16 MiB");
-    }
+    add({bytes.data(), static_cast<std::size_t>(got)});
     return Arrival::data;
   }
 
@@ -49,21 +48,38 @@ class Lines {
   std::vector<std::string> take(std::size_t count) {
     std::vector<std::string> out;
     std::size_t at = 0;
-    for (std::size_t end; out.size() < count && (end = text_.find('\n', at)) != std::string::npos;
-         at = end + 1) {
+    for (std::size_t end = 0; out.size() < count && at < open_line_; at = end + 1) {
+      end = text_.find('\n', at);
       std::string line = text_.substr(at, end - at);
       if (line.find_first_not_of(" \t\r") != std::string::npos) out.push_back(std::move(line));
     }
     text_.erase(0, at);
+    open_line_ -= std::min(open_line_, at);
     if (is_at_end_ && out.empty() && text_.find_first_not_of(" \t\r") != std::string::npos) {
       out.push_back(std::exchange(text_, {}));  // the last line may lack its end
+      open_line_ = 0;
     }
     return out;
   }
 
  private:
+  // Of a line that is too long only as much is kept as shows that it is: the protocol refuses it.
+  void add(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+      const std::size_t room =
+          json_bytes_max + 1 - std::min(json_bytes_max + 1, text_.size() - open_line_);
+      text_.append(bytes.substr(0, std::min(end, room)));
+      if (end == bytes.size()) return;
+      text_ += '\n';
+      open_line_ = text_.size();
+      bytes.remove_prefix(end + 1);
+    }
+  }
+
   int fd_;
   std::string text_;
+  std::size_t open_line_ = 0;  // where in `text_` the line begins that has no end yet
   bool is_at_end_ = false;
 };
 

@@ -26,6 +26,12 @@ StudyInfo described(const StudySettings& settings, const std::vector<SearchObjec
   return out;
 }
 
+std::string proposer_of(const TrialRow& row) {
+  const std::string* text = find_attribute(row.system, proposer_attribute);
+  const Json name = text != nullptr ? Json::parse(*text, nullptr, false) : Json();
+  return name.is_string() ? name.get<std::string>() : "";
+}
+
 std::string where_of(const StudyStore& store, const std::string& study) {
   return std::string(store.location()) + ", study '" + study + "'";
 }
@@ -42,7 +48,10 @@ Study::Study(StudyStore& store, const SpaceDescription& description, const Study
                                            .trials = settings.trials,
                                            .objectives = description.objectives.size()})),
       worker_(this_worker()) {
-  if (objectives_.empty()) throw refused("a study needs an objective");
+  if (objectives_.empty()) {
+    throw refused("a study needs an objective", {}, "add [[objective]] with a name to the space");
+  }
+  if (settings_.should_stop) sampler_->heed(settings_.should_stop);
   for (const SearchDomain& domain : space_.domains()) {
     distributions_.push_back(std::make_shared<const ParamDistribution>(distribution_of(domain)));
   }
@@ -180,9 +189,14 @@ void Study::absorb(const TrialRow& row, News& news) {
     pending_.erase(row.number);
     mine_.erase(row.number);
   }
+  waiting_.erase(row.number);
+  if (row.state == TrialState::waiting) wait_for(row.number, row.system);
   if (point) {
     const auto [holder, is_new] = holder_.emplace(space_.identity(*point), row.number);
-    if (is_new) news.pending.push_back({.point = *point, .outcome = TrialOutcome::pending});
+    if (is_new) {
+      news.pending.push_back(
+          {.point = *point, .outcome = TrialOutcome::pending, .proposer = proposer_of(row)});
+    }
     if (holder->second == row.number) {
       if (known.is_done) news.done.emplace_back(row.completed_utc, told_of(row, *point));
       return;
@@ -220,8 +234,11 @@ std::vector<StudyProposal> Study::ask(std::size_t count) {
 }
 
 std::string Study::why_no_more() const {
+  if (settings_.should_stop && settings_.should_stop()) return "the search was interrupted";
+  if (space_.size() == 0) return "the constraints leave no valid configuration";
   if (budget_left() == 0)
     return "all " + std::to_string(settings_.trials) + " trials were proposed";
+  if (!space_.is_countable()) return "no further valid configuration was found";
   return "every valid configuration was proposed";
 }
 
@@ -229,8 +246,14 @@ void Study::propose(StudyTransaction& transaction, std::size_t count,
                     std::vector<StudyProposal>& out) {
   if (count == 0) return;
   const std::vector<Point> points = sampler_->ask(count);
+  const std::vector<std::string> by = sampler_->answered_by();
   std::vector<TrialRow> rows;
-  for (const Point& point : points) rows.push_back(row_of(point));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    rows.push_back(row_of(points[i]));
+    if (i < by.size()) {
+      rows.back().system.emplace_back(proposer_attribute, dump_json(Json(by[i])));
+    }
+  }
   transaction.create(info_.id, rows);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const TrialRow& row = rows[i];

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -23,6 +25,8 @@ struct StudySettings {
   std::uint64_t seed = 1;
   std::size_t trials = 0;  // budget of the study, of all workers; 0 = the whole space
   double lease_s = 60;     // a running trial without a sign of life for so long is taken back
+  // Looked at inside of asks, which then end with what they have. May be empty.
+  std::function<bool()> should_stop = {};
 };
 
 struct StudyProposal {
@@ -55,7 +59,8 @@ class Study {
   void tell(std::span<const StudyVerdict> verdicts);
 
   // Puts configurations in front, whole or in part; their numbers. Throws Error (exit 2) for a
-  // parameter or a value that the space does not have; then none is stored.
+  // parameter or a value that the space does not have, for what no valid configuration has, and for
+  // a whole configuration that is a trial already; then none is stored.
   std::vector<int> enqueue(std::span<const Setting> settings);
 
   // A sign of life for what this process runs; due every lease_s / 3.
@@ -102,6 +107,10 @@ class Study {
   void take_back(StudyTransaction& transaction, std::size_t count, std::vector<StudyProposal>& out);
   void propose(StudyTransaction& transaction, std::size_t count, std::vector<StudyProposal>& out);
   std::optional<Point> completed(const std::string& fixed_params, int number) const;
+  std::optional<Point> completed(const std::map<std::size_t, double>& given, int number) const;
+  void check_enqueued(const Setting& setting, int number,
+                      std::map<std::uint64_t, int>& earlier) const;
+  void wait_for(int number, const Attributes& system);
   void give_up(StudyTransaction& transaction, int number, std::int64_t id,
                const std::string& reason);
   void check(const StudyVerdict& verdict, const std::set<int>& earlier) const;
@@ -116,11 +125,13 @@ class Study {
   std::unique_ptr<Sampler> sampler_;
   StudyInfo info_;
   TrialCursor cursor_;
-  StudyTransaction* open_ = nullptr;               // inside of together()
-  std::string worker_;                             // JSON text that names this process
-  std::vector<Known> trials_;                      // by number
-  std::map<int, Pending> pending_;                 // by number
-  std::map<int, Point> mine_;                      // asked here and not told
+  StudyTransaction* open_ = nullptr;  // inside of together()
+  std::string worker_;                // JSON text that names this process
+  std::vector<Known> trials_;         // by number
+  std::map<int, Pending> pending_;    // by number
+  std::map<int, Point> mine_;         // asked here and not told
+  // Enqueued, by number; the identity of those that are whole configurations.
+  std::map<int, std::optional<std::uint64_t>> waiting_;
   std::unordered_map<std::uint64_t, int> holder_;  // identity of a point -> number of its trial
   std::set<const ParamDistribution*> checked_;
   std::chrono::steady_clock::time_point next_look_{};

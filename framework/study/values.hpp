@@ -89,6 +89,9 @@ struct TrialCursor {
   };
   std::int64_t last_id = -1;
   std::map<std::int64_t, Seen> unfinished;
+  // The store's own: up to where its changes of unfinished trials were looked at, and at which
+  // version of others' changes. -1 = not yet.
+  std::int64_t log_at = -1, version = -1;
   void see(const TrialRow& row);
 };
 
@@ -111,6 +114,8 @@ struct TrialLease {
   Attributes system;
 };
 inline constexpr std::string_view worker_attribute = "halmark:worker";
+// JSON text: who proposed the trial, as Sampler::answered_by says. With it a replay is exact.
+inline constexpr std::string_view proposer_attribute = "halmark:proposer";
 
 // All of it is stored, or nothing. Nobody else writes the study meanwhile.
 class StudyTransaction {

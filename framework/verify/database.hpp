@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ struct DatabaseFinding {
   std::string text;
 };
 
+// A head that somebody noted elsewhere: printed in a report, sent with one.
+struct NotedHead {
+  std::string chain;                // 64 hexadecimal digits
+  std::optional<std::int64_t> run;  // the run that it is of, where that is known
+};
+
 struct DatabaseCheck {
   std::int64_t runs = 0, entries = 0;
   std::vector<DatabaseFinding> findings;
@@ -22,11 +29,18 @@ struct DatabaseCheck {
     std::string chain;
   };
   std::vector<Head> heads;
+  // Where the noted head was found. Rows behind it are of later: a run that went on.
+  struct Noted {
+    std::int64_t run = 0, rows_behind = 0;
+  };
+  std::optional<Noted> noted;
 };
 
-// SQLite's integrity, foreign keys, the schema, every row checksum, every chain, and every winner
-// against the measurements it was drawn from. A chain that was
-// rewritten as a whole is found only by comparing its head with a printed one.
-DatabaseCheck check_database(const std::string& path);
+// SQLite's integrity, foreign keys, the schema, every row checksum and chain; medians and intervals
+// of measurements from their samples; estimates and winners from the measurements that they were
+// drawn from. Samples that were rewritten together with all that follows from them are found only
+// by comparing a head with one noted elsewhere: no run that has, or had, that head is a finding.
+DatabaseCheck check_database(const std::string& path,
+                             const std::optional<NotedHead>& noted = std::nullopt);
 
 }  // namespace halmark

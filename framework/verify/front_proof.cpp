@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "core/text/digest.hpp"
+#include "verify/front_proof_context.hpp"
 #include "verify/front_proof_kernels.hpp"
 #include "verify/front_proof_space.hpp"
 
@@ -44,8 +46,11 @@ class Check {
     }
   }
 
-  void run() {
+  const ProofSpace& space() const { return space_; }
+
+  void run(const KnownSpace& known) {
     check_counts_of_space();
+    if (!known.left_out_by.empty()) check_constraints(known);
     collect_evaluated();
     check_leaves();
     check_evaluated();
@@ -202,6 +207,19 @@ class Check {
       }
       out_.stated_exclusions += is_shown ? 0 : 1;
     });
+  }
+
+  // Exactly the constraints that leave the combinations of the box out.
+  void check_constraints(const KnownSpace& known) const {
+    for (const Leaf& leaf : proof_.leaves) {
+      if (leaf.kind != Leaf::Kind::constraint) continue;
+      std::set<std::int32_t> expected;
+      for_each(leaf, [&](std::uint64_t c) { expected.insert(known.left_out_by[c]); });
+      if (!std::ranges::equal(expected, leaf.constraints, {},
+                              [](std::int32_t k) { return static_cast<std::size_t>(k); })) {
+        throw Broken(leaf.line, "other constraints leave out what is in the box");
+      }
+    }
   }
 
   void check_failed(const Leaf& leaf) const {
@@ -381,16 +399,36 @@ std::string_view proof_verdict_name(ProofVerdict verdict) {
   return "";
 }
 
-FrontProofCheck check_front_proof(std::string_view text, const std::string& journal) {
+namespace {
+
+void recompute(std::string_view text, const ProofSources& sources, FrontProofCheck& out) {
+  const front_proof::Proof proof = front_proof::read_proof(text);
+  out.alpha = proof.alpha;
+  out.undecided = missing_record(proof);
+  if (out.undecided.empty() && !sources.read_device) out.undecided = "no reader of device records";
+  const bool is_decided = out.undecided.empty();
+  check_contracts(proof);
+  check_kernels(proof);
+  check_alarms(proof);
+  if (is_decided) check_bounds(proof, sources.read_device);
+  front_proof::Check check(proof, out);
+  front_proof::KnownSpace known;
+  if (is_decided) known = check_graphs(proof, check.space());
+  check.run(known);
+  if (is_decided) out.stated_exclusions = 0;  // each was shown by the graph
+  if (!sources.journal.empty()) check_rows(proof, known, sources.journal);
+  out.rows_compared = !sources.journal.empty();
+  if (is_decided || out.verdict != ProofVerdict::holds) return;
+  out.verdict = ProofVerdict::conditional;
+  out.reason = "not decided, it has " + out.undecided;
+}
+
+}  // namespace
+
+FrontProofCheck check_front_proof(std::string_view text, const ProofSources& sources) {
   FrontProofCheck out;
   try {
-    const front_proof::Proof proof = front_proof::read_proof(text);
-    out.alpha = proof.alpha;
-    check_kernels(proof);
-    check_alarms(proof);
-    front_proof::Check(proof, out).run();
-    if (!journal.empty()) check_rows(proof, journal);
-    out.rows_compared = !journal.empty();
+    recompute(text, sources, out);
   } catch (const front_proof::Unreadable& e) {
     out.verdict = ProofVerdict::unreadable;
     out.line = e.line;

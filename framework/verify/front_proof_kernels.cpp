@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/latency.hpp"
+#include "core/text/error.hpp"
 #include "journal/store.hpp"
 
 namespace halmark::front_proof {
@@ -35,7 +37,10 @@ void check_interval(const Kernel& k) {
   const Range& range = *k.interval;
   if (!(range.low > 0 && range.low <= range.high)) throw Broken(k.line, "not 0 < low <= high");
   if (range.low < k.bound) throw Broken(k.line, "measured below its bound, without an alarm");
-  if (k.medians.size() != k.rounds.size()) throw Broken(k.line, "not one median per round");
+  const std::set<int> rounds(k.rounds.begin(), k.rounds.end());
+  if (k.medians.size() != k.rounds.size() || rounds.size() != k.rounds.size()) {
+    throw Broken(k.line, "not one median per round");
+  }
   const double confidence = k.medians.empty() ? 1 : confidence_of(k.medians.size());
   if (k.confidence != confidence)
     throw Broken(k.line, "not the confidence of this number of processes");
@@ -52,9 +57,17 @@ void check_interval(const Kernel& k) {
 // The last row of each round, by the key of its case.
 using Rows = std::map<std::string, std::map<int, Measurement>>;
 
+std::vector<Measurement> rows_of(const Rows& rows, const std::string& key) {
+  std::vector<Measurement> out;
+  const auto known = rows.find(key);
+  if (known == rows.end()) return out;
+  for (const auto& [round, row] : known->second) out.push_back(row);
+  return out;
+}
+
+// All rows of the run count: who chooses among rounds chooses the interval.
 void check_measured(const Proof& proof, const Kernel& k, const Rows& rows) {
   const auto known = rows.find(k.key);
-  std::vector<Measurement> own;
   for (std::size_t i = 0; i < k.rounds.size(); ++i) {
     const bool is_known = known != rows.end() && known->second.contains(k.rounds[i]);
     if (!is_known) {
@@ -62,10 +75,16 @@ void check_measured(const Proof& proof, const Kernel& k, const Rows& rows) {
                                    " of the journal has no round " + std::to_string(k.rounds[i]) +
                                    " of " + k.key);
     }
-    own.push_back(known->second.at(k.rounds[i]));
-    if (own.back().duration_ns_median != k.medians[i]) {
+    if (known->second.at(k.rounds[i]).duration_ns_median != k.medians[i]) {
       throw Broken(k.line, "a median is not that of the journal's row");
     }
+  }
+  const std::vector<Measurement> own = rows_of(rows, k.key);
+  std::vector<double> of_run = process_medians_ns(own), stated = k.medians;
+  std::ranges::sort(of_run);
+  std::ranges::sort(stated);
+  if (of_run != stated) {
+    throw Broken(k.line, "the run has other rounds of this kernel than it states");
   }
   const auto folded = fold_usable_rounds(own, 0);
   if (!folded || folded->low_ns != k.interval->low || folded->high_ns != k.interval->high) {
@@ -74,15 +93,84 @@ void check_measured(const Proof& proof, const Kernel& k, const Rows& rows) {
 }
 
 void check_failed(const Proof& proof, const Kernel& k, const Rows& rows) {
-  const auto known = rows.find(k.key);
-  if (known == rows.end()) {
+  const std::vector<Measurement> own = rows_of(rows, k.key);
+  if (own.empty()) {
     throw Unreadable(k.line,
                      "run " + std::to_string(proof.run) + " of the journal has no row of " + k.key);
   }
-  std::vector<Measurement> own;
-  for (const auto& [round, row] : known->second) own.push_back(row);
   if (fold_usable_rounds(own, 0)) {
     throw Broken(k.line, "the kernel is said to have failed, and the journal has a time of it");
+  }
+}
+
+void check_unmeasured(const Proof& proof, const Kernel& k, const Rows& rows) {
+  if (!fold_usable_rounds(rows_of(rows, k.key), 0)) return;
+  throw Broken(k.line, "the kernel is said to be unmeasured, and run " + std::to_string(proof.run) +
+                           " of the journal has a time of it");
+}
+
+// Rows of the plugin build that measured last: another build is another series.
+Rows rows_of_run(const std::vector<Measurement>& all) {
+  const auto last = std::find_if(all.rbegin(), all.rend(),
+                                 [](const Measurement& m) { return !m.plugin_hash.empty(); });
+  Rows out;
+  for (const Measurement& m : all) {
+    const bool is_older =
+        last != all.rend() && !m.plugin_hash.empty() && m.plugin_hash != last->plugin_hash;
+    if (!is_older) out[m.kernel_case.key()].insert_or_assign(m.round, m);
+  }
+  return out;
+}
+
+// An alarm of a kernel that has no time: its rows were kept out because they beat the peak.
+void check_alarms_of_rows(const Proof& proof, const Rows& rows) {
+  for (const Alarm& a : proof.alarms) {
+    const Kernel& k = proof.kernels[a.kernel];
+    if (k.interval) continue;
+    const std::vector<Measurement> own = rows_of(rows, k.key);
+    const bool is_known = std::ranges::any_of(own, [&a](const Measurement& m) {
+      return m.status == Status::quarantined && m.duration_ns_median == a.low;
+    });
+    if (!is_known) throw Broken(a.line, "the journal has no row that raised this alarm");
+  }
+}
+
+void check_plan_of_run(const Proof& proof, const Store& store) {
+  if (proof.plan_hash.empty()) return;
+  std::string of_run;
+  try {
+    of_run = store.run_info(proof.run).plan_hash;
+  } catch (const Error& e) {
+    throw Unreadable(1, e.line());
+  }
+  if (of_run == proof.plan_hash) return;
+  throw Broken(1, "the plan is not that of run " + std::to_string(proof.run) + " of the journal");
+}
+
+// A proof without peaks bounds nothing; any other has those of its run.
+void check_device_of_run(const Proof& proof, const Store& store) {
+  if (!proof.device || proof.device->text.empty()) return;
+  const UsedPeaks stated{proof.device->text, proof.device->threads};
+  const std::vector<UsedPeaks> used = store.used_peaks(proof.run);
+  if (std::ranges::find(used, stated) == used.end()) {
+    throw Broken(proof.device->line, "the device record is not that of run " +
+                                         std::to_string(proof.run) + " of the journal");
+  }
+}
+
+// Configurations that were run whole are known by what they took.
+void check_runs(const Proof& proof, const KnownSpace& known, const Store& store) {
+  const std::vector<Validation> runs = store.validations(proof.run);
+  for (const FrontPoint& point : proof.front) {
+    if (!point.run) continue;
+    const auto key = known.keys.find(point.config);
+    const bool is_known = std::ranges::any_of(runs, [&](const Validation& v) {
+      const bool is_of_it = key == known.keys.end() || v.deployment_key == key->second;
+      return is_of_it && has_latency(v.status) && v.measured_ns == point.run_value &&
+             v.measured_interval_ns.low == point.run->low &&
+             v.measured_interval_ns.high == point.run->high;
+    });
+    if (!is_known) throw Broken(point.line, "the journal has no such run of the configuration");
   }
 }
 
@@ -138,17 +226,23 @@ void check_alarms(const Proof& proof) {
   }
 }
 
-void check_rows(const Proof& proof, const std::string& journal) {
+void check_rows(const Proof& proof, const KnownSpace& known, const std::string& journal) {
   const auto store = open_store_read_only(journal);
-  Rows rows;
-  for (Measurement& m : store->run_measurements(proof.run)) {
-    std::string key = m.kernel_case.key();
-    rows[std::move(key)].insert_or_assign(m.round, std::move(m));
-  }
+  const Rows rows = rows_of_run(store->run_measurements(proof.run));
+  store->require_sound();  // a row that cannot be read proves nothing
+  if (proof.plan || !rows.empty()) check_plan_of_run(proof, *store);
+  check_device_of_run(proof, *store);
   for (const Kernel& k : proof.kernels) {
-    if (k.interval) check_measured(proof, k, rows);
-    if (k.is_failed) check_failed(proof, k, rows);
+    if (k.interval) {
+      check_measured(proof, k, rows);
+    } else if (k.is_failed) {
+      check_failed(proof, k, rows);
+    } else {
+      check_unmeasured(proof, k, rows);
+    }
   }
+  check_alarms_of_rows(proof, rows);
+  check_runs(proof, known, *store);
 }
 
 }  // namespace halmark::front_proof

@@ -14,7 +14,9 @@ void check_kernels(const Proof& proof);
 // Every alarm: a measurement that its bound forbade, and a peak that covers it afterwards.
 void check_alarms(const Proof& proof);
 
-// Intervals and medians from the rows of the journal. Throws Unreadable for missing rows.
-void check_rows(const Proof& proof, const std::string& journal);
+// Plan, device record, intervals, medians, failures and runs from the proof's run of the journal;
+// what has a time there is not called unmeasured. Throws Unreadable for missing rows.
+// `known` tells whose run a run is.
+void check_rows(const Proof& proof, const KnownSpace& known, const std::string& journal);
 
 }  // namespace halmark::front_proof

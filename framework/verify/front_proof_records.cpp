@@ -8,7 +8,7 @@
 namespace halmark::front_proof {
 namespace {
 
-constexpr int known_version = 1;
+constexpr int known_version = 2;  // the last one; readers take all before it
 constexpr std::size_t formula_depth_max = 64;
 
 template <typename T>
@@ -25,6 +25,13 @@ std::size_t named(const std::string& name, const std::vector<std::string>& names
   const auto at = std::ranges::find(names, name);
   if (at == names.end()) throw std::invalid_argument("nothing is called '" + name + "'");
   return static_cast<std::size_t>(at - names.begin());
+}
+
+// Whether the word is the first of two; any third one says nothing.
+bool is_first(const Json& word, const char* first, const char* second) {
+  if (word == first) return true;
+  if (word == second) return false;
+  throw std::invalid_argument("'" + word.dump() + "' is neither " + first + " nor " + second);
 }
 
 std::size_t domain_of(const Proof& proof, const std::string& name) {
@@ -61,6 +68,9 @@ Node node_of(const Proof& proof, const Json& json, std::size_t depth = 0) {
     return {.op = Node::Op::fact, .index = named(json.get<std::string>(), proof.fact_names)};
   }
   const auto name = json.at(0).get<std::string>();
+  if ((name == "kernel" || name == "slot") && json.size() != 2) {
+    throw std::invalid_argument("'" + name + "' is not of one thing");
+  }
   if (name == "kernel") return {.op = Node::Op::kernel, .index = json.at(1).get<std::size_t>()};
   if (name == "slot") {
     const auto slot = named(json.at(1).get<std::string>(), proof.slot_names);
@@ -80,12 +90,19 @@ std::vector<Node> formulas_of(const Proof& proof, const Json& list) {
 }
 
 void read_header(Proof& proof, const Json& r) {
+  if (r.at("record") != "header") throw std::invalid_argument("the first record is no header");
+  proof.version = field<int>(r, "version");
+  proof.plan_hash = field<std::string>(r, "plan");
   for (const Json& o : r.at("objectives")) {
-    proof.objectives.push_back({field<std::string>(o, "name"), o.at("sign") == "maximize"});
+    proof.objectives.push_back({field<std::string>(o, "name"),
+                                is_first(o.at("sign"), "maximize", "minimize"),
+                                field<std::string>(o, "unit")});
   }
   for (const Json& p : r.at("peaks")) {
-    proof.peaks.push_back(
-        {field<double>(p, "value"), field<double>(p, "safety"), p.at("counts") == "operations"});
+    proof.peaks.push_back({field<double>(p, "value"), field<double>(p, "safety"),
+                           is_first(p.at("counts"), "operations", "bytes"),
+                           field<std::string>(p, "id"), field<std::string>(p, "unit"),
+                           field<std::string>(p, "source")});
   }
   proof.fronts = field<std::vector<std::string>>(r, "fronts");
   proof.time_units_per_s = field<double>(r, "time_units_per_s");
@@ -93,10 +110,52 @@ void read_header(Proof& proof, const Json& r) {
   proof.eps = field<double>(r, "eps");
   proof.run = field<std::int64_t>(r, "run");
   proof.run_objective = field<std::int64_t>(r, "run_objective");
-  proof.is_definition = r.at("composition").at("is") == "definition";
+  proof.is_definition = is_first(r.at("composition").at("is"), "definition", "model");
+}
+
+DeviceRecord device_of(const Json& r, std::size_t line) {
+  return {line, field<std::string>(r, "text"), field<int>(r, "threads")};
+}
+
+TargetRecord target_of(const Json& r, std::size_t line) {
+  TargetRecord out{.line = line,
+                   .backend = field<std::string>(r, "backend"),
+                   .device = field<std::string>(r, "device"),
+                   .cores = field<int>(r, "cores"),
+                   .memory_bytes = field<std::int64_t>(r, "memory_bytes"),
+                   .ring_plateau_bytes = {},
+                   .has_bf16 = field<bool>(r, "has_bf16"),
+                   .kernel_order = field<std::vector<std::size_t>>(r, "kernel_order")};
+  const Json& plateau = r.at("ring_plateau_bytes");
+  if (!plateau.is_null()) out.ring_plateau_bytes = plateau.get<std::int64_t>();
+  return out;
+}
+
+template <typename T>
+void set_once(std::optional<T>& record, T value) {
+  if (record) throw Broken(value.line, "there are two records of this kind");
+  record = std::move(value);
+}
+
+// Whether it was a record of what the proof is about; only version 2 and later have these.
+bool read_context(Proof& proof, const std::string& what, const Json& r, std::size_t line) {
+  if (proof.version < 2) return false;
+  if (what == "plan") {
+    set_once(proof.plan, {line, field<std::string>(r, "text")});
+  } else if (what == "device") {
+    set_once(proof.device, device_of(r, line));
+  } else if (what == "model") {
+    set_once(proof.model, {line, field<std::string>(r, "id"), field<std::string>(r, "config")});
+  } else if (what == "target") {
+    set_once(proof.target, target_of(r, line));
+  } else {
+    return false;
+  }
+  return true;
 }
 
 void read_space(Proof& proof, const Json& r, std::size_t line) {
+  if (proof.space_line != 0) throw Broken(line, "there are two records of this kind");
   proof.space_line = line;
   for (const Json& d : r.at("domains")) {
     proof.domains.push_back(
@@ -202,8 +261,10 @@ FrontPoint front_point_of(const Json& r, std::size_t line) {
                  .config = field<std::uint64_t>(r, "config"),
                  .interval = ranges_of(r.at("interval")),
                  .kernels = field<std::vector<std::size_t>>(r, "kernels"),
-                 .is_certain = r.at("class") == "certain"};
-  if (r.contains("run")) out.run = range_of(r.at("run").at("interval"));
+                 .is_certain = is_first(r.at("class"), "certain", "possible")};
+  if (!r.contains("run")) return out;
+  out.run = range_of(r.at("run").at("interval"));
+  out.run_value = field<double>(r.at("run"), "value");
   return out;
 }
 
@@ -247,7 +308,7 @@ void read_record(Proof& proof, const Json& r, std::size_t line) {
     proof.front.push_back(front_point_of(r, line));
   } else if (what == "trailer") {
     proof.trailer = trailer_of(r, line);
-  } else {
+  } else if (!read_context(proof, what, r, line)) {
     throw Broken(line, "unknown record '" + what + "'");
   }
 }
@@ -264,8 +325,10 @@ void check_format(const Json& header) {
   const bool is_ours = header.is_object() && header.value("format", "") == "halmark-front-proof";
   if (!is_ours) throw Unreadable(1, "this is no front proof of halmark");
   const Json version = header.value("version", Json());
-  if (version != Json(known_version)) {
-    throw Unreadable(1, "version " + version.dump() + " of the format is not known here, only " +
+  const bool is_known = version.is_number_integer() && version >= 1 && version <= known_version;
+  if (!is_known) {
+    throw Unreadable(1, "version " + version.dump() +
+                            " of the format is not known here, only 1 to " +
                             std::to_string(known_version));
   }
   const Json composition = header.value("composition", Json::object());

@@ -45,10 +45,12 @@ struct Table {
 struct Objective {
   std::string name;
   bool is_maximised = false;
+  std::string unit = {};
 };
 struct Peak {
   double value = 0, safety = 0;
   bool counts_operations = false;
+  std::string id = {}, unit = {}, source = {};
 };
 struct Domain {
   std::string name;
@@ -105,6 +107,7 @@ struct FrontPoint {
   std::vector<std::size_t> kernels = {};
   bool is_certain = false;
   std::optional<Range> run = {};
+  double run_value = 0;
 };
 
 struct Trailer {
@@ -116,12 +119,43 @@ struct Trailer {
   bool composition_confirmed = false;
 };
 
+// What a proof is about, from version 2 on: each as it was when the run began.
+struct PlanRecord {
+  std::size_t line = 0;
+  std::string text;  // JSON, whose SHA-256 the header and the journal have
+};
+struct DeviceRecord {
+  std::size_t line = 0;
+  std::string text;  // device file; "" = no peaks are known, nothing is bounded
+  int threads = 0;   // CPUs of the whole device
+};
+struct ModelRecord {
+  std::size_t line = 0;
+  std::string id, config;  // JSON, as Hugging Face writes it
+};
+// Where configurations run: what decides how the device is cut and how long rings are.
+struct TargetRecord {
+  std::size_t line = 0;
+  std::string backend, device;
+  int cores = 0;  // that shards share; 0 = each shard is a device of its own
+  std::int64_t memory_bytes = 0;
+  std::optional<std::int64_t> ring_plateau_bytes;
+  bool has_bf16 = true;                   // what lies between narrower linears is bf16, else f32
+  std::vector<std::size_t> kernel_order;  // kernels in the order of the plan's SHA-256 of them
+};
+
 struct Config {
   std::size_t line = 0, front = 0;
   std::vector<Node> objectives = {};
 };
 
 struct Proof {
+  int version = 1;
+  std::string plan_hash;  // as the header states it
+  std::optional<PlanRecord> plan;
+  std::optional<DeviceRecord> device;
+  std::optional<ModelRecord> model;
+  std::optional<TargetRecord> target;
   std::vector<Objective> objectives;
   std::vector<std::string> fronts;
   std::vector<Peak> peaks;
@@ -144,6 +178,13 @@ struct Proof {
   std::vector<FrontPoint> front;
   Trailer trailer;
   std::string_view hashed;  // the bytes before the trailer
+};
+
+// What was found out about a space without the proof's own word.
+struct KnownSpace {
+  std::map<std::uint64_t, std::string> keys;  // of configurations, by combination
+  // By combination: the first constraint that leaves it out, -1 = none; empty = not known.
+  std::vector<std::int32_t> left_out_by;
 };
 
 // Throws Unreadable: no proof, an unknown version, truncated. Throws Broken: a record that cannot

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/plugin/plugin.hpp"
+#include "host/process/shared_memory.hpp"
 #include "host/protocol.hpp"
 #include "measure/sampling/clock_source.hpp"
 #include "worker/host_memory.hpp"
@@ -20,6 +21,7 @@ struct DeviceContext {
   ClockSource& clock;
   const std::vector<protocol::KernelDescription>& kernels;
   const Communicator* communicator = nullptr;  // groups only
+  SharedMemory kept_outputs = {};  // of the last `sample` that asked for some; its pages stay warm
 };
 
 // Called before each phase that may crash or hang, with its name.

@@ -4,8 +4,10 @@
 #include "worker/sampling.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/text/units.hpp"
+#include "worker/checks/loop_checks.hpp"
 #include "worker/request_failed.hpp"
 #include "worker/warm_up.hpp"
 
@@ -52,6 +54,23 @@ void add_slopes(TimedStep& step, ClockSource& clock, std::vector<Signal>& signal
   step.set_repeat(repeat);
 }
 
+// Host clocks too: what more repeats cost, as a share of what the first ones do. Near 0 where they
+// are not executed. A machine that is busy with others shows any share, so the shortest of up to
+// eight attempts count.
+void add_repeat_share(TimedStep& step, ClockSource& clock, std::vector<Signal>& signals) {
+  constexpr double plain_share = 0.5;
+  constexpr int attempts = 8;
+  const std::int64_t repeat = step.repeat();
+  double share = 0, once_ns = std::numeric_limits<double>::infinity(), twice_ns = once_ns;
+  for (int attempt = 0; attempt < attempts && share < plain_share; ++attempt) {
+    once_ns = std::min(once_ns, shortest(step, repeat, clock).wall_ns);
+    twice_ns = std::min(twice_ns, shortest(step, 2 * repeat, clock).wall_ns);
+    share = (twice_ns - once_ns) / std::max(once_ns, 1.0);
+  }
+  signals.push_back({"repeat_cost_share", share, {}});
+  step.set_repeat(repeat);
+}
+
 class Sampling {
  public:
   Sampling(DeviceContext& context, StagedKernel& kernel, const protocol::SampleRequest& request,
@@ -79,11 +98,16 @@ class Sampling {
   void sample();
   SampleResult pilot_result();
   SampleResult summarise();
+  void check_more();
 
   SamplePlan plan() const;
   ChunkRule chunk_rule() const;
   // This thread computes itself; on other devices it sleeps until the device has finished.
   bool is_synchronous() const { return context_.device.description().synchronous; }
+
+  bool keeps_device_time() const {
+    return context_.device.description().timer == protocol::Timer::device_event;
+  }
 
   DeviceContext& context_;
   StagedKernel& kernel_;
@@ -95,7 +119,8 @@ class Sampling {
   double deadline_ns_ = 0;
   std::unique_ptr<StopRule> rule_;
   std::unique_ptr<TimedStep> step_;
-  double expected_ns_ = 0;  // of one interval
+  std::unique_ptr<LoopChecks> checks_;  // where the request asks for them
+  double expected_ns_ = 0;              // of one interval
   SampleSeries series_;
   protocol::Measured measured_;
 };
@@ -129,6 +154,10 @@ void Sampling::sample() {
   measured_.clock_hz.before = before.clock_hz;
   measured_.peak_flops.before = before.peak_flops;
   kernel_.ring().poison_outputs();
+  if (request_.checks) {
+    checks_ = std::make_unique<LoopChecks>(context_, kernel_, *request_.checks, expected_ns_);
+    step_->act_between(checks_.get());
+  }
   step_->start_together(start_);
   probes_.interference().begin();
   series_ = take_samples(plan(), *step_, *rule_, context_.clock);
@@ -150,14 +179,27 @@ SampleResult Sampling::pilot_result() {
 SampleResult Sampling::summarise() {
   measured_.stop_rule = step_->lost_the_others() ? StopReason::aborted : series_.stop_rule;
   step_->start_together({});
+  step_->act_between(nullptr);
   if (!is_synchronous() && !kernel_.is_collective()) {
     add_slopes(*step_, context_.clock, measured_.signals);
   }
+  if (checks_) check_more();
   const MachineReading after = probes_.read(kernel_.work().compute_dtype);
   measured_.clock_hz.after = after.clock_hz;
   measured_.peak_flops.after = after.peak_flops;
   for (TimedSample& sample : series_.samples) sample = per_execution(sample, measured_.repeat);
   return {.samples = std::move(series_.samples), .measured = std::move(measured_)};
+}
+
+void Sampling::check_more() {
+  if (!request_.checks->behind_loop) return checks_->add_to(measured_);
+  if (step_->repeat() > 1 && !kernel_.is_collective() && !keeps_device_time()) {
+    add_repeat_share(*step_, context_.clock, measured_.signals);
+  }
+  if (series_.stop_rule != StopReason::deadline) {
+    checks_->check_after_wait(step_->repeat(), measured_.signals);
+  }
+  checks_->add_to(measured_);
 }
 
 SamplePlan Sampling::plan() const {

@@ -157,7 +157,8 @@ void Session::sample(const protocol::SampleRequest& request, protocol::Frame& fr
   const SampleResult result = worker::sample(opened().context, kernel, request, start, probes_,
                                              [this](const char* phase) { report_phase(phase); });
   send_samples(pack_samples(result.samples));
-  answer(Type::measured, result.measured);
+  const bool keeps = !result.measured.kept.empty();
+  answer(Type::measured, result.measured, keeps ? opened().context.kept_outputs.fd() : -1);
 }
 
 void Session::sequence(const protocol::SequenceRequest& request, protocol::Frame& frame) {

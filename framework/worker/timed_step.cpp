@@ -61,6 +61,10 @@ class DeviceEventStep : public TimedStep {
 }  // namespace
 
 bool TimedStep::arrange(int& set) {
+  if (between_ && has_sample_ && !keep(between_->act(current_set_, repeat_, next_set_))) {
+    return false;
+  }
+  has_sample_ = true;
   set = current_set_ = next_set_;
   next_set_ = static_cast<int>((next_set_ + repeat_) % kernel_.sets());
   kernel_.ring().mark_outputs(current_set_, repeat_);

@@ -28,6 +28,15 @@ struct CommonStart {
   static constexpr BarrierOutcome released = BarrierOutcome::released;
 };
 
+// What happens between two samples, outside every interval.
+class BetweenSamples {
+ public:
+  virtual ~BetweenSamples() = default;
+  // The sample that just ended executed `repeat` times from `first_set` on. Executions of its own
+  // begin at `next_set` and move it on.
+  virtual PluginError act(int first_set, std::int64_t repeat, int& next_set) = 0;
+};
+
 class TimedStep : public SampleStep {
  public:
   TimedStep(DeviceContext& context, StagedKernel& kernel, std::int64_t repeat)
@@ -43,6 +52,11 @@ class TimedStep : public SampleStep {
   std::int64_t repeat() const { return repeat_; }
   // Warm-up and pilot run without the barrier: shards may need different numbers of them.
   void start_together(CommonStart start) { start_ = start; }
+  // From the next sample on, behind it; null: nothing happens.
+  void act_between(BetweenSamples* between) {
+    between_ = between;
+    has_sample_ = false;
+  }
   const PluginError& error() const { return error_; }
   bool lost_the_others() const { return lost_the_others_; }
 
@@ -59,6 +73,8 @@ class TimedStep : public SampleStep {
  private:
   int next_set_ = 0;
   CommonStart start_;
+  BetweenSamples* between_ = nullptr;
+  bool has_sample_ = false;
   PluginError error_;
   bool lost_the_others_ = false;
 };

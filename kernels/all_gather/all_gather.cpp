@@ -12,6 +12,7 @@ class AllGather final : public MovingCollective {
 
  protected:
   double bus_factor(double ranks) const override { return (ranks - 1) / ranks; }
+  Exchange exchange() const override { return Exchange::gather; }
   double message_bytes(const Params& p) const override {
     return static_cast<double>(p.at("ranks")) * static_cast<double>(p.at("bytes"));
   }

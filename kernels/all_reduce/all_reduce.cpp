@@ -12,6 +12,7 @@ class AllReduce final : public ReducingCollective {
  protected:
   // A reduce-scatter, then an all-gather: (n - 1) / n of the message each.
   double bus_factor(double ranks) const override { return 2 * (ranks - 1) / ranks; }
+  Exchange exchange() const override { return Exchange::reduce; }
 };
 
 }  // namespace

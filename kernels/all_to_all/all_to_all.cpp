@@ -14,6 +14,7 @@ class AllToAll final : public MovingCollective {
 
  protected:
   double bus_factor(double ranks) const override { return (ranks - 1) / ranks; }
+  Exchange exchange() const override { return Exchange::personal; }
   bool is_source_split() const override { return true; }
   Origin origin(const Params& p, int rank, std::int64_t element) const override {
     const auto block = block_elements_of(p);

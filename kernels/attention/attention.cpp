@@ -28,7 +28,7 @@ constexpr std::array<ParamSpec, 11> specs{{
      .high = size_max,
      .fallback = 0,
      .meaning = "most recent keys a query sees; 0 = all"},
-    {.name = "q_dtype", .kind = ParamKind::dtype, .allowed = float_dtypes, .meaning = "of q"},
+    {.name = "q_dtype", .kind = ParamKind::dtype, .allowed = query_dtypes, .meaning = "of q"},
     {.name = "kv_dtype", .kind = ParamKind::dtype, .allowed = kv_dtypes, .meaning = "of k and v"},
     {.name = "dst_dtype", .kind = ParamKind::dtype, .allowed = float_dtypes, .meaning = "of dst"},
 }};

@@ -11,6 +11,7 @@ class Broadcast final : public MovingCollective {
 
  protected:
   double bus_factor(double) const override { return 1; }
+  Exchange exchange() const override { return Exchange::copy; }
   Origin origin(const Params&, int, std::int64_t element) const override { return {0, element}; }
 };
 

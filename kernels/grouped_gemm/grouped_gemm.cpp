@@ -72,7 +72,7 @@ class GroupedGemm final : public RoutedContract {
          .dtype = wei,
          .dims = p.at("wei_trans") != 0 ? std::vector{experts, n, k} : std::vector{experts, k, n},
          .scale = matmul_weight_scale(wei)},
-        routing_operand("expert_rows", {experts}, std::move(counts)),
+        routing_operand("expert_rows", {experts}, [counts = std::move(counts)] { return counts; }),
         {.name = "dst", .role = Role::output, .dtype = p.dtype("dst_dtype"), .dims = {rows, n}},
     };
   }
@@ -81,7 +81,7 @@ class GroupedGemm final : public RoutedContract {
     const auto rows = static_cast<double>(p.at("rows")), n = static_cast<double>(p.at("n"));
     const auto k = static_cast<double>(p.at("k"));
     const auto tensors = operands(p);
-    const auto& counts = *tensors[expert_rows_index].given;
+    const auto& counts = tensors[expert_rows_index].given->get();
     const auto active = active_experts(counts, {0, std::ssize(counts)});
     const auto weights =
         static_cast<double>(tensors[wei_index].bytes() / std::ssize(counts) * active);

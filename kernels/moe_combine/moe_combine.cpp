@@ -38,7 +38,7 @@ class MoeCombine final : public RoutedContract {
     const auto tokens = p.at("tokens"), top_k = p.at("top_k"), hidden = p.at("hidden");
     const auto dtype = p.dtype("dtype");
     return {{.name = "src", .role = Role::input, .dtype = dtype, .dims = {p.at("rows"), hidden}},
-            routing_operand("expert_index", {tokens, top_k}, Routing(p).table()),
+            routing_operand("expert_index", {tokens, top_k}, [p] { return Routing(p).table(); }),
             {.name = "weight",
              .role = Role::input,
              .dtype = Dtype::f32,

@@ -34,7 +34,8 @@ class MoeDispatch final : public RoutedContract {
     const auto tokens = p.at("tokens"), hidden = p.at("hidden");
     const auto dtype = p.dtype("dtype");
     return {{.name = "src", .role = Role::input, .dtype = dtype, .dims = {tokens, hidden}},
-            routing_operand("expert_index", {tokens, p.at("top_k")}, Routing(p).table()),
+            routing_operand("expert_index", {tokens, p.at("top_k")},
+                            [p] { return Routing(p).table(); }),
             {.name = "dst", .role = Role::output, .dtype = dtype, .dims = {p.at("rows"), hidden}}};
   }
 

@@ -1,24 +1,27 @@
-// packed_gemm: gemm whose weights are 4-bit values with a scale per block (mxfp4, nvfp4). Its peak
-// is that of 4-bit products, the most that a device can make of such weights.
+// packed_gemm: gemm whose weights are narrow values with a scale per block (mxfp4, nvfp4, AWQ,
+// GPTQ). The peak of 4-bit floats is that of 4-bit products, the most that a device can make of
+// them.
 #include "kernels/packed.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 6> specs{{
+constexpr std::array<ParamSpec, 8> specs{{
     priced_size("m", "rows of src and dst"),
     priced_size("n", "columns of dst"),
     priced_size("k", "columns of src, reduced"),
     packed_block_spec,
     packed_src_spec,
     priced_dtype("dst_dtype", "of dst"),
+    packed_wei_spec,
+    packed_scale_spec,
 }};
 
 class PackedGemm final : public PricedContract {
  public:
   std::string_view name() const override { return "packed_gemm"; }
   std::string_view summary() const override {
-    return "dst[m,n] = src[m,k] wei[n,k]^T, wei f4_e2m1 times scale[n,ceil(k/block)]";
+    return "dst[m,n] = src[m,k] wei[n,k]^T, wei times scale[n,ceil(k/block)]";
   }
   std::span<const ParamSpec> params() const override { return specs; }
 
@@ -27,7 +30,7 @@ class PackedGemm final : public PricedContract {
     const auto m = p.at("m"), n = p.at("n"), k = p.at("k");
     return {
         {.name = "src", .role = Role::input, .dtype = p.dtype("src_dtype"), .dims = {m, k}},
-        {.name = "wei", .role = Role::constant, .dtype = Dtype::f4_e2m1, .dims = {n, k}},
+        {.name = "wei", .role = Role::constant, .dtype = p.dtype("wei_dtype"), .dims = {n, k}},
         {.name = "dst", .role = Role::output, .dtype = p.dtype("dst_dtype"), .dims = {m, n}},
     };
   }
@@ -35,11 +38,11 @@ class PackedGemm final : public PricedContract {
  protected:
   void add_flops(const Params& p, Work& work) const override {
     const auto m = static_cast<double>(p.at("m")), n = static_cast<double>(p.at("n"));
-    const double scales = packed_scale_bytes(n, p.at("k"), p.at("block"));
+    const double scales = packed_weight_scale_bytes(p, n);
     work.matmul_flops = 2 * m * n * static_cast<double>(p.at("k"));
     work.constant_bytes += scales;
     work.bytes_read += scales + packed_source_scale_bytes(p, m);
-    work.compute_dtype = Dtype::f4_e2m1;
+    work.compute_dtype = packed_compute_dtype(p);
   }
 };
 

@@ -1,12 +1,12 @@
-// packed_grouped_gemm: grouped_gemm whose weights are 4-bit values with a scale per block, as the
-// experts of gpt-oss (mxfp4) and of nvfp4 checkpoints are stored.
+// packed_grouped_gemm: grouped_gemm whose weights are narrow values with a scale per block, as the
+// experts of gpt-oss (mxfp4) and of nvfp4 and AWQ checkpoints are stored.
 #include "kernels/moe.hpp"
 #include "kernels/packed.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr std::array<ParamSpec, 12> specs{{
+constexpr std::array<ParamSpec, 14> specs{{
     tokens_spec,
     top_k_spec,
     experts_spec,
@@ -19,13 +19,15 @@ constexpr std::array<ParamSpec, 12> specs{{
     packed_block_spec,
     packed_src_spec,
     priced_dtype("dst_dtype", "of dst"),
+    packed_wei_spec,
+    packed_scale_spec,
 }};
 
 class PackedGroupedGemm final : public PricedContract {
  public:
   std::string_view name() const override { return "packed_grouped_gemm"; }
   std::string_view summary() const override {
-    return "dst[rows,n] = src[rows,k] times wei[e,n,k]^T of the row's expert e, wei f4_e2m1 times "
+    return "dst[rows,n] = src[rows,k] times wei[e,n,k]^T of the row's expert e, wei times "
            "scale[e,n,ceil(k/block)]";
   }
   std::span<const ParamSpec> params() const override { return specs; }
@@ -42,8 +44,11 @@ class PackedGroupedGemm final : public PricedContract {
     const auto experts = std::ssize(counts);
     return {
         {.name = "src", .role = Role::input, .dtype = p.dtype("src_dtype"), .dims = {rows, k}},
-        {.name = "wei", .role = Role::constant, .dtype = Dtype::f4_e2m1, .dims = {experts, n, k}},
-        routing_operand("expert_rows", {experts}, std::move(counts)),
+        {.name = "wei",
+         .role = Role::constant,
+         .dtype = p.dtype("wei_dtype"),
+         .dims = {experts, n, k}},
+        routing_operand("expert_rows", {experts}, [counts = std::move(counts)] { return counts; }),
         {.name = "dst", .role = Role::output, .dtype = p.dtype("dst_dtype"), .dims = {rows, n}},
     };
   }
@@ -54,8 +59,8 @@ class PackedGroupedGemm final : public PricedContract {
     const auto rows = static_cast<double>(p.at("rows"));
     const auto counts = Routing(p).local_counts();
     const auto active = static_cast<double>(active_experts(counts, {0, std::ssize(counts)}));
-    const double weights = active * (static_cast<double>(dtype_bytes(Dtype::f4_e2m1, n * k)) +
-                                     packed_scale_bytes(static_cast<double>(n), k, p.at("block")));
+    const double weights = active * (static_cast<double>(dtype_bytes(p.dtype("wei_dtype"), n * k)) +
+                                     packed_weight_scale_bytes(p, static_cast<double>(n)));
     const auto source = static_cast<double>(dtype_bytes(p.dtype("src_dtype"), p.at("rows") * k));
     return {
         .matmul_flops = 2 * rows * static_cast<double>(n) * static_cast<double>(k),
@@ -63,7 +68,7 @@ class PackedGroupedGemm final : public PricedContract {
                       static_cast<double>(dtype_bytes(Dtype::s32, std::ssize(counts))),
         .bytes_written = static_cast<double>(dtype_bytes(p.dtype("dst_dtype"), p.at("rows") * n)),
         .constant_bytes = weights,
-        .compute_dtype = Dtype::f4_e2m1};
+        .compute_dtype = packed_compute_dtype(p)};
   }
 
  protected:

@@ -14,6 +14,7 @@ class ReduceScatter final : public ReducingCollective {
 
  protected:
   double bus_factor(double ranks) const override { return (ranks - 1) / ranks; }
+  Exchange exchange() const override { return Exchange::gather; }
   bool is_source_split() const override { return true; }
   std::vector<std::int64_t> destination_dims(const Params& p) const override {
     return {block_elements_of(p)};

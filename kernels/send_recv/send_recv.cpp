@@ -11,6 +11,7 @@ class SendRecv final : public MovingCollective {
 
  protected:
   double bus_factor(double) const override { return 1; }
+  Exchange exchange() const override { return Exchange::shift; }
   Origin origin(const Params& p, int rank, std::int64_t element) const override {
     const auto ranks = static_cast<int>(p.at("ranks"));
     return {(rank + ranks - 1) % ranks, element};

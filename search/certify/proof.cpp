@@ -20,6 +20,7 @@ class Writer {
 
   std::string text() {
     add("header", header());
+    for (const auto& [kind, record] : facts_.context) add(kind.c_str(), Record(record));
     add("space", space());
     for (const auto& fact : problem_.facts) add("fact", table(fact, "values"));
     for (const auto& slot : problem_.slots) add("slot", table(slot, "kernels"));

@@ -5,13 +5,15 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/json/json.hpp"
 #include "search/certify/certificate.hpp"
 
 namespace halmark {
 
-inline constexpr int front_proof_version = 1;
+inline constexpr int front_proof_version = 2;
 
 // Where a kernel's interval is from.
 struct KernelEvidence {
@@ -30,6 +32,9 @@ struct ProofFacts {
   std::string program;   // that wrote it: "halmark 0.1"
   std::string plan;      // SHA-256 of the plan
   std::int64_t run = 0;  // of the journal; 0 = none
+  // What the proof is about, as records of these kinds behind the header: nothing here knows what
+  // they mean.
+  std::vector<std::pair<std::string, Json>> context;
   // Whether formulas are what is meant, or a model of it that runs have to confirm.
   bool is_definition = false;
   std::vector<KernelEvidence> evidence;    // by kernel; empty = all deterministic

@@ -8,6 +8,7 @@
 // repeated.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "search/proposer.hpp"
 #include "search/samplers/selection.hpp"
@@ -29,7 +30,7 @@ constexpr std::size_t recent_gains = 30;
 constexpr std::uint64_t purpose_source = 0xa06f;
 
 struct Source {
-  const char* name;
+  std::string_view name;
   std::size_t first;  // trial from which it is asked
   double prior;       // successes that it is credited with at first, of four trials
 };
@@ -60,8 +61,8 @@ class Auto : public Sampler {
   std::string state() const override {
     std::string out = "auto: ";
     if (is_grid_) return out + "grid, the budget covers the space";
-    if (history_.size() >= hand_over_trials)
-      return out + sources[population].name + ", every tenth trial sobol";
+    if (is_handed_over())
+      return out + std::string(sources[population].name) + ", every tenth trial sobol";
     if (history_.size() < start_trials) return out + "sobol, to begin with";
     const auto shares = shares_at(history_.size());
     for (std::size_t k = 0; k < sources.size(); ++k) {
@@ -71,12 +72,23 @@ class Auto : public Sampler {
     return out;
   }
 
+  std::vector<std::string> answered_by() const override { return answered_by_; }
+
+  void heed(const std::function<bool()>& should_stop) override {
+    should_stop_ = should_stop;
+    start_->heed(should_stop);
+    for (const auto& member : members_) member->heed(should_stop);
+  }
+
   std::vector<Point> ask(std::size_t count) override {
     std::vector<Point> out;
-    while (out.size() < count) {
+    answered_by_.clear();
+    while (out.size() < count && !(should_stop_ && should_stop_())) {
       Sampler& source = source_of(history_.size());
       std::vector<Point> next = source.ask(1);
       if (next.empty()) break;
+      answered_by_.push_back(source.answered_by().front());
+      if (!is_handed_over()) proposers_[history_.size()] = answered_by_.back();
       const Told pending{.point = next.front(), .outcome = TrialOutcome::pending};
       history_.add_pending(next.front());
       for (Sampler* other : everybody()) {
@@ -91,12 +103,14 @@ class Auto : public Sampler {
     for (const Told& told : outcomes) {
       const bool was_known = history_.knows(told.point);
       const std::size_t trial = history_.tell(told);
+      if (!told.proposer.empty() && !is_handed_over()) proposers_[trial] = told.proposer;
       for (Sampler* member : everybody()) {
         if (!was_known || told.outcome != TrialOutcome::pending) member->tell({told});
       }
-      if (told.outcome == TrialOutcome::pending || is_grid_ || trial >= hand_over_trials) continue;
+      if (told.outcome == TrialOutcome::pending || is_grid_ || is_handed_over()) continue;
       const double worth = worth_of(history_.trials()[trial]);
       if (trial >= start_trials) credit(trial, worth);
+      proposers_.erase(trial);
     }
   }
 
@@ -106,10 +120,13 @@ class Auto : public Sampler {
   };
   using Shares = std::array<double, source_count>;
 
+  // By the trials with an outcome: what models cost does not depend on how many are running.
+  bool is_handed_over() const { return history_.finished() >= hand_over_trials; }
+
   // Those who are still to hear of trials.
   std::vector<Sampler*> everybody() const {
     std::vector<Sampler*> out{start_.get()};
-    if (!is_grid_ && history_.size() > hand_over_trials) {
+    if (!is_grid_ && is_handed_over()) {
       out.push_back(members_[population].get());
       return out;
     }
@@ -151,12 +168,20 @@ class Auto : public Sampler {
 
   Sampler& source_of(std::size_t trial) const {
     if (is_grid_ || trial < start_trials) return *start_;
-    if (trial < hand_over_trials) return *members_[source_number(trial)];
+    if (!is_handed_over()) return *members_[source_number(trial)];
     return trial % even_every == 0 ? *start_ : *members_[population];
   }
 
+  // Of the source that proposed the trial; a uniform draw in its place is nobody's merit.
   void credit(std::size_t trial, double worth) {
-    Credit& c = credits_[source_number(trial)];
+    const auto by = proposers_.find(trial);
+    std::size_t number = source_number(trial);
+    if (by != proposers_.end()) {
+      const auto named = std::ranges::find(sources, by->second, &Source::name);
+      if (named == sources.end()) return;
+      number = static_cast<std::size_t>(named - sources.begin());
+    }
+    Credit& c = credits_[number];
     c.successes = memory * c.successes + worth;
     c.trials = memory * c.trials + 1;
   }
@@ -203,8 +228,11 @@ class Auto : public Sampler {
   std::unique_ptr<Sampler> start_;
   std::vector<std::unique_ptr<Sampler>> members_;
   std::array<Credit, source_count> credits_;
-  std::vector<Objectives> front_;  // distinct values
-  std::vector<double> gains_;      // of the last trials, oldest first
+  std::vector<Objectives> front_;                 // distinct values
+  std::vector<double> gains_;                     // of the last trials, oldest first
+  std::map<std::size_t, std::string> proposers_;  // of trials that are not told yet
+  std::vector<std::string> answered_by_;
+  std::function<bool()> should_stop_;
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ class Gp : public Proposer {
       : Proposer("gp", space, options),
         sequence_(space.domains().size(), options.seed),
         start_(std::min<std::size_t>(2 * space.domains().size() + 2, 24)),
-        surrogate_(history(), options.seed, {}) {}
+        surrogate_(history(), guard(), effort_, options.seed, {}) {}
 
  private:
   std::optional<Point> propose(std::uint64_t trial, std::uint64_t attempt) override {

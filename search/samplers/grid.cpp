@@ -16,6 +16,7 @@ class Grid : public Proposer {
   }
 
  private:
+  bool is_guarded(std::uint64_t) const override { return false; }
   std::optional<Point> propose(std::uint64_t, std::uint64_t) override { return next_even(); }
 };
 

@@ -22,13 +22,14 @@ class Nlopt : public Proposer {
   Nlopt(const Space& space, const SamplerOptions& options)
       : Proposer("nlopt", space, options),
         sequence_(space.domains().size(), options.seed),
-        surrogate_(history(), options.seed, {.observations_max = 150}) {}
+        surrogate_(history(), guard(), effort_, options.seed, {.observations_max = 150}) {}
 
  private:
   std::optional<Point> propose(std::uint64_t trial, std::uint64_t attempt) override {
     if (trial < start_trials || attempt > 0 || !surrogate_.prepare()) {
       return space().from_unit(sequence_.at(trial + attempt));
     }
+    effort_.begin();
     Stream random = stream(trial, purpose_weights);
     const std::vector<std::size_t>& front = surrogate_.front();
     const Point base = history().trials()[front[random.below(front.size())]].point;
@@ -45,6 +46,7 @@ class Nlopt : public Proposer {
     std::vector<double> row;
     surrogate_.features().append(base, row);
     const auto scalarised = [&](std::span<const double> x) {
+      effort_.spend();
       for (std::size_t i = 0; i < loose.size(); ++i) row[loose[i]] = x[i];
       const std::vector<double> means = surrogate_.scaled_means(row);
       double worst = -1e300, sum = 0;

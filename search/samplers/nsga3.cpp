@@ -14,6 +14,16 @@ namespace {
 constexpr std::size_t population_least = 20, directions_max = 100;
 constexpr std::uint64_t purpose_child = 0x251a3;
 
+// How many vectors das_dennis gives; more than directions_max counts as that and one.
+std::size_t das_dennis_count(std::size_t objectives, int divisions) {
+  double out = 1;
+  for (int k = 1; k <= divisions; ++k) {
+    out *= static_cast<double>(objectives - 1 + static_cast<std::size_t>(k)) / k;
+  }
+  return out > static_cast<double>(directions_max) ? directions_max + 1
+                                                   : static_cast<std::size_t>(std::lround(out));
+}
+
 // All vectors of `objectives` shares that are multiples of 1 / divisions and add up to one.
 std::vector<Objectives> das_dennis(std::size_t objectives, int divisions) {
   std::vector<Objectives> out;
@@ -38,9 +48,8 @@ std::vector<Objectives> directions_of(std::size_t objectives) {
   if (objectives == 1) return {{1}};
   std::vector<Objectives> out = das_dennis(objectives, 1);
   for (int divisions = 2; divisions <= 49; ++divisions) {
-    std::vector<Objectives> finer = das_dennis(objectives, divisions);
-    if (finer.size() > directions_max) break;
-    out = std::move(finer);
+    if (das_dennis_count(objectives, divisions) > directions_max) break;
+    out = das_dennis(objectives, divisions);
   }
   return out;
 }

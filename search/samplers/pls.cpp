@@ -45,14 +45,29 @@ class Pls : public Proposer {
       if (spent_.contains(i)) continue;
       std::vector<Point> around = space().neighbours(
           history().trials()[i].point, stream(is_countable ? 0 : trial, purpose_around + i).bits());
+      effort_.spend(around.size() + 1);
       std::erase_if(around, [&](const Point& p) { return history().knows(p); });
-      if (!around.empty()) {
-        Stream random = stream(trial, purpose_neighbour);
-        return std::move(around[random.below(around.size())]);
-      }
+      if (!around.empty()) return any_of(std::move(around), trial);
       if (is_countable) spent_.insert(i);
     }
     return std::nullopt;
+  }
+
+  // Any of those that are unlikely to fail; where none is, the least likely.
+  Point any_of(std::vector<Point> around, std::uint64_t trial) const {
+    Stream random = stream(trial, purpose_neighbour);
+    const double risk_max = guard().is_awake() ? guard().risk_max() : 1;
+    const std::size_t first = random.below(around.size());
+    std::size_t best = first;
+    double least = 2;
+    for (std::size_t k = 0; k < around.size() && risk_max < 1 && least > risk_max; ++k) {
+      const std::size_t i = (first + k) % around.size();
+      const double risk = guard().risk(around[i]);
+      if (risk >= least) continue;
+      best = i;
+      least = risk;
+    }
+    return std::move(around[best]);
   }
 
   void learn(std::size_t trial) override {

@@ -11,6 +11,7 @@ class Random : public Proposer {
   Random(const Space& space, const SamplerOptions& options) : Proposer("random", space, options) {}
 
  private:
+  bool is_guarded(std::uint64_t) const override { return false; }
   std::optional<Point> propose(std::uint64_t trial, std::uint64_t attempt) override {
     Stream random = stream(trial, attempt);
     std::optional<Point> p;

@@ -14,9 +14,11 @@ class Sobol : public Proposer {
       : Proposer("sobol", space, options), sequence_(space.domains().size(), options.seed) {}
 
  private:
+  bool is_guarded(std::uint64_t) const override { return false; }
   std::optional<Point> propose(std::uint64_t, std::uint64_t) override {
     for (std::uint64_t miss = 0; miss < misses_max; ++miss, ++at_) {
       auto p = space().from_unit(sequence_.at(at_));
+      effort_.spend();
       if (p && !history().knows(*p)) return p;
     }
     return std::nullopt;

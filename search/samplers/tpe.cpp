@@ -39,20 +39,25 @@ class Tpe : public Proposer {
         form == Form::joint ? static_cast<double>(space().domains().size()) : 1;
     const double n = static_cast<double>(good_.size() + 1);
     const ParzenKernels kernels(space(), 0.2 * std::pow(n, -1 / (dimensions + 4)));
+    const double risk_max = guard().is_awake() ? guard().risk_max() : 1;
     std::optional<Point> best;
-    double best_score = 0;
+    double best_score = 0, best_excess = 0;
     std::size_t found = 0;
     for (std::size_t draw = 0; draw < draws_max && found < candidates; ++draw) {
-      Point p = good_.draw(kernels, form, random);
+      Point p = good_.draw(kernels, form, random, effort_);
       if (!history().is_new(p)) continue;
       ++found;
+      // Those that are too likely to fail are behind all others, by how much.
+      const double excess = risk_max < 1 ? std::max(0.0, guard().risk(p) - risk_max) : 0;
+      if (best && excess > best_excess) continue;
       const double score = score_of(kernels, p, form);
-      if (!best || score > best_score) {
+      if (!best || excess < best_excess || score > best_score) {
         best = std::move(p);
         best_score = score;
+        best_excess = excess;
       }
     }
-    return best ? best : std::optional(good_.draw(kernels, form, random));
+    return best ? best : std::optional(good_.draw(kernels, form, random, effort_));
   }
 
   double score_of(const ParzenKernels& kernels, const Point& p, Form form) const {

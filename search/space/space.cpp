@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
@@ -12,7 +13,7 @@
 namespace halmark {
 namespace {
 
-constexpr int draws_max = 1000;
+constexpr std::uint64_t draws_max = 1000;
 constexpr std::uint64_t short_order = 64;
 
 // A standard normal deviate (Box and Muller 1958).
@@ -112,9 +113,14 @@ std::optional<Point> Space::from_unit(std::span<const double> u) const {
 }
 
 std::optional<Point> Space::draw(std::uint64_t seed) const {
+  std::uint64_t attempts = draws_max;
+  return draw(seed, attempts);
+}
+
+std::optional<Point> Space::draw(std::uint64_t seed, std::uint64_t& attempts) const {
   std::vector<double> u(domains().size());
-  for (int attempt = 0; attempt < draws_max; ++attempt) {
-    const std::uint64_t key = hash_combine(seed, static_cast<std::uint64_t>(attempt));
+  for (std::uint64_t attempt = 0; attempt < draws_max && attempts > 0; ++attempt, --attempts) {
+    const std::uint64_t key = hash_combine(seed, attempt);
     for (std::size_t d = 0; d < u.size(); ++d) u[d] = uniform_01(hash_u64(key, d));
     if (auto out = from_unit(u)) return out;
     if (size() == 0) break;
@@ -161,7 +167,14 @@ std::vector<Point> Space::neighbours_along(std::size_t d, const Point& valid_poi
   const std::uint64_t levels = rules_->levels(d);
   const SearchDomain& domain = domains()[d];
   if (levels > 0 && !domain.has_order()) {
-    for (std::uint64_t v = 0; v < levels; ++v) add(static_cast<double>(v));
+    // An even step from a drawn place visits each choice once.
+    const bool is_long = levels > choices_max;
+    const std::uint64_t first = is_long ? uniform_below(hash_combine(seed, d), levels) : 0;
+    std::uint64_t step = is_long ? levels / choices_max : 1;
+    while (std::gcd(step, levels) != 1) ++step;
+    for (std::uint64_t v = 0; v < std::min(levels, choices_max); ++v) {
+      add(static_cast<double>((first + v * step) % levels));
+    }
     return out;
   }
   if (levels > 0) {

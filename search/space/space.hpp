@@ -39,6 +39,7 @@ class SpaceRules;
 class Space {
  public:
   static constexpr std::uint64_t uncountable = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t choices_max = 512;
 
   // Throws Error (exit 2): a duplicate name or value, an empty domain, a constraint over an unknown
   // domain, an expression that cannot be read (line and column), too many points to number (2^62).
@@ -74,6 +75,8 @@ class Space {
   // Uniform among the valid points; `seed` decides. Nothing only for an empty space or one whose
   // constraints over continua were missed 1000 times.
   std::optional<Point> draw(std::uint64_t seed) const;
+  // The same with at most `attempts` tries, which are taken off.
+  std::optional<Point> draw(std::uint64_t seed, std::uint64_t& attempts) const;
 
   // The point with every inactive parameter absent and every newly active one filled from `seed`.
   // Not necessarily valid: constraints are not looked at.
@@ -81,8 +84,8 @@ class Space {
   bool is_active(const Point& point, std::size_t domain) const;
 
   // Valid points that differ in one parameter (and in what it switches on or off): every other
-  // choice of a category, previous and next level of an order; a continuum gives two Gaussian steps
-  // of `reach` of its range.
+  // choice of a category (of more than choices_max, that number of them, by `seed`), previous and
+  // next level of an order; a continuum gives two Gaussian steps of `reach` of its range.
   std::vector<Point> neighbours(const Point& valid_point, std::uint64_t seed,
                                 double reach = 0.1) const;
   // Those that differ in this parameter.

@@ -7,6 +7,8 @@ namespace halmark {
 namespace {
 
 constexpr double noise_floor = 1e-6;
+// Added to what an observation is worth by itself, where rounding makes a matrix lose its rank.
+constexpr double jitter_first = 1e-6, jitter_max = 0.1;
 constexpr double worst_likelihood = -1e300;
 // Priors, of logarithms (lengths grow with the root of the dimension: Hvarfner et al. 2024), and of
 // the logit of the share of what parameters do on their own: most of it, until the data object.
@@ -248,12 +250,17 @@ double GaussianProcess::correlation(const double* a, const double* b) const {
   return k.joint + share_ * (k.alone - k.joint);
 }
 
-void GaussianProcess::add(std::span<const double> row, double target) {
+bool GaussianProcess::add(std::span<const double> row, double target) {
   const std::size_t n = factor_.size(), width = features_.width();
   std::vector<double> k(n + 1);
   for (std::size_t i = 0; i < n; ++i) k[i] = correlation(row.data(), &rows_[i * width]);
   k[n] = 1 + noise_;
-  while (!factor_.append(k)) k[n] *= 1.01;
+  double jitter = jitter_first;
+  while (!factor_.append(k)) {
+    if (jitter > jitter_max) return false;
+    k[n] = 1 + noise_ + jitter;
+    jitter *= 10;
+  }
   rows_.insert(rows_.end(), row.begin(), row.end());
   const double* last = factor_.row(n);
   targets_.push_back((target - inner_product(last, targets_.data(), n)) / last[n]);
@@ -261,6 +268,7 @@ void GaussianProcess::add(std::span<const double> row, double target) {
   target_squares_ += targets_[n] * targets_[n];
   cross_ += targets_[n] * ones_[n];
   one_squares_ += ones_[n] * ones_[n];
+  return true;
 }
 
 GaussianProcess::Prediction GaussianProcess::predict(std::span<const double> row,

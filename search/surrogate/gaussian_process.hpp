@@ -5,6 +5,7 @@
 // switched-off parameters are at distance one from everything else.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -24,7 +25,11 @@ class Features {
   // Squared distance along one parameter, before its length divides it.
   double squared(std::size_t d, double a, double b) const {
     if (a == b) return 0;
-    if (is_category_[d] || a < 0 || b < 0) return 1;
+    if (is_category_[d]) return 1;
+    // An absent value stands at the tip of an equilateral triangle over the range. One distance to
+    // all of a range would be no distance between places, and correlations made of it no matrix
+    // that is positive definite.
+    if (a < 0 || b < 0) return 0.75 + (std::max(a, b) - 0.5) * (std::max(a, b) - 0.5);
     return (a - b) * (a - b);
   }
 
@@ -46,8 +51,9 @@ class GaussianProcess {
            int fresh_steps);
   // Forgets the data, keeps the lengths and the noise.
   void clear();
-  // One more observation; O(n^2).
-  void add(std::span<const double> row, double target);
+  // One more observation; O(n^2). False where rounding leaves no room for it beside the others: it
+  // is left out.
+  bool add(std::span<const double> row, double target);
   std::size_t size() const { return factor_.size(); }
 
   struct Prediction {

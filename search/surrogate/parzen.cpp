@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint64_t table_levels_max = 128;
 constexpr double least_density = 1e-30;
+constexpr int redraws_max = 64;
 
 }  // namespace
 
@@ -64,9 +65,10 @@ double ParzenKernels::untabled_density(std::size_t d, double x, double centre) c
 double ParzenKernels::draw(std::size_t d, double centre, Stream& random) const {
   const SearchDomain& domain = space_->domains()[d];
   if (tables_[d].empty()) {
+    const double at = domain.unit(centre);
     double u = 2;
-    while (u < 0 || u > 1) u = domain.unit(centre) + width_ * random.normal();
-    return domain.from_unit(u);
+    for (int k = 0; k < redraws_max && (u < 0 || u > 1); ++k) u = at + width_ * random.normal();
+    return domain.from_unit(u);  // the nearer end, where none of them was inside
   }
   const auto at = static_cast<std::size_t>(centre);
   double left = random.uniform() * static_cast<double>(levels_[d]);
@@ -132,9 +134,10 @@ double ParzenMixture::independent_density(const ParzenKernels& kernels, const Po
 }
 
 // Not necessarily valid.
-Point ParzenMixture::draw(const ParzenKernels& kernels, Form form, Stream& random) const {
+Point ParzenMixture::draw(const ParzenKernels& kernels, Form form, Stream& random,
+                          Effort& effort) const {
   const Space& space = kernels.space();
-  const std::optional<Point> prior = space.draw(random.bits());
+  const std::optional<Point> prior = drawn(space, random.bits(), effort);
   std::size_t component = random.below(count_ + 1);
   Point out = prior.value_or(Point{});
   for (std::size_t d = 0; d < out.size(); ++d) {

@@ -49,7 +49,7 @@ class ParzenMixture {
   // where parameters act on their own, and is blind to how they act together.
   enum class Form { joint, independent };
   double density(const ParzenKernels& kernels, const Point& point, Form form) const;
-  Point draw(const ParzenKernels& kernels, Form form, Stream& random) const;
+  Point draw(const ParzenKernels& kernels, Form form, Stream& random, Effort& effort) const;
 
  private:
   double joint_density(const ParzenKernels& kernels, const Point& point) const;

@@ -16,6 +16,7 @@ constexpr std::size_t rebuild_period = 32;  // trials between fresh pools
 constexpr int fit_steps_first = 40, fit_steps_warm = 12, fit_steps_fresh = 30;
 constexpr std::size_t fresh_trials = 300;  // what matters has been found out by then
 constexpr std::size_t elite_min = 12;
+constexpr std::uint64_t attempts_fresh = 8000, attempts_more = 400;  // to meet outer constraints
 constexpr std::uint64_t purpose_kept = 0x0b5, purpose_pool = 0x900, purpose_view = 0x71e;
 
 bool is_observed(const Trial& t) {
@@ -25,8 +26,11 @@ bool is_observed(const Trial& t) {
 
 }  // namespace
 
-Surrogate::Surrogate(const History& history, std::uint64_t seed, SurrogateSettings settings)
+Surrogate::Surrogate(const History& history, const FailureGuard& guard, Effort& effort,
+                     std::uint64_t seed, SurrogateSettings settings)
     : history_(history),
+      guard_(guard),
+      effort_(effort),
       space_(history.space()),
       seed_(seed),
       settings_(settings),
@@ -81,7 +85,7 @@ void Surrogate::fit_lengths(std::size_t trials) {
   next_rebuild_ = trials;
 }
 
-// Takes in the trials one by one, as they came.
+// Takes in the trials one by one, as they came. A stop leaves it half done: nobody asks again.
 void Surrogate::advance(std::size_t trials) {
   // Pools before the last rebuild are forgotten anyway.
   std::size_t last_fit = next_fit_;
@@ -96,6 +100,7 @@ void Surrogate::advance(std::size_t trials) {
   }
   const std::size_t begin = last_fit <= trials && last_fit > done_ ? last_fit : done_ + 1;
   for (std::size_t n = begin; n <= trials; ++n) {
+    effort_.look();
     if (n >= next_rebuild_) {
       // Of several rebuilds in a row only the last counts.
       while (next_rebuild_ + rebuild_period <= trials) next_rebuild_ += rebuild_period;
@@ -110,8 +115,7 @@ void Surrogate::advance(std::size_t trials) {
 }
 
 bool Surrogate::prepare() {
-  if (is_presumed_ && !outputs_.empty() && !front_.empty()) update_front(done_);
-  is_presumed_ = false;
+  forget_presumed();
   advance(history_.size());
   for (const std::size_t trial : std::exchange(late_, {})) {
     if (outputs_.empty() || !is_observed(history_.trials()[trial])) continue;
@@ -125,6 +129,7 @@ bool Surrogate::prepare() {
 
 void Surrogate::rebuild(std::size_t trials) {
   late_.clear();
+  presumed_.clear();
   for (std::size_t m = 0; m < outputs_.size(); ++m) {
     Output& o = outputs_[m];
     o.process->clear();
@@ -138,7 +143,10 @@ void Surrogate::rebuild(std::size_t trials) {
   pool_.clear();
   in_pool_.clear();
   Stream random(seed_, trials, purpose_pool);
-  for (std::size_t i = 0; i < settings_.anywhere; ++i) add_candidate(space_.draw(random.bits()));
+  std::uint64_t attempts = attempts_fresh;
+  for (std::size_t i = 0; i < settings_.anywhere; ++i) {
+    add_candidate(space_.draw(random.bits(), attempts));
+  }
   // Half of the near ones by taking elite points in random order with all their neighbours.
   std::vector<std::size_t> order = elite_;
   std::size_t neighbours = 0;
@@ -177,7 +185,8 @@ void Surrogate::observe(std::size_t trial) {
     update_front(trial + 1);
     if (std::ranges::find(elite_, trial) != elite_.end()) add_around(trial, random.bits());
   }
-  for (std::size_t i = 0; i < 4; ++i) add_candidate(space_.draw(random.bits()));
+  std::uint64_t attempts = attempts_more;
+  for (std::size_t i = 0; i < 4; ++i) add_candidate(space_.draw(random.bits(), attempts));
   add_offspring(random, 12);
 }
 
@@ -222,6 +231,7 @@ void Surrogate::update_front(std::size_t trials) {
   front_values_.clear();
   for (const Objectives& p : values) front_values_.push_back(seen(p));
   open_.emplace(front_values_, seen(reference_));
+  presumed_count_ = 0;
 }
 
 Objectives Surrogate::seen(const Objectives& values) const {

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct SurrogateSettings {
 
 class Surrogate {
  public:
-  Surrogate(const History& history, std::uint64_t seed, SurrogateSettings settings);
+  // All three outlive it. What it proposes spends `effort`; what it catches up with does not.
+  Surrogate(const History& history, const FailureGuard& guard, Effort& effort, std::uint64_t seed,
+            SurrogateSettings settings);
 
   void learn(std::size_t trial) {
     failures_.learn(history_.trials()[trial]);
@@ -46,7 +49,8 @@ class Surrogate {
     Point point;
     std::vector<double> row;
     std::vector<GaussianProcess::Probe> probes;  // per objective
-    double score = 0;
+    FailureGuard::Probe failures = {};
+    double score = 0, risk = 0;
   };
   struct Output {
     Belief::Curve curve = Belief::Curve::plain;
@@ -59,6 +63,7 @@ class Surrogate {
   void observe(std::size_t trial);
   void add_observation(std::size_t trial);
   void presume_pending();
+  void forget_presumed();
   void add_candidate(std::optional<Point> point);
   std::size_t add_around(std::size_t trial, std::uint64_t seed);
   void add_offspring(Stream& random, std::size_t count);
@@ -66,11 +71,14 @@ class Surrogate {
   std::vector<std::size_t> observations(std::size_t trials, std::size_t count) const;
   std::vector<Belief> beliefs(Candidate& candidate) const;
   double score(Candidate& candidate, double least) const;
+  Candidate* best_of_pool(double risk_max);
   Objectives seen(const Objectives& values) const;
   Candidate candidate_of(Point point) const;
-  void climb(Candidate& best, Stream& random) const;
+  void climb(Candidate& best, double risk_max, Stream& random) const;
 
   const History& history_;
+  const FailureGuard& guard_;
+  Effort& effort_;
   const Space& space_;
   std::uint64_t seed_;
   SurrogateSettings settings_;
@@ -78,8 +86,9 @@ class Surrogate {
   FailureModel failures_;
   std::vector<Output> outputs_;
   std::size_t done_ = 0, next_fit_, next_rebuild_ = 0;
-  std::vector<std::size_t> late_;  // told after they were passed by
-  bool is_presumed_ = false;       // pending trials are in the front
+  std::vector<std::size_t> late_;   // told after they were passed by
+  std::size_t presumed_count_ = 0;  // values at the end of the front that are expected ones
+  std::unordered_map<std::size_t, Candidate> presumed_;  // pending trials, by number
   std::vector<Candidate> pool_;
   std::unordered_set<std::uint64_t> in_pool_;
   std::vector<std::size_t> front_, elite_;  // trials; elite: the front and who is next to it

@@ -10,7 +10,8 @@ namespace {
 constexpr int passes_countable = 2, passes_continuous = 3;
 constexpr double shrink = 1;
 constexpr double optimism = 3;  // deviations below the mean that a candidate is given credit for
-constexpr std::size_t pending_window = 256;
+constexpr std::size_t pending_window = 256, presumed_max = 32;
+constexpr std::size_t climb_max = 2000;  // steps, of which a long category alone has hundreds
 
 }  // namespace
 
@@ -78,33 +79,47 @@ double Surrogate::score(Candidate& candidate, double least) const {
 }
 
 // What is pending counts as done, with the values that are expected of it, so that a batch spreads.
+// The latest only: what an ask costs must not depend on how many are running.
 void Surrogate::presume_pending() {
-  bool is_any = false;
-  const std::size_t count = history_.size();
-  for (std::size_t i = count - std::min(count, pending_window); i < count; ++i) {
-    if (history_.trials()[i].outcome != TrialOutcome::pending) continue;
-    Candidate c = candidate_of(history_.trials()[i].point);
+  const std::vector<Trial>& trials = history_.trials();
+  const std::size_t count = trials.size();
+  for (std::size_t k = 1; k <= std::min(count, pending_window); ++k) {
+    if (presumed_count_ == presumed_max) break;
+    const std::size_t i = count - k;
+    if (trials[i].outcome != TrialOutcome::pending) continue;
+    auto at = presumed_.find(i);
+    if (at == presumed_.end()) at = presumed_.emplace(i, candidate_of(trials[i].point)).first;
     Objectives expected;
-    for (const Belief& b : beliefs(c)) expected.push_back(b.median());
+    for (const Belief& b : beliefs(at->second)) expected.push_back(b.median());
     front_values_.push_back(std::move(expected));
-    is_any = true;
+    ++presumed_count_;
   }
-  is_presumed_ = is_any;
-  if (is_any) open_.emplace(front_values_, seen(reference_));
+  if (presumed_count_ > 0) open_.emplace(front_values_, seen(reference_));
+}
+
+void Surrogate::forget_presumed() {
+  if (presumed_count_ == 0) return;
+  front_values_.resize(front_values_.size() - presumed_count_);
+  open_.emplace(front_values_, seen(reference_));
+  presumed_count_ = 0;
 }
 
 // Candidates of a pool are few; one parameter after the other, its steps may promise more.
-void Surrogate::climb(Candidate& best, Stream& random) const {
+void Surrogate::climb(Candidate& best, double risk_max, Stream& random) const {
   const bool has_continua = !space_.is_countable();
   double reach = 0.2;
+  std::size_t steps = 0;
   for (int pass = 0; pass < (has_continua ? passes_continuous : passes_countable); ++pass) {
     bool is_better = false;
     const std::size_t shift = random.below(best.point.size());
     for (std::size_t i = 0; i < best.point.size(); ++i) {
       const std::size_t d = (i + shift) % best.point.size();
       for (Point& p : space_.neighbours_along(d, best.point, random.bits(), reach)) {
+        if (++steps > climb_max) return;
+        effort_.spend();
         if (!history_.is_new(p)) continue;
         Candidate c = candidate_of(std::move(p));
+        if (risk_max < 1 && guard_.risk(c.row, c.failures) > risk_max) continue;
         c.score = score(c, best.score);
         if (c.score <= best.score) continue;
         best = std::move(c);
@@ -125,17 +140,33 @@ std::vector<double> Surrogate::scaled_means(std::span<const double> row) const {
   return out;
 }
 
-std::optional<Point> Surrogate::propose(Stream& random) {
-  if (!prepare()) return std::nullopt;
+// The most promising of those that are unlikely to fail; where none is, the one that is least
+// likely to.
+Surrogate::Candidate* Surrogate::best_of_pool(double risk_max) {
   Candidate* best = nullptr;
+  Candidate* safest = nullptr;
   for (Candidate& c : pool_) {
+    effort_.spend();
     if (history_.knows(c.point)) continue;  // pending
+    c.risk = risk_max < 1 ? guard_.risk(c.row, c.failures) : 0;
+    if (c.risk > risk_max) {
+      if (safest == nullptr || c.risk < safest->risk) safest = &c;
+      continue;
+    }
     c.score = score(c, best == nullptr ? 0 : best->score);
     if (c.score > 0 && (best == nullptr || c.score > best->score)) best = &c;
   }
+  return best != nullptr ? best : safest;
+}
+
+std::optional<Point> Surrogate::propose(Stream& random) {
+  if (!prepare()) return std::nullopt;
+  effort_.begin();
+  const double risk_max = guard_.is_awake() ? guard_.risk_max() : 1;
+  const Candidate* best = best_of_pool(risk_max);
   if (best == nullptr) return std::nullopt;
   Candidate chosen{.point = best->point, .row = best->row, .probes = {}, .score = best->score};
-  climb(chosen, random);
+  climb(chosen, std::max(risk_max, best->risk), random);
   return std::move(chosen.point);
 }
 

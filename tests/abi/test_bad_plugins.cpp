@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <ostream>
 #include <set>
@@ -128,6 +129,13 @@ Observed observe(const std::string& path, int limit_ms) {
   return judge(answer, status, timed_out);
 }
 
+// The columns of the table that the suite prints: plugin, expected, found.
+const char* name_of(Ending ending) {
+  constexpr const char* names[] = {"refused",   "failed", "crashed",
+                                   "timed_out", "exited", "accepted"};
+  return names[static_cast<int>(ending)];
+}
+
 class BadPluginTest : public testing::TestWithParam<BadPlugin> {};
 
 TEST_P(BadPluginTest, has_its_one_expected_outcome) {
@@ -135,6 +143,8 @@ TEST_P(BadPluginTest, has_its_one_expected_outcome) {
   // A plugin that hangs is known to; everybody else gets more than a loaded machine needs.
   const int limit_ms = plugin.ending == Ending::timed_out ? 500 : 60'000;
   const Observed observed = observe(path_of(plugin.file), limit_ms);
+  std::printf("%-26s %-10s %-10s %s\n", std::string(plugin.file).c_str(), name_of(plugin.ending),
+              name_of(observed.ending), observed.text.substr(0, 100).c_str());
   EXPECT_EQ(observed.ending, plugin.ending) << observed.text << " signal " << observed.signal;
   EXPECT_NE(observed.text.find(plugin.text), std::string::npos)
       << "expected '" << plugin.text << "' in: " << observed.text;

@@ -222,13 +222,33 @@ TEST(FakePlugin, is_wrong_as_scripted) {
   };
   for (const Case& wanted :
        {Case{"wrong=zeros", 35, 35}, Case{"wrong=last_element", 1, 1}, Case{"wrong=nan", 1, 1},
-        Case{"wrong=skip_repeats", 0, 35}, Case{"wrong=cached", 0, 35}}) {
+        Case{"wrong=skip_repeats", 0, 35}, Case{"wrong=cached", 0, 35},
+        Case{"wrong=infinite", 1, 1}, Case{"wrong=last_element_later", 0, 1},
+        Case{"wrong=first_buffer", 0, 1}, Case{"wrong=every_tenth", 0, 0},
+        Case{"wrong=all_but_the_last_skipped", 35, 0}}) {
     Bench bench(wanted.script);
     Staged staged(bench, small_gemm(), 2);
     ASSERT_TRUE(staged.run(2).ok());
     EXPECT_EQ(staged.wrong_elements(0), wanted.wrong_in_first) << wanted.script;
     EXPECT_EQ(staged.wrong_elements(1), wanted.wrong_in_second) << wanted.script;
   }
+}
+
+TEST(FakePlugin, is_wrong_every_tenth_time_as_scripted) {
+  Bench bench("wrong=every_tenth_element");
+  Staged staged(bench, small_gemm(), 1);
+  for (int execution = 1; execution <= 30; ++execution) {
+    ASSERT_TRUE(staged.run(1).ok());
+    EXPECT_EQ(staged.wrong_elements(0), execution % 10 == 0 ? 1 : 0) << execution;
+  }
+}
+
+TEST(FakePlugin, leaves_work_until_a_buffer_is_read_as_scripted) {
+  Bench bench("wrong=lazy");
+  Staged staged(bench, small_gemm(), 2);
+  ASSERT_TRUE(staged.run(2).ok());
+  EXPECT_EQ(staged.wrong_elements(0), 0);
+  EXPECT_EQ(staged.wrong_elements(1), 0);
 }
 
 TEST(FakePlugin, mutates_inputs_and_overruns_outputs_as_scripted) {
@@ -278,6 +298,7 @@ TEST(FakePlugin, its_device_clock_follows_the_script) {
   EXPECT_DOUBLE_EQ(event_ns("timer=device_event;latency_ns=1000", 50), 50000);
   EXPECT_DOUBLE_EQ(event_ns("timer=device_event;latency_ns=1000;elapsed_scale=0.1", 10), 1000);
   EXPECT_DOUBLE_EQ(event_ns("timer=device_event;latency_ns=5000;elapsed=constant", 3), 1000);
+  EXPECT_DOUBLE_EQ(event_ns("timer=device_event;latency_ns=1000;elapsed_offset_ns=300", 5), 4700);
   EXPECT_TRUE(std::isnan(event_ns("timer=device_event;latency_ns=1000;elapsed=nan", 1)));
   EXPECT_TRUE(std::isnan(event_ns("timer=device_event;latency_ns=1000;elapsed=negative", 1)))
       << "a negative time must be refused by the host's wrapper";

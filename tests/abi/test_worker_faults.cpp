@@ -153,7 +153,7 @@ TEST(WorkerFaults, memory_without_end_meets_the_limit_and_not_the_machine) {
   GTEST_SKIP() << "a sanitizer's shadow memory does not fit under an address-space limit";
 #endif
   WorkerOptions options = options_for("devour=prepare");
-  options.memory_limit_bytes = std::int64_t{768} << 20;
+  options.limits.memory_bytes = std::int64_t{768} << 20;
   auto worker = Worker::start(options);
   ASSERT_TRUE(worker) << worker.failure.reason;
   const WorkerFailure failure = first_failure(**worker);

@@ -46,7 +46,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"profile/kernels", {"core", "kernels", "roofline", "model"}},
     {"profile/trace", {"core", "kernels", "model", "parquet"}},
     {"profile/comparison", {"core", "kernels", "model", "profile/trace"}},
-    {"latency", {"core", "kernels", "roofline", "plan"}},
+    {"latency", {"core", "kernels", "parquet", "plan", "roofline"}},
     {"search/space", {"core", "expression"}},
     {"search", {"core", "search/space"}},
     {"plan", {"core", "expression", "search/space"}},
@@ -100,7 +100,10 @@ const std::vector<Owner> owners = {
     {"cublas", {"plugins/cuda/"}},
     {"CLI/", {"framework/cli/main.cpp", "framework/cli/console/option_set.cpp"}},
     {"simdjson.h", {"framework/profile/"}},
-    {"zlib.h", {"framework/profile/", "framework/latency/imported/"}},
+    {"zlib.h",
+     {"framework/profile/", "framework/latency/imported/", "framework/parquet/parquet_codec.cpp"}},
+    {"snappy.h", {"framework/parquet/parquet_codec.cpp"}},
+    {"zstd.h", {"framework/parquet/parquet_codec.cpp"}},
 };
 
 // The longest key of `arrows` that is `path` or a folder above it; "cli" too; "" elsewhere.

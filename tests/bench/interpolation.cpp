@@ -80,11 +80,37 @@ void coverage(Figures& figures, const std::string& name, double covered, std::si
   figures.at_most(name + "_covered_high_end", covered, "%", 92);
 }
 
+// As the columns of the tables have it.
+std::string named(const KernelSeries& series) {
+  const SeriesIdentity& of = series.identity;
+  const std::string dtype = of.dtype == "f8_e4m3fn" ? of.block.empty() ? "fp8" : "fp8_block"
+                            : of.dtype == "bf16"    ? "bfloat16"
+                                                    : of.dtype;
+  std::string out;
+  for (const std::string& word : {of.kernel_source, dtype, series.part}) {
+    if (!word.empty()) out += '_' + word;
+  }
+  return of.op == "attention" ? "" : out;
+}
+
+// Attention of several types teaches together, as it does in a search.
+void merge_attention(ImportedTable& table) {
+  std::vector<KernelSeries> out;
+  for (KernelSeries& series : table.series) {
+    if (out.empty() || series.identity.op != "attention") {
+      out.push_back(std::move(series));
+      continue;
+    }
+    for (const LatencyPoint& point : series.points.all()) out.front().points.add(point);
+  }
+  table.series = std::move(out);
+}
+
 void check_series(Figures& figures, const std::string& table, const Targets& targets,
                   const KernelSeries& series, const Device& device) {
-  std::string name = "interpolation_" + table + (series.name.empty() ? "" : '_' + series.name);
+  std::string name = "interpolation_" + table + named(series);
   std::ranges::replace(name, ' ', '_');
-  const Interpolation of(series.points, device, {});
+  const Interpolation of(series.points.all(), device, {});
   if (of.check(Leave::shape, 1).empty()) {
     note(name + ": too few points");
     return;
@@ -101,26 +127,27 @@ void check_series(Figures& figures, const std::string& table, const Targets& tar
 }
 
 // Both halves of a fused row carry the same time: one is enough.
-bool is_repeated(const KernelSeries& series) { return series.name.ends_with(" down"); }
+bool is_repeated(const KernelSeries& series) { return series.part == "down"; }
 
 void check_table(Figures& figures, const std::filesystem::path& file) {
   const std::string name = file.filename().string();
   const std::string stem = name.substr(0, name.find(".csv"));
   const CsvTable csv = CsvTable::read(file.string());
-  const auto layout = known_layout(csv);
+  const TableLayouts layouts = known_layouts(csv);
   const auto id = device_of(name);
-  if (!layout || !id) {
-    note(name + ": no known " + (layout ? "device in its name" : "layout"));
+  if (layouts.empty() || !id) {
+    note(name + ": no known " + (layouts.empty() ? "layout" : "device in its name"));
     return;
   }
-  const ImportedTable read = kernel_table(csv, *layout);
+  ImportedTable read = kernel_table(csv, layouts);
+  merge_attention(read);
   for (const auto& [reason, rows] : read.skipped) {
     note(name + ": " + std::to_string(rows) + " rows skipped: " + reason);
   }
   const Device device = read_device(HALMARK_SOURCE_DIR "/configs/devices/" + *id + ".toml");
   for (const KernelSeries& series : read.series) {
     if (!is_repeated(series)) {
-      check_series(figures, stem, targets_of(layout->name), series, device);
+      check_series(figures, stem, targets_of(layouts.front().name), series, device);
     }
   }
 }

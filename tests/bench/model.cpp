@@ -1,8 +1,11 @@
-// From exec to exit of a question on paper.
+// From exec to exit of a question on paper, and how near its bounds come to published figures.
+#include <algorithm>
+
 #include "child.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "figures.hpp"
+#include "tests/unit/model/pricing/published_rows.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -19,6 +22,18 @@ double answer_ns() {
   return run.wall_ns;
 }
 
+// No bound may be above a published figure; the closest and the median say how much a bound says.
+void published_inference(Figures& figures) {
+  const published::Checks checks = published::inference_checks();
+  const auto above = std::ranges::count_if(
+      checks.all, [](const published::Check& check) { return check.bound > 1; });
+  figures.report("published_inference_figures", static_cast<double>(checks.all.size()), "figures");
+  figures.at_most("published_inference_above", static_cast<double>(above), "figures", 0);
+  figures.at_least("published_inference_closest", 100 * checks.closest().bound, "%", 60);
+  figures.report("published_inference_median", 100 * checks.median_bound(), "%");
+  note("closest bound: " + checks.closest().row);
+}
+
 }  // namespace
 }  // namespace halmark::bench
 
@@ -29,5 +44,6 @@ int main() {
     std::vector<double> ns;
     for (int i = 0; i < bench::runs; ++i) ns.push_back(bench::answer_ns());
     figures.at_most("model_exec_to_exit", median(ns) * 1e-6, "ms", 30);
+    bench::published_inference(figures);
   });
 }

@@ -144,6 +144,51 @@ double seconds_per_trial(const char* sampler, std::size_t from, std::size_t to) 
   return median(medians);
 }
 
+// Mean of ask + tell behind 300 trials that ended, while `running` others have not.
+double seconds_beside(const std::string& sampler, std::size_t running) {
+  const problems::Problem problem = problems::mix6();
+  const Space space(problem.description);
+  const auto one = make_sampler(sampler, space, {.seed = 1, .objectives = 3});
+  std::vector<Told> ended, pending;
+  for (std::size_t i = 0; i < 300 + running; ++i) {
+    const Point point = space.point(i * 29 % space.size());
+    if (i < 300) {
+      ended.push_back(problem.evaluate(space, point));
+    } else {
+      pending.push_back({.point = point, .outcome = TrialOutcome::pending});
+    }
+  }
+  one->tell(ended);
+  one->tell(pending);
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < 150; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<Point> points = one->ask(1);
+    const auto asked = std::chrono::steady_clock::now();
+    const Told told = problem.evaluate(space, points.front());
+    const auto evaluated = std::chrono::steady_clock::now();
+    one->tell({told});
+    // The first ones catch up with what was told.
+    if (i < 50) continue;
+    seconds.push_back(std::chrono::duration<double>((asked - begin) +
+                                                    (std::chrono::steady_clock::now() - evaluated))
+                          .count());
+  }
+  return mean(seconds);
+}
+
+void print_running(Figures& figures) {
+  for (const char* sampler : {"random", "nsga2", "tpe", "gp", "auto"}) {
+    std::vector<double> ratios;
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      const double alone = seconds_beside(sampler, 0);
+      ratios.push_back(seconds_beside(sampler, 10'000) / alone);
+    }
+    figures.at_most(std::string("search_ask_beside_10000_running_") + sampler, median(ratios),
+                    "ratio", 1.2);
+  }
+}
+
 double front_and_volume_seconds(std::size_t count) {
   // On the sphere, so that every point is on the front: the longest staircases.
   std::vector<Objectives> points;
@@ -219,6 +264,7 @@ int main(int argc, char** argv) {
       figures.at_most("search_front_and_hypervolume_10000x3",
                       bench::front_and_volume_seconds(10'000) * 1e3, "ms", 50);
     }
+    if (only.empty() || only.contains("running")) bench::print_running(figures);
     if (only.empty() || only.contains("certify")) bench::print_certify(figures);
     for (const bench::Row& row : bench::rows) {
       if (only.empty() || only.contains(row.problem)) {

@@ -61,6 +61,23 @@ void durable(Figures& figures, const std::string& kind, const ScratchFolder& fol
   figures.report("study_durable_trial_alone_" + kind, ones_s * 1e3 / together, "ms");
 }
 
+// An ask and its tell while 10,000 other trials are running, by the same beside none.
+void beside_running(Figures& figures, const std::string& kind, const ScratchFolder& folder) {
+  const auto pairs_s = [&](const std::string& name, std::size_t running) {
+    const std::string path = (folder.path() / (kind + "-running")).string();
+    const auto store = open_study_store(kind + ':' + path, StudyAccess::or_create);
+    Study study(*store, space(), {.name = name, .sampler = "random"});
+    for (std::size_t asked = 0; asked < running; asked += 1000) study.ask(1000);
+    ask_and_tell(study, 1);
+    return seconds([&] {
+      for (std::size_t i = 0; i < 4 * together; ++i) ask_and_tell(study, 1);
+    });
+  };
+  const double alone_s = pairs_s("alone", 0);
+  figures.at_most("study_ask_beside_10000_running_" + kind, pairs_s("beside", 10'000) / alone_s,
+                  "ratio", 1.2);
+}
+
 std::vector<TrialRow> finished_rows(std::size_t count) {
   const Space points(space());
   std::vector<std::shared_ptr<const ParamDistribution>> distributions;
@@ -127,6 +144,7 @@ int main() {
     const ScratchFolder folder(HALMARK_BINARY_DIR);
     for (const char* kind : {"sqlite", "journal"}) {
       durable(figures, kind, folder);
+      beside_running(figures, kind, folder);
       many(figures, kind, folder);
     }
   });

@@ -67,7 +67,8 @@ def kimi_delta(c):
 
 
 def matrices(c):
-    plain = {"gpt2", "opt", "nemotron", "nemotron_h", "phi"}
+    plain = {"gpt2", "opt", "nemotron", "nemotron_h", "phi", "starcoder2", "gpt_neox", "falcon",
+             "gptj", "mpt"}
     return 2 if c["model_type"] in plain else 3
 
 
@@ -147,13 +148,45 @@ def hybrid(c):
     return sum(price[letter]() for letter in pattern)
 
 
+renamed = {"gptj", "mpt", "falcon", "exaone", "ernie4_5_moe", "hunyuan_v1_moe", "mamba2"}
+
+
+def common_names(c):
+    """The same configuration under the names that most files have."""
+    c = dict(c)
+    other = {"num_hidden_layers": ("n_layer", "n_layers", "num_layers"),
+             "hidden_size": ("n_embd", "d_model"), "num_attention_heads": ("n_head", "n_heads"),
+             "num_experts": ("moe_num_experts",), "num_experts_per_tok": ("moe_k", "moe_topk"),
+             "first_k_dense_replace": ("moe_layer_start_index",),
+             "n_shared_experts": ("moe_num_shared_experts", "num_shared_expert"),
+             "mamba_num_heads": ("num_heads",), "ssm_state_size": ("state_size",)}
+    for name, others in other.items():
+        for key in others:
+            if name not in c and key in c:
+                c[name] = c[key]
+    for name in ("num_experts_per_tok", "n_shared_experts", "moe_intermediate_size"):
+        if isinstance(c.get(name), list):  # one number for all layers
+            c[name] = c[name][0]
+    if c["model_type"] in ("gptj", "mpt", "falcon"):
+        c.setdefault("intermediate_size", 4 * c["hidden_size"])
+    if c["model_type"] == "falcon":
+        is_new = c["new_decoder_architecture"]
+        c["num_key_value_heads"] = c["num_kv_heads"] if is_new else 1
+    return c
+
+
 def active(config):
     c = config.get("text_config", config)
+    if c["model_type"] in renamed:
+        c = common_names(c)
     head = c["hidden_size"] * c["vocab_size"]
     if c["model_type"] == "nemotron-nas":
         return pruned(c) + head
     if c["model_type"] == "nemotron_h":
         return hybrid(c) + head
+    if c["model_type"] == "mamba2":
+        c["mamba_head_dim"] = c["head_dim"]
+        return mamba(c) * c["num_hidden_layers"] + head
     return head + sum(attention(c, i) + feed_forward(c, i) for i in range(c["num_hidden_layers"]))
 
 

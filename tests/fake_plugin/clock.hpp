@@ -50,7 +50,7 @@ inline double reported_ns(const Script& script, double true_ns) {
   if (lie == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (lie == "negative") return -true_ns;
   if (lie == "constant") return 1000;
-  return true_ns * script.number("elapsed_scale", 1);
+  return true_ns * script.number("elapsed_scale", 1) - script.number("elapsed_offset_ns", 0);
 }
 
 }  // namespace fake

@@ -3,16 +3,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "clock.hpp"
+#include "resources.hpp"
 #include "script.hpp"
 #include "tensor.hpp"
 
@@ -22,64 +26,6 @@ namespace {
 using namespace halmark::plugin;
 
 constexpr std::int64_t elements_max = std::int64_t{1} << 40;
-
-// What plugin, devices and prepareds share; one thread drives it.
-struct State {
-  Script script = Script::from_environment();
-  Faults faults{script};
-  Latency latency{script};
-  std::int64_t memory_used = 0;
-  std::int64_t enqueues = 0;
-  bool uses_events() const { return script.text("timer", "host_clock") == "device_event"; }
-  bool is_asynchronous() const { return uses_events() || script.flag("async"); }
-};
-
-class Buffer {
- public:
-  Buffer(State& state, std::unique_ptr<HostBuffer> memory, std::int64_t counted)
-      : state_(state), memory_(std::move(memory)), counted_(counted) {
-    state_.memory_used += counted_;
-  }
-  ~Buffer() { state_.memory_used -= counted_; }
-  void* data() const { return memory_->data(); }
-  std::uint64_t bytes() const { return memory_->bytes(); }
-  void write(std::uint64_t offset, const void* source, std::uint64_t bytes) {
-    memory_->write(offset, source, bytes);
-  }
-  void read(std::uint64_t offset, void* target, std::uint64_t bytes) const {
-    memory_->read(offset, target, bytes);
-  }
-
- private:
-  State& state_;
-  std::unique_ptr<HostBuffer> memory_;
-  std::int64_t counted_;
-};
-
-struct Stream {
-  explicit Stream(State& state) : state(state) {}
-  void wait() {
-    state.faults.at("wait");
-    while (wall_ns() < due_ns) {
-    }
-  }
-  State& state;
-  double device_ns = 0;  // the device clock: time of all work queued so far
-  double due_ns = 0;     // wall clock at which that work is over
-};
-
-struct Event {
-  explicit Event(State& state) : state(state) {}
-  void record(Stream& stream) { at_ns = stream.device_ns; }
-  double elapsed_ns(const Event& end) const { return reported_ns(state.script, end.at_ns - at_ns); }
-  double elapsed_cycles(const Event& end) const {
-    const double clock_hz = state.script.number("clock_hz", 0);
-    if (clock_hz <= 0) throw failure(HM_UNSUPPORTED, "the script names no clock_hz");
-    return (end.at_ns - at_ns) * 1e-9 * clock_hz;
-  }
-  State& state;
-  double at_ns = 0;
-};
 
 Shape shape_of(Params params) {
   Shape shape;
@@ -113,6 +59,7 @@ class Prepared {
   }
   ~Prepared() {
     finish_late_work();
+    state_.at_read.clear();
     state_.faults.at("release");
   }
 
@@ -155,6 +102,7 @@ class Prepared {
       }
     }
     if (compiles_constants_in()) compile_in(arguments);
+    if (wrong_ == "remembers_constants" && compiled_.empty()) remember(arguments);
   }
   void enqueue(Stream& stream, const hm_launch& launch) {
     state_.faults.at("enqueue");
@@ -172,13 +120,24 @@ class Prepared {
     double scripted_ns = 0;
     std::uint64_t done = 0;
     finish_late_work();
-    for_each_execution(launch, [&](const hm_arguments& arguments) {
-      scripted_ns += state_.latency.next_ns(factor_, bytes_);
+    hm_arguments last{};
+    hm_launch shown = launch;
+    if (wrong_ == "all_but_the_last_skipped") {
+      last = launch.sets[(launch.repeat - 1) % launch.set_count];
+      shown.sets = &last;
+      shown.set_count = 1;
+      shown.repeat = 1;
+    }
+    for_each_execution(shown, [&](const hm_arguments& arguments) {
       bind(arguments);
-      if (wrong_ == "late") return;
-      if (wrong_ != "skip_repeats" || done++ == 0) execute();
+      if (is_late()) {
+        scripted_ns += state_.latency.next_ns(factor_, bytes_);
+        return;
+      }
+      scripted_ns += state_.latency.next_ns(factor_, bytes_) * share_at_once();
+      if (wrong_ != "skip_repeats" || done++ == 0) execute_or_leave();
     });
-    if (wrong_ == "late") late_ = std::thread([this] { execute_late(); });
+    if (is_late()) late_ = std::thread([this] { execute_late(); });
     stream.device_ns += scripted_ns > 0 ? scripted_ns : wall_ns() - begin_ns;
     stream.due_ns = begin_ns + scripted_ns;
     if (!state_.is_asynchronous()) stream.wait();
@@ -218,17 +177,42 @@ class Prepared {
     }
   }
 
+  void remember(const hm_arguments& arguments) {
+    compiled_.resize(operands_.size());
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].role != HM_ROLE_CONSTANT) continue;
+      const char* packed =
+          static_cast<const char*>(tensor(operands_[i], arguments.buffers[i]).data);
+      compiled_[i].assign(packed, packed + plain(operands_[i]).bytes);
+    }
+  }
+
   // The work of a plugin that returns from `wait` before it is over.
+  bool is_late() const { return wrong_ == "late" || wrong_ == "soon_late"; }
   void execute_late() {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::microseconds(wrong_ == "late" ? 50'000 : 200));
     execute();
+  }
+
+  // Work that is left until an output is read.
+  double share_at_once() const { return wrong_ == "lazy" ? 0 : wrong_ == "half_lazy" ? 0.5 : 1; }
+  void execute_or_leave() {
+    if (share_at_once() == 1) return execute();
+    state_.at_read[tensors_.back().data] = [this, tensors = tensors_] {
+      const double due_ns =
+          wall_ns() + (1 - share_at_once()) * state_.latency.next_ns(factor_, bytes_);
+      tensors_ = tensors;
+      execute();
+      while (wall_ns() < due_ns) {
+      }
+    };
   }
   void finish_late_work() {
     if (late_.joinable()) late_.join();
   }
 
   void execute() {
-    if (state_.script.flag("memoise")) {
+    if (!state_.script.text("memoise").empty()) {
       recall_or_run();
     } else {
       op_.run(shape_, tensors_);
@@ -244,10 +228,19 @@ class Prepared {
     return {static_cast<const char*>(tensors_[operand].data), plain(operands_[operand]).bytes};
   }
 
+  // All of an input, or what a cheap checksum would read of it.
+  std::string asked_of(std::size_t operand) const {
+    const std::string bytes = bytes_of(operand);
+    const std::string asked = state_.script.text("memoise");
+    if (asked == "half") return bytes.substr(0, bytes.size() / 2);
+    if (asked == "ends") return bytes.substr(0, 64) + bytes.substr(bytes.size() - 64);
+    return bytes;
+  }
+
   void recall_or_run() {
     std::string question;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
-      if (operands_[i].role == HM_ROLE_INPUT) question += bytes_of(i);
+      if (operands_[i].role == HM_ROLE_INPUT) question += asked_of(i);
       if (operands_[i].role == HM_ROLE_CONSTANT) {
         question += std::to_string(reinterpret_cast<std::uintptr_t>(tensors_[i].data)) + ' ';
       }
@@ -274,6 +267,21 @@ class Prepared {
       output.set(last, value > 0 ? value / 2 - 1 : value / 2 + 1);
     }
     if (wrong_ == "nan") output.set(last / 2, std::numeric_limits<double>::quiet_NaN());
+    ++spoilt_;
+    if (first_output_ == nullptr) first_output_ = output.data;
+    const double halved = output.at(last) > 0 ? output.at(last) / 2 - 1 : output.at(last) / 2 + 1;
+    if (wrong_ == "last_element_later" && spoilt_ > 1) output.set(last, halved);
+    if (wrong_ == "every_tenth" && spoilt_ % 10 == 0) std::memset(output.data, 0, bytes);
+    if (wrong_ == "every_tenth_element" && spoilt_ % 10 == 0) output.set(last, halved);
+    if (wrong_ == "after_a_hundred" && spoilt_ > 100) std::memset(output.data, 0, bytes);
+    if (wrong_ == "first_buffer" && output.data != first_output_) output.set(last, halved);
+    if (wrong_ == "infinite") output.set(0, std::numeric_limits<double>::infinity());
+    if (wrong_ == "rounded_down") {
+      for (std::int64_t i = 0; i <= last; ++i) output.set(i, std::trunc(output.at(i) * 16) / 16);
+    }
+    if (wrong_ == "first_row_unwritten") {
+      std::memset(output.data, 0xFF, bytes / 8);
+    }
     if (wrong_ == "cached") {
       if (remembered_.size() != bytes) {
         const char* first = static_cast<const char*>(output.data);
@@ -282,6 +290,7 @@ class Prepared {
       std::memcpy(output.data, remembered_.data(), bytes);
     }
     if (state_.script.flag("overrun")) static_cast<char*>(output.data)[bytes] ^= 1;
+    if (state_.script.flag("underrun")) static_cast<char*>(output.data)[-1] ^= 1;
   }
 
   State& state_;
@@ -296,6 +305,8 @@ class Prepared {
   std::vector<std::vector<char>> compiled_;  // per operand; only of constants
   double bytes_ = 0;
   std::vector<char> remembered_;
+  std::int64_t spoilt_ = 0;
+  const void* first_output_ = nullptr;
   std::map<std::string, std::vector<std::string>> answers_;  // of `memoise`: bytes per operand
   std::thread late_;
 };
@@ -317,9 +328,11 @@ class Device {
     std::unique_ptr<HostBuffer> memory = HostBuffer::allocate(bytes, alignment, kind);
     return std::make_unique<Buffer>(state_, std::move(memory), static_cast<std::int64_t>(bytes));
   }
+#ifndef HALMARK_FAKE_APART
   std::unique_ptr<Buffer> wrap(void* address, std::uint64_t bytes) {
     return std::make_unique<Buffer>(state_, HostBuffer::wrap(address, bytes), 0);
   }
+#endif
   std::unique_ptr<Stream> stream() { return std::make_unique<Stream>(state_); }
   std::unique_ptr<Event> event() { return std::make_unique<Event>(state_); }
   std::unique_ptr<Comm> comm(std::string_view, std::uint32_t, std::uint32_t size) {

@@ -4,6 +4,7 @@
 
 #include "core/text/error.hpp"
 #include "model/pricing/memory.hpp"
+#include "parquet/parquet_cells.hpp"
 #include "plan/device_lint.hpp"
 #include "profile/kernels/kernel_account.hpp"
 #include "survive.hpp"
@@ -67,6 +68,17 @@ void feed_device(std::string_view text) {
     if (device_text(parse_device(once, "again.toml")) != once) {
       throw std::logic_error("a device does not survive its own text");
     }
+  });
+}
+
+void feed_parquet(std::string_view bytes) {
+  survive([&] {
+    const ParquetReader reader(std::string(bytes), "table.parquet");
+    std::uint64_t rows = 0;
+    for (ParquetCells cells(reader); cells.next(); ++rows) {
+      if (cells.row().size() != reader.columns().size()) throw std::logic_error("a ragged row");
+    }
+    if (rows != reader.rows()) throw std::logic_error("rows are not what the file states");
   });
 }
 

@@ -1,6 +1,7 @@
 // The fuzzers' entry points under seeded mutations of their corpus, with any compiler: a few
 // seconds of what the fuzzers do for as long as one lets them.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -15,7 +16,9 @@ namespace {
 
 std::vector<std::string> corpus(const std::string& name) {
   std::vector<std::string> out;
-  const std::filesystem::path folder = HALMARK_SOURCE_DIR "/tests/fuzz/corpus/" + name;
+  const std::filesystem::path folder = name == "parquet"
+                                           ? HALMARK_SOURCE_DIR "/tests/data/parquet"
+                                           : HALMARK_SOURCE_DIR "/tests/fuzz/corpus/" + name;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ostringstream text;
     text << std::ifstream(entry.path(), std::ios::binary).rdbuf();
@@ -109,6 +112,31 @@ TEST(Mutations, a_table_of_kernels_is_read_or_refused) {
   mutate("kernel_table", feed_kernel_table);
 }
 TEST(Mutations, a_device_file_is_read_or_refused) { mutate("device", feed_device); }
+
+// Numbers of the footer and of pages are single bytes, so that each change states something else;
+// what is stated must not become memory.
+TEST(Mutations, a_parquet_file_is_read_or_refused) {
+  struct rusage before {
+  }, after{};
+  getrusage(RUSAGE_SELF, &before);
+  mutate("parquet", feed_parquet);
+  const std::vector<std::string> seeds = corpus("parquet");
+  for (std::uint64_t i = 0; i < 3000; ++i) {
+    std::mt19937_64 random(i);
+    std::string bytes = seeds[i % seeds.size()];
+    // Most of what is believed stands in the footer and in the first bytes of pages.
+    const std::size_t range = std::min<std::size_t>(bytes.size(), 700);
+    const std::size_t from = i % 3 == 0 ? 0 : bytes.size() - range;
+    for (std::size_t n = 0; n <= i % 3; ++n) {
+      bytes[from + random() % range] = static_cast<char>(random());
+    }
+    ASSERT_NO_THROW(feed_parquet(bytes)) << "byte mutation " << i;
+  }
+  getrusage(RUSAGE_SELF, &after);
+#ifndef __SANITIZE_ADDRESS__
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 512 << 10) << "KiB";
+#endif
+}
 #ifdef HALMARK_HAS_TRACE
 TEST(Mutations, a_trace_is_read_or_refused) { mutate("trace", feed_trace); }
 #endif
@@ -121,6 +149,7 @@ TEST(Mutations, hostile_documents_are_refused) {
     EXPECT_NO_THROW(feed_model_config(text));
     EXPECT_NO_THROW(feed_kernel_table(text));
     EXPECT_NO_THROW(feed_device(text));
+    EXPECT_NO_THROW(feed_parquet(text));
 #ifdef HALMARK_HAS_TRACE
     EXPECT_NO_THROW(feed_trace(text));
 #endif

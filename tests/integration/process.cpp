@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,10 +50,9 @@ Ends make_terminal(int columns) {
 
 // Between fork and exec only what is safe there.
 [[noreturn]] void become(const std::vector<char*>& arguments, const std::vector<char*>& environment,
-                         const char* folder, int out, int err) {
+                         const char* folder, int in, int out, int err) {
   setpgid(0, 0);
-  const int null = open("/dev/null", O_RDONLY);
-  dup2(null, STDIN_FILENO);
+  dup2(in >= 0 ? in : open("/dev/null", O_RDONLY), STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   // A handler of the test program must not survive in the child as an ignored signal.
@@ -101,7 +101,7 @@ Process::Process(const Launch& launch) : deadline_s_(now_s() + launch.limit_s) {
   if (launch.closes_stdout) close(out.read);
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error(std::strerror(errno));
-  if (pid_ == 0) become(argv, envp, launch.folder.c_str(), out.write, err.write);
+  if (pid_ == 0) become(argv, envp, launch.folder.c_str(), launch.input, out.write, err.write);
   setpgid(pid_, pid_);
   close(out.write);
   close(err.write);
@@ -159,7 +159,12 @@ void Process::signal_group(int number) const { kill(-pid_, number); }
 
 void Process::reap(bool block) {
   int status = 0;
-  if (is_reaped_ || waitpid(pid_, &status, block ? 0 : WNOHANG) != pid_) return;
+  rusage used{};
+  if (is_reaped_ || wait4(pid_, &status, block ? 0 : WNOHANG, &used) != pid_) return;
+  for (const timeval& part : {used.ru_utime, used.ru_stime}) {
+    outcome_.cpu_s += static_cast<double>(part.tv_sec) + 1e-6 * static_cast<double>(part.tv_usec);
+  }
+  outcome_.resident_kib = used.ru_maxrss;
   is_reaped_ = true;
   if (WIFEXITED(status)) outcome_.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);

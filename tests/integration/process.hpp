@@ -17,6 +17,7 @@ struct Launch {
   std::string folder;                              // working directory; "" = the test's
   int terminal_columns = 0;                        // > 0: stderr is a terminal of that width
   bool closes_stdout = false;                      // the reader of stdout leaves before it writes
+  int input = -1;                                  // stdin, kept by the caller; -1 = /dev/null
   double limit_s = 60;
 };
 
@@ -24,6 +25,8 @@ struct Outcome {
   int exit_code = -1;  // -1 when a signal ended it
   int signal = 0;
   bool timed_out = false;  // killed at the limit by this harness
+  double cpu_s = 0;        // of it and its children: no pause of the machine counts
+  long resident_kib = 0;   // the most memory that it held at once
   std::string out, err;
 };
 

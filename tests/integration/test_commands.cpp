@@ -19,8 +19,8 @@ std::vector<std::string> keys(const Json& object) {
 }
 
 const std::vector<std::string> command_names = {
-    "devices", "peaks",   "bench",      "model",  "tune",      "run",   "report",      "verify",
-    "doctor",  "winners", "new-plugin", "models", "plan-size", "trace", "verify-front"};
+    "devices", "peaks",   "bench",      "model",  "tune",      "run",   "report",       "verify",
+    "doctor",  "winners", "new-plugin", "models", "plan-size", "trace", "verify-front", "salvage"};
 
 class Command : public HalmarkTest {};
 
@@ -217,7 +217,10 @@ TEST_F(Command, model_prices_packed_weights_and_says_what_multiplies_them) {
     EXPECT_EQ(op["peak_dtype"], "bf16");
     EXPECT_FALSE(op["bound"].is_null());
   }
-  EXPECT_THAT(halmark({"model", "gpt-oss-20b"}).out, HasSubstr("--dtype mxfp4 prices them"));
+  EXPECT_THAT(halmark({"model", "gpt-oss-20b", "--dtype", "bf16"}).out,
+              HasSubstr("the checkpoint stores mxfp4 weights; --dtype checkpoint prices them"));
+  EXPECT_EQ(data_of({"model", "gpt-oss-20b"})["precision"]["experts"], "f4_e2m1")
+      << "what the checkpoint states is what is priced unless something else is asked for";
 }
 
 TEST_F(Command, model_drafts_and_verifies_and_explains_the_tokens_of_a_step) {

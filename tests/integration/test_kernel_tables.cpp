@@ -52,6 +52,28 @@ TEST_F(KernelTables, the_text_shows_every_row_and_the_line_of_conservation) {
   EXPECT_THAT(o.out, HasSubstr("assigned 37.5 + overhead 1.6 + unknown 0.9 = total 40 us"));
 }
 
+// o_proj reads 8192 x 4096 / 8 weights of two bytes: 2.097 us at the 4 TB/s of the device.
+TEST_F(KernelTables, a_kernel_that_cannot_have_been_so_fast_is_counted_and_makes_no_figure) {
+  const std::string fast = R"({"kernels": [
+    {"name": "o", "category": "gemm_bf16", "dur_us": 0.0042, "operator": "o_proj"},
+    {"name": "experts", "category": "moe", "half": "ffn", "dur_us": 30.1}]})";
+  const Json kernels = data_of(qwen({"--kernel-flow", fast}))["kernels"];
+  EXPECT_EQ(kernels["quarantined"]["kernels"], 1);
+  EXPECT_EQ(kernels["quarantined"]["of"], 2);
+  EXPECT_NEAR(kernels["quarantined"]["example"]["lower_bound_ns"].get<double>(), 2097, 1);
+  EXPECT_NEAR(kernels["quarantined"]["example"]["time_ns"].get<double>(), 4.2, 1e-9);
+  EXPECT_EQ(kernels["rows"][0]["is_quarantined"], true);
+  EXPECT_TRUE(kernels["rows"][0]["mfu_pct"].is_null());
+  EXPECT_EQ(kernels["rows"][1]["is_quarantined"], false);
+  EXPECT_TRUE(kernels["mfu_pct"].is_null()) << "a sum with a false part is none";
+  const Outcome o = halmark(qwen({"--kernel-flow", fast}));
+  EXPECT_THAT(o.out, HasSubstr("1 of 2 kernels quarantined"));
+  EXPECT_THAT(o.out, HasSubstr("0.004 us where at least 2.097 us are needed"));
+  EXPECT_THAT(o.out, HasSubstr("kernels[0]"));
+  EXPECT_THAT(halmark(qwen({"--per-layer-ms", "0.000001"})).out,
+              HasSubstr("unknown: faster_than_roofline"));
+}
+
 TEST_F(KernelTables, the_time_of_a_layer_is_not_the_time_of_the_model) {
   const Json data = data_of(qwen({"--per-layer-ms", "0.1", "--kernel-ms", "{\"moe\": 0.03}"}));
   EXPECT_TRUE(data["mfu"].is_null());

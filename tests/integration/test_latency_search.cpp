@@ -109,11 +109,78 @@ TEST_F(LatencySearch, a_time_that_beats_the_roofline_is_named_and_not_used) {
       data_of({"tune", "s.toml", "--latency", "roofline", "--device-file", "h100-sxm"});
   EXPECT_EQ(with["front"][0]["predicted_ns"], without["front"][0]["predicted_ns"]);
   const auto names_it =
-      AllOf(HasSubstr("1 time quarantined"), HasSubstr("k=2048 m=8 n=1024"),
-            HasSubstr("0.001 us where at least 1.252 us are needed"), HasSubstr("t.csv"));
+      AllOf(HasSubstr("kernels quarantined"), HasSubstr("k=2048 m=8 n=1024"),
+            HasSubstr("0.001 us where at least 1.252 us are needed"), HasSubstr("t.csv:2"));
   EXPECT_THAT(with["machine"].dump(), names_it);
   EXPECT_THAT(halmark(priced).out, names_it);
   EXPECT_THAT(without["machine"].dump(), Not(HasSubstr("quarantined")));
+  const Json& counted = with["quarantined"];
+  EXPECT_EQ(counted["kernels"], 1);
+  EXPECT_GT(counted["of"], 5);
+  EXPECT_EQ(counted["example"]["source"], "t.csv:2");
+  EXPECT_NEAR(counted["example"]["time_ns"].get<double>(), 1, 1e-9);
+  EXPECT_NEAR(counted["example"]["lower_bound_ns"].get<double>(), 1252, 1);
+  EXPECT_EQ(without["quarantined"]["kernels"], 0);
+  EXPECT_TRUE(without["quarantined"]["example"].is_null());
+  Arguments to_csv = priced;
+  to_csv.insert(to_csv.end(), {"-o", "r.csv"});
+  EXPECT_EQ(halmark(to_csv).exit_code, 0);
+  EXPECT_THAT(read("r.csv"), AllOf(HasSubstr(",quarantined,quarantined_example,"),
+                                   HasSubstr("0.001 us where at least 1.252 us are needed")));
+}
+
+// Far slower than any bound, for every product of one decode step.
+std::string slow_products(const std::string& kernel, double factor) {
+  std::string out = "framework,kernel_source,gemm_dtype,m,n,k,latency\n";
+  for (int m = 1; m <= 4096; m *= 2) {
+    for (const auto& [n, k] : {std::pair{1024, 2048}, {6144, 1024}, {1024, 3072}, {4096, 1024}}) {
+      out += "own," + kernel + ",bfloat16," + std::to_string(m) + ',' + std::to_string(n) + ',' +
+             std::to_string(k) + ',' + std::to_string(factor * (0.05 + 1e-9 * m * n * k / 300)) +
+             '\n';
+    }
+  }
+  return out;
+}
+
+TEST_F(LatencySearch, every_figure_names_its_table_and_series_for_either_step) {
+  write("s.toml", sweep);
+  std::string both = slow_products("quick", 1), slow = slow_products("slow", 3);
+  write("gemm.csv", both + slow.substr(slow.find('\n') + 1));
+  const Arguments priced{"tune", "s.toml", "--latency", "imported:gemm.csv,roofline"};
+  const Json data = data_of(priced);
+  const Json& series = data["tables"][0]["series"];
+  ASSERT_EQ(series.size(), 2u);
+  EXPECT_EQ(series[0]["name"], "gemm bf16 quick own");
+  EXPECT_GT(series[0]["kernels"], 0);
+  EXPECT_EQ(series[1]["passed_over"], 52);
+  EXPECT_EQ(series[1]["passed_over_reason"], "gemm.csv: gemm bf16 quick own goes first");
+  for (const Json& point : data["front"]) {
+    for (const char* step : {"ttft_from", "tpot_from"}) {
+      const Json& from = point[step];
+      const double imported = from["provenance"].value("imported", 0.0);
+      EXPECT_NEAR(from["series"].value("gemm.csv: gemm bf16 quick own", 0.0), imported, 1e-12);
+      EXPECT_NEAR(imported + from["provenance"].value("roofline", 0.0), 1, 1e-9);
+    }
+  }
+  Arguments chosen = priced;
+  chosen.insert(chosen.end(), {"--series", "gemm slow", "-o", "r.csv"});
+  const Outcome o = halmark(chosen);
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("[1] gemm bf16 slow own: 52 points"),
+                           HasSubstr("passed over 52: another series was chosen"),
+                           HasSubstr("TTFT "), HasSubstr("; of [1] ")));
+  EXPECT_THAT(read("r.csv"), AllOf(HasSubstr("ttft_series,tpot_provenance,tpot_series"),
+                                   HasSubstr("gemm.csv: gemm bf16 slow own ")));
+  write("s.toml", "series = ['slow']\n" + std::string(sweep));
+  const Json listed = data_of(priced);
+  const Json& of_list = listed["tables"][0]["series"];
+  EXPECT_EQ(of_list[0]["passed_over_reason"], "another series was chosen");
+  EXPECT_EQ(of_list[0]["kernels"], 0);
+  EXPECT_EQ(of_list[1]["kernels"], series[0]["kernels"]);
+  write("s.toml", "series = ['sloe']\n" + std::string(sweep));
+  const Outcome refused = halmark(priced);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("s.toml:1:"), HasSubstr("did you mean 'slow'")));
 }
 
 TEST_F(LatencySearch, the_type_of_the_cache_is_searched_like_any_other) {
@@ -143,6 +210,8 @@ TEST_F(LatencySearch, steps_are_priced_like_measured_ones_and_say_that_they_are_
 }
 
 TEST_F(LatencySearch, the_journal_of_this_machine_prices_what_it_measured_as_tune_did) {
+  // Figures of another device are none of this CPU's.
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "kind=cpu";
   tiny_sweep("fake", "shards = [1]");
   know_peaks();
   const Json tuned = data_of({"tune", "tiny.toml", "--db", "r.db"});

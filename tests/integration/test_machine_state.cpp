@@ -63,6 +63,30 @@ TEST_F(MachineState, a_time_that_no_machine_has_stays_quarantined_through_the_pr
   EXPECT_NE(reason.find(" in a fresh probe"), std::string::npos) << reason;
 }
 
+// Whatever a device calls itself: what the clock of the host times runs on this machine.
+TEST_F(MachineState,
+       a_time_that_no_machine_has_is_quarantined_for_every_backend_of_the_host_clock) {
+  know_peaks(slow_memory);
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "memoise=1";
+  const Outcome o = halmark({"bench", "--op", "gemm", "--params", "m=1,n=2048,k=2048", "--dtype",
+                             "f32", "--backend", "fake", "--rounds", "1", "--sets", "1", "--json"});
+  EXPECT_EQ(o.exit_code, 4) << o.out << o.err;
+  const Json row = envelope_of(o.out)["data"]["rows"][0];
+  EXPECT_EQ(row["status"], "quarantined");
+  EXPECT_TRUE(row["reason"].get<std::string>().starts_with("faster_than_roofline")) << row;
+}
+
+// One wrong element from the second call on, and one row in ten: no first answer shows them.
+TEST_F(MachineState, answers_that_turn_wrong_later_are_no_times_through_the_program) {
+  for (const std::string fault : {"last_element_later", "every_tenth"}) {
+    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=60000;wrong=" + fault;
+    const Outcome o = halmark({"bench", "--op", "gemm", "--params", "m=8,n=24,k=16", "--dtype",
+                               "f32", "--backend", "fake", "--rounds", "1", "--json"});
+    EXPECT_EQ(o.exit_code, 6) << o.out << o.err;
+    EXPECT_EQ(envelope_of(o.out)["data"]["rows"][0]["status"], "wrong_result") << fault;
+  }
+}
+
 TEST_F(MachineState, the_bandwidth_stands_beside_each_row) {
   know_peaks(slow_memory);
   const Json row = bench("", "m=8,n=256,k=256", 0);
@@ -109,7 +133,7 @@ TEST_F(MachineState, devices_shows_the_best_of_the_occasions_and_how_sure_it_is)
 TEST_F(MachineState, peaks_of_another_device_than_the_cpu_are_left_alone) {
   const std::string file = know_peaks(slow_memory);
   const std::string before = read(file);
-  base_.environment["HALMARK_FAKE_SCRIPT"] = "";
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "timer=device_event;latency_ns=3000000";
   (void)data_of({"bench", "--op", "gemm", "--params", "m=8,n=256,k=256", "--dtype", "f32",
                  "--backend", "fake", "--rounds", "1"});
   EXPECT_EQ(read(file), before);

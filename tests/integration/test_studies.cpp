@@ -99,6 +99,52 @@ TEST_F(Studies, list_show_export_and_import_on_files_of_both_kinds) {
   EXPECT_THAT(text.out, HasSubstr("3 trials, 2 complete, 1 on the front"));
 }
 
+TEST_F(Studies, a_request_beyond_16_mib_is_an_error_and_the_session_goes_on) {
+  write("tiny.toml", space);
+  const std::string longer = "{\"ask\":1" + std::string(17u << 20, ' ') + "}\n";
+  const Outcome done = serve(longer + "{\"ask\":1}\n", "tiny.toml --seed 3");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  const std::vector<Json> answers = lines_of(done.out);
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0], Json({{"error", "a request is longer than 16 MiB"}}));
+  EXPECT_EQ(answers[1].at("trials").size(), 1u);
+}
+
+TEST_F(Studies, what_is_forbidden_or_enqueued_again_is_an_error_and_the_session_goes_on) {
+  write("tiny.toml", space);
+  const Outcome done = serve(
+      "{\"enqueue\":[{\"tile\":64,\"unroll\":4}]}\n{\"enqueue\":[{\"tile\":16,\"unroll\":4}]}\n"
+      "{\"enqueue\":[{\"tile\":16,\"unroll\":4}]}\n{\"ask\":1}\n",
+      "tiny.toml --seed 3");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  const std::vector<Json> answers = lines_of(done.out);
+  ASSERT_EQ(answers.size(), 4u);
+  EXPECT_THAT(answers[0].value("error", ""), HasSubstr("breaks the constraint"));
+  EXPECT_EQ(answers[1].at("trials"), Json({0}));
+  EXPECT_THAT(answers[2].value("error", ""), HasSubstr("trial 0 already"));
+  EXPECT_EQ(answers[3].at("trials")[0].at("params"), Json({{"tile", 16}, {"unroll", 4}}));
+}
+
+TEST_F(Studies, an_empty_space_is_exhausted_with_its_reason) {
+  write("none.toml", std::string(space) + "[[constraint]]\nexpression = \"tile > 64\"\n");
+  for (const char* sampler : {"auto", "gp", "random"}) {
+    const Outcome done = serve("{\"ask\":3}\n", "none.toml --sampler " + std::string(sampler));
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(lines_of(done.out).at(0),
+              Json({{"trials", Json::array()},
+                    {"exhausted", true},
+                    {"reason", "the constraints leave no valid configuration"}}));
+  }
+}
+
+TEST_F(Studies, a_space_without_objectives_is_refused_in_one_line) {
+  const std::string text(space);
+  write("bare.toml", text.substr(0, text.find("[[objective]]")));
+  const Outcome done = halmark({"study", "serve", "bare.toml"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("no [[objective]]"));
+}
+
 struct Refusal {
   Arguments arguments;
   const char* expected;

@@ -26,6 +26,17 @@ struct Problem {
 Problem zdt1();
 Problem dtlz2();
 Problem mix6();
+// Of 6 parameters and 3 objectives, and of 12 and 2.
+Problem dtlz5();
+Problem dtlz7();
+Problem wfg4();
+Problem zdt2();
+Problem zdt3();
+
+// Problems with a region in which trials fail, known to nobody before. What a sampler does about
+// failures is tuned on the first, and confirmed on the second.
+std::vector<Problem> hidden_failures_to_tune_on();
+std::vector<Problem> hidden_failures_to_confirm_on();
 
 // Objectives of mix6 for levels-free values; minimised (throughput negated).
 Objectives mix6_objectives(int dtype, int strategy, int shards_log2, int batch, int tile,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,13 @@
 
 namespace halmark::cli {
 
+// Stable codes; shown once per code and subject, suppressible in a later version by the plan.
+struct Warning {
+  std::string code, subject, text, remedy;
+};
+// "halmark: warning CODE: subject: text; remedy" and a newline.
+std::string warning_line(const Warning& warning);
+
 struct GlobalOptions {
   bool json = false;
   bool quiet = false;
@@ -21,11 +29,11 @@ struct GlobalOptions {
   std::string progress = "auto";     // auto, json, never
   std::string db;                    // empty = under the XDG state folder
   std::vector<std::string> plugins;  // --plugin FILE|DIR, searched first
-};
-
-// Stable codes; shown once per code and subject, suppressible in a later version by the plan.
-struct Warning {
-  std::string code, subject, text, remedy;
+  bool allows_insecure_plugins = false;
+  // Those that find_plugins accepted only for that: loud, and recorded with the run.
+  std::shared_ptr<std::vector<Warning>> insecure_plugins = std::make_shared<std::vector<Warning>>();
+  std::string worker_memory;              // 8GiB, none; empty = by the machine
+  std::vector<std::string> phase_limits;  // create=30
 };
 
 // What a command hands back. main prints `text` on stdout, or the envelope around `data`.

@@ -1,4 +1,5 @@
 #include "cli/console/command.hpp"
+#include "core/text/clean_text.hpp"
 #include "core/version.hpp"
 
 namespace halmark::cli {
@@ -36,12 +37,17 @@ Json warning_json(const Warning& warning) {
 
 Json error_json(const Error& error) {
   return {{"code", std::string(status_of(error.exit_code()))},
-          {"text", printable(error.what())},
-          {"where", error.where().empty() ? Json(nullptr) : Json(printable(error.where()))},
-          {"remedy", error.remedy().empty() ? Json(nullptr) : Json(printable(error.remedy()))}};
+          {"text", message_text(error.what())},
+          {"where", error.where().empty() ? Json(nullptr) : Json(cut_front(error.where()))},
+          {"remedy", error.remedy().empty() ? Json(nullptr) : Json(message_text(error.remedy()))}};
 }
 
 }  // namespace
+
+std::string warning_line(const Warning& w) {
+  return "halmark: warning " + w.code + ": " + cut_front(w.subject) + ": " + message_text(w.text) +
+         (w.remedy.empty() ? "" : "; " + message_text(w.remedy)) + '\n';
+}
 
 CommandResult shown(report::View view) {
   return {.data = std::move(view.data), .text = std::move(view.text)};
@@ -61,7 +67,7 @@ std::string envelope(const Command& command, const CommandResult& result, const 
       {"error", error != nullptr ? error_json(*error) : Json(nullptr)},
       {"warnings", warnings},
   };
-  return dump_json(out, 2) + '\n';
+  return terminal_json(dump_json(out, 2)) + '\n';
 }
 
 }  // namespace halmark::cli

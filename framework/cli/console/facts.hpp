@@ -27,7 +27,7 @@ struct DeploymentOptions {
   int tp = 1, pp = 1, dp = 1, ep = 1;
   std::int64_t routing_skew = 0;
   std::string expert_imbalance = "balanced";
-  std::string dtype = "bf16";
+  std::string dtype = "checkpoint";
   std::string precision;  // kind=dtype,...
 };
 void add_deployment_options(OptionSet& app, DeploymentOptions& options);

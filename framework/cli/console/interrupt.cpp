@@ -8,10 +8,17 @@ namespace halmark::cli {
 namespace {
 
 volatile std::sig_atomic_t received = 0;
+volatile std::sig_atomic_t held = 0;
 
 void on_signal(int signal) {
   // The second one does not wait for a worker: rows are committed one by one, nothing is lost.
-  if (received != 0) _exit(signal == SIGINT ? 130 : 143);
+  if (held == 0 || received != 0) {
+    constexpr char text[] = "halmark: interrupted\n";
+    if (received == 0 && write(STDERR_FILENO, text, sizeof text - 1) < 0) {
+      // Nobody is left to tell.
+    }
+    _exit(signal == SIGINT ? 130 : 143);
+  }
   received = signal;
 }
 
@@ -23,6 +30,9 @@ void watch_interrupts() {
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
+
+HeldInterrupts::HeldInterrupts() { held = held + 1; }
+HeldInterrupts::~HeldInterrupts() { held = held - 1; }
 
 bool interrupted() { return received != 0; }
 

@@ -66,6 +66,8 @@ OptionSet OptionSet::add_subcommand(const std::string& name, const std::string& 
 }
 bool OptionSet::is_chosen() const { return app_.parsed(); }
 
+void OptionSet::add_example(const std::string& text) { app_.footer("\nExample:\n" + text); }
+
 #define HALMARK_OPTION_TYPE(T) \
   template Option OptionSet::add_option<T>(const std::string&, T&, const std::string&)
 HALMARK_OPTION_TYPE(std::string);

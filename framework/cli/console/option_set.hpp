@@ -60,6 +60,8 @@ class OptionSet {
   // A command of the command; one of them must be named.
   OptionSet add_subcommand(const std::string& name, const std::string& summary);
   bool is_chosen() const;  // asked after parsing
+  // Lines at the end of the help: a command, and what it does.
+  void add_example(const std::string& text);
 
  private:
   CLI::App& app_;

@@ -86,7 +86,7 @@ void Progress::step(std::size_t done, std::size_t total, std::size_t failed,
                           {"eta_s", eta_s < 0 ? Json(nullptr) : Json(eta_s)},
                           {"eta_basis", "this run"},
                           {"subject", std::string(subject)}};
-      return write_stderr(dump_json(event) + '\n');
+      return write_stderr(terminal_json(dump_json(event)) + '\n');
     }
     case Mode::plain:
       return write_stderr(fmt::format("{} {}/{} failed {} eta {} {}\n", title_, done, total, failed,
@@ -124,7 +124,7 @@ void Progress::redraw(const std::string& line, bool force) {
 void Progress::note(std::string_view line) {
   if (mode_ == Mode::never || mode_ == Mode::json) return;
   finish();
-  write_stderr(printable(line) + '\n');
+  write_stderr(message_text(line) + '\n');
 }
 
 void Progress::finish() {

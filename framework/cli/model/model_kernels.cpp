@@ -4,6 +4,7 @@
 
 #include "cli/console/terminal.hpp"
 #include "cli/model/model_page.hpp"
+#include "core/input/input_file.hpp"
 #include "profile/kernels/kernel_json.hpp"
 
 namespace halmark::cli {
@@ -21,7 +22,7 @@ Source source_of(const std::string& argument, const char* option) {
     return {parse_json(argument, option), option};
   }
   const std::string path = argument.starts_with('@') ? argument.substr(1) : argument;
-  return {read_json_file(path), path};
+  return {read_json_file(path), input_name(path)};
 }
 
 double us(std::int64_t ps) { return static_cast<double>(ps) / ps_per_us; }
@@ -64,6 +65,7 @@ std::string kernels_text(const KernelAccount& account) {
                                    account.is_lower_bound ? "at least " : "",
                                    rounded_percent_text(account.mfu))
                      : "; MFU of the kernels unknown: " + account.reason + '\n';
+  for (const std::string& line : lines_of(account.quarantined)) out += line + '\n';
   for (const std::string& name : account.unmeasured) out += "no kernel for: " + name + '\n';
   return out;
 }

@@ -103,6 +103,8 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--delta-chunk", o.question.form.delta_chunk,
                  "Gated delta rule in chunks of so many tokens: what a rank executes; 0 = token by "
                  "token");
+  app.add_flag("--fused-qkv", o.fused_qkv,
+               "Projections of queries, keys and values as one product, as engines have them");
   app.add_option("--convention", o.question.convention,
                  "How the stated MFU counts: palm, megatron, llm-foundry, nemo-24, "
                  "megatron-bridge, chinchilla, executed, ...");
@@ -128,7 +130,8 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
 ModelPage priced_page(const ModelOptions& options) {
   check(options);
   check_speculation(options);
-  const ModelSpec spec = load_model(options.model, config_dirs("models"));
+  ModelSpec spec = load_model(options.model, config_dirs("models"));
+  spec.fuses_qkv = options.fused_qkv;
   std::optional<Device> device;
   if (!options.device.empty()) device = known_device(options.device);
   Configuration configuration =

@@ -25,6 +25,7 @@ struct ModelOptions {
   DeploymentOptions configuration;
   TrainingOptions training;
   int cp = 1;
+  bool fused_qkv = false;
   std::string device;
   StepQuestion
       question;  // --delta-chunk, --mtp, --convention, --measured-ms and what goes with them

@@ -4,6 +4,7 @@
 
 #include "cli/console/terminal.hpp"
 #include "cli/model/model_page.hpp"
+#include "model/spec/coverage.hpp"
 
 namespace halmark::cli {
 
@@ -21,17 +22,18 @@ std::string inference_memory(const ModelPage& page) {
 
 // Where the stated weights are not the checkpoint's, and where a device lacks their products.
 std::string packed_note(const ModelPage& page) {
-  const ModelSpec& spec = page.step.graph.spec;
-  if (!spec.packed) return {};
-  if (!is_packed(page.step.graph.configuration.precision)) {
+  const auto& stated = page.step.graph.spec.quantization;
+  const Precision& priced = page.step.graph.configuration.precision;
+  if (!stated || stated->kinds.empty()) return {};
+  if (priced.of(stated->kinds.front()) != stated->weights) {
     return fmt::format("note: the checkpoint stores {} weights; --dtype {} prices them\n",
-                       spec.packed->name(), spec.packed->name());
+                       stated->method, "checkpoint");
   }
-  if (!page.step.device) return {};
+  if (!page.step.device || stated->weights != Dtype::f4_e2m1) return {};
   const Dtype computed = multiplying_dtype(*page.step.device, Dtype::f4_e2m1);
   if (computed == Dtype::f4_e2m1) return {};
   return fmt::format("note: {} states no 4-bit peak: {} weights are multiplied in {}\n",
-                     page.step.device->id, spec.packed->name(), dtype_name(computed));
+                     page.step.device->id, stated->method, dtype_name(computed));
 }
 
 std::string measured_text(const ModelPage& page, const StepUtilisation& u) {
@@ -42,7 +44,7 @@ std::string measured_text(const ModelPage& page, const StepUtilisation& u) {
   out += fmt::format(" at {} ms on {} x {}, {} peak {:.4g} FLOP/s\n",
                      *page.step.question.measured_ms, page.step.graph.configuration.devices(),
                      page.step.device->id, page.step.question.peak, *u.peak_flops_per_s);
-  if (u.roofline && *u.roofline > 1) {
+  if (u.bound && *u.bound > 1) {
     out += "quarantined: faster_than_roofline, the step cannot have taken so little\n";
   }
   return out;
@@ -105,7 +107,7 @@ std::string recurrence_text(const ModelPage& page) {
 
 std::string notes_text(const ModelPage& page) {
   std::string text = packed_note(page);
-  for (const std::string& field : page.step.graph.spec.assumed) text += "assumed: " + field + '\n';
+  for (const std::string& line : model_notes(page.step.graph.spec)) text += line + '\n';
   for (const std::string& line : page.step.graph.warnings) text += "warning: " + line + '\n';
   return text;
 }

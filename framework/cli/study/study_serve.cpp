@@ -17,7 +17,7 @@ namespace halmark::cli {
 namespace {
 
 void say(const GlobalOptions& global, const std::string& text) {
-  if (!global.quiet) write_stderr("halmark: " + printable(text) + '\n');
+  if (!global.quiet) write_stderr("halmark: " + message_text(text) + '\n');
 }
 
 }  // namespace
@@ -43,6 +43,7 @@ CommandResult serve(const GlobalOptions& global, const ServeOptions& options) {
   std::vector<std::string> read_notes;
   const SpaceDescription space = read_space(options.space, &read_notes);
   for (const std::string& note : read_notes) say(global, note);
+  const HeldInterrupts until_stored;
   const std::string location = options.location.empty() ? "memory:" : options.location;
   const auto store = open_study_store(location, StudyAccess::or_create);
   const std::string stem = std::filesystem::path(options.space).stem().string();
@@ -50,7 +51,8 @@ CommandResult serve(const GlobalOptions& global, const ServeOptions& options) {
                                .sampler = options.sampler,
                                .seed = options.seed,
                                .trials = options.trials,
-                               .lease_s = options.lease_s};
+                               .lease_s = options.lease_s,
+                               .should_stop = interrupted};
   Study study(*store, space, settings);
   const auto notes = [&] {
     for (const std::string& note : store->take_notes()) say(global, note);

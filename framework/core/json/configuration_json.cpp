@@ -118,6 +118,8 @@ void to_json(Json& out, const OperatorShare& value) {
              {"strategy", value.strategy},
              {"dtype", value.dtype},
              {"implementation", value.implementation}};
+  if (!value.origin.empty()) out["origin"] = value.origin;
+  if (!value.quarantined.empty()) out["quarantined"] = value.quarantined;
 }
 
 void from_json(const Json& in, OperatorShare& value) {
@@ -136,20 +138,28 @@ void from_json(const Json& in, OperatorShare& value) {
   value.strategy = in.at("strategy").get<std::string>();
   value.dtype = in.at("dtype").get<std::string>();
   value.implementation = in.at("implementation").get<std::string>();
+  value.origin = in.value("origin", "");
+  value.quarantined = in.value("quarantined", "");
 }
 
 void to_json(Json& out, const StateInterval& value) {
-  out = Json{{"bytes_per_s", value.bytes_per_s},
+  out = Json{{"bytes_per_s", value.state.bytes_per_s},
              {"step_ns", value.step_ns},
              {"memory_ns", value.memory_ns},
              {"ns", value.ns}};
+  if (!value.state.flops_per_s) return;
+  out["flops_per_s"] = *value.state.flops_per_s;
+  out["compute_ns"] = value.compute_ns;
 }
 
 void from_json(const Json& in, StateInterval& value) {
-  value = {.bytes_per_s = in.at("bytes_per_s").get<double>(),
+  value = {.state = {.bytes_per_s = in.at("bytes_per_s").get<double>()},
            .step_ns = in.at("step_ns").get<double>(),
            .memory_ns = in.at("memory_ns").get<double>(),
            .ns = in.at("ns").get<Interval>()};
+  if (!in.contains("flops_per_s")) return;
+  value.state.flops_per_s = in.at("flops_per_s").get<double>();
+  value.compute_ns = in.at("compute_ns").get<double>();
 }
 
 void to_json(Json& out, const Estimate& e) {

@@ -1,16 +1,17 @@
 #include "core/json/json.hpp"
 
-#include <array>
 #include <cmath>
-#include <fstream>
 #include <iterator>
-#include <set>
 #include <stdexcept>
+#include <unordered_set>
 
+#include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
 namespace {
+
+static_assert(json_bytes_max == json_input.bytes_max);
 
 std::string position(std::string_view text, std::size_t byte, std::string_view where) {
   std::size_t line = 1, column = 1;
@@ -65,37 +66,44 @@ std::size_t string_start(std::string_view text, std::size_t last) {
   return last;
 }
 
-// SAX pass before the tree is built: the library would parse any depth and crash later.
-class Gate : public nlohmann::json_sax<Json> {
+// Builds the tree behind a gate: the library would parse any depth and crash later, and looks
+// through a whole object for each of its keys, which takes minutes for one of a million.
+class Builder : public nlohmann::json_sax<Json> {
  public:
-  explicit Gate(std::string_view text) : text_(text) {}
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
+  explicit Builder(std::string_view text) : text_(text) {}
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t&) override {
-    return std::isfinite(value) || fail("a number is out of range");
+    return std::isfinite(value) ? add(value) : fail("a number is out of range");
   }
-  bool string(string_t&) override { return true; }
+  bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { return true; }
   bool start_object(std::size_t) override {
     keys_.emplace_back();
-    return deeper();
+    return open(Json::object());
   }
   bool key(string_t& name) override {
-    if (keys_.back().insert(name).second) return true;
-    fail("key '" + name + "' appears twice");
-    byte_ = string_start(text_, consumed_);
-    return false;
+    if (!keys_.back().insert(name).second) {
+      fail("key '" + name + "' appears twice");
+      byte_ = string_start(text_, consumed_);
+      return false;
+    }
+    // New for certain: appended without the search.
+    auto& members = open_.back()->get_ref<Json::object_t&>();
+    members.emplace_back(std::move(name), Json());
+    member_ = &members.back().second;
+    return true;
   }
   bool end_object() override {
     keys_.pop_back();
-    --depth_;
+    open_.pop_back();
     return true;
   }
-  bool start_array(std::size_t) override { return deeper(); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
   bool end_array() override {
-    --depth_;
+    open_.pop_back();
     return true;
   }
   bool parse_error(std::size_t byte, const std::string&,
@@ -109,23 +117,49 @@ class Gate : public nlohmann::json_sax<Json> {
     return false;
   }
 
+  Json root_;
   std::string reason_;
   std::size_t byte_ = 0;      // 1-based, of what is refused
   std::size_t consumed_ = 0;  // by the parser so far
 
  private:
-  bool deeper() {
-    return ++depth_ <= json_depth_max ||
-           fail("nesting exceeds " + std::to_string(json_depth_max) + " levels");
+  // Where the next value stands; nullptr beyond the limit of values.
+  Json* place(Json value) {
+    if (++values_ > json_values_max) {
+      fail("more than " + std::to_string(json_values_max) + " values");
+      return nullptr;
+    }
+    Json* at = &root_;
+    if (!open_.empty() && open_.back()->is_array()) {
+      auto& items = open_.back()->get_ref<Json::array_t&>();
+      at = &items.emplace_back();
+    } else if (!open_.empty()) {
+      at = member_;
+    }
+    *at = std::move(value);
+    return at;
+  }
+  bool add(Json value) { return place(std::move(value)) != nullptr; }
+  bool open(Json empty) {
+    if (open_.size() == static_cast<std::size_t>(json_depth_max)) {
+      return fail("nesting exceeds " + std::to_string(json_depth_max) + " levels");
+    }
+    Json* const at = place(std::move(empty));
+    open_.push_back(at);
+    return at != nullptr;
   }
   bool fail(std::string reason) {
     reason_ = std::move(reason);
     byte_ = consumed_;
     return false;
   }
+
   std::string_view text_;
-  int depth_ = 0;
-  std::vector<std::set<std::string>> keys_;
+  std::size_t values_ = 0;
+  // Objects and arrays that are not closed yet: none of them moves, for only the last one grows.
+  std::vector<Json*> open_;
+  Json* member_ = nullptr;  // the value of the last key
+  std::vector<std::unordered_set<std::string>> keys_;
 };
 
 void require_finite(const Json& value) {
@@ -145,26 +179,16 @@ Json parse_json(std::string_view text, std::string_view where) {
                       std::to_string(json_bytes_max),
                   std::string(where));
   }
-  Gate gate(text);
-  const CountingIterator begin(text.data(), gate.consumed_);
-  const CountingIterator end(text.data() + text.size(), gate.consumed_);
-  if (!Json::sax_parse(begin, end, &gate))
-    throw refused(gate.reason_, position(text, gate.byte_, where));
-  return Json::parse(text);
+  Builder builder(text);
+  const CountingIterator begin(text.data(), builder.consumed_);
+  const CountingIterator end(text.data() + text.size(), builder.consumed_);
+  if (!Json::sax_parse(begin, end, &builder))
+    throw refused(builder.reason_, position(text, builder.byte_, where));
+  return std::move(builder.root_);
 }
 
 Json read_json_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw refused("cannot be read", path);
-  // No more than the gate lets through: a file may be endless.
-  std::string text;
-  std::array<char, 1 << 16> buffer;
-  while (text.size() <= json_bytes_max && (file.read(buffer.data(), buffer.size()), true) &&
-         file.gcount() > 0) {
-    text.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
-  }
-  if (file.bad()) throw refused("cannot be read", path);  // a folder
-  return parse_json(text, path);
+  return parse_json(read_input(path, json_input), input_name(path));
 }
 
 std::string dump_json(const Json& value, int indent) {

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <numeric>
 
+#include "core/text/clean_text.hpp"
+
 namespace halmark {
 namespace {
 
@@ -49,10 +51,11 @@ Error::Error(ExitCode exit_code, std::string what, std::string where, std::strin
 
 std::string Error::line() const {
   std::string out;
-  if (!where_.empty()) out += where_ + ": ";
-  out += what();
-  if (!remedy_.empty()) out += "; " + remedy_;
-  return printable(out);
+  // The end of a place is its line and column.
+  if (!where_.empty()) out += cut_front(where_) + ": ";
+  out += message_text(what());
+  if (!remedy_.empty()) out += "; " + message_text(remedy_);
+  return out;
 }
 
 Error refused(std::string what, std::string where, std::string remedy) {
@@ -94,13 +97,6 @@ std::string suggestion(std::string_view wanted, const std::vector<std::string>& 
   return known.empty() ? std::string("nothing is known here") : "known: " + known;
 }
 
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = c == '\n' || c == '\t' ? ' ' : '?';
-  }
-  return out;
-}
+std::string printable(std::string_view text) { return cut_text(text); }
 
 }  // namespace halmark

@@ -1,8 +1,9 @@
 #include "core/text/sqlite_header.hpp"
 
 #include <array>
-#include <fstream>
 #include <string_view>
+
+#include "core/input/input_file.hpp"
 
 namespace halmark {
 namespace {
@@ -18,12 +19,11 @@ std::uint32_t big_endian(const Bytes& header, std::size_t at, int bytes) {
 }  // namespace
 
 std::optional<SqliteHeader> read_sqlite_header(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
   Bytes header{};
-  file.read(reinterpret_cast<char*>(header.data()), header.size());
+  char* const text = reinterpret_cast<char*>(header.data());
   constexpr std::string_view magic("SQLite format 3\0", 16);
-  if (file.gcount() != static_cast<std::streamsize>(header.size()) ||
-      std::string_view(reinterpret_cast<const char*>(header.data()), 16) != magic) {
+  if (InputFile(path, database_input).read({text, header.size()}) != header.size() ||
+      std::string_view(text, magic.size()) != magic) {
     return std::nullopt;
   }
   const std::uint32_t raw_page = big_endian(header, 16, 2);

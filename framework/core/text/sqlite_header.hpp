@@ -16,7 +16,7 @@ struct SqliteHeader {
   std::uint64_t file_bytes = 0;  // pages times their size, when the header was written
 };
 
-// Nothing when the file is no SQLite database, or cannot be read.
+// Nothing when the file is no SQLite database. Throws Error (exit 2) when it cannot be read.
 std::optional<SqliteHeader> read_sqlite_header(const std::string& path);
 
 }  // namespace halmark

@@ -1,6 +1,7 @@
 #include "host/plugin/discovery.hpp"
 
-#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 #include "host/machine.hpp"
 
@@ -55,13 +57,20 @@ std::vector<fs::path> installed_folders() {
   return folders;
 }
 
+// Of the user's entry, not of this process: `sg` and `newgrp` change the latter. A user without an
+// entry (of a container) has only the process's.
+gid_t primary_group() {
+  const passwd* const user = ::getpwuid(::geteuid());
+  return user != nullptr ? user->pw_gid : ::getegid();
+}
+
 std::string mode_problem(const struct stat& status, bool is_parent) {
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
     return "belongs to user " + std::to_string(status.st_uid);
   }
   if (is_parent && (status.st_mode & S_ISVTX)) return {};
   if (status.st_mode & S_IWOTH) return "is writable by others";
-  if ((status.st_mode & S_IWGRP) && status.st_gid != ::getegid()) {
+  if ((status.st_mode & S_IWGRP) && status.st_gid != primary_group()) {
     return "is writable by group " + std::to_string(status.st_gid);
   }
   return {};
@@ -89,20 +98,50 @@ void refuse(FoundPlugin& plugin, Status status, std::string reason) {
 }
 
 // Loads the plugin in a worker that is thrown away, whatever it does to itself.
-void query(const DiscoveryOptions& options, FoundPlugin& plugin) {
+Outcome<protocol::PluginDescription> asked(const DiscoveryOptions& options,
+                                           const FoundPlugin& plugin) {
   WorkerOptions worker_options;
   worker_options.cpus = CpuSet{};  // a query measures nothing; any CPU will do
   worker_options.program = options.worker_program;
-  worker_options.limits.load_s = options.limit_s;
+  worker_options.limits = options.limits;
   auto worker = Worker::start(worker_options);
-  if (!worker) return refuse(plugin, worker.failure.status, worker.failure.reason);
+  if (!worker) return worker.failure;
   auto description = (*worker)->load(plugin.path);
+  (*worker)->quit();
+  return description;
+}
+
+void query(const DiscoveryOptions& options, FoundPlugin& plugin) {
+  auto description = asked(options, plugin);
+  // Killed from outside says nothing of the plugin.
+  const WorkerFailure& failure = description.failure;
+  if (!description && failure.status == Status::worker_lost && failure.signal == SIGKILL) {
+    description = asked(options, plugin);
+  }
   if (description) {
     plugin.description = std::move(*description);
   } else {
     refuse(plugin, description.failure.status, description.failure.reason);
   }
-  (*worker)->quit();
+}
+
+// What is loaded is hashed from the descriptor that was open meanwhile. What no worker takes is not
+// hashed: it may be a gibibyte of anything.
+void load(const DiscoveryOptions& options, FoundPlugin& plugin) {
+  InputFile file(plugin.path, plugin_input);
+  struct stat before {
+  }, after{};
+  if (::fstat(file.descriptor(), &before) != 0) {
+    return refuse(plugin, Status::refused, "not a readable file");
+  }
+  query(options, plugin);
+  if (plugin.is_loaded()) plugin.hash = sha256_rest(file);
+  // The loader opened the path anew: what was hashed must be what was loaded, and what was judged.
+  const bool is_judged = plugin.is_insecure || mode_problem(before, false).empty();
+  if (!is_judged || ::stat(plugin.path.c_str(), &after) != 0 ||
+      !(identity_of(before) == identity_of(after))) {
+    refuse(plugin, Status::refused, "the file was exchanged while it was loaded");
+  }
 }
 
 FoundPlugin examine(const DiscoveryOptions& options, const Candidate& candidate) {
@@ -122,19 +161,12 @@ FoundPlugin examine(const DiscoveryOptions& options, const Candidate& candidate)
       return plugin;
     }
     plugin.is_insecure = true;
+    plugin.insecurity = *problem;
   }
-  const FileDescriptor file(::open(plugin.path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat before {
-  }, after{};
-  if (!file || ::fstat(file.get(), &before) != 0 || !S_ISREG(before.st_mode)) {
-    refuse(plugin, Status::refused, "not a readable file");
-    return plugin;
-  }
-  plugin.hash = sha256_descriptor(file.get());
-  query(options, plugin);
-  // The loader opened the path anew: what was hashed must be what was loaded.
-  if (::stat(plugin.path.c_str(), &after) != 0 || !(identity_of(before) == identity_of(after))) {
-    refuse(plugin, Status::refused, "the file was exchanged while it was loaded");
+  try {
+    load(options, plugin);
+  } catch (const Error& error) {
+    refuse(plugin, Status::refused, error.what());
   }
   return plugin;
 }

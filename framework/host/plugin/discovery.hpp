@@ -15,16 +15,17 @@ struct DiscoveryOptions {
   bool allow_insecure = false;     // --allow-insecure-plugin: loud and recorded
   bool search_installed = true;    // HALMARK_PLUGIN_PATH and ../lib/halmark/plugins
   std::string worker_program;      // "" = halmark-worker beside the running program
-  double limit_s = 30;             // per plugin
+  WorkerLimits limits;             // of the worker that asks; one load per plugin
 };
 
 struct FoundPlugin {
   std::string path;            // resolved
-  std::string hash;            // SHA-256 of the file; "" when it could not be read
+  std::string hash;            // SHA-256 of the file; "" when it was not loaded
   std::string refusal;         // why it is not usable; "" = loaded
   Status status = Status::ok;  // refused, crashed, timed_out, worker_lost, ... when not
   std::optional<protocol::PluginDescription> description;
   bool is_insecure = false;  // accepted only because allow_insecure was given
+  std::string insecurity;    // then: what it is accepted in spite of
   bool is_loaded() const { return description.has_value(); }
 };
 

@@ -8,6 +8,10 @@
 namespace halmark {
 namespace {
 constexpr std::int64_t page_bytes = 4096;
+
+std::int64_t whole_pages(std::int64_t bytes) {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
 }  // namespace
 
 std::int64_t available_memory_bytes() {
@@ -32,9 +36,8 @@ std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted
   const double share = available > 0 && total > 0 ? std::min(1.0, fraction * available / total) : 1;
   for (const std::int64_t wanted : bytes_wanted) {
     // Whole pages, and never less than was asked for: what is a little short would be made again.
-    const auto bytes =
-        (static_cast<std::int64_t>(share * static_cast<double>(wanted)) + page_bytes - 1) /
-        page_bytes * page_bytes;
+    const std::int64_t bytes =
+        whole_pages(static_cast<std::int64_t>(share * static_cast<double>(wanted)));
     if (bytes <= 0) break;
     try {
       arenas.push_back(SharedMemory::create("halmark-arena", bytes, true));
@@ -45,13 +48,32 @@ std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted
   return arenas;
 }
 
-bool arenas_suffice(std::span<const SharedMemory> arenas,
-                    std::span<const std::int64_t> bytes_wanted) {
-  if (arenas.size() < bytes_wanted.size()) return false;
+void grow_arenas(std::vector<SharedMemory>& arenas, std::span<const std::int64_t> bytes_wanted,
+                 double fraction) {
+  double held = 0, missing = 0;
+  for (const SharedMemory& arena : arenas) held += static_cast<double>(arena.bytes());
   for (std::size_t i = 0; i < bytes_wanted.size(); ++i) {
-    if (arenas[i].bytes() < bytes_wanted[i]) return false;
+    const std::int64_t has = i < arenas.size() ? arenas[i].bytes() : 0;
+    missing += static_cast<double>(std::max<std::int64_t>(0, bytes_wanted[i] - has));
   }
-  return true;
+  if (missing <= 0) return;
+  const double available = static_cast<double>(available_memory_bytes()) + held;
+  const bool fits = available <= held || held + missing <= fraction * available;
+  try {
+    for (std::size_t i = 0; fits && i < bytes_wanted.size(); ++i) {
+      const std::int64_t bytes = whole_pages(bytes_wanted[i]);
+      if (i < arenas.size()) {
+        arenas[i].grow(bytes);
+      } else {
+        arenas.push_back(SharedMemory::create("halmark-arena", bytes, true));
+      }
+    }
+    if (fits) return;
+  } catch (const std::exception&) {
+    // Made anew below, in what memory there is.
+  }
+  arenas.clear();  // before the new ones are made: both together may not fit
+  arenas = make_arenas(bytes_wanted, fraction);
 }
 
 }  // namespace halmark

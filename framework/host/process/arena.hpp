@@ -18,8 +18,9 @@ std::int64_t available_memory_bytes();
 // as they can.
 std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted,
                                       double fraction = 0.25);
-// True when `arenas` serve these wishes already.
-bool arenas_suffice(std::span<const SharedMemory> arenas,
-                    std::span<const std::int64_t> bytes_wanted);
+// The same of arenas that are kept: those that are too small grow, so that only what is new is
+// faulted in. Where that would exceed the fraction, they are made anew in the sizes wanted now.
+void grow_arenas(std::vector<SharedMemory>& arenas, std::span<const std::int64_t> bytes_wanted,
+                 double fraction = 0.25);
 
 }  // namespace halmark

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <fstream>
 #include <sstream>
 
@@ -88,12 +89,26 @@ std::int64_t counter(const std::string& text, const std::string& name) {
 
 constexpr const char* name_prefix = "halmark-";
 
-// "halmark-<pid>-<start ticks>-<count>".
+// Numbers of processes say nothing outside of their namespace.
+std::string process_namespace() {
+  struct stat status {};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? std::to_string(status.st_ino) : "0";
+}
+
+// "halmark-<pid>-<start ticks>-<count>-<process namespace>".
 std::string new_name() {
   static std::atomic<unsigned> count{0};
   return name_prefix + std::to_string(::getpid()) + "-" +
          std::to_string(start_ticks_of(::getpid()).value_or(0)) + "-" +
-         std::to_string(count.fetch_add(1));
+         std::to_string(count.fetch_add(1)) + "-" + process_namespace();
+}
+
+// A killed process needs a moment to leave its group.
+void end_group(const std::string& folder) {
+  write_text(folder + "/cgroup.kill", "1");
+  for (int i = 0; i < 200 && ::rmdir(folder.c_str()) != 0 && errno == EBUSY; ++i) {
+    ::usleep(5000);
+  }
 }
 
 void remove_leftovers(const std::string& folder) {
@@ -107,8 +122,11 @@ void remove_leftovers(const std::string& folder) {
     char dash = 0;
     std::uint64_t start_ticks = 0;
     if (!(rest >> pid >> dash >> start_ticks) || dash != '-') continue;
+    if (start_ticks_of(pid) == start_ticks) continue;
     // A group that still holds processes refuses to be removed.
-    if (start_ticks_of(pid) != start_ticks) ::rmdir((folder + "/" + name).c_str());
+    if (::rmdir((folder + "/" + name).c_str()) != 0 && name.ends_with("-" + process_namespace())) {
+      end_group(folder + "/" + name);
+    }
   }
 }
 
@@ -195,11 +213,12 @@ bool ProcessCgroup::is_empty() const {
   return counter(read_all(unified_ + "/cgroup.events"), "populated") == 0;
 }
 
-std::int64_t ProcessCgroup::oom_kills() const {
-  if (!memory_v1_.empty()) {
-    return counter(read_all(memory_v1_ + "/memory.oom_control"), "oom_kill");
-  }
-  return unified_.empty() ? 0 : counter(read_all(unified_ + "/memory.events"), "oom_kill");
+std::optional<std::int64_t> ProcessCgroup::oom_kills() const {
+  const std::string path =
+      !memory_v1_.empty() ? memory_v1_ + "/memory.oom_control" : unified_ + "/memory.events";
+  const std::string text = read_all(path);
+  if (text.find("oom_kill ") == std::string::npos) return std::nullopt;
+  return counter(text, "oom_kill");
 }
 
 }  // namespace halmark

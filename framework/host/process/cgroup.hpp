@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct CgroupPlaces {
   std::string memory_v1;  // folder for memory.limit_in_bytes
 };
 // Reads the mount table and tries; the answer is kept for the life of the process. Removes the
-// empty groups of supervisors that were killed before they could, and nothing else.
+// groups of supervisors that were killed before they could, with the processes in them, and nothing
+// else.
 const CgroupPlaces& cgroup_places();
 
 class ProcessCgroup {
@@ -38,7 +40,9 @@ class ProcessCgroup {
   // False: only memory is bounded here, kill does nothing and is_empty knows nothing.
   bool watches_processes() const { return !unified_.empty(); }
   bool is_empty() const;
-  std::int64_t oom_kills() const;
+  // Processes of the group that the kernel killed for memory, whatever ran out; nothing where the
+  // group does not count.
+  std::optional<std::int64_t> oom_kills() const;
 
  private:
   ProcessCgroup() = default;

@@ -1,29 +1,32 @@
+// A guard stands between us and the process (guard_main.cpp): it tells how the process ended, and
+// ends what that left behind, on request or when we are gone.
 #include "host/process/contained_process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <random>
 
 #include "core/text/error.hpp"
 #include "core/version.hpp"
 #include "host/process/cgroup.hpp"
 #include "host/process/descendants.hpp"
+#include "host/process/guard_protocol.hpp"
+#include "host/process/launch.hpp"
+#include "host/process/leftovers.hpp"
+#include "host/process/out_of_memory.hpp"
 
 namespace halmark {
 namespace {
@@ -32,88 +35,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr off_t log_bytes_kept = 64 << 10;
 constexpr off_t log_bytes_max = 4 << 20;
-constexpr rlim_t open_files_max = 4096;
-constexpr int exit_code_not_started = 127;
-
-// Everything the child needs, made before the fork: after it only async-signal-safe calls are
-// allowed, because another thread of the parent may hold any lock.
-struct ChildPlan {
-  const char* program = nullptr;
-  char* const* arguments = nullptr;
-  char* const* environment = nullptr;
-  const cpu_set_t* cpus = nullptr;
-  std::size_t cpu_bytes = 0;
-  int log_fd = -1, protocol_fd = -1;
-  const int* join_fds = nullptr;
-  std::size_t join_count = 0;
-  rlim_t address_space = 0;  // 0 = unlimited
-  bool keep_core = false;
-  pid_t parent = 0;
-};
-
-void limit(int resource, rlim_t value) {
-  rlimit current{};
-  if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &current) != 0) return;
-  current.rlim_max = std::min(current.rlim_max, value);
-  current.rlim_cur = current.rlim_max;
-  ::setrlimit(static_cast<__rlimit_resource_t>(resource), &current);
-}
-
-void raise_oom_score() {
-  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  [[maybe_unused]] const auto written = ::write(fd, "500", 3);
-  ::close(fd);
-}
-
-// Descriptors are first moved out of the way: any of them may have the number of another's target.
-void place_descriptors(const ChildPlan& plan) {
-  const int null_fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const int log = ::fcntl(plan.log_fd, F_DUPFD_CLOEXEC, 16);
-  const int null_high = ::fcntl(null_fd, F_DUPFD_CLOEXEC, 16);
-  const int socket = plan.protocol_fd >= 0 ? ::fcntl(plan.protocol_fd, F_DUPFD_CLOEXEC, 16) : -1;
-  ::dup2(null_high, STDIN_FILENO);
-  ::dup2(log, STDOUT_FILENO);
-  ::dup2(log, STDERR_FILENO);
-  unsigned first_closed = 3;
-  if (socket >= 0) {
-    ::dup2(socket, protocol::worker_descriptor);
-    first_closed = static_cast<unsigned>(protocol::worker_descriptor) + 1;
-  }
-  if (::syscall(SYS_close_range, first_closed, ~0u, 0u) != 0) {
-    for (unsigned fd = first_closed; fd < open_files_max; ++fd) ::close(static_cast<int>(fd));
-  }
-}
-
-[[noreturn]] void run_child(const ChildPlan& plan) {
-  ::setsid();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != plan.parent) ::_exit(exit_code_not_started);  // it died before the prctl
-  for (std::size_t i = 0; i < plan.join_count; ++i) {
-    [[maybe_unused]] const auto joined = ::write(plan.join_fds[i], "0", 1);
-  }
-  raise_oom_score();
-  if (plan.cpus) ::sched_setaffinity(0, plan.cpu_bytes, plan.cpus);
-  if (!plan.keep_core) limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_NOFILE, open_files_max);
-  if (plan.address_space > 0) limit(RLIMIT_AS, plan.address_space);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::signal(SIGINT, SIG_IGN);  // the parent decides how an interrupted run ends
-  ::signal(SIGPIPE, SIG_DFL);
-  place_descriptors(plan);
-  ::execve(plan.program, plan.arguments, plan.environment);
-  ::_exit(exit_code_not_started);
-}
-
-std::string random_name() {
-  std::random_device device;
-  constexpr char digits[] = "0123456789abcdef";
-  std::string name;
-  for (int i = 0; i < 16; ++i) name += digits[device() & 15];
-  return name;
-}
+constexpr double start_s = 20;
 
 FileDescriptor open_log(const std::string& path) {
   constexpr int flags = O_RDWR | O_APPEND | O_CLOEXEC;
@@ -131,31 +53,6 @@ FileDescriptor open_log(const std::string& path) {
   if (!fd) throw unfit("no temporary file can be made for a worker's output", "set TMPDIR");
   return fd;
 }
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-struct CpuMask {
-  cpu_set_t* set = nullptr;
-  std::size_t bytes = 0;
-  explicit CpuMask(const CpuSet& cpus) {
-    if (cpus.cpus.empty()) return;
-    const auto count = static_cast<std::size_t>(cpus.cpus.back()) + 1;
-    set = CPU_ALLOC(count);
-    bytes = CPU_ALLOC_SIZE(count);
-    CPU_ZERO_S(bytes, set);
-    for (int cpu : cpus.cpus) CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set);
-  }
-  CpuMask(const CpuMask&) = delete;
-  CpuMask& operator=(const CpuMask&) = delete;
-  ~CpuMask() {
-    if (set) CPU_FREE(set);
-  }
-};
 
 bool wait_readable(int fd, const protocol::Deadline& deadline) {
   while (true) {
@@ -188,13 +85,20 @@ ContainmentLevel containment_level() {
 std::string_view containment_text(ContainmentLevel level) {
   switch (level) {
     case ContainmentLevel::none:
-      return "process group, subreaper sweep and address-space limit";
+      return "a guard (subreaper) outlives halmark; data-segment limit";
     case ContainmentLevel::hybrid:
-      return "cgroup kill, memory limit by v1 where writable";
+      return "cgroup kill, memory limit by v1 where writable; a guard (subreaper) outlives halmark";
     case ContainmentLevel::cgroup_v2:
-      return "cgroup v2 kill and memory limit";
+      return "cgroup v2 kill and memory limit; a guard (subreaper) outlives halmark";
   }
   return "";
+}
+
+std::string_view memory_limit_means() {
+  const CgroupPlaces& places = cgroup_places();
+  if (places.has_memory_v2) return "cgroup v2";
+  if (!places.memory_v1.empty()) return "cgroup v1";
+  return build_sanitizer[0] == '\0' ? "RLIMIT_DATA" : "none: a sanitizer build";
 }
 
 std::string ExitCause::text() const {
@@ -206,98 +110,124 @@ std::unique_ptr<ContainedProcess> ContainedProcess::start(const ProcessSpec& spe
   if (::access(spec.program.c_str(), X_OK) != 0) {
     throw unfit("cannot run " + spec.program, "build or install it beside halmark");
   }
+  [[maybe_unused]] static const int ended = end_leftovers();
+  // Should a guard be killed, what it held comes to us.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::unique_ptr<ContainedProcess> process(new ContainedProcess);
-  process->tag_ = "HALMARK_CONTAINED=" + random_name();
+  process->tag_ = new_containment_tag();
   process->is_launcher_ = spec.is_launcher;
+  process->limit_bytes_ = spec.memory_limit_bytes;
   process->log_ = open_log(spec.log_path);
   process->cgroup_ = std::make_unique<Cgroup>();
-  if (spec.use_cgroup) process->cgroup_->group = ProcessCgroup::create(spec.memory_limit_bytes);
-
-  std::vector<std::string> arguments{spec.program};
-  arguments.insert(arguments.end(), spec.arguments.begin(), spec.arguments.end());
-  std::vector<std::string> environment{process->tag_};
-  for (const auto& [key, value] : spec.environment) environment.push_back(key + "=" + value);
-  const auto argument_pointers = pointers(arguments);
-  const auto environment_pointers = pointers(environment);
-  const CpuMask mask(spec.cpus);
+  if (spec.use_cgroup) {
+    process->cgroup_->group = ProcessCgroup::create(spec.memory_limit_bytes * spec.processes);
+  }
   const ProcessCgroup* group = process->cgroup_->group.get();
   const std::vector<int> joins = group ? group->join_fds() : std::vector<int>();
-
-  ChildPlan plan;
-  plan.program = spec.program.c_str();
-  plan.arguments = argument_pointers.data();
-  plan.environment = environment_pointers.data();
-  plan.cpus = mask.set;
-  plan.cpu_bytes = mask.bytes;
-  plan.log_fd = process->log_.get();
-  plan.protocol_fd = spec.protocol_fd;
-  plan.join_fds = joins.data();
-  plan.join_count = joins.size();
-  plan.keep_core = spec.keep_core;
-  plan.parent = ::getpid();
-  // Sanitizers reserve terabytes of address space; a limit would stop the child at once.
+  std::vector<std::string> environment{process->tag_};
+  for (const auto& [key, value] : spec.environment) environment.push_back(key + "=" + value);
+  // Sanitizers map terabytes of shadow memory; a limit would stop the child at once.
   const bool sanitized = build_sanitizer[0] != '\0';
-  if (spec.memory_limit_bytes > 0 && spec.limit_address_space && !sanitized &&
-      !(group && group->bounds_memory())) {
-    plan.address_space = static_cast<rlim_t>(spec.memory_limit_bytes);
+  const bool limits_data = spec.limit_data && !sanitized && !(group && group->bounds_memory());
+  process->oom_kills_at_start_ = kernel_oom_kills();
+  Launched launched = launch_guarded(spec, std::move(environment), process->log_.get(), joins,
+                                     limits_data ? spec.memory_limit_bytes : 0);
+  process->guard_ = launched.guard;
+  process->control_ = std::move(launched.control);
+  const auto deadline = protocol::deadline_after(start_s);
+  while (process->pid_ < 0 && process->has_guard_) {
+    if (!process->take_note(deadline) && process->pid_ < 0) process->lose_guard();
   }
-
-  const pid_t pid = ::fork();
-  if (pid < 0) throw unfit("cannot start a worker process: " + std::string(std::strerror(errno)));
-  if (pid == 0) run_child(plan);
-  process->pid_ = pid;
-  // The child is not reaped before we do it, so its number cannot be reused here.
-  process->pidfd_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!process->pidfd_) throw unfit("this kernel has no pidfd (Linux 5.3 or newer is needed)");
+  if (process->pid_ < 0) throw unfit("the guard of a worker process could not start");
   return process;
 }
 
 ContainedProcess::~ContainedProcess() {
-  if (pid_ > 0) kill_all();
+  if (guard_ > 0 && !settled_) kill_all();
+  control_.reset();
+  release_guard();
 }
 
-void ContainedProcess::note_exit() {
-  siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-      info.si_pid != pid_) {
-    return;
+// One note of the guard, if it comes in time.
+bool ContainedProcess::take_note(protocol::Deadline deadline) {
+  if (!has_guard_ || !wait_readable(control_.get(), deadline)) return false;
+  guard::Note note;
+  const ssize_t count = ::recv(control_.get(), &note, sizeof note, MSG_DONTWAIT);
+  if (count == sizeof note) {
+    if (note.kind == guard::NoteKind::started) pid_ = note.pid;
+    if (note.kind == guard::NoteKind::ended && !exit_) note_exit(note.code, note.status);
+    if (note.kind == guard::NoteKind::cleared) has_cleared_ = true;
+    return true;
   }
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  lose_guard();
+  return false;
+}
+
+// Its end is the worker's, by the parent-death signal.
+void ContainedProcess::lose_guard() {
+  has_guard_ = false;
+  if (pid_ > 0 && !exit_) {
+    note_exit(CLD_KILLED, SIGKILL);
+    exit_->evidence = "its guard was killed";
+  }
+}
+
+void ContainedProcess::release_guard() {
+  if (guard_ <= 0) return;
+  const auto give_up = Clock::now() + std::chrono::seconds(2);
+  while (::waitpid(guard_, nullptr, WNOHANG) == 0 && Clock::now() < give_up) {
+    ::poll(nullptr, 0, 1);
+  }
+  guard_ = -1;
+}
+
+void ContainedProcess::note_exit(int code, int status) {
   ExitCause cause;
-  if (info.si_code == CLD_EXITED) {
-    cause.code = info.si_status;
-  } else {
-    cause.signal = info.si_status;
-  }
+  (code == CLD_EXITED ? cause.code : cause.signal) = status;
   if (is_launcher_ && cause.code > 128 && cause.code <= 128 + SIGRTMAX) {
     cause.signal = cause.code - 128;
     cause.code = 0;
   }
   const ProcessCgroup* group = cgroup_->group.get();
-  cause.out_of_memory = group && group->oom_kills() > 0;
+  const OomVerdict verdict = judge_kill({.in_group = group ? group->oom_kills() : std::nullopt,
+                                         .at_start = oom_kills_at_start_,
+                                         .at_end = kernel_oom_kills(),
+                                         .limit_bytes = limit_bytes_});
+  // A group's own count also tells of a child of the process; the machine's says nothing of one
+  // that was not killed, or that we killed.
+  const bool is_own_count = group && group->oom_kills();
+  cause.out_of_memory =
+      verdict.is_out_of_memory && (is_own_count || (cause.signal == SIGKILL && !killed_));
   cause.killed_by_us = killed_ && cause.signal == SIGKILL && !cause.out_of_memory;
+  cause.evidence = verdict.text;
   exit_ = cause;
 }
 
 bool ContainedProcess::running() {
-  if (!exit_) note_exit();
+  while (!exit_ && take_note(protocol::deadline_after(0))) {
+  }
   return !exit_;
 }
 
 std::optional<ExitCause> ContainedProcess::wait(protocol::Deadline deadline) {
-  if (!exit_ && wait_readable(pidfd_.get(), deadline)) note_exit();
+  while (!exit_ && take_note(deadline)) {
+  }
   return exit_;
 }
 
-void ContainedProcess::find_more() {
-  for (const Descendant& descendant : find_descendants(pid_, tag_)) {
-    if (descendant.pid != pid_) known_.emplace(descendant.pid, descendant.start_ticks);
-  }
+void ContainedProcess::lift_data_limit(pid_t pid) {
+  rlimit limits{};
+  if (::prlimit(pid, RLIMIT_DATA, nullptr, &limits) != 0) return;
+  limits.rlim_cur = limits.rlim_max;
+  ::prlimit(pid, RLIMIT_DATA, &limits, nullptr);
 }
 
-// The leader stays a zombie until the end: its number then still names its session and group.
+// What a guard that was killed can no longer find: by the tag, or below who carries it.
 bool ContainedProcess::sweep() {
-  find_more();
+  for (const Descendant& descendant : find_descendants(pid_, tag_)) {
+    known_.emplace(descendant.pid, descendant.start_ticks);
+  }
   for (auto next = known_.begin(); next != known_.end();) {
     const auto [pid, start_ticks] = *next;
     if (start_ticks_of(pid) == start_ticks) {
@@ -309,38 +239,40 @@ bool ContainedProcess::sweep() {
   return known_.empty();
 }
 
+// True when the guard says that nothing is left, or, without one, when nothing is found.
+bool ContainedProcess::clear(protocol::Deadline deadline) {
+  has_cleared_ = false;
+  if (has_guard_ && ::send(control_.get(), &guard::kill_request, 1, MSG_NOSIGNAL) != 1) {
+    lose_guard();
+  }
+  while (has_guard_ && !has_cleared_ && take_note(deadline)) {
+  }
+  while (!has_guard_ && Clock::now() < *deadline) {
+    if (sweep()) return true;
+    ::poll(nullptr, 0, 1);
+  }
+  return has_cleared_;
+}
+
 bool ContainedProcess::kill_all() {
   if (settled_) return true;
-  if (!exit_) note_exit();
-  killed_ = killed_ || !exit_;
+  killed_ = running() || killed_;
   const ProcessCgroup* group = cgroup_->group.get();
-  // The usual end costs no search of /proc: it left by itself and its group says that nobody
-  // stayed.
-  if (exit_ && group && group->watches_processes() && group->is_empty()) {
-    ::waitpid(pid_, nullptr, WNOHANG);
-    settled_ = true;
-    return true;
-  }
-  // Before the kill: a process that is dying has no environment left by which to recognise it.
-  find_more();
-  if (!exit_) {
-    ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
-    ::kill(-pid_, SIGKILL);
-  }
-  if (group) group->kill();
   for (int attempt = 0; attempt < 2; ++attempt) {
-    const auto give_up = Clock::now() + std::chrono::seconds(2);
-    wait(give_up);
-    while (Clock::now() < give_up) {
-      if (sweep() && exit_ && (!group || group->is_empty())) {
-        ::waitpid(pid_, nullptr, WNOHANG);
-        settled_ = true;
-        return true;
-      }
-      if (!exit_) note_exit();
-      ::poll(nullptr, 0, 1);  // killed processes need a moment to become zombies
+    const auto deadline = protocol::deadline_after(2);
+    if (group && (!exit_ || attempt > 0)) group->kill();
+    if (!clear(deadline)) continue;
+    wait(deadline);
+    while (group && !group->is_empty() && Clock::now() < *deadline) {
+      group->kill();
+      ::poll(nullptr, 0, 1);  // killed processes need a moment to leave their group
     }
-    if (group) group->kill();
+    if (!exit_ || (group && !group->is_empty())) continue;
+    settled_ = true;
+    control_.reset();
+    has_guard_ = false;
+    release_guard();
+    return true;
   }
   return false;
 }

@@ -63,6 +63,14 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
 
 SharedMemory::~SharedMemory() { unmap(); }
 
+void SharedMemory::grow(std::int64_t bytes) {
+  if (bytes <= bytes_) return;
+  FileDescriptor same(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!same) fail("dup of a memfd");
+  if (::ftruncate(same.get(), bytes) != 0) fail("ftruncate of a memfd");
+  *this = map(std::move(same), bytes, Access::read_write, true);
+}
+
 void SharedMemory::let_go_of_pages() noexcept {
   if (data_) ::madvise(data_, static_cast<std::size_t>(bytes_), MADV_DONTNEED);
 }

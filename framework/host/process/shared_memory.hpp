@@ -26,6 +26,11 @@ class SharedMemory {
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
+  // Longer by zeros, faulted in; the pages that are there stay. It may be mapped elsewhere in this
+  // process afterwards; who mapped it before keeps the shorter part. Throws std::system_error and
+  // stays as it is.
+  void grow(std::int64_t bytes);
+
   // Takes the pages out of this process's page tables: they stay in the memory and come back when
   // they are touched. What others map is then counted for them alone.
   void let_go_of_pages() noexcept;

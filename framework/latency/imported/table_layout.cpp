@@ -10,68 +10,13 @@
 namespace halmark {
 namespace {
 
-TableParameter from(std::string name, std::string column, std::int64_t offset = 0) {
-  return {std::move(name), std::move(column), {}, offset};
-}
-TableParameter always(std::string name, std::string value) {
-  return {std::move(name), {}, std::move(value), 0};
-}
-
-// Tables of aiconfigurator (github.com/ai-dynamo/aiconfigurator, Apache-2.0): milliseconds; its
-// collectors store bf16 results of every gemm and attention, and weights as [n,k].
-std::vector<TableLayout> built_in() {
-  return {
-      {.name = "gemm",
-       .op = "gemm",
-       .parameters = {from("m", "m"), from("n", "n"), from("k", "k"),
-                      from("src_dtype", "gemm_dtype"), from("wei_dtype", "gemm_dtype"),
-                      always("dst_dtype", "bf16"), always("wei_trans", "1")},
-       .series = {"gemm_dtype"}},
-      {.name = "context_attention",
-       .op = "attention",
-       .parameters = {from("batch", "batch_size"), from("heads", "num_heads"),
-                      from("kv_heads", "num_key_value_heads"), from("head_dim", "head_dim"),
-                      from("new_tokens", "isl"), from("context", "isl"), always("causal", "1"),
-                      from("window", "window_size"), from("q_dtype", "attn_dtype"),
-                      from("kv_dtype", "kv_cache_dtype"), always("dst_dtype", "bf16")},
-       .series = {}},
-      // `step` counts the keys before the new one, and `context` counts that too.
-      {.name = "generation_attention",
-       .op = "attention",
-       .parameters = {from("batch", "batch_size"), from("heads", "num_heads"),
-                      from("kv_heads", "num_key_value_heads"), from("head_dim", "head_dim"),
-                      always("new_tokens", "1"), from("context", "step", 1), always("causal", "1"),
-                      from("window", "window_size"), always("q_dtype", "bf16"),
-                      from("kv_dtype", "kv_cache_dtype"), always("dst_dtype", "bf16")},
-       .series = {}},
-      {.name = "moe",
-       .op = "grouped_gemm",
-       .form = TableForm::experts,
-       .parameters = {from("tokens", "num_tokens"), from("top_k", "topk"),
-                      from("experts", "num_experts"), from("ep_size", "moe_ep_size"),
-                      from("hidden", "hidden_size"), from("width", "inter_size"),
-                      from("expert_tp", "moe_tp_size"), from("src_dtype", "moe_dtype"),
-                      from("distribution", "distribution")},
-       .series = {"kernel_source", "moe_dtype"}},
-      {.name = "nccl",
-       .op = "",
-       .form = TableForm::collective,
-       .parameters = {from("op", "op_name"), from("ranks", "num_gpus"),
-                      from("elements", "message_size"), from("dtype", "nccl_dtype")},
-       .series = {}},
-      {.name = "custom_allreduce",
-       .op = "",
-       .form = TableForm::collective,
-       .parameters = {always("op", "all_reduce"), from("ranks", "num_gpus"),
-                      from("elements", "message_size"), always("dtype", "bf16")},
-       .series = {}},
-  };
-}
-
 bool fits(const TableLayout& layout, const CsvTable& table) {
+  const auto has = [&](const std::string& column) { return column.empty() || table.has(column); };
   return table.has(layout.time_column) &&
          std::ranges::all_of(layout.parameters, [&](const TableParameter& p) {
-           return p.column.empty() || table.has(p.column);
+           return has(p.column) && std::ranges::all_of(p.terms, [&](const TableTerm& term) {
+                    return std::ranges::all_of(term.columns, has);
+                  });
          });
 }
 
@@ -115,11 +60,10 @@ TableLayout layout_of(const TomlTable& root, std::string_view where) {
 
 }  // namespace
 
-std::optional<TableLayout> known_layout(const CsvTable& table) {
-  for (TableLayout& layout : built_in()) {
-    if (fits(layout, table)) return std::move(layout);
-  }
-  return std::nullopt;
+TableLayouts known_layouts(const CsvTable& table) {
+  TableLayouts out = built_in_layouts();
+  std::erase_if(out, [&](const TableLayout& layout) { return !fits(layout, table); });
+  return out;
 }
 
 TableLayout read_layout(const std::string& path) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,11 +11,25 @@
 
 namespace halmark {
 
+// `factor` times the columns' values.
+struct TableTerm {
+  std::int64_t factor = 1;
+  std::vector<std::string> columns;
+};
+
 struct TableParameter {
   std::string name;         // of the contract
   std::string column;       // where its value is; empty = `value`
   std::string value;        // the same in every row
   std::int64_t offset = 0;  // added to what the column says
+  // Where it is in no column by itself: the sum of these.
+  std::vector<TableTerm> terms = {};
+};
+
+// Rows whose column has one of these values. A table without the column says it by its name.
+struct TableCondition {
+  std::string column;
+  std::vector<std::string> values;
 };
 
 // What a row stands for beyond its columns.
@@ -33,12 +46,19 @@ struct TableLayout {
   std::string time_column = "latency";
   double ns_per_unit = 1e6;
   std::vector<TableParameter> parameters;
-  // Columns that tell implementations apart: rows that differ there are different series.
-  std::vector<std::string> series;
+  // Columns that tell implementations apart beside kernel_source, backend and types: rows that
+  // differ there are different series.
+  std::vector<std::string> series = {};
+  std::vector<TableCondition> conditions = {};  // all of them hold for its rows
+  std::string why_skipped = {};                 // rows that are known, and no problem of any op
 };
 
-// The built-in layout whose columns the table has; nothing when none fits.
-std::optional<TableLayout> known_layout(const CsvTable& table);
+// Rows of one table may be of several kernels: each is read by the first that takes it.
+using TableLayouts = std::vector<TableLayout>;
+
+// The built-in layouts whose columns the table has.
+TableLayouts known_layouts(const CsvTable& table);
+TableLayouts built_in_layouts();
 
 // A layout file:
 //   op = "gemm"

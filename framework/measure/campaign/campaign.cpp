@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "core/numeric/random.hpp"
@@ -25,6 +26,25 @@ void want_at_least(std::vector<std::int64_t>& wanted, const std::vector<std::int
 // The same case meets other inputs in every round and every run.
 std::uint64_t trial_seed(std::uint64_t round_seed, std::size_t index) {
   return hash_combine(round_seed, 0x7472 + index);
+}
+
+std::string device_key(const KernelCase& kernel_case) {
+  return kernel_case.backend + ":" + kernel_case.device;
+}
+
+// Phases before any case: what hangs there hangs for all of them.
+bool is_of_device(const std::string& phase) {
+  return phase == "start" || phase == "hello" || phase == "load" || phase == "open" ||
+         phase == "token" || phase == "join";
+}
+
+bool is_replacement(const Signal& signal) { return signal.name == "worker_replaced"; }
+
+// Lost workers stay visible, whichever trial becomes the row.
+std::vector<Signal> replacements_of(const Measurement& row) {
+  std::vector<Signal> out;
+  std::ranges::copy_if(row.signals, std::back_inserter(out), is_replacement);
+  return out;
 }
 
 }  // namespace
@@ -70,6 +90,8 @@ GroupedCases Campaign::open_cases(const GroupedCases& grouped, std::span<const K
   for (const std::size_t index : grouped.cases) {
     auto stored = options_.lookup ? options_.lookup(cases[index], round) : std::nullopt;
     if (stored) {
+      // A device that hung then may have been mended since; a case has its rows already.
+      if (!is_of_device(stored->phase)) note_hang(*stored);
       finish(std::move(*stored), true);
     } else {
       open.cases.push_back(index);
@@ -118,7 +140,11 @@ double Campaign::try_again(std::span<const KernelCase> cases, int round, std::ui
         hash_combine(trial_seed(round_seed, next.index), static_cast<std::uint64_t>(next.tries));
     Measurement again = measure(cases[next.index], next.group, round, seed);
     spent_s += again.wall_s;
+    std::vector<Signal> replaced = replacements_of(next.row);
+    std::ranges::move(replacements_of(again), std::back_inserter(replaced));
     next.row = better_of(std::move(next.row), std::move(again), next.tries);
+    std::erase_if(next.row.signals, is_replacement);
+    std::ranges::move(replaced, std::back_inserter(next.row.signals));
     if (is_disturbed(next.row)) {
       disturbed_.push_back(std::move(next));
     } else {
@@ -142,13 +168,22 @@ Measurement Campaign::measure(const KernelCase& kernel_case, const CaseGroup& gr
     row.status = Status::refused;
     row.reason = "disabled after " + std::to_string(losses_max) +
                  " lost workers in a row: " + losses.last_reason;
+  } else if (const std::string why = hang_of(kernel_case); !why.empty()) {
+    row.kernel_case = kernel_case;
+    row.status = Status::refused;
+    row.reason = why;
   } else {
     row = attempt(kernel_case, group, seed);
+    row.round = round;
+    note_hang(row);
     note_loss(kernel_case, row, is_loss(row.status));
-    if (is_loss(row.status) && losses.in_a_row < losses_max && !stopped()) {
+    const bool may_pass = is_loss(row.status) && row.status != Status::timed_out;
+    if (may_pass && losses.in_a_row < losses_max && !stopped()) {
       const std::string first_loss =
           std::string(status_name(row.status)) + " in " + row.phase + ": " + row.reason;
       row = attempt(kernel_case, group, seed);
+      row.round = round;
+      note_hang(row);
       note_loss(kernel_case, row, is_loss(row.status));
       row.signals.push_back({.name = "worker_replaced", .value = 1, .reason = first_loss});
     }
@@ -171,7 +206,8 @@ Measurement Campaign::attempt(const KernelCase& kernel_case, const CaseGroup& gr
                            .peaks = options_.peaks,
                            .bandwidth = bandwidth_ ? &*bandwidth_ : nullptr,
                            .input_seed = hash_combine(seed, 0x696e),
-                           .check_seed = hash_combine(seed ^ options_.seed, 0x636b)};
+                           .check_seed = hash_combine(seed ^ options_.seed, 0x636b),
+                           .checked_executions = checked_executions(options_.rounds)};
   row = run_trial(*crew_, kernel_case, trial, history_);
   row.plugin_name = crew_->plugin().name;
   row.plugin_version = crew_->plugin().plugin_version;
@@ -220,6 +256,27 @@ void Campaign::note_loss(const KernelCase& kernel_case, const Measurement& row, 
   if (was_lost) losses.last_reason = row.reason;
 }
 
+void Campaign::note_hang(const Measurement& row) {
+  if (row.status != Status::timed_out) return;
+  const KernelCase& c = row.kernel_case;
+  hangs().emplace(is_of_device(row.phase) ? device_key(c) : c.key(),
+                  "not tried again: hung in " + row.phase + " in round " +
+                      std::to_string(row.round) + ": " + row.reason);
+}
+
+Hangs& Campaign::hangs() { return options_.hangs != nullptr ? *options_.hangs : own_hangs_; }
+
+const Hangs& Campaign::hangs() const {
+  return options_.hangs != nullptr ? *options_.hangs : own_hangs_;
+}
+
+std::string Campaign::hang_of(const KernelCase& kernel_case) const {
+  for (const std::string& key : {kernel_case.key(), device_key(kernel_case)}) {
+    if (const auto hang = hangs().find(key); hang != hangs().end()) return hang->second;
+  }
+  return {};
+}
+
 void Campaign::follow_bandwidth() {
   if (options_.peaks != nullptr) walk_bytes_ = memory_walk_bytes(options_.peaks->device());
   if (walk_bytes_ > 0 && !bandwidth_) bandwidth_.emplace(walk_bytes_);
@@ -246,9 +303,7 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     wanted[i] = std::max(wanted[i], walk_bytes_ / static_cast<std::int64_t>(i + 1));
   }
-  if (arenas_suffice(arenas_, wanted)) return;
-  arenas_.clear();  // before the new ones are made: both together may not fit
-  arenas_ = make_arenas(wanted);
+  grow_arenas(arenas_, wanted);
 }
 
 void Campaign::finish(Measurement row, bool is_resumed) {

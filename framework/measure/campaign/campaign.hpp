@@ -37,6 +37,9 @@ struct CampaignProgress {
   std::string current;           // text of the case just finished
 };
 
+// What hung, and why it is not tried again: by key of a case, or by device ("cpu:0").
+using Hangs = std::map<std::string, std::string>;
+
 struct CampaignOptions {
   int rounds = 3;
   int first_round = 0;  // the rounds are numbered from here
@@ -49,7 +52,7 @@ struct CampaignOptions {
   std::map<std::string, std::string> environment;
   Config open_options;
   std::string cache_dir;
-  PhaseLimits limits;
+  WorkerLimits limits;
   RunPeaks* peaks = nullptr;   // of this machine, for quarantine; null = none
   int retries_per_case = 3;    // of a disturbed trial, at the end of its round
   double retry_budget_s = 20;  // that all of them together may cost
@@ -61,16 +64,21 @@ struct CampaignOptions {
   std::function<void(const Measurement&)> sink;
   // Where cases in the mode in_stack stand; without it, and where it knows none, they are refused.
   StacksOf stacks_of;
+  // Kept from campaign to campaign, so that a hang costs its limit once in all of them; null = of
+  // this one.
+  Hangs* hangs = nullptr;
   // A stored row of this case and round: the trial is then not run again.
   std::function<std::optional<Measurement>(const KernelCase&, int round)> lookup;
   std::function<void(const CampaignProgress&)> progress;
   std::function<bool()> should_stop;  // asked between trials; what is open then has no row
 };
 
-// Rounds outside, groups of equal shards inside, cases of a group in a fresh random order. A lost
-// worker is replaced and its trial retried once; three losses in a row of one kernel on one device
-// disable it, as a `refused` row for each case left. Every failure is a row. A case whose samples
-// were disturbed goes to the end of its round, while the budget lasts; its best trial is the row.
+// Rounds outside, groups of equal shards inside, cases of a group in a fresh random order. A case
+// that hangs costs its limit once: it is not tried again, in this round or another, and where a
+// device hangs while it is opened no further worker is started for it. Any other lost worker is
+// replaced and its trial retried once; three losses in a row of one kernel on one device disable
+// it, as a `refused` row for each case left. Every failure is a row. A case whose samples were
+// disturbed goes to the end of its round, while the budget lasts; its best trial is the row.
 class Campaign {
  public:
   explicit Campaign(CampaignOptions options);
@@ -119,6 +127,11 @@ class Campaign {
   bool ensure_crew(const CaseGroup& group, Measurement& row);
   void note_loss(const KernelCase& kernel_case, const Measurement& row, bool was_lost);
   std::string loss_key(const KernelCase& kernel_case) const;
+  Hangs& hangs();
+  const Hangs& hangs() const;
+  void note_hang(const Measurement& row);
+  // Why this case would only hang again; "" where nothing says so.
+  std::string hang_of(const KernelCase& kernel_case) const;
   void follow_bandwidth();
   void prepare_arenas(std::span<const KernelCase> cases);
   void finish(Measurement row, bool is_resumed);
@@ -130,6 +143,7 @@ class Campaign {
   std::deque<Disturbed> disturbed_;  // of this round
   std::deque<DisturbedStack> disturbed_stacks_;
   std::map<std::string, Losses> losses_;
+  Hangs own_hangs_;
   std::vector<SharedMemory> arenas_;
   std::optional<BandwidthState> bandwidth_;
   std::int64_t walk_bytes_ = 0;

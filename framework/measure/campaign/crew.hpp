@@ -27,7 +27,7 @@ struct CrewOptions {
   Config open_options;
   std::map<std::string, std::string> environment;
   std::string cache_dir;
-  PhaseLimits limits;
+  WorkerLimits limits;
   bool needs_group = false;        // ranks that know each other; under mpirun when several
   std::vector<RankGroups> cuts;    // of them, beside the group of all
   std::span<SharedMemory> arenas;  // one per worker, or none
@@ -47,6 +47,7 @@ class Crew {
   const protocol::PluginDescription& plugin() const { return plugin_; }
   const protocol::DeviceDescription& device() const { return device_; }
   int threads() const { return threads_; }  // CPUs of one shard; 0 = not a CPU
+  int host_threads() const { return workers_.front()->cpus().threads(); }  // that one may use
   Worker& worker(int index) { return *workers_[static_cast<std::size_t>(index)]; }
 
   // `request` with its own rank for every shard.

@@ -71,7 +71,7 @@ class FreshProbe {
   }
 
  private:
-  int threads() const { return crew_.threads(); }
+  int threads() const { return crew_.host_threads(); }
   static bool is_shared(const std::string& level) { return level == "l3" || level == "memory"; }
 
   std::vector<double> bandwidth_by(ProbeKind kind, const std::string& level) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/numeric/clock.hpp"
+#include "core/numeric/random.hpp"
 #include "core/text/units.hpp"
 #include "measure/campaign/gate/validity.hpp"
 #include "measure/sampling/stop_rule.hpp"
@@ -44,10 +45,16 @@ void keep_most_moved(ClockPair& kept, const ClockPair& shard) {
   if (is_worse) kept = shard;
 }
 
-void absorb_all(ShardSeries& series, const ShardBlocks& blocks) {
+void absorb_all(ShardSeries& series, ShardBlocks& blocks) {
   series.written_sets.clear();
-  for (const SampleAnswer& shard : blocks) {
+  series.kept.resize(blocks.size());
+  for (std::size_t s = 0; s < blocks.size(); ++s) {
+    SampleAnswer& shard = blocks[s];
     absorb(shard.measured, series);
+    if (!shard.measured.kept.empty()) {
+      series.kept[s].push_back({std::move(shard.measured.kept),
+                                std::move(shard.measured.overwritten), std::move(shard.kept)});
+    }
     auto& sets = series.written_sets.emplace_back();
     for (const TimedSample& sample : shard.samples) sets.push_back(sample.set);
   }
@@ -70,8 +77,10 @@ MergedSamples merge(ShardBlocks& blocks, std::int64_t repeat) {
 }
 
 Outcome<ShardSeries> sample_alone(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
-                                  double wall_cap_s, std::span<const int> shards) {
-  auto blocks = collect(crew.sample({.id = id, .rule = rule, .wall_cap_s = wall_cap_s}, shards));
+                                  double wall_cap_s, std::span<const int> shards,
+                                  const std::optional<protocol::OutputChecks>& checks) {
+  auto blocks = collect(
+      crew.sample({.id = id, .rule = rule, .wall_cap_s = wall_cap_s, .checks = checks}, shards));
   if (!blocks) return blocks.failure;
   ShardSeries series;
   absorb_all(series, *blocks);
@@ -85,13 +94,15 @@ Outcome<ShardSeries> sample_alone(Crew& crew, std::int64_t id, const protocol::S
 class CommonSampling {
  public:
   CommonSampling(Crew& crew, std::int64_t id, const protocol::SampleRule& rule, double wall_cap_s,
-                 double first_ns, std::span<const int> shards)
+                 double first_ns, std::span<const int> shards,
+                 const std::optional<protocol::OutputChecks>& checks)
       : crew_(crew),
         shards_(shards),
         id_(id),
         rule_(rule),
         wall_cap_s_(wall_cap_s),
         first_ns_(first_ns),
+        checks_(checks),
         stop_(make_stop_rule(rule)) {}
 
   Outcome<ShardSeries> run() {
@@ -109,6 +120,7 @@ class CommonSampling {
  private:
   static constexpr std::int64_t block_min = 4;
   static constexpr std::int64_t block_max = 64;
+  static constexpr int later_checks = 4;
 
   double seconds_left() const { return wall_cap_s_ - seconds_since(begin_); }
 
@@ -151,8 +163,16 @@ class CommonSampling {
     block_rule.count = count;
     block_rule.repeat = series_.repeat;
     if (taken_ > 0) block_rule.warmup_cap_s = 0;
-    auto blocks = collect(crew_.sample(
-        {.id = id_, .rule = block_rule, .wall_cap_s = std::max(0.1, seconds_left())}, shards_));
+    auto blocks = collect(crew_.sample({.id = id_,
+                                        .rule = block_rule,
+                                        .wall_cap_s = std::max(0.1, seconds_left()),
+                                        .checks = checks_},
+                                       shards_));
+    // The first block has most of them: later ones are looked at as well, but cost less.
+    if (checks_) {
+      const std::uint64_t seed = checks_->seed == 0 ? 0 : hash_u64(checks_->seed, 1);
+      *checks_ = {std::min(checks_->executions, later_checks), 1, seed, false};
+    }
     if (!blocks) return blocks.failure;
     absorb_all(series_, *blocks);
     hit_deadline_ = std::any_of(blocks->begin(), blocks->end(), [](const auto& shard) {
@@ -198,6 +218,7 @@ class CommonSampling {
   protocol::SampleRule rule_;
   double wall_cap_s_;
   double first_ns_;
+  std::optional<protocol::OutputChecks> checks_;
   std::unique_ptr<StopRule> stop_;
   SteadyClock::time_point begin_;
   ShardSeries series_;
@@ -219,12 +240,12 @@ void absorb(const protocol::Measured& shard, ShardSeries& series) {
 }
 
 Outcome<ShardSeries> sample_shards(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
-                                   double wall_cap_s, double first_ns,
-                                   std::span<const int> shards) {
+                                   double wall_cap_s, double first_ns, std::span<const int> shards,
+                                   const std::optional<protocol::OutputChecks>& checks) {
   // Ranks of a collective never decide by themselves, not even a lone one.
   const bool is_lone = crew.size() == 1 ? !crew.group().is_collective : shards.size() == 1;
-  if (is_lone) return sample_alone(crew, id, rule, wall_cap_s, shards);
-  return CommonSampling(crew, id, rule, wall_cap_s, first_ns, shards).run();
+  if (is_lone) return sample_alone(crew, id, rule, wall_cap_s, shards, checks);
+  return CommonSampling(crew, id, rule, wall_cap_s, first_ns, shards, checks).run();
 }
 
 }  // namespace halmark

@@ -1,12 +1,14 @@
 // Samples of one staged case on all shards of a crew at once, merged into one series.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "measure/campaign/co_measure.hpp"
 #include "measure/campaign/crew.hpp"
+#include "measure/campaign/gate/kept_check.hpp"
 
 namespace halmark {
 
@@ -20,6 +22,8 @@ struct ShardSeries {
   // Per shard: first sets of the samples of the last request. Outputs are poisoned when a request
   // begins and shards warm up for themselves, so these are the slots that hold results.
   std::vector<std::vector<int>> written_sets;
+  // Per shard, what it kept during each request.
+  std::vector<std::vector<KeptSeries>> kept;
 };
 
 // Signals, clocks and environment of one more shard's answer.
@@ -28,9 +32,11 @@ void absorb(const protocol::Measured& shard, ShardSeries& series);
 // One shard decides by itself when to stop. Several run blocks of equal n from a common barrier;
 // the smallest repeat of their pilots holds for all, and the rule is evaluated here, between
 // blocks, on the maximum over the shards: so shards never disagree. `first_ns` sizes the first
-// block. `shards`: those that execute it while the others wait; empty = all.
+// block. `shards`: those that execute it while the others wait; empty = all. `checks`: of each
+// shard.
 Outcome<ShardSeries> sample_shards(Crew& crew, std::int64_t id, const protocol::SampleRule& rule,
                                    double wall_cap_s, double first_ns,
-                                   std::span<const int> shards = {});
+                                   std::span<const int> shards = {},
+                                   const std::optional<protocol::OutputChecks>& checks = {});
 
 }  // namespace halmark

@@ -28,7 +28,13 @@ struct TrialOptions {
   BandwidthState* bandwidth = nullptr;  // of this machine; null = not followed
   std::uint64_t input_seed = 0;         // the worker sees this one
   std::uint64_t check_seed = 0;         // and never this one
+  // Executions of the loop whose outputs are compared with the first one.
+  int checked_executions = 15;
 };
+
+// Executions to compare in each of `rounds` rounds: a fault of every tenth execution is missed with
+// 0.9^44 < 1 % by all of them.
+int checked_executions(int rounds);
 
 // Runs one trial on a crew whose group is the case's. The row has no round, seed or plugin hash
 // yet. The crew may be dead afterwards: ask it.

@@ -25,7 +25,7 @@ struct VariantOptions {
   std::map<std::string, std::string> environment;
   std::string cache_dir;
   Config open_options;
-  PhaseLimits limits;
+  WorkerLimits limits;
   std::vector<VariantFilter> filters;  // empty = everything; the plugin's default is always there
   // Of one kernel. Where all combinations are more, one parameter at a time leaves its default.
   std::size_t combinations_max = 64;

@@ -261,6 +261,7 @@ Device measure_peaks(const PeakOptions& options) {
   WorkerOptions worker_options;
   worker_options.place = {.backend = "cpu", .device = "0", .parts = 1, .part = 0};
   worker_options.environment = options.environment;
+  worker_options.limits = options.limits;
   if (!arenas.empty()) worker_options.arena = &arenas.front();
   auto worker = Worker::start(worker_options);
   if (!worker) throw unfit("no probe worker: " + worker.failure.reason, "halmark doctor");

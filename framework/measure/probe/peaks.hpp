@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/worker_limits.hpp"
 #include "host/protocol.hpp"
 
 namespace halmark {
@@ -17,6 +18,7 @@ namespace halmark {
 struct PeakOptions {
   bool is_quick = true;  // about 15 s; the long form takes a minute or more
   std::map<std::string, std::string> environment;
+  WorkerLimits limits = {};
   std::string date_utc;  // written as the source of every figure
   std::function<void(double share, const std::string& what)> progress;
   std::function<bool()> should_stop;  // asked between probes; what is measured so far is returned

@@ -28,10 +28,20 @@ void projections(const ModelSpec& spec, const Widths& w, GraphBuilder& b) {
   const Dtype dtype = b.precision().qkv;
   const Extent hidden = GraphBuilder::replicated(spec.hidden);
   b.quantize_input("qkv_quantize", b.tokens(), hidden, dtype, Split::replicated);
+  const Extent q = w.q * (spec.output_gate ? 2 : 1);
+  if (spec.fuses_qkv) {
+    b.linear({.name = "qkv_proj",
+              .rows = b.tokens(),
+              .columns_in = hidden,
+              .columns_out = q + w.kv,
+              .dtype = dtype,
+              .has_bias = spec.qkv_bias});
+    return;
+  }
   b.linear({.name = "q_proj",
             .rows = b.tokens(),
             .columns_in = hidden,
-            .columns_out = w.q * (spec.output_gate ? 2 : 1),
+            .columns_out = q,
             .dtype = dtype,
             .has_bias = spec.qkv_bias});
   b.linear({.name = "kv_proj",
@@ -52,9 +62,11 @@ void norm_heads(const ModelSpec& spec, const LayerMixer& mixer, const Widths& w,
     NormSpec norm = {.name = side.name,
                      .rows = b.tokens() * side.heads,
                      .columns = GraphBuilder::replicated(mixer.head_dim),
+                     .kind = spec.qk_norm_kind,
                      .split = Split::head,
                      .has_gain = spec.qk_norm_has_gain};
-    if (spec.qk_norm_of_row) {
+    // Gains of every head: as many as a row has values, and no sum over ranks.
+    if (spec.qk_norm_of_row || spec.qk_norm_of_each_head) {
       norm.rows = b.tokens();
       norm.columns = side.heads * mixer.head_dim;
     }

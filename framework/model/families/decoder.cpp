@@ -35,14 +35,14 @@ void mix(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& b) {
 void one_after_the_other(const ModelSpec& spec, const LayerMixer& mixer, const FeedForward& ffn,
                          GraphBuilder& b) {
   if (mixer.kind != Mixer::none) {
-    norm(spec, "input_norm", b.tokens(), b);
+    if (spec.pre_norms) norm(spec, "input_norm", b.tokens(), b);
     mix(spec, mixer, b);
     b.all_reduce("attention_all_reduce", spec.hidden);
     if (spec.post_norms) norm(spec, "attention_post_norm", b.tokens(), b);
     b.residual_add("attention_residual_add", spec.hidden);
   }
   if (ffn.emit) {
-    norm(spec, "post_norm", b.tokens(), b);
+    if (spec.pre_norms) norm(spec, "post_norm", b.tokens(), b);
     ffn.emit(spec, b);
     b.all_reduce("ffn_all_reduce", spec.hidden);
     if (spec.post_norms) norm(spec, "ffn_post_norm", b.tokens(), b);
@@ -50,11 +50,12 @@ void one_after_the_other(const ModelSpec& spec, const LayerMixer& mixer, const F
   }
 }
 
-// Both read one norm; their partial sums are added before the only all-reduce.
+// Both read one norm, or one each; their partial sums are added before the only all-reduce.
 void side_by_side(const ModelSpec& spec, const LayerMixer& mixer, const FeedForward& ffn,
                   GraphBuilder& b) {
   norm(spec, "input_norm", b.tokens(), b);
   mix(spec, mixer, b);
+  if (spec.parallel_norms) norm(spec, "post_norm", b.tokens(), b);
   ffn.emit(spec, b);
   b.residual_add("block_add", spec.hidden);
   b.all_reduce("block_all_reduce", spec.hidden);

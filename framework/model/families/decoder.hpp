@@ -28,11 +28,20 @@ void read_gate(const ConfigReader& config, ModelSpec& spec);
 // configuration names no activation.
 void read_plain_activation(ConfigReader& config, ModelSpec& spec, std::string_view fallback);
 void read_rotary(ConfigReader& config, ModelSpec& spec);
+void read_rotary_dim(const ConfigReader& config, ModelSpec& spec);  // from `rotary_dim`
 
 // Sliding window of every layer from `sliding_window`, `use_sliding_window`, `max_window_layers`
 // and `layer_types`. `enabled_by_default`: whether a stated window counts without
 // `use_sliding_window`.
 void read_windows(const ConfigReader& config, ModelSpec& spec, bool enabled_by_default);
+
+// Every `period`th layer attends to everything, the others to `sliding_window`, unless the
+// configuration has `layer_types` or a pattern of its own.
+void read_window_pattern(ConfigReader& config, ModelSpec& spec, std::int64_t period);
+
+// Which layers rotate: `no_rope_layers` (1 = rotates), else all but every
+// `no_rope_layer_interval`th.
+std::vector<bool> read_rotating_layers(const ConfigReader& config, const ModelSpec& spec);
 
 // `layer_types` of the configuration, one of `known` per layer; nothing when it has none.
 std::optional<std::vector<std::string>> read_layer_types(

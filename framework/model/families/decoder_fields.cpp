@@ -80,6 +80,14 @@ void read_rotary(ConfigReader& config, ModelSpec& spec) {
   }
 }
 
+void read_rotary_dim(const ConfigReader& config, ModelSpec& spec) {
+  spec.rotary_dim = config.required_size("rotary_dim");
+  if (spec.rotary_dim <= spec.head_dim && spec.rotary_dim % 2 == 0) return;
+  config.refuse("rotary_dim", "is " + std::to_string(spec.rotary_dim) +
+                                  "; an even width <= head_dim " + std::to_string(spec.head_dim) +
+                                  " is expected");
+}
+
 namespace {
 
 void read_frame(ConfigReader& config, ModelSpec& spec) {
@@ -91,7 +99,8 @@ void read_frame(ConfigReader& config, ModelSpec& spec) {
   spec.hidden = config.required_size("hidden_size");
   spec.vocab = config.required_size("vocab_size");
   spec.max_position = config.size("max_position_embeddings");
-  spec.rope_scaling = config.has("rope_scaling");
+  const auto rope = config.text("rope_parameters.rope_type");
+  spec.rope_scaling = config.has("rope_scaling") || (rope && *rope != "default");
   spec.windows.assign(static_cast<std::size_t>(spec.layers), 0);
 }
 
@@ -141,11 +150,14 @@ std::optional<std::vector<std::string>> read_layer_types(
 
 void read_windows(const ConfigReader& config, ModelSpec& spec, bool enabled_by_default) {
   spec.windows.assign(static_cast<std::size_t>(spec.layers), 0);
-  const auto window = config.size("sliding_window");
-  if (!window || !config.flag("use_sliding_window").value_or(enabled_by_default)) return;
+  const auto types = read_layer_types(config, spec, {"sliding_attention", "full_attention"});
+  if (!config.flag("use_sliding_window").value_or(enabled_by_default)) {
+    return config.ignore({"sliding_window"});
+  }
+  const auto window = config.count("sliding_window");  // 0 is none
+  if (window.value_or(0) == 0) return;
 
-  if (const auto types = config.texts("layer_types")) {
-    check_layer_count(config, spec, "layer_types", types->size());
+  if (types) {
     for (std::size_t i = 0; i < types->size(); ++i) {
       if ((*types)[i] == "sliding_attention") spec.windows[i] = *window;
     }
@@ -156,6 +168,54 @@ void read_windows(const ConfigReader& config, ModelSpec& spec, bool enabled_by_d
   for (std::int64_t layer = first; layer < spec.layers; ++layer) {
     spec.windows[static_cast<std::size_t>(layer)] = *window;
   }
+}
+
+namespace {
+
+// "LLLG": the last letter of a period is the layer that sees everything.
+std::int64_t period_of(ConfigReader& config, std::int64_t fallback) {
+  const char* field = "sliding_window_pattern";
+  config.also_named(field, "_sliding_window_pattern");
+  if (!config.is_letters(field)) return config.size_or(field, fallback);
+  const std::string letters = config.text(field).value_or("");
+  if (letters.empty() || letters.find_first_not_of('L') + 1 != letters.size() ||
+      letters.back() != 'G') {
+    config.refuse(field, "is '" + printable(letters) + "'; a period or letters as LLLG are known");
+  }
+  return static_cast<std::int64_t>(letters.size());
+}
+
+}  // namespace
+
+void read_window_pattern(ConfigReader& config, ModelSpec& spec, std::int64_t period) {
+  const auto types = read_layer_types(config, spec, {"sliding_attention", "full_attention"});
+  if (types) {
+    config.ignore({"sliding_window_pattern", "_sliding_window_pattern"});
+  } else {
+    period = period_of(config, period);
+  }
+  const std::int64_t window = config.required_size("sliding_window");
+  for (std::size_t i = 0; i < spec.windows.size(); ++i) {
+    const bool is_full =
+        types ? (*types)[i] == "full_attention" : (static_cast<std::int64_t>(i) + 1) % period == 0;
+    spec.windows[i] = is_full ? 0 : window;
+  }
+}
+
+std::vector<bool> read_rotating_layers(const ConfigReader& config, const ModelSpec& spec) {
+  const auto listed = config.counts("no_rope_layers").value_or(std::vector<std::int64_t>{});
+  std::vector<bool> out;
+  for (const std::int64_t rotates : listed) out.push_back(rotates != 0);
+  if (!out.empty()) {
+    config.ignore({"no_rope_layer_interval"});
+    check_layer_count(config, spec, "no_rope_layers", out.size());
+    return out;
+  }
+  const std::int64_t interval = config.size("no_rope_layer_interval").value_or(4);
+  for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
+    out.push_back((layer + 1) % interval != 0);
+  }
+  return out;
 }
 
 std::vector<LayerMixer> uniform_mixers(const ModelSpec& spec) {

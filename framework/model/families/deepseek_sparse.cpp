@@ -22,6 +22,7 @@ void read_shared(ConfigReader& config, ModelSpec& spec) {
     }
     return;
   }
+  config.ignore({"index_topk_freq"});  // says the same
   if (types->size() != spec.indexer->runs.size()) {
     config.refuse("indexer_types", "lists " + std::to_string(types->size()) +
                                        " layers, but num_hidden_layers is " +

@@ -73,6 +73,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
     config.refuse("attention_bias", "is true; compressed attention is modelled without biases");
   }
   decoder::read_outline(config, spec);
+  config.ignore({"num_hash_layers"});  // their router runs all the same
   CompressedSpec& compressed = spec.compressed.emplace();
   read_heads(config, spec);
   read_output(config, spec);

@@ -29,6 +29,15 @@ void read_sizes(ConfigReader& config, ModelSpec& spec) {
   read_width(config, spec);
 }
 
+void name_as_gpt(ConfigReader& config) {
+  config.also_named("num_hidden_layers", "n_layer");
+  config.also_named("hidden_size", "n_embd");
+  config.also_named("num_attention_heads", "n_head");
+  config.also_named("intermediate_size", "n_inner");
+  config.also_named("max_position_embeddings", "n_positions");
+  config.also_named("hidden_act", "activation_function");
+}
+
 void read_width(ConfigReader& config, ModelSpec& spec) {
   spec.intermediate = config.required_size("intermediate_size");
   refuse_experts(config, spec);

@@ -11,6 +11,8 @@ namespace halmark::dense {
 // decoder::read_sizes and the width of the feed-forward network. Refuses experts.
 void read_sizes(ConfigReader& config, ModelSpec& spec);
 
+// Fields as the configurations of GPT-2 and GPT-J spell them.
+void name_as_gpt(ConfigReader& config);
 // The width alone, for families that read the rest themselves.
 void read_width(ConfigReader& config, ModelSpec& spec);
 

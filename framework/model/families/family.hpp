@@ -3,7 +3,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/graph/builder.hpp"
 #include "model/spec/config_reader.hpp"
@@ -27,7 +29,16 @@ std::span<const Family* const> all_families();
 const Family* find_family(std::string_view name);
 const Family* family_of_model_type(std::string_view model_type);
 
-// Architectures that are known and deliberately refused, with the reason; empty for all others.
-std::string_view why_unmodelled(std::string_view model_type);
+// An architecture that is known and refused. `nearest`: the known type that is most like it; empty
+// where none is.
+struct Unmodelled {
+  std::string_view model_type, reason, nearest;
+};
+const Unmodelled* find_unmodelled(std::string_view model_type);
+
+// Every model_type of the table, sorted, and the one nearest to `model_type`; empty where none is
+// near.
+std::vector<std::string> known_model_types();
+std::string nearest_model_type(std::string_view model_type);
 
 }  // namespace halmark

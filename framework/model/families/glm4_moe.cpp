@@ -8,7 +8,7 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"glm4_moe"};
+constexpr std::array<std::string_view, 2> model_types = {"glm4_moe", "glm4v_moe_text"};
 
 void read(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {"first_k_dense_replace", "n_shared_experts"});

@@ -11,12 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 1> model_types = {"gpt2"};
 
 void read(ConfigReader& config, ModelSpec& spec) {
-  config.also_named("num_hidden_layers", "n_layer");
-  config.also_named("hidden_size", "n_embd");
-  config.also_named("num_attention_heads", "n_head");
-  config.also_named("intermediate_size", "n_inner");
-  config.also_named("max_position_embeddings", "n_positions");
-  config.also_named("hidden_act", "activation_function");
+  dense::name_as_gpt(config);
   config.set_default("tie_word_embeddings", true);
   if (config.is_set("add_cross_attention")) {
     config.refuse("add_cross_attention", "is set: attention to another sequence is not modelled");

@@ -199,16 +199,13 @@ void latent_attention(const ModelSpec& spec, bool runs_indexer, GraphBuilder& b)
 
 }  // namespace
 
-void read(ConfigReader& config, ModelSpec& spec, std::initializer_list<std::string_view> known) {
-  std::vector<std::string_view> all = {"first_k_dense_replace", "n_shared_experts", "q_lora_rank",
-                                       "kv_lora_rank"};
-  all.insert(all.end(), known.begin(), known.end());
-  moe::refuse_unmodelled(config, all);
+void read_attention(ConfigReader& config, ModelSpec& spec) {
   refuse_biases(config);
   if (config.is_set("sliding_window")) {
     config.refuse("sliding_window", "is set; latent attention is modelled without windows");
   }
   decoder::read_outline(config, spec);
+  config.ignore({"num_key_value_heads", "head_dim", "qk_head_dim"});
   spec.heads = config.required_size("num_attention_heads");
   spec.kv_heads = spec.heads;  // expanded; num_key_value_heads says nothing about the cache
   LatentSpec& latent = spec.latent.emplace();
@@ -221,6 +218,14 @@ void read(ConfigReader& config, ModelSpec& spec, std::initializer_list<std::stri
   spec.head_dim = latent.query_dim();
   spec.rotary_dim = latent.rope_dim;
   spec.windows.assign(static_cast<std::size_t>(spec.layers), 0);
+}
+
+void read(ConfigReader& config, ModelSpec& spec, std::initializer_list<std::string_view> known) {
+  std::vector<std::string_view> all = {"first_k_dense_replace", "n_shared_experts", "q_lora_rank",
+                                       "kv_lora_rank"};
+  all.insert(all.end(), known.begin(), known.end());
+  moe::refuse_unmodelled(config, all);
+  read_attention(config, spec);
   moe::read_experts(config, spec, "n_routed_experts", "moe_intermediate_size");
   moe::read_sparse_layers(config, spec);
   read_listed_layers(config, spec);

@@ -15,6 +15,9 @@ namespace halmark::latent {
 // itself, beside those of latent attention.
 void read(ConfigReader& config, ModelSpec& spec, std::initializer_list<std::string_view> known);
 
+// Sizes and ranks alone, for decoders without experts.
+void read_attention(ConfigReader& config, ModelSpec& spec);
+
 // How the router scores, from `scoring_func` and `norm_topk_prob`.
 void read_scoring(ConfigReader& config, ExpertSpec& experts);
 

@@ -1,5 +1,5 @@
-// Llama, Mistral and Phi-3: the dense decoder without q/k norm; biases only where the config says
-// so.
+// Llama, Mistral, Phi-3 and Granite: the dense decoder without q/k norm; biases only where the
+// config says so. Granite's multipliers are factors of neighbouring operators and cost nothing.
 #include <array>
 
 #include "model/families/dense.hpp"
@@ -8,7 +8,8 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> model_types = {"llama", "mistral", "phi3"};
+constexpr std::array<std::string_view, 8> model_types = {
+    "llama", "mistral", "ministral", "ministral3", "phi3", "phi3_v", "phi4mm", "granite"};
 
 void read(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);

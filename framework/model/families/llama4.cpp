@@ -12,28 +12,15 @@ namespace {
 
 constexpr std::array<std::string_view, 2> model_types = {"llama4", "llama4_text"};
 
-// 1 = rotates; by default all but every fourth layer.
-std::vector<std::int64_t> rotating_layers(const ConfigReader& config, const ModelSpec& spec) {
-  auto listed = config.counts("no_rope_layers").value_or(std::vector<std::int64_t>{});
-  if (listed.empty()) {
-    const std::int64_t interval = config.size("no_rope_layer_interval").value_or(4);
-    for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
-      listed.push_back((layer + 1) % interval != 0 ? 1 : 0);
-    }
-  }
-  decoder::check_layer_count(config, spec, "no_rope_layers", listed.size());
-  return listed;
-}
-
 void read_mixers(const ConfigReader& config, ModelSpec& spec) {
-  const auto rotates = rotating_layers(config, spec);
+  const std::vector<bool> rotates = decoder::read_rotating_layers(config, spec);
   const auto chunk = config.size("attention_chunk_size").value_or(0);
   const auto types =
       decoder::read_layer_types(config, spec, {"chunked_attention", "full_attention"});
   spec.mixers = decoder::uniform_mixers(spec);
   for (std::size_t i = 0; i < spec.mixers.size(); ++i) {
-    spec.mixers[i].has_rotary = rotates[i] != 0;
-    const bool is_chunked = types ? (*types)[i] == "chunked_attention" : rotates[i] != 0;
+    spec.mixers[i].has_rotary = rotates[i];
+    const bool is_chunked = types ? (*types)[i] == "chunked_attention" : rotates[i];
     spec.mixers[i].chunk = is_chunked ? chunk : 0;
   }
 }
@@ -41,6 +28,7 @@ void read_mixers(const ConfigReader& config, ModelSpec& spec) {
 void read_sparse_layers(const ConfigReader& config, ModelSpec& spec) {
   const std::int64_t step = config.size("interleave_moe_layer_step").value_or(1);
   const auto listed = config.counts("moe_layers");
+  config.ignore({"intermediate_size_mlp", "interleave_moe_layer_step"});
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {
     const bool is_sparse =
         listed ? std::ranges::find(*listed, layer) != listed->end() : (layer + 1) % step == 0;

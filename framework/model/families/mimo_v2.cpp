@@ -52,6 +52,7 @@ void read_sparse_layers(const ConfigReader& config, ModelSpec& spec) {
 
 void read(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {"moe_layer_freq"});
+  config.ignore({"attention_chunk_size", "sliding_window_size", "scoring_func"});
   decoder::read_sizes(config, spec);
   moe::read_experts(config, spec, "n_routed_experts", "moe_intermediate_size");
   read_sparse_layers(config, spec);

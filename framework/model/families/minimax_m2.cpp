@@ -24,15 +24,9 @@ void read_norm(const ConfigReader& config, ModelSpec& spec) {
 
 void read(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {});
+  config.ignore({"scoring_func"});
   decoder::read_sizes(config, spec);
-  if (const auto rotated = config.size("rotary_dim")) {
-    if (*rotated > spec.head_dim || *rotated % 2 != 0) {
-      config.refuse("rotary_dim", "is " + std::to_string(*rotated) +
-                                      "; an even width <= head_dim " +
-                                      std::to_string(spec.head_dim) + " is expected");
-    }
-    spec.rotary_dim = *rotated;
-  }
+  if (config.has("rotary_dim")) decoder::read_rotary_dim(config, spec);
   moe::read_experts(config, spec, "num_local_experts", "intermediate_size");
   spec.moe->scoring = RouterScoring::sigmoid;
   read_norm(config, spec);

@@ -155,6 +155,7 @@ void read_sparse_layers(ConfigReader& config, ModelSpec& spec) {
     has_dense = has_dense || is_dense;
   }
   if (has_dense) spec.intermediate = config.required_size("intermediate_size");
+  config.ignore({"intermediate_size"});  // stated beside experts in every layer
 }
 
 void refuse_unmodelled(const ConfigReader& config, std::initializer_list<std::string_view> known) {

@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, 1> model_types = {"nemotron_h"};
 
 char letter_of(const ConfigReader& config, const std::string& type) {
   constexpr std::pair<std::string_view, char> known[] = {
-      {"mamba", 'M'}, {"attention", '*'}, {"mlp", '-'}, {"moe", 'E'}};
+      {"mamba", 'M'}, {"attention", '*'},        {"mlp", '-'},
+      {"moe", 'E'},   {"linear_attention", 'M'}, {"full_attention", '*'}};
   const auto it = std::ranges::find(known, type, [](const auto& entry) { return entry.first; });
   if (it == std::end(known)) {
     config.refuse("layers_block_type",
@@ -100,6 +101,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
   const std::string letters = read_pattern(config);
   config.set_derived("num_hidden_layers", letters.size());
   decoder::read_shape(config, spec);
+  config.ignore({"expand", "intermediate_size", "partial_rotary_factor"});
   decoder::read_plain_activation(config, spec, "relu2");
   read_layers(config, spec, letters);
   spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(false);

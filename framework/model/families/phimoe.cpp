@@ -1,5 +1,5 @@
-// Phi-3.5-MoE: experts in every layer and LayerNorm; biases, those of the norms included, only
-// where the configuration says so.
+// Phi-3.5-MoE: experts in every layer and LayerNorm; biases of linears only where the configuration
+// says so.
 #include <array>
 
 #include "model/families/moe.hpp"
@@ -18,7 +18,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
   spec.moe->renormalize = false;
   const bool has_bias = config.flag_or("attention_bias", false);
   spec.qkv_bias = spec.o_bias = has_bias;
-  spec.norm = has_bias ? NormKind::layer : NormKind::layer_without_shift;
+  spec.norm = NormKind::layer;
   spec.head_bias = config.flag_or("lm_head_bias", false);
 }
 

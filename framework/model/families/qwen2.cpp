@@ -1,5 +1,5 @@
-// Qwen2, Qwen2.5 and MiMo-7B: the dense decoder with biases on q, k and v, implied by the model
-// type. MTP modules are no part of a step.
+// Qwen2, Qwen2.5, the language towers of their outer models, and MiMo-7B: the dense decoder with
+// biases on q, k and v, implied by the model type. MTP modules are no part of a step.
 #include <array>
 
 #include "model/families/dense.hpp"
@@ -8,7 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> model_types = {"qwen2", "mimo"};
+constexpr std::array<std::string_view, 7> model_types = {
+    "qwen2",           "qwen2_vl",          "qwen2_vl_text", "qwen2_5_vl",
+    "qwen2_5_vl_text", "qwen2_5_omni_text", "mimo"};
 
 void read(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);

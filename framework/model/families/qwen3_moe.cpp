@@ -7,10 +7,11 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> model_types = {"qwen3_moe", "qwen3_vl_moe",
-                                                         "qwen3_vl_moe_text"};
+constexpr std::array<std::string_view, 4> model_types = {
+    "qwen3_moe", "qwen3_vl_moe", "qwen3_vl_moe_text", "qwen3_omni_moe_text"};
 
 void read(ConfigReader& config, ModelSpec& spec) {
+  config.also_named("num_experts", "num_local_experts");
   moe::refuse_unmodelled(config, {"decoder_sparse_step", "mlp_only_layers"});
   decoder::read_sizes(config, spec);
   decoder::read_windows(config, spec, false);
@@ -18,7 +19,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
   moe::read_sparse_layers(config, spec);
   spec.moe->renormalize = config.flag_or("norm_topk_prob", false);
   const bool has_bias = config.flag("attention_bias").value_or(false);
-  spec.qk_norm = true;
+  spec.qk_norm = config.flag("use_qk_norm").value_or(true);
   spec.qkv_bias = has_bias;
   spec.o_bias = has_bias;
 }

@@ -38,6 +38,7 @@ void read_delta_rule(const ConfigReader& config, ModelSpec& spec) {
 void read_mixers(ConfigReader& config, ModelSpec& spec) {
   const auto types =
       decoder::read_layer_types(config, spec, {"linear_attention", "full_attention"});
+  config.ignore({"full_attention_interval"});
   const std::int64_t interval = types ? 1 : config.size_or("full_attention_interval", 4);
   spec.mixers = decoder::uniform_mixers(spec);
   for (std::size_t i = 0; i < spec.mixers.size(); ++i) {

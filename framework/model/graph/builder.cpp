@@ -6,6 +6,7 @@
 #include <cassert>
 #include <utility>
 
+#include "kernels/kv_cache.hpp"
 #include "model/graph/context_split.hpp"
 #include "model/graph/draft.hpp"
 
@@ -216,6 +217,7 @@ void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t 
 
 void GraphBuilder::rope(std::string name, Extent heads, std::int64_t head_dim,
                         std::int64_t rotary_dim, Dtype dst) {
+  if (is_quantized_kv(dst)) dst = wide_attention();
   auto [whole, local] = problems("rope", [&](auto side) {
     return Sizing{{"rows", tokens_.*side},
                   {"heads", heads.*side},
@@ -308,7 +310,7 @@ void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns,
 }
 
 void GraphBuilder::linear(const LinearSpec& spec) {
-  if (spec.dtype == Dtype::f4_e2m1) return packed_linear(spec);
+  if (is_packed(precision(), spec.dtype)) return packed_linear(spec);
   const bool is_int8 = spec.dtype == Dtype::s8;
   const std::int64_t dst = number(is_int8 ? Dtype::s32 : precision().activation);
   auto [whole, local] = problems("gemm", [&](auto side) {
@@ -323,11 +325,8 @@ void GraphBuilder::linear(const LinearSpec& spec) {
   const std::string dims_in = shape({spec.rows.whole, spec.columns_in.whole});
   const std::string dims_out = shape({spec.rows.whole, spec.columns_out.whole});
   const Extent bias = spec.has_bias ? spec.columns_out : Extent{};
-  Extent scales;
-  if (spec.dtype == Dtype::f8_e4m3fn) {
-    scales = {draft::block_scale_bytes(spec.columns_out.whole, spec.columns_in.whole),
-              draft::block_scale_bytes(spec.columns_out.local, spec.columns_in.local)};
-  }
+  const Extent scales = {scale_bytes_of(spec.dtype, spec.columns_out.whole, spec.columns_in.whole),
+                         scale_bytes_of(spec.dtype, spec.columns_out.local, spec.columns_in.local)};
   add({.name = spec.name,
        .kind = spec.kind,
        .split = spec.split,

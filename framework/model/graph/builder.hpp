@@ -1,6 +1,6 @@
 // GraphBuilder: the vocabulary in which a family says what a layer executes. Each verb appends one
 // operator (int8 linears: with their quantize and dequantize; f8: with a block_quantize before
-// them), whole and split.
+// them; packed ones: one product that widens its weights), whole and split.
 #pragma once
 
 #include <cstdint>
@@ -214,10 +214,17 @@ class GraphBuilder {
   void add(Draft draft);
   void split_queries(Operator& op) const;
   Dtype ring_dtype() const;
+  // What queries, keys and values are written in before they are quantised, if they are.
+  Dtype wide_attention() const;
+  void quantize_queries(const AttentionSpec& spec);
   bool packs_activations() const;
+  // Of packed linears of `dtype`: the checkpoint's, or a scale of 16 bits per row.
+  Quantization format_of(Dtype dtype) const;
+  Size scale_bytes_of(Dtype dtype, const Size& columns_out, const Size& columns_in) const;
   void set_later_block_terms(Operator& op) const;
   Size visible_keys(std::int64_t window, std::int64_t chunk) const;
   void packed_linear(const LinearSpec& spec);
+  void set_packed(Sizing& params, Dtype dtype, const Size& columns_in) const;
   SizedProblem quantize_problem(const Size& rows, const Size& columns, Dtype linear) const;
   bool quantizes_for(Dtype linear) const;
   std::string strategy(Split split) const;

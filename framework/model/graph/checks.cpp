@@ -92,6 +92,7 @@ std::optional<Refusal> check_heads(std::string_view what, std::int64_t heads, in
 
 // Shared by heads of queries: split as far as they go, replicated beyond.
 std::optional<Refusal> check_shared(std::string_view what, std::int64_t heads, int tp) {
+  if (heads == 0) return std::nullopt;  // no attention anywhere
   const bool splits = tp <= heads ? heads % tp == 0 : tp % heads == 0;
   if (splits) return std::nullopt;
   return Refusal{"tp_kv_mismatch", text("tp", tp) + " and " + std::to_string(heads) + " " +

@@ -268,17 +268,14 @@ void GraphBuilder::quantize_rows(std::string name, Extent columns) {
 
 void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
   const Dtype dtype = precision().experts;
-  const bool is_packed = dtype == Dtype::f4_e2m1;
-  const bool is_int8 = dtype == Dtype::s8;
+  const bool has_packed = is_packed(precision(), dtype);
+  const bool is_int8 = dtype == Dtype::s8 && !has_packed;
   const auto make = [&](const RowPlace& place) {
     Sizing params = routed_params(place);
     params.set("n", spec.columns_out.*place.side);
     params.set("k", spec.columns_in.*place.side);
-    if (is_packed) {
-      const PackedFormat& format = *graph_.spec.packed;
-      params.set("block", format.block);
-      params.set("src_dtype", number(packs_activations() ? dtype : precision().activation));
-      params.set("dst_dtype", number(precision().activation));
+    if (has_packed) {
+      set_packed(params, dtype, spec.columns_in.*place.side);
       return sized_problem("packed_grouped_gemm", params);
     }
     params.set("src_dtype", number(dtype));
@@ -293,16 +290,10 @@ void GraphBuilder::expert_linear(const ExpertLinearSpec& spec) {
     bias = {graph_.spec.moe->experts * spec.columns_out.whole,
             graph_.expert_use->held_per_rank * spec.columns_out.local};
   }
-  const auto scales_of = [&](const Size& columns_out, const Size& columns_in) -> Size {
-    if (is_packed) {
-      return graph_.spec.packed->scale_bytes(columns_out.constant(), columns_in.constant());
-    }
-    if (dtype != Dtype::f8_e4m3fn) return 0;
-    return draft::block_scale_bytes(columns_out, columns_in);
-  };
-  const Extent scales = {
-      graph_.spec.moe->experts * scales_of(spec.columns_out.whole, spec.columns_in.whole),
-      graph_.expert_use->held_per_rank * scales_of(spec.columns_out.local, spec.columns_in.local)};
+  const Extent scales = {graph_.spec.moe->experts *
+                             scale_bytes_of(dtype, spec.columns_out.whole, spec.columns_in.whole),
+                         graph_.expert_use->held_per_rank *
+                             scale_bytes_of(dtype, spec.columns_out.local, spec.columns_in.local)};
   const std::string dims_out = shape({rows_.whole, spec.columns_out.whole});
   add_routed({.name = spec.name,
               .kind = OperatorKind::experts,

@@ -12,17 +12,21 @@ using draft::number;
 using draft::problems;
 using draft::shape;
 
+Dtype GraphBuilder::wide_attention() const {
+  return is_quantized_kv(precision().attention) ? precision().activation : precision().attention;
+}
+
 // Ranks send each other keys and values as attention reads them: quantised ones are converted where
 // they are appended, behind the exchange.
 Dtype GraphBuilder::ring_dtype() const {
-  return is_quantized_kv(precision().kv_cache) ? precision().attention : precision().kv_cache;
+  return is_quantized_kv(precision().kv_cache) ? wide_attention() : precision().kv_cache;
 }
 
 std::int64_t GraphBuilder::append_bytes(std::int64_t values, std::int64_t rows) const {
   const Dtype cache = precision().kv_cache;
   if (!is_quantized_kv(cache)) return dtype_bytes(cache, values);
   const std::int64_t written = dtype_bytes(cache, values) + rows * kv_row_scale_bytes(cache);
-  return (dtype_bytes(precision().attention, values) + written + 1) / 2;
+  return (dtype_bytes(wide_attention(), values) + written + 1) / 2;
 }
 
 void GraphBuilder::norm(const NormSpec& spec) {
@@ -61,6 +65,16 @@ Size GraphBuilder::visible_keys(std::int64_t window, std::int64_t chunk) const {
   return {"window_keys", [](Values v) { return attention_keys(v[0], v[1], true, v[2]); }, operands};
 }
 
+// Queries become 8-bit behind their rotation, as keys do on their way into the cache: a copy of the
+// mean of both types. Nothing where attention computes in a wider type.
+void GraphBuilder::quantize_queries(const AttentionSpec& spec) {
+  const Dtype narrow = precision().attention;
+  if (!is_quantized_kv(narrow)) return;
+  const std::int64_t row_bytes =
+      (dtype_bytes(wide_attention(), spec.head_dim) + kv_row_bytes(narrow, spec.head_dim) + 1) / 2;
+  copy("q_quantize", tokens() * (spec.heads * row_bytes), Split::head);
+}
+
 // `attention` has a reference and kernels, so it is taken wherever it says the same: a chunk that
 // holds the whole context is no mask.
 void GraphBuilder::attention(const AttentionSpec& spec) {
@@ -69,6 +83,7 @@ void GraphBuilder::attention(const AttentionSpec& spec) {
       value_dim == spec.head_dim && (spec.chunk == 0 || !is_any(context_ - spec.chunk));
   ring_exchange(spec.name + "_ring", visible_keys(spec.window, spec.chunk),
                 spec.kv_heads * (spec.head_dim + value_dim), ring_dtype());
+  quantize_queries(spec);
   auto [whole, local] = problems(is_plain ? "attention" : "masked_attention", [&](auto side) {
     Sizing params = {{"batch", batch_.*side},
                      {"heads", spec.heads.*side},

@@ -1,5 +1,5 @@
-// The verbs of GraphBuilder for packed 4-bit weights. Which linears have them the precision says;
-// their block and scales are those of the checkpoint.
+// The verbs of GraphBuilder for packed weights. Which linears have them the precision says; their
+// block and scales are those of the checkpoint.
 #include <algorithm>
 #include <utility>
 
@@ -10,12 +10,34 @@ namespace halmark {
 using draft::number;
 using draft::shape;
 
+// Only what is stored in 4-bit floats has kernels for inputs of the same type.
 bool GraphBuilder::packs_activations() const {
-  return precision().packed != PackedWeights::weights_only && graph_.spec.packed->packs_activations;
+  return precision().packed != PackedWeights::weights_only && graph_.spec.quantization &&
+         graph_.spec.quantization->weights == Dtype::f4_e2m1 &&
+         graph_.spec.quantization->quantizes_inputs;
 }
 
 bool GraphBuilder::quantizes_for(Dtype linear) const {
-  return linear == Dtype::f4_e2m1 ? packs_activations() : draft::is_quantized(linear);
+  if (is_packed(precision(), linear)) return linear == Dtype::f4_e2m1 && packs_activations();
+  return draft::is_quantized(linear);
+}
+
+Quantization GraphBuilder::format_of(Dtype dtype) const {
+  const auto& stated = graph_.spec.quantization;
+  if (stated && stated->weights == dtype) return *stated;
+  return {.weights = dtype, .scale_bits = 16};
+}
+
+// f8 with quantised inputs has the blocks of DeepSeek-V3 unless the checkpoint states others; s8
+// has its scales in the dequantize behind it.
+Size GraphBuilder::scale_bytes_of(Dtype dtype, const Size& columns_out,
+                                  const Size& columns_in) const {
+  const auto& stated = graph_.spec.quantization;
+  const bool is_stated = stated && stated->weights == dtype;
+  if (is_packed(precision(), dtype) || (dtype == Dtype::f8_e4m3fn && is_stated)) {
+    return format_of(dtype).scale_bytes(columns_out.constant(), columns_in.constant());
+  }
+  return dtype == Dtype::f8_e4m3fn ? draft::block_scale_bytes(columns_out, columns_in) : 0;
 }
 
 SizedProblem GraphBuilder::quantize_problem(const Size& rows, const Size& columns,
@@ -25,20 +47,28 @@ SizedProblem GraphBuilder::quantize_problem(const Size& rows, const Size& column
   }
   return sized_problem("block_quantize", {{"rows", rows},
                                           {"cols", columns},
-                                          {"block", graph_.spec.packed->block},
+                                          {"block", format_of(linear).block},
                                           {"src_dtype", number(precision().activation)},
                                           {"dst_dtype", number(linear)}});
 }
 
+void GraphBuilder::set_packed(Sizing& params, Dtype dtype, const Size& columns_in) const {
+  const Quantization format = format_of(dtype);
+  params.set("block", format.block > 0 ? Size(format.block) : columns_in);
+  params.set(
+      "src_dtype",
+      number(dtype == Dtype::f4_e2m1 && packs_activations() ? dtype : precision().activation));
+  params.set("dst_dtype", number(precision().activation));
+  params.set("wei_dtype", number(dtype));
+  params.set("scale_bits", (format.scale_bits + format.block_rows - 1) / format.block_rows);
+}
+
 void GraphBuilder::packed_linear(const LinearSpec& spec) {
-  const PackedFormat& format = *graph_.spec.packed;
   auto [whole, local] = draft::problems("packed_gemm", [&](auto side) {
-    return Sizing{{"m", spec.rows.*side},
-                  {"n", spec.columns_out.*side},
-                  {"k", spec.columns_in.*side},
-                  {"block", format.block},
-                  {"src_dtype", number(packs_activations() ? spec.dtype : precision().activation)},
-                  {"dst_dtype", number(precision().activation)}};
+    Sizing params = {
+        {"m", spec.rows.*side}, {"n", spec.columns_out.*side}, {"k", spec.columns_in.*side}};
+    set_packed(params, spec.dtype, spec.columns_in.*side);
+    return params;
   });
   add({.name = spec.name,
        .kind = spec.kind,
@@ -50,10 +80,9 @@ void GraphBuilder::packed_linear(const LinearSpec& spec) {
        .active_parameters = (spec.columns_in.whole * spec.columns_out.whole).constant(),
        .bias = spec.has_bias ? spec.columns_out : Extent{},
        .bias_dtype = precision().activation,
-       .scale_bytes = {
-           format.scale_bytes(spec.columns_out.whole.constant(), spec.columns_in.whole.constant()),
-           format.scale_bytes(spec.columns_out.local.constant(),
-                              spec.columns_in.local.constant())}});
+       .scale_bytes = {scale_bytes_of(spec.dtype, spec.columns_out.whole, spec.columns_in.whole),
+                       scale_bytes_of(spec.dtype, spec.columns_out.local, spec.columns_in.local)},
+       .shares_embedding = spec.shares_embedding});
 }
 
 }  // namespace halmark

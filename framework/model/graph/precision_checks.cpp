@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "kernels/kv_cache.hpp"
 #include "model/graph/draft.hpp"
 
 namespace halmark {
@@ -18,18 +19,23 @@ Refusal dtype_refusal(const KernelKindRow& row, Dtype dtype, const std::string& 
 // Packed weights are those that the checkpoint has; a precision may ask for one format.
 std::optional<Refusal> packed_linear(const ModelSpec& spec, const Precision& p,
                                      const KernelKindRow& row) {
+  const Dtype dtype = p.*row.field;
   const auto refusal = [&](const std::string& why) {
-    return dtype_refusal(row, Dtype::f4_e2m1, "the configuration of " + spec.id + ' ' + why);
+    return dtype_refusal(row, dtype, "the configuration of " + spec.id + ' ' + why);
   };
-  if (!spec.packed) {
-    return refusal("states no 4-bit weights: 'quantization_config' would say mxfp4 or nvfp4");
+  const auto& stated = spec.quantization;
+  if (!stated || stated->kinds.empty() || dtype_bits(stated->weights) >= 8) {
+    return refusal(
+        "states no 4-bit weights: 'quantization_config' would say mxfp4, nvfp4, awq or "
+        "gptq");
   }
-  const bool names_format = p.packed == PackedWeights::mxfp4 || p.packed == PackedWeights::nvfp4;
-  if (names_format && p.packed != spec.packed->weights) {
-    return refusal("states " + spec.packed->name() + ", not " +
-                   std::string(packed_weights_name(p.packed)));
+  const bool names_format =
+      p.packed != PackedWeights::as_stated && p.packed != PackedWeights::weights_only;
+  if (stated->weights != dtype || (names_format && p.packed != stated->format)) {
+    return refusal("states " + stated->method + ", not " +
+                   std::string(names_format ? packed_weights_name(p.packed) : dtype_name(dtype)));
   }
-  if (!spec.packed->packs(row.kind)) return refusal("does not pack these linears");
+  if (!stated->packs(row.kind)) return refusal("does not pack these linears");
   return std::nullopt;
 }
 
@@ -38,15 +44,25 @@ std::optional<Refusal> linear_precision(const ModelSpec& spec, const Precision& 
                                         const KernelKindRow& row) {
   if (row.kind == KernelKind::experts && !spec.moe) return std::nullopt;
   const Dtype dtype = p.*row.field;
-  if (dtype == Dtype::f4_e2m1) return packed_linear(spec, p, row);
+  if (is_packed(p, dtype) && dtype_bits(dtype) < 8) return packed_linear(spec, p, row);
   if (dtype == p.activation || draft::is_quantized(dtype)) return std::nullopt;
   return dtype_refusal(row, dtype,
                        "the activations are " + std::string(dtype_name(p.activation)) +
                            ", and no conversion between them is modelled");
 }
 
+// 8-bit products meet keys and values of the same type: the queries alone are converted for them.
+std::optional<Refusal> narrow_attention(const Precision& p) {
+  if (p.attention == p.kv_cache) return std::nullopt;
+  return Refusal{"dtype_unsupported", "attention in " + std::string(dtype_name(p.attention)) +
+                                          ": the KV cache is " +
+                                          std::string(dtype_name(p.kv_cache)) +
+                                          ", and 8-bit products read one of their own type"};
+}
+
 // Rotation writes queries in attention's type; where nothing rotates them they are activations.
 std::optional<Refusal> attention_precision(const ModelSpec& spec, const Precision& p) {
+  if (is_quantized_kv(p.attention)) return narrow_attention(p);
   if (p.attention == p.activation) return std::nullopt;
   bool is_rotated = true;
   for (std::int64_t layer = 0; layer < spec.layers; ++layer) {

@@ -103,6 +103,8 @@ OperatorShare Composer::share(const Operator& op, const KernelCase& kernel_case,
   out.strategy = op.strategy;
   out.dtype = dtype_name(op.dtype);
   out.implementation = latency.implementation;
+  out.origin = latency.origin;
+  out.quarantined = latency.quarantined;
   out.is_in_stack = kernel_case.mode == CacheMode::in_stack;
   return out;
 }

@@ -39,8 +39,8 @@ std::optional<StateInterval> run_interval(const StepSum& sum, std::size_t stage,
     counts[term.kernel] += term.count * sum.micro_batches;
   }
   StateInterval out;
-  double squares = 0, named_ns = 0, waiting_ns = 0;
-  std::vector<Weighted> waiting, all;
+  double squares = 0, named_ns = 0;
+  std::vector<Weighted> waiting, all, computing;
   for (const auto& [kernel, count] : counts) {
     const Latency& l = *latencies[static_cast<std::size_t>(kernel)];
     if (l.provenance != Provenance::measured) return std::nullopt;
@@ -48,16 +48,21 @@ std::optional<StateInterval> run_interval(const StepSum& sum, std::size_t stage,
     const bool waits = l.limiter == Limiter::memory;
     out.step_ns += ns;
     squares += half_ns * half_ns;
-    if (waits) waiting_ns += ns;
+    if (waits) out.memory_ns += ns;
+    if (l.limiter == Limiter::compute && l.flops_per_s) {
+      out.compute_ns += ns;
+      computing.push_back({*l.flops_per_s, ns});
+    }
     if (!l.bytes_per_s) continue;
     all.push_back({*l.bytes_per_s, ns});
     if (waits) waiting.push_back({*l.bytes_per_s, ns});
     if (waits) named_ns += ns;
   }
-  if (all.empty() || named_ns < waiting_ns / 2 || !(out.step_ns > 0)) return std::nullopt;
-  out.memory_ns = waiting_ns;
-  out.bytes_per_s = weighted_median(waiting.empty() ? all : waiting);
-  squares += std::pow(followed_share * same_state * waiting_ns, 2) +
+  if (all.empty() || named_ns < out.memory_ns / 2 || !(out.step_ns > 0)) return std::nullopt;
+  out.state.bytes_per_s = weighted_median(waiting.empty() ? all : waiting);
+  if (!computing.empty()) out.state.flops_per_s = weighted_median(computing);
+  squares += std::pow(followed_share * same_state * out.memory_ns, 2) +
+             std::pow(followed_share * same_state * out.compute_ns, 2) +
              std::pow(composition_share * out.step_ns, 2);
   const double half_ns = std::sqrt(squares);
   out.ns = {std::max(0.0, out.step_ns - half_ns), out.step_ns + half_ns};

@@ -1,4 +1,4 @@
-// Where a run of a step should lie, from what is known of its kernels and of the memory's speed.
+// Where a run of a step should lie, from what is known of its kernels and of the machine's state.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 namespace halmark {
 
 // Of `stage`, the slowest of `sum`; `latencies` by index of its terms, all known. The half-width is
-// the root of the sum of three squares: what the processes of each kernel differ by (kernels are
-// independent), the part that waits for the memory, as it follows states that still count as the
-// same, and what sums of kernels differ from runs by. Nothing where a kernel is not measured here,
-// or kernels that make up half of what waits for the memory name no state.
+// the root of a sum of squares: what the processes of each kernel differ by (kernels are
+// independent), the parts that wait for the memory and for the cores, as they follow states that
+// still count as the same, and what sums of kernels differ from runs by. Nothing where a kernel is
+// not measured here, or kernels that make up half of what waits for the memory name no state.
 std::optional<StateInterval> run_interval(const StepSum& sum, std::size_t stage,
                                           std::span<const std::optional<Latency>> latencies);
 

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/input/input_file.hpp"
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "model/families/family.hpp"
 #include "model/families/prediction.hpp"
 #include "model/spec/config_reader.hpp"
+#include "model/spec/coverage.hpp"
+#include "model/spec/model_document.hpp"
+#include "model/spec/upstream_defaults.hpp"
 
 namespace halmark {
 
@@ -32,14 +36,11 @@ std::string normalised(std::string_view name, Points points) {
   return out;
 }
 
-std::string known_model_types() {
-  std::vector<std::string> names;
-  for (const Family* family : all_families()) {
-    for (const std::string_view type : family->model_types) names.emplace_back(type);
-  }
-  std::ranges::sort(names);
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+std::string remedy_for(std::string_view model_type) {
+  const std::string near = nearest_model_type(model_type);
+  std::string out = near.empty() ? "no known type is near" : "the nearest known type is " + near;
+  out += "; known:";
+  for (const std::string& name : known_model_types()) out += ' ' + name;
   return out;
 }
 
@@ -47,9 +48,9 @@ const Family& family_of(const ConfigReader& config, std::string& architecture) {
   const std::vector<std::string> types = config.model_types();
   // Outermost first: a refused architecture may name a known one for its language tower.
   for (const std::string& type : types) {
-    if (const std::string_view reason = why_unmodelled(type); !reason.empty()) {
-      throw refused("architecture '" + type + "' is not modelled: " + std::string(reason),
-                    config.where(), "known: " + known_model_types());
+    if (const Unmodelled* entry = find_unmodelled(type)) {
+      throw refused("architecture '" + type + "' is not modelled: " + std::string(entry->reason),
+                    config.where(), remedy_for(type));
     }
     if (const Family* family = family_of_model_type(type)) {
       architecture = type;
@@ -57,10 +58,19 @@ const Family& family_of(const ConfigReader& config, std::string& architecture) {
     }
   }
   if (types.empty()) {
-    throw refused("field 'model_type' is missing", config.where(), "known: " + known_model_types());
+    throw refused("field 'model_type' is missing", config.where(), remedy_for(""));
   }
-  throw refused("unknown architecture '" + printable(types.front()) + "'", config.where(),
-                "known: " + known_model_types());
+  // The innermost is the language tower's.
+  throw refused("unknown architecture '" + printable(types.back()) + "'", config.where(),
+                remedy_for(types.back()));
+}
+
+// An outer model around a language tower that is read.
+void name_outer_type(const ConfigReader& config, ModelSpec& spec) {
+  const std::vector<std::string> types = config.model_types();
+  if (!config.is_nested() || types.empty() || spec.architecture == types.front()) return;
+  spec.not_modelled.push_back("all of '" + printable(types.front()) + "' but its language tower '" +
+                              spec.architecture + "' (model_type)");
 }
 
 ModelSpec read_config(const Json& json, const std::string& where) {
@@ -70,9 +80,15 @@ ModelSpec read_config(const Json& json, const std::string& where) {
   spec.source = where;
   const Family& family = family_of(config, spec.architecture);
   spec.family = family.name;
+  const std::vector<std::string> types = config.model_types();
+  config.take_defaults_of(upstream_defaults(types.back()).empty() ? spec.architecture
+                                                                  : types.back());
+  refuse_other_operators(config);
+  name_outer_type(config, spec);
   family.read(config, spec);
-  spec.packed = read_packed_format(config);
+  spec.quantization = read_quantization(config, spec);
   if (family.predict != nullptr) spec.prediction_modules = prediction::read_modules(config);
+  name_the_rest(config, family.predict != nullptr, spec);
   spec.assumed = config.assumed();
   return spec;
 }
@@ -95,6 +111,7 @@ ModelSpec read_document(const Json& json, const std::string& where) {
   ModelSpec spec = read_config(json.at("config"), where);
   spec.id = shipped_text(json, "id", where);
   spec.source = shipped_text(json, "source", where);
+  if (json.contains("note")) spec.note = shipped_text(json, "note", where);
   const auto total = json.find("published_total_params");
   if (total != json.end() && total->is_number_integer()) {
     spec.published_total_params = total->get<std::int64_t>();
@@ -141,16 +158,16 @@ std::vector<fs::path> shipped_files(const std::vector<fs::path>& model_dirs) {
 }
 
 bool is_path(std::string_view text) {
-  if (text.ends_with(".json")) return true;
+  if (text.ends_with(".json") || text == "-") return true;
   std::error_code code;
   return fs::is_regular_file(fs::path(text) / "config.json", code);
 }
 
 // Errors carry the path as the user typed it.
-ModelSpec load_path(fs::path path) {
+fs::path file_at(fs::path path) {
   std::error_code code;
   if (fs::is_directory(path, code)) path /= "config.json";
-  return read_document(read_json_file(path.string()), path.string());
+  return path;
 }
 
 bool answers_to(const ModelListing& listing, std::string_view name, Points points) {
@@ -194,14 +211,17 @@ ModelSpec read_model(std::string_view json_text, const std::string& where) {
   return read_document(parse_json(json_text, where), where);
 }
 
-ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
-  if (is_path(id_or_path)) return load_path(fs::path(id_or_path));
+namespace {
+
+// Throws Error (exit 2) for a name that no file answers to.
+fs::path file_of(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
+  if (is_path(id_or_path)) return file_at(fs::path(id_or_path));
   const std::string wanted = normalised(id_or_path, Points::kept);
   const std::vector<fs::path> files = shipped_files(model_dirs);
   // The file is named after the id: the usual case opens one file, aliases open them all.
   for (const fs::path& file : files) {
     if (!wanted.empty() && normalised(file.stem().string(), Points::kept) == wanted) {
-      return load_path(file);
+      return file;
     }
   }
   std::vector<ModelListing> listings;
@@ -211,8 +231,37 @@ ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& m
     known.push_back(file.stem().string());
   }
   const ModelListing* found = wanted.empty() ? nullptr : find_listing(id_or_path, listings);
-  if (found != nullptr) return load_path(found->file);
+  if (found != nullptr) return found->file;
   throw refused("unknown model '" + printable(id_or_path) + "'", {}, suggestion(id_or_path, known));
+}
+
+}  // namespace
+
+namespace {
+
+// ModelOpt writes its scheme beside config.json, and into it only of late.
+void add_stated_beside(const fs::path& file, Json& config) {
+  const fs::path beside = file.parent_path() / "hf_quant_config.json";
+  std::error_code code;
+  if (file.filename() != "config.json" || !fs::is_regular_file(beside, code)) return;
+  const Json stated = read_json_file(beside.string());
+  if (!config.is_object() || !stated.is_object() || !stated.contains("quantization")) return;
+  Json& own = config["quantization_config"];
+  if (own.is_null()) own = Json{{"quant_method", "modelopt"}};
+  if (own.is_object() && !own.contains("quant_algo")) own["quantization"] = stated["quantization"];
+}
+
+}  // namespace
+
+ModelSpec load_model(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
+  const fs::path file = file_of(id_or_path, model_dirs);
+  Json document = read_json_file(file.string());
+  add_stated_beside(file, document);
+  return read_document(document, input_name(file.string()));
+}
+
+std::string model_document(std::string_view id_or_path, const std::vector<fs::path>& model_dirs) {
+  return dump_json(read_json_file(file_of(id_or_path, model_dirs).string()));
 }
 
 std::vector<ModelListing> list_models(const std::vector<fs::path>& model_dirs) {

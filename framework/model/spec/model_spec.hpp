@@ -11,7 +11,7 @@
 
 #include "model/spec/latent_spec.hpp"
 #include "model/spec/mixer.hpp"
-#include "model/spec/packed_format.hpp"
+#include "model/spec/quantization.hpp"
 
 namespace halmark {
 
@@ -57,16 +57,21 @@ struct ModelSpec {
   GateKind gate = GateKind::silu;
   std::optional<ActivationKind> plain_activation;  // two matrices per network instead of a gate
   NormKind norm = NormKind::rms;
-  bool post_norms = false;   // a norm also behind attention and feed-forward network
-  bool is_parallel = false;  // attention and feed-forward network side by side, behind one norm
+  bool pre_norms = true;        // a norm in front of attention and feed-forward network
+  bool post_norms = false;      // a norm behind them
+  bool is_parallel = false;     // attention and feed-forward network side by side, behind one norm
+  bool parallel_norms = false;  // where they are: behind a norm each
   std::int64_t learned_positions = 0;  // rows of the table; 0 = none
   bool tied = false;                   // LM head and embedding share one table
   bool head_bias = false;
-  bool qk_norm = false;          // RMSNorm per head on q and k
-  bool qk_norm_of_row = false;   // over all heads of a token instead
-  bool qk_norm_has_gain = true;  // false: normalised without weights
-  bool output_gate = false;      // q_proj also gives a gate for attention's output
-  bool has_sinks = false;        // one learned logit per query head
+  bool fuses_qkv = false;  // q_proj and kv_proj are one product; chosen, never read
+  bool qk_norm = false;    // a norm per head on q and k
+  NormKind qk_norm_kind = NormKind::rms;
+  bool qk_norm_of_row = false;        // over all heads of a token instead
+  bool qk_norm_of_each_head = false;  // per head, and every head has gains of its own
+  bool qk_norm_has_gain = true;       // false: normalised without weights
+  bool output_gate = false;           // q_proj also gives a gate for attention's output
+  bool has_sinks = false;             // one learned logit per query head
   bool qkv_bias = false;
   bool o_bias = false;
   bool mlp_bias = false;
@@ -82,13 +87,16 @@ struct ModelSpec {
   std::optional<LatentSpec> latent;
   std::optional<IndexerSpec> indexer;
   std::optional<CompressedSpec> compressed;
-  std::optional<PackedFormat> packed;   // 4-bit weights of the checkpoint
+  std::optional<Quantization> quantization;  // what the checkpoint states of itself
   std::int64_t prediction_modules = 0;  // of multi-token prediction, see families/prediction.hpp
   std::vector<bool> is_sparse;  // with `moe`: which layers have experts; one entry per layer
 
   std::optional<std::int64_t> published_total_params;   // model card; shipped files only
   std::optional<std::int64_t> published_active_params;  // likewise; mixtures of experts
   std::vector<std::string> assumed;                     // every defaulted field, for the report
+  std::vector<std::string> not_modelled;  // what the configuration states beside the decoder
+  std::vector<std::string> not_read;      // fields of unknown effect, as paths
+  std::string note;                       // shipped files only: what the fields do not say
 };
 
 LayerMixer mixer_of(const ModelSpec& spec, std::int64_t layer);

@@ -33,16 +33,33 @@ Json operator_json(const PricedStep& step, std::size_t index) {
   return out;
 }
 
-// null for checkpoints without packed weights.
+// null for checkpoints without weights of fewer than 8 bits.
 Json weight_format_json(const ModelSpec& spec) {
-  if (!spec.packed) return nullptr;
-  const PackedFormat& f = *spec.packed;
-  return {{"name", f.name()},
-          {"block", f.block},
-          {"experts", f.packs_experts},
-          {"attention", f.packs_attention},
-          {"feed_forward", f.packs_feed_forward},
-          {"activations", f.packs_activations}};
+  const auto& stated = spec.quantization;
+  if (!stated || stated->kinds.empty() || dtype_bits(stated->weights) >= 8) return nullptr;
+  return {{"name", stated->method},
+          {"block", stated->block},
+          {"experts", stated->packs(KernelKind::experts)},
+          {"attention", stated->packs(KernelKind::qkv)},
+          {"feed_forward", stated->packs(KernelKind::ffn)},
+          {"activations", stated->quantizes_inputs}};
+}
+
+// What the checkpoint states of itself, of any width; null for none.
+Json quantization_json(const ModelSpec& spec) {
+  const auto& stated = spec.quantization;
+  if (!stated) return nullptr;
+  const auto name = [](Dtype dtype) { return std::string(dtype_name(dtype)); };
+  Json kinds = Json::array();
+  for (const KernelKind kind : stated->kinds) kinds.push_back(std::string(kernel_kind_name(kind)));
+  return {{"method", stated->method},
+          {"weights", kinds.empty() ? Json(nullptr) : Json(name(stated->weights))},
+          {"block", stated->block},
+          {"block_rows", stated->block_rows},
+          {"scale_bits", stated->scale_bits},
+          {"kinds", kinds},
+          {"quantizes_inputs", stated->quantizes_inputs},
+          {"kv_cache", stated->kv_cache ? Json(name(*stated->kv_cache)) : Json(nullptr)}};
 }
 
 // The degree that stored rows leave out where it is 1 is always shown.
@@ -80,12 +97,13 @@ Json measured_json(const PricedStep& step, const StepUtilisation& u) {
               {"executed_pct", percent(u.executed)},
               {"hfu_pct", percent(u.hfu)},
               {"roofline_pct", percent(u.roofline)},
+              {"bound_pct", percent(u.bound)},
               {"convention", step.convention.line()}};
   for (const char* figure : {"peak_flops_per_s", "model_pct", "executed_pct", "hfu_pct"}) {
     if (out[figure].is_null()) out[std::string(figure) + "_reason"] = u.reason;
   }
   if (!u.roofline) out["roofline_pct_reason"] = u.roofline_reason;
-  if (u.roofline && *u.roofline > 1) out["status"] = "quarantined: faster_than_roofline";
+  if (u.bound && *u.bound > 1) out["status"] = "quarantined: faster_than_roofline";
   return out;
 }
 
@@ -103,7 +121,12 @@ Json summary_json(const PricedStep& step) {
             {"prediction_modules", g.spec.prediction_modules},
             {"prediction_params", prediction_parameters(g.spec)},
             {"weight_format", weight_format_json(g.spec)},
-            {"assumed", g.spec.assumed}}},
+            {"quantization", quantization_json(g.spec)},
+            {"fused_qkv", g.spec.fuses_qkv},
+            {"assumed", g.spec.assumed},
+            {"not_modelled", g.spec.not_modelled},
+            {"not_read", g.spec.not_read},
+            {"note", g.spec.note.empty() ? Json(nullptr) : Json(g.spec.note)}}},
           {"workload", w},
           {"parallel", parallel_json(g)},
           {"precision", g.configuration.precision},

@@ -77,8 +77,7 @@ std::optional<Refusal> check_training(const OperatorGraph& graph, const Training
   }
   const Precision& precision = graph.configuration.precision;
   if (is_packed(precision)) {
-    return Refusal{"dtype_unsupported",
-                   "packed 4-bit weights have no gradient: train in bf16 or f32"};
+    return Refusal{"dtype_unsupported", "packed weights have no gradient: train in bf16 or f32"};
   }
   const auto is_int8 = [&](const KernelKindRow& row) {
     return row.is_linear && precision.*row.field == Dtype::s8;

@@ -170,9 +170,10 @@ std::int64_t rounded(double bytes) { return static_cast<std::int64_t>(std::llrou
 
 std::int64_t saved_activation_bytes(const OperatorGraph& graph, const LayerType& type,
                                     const TrainingPlan& plan) {
-  // Full recomputation starts from the layer's input.
+  // Full recomputation starts from the layer's input, which sequence parallelism splits.
   if (plan.recompute == Recompute::full) {
-    return rounded(hidden_values(graph) * activation_width(graph));
+    const double ranks = plan.sequence_parallel ? graph.configuration.parallel.tp : 1;
+    return rounded(hidden_values(graph) * activation_width(graph) / ranks);
   }
   return rounded(kept_bytes(graph, type, plan));
 }

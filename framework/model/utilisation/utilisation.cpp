@@ -5,6 +5,7 @@
 #include "core/dtype.hpp"
 #include "core/text/units.hpp"
 #include "model/utilisation/convention_graph.hpp"
+#include "roofline/ceilings.hpp"
 
 namespace halmark {
 
@@ -92,6 +93,21 @@ void fill_roofline(const OperatorGraph& graph, const MeasuredStep& step,
   }
 }
 
+// By resource: parts of bounds that are provable alone, summed over what one rank executes.
+void fill_bound(const OperatorGraph& graph, const MeasuredStep& step,
+                const std::optional<TrainingCost>& cost, StepUtilisation& out) {
+  if (!step.device || step.share.parts != 1) return;
+  const roofline::Ceilings ceilings(*step.device, step.share.threads);
+  double largest_ns = 0;
+  for (const Limiter limiter : {Limiter::compute, Limiter::memory, Limiter::communication}) {
+    const auto ns = busiest_rank(graph, cost, [&](const Operator& op) {
+      return std::optional(roofline::step_bound(op.local, op.rank_work, ceilings).ns(limiter));
+    });
+    largest_ns = std::max(largest_ns, ns.value_or(0));
+  }
+  if (largest_ns > 0) out.bound = largest_ns / step.ns;
+}
+
 }  // namespace
 
 double step_flops(const OperatorGraph& graph, const Convention& convention,
@@ -111,6 +127,7 @@ StepUtilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step
   const auto cost = cost_of(graph, step.training);
   StepUtilisation out{.convention_flops = step_flops(graph, step.convention, step.training)};
   fill_roofline(graph, step, cost, out);
+  fill_bound(graph, step, cost, out);
   const MeanPeak peak = mean_peak(graph, step, cost);
   if (!peak.flops_per_s) {
     out.reason = peak.reason;

@@ -31,8 +31,12 @@ struct StepUtilisation {
   std::optional<double> executed;  // time that the products of the busiest rank take at peak / time
   std::optional<double> hfu;       // as `model`, what is recomputed counted in
   std::string reason;              // of the three
-  std::optional<double> roofline;  // floors of the busiest rank / time; above 1 is impossible
+  std::optional<double> roofline;  // floors of the busiest rank / time: an expectation of the best
   std::string roofline_reason;
+  // What no execution of its kernels gets below / time; above 1 is impossible. Sums over the
+  // busiest rank of each resource alone, because kernels that wait for different ones may overlap.
+  // Upper ends of the device's figures; nothing where it states none that the step needs.
+  std::optional<double> bound;
 };
 
 StepUtilisation utilisation(const OperatorGraph& graph, const MeasuredStep& step);

@@ -1,6 +1,7 @@
 // Traces and comparisons as results/schema writes them; times in microseconds, as profilers do.
 #include <array>
 
+#include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 #include "profile/comparison/trace_view.hpp"
 
@@ -91,7 +92,7 @@ Json comparison_json(const Comparison& comparison) {
                     {"trace_flops", optional_number(row.trace_flops)},
                     {"model_flops", optional_number(row.model_flops)},
                     {"verdict", std::string(verdict_name(row.verdict))},
-                    {"note", printable(row.note)}});
+                    {"note", clean_text(row.note)}});
   }
   Json work = Json::array();
   for (const ExplainedWork& w : comparison.work) {

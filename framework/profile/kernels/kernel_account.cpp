@@ -1,9 +1,12 @@
 #include "profile/kernels/kernel_account.hpp"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
+#include <utility>
 
 #include "profile/kernels/kernel_category.hpp"
+#include "roofline/ceilings.hpp"
 #include "roofline/estimate.hpp"
 
 namespace halmark {
@@ -51,6 +54,7 @@ class RowAccount {
     take_dtype();
     take_peak();
     take_floor();
+    judge();
     if (!out_.mfu && out_.reason.empty()) out_.reason = "no matrix product";
     return std::move(out_);
   }
@@ -156,7 +160,7 @@ class RowAccount {
       const auto floor = roofline_estimate(traffic, *device_, share_);
       if (!floor) return;
       memory_ns += floor->memory_ns;
-      transfer_bytes += work.transfer_bytes;
+      transfer_bytes += passed_bytes(work);
       bytes += work.bytes();
     }
     if (out_.time.bytes && bytes > 0) memory_ns *= *out_.time.bytes / bytes;
@@ -168,6 +172,12 @@ class RowAccount {
     out_.bound = is_tiny ? "launch" : compute_ns > memory_ns ? "compute" : "memory";
   }
 
+  // What the link has to carry: of a sum in a switch that adds, its message alone.
+  double passed_bytes(const Work& work) const {
+    const bool adds = !device_->links.empty() && device_->links.front().reduces_in_switch;
+    return adds && work.exchange == Exchange::reduce ? work.message_bytes : work.transfer_bytes;
+  }
+
   void take_communication(double transfer_bytes, double memory_ns) {
     out_.bound = "communication";
     out_.floor_ns = memory_ns;
@@ -175,6 +185,34 @@ class RowAccount {
     const Link& link = device_->links.front();
     const double bytes_per_s = link.bytes_per_s_high.value_or(link.bytes_per_s);
     out_.floor_ns = std::max(memory_ns, transfer_bytes / bytes_per_s * 1e9);
+  }
+
+  // By what is provable alone: fused operators need the resources that they share one after the
+  // other, and may use different ones at the same time.
+  void judge() {
+    if (!device_ || share_.parts != 1 || out_.time.duration_ps == 0) return;
+    const roofline::Ceilings ceilings(*device_, share_.threads);
+    double memory_ns = 0, link_ns = 0;
+    for (std::size_t i = 0; i < works_.size(); ++i) {
+      const Problem& problem = operator_at(binding_.operators[i].index).local;
+      const roofline::Bound bound = roofline::step_bound(problem, works_[i], ceilings);
+      memory_ns += bound.ns(Limiter::memory);
+      link_ns += bound.ns(Limiter::communication);
+    }
+    if (out_.time.bytes) memory_ns = 0;
+    const std::array parts{std::pair{out_.ideal_ns.value_or(0), roofline::Level::compute},
+                           std::pair{memory_ns, roofline::Level::memory},
+                           std::pair{link_ns, roofline::Level::link}};
+    roofline::Bound bound;
+    for (const auto& [ns, level] : parts) {
+      if (ns > 0) bound.add({.amount = ns, .per_s = 1e9, .level = level});
+    }
+    out_.lower_bound_ns = bound.ns();
+    const auto why = roofline::quarantine(bound, static_cast<double>(out_.time.duration_ps) / 1e3);
+    if (!why) return;
+    out_.is_quarantined = true;
+    out_.mfu.reset();
+    out_.reason = *why;
   }
 
   const KernelBinding& binding_;
@@ -192,13 +230,31 @@ void add_time(const AccountedKernel& row, KernelAccount& account) {
   bucket += row.time.duration_ps;
 }
 
-// Rows whose work is not known leave the whole without a figure: leaving them out would flatter it.
+void count_quarantined(KernelAccount& account) {
+  QuarantinedTimes& out = account.quarantined;
+  out.asked = account.rows.size();
+  for (const AccountedKernel& row : account.rows) {
+    if (!row.is_quarantined || ++out.kernels > 1) continue;
+    out.problem =
+        row.layer_type + ' ' + (row.time.name.empty() ? row.time.category : row.time.name);
+    out.source = row.time.where;
+    out.ns = static_cast<double>(row.time.duration_ps) / 1e3;
+    out.lower_bound_ns = row.lower_bound_ns;
+    out.reason = row.reason + "; measured elsewhere: " + row.time.where;
+  }
+}
+
+// Rows whose work is not known, and those whose time cannot be true, leave the whole without a
+// figure: leaving them out would flatter it.
 void take_whole(KernelAccount& account) {
   double ideal_ps = 0;
   std::size_t unresolved = 0;
   for (const AccountedKernel& row : account.rows) {
     account.is_lower_bound |= row.status == BindingStatus::unknown && row.time.duration_ps > 0;
-    if (row.ideal_ns) {
+    if (row.is_quarantined) {
+      ++unresolved;
+      if (account.reason.empty()) account.reason = row.reason;
+    } else if (row.ideal_ns) {
       ideal_ps += *row.ideal_ns * 1e3;
     } else if (row.status == BindingStatus::ambiguous || row.flops.value_or(0) > 0) {
       ++unresolved;
@@ -252,6 +308,7 @@ KernelAccount account_kernels(const KernelProfile& table, const OperatorGraph& g
   if (out.assigned_ps + out.overhead_ps + out.unknown_ps != out.total_ps) {
     throw std::logic_error("kernel times are not conserved");
   }
+  count_quarantined(out);
   take_whole(out);
   return out;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/table_use.hpp"
 #include "profile/kernels/kernel_binding.hpp"
 #include "roofline/peaks.hpp"
 
@@ -41,6 +42,9 @@ struct AccountedKernel {
   std::optional<double> floor_ns;
   std::string bound;   // compute, memory, launch, communication; "" = not known
   std::string reason;  // why mfu is absent
+  // What its products at their peaks, its weights and cache from memory, or its transfer need.
+  double lower_bound_ns = 0;    // 0 = not known
+  bool is_quarantined = false;  // it cannot have taken so little: no figure is made of it
 };
 
 struct KernelAccount {
@@ -50,6 +54,7 @@ struct KernelAccount {
   std::optional<double> mfu;            // all known ideal times over the total time
   bool is_lower_bound = false;          // of mfu: unknown rows may compute, too
   std::string reason;                   // why it is absent
+  QuarantinedTimes quarantined;
   std::vector<std::string> unmeasured;  // "decoder.q_proj": products that no row can be
 };
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "core/json/table_use_json.hpp"
+
 namespace halmark {
 namespace {
 
@@ -34,13 +36,14 @@ Json row_json(const AccountedKernel& row) {
               {"mfu_pct", percent(row.mfu)},
               {"roofline_pct", percent(roofline_fraction(row))}};
   if (!row.mfu) out["mfu_pct_reason"] = row.reason;
+  out["is_quarantined"] = row.is_quarantined;
   return out;
 }
 
 }  // namespace
 
 std::optional<double> roofline_fraction(const AccountedKernel& row) {
-  if (!row.floor_ns || row.time.duration_ps == 0) return std::nullopt;
+  if (!row.floor_ns || row.time.duration_ps == 0 || row.is_quarantined) return std::nullopt;
   return *row.floor_ns * 1e3 / static_cast<double>(row.time.duration_ps);
 }
 
@@ -56,6 +59,7 @@ Json kernels_json(const KernelAccount& account) {
               {"mfu_pct", percent(account.mfu)},
               {"mfu_is_lower_bound", account.is_lower_bound},
               {"launch_floor_us", launch_floor_ns / 1e3},
+              {"quarantined", account.quarantined},
               {"unmeasured", account.unmeasured}};
   if (!account.mfu) out["mfu_pct_reason"] = account.reason;
   return out;
@@ -70,7 +74,8 @@ Json layers_json(const std::vector<LayerUse>& uses) {
                   {"matmul_flops", use.matmul_flops},
                   {"matmul_flops_per_rank", use.matmul_flops_per_rank},
                   {"model_pct", percent(use.mfu)},
-                  {"executed_pct", percent(use.executed)}};
+                  {"executed_pct", percent(use.executed)},
+                  {"is_quarantined", use.is_quarantined}};
     if (!use.mfu) layer["model_pct_reason"] = use.reason;
     out.push_back(std::move(layer));
   }

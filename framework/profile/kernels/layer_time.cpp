@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "core/text/error.hpp"
+#include "roofline/bound.hpp"
 
 namespace halmark {
 namespace {
@@ -61,6 +62,14 @@ LayerUse use_of(const LayerTime& time, const OperatorGraph& graph,
   }
   if (!device) out.reason = "no device named (--device)";
   if (!out.reason.empty()) return out;
+  // What one rank executes is provable; the model's products may be fewer.
+  roofline::Bound bound;
+  bound.add({.amount = executed_ns, .per_s = 1e9, .level = roofline::Level::compute});
+  if (const auto why = roofline::quarantine(bound, time.ns)) {
+    out.is_quarantined = true;
+    out.reason = *why;
+    return out;
+  }
   out.mfu = model_ns / time.ns;
   out.executed = executed_ns / time.ns;
   return out;

@@ -25,7 +25,8 @@ struct LayerUse {
   // matmul_flops / (tp x peak x time), and matmul_flops_per_rank / (peak x time), every operator at
   // the peak of its precision.
   std::optional<double> mfu, executed;
-  std::string reason;  // why they are absent
+  bool is_quarantined = false;  // the time cannot be true: its products need longer
+  std::string reason;           // why they are absent
 };
 
 // Throws Error (exit 2) for a layer type that the graph does not have.

@@ -1,17 +1,13 @@
 #include "profile/trace/byte_source.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::trace {
@@ -19,40 +15,11 @@ namespace {
 
 class FileBytes final : public ByteSource {
  public:
-  explicit FileBytes(std::string path) : path_(std::move(path)) {
-    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat about {};
-    if (descriptor_ >= 0 && ::fstat(descriptor_, &about) == 0 && S_ISDIR(about.st_mode)) {
-      ::close(descriptor_);
-      descriptor_ = -1;
-      errno = EISDIR;
-    }
-    if (descriptor_ < 0) fail();
-    ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
-  }
-  ~FileBytes() override { ::close(descriptor_); }
-  FileBytes(const FileBytes&) = delete;
-  FileBytes& operator=(const FileBytes&) = delete;
-
-  std::size_t read(std::span<char> out) override {
-    std::size_t done = 0;
-    while (done < out.size()) {
-      const ssize_t n = ::read(descriptor_, out.data() + done, out.size() - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail();
-      if (n == 0) break;
-      done += static_cast<std::size_t>(n);
-    }
-    return done;
-  }
+  FileBytes(const std::string& path, const InputKind& kind) : file_(path, kind) {}
+  std::size_t read(std::span<char> out) override { return file_.read(out); }
 
  private:
-  [[noreturn]] void fail() const {
-    throw refused("cannot be read: " + std::string(std::strerror(errno)), path_,
-                  "name a torch-profiler trace (.json or .json.gz)");
-  }
-  std::string path_;
-  int descriptor_ = -1;
+  InputFile file_;
 };
 
 class TextBytes final : public ByteSource {
@@ -175,7 +142,9 @@ std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> raw, const std:
 }  // namespace
 
 std::unique_ptr<ByteSource> open_bytes(const std::string& path, const UnpackLimits& limits) {
-  return unpacked(std::make_unique<FileBytes>(path), path, limits);
+  InputKind kind = trace_input;
+  kind.bytes_max = limits.bytes_max;
+  return unpacked(std::make_unique<FileBytes>(path, kind), input_name(path), limits);
 }
 
 std::unique_ptr<ByteSource> bytes_of(std::string text, const std::string& where,

@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "core/input/input_kind.hpp"
+
 namespace halmark::trace {
 
 class ByteSource {
@@ -16,12 +18,13 @@ class ByteSource {
   virtual std::size_t read(std::span<char> out) = 0;
 };
 
-// What a gzip file may become; plain files are as large as they are.
+// How large a file may be, and what a gzip file may become.
 struct UnpackLimits {
-  std::uint64_t bytes_max = std::uint64_t{4} << 30;
-  double ratio_max = 200;  // looked at from the first unpacked MiB on
+  std::uint64_t bytes_max = trace_input.bytes_max;
+  double ratio_max = unpacked_ratio_max;  // looked at from the first unpacked MiB on
 };
 
+// "-" is a pipe on standard input.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path, const UnpackLimits& limits = {});
 // The same over text in memory; `where` names it in errors.
 std::unique_ptr<ByteSource> bytes_of(std::string text, const std::string& where,

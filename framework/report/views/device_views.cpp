@@ -54,6 +54,7 @@ Json known_link(const Link& link) {
           {"bytes_per_s_high", optional_number(link.bytes_per_s_high)},
           {"direction", "one"},
           {"domain", link.domain_devices ? Json(*link.domain_devices) : Json(nullptr)},
+          {"in_switch_reduction", link.reduces_in_switch},
           {"source", link.source},
           {"confidence", confidence_json(link.confidence)}};
 }

@@ -39,10 +39,10 @@ std::string composition_line(const Validation& v) {
       signed_text(c.error), signed_text(c.error_interval.low), signed_text(c.error_interval.high),
       duration_text(c.composed_ns), c.pairs, rounded_percent_text(c.paired_share));
   if (!c.in_one_state) {
-    out += "the memory's speed moved by more than 10 % within most pairs: all are counted\n";
+    out += "the machine's state moved by more than 10 % within most pairs: all are counted\n";
   }
   if (c.apart > 0) {
-    out += fmt::format("{} pairs left out: the memory's speed moved by more than 10 %\n", c.apart);
+    out += fmt::format("{} pairs left out: the machine's state moved by more than 10 %\n", c.apart);
   }
   return out;
 }
@@ -56,16 +56,24 @@ std::string prediction_line(const Validation& v) {
       duration_text(v.predicted_interval_ns.low), duration_text(v.predicted_interval_ns.high));
 }
 
+// Where both are known and their probes are of one type.
+std::string cores_text(const MachineState& said, const MachineState& run) {
+  const auto ratio = core_speed_ratio(said.flops_per_s, run.flops_per_s);
+  return ratio ? fmt::format("; cores at {} of their speed then", rounded_percent_text(*ratio))
+               : "";
+}
+
 std::string interval_line(const Validation& v) {
   const auto interval = v.interval_at_run();
   if (!interval) return {};
+  const MachineState said = v.predicted_state->state, run = *v.state();
   return fmt::format(
-      "the run lies {} that interval{}: memory at {} then, {} during the run\n",
+      "the run lies {} that interval{}: memory at {} then, {} during the run{}\n",
       interval->is_inside ? "inside" : "outside",
       interval->is_scaled
           ? fmt::format(", scaled to {}", duration_range_text(interval->ns.low, interval->ns.high))
           : "",
-      bandwidth_text(v.predicted_state->bytes_per_s), bandwidth_text(*v.bytes_per_s()));
+      bandwidth_text(said.bytes_per_s), bandwidth_text(run.bytes_per_s), cores_text(said, run));
 }
 
 // Filled and drained, beside a stream of steps that hides both.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/json/winner_json.hpp"
+#include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 #include "report/quantity.hpp"
 #include "report/table.hpp"
@@ -72,7 +73,7 @@ Json problem_json(const VariantComparison& c) {
 
 std::string problem_text(const VariantComparison& c) {
   std::string out = winner_key(c.question) + '\n' + table_of(c);
-  for (const std::string& note : c.notes) out += "  " + printable(note) + '\n';
+  for (const std::string& note : c.notes) out += "  " + message_text(note) + '\n';
   return out + (c.winner ? conclusion_of(*c.winner) : "no variant has a time\n");
 }
 

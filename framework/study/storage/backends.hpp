@@ -23,6 +23,8 @@ std::unique_ptr<StudyStore> open_postgresql_studies(const std::string& url, Stud
 inline constexpr const char* study_revision = "v3.2.0.a";  // alembic_version.version_num
 inline constexpr int study_schema_version = 12;            // version_info.schema_version
 
+inline constexpr int objectives_max = 1024;  // of a study: memory is taken for all of them
+
 // Throws Error (exit 2) with the remedy unless it is study_revision.
 void require_study_revision(const std::string& revision, const std::string& location);
 

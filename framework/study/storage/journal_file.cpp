@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+
+#include "core/input/input_kind.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -14,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t line_bytes_max = 16u << 20;
+constexpr off_t block_bytes = 1 << 20;
 
 }  // namespace
 
@@ -23,7 +27,12 @@ StudyJournalFile::StudyJournalFile(const std::string& path, StudyAccess access) 
   if (!makes && !fs::exists(path_, code)) {
     throw refused("there are no studies", path_, "name another place with --study");
   }
-  if (fs::is_directory(path_, code)) throw refused("this is a folder", path_);
+  const fs::file_status about = fs::status(path_, code);
+  if (fs::is_directory(about)) throw refused("this is a folder", path_);
+  // Neither is opened: a FIFO would wait for its reader, a device may act.
+  if (fs::exists(about) && !fs::is_regular_file(about)) {
+    throw refused("this is no regular file", path_, "name another file");
+  }
   if (makes) fs::create_directories(fs::absolute(path_).parent_path(), code);
   const int flags = O_RDWR | O_APPEND | O_CLOEXEC;
   fd_ = open(path_.c_str(), makes ? flags | O_CREAT : flags, 0644);
@@ -39,30 +48,63 @@ Error StudyJournalFile::failure(const std::string& what) const {
           "what was stored before is complete"};
 }
 
-std::string StudyJournalFile::unread() {
+off_t StudyJournalFile::size() const {
   struct stat info {};
   if (fstat(fd_, &info) != 0) throw failure("the journal cannot be read");
   if (info.st_size < known_bytes_) {
     throw Error(ExitCode::error, "this journal was cut or replaced while it was in use", path_);
   }
-  std::string text(static_cast<std::size_t>(info.st_size - known_bytes_), '\0');
-  std::size_t have = 0;
-  while (have < text.size()) {
+  if (static_cast<std::uint64_t>(info.st_size) > study_input.bytes_max) {
+    throw refused("has " + std::to_string(info.st_size) + " bytes; the limit of " +
+                      std::string(study_input.name) + " is " +
+                      std::to_string(study_input.bytes_max),
+                  path_);
+  }
+  return info.st_size;
+}
+
+void StudyJournalFile::extend(std::string& text, std::size_t bytes) const {
+  std::size_t have = text.size();
+  const std::size_t wanted = have + bytes;
+  text.resize(wanted);
+  while (have < wanted) {
     const ssize_t n =
-        pread(fd_, text.data() + have, text.size() - have, known_bytes_ + static_cast<off_t>(have));
+        pread(fd_, text.data() + have, wanted - have, known_bytes_ + static_cast<off_t>(have));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw failure("the journal cannot be read");
     if (n == 0) break;
     have += static_cast<std::size_t>(n);
   }
   text.resize(have);
-  return text;
 }
 
+// Block by block, so that a large journal costs no more memory than its longest line.
 void StudyJournalFile::read(const Take& take) {
-  const std::string text = unread();
+  const off_t end = size();
+  std::string text;
+  for (;;) {
+    const off_t left = end - known_bytes_ - static_cast<off_t>(text.size());
+    const std::size_t before = text.size();
+    extend(text, static_cast<std::size_t>(std::min<off_t>(left, block_bytes)));
+    const bool has_more = left > block_bytes && text.size() > before;
+    const std::size_t taken = take_lines(text, has_more, take);
+    known_bytes_ += static_cast<off_t>(taken);
+    text.erase(0, taken);
+    // Half a line may be cut off one day, so it must be known to be the beginning of a journal.
+    constexpr std::string_view beginning = "{\"op_code\"";
+    if (lines_ == 0 && !beginning.starts_with(text.substr(0, beginning.size()))) {
+      throw refused("this is no journal of studies", path_, "name another file");
+    }
+    if (text.size() > line_bytes_max) throw refused("a line is longer than 16 MiB", path_);
+    if (!has_more) break;
+  }
+  has_half_line_ = !text.empty();
+}
+
+// Returns how many bytes the whole lines had. `has_more`: others follow `text`.
+std::size_t StudyJournalFile::take_lines(std::string_view text, bool has_more, const Take& take) {
   std::size_t at = 0;
-  for (std::size_t end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+  for (std::size_t end; (end = text.find('\n', at)) != std::string_view::npos; at = end + 1) {
     if (end - at > line_bytes_max) throw refused("a line is longer than 16 MiB", path_);
     if (has_broken_line_) {
       throw refused("this line is broken, and others follow it",
@@ -70,20 +112,14 @@ void StudyJournalFile::read(const Take& take) {
     }
     ++lines_;
     try {
-      take(std::string_view(text).substr(at, end - at), lines_);
+      take(text.substr(at, end - at), lines_);
     } catch (const Error&) {
-      if (end + 1 < text.size() || lines_ == 1) throw;
+      if (has_more || end + 1 < text.size() || lines_ == 1) throw;
       has_broken_line_ = true;
       notes.push_back(path_ + ':' + std::to_string(lines_) + ": the last line is broken");
     }
   }
-  has_half_line_ = at < text.size();
-  known_bytes_ += static_cast<off_t>(at);
-  // Half a line may be cut off one day, so it must be known to be the beginning of a journal.
-  constexpr std::string_view beginning = "{\"op_code\"";
-  if (lines_ == 0 && !beginning.starts_with(text.substr(0, beginning.size()))) {
-    throw refused("this is no journal of studies", path_, "name another file");
-  }
+  return at;
 }
 
 void StudyJournalFile::cut_half_line() {

@@ -39,7 +39,9 @@ class StudyJournalFile {
 
  private:
   Error failure(const std::string& what) const;
-  std::string unread();
+  off_t size() const;
+  void extend(std::string& text, std::size_t bytes) const;  // by the bytes behind it
+  std::size_t take_lines(std::string_view text, bool has_more, const Take& take);
 
   std::string path_;
   int fd_ = -1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include "core/text/error.hpp"
@@ -213,6 +214,7 @@ void StudyReplay::set_param(const Json& line) {
   Study& study = studies_[study_of_trial_[static_cast<std::size_t>(row->id)]];
   const auto first = study.first.try_emplace(name, distribution).first;
   if (!first->second->is_compatible(*distribution)) return;
+  log_.push_back(row->id);
   const double internal = number_of(line.at("param_value_internal"));
   const auto it = std::ranges::find(row->params, name, &TrialParam::name);
   if (it != row->params.end()) {
@@ -230,6 +232,7 @@ void StudyReplay::set_state(const Json& line) {
   if (state == TrialState::running) row->started_utc = time_of(line, "datetime_start");
   if (is_finished(state)) row->completed_utc = time_of(line, "datetime_complete");
   row->state = state;
+  log_.push_back(row->id);
   set_values(*row, line);
 }
 
@@ -296,9 +299,17 @@ const StudyInfo* StudyReplay::find(std::int64_t id) const {
 std::vector<TrialRow> StudyReplay::trials(std::int64_t study, TrialCursor& cursor) const {
   std::vector<TrialRow> out;
   if (find(study) == nullptr) return out;
-  for (const auto& [id, seen] : cursor.unfinished) {
+  std::set<std::int64_t> changed;
+  for (auto at = static_cast<std::size_t>(std::max<std::int64_t>(cursor.log_at, 0));
+       at < log_.size(); ++at) {
+    changed.insert(log_[at]);
+  }
+  cursor.log_at = static_cast<std::int64_t>(log_.size());
+  for (const std::int64_t id : changed) {
+    const auto seen = cursor.unfinished.find(id);
     const TrialRow* row = trial(id);
-    if (row != nullptr && (row->state != seen.state || row->params.size() != seen.params)) {
+    if (seen == cursor.unfinished.end() || row == nullptr) continue;
+    if (row->state != seen->second.state || row->params.size() != seen->second.params) {
       out.push_back(*row);
     }
   }

@@ -1,6 +1,8 @@
 // Studies in a SQLite file: rollback journal, FULL, one short immediate transaction per change.
 #include <sqlite3.h>
 
+#include <filesystem>
+
 #include "core/text/error.hpp"
 #include "study/storage/sqlite_file.hpp"
 #include "study/storage/sqlite_reader.hpp"
@@ -13,7 +15,9 @@ class SqliteStudies : public StudyStore, private StudyTransaction {
   SqliteStudies(std::string location, std::string path, StudyAccess access)
       : location_(std::move(location)),
         path_(std::move(path)),
-        db_(open_study_file(path_, access, turn_)) {}
+        db_(open_study_file(path_, access, turn_)) {
+    schema_cookie_ = schema_cookie();
+  }
 
   std::string_view location() const override { return location_; }
 
@@ -26,7 +30,13 @@ class SqliteStudies : public StudyStore, private StudyTransaction {
   }
 
   void transact(const std::function<void(StudyTransaction&)>& body) override {
-    transaction("BEGIN IMMEDIATE", [&] { body(*this); });
+    // Before too: the rollback journal has its name from the path, where another database may be.
+    require_in_place("the last change is not stored; all before it");
+    transaction("BEGIN IMMEDIATE", [&] {
+      require_same_schema();
+      body(*this);
+    });
+    require_in_place("no trial is lost: all");
   }
 
  private:
@@ -62,11 +72,45 @@ class SqliteStudies : public StudyStore, private StudyTransaction {
     }
   }
 
-  Error error_of(const SQLite::Exception& e) const {
+  int schema_cookie() { return db_.execAndGet("PRAGMA schema_version").getInt(); }
+
+  // Within the transaction: whoever added a table or a trigger has done so before this look.
+  void require_same_schema() {
+    const int now = schema_cookie();
+    if (now == schema_cookie_) return;
+    require_no_code(db_, path_);
+    schema_cookie_ = now;
+  }
+
+  // SQLite looks for itself only when it opens its rollback journal, which stays open.
+  void require_in_place(const char* what_is_kept) {
+    int has_moved = 0;
+    sqlite3_file_control(db_.getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    if (has_moved == 0) return;
+    const std::string what = "this file was deleted, moved or replaced while it was written";
+    std::string kept = path_ + ".rescued";
+    for (int i = 2; std::filesystem::exists(kept); ++i) {
+      kept = path_ + ".rescued-" + std::to_string(i);
+    }
+    try {
+      SQLite::Statement copy(db_, "VACUUM INTO ?");
+      copy.bind(1, kept);
+      copy.exec();
+    } catch (const SQLite::Exception& e) {
+      throw Error(
+          ExitCode::error, what, path_,
+          std::string("its trials are lost, because they could not be copied: ") + e.what());
+    }
+    throw Error(ExitCode::error, what, path_, std::string(what_is_kept) + " is in " + kept);
+  }
+
+  Error error_of(const SQLite::Exception& e) {
+    if (is_study_damage(e)) return damaged_study(&db_, e, path_);
+    if (e.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED) {
+      return {ExitCode::error, "this file was deleted, moved or replaced while it was open", path_,
+              "the last change is not stored; name the file anew"};
+    }
     switch (e.getErrorCode()) {
-      case SQLITE_CORRUPT:
-      case SQLITE_NOTADB:
-        return refused(std::string("this file is damaged: ") + e.what(), path_);
       case SQLITE_BUSY:
         return {ExitCode::error, "another process holds this file for more than a minute", path_,
                 "end it, or keep the studies in PostgreSQL"};
@@ -177,6 +221,7 @@ class SqliteStudies : public StudyStore, private StudyTransaction {
   void change(std::span<const TrialChange> changes) override {
     for (const TrialChange& c : changes) {
       store_details(c.id, c.params, c.values, c.user, c.system);
+      reader_.changed(c.id);
       if (!c.state) continue;
       const std::string state(state_name(*c.state)), now = utc_microseconds_now();
       if (is_finished(*c.state)) {
@@ -209,6 +254,7 @@ class SqliteStudies : public StudyStore, private StudyTransaction {
   DistributionTexts texts_{path_};
   SqliteStudyReader reader_{sql_, texts_, path_};
   bool in_transaction_ = false;
+  int schema_cookie_ = 0;
 };
 
 }  // namespace

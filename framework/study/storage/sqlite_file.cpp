@@ -21,6 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int row_bytes_max = 64 << 20;  // a length that a damaged page claims is no row of ours
+
 bool has_content(const std::string& path) {
   std::error_code code;
   return fs::exists(path, code) && (!fs::is_regular_file(path, code) || fs::file_size(path, code));
@@ -44,7 +46,7 @@ void judge_header(const std::string& path) {
       fs::file_size(path) < wanted) {
     throw refused("this file is truncated: " + std::to_string(fs::file_size(path)) + " of " +
                       std::to_string(wanted) + " bytes",
-                  path, "restore a backup");
+                  path, "'halmark salvage " + path + " NEW' copies the studies that can be read");
   }
 }
 
@@ -65,6 +67,7 @@ void configure(SQLite::Database& db, StudyTurn& turn) {
   sqlite3* handle = db.getHandle();
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_busy_handler(handle, wait_for_turn, &turn);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, row_bytes_max);
   db.exec("PRAGMA foreign_keys = ON");
   db.exec("PRAGMA trusted_schema = OFF");
   db.exec("PRAGMA cell_size_check = ON");
@@ -103,12 +106,14 @@ void sync_folder(const fs::path& folder) {
 }
 
 void require_tables(SQLite::Database& db, const std::string& path) {
-  SQLite::Statement tables(db,
-                           "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
-                           "('studies', 'trials', 'trial_params', 'trial_values', "
-                           "'alembic_version', 'trial_heartbeats')");
+  SQLite::Statement tables(
+      db,
+      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('studies', "
+      "'study_directions', 'study_user_attributes', 'study_system_attributes', 'trials', "
+      "'trial_params', 'trial_values', 'trial_intermediate_values', 'trial_user_attributes', "
+      "'trial_system_attributes', 'trial_heartbeats', 'alembic_version')");
   tables.executeStep();
-  if (tables.getColumn(0).getInt() != 6) {
+  if (tables.getColumn(0).getInt() != 12) {
     throw refused("this database holds no studies of Optuna's present tables", path,
                   "name another file");
   }
@@ -116,7 +121,42 @@ void require_tables(SQLite::Database& db, const std::string& path) {
   require_study_revision(revision.executeStep() ? revision.getColumn(0).getString() : "", path);
 }
 
+void judge(SQLite::Database& db, const std::string& path) {
+  require_tables(db, path);
+  require_no_code(db, path);
+}
+
 }  // namespace
+
+void require_no_code(SQLite::Database& db, const std::string& path) {
+  SQLite::Statement code(
+      db, "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY name");
+  if (!code.executeStep()) return;
+  const std::string type = code.getColumn(0).getString(), name = code.getColumn(1).getString();
+  throw refused("this file has a " + type + " '" + name.substr(0, 60) +
+                    "'; beside studies there may be further tables, but no triggers and no views",
+                path, "'halmark salvage " + path + " NEW' copies the studies into a new file");
+}
+
+bool is_study_damage(const SQLite::Exception& e) {
+  if (e.getExtendedErrorCode() == SQLITE_IOERR_SHORT_READ) return true;
+  const int code = e.getErrorCode();
+  return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_FORMAT ||
+         code == SQLITE_TOOBIG || code == SQLITE_ERROR;
+}
+
+Error damaged_study(SQLite::Database* db, const SQLite::Exception& e, const std::string& path) {
+  std::string place;
+  try {
+    if (db != nullptr) place = db->execAndGet("PRAGMA quick_check(1)").getString();
+  } catch (const SQLite::Exception&) {
+    place.clear();  // the check met what it was to describe
+  }
+  const bool is_known = !place.empty() && place != "ok";
+  return refused(std::string("this file is damaged: ") + e.what() +
+                     (is_known ? " (" + place + ')' : std::string()),
+                 path, "'halmark salvage " + path + " NEW' copies the studies that can be read");
+}
 
 SQLite::Database open_study_file(const std::string& path, StudyAccess access, StudyTurn& turn) {
   try {
@@ -133,11 +173,10 @@ SQLite::Database open_study_file(const std::string& path, StudyAccess access, St
     configure(db, turn);
     if (is_new) make_tables(db);
     if (is_new && is_kept) sync_folder(folder);
-    require_tables(db, path);
+    judge(db, path);
     return db;
   } catch (const SQLite::Exception& e) {
-    const bool damaged = e.getErrorCode() == SQLITE_CORRUPT || e.getErrorCode() == SQLITE_NOTADB;
-    if (damaged) throw refused(std::string("this file is damaged: ") + e.what(), path);
+    if (is_study_damage(e)) throw damaged_study(nullptr, e, path);
     throw Error(ExitCode::error, std::string("the studies cannot be used: ") + e.what(), path);
   } catch (const fs::filesystem_error& e) {
     throw Error(ExitCode::error, std::string("the file cannot be used: ") + e.what(), path);

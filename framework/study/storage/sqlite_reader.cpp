@@ -1,6 +1,9 @@
 #include "study/storage/sqlite_reader.hpp"
 
 #include <algorithm>
+#include <string_view>
+
+#include "core/text/error.hpp"
 
 namespace halmark::journal {
 
@@ -29,7 +32,15 @@ StudyInfo SqliteStudyReader::info_of(std::int64_t study) {
   if (name.step()) out.name = name.text(0);
   const auto directions = sql_.query(
       "SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective", study);
-  while (directions.step()) out.directions.push_back(direction_of(directions.text(0)));
+  while (directions.step()) {
+    const StudyDirection direction = direction_of(directions.text(0));
+    if (std::string_view(directions.text(0)) != direction_name(direction)) {
+      throw refused(
+          "study '" + out.name + "' has the unknown direction '" + directions.text(0) + "'", path_,
+          "restore a backup");
+    }
+    out.directions.push_back(direction);
+  }
   out.user = attributes(
       "SELECT key, value_json FROM study_user_attributes WHERE study_id = ? ORDER BY rowid", study);
   out.system = attributes(
@@ -53,9 +64,24 @@ TrialRow SqliteStudyReader::row_of(const SqliteStatements::Use& row) {
           .completed_utc = row.text(4)};
 }
 
-std::vector<TrialRow> SqliteStudyReader::changed_rows(const TrialCursor& cursor) {
+// All unfinished trials only where another connection has written since: looking at each of many
+// running ones would make every ask as expensive as they are many.
+std::vector<TrialRow> SqliteStudyReader::changed_rows(TrialCursor& cursor) {
+  const auto pragma = sql_.query("PRAGMA data_version");
+  const std::int64_t version = pragma.step() ? pragma.integer(0) : -1;
+  std::map<std::int64_t, TrialCursor::Seen> suspects;
+  if (version != cursor.version || cursor.log_at < 0) {
+    suspects = cursor.unfinished;
+  } else {
+    for (auto at = static_cast<std::size_t>(cursor.log_at); at < log_.size(); ++at) {
+      const auto it = cursor.unfinished.find(log_[at]);
+      if (it != cursor.unfinished.end()) suspects.insert(*it);
+    }
+  }
+  cursor.version = version;
+  cursor.log_at = static_cast<std::int64_t>(log_.size());
   std::vector<TrialRow> out;
-  for (const auto& [id, seen] : cursor.unfinished) {
+  for (const auto& [id, seen] : suspects) {
     const auto row = sql_.query(
         "SELECT trial_id, number, state, datetime_start, datetime_complete, (SELECT count(*) FROM "
         "trial_params p WHERE p.trial_id = t.trial_id) FROM trials t WHERE trial_id = ?",
@@ -121,6 +147,11 @@ void SqliteStudyReader::load(std::span<TrialRow> rows, bool all) {
        "AND ?",
        [&](TrialRow& row, const Use& q) {
          const auto objective = static_cast<std::size_t>(q.integer(1));
+         if (objective >= static_cast<std::size_t>(objectives_max)) {
+           throw refused("trial " + std::to_string(row.number) + " has a value of objective " +
+                             std::to_string(q.integer(1)),
+                         path_, "restore a backup");
+         }
          if (row.values.size() <= objective) row.values.resize(objective + 1);
          row.values[objective] = number(q, 2);
        });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Exception.h>
 #include <SQLiteCpp/Statement.h>
 
 #include <cstdint>
@@ -52,9 +53,13 @@ class SqliteStatements {
     return Use(statement);
   }
 
+  // An insert that changed no row was undone by something in the file.
   template <class... Values>
   void run(const char* sql, const Values&... values) {
-    query(sql, values...)->exec();
+    const int changes = query(sql, values...)->exec();
+    if (changes != 1 && std::string_view(sql).starts_with("INSERT")) {
+      throw SQLite::Exception("a row was inserted and is not there");
+    }
   }
 
  private:

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "core/text/error.hpp"
 #include "core/version.hpp"
+#include "tune/certify/proof_context.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -61,6 +63,7 @@ CertifyChooser::CertifyChooser(const TunePlan& plan, const CertifySettings& sett
       certifier_(steps_.problem, {.eps = settings.eps, .seed = plan.sweep().seed}) {
   facts_.program = std::string("halmark ") + tool_version;
   facts_.plan = plan.hash();
+  facts_.context = proof_context(plan, steps_, settings.model);
   facts_.evidence.resize(steps_.cases.size());
   const auto latency = std::ranges::find(steps_.certified, Objective::latency);
   if (latency != steps_.certified.end()) {
@@ -84,19 +87,52 @@ void CertifyChooser::tell(std::int32_t kernel, const MeasuredSource& source) {
   certifier_.tell(kernel, latency->low_ns, latency->high_ns);
 }
 
-void CertifyChooser::measure(std::span<const Configuration>, Composers&, MeasuredSource& source) {
-  const auto begin = std::chrono::steady_clock::now();
-  while (!should_stop_() && measured_s_ < plan_.sweep().budget_s) {
+// False when it was stopped, or the budget is spent.
+bool CertifyChooser::ask_and_measure(MeasuredSource& source) {
+  for (;;) {
+    if (should_stop_() || measured_s_ >= plan_.sweep().budget_s) return false;
     const std::vector<std::int32_t> kernels = certifier_.ask(batch_kernels);
-    if (kernels.empty()) break;
+    if (kernels.empty()) return true;
     std::vector<KernelCase> cases;
     for (const std::int32_t k : kernels) cases.push_back(steps_.cases[static_cast<std::size_t>(k)]);
     source.require(cases);
     // The last kernels of an interrupted campaign have no rows.
-    if (should_stop_()) break;
+    if (should_stop_()) return false;
     for (const std::int32_t k : kernels) tell(k, source);
     history_.push_back({cost_share(), certifier_.gap()});
   }
+}
+
+// What an earlier session of the run measured and this one did not ask for. True when a time of any
+// such kernel was new.
+bool CertifyChooser::tell_stored(MeasuredSource& source) {
+  if (!stored_rows_) return false;
+  std::map<std::string, std::map<int, Measurement>> rows;
+  for (Measurement& m : stored_rows_()) {
+    const int round = m.round;
+    rows[m.kernel_case.key()].insert_or_assign(round, std::move(m));
+  }
+  bool is_new = false;
+  for (std::size_t k = 0; k < steps_.cases.size(); ++k) {
+    if (certifier_.kernels()[k].status != KernelStatus::unmeasured) continue;
+    const auto known = rows.find(steps_.cases[k].key());
+    if (known == rows.end()) continue;
+    if (source.rows(steps_.cases[k]).empty()) {
+      for (const auto& [round, row] : known->second) source.add(row);
+    }
+    if (!source.latency(steps_.cases[k])) continue;
+    tell(static_cast<std::int32_t>(k), source);
+    is_new = true;
+  }
+  return is_new;
+}
+
+void CertifyChooser::measure(std::span<const Configuration>, Composers&, MeasuredSource& source) {
+  const auto begin = std::chrono::steady_clock::now();
+  // A stored time may raise an alarm, which opens what was decided.
+  while (ask_and_measure(source) && tell_stored(source)) {
+  }
+  tell_stored(source);
   facts_.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   facts_.device_s = measured_s_;
 }

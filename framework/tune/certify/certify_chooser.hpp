@@ -14,9 +14,13 @@
 namespace halmark::tune {
 
 struct CertifySettings {
+  // Rows of the run that nothing asks for now count too: what is compared with the journal must not
+  // call them unmeasured.
+  bool tells_stored = true;
   double eps = 0;        // --gap: bounds that are met up to this factor need no measuring
   double safety = 1.05;  // on every peak
   std::string proof;     // path; "" = none is written
+  std::string model;     // JSON text of the model's configuration, for the proof; "" = not known
 };
 
 // What was proved when a share of the predicted measuring time of all kernels was spent.
@@ -30,6 +34,11 @@ class CertifyChooser : public KernelChooser {
   // `should_stop` is asked between batches of kernels. The plan must outlive it.
   CertifyChooser(const TunePlan& plan, const CertifySettings& settings,
                  std::function<bool()> should_stop);
+
+  // Rows that the run has. Whatever it has a time of is told in the end, asked for or not: a proof
+  // calls nothing unmeasured that was measured.
+  using StoredRows = std::function<std::vector<Measurement>()>;
+  void know_rows(StoredRows rows) { stored_rows_ = std::move(rows); }
 
   // Within the sweep's budget_s of measuring.
   void measure(std::span<const Configuration> configurations, Composers& composers,
@@ -51,6 +60,8 @@ class CertifyChooser : public KernelChooser {
 
  private:
   void tell(std::int32_t kernel, const MeasuredSource& source);
+  bool ask_and_measure(MeasuredSource& source);
+  bool tell_stored(MeasuredSource& source);
 
   const TunePlan& plan_;
   CertifySettings settings_;
@@ -58,6 +69,7 @@ class CertifyChooser : public KernelChooser {
   StepsToCertify steps_;
   Certifier certifier_;
   ProofFacts facts_;
+  StoredRows stored_rows_;
   double cost_of_all_ = 0, cost_so_far_ = 0, measured_s_ = 0;
   std::vector<ProvedSoFar> history_;
 };

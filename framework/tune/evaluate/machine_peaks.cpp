@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "core/text/error.hpp"
 #include "journal/writer_lock.hpp"
 #include "measure/probe/peaks.hpp"
 #include "plan/device_file.hpp"
@@ -21,7 +22,6 @@ bool is_file(const std::string& path) {
 Device merged_with_file(Device seen, const std::string& path) {
   if (!is_file(path)) return seen;
   Device known = read_device(path);
-  if (known.fingerprint != seen.fingerprint) return seen;
   observe(known, seen);
   if (!seen.ring_plateau_bytes) seen.ring_plateau_bytes = known.ring_plateau_bytes;
   seen.peaks = std::move(known.peaks);
@@ -29,10 +29,25 @@ Device merged_with_file(Device seen, const std::string& path) {
   return seen;
 }
 
+// What one core reaches is no figure of the machine, nor the other way round: neither replaces the
+// other.
+void require_own_file(const std::string& path, const std::string& fingerprint) {
+  if (!is_file(path)) return;
+  const Device known = read_device(path);
+  if (known.fingerprint == fingerprint) return;
+  throw refused(
+      "the figures in this file are of " +
+          (known.fingerprint.empty() ? std::string("another device") : known.fingerprint) +
+          ", and this is " + fingerprint,
+      path, "name another file with --out, or run on the cores that it is of");
+}
+
 }  // namespace
 
 Device measure_machine_peaks(const PeakMeasuring& options) {
+  require_own_file(options.path, options.fingerprint);
   Device seen = measure_peaks({.is_quick = options.is_quick,
+                               .limits = options.limits,
                                .date_utc = journal::utc_now(),
                                .progress = options.progress,
                                .should_stop = options.is_interrupted});

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/device.hpp"
+#include "core/worker_limits.hpp"
 
 namespace halmark::tune {
 
@@ -12,13 +13,15 @@ struct PeakMeasuring {
   std::string fingerprint;  // of this machine
   std::string path;         // of the device file; its folder is created
   bool is_quick = true;
+  WorkerLimits limits = {};
   std::function<void(double share, const std::string& what)> progress;
   std::function<bool()> is_interrupted;
 };
 
 // Adds what was seen to the file of this machine and returns what it then says. Writes nothing when
-// interrupted. Throws Error: exit 5 when no probe worker can be started, exit 1
-// naming the path for a storage error.
+// interrupted. Throws Error: exit 2 for a file with the figures of another machine or of other
+// cores, before anything is measured; exit 5 when no probe worker can be started; exit 1 naming the
+// path for a storage error.
 Device measure_machine_peaks(const PeakMeasuring& options);
 
 // Adds what a run saw of the ceilings to the device file, where there is one.

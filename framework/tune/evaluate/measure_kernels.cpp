@@ -37,6 +37,8 @@ std::vector<Measurement> measure_kernels(std::span<const KernelCase> cases,
   campaign.thresholds = thresholds_of(o.limits);
   campaign.seed = o.seed;
   campaign.sink = o.sink;
+  campaign.limits = o.worker_limits;
+  campaign.hangs = o.hangs.get();
   campaign.stacks_of = o.stacks_of;
   campaign.should_stop = o.is_interrupted;
   campaign.progress = o.progress;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +21,10 @@ struct KernelMeasuring {
   MeasureLimits limits;                              // of this machine
   std::uint64_t seed = 0;
   std::function<void(const Measurement&)> sink;  // each new row; may be empty
-  StacksOf stacks_of;                            // of cases in the mode in_stack
+  WorkerLimits worker_limits;
+  // Shared by copies: those that measure in turns for one command.
+  std::shared_ptr<Hangs> hangs = std::make_shared<Hangs>();
+  StacksOf stacks_of;  // of cases in the mode in_stack
   std::function<bool()> is_interrupted;
   std::function<void(const CampaignProgress&)> progress;
 };

@@ -36,8 +36,9 @@ MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
           plan.target().bounding()) {
   const auto found = context.begins_anew
                          ? std::nullopt
-                         : context.store->find_run(plan.hash(), plan.target().fingerprint);
+                         : find_run(*context.store, plan.hash(), plan.target().identity());
   is_resumed_ = found.has_value();
+  context.store->require_sound();  // a run that cannot be found would be measured twice
   run_ = found ? *found : context.store->begin_run(run_info(plan, context));
   if (!found && !context.machine_lines.empty()) {
     context.store->append(run_, RunMachine{context.machine_lines});
@@ -51,12 +52,14 @@ MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
     const auto key = std::pair(m.kernel_case.key(), m.round);
     stored_.insert_or_assign(key, std::move(m));
   }
+  context.store->require_sound();
 }
 
 void MeasuredEvaluator::store_peaks() {
   if (!peaks_) return;
   const UsedPeaks used{device_text(peaks_->device()), plan_.target().cores};
   const std::vector<UsedPeaks> known = context_.store->used_peaks(run_);
+  context_.store->require_sound();  // nothing is added to a run that does not hold
   if (known.empty() || !(known.back() == used)) context_.store->append(run_, used);
   stored_revision_ = peaks_->revision();
 }
@@ -76,6 +79,8 @@ CampaignOptions MeasuredEvaluator::campaign_options() {
     context_.store->append(run_, m);
     ++new_rows_;
   };
+  options.limits = context_.worker_limits;
+  options.hangs = &hangs_;
   options.should_stop = context_.is_interrupted;
   options.progress = context_.progress;
   options.stacks_of = [this](const KernelCase& k) { return composers_.stacks_of(k); };

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "journal/store.hpp"
+#include "journal/run_identity.hpp"
 #include "latency/measured_source.hpp"
 #include "measure/campaign/campaign.hpp"
 #include "tune/evaluate/evaluator.hpp"
@@ -25,7 +25,8 @@ struct MeasureContext {
   Store* store = nullptr;
   std::string command;                     // that makes the run again
   std::vector<std::string> machine_lines;  // kept with the run
-  bool begins_anew = false;                // also where this plan has a run here
+  WorkerLimits worker_limits;
+  bool begins_anew = false;  // also where this plan has a run here
   std::function<bool()> is_interrupted;
   // Called as campaigns go on; may be empty.
   std::function<void(const CampaignProgress&)> progress;
@@ -81,6 +82,7 @@ class MeasuredEvaluator : public Evaluator {
   std::size_t new_rows_ = 0;
   std::map<std::pair<std::string, int>, Measurement> stored_;  // by case key and round
   std::vector<Measurement> rows_;
+  Hangs hangs_;
   MeasuredSource source_;
 };
 

@@ -59,6 +59,8 @@ ServedEvaluator::Origin ServedEvaluator::origin(const Configuration& c) const {
   Origin out;
   double largest = 0, total = 0;
   for (const Configuration& step : steps) {
+    TimesFrom& from = step.workload.phase == Phase::decode ? out.tpot : out.ttft;
+    double step_ns = 0;
     auto built = build_graph(spec_, step);
     const auto* graph = built.get();
     if (graph == nullptr) continue;
@@ -68,10 +70,13 @@ ServedEvaluator::Origin ServedEvaluator::origin(const Configuration& c) const {
       const double ns = static_cast<double>(op.count) * latency->ns;
       out.shares[latency->provenance] += ns;
       total += ns;
+      step_ns += ns;
+      from.add(op.name, ns, *latency);
       if (step.workload.phase != Phase::decode || ns <= largest) continue;
       largest = ns;
       out.bottleneck = op.name;
     }
+    from.finish(step_ns);
   }
   for (auto& [provenance, share] : out.shares) share /= total;
   return out;

@@ -7,6 +7,7 @@
 
 #include "latency/chain.hpp"
 #include "model/serving/serving_pricer.hpp"
+#include "report/times_from.hpp"
 #include "tune/evaluate/evaluator.hpp"
 #include "tune/plan/target.hpp"
 
@@ -26,10 +27,12 @@ class ServedEvaluator : public Evaluator {
 
   std::vector<Evaluation> evaluate(std::span<const Configuration> configurations) override;
 
-  // Where the times of a prompt step and a decode step of a configuration are from: shares of their
-  // time by provenance, and the operator with the largest share of a decode step.
+  // Where the times of a prompt step and a decode step of a configuration are from: shares of both
+  // together by provenance, of each by table, and the operator with the largest share of a decode
+  // step.
   struct Origin {
     std::map<Provenance, double> shares;
+    TimesFrom ttft, tpot;
     std::string bottleneck;
   };
   Origin origin(const Configuration& configuration) const;

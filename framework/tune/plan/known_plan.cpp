@@ -20,20 +20,28 @@ Target priced_target(const Sweep& sweep, Device device) {
 
 PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
   PrecisionFacts out{.has_bf16 = has_bf16};
-  if (!spec.packed) return out;
-  out.packed.emplace();
-  for (const KernelKindRow& row : kernel_kinds) {
-    if (spec.packed->packs(row.kind)) out.packed->push_back(row.kind);
-  }
+  if (!spec.quantization) return out;
+  const Quantization& stated = *spec.quantization;
+  out.kv_cache = stated.kv_cache;
+  if (stated.kinds.empty()) return out;
+  out.packed = stated.kinds;
+  out.weights = stated.weights;
+  out.format = stated.format;
+  out.quantizes_inputs = stated.quantizes_inputs;
   return out;
 }
 
 std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf16,
                                         const std::vector<std::filesystem::path>& models) {
+  if (sweep.fused_qkv) {
+    throw refused("fused_qkv is priced, and kernels of this sweep are measured", sweep.file,
+                  "leave it out, or name sources of times: latency = [...]");
+  }
   sweep.measure.take(target.limits);
   // What is proved of a kernel is proved of it alone: certify keeps loops of their own.
   target.in_stack = sweep.measure.in_stack && sweep.sampler != certify_sampler;
   ModelSpec spec = load_model(sweep.model, models);
+  spec.fuses_qkv = sweep.fused_qkv;
   const PrecisionFacts precisions = precision_facts(spec, has_bf16);
   const std::vector<std::int64_t> shards = shard_counts(sweep, target.cores);
   return std::make_unique<TunePlan>(std::move(sweep), std::move(spec), std::move(target), shards,
@@ -51,6 +59,7 @@ std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device,
                   "state numbers of devices: shards = [8, 16, 32]");
   }
   ModelSpec spec = load_model(sweep.model, models);
+  spec.fuses_qkv = sweep.fused_qkv;
   const PrecisionFacts precisions = precision_facts(spec, computes_bf16(device));
   return std::make_unique<TunePlan>(sweep, std::move(spec), priced_target(sweep, std::move(device)),
                                     sweep.shards, precisions, false);

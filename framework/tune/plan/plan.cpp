@@ -69,12 +69,23 @@ TunePlan::TunePlan(Sweep sweep, ModelSpec spec, Target target, std::span<const s
       composers_(std::make_unique<Composers>(spec_, target_, is_measured)) {
   check_sampler(sweep_);
   if (!is_measured) return;
+  refuse_endless_grid();
   look_ahead();
   if (sweep_.sampler == "grid" && !covers_everything()) trim();
   if (forecast_.kernels.empty()) {
     throw refused("no configuration of this sweep is possible here", sweep_.file,
                   left_out_.empty() ? "" : left_out_.front());
   }
+}
+
+// What a grid leaves out is chosen from all its kernels, and their graphs take seconds beyond here.
+void TunePlan::refuse_endless_grid() const {
+  if (sweep_.sampler != "grid" || configurations() <= forecast_configurations_max) return;
+  throw refused("sampler grid measures everything, and " + std::to_string(configurations()) +
+                    " configurations are more than the " +
+                    std::to_string(forecast_configurations_max) + " that it takes",
+                sweep_.sampler_where.empty() ? sweep_.file : sweep_.sampler_where,
+                "take fewer values, or a sampler that chooses: auto");
 }
 
 void TunePlan::look_ahead() {
@@ -124,6 +135,7 @@ Json TunePlan::json() const {
               {"objectives", std::move(objectives)},
               {"problems", std::move(problems)}};
   if (spec_.moe) out["routing_skew"] = sweep_.routing_skew;
+  if (spec_.fuses_qkv) out["fused_qkv"] = true;
   if (!is_measured_) return out;
   out["rounds"] = sweep_.measure.rounds;
   out["sample_budget_s"] = sweep_.measure.sample_budget_s;

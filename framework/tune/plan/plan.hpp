@@ -57,6 +57,7 @@ class TunePlan {
   std::string hash() const;  // SHA-256 of the text
 
  private:
+  void refuse_endless_grid() const;
   void look_ahead();
   void trim();
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/device.hpp"
+#include "core/machine_identity.hpp"
 #include "core/winner.hpp"
 #include "latency/case_bounds.hpp"
 #include "model/pricing/composer.hpp"
@@ -16,6 +17,7 @@ namespace halmark::tune {
 struct Target {
   std::string backend = "cpu", device = "0";
   std::string fingerprint;                    // of the machine; "" = nothing is measured
+  EarlierIdentity earlier;                    // of its runs by versions before that fingerprint
   std::optional<Device> measured, datasheet;  // what utilisation and bounds are judged by
   // Cores that the shards of a configuration share; 0 = each shard is a device of its own.
   int cores = 0;
@@ -24,6 +26,7 @@ struct Target {
   MeasureLimits limits;           // of the machine, where a sweep states none
   bool in_stack = false;          // kernels are measured between their neighbours
 
+  MachineIdentity identity() const { return {fingerprint, earlier}; }
   bool is_shared() const { return cores > 0; }
   // More ranks than cores take turns on them: what they compute can be checked, and not timed.
   bool is_oversubscribed(int ranks) const { return is_shared() && ranks > cores; }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "model/graph/graph.hpp"
 
 namespace halmark::tune {
@@ -111,6 +112,16 @@ void require_context_split(const ModelSpec& spec, const Configuration& base,
   }
 }
 
+// Counting a space takes time with what it declares, about ten seconds at this limit.
+void require_countable(const Sweep& sweep, Phase phase, const SpaceDescription& space) {
+  double combinations = 1;
+  for (const SearchDomain& d : space.domains) combinations *= static_cast<double>(d.levels());
+  if (combinations <= static_cast<double>(step_combinations_max)) return;
+  throw refused(std::string(phase_name(phase)) + " declares " + number_text(combinations, 3) +
+                    " combinations; the limit is " + std::to_string(step_combinations_max),
+                sweep.file, "take fewer batches, lengths or shards");
+}
+
 }  // namespace
 
 TuneProblem step_problem(const Sweep& sweep, Phase phase, const ModelSpec& spec,
@@ -143,6 +154,7 @@ TuneProblem step_problem(const Sweep& sweep, Phase phase, const ModelSpec& spec,
   require_context_split(spec, base, workloads, degrees.cp, out);
   out.require("parts_do_not_divide_batch", "batch % (dp * pp) == 0");
   require_union(sweep, workloads, all, out);
+  require_countable(sweep, phase, out.description);
   return {std::string(phase_name(phase)),
           std::move(out.description),
           std::move(out.setters),

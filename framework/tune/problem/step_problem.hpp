@@ -1,12 +1,17 @@
 // The problem of one phase: which steps a sweep's workloads ask for, on which layouts.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "tune/problem/parameters.hpp"
 
 namespace halmark::tune {
 
+// Combinations of all parameters that a sweep may declare, possible or not.
+inline constexpr std::int64_t step_combinations_max = 1'000'000'000;
+
+// Throws Error (exit 2) beyond that, and for what the model cannot do at all.
 TuneProblem step_problem(const Sweep& sweep, Phase phase, const ModelSpec& spec,
                          std::span<const std::int64_t> shards, const PrecisionFacts& precisions);
 

@@ -64,6 +64,7 @@ std::vector<VariantFilter> filters_of(const VariantRequest& request,
 std::vector<VariantSet> asked_variants(std::span<const KernelCase> questions,
                                        const VariantRequest& request) {
   VariantOptions asked{.plugin_path = request.plugin_path,
+                       .limits = request.limits,
                        .filters = filters_of(request, questions)};
   for (const KernelCase& question : questions) {
     if (!question.is_collective()) continue;

@@ -15,6 +15,7 @@ struct VariantRequest {
   std::vector<std::string> kernels;
   std::string plugin_path;
   const protocol::PluginDescription& plugin;
+  WorkerLimits limits = {};
   bool is_searched = false;  // a sampler chooses, so that every combination may be listed
 };
 

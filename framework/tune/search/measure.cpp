@@ -24,7 +24,17 @@ MeasuredSweep::MeasuredSweep(const TunePlan& plan, const MeasureContext& context
       certifier_(certify ? std::make_unique<CertifyChooser>(plan, *certify, context.is_interrupted)
                          : nullptr),
       evaluator_(plan, plan.composers(), context,
-                 certifier_ ? static_cast<KernelChooser&>(*certifier_) : all_kernels_) {}
+                 certifier_ ? static_cast<KernelChooser&>(*certifier_) : all_kernels_) {
+  if (!certifier_ || !certify->tells_stored) return;
+  certifier_->know_rows([this] {
+    std::vector<Measurement> rows = context_.store->run_measurements(evaluator_.run());
+    // Another build of the plugin is another series.
+    std::erase_if(rows, [this](const Measurement& m) {
+      return !m.plugin_hash.empty() && m.plugin_hash != context_.plugin_hash;
+    });
+    return rows;
+  });
+}
 
 void MeasuredSweep::search(const TuneProblem& problem, double until_s, TuneRun& run) {
   const bool is_whole = certifier_ || plan_.covers_everything() || plan_.sweep().sampler == "grid";

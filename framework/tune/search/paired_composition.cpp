@@ -9,7 +9,6 @@ namespace halmark::tune {
 namespace {
 
 constexpr double carried_share = 0.97;
-constexpr std::size_t pairs_min = 3;  // fewer say nothing about their spread
 
 // The sum with these times of the kernels beside the run, and the rest as the source has it.
 Composer::Lookup times_of(const LatencySource& source, std::span<const KernelCase> beside,
@@ -84,12 +83,13 @@ CarryingKernels carrying_kernels(const Composer& composer, const LatencySource& 
 
 void compose_pairs(const Composer& composer, const LatencySource& source,
                    const CarryingKernels& beside, const StackRunResult& run, Validation& out) {
-  Composition found{.paired_share = beside.share, .bytes_per_s = run.bytes_per_s};
+  Composition found{
+      .paired_share = beside.share, .bytes_per_s = run.bytes_per_s, .flops_per_s = run.flops_per_s};
   std::vector<const StackPair*> kept;
   std::vector<double> errors, composed_ns;
   const auto steady =
       static_cast<std::size_t>(std::ranges::count(run.pairs, false, &StackPair::is_apart));
-  found.in_one_state = steady >= pairs_min;
+  found.in_one_state = steady >= stack_pairs_min;
   for (const StackPair& pair : run.pairs) {
     if (pair.is_apart && found.in_one_state) {
       ++found.apart;
@@ -104,7 +104,7 @@ void compose_pairs(const Composer& composer, const LatencySource& source,
     composed_ns.push_back(step_ns(*sum.estimate));
     errors.push_back(composed_ns.back() / pair.stack_ns - 1);
   }
-  if (kept.size() < pairs_min) {
+  if (kept.size() < stack_pairs_min) {
     out.composition_reason =
         std::to_string(kept.size()) + " pairs of run and kernels were measured, 3 are needed";
     return;

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/version.hpp"
+#include "report/times_from.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/priced_search.hpp"
 #include "tune/search/served_search.hpp"
@@ -36,7 +39,10 @@ std::vector<std::string> PricedSweep::basis(const PricedLatencies& latencies) co
                   latencies.chain.has(SourceKind::journal)
                       ? "not touched now: measured times are those of its journal"
                       : "never touched: nothing below was measured on it")};
-  for (std::string& line : latencies.basis()) out.push_back("times: " + std::move(line));
+  std::vector<std::string> lines = report::table_lines(latencies.table_use());
+  std::ranges::copy(latencies.sources, std::back_inserter(lines));
+  std::ranges::move(lines_of(latencies.chain.asked().quarantined()), std::back_inserter(lines));
+  for (std::string& line : lines) out.push_back("times: " + std::move(line));
   if (const auto& network = plan_->sweep().serving_devices.network_bytes_per_s) {
     out.push_back(fmt::format("network between link domains: {} GB/s per device", *network / 1e9));
   }
@@ -53,6 +59,8 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
     RunReport report = search_steps(*plan_, latencies.chain, should_stop, choice_.bounds_compete);
     report.tool = tool_text();
     report.machine = basis(latencies);
+    report.tables = latencies.table_use();
+    report.quarantined = latencies.chain.asked().quarantined();
     return report;
   }
   ServedReport report = search_served(*plan_, latencies.chain,
@@ -61,6 +69,8 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
                                       should_stop, progress);
   report.tool = tool_text();
   report.basis = basis(latencies);
+  report.tables = latencies.table_use();
+  report.quarantined = latencies.chain.asked().quarantined();
   return report;
 }
 

@@ -40,9 +40,10 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
     RunOutcome out{.evaluation = refused_evaluation(
                        configuration, {"oversubscribed", oversubscribed_text(ranks, target.cores) +
                                                              ": run for its outputs, not timed"})};
-    out.validation = run_oversubscribed(
-        entry.composer->graph(), target,
-        {.plugin_path = measuring.plugin_path, .is_interrupted = measuring.is_interrupted});
+    out.validation = run_oversubscribed(entry.composer->graph(), target,
+                                        {.plugin_path = measuring.plugin_path,
+                                         .limits = measuring.worker_limits,
+                                         .is_interrupted = measuring.is_interrupted});
     return out;
   }
   KernelMeasuring where_they_stand = measuring;
@@ -55,12 +56,13 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
   if (!out.evaluation.estimate || (measuring.is_interrupted && measuring.is_interrupted()))
     return out;
   const Estimate& printed = *out.evaluation.estimate;
-  out.validation =
-      run_and_confront(*entry.composer, target, source, printed,
-                       {.plugin_path = measuring.plugin_path,
-                        .block_s = std::max(stack_s / stack_turns, min_block_s),
-                        .device = measuring.peaks ? &measuring.peaks->device() : nullptr,
-                        .is_interrupted = measuring.is_interrupted});
+  out.validation = run_and_confront(
+      *entry.composer, target, source, printed,
+      {.plugin_path = measuring.plugin_path,
+       .limits = measuring.worker_limits,
+       .turns = {stack_pairs, stack_pairs_more, std::max(stack_s / stack_turns, min_block_s)},
+       .device = measuring.peaks ? &measuring.peaks->device() : nullptr,
+       .is_interrupted = measuring.is_interrupted});
   return out;
 }
 

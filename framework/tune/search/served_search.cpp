@@ -110,11 +110,12 @@ ServedReport search_served(const TunePlan& plan, const LatencyChain& latencies,
   Found found(problem, out);
   // A grid over everything is one batch: neighbours are priced together.
   const bool is_whole = sweep.sampler == "grid" && sweep.trials == 0;
+  std::size_t next = progress_trials;
   tune::run(problem, *sampler, evaluator,
             {.budget = {.trials = static_cast<std::size_t>(sweep.trials),
                         .batch = is_whole ? 0 : batch_trials},
              .should_stop =
-                 [&, next = progress_trials]() mutable {
+                 [&] {
                    if (progress && out.configurations >= next) {
                      progress(out.configurations);
                      next = out.configurations + progress_trials;
@@ -127,6 +128,8 @@ ServedReport search_served(const TunePlan& plan, const LatencyChain& latencies,
   for (ServedPoint& point : out.front) {
     ServedEvaluator::Origin origin = evaluator.origin(point.configuration);
     point.provenance = std::move(origin.shares);
+    point.ttft = std::move(origin.ttft);
+    point.tpot = std::move(origin.tpot);
     point.bottleneck = std::move(origin.bottleneck);
   }
   return out;

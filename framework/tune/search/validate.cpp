@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 
+#include "core/text/units.hpp"
 #include "measure/campaign/bandwidth_state.hpp"
 #include "tune/search/measured_memory.hpp"
 #include "tune/search/paired_composition.hpp"
@@ -39,17 +40,8 @@ std::vector<std::size_t> by_turns(const std::vector<std::size_t>& points,
   return out;
 }
 
-// Filling and gating the weights of every layer, as seen on the machines so far.
-constexpr double staging_bytes_per_s = 1e9;
-constexpr double start_s = 0.5;
-
-// Seconds that running a whole stack will take, from its estimate and weights.
-double predicted_run_s(const Estimate& estimate, double block_s) {
-  return start_s + static_cast<double>(estimate.memory_bytes_total) / staging_bytes_per_s +
-         stack_turns * std::max(block_s, estimate.step_ns / 1e9);
-}
-
-// A point whose run is stored already; else it is run, if the time that is left allows.
+// A point whose run is stored already; else it is run, if the time that is left allows. Each has
+// its share of that time, and the cheapest way of running the others is kept for them.
 class Validations {
  public:
   Validations(MeasuredEvaluator& evaluator, const ValidateOptions& options, TuneRun& run)
@@ -59,31 +51,70 @@ class Validations {
     }
   }
 
-  const Validation* of(const Evaluation& e) {
+  // Of points[at]; those behind it follow.
+  const Validation* of(std::span<const std::size_t> points, std::size_t at) {
+    const Evaluation& e = run_.evaluations[points[at]];
     const std::string key = e.configuration.key();
     if (const auto known = known_.find(key); known != known_.end()) return &known->second;
-    const double predicted_s = predicted_run_s(*e.estimate, options_.block_s);
-    if (predicted_s > left_s_) {
+    const auto turns = affordable_turns(e, points.subspan(at + 1));
+    if (!turns) {
       run_.notes.push_back(fmt::format("not validated: {} would take {:.0f} s of the {:.0f} s left",
-                                       key, predicted_s, std::max(0.0, left_s_)));
+                                       key, cheapest_s(e), std::max(0.0, left_s_)));
       return nullptr;
     }
     const auto begin = std::chrono::steady_clock::now();
-    Validation v = validate(e);
+    Validation v = validate(e, *turns);
     if (evaluator_.is_interrupted()) return nullptr;
-    left_s_ -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double took_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    left_s_ -= took_s;
+    spent_s_ += took_s;
+    forecast_s_ += turns->run_s;
+    ++run_points_;
     evaluator_.context().store->append(run_.id, v);
     return &known_.insert_or_assign(key, std::move(v)).first->second;
   }
 
+  void note_time() {
+    if (run_points_ == 0) return;
+    run_.notes.push_back(
+        fmt::format("validation took {:.0f} s for {} of the front's points; {:.0f} s were forecast",
+                    spent_s_, run_points_, forecast_s_));
+  }
+
  private:
-  Validation validate(const Evaluation& e) {
+  // What runs of this machine took so far, for what was forecast of them.
+  double overrun() const { return forecast_s_ > 0 ? std::max(1.0, spent_s_ / forecast_s_) : 1; }
+
+  double cheapest_s(const Evaluation& e) const {
+    return overrun() * cheapest_run_s(*e.estimate, options_.block_s);
+  }
+
+  std::optional<StackTurns> affordable_turns(const Evaluation& e,
+                                             std::span<const std::size_t> later) const {
+    double kept_s = 0;
+    int points = 1;
+    for (const std::size_t point : later) {
+      const Evaluation& other = run_.evaluations[point];
+      if (known_.contains(other.configuration.key())) continue;
+      const double other_s = cheapest_s(other);
+      if (cheapest_s(e) + kept_s + other_s > left_s_) continue;  // it will not be run
+      kept_s += other_s;
+      ++points;
+    }
+    const double share_s = std::max(left_s_ / points, cheapest_s(e));
+    const double affordable_s = std::min(left_s_ - kept_s, share_s);
+    return turns_within(*e.estimate, options_.block_s, affordable_s / overrun());
+  }
+
+  Validation validate(const Evaluation& e, const StackTurns& turns) {
     const RunPeaks* peaks = evaluator_.peaks();
     return run_and_confront(*evaluator_.composers().of(e.configuration).composer,
                             evaluator_.plan().target(), evaluator_.source(), *e.estimate,
                             {.plugin_path = evaluator_.context().plugin_path,
+                             .limits = evaluator_.context().worker_limits,
                              .seed = evaluator_.plan().sweep().seed,
-                             .block_s = options_.block_s,
+                             .turns = turns,
                              .device = peaks ? &peaks->device() : nullptr,
                              .arenas = &arenas_,
                              .is_interrupted = [this] { return evaluator_.is_interrupted(); }});
@@ -94,6 +125,8 @@ class Validations {
   TuneRun& run_;
   std::vector<SharedMemory> arenas_;
   double left_s_;
+  double spent_s_ = 0, forecast_s_ = 0;
+  int run_points_ = 0;
   std::map<std::string, Validation> known_;
 };
 
@@ -140,11 +173,15 @@ Validation run_and_confront(const Composer& composer, const Target& target,
   const std::vector<Stack> stacks = build_stacks(graph, placement);
   const StackRunResult run =
       run_stacks(stacks, {.plugin_path = running.plugin_path,
+                          .limits = running.limits,
                           .seed = running.seed,
+                          .warmup = printed.step_ns / ns_per_s < running.turns.block_s ? 1 : 0,
                           .beside = beside.cases,
                           .short_stacks = target.in_stack ? build_short_stacks(graph, placement)
                                                           : std::vector<Stack>(),
-                          .block_s = running.block_s,
+                          .pairs = running.turns.pairs,
+                          .pairs_more = running.turns.pairs_more,
+                          .block_s = running.turns.block_s,
                           .walk_bytes = running.device ? memory_walk_bytes(*running.device) : 0,
                           .measures_memory = true,
                           .arenas = running.arenas,
@@ -172,6 +209,7 @@ Validation run_oversubscribed(const OperatorGraph& graph, const Target& target,
                  {.plugin_path = running.plugin_path,
                   // A rank that spins keeps the core from the one that it waits for.
                   .environment = {{"OMPI_MCA_mpi_yield_when_idle", "1"}},
+                  .limits = running.limits,
                   .seed = running.seed,
                   .is_oversubscribed = true,
                   .block_s = 0,
@@ -192,7 +230,7 @@ void validate_front(MeasuredEvaluator& evaluator, const ValidateOptions& options
       by_turns(chosen_points(run.front, options.points), run.evaluations);
   for (std::size_t i = 0; i < chosen.size() && !evaluator.is_interrupted(); ++i) {
     Evaluation& e = run.evaluations[chosen[i]];
-    const Validation* v = validations.of(e);
+    const Validation* v = validations.of(chosen, i);
     if (v == nullptr) continue;
     run.validations.push_back(*v);
     if (v->has_time()) {
@@ -201,6 +239,7 @@ void validate_front(MeasuredEvaluator& evaluator, const ValidateOptions& options
     }
     if (options.progress) options.progress(i + 1, chosen.size(), e.configuration.key());
   }
+  validations.note_time();
 }
 
 }  // namespace halmark::tune

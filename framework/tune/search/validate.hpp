@@ -7,6 +7,7 @@
 
 #include "measure/campaign/stack/stack_run.hpp"
 #include "tune/search/measure.hpp"
+#include "tune/search/stack_turns.hpp"
 
 namespace halmark::tune {
 
@@ -18,8 +19,9 @@ Validation confront(const OperatorGraph& graph, const Estimate& printed, const S
 // both sums with it: the printed one, and that of its kernels then.
 struct StackRunning {
   std::string plugin_path;
+  WorkerLimits limits;
   std::uint64_t seed = 1;
-  double block_s = 1;                           // of a turn
+  StackTurns turns;
   const Device* device = nullptr;               // its measured peaks; null = no state of the memory
   std::vector<SharedMemory>* arenas = nullptr;  // kept from run to run
   std::function<bool()> is_interrupted;

@@ -17,6 +17,12 @@ LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given) {
   } else {
     given.where = "--latency";
   }
+  if (given.series.empty()) {
+    given.series = sweep.series;
+    given.series_where = sweep.series_where;
+  } else {
+    given.series_where = "--series";
+  }
   if (given.device.empty()) {
     given.device = sweep.serving_devices.file;
     given.device_where = sweep.serving_devices.file_where;

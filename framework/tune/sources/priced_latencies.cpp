@@ -4,17 +4,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/text/error.hpp"
-#include "journal/store.hpp"
+#include "journal/run_identity.hpp"
 #include "latency/imported/imported_source.hpp"
 #include "latency/interpolated_source.hpp"
 #include "latency/journal_source.hpp"
+#include "latency/launch_floor.hpp"
 #include "latency/roofline_source.hpp"
 #include "plan/device_file.hpp"
+#include "tune/sources/table_sources.hpp"
 
 namespace halmark::tune {
 
@@ -28,11 +28,14 @@ std::vector<Measurement> journal_rows(const std::string& file, const Device& tar
   const auto run = store->latest_sweep();
   if (!run) throw refused("there is no run in " + file, where);
   const std::string fingerprint = store->run_info(*run).fingerprint;
-  if (fingerprint != target.fingerprint) {
-    throw refused(file + " was measured on " + fingerprint + ", which is not " + target.id, where,
-                  "name the device file that halmark peaks wrote there");
+  std::vector<Measurement> rows = store->run_measurements(*run);
+  if (!are_rows_of(target, fingerprint, rows)) {
+    throw refused(file + " was measured on " + fingerprint + ", which is not " + target.id +
+                      (fingerprint == target.fingerprint ? " with all its cores" : ""),
+                  where, "name the device file that halmark peaks wrote there, on the same cores");
   }
-  return store->run_measurements(*run);
+  store->require_sound();
+  return rows;
 }
 
 class Assembly {
@@ -109,34 +112,47 @@ class Assembly {
   }
 
   void add_tables() {
-    auto imported = std::make_unique<ImportedSource>(roofline::Ceilings(target_, 0, 1, network_));
-    for (const std::string& file : tables_) {
-      const ImportedTable table = read_kernel_table(file, choice_.layout);
-      if (are_exact()) imported->add(table);
-      out_.sources.push_back(
-          fmt::format("{}: {} rows measured by others on {}{}", file, table.rows, measured_on_.id,
-                      are_exact() ? "" : ", carried over by interpolation only"));
-      if (!interpolated_) continue;
-      for (const KernelSeries& series : table.series) {
-        interpolated_->add(series.points, measured_on_);
-      }
+    if (tables_.empty()) return;
+    TableSources tables(tables_, {choice_.layout, choice_.series, choice_.series_where},
+                        measured_on_);
+    if (interpolated_) tables.teach(*interpolated_);
+    tables.teach(launch_floor_);
+    if (are_exact()) {
+      auto imported = std::make_unique<ImportedSource>(roofline::Ceilings(target_, 0, 1, network_));
+      tables.hand_over(*imported);
+      if (imported->size() > 0) out_.chain.add(SourceKind::imported, std::move(imported));
     }
-    if (imported->size() > 0) out_.chain.add(SourceKind::imported, std::move(imported));
+    out_.tables = tables.use();
+    if (!tables.has_points() && journals_.empty() && !has_roofline_) {
+      throw refused("these tables give no time at all: " + tables.why_none(), choice_.where,
+                    "name others, or add roofline");
+    }
   }
 
   void add_interpolation() {
-    const std::size_t left_out = interpolated_->left_out();
-    out_.sources.push_back("interpolated between their points, with 90 % intervals" +
-                           (left_out == 0
-                                ? std::string()
-                                : fmt::format("; {} faster than the roofline left out", left_out)));
+    out_.sources.emplace_back("interpolated between points, with 90 % intervals");
+    const QuarantinedTimes& left_out = interpolated_->left_out();
+    if (left_out.kernels > 0) {
+      out_.sources.push_back(fmt::format(
+          "interpolation leaves out {} of {} points, faster than the roofline; the first:",
+          left_out.kernels, left_out.asked));
+      out_.sources.push_back(left_out.problem);
+      out_.sources.push_back(left_out.reason);
+      out_.sources.push_back("of " + left_out.source);
+    }
     out_.chain.add(SourceKind::interpolated, std::move(interpolated_));
   }
 
   void add_roofline() {
-    out_.sources.push_back("roofline of " + target_.id +
-                           ": the fastest possible time, not an expectation");
-    out_.chain.add(SourceKind::roofline, std::make_unique<RooflineSource>(target_, network_));
+    const double floor_ns = launch_floor_.ns();
+    out_.sources.push_back(
+        "roofline of " + target_.id +
+        (floor_ns == 0 ? std::string(": the fastest possible time, not an expectation")
+                       : fmt::format(": the fastest possible time, and not below {:.2f} us, what "
+                                     "the smallest kernels of the tables take",
+                                     floor_ns / 1e3)));
+    out_.chain.add(SourceKind::roofline,
+                   std::make_unique<RooflineSource>(target_, network_, floor_ns));
   }
 
   const LatencyChoice& choice_;
@@ -145,15 +161,24 @@ class Assembly {
   Device measured_on_;
   std::vector<std::string> journals_, tables_;
   bool has_interpolation_ = false, has_roofline_ = false;
+  LaunchFloor launch_floor_;  // of the device that the tables were measured on
   std::unique_ptr<InterpolatedSource> interpolated_;
   PricedLatencies out_;
 };
 
 }  // namespace
 
-std::vector<std::string> PricedLatencies::basis() const {
-  std::vector<std::string> out = sources;
-  std::ranges::move(chain.quarantined().lines(), std::back_inserter(out));
+std::vector<TableUse> PricedLatencies::table_use() const {
+  std::vector<TableUse> out = tables;
+  const auto& given = chain.asked().given();
+  for (TableUse& table : out) {
+    for (SeriesUse& series : table.series) {
+      const auto found = given.find(table.name + ": " + series.name);
+      if (found == given.end()) continue;
+      series.exact = found->second.exact;
+      series.interpolated = found->second.interpolated;
+    }
+  }
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/table_use.hpp"
 #include "latency/chain.hpp"
 #include "plan/sweep.hpp"
 
@@ -20,8 +21,12 @@ struct LatencyChoice {
   std::string where;                 // of them, for refusals
   std::string device;                // target: id or file
   std::string device_where;
-  std::string tables_device;    // that the tables were measured on; "" = the target
-  std::string layout;           // of the tables; "" = the built-in one that fits
+  std::string tables_device;  // that the tables were measured on; "" = the target
+  std::string layout;         // of the tables; "" = the built-in one that fits
+  // Of the tables, in order of preference: see SeriesChoice. Others of the same kernels do not
+  // count.
+  std::vector<std::string> series;
+  std::string series_where;
   bool bounds_compete = false;  // roofline times may displace measured configurations
 };
 
@@ -35,15 +40,17 @@ Device target_device(const LatencyChoice& choice, const Folders& devices);
 // Figures of a target without measuring. Provenance `measured` is of the journal's rows alone.
 struct PricedLatencies {
   LatencyChain chain;
-  std::vector<std::string> sources;  // one line each
+  std::vector<std::string> sources;  // one line each, but for tables
+  std::vector<TableUse> tables;      // without what was asked for
   // Rate at which a device hands data to one outside of its group: the network, else the link.
   std::optional<double> transfer_bytes_per_s;
 
-  // The sources, and what of the times asked so far was quarantined.
-  std::vector<std::string> basis() const;
+  // With the kernels that each series gave so far.
+  std::vector<TableUse> table_use() const;
 };
 
-// Throws Error (exit 2) for an unknown or unfitting source, a table that cannot be read.
+// Throws Error (exit 2) for an unknown or unfitting source, a table that cannot be read, a series
+// that no table has, and tables that give no time where nothing else does.
 // `network_bytes_per_s`: see roofline::Links.
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
                                  const Folders& devices, std::optional<double> network_bytes_per_s);

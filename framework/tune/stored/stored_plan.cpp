@@ -43,7 +43,8 @@ StoredPlan read_stored_plan(const std::string& text) {
     if (plan.contains("left_out")) out.left_out = plan.at("left_out");
     return out;
   } catch (const Json::exception& e) {
-    throw Error(ExitCode::error, std::string("the stored plan cannot be read: ") + e.what());
+    throw refused(std::string("the stored plan cannot be read: ") + e.what(), {},
+                  "halmark verify says what is damaged");
   }
 }
 

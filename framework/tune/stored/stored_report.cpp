@@ -59,7 +59,7 @@ std::vector<std::string> ties_of(const std::vector<Evaluation>& all,
 RunReport stored_report(const Store& store, std::int64_t run, const ReportingMachine& machine) {
   const RunInfo info = store.run_info(run);
   const std::vector<Measurement> rows = store.run_measurements(run);
-  const bool is_here = info.fingerprint == machine.fingerprint;
+  const bool is_here = is_run_of(store, run, {machine.fingerprint, machine.earlier});
   ReportingMachine judge = machine;
   if (!is_here) {
     judge.measured.reset();

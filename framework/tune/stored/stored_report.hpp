@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/device.hpp"
-#include "journal/store.hpp"
+#include "journal/run_identity.hpp"
 #include "report/report.hpp"
 
 namespace halmark::tune {
@@ -19,6 +19,7 @@ struct ReportingMachine {
   int cores = 1;
   std::optional<Device> measured, datasheet;
   std::vector<std::string> lines;  // what it is, for people
+  EarlierIdentity earlier;         // of runs of versions before the fingerprint
 };
 
 RunReport stored_report(const Store& store, std::int64_t run, const ReportingMachine& machine);

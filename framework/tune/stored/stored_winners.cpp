@@ -7,9 +7,9 @@
 namespace halmark::tune {
 
 std::vector<report::StoredWinner> latest_winners(const Store& store,
-                                                 const std::string& fingerprint) {
+                                                 const MachineIdentity& machine) {
   std::map<std::string, report::StoredWinner> latest;
-  for (const std::int64_t run : store.runs_with_winners(fingerprint)) {
+  for (const std::int64_t run : runs_with_winners(store, machine)) {
     for (Winner& winner : store.winners(run)) {
       const std::string key = winner_key(winner.question) + ' ' + winner.plugin_hash;
       latest.insert_or_assign(key, report::StoredWinner{run, std::move(winner)});
@@ -20,10 +20,10 @@ std::vector<report::StoredWinner> latest_winners(const Store& store,
   return out;
 }
 
-WinnerTable winner_table(const Store& store, const std::string& fingerprint,
+WinnerTable winner_table(const Store& store, const MachineIdentity& machine,
                          const std::string& plugin_hash) {
   WinnerTable out;
-  for (const report::StoredWinner& stored : latest_winners(store, fingerprint)) {
+  for (const report::StoredWinner& stored : latest_winners(store, machine)) {
     if (stored.winner.plugin_hash == plugin_hash) out.add(stored.winner);
   }
   return out;

@@ -253,6 +253,11 @@ void ArgumentRing::poison_outputs() {
   }
 }
 
+std::uint64_t ArgumentRing::marked_at(std::uint64_t bytes) const {
+  constexpr std::uint64_t line_bytes = 64;
+  return bytes == 0 ? 0 : mark_offset_ % bytes / line_bytes * line_bytes;
+}
+
 void ArgumentRing::mark_outputs(int first_set, std::int64_t repeat) {
   constexpr std::uint64_t step = 64 * 17;  // another line every time, whatever the size
   mark_offset_ += step;

@@ -49,6 +49,8 @@ class ArgumentRing {
   void poison_outputs();
   // One line of each output that the next `repeat` executions write; outside every interval.
   void mark_outputs(int first_set, std::int64_t repeat);
+  // Where in an output of `bytes` bytes the last line was marked.
+  std::uint64_t marked_at(std::uint64_t bytes) const;
 
   // `repeat` executions that begin at set `first_set` and go round. Valid as long as the ring.
   hm_launch launch(int first_set, std::int64_t repeat) noexcept;

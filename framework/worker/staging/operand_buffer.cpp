@@ -76,11 +76,21 @@ void OperandBuffer::write(const std::byte* source, std::uint64_t count) {
   }
 }
 
-void OperandBuffer::read(std::byte* target, std::uint64_t count) {
+void OperandBuffer::read(std::byte* target, std::uint64_t count) { read_at(0, target, count); }
+
+void OperandBuffer::write_at(std::uint64_t begin, const std::byte* source, std::uint64_t count) {
   if (host_) {
-    std::memcpy(target, host_, count);
+    std::memcpy(host_ + begin, source, count);
   } else {
-    check(buffer_.read(0, target, count), "reveal");
+    check(buffer_.write(begin, source, count), "sample");
+  }
+}
+
+void OperandBuffer::read_at(std::uint64_t begin, std::byte* target, std::uint64_t count) {
+  if (host_) {
+    std::memcpy(target, host_ + begin, count);
+  } else {
+    check(buffer_.read(begin, target, count), "reveal");
   }
 }
 

@@ -31,6 +31,9 @@ class OperandBuffer {
   // Whole-buffer transfers; `count` <= bytes().
   void write(const std::byte* source, std::uint64_t count);
   void read(std::byte* target, std::uint64_t count);
+  // Of a stretch; begin + count <= bytes().
+  void write_at(std::uint64_t begin, const std::byte* source, std::uint64_t count);
+  void read_at(std::uint64_t begin, std::byte* target, std::uint64_t count);
   // 0xFF everywhere: NaN in every float type, -1 in signed integers.
   void poison();
   // The same for 64 bytes at `offset`, cheap enough for every sample.

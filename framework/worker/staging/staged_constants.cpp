@@ -2,6 +2,8 @@
 // the plugin forbids copying or every operand has to differ between sets.
 #include "worker/staging/staged_constants.hpp"
 
+#include <algorithm>
+
 #include "kernels/staged_inputs.hpp"
 #include "worker/request_failed.hpp"
 
@@ -96,7 +98,19 @@ StagedConstants load_constants(DeviceContext& context, PreparedKernels& prepared
   };
   report("pack");
   constants.pack_ns = pack_set(0);
+  const bool has_own_outputs =
+      std::ranges::all_of(ring.operands(), [](const StagedOperand& operand) {
+        return operand.spec.role != Role::output || operand.per_set;
+      });
+  const int witness = request.witness.value_or(0);
+  if (constants.shared && has_own_outputs && witness > 0 && witness < ring.sets()) {
+    constants.witness = witness;
+  }
   for (int set = 1; set < ring.sets(); ++set) {
+    if (set == constants.witness) {
+      pack(context, prepared, ring, set, {context, ring, request, false, set});
+      continue;
+    }
     if (constants.shared) {
       copy_from_first(ring, set);
       continue;

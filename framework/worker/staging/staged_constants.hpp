@@ -2,13 +2,16 @@
 // rest.
 #pragma once
 
+#include <optional>
+
 #include "worker/staging/argument_ring.hpp"
 
 namespace halmark::worker {
 
 struct StagedConstants {
-  bool shared = false;  // every set carries the constants of set 0
-  double pack_ns = 0;   // of set 0
+  bool shared = false;         // every set carries the constants of set 0 ...
+  std::optional<int> witness;  // ... but this one
+  double pack_ns = 0;          // of set 0
 };
 
 // Throws RequestFailed (phase "pack") with the plugin's error, when it has no load_constants, and

@@ -27,6 +27,7 @@ StagedKernel::StagedKernel(DeviceContext& context, const protocol::Stage& reques
   if (ring_.has(Role::constant)) {
     const StagedConstants constants = load_constants(context, prepared_, ring_, request, report);
     staged_.constants_shared = constants.shared;
+    staged_.witness = constants.witness;
     staged_.one_time.pack_ns = constants.pack_ns;
   }
   ring_.poison_outputs();

@@ -26,7 +26,6 @@ void StagedKernel::execute_afresh(const std::vector<int>& sets, int inputs_from)
     }
     check(run(set, 1), "reveal");
   }
-  check_->renew_inputs();
 }
 
 StagedKernel::Shown StagedKernel::reveal(const protocol::Reveal& request) {
@@ -49,6 +48,8 @@ StagedKernel::Shown StagedKernel::reveal(const protocol::Reveal& request) {
     ring_.buffer(part.set, static_cast<std::size_t>(part.operand))
         .read(shown.memory.data() + part.offset, static_cast<std::uint64_t>(part.bytes));
   }
+  // Last, because what still works when `wait` has returned must not be given time.
+  if (request.inputs_from) check_->renew_inputs();
   return shown;
 }
 

@@ -27,7 +27,7 @@ function(expect text)
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
-foreach(file bin/halmark bin/halmark-worker bin/halmark-conformance include/halmark/halmark_plugin.h
+foreach(file bin/halmark bin/halmark-guard bin/halmark-worker bin/halmark-conformance include/halmark/halmark_plugin.h
              share/halmark/configs/models/qwen3-0.6b.json share/halmark/configs/sweeps/quickstart.toml
              share/halmark/plugin_template/plugin.cpp)
   if(NOT EXISTS ${prefix}/${file})

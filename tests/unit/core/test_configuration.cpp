@@ -79,8 +79,9 @@ TEST(Names, phases_modes_and_packed_weights_read_back) {
   for (const ServingMode m : {ServingMode::aggregated, ServingMode::disaggregated}) {
     EXPECT_EQ(parse_serving_mode(serving_mode_name(m)), m);
   }
-  for (const PackedWeights w : {PackedWeights::as_stated, PackedWeights::mxfp4,
-                                PackedWeights::nvfp4, PackedWeights::weights_only}) {
+  for (const PackedWeights w :
+       {PackedWeights::as_stated, PackedWeights::mxfp4, PackedWeights::nvfp4,
+        PackedWeights::weights_only, PackedWeights::awq, PackedWeights::gptq}) {
     EXPECT_EQ(parse_packed_weights(packed_weights_name(w)), w);
   }
   EXPECT_EQ(parse_phase("Decode"), std::nullopt);

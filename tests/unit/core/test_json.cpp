@@ -1,3 +1,4 @@
+#include "core/input/input_kind.hpp"
 #include "core/json/json.hpp"
 
 #include <gtest/gtest.h>
@@ -68,6 +69,34 @@ TEST(JsonGate, size_is_limited_on_both_sides_of_the_limit) {
   EXPECT_NO_THROW(parse_json(text, "f.json"));
   text.insert(1, "x");
   EXPECT_NE(refusal(text).line().find("16777217 bytes; the limit is 16777216"), std::string::npos);
+}
+
+TEST(JsonGate, the_number_of_values_is_limited_on_both_sides_of_the_limit) {
+  // The array itself is one of them.
+  std::string text = "[0";
+  for (std::size_t i = 2; i < json_values_max; ++i) text += ",0";
+  EXPECT_EQ(parse_json(text + "]", "f.json").size(), json_values_max - 1);
+  const Error error = refusal(text + ",0]");
+  EXPECT_NE(error.line().find("more than 2000000 values"), std::string::npos) << error.line();
+}
+
+// The library looks through all members for each new one: this took minutes.
+TEST(JsonGate, an_object_of_a_million_keys_is_built_and_keeps_their_order) {
+  std::string text = "{\"z\":0";
+  for (int i = 0; i < 1'000'000; ++i) text += ",\"" + std::to_string(i) + "\":1";
+  const Json json = parse_json(text + "}", "f.json");
+  ASSERT_EQ(json.size(), 1'000'001u);
+  EXPECT_EQ(json.begin().key(), "z");
+  EXPECT_EQ(std::prev(json.end()).key(), "999999");
+}
+
+TEST(JsonGate, builds_what_the_library_builds) {
+  for (const char* text :
+       {R"({"a":[1,-2,3.5,true,false,null,"x",{"b":{}},[]],"c":{"d":[{"e":1},{"f":[2]}],"g":""}})",
+        "[]", "{}", "3", "\"s\"", "null", R"([[[1],[2]],[],{"a":[]}])",
+        R"({"a":18446744073709551615,"b":-9223372036854775808,"c":1e-300})"}) {
+    EXPECT_EQ(parse_json(text, "f").dump(), Json::parse(text).dump());
+  }
 }
 
 TEST(JsonGate, a_file_that_cannot_be_read_is_refused_by_name) {

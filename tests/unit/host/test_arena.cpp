@@ -38,7 +38,6 @@ TEST(Arenas, are_as_large_as_wanted_in_whole_pages) {
   EXPECT_EQ(arenas[2].bytes(), 4096);
   for (const SharedMemory& arena : arenas) std::memset(arena.data(), 7, 4096);
   EXPECT_TRUE(make_arenas({}).empty());
-  EXPECT_TRUE(arenas_suffice(arenas, std::vector<std::int64_t>{8192, 4096 + 4095, 4096}));
   EXPECT_EQ(make_arenas(std::vector<std::int64_t>{1}).at(0).bytes(), 4096);
 }
 
@@ -57,19 +56,40 @@ TEST(Arenas, beyond_the_fraction_all_shrink_alike) {
   EXPECT_EQ(arenas[0].bytes() % 4096, 0);
 }
 
-TEST(Arenas, suffice_where_each_is_large_enough) {
-  const auto arenas = make_arenas(std::vector<std::int64_t>{8192, 4096});
+// What is large enough is left alone, mapping and all.
+TEST(Arenas, grow_where_they_are_too_small_and_keep_what_is_there) {
+  auto arenas = make_arenas(std::vector<std::int64_t>{8192, 4096});
   ASSERT_EQ(arenas.size(), 2u);
-  const auto suffice = [&](std::vector<std::int64_t> wanted) {
-    return arenas_suffice(arenas, wanted);
+  const std::byte* first = arenas[0].data();
+  const auto sizes_for = [&](std::vector<std::int64_t> wanted) {
+    grow_arenas(arenas, wanted);
+    std::vector<std::int64_t> out;
+    for (const SharedMemory& arena : arenas) out.push_back(arena.bytes());
+    return out;
   };
-  EXPECT_TRUE(suffice({}));
-  EXPECT_TRUE(suffice({8192}));
-  EXPECT_TRUE(suffice({8192, 4096}));
-  EXPECT_TRUE(suffice({4096, 100}));
-  EXPECT_FALSE(suffice({8193, 4096}));
-  EXPECT_FALSE(suffice({8192, 4097}));
-  EXPECT_FALSE(suffice({1, 1, 1}));
+  using Sizes = std::vector<std::int64_t>;
+  for (const Sizes& smaller : {Sizes{}, Sizes{8192}, Sizes{8192, 4096}, Sizes{4096, 100}}) {
+    EXPECT_EQ(sizes_for(smaller), (Sizes{8192, 4096}));
+  }
+  arenas[1].data()[4095] = std::byte{7};
+  EXPECT_EQ(sizes_for({100, 4097}), (Sizes{8192, 8192}));
+  EXPECT_EQ(arenas[0].data(), first);
+  EXPECT_EQ(arenas[1].data()[4095], std::byte{7});
+  EXPECT_EQ(arenas[1].data()[8191], std::byte{0});
+  EXPECT_EQ(sizes_for({1, 1, 1}), (Sizes{8192, 8192, 4096}));
+  EXPECT_EQ(::fcntl(arenas[1].fd(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+}
+
+// 40 MiB are there and 40 more are wanted, where the fraction leaves 60: made anew, alike.
+TEST(Arenas, that_may_not_grow_so_far_are_made_anew_within_the_fraction) {
+  constexpr std::int64_t mib = 1 << 20;
+  auto arenas = make_arenas(std::vector<std::int64_t>{40 * mib});
+  const double fraction =
+      static_cast<double>(60 * mib) / static_cast<double>(available_memory_bytes());
+  grow_arenas(arenas, std::vector<std::int64_t>{40 * mib, 40 * mib}, fraction);
+  ASSERT_EQ(arenas.size(), 2u);
+  EXPECT_EQ(arenas[0].bytes(), arenas[1].bytes());
+  EXPECT_NEAR(static_cast<double>(arenas[0].bytes()) / mib, 30, 5);
 }
 
 TEST(SharedMemory, is_zero_at_first_and_one_for_all_who_map_it) {

@@ -131,7 +131,7 @@ TEST(ProcessCgroup, without_a_limit_is_one_folder_that_goes_with_it) {
     EXPECT_FALSE(group->bounds_memory());
     EXPECT_TRUE(group->watches_processes());
     EXPECT_TRUE(group->is_empty());
-    EXPECT_EQ(group->oom_kills(), 0);
+    EXPECT_EQ(group->oom_kills().value_or(0), 0);
     if (!places.memory_v1.empty()) {
       EXPECT_THAT(ours_in(places.memory_v1), IsEmpty());
     }

@@ -1,8 +1,10 @@
 // What the parent learns of a contained child and what it takes from it: its end, its log, its
 // memory.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "core/version.hpp"
 #include "host/process/contained_process.hpp"
@@ -51,8 +53,8 @@ TEST(ContainedProcessTest, a_long_log_is_cut_to_its_tail_once) {
   EXPECT_EQ(process->log_tail(), before) << "a short log is left alone";
 }
 
-TEST(ContainedProcessTest, its_address_space_is_bounded_where_nothing_else_bounds_its_memory) {
-  ProcessSpec spec = shell("ulimit -v");
+TEST(ContainedProcessTest, its_data_is_bounded_where_nothing_else_bounds_its_memory) {
+  ProcessSpec spec = shell("ulimit -Sd");
   spec.use_cgroup = false;
   const auto said = [](const ProcessSpec& asked) {
     auto process = ContainedProcess::start(asked);
@@ -61,10 +63,27 @@ TEST(ContainedProcessTest, its_address_space_is_bounded_where_nothing_else_bound
   };
   EXPECT_EQ(said(spec), "unlimited\n");
   spec.memory_limit_bytes = std::int64_t{1} << 30;
-  spec.limit_address_space = false;
+  spec.limit_data = false;
   EXPECT_EQ(said(spec), "unlimited\n");
-  spec.limit_address_space = true;
+  spec.limit_data = true;
   EXPECT_EQ(said(spec), build_sanitizer[0] != '\0' ? "unlimited\n" : "1048576\n");
+}
+
+TEST(ContainedProcessTest, a_limit_of_its_data_can_be_lifted_while_it_runs) {
+  if (build_sanitizer[0] != '\0') GTEST_SKIP() << "data is not bounded here";
+  const std::string go = testing::TempDir() + "halmark_lift_" + std::to_string(::getpid());
+  ::unlink(go.c_str());
+  ProcessSpec spec =
+      shell("ulimit -Sd; while [ ! -e " + go + " ]; do sleep 0.01; done; ulimit -Sd");
+  spec.use_cgroup = false;
+  spec.memory_limit_bytes = std::int64_t{1} << 30;
+  auto process = ContainedProcess::start(spec);
+  while (process->running() && process->log_tail().empty()) ::usleep(1000);
+  ContainedProcess::lift_data_limit(process->pid());
+  ::close(::open(go.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  ASSERT_TRUE(process->wait(protocol::deadline_after(20)));
+  EXPECT_EQ(process->log_tail(), "1048576\nunlimited\n");
+  ::unlink(go.c_str());
 }
 
 }  // namespace

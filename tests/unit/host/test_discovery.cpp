@@ -164,5 +164,41 @@ TEST_F(Discovery, a_symbolic_link_is_judged_by_its_target) {
   EXPECT_EQ(found[0].path, target);
 }
 
+// What newgrp and sg change is the group of the process; the user's own stays.
+TEST_F(Discovery, a_group_that_the_process_took_on_is_not_the_user_s_own) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can take on any group";
+  const auto path = file("inner/hm_a.so", 0664);
+  ASSERT_EQ(::chown(path.c_str(), 0, 12345), 0);
+  ::chmod(path.c_str(), 0664);
+  const gid_t before = ::getegid();
+  ASSERT_EQ(::setegid(12345), 0);
+  const auto problem = insecurity_of(path);
+  ASSERT_EQ(::setegid(before), 0);
+  ASSERT_TRUE(problem);
+  EXPECT_THAT(*problem, HasSubstr("is writable by group 12345"));
+}
+
+TEST_F(Discovery, an_accepted_insecure_plugin_says_what_it_is_accepted_in_spite_of) {
+  options.paths = {file("hm_a.so", 0646)};
+  options.allow_insecure = true;
+  const auto found = discover(options);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].is_insecure);
+  EXPECT_THAT(found[0].insecurity, HasSubstr("hm_a.so is writable by others"));
+}
+
+TEST_F(Discovery, what_is_no_regular_file_or_too_large_is_refused_unopened) {
+  const std::string fifo = (folder / "hm_fifo.so").string();
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const std::string large = file("hm_large.so");
+  fs::resize_file(large, (std::uintmax_t{1} << 30) + 1);
+  options.paths = {fifo, large, "/dev/zero"};
+  const auto found = discover(options);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_THAT(found[0].refusal, HasSubstr("it is a FIFO"));
+  EXPECT_THAT(found[1].refusal, HasSubstr("has 1073741825 bytes; the limit of a plugin"));
+  for (const auto& plugin : found) EXPECT_EQ(plugin.status, Status::refused) << plugin.refusal;
+}
+
 }  // namespace
 }  // namespace halmark

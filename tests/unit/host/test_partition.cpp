@@ -4,14 +4,16 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
+#include <functional>
 #include <set>
 #include <sstream>
 
+#include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 #include "host/machine.hpp"
 #include "host/partition.hpp"
+#include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
 namespace {
@@ -134,10 +136,61 @@ TEST(MachineTest, the_fingerprint_moves_with_what_matters_and_with_nothing_else)
   EXPECT_GE(machine.logical_cpus, 1);
   EXPECT_GT(machine.memory_bytes, 0);
   const std::string first = machine.fingerprint();
-  machine.memory_bytes += 4096;
-  EXPECT_EQ(machine.fingerprint(), first);
+  const std::string first_class = machine.hardware_class();
+  machine.memory_bytes += std::int64_t{1} << 32;
   machine.microcode += "1";
+  machine.kernel += "1";
+  machine.governor += "1";
+  EXPECT_EQ(machine.fingerprint(), first) << "an update is no other hardware";
+  machine.shape.cpus.cpus.front() += 1;
+  EXPECT_EQ(machine.fingerprint(), first) << "which cores is not part of it";
+  const auto expect_other = [&](const std::function<void(Machine&)>& change) {
+    Machine other = machine;
+    change(other);
+    EXPECT_NE(other.hardware_class(), first_class) << other.class_text();
+  };
+  expect_other([](Machine& m) { m.cpu_model += "1"; });
+  expect_other([](Machine& m) { m.cpu_generation += "1"; });
+  expect_other([](Machine& m) { m.isa.emplace_back("other"); });
+  expect_other([](Machine& m) { m.shape.cores += 1; });
+  expect_other([](Machine& m) { m.shape.cpus.cpus.push_back(9999); });
+  expect_other([](Machine& m) { m.shape.cores_of_nodes.push_back(1); });
+  expect_other([](Machine& m) { m.shape.caches.emplace_back("L4 1 KiB of 1 CPU x1"); });
+  expect_other([](Machine& m) { m.quota_cpus = 0.5; });
+  machine.host = "other";
+  EXPECT_EQ(machine.hardware_class(), first_class) << "two hosts of one class";
   EXPECT_NE(machine.fingerprint(), first);
+}
+
+TEST(MachineTest, another_model_memory_or_driver_of_a_device_is_another_class) {
+  const Machine machine = this_machine();
+  protocol::DeviceDescription device;
+  device.kind = "cpu";
+  EXPECT_EQ(machine.fingerprint_on(device), machine.fingerprint());
+  device.kind = "gpu";
+  device.name = "H100";
+  device.driver = "570";
+  device.memory_bytes = 80;
+  std::set<std::string> seen = {machine.fingerprint(), machine.fingerprint_on(device)};
+  device.driver = "571";
+  seen.insert(machine.fingerprint_on(device));
+  device.memory_bytes = 94;
+  seen.insert(machine.fingerprint_on(device));
+  device.name = "H200";
+  seen.insert(machine.fingerprint_on(device));
+  EXPECT_EQ(seen.size(), 5u);
+}
+
+TEST(CpuShapeTest, says_what_of_the_machine_serves_the_set) {
+  const auto two = Topology::synthetic("numa:2 l3:1(size=8388608) l2:2 l1:1 core:1 pu:2");
+  EXPECT_EQ(two.shape().cores, 4);
+  EXPECT_EQ(two.shape().cpus.threads(), 8);
+  EXPECT_TRUE(two.shape().has_siblings());
+  EXPECT_EQ(two.shape().cores_of_nodes, (std::vector<int>{2, 2}));
+  EXPECT_THAT(two.shape().caches, testing::Contains("L3 8192 KiB of 4 CPUs x2"));
+  const auto one = Topology::synthetic("core:4 pu:1");
+  EXPECT_FALSE(one.shape().has_siblings());
+  EXPECT_EQ(one.shape().cores_of_nodes, std::vector<int>{4});
 }
 
 // proc(5) and sysfs once more, without the code under test.
@@ -197,7 +250,7 @@ TEST(MachineTest, the_text_of_a_fingerprint_names_everything_once) {
   m.cpu_flags = {"a", "b"};
   const auto text_of = [&](double gib) {
     m.memory_bytes = static_cast<std::int64_t>(gib * (1LL << 30));
-    return m.fingerprint_text();
+    return m.earlier_fingerprint_text();
   };
   EXPECT_TRUE(text_of(3.4).starts_with(
       "cpu: model\nvendor: vendor\nmicrocode: 0x1\narchitecture: x86_64\nkernel: 6.1\n"
@@ -249,8 +302,11 @@ TEST(MachineTest, has_the_memory_the_kernel_and_the_governor_that_it_says) {
   ASSERT_TRUE(file >> key >> kib);
   EXPECT_NEAR(static_cast<double>(machine.memory_bytes), static_cast<double>(kib << 10),
               0.02 * static_cast<double>(kib << 10));
-  EXPECT_EQ(machine.fingerprint().size(), 4u + 16u);
-  EXPECT_EQ(machine.fingerprint(), "cpu-" + sha256_hex(machine.fingerprint_text()).substr(0, 16));
+  EXPECT_EQ(machine.fingerprint().size(), 4u + 16u + 1u + 8u);
+  EXPECT_EQ(machine.fingerprint(),
+            "cpu-" + sha256_hex(machine.class_text()).substr(0, 16) + "@" + machine.host);
+  EXPECT_EQ(machine.earlier_fingerprint(),
+            "cpu-" + sha256_hex(machine.earlier_fingerprint_text()).substr(0, 16));
   std::size_t caches = 0;
   const std::string base = "/sys/devices/system/cpu/cpu0/cache/index";
   while (std::ifstream(base + std::to_string(caches) + "/size")) ++caches;
@@ -258,17 +314,14 @@ TEST(MachineTest, has_the_memory_the_kernel_and_the_governor_that_it_says) {
 }
 
 TEST(MachineTest, a_file_is_hashed_to_its_end) {
+  const test::ScratchFolder folder;
   for (const std::size_t bytes : {0u, 65'536u, 200'001u}) {
     std::string text(bytes, 'a');
     for (std::size_t i = 0; i < bytes; i += 977) text[i] = static_cast<char>(i);
-    std::FILE* file = std::tmpfile();
-    ASSERT_NE(file, nullptr);
-    ASSERT_EQ(std::fwrite(text.data(), 1, bytes, file), bytes);
-    std::fflush(file);
-    EXPECT_EQ(sha256_descriptor(::fileno(file)), sha256_hex(text)) << bytes;
-    std::fclose(file);
+    test::write_file(folder / "f", text);
+    InputFile file(folder / "f", plugin_input);
+    EXPECT_EQ(sha256_rest(file), sha256_hex(text)) << bytes;
   }
-  EXPECT_THROW(sha256_descriptor(-1), Error);
 }
 
 }  // namespace

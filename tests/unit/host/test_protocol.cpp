@@ -55,6 +55,17 @@ TEST(Protocol, every_field_of_every_message_survives_the_wire) {
   staged.nondeterministic = staged.constants_opaque = staged.constants_shared = true;
   staged.memory = {{1, 2, 64, 3, 12288, true}, {protocol::StagedMemory::workspace, 7, 4096, 1, 9}};
   EXPECT_EQ(encode(decode<Staged>(encode(staged))), encode(staged));
+  staged.witness = 3;
+  EXPECT_EQ(decode<Staged>(encode(staged)).witness, 3);
+  SampleRequest checked;
+  checked.checks = OutputChecks{15, 4, std::numeric_limits<std::uint64_t>::max()};
+  EXPECT_EQ(encode(decode<SampleRequest>(encode(checked))), encode(checked));
+  EXPECT_EQ(decode<SampleRequest>(encode(checked)).checks->seed, checked.checks->seed);
+  Measured kept;
+  kept.kept = {{1, 2, 3, 64, 5, 6, true, 0}, {}};
+  kept.overwritten.push_back({1, 2, 3, 4});
+  EXPECT_EQ(encode(decode<Measured>(encode(kept))), encode(kept));
+  EXPECT_EQ(decode<Measured>(encode(kept)).kept.at(0).overwritten, 0);
   const auto read = decode<Staged>(encode(staged));
   EXPECT_EQ(read.implementation, staged.implementation);
   EXPECT_EQ(read.one_time.first_ns, 3.5);

@@ -138,7 +138,7 @@ TEST(WorkerClient, a_worker_that_outgrows_its_memory_is_out_of_memory_and_not_cr
     GTEST_SKIP() << "no writable memory cgroup";
   }
   WorkerOptions options = scripted("fill_memory_create");
-  options.memory_limit_bytes = 256 << 20;
+  options.limits.memory_bytes = 256 << 20;
   auto worker = start(options);
   ASSERT_TRUE(worker);
   const auto staged = worker->stage(some_stage());

@@ -27,7 +27,7 @@ protocol::Stage some_stage() {
 struct Hang {
   const char* phase;
   double limit_s;
-  std::function<void(PhaseLimits&)> set;
+  std::function<void(WorkerLimits&)> set;
   std::function<WorkerFailure(Worker&)> ask;
 };
 
@@ -55,14 +55,14 @@ TEST(WorkerLimits, of_a_sample_are_its_wall_cap_its_warm_up_and_a_margin) {
   protocol::SampleRequest request;
   request.wall_cap_s = 0.2;
   request.rule.warmup_cap_s = 0.15;
-  expect_limit({"sample", 0.55, [](PhaseLimits& l) { l.sample_margin_s = 0.2; },
+  expect_limit({"sample", 0.55, [](WorkerLimits& l) { l.sample_margin_s = 0.2; },
                 [&](Worker& w) { return w.sample(request).failure; }});
 }
 
 TEST(WorkerLimits, of_a_sequence_are_its_wall_cap_and_a_margin) {
   protocol::SequenceRequest request;
   request.wall_cap_s = 0.25;
-  expect_limit({"sequence", 0.45, [](PhaseLimits& l) { l.sample_margin_s = 0.2; },
+  expect_limit({"sequence", 0.45, [](WorkerLimits& l) { l.sample_margin_s = 0.2; },
                 [&](Worker& w) { return w.sequence(request).failure; }});
 }
 
@@ -70,25 +70,25 @@ TEST(WorkerLimits, of_a_probe_are_its_windows_and_a_margin) {
   protocol::ProbeRequest request;
   request.windows = 20;
   request.window_ms = 30;
-  expect_limit({"probe", 0.62, [](PhaseLimits& l) { l.probe_margin_s = 0.02; },
+  expect_limit({"probe", 0.62, [](WorkerLimits& l) { l.probe_margin_s = 0.02; },
                 [&](Worker& w) { return w.probe(request).failure; }});
 }
 
 TEST(WorkerLimits, are_one_for_each_phase) {
   const auto stage = [](Worker& w) { return w.stage(some_stage()).failure; };
   const Hang hangs[] = {
-      {"load", 0.3, [](PhaseLimits& l) { l.load_s = 0.3; },
+      {"load", 0.3, [](WorkerLimits& l) { l.load_s = 0.3; },
        [](Worker& w) { return w.load("x").failure; }},
-      {"open", 0.3, [](PhaseLimits& l) { l.open_s = 0.3; },
+      {"open", 0.3, [](WorkerLimits& l) { l.open_s = 0.3; },
        [](Worker& w) { return w.open(0).failure; }},
-      {"create", 0.3, [](PhaseLimits& l) { l.create_s = 0.3; }, stage},
-      {"pack", 0.3, [](PhaseLimits& l) { l.pack_s = 0.3; }, stage},
-      {"first", 0.3, [](PhaseLimits& l) { l.first_s = 0.3; }, stage},
-      {"join", 0.3, [](PhaseLimits& l) { l.join_s = 0.3; },
+      {"create", 0.3, [](WorkerLimits& l) { l.create_s = 0.3; }, stage},
+      {"pack", 0.3, [](WorkerLimits& l) { l.pack_s = 0.3; }, stage},
+      {"first", 0.3, [](WorkerLimits& l) { l.first_s = 0.3; }, stage},
+      {"join", 0.3, [](WorkerLimits& l) { l.join_s = 0.3; },
        [](Worker& w) { return w.join({}).failure; }},
-      {"close", 0.3, [](PhaseLimits& l) { l.close_s = 0.3; },
+      {"close", 0.3, [](WorkerLimits& l) { l.close_s = 0.3; },
        [](Worker& w) { return w.close().failure; }},
-      {"drop", 0.3, [](PhaseLimits& l) { l.query_s = 0.3; },
+      {"drop", 0.3, [](WorkerLimits& l) { l.query_s = 0.3; },
        [](Worker& w) { return w.drop(1).failure; }},
   };
   for (const Hang& hang : hangs) expect_limit(hang);
@@ -140,8 +140,9 @@ TEST(WorkerEnd, by_a_fault_is_a_crash_and_by_another_signal_a_loss) {
   EXPECT_EQ(ended.signal, SIGTERM);
   EXPECT_THAT(ended.reason, HasSubstr("left without an answer, signal 15"));
   const auto killed = load_failure(scripted("raise_load_" + std::to_string(SIGKILL)));
-  EXPECT_EQ(killed.status, Status::out_of_memory);
-  EXPECT_EQ(killed.reason, "the worker was killed for its memory (host)");
+  EXPECT_EQ(killed.status, Status::worker_lost) << "nothing was counted as out of memory";
+  EXPECT_TRUE(killed.reason.starts_with("the worker was killed from outside (SIGKILL): "))
+      << killed.reason;
 }
 
 TEST(WorkerEnd, names_the_rank_that_mpirun_noticed_last) {

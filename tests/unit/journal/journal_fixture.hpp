@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "core/numeric/statistics.hpp"
 #include "journal/store.hpp"
 #include "tests/unit/full_values.hpp"
 #include "tests/unit/scratch_folder.hpp"
@@ -23,16 +24,31 @@ inline RunInfo run_info(const std::string& plan_hash = "00aa") {
           .started_utc = "2026-11-21T10:20:30Z"};
 }
 
-// Told apart by its seed; `samples` samples of two shards.
-inline Measurement numbered_measurement(std::uint64_t number, int samples = 3) {
+// Figures as they follow from the samples, worked out by hand: samples one apart, from `ns` down to
+// `ns` up.
+inline Measurement measurement_around(double ns, int samples = 3) {
   Measurement m = full_measurement();
-  m.seed = number;
   m.shard_wall_ns.resize(2);
+  const double first = ns - (samples - 1) / 2.0;
   for (int i = 0; i < samples; ++i) {
-    m.samples.push_back({.wall_ns = 1000.0 + i, .cpu_ns = 2000.5 + i, .device_ns = {}, .set = i});
-    m.shard_wall_ns[0].push_back(1000.0 + i);
-    m.shard_wall_ns[1].push_back(999.0 + i);
+    m.samples.push_back({.wall_ns = first + i, .cpu_ns = 2000.5 + i, .device_ns = {}, .set = i});
+    m.shard_wall_ns[0].push_back(first + i);
+    m.shard_wall_ns[1].push_back(first - 1 + i);
   }
+  const double span = samples - 1;
+  m.duration_ns_median = samples == 0 ? 0 : ns;
+  m.duration_ns_min = samples == 0 ? 0 : first;
+  m.duration_ns_interval = samples == 0 ? Interval{} : Interval{first, first + span};
+  m.relative_iqr = samples == 0 ? 0 : span / 2 / ns;
+  if (samples > 5) m.duration_ns_interval = median_interval(m.shard_wall_ns[0]).interval;
+  if (samples == 0) m.status = Status::crashed;
+  return m;
+}
+
+// Told apart by its seed; `samples` samples of two shards, around 1000.25 ns.
+inline Measurement numbered_measurement(std::uint64_t number, int samples = 3) {
+  Measurement m = measurement_around(1000.25, samples);
+  m.seed = number;
   return m;
 }
 
@@ -42,8 +58,9 @@ inline Validation full_validation() {
       .predicted_ns = 100.5,
       .predicted_interval_ns = {90, 120},
       .measured_ns = 110.25,
-      .measured_interval_ns = {100, 130},
+      .measured_interval_ns = {100.25, 130},
       .step_ns = {100.25, 110.25, 130},
+      .bubble_share = 0.25,
       .composition = Composition{.composed_ns = 109,
                                  .error = -0.01,
                                  .error_interval = {-0.03, 0.02},

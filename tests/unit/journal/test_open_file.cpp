@@ -1,4 +1,6 @@
-#include "journal/open_file.hpp"
+#include "journal/file/open_file.hpp"
+
+#include <gmock/gmock.h>
 
 #include <filesystem>
 #include <functional>
@@ -48,34 +50,35 @@ void with_sql(const std::string& path, const std::string& sql) {
 
 INSTANTIATE_TEST_SUITE_P(
     Files, ForeignFile,
-    testing::Values(Foreign{"text", [](auto& path) { write_file(path, "name = \"quickstart\"\n"); },
-                            "no SQLite database"},
-                    Foreign{"jpeg",
-                            [](auto& path) {
-                              write_file(path, "\xff\xd8\xff\xe0" + std::string("JFIF") +
-                                                   std::string(5000, 'x'));
-                            },
-                            "no SQLite database"},
-                    Foreign{"first_3000_bytes",
-                            [](auto& path) {
-                              make_database(path, 3);
-                              fs::resize_file(path, 3000);
-                            },
-                            "truncated"},
-                    Foreign{"last_byte_missing",
-                            [](auto& path) {
-                              make_database(path, 3);
-                              fs::resize_file(path, fs::file_size(path) - 1);
-                            },
-                            "truncated"},
-                    Foreign{"newer_schema",
-                            [](auto& path) { with_sql(path, "PRAGMA user_version = 3"); },
-                            "schema 3"},
-                    Foreign{"another_program",
-                            [](auto& path) { with_sql(path, "PRAGMA application_id = 7"); },
-                            "another program"},
-                    Foreign{"plain_sqlite", [](auto& path) { raw_sql(path, "CREATE TABLE t(x)"); },
-                            "another program"}),
+    testing::Values(
+        Foreign{"text", [](auto& path) { write_file(path, "name = \"quickstart\"\n"); },
+                "no SQLite database"},
+        Foreign{"jpeg",
+                [](auto& path) {
+                  write_file(path,
+                             "\xff\xd8\xff\xe0" + std::string("JFIF") + std::string(5000, 'x'));
+                },
+                "no SQLite database"},
+        Foreign{"first_3000_bytes",
+                [](auto& path) {
+                  make_database(path, 3);
+                  fs::resize_file(path, 3000);
+                },
+                "truncated"},
+        Foreign{"last_byte_missing",
+                [](auto& path) {
+                  make_database(path, 3);
+                  fs::resize_file(path, fs::file_size(path) - 1);
+                },
+                "truncated"},
+        Foreign{"newer_schema", [](auto& path) { with_sql(path, "PRAGMA user_version = 3"); },
+                "schema 3"},
+        Foreign{"schema_that_no_version_had",
+                [](auto& path) { with_sql(path, "PRAGMA user_version = 0"); }, "schema 0"},
+        Foreign{"another_program", [](auto& path) { with_sql(path, "PRAGMA application_id = 7"); },
+                "another program"},
+        Foreign{"plain_sqlite", [](auto& path) { raw_sql(path, "CREATE TABLE t(x)"); },
+                "another program"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 class DatabaseUrl : public testing::TestWithParam<const char*> {};
@@ -130,9 +133,8 @@ TEST(OpenFile, a_database_of_version_1_is_read_as_it_is_and_brought_forward_by_i
   make_database(path, 3);
   turn_into_version_1(path);
   EXPECT_EQ(open_store_read_only(path)->run_measurements(1).size(), 3u);
-  EXPECT_EQ(read_database(path).schema, read_database(path).expected_schema);
+  EXPECT_TRUE(DatabaseSnapshot(path).read().foreign_parts.empty());
   const std::string before = open_store_read_only(path)->chain_head(1);
-  const std::string schema_before = read_database(path).schema;
   {
     const auto store = open_store(path);
     EXPECT_EQ(store->chain_head(1), before);
@@ -141,9 +143,8 @@ TEST(OpenFile, a_database_of_version_1_is_read_as_it_is_and_brought_forward_by_i
     EXPECT_EQ(store->run_measurements(1).size(), 3u);
     EXPECT_TRUE(store->damaged().empty());
   }
-  const StoredDatabase after = read_database(path);
-  EXPECT_NE(after.schema, schema_before);
-  EXPECT_EQ(after.schema, after.expected_schema);
+  const StoredDatabase after = DatabaseSnapshot(path).read();
+  EXPECT_TRUE(after.foreign_parts.empty());
   EXPECT_TRUE(after.orphans.empty());
 }
 
@@ -201,6 +202,67 @@ TEST(OpenFile, a_truncated_database_beside_a_foreign_wal_is_refused_and_kept) {
     EXPECT_EQ(error.exit_code(), ExitCode::refused) << error.line();
     EXPECT_EQ(error.where(), path);
   }
+  EXPECT_EQ(file_bytes(path), before);
+}
+
+// What is not ours would run, or stand in for a table, in the middle of our transactions.
+struct ForeignPart {
+  const char* name;
+  const char* sql;
+  const char* says;
+};
+
+class ForeignPartOf : public testing::TestWithParam<ForeignPart> {};
+
+TEST_P(ForeignPartOf, a_database_is_refused_by_writers_with_the_command_that_repairs) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  make_database(path, 3);
+  raw_sql(path, GetParam().sql);
+  const std::string before = file_bytes(path);
+  const Error error = error_of([&] { open_store(path); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_EQ(error.where(), path);
+  EXPECT_THAT(error.line(), testing::HasSubstr(GetParam().says));
+  EXPECT_THAT(error.remedy(), testing::HasSubstr("halmark salvage " + path));
+  EXPECT_EQ(file_bytes(path), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Parts, ForeignPartOf,
+    testing::Values(
+        ForeignPart{"trigger_that_swallows",
+                    "CREATE TRIGGER t BEFORE INSERT ON entry BEGIN SELECT RAISE(IGNORE); END",
+                    "a trigger 't'"},
+        ForeignPart{"trigger_that_rewrites",
+                    "CREATE TRIGGER t AFTER INSERT ON entry BEGIN UPDATE entry SET body = 'x'; END",
+                    "a trigger 't'"},
+        ForeignPart{"view", "CREATE VIEW v AS SELECT * FROM entry", "a view 'v'"},
+        ForeignPart{"view_in_the_place_of_a_table",
+                    "ALTER TABLE entry RENAME TO e; CREATE VIEW entry AS SELECT * FROM e",
+                    "another view 'entry'"},
+        ForeignPart{"table", "CREATE TABLE other(x)", "a table 'other'"},
+        ForeignPart{"index", "CREATE INDEX i ON entry(body)", "an index 'i'"},
+        ForeignPart{"column", "ALTER TABLE entry ADD COLUMN more TEXT", "another table 'entry'"},
+        ForeignPart{"index_gone", "DROP INDEX entry_by_key", "no index 'entry_by_key'"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(OpenFile, a_view_in_the_place_of_a_table_is_read_by_nobody) {
+  const ScratchFolder folder;
+  make_database(folder / "a.db", 1);
+  raw_sql(folder / "a.db", "ALTER TABLE entry RENAME TO e; CREATE VIEW entry AS SELECT * FROM e");
+  const Error error = error_of([&] { open_store_read_only(folder / "a.db"); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+}
+
+TEST(OpenFile, a_database_of_version_1_with_a_trigger_is_not_brought_forward) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  make_database(path, 2);
+  turn_into_version_1(path);
+  raw_sql(path, "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run; END");
+  const std::string before = file_bytes(path);
+  EXPECT_EQ(error_of([&] { open_store(path); }).exit_code(), ExitCode::refused);
   EXPECT_EQ(file_bytes(path), before);
 }
 

@@ -46,8 +46,8 @@ std::string operand_text(const OperandSpec& o) {
                                 static_cast<int>(o.role), dtype_name(o.dtype), list(o.dims),
                                 static_cast<int>(o.distribution), o.scale, o.index_bound);
   if (o.given) {
-    const auto n = std::min<std::size_t>(8, o.given->size());
-    out += " given " + list(std::span(*o.given).first(n));
+    const std::vector<std::int64_t>& given = o.given->get();
+    out += " given " + list(std::span(given).first(std::min<std::size_t>(8, given.size())));
   }
   return out + '\n';
 }

@@ -161,21 +161,20 @@ TEST(Inputs, a_reader_serves_the_set_it_is_pointed_at) {
 
 // Routing tables and the like: valid in every set, on every rank, from any offset.
 TEST(Inputs, given_values_are_the_same_everywhere) {
-  const auto given = std::make_shared<const std::vector<std::int64_t>>(
-      std::vector<std::int64_t>{4, 0, 7, 1'000'003, -2});
+  const std::vector<std::int64_t> given{4, 0, 7, 1'000'003, -2};
   const OperandSpec operand{.name = "table",
                             .role = Role::input,
                             .dtype = Dtype::s32,
                             .dims = {5},
                             .distribution = Distribution::given,
-                            .given = given};
+                            .given = std::make_shared<GivenValues>([&] { return given; })};
   const InputPool pool(8, operand);
   for (const int set : {0, 3}) {
     std::vector<std::int32_t> bytes(5);
     pool.fill(set, set, 1, bytes.data());
     std::vector<double> tail(2);
     pool.read(set, set, 1, 3, tail);
-    for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(bytes[i], (*given)[i]);
+    for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(bytes[i], given[i]);
     EXPECT_EQ(tail, (std::vector<double>{1'000'003, -2}));
   }
 }
@@ -187,7 +186,7 @@ TEST(Inputs, given_values_must_fill_the_operand) {
                       .dims = {5},
                       .distribution = Distribution::given};
   EXPECT_THROW(InputPool(8, operand), Error);
-  operand.given = std::make_shared<const std::vector<std::int64_t>>(4, 1);
+  operand.given = std::make_shared<GivenValues>([] { return std::vector<std::int64_t>(4, 1); });
   EXPECT_THROW(InputPool(8, operand), Error);
 }
 

@@ -114,7 +114,7 @@ TEST(MoeCombine, undoes_dispatch_and_the_ranks_parts_add_up) {
     const auto dispatch = rows_op(shape, "moe_dispatch", hidden);
     const auto combine = rows_op(shape, "moe_combine", hidden);
     const auto given = op("moe_dispatch").operands(dispatch)[1].given;  // keeps the list alive
-    const std::vector<double> table(given->begin(), given->end());
+    const std::vector<double> table(given->get().begin(), given->get().end());
     const auto rows = expected_values("moe_dispatch", dispatch, TableReader({src, table}), 2);
     const auto part =
         expected_values("moe_combine", combine, TableReader({rows, table, weight}), 3);

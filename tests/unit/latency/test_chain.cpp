@@ -83,13 +83,16 @@ TEST(LatencyChain, a_quarantined_time_is_counted_and_the_next_source_asked) {
     EXPECT_EQ(chain.latency(copy_case(1))->ns, 50);
     EXPECT_EQ(chain.latency(copy_case(1).problem, {})->ns, 50);
   }
-  EXPECT_EQ(chain.quarantined().size(), 1u);
-  EXPECT_THAT(chain.quarantined().lines(),
-              ElementsAre(HasSubstr("1 time"), "copy bytes=1", "too fast", "t.csv"));
+  EXPECT_EQ(chain.asked().quarantined().kernels, 1u);
+  EXPECT_THAT(lines_of(chain.asked().quarantined()),
+              ElementsAre(HasSubstr("1 of 1 kernels"), "copy bytes=1", "too fast", "t.csv"));
+  EXPECT_EQ(chain.latency(copy_case(1))->quarantined, "too fast; t.csv") << "the answer says so";
   const auto alone = chain.latency(copy_case(2));
   ASSERT_TRUE(alone) << "its reason says more than silence";
   EXPECT_EQ(alone->status, Status::quarantined);
-  EXPECT_EQ(chain.quarantined().size(), 2u);
+  EXPECT_EQ(chain.asked().quarantined().kernels, 2u);
+  EXPECT_FALSE(chain.latency(copy_case(3)));
+  EXPECT_EQ(chain.asked().quarantined().asked, 3u) << "those that nobody knows count too";
 }
 
 TEST(LatencyChain, of_several_quarantined_times_the_most_trusted_is_given) {
@@ -98,7 +101,7 @@ TEST(LatencyChain, of_several_quarantined_times_the_most_trusted_is_given) {
   chain.add(SourceKind::imported, std::make_unique<Table>(Times{{1, 5}}));
   EXPECT_EQ(chain.latency(copy_case(1))->ns, 5);
   EXPECT_EQ(chain.latency(copy_case(1).problem, {})->ns, 5);
-  EXPECT_EQ(chain.quarantined().size(), 1u);
+  EXPECT_EQ(chain.asked().quarantined().kernels, 1u);
 }
 
 TEST(LatencyChain, asks_nobody_for_what_is_known) {

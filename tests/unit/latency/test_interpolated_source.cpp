@@ -51,7 +51,7 @@ TEST(InterpolatedSource, carries_the_bound_of_the_target) {
   EXPECT_EQ(latency->status, Status::ok);
   EXPECT_DOUBLE_EQ(latency->lower_bound_ns, work_of(wanted).matmul_flops / 2e15 * 1e9);
   EXPECT_EQ(latency->limiter, Limiter::compute);
-  EXPECT_EQ(source.left_out(), 0u);
+  EXPECT_EQ(source.left_out().kernels, 0u);
 }
 
 TEST(InterpolatedSource, points_that_beat_the_roofline_are_left_out) {
@@ -60,8 +60,12 @@ TEST(InterpolatedSource, points_that_beat_the_roofline_are_left_out) {
   points[3].ns = bound_ns / 1.019;
   points[40].ns = work_of(points[40].problem).matmul_flops / 1e15 * 1e9 / 1.021;
   InterpolatedSource source(device("d", 1e15));
-  source.add(points, device("d", 1e15));
-  EXPECT_EQ(source.left_out(), 1u);
+  points[40].line = 42;
+  source.add(points, device("d", 1e15), [](const Problem&) { return std::string("t.csv: gemm"); });
+  EXPECT_EQ(source.left_out().kernels, 1u);
+  EXPECT_EQ(source.left_out().asked, points.size());
+  EXPECT_EQ(source.left_out().problem, points[40].problem.text());
+  EXPECT_EQ(source.left_out().source, "t.csv: gemm, line 42");
 }
 
 // Points of a device that states a higher peak are believed there, and their figure is not here.
@@ -72,7 +76,7 @@ TEST(InterpolatedSource, a_prediction_below_the_bound_is_quarantined) {
   Device measured_on = device("d", 4e15);  // the same device by another file
   InterpolatedSource source(target);
   source.add(points, measured_on);
-  EXPECT_EQ(source.left_out(), 0u);
+  EXPECT_EQ(source.left_out().kernels, 0u);
   const Problem wanted = gemm(3000, 3000, 3000);
   EXPECT_EQ(source.latency(wanted, work_of(wanted))->status, Status::quarantined);
 }

@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <random>
+#include <vector>
 
 #include "kernels/contract.hpp"
+#include "latency/launch_floor.hpp"
 
 namespace halmark {
 namespace {
@@ -58,7 +60,38 @@ TEST(RooflineSource, is_asked_for_a_collective_like_for_any_kernel) {
   EXPECT_NEAR(of(source, all_reduce(8)).ns, 2 * 7 / 8.0 * (1 << 20) / 4.5e8 * 1e9, 1e-6);
   EXPECT_EQ(of(source, all_reduce(8)).lower_bound_ns, of(source, all_reduce(8)).ns);
   EXPECT_EQ(of(source, all_reduce(8)).limiter, Limiter::communication);
-  EXPECT_NEAR(of(source, all_reduce(16)).ns, 2 * 15 / 16.0 * (1 << 20) / 5e7 * 1e9, 1e-3);
+  // Beyond the domain a flat ring is expected, and one message over 8 devices' shares is the bound.
+  const Latency far = of(source, all_reduce(16));
+  EXPECT_NEAR(far.ns, 2 * 15 / 16.0 * (1 << 20) / 5e7 * 1e9, 1e-3);
+  EXPECT_NEAR(far.lower_bound_ns, (1 << 20) / 8.0 / 5e7 * 1e9, 1e-3);
+}
+
+TEST(RooflineSource, an_estimate_is_not_below_the_launch_floor_and_its_bound_is) {
+  const RooflineSource plain(gpu(), {}), launched(gpu(), {}, 5e5);
+  const Latency small = of(launched, gemm(1));
+  EXPECT_EQ(small.ns, 5e5);
+  EXPECT_EQ(small.low_ns, 5e5);
+  EXPECT_EQ(small.lower_bound_ns, of(plain, gemm(1)).lower_bound_ns);
+  EXPECT_EQ(of(launched, gemm(10'000)).ns, of(plain, gemm(10'000)).ns);
+}
+
+LatencyPoint point(const Problem& problem, double ns) { return {problem, ns}; }
+
+TEST(LaunchFloor, is_the_time_that_one_of_a_hundred_small_kernels_undercuts) {
+  std::vector<LatencyPoint> series;
+  for (int i = 0; i < 200; ++i) series.push_back(point(gemm(i + 1), 3000 + 10 * i));
+  series[150].ns = 1;  // a mistake of the table
+  LaunchFloor floor;
+  EXPECT_EQ(floor.ns(), 0);
+  floor.add(series);
+  EXPECT_EQ(floor.ns(), 3010);
+  std::vector<LatencyPoint> sums(100, point(all_reduce(2), 500));
+  floor.add(sums);
+  EXPECT_EQ(floor.ns(), 3010) << "ranks wait for each other";
+  floor.add(std::vector<LatencyPoint>(5, point(gemm(1), 100)));
+  EXPECT_EQ(floor.ns(), 3010) << "too few to tell";
+  floor.add(std::vector<LatencyPoint>(50, point(gemm(1), 2000)));
+  EXPECT_EQ(floor.ns(), 2000);
 }
 
 TEST(RooflineSource, an_unknown_figure_gives_no_time) {

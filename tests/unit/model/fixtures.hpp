@@ -71,11 +71,11 @@ inline Precision fp8() { return narrow("fp8", Dtype::f8_e4m3fn); }
 // All that the model may be stated in, packed weights where its checkpoint has them.
 inline std::vector<Precision> precisions(const ModelSpec& spec) {
   std::vector<Precision> out = {bf16(), f32(), int8(), fp8()};
-  if (!spec.packed) return out;
+  if (!spec.quantization) return out;
   Precision packed = bf16();
   packed.name = "packed";
-  for (const KernelKindRow& row : kernel_kinds) {
-    if (spec.packed->packs(row.kind)) packed.set(row.kind, Dtype::f4_e2m1);
+  for (const KernelKind kind : spec.quantization->kinds) {
+    packed.set(kind, spec.quantization->weights);
   }
   out.push_back(packed);
   return out;

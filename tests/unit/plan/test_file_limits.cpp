@@ -262,8 +262,11 @@ TEST(DevicePlaces, are_those_of_the_figures) {
   EXPECT_EQ(file.device.peaks[1].source, "derived: units x FMA/cycle x 2 x clock");
 }
 
+constexpr const char* objective = "[[objective]]\nname = 'y'\n";
+
 std::string ordinal(const std::string& values, const std::string& before = {}) {
-  return before + "[[parameter]]\nname = 'x'\nkind = 'ordinal'\nvalues = \"" + values + "\"\n";
+  return before + "[[parameter]]\nname = 'x'\nkind = 'ordinal'\nvalues = \"" + values + "\"\n" +
+         objective;
 }
 
 std::vector<std::int64_t> values_of(const std::string& text) {
@@ -326,7 +329,7 @@ TEST(SpaceLimits, powers_between_parameters) {
 }
 
 TEST(SpaceLimits, a_thousand_parameters_and_not_one_more) {
-  std::string text;
+  std::string text = objective;
   const auto add = [&](int i) {
     text += fmt::format("[[parameter]]\nname = 'p{}'\nkind = 'ordinal'\nvalues = [1, 2]\n", i);
   };

@@ -123,6 +123,49 @@ TEST(PrecisionOverrides, refusals_name_what_is_wrong_and_what_is_near) {
   EXPECT_THAT(refusal("head=s8,head=bf16"), HasSubstr("sets head twice"));
 }
 
+TEST(PrecisionNames, are_typed_as_they_are_printed) {
+  const Precision p = precision_of("fp8+kv_cache=fp8+attention=fp8", with_bf16);
+  EXPECT_EQ(p.name, "fp8+attention=f8_e4m3fn+kv_cache=f8_e4m3fn") << "in the order of the kinds";
+  EXPECT_EQ(p.kv_cache, Dtype::f8_e4m3fn);
+  EXPECT_EQ(p.attention, Dtype::f8_e4m3fn);
+  EXPECT_EQ(p.head, Dtype::bf16);
+  EXPECT_EQ(precision_of(p.name, with_bf16), p);
+  // What a name sets apart is set again by what stands beside it.
+  EXPECT_EQ(overridden(p, parse_precision_overrides("kv_cache=s8,head=fp8")).name,
+            "fp8+head=f8_e4m3fn+attention=f8_e4m3fn+kv_cache=s8");
+  EXPECT_THAT(refusal_of([] { precision_of("fp8+kv_cach=s8", with_bf16); }),
+              testing::AllOf(HasSubstr("unknown kind 'kv_cach'"), HasSubstr("kv_cache")));
+  EXPECT_THAT(refusal_of([] { precision_of("fp9+kv_cache=s8", with_bf16); }),
+              HasSubstr("unknown dtype 'fp9'"));
+}
+
+TEST(PrecisionNames, a_checkpoint_stands_for_the_recipe_that_it_states) {
+  using enum KernelKind;
+  EXPECT_EQ(precision_of("checkpoint", with_bf16), precision_of("bf16", with_bf16));
+  PrecisionFacts facts{
+      .packed = {{qkv, ffn}}, .weights = Dtype::f8_e4m3fn, .quantizes_inputs = true};
+  facts.kv_cache = Dtype::s8;
+  const Precision fp8 = precision_of("checkpoint", facts);
+  EXPECT_EQ(fp8, precision_of("fp8", facts)) << "the cache is the recipe's";
+  EXPECT_EQ(fp8.name, "fp8");
+  EXPECT_EQ(fp8.output, Dtype::bf16) << "kept";
+  EXPECT_EQ(fp8.kv_cache, Dtype::s8);
+  EXPECT_EQ(precision_of("checkpoint+kv_cache=bf16", facts).name, "fp8+kv_cache=bf16");
+  EXPECT_EQ(precision_of("int8", facts).ffn, Dtype::s8) << "not stored: asked for";
+  EXPECT_EQ(precision_of("bf16", facts).kv_cache, Dtype::bf16) << "one type for everything";
+  facts.quantizes_inputs = false;
+  EXPECT_EQ(precision_of("checkpoint", facts).name, "w8a16");
+  EXPECT_EQ(precision_of("checkpoint", facts).packed, PackedWeights::weights_only);
+  facts.weights = Dtype::s4;
+  facts.format = PackedWeights::gptq;
+  EXPECT_EQ(precision_of("checkpoint", facts).name, "gptq");
+  EXPECT_EQ(precision_of("checkpoint", facts).qkv, Dtype::s4);
+  facts.format = PackedWeights::as_stated;
+  EXPECT_EQ(precision_of("checkpoint", facts).name, "w4a16");
+  facts.packed.reset();
+  EXPECT_EQ(precision_of("checkpoint", facts).name, "bf16+kv_cache=s8");
+}
+
 const std::string minimal =
     "name = 'a'\n"
     "model = 'qwen3-0.6b'\n"
@@ -142,6 +185,17 @@ std::vector<std::string> names_of(const Sweep& sweep) {
 
 TEST(SweptPrecisions, are_the_recipes_without_a_table) {
   EXPECT_THAT(names_of(parse_sweep(minimal, "s.toml")), ElementsAre("bf16", "int8"));
+}
+
+TEST(SweptPrecisions, have_a_cache_of_their_own_where_their_name_says_so) {
+  std::string text = minimal;
+  text.replace(text.find("'int8'"), 6, "'fp8+kv_cache=fp8', 'checkpoint'");
+  EXPECT_THAT(names_of(parse_sweep(text, "s.toml")), ElementsAre("bf16", "fp8+kv_cache=f8_e4m3fn"))
+      << "without a statement a checkpoint is bf16, which is there already";
+  text.replace(text.find("cache=fp8"), 9, "cache=fp9");
+  EXPECT_THAT(
+      refusal_of([&] { parse_sweep(text, "s.toml"); }),
+      testing::AllOf(HasSubstr("s.toml:3:10"), HasSubstr("unknown dtype 'fp9' of kv_cache")));
 }
 
 TEST(SweptPrecisions, are_every_combination_with_a_table) {

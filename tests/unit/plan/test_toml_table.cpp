@@ -4,6 +4,8 @@
 
 #include "tests/unit/error_of.hpp"
 
+#include "tests/unit/scratch_folder.hpp"
+
 namespace halmark {
 namespace {
 
@@ -120,7 +122,9 @@ TEST(TomlTable, a_file_that_cannot_be_read_is_refused_by_name) {
 }
 
 TEST(TomlTable, an_empty_file_lacks_keys_and_is_not_unreadable) {
-  EXPECT_FALSE(TomlTable::parse_file("/dev/null").has("name"));
+  const test::ScratchFolder folder;
+  test::write_file(folder / "empty.toml", "");
+  EXPECT_FALSE(TomlTable::parse_file(folder / "empty.toml").has("name"));
 }
 
 }  // namespace

@@ -39,6 +39,13 @@ TEST(BandwidthShare, is_told_with_its_span) {
   EXPECT_EQ(json["kernels"][2]["bandwidth_share_reason"], "not recorded");
 }
 
+TEST(BandwidthShare, above_the_best_is_explained) {
+  const std::string why = "; the best needs three probes";
+  EXPECT_THAT(report::bandwidth_state_text(with_shares({0.9, 1.01})), HasSubstr(why));
+  EXPECT_THAT(report::bandwidth_state_text(with_shares({0.9, 1.0})),
+              Not(HasSubstr("three probes")));
+}
+
 TEST(BandwidthShare, is_not_told_where_nothing_is_known) {
   const RunReport report = with_shares({std::nullopt});
   EXPECT_EQ(report::bandwidth_state_text(report), "");

@@ -80,7 +80,7 @@ TEST(RunErrors, one_point_beyond_fifteen_percent_exceeds) {
 Validation run_at(double measured_ns, double bytes_per_s) {
   Validation out{.deployment_key = "d", .predicted_ns = 100, .measured_ns = measured_ns};
   out.predicted_state =
-      StateInterval{.bytes_per_s = 40e9, .step_ns = 100, .memory_ns = 100, .ns = {90, 110}};
+      StateInterval{.state = {40e9, {}}, .step_ns = 100, .memory_ns = 100, .ns = {90, 110}};
   out.composition = Composition{.composed_ns = measured_ns, .pairs = 5, .bytes_per_s = bytes_per_s};
   return out;
 }

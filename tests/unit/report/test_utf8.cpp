@@ -33,10 +33,12 @@ bool is_in(const Block (&blocks)[N], std::uint32_t code) {
   return false;
 }
 
-// C0, DEL and C1; embeddings and overrides; isolates; line and paragraph separators; byte order
-// mark. Beside them the last two code points of every plane, which are no characters.
-constexpr Block controls[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x2028, 0x2029},
-                              {0x202A, 0x202E}, {0x2066, 0x2069}, {0xFEFF, 0xFEFF}};
+// C0, DEL and C1; marks, embeddings and overrides of direction; isolates; line and paragraph
+// separators; byte order mark. Beside them the last two code points of every plane, which are no
+// characters.
+constexpr Block controls[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x61C, 0x61C},
+                              {0x200E, 0x200F}, {0x2028, 0x2029}, {0x202A, 0x202E},
+                              {0x2066, 0x2069}, {0xFEFF, 0xFEFF}};
 // Combining marks, zero-width signs, variation selectors.
 constexpr Block narrow[] = {{0x300, 0x36F}, {0x200B, 0x200F}, {0xFE00, 0xFE0F}};
 // Hangul Jamo; CJK radicals to Yi; Hangul; compatibility ideographs; vertical and small forms; full

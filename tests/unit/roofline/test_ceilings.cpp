@@ -179,11 +179,18 @@ TEST(Ceilings, a_collective_passes_the_link_or_the_network) {
   const Ceilings ceilings(d, 1, 1, 1e8);
   Work work = bf16_work(0, 0, 1e3);
   work.transfer_bytes = 1e6;
+  work.message_bytes = 1.25e6;
+  work.exchange = Exchange::personal;
   const Bound near = ceilings.bound(work, step_traffic(work), 4);
   EXPECT_DOUBLE_EQ(near.ns(), 1e6);
   EXPECT_EQ(near.limiter(), Limiter::communication);
   EXPECT_THAT(ceilings.at(near.parts().back().source).name, HasSubstr("ring"));
-  EXPECT_DOUBLE_EQ(ceilings.bound(work, step_traffic(work), 5).ns(), 1e7);
+  // A fifth of the message leaves a domain of four; all of it passes both kinds of links together.
+  const Bound far = ceilings.bound(work, step_traffic(work), 5);
+  EXPECT_DOUBLE_EQ(far.ns(), 0.25e6 / 1e8 * 1e9);
+  EXPECT_EQ(far.parts().size(), near.parts().size() + 1);
+  EXPECT_DOUBLE_EQ(far.parts().end()[-2].ns(), 1e6 / 1.1e9 * 1e9);
+  EXPECT_THAT(ceilings.at(far.parts().end()[-2].source).name, HasSubstr("ring and network"));
   // Without a link its own traffic still bounds it.
   const Bound alone = Ceilings(device(), 1).bound(work, step_traffic(work), 4);
   EXPECT_DOUBLE_EQ(alone.ns(), 1);
@@ -302,9 +309,11 @@ TEST(Ceilings, bounds_and_estimates_have_no_least_figure) {
     slow.links[0].bytes_per_s /= slower;
     Work work = random_work(random);
     work.transfer_bytes = random.integer(0, 1) == 0 ? 0 : random.log_uniform(1e2, 1e7);
+    work.message_bytes = work.transfer_bytes;
+    work.exchange = work.transfer_bytes > 0 ? Exchange::gather : Exchange::none;
     Work little = work;
     for (double* amount : {&little.matmul_flops, &little.bytes_read, &little.bytes_written,
-                           &little.constant_bytes, &little.transfer_bytes}) {
+                           &little.constant_bytes, &little.transfer_bytes, &little.message_bytes}) {
       *amount *= smaller;
     }
     const std::int64_t ranks = random.integer(2, 16);

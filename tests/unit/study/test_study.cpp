@@ -73,6 +73,44 @@ class StudyTest : public testing::Test {
   ScratchFolder folder_;
 };
 
+TEST_F(StudyTest, who_proposed_a_trial_is_stored_with_it) {
+  const auto store = open();
+  Study study(*store, space(), settings("auto"));
+  run(study, 30);
+  TrialCursor cursor;
+  std::set<std::string> names;
+  for (const TrialRow& row : store->trials(study.info().id, cursor)) {
+    const std::string* by = find_attribute(row.system, proposer_attribute);
+    ASSERT_NE(by, nullptr) << row.number;
+    names.insert(*by);
+    EXPECT_EQ(row.number < 12, *by == "\"sobol\"") << row.number;
+  }
+  EXPECT_GT(names.size(), 2u);
+}
+
+// Another process may end what this one runs; this one hears of it with its next ask.
+TEST_F(StudyTest, trials_that_end_elsewhere_are_heard_of_with_the_next_ask) {
+  for (const char* kind : {"sqlite", "journal"}) {
+    const auto store = open(kind), other_store = open(kind);
+    Study study(*store, space(), settings("random")), same(*store, space(), settings("random"));
+    Study other(*other_store, space(), settings("random"));
+    const auto mine = study.ask(5);
+    const auto told = [&](Study& by, std::size_t i) {
+      const StudyVerdict verdict = outcome_of(mine.at(i));
+      by.tell({&verdict, 1});
+    };
+    EXPECT_EQ(study.running(), 5u);
+    told(other, 1);
+    study.ask(1);
+    EXPECT_EQ(study.running(), 5u) << kind;
+    told(same, 3);
+    study.ask(1);
+    EXPECT_EQ(study.running(), 5u) << kind;
+    told(study, 0);
+    EXPECT_EQ(study.running(), 4u) << kind;
+  }
+}
+
 TEST_F(StudyTest, proposes_every_point_once_and_then_says_that_there_are_no_more) {
   const auto store = open();
   Study study(*store, space(), settings());
@@ -239,15 +277,18 @@ TEST_F(StudyTest, what_is_enqueued_comes_first_and_is_completed) {
   Study study(*a, space(), settings()), other(*b, space(), settings());
   const std::vector<Setting> wanted = {
       {{"a", ParamValue("z")}, {"b", std::int64_t{8}}, {"c", std::int64_t{12}}},
-      {{"b", std::int64_t{2}}},
-      {{"a", ParamValue("z")}, {"b", std::int64_t{8}}, {"c", std::int64_t{12}}}};
-  EXPECT_THAT(study.enqueue(wanted), ElementsAre(0, 1, 2));
+      {{"b", std::int64_t{2}}}};
+  EXPECT_THAT(study.enqueue(wanted), ElementsAre(0, 1));
+  EXPECT_THAT(error_of([&] {
+                study.enqueue({&wanted[0], 1});
+              }).line(),
+              HasSubstr("this configuration is trial 0 already"));
   const auto asked = other.ask(3);
   ASSERT_EQ(asked.size(), 3u);
   EXPECT_EQ(asked[0].trial, 0);
   EXPECT_EQ(asked[0].params, wanted[0]);
   EXPECT_EQ(asked[1].params[1].second, ParamValue(std::int64_t{2}));
-  EXPECT_EQ(asked[2].trial, 3) << "the third is the first again";
+  EXPECT_EQ(asked[2].trial, 2) << "the sampler's";
   const std::vector<Setting> bad = {{{"b", std::int64_t{3}}}};
   EXPECT_THAT(error_of([&] { study.enqueue(bad); }).line(), HasSubstr("'b' cannot be 3"));
 }

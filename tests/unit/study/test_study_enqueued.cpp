@@ -24,11 +24,23 @@ class Enqueued : public testing::Test {
          .kind = DomainKind::categorical,
          .values = {ParamValue("x"), ParamValue("y")}},
         {.name = "c", .kind = DomainKind::integer, .low = 1, .high = 8, .when = "b == 'x'"}};
+    out.constraints = {{"odd", "a != 13", {}}};
     out.objectives = {{.name = "time"}};
     return out;
   }
   Json answer(const std::string& request) {
     return Json::parse(protocol_.answers({&request, 1}).at(0));
+  }
+  // As other programs do, which look at nothing.
+  void enqueue_elsewhere(const std::vector<std::string>& fixed) {
+    store_->transact([&](StudyTransaction& t) {
+      std::vector<TrialRow> rows;
+      for (const std::string& text : fixed) {
+        rows.push_back({.state = TrialState::waiting});
+        rows.back().system = {{std::string(fixed_params_attribute), text}};
+      }
+      t.create(study_.info().id, rows);
+    });
   }
   std::string params(const Json& trial) { return trial.at("params").dump(); }
   TrialRow row(int trial) {
@@ -62,7 +74,7 @@ TEST_F(Enqueued, come_in_their_order_and_no_more_than_are_asked_for) {
 }
 
 TEST_F(Enqueued, that_were_proposed_already_are_given_up_and_the_next_is_taken) {
-  answer(R"({"enqueue":[{"a":1,"b":"y"},{"a":1,"b":"y"},{"a":2,"b":"y"}]})");
+  enqueue_elsewhere({R"({"a":1,"b":"y"})", R"({"a":1,"b":"y"})", R"({"a":2,"b":"y"})"});
   const Json two = answer(R"({"ask":2})").at("trials");
   ASSERT_EQ(two.size(), 2u);
   EXPECT_EQ(two[0].at("trial"), 0);
@@ -73,7 +85,7 @@ TEST_F(Enqueued, that_were_proposed_already_are_given_up_and_the_next_is_taken) 
 }
 
 TEST_F(Enqueued, with_a_value_of_an_inactive_parameter_are_given_up) {
-  answer(R"({"enqueue":[{"a":1,"b":"y","c":2}]})");
+  enqueue_elsewhere({R"({"a":1,"b":"y","c":2})"});
   const Json one = answer(R"({"ask":1})").at("trials");
   ASSERT_EQ(one.size(), 1u);
   EXPECT_EQ(one[0].at("trial"), 1);
@@ -103,6 +115,25 @@ TEST_F(Enqueued, what_the_space_does_not_have_is_refused_and_nothing_of_it_is_st
   EXPECT_THAT(error(R"({"enqueue":[{"b":1}]})"), HasSubstr("'b' cannot be 1"));
   EXPECT_EQ(answer(R"({"status":1})").at("trials"), 0);
   EXPECT_EQ(answer(R"({"enqueue":[{"a":20000},{"a":0}]})").at("trials"), Json({0, 1}));
+}
+
+TEST_F(Enqueued, what_is_forbidden_or_a_trial_already_is_refused_with_its_reason) {
+  const auto error = [&](const std::string& request) { return answer(request).value("error", ""); };
+  EXPECT_THAT(error(R"({"enqueue":[{"a":1,"b":"y"},{"a":13,"b":"y"}]})"),
+              HasSubstr("breaks the constraint 'odd'"));
+  EXPECT_THAT(error(R"({"enqueue":[{"a":13}]})"), HasSubstr("no valid configuration that is new"));
+  EXPECT_THAT(error(R"({"enqueue":[{"a":1,"b":"y","c":2}]})"),
+              HasSubstr("parameter 'c' is not active"));
+  EXPECT_THAT(error(R"({"enqueue":[{"b":"y","c":2}]})"), HasSubstr("no valid configuration"));
+  EXPECT_THAT(error(R"({"enqueue":[{"a":1,"b":"y"},{"a":1,"b":"y"}]})"),
+              HasSubstr("trial 0 already"));
+  EXPECT_EQ(answer(R"({"status":1})").at("trials"), 0) << "of what is refused nothing is stored";
+  EXPECT_EQ(answer(R"({"enqueue":[{"a":1,"b":"y"},{"a":2}]})").at("trials"), Json({0, 1}));
+  EXPECT_THAT(error(R"({"enqueue":[{"b":"y","a":1}]})"), HasSubstr("trial 0 already")) << "waiting";
+  answer(R"({"ask":1})");
+  EXPECT_THAT(error(R"({"enqueue":[{"a":1,"b":"y"}]})"), HasSubstr("trial 0 already")) << "running";
+  EXPECT_EQ(answer(R"({"tell":[{"trial":0,"values":[1]}]})").at("ok"), true);
+  EXPECT_THAT(error(R"({"enqueue":[{"a":1,"b":"y"}]})"), HasSubstr("trial 0 already")) << "told";
 }
 
 TEST_F(Enqueued, trials_of_somebody_else_s_space_are_strangers) {
@@ -136,6 +167,17 @@ TEST(Budget, ends_with_its_reason) {
   Study all(*store, space, {.name = "all", .sampler = "random", .seed = 1});
   EXPECT_EQ(all.ask(10).size(), 6u);
   EXPECT_EQ(all.why_no_more(), "every valid configuration was proposed");
+  SpaceDescription empty = space;
+  empty.constraints = {{"", "a > 7", {}}};
+  Study none(*store, empty, {.name = "none", .sampler = "auto"});
+  EXPECT_TRUE(none.ask(1).empty());
+  EXPECT_EQ(none.why_no_more(), "the constraints leave no valid configuration");
+  SpaceDescription missed = space;
+  missed.domains.push_back({.name = "x", .kind = DomainKind::real, .low = 0, .high = 1});
+  missed.constraints = {{"", "x > 2", {}}};
+  Study never(*store, missed, {.name = "never", .sampler = "auto"});
+  EXPECT_TRUE(never.ask(1).empty());
+  EXPECT_EQ(never.why_no_more(), "no further valid configuration was found");
   SpaceDescription bare = space;
   bare.objectives.clear();
   EXPECT_THAT(

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "study/storage/journal_lock.hpp"
+#include "study/storage/sqlite_salvage.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/journal/journal_fixture.hpp"
 #include "tests/unit/study/study_fixture.hpp"
@@ -67,6 +69,142 @@ TEST(StudySqlite, other_tables_are_no_studies) {
   EXPECT_THAT(error_of([&] { open("sqlite:" + (folder / "a")); }).line(), HasSubstr("no studies"));
 }
 
+// Further tables are others' business; code that runs within our transactions is not.
+TEST(StudySqlite, triggers_and_views_are_refused_and_further_tables_are_not) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a", location = "sqlite:" + path;
+  make_study(*open(location));
+  raw_sql(path, "CREATE TABLE mine(x); CREATE INDEX i ON mine(x)");
+  EXPECT_EQ(open(location)->list().size(), 1u);
+  for (const char* code : {"TRIGGER t AFTER INSERT ON trials BEGIN DELETE FROM trials; END",
+                           "VIEW t AS SELECT * FROM trials"}) {
+    raw_sql(path, std::string("CREATE ") + code);
+    const Error error = error_of([&] { open(location); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    EXPECT_EQ(error.where(), path);
+    EXPECT_THAT(error.line(), HasSubstr(" 't'"));
+    EXPECT_THAT(error.remedy(), HasSubstr("halmark salvage " + path));
+    raw_sql(path,
+            std::string("DROP ") + std::string(code).substr(0, std::string(code).find(' ')) + " t");
+  }
+  EXPECT_EQ(open(location)->list().size(), 1u);
+}
+
+TEST(StudySqlite, a_trigger_that_came_meanwhile_stops_the_next_change) {
+  const ScratchFolder folder;
+  const auto store = open("sqlite:" + (folder / "a"));
+  const std::int64_t study = make_study(*store);
+  raw_sql(folder / "a", "CREATE TABLE mine(x)");
+  std::vector<TrialRow> rows(1, running_row());
+  store->transact([&](StudyTransaction& t) { t.create(study, rows); });
+  raw_sql(folder / "a", "CREATE TRIGGER t BEFORE INSERT ON trials BEGIN SELECT RAISE(IGNORE); END");
+  const Error error =
+      error_of([&] { store->transact([&](StudyTransaction& t) { t.create(study, rows); }); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused) << error.line();
+  EXPECT_THAT(error.line(), HasSubstr("a trigger 't'"));
+  EXPECT_EQ(all_trials(*store, study).size(), 1u);
+}
+
+TEST(StudySqlite, a_file_that_went_away_is_noticed_at_the_next_change_and_what_was_stored_is_kept) {
+  for (const bool is_replaced : {false, true}) {
+    const ScratchFolder folder;
+    const std::string path = folder / "a";
+    const auto store = open("sqlite:" + path);
+    const std::int64_t study = make_study(*store);
+    std::vector<TrialRow> rows(1, running_row());
+    store->transact([&](StudyTransaction& t) { t.create(study, rows); });
+    std::filesystem::remove(path);
+    if (is_replaced) make_study(*open("sqlite:" + path), "another");
+    const Error error =
+        error_of([&] { store->transact([&](StudyTransaction& t) { t.create(study, rows); }); });
+    EXPECT_EQ(error.exit_code(), ExitCode::error) << error.line();
+    EXPECT_EQ(error.where(), path);
+    EXPECT_THAT(error.remedy(), HasSubstr(path + ".rescued"));
+    EXPECT_THAT(error.remedy(), HasSubstr("the last change is not stored"));
+    EXPECT_EQ(all_trials(*open("sqlite:" + path + ".rescued"), study).size(), 1u);
+    if (is_replaced) {
+      EXPECT_EQ(open("sqlite:" + path)->list().at(0).info.name, "another");
+    }
+  }
+}
+
+class StudySalvage : public testing::Test {
+ protected:
+  StudySalvage() {
+    const auto store = open("sqlite:" + from_);
+    const std::int64_t study = make_study(*store);
+    std::vector<TrialRow> rows(40, running_row());
+    store->transact([&](StudyTransaction& t) { t.create(study, rows); });
+    std::vector<TrialChange> changes;
+    for (const TrialRow& row : rows) changes.push_back(completed(row.id, {1.5, 2}));
+    store->transact([&](StudyTransaction& t) { t.change(changes); });
+  }
+  ScratchFolder folder_;
+  std::string from_ = folder_ / "a", to_ = folder_ / "b";
+};
+
+TEST_F(StudySalvage, keeps_every_trial_and_leaves_code_behind) {
+  const std::vector<TrialRow> before = all_trials(*open("sqlite:" + from_), 1);
+  raw_sql(from_,
+          "CREATE TRIGGER t AFTER INSERT ON trials BEGIN DELETE FROM trials; END; CREATE VIEW v "
+          "AS SELECT 1");
+  const std::string bytes = file_bytes(from_);
+  EXPECT_TRUE(may_hold_studies(from_));
+  const SalvagedStudies done = salvage_studies(from_, to_);
+  EXPECT_EQ(done.left_out.size(), 2u);
+  EXPECT_EQ(done.trials, 40);
+  EXPECT_EQ(file_bytes(from_), bytes);
+  const std::vector<TrialRow> after = all_trials(*open("sqlite:" + to_), 1);
+  ASSERT_EQ(after.size(), before.size());
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    EXPECT_EQ(after[i].values, before[i].values);
+    EXPECT_EQ(after[i].system, before[i].system);
+    EXPECT_EQ(after[i].params.size(), 2u);
+  }
+  EXPECT_EQ(error_of([&] { salvage_studies(from_, to_); }).exit_code(), ExitCode::refused);
+}
+
+TEST_F(StudySalvage, leaves_out_rows_that_no_reader_takes) {
+  raw_sql(from_,
+          "UPDATE trials SET state = 'RUNING' WHERE trial_id = 3; UPDATE trial_params SET "
+          "distribution_json = '{' WHERE trial_id = 5");
+  const SalvagedStudies done = salvage_studies(from_, to_);
+  EXPECT_EQ(done.trials, 39);
+  EXPECT_GE(done.left_out.size(), 3u) << "the trial with what belongs to it, and two parameters";
+  EXPECT_EQ(all_trials(*open("sqlite:" + to_), 1).size(), 39u);
+}
+
+// Optuna's tables have no checksums: a changed value that is one cannot be told. What is damaged
+// beyond that is refused by name, and never a defect.
+TEST_F(StudySalvage, flipped_bytes_are_read_or_refused_and_salvaged_as_far_as_can_be) {
+  const std::string whole = file_bytes(from_);
+  int refused = 0;
+  for (std::size_t i = 0; i < 250; ++i) {
+    const std::size_t at = i < 100 ? i : (i * 7919 * 131) % whole.size();
+    SCOPED_TRACE("byte " + std::to_string(at));
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(~bytes[at]);
+    write_file(from_, bytes);
+    std::filesystem::remove(to_);
+    const auto attempt = [&](const std::function<void()>& body) {
+      try {
+        body();
+      } catch (const Error& e) {
+        EXPECT_EQ(e.exit_code(), ExitCode::refused) << e.line();
+        ++refused;
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << "a defect: " << e.what();
+      }
+    };
+    attempt([&] {
+      const auto store = open_study_store("sqlite:" + from_, StudyAccess::existing);
+      for (const StudySummary& study : store->list()) all_trials(*store, study.info.id);
+    });
+    attempt([&] { salvage_studies(from_, to_); });
+  }
+  EXPECT_GT(refused, 50);
+}
+
 class StudyJournal : public testing::Test {
  protected:
   std::string path() const { return folder_ / "j.log"; }
@@ -90,6 +228,49 @@ TEST_F(StudyJournal, half_a_line_at_the_end_is_read_over_and_cut_off_by_the_next
   EXPECT_THAT(store->take_notes(), ElementsAre(HasSubstr("half a line")));
   EXPECT_TRUE(file_bytes(path()).starts_with(whole + R"({"op_code":4,)"));
   EXPECT_EQ(all_trials(*open_journal(), 0).size(), 1u);
+}
+
+// It is read in blocks of a MiB: lines lie across their borders.
+TEST_F(StudyJournal, a_journal_of_several_mebibytes_is_read_whole) {
+  make_study(*open_journal());
+  std::string lines;
+  std::size_t trials = 0;
+  for (; lines.size() < (3u << 20); ++trials) {
+    lines +=
+        R"({"op_code":4,"worker_id":"w","study_id":0,"datetime_start":"2026-11-21T10:20:30.5+00:00"})"
+        "\n";
+  }
+  append(lines + R"({"op_code":4,"study)");
+  const auto store = open_journal();
+  EXPECT_EQ(all_trials(*store, 0).size(), trials);
+  EXPECT_TRUE(store->take_notes().empty());
+  append("\n");
+  EXPECT_EQ(all_trials(*open_journal(), 0).size(), trials);
+}
+
+TEST_F(StudyJournal, a_line_is_limited_to_16_mib_on_both_sides) {
+  make_study(*open_journal());
+  const std::size_t line_max = 16u << 20;
+  const std::string head = R"({"op_code":2,"worker_id":"w","study_id":0,"user_attr":{"a":")",
+                    tail = R"("}})";
+  const auto line = [&](std::size_t bytes) {
+    return head + std::string(bytes - head.size() - tail.size(), 'x') + tail;
+  };
+  append(line(line_max) + "\n");
+  EXPECT_EQ(open_journal()->list().size(), 1u);
+  append(line(line_max + 1) + "\n");
+  EXPECT_THAT(error_of([&] { open_journal()->list(); }).line(),
+              HasSubstr("a line is longer than 16 MiB"));
+}
+
+TEST_F(StudyJournal, what_is_no_regular_file_or_too_large_is_refused_unopened) {
+  std::filesystem::create_symlink("/dev/zero", path());
+  EXPECT_THAT(error_of([&] { open_journal(); }).line(), HasSubstr("no regular file"));
+  std::filesystem::remove(path());
+  append("{");
+  std::filesystem::resize_file(path(), (std::uintmax_t{1} << 30) + 1);
+  EXPECT_THAT(error_of([&] { open_journal()->list(); }).line(),
+              HasSubstr("the limit of a journal of studies is 1073741824"));
 }
 
 TEST_F(StudyJournal, a_broken_last_line_is_read_over_but_never_buried) {

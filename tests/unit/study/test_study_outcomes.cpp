@@ -223,8 +223,8 @@ class ServedFile : public testing::Test {
 
 TEST_F(ServedFile, of_a_line_longer_than_sixteen_mebibytes_is_refused) {
   EXPECT_EQ(serve(json_bytes_max).substr(0, 8), "{\"error\"");
-  EXPECT_THAT(serve(json_bytes_max + 1), HasSubstr("refused: "));
-  EXPECT_THAT(serve(json_bytes_max + 1), HasSubstr("a request is longer than 16 MiB"));
+  EXPECT_THAT(serve(json_bytes_max), testing::Not(HasSubstr("longer than 16 MiB")));
+  EXPECT_EQ(serve(json_bytes_max + 1), "{\"error\":\"a request is longer than 16 MiB\"}\n");
 }
 
 // Half a second between signs of life; without one for 2.5 s another worker takes the trial.

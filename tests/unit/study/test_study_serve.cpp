@@ -9,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "core/text/error.hpp"
 #include "study/storage/open.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
@@ -125,6 +126,63 @@ TEST_F(Serve, requests_that_lie_ready_are_stored_together) {
   serve(study);
   EXPECT_EQ(answers().size(), 150u);
   EXPECT_EQ(batches_, 3) << "64, 64 and 22";
+}
+
+// The README: anything else is answered with an error, and the session goes on.
+TEST_F(Serve, a_request_beyond_16_mib_is_an_error_and_the_session_goes_on) {
+  const auto store = open();
+  Study study(*store, space(), settings());
+  const std::string request = "{\"ask\":1}";
+  std::string fitting = request, longer = request;
+  fitting.resize(json_bytes_max, ' ');
+  longer.resize(json_bytes_max + 1, ' ');
+  fitting += '\n';
+  longer += '\n';
+  const std::string endless(3 * json_bytes_max + 5, 'x');
+  std::thread sender([&] {
+    for (const std::string& text : {fitting, longer, endless, std::string("\n{\"ask\":1}\n")}) {
+      for (std::size_t at = 0; at < text.size();) {
+        const ssize_t sent = write(ends_[1], text.data() + at, text.size() - at);
+        if (sent <= 0) break;
+        at += static_cast<std::size_t>(sent);
+      }
+    }
+    hang_up();
+  });
+  try {
+    serve(study);
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.line();
+    close(ends_[0]);
+    ends_[0] = ::open("/dev/null", O_RDONLY);
+  }
+  sender.join();
+  const auto all = answers();
+  ASSERT_EQ(all.size(), 4u) << answers_;
+  EXPECT_TRUE(all[0].contains("trials")) << "exactly 16 MiB";
+  EXPECT_EQ(all[1].value("error", ""), "a request is longer than 16 MiB");
+  EXPECT_EQ(all[2].value("error", ""), "a request is longer than 16 MiB");
+  EXPECT_EQ(all[3].at("trials")[0].at("trial"), 1);
+}
+
+// A search is cut off inside of an ask; what it had proposed is answered, stored and given back.
+TEST_F(Serve, a_stop_is_heeded_inside_an_ask) {
+  const auto store = open(), other = open();
+  int looks = 0;
+  StudySettings stopped = settings();
+  stopped.should_stop = [&] { return ++looks > 20; };
+  {
+    Study study(*store, space(), stopped);
+    send("{\"ask\":900}\n");
+    serve(study, stopped.should_stop);
+  }
+  ASSERT_EQ(answers().size(), 1u);
+  const std::size_t proposed = answers()[0].at("trials").size();
+  EXPECT_LT(proposed, 100u);
+  EXPECT_EQ(answers()[0].at("exhausted"), true);
+  EXPECT_EQ(answers()[0].at("reason"), "the search was interrupted");
+  Study next(*other, space(), settings());
+  EXPECT_EQ(next.ask(proposed + 1).at(0).trial, 0);
 }
 
 TEST_F(Serve, a_stop_ends_it_and_gives_back_what_was_not_told) {

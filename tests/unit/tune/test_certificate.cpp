@@ -37,7 +37,7 @@ TEST(Certificate, evidence_is_the_rows_that_the_interval_rests_on) {
     });
     const ScratchFolder folder;
     MeasuredSweep sweep(recorded.plan(), recorded.context(),
-                        CertifySettings{.proof = folder / "p.hmproof"});
+                        CertifySettings{.tells_stored = false, .proof = folder / "p.hmproof"});
     const TuneRun run = sweep.measure();
     conclude(*sweep.certifier(), run.id, 3, {});
     EXPECT_EQ(proof_records(folder / "p.hmproof", "header").at(0).at("run_objective"), 1);
@@ -56,7 +56,8 @@ TEST(Certificate, six_rounds_have_a_joint_confidence_and_five_have_less) {
         "[1]", "[\"latency\"]",
         std::string(certified) + "[measure]\nrounds = " + std::to_string(rounds) + "\n"));
     recorded.record_times([](std::int64_t, int) { return 1000.0; });
-    MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+    MeasuredSweep sweep(recorded.plan(), recorded.context(),
+                        CertifySettings{.tells_stored = false});
     const TuneRun run = sweep.measure();
     const CertificateReport report = conclude(*sweep.certifier(), run.id, rounds, {});
     const auto kernels = static_cast<double>(recorded.kernels().size());
@@ -72,7 +73,7 @@ TEST(Certificate, six_rounds_have_a_joint_confidence_and_five_have_less) {
 TEST(Certificate, runs_that_overlap_every_point_of_the_front_confirm_the_composition) {
   RecordedSweep recorded(decode_sweep("[1, 2]", "[\"latency\", \"throughput\"]", certified));
   recorded.record_times([](std::int64_t, int round) { return 1000.0 + 10 * round; });
-  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{.tells_stored = false});
   const TuneRun run = sweep.measure();
   ASSERT_THAT(front_batches(sweep), testing::Contains(2));
   std::vector<Validation> runs;
@@ -114,7 +115,8 @@ TEST(Certificate, states_the_gap_after_a_quarter_of_the_time_of_all) {
     RecordedSweep recorded(decode_sweep(batches + "]", "[\"latency\"]", certified));
     recorded.record_times(
         [](std::int64_t batch, int) { return 1000 + 10 * static_cast<double>(batch); });
-    MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+    MeasuredSweep sweep(recorded.plan(), recorded.context(),
+                        CertifySettings{.tells_stored = false});
     const TuneRun run = sweep.measure();
     const auto history = sweep.certifier()->history();
     ASSERT_FALSE(history.empty());

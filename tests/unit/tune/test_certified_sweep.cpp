@@ -42,7 +42,7 @@ Device slow_machine() {
 TEST(CertifiedSweep, without_peaks_everything_is_measured_and_nothing_discarded) {
   RecordedSweep recorded(decode_sweep("[1, 2, 4]", "[\"latency\", \"throughput\"]", certified));
   recorded.record_times([](std::int64_t batch, int) { return batch == 2 ? 900.0 : 1000.0; });
-  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{.tells_stored = false});
   const TuneRun run = sweep.measure();
   EXPECT_EQ(run.evaluations.size(), 3u);
   EXPECT_THAT(front_batches(sweep), ElementsAre(2, 4));
@@ -71,6 +71,24 @@ TEST(CertifiedSweep, without_peaks_everything_is_measured_and_nothing_discarded)
   EXPECT_THAT(report.text, HasSubstr("intervals of 3 processes each: no joint confidence"));
 }
 
+// Rows of an earlier session that asked for more than this one does.
+TEST(CertifiedSweep, calls_nothing_unmeasured_that_its_run_has_a_time_of) {
+  RecordedSweep recorded(decode_sweep("[1, 64]", "[\"latency\"]", certified), slow_machine());
+  const Device machine = slow_machine();
+  const CaseBounds bounds({.device = &machine, .threads = 2});
+  recorded.record([&](const RecordedKernel& k, Measurement& m) {
+    m.duration_ns_median = 1.3 * std::max(1.0, bounds.of(k.kernel_case).bound.ns());
+    m.duration_ns_interval = {m.duration_ns_median, m.duration_ns_median};
+  });
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+  const TuneRun run = sweep.measure();
+  const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
+  EXPECT_EQ(report.data.at("kernels_measured"), recorded.kernels().size());
+  EXPECT_EQ(report.data.at("state"), "certified");
+  EXPECT_EQ(report.data.at("front"), 1);
+  EXPECT_EQ(run.evaluations.size(), 2u) << "both have figures";
+}
+
 TEST(CertifiedSweep, bounds_spare_the_kernels_of_what_cannot_win) {
   RecordedSweep recorded(decode_sweep("[1, 64]", "[\"latency\"]", certified), slow_machine());
   const Device machine = slow_machine();
@@ -81,8 +99,9 @@ TEST(CertifiedSweep, bounds_spare_the_kernels_of_what_cannot_win) {
     m.wall_s = 0.25;
   });
   const ScratchFolder folder;
-  MeasuredSweep sweep(recorded.plan(), recorded.context(),
-                      CertifySettings{.safety = 1.1, .proof = folder / "p.hmproof"});
+  MeasuredSweep sweep(
+      recorded.plan(), recorded.context(),
+      CertifySettings{.tells_stored = false, .safety = 1.1, .proof = folder / "p.hmproof"});
   const TuneRun run = sweep.measure();
   ASSERT_EQ(run.evaluations.size(), 1u) << "what was not measured is no row";
   EXPECT_EQ(run.evaluations[0].configuration.workload.batch, 1);
@@ -155,7 +174,8 @@ TEST(CertifiedSweep, a_kernel_that_failed_takes_its_configuration_out) {
       // The fastest of the rounds counts.
       m.duration_ns_median = of_bound * bound_ns * (m.round == 1 ? 1 : 2);
     });
-    MeasuredSweep sweep(sweep_of.plan(), sweep_of.context(), CertifySettings{});
+    MeasuredSweep sweep(sweep_of.plan(), sweep_of.context(),
+                        CertifySettings{.tells_stored = false});
     const TuneRun run = sweep.measure();
     const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
     EXPECT_EQ(report.data.at("failed"), 1) << of_bound;
@@ -178,7 +198,8 @@ TEST(CertifiedSweep, ends_with_the_budget_and_states_what_is_open) {
       m.duration_ns_interval = {1000, 1000};
       m.wall_s = 10 * first_batch_s / 16 / 3;
     });
-    MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+    MeasuredSweep sweep(recorded.plan(), recorded.context(),
+                        CertifySettings{.tells_stored = false});
     const TuneRun run = sweep.measure();
     const CertificateReport report = conclude(*sweep.certifier(), run.id, 3, {});
     const auto measured = report.data.at("kernels_measured").get<std::size_t>();
@@ -201,7 +222,7 @@ TEST(CertifiedSweep, an_interruption_measures_nothing_more) {
   RecordedSweep recorded(decode_sweep("[1]", "[\"latency\"]", certified));
   recorded.record_times([](std::int64_t, int) { return 1000.0; });
   recorded.context().is_interrupted = [] { return true; };
-  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{.tells_stored = false});
   EXPECT_THAT(sweep.measure().evaluations, IsEmpty());
   EXPECT_EQ(sweep.certifier()->certifier().kernels_measured(), 0u);
 }
@@ -209,7 +230,7 @@ TEST(CertifiedSweep, an_interruption_measures_nothing_more) {
 TEST(CertifiedSweep, a_model_that_says_something_else_than_its_proof_is_an_error) {
   RecordedSweep recorded(decode_sweep("[1]", "[\"latency\", \"throughput\"]", certified));
   recorded.record_times([](std::int64_t, int) { return 1000.0; });
-  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{.tells_stored = false});
   const TuneRun run = sweep.measure();
   const MeasuredSource& source = sweep.evaluator().source();
   const std::uint64_t combination = sweep.certifier()->steps().configurations.begin()->first;
@@ -239,7 +260,7 @@ TEST(CertifiedSweep, phases_are_fronts_of_one_product) {
       "[[workload]]\nphase = \"prefill\"\nbatch = 3\nnew_tokens = 16\n"
       "[[workload]]\nphase = \"prefill\"\nbatch = 3\nnew_tokens = 8\n");
   recorded.record_times([](std::int64_t, int) { return 1000.0; });
-  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{});
+  MeasuredSweep sweep(recorded.plan(), recorded.context(), CertifySettings{.tells_stored = false});
   const TuneRun run = sweep.measure();
   const StepsToCertify& steps = sweep.certifier()->steps();
   EXPECT_EQ(steps.problem.fronts, (std::vector<std::string>{"decode", "prefill"}));

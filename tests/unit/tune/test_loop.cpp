@@ -86,10 +86,11 @@ TEST(Loop, ends_with_the_space_with_the_trials_and_with_a_stop) {
   EXPECT_EQ(evaluator.calls, 1) << "without a batch everything is evaluated together";
   EXPECT_EQ(run(problem, *grid(), evaluator, {.budget = {.trials = 3}}, ignore).end,
             SearchEnd::budget);
-  int asked = 0;
+  const int before = evaluator.calls;
   const SearchResult stopped =
       run(problem, *grid(), evaluator,
-          {.budget = {.batch = 2}, .should_stop = [&] { return ++asked > 2; }}, ignore);
+          {.budget = {.batch = 2}, .should_stop = [&] { return evaluator.calls - before >= 2; }},
+          ignore);
   EXPECT_EQ(stopped.end, SearchEnd::stopped);
   EXPECT_EQ(stopped.told.size(), 4u);
 }

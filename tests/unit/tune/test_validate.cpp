@@ -53,7 +53,7 @@ TEST(Confront, the_interval_that_names_a_state_is_that_of_what_was_run) {
   const OperatorGraph graph = graph_of(spec, 3);
   Estimate estimate{.step_ns = 3000, .low_ns = 2000, .high_ns = 5000};
   estimate.run_interval =
-      StateInterval{.bytes_per_s = 40e9, .step_ns = 3000, .memory_ns = 2400, .ns = {2700, 3300}};
+      StateInterval{.state = {40e9, {}}, .step_ns = 3000, .memory_ns = 2400, .ns = {2700, 3300}};
   StackRunResult run{.status = Status::ok};
   run.median_ns = 3100;
   EXPECT_EQ(confront(graph, estimate, run).predicted_interval_ns.low, 2700);
@@ -206,10 +206,12 @@ TEST(ValidateFront, a_run_that_failed_leaves_no_measured_time) {
   EXPECT_FALSE(run.evaluations[0].measured_ns);
 }
 
-// Predicted: half a second, the weights at 1 GB/s, and eleven turns of a block, or of a step where
-// that takes longer.
+// Predicted for three pairs: 1.5 s, the weights at 0.5 GB/s, four turns of the stack and
+// three of the kernels of half a block. A step that is shorter is warmed up before its first and
+// its every turn; a longer one fills its turns and is executed once before.
 TEST(ValidateFront, what_the_budget_does_not_cover_is_named_with_its_cost) {
-  for (const double block_s : {0.5, 2.0}) {
+  for (const auto& [block_s, turns_s] : std::vector<std::pair<double, double>>{
+           {0.5, 1 + 4 * 1 + 3 * 0.25}, {3, 2 + 4 * (1.5 + 1) + 3 * 1.5}}) {
     RecordedSweep sweep(decode_sweep("[1]", "[\"latency\"]"));
     const std::int64_t id = sweep.record([&](const RecordedKernel& k, Measurement& m) {
       m.duration_ns_median = 1e9 / static_cast<double>(sweep.kernels().size()) / k.executions;
@@ -217,8 +219,8 @@ TEST(ValidateFront, what_the_budget_does_not_cover_is_named_with_its_cost) {
     TuneRun run{.id = id, .evaluations = sweep.evaluations(), .front = {0}};
     const Estimate& estimate = run.evaluations[0].estimate.value();
     ASSERT_NEAR(estimate.step_ns, 1e9, 1);
-    const double predicted_s = 0.5 + static_cast<double>(estimate.memory_bytes_total) / 1e9 +
-                               11 * std::max(block_s, estimate.step_ns / 1e9);
+    const double predicted_s =
+        1.5 + static_cast<double>(estimate.memory_bytes_total) / 5e8 + turns_s;
     validate_front(sweep.evaluator(), {.budget_s = predicted_s - 0.001, .block_s = block_s}, run);
     EXPECT_THAT(run.notes,
                 ElementsAre(fmt::format(
@@ -236,8 +238,9 @@ TEST(ValidateFront, a_run_within_the_budget_is_begun_and_its_end_stored) {
     m.wall_s = 0;
   });
   TuneRun run{.id = id, .evaluations = sweep.evaluations(), .front = {0}};
-  validate_front(sweep.evaluator(), {.budget_s = 0.6, .block_s = 0.001}, run);
-  EXPECT_THAT(run.notes, IsEmpty()) << "0.5 s, 1 MB of weights and eleven turns of 1 ms";
+  validate_front(sweep.evaluator(), {.budget_s = 1.6, .block_s = 0.001}, run);
+  EXPECT_THAT(run.notes, ElementsAre(HasSubstr("for 1 of the front's points; 2 s were forecast")))
+      << "1.5 s, 1 MB of weights and turns of 1 ms";
   ASSERT_EQ(run.validations.size(), 1u) << "there is no such plugin: the run has failed";
   EXPECT_FALSE(has_latency(run.validations[0].status));
   EXPECT_FALSE(run.validations[0].reason.empty());

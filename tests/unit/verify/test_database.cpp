@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include "kernels/contract.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/journal/journal_fixture.hpp"
+#include "tests/unit/journal/rehash.hpp"
 
 namespace halmark {
 namespace {
@@ -170,8 +172,7 @@ TEST_F(CheckDatabase, winners_are_judged_by_the_rows_of_their_own_runs) {
   std::vector<std::vector<Measurement>> rounds;
   for (const double ns : {1000.0, 2000.0, 3000.0}) {
     const std::int64_t run = store->begin_run(run_info("of " + std::to_string(ns)));
-    rounds.emplace_back(3, numbered_measurement(1));
-    for (Measurement& m : rounds.back()) m.duration_ns_median = ns;
+    rounds.emplace_back(3, measurement_around(ns));
     store->append(run, rounds.back());
     store->append(run, winner_of(rounds.back()));
     store->append(run, winner_of(rounds.back()));
@@ -185,6 +186,207 @@ TEST_F(CheckDatabase, refuses_what_is_no_database_of_ours) {
   write_file(folder_ / "b.db", "no database");
   EXPECT_EQ(error_of([&] { check_database(folder_ / "b.db"); }).exit_code(), ExitCode::refused);
   EXPECT_EQ(error_of([&] { check_database(folder_ / "none.db"); }).exit_code(), ExitCode::refused);
+}
+
+// Whoever knows the format makes all hashes right again: figures that others bear out remain.
+class Forged : public CheckDatabase, public testing::WithParamInterface<Edit> {
+ protected:
+  std::vector<std::string> places_after_forging(const std::string& sql) {
+    raw_sql(path_, sql);
+    rehash(path_);
+    return places(check_database(path_));
+  }
+};
+
+TEST_P(Forged, is_found_by_what_follows_from_other_figures) {
+  EXPECT_EQ(places_after_forging(GetParam().sql), GetParam().places);
+}
+
+const char* const edit_body_of_2 =
+    "UPDATE entry SET body = replace(body, '\"duration_ns_median\":1000.25', "
+    "'\"duration_ns_median\":500.125') WHERE id = 2";
+
+INSTANTIATE_TEST_SUITE_P(
+    Figures, Forged,
+    testing::Values(
+        Edit{"nothing", "UPDATE entry SET body = body", {}},
+        Edit{"median", edit_body_of_2, {"entry 2 body"}},
+        Edit{"interval",
+             "UPDATE entry SET body = json_set(body, '$.duration_ns_interval[0]', 990.0) WHERE id "
+             "= 2",
+             {"entry 2 body"}},
+        Edit{"least",
+             "UPDATE entry SET body = json_set(body, '$.duration_ns_min', 1.0) WHERE id = 2",
+             {"entry 2 body"}},
+        Edit{"spread",
+             "UPDATE entry SET body = json_set(body, '$.relative_iqr', 0.0) WHERE id = 2",
+             {"entry 2 body"}},
+        Edit{"one_sample",
+             "UPDATE entry SET samples = CAST(substr(samples, 1, 16) || x'0000000000000000' || "
+             "substr(samples, 25) AS BLOB) WHERE id = 2",
+             {"entry 2 body", "entry 2 body", "entry 2 body", "entry 2 samples"}},
+        Edit{"no_samples",
+             "UPDATE entry SET samples = zeroblob(16) WHERE id = 2",
+             {"entry 2 samples"}},
+        Edit{"case_of_another_kernel",
+             "UPDATE entry SET key = 'gemm k=1 | | |' WHERE id = 2",
+             {"entry 2 key"}},
+        Edit{"run_of_a_whole_step",
+             "UPDATE entry SET body = json_set(body, '$.measured_ns', 50.0) WHERE kind = "
+             "'validation'",
+             {"entry 6 body"}},
+        Edit{"body_that_is_none", "UPDATE entry SET body = '{}' WHERE id = 2", {"entry 2 body"}}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+// Six rounds of one kernel and a step of ten executions of it.
+class CheckComposed : public testing::Test {
+ protected:
+  CheckComposed() {
+    const Dtype f32 = Dtype::f32;
+    const auto code = static_cast<std::int64_t>(f32);
+    kernel_.problem = complete({"gemm",
+                                {{"m", 4},
+                                 {"n", 64},
+                                 {"k", 32},
+                                 {"src_dtype", code},
+                                 {"wei_dtype", code},
+                                 {"dst_dtype", code}}});
+    for (int round = 0; round < 3; ++round) {
+      Measurement m = measurement_around(1000.0 + 10 * round);
+      m.kernel_case.problem = kernel_.problem;
+      m.round = round;
+      rows_.push_back(m);
+    }
+  }
+
+  static Problem complete(const Problem& problem) { return complete_problem(problem); }
+
+  // Median of 1000, 1010, 1020, and their range.
+  Evaluation evaluation() const {
+    const Work work = find_contract("gemm")->work(kernel_.problem.params);
+    Evaluation e = full_evaluation();
+    e.configuration.parallel = {};
+    e.configuration.workload = {Phase::decode, 4, 1, 64};
+    Estimate estimate;
+    estimate.provenance = Provenance::measured;
+    estimate.operators = {{.name = "ffn",
+                           .count = 10,
+                           .ns = 10100,
+                           .low_ns = 10000,
+                           .high_ns = 10200,
+                           .flops = 10 * work.flops(),
+                           .bytes = 10 * work.bytes(),
+                           .provenance = Provenance::measured}};
+    estimate.step_ns = 10100;
+    estimate.low_ns = 10000;
+    estimate.high_ns = 10200;
+    estimate.tokens_per_s = 4 / 10100e-9;
+    e.estimate = estimate;
+    return e;
+  }
+
+  DatabaseCheck check_of(const Evaluation& e) {
+    const std::string path = folder_ / ("a" + std::to_string(++files_) + ".db");
+    {
+      const auto store = open_store(path);
+      const std::int64_t run = store->begin_run(run_info());
+      store->append(run, rows_);
+      store->append(run, e);
+    }
+    return check_database(path);
+  }
+
+  ScratchFolder folder_;
+  KernelCase kernel_;
+  std::vector<Measurement> rows_;
+  int files_ = 0;
+};
+
+TEST_F(CheckComposed, finds_nothing_in_an_estimate_that_follows_from_its_rows) {
+  EXPECT_TRUE(places(check_of(evaluation())).empty());
+}
+
+TEST_F(CheckComposed, a_step_must_be_the_sum_of_its_operators_and_give_its_throughput) {
+  Evaluation e = evaluation();
+  e.estimate->step_ns = 9000;
+  EXPECT_EQ(places(check_of(e)), (std::vector<std::string>{"entry 4 body", "entry 4 body"}));
+  e.estimate->tokens_per_s = 4 / 9000e-9;
+  EXPECT_EQ(places(check_of(e)), (std::vector<std::string>{"entry 4 body"}));
+  e = evaluation();
+  e.estimate->high_ns = 10150;
+  EXPECT_EQ(places(check_of(e)), (std::vector<std::string>{"entry 4 body"}));
+}
+
+TEST_F(CheckComposed, an_operator_must_take_as_long_as_rows_of_its_work_say) {
+  Evaluation e = evaluation();
+  OperatorShare& ffn = e.estimate->operators[0];
+  e.estimate->step_ns = ffn.ns = 5050;
+  e.estimate->tokens_per_s = 4 / 5050e-9;
+  EXPECT_EQ(places(check_of(e)), (std::vector<std::string>{"entry 4 body"})) << "of no row";
+  e = evaluation();
+  e.estimate->operators[0].flops *= 2;
+  EXPECT_EQ(places(check_of(e)), (std::vector<std::string>{"entry 4 body"})) << "of another kernel";
+  e.estimate->operators[0].provenance = e.estimate->provenance = Provenance::roofline;
+  EXPECT_TRUE(places(check_of(e)).empty()) << "no row bears out what nobody measured";
+}
+
+TEST_F(CheckComposed, an_estimate_of_the_first_rounds_alone_follows_from_them) {
+  Evaluation e = evaluation();
+  OperatorShare& ffn = e.estimate->operators[0];
+  e.estimate->step_ns = ffn.ns = 10050;
+  e.estimate->low_ns = ffn.low_ns = 10000;
+  e.estimate->high_ns = ffn.high_ns = 10100;
+  e.estimate->tokens_per_s = 4 / 10050e-9;
+  EXPECT_TRUE(places(check_of(e)).empty());
+}
+
+// Samples rewritten with all that follows from them agree with themselves: only a head that was
+// noted elsewhere knows better.
+TEST_F(CheckDatabase, a_consistent_forgery_of_samples_is_found_by_the_noted_head) {
+  const std::string head = open_store_read_only(path_)->chain_head(1);
+  {
+    const auto store = open_store(folder_ / "b.db");
+    store->begin_run(run_info());
+    store->append(1, measurement_around(500.25));
+    const std::string forged = "ATTACH '" + (folder_ / "b.db") +
+                               "' AS b; UPDATE entry SET (body, samples) = (SELECT body, samples "
+                               "FROM b.entry) WHERE id = 2";
+    raw_sql(path_, forged);
+    rehash(path_);
+  }
+  EXPECT_TRUE(places(check_database(path_)).empty());
+  EXPECT_EQ(places(check_database(path_, NotedHead{head, 1})),
+            (std::vector<std::string>{"run 1 chain"}));
+  EXPECT_EQ(places(check_database(path_, NotedHead{head, {}})),
+            (std::vector<std::string>{"run 0 chain"}));
+}
+
+TEST_F(CheckDatabase, a_noted_head_is_found_in_its_run_and_behind_it_rows_of_later) {
+  const auto reader = open_store_read_only(path_);
+  const std::string first = reader->chain_head(1), second = reader->chain_head(2);
+  for (const auto& run : std::vector<std::optional<std::int64_t>>{std::nullopt, 2}) {
+    const DatabaseCheck check = check_database(path_, NotedHead{second, run});
+    EXPECT_TRUE(places(check).empty());
+    ASSERT_TRUE(check.noted);
+    EXPECT_EQ(check.noted->run, 2);
+    EXPECT_EQ(check.noted->rows_behind, 0);
+  }
+  EXPECT_EQ(places(check_database(path_, NotedHead{second, 1})),
+            (std::vector<std::string>{"run 1 chain"}));
+  open_store(path_)->append(1, numbered_measurement(7));
+  const DatabaseCheck later = check_database(path_, NotedHead{first, {}});
+  EXPECT_TRUE(places(later).empty());
+  ASSERT_TRUE(later.noted);
+  EXPECT_EQ(later.noted->run, 1);
+  EXPECT_EQ(later.noted->rows_behind, 1);
+}
+
+TEST_F(CheckDatabase, rows_cut_off_behind_a_noted_head_are_found) {
+  const std::string head = open_store_read_only(path_)->chain_head(1);
+  raw_sql(path_, "DELETE FROM entry WHERE id = 4");
+  rehash(path_);
+  EXPECT_TRUE(places(check_database(path_)).empty());
+  EXPECT_EQ(places(check_database(path_, NotedHead{head, {}})).size(), 1u);
 }
 
 }  // namespace

@@ -202,7 +202,7 @@ class FailedKernelRows : public testing::Test {
     if (!has_latency(status)) other_.samples.clear();
     open_store(path_)->append(run_, other_);
   }
-  FrontProofCheck checked() const { return check_front_proof(proof_, path_); }
+  FrontProofCheck checked() const { return check_front_proof(proof_, {.journal = path_}); }
 
   test::ScratchFolder folder_;
   std::string path_ = folder_ / "a.db", proof_;
@@ -213,7 +213,7 @@ class FailedKernelRows : public testing::Test {
 TEST_F(FailedKernelRows, that_failed_bear_it_out) {
   append(Status::crashed);
   const FrontProofCheck check = checked();
-  EXPECT_EQ(check.verdict, ProofVerdict::holds) << check.reason;
+  EXPECT_EQ(check.verdict, ProofVerdict::conditional) << check.reason;
   EXPECT_EQ(check.failed, 1u);
 }
 
@@ -222,7 +222,7 @@ TEST_F(FailedKernelRows, with_a_time_refute_it) {
   const FrontProofCheck check = checked();
   EXPECT_EQ(check.verdict, ProofVerdict::broken);
   EXPECT_THAT(check.reason, HasSubstr("has a time of it"));
-  EXPECT_EQ(check_front_proof(proof_).verdict, ProofVerdict::holds);  // taken as stated
+  EXPECT_EQ(check_front_proof(proof_).verdict, ProofVerdict::conditional);  // taken as stated
 }
 
 TEST_F(FailedKernelRows, that_are_not_there_leave_it_unchecked) {

@@ -12,7 +12,8 @@ using namespace test;
 
 void expect_accepted(const std::string& proof) {
   const FrontProofCheck check = check_front_proof(proof);
-  EXPECT_TRUE(check.verdict == ProofVerdict::conditional || check.verdict == ProofVerdict::holds)
+  EXPECT_TRUE(check.verdict == ProofVerdict::conditional ||
+              check.verdict == ProofVerdict::conditional)
       << check.line << ": " << check.reason;
 }
 

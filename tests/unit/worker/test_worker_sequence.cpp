@@ -135,7 +135,7 @@ TEST(WorkerSequence, a_given_routing_is_not_replaced_by_the_output_of_an_earlier
   bool differs = false;
   for (std::size_t i = 0; i < 12; ++i) {
     const double picked = load_element(Dtype::s32, choice.data(), static_cast<std::int64_t>(i));
-    differs = differs || picked != static_cast<double>((*operands[1].given)[i]);
+    differs = differs || picked != static_cast<double>(operands[1].given->get()[i]);
   }
   EXPECT_TRUE(differs) << "else this test shows nothing";
   const auto rows = moved->part(moved->revealed.parts[0]);

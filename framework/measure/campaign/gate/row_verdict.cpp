@@ -2,7 +2,11 @@
 // roofline.
 #include "measure/campaign/gate/row_verdict.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
+
+#include "core/text/text.hpp"
 
 #include "measure/campaign/fresh_probe.hpp"
 #include "roofline/ceilings.hpp"
@@ -19,10 +23,15 @@ class RowVerdict {
     const bool is_memory_bound = has_peaks() && bound().limiter() == Limiter::memory;
     const Verdict verdict = judge_validity(row_, judging_.thresholds, is_memory_bound);
     end(verdict.status, verdict.reason);
-    if (row_.duration_ns_median <= 0) {
-      end(Status::quarantined, "timer: the median is not above 0 ns");
-    } else if (has_peaks() && verdict.status != Status::quarantined) {
+    if (verdict.status == Status::quarantined) return;
+    if (const auto why = contradiction()) return end(Status::quarantined, "timer: " + *why);
+    judge_idle();
+    if (has_peaks()) {
       judge_by_bound();
+    } else if (judging_.peaks != nullptr && is_timed_by_host()) {
+      row_.signals.push_back({"bound", std::nullopt,
+                              "the host's clock times a " + device().kind +
+                                  " with memory of its own: no measured peak bounds it"});
     }
   }
 
@@ -32,10 +41,74 @@ class RowVerdict {
     row_.reason = std::move(reason);
   }
 
-  // Measured peaks are those of the CPUs that the workers run on.
+  const protocol::DeviceDescription& device() const { return judging_.crew.device(); }
+  bool is_timed_by_host() const { return device().timer == protocol::Timer::host_clock; }
+
+  // Measured peaks are those of the CPUs that the workers run on. What the host's clock times runs
+  // on them too, as far as anybody knows, unless it says that it is a device and keeps what it
+  // works on to itself.
   bool has_peaks() const {
-    return judging_.peaks != nullptr && judging_.crew.device().kind == "cpu";
+    if (judging_.peaks == nullptr) return false;
+    const bool may_be_apart = device().kind == "gpu" || device().kind == "npu";
+    return device().kind == "cpu" ||
+           (is_timed_by_host() && (judging_.is_in_host_memory || !may_be_apart));
   }
+
+  std::optional<double> signal(std::string_view name) const {
+    const auto found = std::ranges::find(row_.signals, name, &Signal::name);
+    return found == row_.signals.end() ? std::nullopt : found->value;
+  }
+
+  // No proof of a false time, but against the contract: what they do may belong to the next call.
+  void judge_idle() {
+    constexpr double busy_share = 0.5;
+    const auto share = signal("cpu_share_after_wait");
+    if (!share || *share <= busy_share || row_.status != Status::ok) return;
+    end(Status::suspect, "threads of the plugin use " + number_text(100 * *share, 3) +
+                             " % of a CPU 4 ms after wait has returned");
+  }
+
+  // Times that no device can have, whatever its peaks are.
+  std::optional<std::string> contradiction() const {
+    const double median_ns = row_.duration_ns_median;
+    if (median_ns <= 0) return "the median is not above 0 ns";
+    // An execution reads where its arguments lie and writes a result: several cycles.
+    constexpr double least_ns = 1;
+    if (median_ns < least_ns) {
+      return figure(median_ns) + " per execution is below the " + figure(least_ns) +
+             " that starting one takes";
+    }
+    if (const auto why = skipped_repeats()) return why;
+    constexpr double slope_share = 0.95;
+    const auto slope_ns = signal("slope_device_ns");
+    if (slope_ns && median_ns < slope_share * *slope_ns) {
+      return "the device's median is " + figure(median_ns) + ", one execution more takes it " +
+             figure(*slope_ns);
+    }
+    return lazy_read();
+  }
+
+  // Where a call costs the launch of a device that works alone, more repeats may be nearly free.
+  std::optional<std::string> skipped_repeats() const {
+    const double limit = device().synchronous ? 0.25 : 0.05;
+    const auto share = signal("repeat_cost_share");
+    if (!share || row_.repeat <= 1 || *share >= limit) return std::nullopt;
+    return "twice the repeats take " + number_text(100 * *share, 3) +
+           " % more time: repeats are skipped";
+  }
+
+  std::optional<std::string> lazy_read() const {
+    constexpr double share_of_median = 0.1, spreads = 3;
+    const auto excess_ns = signal("read_excess_ns"), spread_ns = signal("read_spread_ns");
+    if (!excess_ns || !spread_ns) return std::nullopt;
+    const double limit_ns =
+        std::max(share_of_median * row_.duration_ns_median, spreads * *spread_ns);
+    if (*excess_ns <= limit_ns) return std::nullopt;
+    return "the first read of an output takes " + figure(*excess_ns) +
+           " longer than the second: work is done when it is read";
+  }
+
+  static std::string figure(double ns) { return number_text(ns, 4) + " ns"; }
 
   roofline::Bound bound() const {
     return roofline::case_bound(
@@ -62,6 +135,11 @@ class RowVerdict {
 };
 
 }  // namespace
+
+bool is_in_host_memory(const protocol::Staged& staged) {
+  return std::ranges::any_of(staged.memory,
+                             [](const protocol::StagedMemory& m) { return m.is_host; });
+}
 
 void judge_row(Measurement& row, const Work& work, const RowJudging& judging) {
   RowVerdict(row, work, judging).judge();

@@ -16,7 +16,10 @@ struct RowJudging {
   RunPeaks* peaks;  // of this machine, for quarantine; null = none
   ValidityThresholds thresholds;
   std::function<void()> free_memory;  // before a fresh probe: it needs what is staged no longer
+  bool is_in_host_memory = false;     // what the row's kernel reads and writes
 };
+// Whether operands lie in memory that the worker itself maps.
+bool is_in_host_memory(const protocol::Staged& staged);
 
 // Sets status and reason. A time below its bound is quarantined only if a fresh probe by the same
 // workers does not explain it; the peaks may have been those of a slower minute.

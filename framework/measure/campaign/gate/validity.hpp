@@ -28,7 +28,9 @@ struct ValidityThresholds {
   // Beside the delay itself a switch costs refilled caches: about 20 us, or 1 % at the first limit.
   Limit involuntary_switches_per_s{500, 5000};
   Limit steal_fraction{0.02, 0.10};  // of the last second or more
-  Limit clock_moved{0.02, 0.05};     // clock probe before against after
+  // Clock probe before against after; where the first and the last third of the samples agree
+  // within `suspect`, the clock moved outside the loop and never invalidates.
+  Limit clock_moved{0.02, 0.05};
   Limit peak_moved{0.03, 0.05};      // peak probe before against after
   Limit bandwidth_moved{0.1, 0.25};  // of rows that the memory bounds: another state of the machine
   Limit load_per_cpu{never, never};  // shown: what it does to a sample, the counters say

@@ -95,7 +95,14 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
                          .bandwidth = bandwidth_ ? &*bandwidth_ : nullptr};
   std::vector<Measurement> rows;
   const auto path = options_.plugin_path_by_backend.find(open.group.backend);
-  if (path == options_.plugin_path_by_backend.end()) {
+  const auto hung =
+      std::ranges::find_if(asked, [&](const KernelCase& k) { return !hang_of(k).empty(); });
+  if (hung != asked.end()) {
+    // They run together, so one that hangs holds all of them.
+    for (const KernelCase& k : asked) {
+      rows.push_back({.kernel_case = k, .status = Status::refused, .reason = hang_of(*hung)});
+    }
+  } else if (path == options_.plugin_path_by_backend.end()) {
     for (const KernelCase& k : asked) {
       rows.push_back({.kernel_case = k,
                       .status = Status::refused,
@@ -104,7 +111,8 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
   } else {
     options.staging.plugin_path = path->second;
     rows = measure_in_stack(open.stacks, asked, options);
-    if (is_loss(rows.front().status) && !stopped()) {
+    const bool may_pass = is_loss(rows.front().status) && rows.front().status != Status::timed_out;
+    if (may_pass && !stopped()) {
       const std::string first_loss = rows.front().phase + ": " + rows.front().reason;
       rows = measure_in_stack(open.stacks, asked, options);
       for (Measurement& row : rows) {
@@ -116,6 +124,7 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
   for (Measurement& row : rows) {
     row.round = round;
     row.seed = seed;
+    note_hang(row);
     if (hash != options_.plugin_hash_by_backend.end()) row.plugin_hash = hash->second;
   }
   return rows;

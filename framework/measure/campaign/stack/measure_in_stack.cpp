@@ -170,8 +170,10 @@ class InStack {
   }
 
   void judge() {
-    const RowJudging judging{staged_.crew(), options_.peaks, options_.staging.thresholds,
-                             [this] { staged_.drop(); }};
+    RowJudging judging{.crew = staged_.crew(),
+                       .peaks = options_.peaks,
+                       .thresholds = options_.staging.thresholds,
+                       .free_memory = [this] { staged_.drop(); }};
     for (Measurement& row : rows_) {
       if (row.samples.empty()) {
         row.status = Status::refused;
@@ -179,6 +181,8 @@ class InStack {
         continue;
       }
       const Problem problem = complete_problem(row.kernel_case.problem);
+      const auto kernel = staged_.kernel(row.kernel_case);
+      judging.is_in_host_memory = kernel && is_in_host_memory(kernel->staged);
       judge_row(row, find_contract(problem.op)->work(problem.params), judging);
     }
   }

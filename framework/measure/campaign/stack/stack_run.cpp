@@ -16,8 +16,7 @@
 namespace halmark {
 namespace {
 
-constexpr int pairs_more = 2;      // for those that the memory's speed set apart
-constexpr double moved_max = 0.1;  // of the memory's speed within a pair
+constexpr double moved_max = 0.1;  // of the memory's or the cores' speed within a pair
 constexpr int slices = 9;          // short reads of the memory around a block
 
 class StackRun {
@@ -45,10 +44,10 @@ class StackRun {
   }
 
  private:
-  // What was measured in one go, and the memory's speed around it.
+  // What was measured in one go, and how fast memory and cores were around it.
   struct Block {
     std::vector<double> ns;  // of the stack: one; of kernels: each
-    std::optional<double> bytes_per_s;
+    std::optional<double> bytes_per_s, flops_per_s;
   };
 
   bool end(Status status, std::string reason) {
@@ -66,7 +65,7 @@ class StackRun {
     std::optional<Block> stack = stack_block();
     int in_one_state = 0;
     const int pairs = options_.beside.empty() ? 0 : options_.pairs;
-    for (int i = 0; stack && in_one_state < pairs && i < pairs + pairs_more; ++i) {
+    for (int i = 0; stack && in_one_state < pairs && i < pairs + options_.pairs_more; ++i) {
       if (is_stopped()) return void(end(Status::cancelled, "interrupted"));
       const std::optional<Block> kernels = kernel_block();
       std::optional<Block> next = kernels ? stack_block() : std::nullopt;
@@ -80,15 +79,19 @@ class StackRun {
   }
 
   static bool moved(const Block& a, const Block& b) {
-    return a.bytes_per_s && b.bytes_per_s &&
-           relative_move(*a.bytes_per_s, *b.bytes_per_s) > moved_max;
+    return moved(a.bytes_per_s, b.bytes_per_s) || moved(a.flops_per_s, b.flops_per_s);
+  }
+  static bool moved(std::optional<double> a, std::optional<double> b) {
+    return a && b && relative_move(*a, *b) > moved_max;
   }
 
   template <class Measure>
   std::optional<Block> block(const Measure& measure) {
     const std::vector<double> before = memory_speeds();
+    const std::size_t cores_before = cores_.size();
     Block out;
     if (!measure(out)) return std::nullopt;
+    out.flops_per_s = median_from(cores_, cores_before);
     std::vector<double> speeds = memory_speeds();
     speeds.insert(speeds.end(), before.begin(), before.end());
     if (!speeds.empty()) {
@@ -101,7 +104,9 @@ class StackRun {
   std::optional<Block> stack_block() {
     return block([&](Block& out) {
       const std::size_t before = steps_.front().empty() ? 0 : result_.step_ns.size();
-      if (!repeat(repetitions(), 1)) return false;
+      // What the kernels left in the caches is nothing beside a step that fills a block.
+      const std::int64_t count = repetitions();
+      if (!repeat(count, count > 1 ? 1 : 0)) return false;
       out.ns = {mean(std::span(result_.step_ns).subspan(before))};
       return true;
     });
@@ -158,6 +163,12 @@ class StackRun {
     return true;
   }
 
+  static std::optional<double> median_from(std::span<const double> values, std::size_t first) {
+    if (values.size() <= first) return std::nullopt;
+    const auto since = values.subspan(first);
+    return median({since.begin(), since.end()});
+  }
+
   std::vector<double> memory_speeds() {
     if (options_.walk_bytes == 0) return {};
     auto read = read_slices(staged_.crew(), options_.walk_bytes, slices);
@@ -192,13 +203,18 @@ class StackRun {
     for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
       const auto& of_rank = outcomes[rank]->steps;
       steps[rank].insert(steps[rank].end(), of_rank.begin(), of_rank.end());
-      absorb(outcomes[rank]->measured, series_);
+      const protocol::Measured& measured = outcomes[rank]->measured;
+      absorb(measured, series_);
+      for (const auto& peak : {measured.peak_flops.before, measured.peak_flops.after}) {
+        if (peak) cores_.push_back(*peak);
+      }
     }
     return true;
   }
 
   void judge() {
-    if (!speeds_.empty()) result_.bytes_per_s = median(speeds_);
+    result_.bytes_per_s = median_from(speeds_, 0);
+    result_.flops_per_s = median_from(cores_, 0);
     result_.signals = series_.signals;
     result_.environment = series_.environment;
     if (options_.is_oversubscribed) {
@@ -224,6 +240,7 @@ class StackRun {
   StackSteps steps_;
   std::int64_t short_repetitions_ = 0;  // in a block; 0 = not known yet
   std::vector<double> speeds_;          // of the memory, per block
+  std::vector<double> cores_;           // short peaks around every request for a sequence
   ShardSeries series_;                  // of all requests, without samples
   StackRunResult result_;
 };

@@ -19,6 +19,8 @@ namespace halmark {
 struct GateHistory;
 
 inline constexpr int stack_pairs = 5;                    // of a run and its kernels
+inline constexpr int stack_pairs_more = 2;               // for those that a move sets apart
+inline constexpr int stack_pairs_min = 3;                // fewer say nothing of their spread
 inline constexpr int stack_turns = 2 * stack_pairs + 1;  // of the stack and of its kernels
 
 struct StackRunOptions {
@@ -26,7 +28,7 @@ struct StackRunOptions {
   std::map<std::string, std::string> environment;
   Config open_options;
   std::string cache_dir;
-  PhaseLimits limits;
+  WorkerLimits limits;
   std::uint64_t seed = 0;        // of the inputs
   std::uint64_t check_seed = 0;  // the workers never see it
   ValidityThresholds thresholds;
@@ -40,7 +42,7 @@ struct StackRunOptions {
   // Ranks share cores: outputs are checked, and no verdict on times is given.
   bool is_oversubscribed = false;
   std::vector<Stack> short_stacks;
-  int pairs = stack_pairs;
+  int pairs = stack_pairs, pairs_more = stack_pairs_more;
   double block_s = 1;  // of a block, or one repetition where that takes longer
   std::int64_t repetitions_min = 3;
   std::int64_t walk_bytes = 0;   // short reads of the memory around blocks walk through; 0 = none
@@ -56,7 +58,7 @@ struct StackRunOptions {
 struct StackPair {
   double stack_ns = 0;            // mean over the repetitions of each of the two blocks around
   std::vector<double> kernel_ns;  // by StackRunOptions::beside: mean; all shards at once
-  // The memory's speed moved by more than a tenth from block to block: shown apart.
+  // The memory's or the cores' speed moved by more than a tenth from block to block: shown apart.
   bool is_apart = false;
 };
 
@@ -93,6 +95,7 @@ struct StackRunResult {
   std::vector<StackPair> pairs;
   // The state of the memory, in bytes/s of all shards at once: median over the blocks.
   std::optional<double> bytes_per_s;
+  std::optional<double> flops_per_s;  // short probes of one core, in the stack's main type
   double median_ns = 0;
   Interval interval_ns;
   struct OperatorTime {
@@ -116,7 +119,8 @@ struct StackRunResult {
 // Stages of a pipeline meet in the shifts between them, so that a repetition is the step with its
 // bubbles, from the first stage's begin to the last one's end.
 //
-// Runs until `pairs` pairs have met one state of the memory each, two more at most. One stack per
+// Runs until `pairs` pairs have met one state of the machine each, and `pairs_more` more
+// at most. One stack per
 // rank; rank i runs on part i of the device that its kernels name. Ranks are MPI
 // ranks when any step is a collective, plain workers with a common start otherwise. Every kernel
 // passes the correctness gate before a repetition is timed. Failures are statuses, never

@@ -168,10 +168,7 @@ void StagedStacks::plan_memory() {
     afford_sets(held, share);
     wanted.push_back(std::max(bytes_of(held), options_.walk_bytes / ranks));
   }
-  auto& kept = arenas();
-  if (arenas_suffice(kept, wanted)) return;
-  kept.clear();  // before the new ones are made: both together may not fit
-  kept = make_arenas(wanted, options_.memory_fraction);
+  grow_arenas(arenas(), wanted, options_.memory_fraction);
 }
 
 std::optional<WorkerFailure> StagedStacks::start() {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <filesystem>
 
@@ -9,7 +10,10 @@
 #include <zlib.h>
 #endif
 
+#include "core/input/input_kind.hpp"
+#include "parquet/parquet_writer.hpp"
 #include "tests/unit/error_of.hpp"
+#include "tests/unit/parquet/formula_table.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
@@ -57,7 +61,7 @@ TEST(CsvTable, files_that_are_no_csv_are_refused) {
   const ScratchFolder folder;
   write_file(folder / "t.parquet", "PAR1....PAR1");
   EXPECT_THAT(error_of([&] { CsvTable::read(folder / "t.parquet"); }).line(),
-              HasSubstr("convert it to CSV"));
+              HasSubstr("damaged Parquet"));
   EXPECT_THAT(error_of([&] { CsvTable::read(folder / "none.csv"); }).line(), HasSubstr("none.csv"));
   EXPECT_EQ(error_of([&] { CsvTable::read(folder.path().string()); }).exit_code(),
             ExitCode::refused);
@@ -67,9 +71,45 @@ TEST(CsvTable, files_that_are_no_csv_are_refused) {
 TEST(CsvTable, a_file_beyond_a_gibibyte_is_refused_unread) {
   const ScratchFolder folder;
   write_file(folder / "t.csv", "a,b\n1,2\n");
-  std::filesystem::resize_file(folder / "t.csv", csv_bytes_max + 1);
+  std::filesystem::resize_file(folder / "t.csv", table_input.bytes_max + 1);
   EXPECT_THAT(error_of([&] { CsvTable::read(folder / "t.csv"); }).line(),
-              HasSubstr("larger than 1024 MiB"));
+              HasSubstr("has 1073741825 bytes; the limit of a table is 1073741824"));
+}
+
+TEST(CsvTable, columns_and_fields_are_limited_on_both_sides) {
+  const auto table = [](std::size_t columns, std::size_t bytes) {
+    std::string names = std::string(bytes, 'n'), values = "1";
+    for (std::size_t i = 1; i < columns; ++i) {
+      names += ",c" + std::to_string(i);
+      values += ",1";
+    }
+    return names + '\n' + values + '\n';
+  };
+  EXPECT_EQ(CsvTable::parse(table(1024, 65536), "t.csv").header().size(), 1024u);
+  EXPECT_THAT(line_of(table(1025, 1)), HasSubstr("t.csv:1: more than 1024 columns"));
+  EXPECT_THAT(line_of(table(1, 65537)), HasSubstr("t.csv:1: a field has more than 65536 bytes"));
+}
+
+// Rows of a valid table that nobody can use: what follows the first MiB is not read.
+TEST(CsvTable, a_header_is_judged_before_the_rest_is_read) {
+  const ScratchFolder folder;
+  std::string text = "a,b\n";
+  while (text.size() < (3u << 20)) text += "1,2\n";
+  write_file(folder / "t.csv", text);
+  std::vector<std::size_t> seen;
+  EXPECT_EQ(
+      CsvTable::read(folder / "t.csv", [&](const CsvTable& t) { seen.push_back(t.rows()); }).rows(),
+      (text.size() - 4) / 4);
+  EXPECT_THAT(seen, testing::ElementsAre((1u << 20) / 4 - 1, (text.size() - 4) / 4));
+  int calls = 0;
+  EXPECT_THAT(error_of([&] {
+                CsvTable::read(folder / "t.csv", [&](const CsvTable&) {
+                  ++calls;
+                  throw refused("no");
+                });
+              }).line(),
+              HasSubstr("no"));
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(CsvTable, short_files_and_folders_are_what_they_are) {
@@ -79,7 +119,7 @@ TEST(CsvTable, short_files_and_folders_are_what_they_are) {
   write_file(folder / "empty.csv", "");
   EXPECT_THAT(error_of([&] { CsvTable::read(folder / "empty.csv"); }).line(), HasSubstr("no rows"));
   EXPECT_THAT(error_of([&] { CsvTable::read(folder.path().string()); }).line(),
-              HasSubstr("is no file"));
+              HasSubstr("it is a folder"));
 }
 
 TEST(CsvTable, a_row_has_exactly_as_many_fields_as_the_header) {
@@ -93,11 +133,97 @@ TEST(CsvTable, a_row_has_exactly_as_many_fields_as_the_header) {
   EXPECT_THAT(CsvTable::parse("a,b,\n1,2,\n", "t").row(0), testing::ElementsAre("1", "2", ""));
 }
 
+TEST(CsvTable, a_column_that_is_there_twice_is_refused) {
+  EXPECT_THAT(line_of("m,n,m\n1,2,3\n"), HasSubstr("t.csv:1: column 'm' is there twice"));
+}
+
+// More distinct fields than are remembered, and columns that share their texts.
+TEST(CsvTable, fields_that_repeat_are_still_what_they_were) {
+  std::string text = "a,b\n";
+  for (int i = 0; i < 30000; ++i) {
+    text += std::to_string(i % 9973) + ',' + std::to_string(i % 2) + '\n';
+    if (i % 1000 == 0) text += '\n';
+  }
+  const CsvTable table = CsvTable::parse(text, "t.csv");
+  ASSERT_EQ(table.rows(), 30000u);
+  for (int i = 0; i < 30000; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    ASSERT_EQ(table.row(row)[0], std::to_string(i % 9973));
+    ASSERT_EQ(table.row(row)[1], std::to_string(i % 2));
+    ASSERT_EQ(table.where(row), "t.csv:" + std::to_string(i + 2 + (i + 999) / 1000)) << i;
+  }
+}
+
+std::string peer_file(const std::string& name) {
+  return HALMARK_SOURCE_DIR "/tests/data/parquet/" + name + ".parquet";
+}
+
+TEST(CsvTable, parquet_is_recognised_by_content_and_read_as_text) {
+  const ScratchFolder folder;
+  write_file(folder / "t.csv", test::file_bytes(peer_file("pyarrow_plain")));
+  std::vector<std::size_t> seen;
+  const CsvTable table =
+      CsvTable::read(folder / "t.csv", [&](const CsvTable& t) { seen.push_back(t.rows()); });
+  EXPECT_THAT(seen, testing::ElementsAre(0, 300)) << "the header alone comes first";
+  EXPECT_THAT(table.header(), testing::ElementsAreArray(test::formula_header()));
+  for (std::int64_t k = 0; k < test::formula_rows; ++k) {
+    ASSERT_THAT(table.row(static_cast<std::size_t>(k)),
+                testing::ElementsAreArray(test::formula_row(k)));
+  }
+  EXPECT_EQ(table.where(4), folder / "t.csv" + ", row 5");
+  EXPECT_THAT(error_of([&] { CsvTable::read(peer_file("refused_list")); }).line(),
+              HasSubstr("column 'shape' is nested"));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// The shape of published tables: some columns that say the same in every row, sizes that repeat,
+// and a time that does not.
+TEST(CsvTable, a_row_of_parquet_stays_below_150_bytes) {
+  constexpr std::int64_t rows = 100'000;
+  std::vector<ParquetColumn> columns;
+  for (const char* name : {"framework", "version", "device", "op_name", "kernel_source", "dtype"}) {
+    columns.push_back({name, ParquetKind::text, false});
+  }
+  for (const char* name : {"m", "n", "k"}) columns.push_back({name, ParquetKind::integer, false});
+  columns.push_back({"latency", ParquetKind::real, false});
+  const ScratchFolder folder;
+  std::string bytes;
+  ParquetWriter writer(columns, [&bytes](std::string_view part) { bytes += part; });
+  for (std::int64_t i = 0; i < rows; ++i) {
+    std::vector<ParquetCell> row(6, std::string_view("NVIDIA H100 80GB HBM3"));
+    for (const std::int64_t period : {499, 61, 31}) row.emplace_back(i % period * 64);
+    row.emplace_back(1.0 / static_cast<double>(i + 3));
+    writer.add(row);
+  }
+  writer.finish();
+  write_file(folder / "t.parquet", bytes);
+  const auto in_use = [] {
+    const struct mallinfo2 now = mallinfo2();
+    return static_cast<double>(now.uordblks + now.hblkhd);
+  };
+  const double before = in_use();
+  const CsvTable table = CsvTable::read(folder / "t.parquet");
+  EXPECT_LT((in_use() - before) / static_cast<double>(table.rows()), 150);
+  EXPECT_EQ(table.rows(), static_cast<std::size_t>(rows));
+  EXPECT_EQ(table.row(7)[9], "0.1");
+}
+#endif
+
 #ifdef HALMARK_HAS_ZLIB
 void write_gzip(const std::string& path, const std::string& text) {
   gzFile file = gzopen(path.c_str(), "wb");
   gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
   gzclose(file);
+}
+
+TEST(CsvTable, a_gzip_file_that_becomes_far_larger_is_refused) {
+  const ScratchFolder folder;
+  std::string text = "a,b\n";
+  while (text.size() < (8u << 20)) text += "1,2\n";
+  write_gzip(folder / "t.csv", text);
+  ASSERT_LT(test::file_bytes(folder / "t.csv").size() * 200, text.size());
+  EXPECT_THAT(error_of([&] { CsvTable::read(folder / "t.csv"); }).line(),
+              HasSubstr("more than 200 times its size"));
 }
 
 TEST(CsvTable, gzip_is_recognised_by_content_and_a_cut_one_refused) {

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 ImportedTable table_of(const std::string& text) {
   const CsvTable csv = CsvTable::parse(text, "t.csv");
-  return kernel_table(csv, known_layout(csv).value());
+  return kernel_table(csv, known_layouts(csv));
 }
 
 KernelCase gemm(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype) {
@@ -32,14 +32,14 @@ KernelCase gemm(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype) {
 TEST(ImportedSource, knows_exact_problems_and_says_whose_they_are) {
   ImportedSource source({});
   source.add(table_of("gemm_dtype,m,n,k,latency\nfp8,1,2,3,1\nfp8,1,2,3,2\nfp8_block,1,2,3,9\n"));
-  EXPECT_EQ(source.size(), 1u);
+  EXPECT_EQ(source.size(), 2u) << "rows of the first series";
   KernelCase wanted = gemm(1, 2, 3, Dtype::f8_e4m3fn);
   const auto latency = source.latency(wanted);
   ASSERT_TRUE(latency);
   EXPECT_DOUBLE_EQ(latency->ns, 1.5e6);  // the mean of the first series; the other is not mixed in
   EXPECT_EQ(latency->provenance, Provenance::imported);
   EXPECT_EQ(latency->status, Status::ok);
-  EXPECT_THAT(latency->reason, HasSubstr("t.csv fp8"));
+  EXPECT_THAT(latency->reason, HasSubstr("t.csv:2 gemm f8_e4m3fn;"));
   wanted.problem.params.set("m", 2);
   EXPECT_FALSE(source.latency(wanted));
   wanted.problem.params.set("m", 1);
@@ -63,7 +63,7 @@ TEST(ImportedSource, a_time_below_the_bound_is_quarantined_with_both_figures) {
   const Latency refused = with(std::to_string(2 / 1.021));
   EXPECT_EQ(refused.status, Status::quarantined);
   EXPECT_THAT(refused.reason, AllOf(HasSubstr("faster_than_roofline: 102.1 %"), HasSubstr("1958.8"),
-                                    HasSubstr("2000.000 us"), HasSubstr("t.csv bfloat16")));
+                                    HasSubstr("2000.000 us"), HasSubstr("t.csv:2 gemm bf16")));
 }
 
 }  // namespace

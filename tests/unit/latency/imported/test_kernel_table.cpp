@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 ImportedTable table_of(const std::string& text) {
   const CsvTable csv = CsvTable::parse(text, "t.csv");
-  return kernel_table(csv, known_layout(csv).value());
+  return kernel_table(csv, known_layouts(csv));
 }
 
 std::string refusal_of(const std::string& text) {
@@ -29,7 +29,7 @@ TEST(KernelTable, gemm_rows_are_milliseconds_of_a_stored_weight) {
       "gemm_dtype,m,n,k,latency\nbfloat16,17,4096,512,0.015\nfp8,1,32,64,0.002\n"
       "fp8_block,1,32,64,0.003\n");
   ASSERT_EQ(table.series.size(), 3u);
-  EXPECT_EQ(table.series[0].name, "bfloat16");
+  EXPECT_EQ(table.series[0].identity.text(), "gemm bf16");
   EXPECT_EQ(table.series[0].points.at(0).problem,
             complete_problem({"gemm",
                               {{"m", 17},
@@ -39,8 +39,8 @@ TEST(KernelTable, gemm_rows_are_milliseconds_of_a_stored_weight) {
                                {"wei_dtype", static_cast<std::int64_t>(Dtype::bf16)},
                                {"dst_dtype", static_cast<std::int64_t>(Dtype::bf16)},
                                {"wei_trans", 1}}}));
-  EXPECT_DOUBLE_EQ(table.series[0].points[0].ns, 15000);
-  EXPECT_EQ(table.series[2].name, "fp8_block");
+  EXPECT_DOUBLE_EQ(table.series[0].points.at(0).ns, 15000);
+  EXPECT_EQ(table.series[2].identity.text(), "gemm f8_e4m3fn block128");
 }
 
 TEST(KernelTable, a_decode_step_sees_its_own_key_too) {
@@ -57,9 +57,11 @@ TEST(KernelTable, a_fused_row_of_experts_is_shared_out_by_flops) {
       "kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,"
       "moe_ep_size,distribution,latency\n"
       "cutlass,bfloat16,64,4096,1536,8,128,2,4,power_law_1.2,0.3\n");
-  ASSERT_EQ(table.series.size(), 2u);  // by name: down, up
-  const LatencyPoint& down = table.series[0].points.at(0);
-  const LatencyPoint& up = table.series[1].points.at(0);
+  ASSERT_EQ(table.series.size(), 2u);
+  EXPECT_EQ(table.series[0].part, "up");
+  EXPECT_EQ(table.series[1].part, "down");
+  const LatencyPoint up = table.series[0].points.at(0);
+  const LatencyPoint down = table.series[1].points.at(0);
   EXPECT_DOUBLE_EQ(up.ns, 200'000);
   EXPECT_DOUBLE_EQ(down.ns, 100'000);
   EXPECT_EQ(up.problem.params.at("n"), 1536);  // gate and up: 2 x 1536 / 2
@@ -74,11 +76,13 @@ TEST(KernelTable, a_message_is_counted_in_elements_and_gathered_sizes_are_of_all
   const ImportedTable table = table_of(
       "op_name,nccl_dtype,num_gpus,message_size,latency\nall_gather,half,4,1024,0.01\n"
       "all_reduce,int8,4,1024,0.01\nalltoall,half,4,1024,0.01\n");
-  const auto& points = table.series.at(0).points;
-  EXPECT_EQ(points[0].problem.params.at("bytes"), 512);
-  EXPECT_EQ(points[1].problem.params.at("bytes"), 1024);
-  EXPECT_EQ(points[2].problem.op, "all_to_all");
-  EXPECT_EQ(points[2].problem.params.at("bytes"), 2048);
+  const auto problem = [&](std::size_t series) {
+    return table.series.at(series).points.at(0).problem;
+  };
+  EXPECT_EQ(problem(0).params.at("bytes"), 512);
+  EXPECT_EQ(problem(1).params.at("bytes"), 1024);
+  EXPECT_EQ(problem(2).op, "all_to_all");
+  EXPECT_EQ(problem(2).params.at("bytes"), 2048);
 }
 
 TEST(KernelTable, what_is_gathered_has_a_part_for_every_rank) {
@@ -87,11 +91,11 @@ TEST(KernelTable, what_is_gathered_has_a_part_for_every_rank) {
                                 "all_reduce,half,4,1024,0.01\nall_gather,half,") +
                     ranks + ',' + elements + ",0.01\n");
   };
-  EXPECT_EQ(rows("1", "7").series.at(0).points.at(1).problem.params.at("bytes"), 14)
+  EXPECT_EQ(rows("1", "7").series.at(1).points.at(0).problem.params.at("bytes"), 14)
       << "one rank gathers what it brings";
-  EXPECT_EQ(rows("4", "8").series.at(0).points.at(1).problem.params.at("bytes"), 4);
+  EXPECT_EQ(rows("4", "8").series.at(1).points.at(0).problem.params.at("bytes"), 4);
   const ImportedTable uneven = rows("4", "7");
-  EXPECT_EQ(uneven.series.at(0).points.size(), 1u);
+  EXPECT_EQ(uneven.series.size(), 1u);
   EXPECT_EQ(uneven.skipped.at("all_gather of a size that its ranks do not divide"), 1u);
 }
 
@@ -104,7 +108,8 @@ TEST(KernelTable, faults_name_file_and_line) {
   EXPECT_THAT(refusal_of(header + "bfloat16,1,2,3,inf\n"), HasSubstr("is no time"));
   EXPECT_THAT(refusal_of(header + "bfloat16,0,2,3,1\n"), HasSubstr("m 0 is not in 1.."));
   EXPECT_THAT(refusal_of(header + "bfloat16,1.5,2,3,1\n"), HasSubstr("no integer"));
-  EXPECT_THAT(refusal_of(header + "int9,1,2,3,1\n"), HasSubstr("no row can be used"));
+  EXPECT_THAT(refusal_of("gemm_dtype,m,n,m,k,latency\nfp8,1,2,1,3,1\n"),
+              HasSubstr("t.csv:1: column 'm' is there twice"));
 }
 
 TEST(KernelTable, rows_of_unknown_types_are_counted) {
@@ -112,6 +117,7 @@ TEST(KernelTable, rows_of_unknown_types_are_counted) {
       table_of("gemm_dtype,m,n,k,latency\nbfloat16,1,2,3,1\nint9,1,2,3,1\nint9,1,2,4,1\n");
   EXPECT_EQ(table.rows, 3u);
   EXPECT_EQ(table.skipped.at("no data type 'int9'"), 2u);
+  EXPECT_TRUE(table_of("gemm_dtype,m,n,k,latency\nint9,1,2,3,1\n").series.empty());
 }
 
 TEST(KernelTable, published_tables_read_whole) {

@@ -44,11 +44,11 @@ std::string refusal_of(const std::string& text) {
 
 TEST(TableLayout, a_file_names_columns_constants_and_the_unit) {
   const CsvTable csv = CsvTable::parse("lib,rows,type,t\nx,3,f32,2.5\n", "t.csv");
-  EXPECT_FALSE(known_layout(csv));
-  const ImportedTable table = kernel_table(csv, parse_layout(own, "l.toml"));
+  EXPECT_TRUE(known_layouts(csv).empty());
+  const ImportedTable table = kernel_table(csv, {parse_layout(own, "l.toml")});
   ASSERT_EQ(table.series.size(), 1u);
-  EXPECT_EQ(table.series[0].name, "x");
-  const LatencyPoint& point = table.series[0].points.at(0);
+  EXPECT_EQ(table.series[0].identity.text(), "gemm f32 x");
+  const LatencyPoint point = table.series[0].points.at(0);
   EXPECT_EQ(point.problem.params.at("m"), 4);
   EXPECT_EQ(point.problem.params.at("n"), 8);
   EXPECT_EQ(point.problem.params.at("wei_trans"), 0);  // the contract's default
@@ -59,7 +59,7 @@ TEST(TableLayout, a_required_parameter_that_nobody_gives_is_refused_with_the_row
   std::string text(own);
   text.resize(text.find("[[parameter]]\nname = \"dst_dtype\""));
   const CsvTable csv = CsvTable::parse("lib,rows,type,t\nx,3,f32,2.5\n", "t.csv");
-  EXPECT_THAT(error_of([&] { kernel_table(csv, parse_layout(text, "l.toml")); }).line(),
+  EXPECT_THAT(error_of([&] { kernel_table(csv, {parse_layout(text, "l.toml")}); }).line(),
               HasSubstr("t.csv:2: no value for dst_dtype"));
 }
 

@@ -57,6 +57,18 @@ inline KernelCase gemm_case(std::int64_t m = 8, std::int64_t n = 24, std::int64_
       sets);
 }
 
+// Memory of 1 kB/s, as nobody has it.
+inline Device with_slow_memory() {
+  Device out;
+  out.bandwidths.push_back({.level = "memory",
+                            .threads = 1,
+                            .bytes_per_s = 1e3,
+                            .working_set_bytes = 32 << 20,
+                            .access = "read",
+                            .source = "measured 2026-11-22T09:00:00Z, read"});
+  return out;
+}
+
 inline KernelCase copy_case(std::int64_t bytes) { return fake_case({"copy", {{"bytes", bytes}}}); }
 
 inline Measurement measure_one(const std::string& script, const KernelCase& kernel_case) {

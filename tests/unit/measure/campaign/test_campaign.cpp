@@ -168,6 +168,33 @@ TEST(Campaign, a_hang_is_timed_out_with_its_phase) {
   EXPECT_EQ(row.phase, "create");
 }
 
+TEST(Campaign, a_case_that_hangs_costs_its_limit_once_and_others_are_tried) {
+  CampaignOptions options = fake_options("hang=prepare");
+  options.limits.create_s = 0.5;
+  options.rounds = 3;
+  const std::vector<KernelCase> cases{copy_case(64), copy_case(128)};
+  const auto rows = Campaign(std::move(options)).run(cases);
+  ASSERT_EQ(rows.size(), 6U);
+  const auto with = [&](Status status) {
+    return std::ranges::count(rows, status, &Measurement::status);
+  };
+  EXPECT_EQ(with(Status::timed_out), 2) << "each case once, without a second try";
+  EXPECT_EQ(with(Status::refused), 4);
+  EXPECT_NE(rows.back().reason.find("hung in create in round 0"), std::string::npos)
+      << rows.back().reason;
+}
+
+TEST(Campaign, a_device_that_hangs_in_open_is_opened_once) {
+  CampaignOptions options = fake_options("hang=open");
+  options.limits.open_s = 0.5;
+  options.rounds = 2;
+  const std::vector<KernelCase> cases{copy_case(64), gemm_case(16, 32, 16, 1)};
+  const auto rows = Campaign(std::move(options)).run(cases);
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(std::ranges::count(rows, Status::timed_out, &Measurement::status), 1);
+  EXPECT_EQ(rows.front().phase, "open");
+}
+
 TEST(Campaign, impossible_cases_are_refused_rows) {
   KernelCase nowhere = copy_case(64);
   nowhere.backend = "gone";

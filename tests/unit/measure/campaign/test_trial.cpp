@@ -131,14 +131,15 @@ TEST(StateOfMemory, is_known_for_two_seconds_and_probed_after_a_pause) {
     if (!third.bytes_per_s || since() > 0.24) continue;
     EXPECT_LT(*third.age_s, 0.1) << "a tenth has";
     BandwidthState alone(32 << 20);
-    alone.probe(*bench.crew, false);
     const auto begin = Clock::now();
+    alone.probe(*bench.crew, false);
+    const auto end = Clock::now();
     if (!alone.read(*bench.crew).bytes_per_s) continue;
     std::this_thread::sleep_until(begin + std::chrono::milliseconds(1880));
     const bool is_known = alone.read(*bench.crew).bytes_per_s.has_value();
     if (Clock::now() - begin > std::chrono::milliseconds(1950)) continue;
     EXPECT_TRUE(is_known);
-    std::this_thread::sleep_until(begin + std::chrono::milliseconds(2100));
+    std::this_thread::sleep_until(end + std::chrono::milliseconds(2100));
     const auto old = alone.read(*bench.crew);
     EXPECT_FALSE(old.bytes_per_s);
     EXPECT_EQ(old.reason, "fewer than 5 reads of the memory within 2 s");

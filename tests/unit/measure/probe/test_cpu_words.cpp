@@ -124,17 +124,17 @@ TEST(PathsOfFeatures, are_those_of_each_feature_alone) {
                               {"f16_vector", "avx2", Dtype::f16, 192},
                               {"s8_vector", "avx2", Dtype::s8, 768}}));
   EXPECT_EQ(rows_of({.avx512_core = true}),
-            (std::vector<Row>{{"f32_vector", "avx512_core", Dtype::f32, 384},
-                              {"f64_vector", "avx512_core", Dtype::f64, 192},
-                              {"bf16_vector", "avx512_core", Dtype::bf16, 384},
-                              {"f16_vector", "avx512_core", Dtype::f16, 384},
-                              {"s8_vector", "avx512_core", Dtype::s8, 1536}}));
+            (std::vector<Row>{{"f32_vector", "avx512_core", Dtype::f32, 640},
+                              {"f64_vector", "avx512_core", Dtype::f64, 320},
+                              {"bf16_vector", "avx512_core", Dtype::bf16, 640},
+                              {"f16_vector", "avx512_core", Dtype::f16, 640},
+                              {"s8_vector", "avx512_core", Dtype::s8, 2560}}));
   EXPECT_EQ(rows_of({.avx512_vnni = true}),
-            (std::vector<Row>{{"s8_vector", "avx512_core_vnni", Dtype::s8, 1536}}));
+            (std::vector<Row>{{"s8_vector", "avx512_core_vnni", Dtype::s8, 2560}}));
   EXPECT_EQ(rows_of({.avx512_bf16 = true}),
-            (std::vector<Row>{{"bf16_vector", "avx512_core_bf16", Dtype::bf16, 768}}));
+            (std::vector<Row>{{"bf16_vector", "avx512_core_bf16", Dtype::bf16, 1280}}));
   EXPECT_EQ(rows_of({.avx512_fp16 = true}),
-            (std::vector<Row>{{"f16_vector", "avx512_core_fp16", Dtype::f16, 768}}));
+            (std::vector<Row>{{"f16_vector", "avx512_core_fp16", Dtype::f16, 1280}}));
   EXPECT_EQ(rows_of({.avx_vnni = true}),
             (std::vector<Row>{{"s8_vector", "avx2_vnni", Dtype::s8, 768}}));
   EXPECT_EQ(rows_of({.amx_bf16 = true}),

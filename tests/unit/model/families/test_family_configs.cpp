@@ -123,18 +123,15 @@ INSTANTIATE_TEST_SUITE_P(
     Fields, BadFamilyConfig,
     testing::Values(
         BadField{"gpt2", "n_embd", "1024", "n_embd"},
-        BadField{"gpt2", "max_position_embeddings", "", "max_position_embeddings"},
         BadField{"gpt2", "activation_function", "\"tanh\"", "tanh"},
         BadField{"gpt2", "add_cross_attention", "true", "add_cross_attention"},
         BadField{"opt-125m", "word_embed_proj_dim", "512", "word_embed_proj_dim"},
         BadField{"opt-125m", "do_layer_norm_before", "false", "do_layer_norm_before"},
         BadField{"phi-2", "qk_layernorm", "true", "qk_layernorm"},
-        BadField{"gemma-2-2b", "sliding_window", "", "sliding_window"},
         BadField{"gemma-3-1b", "layer_types", "[\"full_attention\"]", "26"},
         BadField{"gpt-oss-20b", "experts_per_token", "5", "experts_per_token"},
         BadField{"gpt-oss-20b", "num_local_experts", "2", "num_experts_per_tok"},
         BadField{"llama-4-scout-17b-16e", "no_rope_layers", "[1, 0]", "48"},
-        BadField{"llama-4-maverick-17b-128e", "intermediate_size_mlp", "", "intermediate_size_mlp"},
         BadField{"minimax-m2", "qk_norm_type", "\"per_row\"", "per_row"},
         BadField{"minimax-m2", "rotary_dim", "256", "rotary_dim"},
         BadField{"mimo-v2-flash", "hybrid_layer_pattern", "", "hybrid_layer_pattern"},
@@ -145,7 +142,6 @@ INSTANTIATE_TEST_SUITE_P(
         BadField{"llama-3_3-nemotron-super-49b-v1", "block_ffn_mult", "[1.0]", "80"},
         BadField{"llama-3_3-nemotron-super-49b-v1", "block_ffn_mult", "", "block_ffn_mult"},
         BadField{"llama-3_3-nemotron-super-49b-v1", "block_attention_no_op", "", "contradict"},
-        BadField{"qwen3-next-80b-a3b", "linear_num_key_heads", "", "linear_num_key_heads"},
         BadField{"qwen3-next-80b-a3b", "linear_num_key_heads", "5", "linear_num_key_heads"},
         BadField{"qwen3-next-80b-a3b", "linear_conv_kernel_dim", "0", "linear_conv_kernel_dim"},
         BadField{"qwen3.5-27b", "attn_output_gate", "false", "attn_output_gate"},
@@ -159,6 +155,26 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) {
       return test::case_name({info.param.id, info.param.field, info.param.value});
     });
+
+// What the classes of transformers say of fields that a file leaves out.
+TEST(FamilyConfig, an_absent_field_has_the_default_of_its_class) {
+  const auto without = [](const char* id, const char* field) {
+    Json config = config_of(id);
+    (config.contains("text_config") ? config["text_config"] : config).erase(field);
+    ModelSpec spec = read(config.dump());
+    EXPECT_THAT(spec.assumed, testing::Contains(HasSubstr(std::string(field) + " = "))) << id;
+    return spec;
+  };
+  EXPECT_EQ(without("gpt2", "max_position_embeddings").learned_positions, 1024);
+  EXPECT_EQ(without("gemma-2-2b", "sliding_window").windows.front(), 4096);
+  EXPECT_EQ(without("llama-4-maverick-17b-128e", "intermediate_size_mlp").intermediate, 16384);
+  EXPECT_EQ(without("llama-4-scout-17b-16e", "attention_chunk_size").mixers.front().chunk, 8192);
+  EXPECT_EQ(without("qwen3-next-80b-a3b", "linear_num_key_heads").delta_rule->key_heads, 16);
+  EXPECT_EQ(without("qwen3-0.6b", "head_dim").head_dim, 128);  // hidden / heads is 64
+  EXPECT_EQ(without("glm-4.5", "first_k_dense_replace").is_sparse[1], true);
+  EXPECT_EQ(without("glm-4.5", "partial_rotary_factor").rotary_dim, 64);
+  EXPECT_EQ(without("deepseek-v3", "n_shared_experts").moe->shared_width, 2048);
+}
 
 TEST(FamilyConfig, architectures_that_nobody_verified_are_refused_with_the_reason) {
   for (const char* type : {"gemma4", "kimi_k3", "minimax_m3", "step3p7"}) {

@@ -213,5 +213,48 @@ TEST(QuantisedCache, has_no_place_in_training) {
   EXPECT_THAT(refusal->text, HasSubstr("KV cache"));
 }
 
+// 8-bit products: queries are converted behind their rotation, and the peak is that of 8 bits.
+TEST(NarrowAttention, reads_a_cache_of_its_own_type_in_its_own_products) {
+  for (const Dtype narrow : {Dtype::f8_e4m3fn, Dtype::s8}) {
+    Precision p = with(KernelKind::kv_cache, narrow);
+    const OperatorGraph wide = graph_of(shipped("llama-3.1-8b"), decode(4, 512, {}, p));
+    p.set(KernelKind::attention, narrow);
+    const OperatorGraph graph = graph_of(shipped("llama-3.1-8b"), decode(4, 512, {}, p));
+    const Operator& attention = find_operator(graph, "attention");
+    EXPECT_EQ(attention.dtype, narrow);
+    EXPECT_EQ(find_operator(wide, "attention").dtype, Dtype::bf16);
+    EXPECT_EQ(attention.whole_work.constant_bytes,
+              find_operator(wide, "attention").whole_work.constant_bytes);
+    EXPECT_EQ(attention.whole_work.matmul_flops,
+              find_operator(wide, "attention").whole_work.matmul_flops);
+    EXPECT_EQ(find_operator(graph, "rope").local.params.dtype("dst_dtype"), Dtype::bf16);
+    EXPECT_EQ(find_operator(graph, "kv_append").whole_work.bytes(),
+              find_operator(wide, "kv_append").whole_work.bytes());
+    const double scale = narrow == Dtype::s8 ? 4 : 0;
+    EXPECT_EQ(find_operator(graph, "q_quantize").whole_work.bytes(),
+              4 * 32 * (128 * 2 + 128 + scale));
+    EXPECT_FALSE(model_test::has_operator(wide, "q_quantize"));
+  }
+  EXPECT_THAT(refusal_of(shipped("llama-3.1-8b"), with(KernelKind::attention, Dtype::s8)),
+              HasSubstr("attention in s8: the KV cache is bf16"));
+}
+
+TEST(FusedProjections, are_one_product_of_the_same_weights) {
+  for (const char* id : {"llama-3.1-8b", "qwen3-next-80b-a3b", "qwen2.5-7b"}) {
+    ModelSpec spec = shipped(id);
+    const OperatorGraph apart = graph_of(spec, decode(4, 512, {.tp = 2}));
+    spec.fuses_qkv = true;
+    const OperatorGraph fused = graph_of(spec, decode(4, 512, {.tp = 2}));
+    const Operator& one = find_operator(fused, "qkv_proj");
+    const Operator& q = find_operator(apart, "q_proj");
+    const Operator& kv = find_operator(apart, "kv_proj");
+    EXPECT_EQ(one.local.params.at("n"), q.local.params.at("n") + kv.local.params.at("n")) << id;
+    EXPECT_EQ(one.parameters, q.parameters + kv.parameters) << id;
+    EXPECT_EQ(fused.totals.matmul_flops, apart.totals.matmul_flops) << id;
+    EXPECT_EQ(fused.totals.parameters, apart.totals.parameters) << id;
+    EXPECT_FALSE(model_test::has_operator(fused, "kv_proj")) << id;
+  }
+}
+
 }  // namespace
 }  // namespace halmark

@@ -78,8 +78,24 @@ TEST(RunInterval, names_the_state_that_most_of_the_waiting_time_was_measured_in)
       {10, 1, 1}, {latency(100, 1, Limiter::memory, 40e9), latency(100, 1, Limiter::memory, 70e9),
                    latency(5000, 1, Limiter::compute, 20e9)});
   ASSERT_TRUE(interval);
-  EXPECT_DOUBLE_EQ(interval->bytes_per_s, 40e9);
+  EXPECT_DOUBLE_EQ(interval->state.bytes_per_s, 40e9);
   EXPECT_DOUBLE_EQ(interval->step_ns, 1000 + 100 + 5000);
+}
+
+TEST(RunInterval, names_how_fast_the_cores_were_for_most_of_what_waits_for_them) {
+  Latency slow = latency(100, 0, Limiter::compute, 40e9), fast = slow, waiting = slow;
+  slow.flops_per_s = 70e9;
+  fast.flops_per_s = 90e9;
+  waiting.flops_per_s = 20e9;
+  waiting.limiter = Limiter::memory;
+  const auto interval = interval_of({5, 4, 20}, {slow, fast, waiting});
+  ASSERT_TRUE(interval);
+  EXPECT_EQ(interval->state.flops_per_s, 70e9);
+  EXPECT_DOUBLE_EQ(interval->compute_ns, 900);
+  EXPECT_DOUBLE_EQ(interval->memory_ns, 2000);
+  // A twentieth of each part, and what sums differ from runs by: all independent.
+  EXPECT_NEAR(std::pow(half_width(*interval) * 2900, 2),
+              std::pow(45, 2) + std::pow(100, 2) + std::pow(0.04 * 2900, 2), 1e-6);
 }
 
 TEST(RunInterval, of_a_step_in_parts_is_that_of_all_parts) {

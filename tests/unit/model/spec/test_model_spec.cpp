@@ -180,8 +180,8 @@ TEST(ModelSpec, an_unknown_outer_type_falls_back_to_the_tower) {
 TEST(ModelSpec, a_window_counts_only_where_layers_use_it) {
   const auto windows = [](const std::string& type, const std::string& extra) {
     return read_model(R"({"model_type": ")" + type + R"(", "num_hidden_layers": 4,
-      "hidden_size": 8, "num_attention_heads": 4, "intermediate_size": 16, "vocab_size": 32,
-      "sliding_window": 64)" +
+      "hidden_size": 8, "num_attention_heads": 4, "num_key_value_heads": 4, "head_dim": 2,
+      "intermediate_size": 16, "vocab_size": 32, "sliding_window": 64)" +
                           extra + "}",
                       "w.json")
         .windows;

@@ -22,9 +22,10 @@ using testing::HasSubstr;
 Precision packed(const ModelSpec& spec, PackedWeights weights = PackedWeights::as_stated) {
   Precision out = model_test::bf16();
   out.packed = weights;
-  if (!spec.packed) out.set_linears(Dtype::f4_e2m1);
+  const bool is_stated = spec.quantization && dtype_bits(spec.quantization->weights) == 4;
+  if (!is_stated) out.set_linears(Dtype::f4_e2m1);
   for (const KernelKindRow& row : kernel_kinds) {
-    if (spec.packed && spec.packed->packs(row.kind)) out.set(row.kind, Dtype::f4_e2m1);
+    if (is_stated && spec.quantization->packs(row.kind)) out.set(row.kind, Dtype::f4_e2m1);
   }
   return out;
 }

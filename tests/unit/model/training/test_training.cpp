@@ -40,6 +40,21 @@ TEST(Training, a_stated_micro_batch_decides_how_often_a_stage_executes) {
   EXPECT_EQ(find_operator(g, "q_proj").flops_per_rank, 2.0 * 4 * 2 * (3 * 16) * 8 * 16);
 }
 
+// 15,360 sequences of 4,096 tokens, as DeepSeek-V3 was trained with (2412.19437, 4.2): 63 million
+// tokens, and eight times as many rows of experts. Three products per row, 58 layers of 61.
+TEST(Training, of_a_mixture_has_the_global_batch_of_its_source) {
+  const ModelSpec spec = shipped("deepseek-v3");
+  const double tokens = 15360.0 * 4096;
+  for (const Parallel& parallel : {Parallel{}, Parallel{.dp = 128, .pp = 16, .ep = 64}}) {
+    const OperatorGraph g = graph_of(spec, training(15360, 4096, parallel, 1));
+    double experts = 0;
+    for (const Operator& op : g.operators) {
+      if (op.kind == OperatorKind::experts) experts += op.matmul_flops;
+    }
+    EXPECT_DOUBLE_EQ(experts, 58 * 3 * 2 * tokens * 8 * 7168 * 2048) << parallel.dp;
+  }
+}
+
 TEST(Training, refuses_what_it_cannot_mean) {
   EXPECT_EQ(refusal_of(training(4, 16)), "none");
   Configuration cached = training(4, 16);

@@ -107,6 +107,8 @@ TEST(SavedActivations, are_those_of_the_published_table) {
     EXPECT_EQ(g.bytes(sequence), 34 * sbh / 4 + scores / 4);
     sequence.recompute = Recompute::selective;
     EXPECT_EQ(g.bytes(sequence), 34 * sbh / 4);
+    sequence.recompute = Recompute::full;
+    EXPECT_EQ(g.bytes(sequence), 2 * sbh / 4) << "between layers the tokens are split";
   }
 }
 

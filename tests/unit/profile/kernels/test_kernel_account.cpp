@@ -177,11 +177,30 @@ TEST(KernelAccount, flops_come_from_the_operator_and_never_from_the_duration) {
                        R"(}, {"category": "gemm", "operator": "o_proj", "dur_us": 4}]})",
                    graph);
   };
-  const KernelAccount fast = at("2"), slow = at("20");
+  const KernelAccount fast = at("3"), slow = at("30");
   EXPECT_EQ(fast.rows[0].flops, slow.rows[0].flops);
   EXPECT_EQ(fast.rows[1].flops, slow.rows[1].flops);
   EXPECT_NEAR(fast.rows[0].mfu.value(), 10 * slow.rows[0].mfu.value(), 1e-15);
   EXPECT_EQ(fast.rows[1].mfu, slow.rows[1].mfu);
+}
+
+// 8192 x 4096 / 8 weights of two bytes take 2.097 us at 4 TB/s; 2 % less is the scatter of probes.
+TEST(KernelAccount, a_time_below_what_weights_and_products_need_makes_no_figure) {
+  const auto at = [&](const std::string& us) {
+    return account(R"({"kernels": [{"category": "gemm", "operator": "o_proj", "dur_us": )" + us +
+                       R"(}, {"category": "gemm", "operator": "q_proj", "dur_us": 4}]})",
+                   qwen_graph());
+  };
+  const KernelAccount kept = at("2.06"), refused = at("2.05");
+  EXPECT_FALSE(kept.rows[0].is_quarantined);
+  EXPECT_EQ(kept.quarantined.kernels, 0u);
+  EXPECT_TRUE(refused.rows[0].is_quarantined);
+  EXPECT_FALSE(refused.rows[0].mfu);
+  EXPECT_FALSE(refused.mfu) << "a sum with a false part is none";
+  EXPECT_EQ(refused.quarantined.kernels, 1u);
+  EXPECT_EQ(refused.quarantined.asked, 2u);
+  EXPECT_NEAR(refused.quarantined.lower_bound_ns, 2097.152, 1e-6);
+  EXPECT_THAT(refused.quarantined.reason, HasSubstr("at least 2.097 us"));
 }
 
 TEST(KernelAccount, a_fused_kernel_has_the_flops_of_all_its_operators_and_two_kernels_their_own) {

@@ -224,7 +224,7 @@ TEST(KernelJson, an_account_is_written_whole) {
     "layer_type": "decoder", "count": 1, "dur_us": 8.0, "status": "bound", "bucket": "assigned",
     "operators": ["q_proj"], "candidates": [], "binding": "explicit", "dtype": "bf16",
     "flops": 256.0, "bytes": 4000.0, "peak_flops_per_s": 1e9, "lower_bound_us": 4.0,
-    "bound": "memory", "mfu_pct": 3.2, "roofline_pct": 50.0})"));
+    "bound": "memory", "mfu_pct": 3.2, "roofline_pct": 50.0, "is_quarantined": false})"));
   EXPECT_EQ(out["rows"][1]["mfu_pct"], nullptr);
   EXPECT_EQ(out["rows"][1]["mfu_pct_reason"], "no operator");
   EXPECT_EQ(out["rows"][1]["lower_bound_us"], nullptr);
@@ -258,7 +258,8 @@ TEST(KernelJson, times_of_layers_are_written_whole) {
   without.reason = "r";
   const Json out = layers_json({with, without});
   EXPECT_EQ(out[0], Json::parse(R"({"layer_type": "decoder", "layers": 3, "measured_ms": 2.0,
-    "matmul_flops": 8.0, "matmul_flops_per_rank": 4.0, "model_pct": 25.0, "executed_pct": 50.0})"));
+    "matmul_flops": 8.0, "matmul_flops_per_rank": 4.0, "model_pct": 25.0, "executed_pct": 50.0,
+    "is_quarantined": false})"));
   EXPECT_EQ(out[1]["model_pct"], nullptr);
   EXPECT_EQ(out[1]["executed_pct"], nullptr);
   EXPECT_EQ(out[1]["model_pct_reason"], "r");

@@ -138,7 +138,7 @@ TEST(EventReader, a_gzip_bomb_stops_at_the_ratio) {
 TEST(EventReader, a_missing_file_is_named) {
   EXPECT_THAT(halmark::test::error_of([] { open_bytes("absent.json"); }).line(),
               HasSubstr("absent.json"));
-  EXPECT_THAT(halmark::test::error_of([] { open_bytes("/"); }).line(), HasSubstr("directory"));
+  EXPECT_THAT(halmark::test::error_of([] { open_bytes("/"); }).line(), HasSubstr("a folder"));
 }
 
 }  // namespace

@@ -134,12 +134,15 @@ TEST(FamilyRoles, a_gated_delta_net_is_its_projections_and_a_recurrence_of_the_l
   t.op("aten::conv1d").op("aten::softplus").batched(4, 3, 4, 3).batched(4, 3, 3, 4);
   t.begin("RMSNormGated_0", 5).op("aten::pow").end().linear(2, 6, 8, 8).end();
   feed_forward(t);
-  const Comparison c = compare(t.trace(), R"({"model_type": "qwen3_next", "num_hidden_layers": 1,
+  const Comparison c = compare(
+      t.trace(), R"({"model_type": "qwen3_next", "num_hidden_layers": 1, "mlp_only_layers": [0],
+    "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8,
+    "shared_expert_intermediate_size": 8,
     "hidden_size": 8, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8,
     "layer_types": ["linear_attention"], "linear_num_key_heads": 1, "linear_key_head_dim": 4,
     "linear_num_value_heads": 2, "linear_value_head_dim": 4, "linear_conv_kernel_dim": 4,
     "intermediate_size": 16, "vocab_size": 32})",
-                               prompt);
+      prompt);
   EXPECT_EQ(verdicts_of(c), "qkvz_proj ok, ba_proj ok, out_proj ok, gate_up_proj ok, down_proj ok");
   EXPECT_EQ(c.unexplained(), 0u);
 }

@@ -42,5 +42,27 @@ TEST(Auto, begins_with_twelve_sobol_points_and_asks_all_of_its_members_afterward
   }
 }
 
+// A trial that is told again says who had proposed it: that member gets the credit, whoever would
+// be drawn now.
+TEST(Auto, credits_who_proposed_a_trial) {
+  const Space space({continuum("x"), continuum("y")}, {});
+  const auto state = [&](const std::string& proposer) {
+    const auto sampler = make_sampler("auto", space, {.seed = 3, .trials = 100});
+    for (int i = 0; i < 60; ++i) {
+      Told told = sum_of({1 - 0.01 * i, 1 - 0.01 * i});
+      told.proposer = proposer;
+      sampler->tell({told});
+    }
+    return sampler->state();
+  };
+  const auto share = [&](const std::string& proposer, const std::string& member) {
+    const std::string text = state(proposer);
+    return std::stoi(text.substr(text.find(member + ' ') + member.size() + 1));
+  };
+  for (const char* member : {"gp", "tpe", "nsga2", "pls"}) {
+    EXPECT_GT(share(member, member), share("uniform", member)) << state(member);
+  }
+}
+
 }  // namespace
 }  // namespace halmark

@@ -53,6 +53,53 @@ TEST(GaussianProcess, the_gradient_of_the_likelihood_is_that_of_finite_differenc
   }
 }
 
+// An inactive ordered parameter has a place of its own beside the range, as far from all of it as
+// there is in a plane: with a distance that no such place has, matrices of correlations are not
+// positive definite.
+TEST(GaussianProcess, distances_to_an_absent_value_are_distances_between_places) {
+  SpaceDescription description;
+  description.domains = {{.name = "strategy", .values = {ParamValue("a"), ParamValue("b")}},
+                         {.name = "stages", .kind = DomainKind::integer, .low = 1, .high = 9}};
+  description.domains[1].when = "strategy == 'b'";
+  const Space space(description);
+  const Features features(space);
+  // Squared distances d of places: no sum of c_i c_j d_ij is above zero where the c add up to zero.
+  std::vector<double> at{-1};
+  for (int level = 0; level <= 8; ++level) at.push_back(level / 8.0);
+  for (std::uint64_t draw = 0; draw < 2000; ++draw) {
+    std::vector<double> c;
+    double sum = 0, form = 0;
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      c.push_back(uniform_01(hash_u64(draw, i)) - 0.5);
+      sum += c.back();
+    }
+    for (double& x : c) x -= sum / static_cast<double>(c.size());
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      for (std::size_t j = 0; j < at.size(); ++j) {
+        form += c[i] * c[j] * features.squared(1, at[i], at[j]);
+      }
+    }
+    ASSERT_LE(form, 1e-12) << "draw " << draw;
+  }
+}
+
+// Nothing but a bound ends this where a matrix is not positive definite for any jitter.
+TEST(GaussianProcess, an_observation_that_no_jitter_makes_room_for_is_left_out) {
+  const Space space = mixed_space();
+  const Features features(space);
+  GaussianProcess process(features);
+  const Data data = sample(space, features, 12, 1);
+  process.fit(data.rows, data.targets, 5, 0);
+  process.clear();
+  const double nan = std::nan("");
+  for (std::size_t i = 0; i < data.targets.size(); ++i) {
+    process.add({&data.rows[3 * i], 3}, data.targets[i]);
+    process.add(std::vector<double>{nan, nan, 1}, 1);
+  }
+  EXPECT_EQ(process.size(), data.targets.size());
+  EXPECT_TRUE(std::isfinite(process.predict({&data.rows[0], 3}).mean));
+}
+
 TEST(GaussianProcess, learns_a_smooth_mixed_function) {
   const Space space = mixed_space();
   const Features features(space);

@@ -1,0 +1,34 @@
+#include "journal/file/file_place.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace halmark::journal {
+
+FilePlace::FilePlace(std::string path) : path_(std::move(path)) {
+  fd_ = open(path_.c_str(), O_PATH | O_CLOEXEC);
+  struct stat now {};
+  if (fd_ < 0 || fstat(fd_, &now) != 0) return;
+  device_ = now.st_dev;
+  inode_ = now.st_ino;
+}
+
+FilePlace::~FilePlace() {
+  if (fd_ >= 0) close(fd_);
+}
+
+std::string FilePlace::fault() const {
+  if (fd_ < 0) return {};  // there was none, so none can go
+  struct stat named {
+  }, own{};
+  const bool is_named = stat(path_.c_str(), &named) == 0;
+  if (is_named && named.st_dev == device_ && named.st_ino == inode_) return {};
+  const bool has_a_name = fstat(fd_, &own) == 0 && own.st_nlink > 0;
+  if (!is_named) return has_a_name ? "moved away" : "deleted";
+  return has_a_name ? "moved away and replaced by another file" : "replaced by another file";
+}
+
+}  // namespace halmark::journal

@@ -1,0 +1,193 @@
+#include "journal/file/open_file.hpp"
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "core/text/error.hpp"
+#include "core/text/sqlite_header.hpp"
+#include "journal/file/damage.hpp"
+#include "journal/file/log_check.hpp"
+#include "journal/file/new_file.hpp"
+#include "journal/file/own_schema.hpp"
+#include "journal/schema.hpp"
+
+namespace halmark::journal {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view remedy = "name another file with --db";
+
+// No row of ours is near it: a length that a damaged page claims is refused before memory is taken.
+constexpr int row_bytes_max = 256 << 20;
+
+// From its first bytes, before the library touches the file.
+void judge_header(const std::string& path, Access access) {
+  const auto header = read_sqlite_header(path);
+  if (!header) {
+    throw refused("this is no SQLite database", path, std::string(remedy));
+  }
+  if (header->application_id != static_cast<std::uint32_t>(journal_application_id)) {
+    throw refused("this database belongs to another program", path, std::string(remedy));
+  }
+  const std::uint32_t version = header->user_version;
+  if (version > schema_version) {
+    throw refused("this database has schema " + std::to_string(version) +
+                      "; this halmark knows up to " + std::to_string(schema_version),
+                  path, "use a newer halmark");
+  }
+  if (version < oldest_schema_version) {
+    throw refused(
+        "this database has schema " + std::to_string(version) + ", which no halmark has written",
+        path, "restore a backup");
+  }
+  if (access == Access::salvage) return;
+  const std::uint64_t wanted = header->file_bytes;
+  // A kill during a checkpoint leaves the new header before the last pages: those are still in the
+  // -wal, and the library refuses the file when they are not.
+  std::error_code absent;
+  const std::uint64_t wal = fs::file_size(path + "-wal", absent);
+  if ((absent || wal == 0) && fs::file_size(path) < wanted) {
+    throw refused("this database is truncated: " + std::to_string(fs::file_size(path)) + " of " +
+                      std::to_string(wanted) + " bytes",
+                  path, salvage_remedy(path));
+  }
+  const std::string fault = fault_of_log(path + "-wal");
+  if (!fault.empty()) throw damaged_file(fault, path);
+}
+
+bool has_content(const std::string& path) {
+  std::error_code code;
+  return fs::exists(path, code) && fs::file_size(path, code) > 0;
+}
+
+// The name appears only when the file is complete, so a kill leaves no half-made database.
+void create(const std::string& path) {
+  const fs::path folder = fs::absolute(path).parent_path();
+  std::error_code code;
+  fs::create_directories(folder, code);
+  // One name: its user holds the writer role, so what is found there is the rest of a killed one.
+  const std::string temporary = path + ".new";
+  remove_database(temporary);
+  make_empty(temporary);
+  fs::rename(temporary, path);
+  sync_folder_of(path);
+}
+
+void configure(SQLite::Database& db, Access access) {
+  sqlite3* handle = db.getHandle();
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  db.exec("PRAGMA busy_timeout = 5000");
+  db.exec("PRAGMA foreign_keys = ON");
+  db.exec("PRAGMA trusted_schema = OFF");
+  db.exec("PRAGMA cell_size_check = ON");
+  db.exec("PRAGMA mmap_size = 0");
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, row_bytes_max);
+  if (access == Access::salvage) {
+    // A connection that only reads may look past a wrong page count and a broken line of the
+    // schema; the check of cells would take a whole page for the sake of one.
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+    db.exec("PRAGMA cell_size_check = OFF");
+    db.exec("PRAGMA writable_schema = ON");
+  }
+  if (access == Access::read_write) {
+    db.exec("PRAGMA synchronous = FULL");
+  } else {
+    // Only the writer checkpoints: a commit that races another connection's checkpoint can lose
+    // pages in SQLite 3.7.0 to 3.51.2.
+    db.exec("PRAGMA wal_autocheckpoint = 0");
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  }
+}
+
+// Version 1 to 2: the same rows in a table without the list of kinds. The copy keeps ids, so
+// checksums and chains hold.
+void migrate(SQLite::Database& db) {
+  if (schema_version_of(db) == schema_version) return;
+  db.exec("PRAGMA foreign_keys = OFF");  // what an edited file has of orphans is verify's to say
+  db.exec("BEGIN IMMEDIATE");
+  db.exec("ALTER TABLE entry RENAME TO entry_before");
+  db.exec("ALTER TABLE run RENAME TO run_before");
+  db.exec("DROP INDEX entry_by_key");
+  db.exec("DROP INDEX entry_by_run");
+  db.exec(std::string(tables));
+  db.exec("INSERT INTO run SELECT * FROM run_before");
+  db.exec("INSERT INTO entry SELECT * FROM entry_before");
+  db.exec("DROP TABLE entry_before");
+  db.exec("DROP TABLE run_before");
+  db.exec("PRAGMA user_version = " + std::to_string(schema_version));
+  db.exec("COMMIT");
+  db.exec("PRAGMA foreign_keys = ON");
+}
+
+}  // namespace
+
+int schema_version_of(SQLite::Database& db) {
+  return db.execAndGet("PRAGMA user_version").getInt();
+}
+
+void make_empty(const std::string& path) {
+  SQLite::Database db(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  db.exec("BEGIN");
+  db.exec("PRAGMA application_id = " + std::to_string(journal_application_id));
+  db.exec("PRAGMA user_version = " + std::to_string(schema_version));
+  db.exec(std::string(tables));
+  db.exec("COMMIT");
+  db.exec("PRAGMA journal_mode = WAL");
+}
+
+void judge_file(const std::string& path, Access access) {
+  if (path.find("://") != std::string::npos) {
+    throw refused("a database URL is not supported yet", path, "name a file; it will be SQLite");
+  }
+  try {
+    if (has_content(path)) judge_header(path, access);
+  } catch (const fs::filesystem_error& e) {
+    throw Error(ExitCode::error, std::string("the database cannot be read: ") + e.what(), path);
+  }
+}
+
+namespace {
+
+void judge_connection(SQLite::Database& db, const std::string& path, Access access) {
+  if (access == Access::read_write) {
+    require_own_schema(db, path);  // of its own version, before the migration runs
+    migrate(db);
+  } else {
+    require_tables(db, path);
+  }
+  if (access != Access::salvage) db.execAndGet("SELECT count(*) FROM run");
+}
+
+}  // namespace
+
+SQLite::Database open_file(const std::string& path, Access access) {
+  judge_file(path, access);
+  const bool exists = has_content(path);
+  if (!exists && access != Access::read_write) {
+    throw refused("there is no results database", path, "run halmark tune or name one with --db");
+  }
+  try {
+    if (!exists) create(path);
+    SQLite::Database db(
+        path, access == Access::read_write ? SQLite::OPEN_READWRITE : SQLite::OPEN_READONLY);
+    try {
+      configure(db, access);
+      judge_connection(db, path, access);
+    } catch (const SQLite::Exception& e) {
+      if (access == Access::salvage) throw;
+      throw storage_error(&db, e, "the database cannot be used", path);
+    }
+    return db;
+  } catch (const SQLite::Exception& e) {
+    if (access == Access::salvage) throw;  // a salvage that cannot be is not to be advised
+    throw storage_error(nullptr, e, "the database cannot be used", path);
+  } catch (const fs::filesystem_error& e) {
+    throw Error(ExitCode::error, std::string("the database cannot be made: ") + e.what(), path);
+  }
+}
+
+}  // namespace halmark::journal

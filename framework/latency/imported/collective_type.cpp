@@ -1,0 +1,19 @@
+#include "latency/imported/collective_type.hpp"
+
+namespace halmark {
+
+bool is_16_bit_collective(const Problem& problem) {
+  const auto dtype = problem.params.find("dtype");
+  return dtype && problem.params.find("ranks") && problem.params.find("bytes") &&
+         (*dtype == static_cast<std::int64_t>(Dtype::f16) ||
+          *dtype == static_cast<std::int64_t>(Dtype::bf16));
+}
+
+Problem with_one_16_bit_type(Problem problem) {
+  if (is_16_bit_collective(problem)) {
+    problem.params.set("dtype", static_cast<std::int64_t>(Dtype::bf16));
+  }
+  return problem;
+}
+
+}  // namespace halmark

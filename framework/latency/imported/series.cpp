@@ -1,0 +1,105 @@
+#include "latency/imported/series.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/text/error.hpp"
+
+namespace halmark {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> out;
+  for (std::string word; in >> word;) out.push_back(word);
+  return out;
+}
+
+bool is_word_of(const std::string& word, const std::vector<std::string>& words) {
+  const auto dtype = table_dtype(word);
+  const std::string wanted = lower(dtype ? std::string(dtype_name(*dtype)) : word);
+  return std::ranges::any_of(
+      words, [&](const std::string& w) { return lower(w) == wanted || lower(w) == lower(word); });
+}
+
+bool chooses(const std::string& selector, const SeriesIdentity& series) {
+  const std::vector<std::string> words = series.words();
+  return std::ranges::all_of(words_of(selector), [&](const std::string& word) {
+    // A block is chosen by the name of its type, too.
+    if (word == "fp8_block") return !series.block.empty() && is_word_of("fp8", words);
+    return is_word_of(word, words);
+  });
+}
+
+}  // namespace
+
+std::optional<Dtype> table_dtype(std::string_view text) {
+  if (text == "half") return Dtype::f16;
+  if (text == "fp8_block" || text == "fp8_e4m3") return Dtype::f8_e4m3fn;
+  return parse_dtype(text);
+}
+
+std::string dtypes_of(const Problem& problem) {
+  std::string out;
+  for (const char* name : {"src_dtype", "dtype", "q_dtype", "kv_dtype"}) {
+    if (!problem.params.find(name)) continue;
+    const std::string dtype(dtype_name(problem.params.dtype(name)));
+    if (out != dtype) out += (out.empty() ? "" : "/") + dtype;
+  }
+  return out;
+}
+
+std::vector<std::string> SeriesIdentity::words() const {
+  std::vector<std::string> out;
+  for (const std::string* part : {&op, &dtype, &block, &kernel_source, &backend, &other}) {
+    for (std::string& word : words_of(*part)) out.push_back(std::move(word));
+  }
+  return out;
+}
+
+std::string SeriesIdentity::text() const {
+  std::string out;
+  for (const std::string& word : words()) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
+SeriesChoice::SeriesChoice(std::vector<std::string> selectors, std::string where)
+    : selectors_(std::move(selectors)), where_(std::move(where)) {
+  for (const std::string& selector : selectors_) {
+    if (words_of(selector).empty()) {
+      throw refused("a series without a name", where_, "name it as a report does, or leave it out");
+    }
+  }
+}
+
+std::optional<std::size_t> SeriesChoice::rank(const SeriesIdentity& series) const {
+  for (std::size_t i = 0; i < selectors_.size(); ++i) {
+    if (chooses(selectors_[i], series)) return i;
+  }
+  return std::nullopt;
+}
+
+void SeriesChoice::check(const std::vector<SeriesIdentity>& known) const {
+  for (const std::string& selector : selectors_) {
+    const auto is_chosen = [&](const SeriesIdentity& series) { return chooses(selector, series); };
+    if (std::ranges::any_of(known, is_chosen)) continue;
+    std::vector<std::string> names;
+    for (const SeriesIdentity& series : known) {
+      for (std::string& word : series.words()) {
+        if (std::ranges::find(names, word) == names.end()) names.push_back(std::move(word));
+      }
+    }
+    throw refused("no series of these tables is '" + printable(selector) + "'", where_,
+                  suggestion(selector, names));
+  }
+}
+
+}  // namespace halmark

@@ -1,0 +1,48 @@
+// The parent makes the row again from its name alone, as it makes every input from a seed.
+#include "measure/campaign/gate/changed_inputs.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace halmark {
+namespace {
+
+std::int64_t columns_of(const OperandSpec& spec) {
+  return spec.dims.empty() ? spec.elements() : std::max<std::int64_t>(1, spec.dims.back());
+}
+
+}  // namespace
+
+bool is_row_of(const protocol::OverwrittenRow& row, std::span<const OperandSpec> operands) {
+  if (row.operand < 0 || row.operand >= static_cast<std::int64_t>(operands.size())) return false;
+  const OperandSpec& spec = operands[static_cast<std::size_t>(row.operand)];
+  const std::int64_t rows = spec.elements() / columns_of(spec);
+  const auto is_row = [&](std::int64_t r) { return r >= 0 && r < rows; };
+  return spec.role == Role::input && is_row(row.row) && is_row(row.from_row) && row.shift >= 0 &&
+         row.shift < columns_of(spec);
+}
+
+ChangedInputs::ChangedInputs(const InputReader& plain, std::span<const OperandSpec> operands,
+                             const protocol::OverwrittenRow& row)
+    : plain_(plain),
+      row_(row),
+      columns_(columns_of(operands[static_cast<std::size_t>(row.operand)])) {}
+
+void ChangedInputs::read(int rank, std::size_t operand, std::int64_t offset,
+                         std::span<double> out) const {
+  plain_.read(rank, operand, offset, out);
+  if (static_cast<std::int64_t>(operand) != row_.operand) return;
+  const std::int64_t begin = row_.row * columns_;
+  const std::int64_t first = std::max(offset, begin);
+  const std::int64_t end =
+      std::min(offset + static_cast<std::int64_t>(out.size()), begin + columns_);
+  if (first >= end) return;
+  std::vector<double> values(static_cast<std::size_t>(columns_));
+  plain_.read(rank, operand, row_.from_row * columns_, values);
+  std::rotate(values.begin(), values.begin() + row_.shift, values.end());
+  for (std::int64_t at = first; at < end; ++at) {
+    out[static_cast<std::size_t>(at - offset)] = values[static_cast<std::size_t>(at - begin)];
+  }
+}
+
+}  // namespace halmark

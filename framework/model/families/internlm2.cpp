@@ -1,0 +1,23 @@
+// InternLM2 and 2.5: the dense decoder; `bias` is about all projections of attention.
+#include <array>
+
+#include "model/families/dense.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> model_types = {"internlm2"};
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  config.also_named("attention_bias", "bias");
+  dense::read_sizes(config, spec);
+  spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(true);
+}
+
+}  // namespace
+
+extern const Family internlm2_family;
+const Family internlm2_family = {"internlm2", model_types, &read, &dense::build};
+
+}  // namespace halmark

@@ -1,0 +1,28 @@
+// MiniCPM3: latent attention and dense networks.
+#include <array>
+
+#include "model/families/dense.hpp"
+#include "model/families/latent.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> model_types = {"minicpm3"};
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  config.set_default("tie_word_embeddings", true);
+  // Its file states no width of the values: they are those of a head.
+  const std::int64_t heads = config.required_size("num_attention_heads");
+  config.set_default("v_head_dim", config.required_size("hidden_size") / heads);
+  latent::read_attention(config, spec);
+  dense::read_width(config, spec);
+  spec.is_sparse.assign(static_cast<std::size_t>(spec.layers), false);
+}
+
+}  // namespace
+
+extern const Family minicpm3_family;
+const Family minicpm3_family = {"minicpm3", model_types, &read, &latent::build};
+
+}  // namespace halmark

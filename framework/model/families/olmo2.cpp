@@ -1,0 +1,27 @@
+// OLMo 2 and 3: norms behind attention and network instead of in front of them, RMSNorm over whole
+// rows of q and k. OLMo 3 has windows in three layers of four.
+#include <array>
+
+#include "model/families/dense.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> model_types = {"olmo2", "olmo3"};
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  dense::read_sizes(config, spec);
+  if (spec.architecture == "olmo3") decoder::read_window_pattern(config, spec, 4);
+  spec.pre_norms = false;
+  spec.post_norms = true;
+  spec.qk_norm = spec.qk_norm_of_row = true;
+  spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(false);
+}
+
+}  // namespace
+
+extern const Family olmo2_family;
+const Family olmo2_family = {"olmo2", model_types, &read, &dense::build};
+
+}  // namespace halmark

@@ -1,0 +1,24 @@
+// Seed-OSS: the dense decoder with biases on q, k and v and, by a switch of its own, on the output.
+#include <array>
+
+#include "model/families/dense.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> model_types = {"seed_oss"};
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  dense::read_sizes(config, spec);
+  spec.qkv_bias = config.flag("attention_bias").value_or(true);
+  spec.o_bias = config.flag("attention_out_bias").value_or(false);
+  spec.mlp_bias = config.flag("mlp_bias").value_or(false);
+}
+
+}  // namespace
+
+extern const Family seed_oss_family;
+const Family seed_oss_family = {"seed_oss", model_types, &read, &dense::build};
+
+}  // namespace halmark

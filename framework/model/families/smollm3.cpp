@@ -1,0 +1,28 @@
+// SmolLM3: the dense decoder whose every fourth layer does not rotate.
+#include <array>
+
+#include "model/families/dense.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> model_types = {"smollm3"};
+
+void read(ConfigReader& config, ModelSpec& spec) {
+  config.set_default("tie_word_embeddings", true);
+  dense::read_sizes(config, spec);
+  decoder::read_windows(config, spec, false);
+  const std::vector<bool> rotates = decoder::read_rotating_layers(config, spec);
+  spec.mixers = decoder::uniform_mixers(spec);
+  for (std::size_t i = 0; i < spec.mixers.size(); ++i) spec.mixers[i].has_rotary = rotates[i];
+  spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(false);
+  spec.mlp_bias = config.flag("mlp_bias").value_or(false);
+}
+
+}  // namespace
+
+extern const Family smollm3_family;
+const Family smollm3_family = {"smollm3", model_types, &read, &dense::build};
+
+}  // namespace halmark

@@ -1,0 +1,112 @@
+// Architectures that are known and refused, and what is near to a name that is not known.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/text/error.hpp"
+#include "model/families/family.hpp"
+
+namespace halmark {
+
+namespace {
+
+constexpr std::string_view encoder = "an encoder: its attention sees both directions";
+constexpr std::string_view encoder_decoder =
+    "an encoder-decoder: an encoder, and attention to its output";
+constexpr std::string_view cross = "attention of text to an image in layers of its own";
+constexpr std::string_view recurrence = "a recurrence whose operators are not modelled";
+
+constexpr Unmodelled known[] = {
+    {"albert", encoder, ""},
+    {"bart", encoder_decoder, ""},
+    {"bert", encoder, ""},
+    {"blenderbot", encoder_decoder, ""},
+    {"camembert", encoder, ""},
+    {"deberta", encoder, ""},
+    {"deberta-v2", encoder, ""},
+    {"distilbert", encoder, ""},
+    {"electra", encoder, ""},
+    {"eurobert", encoder, "llama"},
+    {"falcon_h1", "Mamba-2 and attention side by side in every layer", "falcon"},
+    {"falcon_mamba", recurrence, "mamba2"},
+    {"gemma3n", "embeddings of every layer and layers that share K and V", "gemma3"},
+    {"gemma3n_text", "embeddings of every layer and layers that share K and V", "gemma3_text"},
+    {"gemma4", "layers that share K and V and run a dense network beside experts", "gemma3"},
+    {"gemma4_text", "layers that share K and V and run a dense network beside experts",
+     "gemma3_text"},
+    {"idefics", cross, "llama"},
+    {"jamba", "the selective scan of the first Mamba", "nemotron_h"},
+    {"kimi_k3",
+     "residuals over blocks of layers and gated latent attention, which no count confirms",
+     "kimi_linear"},
+    {"led", encoder_decoder, ""},
+    {"longt5", encoder_decoder, ""},
+    {"m2m_100", encoder_decoder, ""},
+    {"mamba", recurrence, "mamba2"},
+    {"marian", encoder_decoder, ""},
+    {"mbart", encoder_decoder, ""},
+    {"minimax", "lightning attention, whose operators no published count confirms", "minimax_m2"},
+    {"minimax_m3", "block-sparse attention, whose operators no published count confirms",
+     "minimax_m2"},
+    {"mllama", cross, "llama"},
+    {"mllama_text_model", cross, "llama"},
+    {"modernbert", encoder, ""},
+    {"mt5", encoder_decoder, ""},
+    {"nomic_bert", encoder, ""},
+    {"paligemma", "attention that sees the image and the prompt whole", "gemma"},
+    {"pegasus", encoder_decoder, ""},
+    {"recurrent_gemma", recurrence, "gemma"},
+    {"roberta", encoder, ""},
+    {"rwkv", recurrence, ""},
+    {"step3p7", "head counts of windowed layers that its configuration does not state", ""},
+    {"switch_transformers", encoder_decoder, ""},
+    {"t5", encoder_decoder, ""},
+    {"t5gemma", encoder_decoder, "gemma2"},
+    {"umt5", encoder_decoder, ""},
+    {"whisper", encoder_decoder, ""},
+    {"xlm-roberta", encoder, ""},
+    {"xlstm", recurrence, ""},
+};
+
+std::size_t shared_prefix(std::string_view a, std::string_view b) {
+  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+}  // namespace
+
+const Unmodelled* find_unmodelled(std::string_view model_type) {
+  const auto it = std::ranges::find(known, model_type, &Unmodelled::model_type);
+  return it == std::end(known) ? nullptr : it;
+}
+
+std::vector<std::string> known_model_types() {
+  std::vector<std::string> names;
+  for (const Family* family : all_families()) {
+    for (const std::string_view type : family->model_types) names.emplace_back(type);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// Types of one line of models begin alike ("qwen3_5_moe", "qwen3_moe"); an edit distance alone
+// would find short names near to anything.
+std::string nearest_model_type(std::string_view model_type) {
+  if (const Unmodelled* entry = find_unmodelled(model_type)) return std::string(entry->nearest);
+  constexpr std::size_t prefix_min = 3;
+  const std::vector<std::string> names = known_model_types();
+  std::vector<std::string> alike;
+  std::size_t longest = prefix_min;
+  for (const std::string& name : names) {
+    const std::size_t shared = shared_prefix(name, model_type);
+    if (shared < longest) continue;
+    if (shared > longest) alike.clear();
+    longest = shared;
+    alike.push_back(name);
+  }
+  const std::vector<std::string> near = nearest(model_type, alike.empty() ? names : alike, 1);
+  if (!near.empty()) return near.front();
+  return alike.empty() ? std::string() : alike.front();
+}
+
+}  // namespace halmark

@@ -1,0 +1,160 @@
+// From what a method states to the linears of one model, and the cache that stands beside it.
+#include "model/spec/quantization.hpp"
+
+#include <algorithm>
+#include <array>
+#include <regex>
+#include <string_view>
+
+#include "core/text/error.hpp"
+#include "model/spec/kept_modules.hpp"
+#include "model/spec/model_spec.hpp"
+#include "model/spec/quantization_methods.hpp"
+
+namespace halmark {
+
+namespace {
+
+using quantization::field;
+using quantization::Method;
+using quantization::Stated;
+using Names = std::vector<std::string>;
+
+// Libraries call the list differently.
+Names kept_modules(const ConfigReader& config) {
+  Names out;
+  for (const char* name : {"modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules",
+                           "exclude", "llm_int8_skip_modules", "quantization.exclude_modules"}) {
+    const auto list = config.texts(field(name)).value_or(Names{});
+    out.insert(out.end(), list.begin(), list.end());
+  }
+  return out;
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
+}
+
+// quant_method, with what a library appends to it ("modelopt_fp4", "gptq_marlin").
+const Method* method_of(const ConfigReader& config) {
+  std::string name = lower(config.text(field("quant_method")).value_or(""));
+  if (name.empty() && config.has(field("quant_algo"))) name = "modelopt";
+  const Method* found = nullptr;
+  std::string known;
+  for (const Method& method : quantization::methods()) {
+    known += (known.empty() ? "" : ", ") + std::string(method.name);
+    if (name.starts_with(method.name)) found = &method;
+  }
+  if (found == nullptr) {
+    quantization::refuse_value(config, field("quant_method"), name, known);
+  }
+  return found;
+}
+
+Dtype cache_type(const ConfigReader& config, const std::string& where, const std::string& name) {
+  const std::string text = lower(name);
+  if (text == "fp8" || text.starts_with("fp8_e4m3") || text == "static") return Dtype::f8_e4m3fn;
+  if (text == "int8") return Dtype::s8;
+  quantization::refuse_value(config, where, name, "FP8 (e4m3) and INT8 caches");
+}
+
+// {"num_bits": 8, "type": "float"} of compressed-tensors and ModelOpt, "static" of AutoFP8.
+std::optional<Dtype> scheme_type(const ConfigReader& config) {
+  const std::string where = field("kv_cache_scheme");
+  if (!config.has(where)) return std::nullopt;
+  if (config.keys(where).empty()) return cache_type(config, where, *config.text(where));
+  const bool is_float = config.text(where + ".type").value_or("float") == "float";
+  const std::int64_t bits = config.size(where + ".num_bits").value_or(8);
+  return cache_type(config, where, (is_float ? "fp" : "int") + std::to_string(bits));
+}
+
+std::optional<Dtype> cache_of(const ConfigReader& config) {
+  if (const auto scheme = scheme_type(config)) return scheme;
+  for (const char* name : {"kv_cache_quant_algo", "quantization.kv_cache_quant_algo"}) {
+    const auto text = config.text(field(name));
+    if (text && lower(*text) != "none") return cache_type(config, field(name), *text);
+  }
+  // Quark: the outputs of the projections that write keys and values.
+  for (const std::string& group : config.keys(field("kv_cache_quant_config"))) {
+    const std::string where = field("kv_cache_quant_config." + group + ".output_tensors.dtype");
+    if (const auto text = config.text(where)) return cache_type(config, where, *text);
+  }
+  return std::nullopt;
+}
+
+constexpr std::array linear_kinds = {KernelKind::qkv, KernelKind::output, KernelKind::ffn,
+                                     KernelKind::experts, KernelKind::head};
+
+bool is_asked(const Stated& stated, KernelKind kind) {
+  if (kind == KernelKind::head) return stated.packs_head;
+  return kind == KernelKind::experts || !stated.packs_experts_alone;
+}
+
+// Those that are not kept in every layer. One kind has one type, so what is kept in some layers
+// only is priced as the others are, and said to be.
+void settle_kinds(ConfigReader& config, const ModelSpec& spec, Stated& stated) {
+  const bool is_of_all = std::ranges::any_of(stated.targets, [](const std::string& name) {
+    return name.starts_with("Linear") || name.find("MoE") != std::string::npos;
+  });
+  for (const KernelKind kind : linear_kinds) {
+    if (!is_asked(stated, kind)) continue;
+    const NamedLayers kept = layers_named(stated.kept, kind, spec);
+    const bool is_meant =
+        is_of_all || stated.targets.empty() || layers_named(stated.targets, kind, spec).named > 0;
+    if (kept.named == kept.all || !is_meant) continue;
+    stated.what.kinds.push_back(kind);
+    if (kept.named == 0) continue;
+    config.assume(std::string(kernel_kind_name(kind)) + " is " + stated.what.method + " in all " +
+                  std::to_string(kept.all) + " layers (" + std::to_string(kept.named) +
+                  " of them are listed as kept)");
+  }
+}
+
+}  // namespace
+
+bool Quantization::packs(KernelKind kind) const {
+  return std::ranges::find(kinds, kind) != kinds.end();
+}
+
+std::int64_t Quantization::scale_bytes(std::int64_t columns_out, std::int64_t columns_in) const {
+  const std::int64_t width = block > 0 ? block : columns_in;
+  const std::int64_t blocks =
+      (columns_out + block_rows - 1) / block_rows * ((columns_in + width - 1) / width);
+  return (blocks * scale_bits + 7) / 8 + matrix_scale_bytes;
+}
+
+bool is_packed(const Precision& precision, Dtype dtype) {
+  const bool has_pair = dtype == Dtype::s8 || dtype == Dtype::f8_e4m3fn;
+  const bool is_alone = dtype == Dtype::f4_e2m1 || dtype == Dtype::s4 || dtype == Dtype::s2;
+  return is_alone || (has_pair && precision.packed == PackedWeights::weights_only);
+}
+
+bool is_packed(const Precision& precision) {
+  return std::ranges::any_of(kernel_kinds, [&](const KernelKindRow& row) {
+    return row.is_linear && is_packed(precision, precision.*row.field);
+  });
+}
+
+std::optional<Quantization> read_quantization(ConfigReader& config, const ModelSpec& spec) {
+  if (config.keys("quantization_config").empty()) return std::nullopt;
+  Stated stated;
+  method_of(config)->read(config, stated);
+  stated.what.kv_cache = cache_of(config);
+  if (!stated.has_scheme) {
+    config.assume("weights of 16 bits (quantization_config names a method and no scheme)");
+    if (!stated.what.kv_cache) return std::nullopt;
+    return stated.what;
+  }
+  stated.kept = kept_modules(config);
+  try {
+    settle_kinds(config, spec, stated);
+  } catch (const std::regex_error&) {
+    config.refuse("quantization_config", "lists a module by a regular expression that is none");
+  }
+  return stated.what;
+}
+
+}  // namespace halmark

@@ -1,0 +1,54 @@
+// Quantization: what the `quantization_config` of a checkpoint states: the type, blocks and scales
+// of its weights, which linears have them, and the type of the KV cache. A precision takes them by
+// name; what nobody here can read is refused, so that no checkpoint is priced as if it were 16-bit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/precision.hpp"
+
+namespace halmark {
+
+class ConfigReader;
+struct ModelSpec;
+
+// mxfp4: blocks of 32 with an e8m0 scale (OCP Microscaling Formats 1.0, section 5.3). nvfp4: blocks
+// of 16 with an e4m3 scale, and one f32 scale for a whole matrix beside them. AWQ and GPTQ: groups
+// with a 16-bit scale and a zero point as wide as a weight. fp8: an f32 scale per block, row or
+// matrix.
+struct Quantization {
+  std::string method;  // for people: "mxfp4", "awq", "compressed-tensors int4"
+  PackedWeights format = PackedWeights::as_stated;  // the recipe that asks for it by name, if any
+  Dtype weights = Dtype::f4_e2m1;                   // s2, s4, s8, f8_e4m3fn or f4_e2m1
+  std::int64_t block = 0;                           // weights of a row that share a scale; 0 = all
+  std::int64_t block_rows = 1;                      // rows that share it with them
+  std::int64_t scale_bits = 8;                      // of a block: its scale and its zero point
+  std::int64_t matrix_scale_bytes = 0;              // of every matrix, once
+  std::vector<KernelKind> kinds;                    // linears that are stored so
+  bool quantizes_inputs = false;                    // to the type of the weights; else 16-bit
+  std::optional<Dtype> kv_cache;                    // nothing: not stated
+
+  // Whether the checkpoint stores the linears of a kind so. No kinds: only a cache is stated.
+  bool packs(KernelKind kind) const;
+  // Stored in fewer than 8 bits, or in 8 with inputs of 16: there is no gemm of two such types.
+  bool is_weight_only() const { return !quantizes_inputs; }
+  // Scales of one matrix [columns_out, columns_in]; the last block of a row may be short.
+  std::int64_t scale_bytes(std::int64_t columns_out, std::int64_t columns_in) const;
+};
+
+// What `quantization_config` states of the model in `spec`, whose layers are known. Nothing for
+// none. What it leaves open is added to what `config` assumes. Throws Error (exit 2) naming the
+// field: a method that is not known, a width or a pair of types that no kernel has, a block that is
+// not the format's.
+std::optional<Quantization> read_quantization(ConfigReader& config, const ModelSpec& spec);
+
+// Linears of `dtype` whose weights alone are narrow under `precision`: they stand in the formats
+// above and meet inputs of 16 bits, or of 4.
+bool is_packed(const Precision& precision, Dtype dtype);
+// Whether `precision` has such linears of any kind.
+bool is_packed(const Precision& precision);
+
+}  // namespace halmark

@@ -1,0 +1,183 @@
+// The methods that transformers has of its own. Scales whose type a configuration does not say are
+// taken as the narrowest that the library writes, so that no bound is above what is read.
+#include "model/spec/quantization_methods.hpp"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "core/text/error.hpp"
+
+namespace halmark::quantization {
+
+namespace {
+
+void read_mxfp4(const ConfigReader&, Stated& out) {
+  out.what = mxfp4();
+  out.packs_experts_alone = true;  // transformers packs them and nothing else
+}
+
+void read_fp8(const ConfigReader& config, Stated& out) {
+  const std::string format = config.text(field("fmt")).value_or("e4m3");
+  if (format != "e4m3" && format != "float8_e4m3fn") {
+    refuse_value(config, field("fmt"), format, "e4m3");
+  }
+  out.what = per_row("fp8", Dtype::f8_e4m3fn);
+  out.what.scale_bits = f32_bits;
+  if (const auto block = config.counts(field("weight_block_size"))) {
+    if (block->size() != 2 || (*block)[0] < 1 || (*block)[1] < 1) {
+      config.refuse(field("weight_block_size"), "must be two sizes above 0");
+    }
+    out.what.block_rows = (*block)[0];
+    out.what.block = (*block)[1];
+  } else {
+    out.what.scale_bits = 0;  // one of the matrix
+    out.what.matrix_scale_bytes = 4;
+  }
+}
+
+void read_fbgemm(const ConfigReader&, Stated& out) {
+  out.what = per_row("fbgemm_fp8", Dtype::f8_e4m3fn);
+  out.what.scale_bits = f32_bits;
+}
+
+void read_awq(const ConfigReader& config, Stated& out) {
+  const std::int64_t bits = config.size(field("bits")).value_or(4);
+  if (bits != 4) refuse_value(config, field("bits"), std::to_string(bits), "4 bits");
+  out.what = {.method = "awq", .format = PackedWeights::awq, .weights = Dtype::s4};
+  out.what.block = group_size(config, field("group_size"), 128);
+  const bool has_zeros = config.flag(field("zero_point")).value_or(true);
+  out.what.scale_bits = f16_bits + (has_zeros ? bits : 0);
+}
+
+// A zero point stands beside every scale, also where all of them are equal.
+void read_gptq(const ConfigReader& config, Stated& out) {
+  const std::int64_t bits = config.required_size(field("bits"));
+  out.what = {.method = "gptq", .format = PackedWeights::gptq};
+  out.what.weights = integer_of(config, field("bits"), bits);
+  out.what.block = group_size(config, field("group_size"), 128);
+  out.what.scale_bits = f16_bits + bits;
+  out.packs_head = config.flag(field("lm_head")).value_or(false);
+}
+
+// NF4 and FP4 codes in blocks of 64 with an f32 scale, or one of a byte where those are quantised
+// too (QLoRA, 2305.14314, section 3); LLM.int8() (2208.07339) by row.
+void read_bitsandbytes(const ConfigReader& config, Stated& out) {
+  const auto is_set = [&](const char* name) {
+    return config.is_set(field(name)) || config.is_set(field('_' + std::string(name)));
+  };
+  if (is_set("load_in_4bit")) {
+    const std::string type = config.text(field("bnb_4bit_quant_type")).value_or("fp4");
+    out.what = {.method = "bitsandbytes " + type, .weights = Dtype::s4, .block = 64};
+    out.what.scale_bits = config.is_set(field("bnb_4bit_use_double_quant")) ? 8 : f32_bits;
+  } else if (is_set("load_in_8bit")) {
+    out.what = per_row("bitsandbytes int8", Dtype::s8);
+  } else {
+    out.has_scheme = false;
+  }
+}
+
+// Names of its functions (0.10 and before) or of its classes.
+void read_torchao(const ConfigReader& config, Stated& out) {
+  const std::string nested = field("quant_type.default.");
+  const bool is_class = config.has(nested + "_type");
+  const std::string type =
+      is_class ? *config.text(nested + "_type") : config.text(field("quant_type")).value_or("");
+  const std::string where = is_class ? nested + "_type" : field("quant_type");
+  const auto is = [&](std::string_view function, std::string_view name) {
+    return type == function || type == name;
+  };
+  if (is("int4_weight_only", "Int4WeightOnlyConfig")) {
+    out.what = {.method = "torchao int4", .weights = Dtype::s4, .scale_bits = 2 * f16_bits};
+    out.what.block = group_size(
+        config, is_class ? nested + "_data.group_size" : field("quant_type_kwargs.group_size"),
+        128);
+  } else if (is("int8_weight_only", "Int8WeightOnlyConfig")) {
+    out.what = {.method = "torchao int8", .weights = Dtype::s8, .scale_bits = f16_bits};
+  } else if (is("float8_weight_only", "Float8WeightOnlyConfig")) {
+    out.what = {.method = "torchao fp8", .weights = Dtype::f8_e4m3fn, .scale_bits = f16_bits};
+  } else if (is("int8_dynamic_activation_int8_weight", "Int8DynamicActivationInt8WeightConfig")) {
+    out.what = per_row("torchao int8", Dtype::s8);
+  } else if (is("float8_dynamic_activation_float8_weight",
+                "Float8DynamicActivationFloat8WeightConfig")) {
+    out.what = per_row("torchao fp8", Dtype::f8_e4m3fn);
+  } else if (type.empty()) {
+    out.has_scheme = false;
+  } else {
+    refuse_value(config, where, type,
+                 "Int4WeightOnly-, Int8WeightOnly-, Float8WeightOnly-, "
+                 "Int8DynamicActivationInt8Weight- and Float8DynamicActivationFloat8WeightConfig");
+  }
+}
+
+}  // namespace
+
+Quantization mxfp4() {
+  return {.method = "mxfp4",
+          .format = PackedWeights::mxfp4,
+          .weights = Dtype::f4_e2m1,
+          .block = 32,
+          .scale_bits = 8};
+}
+
+Quantization nvfp4() {
+  return {.method = "nvfp4",
+          .format = PackedWeights::nvfp4,
+          .weights = Dtype::f4_e2m1,
+          .block = 16,
+          .scale_bits = 8,
+          .matrix_scale_bytes = 4};
+}
+
+Quantization per_row(std::string method, Dtype dtype) {
+  return {.method = std::move(method),
+          .weights = dtype,
+          .scale_bits = f16_bits,
+          .quantizes_inputs = true};
+}
+
+Dtype integer_of(const ConfigReader& config, const std::string& where, std::int64_t bits) {
+  if (bits == 2) return Dtype::s2;
+  if (bits == 4) return Dtype::s4;
+  if (bits == 8) return Dtype::s8;
+  refuse_value(config, where, std::to_string(bits), "2, 4, 8 bits");
+}
+
+std::int64_t group_size(const ConfigReader& config, const std::string& where,
+                        std::int64_t fallback) {
+  const double stated = config.number(where).value_or(static_cast<double>(fallback));
+  return stated < 1 ? 0 : config.size(where).value_or(fallback);
+}
+
+void check_block(const ConfigReader& config, const std::string& where, const Quantization& format) {
+  const auto stated = config.size(where);
+  if (!stated || *stated == format.block) return;
+  config.refuse(where, "is " + std::to_string(*stated) + ", but a block of " + format.method +
+                           " has " + std::to_string(format.block) + " weights");
+}
+
+std::string field(std::string_view name) { return "quantization_config." + std::string(name); }
+
+void refuse_value(const ConfigReader& config, const std::string& where, const std::string& value,
+                  std::string_view known) {
+  config.refuse(where, "is '" + printable(value) +
+                           "', which no weights here have; known: " + std::string(known));
+}
+
+std::span<const Method> methods() {
+  static constexpr auto all =
+      std::to_array<Method>({{"auto-round", read_gptq},
+                             {"awq", read_awq},
+                             {"bitsandbytes", read_bitsandbytes},
+                             {"compressed-tensors", read_compressed_tensors},
+                             {"fbgemm_fp8", read_fbgemm},
+                             {"fp8", read_fp8},
+                             {"gptq", read_gptq},
+                             {"modelopt", read_modelopt},
+                             {"mxfp4", read_mxfp4},
+                             {"quark", read_quark},
+                             {"torchao", read_torchao}});
+  return all;
+}
+
+}  // namespace halmark::quantization

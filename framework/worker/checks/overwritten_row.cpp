@@ -1,0 +1,84 @@
+// The values come from the same operand, so they are as likely as any other and cost a copy; where
+// there is one row only, it is turned.
+#include "worker/checks/overwritten_row.hpp"
+
+#include <algorithm>
+
+#include "core/numeric/random.hpp"
+
+namespace halmark::worker {
+namespace {
+
+std::int64_t columns_of(const OperandSpec& spec) {
+  return spec.dims.empty() ? spec.elements() : std::max<std::int64_t>(1, spec.dims.back());
+}
+std::int64_t rows_of(const OperandSpec& spec) { return spec.elements() / columns_of(spec); }
+
+bool is_replaceable(const StagedOperand& operand) {
+  const OperandSpec& spec = operand.spec;
+  const bool has_own_values =
+      spec.distribution == Distribution::normal || spec.distribution == Distribution::uniform ||
+      spec.distribution == Distribution::integers || spec.distribution == Distribution::positive;
+  return spec.role == Role::input && has_own_values && dtype_bits(spec.dtype) % 8 == 0 &&
+         spec.elements() > 1 && operand.info.bytes == static_cast<std::uint64_t>(spec.bytes());
+}
+
+}  // namespace
+
+std::optional<protocol::OverwrittenRow> draw_row(const ArgumentRing& ring, std::uint64_t random) {
+  std::vector<std::size_t> choices;
+  for (std::size_t i = 0; i < ring.operands().size(); ++i) {
+    if (is_replaceable(ring.operands()[i])) choices.push_back(i);
+  }
+  if (choices.empty()) return std::nullopt;
+  const std::size_t operand = choices[uniform_below(hash_u64(random, 0), choices.size())];
+  const OperandSpec& spec = ring.operands()[operand].spec;
+  const std::int64_t rows = rows_of(spec), columns = columns_of(spec);
+  const auto below = [&](std::uint64_t counter, std::int64_t bound) {
+    return static_cast<std::int64_t>(
+        uniform_below(hash_u64(random, counter), static_cast<std::uint64_t>(bound)));
+  };
+  protocol::OverwrittenRow row{.operand = static_cast<std::int64_t>(operand),
+                               .row = below(1, rows)};
+  row.from_row = rows > 1 ? (row.row + 1 + below(2, rows - 1)) % rows : row.row;
+  row.shift = columns > 1 ? 1 + below(3, columns - 1) : 0;
+  return row;
+}
+
+OverwriteRow::OverwriteRow(ArgumentRing& ring, int set, const protocol::OverwrittenRow& row)
+    : ring_(ring), set_(set), row_(row) {
+  const auto operand = static_cast<std::size_t>(row.operand);
+  const OperandSpec& spec = ring.operands()[operand].spec;
+  const auto element_bytes = static_cast<std::uint64_t>(dtype_bits(spec.dtype)) / 8;
+  row_bytes_ = static_cast<std::uint64_t>(columns_of(spec)) * element_bytes;
+  before_.resize(row_bytes_);
+  std::vector<std::byte> values(row_bytes_);
+  OperandBuffer& buffer = ring.buffer(set, operand);
+  buffer.read_at(static_cast<std::uint64_t>(row.row) * row_bytes_, before_.data(), row_bytes_);
+  buffer.read_at(static_cast<std::uint64_t>(row.from_row) * row_bytes_, values.data(), row_bytes_);
+  std::rotate(values.begin(), values.begin() + row.shift * static_cast<std::int64_t>(element_bytes),
+              values.end());
+  buffer.write_at(static_cast<std::uint64_t>(row.row) * row_bytes_, values.data(), row_bytes_);
+}
+
+void OverwriteRow::restore() {
+  ring_.buffer(set_, static_cast<std::size_t>(row_.operand))
+      .write_at(static_cast<std::uint64_t>(row_.row) * row_bytes_, before_.data(), row_bytes_);
+}
+
+OverwriteRow::Stretch OverwriteRow::of_output(std::size_t operand) const {
+  const OperandSpec& input = ring_.operands()[static_cast<std::size_t>(row_.operand)].spec;
+  const OperandSpec& output = ring_.operands()[operand].spec;
+  const std::int64_t rows = rows_of(output);
+  const std::int64_t first = row_.row * rows / rows_of(input);
+  const std::int64_t end = std::max(first + 1, (row_.row + 1) * rows / rows_of(input));
+  const auto bytes = static_cast<std::uint64_t>(output.bytes());
+  const std::uint64_t begin = bytes / static_cast<std::uint64_t>(rows) *
+                              static_cast<std::uint64_t>(std::min(first, rows - 1));
+  const std::uint64_t wanted =
+      bytes / static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(end - first);
+  return {begin,
+          std::min<std::uint64_t>({wanted, bytes - begin, protocol::KeptOutput::kept_bytes_max})};
+}
+
+}  // namespace halmark::worker

@@ -1,0 +1,40 @@
+// One row of an input that holds the values of another one, until it is put back: an answer that a
+// kernel keeps by a part of its inputs is then a wrong one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "host/protocol.hpp"
+#include "worker/staging/argument_ring.hpp"
+
+namespace halmark::worker {
+
+// A row that may be overwritten, drawn from the inputs of a kernel; nothing where there is none:
+// indices and given values stay, and a lone element has nothing to become.
+std::optional<protocol::OverwrittenRow> draw_row(const ArgumentRing& ring, std::uint64_t random);
+
+class OverwriteRow {
+ public:
+  // Throws RequestFailed, like restore().
+  OverwriteRow(ArgumentRing& ring, int set, const protocol::OverwrittenRow& row);
+  void restore();
+
+  // The bytes of output `operand` that belong to the row, as both are cut along their rows; at most
+  // KeptOutput::kept_bytes_max.
+  struct Stretch {
+    std::uint64_t begin = 0, bytes = 0;
+  };
+  Stretch of_output(std::size_t operand) const;
+
+ private:
+  std::uint64_t row_bytes_ = 0;
+  ArgumentRing& ring_;
+  int set_;
+  protocol::OverwrittenRow row_;
+  std::vector<std::byte> before_;
+};
+
+}  // namespace halmark::worker

@@ -1,0 +1,94 @@
+#include "search/surrogate/failure_guard.hpp"
+
+#include <algorithm>
+
+#include "core/numeric/random.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::size_t places_max = 128;
+// Of what uniform draws would lose. The estimate of their share errs, and uniform draws themselves
+// vary.
+constexpr double part_of_uniform = 0.4;
+// Of the share that fails: what a proposal may risk at most when there is no failure to spend, and
+// by what a failure or a success then changes it.
+constexpr double caution_max = 0.05, caution_min = 1e-9;
+constexpr double after_failure = 0.2, after_success = 1.1;
+constexpr double nearest = 1e-12;  // squared distance of what is told apart
+constexpr std::uint64_t purpose_places = 0x6a4d;
+
+}  // namespace
+
+FailureGuard::FailureGuard(const Space& space, std::uint64_t seed)
+    : space_(space),
+      seed_(seed),
+      features_(space),
+      caution_(caution_max),
+      power_(static_cast<int>(std::clamp<std::size_t>(features_.width() / 2 + 1, 2, 6))) {}
+
+double FailureGuard::weight(const double* a, const double* b) const {
+  double squared = nearest;
+  for (std::size_t d = 0; d < features_.width(); ++d) squared += features_.squared(d, a[d], b[d]);
+  const double inverse = 1 / squared;
+  double out = inverse;
+  for (int k = 1; k < power_; ++k) out *= inverse;
+  return out;
+}
+
+void FailureGuard::add_places() {
+  std::uint64_t attempts = 16 * places_max;
+  for (std::uint64_t i = 0; i < places_max && attempts > 0; ++i) {
+    const auto p = space_.draw(hash_combine(hash_combine(seed_, purpose_places), i), attempts);
+    if (!p) continue;
+    features_.append(*p, places_.emplace_back().row);
+  }
+}
+
+void FailureGuard::learn(const Trial& finished) {
+  const bool is_failed = finished.outcome != TrialOutcome::complete;
+  if (is_awake() && is_spent()) {
+    caution_ = std::clamp(caution_ * (is_failed ? after_failure : after_success), caution_min,
+                          caution_max);
+  }
+  features_.append(finished.point, rows_);
+  is_failed_.push_back(is_failed);
+  ++finished_;
+  failures_ += is_failed ? 1 : 0;
+  if (is_failed && failures_ == 1) add_places();
+  for (Place& place : places_) risk(place.row, place.probe);
+}
+
+double FailureGuard::risk(std::span<const double> row, Probe& probe) const {
+  for (; probe.seen < finished_; ++probe.seen) {
+    const double w = weight(row.data(), &rows_[probe.seen * features_.width()]);
+    probe.all += w;
+    if (is_failed_[probe.seen]) probe.failed += w;
+  }
+  return probe.all > 0 ? probe.failed / probe.all : 0;
+}
+
+double FailureGuard::risk(const Point& point) const {
+  std::vector<double> row;
+  features_.append(point, row);
+  Probe probe;
+  return risk(row, probe);
+}
+
+double FailureGuard::share() const {
+  if (places_.empty()) return 0;
+  double sum = 0;
+  for (const Place& place : places_) {
+    if (place.probe.all > 0) sum += place.probe.failed / place.probe.all;
+  }
+  return sum / static_cast<double>(places_.size());
+}
+
+bool FailureGuard::is_spent() const {
+  const double allowed = part_of_uniform * share() * static_cast<double>(finished_ + 1);
+  return static_cast<double>(failures_ + 1) > allowed;
+}
+
+double FailureGuard::risk_max() const { return is_spent() ? caution_ * share() : 1; }
+
+}  // namespace halmark

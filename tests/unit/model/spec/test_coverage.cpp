@@ -1,0 +1,207 @@
+// What a configuration states beside the decoder: named, or refused with the nearest known type.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
+#include "fixtures.hpp"
+#include "model/families/family.hpp"
+#include "model/spec/coverage.hpp"
+#include "tests/unit/case_name.hpp"
+#include "tests/unit/error_of.hpp"
+
+namespace halmark {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Json tiny_config() { return parse_json(model_test::tiny_json, "tiny.json"); }
+ModelSpec read(const Json& config) { return read_model(config.dump(), "config.json"); }
+std::string refusal_of(const Json& config) {
+  return test::error_of([&] { read(config); }).line();
+}
+
+TEST(Coverage, a_plain_decoder_has_nothing_to_say) {
+  const ModelSpec spec = model_test::tiny();
+  EXPECT_THAT(spec.not_modelled, IsEmpty());
+  EXPECT_THAT(spec.not_read, IsEmpty());
+  EXPECT_THAT(model_notes(spec), IsEmpty());
+}
+
+// The published config.json of LLaVA 1.5 7B states a vocabulary and leaves the rest to the class;
+// its language tower is Vicuna 7B: Llama's sizes with 64 more rows in both tables.
+TEST(Coverage, the_language_tower_of_llava_has_the_sizes_that_its_class_says) {
+  const ModelSpec spec = read(parse_json(R"({"architectures": ["LlavaForConditionalGeneration"],
+      "ignore_index": -100, "image_token_index": 32000, "model_type": "llava",
+      "pad_token_id": 32001, "projector_hidden_act": "gelu", "tie_word_embeddings": false,
+      "text_config": {"_name_or_path": "lmsys/vicuna-7b-v1.5", "architectures":
+      ["LlamaForCausalLM"], "max_position_embeddings": 4096, "model_type": "llama",
+      "rms_norm_eps": 1e-05, "torch_dtype": "float16", "vocab_size": 32064},
+      "torch_dtype": "float16", "transformers_version": "4.36.0.dev0",
+      "vision_config": {"hidden_size": 1024, "image_size": 336, "intermediate_size": 4096,
+      "model_type": "clip_vision_model", "num_attention_heads": 16, "num_hidden_layers": 24,
+      "patch_size": 14, "projection_dim": 768, "vocab_size": 32000},
+      "vision_feature_layer": -2, "vision_feature_select_strategy": "default",
+      "vocab_size": 32064})",
+                                         "llava"));
+  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters,
+            6'738'415'616 + 2 * 64 * 4096);
+  EXPECT_THAT(spec.not_modelled,
+              ElementsAre("all of 'llava' but its language tower 'llama' (model_type)",
+                          "vision tower (vision_config)"));
+  EXPECT_THAT(spec.assumed, Contains(HasSubstr("num_hidden_layers = 32")));
+  EXPECT_THAT(spec.not_read, IsEmpty());
+}
+
+// The thinker of Qwen3-Omni 30B is Qwen3-30B-A3B (30,532,122,624 parameters) with 128 more rows in
+// both tables. Fields around the language tower are about the rest of the model.
+TEST(Coverage, the_language_tower_of_an_omni_model_lies_two_levels_deep) {
+  Json text = read_json_file((model_test::model_dir() / "qwen3-30b-a3b.json").string())["config"];
+  text["model_type"] = "qwen3_omni_moe_text";
+  text["vocab_size"] = 151'936 + 128;
+  const Json config = {{"model_type", "qwen3_omni_moe"},
+                       {"enable_audio_output", true},
+                       {"talker_config", {{"hidden_size", 1024}}},
+                       {"thinker_config",
+                        {{"model_type", "qwen3_omni_moe_thinker"},
+                         {"text_config", text},
+                         {"audio_config", {{"d_model", 1280}}},
+                         {"vision_config", {{"depth", 27}}},
+                         {"position_id_per_seconds", 13}}}};
+  const ModelSpec spec = read(config);
+  EXPECT_EQ(model_test::graph_of(spec, model_test::decode(1, 1)).totals.parameters,
+            30'532'122'624 + 2 * 128 * 2048);
+  EXPECT_THAT(spec.not_modelled,
+              ElementsAre(HasSubstr("qwen3_omni_moe"), "vision tower (vision_config)",
+                          "audio tower (audio_config)", "speech output (talker_config)"));
+  EXPECT_THAT(spec.not_read, IsEmpty());
+}
+
+TEST(Coverage, fields_of_unknown_effect_are_named_and_harmless_ones_are_not) {
+  Json config = tiny_config();
+  config["half_of_the_heads_sleep"] = true;
+  config["initializer_range"] = 0.02;
+  config["bos_token_id"] = 1;
+  config["rope_scaling"] = {{"rope_type", "yarn"}, {"factor", 4.0}};
+  const ModelSpec spec = read(config);
+  EXPECT_THAT(spec.not_read, ElementsAre("half_of_the_heads_sleep"));
+  EXPECT_THAT(model_notes(spec), Contains("not read, of unknown effect: half_of_the_heads_sleep"));
+  config["half_of_the_heads_sleep"] = false;  // says nothing
+  EXPECT_THAT(read(config).not_read, IsEmpty());
+}
+
+TEST(Coverage, element_wise_work_and_prediction_modules_that_no_family_has_are_named) {
+  Json config = tiny_config();
+  config["attn_logit_softcapping"] = 50.0;
+  config["num_nextn_predict_layers"] = 1;
+  EXPECT_THAT(read(config).not_modelled,
+              ElementsAre(HasSubstr("attn_logit_softcapping"),
+                          "multi-token-prediction modules (num_nextn_predict_layers)"));
+}
+
+struct Refused {
+  const char* field;
+  const char* value;
+  const char* said;
+};
+class OtherOperators : public testing::TestWithParam<Refused> {};
+
+TEST_P(OtherOperators, are_refused) {
+  Json config = tiny_config();
+  config[GetParam().field] = parse_json(GetParam().value, "value");
+  EXPECT_THAT(refusal_of(config), AllOf(HasSubstr(GetParam().field), HasSubstr(GetParam().said)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, OtherOperators,
+    testing::Values(Refused{"architectures", "[\"LlamaForSequenceClassification\"]", "LM head"},
+                    Refused{"architectures", "[\"LlamaForTokenClassification\"]", "LM head"},
+                    Refused{"architectures", "[\"MistralModel\"]", "without a head"},
+                    Refused{"is_encoder_decoder", "true", "encoder-decoder"},
+                    Refused{"is_causal", "false", "both directions"},
+                    Refused{"use_bidirectional_attention", "true", "both directions"},
+                    Refused{"add_cross_attention", "true", "another sequence"},
+                    Refused{"cross_attention_layers", "[3, 8]", "another sequence"},
+                    Refused{"num_kv_shared_layers", "10", "share keys and values"},
+                    Refused{"use_cla", "true", "share keys and values"},
+                    Refused{"layer_types",
+                            "[\"linear_attention\", \"full_attention\", \"full_attention\", "
+                            "\"full_attention\"]",
+                            "linear_attention"}),
+    [](const auto& info) {
+      return test::case_name({info.param.field, info.param.value});
+    });
+
+TEST(Coverage, what_says_that_it_is_a_causal_language_model_is_read) {
+  Json config = tiny_config();
+  config["architectures"] = {"LlamaForCausalLM"};
+  config["is_encoder_decoder"] = false;
+  config["is_causal"] = true;
+  config["num_kv_shared_layers"] = 0;
+  EXPECT_THAT(model_notes(read(config)), IsEmpty());
+}
+
+struct Near {
+  const char* type;
+  const char* nearest;
+};
+class NearestType : public testing::TestWithParam<Near> {};
+
+TEST_P(NearestType, is_named_in_the_refusal) {
+  const std::string line = refusal_of({{"model_type", GetParam().type}});
+  EXPECT_THAT(line, HasSubstr(std::string("nearest known type is ") + GetParam().nearest));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Types, NearestType,
+    testing::Values(Near{"qwen3_6", "qwen3"}, Near{"deepseek_v5", "deepseek_v"},
+                    Near{"lama", "llama"}, Near{"mixtrall", "mixtral"},
+                    Near{"gemma3n_text", "gemma3_text"}, Near{"mllama_text_model", "llama"},
+                    Near{"olmo_hybrid", "olmo"}, Near{"granitemoehybrid", "granitemoe"},
+                    Near{"minimax_m3", "minimax_m2"}),
+    [](const auto& info) { return test::case_name({info.param.type}); });
+
+TEST(Coverage, encoders_and_encoder_decoders_are_refused_as_what_they_are) {
+  for (const char* type : {"bert", "modernbert", "xlm-roberta"}) {
+    EXPECT_THAT(refusal_of({{"model_type", type}}), HasSubstr("both directions")) << type;
+  }
+  for (const char* type : {"t5", "bart", "whisper"}) {
+    EXPECT_THAT(refusal_of({{"model_type", type}}), HasSubstr("encoder-decoder")) << type;
+  }
+  // A known outer type does not hide a language tower that is not modelled.
+  EXPECT_THAT(refusal_of({{"model_type", "blip-2"}, {"text_config", {{"model_type", "t5"}}}}),
+              HasSubstr("encoder-decoder"));
+}
+
+// A list of shipped files that say nothing of unknown effect: the fields of all are understood.
+TEST(Coverage, every_field_of_the_shipped_models_is_read_or_known) {
+  for (const std::string& id : model_test::shipped_ids()) {
+    EXPECT_THAT(model_test::shipped(id).not_read, IsEmpty()) << id;
+  }
+  const ModelSpec vision = model_test::shipped("qwen3-vl-8b");
+  EXPECT_THAT(model_notes(vision), Contains("note: text tower only"));
+}
+
+// A field that is null is stated; one that is not there has the default of its class.
+TEST(Coverage, null_is_not_absent) {
+  Json config = tiny_config();
+  config["model_type"] = "mistral";
+  EXPECT_EQ(read(config).windows.front(), 4096);
+  EXPECT_THAT(read(config).assumed, Contains(HasSubstr("sliding_window = 4096")));
+  config["sliding_window"] = nullptr;
+  EXPECT_EQ(read(config).windows.front(), 0);
+}
+
+// At the top level a file without its sizes is not finished.
+TEST(Coverage, sizes_are_assumed_for_nested_towers_alone) {
+  EXPECT_THAT(refusal_of({{"model_type", "llama"}}), HasSubstr("num_hidden_layers"));
+  const ModelSpec nested = read({{"text_config", {{"model_type", "llama"}}}});
+  EXPECT_EQ(nested.hidden, 4096);
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,211 @@
+// What a worker keeps and changes between samples: which executions, whose sets, which bytes, and
+// that everything is put back.
+#include "worker/checks/loop_checks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "table_device.hpp"
+
+namespace halmark::worker {
+namespace {
+
+using test::state;
+using test::TableDevice;
+
+constexpr auto f32 = static_cast<std::int64_t>(Dtype::f32);
+const Problem activation{"softmax",
+                         {{"rows", 8}, {"cols", 16}, {"src_dtype", f32}, {"dst_dtype", f32}}};
+
+// Each execution writes its number into every byte of its output.
+struct Counting {
+  TableDevice device;
+  std::unique_ptr<StagedKernel> kernel;
+  int executions = 0;
+  std::map<hm_buffer*, int> last;
+  std::set<std::string> inputs_seen;
+
+  explicit Counting(const Problem& problem, CacheMode mode, int sets, std::int64_t arena = 1 << 20)
+      : device(problem, arena) {
+    state.on_enqueue = [this](const hm_launch& launch) -> std::int32_t {
+      for (std::uint64_t i = 0; i < launch.repeat; ++i) {
+        const hm_arguments& a = launch.sets[i % launch.set_count];
+        hm_buffer* const output = a.buffers[a.count - 1];
+        last[output] = ++executions;
+        std::memset(test::of(output).data, executions % 200, test::of(output).bytes);
+        inputs_seen.emplace(reinterpret_cast<const char*>(test::of(a.buffers[0]).data),
+                            test::of(a.buffers[0]).bytes);
+      }
+      return HM_OK;
+    };
+    kernel = device.stage(mode, sets);
+  }
+  std::byte at(const protocol::KeptOutput& kept, std::int64_t i) const {
+    return device.context->kept_outputs.data()[kept.offset + i];
+  }
+};
+
+protocol::Measured sampled(Counting& counting, const protocol::OutputChecks& wanted,
+                           std::int64_t samples, std::int64_t repeat, double expected_ns) {
+  LoopChecks checks(*counting.device.context, *counting.kernel, wanted, expected_ns);
+  const auto step = make_timed_step(*counting.device.context, *counting.kernel, repeat);
+  step->act_between(&checks);
+  int set = 0;
+  for (std::int64_t i = 0; i < samples; ++i) {
+    EXPECT_TRUE(step->arrange(set));
+    EXPECT_TRUE(step->execute());
+  }
+  EXPECT_TRUE(step->arrange(set));
+  protocol::Measured measured;
+  checks.add_to(measured);
+  return measured;
+}
+
+TEST(LoopChecks, keep_every_execution_of_a_short_series_and_as_many_as_asked_of_a_long_one) {
+  for (const std::int64_t samples : {0, 1, 9, 10, 11, 300}) {
+    Counting counting(activation, CacheMode::rotate_const, 3);
+    const auto measured = sampled(counting, {.executions = 10}, samples, 1, 1e9);
+    EXPECT_EQ(measured.kept.size(), std::min<std::size_t>(static_cast<std::size_t>(samples), 10))
+        << samples;
+    std::set<std::int64_t> drawn;
+    for (const auto& kept : measured.kept) drawn.insert(kept.sample);
+    EXPECT_EQ(drawn.size(), measured.kept.size()) << "one sample twice";
+    if (samples == 300) {
+      EXPECT_GT(*drawn.rbegin(), 100) << "late ones are drawn too";
+    }
+  }
+}
+
+TEST(LoopChecks, copy_what_the_last_execution_of_the_set_wrote_whole) {
+  Counting counting(activation, CacheMode::rotate_const, 3);
+  const auto measured = sampled(counting, {.executions = 1}, 1, 1, 1e9);
+  ASSERT_EQ(measured.kept.size(), 1u);
+  const protocol::KeptOutput& kept = measured.kept[0];
+  EXPECT_EQ(kept.bytes, 8 * 16 * 4);
+  EXPECT_EQ(kept.begin, 0);
+  EXPECT_FALSE(kept.at_once);
+  EXPECT_FALSE(kept.overwritten);
+  const auto& ring = counting.kernel->ring();
+  const int expected = counting.last.at(ring.handles(kept.set).back());
+  EXPECT_EQ(std::to_integer<int>(counting.at(kept, 0)), expected);
+  EXPECT_EQ(std::to_integer<int>(counting.at(kept, kept.bytes - 1)), expected);
+}
+
+TEST(LoopChecks, of_an_output_above_256_KiB_keep_a_stretch_inside_it) {
+  constexpr std::int64_t bytes = 1 << 20;
+  Counting counting({"copy", {{"bytes", bytes}}}, CacheMode::hot, 1, 16 << 20);
+  const auto measured = sampled(counting, {.executions = 20}, 20, 1, 1e9);
+  std::set<std::int64_t> begins;
+  for (const auto& kept : measured.kept) {
+    EXPECT_EQ(kept.bytes, 256 << 10);
+    EXPECT_GE(kept.begin, 0);
+    EXPECT_LE(kept.begin + kept.bytes, bytes);
+    begins.insert(kept.begin);
+  }
+  EXPECT_GT(begins.size(), 3u);
+}
+
+TEST(LoopChecks, change_one_row_for_one_execution_and_put_it_back) {
+  Counting counting(activation, CacheMode::hot, 1);
+  const auto& ring = counting.kernel->ring();
+  const std::string before(reinterpret_cast<const char*>(test::of(ring.handles(0)[0]).data),
+                           8 * 16 * 4);
+  counting.inputs_seen.clear();
+  const auto measured = sampled(counting, {.rows = 3}, 60, 1, 1e6);
+  EXPECT_EQ(measured.overwritten.size(), 3u);
+  EXPECT_GE(counting.inputs_seen.size(), 2u);
+  EXPECT_LE(counting.inputs_seen.size(), 4u);
+  const std::string after(reinterpret_cast<const char*>(test::of(ring.handles(0)[0]).data),
+                          8 * 16 * 4);
+  EXPECT_EQ(after, before);
+  for (const std::string& seen : counting.inputs_seen) {
+    int rows = 0;
+    for (std::size_t r = 0; r < 8; ++r)
+      rows += seen.substr(r * 64, 64) != before.substr(r * 64, 64);
+    EXPECT_LE(rows, 1);
+  }
+  for (const auto& kept : measured.kept) {
+    ASSERT_TRUE(kept.overwritten);
+    const auto& row = measured.overwritten.at(static_cast<std::size_t>(*kept.overwritten));
+    EXPECT_EQ(kept.begin, row.row * 64) << "the output of that row";
+    EXPECT_EQ(kept.bytes, 64);
+  }
+}
+
+TEST(LoopChecks, spend_no_executions_of_their_own_on_slow_kernels) {
+  for (const double expected_ns : {1e6, 3e6}) {
+    Counting counting(activation, CacheMode::hot, 1);
+    const int before = counting.executions;
+    const auto measured = sampled(counting, {.executions = 4, .rows = 2}, 20, 1, expected_ns);
+    const int more = counting.executions - before - 20;
+    EXPECT_EQ(more > 0, expected_ns < 2e6);
+    EXPECT_EQ(measured.overwritten.empty(), expected_ns > 2e6);
+    EXPECT_GE(measured.kept.size(), 4u);
+  }
+}
+
+TEST(LoopChecks, behind_wait_lines_of_each_output_that_was_to_be_written_come_first) {
+  Counting counting(activation, CacheMode::rotate_const, 3);
+  LoopChecks checks(*counting.device.context, *counting.kernel, {.rows = 1}, 1e6);
+  std::vector<Signal> signals;
+  checks.check_after_wait(6, signals);
+  protocol::Measured measured;
+  checks.add_to(measured);
+  std::set<int> sets;
+  for (const auto& kept : measured.kept) {
+    EXPECT_TRUE(kept.at_once);
+    EXPECT_NE(counting.at(kept, 0), std::byte{0xFF});
+    if (!kept.overwritten) sets.insert(kept.set);
+  }
+  EXPECT_EQ(sets, (std::set<int>{0, 1, 2}));
+  EXPECT_TRUE(measured.kept.back().overwritten);
+  // The host sees this memory: nobody can wait for its reading.
+  ASSERT_EQ(signals.size(), 1u);
+  EXPECT_EQ(signals[0].name, "cpu_share_after_wait");
+}
+
+// Behind a series that ended soon, where an execution is short.
+TEST(LoopChecks, keep_further_executions_until_there_are_as_many_as_asked) {
+  for (const double expected_ns : {0.9e6, 1.1e6}) {
+    Counting counting(activation, CacheMode::rotate_const, 3);
+    LoopChecks checks(*counting.device.context, *counting.kernel, {.executions = 20}, expected_ns);
+    int next_set = 1;
+    for (int sample = 0; sample < 6; ++sample) {
+      ASSERT_TRUE(counting.kernel->run(0, 1).ok());
+      ASSERT_TRUE(checks.act(0, 1, next_set).ok());
+    }
+    std::vector<Signal> signals;
+    checks.check_after_wait(1, signals);
+    protocol::Measured measured;
+    checks.add_to(measured);
+    std::set<std::int64_t> kept;
+    for (const auto& output : measured.kept) {
+      if (!output.at_once) kept.insert(output.sample);
+    }
+    EXPECT_EQ(kept.size(), expected_ns < 1e6 ? 20u : 6u);
+  }
+}
+
+TEST(LoopChecks, show_poison_where_repeats_were_skipped) {
+  Counting counting(activation, CacheMode::rotate_const, 3);
+  state.on_enqueue = [&](const hm_launch& launch) -> std::int32_t {
+    hm_buffer* const output = launch.sets[0].buffers[launch.sets[0].count - 1];
+    std::memset(test::of(output).data, 1, test::of(output).bytes);
+    return HM_OK;
+  };
+  LoopChecks checks(*counting.device.context, *counting.kernel, {}, 1e6);
+  std::vector<Signal> signals;
+  checks.check_after_wait(3, signals);
+  protocol::Measured measured;
+  checks.add_to(measured);
+  int poisoned = 0;
+  for (const auto& kept : measured.kept) poisoned += counting.at(kept, 0) == std::byte{0xFF};
+  EXPECT_GT(poisoned, 0);
+}
+
+}  // namespace
+}  // namespace halmark::worker
