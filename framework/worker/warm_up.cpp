@@ -1,6 +1,6 @@
 // Warm-up ends when two medians agree, never after a fixed count: a kernel of 100 ms must not be
 // warmed a hundred times, and one of 1 us needs thousands of executions before clocks and caches
-// are steady. The repeat is fitted twice, before and after, because cold executions are slower.
+// are steady. The repeat is fitted before and after, because cold executions are slower.
 #include "worker/warm_up.hpp"
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace {
 
 constexpr double warm_agreement = 0.02;
 constexpr double long_interval_ns = 10e6;
+constexpr int fits_max = 4;
 
 // One long interval is enough; of short ones the median of three.
 double batch_median_ns(const std::function<double()>& interval) {
@@ -83,10 +84,18 @@ double settle(TimedStep& step, const protocol::SampleRule& rule, const StagedKer
   }
   const double first_ns = pilot_ns(step, rule.min_sample_ns, clock);
   step.set_repeat(repeat_of(step, first_ns, rule.min_sample_ns, kernel.sets()));
-  const double warm_ns = steady_ns(step, rule.warmup_cap_s, clock);
-  const double execution_ns = warm_ns / static_cast<double>(step.repeat());
-  step.set_repeat(repeat_of(step, execution_ns, rule.min_sample_ns, kernel.sets()));
-  return execution_ns * static_cast<double>(step.repeat());
+  double warm_ns = steady_ns(step, rule.warmup_cap_s, clock);
+  // What an interval costs once is part of every fit: the fewer executions it had, the more, and a
+  // first interval that something disturbed has one. So the repeat is fitted until it stays.
+  for (int fit = 0; fit < fits_max; ++fit) {
+    const double execution_ns = warm_ns / static_cast<double>(step.repeat());
+    const std::int64_t repeat = repeat_of(step, execution_ns, rule.min_sample_ns, kernel.sets());
+    const bool stays = repeat < 2 * step.repeat();
+    step.set_repeat(repeat);
+    if (stays) return execution_ns * static_cast<double>(repeat);
+    warm_ns = batch_median_ns([&] { return interval_ns(step, clock); });
+  }
+  return warm_ns;
 }
 
 }  // namespace
