@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/console/facts.hpp"
+#include "cli/trace_predict.hpp"
 #include "core/input/input_file.hpp"
 
 #ifdef HALMARK_HAS_TRACE
@@ -25,6 +26,8 @@ struct Options {
   std::uint64_t max_unpacked_mib = trace_input.bytes_max / mebibyte;
   DeploymentOptions configuration;
   bool has_workload = false;  // any of its sizes was given
+  bool predicts = false;
+  PredictionRequest prediction;
 };
 
 #ifdef HALMARK_HAS_TRACE
@@ -97,7 +100,7 @@ void compare(const Options& options, const trace::Recording& recording,
   if (!compared.is_equal()) out.exit_code = ExitCode::gate_failed;
 }
 
-CommandResult execute(const Options& options) {
+CommandResult execute(const GlobalOptions& global, const Options& options) {
   const trace::TraceFilter filter = filter_from(options);
   const auto source =
       trace::open_bytes(options.file, {.bytes_max = options.max_unpacked_mib << 20});
@@ -111,12 +114,15 @@ CommandResult execute(const Options& options) {
   CommandResult out{.data = trace::trace_json(recording, attribution, view),
                     .text = trace_text(recording, attribution, view)};
   if (!options.compare.empty()) compare(options, recording, attribution, filter, out);
+  if (options.predicts) {
+    predict_steps(global, options.prediction, options.file, attribution, out);
+  }
   return out;
 }
 
 #else
 
-CommandResult execute(const Options&) {
+CommandResult execute(const GlobalOptions&, const Options&) {
   throw unfit("halmark trace was built without simdjson and zlib",
               "install libsimdjson-dev and zlib1g-dev and build again");
 }
@@ -145,12 +151,23 @@ Action add_trace(OptionSet& app) {
   app.add_option("--max-unpacked-mib", options->max_unpacked_mib,
                  "Limit of the file and of what it unpacks to")
       ->check(within(1, 1 << 20));
+  app.add_flag("--predict", options->predicts,
+               "Measure the trace's matrix products and attention here, and predict each step: the "
+               "rest has the time of the trace");
+  PredictionRequest& prediction = options->prediction;
+  app.add_option("--backend", prediction.backend, "With --predict: who executes the kernels");
+  app.add_option("--device", prediction.device, "With --predict: device of the backend");
+  app.add_option("--rounds", prediction.rounds, "With --predict: fresh processes per kernel")
+      ->check(within(1, 99));
+  app.add_option("--seconds", prediction.seconds,
+                 "With --predict: sampling time per kernel and round")
+      ->check(within(0.001, 600.0));
   add_deployment_options(app, options->configuration);
-  return [options, app](const GlobalOptions&) {
+  return [options, app](const GlobalOptions& global) {
     for (const char* size : {"--phase", "--batch", "--new-tokens", "--context"}) {
       options->has_workload |= app.is_given(size);
     }
-    return execute(*options);
+    return execute(global, *options);
   };
 }
 

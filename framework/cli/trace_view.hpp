@@ -4,6 +4,7 @@
 #include <string>
 
 #include "profile/comparison/model_comparison.hpp"
+#include "profile/comparison/step_prediction.hpp"
 
 namespace halmark::cli {
 
@@ -11,5 +12,7 @@ std::string trace_text(const trace::Recording& recording, const trace::Attributi
                        const trace::TraceView& view);
 
 std::string comparison_text(const trace::Comparison& comparison);
+
+std::string prediction_text(const trace::TracedStep& step, const trace::StepPrediction& prediction);
 
 }  // namespace halmark::cli

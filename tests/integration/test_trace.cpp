@@ -70,9 +70,37 @@ TEST_F(TraceCommand, filters_choose_rows) {
   EXPECT_EQ(rows({"--min-flops", "655360", "--stage", "prefill"}).size(), 9u);
 }
 
+#ifdef HALMARK_HAS_CPU
+// 4 layers of 7 products, and the head: all of them have a kernel here.
+TEST_F(TraceCommand, steps_are_predicted_by_kernels_measured_here) {
+  know_peaks();
+  const Outcome nobody = halmark({"trace", sdpa, "--predict", "--backend", "cpuu"});
+  EXPECT_EQ(nobody.exit_code, 5);
+  EXPECT_TRUE(is_one_line(nobody.err)) << nobody.err;
+  const Json out = data_of(
+      {"trace", sdpa, "--predict", "--rounds", "1", "--seconds", "0.01", "--json"})["predictions"];
+  ASSERT_EQ(out.size(), 2u) << "prefill and decode";
+  for (const Json& step : out) {
+    double measured_ns = 0;
+    for (const Json& kernel : step["kernels"]) {
+      if (kernel["source"] == "measured") {
+        measured_ns += kernel["count"].get<double>() * kernel["measured_ns"].get<double>();
+      }
+    }
+    EXPECT_NEAR(step["measured_ns"].get<double>(), measured_ns, 1e-6 * measured_ns);
+    EXPECT_NEAR(step["step_ns"].get<double>(), measured_ns + step["traced_ns"].get<double>(),
+                1e-6 * step["step_ns"].get<double>());
+    EXPECT_LE(step["step_low_ns"], step["step_ns"]);
+    EXPECT_GE(step["step_high_ns"], step["step_ns"]);
+  }
+}
+#endif
+
 TEST_F(TraceCommand, bad_input_is_one_line) {
   write("cut.json", R"({"traceEvents": [{"ph": "X", "na)");
   write("empty.json", R"({"traceEvents": []})");
+  write("nopass.json", R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add",
+    "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {}}]})");
   struct Case {
     Arguments arguments;
     const char* expected;
@@ -85,6 +113,7 @@ TEST_F(TraceCommand, bad_input_is_one_line) {
       {{"trace", sdpa, "--compare", "qwen3-0.7b"}, "'qwen3-0.6b'"},
       {{"trace", sdpa, "--compare", config, "--tp", "3"}, "tp 3"},
       {{"trace", sdpa, "--compare", config, "--stage", "mixed"}, "no pass of the trace"},
+      {{"trace", "nopass.json", "--predict"}, "no pass to predict"},
       {{"trace", sdpa, "--max-unpacked-mib", "1"}, "more than 1048576 bytes"},
   };
   for (const Case& c : table) {

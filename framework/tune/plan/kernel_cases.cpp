@@ -80,6 +80,20 @@ std::vector<KernelCase> kernel_cases(const CaseRequest& request) {
   return out;
 }
 
+KernelCase executed_case(const Problem& problem, double constant_bytes, const Target& target) {
+  constexpr std::int64_t sets_max = 1024;  // each is prepared by the plugin
+  const Problem complete = complete_problem(problem);
+  const double own = find_contract(complete.op)->work(complete.params).constant_bytes;
+  const auto ring = std::min(target.ring_bytes(1), static_cast<std::int64_t>(constant_bytes));
+  return {.problem = complete,
+          .config = {},
+          .kernel = {},
+          .backend = target.backend,
+          .device = target.device,
+          .sets = ring_sets(ring, static_cast<std::int64_t>(own), sets_max),
+          .neighbours = {}};
+}
+
 std::vector<KernelCase> variant_questions(const TunePlan& plan, const std::string& op) {
   std::map<std::string, KernelCase> unique;
   for (const KernelCase& k : plan.forecast().kernels) {

@@ -6,6 +6,7 @@
 
 #include "core/kernel_case.hpp"
 #include "tune/plan/plan.hpp"
+#include "tune/plan/target.hpp"
 
 namespace halmark::tune {
 
@@ -19,6 +20,11 @@ struct CaseRequest {
 // One per dtype and point of the parameters. Throws Error (exit 2) for an unknown op, parameter or
 // dtype.
 std::vector<KernelCase> kernel_cases(const CaseRequest& request);
+
+// A problem as one of the kernels of a step, on the whole device: its constants rotate through as
+// many sets as the step's `constant_bytes` would fill, within the ring of the target. In the step
+// the other kernels move that memory.
+KernelCase executed_case(const Problem& problem, double constant_bytes, const Target& target);
 
 // Kernels of a plan by problem and place, of `op` or of all ops but collectives: variants are
 // compared once, whatever the ring. Throws Error (exit 2) when there are none.
