@@ -7,6 +7,7 @@
 #include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
 #include "model/sizing/job_size.hpp"
+#include "model/spec/coverage.hpp"
 #include "tune/plan/known_plan.hpp"
 
 namespace halmark::cli {
@@ -126,6 +127,9 @@ CommandResult execute(const Options& o) {
   const SizedJob sized = size_job(spec, precision, device, o.job);
   const report::View job = job_view(spec.id, o.job, sized);
   const report::View assumptions = assumptions_view(sized.assumptions);
+  const std::vector<std::string> notes = model_notes(spec);
+  std::string note_lines;
+  for (const std::string& line : notes) note_lines += "model: " + line + '\n';
   const SizePlan& plan = sized.plan;
   const auto figure = [](std::optional<double> value, std::string_view unit) {
     return value ? fmt::format("{:.6g} {}", *value, unit) : std::string("unknown");
@@ -134,13 +138,15 @@ CommandResult execute(const Options& o) {
                    {"device", device.id},
                    {"job", job.data},
                    {"plan", plan_json(sized)},
-                   {"assumptions", assumptions.data}},
+                   {"assumptions", assumptions.data},
+                   {"model_notes", notes}},
           .text = fmt::format(
               "{}\n{} x {} for {:.4g} days: {:.6g} device-hours (by FLOPs {:.4g}, by memory {})\n"
-              "energy {}, cost {}, carbon {}\n\n{}",
+              "energy {}, cost {}, carbon {}\n\n{}{}",
               job.text, plan.devices, device.id, plan.seconds / seconds_per_day, plan.device_hours,
               plan.exact_devices, sized.devices_for_memory, figure(plan.energy_kwh, "kWh"),
-              figure(plan.cost, "money"), figure(plan.carbon_kg, "kg CO2e"), assumptions.text)};
+              figure(plan.cost, "money"), figure(plan.carbon_kg, "kg CO2e"), assumptions.text,
+              note_lines)};
 }
 
 }  // namespace

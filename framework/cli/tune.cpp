@@ -10,6 +10,7 @@
 #include "cli/console/session.hpp"
 #include "cli/study/study.hpp"
 #include "cli/tune_latency.hpp"
+#include "model/spec/coverage.hpp"
 #include "model/spec/model_document.hpp"
 #include "study/storage/open.hpp"
 #include "tune/certify/conclusion.hpp"
@@ -173,6 +174,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   RunReport report = tune::stored_report(*s.store, run.id, reporting_machine(s.machine));
   report.notes = run.notes;
   if (!run.kept.empty()) report.notes.insert(report.notes.begin(), run.kept);
+  for (const std::string& line : model_notes(plan.spec())) report.notes.push_back("model: " + line);
   CommandResult result{.exit_code = exit_code_of(run),
                        .data = report_json(report),
                        .text = report_text(report, use_color(s.global))};

@@ -46,6 +46,27 @@ TEST_F(LatencySearch, finds_a_front_without_a_device_and_writes_no_measurement) 
   }
 }
 
+// Of whoever prices a model, not of `halmark model` alone.
+TEST_F(LatencySearch, what_a_model_states_and_nobody_models_is_named_by_every_command) {
+  write("llava.json",
+        R"({"model_type": "llava", "vision_config": {"model_type": "clip_vision_model"},
+    "text_config": {"model_type": "llama", "hidden_size": 256, "intermediate_size": 512,
+    "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4,
+    "vocab_size": 1024}})");
+  write("s.toml",
+        "name = \"tower\"\nmodel = \"llava.json\"\ndevice_file = \"h200\"\nshards = [1]\n"
+        "dtypes = [\"bf16\"]\n[[workload]]\nphase = \"decode\"\nbatch = 1\ncontext = 64\n");
+  for (const Arguments& command :
+       {Arguments{"tune", "s.toml", "--latency", "roofline"},
+        Arguments{"tune", "s.toml", "--latency", "roofline", "--plan"},
+        Arguments{"plan-size", "llava.json", "--device", "h200", "--tokens", "1e9", "--days", "1"},
+        Arguments{"model", "llava.json"}}) {
+    const Outcome o = halmark(command);
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    EXPECT_THAT(o.out, HasSubstr("not modelled: vision tower (vision_config)")) << command[0];
+  }
+}
+
 TEST_F(LatencySearch, context_parallelism_is_tried_and_named_in_every_report) {
   write("s.toml",
         "name = \"context\"\nmodel = \"qwen3-0.6b\"\ndevice_file = \"h200\"\n"

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "model/spec/coverage.hpp"
 #include "report/table.hpp"
 
 namespace halmark::tune {
@@ -69,6 +70,7 @@ std::string table_of_configurations(const TunePlan& plan) {
 std::string plan_text(const TunePlan& plan) {
   std::string out = fmt::format("plan {}  model {}  sampler {}\n", plan.hash().substr(0, 12),
                                 plan.spec().id, plan.sweep().sampler);
+  for (const std::string& line : model_notes(plan.spec())) out += "model: " + line + '\n';
   for (const TuneProblem& problem : plan.problems()) out += counts_of(problem);
   if (!plan.is_measured()) return out;
   out += budget_of(plan);
@@ -91,6 +93,7 @@ Json plan_json(const TunePlan& plan) {
   }
   out["hash"] = plan.hash();
   out["discarded"] = std::move(discarded);
+  out["model_notes"] = model_notes(plan.spec());
   if (!plan.is_measured()) return out;
   Json configurations = Json::array(), kernels = Json::array();
   for (const Configuration& c : plan.forecast().configurations) {

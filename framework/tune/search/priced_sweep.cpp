@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/version.hpp"
+#include "model/spec/coverage.hpp"
 #include "report/times_from.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/priced_search.hpp"
@@ -39,6 +40,7 @@ std::vector<std::string> PricedSweep::basis(const PricedLatencies& latencies) co
                   latencies.chain.has(SourceKind::journal)
                       ? "not touched now: measured times are those of its journal"
                       : "never touched: nothing below was measured on it")};
+  for (std::string& line : model_notes(plan_->spec())) out.push_back("model: " + std::move(line));
   std::vector<std::string> lines = report::table_lines(latencies.table_use());
   std::ranges::copy(latencies.sources, std::back_inserter(lines));
   std::ranges::move(lines_of(latencies.chain.asked().quarantined()), std::back_inserter(lines));
