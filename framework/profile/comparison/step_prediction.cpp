@@ -13,6 +13,7 @@
 namespace halmark::trace {
 namespace {
 
+// A linear layer of torch keeps its weights as [n, k], as the operators of a model graph do.
 std::optional<Problem> matmul_problem(const MatmulShape& shape, Dtype dtype) {
   if (shape.batch != 1) return std::nullopt;
   const std::int64_t type = static_cast<std::int64_t>(dtype);
@@ -22,7 +23,8 @@ std::optional<Problem> matmul_problem(const MatmulShape& shape, Dtype dtype) {
                   {"k", shape.k},
                   {"src_dtype", type},
                   {"wei_dtype", type},
-                  {"dst_dtype", type}}};
+                  {"dst_dtype", type},
+                  {"wei_trans", 1}}};
 }
 
 // Torch aligns a causal mask at the first key, the op at the last: they agree where as many queries
