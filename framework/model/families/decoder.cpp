@@ -26,6 +26,8 @@ void mix(const ModelSpec& spec, const LayerMixer& mixer, GraphBuilder& b) {
       return mixers::delta_rule(spec, b);
     case Mixer::state_space:
       return mixers::state_space(spec, b);
+    case Mixer::selective_scan:
+      return mixers::selective_scan(spec, b);
     case Mixer::none:
       return;
   }
@@ -70,6 +72,8 @@ std::string mixer_suffix(const LayerMixer& mixer) {
       return "_delta_rule";
     case Mixer::state_space:
       return "_state_space";
+    case Mixer::selective_scan:
+      return "_selective_scan";
     case Mixer::none:
       return "";
   }

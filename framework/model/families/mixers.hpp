@@ -17,4 +17,7 @@ void delta_rule(const ModelSpec& spec, GraphBuilder& builder);
 // Mamba-2: in_proj, short convolution over x, B and C, state scan, gated norm, out_proj.
 void state_space(const ModelSpec& spec, GraphBuilder& builder);
 
+// Mamba: in_proj, short convolution over x, steps with B and C, selective scan, gate, out_proj.
+void selective_scan(const ModelSpec& spec, GraphBuilder& builder);
+
 }  // namespace halmark::mixers

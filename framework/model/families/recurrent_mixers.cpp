@@ -173,4 +173,66 @@ void state_space(const ModelSpec& spec, GraphBuilder& b) {
   out_proj(spec, values, ssm.has_linear_bias, b);
 }
 
+namespace {
+
+// Steps, B and C out of one product over the channels of all ranks, and a step per channel.
+void scan_inputs(const SelectiveScanSpec& scan, const Extent& channels, GraphBuilder& b) {
+  const Dtype narrow = b.precision().activation;
+  b.linear({.name = "x_proj",
+            .rows = b.tokens(),
+            .columns_in = channels,
+            .columns_out = GraphBuilder::replicated(scan.narrow_width()),
+            .split = Split::row,
+            .dtype = narrow});
+  b.all_reduce("scan_all_reduce", scan.narrow_width());
+  if (scan.has_inner_norms) {
+    b.rmsnorm("step_norm", b.tokens(), scan.step_rank, Split::replicated);
+    b.rmsnorm("b_norm", b.tokens(), scan.state_dim, Split::replicated);
+    b.rmsnorm("c_norm", b.tokens(), scan.state_dim, Split::replicated);
+  }
+  b.linear({.name = "dt_proj",
+            .rows = b.tokens(),
+            .columns_in = GraphBuilder::replicated(scan.step_rank),
+            .columns_out = channels,
+            .dtype = narrow,
+            .has_bias = true});
+}
+
+}  // namespace
+
+void selective_scan(const ModelSpec& spec, GraphBuilder& b) {
+  const SelectiveScanSpec& scan = *spec.selective_scan;
+  const Dtype dtype = b.precision().qkv;
+  const Extent hidden = GraphBuilder::replicated(spec.hidden);
+  const Extent channels = b.split_by_tp(scan.channels);
+  b.quantize_input("in_quantize", b.tokens(), hidden, dtype, Split::replicated);
+  b.linear({.name = "in_proj",  // x and its gate
+            .rows = b.tokens(),
+            .columns_in = hidden,
+            .columns_out = channels * 2,
+            .dtype = dtype,
+            .has_bias = scan.has_linear_bias});
+  short_convolution(channels, scan.kernel, scan.has_kernel_bias, b);
+  scan_inputs(scan, channels, b);
+  const std::string dims = shape_text({b.tokens().whole, channels.whole});
+  b.op({.name = "selective_scan",
+        .op = "selective_scan",
+        .kind = OperatorKind::attention,
+        .split = Split::head,
+        .shape_in = dims,
+        .shape_out = dims},
+       [&](Side side) {
+         return Sizing{{"batch", b.batch().*side},
+                       {"new_tokens", b.new_tokens()},
+                       {"channels", channels.*side},
+                       {"state_dim", scan.state_dim},
+                       {"src_dtype", number(b.precision().activation)},
+                       {"dst_dtype", number(b.precision().activation)},
+                       {"state_dtype", number(scan.state_dtype)}};
+       });
+  keep_states(channels, scan.state_dim, scan.state_dtype, b);
+  b.gated_activation("scan_gate", channels, spec.gate);
+  out_proj(spec, channels, scan.has_linear_bias, b);
+}
+
 }  // namespace halmark::mixers

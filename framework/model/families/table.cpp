@@ -22,9 +22,11 @@ extern const Family gptj_family;
 extern const Family granite_moe_family;
 extern const Family hunyuan_family;
 extern const Family internlm2_family;
+extern const Family jamba_family;
 extern const Family kimi_linear_family;
 extern const Family llama_family;
 extern const Family llama4_family;
+extern const Family mamba_family;
 extern const Family mamba2_family;
 extern const Family mimo_v2_family;
 extern const Family minicpm3_family;
@@ -51,17 +53,18 @@ extern const Family starcoder2_family;
 
 std::span<const Family* const> all_families() {
   static constexpr const Family* table[] = {
-      &cohere_family,       &dbrx_family,        &deepseek_family,    &deepseek_sparse_family,
-      &deepseek_v4_family,  &ernie4_5_family,    &exaone_family,      &falcon_family,
-      &gemma_family,        &glm4_moe_family,    &gpt2_family,        &gpt_neox_family,
-      &gpt_oss_family,      &gptj_family,        &granite_moe_family, &hunyuan_family,
-      &internlm2_family,    &kimi_linear_family, &llama_family,       &llama4_family,
-      &mamba2_family,       &mimo_v2_family,     &minicpm3_family,    &minimax_m2_family,
-      &mixtral_family,      &mpt_family,         &nemotron_family,    &nemotron_h_family,
-      &nemotron_nas_family, &olmo2_family,       &olmoe_family,       &opt_family,
-      &palm_family,         &phi_family,         &phimoe_family,      &qwen2_family,
-      &qwen2_moe_family,    &qwen3_family,       &qwen3_moe_family,   &qwen3_next_family,
-      &seed_oss_family,     &smollm3_family,     &starcoder2_family,
+      &cohere_family,      &dbrx_family,       &deepseek_family,     &deepseek_sparse_family,
+      &deepseek_v4_family, &ernie4_5_family,   &exaone_family,       &falcon_family,
+      &gemma_family,       &glm4_moe_family,   &gpt2_family,         &gpt_neox_family,
+      &gpt_oss_family,     &gptj_family,       &granite_moe_family,  &hunyuan_family,
+      &internlm2_family,   &jamba_family,      &kimi_linear_family,  &llama_family,
+      &llama4_family,      &mamba_family,      &mamba2_family,       &mimo_v2_family,
+      &minicpm3_family,    &minimax_m2_family, &mixtral_family,      &mpt_family,
+      &nemotron_family,    &nemotron_h_family, &nemotron_nas_family, &olmo2_family,
+      &olmoe_family,       &opt_family,        &palm_family,         &phi_family,
+      &phimoe_family,      &qwen2_family,      &qwen2_moe_family,    &qwen3_family,
+      &qwen3_moe_family,   &qwen3_next_family, &seed_oss_family,     &smollm3_family,
+      &starcoder2_family,
   };
   return table;
 }

@@ -144,6 +144,9 @@ std::optional<Refusal> recurrent_heads(const ModelSpec& spec, const Configuratio
     if (auto refusal = check_heads("Mamba heads", ssm->heads, tp)) return refusal;
     if (auto refusal = check_shared("Mamba groups", ssm->groups, tp)) return refusal;
   }
+  if (const auto& scan = spec.selective_scan) {
+    if (auto refusal = check_heads("Mamba channels", scan->channels, tp)) return refusal;
+  }
   return std::nullopt;
 }
 

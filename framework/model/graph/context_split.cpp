@@ -16,7 +16,7 @@ std::optional<Refusal> undefined_split(const ModelSpec& spec) {
   const auto refusal = [&](const std::string& why) {
     return Refusal{"cp_not_defined", "context parallelism of " + spec.family + ": " + why};
   };
-  if (spec.delta_rule || spec.state_space) {
+  if (spec.delta_rule || spec.state_space || spec.selective_scan) {
     return refusal(
         "its recurrent layers pass a state from token to token, so a rank would wait for the "
         "tokens before its own");

@@ -133,6 +133,8 @@ std::int64_t mixer_values_per_token(const ModelSpec& spec) {
   if (const auto& ssm = spec.state_space) {
     widest = std::max(widest, 2 * (ssm->width() + ssm->group_width()));
   }
+  // x and its gate, and the steps.
+  if (const auto& scan = spec.selective_scan) widest = std::max(widest, 3 * scan->channels);
   return widest;
 }
 

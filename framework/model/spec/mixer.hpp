@@ -9,10 +9,10 @@
 
 namespace halmark {
 
-enum class Mixer { attention, delta_rule, state_space, none };
+enum class Mixer { attention, delta_rule, state_space, selective_scan, none };
 
 // The mixer of one layer. Sizes beyond `kind` are attention's; a recurrence has the same sizes in
-// every layer of a model (DeltaRuleSpec, StateSpaceSpec).
+// every layer of a model (DeltaRuleSpec, StateSpaceSpec, SelectiveScanSpec).
 struct LayerMixer {
   Mixer kind = Mixer::attention;
   std::int64_t heads = 0;
@@ -61,6 +61,19 @@ struct StateSpaceSpec {
   Dtype state_dtype = Dtype::f32;
   std::int64_t width() const { return heads * head_dim; }
   std::int64_t group_width() const { return groups * state_dim; }
+};
+
+// The first Mamba (2312.00752): a state of state_dim values per channel; step, B and C come out of
+// one narrow product.
+struct SelectiveScanSpec {
+  std::int64_t channels = 0, state_dim = 0;
+  std::int64_t step_rank = 0;  // width of the steps before dt_proj makes one per channel
+  std::int64_t kernel = 0;     // width of the short convolution over x
+  bool has_kernel_bias = false;
+  bool has_linear_bias = false;
+  bool has_inner_norms = false;  // of steps, B and C, with weights
+  Dtype state_dtype = Dtype::f32;
+  std::int64_t narrow_width() const { return step_rank + 2 * state_dim; }
 };
 
 }  // namespace halmark

@@ -82,6 +82,7 @@ struct ModelSpec {
   std::vector<LayerMixer> mixers;
   std::optional<DeltaRuleSpec> delta_rule;
   std::optional<StateSpaceSpec> state_space;
+  std::optional<SelectiveScanSpec> selective_scan;
   std::vector<std::int64_t> ffn_widths;  // where layers differ: one entry per layer, 0 = none
   std::optional<ExpertSpec> moe;
   std::optional<LatentSpec> latent;

@@ -197,7 +197,8 @@ std::vector<std::int32_t> operators_at(const OperatorGraph& graph, std::int32_t 
 }
 
 bool is_recurrence(const Operator& op) {
-  return op.local.op == "delta_rule" || op.local.op == "state_scan";
+  return op.local.op == "delta_rule" || op.local.op == "state_scan" ||
+         op.local.op == "selective_scan";
 }
 
 std::string explain_product(const ScopeTree& scopes, const OperatorRow& row,

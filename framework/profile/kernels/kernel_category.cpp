@@ -42,7 +42,9 @@ bool is_cache_store(const Operator& op) {
 // Layers without attention: the recurrence of gated DeltaNet or Mamba-2, and the short convolution
 // before it.
 bool is_delta_rule(const Operator& op) { return op.local.op == "delta_rule"; }
-bool is_state_scan(const Operator& op) { return op.local.op == "state_scan"; }
+bool is_state_scan(const Operator& op) {
+  return op.local.op == "state_scan" || op.local.op == "selective_scan";
+}
 bool is_recurrence(const Operator& op) { return is_delta_rule(op) || is_state_scan(op); }
 bool is_convolution(const Operator& op) { return op.local.op == "short_convolution"; }
 bool is_nothing(const Operator&) { return false; }

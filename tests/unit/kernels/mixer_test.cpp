@@ -141,6 +141,17 @@ TEST(StateScan, counts_five_per_value_of_the_state) {
   EXPECT_EQ(work.bytes(), 2 * states + values);
 }
 
+// A decay per value of the state: 5 of Mamba-2, and its product and exponential.
+TEST(SelectiveScan, counts_seven_per_value_of_the_state) {
+  const Params params = {{"batch", 3},      {"new_tokens", 5},   {"channels", 32},
+                         {"state_dim", 16}, {"src_dtype", bf16}, {"dst_dtype", bf16}};
+  const Work work = work_of("selective_scan", params);
+  EXPECT_EQ(work.matmul_flops, 7.0 * 15 * 32 * 16);
+  const double states = 3.0 * 32 * 16 * 4;
+  const double values = 15.0 * (32 + 32 + 2 * 16 + 32) * 2 + 4 * 32 * 17;
+  EXPECT_EQ(work.bytes(), 2 * states + values);
+}
+
 TEST(ShortConvolution, has_no_matrix_product) {
   const Params params = {{"batch", 3},  {"new_tokens", 5}, {"channels", 7},
                          {"kernel", 4}, {"has_bias", 1},   {"dtype", bf16}};

@@ -214,6 +214,17 @@ TEST(FamilyOperators, nemotron_3_nano_decode) {
                       {"moe", "shared_up_proj", 19'955'712}});
 }
 
+// 8192 channels of 16 values, steps of rank 256, kernel 4; every other layer has 2 of 16 experts.
+TEST(FamilyOperators, jamba_decode) {
+  const OperatorGraph graph = graph_of(shipped("jamba-v0.1"), decode(1, 1));
+  expect_rows(graph, {{"decoder_selective_scan", "in_proj", 134'217'728},
+                      {"decoder_selective_scan", "short_convolution", 65'536},
+                      {"decoder_selective_scan", "x_proj", 4'718'592},
+                      {"decoder_selective_scan", "dt_proj", 4'194'304},
+                      {"decoder_selective_scan", "selective_scan", 917'504},
+                      {"decoder_selective_scan", "out_proj", 67'108'864}});
+}
+
 // The routed experts work in 1024 of 4096 columns.
 TEST(FamilyOperators, nemotron_3_super_has_latent_experts) {
   const OperatorGraph graph = graph_of(shipped("nemotron-3-super"), decode(1, 1));

@@ -1,0 +1,69 @@
+// selective_scan: the recurrence of the first Mamba (2312.00752, algorithm 2). Per channel a state
+// of state_dim values, each with a decay of its own: s = exp(dt a) s + dt x b; dst = s . c + d x.
+#include "kernels/priced.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::array<ParamSpec, 7> specs{{
+    priced_size("batch", "sequences"),
+    priced_size("new_tokens", "tokens per sequence"),
+    priced_size("channels", "channels; each has a state"),
+    priced_size("state_dim", "values of a state"),
+    priced_dtype("src_dtype", "of x, dt, b and c"),
+    priced_dtype("dst_dtype", "of dst"),
+    {.name = "state_dtype",
+     .kind = ParamKind::dtype,
+     .fallback = dtype_value(Dtype::f32),
+     .allowed = priced_dtypes,
+     .meaning = "of the states"},
+}};
+
+// Per value of the state and token: its decay 2 (product and exponential), decaying 1, update 2,
+// read 2. Mamba-2 has one decay per head, and 5.
+constexpr double flops_per_state_value = 7;
+
+class SelectiveScan final : public PricedContract {
+ public:
+  std::string_view name() const override { return "selective_scan"; }
+  std::string_view summary() const override {
+    return "Mamba: state[batch,channels,state_dim] decays value by value, takes dt x b and is read "
+           "by c, token by token";
+  }
+  std::span<const ParamSpec> params() const override { return specs; }
+
+  std::vector<OperandSpec> operands(const Params& p) const override {
+    const auto batch = p.at("batch"), tokens = p.at("new_tokens"), channels = p.at("channels");
+    const auto state_dim = p.at("state_dim");
+    const Dtype src = p.dtype("src_dtype");
+    const auto operand = [](const char* name, Role role, Dtype dtype,
+                            std::vector<std::int64_t> dims) {
+      return OperandSpec{.name = name, .role = role, .dtype = dtype, .dims = std::move(dims)};
+    };
+    return {operand("x", Role::input, src, {batch, tokens, channels}),
+            operand("dt", Role::input, src, {batch, tokens, channels}),
+            operand("b_and_c", Role::input, src, {batch, tokens, 2, state_dim}),
+            operand("a", Role::constant, Dtype::f32, {channels, state_dim}),
+            operand("d", Role::constant, Dtype::f32, {channels}),
+            operand("state", Role::in_out, p.dtype("state_dtype"), {batch, channels, state_dim}),
+            operand("dst", Role::output, p.dtype("dst_dtype"), {batch, tokens, channels})};
+  }
+
+ protected:
+  void add_flops(const Params& p, Work& work) const override {
+    work.matmul_flops = flops_per_state_value * static_cast<double>(p.at("batch")) *
+                        static_cast<double>(p.at("new_tokens")) *
+                        static_cast<double>(p.at("channels")) *
+                        static_cast<double>(p.at("state_dim"));
+    work.compute_dtype = p.dtype("src_dtype");
+  }
+};
+
+}  // namespace
+
+const OpContract& selective_scan_contract() {
+  static const SelectiveScan contract;
+  return contract;
+}
+
+}  // namespace halmark
