@@ -8,6 +8,7 @@ Action add_aa(OptionSet& app);
 Action add_bench(OptionSet& app);
 Action add_devices(OptionSet& app);
 Action add_doctor(OptionSet& app);
+Action add_explain(OptionSet& app);
 Action add_model(OptionSet& app);
 Action add_models(OptionSet& app);
 Action add_new_plugin(OptionSet& app);
@@ -31,6 +32,7 @@ std::span<const Command> commands() {
       Command{"bench", "Measure kernels of one op", 1, add_bench},
       Command{"winners", "List the fastest kernel variants that bench has stored", 1, add_winners},
       Command{"model", "Price one step of a model: FLOPs, bytes, memory, bounds", 1, add_model},
+      Command{"explain", "Say what a word or a percentage in the output means", 1, add_explain},
       Command{"trace", "Read a torch-profiler trace; compare it with a model", 1, add_trace},
       Command{"models", "List the known models with their sizes", 1, add_models},
       Command{"plan-size", "Devices, energy, cost and carbon that a job needs", 1, add_plan_size},

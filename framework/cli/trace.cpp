@@ -1,16 +1,16 @@
 // halmark trace: what a torch-profiler trace executed, per layer and operator, and whether that is
 // what the model says.
-#include <fmt/format.h>
-
 #include <charconv>
 #include <memory>
 
 #include "cli/console/facts.hpp"
+#include "cli/console/terminal.hpp"
 #include "cli/trace_predict.hpp"
 #include "core/input/input_file.hpp"
+#include "profile/capture/recipes.hpp"
 
 #ifdef HALMARK_HAS_TRACE
-#include "cli/trace_view.hpp"
+#include "pages/trace/trace_page.hpp"
 #include "profile/trace/stages.hpp"
 #endif
 
@@ -18,7 +18,7 @@ namespace halmark::cli {
 namespace {
 
 struct Options {
-  std::string file;
+  std::string file, recipe;
   std::string layers, stage, category;
   double min_flops = 0;
   std::string compare;
@@ -59,44 +59,22 @@ trace::TraceFilter filter_from(const Options& options) {
   return out;
 }
 
-// One entry, and one line, per pass.
-report::View passes_view(const trace::ModelComparison& compared, bool has_workload) {
-  report::View out{.data = Json::array()};
-  const char* source = has_workload ? "options" : "trace";
-  for (const trace::ComparedPass& p : compared.passes) {
-    Json& entry =
-        out.data.emplace_back(Json{{"pass", p.pass}, {"compared", p.workload.has_value()}});
-    if (!p.workload) {
-      entry["reason"] = p.reason;
-      out.text += fmt::format("pass {}: not compared: {}\n", p.pass, p.reason);
-      continue;
-    }
-    entry["workload"] = *p.workload;
-    entry["workload_source"] = source;
-    out.text += fmt::format("pass {}: {} batch {} new tokens {} context {} (from the {})\n", p.pass,
-                            phase_name(p.workload->phase), p.workload->batch,
-                            p.workload->new_tokens, p.workload->context, source);
-  }
-  return out;
-}
-
 void compare(const Options& options, const trace::Recording& recording,
              const trace::Attribution& attribution, const trace::TraceFilter& filter,
              CommandResult& out) {
   const ModelSpec spec = load_model(options.compare, config_dirs("models"));
-  const double tolerance = options.tolerance_pct / 100;
-  const trace::ModelComparison compared = trace::compare_model(
-      recording, attribution,
-      {spec, deployment_from(options.configuration, spec, true), options.has_workload, tolerance},
-      filter);
-  const report::View passes = passes_view(compared, options.has_workload);
-  Json& data = out.data["comparison"] = trace::comparison_json(compared.comparison);
-  data["model"] = options.compare;
-  data["tolerance"] = tolerance;
-  data["passes"] = passes.data;
-  out.text += fmt::format("\ncompared with {}, tolerance {} %\n", printable(options.compare),
-                          options.tolerance_pct) +
-              passes.text + '\n' + comparison_text(compared.comparison);
+  const trace::ModelComparison compared =
+      trace::compare_model(recording, attribution,
+                           {spec, deployment_from(options.configuration, spec, true),
+                            options.has_workload, options.tolerance_pct / 100},
+                           filter);
+  const report::View view =
+      pages::comparison_view(compared, {.model = options.compare,
+                                        .tolerance_pct = options.tolerance_pct,
+                                        .has_workload = options.has_workload,
+                                        .width = stdout_columns()});
+  out.data.update(view.data);
+  out.text += view.text;
   if (!compared.is_equal()) out.exit_code = ExitCode::gate_failed;
 }
 
@@ -112,7 +90,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   }
   const trace::TraceView view = trace::trace_view(recording, attribution, filter);
   CommandResult out{.data = trace::trace_json(recording, attribution, view),
-                    .text = trace_text(recording, attribution, view)};
+                    .text = pages::trace_text(recording, attribution, view, stdout_columns())};
   if (!options.compare.empty()) compare(options, recording, attribution, filter, out);
   if (options.predicts) {
     predict_steps(global, options.prediction, options.file, attribution, out);
@@ -129,11 +107,19 @@ CommandResult execute(const GlobalOptions&, const Options&) {
 
 #endif
 
+CommandResult shown_recipe(const std::string& engine) {
+  const CaptureRecipe& recipe = capture_recipe(engine);
+  return {.data = recipe_json(recipe), .text = recipe_text(recipe)};
+}
+
 }  // namespace
 
 Action add_trace(OptionSet& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("file", options->file, "Trace of torch.profiler, .json or .json.gz")->required();
+  app.add_option("file", options->file, "Trace of torch.profiler, .json or .json.gz");
+  app.add_option("--recipe", options->recipe,
+                 "How a server records such a trace: vllm, sglang, trtllm or torch")
+      ->check(one_of({"vllm", "sglang", "trtllm", "torch"}));
   app.add_option("--min-flops", options->min_flops, "Only rows of at least that many matmul FLOPs")
       ->check(within(0.0, 1e30));
   app.add_option("--layers", options->layers, "Only these layers: 3 or 0..5");
@@ -166,6 +152,11 @@ Action add_trace(OptionSet& app) {
   return [options, app](const GlobalOptions& global) {
     for (const char* size : {"--phase", "--batch", "--new-tokens", "--context"}) {
       options->has_workload |= app.is_given(size);
+    }
+    if (!options->recipe.empty()) return shown_recipe(options->recipe);
+    if (options->file.empty()) {
+      throw refused("no trace is named", {},
+                    "name a file; --recipe vllm says how a server records one");
     }
     return execute(global, *options);
   };

@@ -6,7 +6,7 @@
 
 #include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
-#include "cli/trace_view.hpp"
+#include "pages/trace/prediction_page.hpp"
 #include "tune/plan/kernel_cases.hpp"
 
 namespace halmark::cli {
@@ -90,7 +90,7 @@ void predict_steps(const GlobalOptions& global, const PredictionRequest& asked,
     const trace::StepPrediction prediction = trace::predict(
         step, [&](const Problem& problem) { return time_of(cases.at(problem), points); });
     data.push_back(trace::prediction_json(step, prediction));
-    out.text += prediction_text(step, prediction);
+    out.text += pages::prediction_text(step, prediction, stdout_columns());
     if (prediction.measured == 0) out.exit_code = ExitCode::partial;
   }
   if (interrupted()) out.exit_code = interrupt_exit_code();

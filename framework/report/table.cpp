@@ -1,10 +1,11 @@
 #include "report/table.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "report/clean_text.hpp"
+#include "report/glossary.hpp"
+#include "report/wrapped_text.hpp"
 
 namespace halmark::report {
 namespace {
@@ -69,6 +70,16 @@ std::string number_columns(const Table& table) {
   return out;
 }
 
+// A word of the glossary explains itself where the pointer rests on it.
+std::string html_heading(const TableColumn& column) {
+  std::string out = "<th scope=\"col\"";
+  if (column.is_number) out += " class=\"n\"";
+  if (const Term* term = find_term(column.title)) {
+    out += " title=\"" + html_text(term->meaning) + '"';
+  }
+  return out + '>' + html_text(column.title) + "</th>";
+}
+
 std::string html_cell(const TableCell& cell) {
   std::string out = "<td";
   if (!cell.note.empty()) out += " title=\"" + html_text(cell.note) + '"';
@@ -107,7 +118,25 @@ void TextTable::add(const std::vector<std::string>& cells) {
   for (std::size_t c = 0; c < std::min(cells.size(), row.size()); ++c) row[c].text = cells[c];
 }
 
-std::string TextTable::text() const { return table_text(table_, std::numeric_limits<int>::max()); }
+std::string TextTable::text() const { return table_text(table_, unlimited_width); }
+
+std::string TextTable::text(int width) const {
+  Table shown = table_;
+  std::string left_out;
+  const auto is_too_wide = [&] {
+    const std::vector<int> widths = natural_widths(shown);
+    const auto gaps = static_cast<std::int64_t>(widths.size()) - 1;
+    return std::accumulate(widths.begin(), widths.end(), gaps) > width;
+  };
+  while (shown.columns.size() > 2 && is_too_wide()) {
+    left_out = shown.columns.back().title + (left_out.empty() ? "" : ", ") + left_out;
+    shown.columns.pop_back();
+    for (auto& row : shown.rows) row.pop_back();
+  }
+  if (left_out.empty()) return table_text(shown, is_too_wide() ? unlimited_width : width);
+  const std::string note = "no room in " + std::to_string(width) + " columns for: " + left_out;
+  return table_text(shown, is_too_wide() ? unlimited_width : width) + wrapped(note, width);
+}
 
 std::string table_markdown(const Table& table) {
   std::string out = "|";
@@ -129,10 +158,7 @@ std::string table_html(const Table& table, const std::string& caption) {
   std::string out = "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"" +
                     html_text(caption) + "\"><table class=\"" + number_columns(table) +
                     "\"><thead><tr>";
-  for (const TableColumn& column : table.columns) {
-    out += column.is_number ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">";
-    out += html_text(column.title) + "</th>";
-  }
+  for (const TableColumn& column : table.columns) out += html_heading(column);
   out += "</tr></thead><tbody>\n";
   for (const auto& row : table.rows) {
     out += "<tr>";

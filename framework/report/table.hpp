@@ -28,13 +28,16 @@ std::string table_markdown(const Table& table);
 // A scrollable, keyboard-reachable region with the caption as its name.
 std::string table_html(const Table& table, const std::string& caption);
 
-// For output that may be as wide as it is: no column gives way.
+// Cells are never cut: files and pipes get all columns, a terminal those that fit.
 class TextTable {
  public:
   // Columns of `is_number` are aligned to the right; those beyond its end are not.
   explicit TextTable(const std::vector<std::string>& titles, std::vector<bool> is_number = {});
   void add(const std::vector<std::string>& cells);  // absent ones are empty
   std::string text() const;
+  // For a terminal of `width` columns: columns are left out from the right until the others fit,
+  // and a line names them. The first two, which tell rows apart, always stay.
+  std::string text(int width) const;
 
  private:
   Table table_;

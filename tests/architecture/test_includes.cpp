@@ -46,6 +46,8 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"profile/kernels", {"core", "kernels", "roofline", "model"}},
     {"profile/trace", {"core", "kernels", "model", "parquet"}},
     {"profile/comparison", {"core", "kernels", "model", "profile/trace"}},
+    {"profile/capture", {"core"}},
+    {"pages", {"core", "kernels", "roofline", "model", "profile", "report"}},
     {"latency", {"core", "kernels", "parquet", "plan", "roofline"}},
     {"search/space", {"core", "expression"}},
     {"search", {"core", "search/space"}},

@@ -94,7 +94,7 @@ Process::Process(const Launch& launch) : deadline_s_(now_s() + launch.limit_s) {
   std::vector<std::string> arguments = launch.arguments;
   std::vector<std::string> environment = merged(launch.environment);
   const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
-  const Ends out = make_pipe();
+  const Ends out = launch.stdout_columns > 0 ? make_terminal(launch.stdout_columns) : make_pipe();
   const Ends err =
       launch.terminal_columns > 0 ? make_terminal(launch.terminal_columns) : make_pipe();
   // Before there is a child: a quick one would write while this end still reads.

@@ -16,6 +16,7 @@ struct Launch {
   std::map<std::string, std::string> environment;  // added to the test's own
   std::string folder;                              // working directory; "" = the test's
   int terminal_columns = 0;                        // > 0: stderr is a terminal of that width
+  int stdout_columns = 0;                          // > 0: so is stdout, beside it
   bool closes_stdout = false;                      // the reader of stdout leaves before it writes
   int input = -1;                                  // stdin, kept by the caller; -1 = /dev/null
   double limit_s = 60;

@@ -19,8 +19,9 @@ std::vector<std::string> keys(const Json& object) {
 }
 
 const std::vector<std::string> command_names = {
-    "devices", "peaks",   "bench",      "model",  "tune",      "run",   "report",       "verify",
-    "doctor",  "winners", "new-plugin", "models", "plan-size", "trace", "verify-front", "salvage"};
+    "devices",   "peaks",  "bench",        "model",   "tune",       "run",
+    "report",    "verify", "doctor",       "winners", "new-plugin", "models",
+    "plan-size", "trace",  "verify-front", "salvage", "explain"};
 
 class Command : public HalmarkTest {};
 
@@ -112,9 +113,9 @@ TEST_F(Command, model_prices_a_step_without_any_plugin) {
   base_.environment["HALMARK_PLUGIN_PATH"] = path("nothing-here");
   const Json d = data_of({"model", "qwen3-0.6b", "--phase", "decode", "--batch", "8", "--context",
                           "1024", "--tp", "2", "--dtype", "bf16"});
-  EXPECT_THAT(keys(d),
-              ElementsAre("model", "workload", "parallel", "precision", "convention", "operators",
-                          "totals", "per_layer", "kernels", "mfu", "warnings"));
+  EXPECT_THAT(keys(d), ElementsAre("model", "workload", "parallel", "precision", "convention",
+                                   "answer", "operators", "layers", "totals", "per_layer",
+                                   "kernels", "mfu", "warnings"));
   // The published size of Qwen3-0.6B with tied embeddings.
   EXPECT_EQ(d["model"]["total_params"], 596'049'920);
   // Two tensors of 8 KV heads x 128 x 28 layers in bf16, for one token of the model.
@@ -240,6 +241,27 @@ TEST_F(Command, model_drafts_and_verifies_and_explains_the_tokens_of_a_step) {
                                      "--explain", "expected_tokens_per_step"});
   EXPECT_THAT(explained.out, HasSubstr("(1 - a^(N+1)) / (1 - a)"));
   EXPECT_THAT(explained.out, HasSubstr("1 + a + a^2 = 1.750000"));
+}
+
+TEST_F(Command, explain_and_model_say_the_same_of_a_word) {
+  const Outcome alone = halmark({"explain", "mfu"});
+  EXPECT_EQ(alone.exit_code, 0) << alone.err;
+  EXPECT_THAT(alone.out, HasSubstr("Model FLOPs utilisation"));
+  EXPECT_EQ(halmark({"model", "qwen3-0.6b", "--explain", "mfu"}).out, alone.out);
+  EXPECT_THAT(halmark({"explain"}).out, HasSubstr("\nmfu "));
+  EXPECT_THAT(halmark({"model", "qwen3-0.6b", "--explain"}).out, HasSubstr("lm_head"));
+  const Outcome wrong = halmark({"explain", "mfuu"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'mfu'"));
+}
+
+TEST_F(Command, model_prints_the_keys_of_the_reference_tool_alone) {
+  const Outcome o = halmark({"model", "qwen3-0.6b", "--json-schema", "reference"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  const Json d = parse_json(o.out, "stdout");
+  EXPECT_EQ(d["model"], "qwen3-0.6b");
+  EXPECT_EQ(d["num_layers"], 28);
+  EXPECT_EQ(halmark({"model", "qwen3-0.6b", "--json-schema", "other"}).exit_code, 2);
 }
 
 TEST_F(Command, models_lists_every_shipped_one_with_its_sizes) {

@@ -87,6 +87,31 @@ INSTANTIATE_TEST_SUITE_P(Columns, Width, testing::Values(20, 40, 80, 200), [](co
   return test::case_name({"columns", info.param});
 });
 
+TEST_P(Width, the_page_of_a_model_fits) {
+  if (GetParam() < 80) GTEST_SKIP() << "no table of six columns fits";
+  Launch launch = this->launch({"model", "deepseek-v3", "--device", "h100-sxm", "--tp", "8"});
+  launch.stdout_columns = GetParam();
+  launch.environment["COLUMNS"] = "";
+  const Outcome o = run(launch);
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("expert_gate_up"));
+  std::istringstream lines(o.out);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    EXPECT_LE(columns_of(line), GetParam()) << line;
+  }
+}
+
+TEST_F(Terminal, columns_said_by_the_environment_count_on_a_terminal_alone) {
+  Launch launch = this->launch({"explain"});
+  launch.environment["COLUMNS"] = "40";
+  const Outcome piped = run(launch);
+  EXPECT_THAT(piped.out, HasSubstr("against the best that was ever seen on this machine"));
+  launch.stdout_columns = 200;
+  std::istringstream lines(run(launch).out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), 41) << line;
+}
+
 TEST_F(Terminal, a_dumb_terminal_gets_plain_lines) {
   Launch launch = tune();
   launch.terminal_columns = 80;

@@ -56,6 +56,15 @@ TEST_F(TraceCommand, a_model_of_another_architecture_is_a_difference_like_any_ot
   }
 }
 
+TEST_F(TraceCommand, recipes_need_no_file_and_a_trace_does) {
+  EXPECT_THAT(halmark({"trace", "--recipe", "vllm"}).out, HasSubstr("--profiler-config"));
+  EXPECT_EQ(data_of({"trace", "--recipe", "trtllm"})["engine"], "trtllm");
+  EXPECT_EQ(halmark({"trace", "--recipe", "other"}).exit_code, 2);
+  const Outcome nothing = halmark({"trace"});
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("no trace is named"));
+}
+
 TEST_F(TraceCommand, filters_choose_rows) {
   const auto rows = [&](Arguments more) {
     Arguments all = {"trace", sdpa, "--json"};

@@ -48,6 +48,16 @@ std::string seconds_text(double s) {
 void write_stdout(std::string_view text) { write_all(STDOUT_FILENO, text); }
 void write_stderr(std::string_view text) { write_all(STDERR_FILENO, text); }
 
+int stdout_columns() {
+  if (isatty(STDOUT_FILENO) != 1) return report::unlimited_width;
+  const char* said = std::getenv("COLUMNS");
+  const int columns = said != nullptr ? std::atoi(said) : 0;
+  if (columns >= 20 && columns <= 10'000) return columns;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
 bool use_color(const GlobalOptions& options) {
   if (options.color != "auto") return options.color == "always";
   if (is_set("NO_COLOR")) return false;

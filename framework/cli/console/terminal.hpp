@@ -10,12 +10,17 @@
 #include "report/clean_text.hpp"
 #include "report/quantity.hpp"
 #include "report/table.hpp"
+#include "report/wrapped_text.hpp"
 
 namespace halmark::cli {
 
 // A closed pipe ends the printing, never the run.
 void write_stdout(std::string_view text);
 void write_stderr(std::string_view text);
+
+// Columns of the terminal that stdout is: COLUMNS where it says a number, else as the terminal
+// says. Without limit for files and pipes, where nothing is cut.
+int stdout_columns();
 
 // --color > NO_COLOR > CLICOLOR_FORCE > off when stdout is no terminal or TERM is dumb.
 bool use_color(const GlobalOptions& options);

@@ -1,35 +1,13 @@
 // halmark model: one step of a model on paper. Needs no device and loads no plugin.
-#include <array>
 #include <memory>
 
 #include "cli/console/terminal.hpp"
-#include "cli/model/model_page.hpp"
-#include "model/step/step_json.hpp"
+#include "cli/model/model_options.hpp"
+#include "model/step/reference_json.hpp"
+#include "pages/step/step_page.hpp"
 
 namespace halmark::cli {
 namespace {
-
-struct Section {
-  Json (*data)(const PricedStep& step);
-  std::string (*text)(const ModelPage& page);
-};
-
-// In the order of the JSON document and of the text; kernels stand between these.
-constexpr std::array before_kernels = {Section{summary_json, summary_text},
-                                       Section{operators_json, operators_text},
-                                       Section{totals_json, totals_text}};
-constexpr std::array after_kernels = {Section{training_json, training_text},
-                                      Section{fit_json, fit_text},
-                                      Section{mfu_json, mfu_text},
-                                      Section{warnings_json, notes_text},
-                                      Section{experts_json, experts_text},
-                                      Section{delta_rule_json, recurrence_text},
-                                      Section{speculation_json, speculation_text}};
-
-void add(report::View& to, const report::View& part) {
-  to.data.update(part.data);
-  to.text += part.text;
-}
 
 CommandResult list_known() {
   TextTable table({"id", "architecture", "aliases", "source"});
@@ -43,19 +21,23 @@ CommandResult list_known() {
                     {"architecture", m.architecture},
                     {"source", m.source}});
   }
-  return {.data = {{"models", data}}, .text = table.text()};
+  return {.data = {{"models", data}}, .text = table.text(stdout_columns())};
 }
 
 CommandResult execute(const ModelOptions& options) {
   if (options.list) return list_known();
-  const ModelPage page = priced_page(options);
-  report::View out;
-  for (const Section& s : before_kernels) add(out, {s.data(page.step), s.text(page)});
-  add(out, kernels_view(page));
-  for (const Section& s : after_kernels) add(out, {s.data(page.step), s.text(page)});
-  // Somebody who asks for one operator reads about that one.
-  if (!options.explain.empty()) {
-    out.text = explain_text(page);
+  const PricedStep step = priced_step(options);
+  if (options.json_schema == "reference") {
+    const Json data = reference_json(step);
+    return {.data = data, .text = dump_json(data, 2) + '\n'};
+  }
+  const int width = stdout_columns();
+  report::View out = pages::step_view(
+      step, {.width = width, .shows_all = options.shows_all, .kernels = options.kernels});
+  // A user who asks for one operator or word reads about that one.
+  if (options.is_explained) {
+    out.text = options.explain.empty() ? pages::explainable(step, width).text
+                                       : pages::explained(step, options.explain, width).text;
     out.data["explain"] = out.text;
   }
   return shown(std::move(out));
@@ -66,7 +48,10 @@ CommandResult execute(const ModelOptions& options) {
 Action add_model(OptionSet& app) {
   auto options = std::make_shared<ModelOptions>();
   add_model_options(app, *options);
-  return [options](const GlobalOptions&) { return execute(*options); };
+  return [options, app](const GlobalOptions&) {
+    options->is_explained = app.is_given("--explain");
+    return execute(*options);
+  };
 }
 
 }  // namespace halmark::cli

@@ -1,7 +1,7 @@
 // halmark model: options, and the step that they describe.
 #include <cmath>
 
-#include "cli/model/model_page.hpp"
+#include "cli/model/model_options.hpp"
 #include "core/dtype.hpp"
 
 namespace halmark::cli {
@@ -47,8 +47,10 @@ void check(const ModelOptions& options) {
     throw refused("no model is named", {}, "name an id or a config.json; --list shows the ids");
   }
   const auto ms = options.question.measured_ms;
-  if (ms && !(std::isfinite(*ms) && *ms > 0)) {
-    throw refused("--measured-ms must be a positive number");
+  // As for tables of times: nothing executes in less than 0.1 ns, no step takes eleven days.
+  if (ms && !(*ms >= 1e-7 && *ms <= 1e9)) {
+    throw refused("--measured-ms is no time of a step", {},
+                  "give milliseconds from 1e-7 to 1e9; leave it out where nothing was measured");
   }
 }
 
@@ -110,12 +112,25 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
                  "megatron-bridge, chinchilla, executed, ...");
   app.add_option("--set", o.question.switches, "One switch of the convention: attention=full")
       ->allow_extra_args(false);
-  app.add_option("--explain", o.explain, "The formula of one operator with its numbers");
+  app.add_option("--explain", o.explain,
+                 "The formula of one operator with its numbers, or a word of the glossary; alone: "
+                 "all of them")
+      ->expected(0, 1);
+  app.add_flag("--all", o.shows_all, "Every operator with its shapes, splits, FLOPs and bytes");
+  app.add_option("--json-schema", o.json_schema,
+                 "reference: the keys of the MFU simulator that users move from")
+      ->check(one_of({"reference"}));
   app.add_option("--mtp", o.question.drafted,
                  "Decode: tokens that the model's own prediction modules draft for each step");
   app.add_option("--acceptance", o.question.acceptance,
                  "With --mtp: probability that a drafted token is accepted, 0 to 1");
-  add_kernel_options(app, o.kernels);
+  app.add_option("--per-layer-ms", o.kernels.per_layer_ms,
+                 "Measured time of a layer: MS, or TYPE=MS,TYPE=MS per type of layer");
+  app.add_option("--kernel-ms", o.kernels.kernel_ms,
+                 "Measured kernels of one layer: FILE or JSON, category to milliseconds");
+  app.add_option("--kernel-flow", o.kernels.kernel_flow,
+                 "Measured kernels in order: FILE, @FILE or JSON")
+      ->excludes("--kernel-ms");
   app.add_option("--micro-batch", o.training.micro_batch, "Training: sequences at a time");
   app.add_option("--recompute", o.training.recompute, "Training: none, selective or full");
   app.add_option("--zero", o.training.zero, "Training: ZeRO stage 0 to 3");
@@ -127,7 +142,7 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
                "Training: norms and residuals split over tp");
 }
 
-ModelPage priced_page(const ModelOptions& options) {
+PricedStep priced_step(const ModelOptions& options) {
   check(options);
   check_speculation(options);
   ModelSpec spec = load_model(options.model, config_dirs("models"));
@@ -152,7 +167,7 @@ ModelPage priced_page(const ModelOptions& options) {
                       std::string(phase_name(configuration.workload.phase)),
                   {}, "add --phase training, or leave them out");
   }
-  return {.options = options, .step = price_step(spec, configuration, device, question)};
+  return price_step(spec, configuration, device, question);
 }
 
 }  // namespace halmark::cli

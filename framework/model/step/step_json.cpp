@@ -6,7 +6,7 @@
 namespace halmark {
 namespace {
 
-Json operator_json(const PricedStep& step, std::size_t index) {
+Json operator_json(const PricedStep& step, std::size_t index, const StepShare& share) {
   const Operator& op = step.graph.operators[index];
   const OperatorFigures row = operator_figures(step, index);
   Json out = {{"name", op.name},
@@ -24,6 +24,7 @@ Json operator_json(const PricedStep& step, std::size_t index) {
               {"bound", row.floor ? Json(limiter_name(row.floor->limiter)) : Json(nullptr)},
               {"lower_bound_us", optional_number(row.lower_bound_us)},
               {"strategy", op.strategy}};
+  out.update(share_json(share));
   if (step.cost) {
     const OperatorTraining& cost = step.cost->operators[index];
     out["flops_forward"] = cost.forward;
@@ -134,9 +135,10 @@ Json summary_json(const PricedStep& step) {
 }
 
 Json operators_json(const PricedStep& step) {
+  const StepAnswer answer = answer_of(step);
   Json rows = Json::array();
   for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
-    rows.push_back(operator_json(step, i));
+    rows.push_back(operator_json(step, i, answer.operators[i]));
   }
   return {{"operators", std::move(rows)}};
 }

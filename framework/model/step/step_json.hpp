@@ -4,11 +4,14 @@
 
 #include "core/json/json.hpp"
 #include "model/step/priced_step.hpp"
+#include "model/step/step_answer.hpp"
 
 namespace halmark {
 
 Json summary_json(const PricedStep& step);      // model, workload, splits, precision, convention
+Json answer_json(const PricedStep& step);       // the time, what limits it, whether it fits
 Json operators_json(const PricedStep& step);    // one row per operator
+Json layers_json(const PricedStep& step);       // one row per type of layer
 Json totals_json(const PricedStep& step);       // sums
 Json training_json(const PricedStep& step);     // passes, states and activations
 Json fit_json(const PricedStep& step);          // memory of a rank against the device's
@@ -17,5 +20,8 @@ Json warnings_json(const PricedStep& step);     // of the graph
 Json experts_json(const PricedStep& step);      // what the routing does
 Json delta_rule_json(const PricedStep& step);   // in which form the recurrence counts
 Json speculation_json(const PricedStep& step);  // what is drafted, and what comes of it
+
+// Shares and times of one operator or layer type.
+Json share_json(const StepShare& share);
 
 }  // namespace halmark

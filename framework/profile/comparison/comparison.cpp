@@ -120,6 +120,17 @@ class PassComparison {
     return out;
   }
 
+  // One execution over the whole batch and all ranks, against one of this rank.
+  double whole_over_rank(const Group& group) const {
+    double whole = 0, rank = 0;
+    for (const std::int32_t i : group.operators) {
+      const Operator& op = graph_.operators[static_cast<std::size_t>(i)];
+      whole += op.whole ? op.whole_work.matmul_flops : op.local_work.matmul_flops;
+      rank += op.local_work.matmul_flops;
+    }
+    return whole / rank;  // operators that are compared have products
+  }
+
   ComparedRow compare(std::int32_t layer, const Group& group) const {
     ComparedRow out{.pass = pass_, .layer = layer};
     bool is_full = false, is_given = false;
@@ -147,15 +158,20 @@ class PassComparison {
       model_flops += is_full ? unmasked_flops(op) : op.local_work.matmul_flops;
     }
     out.model_flops = model_flops;
+    out.whole_flops = model_flops * whole_over_rank(group);
     if (group.rows.empty()) {
       out.verdict = Verdict::missing_in_trace;
       return out;
     }
     if (!out.note.empty()) return out;  // unknown
     out.trace_flops = trace_flops;
+    out.scaled_flops = trace_flops * whole_over_rank(group);
     // A cache that keeps no more than the window leaves nothing to mask.
     const bool is_masked = std::fabs(trace_flops - masked_flops) <= tolerance_ * masked_flops;
-    if (is_masked) out.model_flops = model_flops = masked_flops;
+    if (is_masked) {
+      out.model_flops = model_flops = masked_flops;
+      out.whole_flops = masked_flops * whole_over_rank(group);
+    }
     const double difference = std::fabs(trace_flops - model_flops);
     out.verdict = difference <= tolerance_ * model_flops ? Verdict::ok : Verdict::mismatch;
     if (masked_flops != model_flops) {

@@ -20,7 +20,10 @@ struct ComparedRow {
   std::int32_t layer = -1;           // -1: embedding and head
   std::string operators;             // of the model: "q_proj", "expert_gate_up + expert_down"
   std::vector<std::string> sources;  // "model.layers.0.self_attn.q_proj aten::mm x1"
-  std::optional<double> trace_flops, model_flops;
+  std::optional<double> trace_flops, model_flops;  // of the rank that was recorded
+  // The same over all ranks and the whole batch: what the trace shows times the model's ratio of
+  // whole to rank (replicated operators are not multiplied), and the model's own.
+  std::optional<double> scaled_flops, whole_flops;
   Verdict verdict = Verdict::unknown;
   std::string note;
 };

@@ -46,6 +46,22 @@ bool ModelComparison::is_equal() const {
   return comparison.count(Verdict::ok) == comparison.rows.size() && comparison.unexplained() == 0;
 }
 
+PassFlops ModelComparison::flops(std::uint32_t pass) const {
+  PassFlops out;
+  for (const ComparedRow& row : comparison.rows) {
+    if (row.pass != pass) continue;
+    if (!row.trace_flops || !row.scaled_flops || !row.model_flops) {
+      ++out.unknown;
+      continue;
+    }
+    out.trace += *row.trace_flops;
+    out.model += *row.model_flops;
+    out.scaled += *row.scaled_flops;
+    out.whole += *row.whole_flops;
+  }
+  return out;
+}
+
 ModelComparison compare_model(const Recording& recording, const Attribution& attribution,
                               const ComparedModel& model, const TraceFilter& filter) {
   ModelComparison out;

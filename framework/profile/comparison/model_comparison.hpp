@@ -15,10 +15,18 @@ struct ComparedPass {
   std::string reason;
 };
 
+// Products of the compared rows of one pass. Rows of unknown FLOPs are in none of the sums.
+struct PassFlops {
+  double trace = 0, model = 0;   // of the recorded rank, and of its share
+  double scaled = 0, whole = 0;  // over all ranks: the trace's rows scaled, and the model's
+  std::size_t unknown = 0;       // rows that are left out, of either side
+};
+
 struct ModelComparison {
   Comparison comparison;
   std::vector<ComparedPass> passes;  // that the filter leaves
   bool is_equal() const;             // every row ok, everything explained
+  PassFlops flops(std::uint32_t pass) const;
 };
 
 // What the passes are compared with: the model, and its sizes where they are not each pass's own.

@@ -91,6 +91,8 @@ Json comparison_json(const Comparison& comparison) {
                     {"sources", row.sources},
                     {"trace_flops", optional_number(row.trace_flops)},
                     {"model_flops", optional_number(row.model_flops)},
+                    {"scaled_flops", optional_number(row.scaled_flops)},
+                    {"whole_flops", optional_number(row.whole_flops)},
                     {"verdict", std::string(verdict_name(row.verdict))},
                     {"note", clean_text(row.note)}});
   }

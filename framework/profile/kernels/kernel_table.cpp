@@ -57,7 +57,15 @@ class Entry {
   }
 
   std::int64_t duration_ps(const char* key) const {
-    return std::llround(number(key, duration_us_max) * ps_per_us);
+    return whole_ps(key, number(key, duration_us_max));
+  }
+
+  // A time that rounds to nothing is none: it would be summed as if nobody had given it.
+  std::int64_t whole_ps(const char* key, double us) const {
+    const auto ps = std::llround(us * ps_per_us);
+    if (us <= 0 || ps > 0) return ps;
+    throw refused("is " + at(key).dump() + ", less than a picosecond; expected 0 or a time",
+                  path(printable(key).c_str()));
   }
 
   // A key that is one letter away from a known one is a mistake; foreign keys are not ours to
@@ -272,7 +280,7 @@ KernelProfile read_kernel_ms(const Json& json, std::string_view where) {
     add_kernel({.where = layer.where + '.' + printable(category),
                 .name = category,
                 .category = category,
-                .duration_ps = std::llround(us * ps_per_us),
+                .duration_ps = entry.whole_ps(category.c_str(), us),
                 .is_category_total = true},
                layer, sum_ps);
   }

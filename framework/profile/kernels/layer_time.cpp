@@ -31,8 +31,8 @@ std::int32_t type_of(const std::string& name, const OperatorGraph& graph) {
 double milliseconds(std::string_view text) {
   double out = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (code != std::errc() || end != text.data() + text.size() || !(out > 0) || out > 1e9) {
-    throw refused("'" + printable(text) + "' is no time; expected milliseconds above 0",
+  if (code != std::errc() || end != text.data() + text.size() || !(out >= 1e-7) || out > 1e9) {
+    throw refused("'" + printable(text) + "' is no time; expected milliseconds from 1e-7 to 1e9",
                   "--per-layer-ms");
   }
   return out;

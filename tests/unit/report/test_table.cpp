@@ -74,5 +74,23 @@ TEST(TableHtml, names_its_number_columns_from_one_and_links_and_notes_cells) {
             "<td title=\"&quot;why&quot;\">1</td><td>2</td></tr>\n</tbody></table></div>\n");
 }
 
+TEST(TextTableOfATerminal, leaves_columns_out_from_the_right_and_cuts_no_cell) {
+  TextTable t({"name", "n", "third", "last"}, {false, true, true, false});
+  t.add({"a_rather_long_name", "1", "22", "behind"});
+  EXPECT_EQ(t.text(80), t.text());
+  EXPECT_EQ(t.text(36),
+            "name                n  third  last\n"
+            "a_rather_long_name  1     22  behind\n");
+  EXPECT_EQ(t.text(30),
+            "name                n  third\n"
+            "a_rather_long_name  1     22\n"
+            "no room in 30 columns for:\n  last\n");
+  // What tells rows apart stays, whole, even where it does not fit.
+  EXPECT_EQ(t.text(10),
+            "name                n\n"
+            "a_rather_long_name  1\n"
+            "no room in\n  10\n  columns\n  for:\n  third,\n  last\n");
+}
+
 }  // namespace
 }  // namespace halmark::report

@@ -2,9 +2,12 @@
 // a difference looks like.
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "trace_text.hpp"
 
 #include "model/spec/model_spec.hpp"
+#include "profile/comparison/model_comparison.hpp"
 
 namespace halmark::trace_test {
 namespace {
@@ -90,6 +93,47 @@ TEST(RealTraceFlops, the_sum_is_that_of_the_weights) {
   const double angles = 2. * 16 * (16 + 1);
   const double rest = r.flops() - prefill - decode;
   EXPECT_TRUE(rest == 0 || rest == angles) << rest;
+}
+
+// The recorded model is the share of one of two ranks of a model twice as wide: the same trace,
+// scaled, is that model's step. Norms and what else is replicated have no products to multiply.
+TEST(RealTraceOfARank, scaled_to_the_model_it_is_what_the_whole_model_computes) {
+  const Read r = read_file("tiny-qwen3-sdpa.trace.json.gz");
+  ModelSpec wide = tiny();
+  wide.heads *= 2;
+  wide.kv_heads *= 2;
+  wide.intermediate *= 2;
+  wide.vocab *= 2;
+  const ModelComparison c = compare_model(
+      r.recording, r.attribution, {.spec = wide, .configuration = {"m", {.tp = 2}, f32(), {}}}, {});
+  EXPECT_EQ(faults_of(c.comparison), "");
+  for (std::uint32_t pass = 0; pass < 2; ++pass) {
+    const PassFlops flops = c.flops(pass);
+    const double whole = graph_of(wide, *c.passes[pass].workload).totals.matmul_flops;
+    EXPECT_EQ(flops.scaled, whole);
+    EXPECT_EQ(flops.whole, whole);
+    EXPECT_EQ(flops.trace, flops.model);
+    EXPECT_EQ(2 * flops.trace, flops.scaled) << "no product of this model is replicated";
+    EXPECT_EQ(flops.unknown, 0u);
+  }
+}
+
+// Latent attention: both ranks compute the low-rank projections, so the model has them once.
+TEST(RealTraceOfARank, what_ranks_replicate_is_not_multiplied) {
+  const Read r = read_file("tiny-deepseek-v3.2.trace.json.gz");
+  ModelSpec wide = load_model(data_file("tiny-deepseek-v3.2.json"), {});
+  wide.heads *= 2;
+  wide.kv_heads *= 2;
+  wide.intermediate *= 2;
+  wide.vocab *= 2;
+  const ModelComparison c = compare_model(
+      r.recording, r.attribution, {.spec = wide, .configuration = {"m", {.tp = 2}, f32(), {}}}, {});
+  std::map<std::string, double> factors;
+  for (const ComparedRow& row : c.comparison.rows) {
+    if (row.scaled_flops) factors[row.operators] = *row.scaled_flops / *row.trace_flops;
+  }
+  EXPECT_EQ(factors.at("o_proj"), 2);
+  EXPECT_EQ(factors.at("q_a_proj"), 1);
 }
 
 TEST(RealTraceDifference, another_model_is_not_the_same) {

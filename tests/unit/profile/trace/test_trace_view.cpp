@@ -259,6 +259,8 @@ TEST(ComparisonJson, rows_and_work_are_written_whole) {
                     .sources = {"a.b aten::mm x1"},
                     .trace_flops = 12,
                     .model_flops = 16,
+                    .scaled_flops = 24,
+                    .whole_flops = 32,
                     .verdict = Verdict::mismatch,
                     .note = "n"});
   c.rows.push_back(
@@ -267,9 +269,11 @@ TEST(ComparisonJson, rows_and_work_are_written_whole) {
   c.work.push_back({.operator_name = "x", .path = "", .count = 2});
   EXPECT_EQ(comparison_json(c), Json::parse(R"({"rows": [
     {"pass": 1, "layer": 2, "operator": "q_proj", "sources": ["a.b aten::mm x1"],
-     "trace_flops": 12.0, "model_flops": 16.0, "verdict": "mismatch", "note": "n"},
+     "trace_flops": 12.0, "model_flops": 16.0, "scaled_flops": 24.0, "whole_flops": 32.0,
+     "verdict": "mismatch", "note": "n"},
     {"pass": 0, "layer": null, "operator": "lm_head", "sources": [], "trace_flops": null,
-     "model_flops": 5.0, "verdict": "missing in trace", "note": ""}],
+     "model_flops": 5.0, "scaled_flops": null, "whole_flops": null,
+     "verdict": "missing in trace", "note": ""}],
     "verdicts": {"ok": 0, "mismatch": 1, "missing in trace": 1, "not in model": 0, "unknown": 0},
     "work": [{"operator": "aten::add", "count": 4, "explained_by": "norm", "first_module": "p"},
              {"operator": "x", "count": 2, "explained_by": null, "first_module": ""}],

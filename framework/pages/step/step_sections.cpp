@@ -2,17 +2,17 @@
 // had to be assumed.
 #include <fmt/format.h>
 
-#include "cli/console/terminal.hpp"
-#include "cli/model/model_page.hpp"
 #include "model/spec/coverage.hpp"
+#include "pages/step/step_page.hpp"
+#include "report/quantity.hpp"
 
-namespace halmark::cli {
+namespace halmark::pages {
 
 namespace {
 
-std::string size_text(std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
+std::string size_text(std::int64_t bytes) { return report::bytes_text(static_cast<double>(bytes)); }
 
-std::string inference_memory(const ModelPage& page) {
+std::string inference_memory(const StepPage& page) {
   const RankMemory& rank = page.step.memory.largest;
   return fmt::format(
       "memory per rank {}: weights {}, KV cache {} ({} per token of the model), activations {}\n",
@@ -21,7 +21,7 @@ std::string inference_memory(const ModelPage& page) {
 }
 
 // Where the stated weights are not the checkpoint's, and where a device lacks their products.
-std::string packed_note(const ModelPage& page) {
+std::string packed_note(const StepPage& page) {
   const auto& stated = page.step.graph.spec.quantization;
   const Precision& priced = page.step.graph.configuration.precision;
   if (!stated || stated->kinds.empty()) return {};
@@ -36,7 +36,7 @@ std::string packed_note(const ModelPage& page) {
                      page.step.device->id, stated->method, dtype_name(computed));
 }
 
-std::string measured_text(const ModelPage& page, const StepUtilisation& u) {
+std::string measured_text(const StepPage& page, const StepUtilisation& u) {
   std::string out = fmt::format(
       "MFU {:.4f} % (executed {:.4f} %, HFU {:.4f} %, roofline {})", 100 * *u.model,
       100 * *u.executed, 100 * *u.hfu,
@@ -52,15 +52,16 @@ std::string measured_text(const ModelPage& page, const StepUtilisation& u) {
 
 }  // namespace
 
-std::string totals_text(const ModelPage& page) {
+std::string totals_text(const StepPage& page) {
   const GraphTotals& totals = page.step.totals();
-  return fmt::format("matmul {:.3f} GFLOP a step; per rank {:.3f} GFLOP, {} moved\n{}",
-                     totals.matmul_flops / 1e9, totals.matmul_flops_per_rank / 1e9,
-                     bytes_text(totals.bytes_per_rank),
-                     page.step.is_training() ? "" : inference_memory(page));
+  const std::string text = fmt::format(
+      "matmul {:.3f} GFLOP a step; per rank {:.3f} GFLOP, {} moved\n{}", totals.matmul_flops / 1e9,
+      totals.matmul_flops_per_rank / 1e9, report::bytes_text(totals.bytes_per_rank),
+      page.step.is_training() ? "" : inference_memory(page));
+  return report::wrapped_lines(text, page.form.width);
 }
 
-std::string training_text(const ModelPage& page) {
+std::string training_text(const StepPage& page) {
   if (!page.step.is_training()) return {};
   const TrainingCost& cost = *page.step.cost;
   const TrainingPlan& plan = *page.step.training;
@@ -79,25 +80,37 @@ std::string training_text(const ModelPage& page) {
       size_text(rank.gradient_message_bytes));
 }
 
-std::string fit_text(const ModelPage& page) {
+std::string fit_text(const StepPage& page) {
   const std::optional<Fit> fit = fit_of(page.step);
   if (!fit || !fit->device_bytes) return {};
   const std::string& device = page.step.device->id;
   if (fit->short_by_bytes() == 0) {
+    if (!page.form.shows_all) return {};  // the answer says so
     return fmt::format("fits {}: {} of {} a rank\n", device, fit->needed_bytes, *fit->device_bytes);
   }
   return fmt::format("does not fit {}: {} bytes a rank and {} there, short by {}\n", device,
                      fit->needed_bytes, *fit->device_bytes, fit->short_by_bytes());
 }
 
-std::string mfu_text(const ModelPage& page) {
+std::string mfu_text(const StepPage& page) {
   const std::string convention = "convention: " + page.step.convention.line() + '\n';
   if (!page.step.question.measured_ms) return convention;
   const StepUtilisation u = utilisation_of(page.step);
   return (u.model ? measured_text(page, u) : "MFU unknown: " + u.reason + '\n') + convention;
 }
 
-std::string recurrence_text(const ModelPage& page) {
+std::string experts_text(const StepPage& page) {
+  const OperatorGraph& g = page.step.graph;
+  if (!g.spec.moe) return {};
+  const ExpertUse& use = *g.expert_use;
+  return fmt::format(
+      "experts {} of {} per token, routing skew {} %: {} of {} active in a step; a rank holds {}, "
+      "the heaviest uses {} and has {:.3f} x the mean rows\n",
+      g.spec.moe->top_k, g.spec.moe->experts, g.configuration.workload.routing_skew, use.active,
+      g.spec.moe->experts, use.held_per_rank, use.active_per_rank, use.imbalance);
+}
+
+std::string recurrence_text(const StepPage& page) {
   const OperatorGraph& g = page.step.graph;
   if (!g.spec.delta_rule || g.form.delta_chunk == 0) return {};
   return fmt::format(
@@ -105,11 +118,11 @@ std::string recurrence_text(const ModelPage& page) {
       g.form.delta_chunk);
 }
 
-std::string notes_text(const ModelPage& page) {
+std::string notes_text(const StepPage& page) {
   std::string text = packed_note(page);
   for (const std::string& line : model_notes(page.step.graph.spec)) text += line + '\n';
   for (const std::string& line : page.step.graph.warnings) text += "warning: " + line + '\n';
   return text;
 }
 
-}  // namespace halmark::cli
+}  // namespace halmark::pages

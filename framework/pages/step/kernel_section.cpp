@@ -1,14 +1,17 @@
-#include "cli/model/model_kernels.hpp"
+#include "pages/step/kernel_section.hpp"
 
 #include <fmt/format.h>
 
-#include "cli/console/terminal.hpp"
-#include "cli/model/model_page.hpp"
 #include "core/input/input_file.hpp"
+#include "core/text/error.hpp"
 #include "profile/kernels/kernel_json.hpp"
+#include "report/quantity.hpp"
+#include "report/table.hpp"
 
-namespace halmark::cli {
+namespace halmark::pages {
 namespace {
+
+using report::rounded_percent_text;
 
 // JSON itself, FILE or @FILE.
 struct Source {
@@ -42,10 +45,10 @@ std::string binding_text(const AccountedKernel& row) {
   return status;
 }
 
-std::string kernels_text(const KernelAccount& account) {
-  TextTable table({"kernel", "category", "layer", "us", "operators", "dtype", "GFLOP/rank",
-                   "floor us", "bound", "MFU"},
-                  {false, false, false, true, false, false, true, true, false, true});
+std::string kernels_text(const KernelAccount& account, int width) {
+  report::TextTable table({"kernel", "category", "layer", "us", "operators", "dtype", "GFLOP/rank",
+                           "floor us", "bound", "MFU"},
+                          {false, false, false, true, false, false, true, true, false, true});
   for (const AccountedKernel& row : account.rows) {
     table.add({row.time.name.empty() ? "-" : printable(row.time.name), printable(row.time.category),
                row.layer_type, fmt::format("{:.3f}", us(row.time.duration_ps)), binding_text(row),
@@ -54,7 +57,7 @@ std::string kernels_text(const KernelAccount& account) {
                row.floor_ns ? fmt::format("{:.3f}", *row.floor_ns / 1e3) : "-",
                row.bound.empty() ? "-" : row.bound, row.mfu ? rounded_percent_text(row.mfu) : "-"});
   }
-  std::string out = '\n' + table.text();
+  std::string out = '\n' + table.text(width);
   out += fmt::format("assigned {:.6g} + overhead {:.6g} + unknown {:.6g} = total {:.6g} us",
                      us(account.assigned_ps), us(account.overhead_ps), us(account.unknown_ps),
                      us(account.total_ps));
@@ -70,9 +73,9 @@ std::string kernels_text(const KernelAccount& account) {
   return out;
 }
 
-std::string layers_text(const std::vector<LayerUse>& uses) {
-  TextTable table({"layer type", "layers", "ms", "GFLOP", "GFLOP/rank", "MFU", "executed"},
-                  {false, true, true, true, true, true, true});
+std::string layers_text(const std::vector<LayerUse>& uses, int width) {
+  report::TextTable table({"layer type", "layers", "ms", "GFLOP", "GFLOP/rank", "MFU", "executed"},
+                          {false, true, true, true, true, true, true});
   for (const LayerUse& use : uses) {
     table.add({use.time.layer_type, std::to_string(use.layers),
                fmt::format("{:g}", use.time.ns / 1e6),
@@ -81,7 +84,7 @@ std::string layers_text(const std::vector<LayerUse>& uses) {
                use.mfu ? rounded_percent_text(use.mfu) : "-",
                use.mfu ? rounded_percent_text(use.executed) : "-"});
   }
-  std::string out = '\n' + table.text();
+  std::string out = '\n' + table.text(width);
   for (const LayerUse& use : uses) {
     if (!use.mfu) out += "MFU of " + use.time.layer_type + " unknown: " + use.reason + '\n';
   }
@@ -92,36 +95,24 @@ std::string layers_text(const std::vector<LayerUse>& uses) {
 
 }  // namespace
 
-void add_kernel_options(OptionSet& app, KernelOptions& options) {
-  app.add_option("--per-layer-ms", options.per_layer_ms,
-                 "Measured time of a layer: MS, or TYPE=MS,TYPE=MS per type of layer");
-  app.add_option("--kernel-ms", options.kernel_ms,
-                 "Measured kernels of one layer: FILE or JSON, category to milliseconds");
-  app.add_option("--kernel-flow", options.kernel_flow,
-                 "Measured kernels in order: FILE, @FILE or JSON")
-      ->excludes("--kernel-ms");
-}
-
-report::View kernels_view(const ModelPage& page) {
-  const KernelOptions& options = page.options.kernels;
+report::View kernels_view(const PricedStep& step, const MeasuredKernels& measured, int width) {
   report::View out{.data = {{"per_layer", nullptr}, {"kernels", nullptr}}};
-  if (!options.per_layer_ms.empty()) {
-    const auto uses = layer_uses(parse_layer_ms(options.per_layer_ms, page.step.graph),
-                                 page.step.graph, page.step.device, page.step.share);
+  if (!measured.per_layer_ms.empty()) {
+    const auto uses = layer_uses(parse_layer_ms(measured.per_layer_ms, step.graph), step.graph,
+                                 step.device, step.share);
     out.data["per_layer"] = layers_json(uses);
-    out.text += layers_text(uses);
+    out.text += layers_text(uses, width);
   }
-  if (options.kernel_ms.empty() && options.kernel_flow.empty()) return out;
-  const bool is_flow = options.kernel_ms.empty();
-  const Source source = source_of(is_flow ? options.kernel_flow : options.kernel_ms,
+  if (measured.kernel_ms.empty() && measured.kernel_flow.empty()) return out;
+  const bool is_flow = measured.kernel_ms.empty();
+  const Source source = source_of(is_flow ? measured.kernel_flow : measured.kernel_ms,
                                   is_flow ? "--kernel-flow" : "--kernel-ms");
   const KernelProfile table = is_flow ? read_kernel_flow(source.json, source.where)
                                       : read_kernel_ms(source.json, source.where);
-  const KernelAccount account =
-      account_kernels(table, page.step.graph, page.step.device, page.step.share);
+  const KernelAccount account = account_kernels(table, step.graph, step.device, step.share);
   out.data["kernels"] = kernels_json(account);
-  out.text += kernels_text(account);
+  out.text += kernels_text(account, width);
   return out;
 }
 
-}  // namespace halmark::cli
+}  // namespace halmark::pages

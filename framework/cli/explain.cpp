@@ -1,0 +1,23 @@
+// halmark explain: what the words and percentages that Halmark prints mean.
+#include <memory>
+
+#include "cli/console/terminal.hpp"
+#include "report/views/glossary_view.hpp"
+
+namespace halmark::cli {
+
+Action add_explain(OptionSet& app) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  app.add_option("word", *words, "A word or a heading: mfu, of roof; alone: all of them");
+  app.add_example("  halmark explain mfu    what the MFU of every table is, with its formula");
+  return [words](const GlobalOptions&) {
+    const int width = stdout_columns();
+    if (words->empty()) return shown(report::glossary_view(width));
+    // "halmark explain of roof" needs no quotes.
+    std::string wanted;
+    for (const std::string& word : *words) wanted += (wanted.empty() ? "" : " ") + word;
+    return shown(report::term_view(report::known_term(wanted), width));
+  };
+}
+
+}  // namespace halmark::cli

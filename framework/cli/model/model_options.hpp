@@ -1,0 +1,43 @@
+// What `halmark model` is asked on the command line, and the step that it describes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/console/facts.hpp"
+#include "model/step/priced_step.hpp"
+#include "pages/step/kernel_section.hpp"
+
+namespace halmark::cli {
+
+// Of phase training; refused for the others.
+struct TrainingOptions {
+  std::optional<std::string> recompute, optimizer, gradients;
+  std::optional<int> zero;
+  std::optional<std::int64_t> lora_rank, micro_batch;
+  bool sequence_parallel = false;
+};
+
+struct ModelOptions {
+  std::string model;
+  DeploymentOptions configuration;
+  TrainingOptions training;
+  int cp = 1;
+  bool fused_qkv = false;
+  std::string device;
+  StepQuestion
+      question;  // --delta-chunk, --mtp, --convention, --measured-ms and what goes with them
+  pages::MeasuredKernels kernels;
+  std::optional<std::int64_t> devices;
+  bool is_explained = false;
+  std::string explain;      // an operator or a word; "" = all of them
+  std::string json_schema;  // "reference", or "" for ours
+  bool shows_all = false;
+  bool list = false;
+};
+
+void add_model_options(OptionSet& app, ModelOptions& options);
+// Throws Error (exit 2) for options that contradict each other or name something unknown.
+PricedStep priced_step(const ModelOptions& options);
+
+}  // namespace halmark::cli

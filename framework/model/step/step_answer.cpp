@@ -1,0 +1,165 @@
+#include "model/step/step_answer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace halmark {
+namespace {
+
+double passes_of(const PricedStep& step, std::size_t index) {
+  return step.cost ? step.cost->operators[index].passes : 1;
+}
+
+// Executions of each operator on a rank of `stage`, over the step.
+std::vector<double> executions_on(const PricedStep& step, std::size_t stage) {
+  const auto micro_batches = static_cast<double>(step.graph.micro_batches());
+  std::vector<double> out;
+  for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
+    const auto count = static_cast<double>(step.graph.operators[i].stage_counts[stage]);
+    out.push_back(count * micro_batches * passes_of(step, i));
+  }
+  return out;
+}
+
+std::vector<StepShare> operator_shares(const PricedStep& step, const StepFloor* floor,
+                                       std::optional<double> step_ns) {
+  const double flops = step.totals().flops;
+  std::vector<StepShare> out(step.graph.operators.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i].flops = flops > 0 ? operator_figures(step, i).flops / flops : 0;
+    if (floor == nullptr || floor->ns <= 0) continue;
+    out[i].time = floor->operator_ns[i] / floor->ns;
+    out[i].executions = floor->executions[i];
+    if (!step_ns) continue;
+    out[i].ns = *out[i].time * *step_ns;
+    if (floor->executions[i] > 0) out[i].ns_each = *out[i].ns / floor->executions[i];
+  }
+  return out;
+}
+
+void add(std::optional<double>& to, const std::optional<double>& value) {
+  if (value) to = to.value_or(0) + *value;
+}
+
+// Layers of a type that the busiest rank executes in the step, passes not counted apart: the time
+// of one layer is that of all its operators, forward and backward.
+double layers_executed(const PricedStep& step, const StepAnswer& answer, const LayerShare& layer) {
+  double most = 0;
+  for (const std::size_t i : layer.operators) {
+    most = std::max(most, answer.operators[i].executions.value_or(0) / passes_of(step, i));
+  }
+  return most;
+}
+
+std::vector<LayerShare> layer_shares(const PricedStep& step, const StepAnswer& answer) {
+  std::vector<LayerShare> out;
+  for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
+    const Operator& op = step.graph.operators[i];
+    auto layer = std::ranges::find(out, op.layer_type, &LayerShare::layer_type);
+    if (layer == out.end()) layer = out.insert(out.end(), {.layer_type = op.layer_type});
+    layer->layers = std::max(layer->layers, op.count);
+    layer->operators.push_back(i);
+    const StepShare& share = answer.operators[i];
+    layer->share.flops += share.flops;
+    add(layer->share.time, share.time);
+    add(layer->share.ns, share.ns);
+  }
+  for (LayerShare& layer : out) {
+    const double layers = layers_executed(step, answer, layer);
+    if (!layer.share.time) continue;
+    layer.share.executions = layers;
+    if (layer.share.ns && layers > 0) layer.share.ns_each = *layer.share.ns / layers;
+  }
+  return out;
+}
+
+std::optional<Bottleneck> bottleneck_of(const PricedStep& step, const StepFloor& floor) {
+  if (floor.ns <= 0) return std::nullopt;
+  std::array<double, 4> waiting{};  // by Limiter
+  for (std::size_t i = 0; i < floor.operator_ns.size(); ++i) {
+    const auto one = operator_floor(step, step.graph.operators[i]);
+    if (one) waiting[static_cast<std::size_t>(one->limiter)] += floor.operator_ns[i];
+  }
+  const auto largest = std::ranges::max_element(waiting);
+  const auto op = std::ranges::max_element(floor.operator_ns);
+  return Bottleneck{.op = static_cast<std::size_t>(op - floor.operator_ns.begin()),
+                    .op_share = *op / floor.ns,
+                    .limiter = static_cast<Limiter>(largest - waiting.begin()),
+                    .limiter_share = *largest / floor.ns};
+}
+
+void fill_utilisation(const PricedStep& step, StepAnswer& out) {
+  if (!out.ns || *out.ns <= 0) {
+    out.mfu_reason = out.reason;
+    return;
+  }
+  const StepUtilisation use = utilisation(step.graph, {.ns = *out.ns,
+                                                       .device = step.device,
+                                                       .share = step.share,
+                                                       .convention = step.convention,
+                                                       .training = step.training});
+  out.is_quarantined = out.source == TimeSource::measured && use.bound && *use.bound > 1;
+  // A floor that leaves something out would give more than everything.
+  if (use.model && *use.model > 1 && out.source == TimeSource::floor) {
+    out.mfu_reason = "the floor is below the time of the products at peak";
+    return;
+  }
+  out.mfu = use.model;
+  out.mfu_reason = use.reason;
+}
+
+}  // namespace
+
+std::string_view time_source_name(TimeSource source) {
+  constexpr std::array<std::string_view, 3> names = {"none", "floor", "measured"};
+  return names[static_cast<std::size_t>(source)];
+}
+
+Result<StepFloor, NoFloor> step_floor(const PricedStep& step) {
+  if (!step.device) return NoFloor{"no device named (--device)"};
+  std::vector<double> one;
+  for (const Operator& op : step.graph.operators) {
+    const auto estimate = operator_floor(step, op);
+    if (!estimate) {
+      return NoFloor{step.device->id + " states no peak or bandwidth that '" + op.name + "' needs"};
+    }
+    one.push_back(estimate->ns);
+  }
+  StepFloor out;
+  for (std::size_t stage = 0; stage < step.graph.stages.size(); ++stage) {
+    StepFloor of{.stage = stage, .operator_ns = {}, .executions = executions_on(step, stage)};
+    for (std::size_t i = 0; i < one.size(); ++i)
+      of.operator_ns.push_back(one[i] * of.executions[i]);
+    of.ns = std::accumulate(of.operator_ns.begin(), of.operator_ns.end(), 0.0);
+    if (stage == 0 || of.ns > out.ns) out = std::move(of);
+  }
+  return out;
+}
+
+StepAnswer answer_of(const PricedStep& step) {
+  StepAnswer out{.fit = fit_of(step)};
+  const auto floor = step_floor(step);
+  if (floor) {
+    out.floor_ns = floor->ns;
+    out.stage = floor->stage;
+    out.bottleneck = bottleneck_of(step, *floor);
+  } else {
+    out.floor_reason = floor.why()->reason;
+  }
+  if (step.question.measured_ms) {
+    out.source = TimeSource::measured;
+    out.ns = *step.question.measured_ms * 1e6;
+  } else if (floor) {
+    out.source = TimeSource::floor;
+    out.ns = floor->ns;
+  } else {
+    out.reason = out.floor_reason;
+  }
+  fill_utilisation(step, out);
+  out.operators = operator_shares(step, floor.get(), out.ns);
+  out.layers = layer_shares(step, out);
+  return out;
+}
+
+}  // namespace halmark

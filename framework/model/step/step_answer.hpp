@@ -1,0 +1,74 @@
+// What a priced step comes to: one time and where it is from, what it means for the device, and how
+// it is shared out over operators and layers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/limiter.hpp"
+#include "core/result.hpp"
+#include "model/step/priced_step.hpp"
+
+namespace halmark {
+
+// floor: the best to expect of the device, nothing was measured.
+enum class TimeSource { none, floor, measured };
+std::string_view time_source_name(TimeSource source);
+
+// Floors of one rank of the busiest stage, over the whole step: what utilisation calls roofline.
+struct StepFloor {
+  double ns = 0;
+  std::size_t stage = 0;
+  // Per operator of the graph: of all its executions on that rank, passes of training included, and
+  // how many these are. Zero for what another stage executes.
+  std::vector<double> operator_ns, executions;
+};
+struct NoFloor {
+  std::string reason;
+};
+// NoFloor: no device is named, or it lacks a figure that an operator needs.
+Result<StepFloor, NoFloor> step_floor(const PricedStep& step);
+
+// One row of a step: an operator, or a layer type with all its operators. Fractions of 1.
+struct StepShare {
+  double flops = 0;               // of the step's, whole model
+  std::optional<double> time;     // of the floor; a measured step time is shared out by it
+  std::optional<double> ns;       // of the step on the rank
+  std::optional<double> ns_each;  // of one execution of the operator, or of one layer
+  std::optional<double> executions;
+};
+
+struct LayerShare {
+  std::string layer_type;
+  std::int64_t layers = 0;  // of the model
+  StepShare share;
+  std::vector<std::size_t> operators;  // into graph.operators, in order
+};
+
+struct Bottleneck {
+  std::size_t op = 0;                  // the operator that takes most of the time
+  double op_share = 0;                 // its part of the floor
+  Limiter limiter = Limiter::unknown;  // what most of the floor waits for
+  double limiter_share = 0;
+};
+
+struct StepAnswer {
+  TimeSource source = TimeSource::none;
+  std::optional<double> ns;
+  std::string reason;  // why there is no time
+  std::optional<double> floor_ns;
+  std::string floor_reason;
+  std::size_t stage = 0;      // whose times the shares are, with pipelines
+  std::optional<double> mfu;  // at `ns`: of a floor, the most that is to be expected
+  std::string mfu_reason;
+  bool is_quarantined = false;  // the measured time is impossible
+  std::optional<Bottleneck> bottleneck;
+  std::optional<Fit> fit;
+  std::vector<StepShare> operators;  // parallel to graph.operators
+  std::vector<LayerShare> layers;    // in the order of the graph
+};
+StepAnswer answer_of(const PricedStep& step);
+
+}  // namespace halmark

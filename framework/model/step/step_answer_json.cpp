@@ -1,0 +1,65 @@
+// The answer and its shares as results/schema/model.md writes them.
+#include <utility>
+
+#include "model/step/step_answer.hpp"
+#include "model/step/step_json.hpp"
+
+namespace halmark {
+namespace {
+
+Json scaled(const std::optional<double>& value, double factor) {
+  return optional_number(value ? std::optional(*value * factor) : std::nullopt);
+}
+
+Json bottleneck_json(const PricedStep& step, const std::optional<Bottleneck>& bottleneck) {
+  if (!bottleneck) return nullptr;
+  const Operator& op = step.graph.operators[bottleneck->op];
+  return {{"operator", op.name},
+          {"layer_type", op.layer_type},
+          {"operator_time_share_pct", 100 * bottleneck->op_share},
+          {"bound", std::string(limiter_name(bottleneck->limiter))},
+          {"bound_time_share_pct", 100 * bottleneck->limiter_share}};
+}
+
+Json fits_json(const std::optional<Fit>& fit) {
+  if (!fit || !fit->device_bytes) return nullptr;
+  return fit->short_by_bytes() == 0;
+}
+
+}  // namespace
+
+// Of an operator and of a layer type: shares over the whole, times on the busiest rank.
+Json share_json(const StepShare& share) {
+  return {{"flops_share_pct", 100 * share.flops},
+          {"time_share_pct", scaled(share.time, 100)},
+          {"time_ms", scaled(share.ns, 1e-6)},
+          {"time_each_ms", scaled(share.ns_each, 1e-6)}};
+}
+
+Json answer_json(const PricedStep& step) {
+  const StepAnswer answer = answer_of(step);
+  Json out = {{"time_ms", scaled(answer.ns, 1e-6)},
+              {"time_source", std::string(time_source_name(answer.source))},
+              {"floor_ms", scaled(answer.floor_ns, 1e-6)},
+              {"mfu_pct", scaled(answer.mfu, 100)},
+              {"is_quarantined", answer.is_quarantined},
+              {"bottleneck", bottleneck_json(step, answer.bottleneck)},
+              {"fits", fits_json(answer.fit)}};
+  if (!answer.ns) out["time_ms_reason"] = answer.reason;
+  if (!answer.floor_ns) out["floor_ms_reason"] = answer.floor_reason;
+  if (!answer.mfu) out["mfu_pct_reason"] = answer.mfu_reason;
+  return {{"answer", std::move(out)}};
+}
+
+Json layers_json(const PricedStep& step) {
+  const StepAnswer answer = answer_of(step);
+  Json rows = Json::array();
+  for (const LayerShare& layer : answer.layers) {
+    Json row = {{"layer_type", layer.layer_type}, {"layers", layer.layers}};
+    row.update(share_json(layer.share));
+    rows.push_back(std::move(row));
+  }
+  return {{"layers", std::move(rows)}};
+}
+
+}  // namespace halmark

@@ -1,0 +1,181 @@
+// halmark model: where FLOPs and time go, per operator and per layer.
+#include <fmt/format.h>
+
+#include "pages/step/step_page.hpp"
+#include "report/quantity.hpp"
+#include "report/table.hpp"
+
+namespace halmark::pages {
+namespace {
+
+using report::rounded_percent_text;
+using report::TextTable;
+
+// Operators below this of FLOPs and of time share one row of the short table.
+constexpr double small_share = 0.002;
+
+std::string ms_text(const std::optional<double>& ns) {
+  return ns ? report::significant_text(*ns / 1e6) : "-";
+}
+
+bool is_small(const StepShare& share) {
+  return share.flops < small_share && share.time.value_or(0) < small_share;
+}
+
+std::string bound_of(const PricedStep& step, std::size_t op) {
+  const auto floor = operator_floor(step, step.graph.operators[op]);
+  return floor ? std::string(limiter_name(floor->limiter)) : "-";
+}
+
+void add_sum(std::optional<double>& to, const std::optional<double>& value) {
+  if (value) to = to.value_or(0) + *value;
+}
+
+// One row of the short table: shares, and times where there are any, else the work itself.
+class ShortTable {
+ public:
+  explicit ShortTable(const StepPage& page)
+      : page_(page),
+        has_times_(page.answer.floor_ns.has_value()),
+        table_(has_times_
+                   ? Titles{"operator", "count", "of FLOPs", "of time", "ms", "ms each", "bound"}
+                   : Titles{"operator", "count", "of FLOPs", "GFLOP", "MiB/rank"},
+               {false, true, true, true, true, true, false}) {}
+
+  void add_layer(const LayerShare& layer) {
+    if (layer.operators.size() == 1) {
+      const std::size_t only = layer.operators.front();
+      const std::string& name = page_.step.graph.operators[only].name;
+      return add_operator(only, name == layer.layer_type ? name : layer.layer_type + ": " + name);
+    }
+    add(layer.layer_type, layer.layers, layer.share, work_of(layer.operators), "");
+    std::vector<std::size_t> small;
+    for (const std::size_t i : layer.operators) {
+      if (is_small(page_.answer.operators[i])) small.push_back(i);
+    }
+    for (const std::size_t i : layer.operators) {
+      if (small.size() < 2 || !is_small(page_.answer.operators[i])) {
+        add_operator(i, "  " + page_.step.graph.operators[i].name);
+      }
+    }
+    if (small.size() > 1) add_small(layer, small);
+  }
+
+  std::string text() const { return table_.text(page_.form.width); }
+
+ private:
+  using Titles = std::vector<std::string>;
+  struct Amount {
+    double flops = 0, bytes_per_rank = 0;
+  };
+
+  Amount work_of(const std::vector<std::size_t>& operators) const {
+    Amount out;
+    for (const std::size_t i : operators) {
+      const OperatorFigures row = operator_figures(page_.step, i);
+      out.flops += row.flops;
+      out.bytes_per_rank += row.bytes_per_rank;
+    }
+    return out;
+  }
+
+  void add(const std::string& name, std::int64_t count, const StepShare& share, const Amount& work,
+           const std::string& bound) {
+    const std::string flops = rounded_percent_text(share.flops);
+    if (has_times_) {
+      table_.add({name, std::to_string(count), flops, rounded_percent_text(share.time),
+                  ms_text(share.ns), ms_text(share.ns_each), bound});
+    } else {
+      table_.add({name, std::to_string(count), flops, fmt::format("{:.3f}", work.flops / 1e9),
+                  fmt::format("{:.2f}", work.bytes_per_rank / 0x1p20)});
+    }
+  }
+
+  void add_operator(std::size_t i, const std::string& name) {
+    add(name, page_.step.graph.operators[i].count, page_.answer.operators[i], work_of({i}),
+        bound_of(page_.step, i));
+  }
+
+  // What is too small to be looked at, in one row.
+  void add_small(const LayerShare& layer, const std::vector<std::size_t>& small) {
+    StepShare sum;
+    for (const std::size_t i : small) {
+      const StepShare& share = page_.answer.operators[i];
+      sum.flops += share.flops;
+      add_sum(sum.time, share.time);
+      add_sum(sum.ns, share.ns);
+    }
+    if (sum.ns && layer.share.executions.value_or(0) > 0) {
+      sum.ns_each = *sum.ns / *layer.share.executions;
+    }
+    add(fmt::format("  ({} small ones)", small.size()), layer.layers, sum, work_of(small), "");
+  }
+
+  const StepPage& page_;
+  bool has_times_;
+  TextTable table_;
+};
+
+std::string time_note(const StepPage& page) {
+  std::string out;
+  switch (page.answer.source) {
+    case TimeSource::none:
+      return {};
+    case TimeSource::floor:
+      out = "ms: floors on one rank, the best to expect; \"each\" is one layer or one execution";
+      break;
+    case TimeSource::measured:
+      if (!page.answer.floor_ns) return "ms: not shared out: " + page.answer.floor_reason + '\n';
+      out =
+          "ms: the measured step shared out by the operators' floors; no operator was timed "
+          "(--kernel-ms, --per-layer-ms)";
+      break;
+  }
+  if (page.step.graph.stages.size() > 1) {
+    out += fmt::format("; of stage {} of {}, the busiest", page.answer.stage + 1,
+                       page.step.graph.stages.size());
+  }
+  return report::wrapped(out, page.form.width);
+}
+
+std::string short_table(const StepPage& page) {
+  ShortTable table(page);
+  for (const LayerShare& layer : page.answer.layers) table.add_layer(layer);
+  return table.text() + time_note(page);
+}
+
+std::string whole_table(const StepPage& page) {
+  // What fits no terminal stands at the end: columns are left out from there.
+  TextTable table({"operator", "layer", "count", "of time", "ms", "ms each", "bound", "of FLOPs",
+                   "GFLOP", "GFLOP/rank", "MiB/rank", "dtype", "split", "in", "out"},
+                  {false, false, true, true, true, true, false, true, true, true, true, false,
+                   false, false, false});
+  for (std::size_t i = 0; i < page.step.graph.operators.size(); ++i) {
+    const Operator& op = page.step.graph.operators[i];
+    const OperatorFigures row = operator_figures(page.step, i);
+    const StepShare& share = page.answer.operators[i];
+    table.add({op.name, op.layer_type, std::to_string(op.count), rounded_percent_text(share.time),
+               ms_text(share.ns), ms_text(share.ns_each), bound_of(page.step, i),
+               rounded_percent_text(share.flops), fmt::format("{:.3f}", row.flops / 1e9),
+               fmt::format("{:.3f}", row.flops_per_rank / 1e9),
+               fmt::format("{:.2f}", row.bytes_per_rank / 0x1p20),
+               std::string(dtype_name(op.dtype)), std::string(split_name(op.split)), op.shape_in,
+               op.shape_out});
+  }
+  TextTable layers({"layer", "layers", "of FLOPs", "of time", "ms", "ms each"},
+                   {false, true, true, true, true, true});
+  for (const LayerShare& layer : page.answer.layers) {
+    layers.add({layer.layer_type, std::to_string(layer.layers),
+                rounded_percent_text(layer.share.flops), rounded_percent_text(layer.share.time),
+                ms_text(layer.share.ns), ms_text(layer.share.ns_each)});
+  }
+  return table.text(page.form.width) + '\n' + layers.text(page.form.width) + time_note(page);
+}
+
+}  // namespace
+
+std::string operators_text(const StepPage& page) {
+  return (page.form.shows_all ? whole_table(page) : short_table(page)) + '\n';
+}
+
+}  // namespace halmark::pages

@@ -1,0 +1,194 @@
+#include "pages/trace/trace_page.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "core/text/clean_text.hpp"
+#include "core/text/error.hpp"
+#include "report/quantity.hpp"
+#include "report/table.hpp"
+#include "report/wrapped_text.hpp"
+
+namespace halmark::pages {
+namespace {
+
+using report::bytes_text;
+using report::duration_text;
+using report::rounded_percent_text;
+using report::TextTable;
+using trace::Attribution;
+using trace::Recording;
+using trace::TraceLine;
+using trace::TraceView;
+
+std::string layer_text(std::int32_t layer) { return layer < 0 ? "-" : std::to_string(layer); }
+
+std::string flops_text(const TraceLine& line) {
+  if (line.flops) return fmt::format("{:.6f}", *line.flops / 1e9);
+  return line.should_be_known() ? "unknown" : "-";
+}
+
+std::string head_text(const Recording& recording, const Attribution& attribution) {
+  std::map<trace::TraceStage, std::size_t> stages;
+  for (const trace::Pass& pass : attribution.passes) ++stages[pass.stage];
+  std::string passes;
+  for (const auto& [stage, count] : stages) {
+    passes += fmt::format("{}{} {}", passes.empty() ? "" : ", ", count, trace::stage_name(stage));
+  }
+  std::string out =
+      fmt::format("{}: {} events, {} operators in {} of JSON; {} passes{}\n",
+                  printable(recording.where), recording.totals.events, recording.operators,
+                  bytes_text(static_cast<double>(recording.totals.bytes)),
+                  attribution.passes.size(), passes.empty() ? "" : " (" + passes + ")");
+  if (!recording.has_modules) {
+    out += "no module frames: record with with_stack=True to see layers and modules\n";
+  }
+  if (!recording.has_shapes) out += "no shapes: record with record_shapes=True to count FLOPs\n";
+  return out;
+}
+
+std::string device_text(const trace::DeviceTime& device) {
+  if (device.kernels == 0) return "no device events: times are those of the host\n";
+  const std::int64_t rest = device.total_ns - device.assigned_ns;
+  std::string out = fmt::format(
+      "device time: {} assigned + {} of unexplained graph replays + {} without a launch = {} ({} "
+      "kernels)\n",
+      duration_text(static_cast<double>(device.assigned_ns)),
+      duration_text(static_cast<double>(device.ambiguous_ns)),
+      duration_text(static_cast<double>(rest - device.ambiguous_ns)),
+      duration_text(static_cast<double>(device.total_ns)), device.kernels);
+  if (device.replays > 0) {
+    out += fmt::format("graph replays: {}, of which {} unexplained{}\n", device.replays,
+                       device.unexplained_replays,
+                       device.replay_reason.empty() ? "" : " (" + device.replay_reason + ")");
+  }
+  return out;
+}
+
+std::string comparison_text(const trace::Comparison& comparison, int width) {
+  constexpr std::size_t rows_max = 400;
+  const bool shows_all = comparison.rows.size() <= rows_max;
+  TextTable table(
+      {"operator of the model", "layer", "pass", "verdict", "trace FLOPs", "model FLOPs", "trace"},
+      {false, true, true, false, true, true, false});
+  std::string notes, unexplained;
+  for (const trace::ComparedRow& row : comparison.rows) {
+    if (!shows_all && row.verdict == trace::Verdict::ok) continue;
+    const auto number = [](const std::optional<double>& flops) {
+      return flops ? fmt::format("{:.0f}", *flops) : std::string("unknown");
+    };
+    std::string sources;
+    for (const std::string& source : row.sources) {
+      sources += (sources.empty() ? "" : ", ") + printable(source);
+    }
+    table.add({row.operators.empty() ? "-" : row.operators, layer_text(row.layer),
+               std::to_string(row.pass), std::string(trace::verdict_name(row.verdict)),
+               number(row.trace_flops), row.model_flops ? number(row.model_flops) : "-",
+               sources.empty() ? "-" : sources});
+    const std::string note = row.note.empty() ? "" : "note: " + message_text(row.note) + '\n';
+    if (notes.find(note) == std::string::npos) notes += note;
+  }
+  for (const trace::ExplainedWork& w : comparison.work) {
+    if (!w.explanation.empty()) continue;
+    unexplained += fmt::format("  {} x{} in {}\n", printable(w.operator_name), w.count,
+                               w.path.empty() ? "no module" : printable(w.path));
+  }
+  std::string out = table.text(width) + report::wrapped_lines(notes, width);
+  if (!unexplained.empty()) out += "unexplained operators:\n" + unexplained;
+  out += fmt::format(
+      "{}{} ok, {} mismatch, {} missing in trace, {} not in model, {} unknown; {} "
+      "unexplained operators\n",
+      shows_all ? "" : "rows that are ok are left out above; ",
+      comparison.count(trace::Verdict::ok), comparison.count(trace::Verdict::mismatch),
+      comparison.count(trace::Verdict::missing_in_trace),
+      comparison.count(trace::Verdict::not_in_model), comparison.count(trace::Verdict::unknown),
+      comparison.unexplained());
+  return out;
+}
+
+// The rank that was recorded against its share, and both over all ranks.
+Json flops_json(const trace::PassFlops& flops) {
+  return {{"trace_flops", flops.trace},
+          {"model_flops", flops.model},
+          {"scaled_flops", flops.scaled},
+          {"whole_flops", flops.whole},
+          {"rows_left_out", flops.unknown}};
+}
+
+std::string pass_flops_text(const trace::PassFlops& flops) {
+  std::string out = fmt::format(
+      "  this rank {:.6g} GFLOP of products, its share by the model {:.6g}; scaled to the model "
+      "{:.6g} of {:.6g} GFLOP",
+      flops.trace / 1e9, flops.model / 1e9, flops.scaled / 1e9, flops.whole / 1e9);
+  if (flops.unknown > 0) {
+    out += fmt::format("; without {} rows that only one side has or knows", flops.unknown);
+  }
+  return out + '\n';
+}
+
+// One entry, and two lines, per pass.
+report::View passes_view(const trace::ModelComparison& compared, const ComparedPage& page) {
+  report::View out{.data = Json::array()};
+  const char* source = page.has_workload ? "options" : "trace";
+  for (const trace::ComparedPass& p : compared.passes) {
+    Json& entry =
+        out.data.emplace_back(Json{{"pass", p.pass}, {"compared", p.workload.has_value()}});
+    if (!p.workload) {
+      entry["reason"] = p.reason;
+      out.text += fmt::format("pass {}: not compared: {}\n", p.pass, p.reason);
+      continue;
+    }
+    entry["workload"] = *p.workload;
+    entry["workload_source"] = source;
+    entry["flops"] = flops_json(compared.flops(p.pass));
+    out.text += fmt::format("pass {}: {} batch {} new tokens {} context {} (from the {})\n", p.pass,
+                            phase_name(p.workload->phase), p.workload->batch,
+                            p.workload->new_tokens, p.workload->context, source);
+    out.text += pass_flops_text(compared.flops(p.pass));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string trace_text(const Recording& recording, const Attribution& attribution,
+                       const TraceView& view, int width) {
+  TextTable table({"module", "operator", "stage", "time", "share", "count", "GFLOP", "layer",
+                   "dtype", "category"},
+                  {false, false, false, true, true, true, true, true, false, false});
+  const bool has_device = attribution.device.total_ns > 0;
+  std::string unexplained;
+  for (const TraceLine& line : view.lines) {
+    table.add({line.path.empty() ? "-" : line.path, line.operator_name,
+               std::string(trace::stage_name(line.stage)),
+               duration_text(static_cast<double>(has_device ? line.device_ns : line.host_ns)),
+               rounded_percent_text(line.share), std::to_string(line.count), flops_text(line),
+               layer_text(line.layer), line.dtype, line.category});
+    if (line.is_unexplained) {
+      unexplained += fmt::format("  {} x{} in {}: {}\n", line.operator_name, line.count,
+                                 line.path.empty() ? "no module" : line.path, line.flops_reason);
+    }
+  }
+  std::string out = head_text(recording, attribution) + '\n' + table.text(width) + '\n';
+  out += fmt::format("matmul FLOPs {:.0f}; of unknown FLOPs: {} executions\n", view.known_flops,
+                     view.unknown_count);
+  out += device_text(attribution.device);
+  if (!unexplained.empty()) out += "FLOPs unknown, not zero:\n" + unexplained;
+  return out;
+}
+
+report::View comparison_view(const trace::ModelComparison& compared, const ComparedPage& page) {
+  const report::View passes = passes_view(compared, page);
+  Json data = trace::comparison_json(compared.comparison);
+  data["model"] = page.model;
+  data["tolerance"] = page.tolerance_pct / 100;
+  data["passes"] = passes.data;
+  return {.data = {{"comparison", std::move(data)}},
+          .text = fmt::format("\ncompared with {}, tolerance {} %\n", printable(page.model),
+                              page.tolerance_pct) +
+                  report::wrapped_lines(passes.text, page.width) + '\n' +
+                  comparison_text(compared.comparison, page.width)};
+}
+
+}  // namespace halmark::pages

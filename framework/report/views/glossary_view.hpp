@@ -1,0 +1,20 @@
+// What `halmark explain` and `halmark model --explain` show of the glossary.
+#pragma once
+
+#include <string_view>
+
+#include "report/glossary.hpp"
+#include "report/views/view.hpp"
+
+namespace halmark::report {
+
+// Every word with its meaning; lines of at most `width` columns.
+View glossary_view(int width);
+
+// One word: its meaning, its formula, where it is printed. The text is the same whoever asks.
+View term_view(const Term& term, int width);
+
+// Throws Error (exit 2) with the nearest words for one that nothing stands for.
+const Term& known_term(std::string_view word);
+
+}  // namespace halmark::report

@@ -1,0 +1,96 @@
+// What `halmark model` prints: the answer first, tables that fit, nothing cut.
+#include "pages/step/step_page.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "step_fixture.hpp"
+
+namespace halmark::pages_test {
+namespace {
+
+using pages::step_view;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(StepPage, begins_with_time_mfu_bottleneck_and_fit) {
+  const report::View view = step_view(qwen(), {});
+  const std::string first = lines_of_text(view.text).front();
+  // 2.2 GB of weights and cache at 1 TB/s.
+  EXPECT_THAT(first, testing::MatchesRegex(
+                         "2\\.[0-9]+ ms a step at best on round \\(floor, nothing was measured\\); "
+                         "MFU at most .* %; bound by memory for .*; fits: .* of 74.5 GiB a rank"));
+  EXPECT_EQ(view.data["answer"]["text"], first);
+  EXPECT_EQ(view.data["answer"]["time_source"], "floor");
+  EXPECT_EQ(view.data["answer"]["fits"], true);
+}
+
+TEST(StepPage, a_measured_step_says_so_and_how_far_from_its_floor_it_is) {
+  const std::string text = step_view(qwen(10), {}).text;
+  EXPECT_THAT(text, StartsWith("10.0 ms a step on round (measured, 4."));
+  EXPECT_THAT(text, HasSubstr("no operator was timed"));
+}
+
+TEST(StepPage, without_a_device_it_says_what_is_missing_and_shows_work_for_time) {
+  const report::View view = step_view(qwen({}, std::nullopt), {});
+  EXPECT_THAT(view.text, StartsWith("no time: no device named (--device); a rank computes 11.415 "
+                                    "GFLOP"));
+  EXPECT_THAT(view.text, HasSubstr("MiB/rank"));
+  EXPECT_THAT(view.text, Not(HasSubstr("of time")));
+  EXPECT_TRUE(view.data["answer"]["time_ms"].is_null());
+  EXPECT_EQ(view.data["answer"]["time_ms_reason"], "no device named (--device)");
+  EXPECT_TRUE(view.data["answer"]["mfu_pct"].is_null());
+}
+
+TEST(StepPage, what_does_not_fit_is_said_in_the_answer) {
+  const std::string text = step_view(qwen({}, round_device(1'000'000'000)), {}).text;
+  EXPECT_THAT(lines_of_text(text).front(), HasSubstr("does not fit: 1.99 GiB of 954 MiB a rank"));
+  EXPECT_THAT(text, HasSubstr("short by"));
+}
+
+TEST(StepPage, an_impossible_time_has_no_mfu) {
+  const report::View view = step_view(qwen(0.001), {});
+  EXPECT_THAT(lines_of_text(view.text).front(), HasSubstr("MFU quarantined"));
+  EXPECT_EQ(view.data["answer"]["is_quarantined"], true);
+}
+
+class Width : public testing::TestWithParam<int> {};
+
+TEST_P(Width, no_line_is_wider_than_the_terminal_and_no_cell_is_cut) {
+  for (const bool shows_all : {false, true}) {
+    const std::string text =
+        step_view(qwen(10), {.width = GetParam(), .shows_all = shows_all}).text;
+    for (const std::string& line : lines_of_text(text)) {
+      EXPECT_LE(line.size(), static_cast<std::size_t>(GetParam())) << line;
+      EXPECT_EQ(line.find('~'), std::string::npos) << line;
+    }
+    EXPECT_THAT(text, HasSubstr("gate_up_proj"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Columns, Width, testing::Values(80, 120, 200),
+                         testing::PrintToStringParamName());
+
+TEST(StepPage, files_have_every_column_and_whole_lines) {
+  const std::string all = step_view(qwen(10), {.shows_all = true}).text;
+  EXPECT_THAT(all, HasSubstr("[8,1024]"));
+  EXPECT_THAT(all, Not(HasSubstr("no room in")));
+  EXPECT_THAT(step_view(qwen(10), {.width = 80, .shows_all = true}).text,
+              HasSubstr("no room in 80 columns for: "));
+}
+
+TEST(StepPage, small_operators_share_a_row_unless_all_are_asked_for) {
+  EXPECT_THAT(step_view(qwen(), {}).text, Not(HasSubstr("kv_append")));
+  EXPECT_THAT(step_view(qwen(), {}).text, HasSubstr(" small ones)"));
+  EXPECT_THAT(step_view(qwen(), {.shows_all = true}).text, HasSubstr("kv_append"));
+}
+
+TEST(StepPage, times_of_a_pipeline_are_of_its_busiest_stage) {
+  const report::View view = step_view(qwen({}, round_device(), {.pp = 2}), {});
+  // The head makes the last stage the busiest.
+  EXPECT_THAT(view.text, HasSubstr("of stage 2 of 2, the busiest"));
+}
+
+}  // namespace
+}  // namespace halmark::pages_test
