@@ -21,13 +21,14 @@ double monotonic_ns() {
   return std::chrono::duration<double, std::nano>(now).count();
 }
 
-ChildRun run_program(std::vector<std::string> command) {
+ChildRun run_program(std::vector<std::string> command, const std::string& out) {
   std::vector<char*> arguments;
   for (std::string& argument : command) arguments.push_back(argument.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t pid = 0;
   const double begin_ns = monotonic_ns();
   const int failure = posix_spawn(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);

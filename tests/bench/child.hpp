@@ -12,8 +12,9 @@ struct ChildRun {
   int exit_code = 0;   // 128 + signal when a signal ended it
 };
 
-// stdout is thrown away, stderr is ours. Throws Error (exit 5) when the program cannot be started.
-ChildRun run_program(std::vector<std::string> command);
+// stdout goes into `out`, which is made; stderr is ours. Throws Error (exit 5) when the program
+// cannot be started.
+ChildRun run_program(std::vector<std::string> command, const std::string& out = "/dev/null");
 
 // Lies in the build tree: a temporary folder may be memory, where a durable write costs nothing.
 class ScratchFolder {

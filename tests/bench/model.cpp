@@ -1,11 +1,17 @@
-// From exec to exit of a question on paper, and how near its bounds come to published figures.
+// From exec to exit of a question on paper, how near its bounds come to published figures, and how
+// near its counts of training come to them.
 #include <algorithm>
+#include <cmath>
+#include <fstream>
 
 #include "child.hpp"
+#include "core/json/json.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "figures.hpp"
 #include "tests/unit/model/pricing/published_rows.hpp"
+#include "tests/unit/model/utilisation/training_memory_rows.hpp"
+#include "tests/unit/model/utilisation/training_rows.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -34,6 +40,85 @@ void published_inference(Figures& figures) {
   note("closest bound: " + checks.closest().row);
 }
 
+// The `data` of `halmark model`.
+Json told(const ScratchFolder& folder, std::vector<std::string> arguments) {
+  const std::string out = folder.path() / "out.json";
+  arguments.insert(arguments.begin(), {HALMARK_BINARY_DIR "/bin/halmark", "model"});
+  arguments.emplace_back("--json");
+  const ChildRun run = run_program(arguments, out);
+  if (run.exit_code != 0) {
+    throw Error(ExitCode::error, "halmark model ended with " + std::to_string(run.exit_code));
+  }
+  return read_json_file(out)["data"];
+}
+
+double told_flops(const ScratchFolder& folder, const published::TrainingRow& row) {
+  std::vector<std::string> arguments = {row.model};
+  if (!row.config.empty()) {
+    arguments.front() = folder.path() / "config.json";
+    std::ofstream(arguments.front()) << row.config;
+  }
+  arguments.insert(arguments.end(), row.arguments.begin(), row.arguments.end());
+  return told(folder, arguments)["convention"]["flops_per_step"].get<double>();
+}
+
+struct KindLimits {
+  published::TrainingKind kind;
+  double median_pct, largest_pct;
+};
+
+// Absolute errors against what is printed. Single rows scatter by the last places of their rates,
+// up to 1.3 %: beyond that is what a row's own error is.
+void published_training(Figures& figures) {
+  const ScratchFolder folder(HALMARK_BINARY_DIR);
+  const published::TrainingRows rows = published::training_rows();
+  const auto errors = published::training_errors(
+      rows, [&](const published::TrainingRow& row) { return told_flops(folder, row); });
+  figures.report("published_training_rows", rows.rows, "rows");
+  int without = 0;
+  for (const auto& [reason, count] : rows.reasons) {
+    without += count;
+    note(std::to_string(count) + " rows are not stated: " + reason);
+  }
+  figures.report("published_training_rows_with_a_reason", without, "rows");
+  using published::TrainingKind;
+  for (const KindLimits& limits : {KindLimits{TrainingKind::dense, 0.04, 1},
+                                   {TrainingKind::mixture, 0.5, 1},
+                                   {TrainingKind::fine_tuning, 0.5, 1},
+                                   {TrainingKind::count, 0.5, 1.5}}) {
+    std::vector<published::TrainingError> of_kind, beyond;
+    for (published::TrainingError e : errors) {
+      if (e.row->kind != limits.kind) continue;
+      of_kind.push_back(e);
+      e.relative = std::max(0.0, std::abs(e.relative) - e.row->rounding);
+      beyond.push_back(e);
+    }
+    const std::string name = "published_training_" + std::string(kind_name(limits.kind));
+    figures.report(name + "_figures", static_cast<double>(of_kind.size()), "figures");
+    figures.at_most(name + "_median", 100 * median_error(of_kind), "%", limits.median_pct);
+    figures.report(name + "_largest", 100 * largest_error(of_kind), "%");
+    figures.at_most(name + "_beyond_rounding", 100 * largest_error(beyond), "%",
+                    limits.largest_pct);
+  }
+}
+
+// Of the fullest device: what the program says is allocated, against what was reserved.
+void published_memory(Figures& figures) {
+  const ScratchFolder folder(HALMARK_BINARY_DIR);
+  std::vector<double> errors;
+  for (const published::MemoryRow& row : published::memory_rows()) {
+    std::vector<std::string> arguments = {folder.path() / "config.json"};
+    std::ofstream(arguments.front()) << row.config;
+    arguments.insert(arguments.end(), row.arguments.begin(), row.arguments.end());
+    const Json memory = told(folder, arguments)["training"]["memory"];
+    const double gib = memory["total_bytes"].get<double>() / 0x1p30;
+    errors.push_back(100 * std::abs(gib / row.printed_gib - 1));
+  }
+  figures.report("published_memory_figures", static_cast<double>(errors.size()), "figures");
+  figures.at_most("published_memory_median", median(errors), "%", 15);
+  figures.at_most("published_memory_largest", *std::ranges::max_element(errors), "%", 30);
+}
+
 }  // namespace
 }  // namespace halmark::bench
 
@@ -45,5 +130,7 @@ int main() {
     for (int i = 0; i < bench::runs; ++i) ns.push_back(bench::answer_ns());
     figures.at_most("model_exec_to_exit", median(ns) * 1e-6, "ms", 30);
     bench::published_inference(figures);
+    bench::published_training(figures);
+    bench::published_memory(figures);
   });
 }

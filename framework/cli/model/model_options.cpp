@@ -18,7 +18,7 @@ Value parsed(std::string_view option, const std::string& text, const Parse& pars
 
 bool is_any_set(const TrainingOptions& o) {
   return o.recompute || o.optimizer || o.gradients || o.zero || o.lora_rank || o.micro_batch ||
-         o.sequence_parallel;
+         o.sequence_parallel || o.loss;
 }
 
 TrainingPlan plan_of(const TrainingOptions& o, const Precision& precision) {
@@ -26,7 +26,7 @@ TrainingPlan plan_of(const TrainingOptions& o, const Precision& precision) {
   plan.gradient = precision.activation;
   if (o.recompute) {
     plan.recompute = parsed<Recompute>("--recompute", *o.recompute, parse_recompute,
-                                       {"none", "selective", "full"});
+                                       {"none", "selective", "alternate", "full"});
   }
   if (o.optimizer) {
     plan.optimizer = parsed<Optimizer>("--optimizer", *o.optimizer, parse_optimizer,
@@ -35,6 +35,7 @@ TrainingPlan plan_of(const TrainingOptions& o, const Precision& precision) {
   if (o.gradients) {
     plan.gradient = parsed<Dtype>("--gradients", *o.gradients, parse_dtype, {"bf16", "f16", "f32"});
   }
+  if (o.loss) plan.loss = parsed<Loss>("--loss", *o.loss, parse_loss, {"in-place", "plain"});
   plan.zero = o.zero.value_or(0);
   plan.lora_rank = o.lora_rank.value_or(0);
   if (o.lora_rank && *o.lora_rank < 1) throw refused("--lora-rank must be at least 1");
@@ -74,6 +75,11 @@ void check_devices(const ModelOptions& options, const Configuration& configurati
 // A form other than the usual one belongs to steps over whole sequences, drafts to decode.
 void check_form(const ModelOptions& options) {
   if (options.question.drafted == 0) return;
+  if (options.configuration.phase == "training") {
+    if (!options.question.acceptance) return;
+    throw refused("--acceptance with --phase training: drafts are accepted in decode", {},
+                  "leave it out");
+  }
   if (options.cp == 1 && options.question.form.delta_chunk == 0) return;
   throw refused("--mtp drafts in decode, --cp and --delta-chunk are of steps over whole sequences",
                 {}, "leave one of them out");
@@ -109,7 +115,7 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
                "Projections of queries, keys and values as one product, as engines have them");
   app.add_option("--convention", o.question.convention,
                  "How the stated MFU counts: palm, megatron, llm-foundry, nemo-24, "
-                 "megatron-bridge, chinchilla, executed, ...");
+                 "megatron-bridge, deepseek-v3, torchtitan, chinchilla, executed, ...");
   app.add_option("--set", o.question.switches, "One switch of the convention: attention=full")
       ->allow_extra_args(false);
   app.add_option("--explain", o.explain,
@@ -121,7 +127,8 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
                  "reference: the keys of the MFU simulator that users move from")
       ->check(one_of({"reference"}));
   app.add_option("--mtp", o.question.drafted,
-                 "Decode: tokens that the model's own prediction modules draft for each step");
+                 "Tokens that the model's own prediction modules draft for each decode step; "
+                 "training: that they predict beyond the next");
   app.add_option("--acceptance", o.question.acceptance,
                  "With --mtp: probability that a drafted token is accepted, 0 to 1");
   app.add_option("--per-layer-ms", o.kernels.per_layer_ms,
@@ -132,7 +139,9 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
                  "Measured kernels in order: FILE, @FILE or JSON")
       ->excludes("--kernel-ms");
   app.add_option("--micro-batch", o.training.micro_batch, "Training: sequences at a time");
-  app.add_option("--recompute", o.training.recompute, "Training: none, selective or full");
+  app.add_option("--recompute", o.training.recompute,
+                 "Training: none, selective, alternate or full");
+  app.add_option("--loss", o.training.loss, "Training: copies of the logits, in-place or plain");
   app.add_option("--zero", o.training.zero, "Training: ZeRO stage 0 to 3");
   app.add_option("--optimizer", o.training.optimizer,
                  "Training: none, sgd, momentum, adam or adam8bit");

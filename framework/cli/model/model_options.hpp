@@ -12,7 +12,7 @@ namespace halmark::cli {
 
 // Of phase training; refused for the others.
 struct TrainingOptions {
-  std::optional<std::string> recompute, optimizer, gradients;
+  std::optional<std::string> recompute, optimizer, gradients, loss;
   std::optional<int> zero;
   std::optional<std::int64_t> lora_rank, micro_batch;
   bool sequence_parallel = false;

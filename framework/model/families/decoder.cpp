@@ -126,14 +126,10 @@ void end(const ModelSpec& spec, std::int64_t boundary_columns, GraphBuilder& b) 
   b.send_recv("stage_send_recv", boundary_columns);
 }
 
-namespace {
-
 void emit_layer(const ModelSpec& spec, const LayerMixer& mixer, const FeedForward& ffn,
                 GraphBuilder& b) {
   (spec.is_parallel ? side_by_side : one_after_the_other)(spec, mixer, ffn, b);
 }
-
-}  // namespace
 
 void last_layer(const ModelSpec& spec, GraphBuilder& b,
                 FeedForward (*choose)(const ModelSpec&, std::int64_t)) {

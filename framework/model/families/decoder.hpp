@@ -67,6 +67,10 @@ struct FeedForward {
 void build(const ModelSpec& spec, GraphBuilder& builder,
            FeedForward (*choose)(const ModelSpec& spec, std::int64_t layer));
 
+// A layer of any mixer and feed-forward network, from its first norm to its last residual.
+void emit_layer(const ModelSpec& spec, const LayerMixer& mixer, const FeedForward& ffn,
+                GraphBuilder& builder);
+
 // A layer like the last one, as a prediction module has it.
 void last_layer(const ModelSpec& spec, GraphBuilder& builder,
                 FeedForward (*choose)(const ModelSpec& spec, std::int64_t layer));

@@ -36,7 +36,11 @@ void read_ratios(const ConfigReader& config, ModelSpec& spec) {
                                          std::to_string(spec.layers));
   }
   spec.compressed->ratios.assign(listed->begin(), listed->begin() + spec.layers);
-  for (const std::int64_t ratio : spec.compressed->ratios) {
+  const std::int64_t listed_ratios = std::ssize(*listed);
+  if (listed_ratios > spec.layers) {
+    spec.compressed->prediction_ratio = (*listed)[static_cast<std::size_t>(spec.layers)];
+  }
+  for (const std::int64_t ratio : *listed) {
     if (ratio == 0 || ratio == indexed_ratio || ratio == heavy_ratio) continue;
     config.refuse("compress_ratios", "lists " + std::to_string(ratio) + "; known: 0, 4, 128");
   }
@@ -284,9 +288,24 @@ void build(const ModelSpec& spec, GraphBuilder& b) {
   decoder::end(spec, spec.compressed->streams * spec.hidden, b);
 }
 
+void predict(const ModelSpec& spec, GraphBuilder& b) {
+  layer(spec, spec.compressed->prediction_ratio, b);
+}
+
+// The embedding is projected once, and every stream of the hidden state.
+void join(const ModelSpec& spec, GraphBuilder& b) {
+  replicated_linear("draft_join_embedding", spec.hidden, spec.hidden, b.precision().activation, b);
+  b.linear({.name = "draft_join",
+            .rows = b.tokens() * spec.compressed->streams,
+            .columns_in = GraphBuilder::replicated(spec.hidden),
+            .columns_out = GraphBuilder::replicated(spec.hidden),
+            .split = Split::replicated,
+            .dtype = b.precision().activation});
+}
+
 }  // namespace
 
 extern const Family deepseek_v4_family;
-const Family deepseek_v4_family = {"deepseek_v4", model_types, &read, &build};
+const Family deepseek_v4_family = {"deepseek_v4", model_types, &read, &build, &predict, &join};
 
 }  // namespace halmark

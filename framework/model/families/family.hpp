@@ -23,6 +23,8 @@ struct Family {
   // The layer inside a multi-token-prediction module: its operators from the first norm to the last
   // residual addition. Families without modules have none.
   void (*predict)(const ModelSpec& spec, GraphBuilder& builder) = nullptr;
+  // How a module joins hidden state and embedding, where one product of both is not how.
+  void (*join)(const ModelSpec& spec, GraphBuilder& builder) = nullptr;
 };
 
 std::span<const Family* const> all_families();

@@ -1,5 +1,5 @@
-// MPT: ALiBi, LayerNorm without a shift, no biases, gelu between two matrices, head and embedding
-// in one table. The configuration nests what attention is.
+// MPT: ALiBi or learned positions, LayerNorm without a shift, no biases, gelu between two matrices,
+// head and embedding in one table. The configuration nests what attention is.
 #include <array>
 #include <string>
 
@@ -20,9 +20,18 @@ void refuse_variants(const ConfigReader& config) {
   if (type != "mptmlp") {
     config.refuse("ffn_config.ffn_type", "is '" + printable(type) + "'; known: mptmlp");
   }
-  if (config.has("attn_config.alibi") && !config.is_set("attn_config.alibi")) {
-    config.refuse("attn_config.alibi", "is false: positions other than ALiBi are not modelled");
+}
+
+// A configuration that says nothing of ALiBi is one of the released ones, which have it.
+void read_positions(ConfigReader& config, ModelSpec& spec) {
+  const bool is_learned = config.flag("learned_pos_emb").value_or(true);
+  if (!config.has("attn_config.alibi") || config.is_set("attn_config.alibi")) return;
+  if (!is_learned) {
+    config.refuse("attn_config.alibi",
+                  "is false, and learned_pos_emb too: rotated heads are not "
+                  "modelled for this architecture");
   }
+  spec.learned_positions = config.required_size("max_position_embeddings");
 }
 
 void read(ConfigReader& config, ModelSpec& spec) {
@@ -40,6 +49,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
   config.set_derived("intermediate_size", config.size("expansion_ratio").value_or(4) * spec.hidden);
   dense::read_width(config, spec);
   decoder::read_plain_activation(config, spec, "gelu");
+  read_positions(config, spec);
   const bool has_bias = !config.flag("no_bias").value_or(true);
   spec.norm = has_bias ? NormKind::layer : NormKind::layer_without_shift;
   spec.qkv_bias = spec.o_bias = spec.mlp_bias = has_bias;

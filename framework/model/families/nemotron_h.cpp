@@ -15,14 +15,13 @@ namespace {
 
 constexpr std::array<std::string_view, 1> model_types = {"nemotron_h"};
 
-char letter_of(const ConfigReader& config, const std::string& type) {
-  constexpr std::pair<std::string_view, char> known[] = {
+char letter_of(const ConfigReader& config, const char* field, const std::string& type) {
+  static constexpr std::pair<std::string_view, char> known[] = {
       {"mamba", 'M'}, {"attention", '*'},        {"mlp", '-'},
       {"moe", 'E'},   {"linear_attention", 'M'}, {"full_attention", '*'}};
   const auto it = std::ranges::find(known, type, [](const auto& entry) { return entry.first; });
   if (it == std::end(known)) {
-    config.refuse("layers_block_type",
-                  "lists '" + printable(type) + "'; known: mamba, attention, mlp, moe");
+    config.refuse(field, "lists '" + printable(type) + "'; known: mamba, attention, mlp, moe");
   }
   return it->second;
 }
@@ -33,7 +32,7 @@ std::string read_pattern(ConfigReader& config) {
   const auto types = config.texts("layers_block_type");
   std::string listed;
   for (const std::string& type : types.value_or(std::vector<std::string>{})) {
-    listed += letter_of(config, type);
+    listed += letter_of(config, "layers_block_type", type);
   }
   if (!pattern && !types) {
     config.refuse("hybrid_override_pattern", "is missing, and so is layers_block_type");
@@ -95,6 +94,30 @@ void read_layers(ConfigReader& config, ModelSpec& spec, const std::string& lette
   }
 }
 
+// Inside a prediction module: attention, then a network or experts.
+void read_prediction(ConfigReader& config, ModelSpec& spec) {
+  if (config.count("num_nextn_predict_layers").value_or(0) == 0) return;
+  const char* field = "mtp_hybrid_override_pattern";
+  std::string letters = config.text(field).value_or("");
+  if (letters.empty()) {
+    field = "mtp_layers_block_type";
+    for (const std::string& type : config.texts(field).value_or(std::vector<std::string>{})) {
+      letters += letter_of(config, field, type);
+    }
+  }
+  if (letters != "*E" && letters != "*-") {
+    config.refuse(field, letters.empty() ? "is missing; the layers of a prediction module"
+                                         : "is '" + printable(letters) +
+                                               "'; attention and then experts or a network (*E, "
+                                               "*-) are modelled in a prediction module");
+  }
+  spec.predicts_sparsely = letters == "*E";
+  if (spec.predicts_sparsely && !spec.moe) {
+    config.refuse(field, "has experts in a prediction module, and the model has none");
+  }
+  if (!spec.predicts_sparsely) spec.intermediate = config.required_size("intermediate_size");
+}
+
 void read(ConfigReader& config, ModelSpec& spec) {
   config.also_named("head_dim", "attention_head_dim");
   config.also_named("hidden_act", "mlp_hidden_act");
@@ -104,6 +127,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
   config.ignore({"expand", "intermediate_size", "partial_rotary_factor"});
   decoder::read_plain_activation(config, spec, "relu2");
   read_layers(config, spec, letters);
+  read_prediction(config, spec);
   spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(false);
   spec.mlp_bias = config.flag("mlp_bias").value_or(false);
 }
@@ -126,9 +150,23 @@ decoder::FeedForward choose(const ModelSpec& spec, std::int64_t layer) {
 
 void build(const ModelSpec& spec, GraphBuilder& b) { decoder::build(spec, b, choose); }
 
+void predict(const ModelSpec& spec, GraphBuilder& b) {
+  const LayerMixer attention = {
+      .kind = Mixer::attention,
+      .heads = spec.heads,
+      .kv_heads = spec.kv_heads,
+      .head_dim = spec.head_dim,
+      .value_dim = spec.head_dim,
+      .has_rotary = false,
+  };
+  decoder::emit_layer(
+      spec, attention,
+      spec.predicts_sparsely ? moe::feed_forward_of_layers() : dense::feed_forward_of_layers(), b);
+}
+
 }  // namespace
 
 extern const Family nemotron_h_family;
-const Family nemotron_h_family = {"nemotron_h", model_types, &read, &build};
+const Family nemotron_h_family = {"nemotron_h", model_types, &read, &build, &predict};
 
 }  // namespace halmark

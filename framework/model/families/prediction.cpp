@@ -15,22 +15,39 @@ void norm(const ModelSpec& spec, const char* name, GraphBuilder& b) {
           .kind = spec.norm});
 }
 
-}  // namespace
-
 // The joining projection stays in the activations' type: the checkpoints do not quantise it.
-void emit(const ModelSpec& spec, GraphBuilder& b, void (*layer)(const ModelSpec&, GraphBuilder&)) {
-  b.begin_layer_type("prediction");
-  b.embedding("draft_embedding", spec.vocab, spec.hidden, Split::vocab, true);
-  b.all_reduce("draft_embedding_all_reduce", spec.hidden);
-  norm(spec, "draft_embedding_norm", b);
-  norm(spec, "draft_hidden_norm", b);
+void join(const ModelSpec& spec, GraphBuilder& b) {
   b.linear({.name = "draft_join",
             .rows = b.tokens(),
             .columns_in = GraphBuilder::replicated(2 * spec.hidden),
             .columns_out = GraphBuilder::replicated(spec.hidden),
             .split = Split::replicated,
             .dtype = b.precision().activation});
-  layer(spec, b);
+}
+
+constexpr std::int64_t predicted_max = 64;
+
+std::optional<Refusal> check_modules(const ModelSpec& spec, std::int64_t predicted) {
+  if (predicted < 0 || predicted > predicted_max) {
+    return Refusal{"drafted_out_of_range", "predicted tokens " + std::to_string(predicted) +
+                                               " is not in 0.." + std::to_string(predicted_max)};
+  }
+  if (spec.prediction_modules > 0) return std::nullopt;
+  return Refusal{"no_prediction_modules",
+                 "the configuration of " + spec.id +
+                     " states no multi-token-prediction modules that are modelled"};
+}
+
+}  // namespace
+
+void emit(const ModelSpec& spec, GraphBuilder& b, const Family& family) {
+  b.begin_layer_type("prediction");
+  b.embedding("draft_embedding", spec.vocab, spec.hidden, Split::vocab, true);
+  b.all_reduce("draft_embedding_all_reduce", spec.hidden);
+  norm(spec, "draft_embedding_norm", b);
+  norm(spec, "draft_hidden_norm", b);
+  (family.join != nullptr ? family.join : join)(spec, b);
+  family.predict(spec, b);
   decoder::head(spec, "draft_", true, b);
 }
 
@@ -49,30 +66,34 @@ std::int64_t read_modules(const ConfigReader& config) {
 
 std::optional<Refusal> check(const ModelSpec& spec, const Configuration& configuration,
                              const Speculation& speculation) {
-  constexpr std::int64_t drafted_max = 64;
   const std::int64_t drafted = speculation.drafted;
   const Workload& w = configuration.workload;
   if (drafted == 0) return std::nullopt;
-  if (drafted < 0 || drafted > drafted_max) {
-    return Refusal{"drafted_out_of_range", "drafted tokens " + std::to_string(drafted) +
-                                               " is not in 0.." + std::to_string(drafted_max)};
-  }
   if (w.phase != Phase::decode) {
-    return Refusal{"drafts_without_decode", "drafted tokens " + std::to_string(drafted) +
-                                                " in phase " + std::string(phase_name(w.phase)) +
-                                                ": decode steps alone verify drafts"};
+    return Refusal{"drafts_without_decode",
+                   "drafted tokens " + std::to_string(drafted) + " in phase " +
+                       std::string(phase_name(w.phase)) +
+                       ": decode steps verify drafts, training steps train the modules"};
   }
-  if (spec.prediction_modules == 0) {
-    return Refusal{"no_prediction_modules",
-                   "the configuration of " + spec.id +
-                       " states no multi-token-prediction modules that are modelled"};
-  }
+  if (auto refusal = check_modules(spec, drafted)) return refusal;
   if (w.context <= drafted) {
     return Refusal{"nonpositive_input", "context " + std::to_string(w.context) + " is below the " +
                                             std::to_string(1 + drafted) +
                                             " tokens that a step verifies"};
   }
   return std::nullopt;
+}
+
+std::optional<Refusal> check_trained(const ModelSpec& spec, const Configuration& configuration,
+                                     std::int64_t predicted) {
+  if (predicted == 0) return std::nullopt;
+  const Phase phase = configuration.workload.phase;
+  if (phase != Phase::training) {
+    return Refusal{"drafts_without_decode", "predicted tokens " + std::to_string(predicted) +
+                                                " of a training step in phase " +
+                                                std::string(phase_name(phase))};
+  }
+  return check_modules(spec, predicted);
 }
 
 }  // namespace halmark::prediction

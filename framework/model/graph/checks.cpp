@@ -246,7 +246,8 @@ std::optional<Refusal> batch_split(const ModelSpec&, const Configuration& config
                    text("micro_batch", micro) + " does not divide " +
                        text("the batch of one replica,", batch / p.dp)};
   }
-  if (batch / p.dp % p.pp != 0) {
+  // Fewer sequences than stages: one after the other, and stages stand idle.
+  if (batch / p.dp > p.pp && batch / p.dp % p.pp != 0) {
     return Refusal{"pp_does_not_divide_batch", text("pp", p.pp) + " does not divide " +
                                                    text("the batch of one replica,", batch / p.dp)};
   }

@@ -72,7 +72,7 @@ std::int64_t LayerCache::bytes(std::int64_t context, Side side) const {
 std::int64_t OperatorGraph::micro_batch() const {
   const Workload& w = configuration.workload;
   if (w.micro_batch != 0) return w.micro_batch;
-  return w.batch / configuration.parallel.dp / configuration.parallel.pp;
+  return std::max<std::int64_t>(1, w.batch / configuration.parallel.dp / configuration.parallel.pp);
 }
 
 std::int64_t OperatorGraph::micro_batches() const {
@@ -103,6 +103,16 @@ std::int64_t OperatorGraph::prediction_instances() const {
 }
 
 namespace {
+
+// Of every slot of a pipeline that a training step fills and drains, or that sequences pass token
+// by token.
+void warn_of_idle_stages(const OperatorGraph& graph, std::vector<std::string>& out) {
+  const std::int64_t pp = graph.configuration.parallel.pp, passing = graph.micro_batches();
+  if (passing >= pp) return;
+  out.push_back("idle_stages: " + std::to_string(passing) + " micro-batches on pp " +
+                std::to_string(pp) + ": no more than " + std::to_string(passing) +
+                " stages work at once; a step takes at least the sum of all stages and hand-overs");
+}
 
 std::vector<std::string> warnings(const ModelSpec& spec, const Configuration& configuration) {
   std::vector<std::string> out;
@@ -136,11 +146,17 @@ Result<OperatorGraph, Refusal> built(const ModelSpec& spec, const Configuration&
     family->build(spec, builder);
     if (speculation.drafted > 0) {
       GraphBuilder drafter(spec, configuration, {}, NewTokens::one);
-      prediction::emit(spec, drafter, family->predict);
+      prediction::emit(spec, drafter, *family);
       builder.set_prediction(std::move(drafter), speculation.drafted);
+    }
+    if (form.predicted > 0) {
+      GraphBuilder predictor(spec, configuration, form);
+      prediction::emit(spec, predictor, *family);
+      builder.set_prediction(std::move(predictor), form.predicted);
     }
     OperatorGraph graph = builder.finish();
     graph.warnings = warnings(spec, configuration);
+    warn_of_idle_stages(graph, graph.warnings);
     return graph;
   } catch (const Error& error) {
     // A contract refused one of its parameters: a type it does not compute in, or a size.
@@ -160,6 +176,9 @@ Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
                                            const StepForm& form) {
   if (auto refusal = check_configuration(spec, configuration)) return *refusal;
   if (auto refusal = check_form(spec, configuration, form)) return *refusal;
+  if (auto refusal = prediction::check_trained(spec, configuration, form.predicted)) {
+    return *refusal;
+  }
   return built(spec, configuration, {}, form);
 }
 

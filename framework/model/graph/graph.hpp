@@ -142,6 +142,9 @@ struct StepForm {
   // Tokens per chunk of the chunked gated delta rule; 0 = token by token. What a rank executes
   // follows it; model FLOPs are those of the recurrence in either form.
   std::int64_t delta_chunk = 0;
+  // Training: executions of the prediction modules on every token, one per token that is predicted
+  // beyond the next. More than there are modules: they run again with the same weights.
+  std::int64_t predicted = 0;
 };
 
 // A choice of operators that was made by the load: some exist only while a size is above zero.
@@ -157,7 +160,8 @@ struct OperatorGraph {
   std::vector<Operator> operators;
   std::vector<LayerType> layer_types;
   std::optional<std::int32_t> embedding_type, head_type, pipeline_type;  // into layer_types
-  // The draft of one token, executed `drafted` times behind the head of the last stage.
+  // The draft of one token, executed `drafted` times behind the head of the last stage; in training
+  // a module's pass over all tokens.
   std::optional<std::int32_t> prediction_type;
   std::int64_t drafted = 0;
   std::vector<std::int32_t> layers;  // layer type of every layer
@@ -171,9 +175,11 @@ struct OperatorGraph {
   std::int64_t rank_tokens() const {
     return configuration.workload.new_tokens / configuration.parallel.cp;
   }
-  // Sequences that one rank processes at a time: as the workload states, else batch / (dp pp).
+  // Sequences that one rank processes at a time: as the workload states, else batch / (dp pp), at
+  // least 1.
   std::int64_t micro_batch() const;
-  // Micro-batches of a replica in one step; pp unless the workload states their size.
+  // Micro-batches of a replica in one step; pp unless the workload states their size or there are
+  // fewer sequences than stages: those pass one by one.
   std::int64_t micro_batches() const;
   // Layer types that a stage executes for one micro-batch, in order.
   std::vector<std::int32_t> stage_sequence(std::size_t stage) const;

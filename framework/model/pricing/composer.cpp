@@ -80,12 +80,11 @@ std::string Composer::bound(const Operator& op, const Latency& latency) const {
 }
 
 OperatorShare Composer::share(const Operator& op, const KernelCase& kernel_case,
-                              const Latency& latency, std::size_t stage) const {
+                              const Latency& latency, std::int64_t executions) const {
   // A block of queries is one of several launches of its operator, each with work of its own.
   const Work work = op.of_context_rank.empty()
                         ? op.local_work
                         : find_contract(kernel_case.problem.op)->work(kernel_case.problem.params);
-  const auto executions = op.stage_counts[stage] * static_cast<std::int64_t>(graph_.stages.size());
   const auto count = static_cast<double>(executions);
   OperatorShare out;
   out.name = op.name;
@@ -116,23 +115,45 @@ std::size_t Composer::slowest_of_sum(const Price& priced) const {
       sum_.stages.begin());
 }
 
-// Operators of the slowest stage in execution order. `latencies` by index of table_.
+namespace {
+
+// The same operator on another stage.
+void add_share(OperatorShare& to, const OperatorShare& more) {
+  to.count += more.count;
+  to.ns += more.ns;
+  to.low_ns += more.low_ns;
+  to.high_ns += more.high_ns;
+  to.lower_bound_ns += more.lower_bound_ns;
+  to.flops += more.flops;
+  to.bytes += more.bytes;
+}
+
+}  // namespace
+
+// What the step is the sum of, in execution order: the slowest stage for every micro-batch, or all
+// stages for one. `latencies` by index of table_.
 std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latency>> latencies,
                                             const Price& priced) const {
-  const auto stage = static_cast<std::size_t>(priced.slowest_stage);
-  const auto terms = sum_.terms_of(slowest_of_sum(priced));
-  std::vector<std::pair<std::int32_t, OperatorShare>> found;
-  for (std::size_t k = 0; k < stages_[stage].size(); ++k) {
-    const auto kernel = static_cast<std::size_t>(terms[k].kernel);
-    for (const std::int32_t index : stages_[stage][k].operators) {
-      const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
-      found.emplace_back(index,
-                         share(op, stages_[stage][k].kernel_case, *latencies[kernel], stage));
+  std::map<std::pair<std::int32_t, std::int32_t>, OperatorShare> found;  // by operator, by kernel
+  const auto add_stage = [&](std::size_t stage, std::int64_t turns) {
+    for (const StageKernel& kernel : stages_[stage]) {
+      const std::int32_t at = table_.find(kernel.kernel_case);
+      for (const std::int32_t index : kernel.operators) {
+        const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
+        OperatorShare one = share(op, kernel.kernel_case, *latencies[static_cast<std::size_t>(at)],
+                                  turns * op.stage_counts[stage]);
+        const auto [it, is_new] = found.try_emplace({index, at}, std::move(one));
+        if (!is_new) add_share(it->second, one);
+      }
     }
+  };
+  if (priced.is_way) {
+    for (std::size_t stage = 0; stage < stages_.size(); ++stage) add_stage(stage, 1);
+  } else {
+    add_stage(static_cast<std::size_t>(priced.slowest_stage), graph_.micro_batches());
   }
-  std::ranges::sort(found, {}, &std::pair<std::int32_t, OperatorShare>::first);
   std::vector<OperatorShare> out;
-  for (auto& [index, operator_share] : found) out.push_back(std::move(operator_share));
+  for (auto& [place, operator_share] : found) out.push_back(std::move(operator_share));
   return out;
 }
 
@@ -263,7 +284,8 @@ Evaluation Composer::compose(const Lookup& lookup) const {
   estimate.low_ns = priced->low_ns;
   estimate.high_ns = priced->high_ns;
   estimate.lower_bound_ns = priced->lower_bound_ns;
-  estimate.run_interval = run_interval(sum_, slowest_of_sum(*priced), latencies);
+  estimate.run_interval = priced->is_way ? run_interval(executions(sum_), latencies)
+                                         : run_interval(sum_, slowest_of_sum(*priced), latencies);
   estimate.alone = alone(times);
   estimate.tokens_per_s = priced->tokens_per_s;
   estimate.matmul_flops = graph_.totals.matmul_flops;

@@ -62,7 +62,7 @@ class Composer {
   std::vector<OperatorShare> shares(std::span<const std::optional<Latency>> latencies,
                                     const Price& priced) const;
   OperatorShare share(const Operator& op, const KernelCase& kernel_case, const Latency& latency,
-                      std::size_t stage) const;
+                      std::int64_t executions) const;
   std::string bound(const Operator& op, const Latency& latency) const;
   void judge_utilisation(Estimate& estimate) const;
 

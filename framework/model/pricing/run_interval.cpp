@@ -34,10 +34,17 @@ double weighted_median(std::vector<Weighted> values) {
 
 std::optional<StateInterval> run_interval(const StepSum& sum, std::size_t stage,
                                           std::span<const std::optional<Latency>> latencies) {
-  std::map<std::int32_t, double> counts;
+  std::vector<StepSum::Term> executed;
   for (const StepSum::Term& term : sum.terms_of(stage)) {
-    counts[term.kernel] += term.count * sum.micro_batches;
+    executed.push_back({term.kernel, term.count * sum.micro_batches});
   }
+  return run_interval(executed, latencies);
+}
+
+std::optional<StateInterval> run_interval(std::span<const StepSum::Term> executed,
+                                          std::span<const std::optional<Latency>> latencies) {
+  std::map<std::int32_t, double> counts;
+  for (const StepSum::Term& term : executed) counts[term.kernel] += term.count;
   StateInterval out;
   double squares = 0, named_ns = 0;
   std::vector<Weighted> waiting, all, computing;

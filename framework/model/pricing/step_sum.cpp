@@ -11,7 +11,7 @@ namespace {
 
 class SumOfTimes {
  public:
-  explicit SumOfTimes(std::span<const KernelTime> times) : times_(times) {}
+  SumOfTimes(const StepSum& sum, std::span<const KernelTime> times) : sum_(sum), times_(times) {}
 
   void begin_stage() { stage_ = no_executions; }
   void add(const StepSum::Term& term) {
@@ -20,18 +20,25 @@ class SumOfTimes {
   void end_stage() {
     if (stage_.ns > out_.time.ns) out_.slowest_stage = stages_;
     out_.time = largest(out_.time, stage_);
+    const std::int32_t alike = sum_.stages[static_cast<std::size_t>(stages_)].stages;
+    halmark::add(way_, static_cast<double>(alike) * stage_);
+    all_stages_ += alike;
     ++stages_;
   }
   StepTime step(double micro_batches) {
     out_.time = micro_batches * out_.time;
+    if (micro_batches >= all_stages_) return out_;
+    out_.is_way = way_.ns > out_.time.ns;
+    out_.time = largest(out_.time, way_);
     return out_;
   }
 
  private:
+  const StepSum& sum_;
   std::span<const KernelTime> times_;
-  KernelTime stage_;
+  KernelTime stage_, way_ = no_executions;
   StepTime out_{.time = no_executions};
-  std::int32_t stages_ = 0;
+  std::int32_t stages_ = 0, all_stages_ = 0;
 };
 
 }  // namespace
@@ -60,7 +67,7 @@ std::span<const StepSum::Term> StepSum::terms_of(std::size_t stage) const {
 }
 
 StepTime evaluate(const StepSum& sum, std::span<const KernelTime> times) {
-  return fold(sum, SumOfTimes(times));
+  return fold(sum, SumOfTimes(sum, times));
 }
 
 std::vector<StepSum::Term> executions(const StepSum& sum) {
@@ -87,7 +94,8 @@ std::optional<Price> price(const StepSum& sum, std::span<const KernelTime> times
             .lower_bound_ns = step.time.lower_bound_ns,
             .tokens_per_s = tokens / step.time.ns * ns_per_s,
             .mfu = {},
-            .slowest_stage = sum.stages[static_cast<std::size_t>(step.slowest_stage)].first_stage};
+            .slowest_stage = sum.stages[static_cast<std::size_t>(step.slowest_stage)].first_stage,
+            .is_way = step.is_way};
   if (ideal_ns && is_within_peak(*ideal_ns / step.time.ns)) out.mfu = *ideal_ns / step.time.ns;
   return out;
 }

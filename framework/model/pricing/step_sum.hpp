@@ -34,7 +34,8 @@ constexpr KernelTime largest(const KernelTime& a, const KernelTime& b) {
 }
 
 // step = micro_batches x max over stages of sum(count x time): all stages work at once, each on its
-// own micro-batch, so the slowest sets the period.
+// own micro-batch, so the slowest sets the period. With fewer micro-batches than stages no step is
+// shorter than the way of one micro-batch through all of them, the sum over stages.
 struct StepSum {
   struct Term {
     std::int32_t kernel = 0;  // index of a time: a kernel of a KernelTable, or another slot
@@ -75,6 +76,7 @@ auto fold(const StepSum& sum, Visitor&& visitor) {
 struct StepTime {
   KernelTime time;                 // is_known = false when a needed kernel has no time
   std::int32_t slowest_stage = 0;  // into StepSum::stages, by ns
+  bool is_way = false;             // the way through all stages is longer than the slowest's turns
 };
 // `times` by index of the terms. Allocates nothing.
 StepTime evaluate(const StepSum& sum, std::span<const KernelTime> times);
@@ -87,6 +89,7 @@ struct Price {
   double tokens_per_s = 0;
   std::optional<double> mfu;
   std::int32_t slowest_stage = 0;  // the first of those that are alike
+  bool is_way = false;             // see StepTime
 };
 
 // Nothing when a needed kernel has no time, or all kernels together take none.

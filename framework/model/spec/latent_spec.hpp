@@ -34,11 +34,12 @@ struct IndexerSpec {
 // value of all heads; ModelSpec::indexer chooses among the entries of ratio 4.
 struct CompressedSpec {
   std::int64_t q_rank = 0;
-  std::int64_t window = 0;           // last tokens seen one by one
-  std::vector<std::int64_t> ratios;  // tokens of a compressed entry, per layer: 0, 4 or 128
-  std::int64_t output_groups = 0;    // heads are projected to output_rank in so many groups
-  std::int64_t output_rank = 0;      // per group
-  std::int64_t streams = 0;          // residual streams of the hyper-connections
+  std::int64_t window = 0;            // last tokens seen one by one
+  std::vector<std::int64_t> ratios;   // tokens of a compressed entry, per layer: 0, 4 or 128
+  std::int64_t prediction_ratio = 0;  // likewise, of the layer in a prediction module
+  std::int64_t output_groups = 0;     // heads are projected to output_rank in so many groups
+  std::int64_t output_rank = 0;       // per group
+  std::int64_t streams = 0;           // residual streams of the hyper-connections
   std::int64_t sinkhorn_iterations = 0;
 };
 

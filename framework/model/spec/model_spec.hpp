@@ -90,6 +90,7 @@ struct ModelSpec {
   std::optional<CompressedSpec> compressed;
   std::optional<Quantization> quantization;  // what the checkpoint states of itself
   std::int64_t prediction_modules = 0;  // of multi-token prediction, see families/prediction.hpp
+  bool predicts_sparsely = false;       // Nemotron-3: the network in a module has experts
   std::vector<bool> is_sparse;  // with `moe`: which layers have experts; one entry per layer
 
   std::optional<std::int64_t> published_total_params;   // model card; shipped files only

@@ -37,11 +37,22 @@ Convention convention_of(const StepQuestion& asked, const PricedStep& step) {
   return out;
 }
 
-// Draft tokens are of decode; a form other than the usual one is of steps over whole sequences.
+// Draft tokens are of decode, and training predicts them; a form other than the usual one is of
+// steps over whole sequences.
+Result<OperatorGraph, Refusal> asked_graph(const ModelSpec& spec,
+                                           const Configuration& configuration,
+                                           const StepQuestion& asked) {
+  if (asked.drafted > 0 && configuration.workload.phase != Phase::training) {
+    return build_graph(spec, configuration, Speculation{asked.drafted});
+  }
+  StepForm form = asked.form;
+  form.predicted = asked.drafted;
+  return build_graph(spec, configuration, form);
+}
+
 OperatorGraph graph_of(const ModelSpec& spec, const Configuration& configuration,
                        const StepQuestion& asked) {
-  auto built = asked.drafted == 0 ? build_graph(spec, configuration, asked.form)
-                                  : build_graph(spec, configuration, Speculation{asked.drafted});
+  auto built = asked_graph(spec, configuration, asked);
   if (const auto* refusal = built.why()) {
     throw refused(refusal->reason + ": " + refusal->text);
   }

@@ -19,7 +19,7 @@ namespace halmark {
 // What is asked of a step besides its configuration.
 struct StepQuestion {
   StepForm form;
-  std::int64_t drafted = 0;              // tokens of each decode step
+  std::int64_t drafted = 0;  // tokens of each decode step; training: predicted beyond the next
   std::optional<double> acceptance;      // of a drafted token
   std::optional<TrainingPlan> training;  // of phase training, which has a plan even without one
   std::string convention;                // "" = the one that counts what the model does
@@ -77,6 +77,9 @@ struct SpeculationFigures {
   std::optional<double> tokens_per_s, tokens_per_s_none_accepted;  // with a measured time too
 };
 std::optional<SpeculationFigures> speculation_of(const PricedStep& step);
+
+// Training: matmul FLOPs of the prediction modules, forward and backward; 0 without them.
+double prediction_flops(const PricedStep& step);
 
 // Of the measured time, which must be given.
 StepUtilisation utilisation_of(const PricedStep& step);

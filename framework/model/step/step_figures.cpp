@@ -61,13 +61,25 @@ std::optional<Fit> fit_of(const PricedStep& step) {
 
 std::optional<SpeculationFigures> speculation_of(const PricedStep& step) {
   const OperatorGraph& g = step.graph;
-  if (g.drafted == 0) return std::nullopt;
+  if (g.drafted == 0 || step.is_training()) return std::nullopt;
   SpeculationFigures out{.draft_flops = draft_flops(g)};
   out.verify_flops = g.totals.matmul_flops - out.draft_flops;
   if (!step.question.acceptance) return out;
   out.tokens_per_step = expected_tokens_per_step(g.drafted, *step.question.acceptance);
   out.tokens_per_s = tokens_per_s(step, *out.tokens_per_step);
   out.tokens_per_s_none_accepted = tokens_per_s(step, 1);
+  return out;
+}
+
+double prediction_flops(const PricedStep& step) {
+  if (!step.cost) return 0;
+  double out = 0;
+  for (std::size_t i = 0; i < step.graph.operators.size(); ++i) {
+    const Operator& op = step.graph.operators[i];
+    if (!step.graph.is_prediction(op)) continue;
+    out +=
+        step.cost->operators[i].model_passes * op.matmul_flops + step.cost->operators[i].adapters;
+  }
   return out;
 }
 

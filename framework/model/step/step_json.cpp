@@ -79,10 +79,15 @@ Json convention_json(const PricedStep& step) {
 }
 
 Json memory_json(const TrainingMemory& rank) {
-  return {{"weight_bytes", rank.weight_bytes},         {"gradient_bytes", rank.gradient_bytes},
-          {"optimizer_bytes", rank.optimizer_bytes},   {"activation_bytes", rank.activation_bytes},
-          {"working_bytes", rank.working_bytes},       {"total_bytes", rank.total()},
-          {"micro_batches_in_flight", rank.in_flight}, {"trained_params", rank.trained_parameters}};
+  return {{"weight_bytes", rank.weight_bytes},
+          {"gradient_bytes", rank.gradient_bytes},
+          {"optimizer_bytes", rank.optimizer_bytes},
+          {"activation_bytes", rank.activation_bytes},
+          {"working_bytes", rank.working_bytes},
+          {"gathered_bytes", rank.gathered_bytes},
+          {"total_bytes", rank.total()},
+          {"micro_batches_in_flight", rank.in_flight},
+          {"trained_params", rank.trained_parameters}};
 }
 
 Json percent(std::optional<double> fraction) {
@@ -169,10 +174,15 @@ Json training_json(const PricedStep& step) {
   return {{"training",
            {{"recompute", std::string(recompute_name(plan.recompute))},
             {"zero", plan.zero},
+            {"loss", std::string(loss_name(plan.loss))},
+            {"memory_kind", "allocated"},
             {"optimizer", std::string(optimizer_name(plan.optimizer))},
             {"gradients", std::string(dtype_name(plan.gradient))},
             {"lora_rank", plan.lora_rank},
             {"sequence_parallel", plan.sequence_parallel},
+            {"predicted_tokens", step.graph.drafted},
+            {"prediction_flops", prediction_flops(step)},
+            {"adapter_flops", cost.adapters},
             {"micro_batch", step.graph.micro_batch()},
             {"micro_batches", step.graph.micro_batches()},
             {"forward_flops", cost.forward},

@@ -16,6 +16,12 @@ bool is_layer_type(const OperatorGraph& graph, const Operator& op) {
   return !named(graph.embedding_type) && !named(graph.head_type) && !named(graph.pipeline_type);
 }
 
+// FLOPs of a pass through the pair of one instance, on `rows` rows.
+double pair_flops(const Problem& problem, std::int64_t weights) {
+  if (weights == 0) return 0;
+  return 2 * static_cast<double>(problem.params.at("m")) * static_cast<double>(weights);
+}
+
 bool has_frozen_weights(const Operator& op, const TrainingPlan& plan) {
   return plan.lora_rank > 0 && op.active_parameters > 0;
 }
@@ -37,9 +43,25 @@ double backward_passes(const Operator& op, const TrainingPlan& plan) {
   }
 }
 
+// Of the layer type that `op` belongs to: products before it.
+int products_before(const OperatorGraph& graph, const Operator& op) {
+  int out = 0;
+  for (const Operator& other : graph.operators) {
+    if (&other == &op) break;
+    if (other.layer_type == op.layer_type) out += products_of(other, out).all;
+  }
+  return out;
+}
+
 double recomputed_passes(const OperatorGraph& graph, const Operator& op, const TrainingPlan& plan) {
   if (plan.recompute == Recompute::none || !is_layer_type(graph, op)) return 0;
+  if (op.kind == OperatorKind::head) return 0;  // behind the layer of a prediction module
   if (plan.recompute == Recompute::full) return 1;
+  if (plan.recompute == Recompute::alternate) {
+    if (op.kind == OperatorKind::attention || op.kind == OperatorKind::collective) return 0;
+    const Products products = products_of(op, products_before(graph, op));
+    return products.all == 0 ? 1 : static_cast<double>(products.repeated) / products.all;
+  }
   const bool is_ring = op.kind == OperatorKind::collective && op.split == Split::context;
   return op.kind == OperatorKind::attention || is_ring ? 1 : 0;
 }
@@ -68,6 +90,25 @@ std::optional<Optimizer> parse_optimizer(std::string_view text) {
     if (text == optimizer_name(o)) return o;
   }
   return std::nullopt;
+}
+
+std::string_view loss_name(Loss loss) { return loss == Loss::plain ? "plain" : "in-place"; }
+
+std::optional<Loss> parse_loss(std::string_view text) {
+  for (const Loss loss : {Loss::in_place, Loss::plain}) {
+    if (text == loss_name(loss)) return loss;
+  }
+  return std::nullopt;
+}
+
+Products products_of(const Operator& op, int place) {
+  if (op.kind != OperatorKind::linear && op.kind != OperatorKind::experts) return {};
+  if (op.matmul_flops <= 0) return {};
+  const bool is_pair =
+      op.name.ends_with("gate_up_proj") || op.name == "expert_gate_up" || op.name == "kv_proj";
+  Products out{.all = is_pair ? 2 : 1};
+  for (int i = 0; i < out.all; ++i) out.repeated += (place + i) % 2;
+  return out;
 }
 
 std::optional<Refusal> check_training(const OperatorGraph& graph, const TrainingPlan& plan) {
@@ -111,6 +152,14 @@ std::optional<Refusal> check_training(const OperatorGraph& graph, const Training
   return std::nullopt;
 }
 
+AdapterWeights adapter_weights(const Operator& op, std::int64_t rank) {
+  const bool has_adapter = rank > 0 && op.kind == OperatorKind::linear && op.whole &&
+                           op.active_parameters > 0 && op.local.op == "gemm";
+  if (!has_adapter) return {};
+  const auto of = [rank](const Params& p) { return rank * (p.at("n") + p.at("k")); };
+  return {of(op.whole->params), of(op.local.params)};
+}
+
 TrainingCost training_cost(const OperatorGraph& graph, const TrainingPlan& plan) {
   TrainingCost out;
   out.totals.parameters = graph.totals.parameters;
@@ -120,22 +169,28 @@ TrainingCost training_cost(const OperatorGraph& graph, const TrainingPlan& plan)
   for (const Operator& op : graph.operators) {
     const double back = backward_passes(op, plan);
     const double again = recomputed_passes(graph, op, plan);
-    const OperatorTraining cost{.forward = op.flops,
-                                .backward = back * op.flops,
-                                .recomputed = again * op.flops,
+    const AdapterWeights pair = adapter_weights(op, plan.lora_rank);
+    const double beside =
+        pair.whole > 0 ? static_cast<double>(op.count) * pair_flops(*op.whole, pair.whole) : 0;
+    const OperatorTraining cost{.forward = op.flops + beside,
+                                .backward = back * op.flops + 2 * beside,
+                                .recomputed = again * (op.flops + beside),
+                                .adapters = 3 * beside,
                                 .model_passes = 1 + back,
                                 .passes = 1 + back + again};
     out.operators.push_back(cost);
-    out.forward += op.matmul_flops;
-    out.backward += back * op.matmul_flops;
-    out.recomputed += again * op.matmul_flops;
-    out.totals.flops += cost.model_passes * op.flops;
+    out.forward += op.matmul_flops + beside;
+    out.backward += back * op.matmul_flops + 2 * beside;
+    out.recomputed += again * (op.matmul_flops + beside);
+    out.adapters += cost.adapters;
+    out.totals.flops += cost.forward + cost.backward;
     out.totals.bytes += cost.model_passes * op.bytes;
     for (std::size_t i = 0; i < stages.size(); ++i) {
-      const double executions =
-          cost.passes * micro_batches * static_cast<double>(op.stage_counts[i]);
-      stages[i].flops += executions * op.rank_work.flops();
-      stages[i].matmul_flops += executions * op.rank_work.matmul_flops;
+      const double instances = micro_batches * static_cast<double>(op.stage_counts[i]);
+      const double executions = cost.passes * instances;
+      const double of_pair = (3 + again) * instances * pair_flops(op.local, pair.local);
+      stages[i].flops += executions * op.rank_work.flops() + of_pair;
+      stages[i].matmul_flops += executions * op.rank_work.matmul_flops + of_pair;
       stages[i].bytes += executions * op.rank_work.bytes();
     }
   }

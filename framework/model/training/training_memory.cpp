@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/graph/context_split.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/training/training.hpp"
 
@@ -21,21 +20,19 @@ const Operator& at(const OperatorGraph& graph, std::int32_t index) {
 // Parameters of one instance on one rank; a tied head has its own only where no embedding is.
 std::int64_t local_parameters(const OperatorGraph& graph, const Operator& op, const Stage& stage) {
   std::int64_t whole = op.parameters;
-  if (op.kind == OperatorKind::head && graph.spec.tied) {
+  if (graph.is_prediction(op)) {
+    // Modules read the tables of their stage; the embedding has a copy where it is on another.
+    if (op.kind == OperatorKind::head) return 0;
+    if (op.kind == OperatorKind::embedding && !stage.has_embedding) {
+      whole = graph.spec.vocab * graph.spec.hidden;
+    }
+  } else if (op.kind == OperatorKind::head && graph.spec.tied) {
     whole = stage.has_embedding ? 0 : op.active_parameters;
   }
   if (whole == 0 || op.weight_bytes_whole == 0) return whole;
   const double share =
       static_cast<double>(op.weight_bytes_local) / static_cast<double>(op.weight_bytes_whole);
   return static_cast<std::int64_t>(std::llround(static_cast<double>(whole) * share));
-}
-
-// Low-rank pairs [rank, in] and [out, rank] beside every linear layer of this rank.
-std::int64_t adapter_parameters(const Operator& op, std::int64_t rank) {
-  if (op.kind != OperatorKind::linear || op.active_parameters == 0 || op.local.op != "gemm") {
-    return 0;
-  }
-  return rank * (op.local.params.at("n") + op.local.params.at("k"));
 }
 
 struct StateWidths {
@@ -80,10 +77,15 @@ void add_states(const OperatorGraph& graph, const TrainingPlan& plan, std::size_
                 TrainingMemory& out) {
   const StateWidths w = widths(graph, plan);
   for (const Operator& op : graph.operators) {
-    const std::int64_t count = op.stage_counts[stage];
+    const std::int64_t executed = op.stage_counts[stage];
+    // Modules that run again do so with the same weights.
+    const bool is_prediction = graph.is_prediction(op);
+    const std::int64_t modules =
+        op.kind == OperatorKind::embedding ? 1 : graph.prediction_instances();
+    const std::int64_t count = is_prediction ? std::min(executed, modules) : executed;
     const std::int64_t held = count * local_parameters(graph, op, graph.stages[stage]);
     const std::int64_t trained =
-        plan.lora_rank > 0 ? count * adapter_parameters(op, plan.lora_rank) : held;
+        plan.lora_rank > 0 ? count * adapter_weights(op, plan.lora_rank).local : held;
     const std::int64_t all = plan.lora_rank > 0 ? held + trained : held;
     const std::int64_t ranks = copies(graph, op);
     const auto share = [&](std::int64_t bytes, int level) {
@@ -97,86 +99,48 @@ void add_states(const OperatorGraph& graph, const TrainingPlan& plan, std::size_
   }
 }
 
-double input_bytes(const Operator& op) {
-  return op.rank_work.bytes_read - op.rank_work.constant_bytes;
-}
+// Whole weights of the tables of a stage, and of its largest layer.
+struct WholeUnits {
+  std::int64_t tables = 0, layer = 0;  // parameters of a rank
+};
 
-// Scores are [batch, heads, queries, keys]; kept: the softmax in 16 bit, with dropout also its mask
-// and its output: 2, or 2 + 1 + 2 bytes each.
-double score_bytes(const OperatorGraph& graph, const TrainingPlan& plan) {
-  if (plan.fused_attention || plan.recompute != Recompute::none) return 0;
-  const Workload& w = graph.configuration.workload;
-  const double heads = static_cast<double>(graph.spec.heads) / graph.configuration.parallel.tp;
-  const auto scores = static_cast<double>(graph.micro_batch() * graph.rank_tokens() * w.context);
-  const auto width = static_cast<double>(dtype_bytes(graph.configuration.precision.activation, 1));
-  return scores * heads * (plan.dropout ? 2 * width + 1 : width);
-}
-
-double hidden_values(const OperatorGraph& graph) {
-  return static_cast<double>(graph.micro_batch() * graph.rank_tokens() * graph.spec.hidden);
-}
-
-double activation_width(const OperatorGraph& graph) {
-  return static_cast<double>(dtype_bytes(graph.configuration.precision.activation, 1));
-}
-
-// Bytes of everything the layer keeps without recomputing whole layers.
-double kept_bytes(const OperatorGraph& graph, const LayerType& type, const TrainingPlan& plan) {
-  const double tp = graph.configuration.parallel.tp;
-  const double wide = hidden_values(graph) * activation_width(graph);  // one [tokens, hidden]
-  const double of_sequence = plan.sequence_parallel ? tp : 1;  // split of replicated tensors
-  double out = 0;
-  bool is_normed_input_kept = false;
-  for (const std::int32_t index : type.operators) {
-    const Operator& op = at(graph, index);
-    switch (op.kind) {
-      case OperatorKind::norm:
-        // Per-head norms are split by heads already.
-        out += input_bytes(op) / (op.split == Split::head ? 1 : of_sequence);
-        if (op.split != Split::head) is_normed_input_kept = false;
-        break;
-      case OperatorKind::linear:
-      case OperatorKind::head:
-        // Several products read the norm's output: it is kept once.
-        if (op.split != Split::row && std::abs(input_bytes(op) - wide) < 0.5) {
-          if (!is_normed_input_kept) out += wide / of_sequence;
-          is_normed_input_kept = true;
-        } else {
-          out += input_bytes(op);
-        }
-        break;
-      case OperatorKind::experts:
-        out += input_bytes(op);
-        break;
-      case OperatorKind::attention:
-        out += own_input_bytes(graph, op) + score_bytes(graph, plan);
-        break;
-      case OperatorKind::elementwise:
-        if (op.local.op == "gated_activation" || op.local.op == "activation")
-          out += input_bytes(op);
-        break;
-      default:
-        break;
+WholeUnits whole_units(const OperatorGraph& graph, const Stage& stage, std::size_t index) {
+  WholeUnits out;
+  for (const LayerType& type : graph.layer_types) {
+    std::int64_t layer = 0;
+    for (const std::int32_t place : type.operators) {
+      const Operator& op = at(graph, place);
+      if (op.stage_counts[index] == 0) continue;
+      const std::int64_t held = local_parameters(graph, op, stage);
+      const bool is_table = op.kind == OperatorKind::embedding || op.kind == OperatorKind::head;
+      (is_table ? out.tables : layer) += held;
     }
+    out.layer = std::max(out.layer, layer);
   }
-  // One mask byte behind each sub-layer.
-  if (plan.dropout) out += 2 * hidden_values(graph) / of_sequence;
   return out;
 }
 
-std::int64_t rounded(double bytes) { return static_cast<std::int64_t>(std::llround(bytes)); }
+std::int64_t gathered_bytes(const OperatorGraph& graph, const TrainingPlan& plan,
+                            std::size_t index) {
+  if (plan.zero < 2) return 0;
+  const StateWidths w = widths(graph, plan);
+  const WholeUnits units = whole_units(graph, graph.stages[index], index);
+  const std::int64_t gradients = std::max(units.tables, units.layer) * w.gradient;
+  return plan.zero < 3 ? gradients : gradients + (units.tables + 2 * units.layer) * w.weight;
+}
+
+std::int64_t logit_bytes(const OperatorGraph& graph, const TrainingPlan& plan) {
+  const std::int64_t tp = graph.configuration.parallel.tp;
+  // Of every prediction, since their losses are taken before the backward pass.
+  const std::int64_t rows = graph.micro_batch() * graph.rank_tokens() * (1 + graph.drafted);
+  const std::int64_t copies = plan.loss == Loss::in_place ? 1 : tp > 1 ? 4 : 3;
+  const std::int64_t narrow = plan.loss == Loss::plain && tp > 1
+                                  ? dtype_bytes(graph.configuration.precision.activation, 1)
+                                  : 0;
+  return rows * divided(graph.spec.vocab, tp) * (copies * f32_bytes + narrow);
+}
 
 }  // namespace
-
-std::int64_t saved_activation_bytes(const OperatorGraph& graph, const LayerType& type,
-                                    const TrainingPlan& plan) {
-  // Full recomputation starts from the layer's input, which sequence parallelism splits.
-  if (plan.recompute == Recompute::full) {
-    const double ranks = plan.sequence_parallel ? graph.configuration.parallel.tp : 1;
-    return rounded(hidden_values(graph) * activation_width(graph) / ranks);
-  }
-  return rounded(kept_bytes(graph, type, plan));
-}
 
 std::vector<TrainingMemory> training_memory(const OperatorGraph& graph, const TrainingPlan& plan) {
   std::vector<TrainingMemory> out(graph.stages.size());
@@ -195,14 +159,17 @@ std::vector<TrainingMemory> training_memory(const OperatorGraph& graph, const Tr
           graph
               .layer_types[static_cast<std::size_t>(graph.layers[static_cast<std::size_t>(layer)])];
       rank.activation_bytes += rank.in_flight * saved_activation_bytes(graph, type, plan);
-      if (plan.recompute == Recompute::full) {
+      if (plan.recompute == Recompute::full || plan.recompute == Recompute::alternate) {
         working = std::max(working, saved_activation_bytes(graph, type, once));
       }
     }
-    if (stage.has_head) {
-      const std::int64_t rows = graph.micro_batch() * graph.rank_tokens();
-      working += rows * divided(graph.spec.vocab, graph.configuration.parallel.tp) * f32_bytes;
+    if (stage.has_head && graph.prediction_type) {
+      const LayerType& module = graph.layer_types[static_cast<std::size_t>(*graph.prediction_type)];
+      rank.activation_bytes +=
+          rank.in_flight * graph.drafted * saved_activation_bytes(graph, module, plan);
     }
+    if (stage.has_head) working = std::max(working, logit_bytes(graph, plan));
+    rank.gathered_bytes = gathered_bytes(graph, plan, i);
     rank.working_bytes = working;
   }
   return out;

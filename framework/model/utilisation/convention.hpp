@@ -16,9 +16,10 @@ namespace halmark {
 // p6: 2 FLOPs per parameter and token in a forward pass (6 in training), and attention.
 enum class FlopsRule { per_matrix, p6 };
 // Which query-key pairs count, of S new tokens after P cached ones. full: S (P + S).
-// causal: S P + S (S + 1) / 2. causal_half: S P + S S / 2, but a window's exact keys in layers that
-// have one below the context. window: the mask of the model, causal with its windows.
-enum class AttentionRule { none, causal, causal_half, full, window };
+// causal: S P + S (S + 1) / 2. half: S P + S S / 2. causal_half: the same, but a window's exact
+// keys in layers that have one below the context. window: the mask of the model, causal with its
+// windows.
+enum class AttentionRule { none, causal, causal_half, half, full, window };
 enum class HeadRule { out, last_position, all_positions };
 // forward: one pass. training: 3 x forward (data and weight gradients). lora: no weight gradients
 // of frozen weights, so products with weights count 2 x, attention 3 x.
@@ -27,6 +28,11 @@ enum class PassRule { forward, training, lora };
 // forward and backward, once more, as the printed HFU of 2205.05198 has it (S / 3H; one more
 // forward pass would be 2 S / 9H).
 enum class RecomputeRule { out, in, attention_twice };
+// silu: the gate of a network counts only where its activation is SiLU, others as two matrices.
+enum class GateRule { in, silu };
+// expanded: a state-space layer as one of width 2 x hidden, whatever its heads are: projections of
+// that width, 7 FLOPs a value of the state and no convolution.
+enum class StateSpaceRule { model, expanded };
 
 struct Convention {
   std::string name;  // preset; "palm+attention=causal" where switches were set
@@ -34,11 +40,18 @@ struct Convention {
   bool embedding = false;  // the lookup: as a product with the table, or its parameters with p6
   HeadRule lm_head = HeadRule::all_positions;
   AttentionRule attention = AttentionRule::window;
-  bool router = true;    // the product that chooses experts
+  // Packed documents that do not see each other: sum of their squared lengths over the tokens of a
+  // sequence, the length of the document in which a token lies on average. 0 = one document.
+  double documents = 0;
+  bool router = true;  // the product that chooses experts
+  GateRule gate = GateRule::in;
+  StateSpaceRule state_space = StateSpaceRule::model;
+  bool mtp = true;       // prediction modules, where the step has them
   bool softmax = false;  // 3 FLOPs per score, as Chinchilla's Appendix F has it
   RecomputeRule recompute = RecomputeRule::out;  // counted: HFU
   bool replication = false;  // what ranks compute in copies, padding, the heaviest rank: executed
   PassRule forward_backward = PassRule::training;
+  bool adapters = false;              // with `lora`: the low-rank pairs, forward and both gradients
   std::string peak = "per_operator";  // or one dtype, for every operator
 
   // One line, "name=palm flops=p6 embedding=in ...": what is printed beside every MFU.
@@ -55,8 +68,9 @@ void require_same_quantity(const Convention& a, const Convention& b);
 Convention model_convention(bool is_training, bool has_windows);
 
 // The published ones, as functions of nothing but their switches: palm, megatron, korthikanti,
-// korthikanti-hfu, llm-foundry, nemo-24, megatron-bridge, chinchilla, gpt-3, executed. Sources
-// beside the table.
+// korthikanti-hfu, llm-foundry, nemo-24, megatron-bridge, megatron-bridge-26.04,
+// megatron-bridge-lora, deepseek-v3, torchtitan, chinchilla, gpt-3, executed. Sources beside the
+// table.
 std::span<const Convention> named_conventions();
 // Throws Error (exit 2) with the nearest name.
 Convention convention_named(std::string_view name);
@@ -82,6 +96,13 @@ struct FlopShape {
     std::int64_t window = 0;  // 0 = full
   };
   std::vector<Attention> attention;
+  double gate_weights = 0;  // of `matmul_weights`: gates of networks whose activation is not SiLU
+  // Of `matmul_weights` and `own_attention_flops`: state-space layers, and what the rule `expanded`
+  // has in their place.
+  double state_space_weights = 0, state_space_flops = 0;
+  double expanded_weights = 0, expanded_flops = 0;
+  double adapter_weights = 0;    // low-rank pairs of a fine-tuning
+  double alternate_weights = 0;  // products that alternate recomputation repeats
   // FLOPs per token of attention whose keys are its own affair (selections, recurrences): counted
   // as the model has them under every rule but `none`.
   double own_attention_flops = 0;

@@ -12,6 +12,8 @@ std::string_view recompute_name(Recompute recompute) {
       return "none";
     case Recompute::selective:
       return "selective";
+    case Recompute::alternate:
+      return "alternate";
     case Recompute::full:
       return "full";
   }
@@ -19,7 +21,8 @@ std::string_view recompute_name(Recompute recompute) {
 }
 
 std::optional<Recompute> parse_recompute(std::string_view text) {
-  for (const Recompute r : {Recompute::none, Recompute::selective, Recompute::full}) {
+  for (const Recompute r :
+       {Recompute::none, Recompute::selective, Recompute::alternate, Recompute::full}) {
     if (text == recompute_name(r)) return r;
   }
   return std::nullopt;
@@ -34,11 +37,45 @@ double window_pairs(SequenceLength s, double window) {
   return inside * s.cached + inside * (inside + 1) / 2 + (s.new_tokens - inside) * window;
 }
 
-double pairs(AttentionRule rule, SequenceLength s, std::int64_t stated_window) {
+// Of documents that see themselves alone. Their lengths are known by one figure, which a mask with
+// a window does not follow from.
+double document_pairs(const Convention& c, SequenceLength s, bool is_windowed) {
+  if (s.cached > 0 || c.documents > s.new_tokens) {
+    throw refused("convention '" + c.name +
+                      "' packs documents into sequences that are shorter than one, or that have "
+                      "cached tokens",
+                  {},
+                  "packed documents are of training: --set documents=whole, or longer sequences");
+  }
+  switch (c.attention) {
+    case AttentionRule::none:
+      return 0;
+    case AttentionRule::full:
+      return s.new_tokens * c.documents;
+    case AttentionRule::half:
+      return s.new_tokens * c.documents / 2;
+    case AttentionRule::causal:
+      return s.new_tokens * (c.documents + 1) / 2;
+    case AttentionRule::causal_half:
+    case AttentionRule::window:
+      break;
+  }
+  if (is_windowed) {
+    throw refused("convention '" + c.name +
+                      "' has documents of unknown lengths in layers with a window: their pairs "
+                      "are not known",
+                  {}, "--set attention=half or attention=causal, which leave windows out");
+  }
+  const double own = c.attention == AttentionRule::window ? 1 : 0;
+  return s.new_tokens * (c.documents + own) / 2;
+}
+
+double pairs(const Convention& c, SequenceLength s, std::int64_t stated_window) {
   const auto window = static_cast<double>(stated_window);
   const bool is_windowed = stated_window > 0 && window < s.new_tokens + s.cached;
+  if (c.documents > 0) return document_pairs(c, s, is_windowed);
   const double cached = s.new_tokens * s.cached;
-  switch (rule) {
+  switch (c.attention) {
     case AttentionRule::none:
       return 0;
     case AttentionRule::full:
@@ -47,6 +84,8 @@ double pairs(AttentionRule rule, SequenceLength s, std::int64_t stated_window) {
       return cached + s.new_tokens * (s.new_tokens + 1) / 2;
     case AttentionRule::causal_half:
       if (is_windowed) return window_pairs(s, window);
+      return cached + s.new_tokens * s.new_tokens / 2;
+    case AttentionRule::half:
       return cached + s.new_tokens * s.new_tokens / 2;
     case AttentionRule::window:
       if (is_windowed) return window_pairs(s, window);
@@ -67,9 +106,12 @@ double attention_flops(const FlopShape& shape, SequenceLength s, const Conventio
   if (c.attention == AttentionRule::none) return 0;
   constexpr double softmax_flops = 3;
   double out = shape.own_attention_flops * s.new_tokens;
+  if (c.state_space == StateSpaceRule::expanded) {
+    out += (shape.expanded_flops - shape.state_space_flops) * s.new_tokens;
+  }
   for (const FlopShape::Attention& a : shape.attention) {
     const double of_pair = 2 * a.width + (c.softmax ? softmax_flops * a.heads : 0);
-    out += a.layers * of_pair * pairs(c.attention, s, a.window);
+    out += a.layers * of_pair * pairs(c, s, a.window);
   }
   return out;
 }
@@ -92,7 +134,11 @@ Forward forward(const FlopShape& shape, SequenceLength s, const Convention& c) {
     out.layers = parameter_flops(shape, s, c);
     return out;
   }
-  const double weights = shape.matmul_weights + (c.router ? shape.router_weights : 0);
+  double weights = shape.matmul_weights + (c.router ? shape.router_weights : 0);
+  if (c.gate == GateRule::silu) weights -= shape.gate_weights;
+  if (c.state_space == StateSpaceRule::expanded) {
+    weights += shape.expanded_weights - shape.state_space_weights;
+  }
   out.layers = 2 * weights * s.new_tokens;
   if (c.lm_head != HeadRule::out) {
     out.head = 2 * shape.head_weights * (c.lm_head == HeadRule::last_position ? 1 : s.new_tokens);
@@ -135,8 +181,13 @@ double convention_flops(const FlopShape& shape, SequenceLength sequence,
   const double weights = pass == PassRule::forward ? 1 : pass == PassRule::lora ? 2 : 3;
   const double attention = pass == PassRule::forward ? 1 : 3;
   double out = weights * (f.layers + f.head + f.embedding) + attention * f.attention;
+  if (pass == PassRule::lora && convention.adapters) {
+    out += 3 * 2 * shape.adapter_weights * sequence.new_tokens;
+  }
   if (pass == PassRule::forward || recompute == Recompute::none) return out;
   if (convention.recompute == RecomputeRule::out) return out;
+  if (recompute == Recompute::alternate)
+    return out + shape.alternate_weights * 2 * sequence.new_tokens;
   out += convention.recompute == RecomputeRule::attention_twice ? attention * f.attention
                                                                 : f.attention;
   // p6 does not tell the head from the layers: the whole forward pass is repeated.

@@ -27,12 +27,54 @@ std::optional<FlopShape::Attention> plain_attention(const Operator& op) {
   return out;
 }
 
+bool is_gate(const Operator& op) {
+  return op.name.ends_with("gate_up_proj") || op.name == "expert_gate_up";
+}
+
+// GPT-OSS states SiLU and multiplies by sigmoid(1.702 x), which its trainers know as another one.
+bool has_silu(const ModelSpec& spec) {
+  return spec.gate == GateKind::silu && spec.family != "gpt_oss";
+}
+
+// Half of the product of gate and up, behind another activation than SiLU.
+void add_gate(const ModelSpec& spec, const Operator& op, double weights, FlopShape& out) {
+  if (!has_silu(spec) && is_gate(op)) out.gate_weights += weights / 2;
+}
+
+// Operators of state-space layers by the op of the layer, and the layer that the rule `expanded`
+// has in its place.
+void add_state_space(const OperatorGraph& graph, double tokens, FlopShape& out) {
+  if (!graph.spec.state_space) return;
+  const StateSpaceSpec& ssm = *graph.spec.state_space;
+  const auto hidden = static_cast<double>(graph.spec.hidden), width = 2 * hidden;
+  const auto state = static_cast<double>(ssm.state_dim);
+  const auto groups = static_cast<double>(2 * ssm.group_width() + ssm.heads);
+  constexpr double flops_per_value = 7;
+  for (const LayerType& type : graph.layer_types) {
+    const auto op_of = [&](std::int32_t index) -> const Operator& {
+      return graph.operators[static_cast<std::size_t>(index)];
+    };
+    const auto scans = [&](std::int32_t index) { return op_of(index).local.op == "state_scan"; };
+    const auto scan = std::ranges::find_if(type.operators, scans);
+    if (scan == type.operators.end()) continue;
+    const auto layers = static_cast<double>(op_of(*scan).count);
+    out.state_space_flops += op_of(*scan).matmul_flops / tokens;
+    out.expanded_flops += layers * flops_per_value * width * state;
+    out.expanded_weights += layers * hidden * (2 * width + groups + width);
+    for (const std::int32_t index : type.operators) {
+      const Operator& op = op_of(index);
+      if (op.name != "in_proj" && op.name != "out_proj") continue;
+      out.state_space_weights += op.matmul_flops / (2 * tokens);
+    }
+  }
+}
+
 // The products of drafts, whose rows are not those of the verified tokens: counted as they are.
 void add_draft(const Operator& op, double tokens, FlopShape& out) {
   out.matmul_weights += op.matmul_flops / (2 * tokens);
 }
 
-void add_operator(const Operator& op, double tokens, FlopShape& out) {
+void add_operator(const ModelSpec& spec, const Operator& op, double tokens, FlopShape& out) {
   const auto count = static_cast<double>(op.count);
   const bool is_expert = op.kind == OperatorKind::experts;
   out.parameters += count * static_cast<double>(is_expert ? op.active_parameters : op.parameters);
@@ -48,24 +90,28 @@ void add_operator(const Operator& op, double tokens, FlopShape& out) {
   } else if (op.kind == OperatorKind::attention) {
     out.own_attention_flops += op.matmul_flops / tokens;
   } else {
-    (op.name == router_name ? out.router_weights : out.matmul_weights) +=
-        op.matmul_flops / (2 * tokens);
+    const double weights = op.matmul_flops / (2 * tokens);
+    (op.name == router_name ? out.router_weights : out.matmul_weights) += weights;
+    add_gate(spec, op, weights, out);
   }
 }
 
 }  // namespace
 
-FlopShape flop_shape(const OperatorGraph& graph) {
+FlopShape flop_shape(const OperatorGraph& graph, bool has_modules) {
   const Workload& w = graph.configuration.workload;
   const auto tokens = static_cast<double>(w.batch * w.new_tokens);
   FlopShape out;
   for (const Operator& op : graph.operators) {
-    if (graph.is_prediction(op)) {
+    const bool is_prediction = graph.is_prediction(op);
+    if (is_prediction && !has_modules) continue;
+    if (is_prediction && w.phase != Phase::training) {
       add_draft(op, tokens, out);
     } else {
-      add_operator(op, tokens, out);
+      add_operator(graph.spec, op, tokens, out);
     }
   }
+  add_state_space(graph, tokens, out);
   out.embedding_weights = static_cast<double>(graph.spec.hidden * graph.spec.vocab);
   // A tied table is multiplied as the head: it is no mere lookup.
   if (graph.spec.tied) out.lookup_parameters = 0;

@@ -7,8 +7,9 @@
 namespace halmark {
 
 // Per token of the graph's step, unsplit. Attention whose pairs follow from a causal mask or a
-// window is given by its shape; what selects its keys itself, by its FLOPs.
-FlopShape flop_shape(const OperatorGraph& graph);
+// window is given by its shape; what selects its keys itself, by its FLOPs. `has_modules`: with the
+// prediction modules that the step has.
+FlopShape flop_shape(const OperatorGraph& graph, bool has_modules = true);
 
 // The sequence that the graph's workload has.
 SequenceLength sequence_of(const OperatorGraph& graph);

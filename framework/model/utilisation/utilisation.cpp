@@ -108,6 +108,23 @@ void fill_bound(const OperatorGraph& graph, const MeasuredStep& step,
   if (largest_ns > 0) out.bound = largest_ns / step.ns;
 }
 
+// What the plan adds to the shape: adapters, and products that alternate recomputation repeats.
+void add_training(const OperatorGraph& graph, const Convention& convention,
+                  const TrainingPlan& plan, FlopShape& out) {
+  const auto tokens = static_cast<double>(graph.configuration.workload.batch *
+                                          graph.configuration.workload.new_tokens);
+  const TrainingCost cost = training_cost(graph, plan);
+  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+    const Operator& op = graph.operators[i];
+    if (graph.is_prediction(op) && !convention.mtp) continue;
+    out.adapter_weights +=
+        static_cast<double>(op.count * adapter_weights(op, plan.lora_rank).whole);
+    if (plan.recompute != Recompute::alternate || op.matmul_flops <= 0) continue;
+    const OperatorTraining& passes = cost.operators[i];
+    out.alternate_weights += (passes.passes - passes.model_passes) * op.matmul_flops / (2 * tokens);
+  }
+}
+
 }  // namespace
 
 double step_flops(const OperatorGraph& graph, const Convention& convention,
@@ -119,7 +136,9 @@ double step_flops(const OperatorGraph& graph, const Convention& convention,
            (cost ? cost->totals.matmul_flops_per_rank : graph.totals.matmul_flops_per_rank);
   }
   const auto sequences = static_cast<double>(graph.configuration.workload.batch);
-  return sequences * convention_flops(flop_shape(graph), sequence_of(graph), convention,
+  FlopShape shape = flop_shape(graph, convention.mtp);
+  if (training) add_training(graph, convention, *training, shape);
+  return sequences * convention_flops(shape, sequence_of(graph), convention,
                                       training ? training->recompute : Recompute::none);
 }
 

@@ -61,25 +61,6 @@ std::string totals_text(const StepPage& page) {
   return report::wrapped_lines(text, page.form.width);
 }
 
-std::string training_text(const StepPage& page) {
-  if (!page.step.is_training()) return {};
-  const TrainingCost& cost = *page.step.cost;
-  const TrainingPlan& plan = *page.step.training;
-  const TrainingMemory& rank = largest(page.step.training_stages);
-  return fmt::format(
-      "training: forward {:.3f} + backward {:.3f} GFLOP, recomputed ({}) {:.3f}; {} micro-batches "
-      "of {}\n"
-      "memory per rank {}: weights {}, gradients {}, optimizer ({}, ZeRO {}) {}, activations of {} "
-      "micro-batches {}, working set {}\n"
-      "gradients all-reduced over {} copies of the weights: {} a rank\n",
-      cost.forward / 1e9, cost.backward / 1e9, recompute_name(plan.recompute),
-      cost.recomputed / 1e9, page.step.graph.micro_batches(), page.step.graph.micro_batch(),
-      size_text(rank.total()), size_text(rank.weight_bytes), size_text(rank.gradient_bytes),
-      optimizer_name(plan.optimizer), plan.zero, size_text(rank.optimizer_bytes), rank.in_flight,
-      size_text(rank.activation_bytes), size_text(rank.working_bytes), weight_copies(page.step),
-      size_text(rank.gradient_message_bytes));
-}
-
 std::string fit_text(const StepPage& page) {
   const std::optional<Fit> fit = fit_of(page.step);
   if (!fit || !fit->device_bytes) return {};

@@ -9,6 +9,8 @@
 
 namespace halmark::pages {
 
+using report::duration_text;
+using report::rounded_percent_text;
 using report::TextTable;
 
 std::string prediction_text(const trace::TracedStep& step, const trace::StepPrediction& prediction,

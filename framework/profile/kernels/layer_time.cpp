@@ -42,7 +42,8 @@ LayerUse use_of(const LayerTime& time, const OperatorGraph& graph,
                 const std::optional<Device>& device, ShardShare share) {
   const std::int32_t type = type_of(time.layer_type, graph);
   const Parallel& parallel = graph.configuration.parallel;
-  const double micro_batches = static_cast<double>(parallel.dp) * parallel.pp;
+  const double micro_batches =
+      static_cast<double>(parallel.dp) * static_cast<double>(graph.micro_batches());
   LayerUse out{.time = time, .layers = std::ranges::count(graph.layers, type)};
   double model_ns = 0, executed_ns = 0;
   for (const std::int32_t i : graph.layer_types[static_cast<std::size_t>(type)].operators) {

@@ -14,11 +14,9 @@
 #include "tune/plan/composers.hpp"
 #include "tune/plan/target.hpp"
 #include "tune/problem/problem.hpp"
+#include "tune/problem/step_problem.hpp"
 
 namespace halmark::tune {
-
-// `--sampler certify` is no sampler: it chooses kernels, not points (certify_chooser.hpp).
-inline constexpr std::string_view certify_sampler = "certify";
 
 // What measuring will take, from graphs of all configurations where they are few, else of those
 // that the sampler asks for first.

@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "tune/problem/parameters.hpp"
 
 namespace halmark::tune {
+
+// `--sampler certify` is no sampler: it chooses kernels, not points (certify_chooser.hpp).
+inline constexpr std::string_view certify_sampler = "certify";
 
 // Combinations of all parameters that a sweep may declare, possible or not.
 inline constexpr std::int64_t step_combinations_max = 1'000'000'000;

@@ -84,6 +84,64 @@ TEST(Prediction, models_without_modules_have_no_parameters_of_them) {
   }
 }
 
+// Training: a block, the join of two hidden vectors and the head once more, on every token; and two
+// predictions are two passes of one module.
+TEST(Prediction, a_training_step_passes_every_token_through_the_module) {
+  constexpr double T = 2 * 4096.0, H = 7168, V = 129280;
+  const ModelSpec spec = shipped("deepseek-v3");
+  const Configuration d{"m", {}, model_test::bf16(), {Phase::training, 2, 4096, 4096}};
+  const OperatorGraph plain = graph_of(spec, d);
+  for (const std::int64_t predicted : {1, 2}) {
+    const OperatorGraph graph = *build_graph(spec, d, StepForm{.predicted = predicted});
+    const auto n = static_cast<double>(predicted);
+    EXPECT_EQ(operator_of(graph, "prediction", "draft_join").matmul_flops, n * 4 * T * H * H);
+    EXPECT_EQ(operator_of(graph, "prediction", "draft_lm_head").matmul_flops, n * 2 * T * H * V);
+    EXPECT_EQ(operator_of(graph, "prediction", "router").matmul_flops, n * 2 * T * H * 256);
+    double layer = 0;  // one of the 58 with experts
+    for (const Operator& op : plain.operators) {
+      if (op.layer_type == "decoder_moe") layer += op.matmul_flops / 58;
+    }
+    EXPECT_NEAR((graph.totals.matmul_flops - plain.totals.matmul_flops) /
+                    (n * (layer + 4 * T * H * H + 2 * T * H * V)),
+                1, 1e-12);
+    EXPECT_EQ(graph.totals.parameters, plain.totals.parameters);
+    EXPECT_EQ(graph.totals.prediction_parameters, deepseek_module);
+  }
+}
+
+// Nemotron-3 Super: attention and experts in a module; DeepSeek-V4-Flash: the embedding and four
+// streams projected on their own, then a windowed layer.
+TEST(Prediction, modules_of_nemotron_3_and_deepseek_v4_have_their_own_layers) {
+  const Configuration d{"m", {}, model_test::bf16(), {Phase::training, 1, 8192, 8192}};
+  const ModelSpec super = shipped("nemotron-3-super-120b-a12b");
+  EXPECT_EQ(super.prediction_modules, 1);
+  const OperatorGraph nemotron = *build_graph(super, d, StepForm{.predicted = 2});
+  constexpr double T = 8192;
+  EXPECT_EQ(operator_of(nemotron, "prediction", "o_proj").matmul_flops, 2 * 2 * T * 4096 * 4096);
+  EXPECT_EQ(operator_of(nemotron, "prediction", "expert_up").matmul_flops,
+            2 * 2 * T * 22 * 1024 * 2688);
+  const OperatorGraph flash =
+      *build_graph(shipped("deepseek-v4-flash"), d, StepForm{.predicted = 1});
+  EXPECT_EQ(operator_of(flash, "prediction", "draft_join").matmul_flops, 4 * 2 * T * 4096 * 4096);
+  EXPECT_EQ(operator_of(flash, "prediction", "draft_join_embedding").matmul_flops,
+            2 * T * 4096 * 4096);
+  for (const Operator& op : flash.operators) {
+    if (op.layer_type == "prediction") EXPECT_NE(op.name, "compressor");
+  }
+}
+
+TEST(Prediction, training_refuses_modules_that_are_not_there) {
+  const Configuration d{"m", {}, model_test::bf16(), {Phase::training, 1, 8, 8}};
+  const auto reason = [](const ModelSpec& spec, const Configuration& c, std::int64_t predicted) {
+    const auto built = build_graph(spec, c, StepForm{.predicted = predicted});
+    return built.why() != nullptr ? built.why()->reason : "none";
+  };
+  EXPECT_EQ(reason(shipped("deepseek-v3"), d, 1), "none");
+  EXPECT_EQ(reason(shipped("llama-3.1-8b"), d, 1), "no_prediction_modules");
+  EXPECT_EQ(reason(shipped("deepseek-v3"), d, 65), "drafted_out_of_range");
+  EXPECT_EQ(reason(shipped("deepseek-v3"), prefill(1, 8, 8), 1), "drafts_without_decode");
+}
+
 // One drafted token: every sequence brings one token to the module, and two to the model.
 TEST(Prediction, a_draft_of_deepseek_v3_costs_what_one_counts_by_hand) {
   constexpr double B = 4, H = 7168, n = 128, c = 1000, V = 129280;

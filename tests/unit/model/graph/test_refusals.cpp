@@ -58,6 +58,16 @@ INSTANTIATE_TEST_SUITE_P(
       return test::case_name({info.param.reason, info.param.numbers});
     });
 
+TEST(Refusal, fewer_sequences_than_stages_are_none_and_a_warning) {
+  for (const std::int64_t batch : {1, 2, 3}) {
+    const OperatorGraph graph = model_test::graph_of(tiny(), decode(batch, 8, {.pp = 4}));
+    EXPECT_EQ(graph.micro_batch(), 1);
+    EXPECT_EQ(graph.micro_batches(), batch);
+    ASSERT_EQ(graph.warnings.size(), 1u);
+    EXPECT_TRUE(graph.warnings.front().starts_with("idle_stages: " + std::to_string(batch)));
+  }
+}
+
 TEST(Refusal, kv_heads_that_neither_split_nor_replicate) {
   ModelSpec spec = tiny();
   spec.heads = 12;

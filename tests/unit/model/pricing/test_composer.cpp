@@ -92,6 +92,21 @@ TEST(Composer, an_uneven_pipeline_waits_for_its_longest_stage) {
   EXPECT_DOUBLE_EQ(composed(decode(3, 8, {.pp = 3})).step_ns, 3 * first_stage);
 }
 
+// Two layers, the embedding and a hand-over; two layers, the end and a hand-over.
+TEST(Composer, one_sequence_goes_through_all_stages_of_its_pipeline) {
+  const double first_stage = 2 * layer_ns + 6 + 8, last_stage = 2 * layer_ns + 1 + 10 + 8;
+  const Estimate estimate = composed(decode(1, 8, {.pp = 2}));
+  EXPECT_DOUBLE_EQ(estimate.step_ns, first_stage + last_stage);
+  EXPECT_DOUBLE_EQ(estimate.alone->ns, estimate.step_ns) << "nothing else fills the stages";
+  EXPECT_DOUBLE_EQ(estimate.tokens_per_s, 1 / (estimate.step_ns * 1e-9));
+  double operators_ns = 0;
+  for (const OperatorShare& share : estimate.operators) operators_ns += share.ns;
+  EXPECT_DOUBLE_EQ(operators_ns, estimate.step_ns);
+  // Stages of 2, 1 and 1 layers: two sequences need as long as one for its way.
+  const double way = 4 * layer_ns + ends_ns + 3 * 8;
+  EXPECT_DOUBLE_EQ(composed(decode(2, 8, {.pp = 3})).step_ns, std::max(way, 2 * first_stage));
+}
+
 TEST(Composer, replicas_multiply_the_throughput) {
   const Estimate one = composed(decode(2, 8));
   const Estimate two = composed(decode(4, 8, {.dp = 2}));

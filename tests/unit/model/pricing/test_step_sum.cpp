@@ -25,15 +25,17 @@ StepSum sum_of(const Stages& stages, double micro_batches) {
 
 double naive(const Stages& stages, double micro_batches, const std::vector<KernelTime>& times,
              double KernelTime::*figure) {
-  double slowest = 0;
+  double slowest = 0, way = 0;
   for (const auto& stage : stages) {
     double ns = 0;
     for (const auto& term : stage) {
       ns += term.count * times[static_cast<std::size_t>(term.kernel)].*figure;
     }
     slowest = std::max(slowest, ns);
+    way += ns;
   }
-  return micro_batches * slowest;
+  const bool is_full = micro_batches >= static_cast<double>(stages.size());
+  return is_full ? micro_batches * slowest : std::max(micro_batches * slowest, way);
 }
 
 std::vector<KernelTime> random_times(std::size_t count, std::mt19937_64& random) {
@@ -47,6 +49,7 @@ std::vector<KernelTime> random_times(std::size_t count, std::mt19937_64& random)
   return out;
 }
 
+// Or, with fewer micro-batches than stages, the way of one through all of them.
 TEST(StepSum, every_figure_is_the_largest_stage_times_the_micro_batches) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 200; ++round) {
@@ -89,6 +92,23 @@ TEST(StepSum, the_slowest_stage_is_the_first_of_those_that_take_longest) {
   const Stages stages = {{{0, 1}}, {{0, 3}}, {{1, 3}}, {{0, 3}}};
   const std::vector<KernelTime> times(2, {1, 1, 1, 1, true});
   EXPECT_EQ(price(sum_of(stages, 1), times)->slowest_stage, 1);
+}
+
+// 5 + 3 + 2 of one sequence, and of two; with a stage of 9 two sequences wait for each other.
+TEST(StepSum, fewer_micro_batches_than_stages_take_the_way_through_all) {
+  const Stages stages = {{{0, 1}}, {{1, 1}}, {{2, 1}}};
+  const auto step = [&](double micro_batches, double first) {
+    const std::vector<KernelTime> times = {
+        {first, first, first, first, true}, {3, 3, 3, 3, true}, {2, 2, 2, 2, true}};
+    return evaluate(sum_of(stages, micro_batches), times);
+  };
+  EXPECT_EQ(step(1, 5).time.ns, 10);
+  EXPECT_EQ(step(2, 5).time.ns, 10);
+  EXPECT_EQ(step(3, 5).time.ns, 15);
+  EXPECT_TRUE(step(1, 5).is_way);
+  EXPECT_FALSE(step(3, 5).is_way);
+  EXPECT_EQ(step(2, 9).time.ns, 18);
+  EXPECT_FALSE(step(2, 9).is_way);
 }
 
 TEST(StepSum, order_and_counts_tell_stages_apart) {

@@ -199,7 +199,54 @@ TEST(TrainingCost, backward_is_twice_forward_and_recomputation_is_hardware_alone
   const TrainingCost selective = training_cost(g, {.recompute = Recompute::selective});
   EXPECT_EQ(selective.hardware_flops(), 3 * f + attention);
   const TrainingCost lora = training_cost(g, {.lora_rank = 2});
-  EXPECT_EQ(lora.model_flops(), 2 * (f - attention) + 3 * attention);
+  // Pairs of rank 2 beside q, kv, o, gate and up, and down, on 4 x 16 rows in 4 layers; forward and
+  // both gradients.
+  const double pairs = 4 * 2 * ((8 + 16) + (8 + 16) + (16 + 8) + (8 + 32) + (16 + 8));
+  EXPECT_EQ(lora.adapters, 3 * 2 * (4 * 16) * pairs);
+  EXPECT_EQ(lora.model_flops(), 2 * (f - attention) + 3 * attention + lora.adapters);
+  EXPECT_EQ(lora.totals.matmul_flops_per_rank, lora.model_flops());
+}
+
+// Of q, k, v, o, gate, up and down every other is kept, q first: k, o and up are repeated, and
+// neither attention nor the head.
+TEST(TrainingCost, alternate_recomputation_repeats_every_other_product) {
+  const OperatorGraph g = training({}, 4);
+  const TrainingCost cost = training_cost(g, {.recompute = Recompute::alternate});
+  const double repeated = find_operator(g, "kv_proj").matmul_flops / 2 +
+                          find_operator(g, "o_proj").matmul_flops +
+                          find_operator(g, "gate_up_proj").matmul_flops / 2;
+  EXPECT_EQ(cost.recomputed, repeated);
+  EXPECT_EQ(cost.model_flops(), 3 * g.totals.matmul_flops);
+}
+
+// The input, q, v, attention, gate and down of 16 tokens in 16 bits; tiny has 4 heads of width 4
+// over a hidden width of 8 and networks of 16.
+TEST(SavedActivations, of_alternate_recomputation_are_input_attention_and_every_other_product) {
+  const OperatorGraph g = training({}, 4);
+  const LayerType& layer = g.layer_types[static_cast<std::size_t>(g.layers.front())];
+  EXPECT_EQ(saved_activation_bytes(g, layer, {.recompute = Recompute::alternate}),
+            2 * 16 * (8 + 16 + 8 + 16 + 16 + 8));
+}
+
+// The head of 32 columns: one copy in f32, or three; over two ranks four and the logits' own.
+TEST(TrainingActivations, a_plain_loss_holds_more_copies_of_the_logits) {
+  const TrainingPlan plain{.loss = Loss::plain};
+  EXPECT_EQ(training_memory(training({}, 4), {}).front().working_bytes, 16 * 32 * 4);
+  EXPECT_EQ(training_memory(training({}, 4), plain).front().working_bytes, 16 * 32 * 12);
+  EXPECT_EQ(training_memory(training({.tp = 2}, 4), plain).front().working_bytes, 16 * 16 * 18);
+}
+
+// ZeRO 3: tables of 2 x 32 x 8 and two layers whole in 16 bits, gradients of the larger of both.
+TEST(TrainingStates, shared_weights_are_gathered_where_they_are_at_work) {
+  const OperatorGraph g = training({.dp = 4}, 4);
+  const std::int64_t tables = 2 * 32 * 8;
+  const std::int64_t layer = (g.totals.parameters - tables - 8) / 4;
+  const auto gathered = [&](int zero) {
+    return training_memory(g, {.zero = zero}).front().gathered_bytes;
+  };
+  EXPECT_EQ(gathered(1), 0);
+  EXPECT_EQ(gathered(2), 2 * std::max(tables, layer));
+  EXPECT_EQ(gathered(3), gathered(2) + 2 * (tables + 2 * layer));
 }
 
 TEST(TrainingPlan, refuses_what_does_not_go_together) {

@@ -85,6 +85,55 @@ TEST(Convention, lora_gives_frozen_weights_no_weight_gradient) {
   EXPECT_DOUBLE_EQ(per_token(llama, 4096, c), 2 * weights + attention);
 }
 
+// 2 of 8 weights gradients less, and pairs of rank r beside every product if they count.
+TEST(Convention, adapters_count_forward_and_both_gradients_or_not) {
+  FlopShape shape{.matmul_weights = 1000, .adapter_weights = 10};
+  Convention c = convention_named("megatron-bridge-lora");
+  c.documents = 0;
+  EXPECT_EQ(convention_flops(shape, {7}, c), 2 * 2 * 1000.0 * 7);
+  set_switch(c, "adapters=in");
+  EXPECT_EQ(convention_flops(shape, {7}, c), (2 * 2 * 1000.0 + 3 * 2 * 10) * 7);
+  set_switch(c, "forward_backward=3x");
+  EXPECT_EQ(convention_flops(shape, {7}, c), 3 * 2 * 1000.0 * 7) << "every weight is trained";
+}
+
+// Documents of 2 and 6 tokens: 4 + 36 pairs over 8 tokens are 5 a token.
+TEST(Convention, packed_documents_see_themselves_alone) {
+  FlopShape shape;
+  shape.attention.push_back({.layers = 1, .width = 0.5});
+  Convention c = model_convention(false, false);
+  set_switch(c, "documents=5");
+  const auto pairs = [&](const char* rule) {
+    set_switch(c, std::string("attention=") + rule);
+    return convention_flops(shape, {8}, c);
+  };
+  EXPECT_EQ(pairs("full"), 4 + 36);
+  EXPECT_EQ(pairs("causal"), 3 + 21);
+  EXPECT_EQ(pairs("window"), 3 + 21);
+  EXPECT_EQ(pairs("half"), 2 + 18);
+  EXPECT_EQ(pairs("none"), 0);
+  shape.attention.front().window = 3;
+  set_switch(c, "attention=window");
+  EXPECT_THAT(line_of([&] { convention_flops(shape, {8}, c); }), HasSubstr("window"));
+  EXPECT_THAT(line_of([&] { convention_flops(shape, {4}, c); }), HasSubstr("shorter than one"));
+  EXPECT_THAT(line_of([&] { set_switch(c, "documents=0.5"); }), HasSubstr("at least 1"));
+  EXPECT_THAT(line_of([&] { set_switch(c, "documents=nan"); }), HasSubstr("documents"));
+}
+
+// GPT-OSS of the releases until 26.04 (2 of 3 matrices, no windows) and after.
+TEST(Convention, gates_other_than_silu_are_left_out_by_name) {
+  const OperatorGraph g =
+      graph_of(shipped("gpt-oss-120b"), {"m", {}, bf16(), {Phase::training, 1, 4096, 4096}});
+  const double experts = 36 * 4 * 2880.0 * 2880;
+  const double products = 36 * 2 * 2880.0 * (4096 + 512) + 2880.0 * 201088;
+  const double keys = 36 * 2 * 4096 * 2048.0;
+  EXPECT_EQ(step_flops(g, convention_named("megatron-bridge-26.04"), TrainingPlan{}),
+            6 * 4096.0 * (products + 2 * experts + keys));
+  Convention c = convention_named("megatron-bridge-26.04");
+  set_switch(c, "gate=in");
+  EXPECT_EQ(step_flops(g, c, TrainingPlan{}), 6 * 4096.0 * (products + 3 * experts + keys));
+}
+
 TEST(Convention, masks_count_their_pairs) {
   const auto pairs = [](AttentionRule rule, SequenceLength s, std::int64_t window) {
     FlopShape shape;
@@ -96,6 +145,7 @@ TEST(Convention, masks_count_their_pairs) {
   EXPECT_EQ(pairs(AttentionRule::full, {10, 5}, 0), 150);
   EXPECT_EQ(pairs(AttentionRule::causal, {10, 5}, 4), 50 + 55);
   EXPECT_EQ(pairs(AttentionRule::causal_half, {10, 5}, 0), 50 + 50);
+  EXPECT_EQ(pairs(AttentionRule::half, {10, 5}, 4), 50 + 50);
   EXPECT_EQ(pairs(AttentionRule::none, {10, 5}, 0), 0);
   for (const std::int64_t window : {1, 4, 7, 12, 15, 40}) {
     double expected = 0;
@@ -107,8 +157,9 @@ TEST(Convention, masks_count_their_pairs) {
 TEST(Convention, the_line_is_machine_readable_and_names_every_switch) {
   const std::string line = convention_named("palm").line();
   EXPECT_EQ(line,
-            "name=palm flops=p6 embedding=in lm_head=all_positions attention=full router=in "
-            "softmax=out recompute=out replication=out forward_backward=3x peak=per_operator");
+            "name=palm flops=p6 embedding=in lm_head=all_positions attention=full documents=whole "
+            "router=in gate=in state_space=model mtp=in softmax=out recompute=out replication=out "
+            "forward_backward=3x adapters=out peak=per_operator");
 }
 
 TEST(Convention, switches_are_set_by_name_and_refused_with_what_is_known) {

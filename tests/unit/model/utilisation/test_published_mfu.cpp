@@ -168,16 +168,10 @@ double graph_flops_per_token(const FlopShape& shape, std::int64_t sequence,
   return convention_flops(shape, {s}, c) / s;
 }
 
-// DeepSeek-V3 is trained with one module that predicts a token more: a block, the head again, and
-// the projection of two hidden vectors into one.
-FlopShape with_prediction_module(ModelSpec spec, std::int64_t sequence) {
-  ++spec.layers;
-  spec.is_sparse.push_back(true);
-  spec.windows.push_back(0);
-  FlopShape out = shape_of(spec, sequence);
-  out.head_weights *= 2;
-  out.matmul_weights += 2.0 * static_cast<double>(spec.hidden * spec.hidden);
-  return out;
+// DeepSeek-V3 is trained with one module that predicts a token more.
+FlopShape with_prediction_module(const ModelSpec& spec, std::int64_t sequence) {
+  const Configuration d{"m", {}, bf16(), {Phase::training, 1, sequence, sequence}};
+  return flop_shape(*build_graph(spec, d, StepForm{.predicted = 1}));
 }
 
 FlopShape trained_shape(const std::string& model, std::int64_t sequence) {
