@@ -60,7 +60,8 @@ bool LatencyChain::has(SourceKind kind) const {
 }
 
 bool LatencyChain::has_interval() const {
-  return has(SourceKind::measured) || has(SourceKind::journal) || has(SourceKind::interpolated);
+  return has(SourceKind::measured) || has(SourceKind::journal) || has(SourceKind::interpolated) ||
+         has(SourceKind::transferred);
 }
 
 }  // namespace halmark

@@ -1,12 +1,11 @@
 // Interpolations as a source: for what no table holds exactly.
 #pragma once
 
-#include <functional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/table_use.hpp"
+#include "latency/believed_points.hpp"
 #include "latency/interpolation.hpp"
 #include "latency/problem_source.hpp"
 #include "roofline/ceilings.hpp"
@@ -16,13 +15,14 @@ namespace halmark {
 class InterpolatedSource final : public ProblemSource {
  public:
   // Predicts for `target`. `network_bytes_per_s`: see roofline::Links.
-  explicit InterpolatedSource(const Device& target, std::optional<double> network_bytes_per_s = {});
+  // Without `solver` nothing is predicted beyond the measured sizes.
+  explicit InterpolatedSource(const Device& target, std::optional<double> network_bytes_per_s = {},
+                              CurveSolver solver = {});
 
-  // Whose figures lie between these points, for a problem: "gemm.csv: gemm bf16 torch_flow".
-  using Origin = std::function<std::string(const Problem&)>;
-  // Points of one implementation, on the target or on another device whose utilisation carries
-  // over. Those that beat the roofline of the device they were measured on are left out and
-  // counted; the example's `source` is `origin`, with its line.
+  using Origin = PointsOrigin;
+  // Points of one implementation on the target, whatever file describes it. Those that beat the
+  // roofline of `measured_on` are left out and counted; the example's `source` is `origin`, with
+  // its line.
   void add(std::span<const LatencyPoint> points, const Device& measured_on, Origin origin = {});
   const QuarantinedTimes& left_out() const { return left_out_; }
 
@@ -31,9 +31,9 @@ class InterpolatedSource final : public ProblemSource {
   std::optional<Latency> latency(const Problem& problem, const Work& work) const override;
 
  private:
-  Device target_;
   std::optional<double> network_bytes_per_s_;
   roofline::Ceilings ceilings_;
+  CurveSolver solver_;
   struct Family {
     Interpolation interpolation;
     Origin origin;

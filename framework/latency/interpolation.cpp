@@ -3,193 +3,167 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "kernels/contract.hpp"
+#include "latency/conformal.hpp"
 
 namespace halmark {
 
 namespace {
 
-constexpr double coverage = 0.90;
-constexpr std::size_t calibration_max = 1500;  // predictions per family
-// Distances at which known points are predicted without anything nearer, beside their own nearest.
-constexpr std::array<double, 2> far_distances = {1, 2};
-constexpr std::size_t bin_min = 60;  // residuals: fewer make no stable 90 % quantile
-constexpr double outside_max_octaves = 1;
+// Curves and what moves them need no more points than this.
+constexpr std::size_t outside_points_max = 20'000;
+constexpr double rounding = 1e-9;
 
-struct Residual {
-  double distance = 0;
-  double ratio = 0;  // |error| / deviation
-};
-
-// ceil((n + 1) share): the finite-sample quantile of split conformal prediction (Lei et al. 2018).
-double conformal_quantile(std::vector<double> values, double share) {
-  const auto n = static_cast<double>(values.size());
-  const auto rank =
-      std::min(values.size() - 1, static_cast<std::size_t>(std::ceil((n + 1) * share)) - 1);
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(rank));
-  return values[rank];
+std::int32_t number_of(std::map<std::string, std::int32_t>& of, const std::string& name) {
+  return of.try_emplace(name, static_cast<std::int32_t>(of.size())).first->second;
 }
 
-// Even spread over a family, whatever the order of its rows.
-std::uint64_t scattered(std::size_t index) {
-  std::uint64_t h = index * 0x9e3779b97f4a7c15u;
-  h ^= h >> 29;
-  h *= 0xbf58476d1ce4e5b9u;
-  return h ^ h >> 32;
-}
-
-std::vector<std::size_t> sample(std::size_t size, std::size_t count,
-                                bool (*is_wanted)(std::size_t)) {
-  std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (is_wanted(i)) out.push_back(i);
-  }
-  std::ranges::sort(out, {}, scattered);
-  if (out.size() > count) out.resize(count);
-  return out;
+std::optional<std::int32_t> known_number(const std::map<std::string, std::int32_t>& of,
+                                         const std::string& name) {
+  const auto found = of.find(name);
+  return found == of.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace
 
-// A third calibrates, so that checks have points of their own.
-bool Interpolation::is_for_calibration(std::size_t point) { return scattered(point) % 3 == 0; }
-
-Interpolation::Calibration Interpolation::calibrated(const LocalKriging& kriging) {
-  std::vector<Residual> residuals;
-  const auto chosen = sample(kriging.points().size(), calibration_max, is_for_calibration);
-  for (std::size_t c = 0; c < chosen.size(); ++c) {
-    const LocalKriging::Point& known = kriging.points()[chosen[c]];
-    const auto add = [&](LocalKriging::LeftOut left_out) {
-      left_out.point = chosen[c];
-      const auto predicted = kriging.at(known.at, left_out);
-      if (!predicted || predicted->deviation <= 0) return;
-      residuals.push_back(
-          {predicted->distance, std::abs(predicted->value - known.value) / predicted->deviation});
-    };
-    add({});
-    if (c % 4 == 0) {
-      for (const double distance : far_distances) add({.nearer_than = distance});
-    }
-    // What a new model asks for: a shape of which nothing is known.
-    if (c % 4 == 1) add({.shape = known.shape});
-  }
-  std::ranges::sort(residuals, {}, &Residual::distance);
-  Calibration out;
-  for (std::size_t begin = 0; begin < residuals.size();) {
-    // Equal distances stay together: grids have few different ones.
-    std::size_t end = std::min(residuals.size(), begin + std::max(bin_min, residuals.size() / 8));
-    while (end < residuals.size() && residuals[end].distance == residuals[end - 1].distance) ++end;
-    if (residuals.size() - end < bin_min) end = residuals.size();
-    std::vector<double> ratios;
-    for (std::size_t i = begin; i < end; ++i) ratios.push_back(residuals[i].ratio);
-    out.distances.push_back(residuals[end - 1].distance);
-    out.factors.push_back(conformal_quantile(std::move(ratios), coverage));
-    begin = end;
-  }
-  return out;
-}
-
 Interpolation::Interpolation(std::span<const LatencyPoint> points, const Device& measured_on,
-                             ShardShare share, const Device* target)
+                             ShardShare share, CurveSolver solver)
     : points_(points.begin(), points.end()),
       measured_on_(measured_on, share),
-      target_(target != nullptr ? *target : measured_on, share),
+      resources_(measured_on),
+      solver_(std::move(solver)),
       source_(measured_on.id) {
-  struct Draft {
-    std::vector<LocalKriging::Point> points;
-    std::vector<double> estimates;
-    std::vector<std::size_t> indices;
-    std::map<std::string, std::int32_t> shapes;
-    InterpolationPlace last;
-    double launch_ns = std::numeric_limits<double>::infinity();
-  };
-  std::map<std::string, Draft> drafts;
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const LatencyPoint& point = points_[i];
-    const OpContract* contract = find_contract(point.problem.op);
-    auto place = interpolation_place(point.problem);
-    const auto estimate_ns = contract == nullptr
-                                 ? std::nullopt
-                                 : measured_on_.local_ns(contract->work(point.problem.params));
-    if (!place || !estimate_ns || point.ns <= 0) {
-      ++left_out_;
-      continue;
-    }
-    Draft& draft = drafts[place->group];
-    const auto shape =
-        draft.shapes.try_emplace(place->shape, static_cast<std::int32_t>(draft.shapes.size()))
-            .first->second;
-    draft.points.push_back({place->at, std::log(point.ns), shape});
-    draft.estimates.push_back(*estimate_ns);
-    draft.indices.push_back(i);
-    draft.launch_ns = std::min(draft.launch_ns, point.ns);
-    draft.last = std::move(*place);
-  }
-  for (auto& [group, draft] : drafts) {
-    if (draft.points.size() < points_min) {
-      left_out_ += draft.points.size();
-      continue;
-    }
-    for (std::size_t i = 0; i < draft.points.size(); ++i) {
-      draft.points[i].value -= std::log(draft.launch_ns + draft.estimates[i]);
-    }
-    Family family{.kriging = LocalKriging(std::move(draft.points)),
-                  .points = std::move(draft.indices),
-                  .launch_ns = draft.launch_ns,
-                  .calibration = {},
-                  .names = std::move(draft.last.names),
-                  .lengths = std::move(draft.last.lengths)};
-    family.calibration = calibrated(family.kriging);
-    families_.emplace(group, std::move(family));
-  }
+  for (std::size_t i = 0; i < points_.size(); ++i) add(i);
+  std::erase_if(families_, [this](const auto& entry) {
+    const bool is_small = entry.second.known.size() < points_min;
+    if (is_small) left_out_ += entry.second.known.size();
+    return is_small;
+  });
 }
 
-Interpolation::Interval Interpolation::interval(const Family& family,
-                                                const LocalKriging::Prediction& prediction,
-                                                double estimate_ns, double widening) const {
-  const Calibration& bins = family.calibration;
-  const auto bin = std::ranges::lower_bound(bins.distances, prediction.distance);
-  const auto index =
-      std::min(static_cast<std::size_t>(bin - bins.distances.begin()), bins.factors.size() - 1);
-  const double half = bins.factors[index] * prediction.deviation * widening;
-  const double ns = (family.launch_ns + estimate_ns) * std::exp(prediction.value);
-  return {ns, ns * std::exp(-half), ns * std::exp(half)};
+void Interpolation::add(std::size_t index) {
+  const LatencyPoint& point = points_[index];
+  const OpContract* contract = find_contract(point.problem.op);
+  auto place = interpolation_place(point.problem);
+  const auto estimate_ns = contract == nullptr
+                               ? std::nullopt
+                               : measured_on_.local_ns(contract->work(point.problem.params));
+  if (!place || !estimate_ns || point.ns <= 0) {
+    ++left_out_;
+    return;
+  }
+  Family& family = families_[place->group];
+  if (family.known.empty()) {
+    family.launch_ns = point.ns;
+    family.names = std::move(place->names);
+    family.lengths = std::move(place->range_lengths);
+  }
+  family.launch_ns = std::min(family.launch_ns, point.ns);
+  family.points.push_back(index);
+  family.known.push_back({.at = std::move(place->at),
+                          .size = place->free,
+                          .ns = point.ns,
+                          .estimate_ns = *estimate_ns,
+                          .shape = number_of(family.shapes, place->shape),
+                          .line = number_of(family.lines, place->line)});
+}
+
+const InterpolationFamily& Interpolation::inside(Family& family) const {
+  if (!family.inside) {
+    family.inside = std::make_unique<InterpolationFamily>(family.known, family.launch_ns);
+  }
+  return *family.inside;
+}
+
+const Extrapolation* Interpolation::outside(Family& family) const {
+  if (family.outside || !solver_) return family.outside.get();
+  std::vector<Extrapolation::Point> points;
+  const auto chosen =
+      spread(family.known.size(), outside_points_max, [](std::size_t) { return true; });
+  for (const std::size_t i : chosen) {
+    const auto times = resources_.of(points_[family.points[i]].problem);
+    if (!times) continue;
+    points.push_back({family.known[i].at, *times, family.known[i].ns});
+    family.outside_points.push_back(family.points[i]);
+  }
+  if (points.size() < EfficiencyCurve::samples_min) return nullptr;
+  family.outside = std::make_unique<Extrapolation>(std::move(points), family.lengths, solver_);
+  return family.outside.get();
+}
+
+Interpolation::Family* Interpolation::family_of(const InterpolationPlace& place) const {
+  const auto it = families_.find(place.group);
+  return it == families_.end() ? nullptr : &it->second;
+}
+
+double Interpolation::launch_ns(const Problem& problem) const {
+  const auto place = interpolation_place(problem);
+  const Family* family = place ? family_of(*place) : nullptr;
+  return family == nullptr ? 0 : family->launch_ns;
+}
+
+bool Interpolation::is_outside(const Problem& problem) const {
+  const auto place = interpolation_place(problem);
+  Family* family = place ? family_of(*place) : nullptr;
+  if (family == nullptr) return false;
+  const auto octaves = Extrapolation::beyond(place->at, inside(*family).kriging(), family->lengths);
+  return std::ranges::any_of(octaves, [](double o) { return o > 0; });
+}
+
+std::optional<Latency> Interpolation::extrapolated(Family& family, const Problem& problem,
+                                                   const InterpolationPlace& place,
+                                                   std::span<const double> octaves) const {
+  if (std::ranges::max(octaves) > outside_max_octaves + rounding) return std::nullopt;
+  const Extrapolation* beyond = outside(family);
+  const auto times = resources_.of(problem);
+  if (beyond == nullptr || !times) return std::nullopt;
+  const auto figures = beyond->at(place.at, *times);
+  if (!figures) return std::nullopt;
+  std::string which;
+  for (std::size_t d = 0; d < octaves.size(); ++d) {
+    if (octaves[d] > 0) which += (which.empty() ? "" : ", ") + family.names[d];
+  }
+  Latency out{.ns = figures->ns,
+              .low_ns = figures->low_ns,
+              .high_ns = figures->high_ns,
+              .provenance = Provenance::interpolated};
+  out.origin = "extrapolated by efficiency curve";
+  out.reason = "extrapolated by efficiency curve of " + source_ + " (" + beyond->curve().text() +
+               "): " + which + " outside of what was measured; " +
+               (figures->is_calibrated ? "90 % interval, of held-out sizes"
+                                       : "spread, not calibrated so far outside");
+  return out;
 }
 
 std::optional<Latency> Interpolation::latency(const Problem& problem) const {
   const OpContract* contract = find_contract(problem.op);
   const auto place = interpolation_place(problem);
   if (contract == nullptr || !place) return std::nullopt;
-  const auto it = families_.find(place->group);
-  if (it == families_.end()) return std::nullopt;
-  const Family& family = it->second;
-  const auto estimate_ns = target_.local_ns(contract->work(problem.params));
+  Family* family = family_of(*place);
+  if (family == nullptr) return std::nullopt;
+  const auto estimate_ns = measured_on_.local_ns(contract->work(problem.params));
   if (!estimate_ns) return std::nullopt;
-
-  double outside = 0;  // octaves beyond the measured range, the worst coordinate
-  std::string which;
-  for (std::size_t d = 0; d < place->at.size(); ++d) {
-    const double beyond =
-        std::max(family.kriging.low(d) - place->at[d], place->at[d] - family.kriging.high(d)) *
-        family.lengths[d];
-    if (beyond > outside) {
-      outside = beyond;
-      which = family.names[d];
-    }
+  const InterpolationFamily& between = inside(*family);
+  const auto octaves = Extrapolation::beyond(place->at, between.kriging(), family->lengths);
+  if (std::ranges::any_of(octaves, [](double o) { return o > 0; })) {
+    return extrapolated(*family, problem, *place, octaves);
   }
-  constexpr double rounding = 1e-9;
-  if (outside > outside_max_octaves + rounding) return std::nullopt;
-  const auto predicted = family.kriging.at(place->at);
-  if (!predicted) return std::nullopt;
-  const Interval figures = interval(family, *predicted, *estimate_ns, 1 + outside);
-  Latency out{.ns = figures.ns,
-              .low_ns = figures.low_ns,
-              .high_ns = figures.high_ns,
+  const auto figures = between.at({.at = place->at,
+                                   .size = place->free,
+                                   .estimate_ns = *estimate_ns,
+                                   .shape = known_number(family->shapes, place->shape),
+                                   .line = known_number(family->lines, place->line)});
+  if (!figures) return std::nullopt;
+  Latency out{.ns = figures->ns,
+              .low_ns = figures->low_ns,
+              .high_ns = figures->high_ns,
               .provenance = Provenance::interpolated};
-  out.reason = "from neighbours measured on " + source_;
-  if (outside > rounding) out.reason += "; " + which + " lies outside of what was measured";
+  out.reason = "interpolated between neighbours measured on " + source_ + "; " +
+               (!figures->is_calibrated ? "spread, not calibrated: too few points"
+                : figures->is_shape_known
+                    ? "90 % interval, of left-out points"
+                    : "a shape that was not measured: 90 % interval, of left-out shapes");
   return out;
 }
 
@@ -197,23 +171,43 @@ std::vector<Interpolation::Check> Interpolation::check(LeaveOut what, std::size_
   std::vector<Check> out;
   std::size_t total = 0;
   for (const auto& [group, family] : families_) total += family.points.size();
-  for (const auto& [group, family] : families_) {
+  for (auto& [group, family] : families_) {
     const std::size_t share = (count * family.points.size() + total - 1) / total;
-    const auto chosen =
-        sample(family.points.size(), share, [](std::size_t i) { return !is_for_calibration(i); });
+    const InterpolationFamily& of = inside(family);
+    const auto chosen = what == LeaveOut::shape ? of.unused_shapes(share) : of.unused_points(share);
     for (const std::size_t i : chosen) {
-      const LocalKriging::Point& known = family.kriging.points()[i];
-      LocalKriging::LeftOut left_out{.point = i};
-      if (what == LeaveOut::shape) left_out.shape = known.shape;
-      const auto predicted = family.kriging.at(known.at, left_out);
-      if (!predicted) continue;
-      const LatencyPoint& point = points_[family.points[i]];
-      const double estimate_ns =
-          measured_on_.local_ns(find_contract(point.problem.op)->work(point.problem.params))
-              .value_or(0);
-      const Interval figures = interval(family, *predicted, estimate_ns, 1);
-      out.push_back({&point, figures.ns, figures.low_ns, figures.high_ns});
+      const InterpolationFamily::Place place = of.place_of(i);
+      InterpolationFamily::LeftOut left_out{.point = i};
+      if (what == LeaveOut::shape) left_out.shape = place.shape;
+      const auto figures = of.at(place, left_out);
+      if (!figures) continue;
+      out.push_back({&points_[family.points[i]], figures->ns, figures->low_ns, figures->high_ns,
+                     figures->is_calibrated});
     }
+  }
+  return out;
+}
+
+std::vector<Interpolation::SizeCheck> Interpolation::check_sizes() const {
+  std::vector<SizeCheck> out;
+  for (auto& [group, family] : families_) {
+    const Extrapolation* beyond = outside(family);
+    if (beyond == nullptr) continue;
+    for (const auto end : {Extrapolation::End::low, Extrapolation::End::high}) {
+      for (const Extrapolation::Check& c : beyond->held_out(0, end)) {
+        out.push_back({&points_[family.outside_points[c.point]], c.octaves, c.ns});
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> Interpolation::methods() const {
+  std::vector<std::string> out;
+  for (const auto& [group, family] : families_) {
+    if (!family.inside) continue;
+    out.push_back(group + ": " + std::string(family.inside->method()) +
+                  (family.outside ? "; " + family.outside->curve().text() : ""));
   }
   return out;
 }

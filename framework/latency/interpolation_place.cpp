@@ -1,6 +1,7 @@
 #include "latency/interpolation_place.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -26,9 +27,19 @@ class Places {
     out_.at.push_back(value / length);
     out_.names.push_back(std::move(name));
     out_.lengths.push_back(length);
+    out_.range_lengths.push_back(length);
+  }
+  void kind_axis(std::string name, bool is_second) {
+    axis(std::move(name), is_second ? 1 : 0, 1);
+    out_.range_lengths.back() = 0;
   }
   void group(std::string_view name) { append(out_.group, name); }
   void shape(std::string_view name) { append(out_.shape, name); }
+  void free(std::string_view name) { out_.free = size(name); }
+  void line(std::string_view name) { append(out_.line, name); }
+  void line(std::string_view name, double value) {
+    out_.line += ' ' + std::string(name) + '=' + std::to_string(std::llround(value));
+  }
   // Half as many bits: twice as fast in what is moved and computed, else alike.
   void dtype_axis(std::string_view name, double octaves) {
     axis(std::string(name), std::log2(dtype_bits(problem_.params.dtype(name))), octaves);
@@ -52,8 +63,10 @@ InterpolationPlace gemm_place(const Problem& problem) {
   p.size_axis("m", 1);
   p.size_axis("n", 2);
   p.size_axis("k", 2);
-  p.axis("partial tile", problem.params.at("m") % row_tile != 0 ? 1 : 0, 1);
+  p.kind_axis("partial tile", problem.params.at("m") % row_tile != 0);
   for (const char* name : {"n", "k"}) p.shape(name);
+  p.free("m");
+  for (const char* name : {"n", "k"}) p.line(name);
   return p.finish();
 }
 
@@ -62,6 +75,9 @@ double window_cut(const Places& p) {
   const double window = p.size("window"), context = p.size("context");
   return window > 0 && window < context ? 1 + std::log2(context / window) : 0;
 }
+
+constexpr std::array attention_line = {"batch",  "heads",   "kv_heads", "head_dim",
+                                       "window", "q_dtype", "kv_dtype"};
 
 InterpolationPlace prefill_place(const Problem& problem) {
   Places p(problem);
@@ -77,6 +93,9 @@ InterpolationPlace prefill_place(const Problem& problem) {
   p.dtype_axis("q_dtype", 4);
   p.dtype_axis("kv_dtype", 4);
   for (const char* name : {"heads", "kv_heads", "head_dim"}) p.shape(name);
+  p.free("new_tokens");
+  for (const char* name : attention_line) p.line(name);
+  p.line("cached", p.size("context") - p.size("new_tokens"));
   return p.finish();
 }
 
@@ -93,6 +112,8 @@ InterpolationPlace decode_place(const Problem& problem) {
   p.dtype_axis("kv_dtype", 2);
   p.dtype_axis("q_dtype", 2);
   for (const char* name : {"heads", "kv_heads", "head_dim"}) p.shape(name);
+  p.free("context");
+  for (const char* name : attention_line) p.line(name);
   return p.finish();
 }
 
@@ -107,6 +128,8 @@ InterpolationPlace grouped_place(const Problem& problem) {
   p.size_axis("ep_size", 4);
   p.axis("skew", p.size("skew") / 100, 2);
   for (const char* name : {"n", "k", "experts"}) p.shape(name);
+  p.free("tokens");
+  for (const char* name : {"n", "k", "top_k", "experts", "ep_size", "skew"}) p.line(name);
   return p.finish();
 }
 
@@ -121,6 +144,11 @@ std::optional<InterpolationPlace> plain_place(const Problem& problem) {
     const bool is_size = spec.kind == ParamKind::size;
     if (is_size) {
       p.size_axis(spec.name, 2);
+      if (has_size) {
+        p.line(spec.name);
+      } else {
+        p.free(spec.name);
+      }
     } else {
       p.group(spec.name);
     }

@@ -18,9 +18,15 @@ struct InterpolationPlace {
   std::vector<std::string> names;  // of the coordinates, for people
   // Correlation length of each coordinate: octaves for sizes.
   std::vector<double> lengths;
+  // Of the coordinates whose range has an end that a problem can lie beyond; 0 for those that only
+  // tell two kinds apart.
+  std::vector<double> range_lengths;
   // Identity without what varies between steps of one model (rows, sequences, context): problems of
   // one shape are left out together when asking how well an unseen shape is predicted.
   std::string shape;
+  // Identity without the one size that `free` is: problems of one line differ in it alone.
+  std::string line;
+  double free = 0;
 };
 
 // `problem` has every parameter that its contract requires. Nothing for ops whose time no neighbour

@@ -12,8 +12,6 @@ namespace {
 
 // More neighbours change the predictions of kernel tables by less than their own noise.
 constexpr std::size_t neighbours_max = 32;
-// Variance of repeated measurements of one point over that of distant ones.
-constexpr double nugget = 0.01;
 
 // Matern 3/2: once differentiable, as times are between the steps of a tile.
 double correlation(double squared_distance) {
@@ -56,7 +54,8 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-LocalKriging::LocalKriging(std::vector<Point> points) : points_(std::move(points)) {
+LocalKriging::LocalKriging(std::vector<Point> points, Reach reach)
+    : points_(std::move(points)), reach_(reach) {
   dimensions_ = points_.empty() ? 0 : points_.front().at.size();
   low_.assign(dimensions_, std::numeric_limits<double>::infinity());
   high_.assign(dimensions_, -std::numeric_limits<double>::infinity());
@@ -66,9 +65,9 @@ LocalKriging::LocalKriging(std::vector<Point> points) : points_(std::move(points
   for (const std::size_t index : order_) {
     const std::vector<double>& at = points_[index].at;
     if (at.size() != dimensions_) throw std::logic_error("points of different dimensions");
-    first_.push_back(at.front());
-    coordinates_.insert(coordinates_.end(), at.begin(), at.end());
+    first_.push_back(at.front() / reach_.first);
     for (std::size_t d = 0; d < dimensions_; ++d) {
+      coordinates_.push_back(at[d] / reach_of(d));
       low_[d] = std::min(low_[d], at[d]);
       high_[d] = std::max(high_[d], at[d]);
     }
@@ -120,8 +119,11 @@ std::vector<LocalKriging::Neighbour> LocalKriging::neighbours(std::span<const do
   return heap;
 }
 
-std::optional<LocalKriging::Prediction> LocalKriging::at(std::span<const double> place,
+std::optional<LocalKriging::Prediction> LocalKriging::at(std::span<const double> asked,
                                                          const LeftOut& left_out) const {
+  std::vector<double> place(asked.begin(), asked.end());
+  for (std::size_t d = 0; d < dimensions_; ++d) place[d] /= reach_of(d);
+  const double nugget = reach_.nugget;
   const std::vector<Neighbour> near = neighbours(place, left_out);
   const std::size_t n = near.size();
   if (n < 2) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace halmark {
@@ -19,14 +20,21 @@ class LocalKriging {
     double value = 0;
     std::int32_t shape = 0;  // points of one shape can be left out together
   };
+  // How far points speak for each other.
+  struct Reach {
+    double first = 1, others = 1;  // correlation lengths of the first coordinate and of the others
+    double nugget =
+        0.01;  // variance of repeated measurements of one point over that of distant ones
+  };
   // Throws std::logic_error unless all points have the same number of coordinates.
-  explicit LocalKriging(std::vector<Point> points);
+  explicit LocalKriging(std::vector<Point> points) : LocalKriging(std::move(points), Reach{}) {}
+  LocalKriging(std::vector<Point> points, Reach reach);
 
   // Known points that a prediction must not use.
   struct LeftOut {
     std::optional<std::size_t> point;
     std::optional<std::int32_t> shape;
-    double nearer_than = 0;  // correlation lengths
+    double nearer_than = 0;  // correlation lengths, times their reach
   };
   struct Prediction {
     double value = 0;
@@ -47,15 +55,19 @@ class LocalKriging {
     double squared = 0;
     std::size_t index = 0;
   };
+  double reach_of(std::size_t dimension) const {
+    return dimension == 0 ? reach_.first : reach_.others;
+  }
   std::vector<Neighbour> neighbours(std::span<const double> place, const LeftOut& left_out) const;
   double squared_distance(std::span<const double> a, std::size_t b, double limit) const;
 
   std::vector<Point> points_;        // as given
   std::vector<std::size_t> order_;   // by first coordinate
-  std::vector<double> first_;        // first coordinates in that order
-  std::vector<double> coordinates_;  // [point in order][dimension]
+  std::vector<double> first_;        // first coordinates in that order, over their reach
+  std::vector<double> coordinates_;  // [point in order][dimension], likewise
   std::vector<double> low_, high_;
   std::size_t dimensions_ = 0;
+  Reach reach_;
 };
 
 }  // namespace halmark

@@ -18,6 +18,7 @@ struct Row {
 constexpr auto rows = std::to_array<Row>({{"journal", SourceKind::journal, true},
                                           {"imported", SourceKind::imported, true},
                                           {"interpolated", SourceKind::interpolated, false},
+                                          {"transferred", SourceKind::transferred, false},
                                           {"roofline", SourceKind::roofline, false},
                                           {"measured", SourceKind::measured, false}});
 

@@ -61,7 +61,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"tune/plan",
      {"core", "plan", "kernels", "model", "latency", "measure/campaign", "search", "report",
       "tune/problem"}},
-    {"tune/sources", {"core", "plan", "roofline", "latency", "journal"}},
+    {"tune/sources", {"core", "plan", "roofline", "latency", "search", "journal"}},
     {"tune/evaluate",
      {"core", "plan", "model", "latency", "measure/campaign", "measure/probe", "journal", "report",
       "tune/problem", "tune/plan"}},

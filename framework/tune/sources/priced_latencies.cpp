@@ -14,6 +14,7 @@
 #include "latency/launch_floor.hpp"
 #include "latency/roofline_source.hpp"
 #include "plan/device_file.hpp"
+#include "tune/sources/curve_solver.hpp"
 #include "tune/sources/table_sources.hpp"
 
 namespace halmark::tune {
@@ -42,21 +43,24 @@ class Assembly {
  public:
   Assembly(const LatencyChoice& choice, const Device& target, const Folders& devices,
            std::optional<double> network)
-      : choice_(choice),
-        target_(target),
-        network_(network),
-        measured_on_(choice.tables_device.empty() ? target
-                                                  : known_device(choice.tables_device, devices)) {}
+      : choice_(choice), target_(target), network_(network), devices_(devices) {
+    if (!choice.tables_device.empty()) measured_on_ = known_device(choice.tables_device, devices);
+  }
 
   PricedLatencies run() {
     sort_choices();
     check_choices();
     if (has_interpolation_) {
-      interpolated_ = std::make_unique<InterpolatedSource>(target_, network_);
+      interpolated_ = std::make_unique<InterpolatedSource>(target_, network_, curve_solver());
+    }
+    // Tables that are said to be of another device can only be carried over.
+    if (has_transfer_ || (has_interpolation_ && !are_exact())) {
+      transferred_ = std::make_unique<TransferredSource>(target_, network_, curve_solver());
     }
     for (const std::string& file : journals_) add_journal(file);
     add_tables();
     if (interpolated_) add_interpolation();
+    if (transferred_) add_transfer();
     if (has_roofline_) add_roofline();
     out_.transfer_bytes_per_s =
         network_ ? network_ : roofline::Links(target_, network_).bytes_per_s(2);
@@ -72,7 +76,7 @@ class Assembly {
           throw refused("source '" + text + "' is this machine, not " + choice_.device,
                         choice_.where,
                         "leave --latency out to measure here, or name journal:FILE, "
-                        "imported:FILE, interpolated, roofline");
+                        "imported:FILE, interpolated, transferred, roofline");
         case SourceKind::journal:
           journals_.push_back(source.file);
           break;
@@ -82,6 +86,9 @@ class Assembly {
         case SourceKind::interpolated:
           has_interpolation_ = true;
           break;
+        case SourceKind::transferred:
+          has_transfer_ = true;
+          break;
         case SourceKind::roofline:
           has_roofline_ = true;
           break;
@@ -89,16 +96,20 @@ class Assembly {
     }
   }
 
-  bool are_exact() const { return measured_on_.id == target_.id; }
+  bool are_exact() const { return !measured_on_ || measured_on_->id == target_.id; }
 
   void check_choices() const {
     if (has_interpolation_ && tables_.empty() && journals_.empty()) {
       throw refused("'interpolated' has nothing to lie between", choice_.where,
                     "add journal:FILE or imported:FILE, a table of kernel times");
     }
-    if (!are_exact() && !has_interpolation_ && !tables_.empty()) {
-      throw refused("tables of " + measured_on_.id + " hold no time of " + target_.id,
-                    choice_.where, "add 'interpolated' to carry them over");
+    if (has_transfer_ && tables_.empty()) {
+      throw refused("'transferred' has nothing to carry over", choice_.where,
+                    "add imported:FILE, a table of kernel times of another device");
+    }
+    if (!are_exact() && !has_interpolation_ && !has_transfer_ && !tables_.empty()) {
+      throw refused("tables of " + measured_on_->id + " hold no time of " + target_.id,
+                    choice_.where, "add 'transferred' to carry them over");
     }
   }
 
@@ -113,9 +124,11 @@ class Assembly {
 
   void add_tables() {
     if (tables_.empty()) return;
-    TableSources tables(tables_, {choice_.layout, choice_.series, choice_.series_where},
-                        measured_on_);
+    TableSources::Measured measured{.target = target_, .on = measured_on_};
+    if (transferred_) measured.others = known_devices(devices_);
+    TableSources tables(tables_, {choice_.layout, choice_.series, choice_.series_where}, measured);
     if (interpolated_) tables.teach(*interpolated_);
+    if (transferred_) tables.teach(*transferred_);
     tables.teach(launch_floor_);
     if (are_exact()) {
       auto imported = std::make_unique<ImportedSource>(roofline::Ceilings(target_, 0, 1, network_));
@@ -129,18 +142,31 @@ class Assembly {
     }
   }
 
+  void say_left_out(const char* who, const QuarantinedTimes& left_out) {
+    if (left_out.kernels == 0) return;
+    out_.sources.push_back(
+        fmt::format("{} leaves out {} of {} points, faster than the roofline; the first:", who,
+                    left_out.kernels, left_out.asked));
+    out_.sources.push_back(left_out.problem);
+    out_.sources.push_back(left_out.reason);
+    out_.sources.push_back("of " + left_out.source);
+  }
+
   void add_interpolation() {
-    out_.sources.emplace_back("interpolated between points, with 90 % intervals");
-    const QuarantinedTimes& left_out = interpolated_->left_out();
-    if (left_out.kernels > 0) {
-      out_.sources.push_back(fmt::format(
-          "interpolation leaves out {} of {} points, faster than the roofline; the first:",
-          left_out.kernels, left_out.asked));
-      out_.sources.push_back(left_out.problem);
-      out_.sources.push_back(left_out.reason);
-      out_.sources.push_back("of " + left_out.source);
-    }
+    out_.sources.emplace_back(
+        "interpolated between points, with intervals that hold 90 % of left-out points, of "
+        "left-out "
+        "shapes for a shape that is not there; beyond the measured sizes by efficiency curve");
+    say_left_out("interpolation", interpolated_->left_out());
     out_.chain.add(SourceKind::interpolated, std::move(interpolated_));
+  }
+
+  void add_transfer() {
+    out_.sources.push_back(
+        "transferred from tables of other devices by the resource that binds; 90 % intervals only "
+        "where two of them or more can be left out in turn, spreads else");
+    say_left_out("transfer", transferred_->left_out());
+    out_.chain.add(SourceKind::transferred, std::move(transferred_));
   }
 
   void add_roofline() {
@@ -158,11 +184,13 @@ class Assembly {
   const LatencyChoice& choice_;
   const Device& target_;
   std::optional<double> network_;
-  Device measured_on_;
+  const Folders& devices_;
+  std::optional<Device> measured_on_;  // the tables, where the user says so
   std::vector<std::string> journals_, tables_;
-  bool has_interpolation_ = false, has_roofline_ = false;
+  bool has_interpolation_ = false, has_transfer_ = false, has_roofline_ = false;
   LaunchFloor launch_floor_;  // of the device that the tables were measured on
   std::unique_ptr<InterpolatedSource> interpolated_;
+  std::unique_ptr<TransferredSource> transferred_;
   PricedLatencies out_;
 };
 

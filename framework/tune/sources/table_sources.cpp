@@ -1,7 +1,6 @@
 #include "tune/sources/table_sources.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <iterator>
 #include <limits>
@@ -9,40 +8,10 @@
 #include <tuple>
 #include <utility>
 
+#include "tune/sources/stated_device.hpp"
+
 namespace halmark::tune {
 namespace {
-
-// "h100" of "NVIDIA H100 80GB HBM3": what tells models of devices apart, without sizes and sockets.
-std::set<std::string> model_words(const std::string& text) {
-  std::set<std::string> out;
-  std::string word;
-  const auto flush = [&] {
-    const auto has = [&](int (*is)(int)) {
-      return std::ranges::any_of(word, [is](unsigned char c) { return is(c) != 0; });
-    };
-    const bool is_other = word.starts_with("hbm") || word.starts_with("sxm") ||
-                          word.ends_with("gb") || word.starts_with("gddr");
-    if (word.size() >= 3 && has(std::isalpha) && has(std::isdigit) && !is_other) out.insert(word);
-    word.clear();
-  };
-  for (const unsigned char c : text) {
-    if (std::isalnum(c)) {
-      word += static_cast<char>(std::tolower(c));
-    } else {
-      flush();
-    }
-  }
-  flush();
-  return out;
-}
-
-// Whether a table that states `stated` can be of `device`; where one of them has no model, it can.
-bool can_be_of(const std::string& stated, const Device& device) {
-  const std::set<std::string> a = model_words(stated),
-                              b = model_words(device.id + ' ' + device.name);
-  if (a.empty() || b.empty()) return true;
-  return std::ranges::any_of(a, [&](const std::string& word) { return b.contains(word); });
-}
 
 // The last `parts` components of a path.
 std::string tail(const std::string& file, std::size_t parts) {
@@ -58,8 +27,8 @@ std::string tail(const std::string& file, std::size_t parts) {
 }  // namespace
 
 TableSources::TableSources(const std::vector<std::string>& files, const Choice& choice,
-                           const Device& measured_on)
-    : measured_on_(measured_on) {
+                           const Measured& measured)
+    : target_(measured.target) {
   for (const std::string& file : files) {
     tables_.push_back(read_kernel_table(file, choice.layout));
     const ImportedTable& table = tables_.back();
@@ -68,10 +37,20 @@ TableSources::TableSources(const std::vector<std::string>& files, const Choice& 
     use.device = table.device;
     use.rows = table.rows;
     use.skipped = table.skipped;
-    if (!can_be_of(table.device, measured_on)) {
-      use.passed_over = "it states " + table.device + ", not " + measured_on.id +
-                        ": --tables-device names the device of tables to carry over";
-    } else if (table.series.empty()) {
+    devices_.push_back(measured.on.value_or(measured.target));
+    if (!can_be_of(table.device, devices_.back())) {
+      // What another device took carries over where that is asked for and its figures are known.
+      const auto stated = stated_device(table.device, measured.others);
+      if (stated) devices_.back() = *stated;
+      if (!stated) {
+        use.passed_over = "it states " + table.device + ", not " + devices_.back().id +
+                          (measured.others.empty()
+                               ? ": 'transferred' carries tables of other devices over"
+                               : ", and no known device is that one: --tables-device names it");
+      }
+    }
+    if (!use.passed_over.empty()) continue;
+    if (table.series.empty()) {
       use.passed_over = "no row of it can be used";
     }
   }
@@ -136,7 +115,12 @@ std::string TableSources::why_none() const {
   return first.file + ": rows skipped: " + first.skipped.begin()->first;
 }
 
-void TableSources::teach(InterpolatedSource& source) const {
+bool TableSources::is_of_target(const Place& place) const {
+  return devices_[place.table].id == target_.id;
+}
+
+template <class Take>
+void TableSources::each_implementation(const Take& take) const {
   using Key = std::tuple<std::size_t, SeriesIdentity, std::string>;
   std::vector<std::pair<Key, std::vector<Place>>> groups;
   for (const Place& place : order_) {
@@ -153,13 +137,25 @@ void TableSources::teach(InterpolatedSource& source) const {
       std::ranges::move(at(place).points.all(), std::back_inserter(points));
     }
     const auto& [table, identity, part] = key;
-    source.add(points, measured_on_,
-               [name = tables_[table].name, of = identity](const Problem& problem) {
-                 SeriesIdentity named = of;
-                 named.dtype = dtypes_of(problem);
-                 return name + ": " + named.text();
-               });
+    take(places.front(), points,
+         [name = tables_[table].name, of = identity](const Problem& problem) {
+           SeriesIdentity named = of;
+           named.dtype = dtypes_of(problem);
+           return name + ": " + named.text();
+         });
   }
+}
+
+void TableSources::teach(InterpolatedSource& source) const {
+  each_implementation([&](const Place& place, const auto& points, PointsOrigin origin) {
+    if (is_of_target(place)) source.add(points, target_, std::move(origin));
+  });
+}
+
+void TableSources::teach(TransferredSource& source) const {
+  each_implementation([&](const Place& place, const auto& points, PointsOrigin origin) {
+    if (!is_of_target(place)) source.add(points, devices_[place.table], std::move(origin));
+  });
 }
 
 void TableSources::teach(LaunchFloor& floor) const {
@@ -172,6 +168,7 @@ void TableSources::teach(LaunchFloor& floor) const {
 
 void TableSources::hand_over(ImportedSource& source) {
   for (const Place& place : order_) {
+    if (!is_of_target(place)) continue;
     SeriesUse& use = use_of(place);
     const ImportedSource::PassedOver passed =
         source.add(tables_[place.table].name, std::move(at(place)));

@@ -2,6 +2,8 @@
 // are passed over, and why.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "latency/imported/kernel_table.hpp"
 #include "latency/interpolated_source.hpp"
 #include "latency/launch_floor.hpp"
+#include "latency/transferred_source.hpp"
 
 namespace halmark::tune {
 
@@ -21,17 +24,28 @@ class TableSources {
     std::vector<std::string> series;  // selectors, see SeriesChoice
     std::string series_where;
   };
+  struct Measured {
+    Device target;
+    std::optional<Device> on = {};  // what a user says that the tables are of; else the target
+    std::vector<Device> others =
+        {};  // that tables may state to be carried over; none = they may not
+  };
   // Throws Error (exit 2) for a table that cannot be read, and a series that none has. A table that
-  // states another device than `measured_on` is passed over.
+  // states a device that is none of these is passed over.
   TableSources(const std::vector<std::string>& files, const Choice& choice,
-               const Device& measured_on);
+               const Measured& measured);
 
   bool has_points() const { return !order_.empty(); }
+  bool has_points_of_target() const {
+    return std::ranges::any_of(order_, [this](const Place& place) { return is_of_target(place); });
+  }
   std::string why_none() const;  // of the first table
-  // Series of one implementation teach together, whatever their types.
+  // Series of one implementation teach together, whatever their types: those of the target
+  // between them, those of other devices beyond theirs.
   void teach(InterpolatedSource& source) const;
+  void teach(TransferredSource& source) const;
   void teach(LaunchFloor& floor) const;
-  // Nothing is left behind for teach().
+  // Those of the target. Nothing of them is left behind for teach().
   void hand_over(ImportedSource& source);
   const std::vector<TableUse>& use() const { return use_; }
 
@@ -44,13 +58,18 @@ class TableSources {
     return tables_[place.table].series[place.series];
   }
   SeriesUse& use_of(const Place& place);
+  bool is_of_target(const Place& place) const;
+  // Calls take(place of its first series, points, origin).
+  template <class Take>
+  void each_implementation(const Take& take) const;
   void name_tables(const std::vector<std::string>& files);
   void choose(const SeriesChoice& choice);
 
-  Device measured_on_;
+  Device target_;
   std::vector<ImportedTable> tables_;
-  std::vector<TableUse> use_;  // as tables_
-  std::vector<Place> order_;   // of series that count
+  std::vector<Device> devices_;  // as tables_
+  std::vector<TableUse> use_;    // as tables_
+  std::vector<Place> order_;     // of series that count
 };
 
 }  // namespace halmark::tune

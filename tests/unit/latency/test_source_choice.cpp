@@ -14,6 +14,7 @@ using testing::HasSubstr;
 TEST(SourceChoice, reads_every_source_with_its_file) {
   EXPECT_EQ(parse_source("measured", "").kind, SourceKind::measured);
   EXPECT_EQ(parse_source("interpolated", "").kind, SourceKind::interpolated);
+  EXPECT_EQ(parse_source("transferred", "").kind, SourceKind::transferred);
   EXPECT_EQ(parse_source("roofline", "").kind, SourceKind::roofline);
   const SourceChoice journal = parse_source("journal:a:b.db", "");
   EXPECT_EQ(journal.kind, SourceKind::journal);
@@ -36,7 +37,8 @@ TEST(SourceChoice, kinds_are_in_order_of_trust) {
   EXPECT_LT(SourceKind::measured, SourceKind::journal);
   EXPECT_LT(SourceKind::journal, SourceKind::imported);
   EXPECT_LT(SourceKind::imported, SourceKind::interpolated);
-  EXPECT_LT(SourceKind::interpolated, SourceKind::roofline);
+  EXPECT_LT(SourceKind::interpolated, SourceKind::transferred);
+  EXPECT_LT(SourceKind::transferred, SourceKind::roofline);
 }
 
 }  // namespace

@@ -1,0 +1,81 @@
+// Carrying times from devices where they were measured to one where they were not: what a kernel
+// takes beyond its launch scales with the resource that binds it on each of them (compute, memory,
+// link), its utilisation stays. Several devices vote. How wrong that is shows when one of them is
+// left out and predicted from the others; with a single one nothing shows it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device.hpp"
+#include "latency/efficiency_curve.hpp"
+#include "latency/interpolation.hpp"
+#include "latency/latency_point.hpp"
+
+namespace halmark {
+
+// One thread: a device is left out when the first problem of a family is asked for.
+class DeviceTransfer {
+ public:
+  // `network_bytes_per_s`: see roofline::Links. `solver`: see Interpolation.
+  explicit DeviceTransfer(std::optional<double> network_bytes_per_s = {}, CurveSolver solver = {});
+
+  // Points of one implementation on one device; of several that reach a problem the first counts.
+  void add(std::span<const LatencyPoint> points, const Device& measured_on);
+
+  struct Figure {
+    double ns = 0, low_ns = 0, high_ns = 0;
+    bool is_calibrated = false;  // 90 % of the points of devices left out lie in such intervals
+    ResourceTimes::Resource binding;    // on the target
+    std::vector<std::string> devices;   // that it is carried from
+    std::vector<std::size_t> series;    // of each, as added
+    std::vector<std::string> left_out;  // devices that calibrated it
+  };
+  // For a device with these resources. Nothing where no device knows the problem's family.
+  std::optional<Figure> at(const Problem& problem, const ResourceRates& target) const;
+
+ private:
+  struct Series {
+    std::size_t number = 0;
+    std::vector<LatencyPoint> points;
+    std::unique_ptr<Interpolation> interpolation;
+  };
+  struct Source {
+    std::string id;
+    ResourceRates rates;
+    std::vector<Series> series;
+  };
+  struct Carried {
+    double log_ns = 0, log_width = 0;
+    std::size_t series = 0;
+  };
+  // |error| in logarithms that 90 % stay below, by what binds; of devices left out.
+  struct Calibration {
+    std::map<ResourceTimes::Resource, double> widths;
+    std::vector<std::string> devices;
+  };
+  std::optional<Carried> from(const Source& source, const Problem& problem,
+                              const ResourceTimes& target) const;
+  struct Vote {
+    double log_ns = 0, log_width = 0;
+    std::vector<std::string> devices;
+    std::vector<std::size_t> series;
+  };
+  // Without the device `left_out`.
+  std::optional<Vote> vote(const Problem& problem, const ResourceTimes& target,
+                           const Source* left_out) const;
+  const Calibration& calibration(const Problem& problem) const;
+
+  std::optional<double> network_bytes_per_s_;
+  CurveSolver solver_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::size_t added_ = 0;
+  mutable std::map<std::string, Calibration> calibrations_;  // by group
+};
+
+}  // namespace halmark
