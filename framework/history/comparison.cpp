@@ -65,19 +65,21 @@ std::optional<Moments> composed_moments(const std::vector<SeriesRow>& rows) {
   return std::nullopt;
 }
 
-std::string fault_of(const Series& side, std::size_t usable, const char* which) {
+std::string fault_of(const Series& side, std::size_t usable, const char* which, std::size_t least) {
   std::string out = std::string(which) + " has " + std::to_string(usable) + " usable of " +
                     std::to_string(side.rows.size()) + (side.rows.size() == 1 ? " row" : " rows") +
-                    ", and two are needed";
+                    ", and " + std::to_string(least) + " are needed";
   const auto lost = std::ranges::find_if_not(side.rows, &SeriesRow::is_usable);
   return lost == side.rows.end() ? out : out + ": " + lost->fault;
 }
 
-// The units of both sides, of the same kind; nothing, with the reason, where a side has too few.
-std::optional<std::array<Moments, 2>> units_of(const Series& a, const Series& b,
+using Pair = std::array<std::vector<SeriesRow>, 2>;  // before, after
+
+// The units of both sides, of the same kind; nothing where a side has too few.
+std::optional<std::array<Moments, 2>> units_of(const Pair& sides, const ComparisonRules& rules,
                                                SeriesChange& out) {
-  const std::array<std::vector<double>, 2> rows = {log_times(a.rows), log_times(b.rows)};
-  const std::array<std::vector<double>, 2> runs = {run_medians(a.rows), run_medians(b.rows)};
+  const std::array rows = {log_times(sides[0]), log_times(sides[1])};
+  const std::array runs = {run_medians(sides[0]), run_medians(sides[1])};
   const auto counted = [&](Unit unit, const std::array<std::vector<double>, 2>& values) {
     out.unit = unit;
     out.units_before = static_cast<int>(values[0].size());
@@ -85,17 +87,34 @@ std::optional<std::array<Moments, 2>> units_of(const Series& a, const Series& b,
     return std::array{moments_of(values[0]), moments_of(values[1])};
   };
   if (runs[0].size() >= 2 && runs[1].size() >= 2) return counted(Unit::runs, runs);
-  const auto first = composed_moments(a.rows), second = composed_moments(b.rows);
+  const auto first = composed_moments(sides[0]), second = composed_moments(sides[1]);
   if (first && second) {
     out.unit = Unit::intervals;
     out.units_before = out.units_after = 1;
     return std::array{*first, *second};
   }
-  if (rows[0].size() >= 2 && rows[1].size() >= 2) return counted(Unit::processes, rows);
-  const bool is_before = rows[0].size() < 2;
-  out.reason = fault_of(is_before ? a : b, rows[is_before ? 0 : 1].size(),
-                        is_before ? "the first side" : "the second side");
-  return std::nullopt;
+  if (std::min(rows[0].size(), rows[1].size()) < rules.processes_min) return std::nullopt;
+  return counted(Unit::processes, rows);
+}
+
+// Of sound rows, else of all usable ones with the first doubt of them.
+std::optional<std::array<Moments, 2>> units_of(const Series& a, const Series& b,
+                                               const ComparisonRules& rules, SeriesChange& out) {
+  if (auto sound = units_of({sound_rows(a.rows), sound_rows(b.rows)}, rules, out)) return sound;
+  const auto all = units_of({a.rows, b.rows}, rules, out);
+  if (!all) {
+    const std::array usable = {log_times(a.rows).size(), log_times(b.rows).size()};
+    const bool is_before = usable[0] < rules.processes_min;
+    out.reason = fault_of(is_before ? a : b, usable[is_before ? 0 : 1],
+                          is_before ? "the first side" : "the second side", rules.processes_min);
+    return std::nullopt;
+  }
+  for (const Series* side : {&a, &b}) {
+    const auto doubtful = std::ranges::find_if(
+        side->rows, [](const SeriesRow& row) { return row.is_usable() && !row.is_sound(); });
+    if (doubtful != side->rows.end() && out.doubt.empty()) out.doubt = doubtful->doubt;
+  }
+  return all;
 }
 
 std::optional<double> ratio_of(std::optional<double> before, std::optional<double> after) {
@@ -133,7 +152,7 @@ void judge(SeriesChange& change, const ComparisonRules& rules) {
   if (change.change == Change::invalid) return;
   const Interval shift = machine_shift(change, rules);
   const double size = std::log(*change.ratio), floor = std::log1p(rules.floor);
-  const bool is_discovery = change.q <= rules.false_discovery;
+  const bool is_discovery = change.q <= rules.false_discovery && change.doubt.empty();
   change.change = Change::undecided;
   if (change.interval.low >= std::exp(-floor) && change.interval.high <= std::exp(floor)) {
     change.change = Change::same;
@@ -141,12 +160,12 @@ void judge(SeriesChange& change, const ComparisonRules& rules) {
     change.change = Change::slower;
   } else if (is_discovery && size - shift.low <= -floor && change.interval.high < 1) {
     change.change = Change::faster;
+  } else if (!change.doubt.empty()) {
+    change.reason = "suspect rows: " + change.doubt;
   } else if (shift.low < 0 || shift.high > 0) {
     change.reason = moved_text(change, rules) + ": compare in one state of the machine";
   } else {
-    change.reason =
-        "the interval reaches beyond the floor on a side that it does not settle: "
-        "measure more rounds or runs";
+    change.reason = "too wide to decide: measure more rounds or runs";
   }
 }
 
@@ -172,7 +191,7 @@ std::string_view unit_name(Unit unit) {
 SeriesChange compare_series(const Series& before, const Series& after,
                             const ComparisonRules& rules) {
   SeriesChange out{.name = before.name};
-  const auto sides = units_of(before, after, out);
+  const auto sides = units_of(before, after, rules, out);
   if (!sides) return out;
   out.change = Change::undecided;
   const Difference d = welch((*sides)[0], (*sides)[1]);

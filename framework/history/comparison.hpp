@@ -22,6 +22,7 @@ struct ComparisonRules {
   // those of the clock by 1 %.
   double same_memory = 0.10;
   double same_clock = 0.02;
+  std::size_t processes_min = 3;  // of a side; fewer say nothing of their spread
 };
 
 // What the independent figures of a side are.
@@ -32,6 +33,7 @@ struct SeriesChange {
   SeriesName name;
   Change change = Change::invalid;
   std::string reason;  // why not decided or not valid; "" else
+  std::string doubt;   // why its rows are suspect, where sound ones are too few; "" else
   // Absent where invalid. Times are geometric means of the units of each side.
   std::optional<double> before_ns, after_ns;
   std::optional<double> ratio;  // after / before
@@ -42,15 +44,17 @@ struct SeriesChange {
   std::optional<double> memory_ratio, clock_ratio;  // after / before, of the probes
 };
 
-// Two or more rows a side with their logarithms, or the intervals of composed figures. Welch's t
-// on logarithms of process medians; where both sides have two runs or more, on medians of runs,
-// because processes of one run share its hour. `q` and the verdict are left to judge_changes.
+// Welch's t on logarithms of process medians; where both sides have two runs or more, on medians of
+// runs, because processes of one run share its hour; of composed figures by their intervals. Sound
+// rows where both sides have enough of them, else all usable ones with their doubt. `q` and the
+// verdict are left to judge_changes.
 SeriesChange compare_series(const Series& before, const Series& after,
                             const ComparisonRules& rules);
 
 // Verdicts over all series of a comparison. SLOWER or FASTER: q holds, the change reaches the floor
 // and has its sign in all of the interval, for every share of a changed state of the machine that
-// the kernel may have followed (none of it to all). SAME: the interval lies within the floor.
+// the kernel may have followed (none of it to all), and no row is in doubt. SAME: the interval lies
+// within the floor.
 void judge_changes(std::vector<SeriesChange>& changes, const ComparisonRules& rules);
 
 }  // namespace halmark::history

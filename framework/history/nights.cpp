@@ -104,8 +104,8 @@ std::string spike_reason(const SeriesHistory& series) {
 }
 
 std::string too_few(std::size_t nights, const HistoryRules& rules) {
-  return std::to_string(nights) + " nights came before, and " + std::to_string(rules.nights_min) +
-         " are needed to tell a change from the machine";
+  return std::to_string(nights) + (nights == 1 ? " night" : " nights") + " before, and " +
+         std::to_string(rules.nights_min) + " are needed to tell a change from the machine";
 }
 
 // No change of two nights; the last one alone may stand out.
@@ -115,11 +115,8 @@ void judge_last_night(SeriesHistory& out, std::span<const double> levels,
       std::ranges::find_if(out.changes.rbegin(), out.changes.rend(), &ChangePoint::is_agreed);
   const std::size_t begin = agreed == out.changes.rend() ? 0 : agreed->at;
   const auto before = levels.subspan(begin, levels.size() - 1 - begin);
+  if (before.empty()) return;
   out.change = Change::undecided;
-  if (before.empty() || levels.size() <= rules.nights_min) {
-    out.reason = too_few(levels.size() - 1, rules);
-    return;
-  }
   add_step(out, before, levels.last(1));
   if (std::abs(std::log(*out.ratio)) < size_min(out, rules)) {
     out.change = Change::same;
@@ -150,11 +147,13 @@ std::string objection_to(const SeriesHistory& out, std::span<const double> level
 
 SeriesHistory follow_series(const Series& series, const HistoryRules& rules) {
   SeriesHistory out{.name = series.name};
-  const std::span<const SeriesRow> rows(series.rows);
-  out.machine = machine_effect(rows.first(rows_before(series.rows, rules.confirmed)));
-  out.nights = nights_of(series.rows, out.machine);
-  if (out.nights.size() < 2) {
-    out.reason = "it has " + std::to_string(out.nights.size()) + " nights with usable rows";
+  // A busy neighbour makes rows suspect, and no row that is suspect makes an alert.
+  const std::vector<SeriesRow> rows = sound_rows(series.rows);
+  out.machine =
+      machine_effect(std::span<const SeriesRow>(rows).first(rows_before(rows, rules.confirmed)));
+  out.nights = nights_of(rows, out.machine);
+  if (out.nights.size() <= rules.nights_min) {
+    out.reason = too_few(out.nights.empty() ? 0 : out.nights.size() - 1, rules);
     return out;
   }
   const std::vector<double> levels = levels_of(out.nights);

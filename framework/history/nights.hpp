@@ -23,7 +23,7 @@ struct HistoryRules {
   DetectorRules detectors;
 };
 
-// Median over the usable processes of one run.
+// Median over the sound processes of one run.
 struct Night {
   std::int64_t run = 0;
   double ns = 0;           // as measured
@@ -35,7 +35,7 @@ struct Night {
 
 struct SeriesHistory {
   SeriesName name;
-  std::vector<Night> nights;  // oldest first; those without usable rows are left out
+  std::vector<Night> nights;  // oldest first; those without sound rows are left out
   MachineEffect machine;
   double noise = 0;                  // of one night, in logarithms
   std::vector<ChangePoint> changes;  // of ln(adjusted_ns)

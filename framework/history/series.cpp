@@ -1,7 +1,9 @@
 #include "history/series.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "core/text/error.hpp"
 
@@ -25,6 +27,12 @@ std::optional<double> median_bytes_per_s(const std::vector<SeriesRow>& rows) {
 
 std::optional<double> median_clock_hz(const std::vector<SeriesRow>& rows) {
   return median_of(rows, &RowState::clock_hz);
+}
+
+std::vector<SeriesRow> sound_rows(const std::vector<SeriesRow>& rows) {
+  std::vector<SeriesRow> out;
+  std::ranges::copy_if(rows, std::back_inserter(out), &SeriesRow::is_sound);
+  return out;
 }
 
 std::vector<double> log_times(const std::vector<SeriesRow>& rows) {

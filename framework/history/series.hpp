@@ -33,8 +33,10 @@ struct SeriesRow {
   RowState state;
   std::string build;  // of the plugin: its version and the first digits of its hash
   std::string fault;  // why the row counts for nothing
+  std::string doubt;  // why it is suspect: never a reason to call something slower
 
   bool is_usable() const { return fault.empty(); }
+  bool is_sound() const { return fault.empty() && doubt.empty(); }
 };
 
 struct Series {
@@ -45,6 +47,8 @@ struct Series {
 // Median over usable rows that have the figure.
 std::optional<double> median_bytes_per_s(const std::vector<SeriesRow>& rows);
 std::optional<double> median_clock_hz(const std::vector<SeriesRow>& rows);
+// The rows without fault or doubt.
+std::vector<SeriesRow> sound_rows(const std::vector<SeriesRow>& rows);
 // Natural logarithms of the usable times.
 std::vector<double> log_times(const std::vector<SeriesRow>& rows);
 

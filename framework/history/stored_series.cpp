@@ -9,6 +9,8 @@ std::optional<double> around(std::optional<double> before, std::optional<double>
   return before ? before : after;
 }
 
+std::string doubt_of(const std::string& reason) { return reason.empty() ? "suspect" : reason; }
+
 }  // namespace
 
 SeriesName name_of(const Measurement& row, const std::string& fingerprint) {
@@ -27,6 +29,7 @@ SeriesRow row_of(const Measurement& row, std::int64_t run) {
     out.fault = "it has no time";
   } else {
     out.ns = row.duration_ns_median;
+    if (row.status == Status::suspect) out.doubt = doubt_of(row.reason);
   }
   return out;
 }
@@ -39,6 +42,7 @@ SeriesRow row_of(const Evaluation& evaluation, std::int64_t run) {
   }
   const Estimate& estimate = *evaluation.estimate;
   out.ns = estimate.step_ns;
+  if (estimate.status == Status::suspect) out.doubt = doubt_of(estimate.reason);
   out.interval_ns = Interval{estimate.low_ns, estimate.high_ns};
   if (estimate.run_interval) out.state.bytes_per_s = estimate.run_interval->state.bytes_per_s;
   return out;

@@ -11,7 +11,8 @@ namespace halmark::history {
 inline constexpr std::size_t runs_max = 100'000;
 
 SeriesName name_of(const Measurement& row, const std::string& fingerprint);
-// ok and suspect rows are usable; others keep their status and reason as the fault.
+// A suspect row has its reason as the doubt, a failed or invalid one its status and reason as the
+// fault.
 SeriesRow row_of(const Measurement& row, std::int64_t run);
 // The step of a configuration, with the interval of its estimate.
 SeriesRow row_of(const Evaluation& evaluation, std::int64_t run);

@@ -166,6 +166,10 @@ report::View history_view(const NightReport& night) {
   if (const report::Table changes = changes_of(night); !changes.rows.empty()) {
     text += "changes that both detectors see\n" + text_of(changes) + '\n';
   }
+  if (night.count(Change::invalid) > 0) {
+    text +=
+        fmt::format("INVALID: fewer than {} nights with sound rows\n", night.rules.nights_min + 1);
+  }
   return {.data = history_json(night), .text = text + summary_of(night) + '\n'};
 }
 

@@ -48,7 +48,7 @@ TEST(Comparison, below_the_floor_nothing_is_slower_however_certain) {
 TEST(Comparison, a_wide_interval_is_undecided_and_never_same) {
   const SeriesChange c = judged(test::series({100, 120, 95}), test::series({101, 118, 99}));
   EXPECT_EQ(c.change, Change::undecided);
-  EXPECT_THAT(c.reason, HasSubstr("measure more"));
+  EXPECT_THAT(c.reason, HasSubstr("too wide to decide"));
 }
 
 TEST(Comparison, a_side_without_usable_rows_is_invalid_and_says_why) {
@@ -57,8 +57,24 @@ TEST(Comparison, a_side_without_usable_rows_is_invalid_and_says_why) {
   const SeriesChange c = judged(test::series({100, 101, 102}), after);
   EXPECT_EQ(c.change, Change::invalid);
   EXPECT_EQ(c.reason,
-            "the second side has 1 usable of 3 rows, and two are needed: crashed: signal 11");
+            "the second side has 1 usable of 3 rows, and 3 are needed: crashed: signal 11");
   EXPECT_FALSE(c.ratio);
+}
+
+// A busy neighbour makes rows suspect: they may say that nothing changed, never that something did.
+TEST(Comparison, suspect_rows_make_nothing_slower) {
+  const Series before = test::series({100, 101, 102});
+  Series after = test::series({120, 121, 122});
+  for (SeriesRow& row : after.rows) row.doubt = "steal above 0.02";
+  const SeriesChange c = judged(before, after);
+  EXPECT_EQ(c.change, Change::undecided);
+  EXPECT_EQ(c.reason, "suspect rows: steal above 0.02");
+  for (const double ns : {119.0, 120.0, 121.0}) after.rows.push_back(test::row(1, 3, ns));
+  EXPECT_EQ(judged(before, after).change, Change::slower);  // enough sound ones beside them
+  EXPECT_EQ(judged(before, after).units_after, 3);
+  Series same = test::series({100, 100.1, 100.2});
+  for (SeriesRow& row : same.rows) row.doubt = "steal above 0.02";
+  EXPECT_EQ(judged(same, same).change, Change::same);
 }
 
 // The same times, once while the memory kept its speed and once while it lost a third of it.

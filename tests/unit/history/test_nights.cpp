@@ -101,8 +101,11 @@ TEST(Nights, an_old_change_is_history_and_no_alert) {
 TEST(Nights, too_few_of_them_decide_nothing) {
   EXPECT_EQ(judged(made({.nights = 1})).change, Change::invalid);
   const SeriesHistory few = judged(made({.nights = 6, .step = 0.2, .step_at = 4}));
-  EXPECT_EQ(few.change, Change::undecided);
-  EXPECT_THAT(few.reason, HasSubstr("10 are needed"));
+  EXPECT_EQ(few.change, Change::invalid);
+  EXPECT_EQ(few.reason, "5 nights before, and 10 are needed to tell a change from the machine");
+  const SeriesHistory soon = judged(made({.nights = 12, .step = 0.2, .step_at = 8}));
+  EXPECT_EQ(soon.change, Change::undecided);
+  EXPECT_THAT(soon.reason, HasSubstr("8 nights before, and 10 are needed"));
 }
 
 TEST(Nights, rows_that_count_for_nothing_are_left_out) {
@@ -118,6 +121,15 @@ TEST(Nights, rows_that_count_for_nothing_are_left_out) {
   EXPECT_EQ(one.nights.size(), 39u);
   EXPECT_EQ(one.nights[0].processes, 2);
   EXPECT_EQ(one.change, Change::same);
+}
+
+TEST(Nights, suspect_rows_make_no_alert) {
+  Series series = made({.nights = 42, .step = 0.2, .step_at = 40});
+  for (SeriesRow& row : series.rows) {
+    if (row.run > 40) row.doubt = "run-queue delay";
+  }
+  EXPECT_EQ(judged(series).change, Change::same);
+  EXPECT_EQ(judged(series).nights.size(), 40u);
 }
 
 // The same p among many quiet series is no discovery.
