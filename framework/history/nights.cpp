@@ -6,6 +6,7 @@
 
 #include "core/text/text.hpp"
 #include "history/false_discovery.hpp"
+#include "history/rank_test.hpp"
 #include "history/student_t.hpp"
 
 namespace halmark::history {
@@ -51,7 +52,7 @@ std::vector<Night> nights_of(const std::vector<SeriesRow>& rows, const MachineEf
     out.push_back({.run = run,
                    .ns = std::exp(median(night.log_ns)),
                    .adjusted_ns = std::exp(median(night.adjusted)),
-                   .processes = static_cast<int>(night.log_ns.size()),
+                   .processes = night.adjusted,
                    .build = night.build});
     if (!night.bytes_per_s.empty()) out.back().bytes_per_s = median(night.bytes_per_s);
   }
@@ -143,6 +144,36 @@ std::string objection_to(const SeriesHistory& out, std::span<const double> level
   return {};
 }
 
+std::vector<double> processes_of(const std::vector<Night>& nights, std::size_t begin,
+                                 std::size_t end) {
+  std::vector<double> out;
+  for (std::size_t i = begin; i < end; ++i) {
+    out.insert(out.end(), nights[i].processes.begin(), nights[i].processes.end());
+  }
+  return out;
+}
+
+// The chance that nights as those before `at` give such a row of them: of a series that has now and
+// then been where it is now, two nights there are no news. 0 where none has been.
+double habit_p(std::span<const double> before, std::size_t nights, double centre, double size) {
+  const auto there =
+      std::ranges::count_if(before, [&](double level) { return (level - centre) / size >= 0.5; });
+  return std::pow(static_cast<double>(there) / static_cast<double>(before.size()),
+                  static_cast<double>(nights));
+}
+
+double change_p(const SeriesHistory& series, std::span<const double> levels, std::size_t begin,
+                const HistoryRules& rules) {
+  const ChangePoint& last = series.changes.back();
+  const double by_processes =
+      rank_sum_p(processes_of(series.nights, begin, last.at),
+                 processes_of(series.nights, last.at, series.nights.size()));
+  const double by_habit = habit_p(levels.subspan(begin, last.at - begin), levels.size() - last.at,
+                                  last.before, last.after - last.before);
+  return std::min(1.0,
+                  std::max({last.p, by_processes, by_habit}) * static_cast<double>(rules.recent));
+}
+
 }  // namespace
 
 SeriesHistory follow_series(const Series& series, const HistoryRules& rules) {
@@ -169,8 +200,7 @@ SeriesHistory follow_series(const Series& series, const HistoryRules& rules) {
   add_step(out, all.subspan(begin, last.at - begin), all.subspan(last.at));
   out.change = Change::undecided;
   out.reason = objection_to(out, levels, rules);
-  // The place of the change was chosen among the recent nights.
-  if (out.reason.empty()) out.p = std::min(1.0, last.p * static_cast<double>(rules.recent));
+  if (out.reason.empty()) out.p = change_p(out, levels, begin, rules);
   return out;
 }
 

@@ -26,9 +26,9 @@ struct HistoryRules {
 // Median over the sound processes of one run.
 struct Night {
   std::int64_t run = 0;
-  double ns = 0;           // as measured
-  double adjusted_ns = 0;  // at the speed of the memory that the series mostly had
-  int processes = 0;
+  double ns = 0;                  // as measured
+  double adjusted_ns = 0;         // at the speed of the memory that the series mostly had
+  std::vector<double> processes;  // ln of the adjusted time of each
   std::optional<double> bytes_per_s;
   std::string build;
 };
@@ -45,6 +45,9 @@ struct SeriesHistory {
   std::string reason;
   std::optional<double> ratio;  // after / before, of that last change or of the last night
   Interval interval;            // 95 %, of that ratio
+  // Of no change, the largest of three: Student's t on nights; the rank sum on their processes, for
+  // those that fall into two modes; how often earlier nights have been where the new ones are.
+  // Times the recent nights, among which the place of the change was chosen.
   double p = 1, q = 1;
 };
 

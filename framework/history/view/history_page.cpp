@@ -62,7 +62,7 @@ class Strip {
       const Night& night = series_.nights[i];
       const std::string title =
           "run " + std::to_string(night.run) + ": " + duration_text(night.ns) + ", " +
-          std::to_string(night.processes) + " processes, build " + night.build +
+          std::to_string(night.processes.size()) + " processes, build " + night.build +
           (night.bytes_per_s ? ", memory at " + bandwidth_text(*night.bytes_per_s) : "");
       if (std::abs(night.ns / night.adjusted_ns - 1) > 0.005) {
         out += svg_marker({x_at(i), y_.at(night.ns)}, 3, look, "h", title);

@@ -119,7 +119,7 @@ TEST(Nights, rows_that_count_for_nothing_are_left_out) {
   }
   const SeriesHistory one = judged(series);
   EXPECT_EQ(one.nights.size(), 39u);
-  EXPECT_EQ(one.nights[0].processes, 2);
+  EXPECT_EQ(one.nights[0].processes.size(), 2u);
   EXPECT_EQ(one.change, Change::same);
 }
 
