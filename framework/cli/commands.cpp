@@ -6,9 +6,11 @@ namespace halmark::cli {
 
 Action add_aa(OptionSet& app);
 Action add_bench(OptionSet& app);
+Action add_compare(OptionSet& app);
 Action add_devices(OptionSet& app);
 Action add_doctor(OptionSet& app);
 Action add_explain(OptionSet& app);
+Action add_history(OptionSet& app);
 Action add_model(OptionSet& app);
 Action add_models(OptionSet& app);
 Action add_new_plugin(OptionSet& app);
@@ -39,6 +41,9 @@ std::span<const Command> commands() {
       Command{"tune", "Measure, model and search a sweep; print its Pareto front", 1, add_tune},
       Command{"run", "Execute a whole layer stack and compare with the estimate", 1, add_run},
       Command{"report", "Write the report of a stored run again", 1, add_report},
+      Command{"compare", "Two runs, nights or files: what became slower; exit 3 gates", 1,
+              add_compare},
+      Command{"history", "Series of kernels over all nights: where they changed", 1, add_history},
       Command{"study", "Studies: list, show, copy, and serve a search to any program", 1,
               add_study},
       Command{"verify", "Check every row and chain of a results database", 1, add_verify},

@@ -2,6 +2,7 @@
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/json/winner_json.hpp"
@@ -138,6 +139,60 @@ class SqliteStore : public Store {
     });
   }
 
+  std::vector<std::int64_t> latest_runs(std::size_t count,
+                                        std::string_view fingerprint) const override {
+    return reading([&] {
+      chains_.check_runs();
+      SQLite::Statement query(db_,
+                              "SELECT id FROM run WHERE ?1 = '' OR fingerprint = ?1 ORDER BY id "
+                              "DESC LIMIT ?2");
+      query.bind(1, std::string(fingerprint));
+      query.bind(2, static_cast<std::int64_t>(count));
+      std::vector<std::int64_t> out;
+      while (query.executeStep()) out.push_back(query.getColumn(0).getInt64());
+      std::ranges::reverse(out);
+      return out;
+    });
+  }
+
+  std::vector<RowFigures> run_figures(std::int64_t run) const override {
+    return reading([&] {
+      SQLite::Statement query(db_, select("run = ? AND kind = 'measurement'"));
+      query.bind(1, run);
+      return figures(query);
+    });
+  }
+
+  std::vector<RowFigures> case_figures(std::string_view case_key,
+                                       std::size_t count) const override {
+    return reading([&] {
+      SQLite::Statement query(db_, select("kind = 'measurement' AND key = ?") + " DESC LIMIT ?");
+      query.bind(1, std::string(case_key));
+      query.bind(2, static_cast<std::int64_t>(count));
+      std::vector<RowFigures> out = figures(query);
+      std::ranges::reverse(out);
+      return out;
+    });
+  }
+
+  // One step through the index per key, however many rows a key has.
+  std::vector<std::string> measured_cases(std::string_view prefix) const override {
+    return reading([&] {
+      SQLite::Statement query(db_,
+                              "SELECT min(key) FROM entry WHERE kind = 'measurement' AND key > ?");
+      std::vector<std::string> out;
+      for (std::string last(prefix);;) {
+        query.reset();
+        query.bind(1, last);
+        if (!query.executeStep() || query.getColumn(0).isNull()) break;
+        last = query.getColumn(0).getString();
+        if (!last.starts_with(prefix)) break;
+        out.push_back(last);
+      }
+      return out;
+    });
+  }
+
   std::string chain_head(std::int64_t run) const override {
     return reading([&] {
       SQLite::Statement query(db_, "SELECT chain FROM run WHERE id = ?");
@@ -180,10 +235,18 @@ class SqliteStore : public Store {
     std::int64_t whole = 0;  // rows with their checksum
   };
 
+  std::vector<RowFigures> figures(SQLite::Statement& query) const {
+    std::vector<RowFigures> out;
+    each_whole_row(query, [&](const StoredRow& row) {
+      out.push_back({row.run, Json::parse(row.body).get<Measurement>()});
+    });
+    return out;
+  }
+
   // Rows whose checksum or content does not hold are left out and named.
-  template <class Value, class Decode>
-  Rows<Value> read(SQLite::Statement& query, Decode decode) const {
-    Rows<Value> out;
+  template <class Use>
+  std::int64_t each_whole_row(SQLite::Statement& query, Use use) const {
+    std::int64_t whole = 0;
     while (query.executeStep()) {
       const StoredRow row = row_of(query);
       const std::string name = "entry " + std::to_string(row.id);
@@ -191,13 +254,22 @@ class SqliteStore : public Store {
         faults_.add(name + ": checksum does not match");
         continue;
       }
-      ++out.whole;
+      ++whole;
       try {
-        out.values.push_back(decode(Json::parse(row.body), row.samples));
+        use(row);
       } catch (const std::exception& e) {
         faults_.add(name + ": " + e.what());
       }
     }
+    return whole;
+  }
+
+  template <class Value, class Decode>
+  Rows<Value> read(SQLite::Statement& query, Decode decode) const {
+    Rows<Value> out;
+    out.whole = each_whole_row(query, [&](const StoredRow& row) {
+      out.values.push_back(decode(Json::parse(row.body), row.samples));
+    });
     return out;
   }
 

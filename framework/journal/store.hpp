@@ -40,6 +40,12 @@ struct RunMachine {
   std::vector<std::string> lines;
 };
 
+// A row without its samples and series of shards, and its run.
+struct RowFigures {
+  std::int64_t run = 0;
+  Measurement row;
+};
+
 // One writing connection in one process. A row is committed before append returns, into the file
 // that the path still names: else Error (exit 1), with the place where all rows were kept.
 // Readers follow the chain of each run that they read.
@@ -74,6 +80,16 @@ class Store {
   // The latest one that has a plan: kernels that were measured outside of sweeps have none.
   virtual std::optional<std::int64_t> latest_sweep() const = 0;
   virtual RunInfo run_info(std::int64_t run) const = 0;
+  // The latest `count` runs, oldest first; of one machine, unless the fingerprint is empty.
+  virtual std::vector<std::int64_t> latest_runs(std::size_t count,
+                                                std::string_view fingerprint = {}) const = 0;
+  // For histories of many runs: rows are held against their checksums, chains are not followed.
+  virtual std::vector<RowFigures> run_figures(std::int64_t run) const = 0;
+  // The latest `count` rows of a case on whatever machine, oldest first.
+  virtual std::vector<RowFigures> case_figures(std::string_view case_key,
+                                               std::size_t count) const = 0;
+  // Keys of all cases that were ever measured and begin with `prefix`, in order.
+  virtual std::vector<std::string> measured_cases(std::string_view prefix) const = 0;
   virtual std::string chain_head(std::int64_t run) const = 0;  // SHA-256 hex
   // What was met so far of rows and runs that do not hold: a checksum, a chain, a missing row.
   virtual std::vector<std::string> damaged() const = 0;

@@ -153,4 +153,20 @@ std::vector<double> constraint_values(const TrialRow& row) {
   return out;
 }
 
+Json study_summary_json(const StudySummary& study) {
+  Json states = Json::object(), objectives = Json::array();
+  for (std::size_t i = 0; i < trial_states; ++i) {
+    states[std::string(state_name(static_cast<TrialState>(i)))] = study.counts[i];
+  }
+  const std::vector<std::string> names = metric_names(study.info);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool is_max = study.info.directions[i] == StudyDirection::maximize;
+    objectives.push_back({{"name", names[i]}, {"direction", is_max ? "maximize" : "minimize"}});
+  }
+  return {{"name", study.info.name},
+          {"trials", study.trials()},
+          {"states", states},
+          {"objectives", objectives}};
+}
+
 }  // namespace halmark

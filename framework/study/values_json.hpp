@@ -32,4 +32,7 @@ std::vector<std::string> metric_names(const StudyInfo& study);
 // The values of `constraints`; a trial of Optuna 5 has a key for each. Empty without any.
 std::vector<double> constraint_values(const TrialRow& row);
 
+// {"name", "trials", "states", "objectives"}: counts by state, objectives with their direction.
+Json study_summary_json(const StudySummary& study);
+
 }  // namespace halmark

@@ -54,6 +54,8 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"plan", {"core", "expression", "search/space"}},
     {"study", {"core", "search"}},
     {"journal", {"core"}},
+    {"history", {"core", "journal"}},
+    {"history/view", {"core", "report", "history"}},
     {"report", {"core"}},
     {"report/views", {"core", "report"}},
     {"simulate", {"core", "kernels", "model", "roofline"}},

@@ -48,22 +48,6 @@ Json value_json(double value) {
 
 std::string value_text(double value) { return fmt::format("{:.6g}", value); }
 
-Json summary_json(const StudySummary& study) {
-  Json states = Json::object(), objectives = Json::array();
-  for (std::size_t i = 0; i < trial_states; ++i) {
-    states[std::string(state_name(static_cast<TrialState>(i)))] = study.counts[i];
-  }
-  const std::vector<std::string> names = metric_names(study.info);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool is_max = study.info.directions[i] == StudyDirection::maximize;
-    objectives.push_back({{"name", names[i]}, {"direction", is_max ? "maximize" : "minimize"}});
-  }
-  return {{"name", study.info.name},
-          {"trials", study.trials()},
-          {"states", states},
-          {"objectives", objectives}};
-}
-
 std::string objectives_text(const StudyInfo& study) {
   std::string out;
   const std::vector<std::string> names = metric_names(study);
@@ -87,7 +71,7 @@ CommandResult list(const GlobalOptions& global, const Options& options) {
     table.add({printable(study.info.name), printable(objectives_text(study.info)),
                std::to_string(study.trials()), count(TrialState::complete),
                count(TrialState::running), count(TrialState::fail), count(TrialState::pruned)});
-    studies.push_back(summary_json(study));
+    studies.push_back(study_summary_json(study));
   }
   out.data = {{"location", store->location()}, {"studies", studies}};
   out.text = studies.empty() ? "no studies\n" : table.text();
@@ -136,7 +120,7 @@ CommandResult show(const GlobalOptions& global, const Options& options) {
   const std::vector<TrialRow> rows = store->trials(study.info.id, cursor);
   const std::vector<std::size_t> front = study_front(study.info, rows);
   CommandResult out;
-  out.data = summary_json(study);
+  out.data = study_summary_json(study);
   Json front_json = Json::array();
   std::vector<const TrialRow*> shown;
   for (const std::size_t i : front) {

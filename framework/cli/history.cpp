@@ -1,0 +1,37 @@
+// halmark history: series over the latest runs; exit 3 where one has become slower.
+#include <memory>
+
+#include "cli/console/command.hpp"
+#include "cli/console/paths.hpp"
+#include "history/view/history_view.hpp"
+
+namespace halmark::cli {
+
+Action add_history(OptionSet& app) {
+  struct Options {
+    history::HistoryQuery query;
+    std::string floor = "3%";
+    int nights = 60;
+    std::vector<std::string> out;
+  };
+  auto o = std::make_shared<Options>();
+  app.add_option("--op", o->query.op, "Kernels of this op alone");
+  app.add_option("--model", o->query.model, "Configurations of this model instead of kernels");
+  app.add_option("--device", o->query.device, "Of this backend or device alone: cpu, cpu:0");
+  app.add_option("--nights", o->nights, "The latest runs to look at")->check(within(2, 1000));
+  app.add_option("--floor", o->floor, "Smaller changes of a time are none (default 3%)");
+  app.add_option("--out,-o", o->out, "File to write, format by suffix: .json .md .html");
+  return [o](const GlobalOptions& global) {
+    const std::string path = database_path(global);
+    o->query.nights = static_cast<std::size_t>(o->nights);
+    const history::NightReport night =
+        history::night_report(*open_store_read_only(path), o->query,
+                              {.floor = history::parse_floor(o->floor, "--floor")}, path);
+    for (const std::string& file : o->out) history::write_history(night, file);
+    CommandResult result = shown(history::history_view(night));
+    result.exit_code = history::history_exit(night);
+    return result;
+  };
+}
+
+}  // namespace halmark::cli

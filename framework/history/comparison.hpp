@@ -1,0 +1,60 @@
+// Two sides, series by series: what became slower or faster, by how much, and what cannot be said.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "history/series.hpp"
+
+namespace halmark::history {
+
+// UNDECIDED means "measure more", never "fine". INVALID: a side has no usable rows to compare.
+enum class Change { same, faster, slower, undecided, invalid };
+std::string_view change_name(Change change);  // "SAME", "SLOWER"
+int urgency(Change change);                   // in lists, the smallest comes first
+
+struct ComparisonRules {
+  double floor = 0.03;            // of a time: smaller changes are no news
+  double false_discovery = 0.05;  // share of false ones among the changes that are called
+  double confidence = 0.95;       // of the intervals
+  // Two states of the machine are one within these shares: probes of the memory scatter by 8 %,
+  // those of the clock by 1 %.
+  double same_memory = 0.10;
+  double same_clock = 0.02;
+  std::size_t processes_min = 3;  // of a side; fewer say nothing of their spread
+};
+
+// What the independent figures of a side are.
+enum class Unit { processes, runs, intervals };
+std::string_view unit_name(Unit unit);
+
+struct SeriesChange {
+  SeriesName name;
+  Change change = Change::invalid;
+  std::string reason;  // why not decided or not valid; "" else
+  std::string doubt;   // why its rows are suspect, where sound ones are too few; "" else
+  // Absent where invalid. Times are geometric means of the units of each side.
+  std::optional<double> before_ns, after_ns;
+  std::optional<double> ratio;  // after / before
+  Interval interval;            // of the ratio, what the machine may have done included
+  double p = 1, q = 1;          // of no change; q after false-discovery control over all series
+  Unit unit = Unit::processes;
+  int units_before = 0, units_after = 0;
+  std::optional<double> memory_ratio, clock_ratio;  // after / before, of the probes
+};
+
+// Welch's t on logarithms of process medians; where both sides have two runs or more, on medians of
+// runs, because processes of one run share its hour; of composed figures by their intervals. Sound
+// rows where both sides have enough of them, else all usable ones with their doubt. `q` and the
+// verdict are left to judge_changes.
+SeriesChange compare_series(const Series& before, const Series& after,
+                            const ComparisonRules& rules);
+
+// Verdicts over all series of a comparison. SLOWER or FASTER: q holds, the change reaches the floor
+// and has its sign in all of the interval, for every share of a changed state of the machine that
+// the kernel may have followed (none of it to all), and no row is in doubt. SAME: the interval lies
+// within the floor.
+void judge_changes(std::vector<SeriesChange>& changes, const ComparisonRules& rules);
+
+}  // namespace halmark::history

@@ -1,0 +1,60 @@
+// A series over many nights (runs): its levels, where they changed, and whether the change at its
+// end is the code's. And all series of a night together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "history/change_points.hpp"
+#include "history/comparison.hpp"
+#include "history/machine_effect.hpp"
+
+namespace halmark::history {
+
+struct HistoryRules {
+  double floor = 0.03;            // of a time: smaller changes are no news
+  double noise_floor = 3;         // nor are those below so many standard deviations of a night
+  double false_discovery = 0.01;  // share of false ones among the alerts of a night
+  std::size_t recent = 7;         // nights within which a change is an alert, not history
+  std::size_t confirmed = 2;      // nights that it has to last
+  std::size_t nights_min = 10;    // before a change
+  DetectorRules detectors;
+};
+
+// Median over the sound processes of one run.
+struct Night {
+  std::int64_t run = 0;
+  double ns = 0;                  // as measured
+  double adjusted_ns = 0;         // at the speed of the memory that the series mostly had
+  std::vector<double> processes;  // ln of the adjusted time of each
+  std::optional<double> bytes_per_s;
+  std::string build;
+};
+
+struct SeriesHistory {
+  SeriesName name;
+  std::vector<Night> nights;  // oldest first; those without sound rows are left out
+  MachineEffect machine;
+  double noise = 0;                  // of one night, in logarithms
+  std::vector<ChangePoint> changes;  // of ln(adjusted_ns)
+  // The last change, where it is within the recent nights: SLOWER or FASTER once it is confirmed,
+  // UNDECIDED with a reason while it is not; SAME where there is none; INVALID with too few nights.
+  Change change = Change::invalid;
+  std::string reason;
+  std::optional<double> ratio;  // after / before, of that last change or of the last night
+  Interval interval;            // 95 %, of that ratio
+  // Of no change, the largest of three: Student's t on nights; the rank sum on their processes, for
+  // those that fall into two modes; how often earlier nights have been where the new ones are.
+  // Times the recent nights, among which the place of the change was chosen.
+  double p = 1, q = 1;
+};
+
+// Everything but q and the verdicts that need it: judge_night.
+SeriesHistory follow_series(const Series& series, const HistoryRules& rules);
+
+// Verdicts of all series of a night together: Benjamini-Hochberg over their last changes.
+void judge_night(std::vector<SeriesHistory>& series, const HistoryRules& rules);
+
+}  // namespace halmark::history

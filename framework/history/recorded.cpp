@@ -1,0 +1,106 @@
+#include "history/recorded.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/text/error.hpp"
+#include "history/stored_series.hpp"
+
+namespace halmark::history {
+namespace {
+
+using SeriesMap = std::map<SeriesName, Series>;
+
+void add_row(SeriesMap& into, const SeriesName& name, SeriesRow row) {
+  into.try_emplace(name, Series{.name = name}).first->second.rows.push_back(std::move(row));
+}
+
+bool is_of_device(const KernelCase& kernel_case, const std::string& device) {
+  return device.empty() || device == kernel_case.backend ||
+         device == kernel_case.backend + ':' + kernel_case.device;
+}
+
+SeriesMap kernels_of_runs(const Store& store, const NightReport& night, const HistoryQuery& query) {
+  SeriesMap out;
+  for (const std::int64_t run : night.runs) {
+    for (const RowFigures& figures : store.run_figures(run)) {
+      if (!is_of_device(figures.row.kernel_case, query.device)) continue;
+      add_row(out, name_of(figures.row, night.fingerprint), row_of(figures.row, run));
+    }
+  }
+  return out;
+}
+
+// By the index of keys: of an op, the rest of a night is never read.
+SeriesMap kernels_of_op(const Store& store, const NightReport& night, const HistoryQuery& query) {
+  constexpr std::size_t rows_of_night = 12;  // processes of a case in one run, with repeats
+  const std::set<std::int64_t> runs(night.runs.begin(), night.runs.end());
+  SeriesMap out;
+  for (const std::string& key : store.measured_cases(query.op + ' ')) {
+    for (const RowFigures& figures : store.case_figures(key, query.nights * rows_of_night)) {
+      if (!runs.contains(figures.run)) continue;
+      if (!is_of_device(figures.row.kernel_case, query.device)) continue;
+      add_row(out, name_of(figures.row, night.fingerprint), row_of(figures.row, figures.run));
+    }
+  }
+  return out;
+}
+
+SeriesMap configurations_of(const Store& store, const NightReport& night,
+                            const HistoryQuery& query) {
+  SeriesMap out;
+  for (const std::int64_t run : night.runs) {
+    for (const Evaluation& evaluation : store.evaluations(run)) {
+      if (evaluation.configuration.model != query.model || !evaluation.estimate) continue;
+      const SeriesName name{.what = evaluation.configuration.key(),
+                            .fingerprint = night.fingerprint};
+      std::vector<SeriesRow>& rows = out.try_emplace(name, Series{.name = name}).first->second.rows;
+      if (!rows.empty() && rows.back().run == run) rows.pop_back();  // the last one counts
+      rows.push_back(row_of(evaluation, run));
+    }
+  }
+  return out;
+}
+
+Error nothing_found(const HistoryQuery& query, const std::string& path) {
+  if (!query.model.empty()) {
+    return refused("no stored run has a configuration of model '" + query.model + "'", path,
+                   "halmark report shows what the latest has");
+  }
+  std::string asked = query.op.empty() ? "kernel" : "kernel of op '" + query.op + "'";
+  if (!query.device.empty()) asked += " on " + query.device;
+  return refused("no " + asked + " was measured in the latest runs of this machine", path,
+                 "halmark report shows what the latest has");
+}
+
+}  // namespace
+
+int NightReport::count(Change change) const {
+  return static_cast<int>(std::ranges::count(series, change, &SeriesHistory::change));
+}
+
+NightReport night_report(const Store& store, const HistoryQuery& query, const HistoryRules& rules,
+                         const std::string& path) {
+  NightReport out{.rules = rules};
+  const auto latest = store.latest_run();
+  if (!latest) throw refused("the database has no run", path, "run halmark tune or bench first");
+  const RunInfo last = store.run_info(*latest);
+  out.fingerprint = last.fingerprint;
+  out.last_started_utc = last.started_utc;
+  out.runs = store.latest_runs(query.nights, out.fingerprint);
+  SeriesMap series = !query.model.empty() ? configurations_of(store, out, query)
+                     : query.op.empty()   ? kernels_of_runs(store, out, query)
+                                          : kernels_of_op(store, out, query);
+  store.require_sound();
+  if (series.empty()) throw nothing_found(query, path);
+  for (const auto& [name, one] : series) out.series.push_back(follow_series(one, rules));
+  judge_night(out.series, rules);
+  std::ranges::stable_sort(out.series, [](const SeriesHistory& a, const SeriesHistory& b) {
+    if (urgency(a.change) != urgency(b.change)) return urgency(a.change) < urgency(b.change);
+    return a.ratio.value_or(1) > b.ratio.value_or(1);
+  });
+  return out;
+}
+
+}  // namespace halmark::history

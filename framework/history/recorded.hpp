@@ -1,0 +1,33 @@
+// The series of a database's latest runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "history/nights.hpp"
+#include "journal/store.hpp"
+
+namespace halmark::history {
+
+struct HistoryQuery {
+  std::string op;           // kernels of this op; "" = all
+  std::string model;        // configurations of this model, instead of kernels
+  std::string device;       // "cpu:0"; "" = all
+  std::size_t nights = 60;  // the latest runs that are looked at
+};
+
+struct NightReport {
+  std::string fingerprint;         // of the latest run's machine: the others are not looked at
+  std::vector<std::int64_t> runs;  // oldest first
+  std::string last_started_utc;
+  std::vector<SeriesHistory> series;  // worst first
+  HistoryRules rules;
+
+  int count(Change change) const;
+};
+
+// Throws Error (exit 2) where the database has no run, or none that the query asks for.
+NightReport night_report(const Store& store, const HistoryQuery& query, const HistoryRules& rules,
+                         const std::string& path);
+
+}  // namespace halmark::history

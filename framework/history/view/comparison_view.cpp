@@ -1,0 +1,226 @@
+#include "history/view/comparison_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <limits>
+
+#include "core/json/json.hpp"
+#include "report/clean_text.hpp"
+#include "report/quantity.hpp"
+#include "report/report.hpp"
+#include "report/table.hpp"
+
+namespace halmark::history {
+namespace {
+
+using report::signed_percent_text;
+
+constexpr std::array all_changes = {Change::slower, Change::faster, Change::undecided,
+                                    Change::invalid, Change::same};
+
+Json side_json(const Side& side) {
+  return {{"title", side.title},
+          {"runs", side.runs},
+          {"builds", side.builds},
+          {"fingerprint", side.fingerprints.front()},
+          {"series", side.series.size()}};
+}
+
+Json change_json(const SeriesChange& c) {
+  const bool is_valid = c.change != Change::invalid;
+  return {{"series", c.name.what},
+          {"plugin", c.name.plugin},
+          {"change", std::string(change_name(c.change))},
+          {"ratio", optional_number(c.ratio)},
+          {"ratio_interval", is_valid ? Json(c.interval) : Json(nullptr)},
+          {"before_ns", optional_number(c.before_ns)},
+          {"after_ns", optional_number(c.after_ns)},
+          {"p", is_valid ? Json(c.p) : Json(nullptr)},
+          {"q", is_valid ? Json(c.q) : Json(nullptr)},
+          {"unit", std::string(unit_name(c.unit))},
+          {"units_before", c.units_before},
+          {"units_after", c.units_after},
+          {"memory_ratio", optional_number(c.memory_ratio)},
+          {"clock_ratio", optional_number(c.clock_ratio)},
+          {"reason", c.reason}};
+}
+
+Json comparison_json(const Comparison& comparison) {
+  Json counts = Json::object(), changes = Json::array();
+  for (const Change change : all_changes) {
+    counts[std::string(change_name(change))] = comparison.count(change);
+  }
+  for (const SeriesChange& c : comparison.changes) changes.push_back(change_json(c));
+  const ComparisonRules& rules = comparison.rules;
+  return {{"before", side_json(comparison.before)},
+          {"after", side_json(comparison.after)},
+          {"rules",
+           {{"floor", rules.floor},
+            {"false_discovery", rules.false_discovery},
+            {"confidence", rules.confidence}}},
+          {"counts", std::move(counts)},
+          {"changes", std::move(changes)},
+          {"only_before", comparison.only_before},
+          {"only_after", comparison.only_after}};
+}
+
+std::string counts_text(const Comparison& comparison) {
+  std::string out;
+  for (const Change change : all_changes) {
+    if (!out.empty()) out += ", ";
+    out += std::to_string(comparison.count(change)) + ' ' + std::string(change_name(change));
+  }
+  return out;
+}
+
+std::string side_text(const Side& side) {
+  std::string out = side.title;
+  if (side.runs.size() > 1) out += fmt::format(", {} runs", side.runs.size());
+  for (std::size_t i = 0; i < side.builds.size(); ++i) {
+    out += (i == 0 ? "; build " : ", ") + side.builds[i];
+  }
+  return out;
+}
+
+std::string interval_text(const SeriesChange& c) {
+  if (c.change == Change::invalid) return report::absent_text;
+  return signed_percent_text(c.interval.low - 1) + " .. " +
+         signed_percent_text(c.interval.high - 1);
+}
+
+std::string units_text(const SeriesChange& c) {
+  if (c.change == Change::invalid) return report::absent_text;
+  if (c.unit == Unit::intervals) return "composed";
+  return fmt::format("{} and {} {}", c.units_before, c.units_after, unit_name(c.unit));
+}
+
+std::optional<double> relative(const SeriesChange& c) {
+  return c.ratio ? std::optional(*c.ratio - 1) : std::nullopt;
+}
+
+std::string duration(std::optional<double> ns) {
+  return ns ? report::duration_text(*ns) : std::string(report::absent_text);
+}
+
+report::Table table_of(const Comparison& comparison) {
+  report::Table out{.columns = {{"verdict"},
+                                {"time", true},
+                                {"interval", true},
+                                {"series"},
+                                {"before", true},
+                                {"after", true},
+                                {"of"},
+                                {"why"}}};
+  for (const SeriesChange& c : comparison.changes) {
+    if (c.change == Change::same) continue;
+    out.rows.push_back({{std::string(change_name(c.change))},
+                        {signed_percent_text(relative(c))},
+                        {interval_text(c)},
+                        {c.name.what},
+                        {duration(c.before_ns)},
+                        {duration(c.after_ns)},
+                        {units_text(c)},
+                        {c.reason}});
+  }
+  return out;
+}
+
+std::string alone_text(const Comparison& comparison) {
+  std::string out;
+  if (!comparison.only_before.empty()) {
+    out += fmt::format("{} series are of the first side alone\n", comparison.only_before.size());
+  }
+  if (!comparison.only_after.empty()) {
+    out += fmt::format("{} series are of the second side alone\n", comparison.only_after.size());
+  }
+  return out;
+}
+
+std::string text_of(const Comparison& comparison) {
+  std::string out = "before: " + printable(side_text(comparison.before)) +
+                    "\nafter:  " + printable(side_text(comparison.after)) + '\n';
+  const report::Table table = table_of(comparison);
+  if (!table.rows.empty()) out += report::table_text(table, std::numeric_limits<int>::max());
+  return out + alone_text(comparison) +
+         fmt::format("{} of {} series (floor {}, {} of the changes called may be false)\n",
+                     counts_text(comparison), comparison.changes.size(),
+                     report::percent_text(comparison.rules.floor),
+                     report::percent_text(comparison.rules.false_discovery));
+}
+
+// Mermaid takes no quotes and no brackets in a label; the op and its sizes tell enough.
+std::string label_of(const SeriesChange& c) {
+  std::string out;
+  for (const char letter : report::shortened(c.name.what, 28)) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+                          std::string_view(" =._-/").find(letter) != std::string_view::npos;
+    out += is_plain ? letter : ' ';
+  }
+  return '"' + out + '"';
+}
+
+// The largest changes that were called, as bars.
+std::string picture(const Comparison& comparison) {
+  constexpr std::size_t bars_max = 12;
+  std::vector<const SeriesChange*> bars;
+  for (const SeriesChange& c : comparison.changes) {
+    if (c.change == Change::slower || c.change == Change::faster) bars.push_back(&c);
+  }
+  if (bars.empty()) {
+    for (const SeriesChange& c : comparison.changes) {
+      if (c.ratio) bars.push_back(&c);
+    }
+  }
+  if (bars.empty()) return {};
+  std::ranges::stable_sort(bars, [](const SeriesChange* a, const SeriesChange* b) {
+    return std::abs(std::log(*a->ratio)) > std::abs(std::log(*b->ratio));
+  });
+  if (bars.size() > bars_max) bars.resize(bars_max);
+  std::string labels, values;
+  for (const SeriesChange* bar : bars) {
+    labels += (labels.empty() ? "" : ", ") + label_of(*bar);
+    values += (values.empty() ? "" : ", ") + report::fixed_text((*bar->ratio - 1) * 100, 2);
+  }
+  return "```mermaid\nxychart-beta horizontal\n  title \"change of the time, %\"\n  x-axis [" +
+         labels + "]\n  y-axis \"%\"\n  bar [" + values + "]\n```\n\n";
+}
+
+}  // namespace
+
+report::View comparison_view(const Comparison& comparison) {
+  return {.data = comparison_json(comparison), .text = text_of(comparison)};
+}
+
+std::string comparison_markdown(const Comparison& comparison) {
+  const bool is_slower = comparison.count(Change::slower) > 0;
+  std::string out = std::string("## Halmark: ") + (is_slower ? "slower" : "nothing is slower") +
+                    "\n\n" + report::markdown_text(counts_text(comparison)) + ".\n\n";
+  out += "- before: " + report::markdown_text(side_text(comparison.before)) + '\n';
+  out += "- after: " + report::markdown_text(side_text(comparison.after)) + '\n';
+  out += "- floor: " + report::percent_text(comparison.rules.floor) + "\n\n";
+  out += picture(comparison);
+  const report::Table table = table_of(comparison);
+  return table.rows.empty() ? out : out + report::table_markdown(table);
+}
+
+ExitCode comparison_exit(const Comparison& comparison) {
+  if (comparison.count(Change::slower) > 0) return ExitCode::gate_failed;
+  const int open = comparison.count(Change::undecided) + comparison.count(Change::invalid);
+  return open > 0 ? ExitCode::partial : ExitCode::ok;
+}
+
+void write_comparison(const Comparison& comparison, const std::string& path) {
+  if (path.ends_with(".json")) {
+    write_whole_file(dump_json(comparison_json(comparison), 1) + '\n', path);
+  } else if (path.ends_with(".md")) {
+    write_whole_file(comparison_markdown(comparison), path);
+  } else {
+    throw refused("unknown format of a comparison", path, "known: .json, .md");
+  }
+}
+
+}  // namespace halmark::history

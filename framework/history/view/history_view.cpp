@@ -1,0 +1,205 @@
+#include "history/view/history_view.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/json/json.hpp"
+#include "report/clean_text.hpp"
+#include "report/quantity.hpp"
+#include "report/report.hpp"
+#include "report/table.hpp"
+
+namespace halmark::history {
+namespace {
+
+using report::signed_percent_text;
+
+constexpr std::array all_changes = {Change::slower, Change::faster, Change::undecided, Change::same,
+                                    Change::invalid};
+
+Json night_json(const Night& night) {
+  return {{"run", night.run},
+          {"ns", night.ns},
+          {"adjusted_ns", night.adjusted_ns},
+          {"processes", night.processes.size()},
+          {"bytes_per_s", optional_number(night.bytes_per_s)},
+          {"build", night.build}};
+}
+
+Json change_json(const SeriesHistory& series, const ChangePoint& change) {
+  return {{"run", series.nights[change.at].run},
+          {"ratio", std::exp(change.after - change.before)},
+          {"p", change.p},
+          {"is_agreed", change.is_agreed},
+          {"build_before", series.nights[change.at - 1].build},
+          {"build_after", series.nights[change.at].build}};
+}
+
+Json series_json(const SeriesHistory& series) {
+  Json nights = Json::array(), changes = Json::array();
+  for (const Night& night : series.nights) nights.push_back(night_json(night));
+  for (const ChangePoint& change : series.changes) changes.push_back(change_json(series, change));
+  return {{"series", series.name.what},
+          {"plugin", series.name.plugin},
+          {"change", std::string(change_name(series.change))},
+          {"ratio", optional_number(series.ratio)},
+          {"ratio_interval", series.ratio ? Json(series.interval) : Json(nullptr)},
+          {"p", series.p},
+          {"q", series.q},
+          {"reason", series.reason},
+          {"noise", series.noise},
+          {"memory_share", series.machine.memory_share},
+          {"nights", std::move(nights)},
+          {"changes", std::move(changes)}};
+}
+
+std::string counts_text(const NightReport& night) {
+  std::string out;
+  for (const Change change : all_changes) {
+    if (!out.empty()) out += ", ";
+    out += std::to_string(night.count(change)) + ' ' + std::string(change_name(change));
+  }
+  return out;
+}
+
+std::string interval_text(const SeriesHistory& series) {
+  if (!series.ratio) return report::absent_text;
+  return signed_percent_text(series.interval.low - 1) + " .. " +
+         signed_percent_text(series.interval.high - 1);
+}
+
+std::optional<double> relative(const SeriesHistory& series) {
+  return series.ratio ? std::optional(*series.ratio - 1) : std::nullopt;
+}
+
+// Between which runs, and which builds they were of where these differ.
+std::string place_text(const SeriesHistory& series, const ChangePoint& change) {
+  const Night &before = series.nights[change.at - 1], &after = series.nights[change.at];
+  std::string out = fmt::format("run {} to {}", before.run, after.run);
+  if (before.build != after.build) out += ", build " + before.build + " to " + after.build;
+  return out;
+}
+
+std::string last_place(const SeriesHistory& series) {
+  const bool is_called = series.change == Change::slower || series.change == Change::faster;
+  if (is_called) return place_text(series, series.changes.back());
+  return series.reason;
+}
+
+report::Table alerts_of(const NightReport& night) {
+  report::Table out{.columns = {{"verdict"},
+                                {"time", true},
+                                {"interval", true},
+                                {"series"},
+                                {"now", true},
+                                {"nights", true},
+                                {"where or why"}}};
+  for (const SeriesHistory& series : night.series) {
+    if (series.change == Change::same) continue;
+    out.rows.push_back({{std::string(change_name(series.change))},
+                        {signed_percent_text(relative(series))},
+                        {interval_text(series)},
+                        {series.name.what},
+                        {series.nights.empty() ? report::absent_text
+                                               : report::duration_text(series.nights.back().ns)},
+                        {std::to_string(series.nights.size())},
+                        {last_place(series)}});
+  }
+  return out;
+}
+
+// What both detectors saw, the alerts of tonight included: for whoever looks back.
+report::Table changes_of(const NightReport& night) {
+  report::Table out{.columns = {{"time", true}, {"series"}, {"changed"}, {"nights since", true}}};
+  for (const SeriesHistory& series : night.series) {
+    for (const ChangePoint& change : series.changes) {
+      const double size = change.after - change.before;
+      if (!change.is_agreed || std::abs(size) < std::log1p(night.rules.floor)) continue;
+      out.rows.push_back({{signed_percent_text(std::exp(size) - 1)},
+                          {series.name.what},
+                          {place_text(series, change)},
+                          {std::to_string(series.nights.size() - change.at)}});
+    }
+  }
+  return out;
+}
+
+std::string text_of(const report::Table& table) {
+  return report::table_text(table, std::numeric_limits<int>::max());
+}
+
+std::string summary_of(const NightReport& night) {
+  return fmt::format("{} of {} series over {} runs up to {} (floor {})", counts_text(night),
+                     night.series.size(), night.runs.size(), night.last_started_utc,
+                     report::percent_text(night.rules.floor));
+}
+
+Json history_json(const NightReport& night) {
+  Json counts = Json::object(), series = Json::array();
+  for (const Change change : all_changes) {
+    counts[std::string(change_name(change))] = night.count(change);
+  }
+  for (const SeriesHistory& one : night.series) series.push_back(series_json(one));
+  const HistoryRules& rules = night.rules;
+  return {{"fingerprint", night.fingerprint},
+          {"runs", night.runs},
+          {"rules",
+           {{"floor", rules.floor},
+            {"false_discovery", rules.false_discovery},
+            {"recent", rules.recent},
+            {"confirmed", rules.confirmed},
+            {"nights_min", rules.nights_min}}},
+          {"counts", std::move(counts)},
+          {"series", std::move(series)}};
+}
+
+}  // namespace
+
+report::View history_view(const NightReport& night) {
+  std::string text;
+  if (const report::Table alerts = alerts_of(night); !alerts.rows.empty()) {
+    text += text_of(alerts) + '\n';
+  }
+  if (const report::Table changes = changes_of(night); !changes.rows.empty()) {
+    text += "changes that both detectors see\n" + text_of(changes) + '\n';
+  }
+  if (night.count(Change::invalid) > 0) {
+    text +=
+        fmt::format("INVALID: fewer than {} nights with sound rows\n", night.rules.nights_min + 1);
+  }
+  return {.data = history_json(night), .text = text + summary_of(night) + '\n'};
+}
+
+std::string history_markdown(const NightReport& night) {
+  std::string out = std::string("## Halmark: ") +
+                    (night.count(Change::slower) > 0 ? "slower" : "nothing is slower") + "\n\n" +
+                    report::markdown_text(summary_of(night)) + ".\n";
+  if (const report::Table alerts = alerts_of(night); !alerts.rows.empty()) {
+    out += '\n' + report::table_markdown(alerts);
+  }
+  if (const report::Table changes = changes_of(night); !changes.rows.empty()) {
+    out += "\n### Changes that both detectors see\n\n" + report::table_markdown(changes);
+  }
+  return out;
+}
+
+ExitCode history_exit(const NightReport& night) {
+  return night.count(Change::slower) > 0 ? ExitCode::gate_failed : ExitCode::ok;
+}
+
+void write_history(const NightReport& night, const std::string& path) {
+  if (path.ends_with(".json")) {
+    write_whole_file(dump_json(history_json(night), 1) + '\n', path);
+  } else if (path.ends_with(".md")) {
+    write_whole_file(history_markdown(night), path);
+  } else if (path.ends_with(".html")) {
+    write_whole_file(history_html(night), path);
+  } else {
+    throw refused("unknown format of a history", path, "known: .json, .md, .html");
+  }
+}
+
+}  // namespace halmark::history

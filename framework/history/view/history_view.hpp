@@ -1,0 +1,27 @@
+// The series of a database over its nights, for terminals, programs, pull requests and browsers.
+#pragma once
+
+#include <string>
+
+#include "core/text/error.hpp"
+#include "history/recorded.hpp"
+#include "report/views/view.hpp"
+
+namespace halmark::history {
+
+// {"fingerprint", "runs", "rules", "counts", "series"}, each series with its nights and changes;
+// the text lists what is not SAME, and every change that both detectors see.
+report::View history_view(const NightReport& night);
+
+std::string history_markdown(const NightReport& night);
+// One self-contained page: a picture per series with its levels and changes, readable without
+// script.
+std::string history_html(const NightReport& night);
+
+// gate_failed with a SLOWER, else ok: what is undecided tonight is decided by another night.
+ExitCode history_exit(const NightReport& night);
+
+// By suffix: .json .md .html. Throws Error (exit 2) for another.
+void write_history(const NightReport& night, const std::string& path);
+
+}  // namespace halmark::history

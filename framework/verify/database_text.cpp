@@ -1,0 +1,77 @@
+#include "verify/database_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/text/error.hpp"
+
+namespace halmark {
+namespace {
+
+std::string noted_text(const DatabaseCheck::Noted& noted) {
+  if (noted.rows_behind == 0) return fmt::format("run {} has the noted head\n", noted.run);
+  return fmt::format("run {} had the noted head; {} rows came behind it\n", noted.run,
+                     noted.rows_behind);
+}
+
+}  // namespace
+
+std::optional<NotedHead> noted_head(const std::string& chain, std::optional<std::int64_t> run) {
+  if (chain.empty()) {
+    if (run) throw refused("--run says which run --chain is of", {}, "add --chain HASH");
+    return std::nullopt;
+  }
+  NotedHead out{.chain = {}, .run = run};
+  for (const char c : chain) {
+    out.chain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  const bool is_head =
+      out.chain.size() == 64 &&
+      std::ranges::all_of(out.chain, [](unsigned char c) { return std::isxdigit(c) != 0; });
+  if (!is_head) {
+    throw refused("'" + chain + "' is no head of a chain", "--chain",
+                  "reports print it: 64 hexadecimal digits");
+  }
+  return out;
+}
+
+std::string database_check_text(const DatabaseCheck& check, const std::string& path) {
+  std::string out;
+  for (const DatabaseFinding& f : check.findings) {
+    out += fmt::format("{}: table {} row {} column {}: {}\n", path, f.table, f.row,
+                       f.column.empty() ? "-" : f.column, printable(f.text));
+  }
+  if (check.findings.empty()) {
+    for (const auto& head : check.heads) {
+      out += fmt::format("run {} chain {}\n", head.run, head.chain);
+    }
+  }
+  if (check.noted) out += noted_text(*check.noted);
+  return out + fmt::format("{}: {} runs, {} rows, {}\n", path, check.runs, check.entries,
+                           check.findings.empty()
+                               ? std::string("everything matches")
+                               : std::to_string(check.findings.size()) + " findings");
+}
+
+Json database_check_json(const DatabaseCheck& check, const std::string& path, bool is_noted) {
+  Json findings = Json::array(), heads = Json::array();
+  for (const DatabaseFinding& f : check.findings) {
+    findings.push_back(
+        {{"table", f.table}, {"row", f.row}, {"column", f.column}, {"text", f.text}});
+  }
+  for (const auto& head : check.heads) heads.push_back({{"run", head.run}, {"chain", head.chain}});
+  Json out = {{"path", path},
+              {"runs", check.runs},
+              {"entries", check.entries},
+              {"heads", heads},
+              {"findings", findings}};
+  if (is_noted) out["noted"] = nullptr;
+  if (is_noted && check.noted) {
+    out["noted"] = {{"run", check.noted->run}, {"rows_behind", check.noted->rows_behind}};
+  }
+  return out;
+}
+
+}  // namespace halmark

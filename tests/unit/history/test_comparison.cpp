@@ -1,0 +1,161 @@
+#include "history/comparison.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rows.hpp"
+
+namespace halmark::history {
+namespace {
+
+using testing::HasSubstr;
+
+SeriesChange judged(const Series& before, const Series& after, const ComparisonRules& rules = {}) {
+  std::vector<SeriesChange> out = {compare_series(before, after, rules)};
+  judge_changes(out, rules);
+  return out.front();
+}
+
+void set_memory(Series& series, double bytes_per_s) {
+  for (SeriesRow& row : series.rows) row.state.bytes_per_s = bytes_per_s;
+}
+
+// mpmath at 40 digits: Welch's t 7.5201 of the logarithms with 4.8843 degrees of freedom.
+TEST(Comparison, is_welch_on_logarithms) {
+  const SeriesChange c = judged(test::series({100, 101, 102}), test::series({106, 108, 107, 109}));
+  EXPECT_NEAR(*c.ratio, 1.064333648070325589, 1e-12);
+  EXPECT_NEAR(c.p, 0.000728901546544489989, 1e-12);
+  EXPECT_NEAR(c.interval.low, 1.041730914534132414, 1e-10);
+  EXPECT_NEAR(c.interval.high, 1.087426799579318027, 1e-10);
+  EXPECT_EQ(c.change, Change::slower);
+  EXPECT_EQ(c.unit, Unit::processes);
+  EXPECT_EQ(c.units_before, 3);
+  EXPECT_EQ(c.units_after, 4);
+}
+
+TEST(Comparison, the_same_change_backwards_is_faster) {
+  const SeriesChange c = judged(test::series({106, 108, 107, 109}), test::series({100, 101, 102}));
+  EXPECT_EQ(c.change, Change::faster);
+  EXPECT_NEAR(*c.ratio, 1 / 1.064333648070325589, 1e-12);
+}
+
+TEST(Comparison, below_the_floor_nothing_is_slower_however_certain) {
+  const Series before = test::series({100, 100.1, 99.9}), after = test::series({102, 102.1, 101.9});
+  EXPECT_EQ(judged(before, after).change, Change::same);
+  EXPECT_EQ(judged(before, after, {.floor = 0.01}).change, Change::slower);
+}
+
+TEST(Comparison, a_wide_interval_is_undecided_and_never_same) {
+  const SeriesChange c = judged(test::series({100, 120, 95}), test::series({101, 118, 99}));
+  EXPECT_EQ(c.change, Change::undecided);
+  EXPECT_THAT(c.reason, HasSubstr("too wide to decide"));
+}
+
+TEST(Comparison, a_side_without_usable_rows_is_invalid_and_says_why) {
+  Series after = test::series({100, 101, 102});
+  after.rows[0].fault = after.rows[1].fault = "crashed: signal 11";
+  const SeriesChange c = judged(test::series({100, 101, 102}), after);
+  EXPECT_EQ(c.change, Change::invalid);
+  EXPECT_EQ(c.reason,
+            "the second side has 1 usable of 3 rows, and 3 are needed: crashed: signal 11");
+  EXPECT_FALSE(c.ratio);
+}
+
+// A busy neighbour makes rows suspect: they may say that nothing changed, never that something did.
+TEST(Comparison, suspect_rows_make_nothing_slower) {
+  const Series before = test::series({100, 101, 102});
+  Series after = test::series({120, 121, 122});
+  for (SeriesRow& row : after.rows) row.doubt = "steal above 0.02";
+  const SeriesChange c = judged(before, after);
+  EXPECT_EQ(c.change, Change::undecided);
+  EXPECT_EQ(c.reason, "suspect rows: steal above 0.02");
+  for (const double ns : {119.0, 120.0, 121.0}) after.rows.push_back(test::row(1, 3, ns));
+  EXPECT_EQ(judged(before, after).change, Change::slower);  // enough sound ones beside them
+  EXPECT_EQ(judged(before, after).units_after, 3);
+  Series same = test::series({100, 100.1, 100.2});
+  for (SeriesRow& row : same.rows) row.doubt = "steal above 0.02";
+  EXPECT_EQ(judged(same, same).change, Change::same);
+}
+
+// The same times, once while the memory kept its speed and once while it lost a third of it.
+TEST(Comparison, what_the_memory_explains_is_not_the_codes) {
+  Series before = test::series({100, 101, 102}), after = test::series({140, 141, 142});
+  set_memory(before, 8e10);
+  set_memory(after, 7.5e10);  // within what single probes scatter
+  EXPECT_EQ(judged(before, after).change, Change::slower);
+  set_memory(after, 5e10);
+  const SeriesChange c = judged(before, after);
+  EXPECT_EQ(c.change, Change::undecided);
+  EXPECT_THAT(c.reason, HasSubstr("the memory ran at 62.5 % of its earlier speed"));
+  EXPECT_LT(c.interval.low, 1);
+  // More than all that a slower memory does is the code's again.
+  Series worse = test::series({240, 241, 242});
+  set_memory(worse, 5e10);
+  EXPECT_EQ(judged(before, worse).change, Change::slower);
+}
+
+TEST(Comparison, a_slower_clock_is_not_the_codes_either) {
+  Series before = test::series({100, 100.5, 101}), after = test::series({105, 105.5, 106});
+  for (SeriesRow& row : before.rows) row.state.clock_hz = 4e9;
+  for (SeriesRow& row : after.rows) row.state.clock_hz = 3.8e9;
+  const SeriesChange c = judged(before, after);
+  EXPECT_EQ(c.change, Change::undecided);
+  EXPECT_THAT(c.reason, HasSubstr("the clock ran at 95 % of its earlier speed"));
+}
+
+// Processes of one run share its hour: three runs that differ by 4 % among themselves are not three
+// times three independent figures.
+TEST(Comparison, runs_are_the_units_where_both_sides_have_several) {
+  Series before, after;
+  for (const auto& [run, ns] : {std::pair(1, 100.0), {2, 104.0}, {3, 96.0}}) {
+    for (const double jitter : {-0.1, 0.0, 0.1}) {
+      before.rows.push_back(test::row(run, 0, ns + jitter));
+      after.rows.push_back(test::row(run + 10, 0, 1.05 * ns + jitter));
+    }
+  }
+  const SeriesChange c = judged(before, after);
+  EXPECT_EQ(c.unit, Unit::runs);
+  EXPECT_EQ(c.units_before, 3);
+  EXPECT_EQ(c.change, Change::undecided);
+}
+
+TEST(Comparison, composed_figures_are_compared_by_their_intervals) {
+  Series before = test::series({100}), after = test::series({120});
+  before.rows[0].interval_ns = Interval{98, 102};
+  after.rows[0].interval_ns = Interval{118, 122};
+  EXPECT_EQ(judged(before, after).change, Change::slower);
+  EXPECT_EQ(judged(before, after).unit, Unit::intervals);
+  after.rows[0] = test::row(1, 0, 101);
+  after.rows[0].interval_ns = Interval{90, 113};
+  EXPECT_EQ(judged(before, after).change, Change::undecided);
+}
+
+// Equal distributions, 500 series a time: comparisons in which anything is called.
+TEST(Comparison, equal_sides_are_seldom_called_different) {
+  constexpr int comparisons = 100, series_count = 100;
+  int wrong = 0;
+  for (int n = 0; n < comparisons; ++n) {
+    std::vector<SeriesChange> changes;
+    for (int s = 0; s < series_count; ++s) {
+      std::vector<double> a, b;
+      for (std::uint64_t i = 0; i < 5; ++i) {
+        const auto seed = static_cast<std::uint64_t>(n * series_count + s);
+        a.push_back(100 * std::exp(0.02 * test::normal(seed, 2 * i)));
+        b.push_back(100 * std::exp(0.02 * test::normal(seed, 2 * i + 1)));
+      }
+      changes.push_back(compare_series(test::series(a), test::series(b), {}));
+    }
+    judge_changes(changes, {});
+    for (const SeriesChange& c : changes) {
+      if (c.change == Change::slower || c.change == Change::faster) {
+        ++wrong;
+        break;
+      }
+    }
+  }
+  // 5 % of the comparisons in expectation, by the control; 11 has a probability below 1 %.
+  EXPECT_LE(wrong, 11);
+}
+
+}  // namespace
+}  // namespace halmark::history

@@ -1,0 +1,100 @@
+#include "history/google_benchmark.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "history/side.hpp"
+#include "tests/unit/error_of.hpp"
+#include "tests/unit/scratch_folder.hpp"
+
+namespace halmark::history {
+namespace {
+
+using halmark::test::error_of;
+using testing::HasSubstr;
+
+// As version 1.7.1 writes it, shortened.
+std::string entry(const std::string& name, int repetition, double time, const char* unit = "us") {
+  return "{\"name\":\"" + name + "\",\"run_name\":\"" + name +
+         "\",\"run_type\":\"iteration\",\"repetitions\":3,\"repetition_index\":" +
+         std::to_string(repetition) +
+         ",\"threads\":1,\"iterations\":100,\"real_time\":" + std::to_string(time) +
+         ",\"cpu_time\":1.0,\"time_unit\":\"" + unit + "\"}";
+}
+
+std::string file_of(const std::string& entries, const std::string& host = "h",
+                    const std::string& build = "release") {
+  return "{\"context\":{\"date\":\"2026-11-22T10:00:00+00:00\",\"host_name\":\"" + host +
+         "\",\"executable\":\"./bench\",\"num_cpus\":2,\"mhz_per_cpu\":2600,\"caches\":[],"
+         "\"library_build_type\":\"" +
+         build + "\"},\"benchmarks\":[" + entries + "]}";
+}
+
+class GoogleBenchmarkJson : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    halmark::test::write_file(folder_ / name, text);
+    return folder_ / name;
+  }
+  GoogleBenchmarkFile read(const std::string& text) {
+    return read_google_benchmark(file("x.json", text));
+  }
+  std::string refusal(const std::string& text) {
+    const Error error = error_of([&] { read(text); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    return error.line();
+  }
+  halmark::test::ScratchFolder folder_;
+};
+
+TEST_F(GoogleBenchmarkJson, repetitions_are_rows_in_nanoseconds) {
+  const GoogleBenchmarkFile f = read(file_of(
+      entry("BM_a/8", 0, 1.5) + ',' + entry("BM_b", 0, 2, "ms") + ',' + entry("BM_a/8", 1, 1.75) +
+      ",{\"name\":\"BM_a/8_mean\",\"run_name\":\"BM_a/8\",\"run_type\":\"aggregate\","
+      "\"aggregate_name\":\"mean\",\"real_time\":1.6,\"time_unit\":\"us\"}"));
+  ASSERT_EQ(f.series.size(), 2u);
+  EXPECT_EQ(f.fingerprint, "h, 2 CPUs, release library");
+  EXPECT_EQ(f.series[0].name.what, "BM_a/8");
+  ASSERT_EQ(f.series[0].rows.size(), 2u);
+  EXPECT_DOUBLE_EQ(f.series[0].rows[1].ns, 1750);
+  EXPECT_DOUBLE_EQ(f.series[1].rows[0].ns, 2e6);
+}
+
+TEST_F(GoogleBenchmarkJson, two_files_are_two_sides) {
+  const auto three = [](double time) {
+    return entry("BM_a", 0, time) + ',' + entry("BM_a", 1, time * 1.002) + ',' +
+           entry("BM_a", 2, time * 0.998);
+  };
+  const std::string a = file("a.json", file_of(three(10))), b = file("b.json", file_of(three(11)));
+  const Comparison c = compare_sides(load_side(a, ""), load_side(b, ""), {});
+  ASSERT_EQ(c.changes.size(), 1u);
+  EXPECT_EQ(c.changes[0].change, Change::slower);
+  EXPECT_NEAR(*c.changes[0].ratio, 1.1, 1e-6);
+  const std::string debug = file("d.json", file_of(three(11), "h", "debug"));
+  EXPECT_THAT(
+      error_of([&] { compare_sides(load_side(a, ""), load_side(debug, ""), {}); }).line(),
+      HasSubstr("different machines: h, 2 CPUs, release library and h, 2 CPUs, debug library"));
+}
+
+TEST_F(GoogleBenchmarkJson, a_failed_benchmark_is_a_row_with_its_message) {
+  const GoogleBenchmarkFile f =
+      read(file_of("{\"name\":\"BM_a\",\"run_name\":\"BM_a\",\"run_type\":\"iteration\","
+                   "\"error_occurred\":true,\"error_message\":\"no device\"}"));
+  EXPECT_EQ(f.series.at(0).rows.at(0).fault, "no device");
+}
+
+TEST_F(GoogleBenchmarkJson, what_is_none_is_refused) {
+  EXPECT_THAT(refusal("[]"), HasSubstr("no JSON of Google Benchmark"));
+  EXPECT_THAT(refusal("{\"context\":{}}"), HasSubstr("no JSON of Google Benchmark"));
+  EXPECT_THAT(refusal("{\"context\":"), HasSubstr("x.json:1:"));
+  EXPECT_THAT(refusal(file_of("")), HasSubstr("only aggregates or nothing"));
+  EXPECT_THAT(refusal(file_of("3")), HasSubstr("benchmarks[0]"));
+  EXPECT_THAT(refusal(file_of(entry("a", 0, 1, "fortnight"))), HasSubstr("'fortnight'"));
+  EXPECT_THAT(refusal(file_of("{\"name\":\"a\",\"real_time\":\"1\",\"time_unit\":\"ns\"}")),
+              HasSubstr("no real_time"));
+  EXPECT_THAT(refusal(file_of("{\"real_time\":1,\"time_unit\":\"ns\"}")),
+              HasSubstr("without a name"));
+}
+
+}  // namespace
+}  // namespace halmark::history

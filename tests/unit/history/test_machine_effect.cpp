@@ -1,0 +1,57 @@
+#include "history/machine_effect.hpp"
+
+#include <gtest/gtest.h>
+
+#include "rows.hpp"
+
+namespace halmark::history {
+namespace {
+
+// Rows whose memory changes between two regimes every fourth row, with probes that scatter by 4 %.
+std::vector<SeriesRow> rows_with(double share, double step, std::size_t step_at) {
+  std::vector<SeriesRow> out;
+  for (std::size_t i = 0; i < 120; ++i) {
+    const double speed = (i / 4) % 2 == 0 ? 8e10 : 4.5e10;
+    const double code = i < step_at ? 1 : 1 + step;
+    const double ns =
+        100 * code * std::pow(8e10 / speed, share) * std::exp(0.01 * test::normal(11, i));
+    out.push_back(test::row(static_cast<std::int64_t>(i / 3), 0, ns));
+    out.back().state.bytes_per_s = speed * std::exp(0.04 * test::normal(12, i));
+  }
+  return out;
+}
+
+TEST(MachineEffect, finds_how_far_a_series_follows_the_memory) {
+  for (const double share : {0.0, 0.3, 0.7, 1.0}) {
+    EXPECT_NEAR(machine_effect(rows_with(share, 0, 0)).memory_share, share, 0.05) << share;
+  }
+}
+
+TEST(MachineEffect, a_step_of_the_code_does_not_disturb_it) {
+  EXPECT_NEAR(machine_effect(rows_with(0.7, 0.5, 61)).memory_share, 0.7, 0.05);
+}
+
+TEST(MachineEffect, says_nothing_without_regimes_or_probes) {
+  std::vector<SeriesRow> calm;
+  for (std::size_t i = 0; i < 50; ++i) {
+    calm.push_back(test::row(1, 0, 100 + static_cast<double>(i)));
+    calm.back().state.bytes_per_s = 5e10 * std::exp(0.03 * test::normal(1, i));
+  }
+  EXPECT_EQ(machine_effect(calm).memory_share, 0);
+  for (SeriesRow& row : calm) row.state.bytes_per_s.reset();
+  EXPECT_EQ(machine_effect(calm).moves, 0);
+  EXPECT_EQ(machine_effect({}).moves, 0);
+}
+
+TEST(MachineEffect, probes_of_one_regime_become_one_figure) {
+  const std::vector<SeriesRow> rows = rows_with(0, 0, 0);
+  double widest = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double truth = (i / 4) % 2 == 0 ? 8e10 : 4.5e10;
+    widest = std::max(widest, std::abs(*regimes_of(rows)[i] - std::log(truth)));
+  }
+  EXPECT_LT(widest, 0.06);  // single probes are up to 0.1 off
+}
+
+}  // namespace
+}  // namespace halmark::history

@@ -1,0 +1,77 @@
+#include "history/recorded.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stored.hpp"
+#include "tests/unit/error_of.hpp"
+#include "tests/unit/scratch_folder.hpp"
+
+namespace halmark::history {
+namespace {
+
+using halmark::test::error_of;
+using testing::HasSubstr;
+
+class Recorded : public testing::Test {
+ protected:
+  NightReport report(const HistoryQuery& query) {
+    return night_report(*open_store_read_only(path_), query, {}, path_);
+  }
+  halmark::test::ScratchFolder folder_;
+  std::string path_ = folder_ / "a.db";
+};
+
+TEST_F(Recorded, the_series_of_all_nights_are_judged_together) {
+  test::store_nights(path_, {.nights = 22, .step = 0.08, .step_at = 20});
+  const NightReport night = report({});
+  ASSERT_EQ(night.series.size(), 2u);
+  EXPECT_EQ(night.runs.size(), 22u);
+  EXPECT_EQ(night.series[0].change, Change::slower);
+  EXPECT_THAT(night.series[0].name.what, HasSubstr("m=1"));
+  EXPECT_NEAR(*night.series[0].ratio, 1.08, 0.01);
+  EXPECT_EQ(night.series[1].change, Change::same);
+  EXPECT_EQ(night.count(Change::slower), 1);
+}
+
+TEST_F(Recorded, an_op_is_read_by_its_keys_with_the_same_result) {
+  test::store_nights(path_, {.nights = 22, .step = 0.08, .step_at = 20});
+  const NightReport all = report({}), op = report({.op = "gemm"});
+  ASSERT_EQ(op.series.size(), all.series.size());
+  for (std::size_t i = 0; i < op.series.size(); ++i) {
+    EXPECT_EQ(op.series[i].name, all.series[i].name);
+    EXPECT_EQ(op.series[i].change, all.series[i].change);
+    EXPECT_EQ(*op.series[i].ratio, *all.series[i].ratio);
+    EXPECT_EQ(op.series[i].nights.size(), all.series[i].nights.size());
+  }
+}
+
+TEST_F(Recorded, only_the_latest_nights_and_the_device_that_is_asked_for) {
+  test::store_nights(path_, {.nights = 22, .step = 0.08, .step_at = 20});
+  const NightReport few = report({.nights = 12});
+  EXPECT_EQ(few.runs.front(), 11);
+  EXPECT_EQ(few.series[0].nights.size(), 12u);
+  EXPECT_EQ(report({.device = "cpu:0"}).series.size(), 2u);
+  EXPECT_THAT(error_of([&] { report({.device = "cuda"}); }).line(),
+              HasSubstr("no kernel on cuda was measured"));
+}
+
+TEST_F(Recorded, runs_of_other_machines_are_left_out) {
+  test::store_nights(path_, {.nights = 5, .fingerprint = "class@other"});
+  test::store_nights(path_, {.nights = 12});
+  EXPECT_EQ(report({}).runs.size(), 12u);
+  EXPECT_EQ(report({.op = "gemm"}).series[0].nights.size(), 12u);
+}
+
+TEST_F(Recorded, what_is_not_there_is_refused_with_the_reason) {
+  EXPECT_EQ(error_of([&] { report({}); }).exit_code(), ExitCode::refused);
+  { open_store(path_); }
+  EXPECT_THAT(error_of([&] { report({}); }).line(), HasSubstr("the database has no run"));
+  test::store_nights(path_, {.nights = 1});
+  EXPECT_THAT(error_of([&] { report({.op = "gem"}); }).line(), HasSubstr("kernel of op 'gem'"));
+  EXPECT_THAT(error_of([&] { report({.model = "llama"}); }).line(),
+              HasSubstr("configuration of model 'llama'"));
+}
+
+}  // namespace
+}  // namespace halmark::history
