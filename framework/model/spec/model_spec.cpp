@@ -38,8 +38,10 @@ std::string normalised(std::string_view name, Points points) {
 
 std::string remedy_for(std::string_view model_type) {
   const std::string near = nearest_model_type(model_type);
-  std::string out = near.empty() ? "no known type is near" : "the nearest known type is " + near;
-  out += "; known:";
+  if (!near.empty()) {
+    return "the nearest known type is " + near + "; halmark models lists those that are shipped";
+  }
+  std::string out = "no known type is near; known:";
   for (const std::string& name : known_model_types()) out += ' ' + name;
   return out;
 }

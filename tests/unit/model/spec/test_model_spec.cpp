@@ -16,6 +16,7 @@ using model_test::model_dir;
 using model_test::shipped;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string refusal_line(const std::function<void()>& action) {
   try {
@@ -87,11 +88,14 @@ TEST(ModelSpec, a_missing_file_is_refused_by_name) {
               HasSubstr("/nonexistent/config.json"));
 }
 
-TEST(ModelSpec, an_unknown_architecture_is_refused_with_the_known_ones) {
-  const std::string line =
-      refusal_line([] { read_model(with_field("model_type", "\"mamba9\""), "x.json"); });
-  EXPECT_THAT(line, AllOf(HasSubstr("x.json"), HasSubstr("unknown architecture 'mamba9'"),
-                          HasSubstr("llama"), HasSubstr("qwen3")));
+TEST(ModelSpec, an_unknown_architecture_is_refused_with_the_nearest_or_all_known_ones) {
+  const auto line = [](const std::string& type) {
+    return refusal_line([&] { read_model(with_field("model_type", type), "x.json"); });
+  };
+  EXPECT_THAT(line("\"qwen33\""),
+              AllOf(HasSubstr("x.json"), HasSubstr("unknown architecture 'qwen33'"),
+                    HasSubstr("nearest known type is qwen3"), Not(HasSubstr("llama"))));
+  EXPECT_THAT(line("\"zzyzx\""), AllOf(HasSubstr("llama"), HasSubstr("qwen3")));
 }
 
 struct BadField {
