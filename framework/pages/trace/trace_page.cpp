@@ -141,14 +141,15 @@ std::string comparison_text(const trace::Comparison& comparison, int width) {
   }
   std::string out = table.text(width) + report::wrapped_lines(notes, width);
   if (!unexplained.empty()) out += "unexplained operators:\n" + unexplained;
-  out += fmt::format(
-      "{}{} ok, {} mismatch, {} missing in trace, {} not in model, {} unknown; {} "
-      "unexplained operators\n",
-      shows_all ? "" : "rows that are ok are left out above; ",
-      comparison.count(trace::Verdict::ok), comparison.count(trace::Verdict::mismatch),
-      comparison.count(trace::Verdict::missing_in_trace),
-      comparison.count(trace::Verdict::not_in_model), comparison.count(trace::Verdict::unknown),
-      comparison.unexplained());
+  out += report::wrapped(
+      fmt::format("{}{} ok, {} mismatch, {} missing in trace, {} not in model, {} unknown; {} "
+                  "unexplained operators",
+                  shows_all ? "" : "rows that are ok are left out above; ",
+                  comparison.count(trace::Verdict::ok), comparison.count(trace::Verdict::mismatch),
+                  comparison.count(trace::Verdict::missing_in_trace),
+                  comparison.count(trace::Verdict::not_in_model),
+                  comparison.count(trace::Verdict::unknown), comparison.unexplained()),
+      width);
   return out;
 }
 
