@@ -64,7 +64,7 @@ CommandResult execute(const std::string& wanted) {
     throw refused("no known model's id contains '" + printable(wanted) + "'", {},
                   suggestion(wanted, ids));
   }
-  return {.data = {{"models", data}}, .text = table.text()};
+  return {.data = {{"models", data}}, .text = table.text(stdout_columns())};
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ constexpr std::array terms = {
     Term{"prediction error", "prediction error|prediction",
          "How far what was printed before the run is from the run.", "printed / run - 1",
          "run, tune, report"},
-    Term{"quarantined", "quarantined|status",
+    Term{"quarantined", "quarantined",
          "A figure that contradicts a bound or a clock: it is shown, and nothing is made of it.",
          "time < fastest possible time of the same work", "model, bench, run, tune, report"},
     Term{"routing skew", "routing skew",
@@ -100,7 +100,7 @@ constexpr std::array terms = {
          "By how much a worker's proportional set size grew, against the bytes that were staged "
          "into it.",
          "growth / staged - 1", "run, tune, report"},
-    Term{"time share", "of time|share|of the step|time",
+    Term{"time share", "of time|share|of the step",
          "The part of a time that an operator or a layer takes. Where only the step was measured, "
          "its time is shared out by the operators' floors, and the table says so.",
          "time of the row / time of the whole", "model, trace, run, tune, report"},

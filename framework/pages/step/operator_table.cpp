@@ -131,6 +131,9 @@ std::string time_note(const StepPage& page) {
           "(--kernel-ms, --per-layer-ms)";
       break;
   }
+  if (page.step.is_training()) {
+    out += "; a layer forward and backward, an operator per pass, without gradients' all-reduce";
+  }
   if (page.step.graph.stages.size() > 1) {
     out += fmt::format("; of stage {} of {}, the busiest", page.answer.stage + 1,
                        page.step.graph.stages.size());

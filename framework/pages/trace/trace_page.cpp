@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "core/text/clean_text.hpp"
@@ -66,6 +68,49 @@ std::string device_text(const trace::DeviceTime& device) {
   return out;
 }
 
+// Figures of a line, behind what names it.
+std::vector<std::string> figures_of(const TraceLine& line, bool has_device) {
+  return {duration_text(static_cast<double>(has_device ? line.device_ns : line.host_ns)),
+          rounded_percent_text(line.share),
+          std::to_string(line.count),
+          flops_text(line),
+          std::string(trace::stage_name(line.stage)),
+          layer_text(line.layer),
+          line.dtype,
+          line.category};
+}
+
+// A row says everything of itself: for files and pipes.
+std::string flat_table(const TraceView& view, bool has_device) {
+  TextTable table({"module", "operator", "time", "share", "count", "GFLOP", "stage", "layer",
+                   "dtype", "category"},
+                  {false, false, true, true, true, true, false, true, false, false});
+  for (const TraceLine& line : view.lines) {
+    std::vector<std::string> cells = {line.path.empty() ? "-" : line.path, line.operator_name};
+    std::ranges::move(figures_of(line, has_device), std::back_inserter(cells));
+    table.add(cells);
+  }
+  return table.text();
+}
+
+// Module paths and operator names do not fit beside each other on a terminal.
+std::string table_by_module(const TraceView& view, bool has_device, int width) {
+  TextTable table({"module, operator", "time", "share", "count", "GFLOP", "stage", "layer", "dtype",
+                   "category"},
+                  {false, true, true, true, true, false, true, false, false});
+  const TraceLine* last = nullptr;
+  for (const TraceLine& line : view.lines) {
+    if (last == nullptr || last->path != line.path || last->stage != line.stage) {
+      table.add({line.path.empty() ? "(no module)" : line.path});
+    }
+    last = &line;
+    std::vector<std::string> cells = {"  " + line.operator_name};
+    std::ranges::move(figures_of(line, has_device), std::back_inserter(cells));
+    table.add(cells);
+  }
+  return table.text(width);
+}
+
 std::string comparison_text(const trace::Comparison& comparison, int width) {
   constexpr std::size_t rows_max = 400;
   const bool shows_all = comparison.rows.size() <= rows_max;
@@ -96,14 +141,15 @@ std::string comparison_text(const trace::Comparison& comparison, int width) {
   }
   std::string out = table.text(width) + report::wrapped_lines(notes, width);
   if (!unexplained.empty()) out += "unexplained operators:\n" + unexplained;
-  out += fmt::format(
-      "{}{} ok, {} mismatch, {} missing in trace, {} not in model, {} unknown; {} "
-      "unexplained operators\n",
-      shows_all ? "" : "rows that are ok are left out above; ",
-      comparison.count(trace::Verdict::ok), comparison.count(trace::Verdict::mismatch),
-      comparison.count(trace::Verdict::missing_in_trace),
-      comparison.count(trace::Verdict::not_in_model), comparison.count(trace::Verdict::unknown),
-      comparison.unexplained());
+  out += report::wrapped(
+      fmt::format("{}{} ok, {} mismatch, {} missing in trace, {} not in model, {} unknown; {} "
+                  "unexplained operators",
+                  shows_all ? "" : "rows that are ok are left out above; ",
+                  comparison.count(trace::Verdict::ok), comparison.count(trace::Verdict::mismatch),
+                  comparison.count(trace::Verdict::missing_in_trace),
+                  comparison.count(trace::Verdict::not_in_model),
+                  comparison.count(trace::Verdict::unknown), comparison.unexplained()),
+      width);
   return out;
 }
 
@@ -154,28 +200,23 @@ report::View passes_view(const trace::ModelComparison& compared, const ComparedP
 
 std::string trace_text(const Recording& recording, const Attribution& attribution,
                        const TraceView& view, int width) {
-  TextTable table({"module", "operator", "stage", "time", "share", "count", "GFLOP", "layer",
-                   "dtype", "category"},
-                  {false, false, false, true, true, true, true, true, false, false});
   const bool has_device = attribution.device.total_ns > 0;
   std::string unexplained;
   for (const TraceLine& line : view.lines) {
-    table.add({line.path.empty() ? "-" : line.path, line.operator_name,
-               std::string(trace::stage_name(line.stage)),
-               duration_text(static_cast<double>(has_device ? line.device_ns : line.host_ns)),
-               rounded_percent_text(line.share), std::to_string(line.count), flops_text(line),
-               layer_text(line.layer), line.dtype, line.category});
     if (line.is_unexplained) {
       unexplained += fmt::format("  {} x{} in {}: {}\n", line.operator_name, line.count,
                                  line.path.empty() ? "no module" : line.path, line.flops_reason);
     }
   }
-  std::string out = head_text(recording, attribution) + '\n' + table.text(width) + '\n';
-  out += fmt::format("matmul FLOPs {:.0f}; of unknown FLOPs: {} executions\n", view.known_flops,
-                     view.unknown_count);
-  out += device_text(attribution.device);
-  if (!unexplained.empty()) out += "FLOPs unknown, not zero:\n" + unexplained;
-  return out;
+  const std::string table = width == report::unlimited_width
+                                ? flat_table(view, has_device)
+                                : table_by_module(view, has_device, width);
+  std::string out = report::wrapped_lines(head_text(recording, attribution), width) + '\n' + table;
+  std::string rest = fmt::format("matmul FLOPs {:.0f}; of unknown FLOPs: {} executions\n",
+                                 view.known_flops, view.unknown_count) +
+                     device_text(attribution.device);
+  if (!unexplained.empty()) rest += "FLOPs unknown, not zero:\n" + unexplained;
+  return out + '\n' + report::wrapped_lines(rest, width);
 }
 
 report::View comparison_view(const trace::ModelComparison& compared, const ComparedPage& page) {

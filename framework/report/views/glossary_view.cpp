@@ -31,7 +31,7 @@ View glossary_view(int width) {
         std::string(term.word) + std::string(longest + 2 - term.word.size(), ' ');
     out.text += wrapped(word + first_sentence(term.meaning), width, longest + 2);
   }
-  out.text += "halmark explain WORD says more about one of them\n";
+  out.text += wrapped("halmark explain WORD says more about one of them", width);
   return out;
 }
 

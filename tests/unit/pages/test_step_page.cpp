@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include "report/glossary.hpp"
 #include "step_fixture.hpp"
 
 namespace halmark::pages_test {
@@ -84,6 +89,42 @@ TEST(StepPage, small_operators_share_a_row_unless_all_are_asked_for) {
   EXPECT_THAT(step_view(qwen(), {}).text, Not(HasSubstr("kv_append")));
   EXPECT_THAT(step_view(qwen(), {}).text, HasSubstr(" small ones)"));
   EXPECT_THAT(step_view(qwen(), {.shows_all = true}).text, HasSubstr("kv_append"));
+}
+
+// Fields of a line of a table, which two spaces or more stand between.
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> out;
+  const std::regex field(R"(\S+( \S+)*)");
+  for (std::sregex_iterator it(line.begin(), line.end(), field), end; it != end; ++it) {
+    out.push_back(it->str());
+  }
+  return out;
+}
+
+// Headings over percentages, and words in front of them ("MFU at most 1.2 %", "executed 3.4 %").
+TEST(StepPage, every_percentage_has_a_word_in_the_glossary) {
+  const std::regex percentage(R"([0-9.]+ %)"), named(R"(([A-Za-z]+) (at most )?[0-9.]+ %)");
+  std::set<std::string> words;
+  for (const bool shows_all : {false, true}) {
+    std::vector<std::string> headings;
+    for (const std::string& line :
+         lines_of_text(step_view(qwen(10), {.shows_all = shows_all}).text)) {
+      const std::vector<std::string> fields = fields_of(line);
+      if (line.starts_with("operator ") || line.starts_with("layer ")) headings = fields;
+      if (line.empty()) headings.clear();
+      for (std::size_t i = 0; i < std::min(fields.size(), headings.size()); ++i) {
+        if (std::regex_match(fields[i], percentage)) words.insert(headings[i]);
+      }
+      std::smatch found;
+      if (line.starts_with("MFU ") && std::regex_search(line, found, named)) {
+        for (std::sregex_iterator it(line.begin(), line.end(), named), end; it != end; ++it) {
+          words.insert((*it)[1]);
+        }
+      }
+    }
+  }
+  EXPECT_THAT(words, testing::IsSupersetOf({"of FLOPs", "of time", "MFU", "executed", "HFU"}));
+  for (const std::string& word : words) EXPECT_NE(report::find_term(word), nullptr) << word;
 }
 
 TEST(StepPage, times_of_a_pipeline_are_of_its_busiest_stage) {
