@@ -82,6 +82,14 @@ void published_training(Figures& figures) {
   }
   figures.report("published_training_rows_with_a_reason", without, "rows");
   using published::TrainingKind;
+  std::vector<published::TrainingError> bridge;
+  for (const published::TrainingError& e : errors) {
+    const bool is_bridge =
+        std::ranges::find(e.row->arguments, "megatron-bridge") != e.row->arguments.end();
+    if (is_bridge && e.row->kind == TrainingKind::dense) bridge.push_back(e);
+  }
+  figures.report("published_training_dense_of_megatron_bridge_median", 100 * median_error(bridge),
+                 "%");
   for (const KindLimits& limits : {KindLimits{TrainingKind::dense, 0.04, 1},
                                    {TrainingKind::mixture, 0.5, 1},
                                    {TrainingKind::fine_tuning, 0.5, 1},
