@@ -82,6 +82,21 @@ void published_training(Figures& figures) {
   }
   figures.report("published_training_rows_with_a_reason", without, "rows");
   using published::TrainingKind;
+  std::vector<published::TrainingError> bridge, predicting;
+  for (const published::TrainingError& e : errors) {
+    const bool is_predicting =
+        e.row->name.starts_with("DeepSeek") || e.row->name.starts_with("Nemotron_3");
+    if (is_predicting && e.row->kind == TrainingKind::mixture) predicting.push_back(e);
+    const bool is_bridge =
+        std::ranges::find(e.row->arguments, "megatron-bridge") != e.row->arguments.end();
+    if (is_bridge && e.row->kind == TrainingKind::dense) bridge.push_back(e);
+  }
+  figures.report("published_training_dense_of_megatron_bridge_median", 100 * median_error(bridge),
+                 "%");
+  figures.at_most("published_training_deepseek_and_nemotron_3_median",
+                  100 * median_error(predicting), "%", 1);
+  figures.report("published_training_deepseek_and_nemotron_3_largest",
+                 100 * largest_error(predicting), "%");
   for (const KindLimits& limits : {KindLimits{TrainingKind::dense, 0.04, 1},
                                    {TrainingKind::mixture, 0.5, 1},
                                    {TrainingKind::fine_tuning, 0.5, 1},

@@ -150,6 +150,32 @@ void forget_withheld_figures(Json& data) {
   }
 }
 
+bool has_idle_stages(const Json& point) {
+  const Json& of = point.contains("deployment") ? point["deployment"] : point["config"];
+  const Json& load = of.contains("workload") ? of["workload"] : of;
+  const Json& parallel = of.contains("parallel") ? of["parallel"] : of;
+  if (!load.contains("batch") || !parallel.contains("pp")) return false;
+  return load["batch"].get<std::int64_t>() <
+         parallel["dp"].get<std::int64_t>() * parallel["pp"].get<std::int64_t>();
+}
+
+// Pipelines with fewer sequences than stages were no configurations then.
+void forget_idle_stages(Json& data) {
+  if (!data.is_object() || !data.contains("evaluations")) return;
+  for (const char* list : {"front", "evaluations"}) {
+    Json kept = Json::array();
+    for (Json& point : data[list]) {
+      if (!has_idle_stages(point)) {
+        kept.push_back(std::move(point));
+      } else if (std::string_view(list) == "evaluations") {
+        Json& count = data["status_counts"]["evaluations"][point["status"].get<std::string>()];
+        count = count.get<std::int64_t>() - 1;
+      }
+    }
+    data[list] = std::move(kept);
+  }
+}
+
 class Fixtures : public HalmarkTest {
  protected:
   Fixtures() {
@@ -252,7 +278,9 @@ TEST_P(FixtureCommand, says_what_it_said) {
   const Outcome o = halmark(std::move(arguments));
   const Json then = expected(GetParam().name);
   EXPECT_EQ(o.exit_code, then["exit_code"]) << o.err;
-  EXPECT_TRUE(holds_all(envelope_of(o.out), then));
+  Json now = envelope_of(o.out);
+  if (now.contains("data")) forget_idle_stages(now["data"]);
+  EXPECT_TRUE(holds_all(now, then));
 }
 
 std::string test_name(const testing::TestParamInfo<Command>& info) {

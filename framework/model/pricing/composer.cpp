@@ -12,10 +12,19 @@
 
 namespace halmark {
 
+namespace {
+
+// Stages that work at the same time in a stream of steps: all, or as many as there is work for.
+std::int64_t most_at_work(const OperatorGraph& graph) {
+  return std::min<std::int64_t>(std::ssize(graph.stages), graph.micro_batches());
+}
+
+}  // namespace
+
 Composer::Composer(OperatorGraph graph, const StackPlacement& placement, DeviceFacts facts)
     : graph_(std::move(graph)), facts_(std::move(facts)) {
   for (std::size_t stage = 0; stage < graph_.stages.size(); ++stage) {
-    stages_.push_back(stage_kernels(graph_, placement, stage, std::ssize(graph_.stages)));
+    stages_.push_back(stage_kernels(graph_, placement, stage, most_at_work(graph_)));
   }
   sum_ = compile(table_);
   if (graph_.stages.size() > 1) fill_and_drain(placement);
@@ -26,7 +35,7 @@ void Composer::fill_and_drain(const StackPlacement& placement) {
   slots_ = pipeline_slots(std::ssize(graph_.stages), graph_.micro_batches());
   if (placement.mode != CacheMode::in_stack) return;
   for (const PipelineSlot& slot : slots_) {
-    if (slot.stages == std::ssize(graph_.stages)) continue;
+    if (slot.stages == most_at_work(graph_)) continue;
     for (std::int64_t i = 0; i < slot.stages; ++i) {
       const AtWork key{slot.first_stage + i, slot.stages};
       if (at_work_.contains(key)) continue;

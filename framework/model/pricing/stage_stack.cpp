@@ -208,7 +208,8 @@ class StageSteps {
   // A stage that is idle takes part in the shift.
   void hand_over() {
     if (is_whole_) next_.clear();
-    append(kernels(std::ssize(graph_.stages)), *graph_.pipeline_type);
+    const auto all = static_cast<std::int64_t>(graph_.stages.size());
+    append(kernels(std::min(all, graph_.micro_batches())), *graph_.pipeline_type);
   }
 
   void append(const Kernels& now, std::int32_t type) {

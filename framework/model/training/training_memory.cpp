@@ -129,6 +129,16 @@ std::int64_t gathered_bytes(const OperatorGraph& graph, const TrainingPlan& plan
   return plan.zero < 3 ? gradients : gradients + (units.tables + 2 * units.layer) * w.weight;
 }
 
+// Sequence parallelism gathers the whole input of a layer's products again in the backward pass,
+// and their gradient is whole before it is shared out (2205.05198, section 4.2.2).
+std::int64_t whole_sequence_bytes(const OperatorGraph& graph, const TrainingPlan& plan) {
+  if (!plan.sequence_parallel) return 0;
+  const std::int64_t tokens = graph.micro_batch() * graph.rank_tokens();
+  const std::int64_t tp = graph.configuration.parallel.tp;
+  const std::int64_t values = 2 * tokens * graph.spec.hidden;
+  return dtype_bytes(graph.configuration.precision.activation, values - values / tp);
+}
+
 std::int64_t logit_bytes(const OperatorGraph& graph, const TrainingPlan& plan) {
   const std::int64_t tp = graph.configuration.parallel.tp;
   // Of every prediction, since their losses are taken before the backward pass.
@@ -168,6 +178,7 @@ std::vector<TrainingMemory> training_memory(const OperatorGraph& graph, const Tr
       rank.activation_bytes +=
           rank.in_flight * graph.drafted * saved_activation_bytes(graph, module, plan);
     }
+    working += whole_sequence_bytes(graph, plan);
     if (stage.has_head) working = std::max(working, logit_bytes(graph, plan));
     rank.gathered_bytes = gathered_bytes(graph, plan, i);
     rank.working_bytes = working;

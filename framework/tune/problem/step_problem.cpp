@@ -152,11 +152,12 @@ TuneProblem step_problem(const Sweep& sweep, Phase phase, const ModelSpec& spec,
   const DegreeLists degrees = degree_lists(sweep, spec, shards);
   add_layout(spec, least_load(base), degrees, shards, {}, out);
   require_context_split(spec, base, workloads, degrees.cp, out);
-  // A proof's formulas are of pipelines that are full.
-  const bool is_certified = sweep.sampler == certify_sampler;
-  const char* const full = "batch % (dp * pp) == 0";
+  // Stages that stand idle have a price; a budget of measuring is not spent on them, and the
+  // formulas of a proof are of full pipelines.
+  const std::string full = "batch % (dp * pp) == 0";
+  const bool is_priced = !sweep.latency.empty();
   out.require("parts_do_not_divide_batch",
-              is_certified ? full : "batch % dp == 0 and batch < dp * pp or " + std::string(full));
+              is_priced ? "batch % dp == 0 and batch < dp * pp or " + full : full);
   require_union(sweep, workloads, all, out);
   require_countable(sweep, phase, out.description);
   return {std::string(phase_name(phase)),

@@ -18,6 +18,12 @@ namespace halmark::tune {
 
 namespace {
 
+// The plan's sweep says what its times come from, whoever named it.
+Sweep priced_by(Sweep sweep, const LatencyChoice& choice) {
+  sweep.latency = choice.sources;
+  return sweep;
+}
+
 std::string tool_text() { return fmt::format("halmark {} ({})", tool_version, tool_build); }
 
 }  // namespace
@@ -26,7 +32,7 @@ PricedSweep::PricedSweep(const Sweep& sweep, LatencyChoice choice, const Folders
                          const Folders& devices)
     : choice_(std::move(choice)),
       devices_(devices),
-      plan_(priced_plan(sweep, target_device(choice_, devices), models)) {}
+      plan_(priced_plan(priced_by(sweep, choice_), target_device(choice_, devices), models)) {}
 
 std::uint64_t PricedSweep::trials() const {
   const std::int64_t asked = plan_->sweep().trials;

@@ -52,6 +52,8 @@ Keys steps_by_loops(const Sweep& sweep, const ModelSpec& spec,
         for (const std::int64_t batch : w.batches) {
           Configuration c{.model = spec.id, .parallel = parallel, .precision = precision};
           c.workload = {w.phase, batch, w.new_tokens, w.context, sweep.routing_skew};
+          // Idle stages have a price, and are not measured.
+          if (sweep.latency.empty() && batch < parallel.dp * parallel.pp) continue;
           if (!check_configuration(spec, c)) out.insert(c.key());
         }
       }

@@ -116,9 +116,10 @@ StackPlacement placement(CacheMode mode) {
 
 class PipelineStep : public testing::TestWithParam<CacheMode> {};
 
+// Also with fewer sequences than stages, where the rest is idle.
 TEST_P(PipelineStep, is_priced_as_its_stacks_run) {
-  for (const int pp : {2, 3, 4}) {
-    const OperatorGraph graph = graph_of(tiny(), decode(2 * pp, 8, {.pp = pp}));
+  for (const auto& [pp, batch] : {std::pair(2, 4), {3, 6}, {4, 8}, {2, 1}, {4, 1}, {4, 3}}) {
+    const OperatorGraph graph = graph_of(tiny(), decode(batch, 8, {.pp = pp}));
     const Composer composer(graph, placement(GetParam()), {});
     const Estimate estimate = composer
                                   .compose([](const KernelCase& k) -> std::optional<Latency> {

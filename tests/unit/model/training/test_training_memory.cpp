@@ -236,6 +236,14 @@ TEST(TrainingActivations, a_plain_loss_holds_more_copies_of_the_logits) {
   EXPECT_EQ(training_memory(training({.tp = 2}, 4), plain).front().working_bytes, 16 * 16 * 18);
 }
 
+// Half of 16 tokens of width 8 in 16 bits are on the other rank: an input and its gradient.
+TEST(TrainingActivations, sequence_parallelism_gathers_the_input_of_the_layer_at_work) {
+  const OperatorGraph g = training({.tp = 2, .pp = 2}, 4);
+  EXPECT_EQ(training_memory(g, {}).front().working_bytes, 0);
+  EXPECT_EQ(training_memory(g, {.sequence_parallel = true}).front().working_bytes,
+            2 * 2 * 16 * 8 / 2);
+}
+
 // ZeRO 3: tables of 2 x 32 x 8 and two layers whole in 16 bits, gradients of the larger of both.
 TEST(TrainingStates, shared_weights_are_gathered_where_they_are_at_work) {
   const OperatorGraph g = training({.dp = 4}, 4);
