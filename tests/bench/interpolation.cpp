@@ -96,7 +96,7 @@ void against_lines(Figures& figures, const TableSeries& series,
     const auto ns = linear.at(points[index].line, points[index].size, index);
     if (!ns) continue;
     ours.push_back(c);
-    straight.push_back({c.point, *ns});
+    straight.push_back({c.point, ns->ns});
   }
   if (ours.empty()) return;
   const Errors a = errors_of(ours), b = errors_of(straight);
