@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t calibration_max = 400;  // points per device left out
 
-constexpr double unlikeness_min = 0.1, growth = 0.7;
+constexpr double unlikeness_min = 0.1, growth = 0.8;
 
 double unlikeness(const ResourceRates& a, const ResourceRates& b, const ResourceTimes& times) {
   const bool is_collective = times.link_ns > 0;
@@ -78,7 +78,7 @@ std::optional<DeviceTransfer::Vote> DeviceTransfer::vote(const Problem& problem,
     const auto carried = from(*source, problem, *times);
     if (!carried) continue;
     const double unlike = unlikeness(source->rates, target, *times);
-    const double weight = 1 / (unlike * unlike);
+    const double weight = 1 / std::pow(unlike, 4);
     weights += weight;
     out.log_ns += weight * carried->log_ns;
     out.unlikeness += weight * std::pow(unlike, growth);

@@ -5,8 +5,9 @@
 // one of them is left out and predicted from the others; with a single one nothing shows it.
 //
 // Devices differ the more, the farther their memory rates lie apart (of collectives: their links):
-// D = |log(rate / rate)|. Votes count by D^-2, errors are taken to grow by D^0.7. Both exponents
-// were chosen on gemm, experts and nccl of A100, H100 and L40S, and confirmed on their attention.
+// D = |log(rate / rate)|. Votes count by D^-4, errors are taken to grow by D^0.8. Of such exponents
+// these were chosen on gemm, experts and nccl of A100, H100 and L40S; attention, latent products
+// and all-reduce confirm them (tests/bench/interpolation.cpp).
 #pragma once
 
 #include <cstdint>

@@ -176,8 +176,11 @@ void InterpolationFamily::choose_methods(std::span<const std::size_t> chosen) {
         {trials[end - 1].octaves, better_method(std::span(trials).subspan(begin, end - begin))});
     begin = end;
   }
-  // Several methods have to be better than one as a whole, too.
-  if (!score(trials, steps).is_behind(score(trials, known_.steps))) known_.steps = std::move(steps);
+  // Several methods have to be clearly better than one as a whole, else they follow the noise.
+  constexpr double clearly = 0.95;
+  const Score one = score(trials, known_.steps), several = score(trials, steps);
+  if (several.is_behind(one) || several.product() > clearly * one.product()) return;
+  known_.steps = std::move(steps);
 }
 
 void InterpolationFamily::add_residual(const Question& question, std::size_t point,
