@@ -270,8 +270,8 @@ Action add_tune(OptionSet& app) {
   app.add_option("--seed", o->seed, "Of the sampler and of measuring, instead of the sweep's");
   app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
   app.add_option("--latency", o->latency.sources,
-                 "Do not measure: search on journal:FILE, imported:FILE, interpolated, roofline; "
-                 "trusted in this order")
+                 "Do not measure: search on journal:FILE, imported:FILE, interpolated, "
+                 "transferred, roofline; trusted in this order")
       ->delimiter(',');
   app.add_flag("--bounds-compete", o->latency.bounds_compete,
                "With --latency: configurations timed by a bound may displace measured ones");

@@ -12,13 +12,26 @@ namespace {
 
 constexpr std::size_t calibration_max = 400;  // points per device left out
 
+constexpr double unlikeness_min = 0.1, growth = 0.8;
+
+double unlikeness(const ResourceRates& a, const ResourceRates& b, const ResourceTimes& times) {
+  const bool is_collective = times.link_ns > 0;
+  const auto rate = [&](const ResourceRates& of) {
+    return is_collective ? of.link_bytes_per_s() : of.memory_bytes_per_s();
+  };
+  return std::max(unlikeness_min, std::abs(std::log(rate(a) / rate(b))));
+}
+
 double larger(const ResourceTimes& times) {
   return std::max({times.compute_ns, times.memory_ns, times.link_ns});
 }
 
-// As Interpolation sees a time: launch and what binds, times a utilisation that carries over.
-double carried(double ns, double launch_ns, const ResourceTimes& from, const ResourceTimes& to) {
-  return ns * (launch_ns + larger(to)) / (launch_ns + larger(from));
+// How much longer the target takes.
+double ratio(const Interpolation& known, const Problem& problem, const ResourceTimes& from,
+             const ResourceTimes& to) {
+  if (const EfficiencyCurve* curve = known.curve(problem)) return curve->ns(to) / curve->ns(from);
+  const double launch_ns = known.launch_ns(problem);
+  return (launch_ns + larger(to)) / (launch_ns + larger(from));
 }
 
 }  // namespace
@@ -47,77 +60,85 @@ std::optional<DeviceTransfer::Carried> DeviceTransfer::from(const Source& source
   for (const Series& series : source.series) {
     const auto known = series.interpolation->latency(problem);
     if (!known) continue;
-    const double launch_ns = series.interpolation->launch_ns(problem);
-    return Carried{std::log(carried(known->ns, launch_ns, *own, target)),
+    return Carried{std::log(known->ns * ratio(*series.interpolation, problem, *own, target)),
                    std::log(known->high_ns / known->ns), series.number};
   }
   return std::nullopt;
 }
 
 std::optional<DeviceTransfer::Vote> DeviceTransfer::vote(const Problem& problem,
-                                                         const ResourceTimes& target,
+                                                         const ResourceRates& target,
                                                          const Source* left_out) const {
+  const auto times = target.of(problem);
+  if (!times) return std::nullopt;
   Vote out;
+  double weights = 0;
   for (const auto& source : sources_) {
     if (source.get() == left_out) continue;
-    const auto carried = from(*source, problem, target);
+    const auto carried = from(*source, problem, *times);
     if (!carried) continue;
-    out.log_ns += carried->log_ns;
+    const double unlike = unlikeness(source->rates, target, *times);
+    const double weight = 1 / std::pow(unlike, 4);
+    weights += weight;
+    out.log_ns += weight * carried->log_ns;
+    out.unlikeness += weight * std::pow(unlike, growth);
     out.log_width = std::max(out.log_width, carried->log_width);
     out.devices.push_back(source->id);
     out.series.push_back(carried->series);
   }
   if (out.devices.empty()) return std::nullopt;
-  out.log_ns /= static_cast<double>(out.devices.size());
+  out.log_ns /= weights;
+  out.unlikeness /= weights;
   return out;
 }
 
-const DeviceTransfer::Calibration& DeviceTransfer::calibration(const Problem& problem) const {
-  const std::string group = interpolation_place(problem)->group;
+std::vector<const LatencyPoint*> DeviceTransfer::points_of(const Source& source,
+                                                           const std::string& group) {
+  std::vector<const LatencyPoint*> out;
+  for (const Series& series : source.series) {
+    for (const LatencyPoint& point : series.points) {
+      const auto place = interpolation_place(point.problem);
+      if (place && place->group == group) out.push_back(&point);
+    }
+    if (!out.empty()) break;
+  }
+  return out;
+}
+
+const DeviceTransfer::Calibration& DeviceTransfer::calibration(const std::string& group) const {
   const auto [it, is_new] = calibrations_.try_emplace(group);
   Calibration& out = it->second;
   if (!is_new || sources_.size() < 2) return out;
-  std::map<ResourceTimes::Resource, std::vector<double>> errors;
+  std::vector<double> errors;
   for (const auto& source : sources_) {
-    std::vector<const LatencyPoint*> points;
-    for (const Series& series : source->series) {
-      for (const LatencyPoint& point : series.points) {
-        const auto place = interpolation_place(point.problem);
-        if (place && place->group == group) points.push_back(&point);
-      }
-      if (!points.empty()) break;
-    }
-    std::size_t predicted = 0;
+    const auto points = points_of(*source, group);
+    const std::size_t before = errors.size();
     for (const std::size_t i :
          spread(points.size(), calibration_max, [](std::size_t) { return true; })) {
-      const auto times = source->rates.of(points[i]->problem);
-      const auto guess = times ? vote(points[i]->problem, *times, source.get()) : std::nullopt;
+      const auto guess = vote(points[i]->problem, source->rates, source.get());
       if (!guess) continue;
-      errors[times->binding()].push_back(std::abs(guess->log_ns - std::log(points[i]->ns)));
-      ++predicted;
+      errors.push_back(std::abs(guess->log_ns - std::log(points[i]->ns)) / guess->unlikeness);
     }
-    if (predicted > 0) out.devices.push_back(source->id);
+    if (errors.size() > before) out.devices.push_back(source->id);
   }
-  for (auto& [resource, values] : errors) {
-    if (values.size() < residuals_min) continue;
-    out.widths[resource] = conformal_quantile(std::move(values), interval_coverage);
+  if (errors.size() < residuals_min) out.devices.clear();
+  if (!out.devices.empty()) {
+    out.factor = conformal_quantile(std::move(errors), interval_coverage);
   }
   return out;
 }
 
 std::optional<DeviceTransfer::Figure> DeviceTransfer::at(const Problem& problem,
                                                          const ResourceRates& target) const {
-  const auto times = target.of(problem);
-  const auto voted = times ? vote(problem, *times, nullptr) : std::nullopt;
+  const auto voted = vote(problem, target, nullptr);
   if (!voted) return std::nullopt;
   Figure out{.ns = std::exp(voted->log_ns),
-             .binding = times->binding(),
+             .binding = target.of(problem)->binding(),
              .devices = voted->devices,
              .series = voted->series};
-  const Calibration& known = calibration(problem);
-  const auto width = known.widths.find(out.binding);
-  out.is_calibrated = width != known.widths.end() && known.devices.size() >= 2;
-  const double half = out.is_calibrated ? width->second : voted->log_width;
+  const Calibration& known = calibration(interpolation_place(problem)->group);
+  out.is_calibrated = known.devices.size() >= 2;
+  const double half = out.is_calibrated ? known.factor * voted->unlikeness : voted->log_width;
   if (out.is_calibrated) out.left_out = known.devices;
   out.low_ns = out.ns * std::exp(-half);
   out.high_ns = out.ns * std::exp(half);

@@ -1,7 +1,13 @@
-// Carrying times from devices where they were measured to one where they were not: what a kernel
-// takes beyond its launch scales with the resource that binds it on each of them (compute, memory,
-// link), its utilisation stays. Several devices vote. How wrong that is shows when one of them is
-// left out and predicted from the others; with a single one nothing shows it.
+// Carrying times from devices where they were measured to one where they were not: the efficiency
+// curve of the measured device says how a kernel uses the resource that binds it (compute, memory,
+// link) by its time at peak, and is asked at the peaks of the other; what the kernel differed from
+// the curve it still differs. Several devices vote, the likest most. How wrong that is shows when
+// one of them is left out and predicted from the others; with a single one nothing shows it.
+//
+// Devices differ the more, the farther their memory rates lie apart (of collectives: their links):
+// D = |log(rate / rate)|. Votes count by D^-4, errors are taken to grow by D^0.8. Of such exponents
+// these were chosen on gemm, experts and nccl of A100, H100 and L40S; attention, latent products
+// and all-reduce confirm them (tests/bench/interpolation.cpp).
 #pragma once
 
 #include <cstdint>
@@ -26,6 +32,7 @@ class DeviceTransfer {
   explicit DeviceTransfer(std::optional<double> network_bytes_per_s = {}, CurveSolver solver = {});
 
   // Points of one implementation on one device; of several that reach a problem the first counts.
+  // Without a solver utilisation itself carries over.
   void add(std::span<const LatencyPoint> points, const Device& measured_on);
 
   struct Figure {
@@ -54,22 +61,25 @@ class DeviceTransfer {
     double log_ns = 0, log_width = 0;
     std::size_t series = 0;
   };
-  // |error| in logarithms that 90 % stay below, by what binds; of devices left out.
+  // |error| in logarithms over the unlikeness of devices that 90 % stay below; of devices left out.
   struct Calibration {
-    std::map<ResourceTimes::Resource, double> widths;
-    std::vector<std::string> devices;
+    double factor = 0;
+    std::vector<std::string> devices;  // none: not calibrated
   };
   std::optional<Carried> from(const Source& source, const Problem& problem,
                               const ResourceTimes& target) const;
   struct Vote {
     double log_ns = 0, log_width = 0;
+    double unlikeness = 0;  // of the devices that vote, to the power that errors grow by
     std::vector<std::string> devices;
     std::vector<std::size_t> series;
   };
   // Without the device `left_out`.
-  std::optional<Vote> vote(const Problem& problem, const ResourceTimes& target,
+  std::optional<Vote> vote(const Problem& problem, const ResourceRates& target,
                            const Source* left_out) const;
-  const Calibration& calibration(const Problem& problem) const;
+  // Of the first series that has any.
+  static std::vector<const LatencyPoint*> points_of(const Source& source, const std::string& group);
+  const Calibration& calibration(const std::string& group) const;
 
   std::optional<double> network_bytes_per_s_;
   CurveSolver solver_;

@@ -81,6 +81,11 @@ std::optional<ResourceTimes> ResourceRates::of(const Problem& problem) const {
   return out;
 }
 
+double ResourceRates::memory_bytes_per_s() const {
+  const auto stated = device_.bandwidth("memory", 0);
+  return stated ? stated->bytes_per_s : 0;
+}
+
 double EfficiencyCurve::ns(const ResourceTimes& times, std::span<const double> p) {
   const double compute = at_share(times.compute_ns, p[compute_e], p[compute_h], p[compute_q]);
   const double memory = at_share(times.memory_ns, p[memory_e], p[memory_h], p[memory_q]);

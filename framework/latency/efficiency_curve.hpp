@@ -35,6 +35,9 @@ class ResourceRates {
   explicit ResourceRates(const Device& device, std::optional<double> network_bytes_per_s = {});
   // Nothing for an op without contract, and where the device states no figure for what it needs.
   std::optional<ResourceTimes> of(const Problem& problem) const;
+  // What `of` divides by; 0 = not stated.
+  double memory_bytes_per_s() const;
+  double link_bytes_per_s() const { return links_.link_bytes_per_s.value_or(0); }
 
  private:
   Device device_;

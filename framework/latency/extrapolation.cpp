@@ -9,7 +9,7 @@ namespace halmark {
 
 namespace {
 
-constexpr double held_out_octaves = 3;  // of each end, where half of the known sizes remain
+constexpr std::size_t held_out_octaves = 3;  // of each end, where half of the known sizes remain
 constexpr std::size_t held_out_max = 400;
 constexpr double rounding = 1e-9;
 
@@ -58,7 +58,8 @@ std::vector<double> Extrapolation::beyond(std::span<const double> at, const Loca
 
 std::vector<Extrapolation::Check> Extrapolation::held_out(std::size_t coordinate, End end) const {
   const double low = residuals_.low(coordinate), high = residuals_.high(coordinate);
-  const double octaves = std::min(held_out_octaves, (high - low) * lengths_[coordinate] / 2);
+  const double octaves =
+      std::min(static_cast<double>(held_out_octaves), (high - low) * lengths_[coordinate] / 2);
   std::vector<Check> out;
   if (octaves < 1) return out;
   const double step = octaves / lengths_[coordinate] - rounding;
@@ -98,17 +99,20 @@ const Extrapolation::Calibration& Extrapolation::calibration(std::size_t coordin
   Calibration& out = it->second;
   if (!is_new) return out;
   const std::vector<Check> checks = held_out(coordinate, end);
-  // The farther out, the wider: each width holds what is nearer, too.
-  for (double octaves = 1; octaves < held_out_octaves + 1; ++octaves) {
-    std::vector<double> errors;
+  // The farther out, the wider: each width holds what is nearer, too. An octave with few points
+  // is judged by the next one as well.
+  std::vector<double> errors;
+  for (std::size_t octaves = 1; octaves <= held_out_octaves; ++octaves) {
+    const auto end_at = static_cast<double>(octaves);
     for (const Check& c : checks) {
-      if (c.octaves > octaves - 1 + rounding && c.octaves <= octaves + rounding) {
+      if (c.octaves > end_at - 1 + rounding && c.octaves <= end_at + rounding) {
         errors.push_back(std::abs(std::log(c.ns / points_[c.point].ns)));
       }
     }
-    if (errors.size() < residuals_min) break;
+    if (errors.size() < residuals_min) continue;
     const double width = conformal_quantile(std::move(errors), interval_coverage);
-    out.widths.push_back(out.widths.empty() ? width : std::max(width, out.widths.back()));
+    out.widths.resize(octaves, out.widths.empty() ? width : std::max(width, out.widths.back()));
+    errors = {};
   }
   return out;
 }

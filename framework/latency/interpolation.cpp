@@ -103,6 +103,13 @@ double Interpolation::launch_ns(const Problem& problem) const {
   return family == nullptr ? 0 : family->launch_ns;
 }
 
+const EfficiencyCurve* Interpolation::curve(const Problem& problem) const {
+  const auto place = interpolation_place(problem);
+  Family* family = place ? family_of(*place) : nullptr;
+  const Extrapolation* beyond = family == nullptr ? nullptr : outside(*family);
+  return beyond == nullptr ? nullptr : &beyond->curve();
+}
+
 bool Interpolation::is_outside(const Problem& problem) const {
   const auto place = interpolation_place(problem);
   Family* family = place ? family_of(*place) : nullptr;
@@ -206,7 +213,7 @@ std::vector<std::string> Interpolation::methods() const {
   std::vector<std::string> out;
   for (const auto& [group, family] : families_) {
     if (!family.inside) continue;
-    out.push_back(group + ": " + std::string(family.inside->method()) +
+    out.push_back(group + ": " + family.inside->method() +
                   (family.outside ? "; " + family.outside->curve().text() : ""));
   }
   return out;

@@ -40,6 +40,8 @@ class Interpolation {
   std::optional<Latency> latency(const Problem& problem) const;
   // Whether it would be by efficiency curve: some size lies beyond those measured.
   bool is_outside(const Problem& problem) const;
+  // Of the problem's family; null where there is none, or no solver.
+  const EfficiencyCurve* curve(const Problem& problem) const;
   // The shortest time seen in the problem's family; 0 for one that is not here.
   double launch_ns(const Problem& problem) const;
 

@@ -1,5 +1,7 @@
 #include "latency/interpolation_family.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,7 +28,9 @@ constexpr std::array<LocalKriging::Reach, 7> reaches = {{{},
                                                          {.first = 2},
                                                          {.first = 0.5},
                                                          {.nugget = 0.1}}};
-constexpr std::size_t reach_trials = 400;
+constexpr std::size_t reach_trials = 250;
+// Left-out points that tell which method is the better one.
+constexpr std::size_t step_min = 100;
 
 bool is_third(std::size_t index) { return scattered(index) % 3 == 0; }
 
@@ -68,7 +72,7 @@ InterpolationFamily::InterpolationFamily(std::span<const Point> points, double l
   const auto of_chosen_shapes = spread(points.size(), calibration_max, by_shape);
   known_.kriging = reaching(chosen, false);
   unseen_.kriging = reaching(of_chosen_shapes, true);
-  choose_method(chosen);
+  choose_methods(chosen);
   known_.calibration = of_points(chosen);
   unseen_.calibration = of_shapes(of_chosen_shapes);
 }
@@ -96,10 +100,8 @@ LocalKriging InterpolationFamily::reaching(std::span<const std::size_t> chosen,
   return *std::move(best);
 }
 
-std::optional<InterpolationFamily::Logarithm> InterpolationFamily::log_at(const Question& question,
-                                                                          const Place& place,
-                                                                          const LeftOut& left_out,
-                                                                          Method method) const {
+std::optional<InterpolationFamily::Logarithm> InterpolationFamily::log_at(
+    const Question& question, const Place& place, const LeftOut& left_out) const {
   const auto kriged = question.kriging.at(
       place.at,
       {.point = left_out.point, .shape = left_out.shape, .nearer_than = left_out.nearer_than});
@@ -107,47 +109,83 @@ std::optional<InterpolationFamily::Logarithm> InterpolationFamily::log_at(const 
   Logarithm out{std::log(launch_ns_ + place.estimate_ns) + kriged->value, kriged->deviation,
                 kriged->distance};
   const bool has_line = place.line && !left_out.shape && left_out.nearer_than <= 0;
-  if (method == Method::kriging || !has_line) return out;
-  if (const auto ns = lines_.at(*place.line, place.size, left_out.point)) {
-    out.log_ns = method == Method::line ? std::log(*ns) : (out.log_ns + std::log(*ns)) / 2;
-  }
+  if (question.steps.empty() || !has_line) return out;
+  const auto line = lines_.at(*place.line, place.size, left_out.point);
+  if (!line) return out;
+  const Method method = method_at(question.steps, line->octaves);
+  if (method == Method::line) out.log_ns = std::log(line->ns);
+  if (method == Method::mean) out.log_ns = (out.log_ns + std::log(line->ns)) / 2;
   return out;
 }
 
-// Straight lines, unless something is behind them neither in the median nor in the tail of the
-// errors; then what has the smaller product of both.
-void InterpolationFamily::choose_method(std::span<const std::size_t> chosen) {
-  std::array<std::vector<double>, 3> errors;
+double InterpolationFamily::Trial::of(Method method) const {
+  return method == Method::line ? line : method == Method::kriging ? kriging : mean;
+}
+
+InterpolationFamily::Method InterpolationFamily::method_at(std::span<const Step> steps,
+                                                           double octaves) {
+  const auto step =
+      std::ranges::find_if(steps, [&](const Step& s) { return octaves <= s.octaves; });
+  return step == steps.end() ? steps.back().method : step->method;
+}
+
+InterpolationFamily::Score InterpolationFamily::score(std::span<const Trial> trials,
+                                                      std::span<const Step> steps) {
+  std::vector<double> errors;
+  for (const Trial& trial : trials) errors.push_back(trial.of(method_at(steps, trial.octaves)));
+  return {conformal_quantile(errors, 0.5), conformal_quantile(errors, 0.9)};
+}
+
+// Of one method for all, what is behind the straight line neither in the median nor in the tail of
+// its errors; of several what has the smaller product of both.
+InterpolationFamily::Method InterpolationFamily::better_method(std::span<const Trial> trials) {
+  const auto of = [&](Method method) { return score(trials, std::array{Step{0, method}}); };
+  const Score line = of(Method::line);
+  Method best = Method::line;
+  double least = line.product();
+  for (const Method method : {Method::kriging, Method::mean}) {
+    const Score other = of(method);
+    if (other.is_behind(line) || other.product() >= least) continue;
+    best = method;
+    least = other.product();
+  }
+  return best;
+}
+
+void InterpolationFamily::choose_methods(std::span<const std::size_t> chosen) {
+  std::vector<Trial> trials;
   for (const std::size_t i : chosen) {
     const Place place = place_of(i);
-    const auto kriged = log_at(known_, place, {.point = i}, Method::kriging);
+    const auto kriged = log_at(known_, place, {.point = i});
     const auto line = lines_.at(*place.line, place.size, i);
     // Ends of lines are kriged whatever the method.
     if (!kriged || !line) continue;
-    const double truth = std::log(points_[i].ns), linear = std::log(*line);
-    errors[0].push_back(std::abs(linear - truth));
-    errors[1].push_back(std::abs(kriged->log_ns - truth));
-    errors[2].push_back(std::abs((kriged->log_ns + linear) / 2 - truth));
+    const double truth = std::log(points_[i].ns), linear = std::log(line->ns);
+    trials.push_back({line->octaves, std::abs(linear - truth), std::abs(kriged->log_ns - truth),
+                      std::abs((kriged->log_ns + linear) / 2 - truth)});
   }
-  known_.method = Method::kriging;
-  if (errors[0].size() < residuals_min) return;
-  constexpr std::array methods = {Method::line, Method::kriging, Method::mean};
-  std::array<double, 3> median, tail;
-  for (std::size_t m = 0; m < methods.size(); ++m) {
-    median[m] = conformal_quantile(errors[m], 0.5);
-    tail[m] = conformal_quantile(errors[m], 0.9);
+  if (trials.size() < residuals_min) return;
+  std::ranges::sort(trials, {}, &Trial::octaves);
+  known_.steps = {{trials.back().octaves, better_method(trials)}};
+  std::vector<Step> steps;
+  for (std::size_t begin = 0; begin < trials.size();) {
+    std::size_t end = std::min(trials.size(), begin + std::max(step_min, trials.size() / 4));
+    while (end < trials.size() && trials[end].octaves == trials[end - 1].octaves) ++end;
+    if (trials.size() - end < step_min) end = trials.size();
+    steps.push_back(
+        {trials[end - 1].octaves, better_method(std::span(trials).subspan(begin, end - begin))});
+    begin = end;
   }
-  std::size_t best = 0;
-  for (std::size_t m = 1; m < methods.size(); ++m) {
-    if (median[m] > median[0] || tail[m] > tail[0]) continue;
-    if (median[m] * tail[m] < median[best] * tail[best]) best = m;
-  }
-  known_.method = methods[best];
+  // Several methods have to be clearly better than one as a whole, else they follow the noise.
+  constexpr double clearly = 0.95;
+  const Score one = score(trials, known_.steps), several = score(trials, steps);
+  if (several.is_behind(one) || several.product() > clearly * one.product()) return;
+  known_.steps = std::move(steps);
 }
 
 void InterpolationFamily::add_residual(const Question& question, std::size_t point,
                                        const LeftOut& left_out, std::vector<Residual>& to) const {
-  const auto predicted = log_at(question, place_of(point), left_out, question.method);
+  const auto predicted = log_at(question, place_of(point), left_out);
   if (!predicted || predicted->deviation <= 0) return;
   const double error = std::abs(predicted->log_ns - std::log(points_[point].ns));
   to.push_back({predicted->distance, error / predicted->deviation});
@@ -198,7 +236,7 @@ std::optional<InterpolationFamily::Figure> InterpolationFamily::at(const Place& 
                                                                    const LeftOut& left_out) const {
   const bool is_shape_known = place.shape && left_out.shape != place.shape;
   const Question& question = is_shape_known ? known_ : unseen_;
-  const auto predicted = log_at(question, place, left_out, question.method);
+  const auto predicted = log_at(question, place, left_out);
   if (!predicted) return std::nullopt;
   Figure out{.ns = std::exp(predicted->log_ns), .is_shape_known = is_shape_known};
   const Calibration& bins = question.calibration;
@@ -216,16 +254,22 @@ std::optional<InterpolationFamily::Figure> InterpolationFamily::at(const Place& 
   return out;
 }
 
-std::string_view InterpolationFamily::method() const {
-  switch (known_.method) {
-    case Method::kriging:
-      return "kriging";
-    case Method::line:
-      return "linear in size";
-    case Method::mean:
-      break;
+std::string InterpolationFamily::method() const {
+  const auto name = [](Method method) {
+    return method == Method::kriging ? "kriging"
+           : method == Method::line  ? "linear in size"
+                                     : "mean of kriging and linear in size";
+  };
+  if (known_.steps.empty()) return name(Method::kriging);
+  std::string out;
+  for (std::size_t s = 0; s < known_.steps.size(); ++s) {
+    const auto& [octaves, method] = known_.steps[s];
+    const bool is_last = s + 1 == known_.steps.size();
+    if (!is_last && known_.steps[s + 1].method == method) continue;
+    out += (out.empty() ? "" : ", ") + std::string(name(method));
+    if (!is_last) out += fmt::format(" up to {:.2f} octaves", octaves);
   }
-  return "mean of kriging and linear in size";
+  return out;
 }
 
 InterpolationFamily::Place InterpolationFamily::place_of(std::size_t point) const {

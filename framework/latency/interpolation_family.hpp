@@ -47,8 +47,9 @@ class InterpolationFamily {
   std::optional<Figure> at(const Place& place, const LeftOut& left_out) const;
   std::optional<Figure> at(const Place& place) const { return at(place, {}); }
 
-  // "kriging", "linear in size", "mean of both": what predicts points of known lines.
-  std::string_view method() const;
+  // "linear in size below 0.6 octaves, kriging": what predicts points of known lines, by how far
+  // their neighbours on it are apart.
+  std::string method() const;
   double launch_ns() const { return launch_ns_; }
   const LocalKriging& kriging() const { return known_.kriging; }
 
@@ -69,20 +70,40 @@ class InterpolationFamily {
     double distance = 0;
     double ratio = 0;  // |error| / deviation
   };
+  // What to do between neighbours on a line, by how far they are apart at most: ascending.
+  struct Step {
+    double octaves = 0;
+    Method method = Method::kriging;
+  };
   // How points of known shapes are predicted, or those of unseen ones.
   struct Question {
     LocalKriging kriging;
-    Method method = Method::kriging;
+    std::vector<Step> steps = {};  // none: kriging alone
     Calibration calibration = {};
+  };
+  // Errors in logarithms of one left-out point by every method.
+  struct Trial {
+    double octaves = 0;
+    double line = 0, kriging = 0, mean = 0;
+    double of(Method method) const;
+  };
+  // Of errors: their median, and what 90 % stay below.
+  struct Score {
+    double median = 0, tail = 0;
+    double product() const { return median * tail; }
+    bool is_behind(const Score& other) const { return median > other.median || tail > other.tail; }
   };
   struct Logarithm {
     double log_ns = 0, deviation = 0, distance = 0;
   };
   std::optional<Logarithm> log_at(const Question& question, const Place& place,
-                                  const LeftOut& left_out, Method method) const;
+                                  const LeftOut& left_out) const;
+  static Method method_at(std::span<const Step> steps, double octaves);
+  static Score score(std::span<const Trial> trials, std::span<const Step> steps);
+  static Method better_method(std::span<const Trial> trials);
   // With the reach that predicts `chosen` best without themselves, or without their shapes.
   LocalKriging reaching(std::span<const std::size_t> chosen, bool leaves_shapes) const;
-  void choose_method(std::span<const std::size_t> chosen);
+  void choose_methods(std::span<const std::size_t> chosen);
   Calibration of_points(std::span<const std::size_t> chosen) const;
   Calibration of_shapes(std::span<const std::size_t> chosen) const;
   void add_residual(const Question& question, std::size_t point, const LeftOut& left_out,

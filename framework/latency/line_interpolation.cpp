@@ -1,6 +1,7 @@
 #include "latency/line_interpolation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace halmark {
@@ -14,8 +15,8 @@ LineInterpolation::LineInterpolation(const std::vector<Point>& points) {
                     [](const Known& k) { return std::tuple(k.line, k.size, k.index); });
 }
 
-std::optional<double> LineInterpolation::at(std::int32_t line, double size,
-                                            std::optional<std::size_t> left_out) const {
+std::optional<LineInterpolation::Prediction> LineInterpolation::at(
+    std::int32_t line, double size, std::optional<std::size_t> left_out) const {
   const auto order = [](const Known& a, const std::pair<std::int32_t, double>& b) {
     return std::pair(a.line, a.size) < b;
   };
@@ -23,7 +24,7 @@ std::optional<double> LineInterpolation::at(std::int32_t line, double size,
   auto above = here;
   while (above != points_.end() && above->line == line && above->index == left_out) ++above;
   if (above == points_.end() || above->line != line) return std::nullopt;
-  if (above->size == size) return above->ns;
+  if (above->size == size) return Prediction{above->ns, 0};
   auto below = here;
   do {
     if (below == points_.begin()) return std::nullopt;
@@ -31,7 +32,8 @@ std::optional<double> LineInterpolation::at(std::int32_t line, double size,
   } while (below->line == line && below->index == left_out);
   if (below->line != line) return std::nullopt;
   const double share = (size - below->size) / (above->size - below->size);
-  return below->ns + share * (above->ns - below->ns);
+  const double least = std::max(below->size, 1e-9);
+  return Prediction{below->ns + share * (above->ns - below->ns), std::log2(above->size / least)};
 }
 
 }  // namespace halmark

@@ -18,10 +18,14 @@ class LineInterpolation {
   };
   explicit LineInterpolation(const std::vector<Point>& points);
 
+  struct Prediction {
+    double ns = 0;
+    double octaves = 0;  // between the two neighbours; 0 = the size is known
+  };
   // At `size` of a line, without the known point `left_out` (its index). Nothing outside of the
   // ends of a line.
-  std::optional<double> at(std::int32_t line, double size,
-                           std::optional<std::size_t> left_out = {}) const;
+  std::optional<Prediction> at(std::int32_t line, double size,
+                               std::optional<std::size_t> left_out = {}) const;
 
  private:
   struct Known {

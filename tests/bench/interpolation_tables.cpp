@@ -100,7 +100,10 @@ std::optional<MeasuredTable> measured_table(const std::filesystem::path& file,
     const CsvTable table = CsvTable::read(file.string());
     const TableLayouts layouts = known_layouts(table);
     if (layouts.empty()) throw Error(ExitCode::refused, "no known layout");
-    layout = layouts.front().name;
+    // Layouts of one set of columns are told apart by what the rows are of.
+    const auto named = std::ranges::find_if(
+        layouts, [&](const TableLayout& l) { return out.name.find(l.name) != std::string::npos; });
+    layout = named == layouts.end() ? layouts.front().name : named->name;
     read = kernel_table(table, layouts);
   } catch (const Error& error) {
     note(out.name + ": " + error.what());

@@ -201,10 +201,13 @@ std::vector<TableUse> PricedLatencies::table_use() const {
   const auto& given = chain.asked().given();
   for (TableUse& table : out) {
     for (SeriesUse& series : table.series) {
-      const auto found = given.find(table.name + ": " + series.name);
-      if (found == given.end()) continue;
-      series.exact = found->second.exact;
-      series.interpolated = found->second.interpolated;
+      // Beyond its points or its device an origin says so before the name of the series.
+      const std::string name = table.name + ": " + series.name;
+      for (const auto& [origin, kernels] : given) {
+        if (origin != name && !origin.ends_with(" of " + name)) continue;
+        series.exact += kernels.exact;
+        series.interpolated += kernels.interpolated;
+      }
     }
   }
   return out;

@@ -70,7 +70,7 @@ TEST(PricedLatencies, sources_that_cannot_answer_are_refused) {
               HasSubstr("nothing to lie between"));
 }
 
-TEST(PricedLatencies, a_table_of_another_device_needs_interpolation) {
+TEST(PricedLatencies, a_table_of_another_device_needs_a_transfer) {
   const test::ScratchFolder folder;
   const std::string table = folder / "gemm.csv";
   std::ofstream(table) << "gemm_dtype,m,n,k,latency\nbfloat16,64,1024,2048,0.05\n"
@@ -79,11 +79,15 @@ TEST(PricedLatencies, a_table_of_another_device_needs_interpolation) {
   EXPECT_TRUE(priced(choice).chain.has(SourceKind::imported));
   choice.tables_device = "a100";
   EXPECT_THAT(error_of([&] { priced(choice); }).what(), HasSubstr("hold no time of h100-sxm"));
-  choice.sources.push_back("interpolated");
-  const PricedLatencies carried = priced(choice);
-  EXPECT_FALSE(carried.chain.has(SourceKind::imported));
-  EXPECT_TRUE(carried.chain.has(SourceKind::interpolated));
-  EXPECT_TRUE(carried.tables.at(0).passed_over.empty());
+  for (const char* source : {"interpolated", "transferred"}) {
+    choice.sources = {"imported:" + table, source};
+    const PricedLatencies carried = priced(choice);
+    EXPECT_FALSE(carried.chain.has(SourceKind::imported));
+    EXPECT_TRUE(carried.chain.has(SourceKind::transferred));
+    EXPECT_TRUE(carried.tables.at(0).passed_over.empty());
+  }
+  choice.sources = {"transferred"};
+  EXPECT_THAT(error_of([&] { priced(choice); }).what(), HasSubstr("nothing to carry over"));
 }
 
 // Files of the layout of custom all-reduce: two launches of one kernel share their keys.
