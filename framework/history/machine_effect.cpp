@@ -9,6 +9,7 @@ namespace {
 constexpr double same_regime = 0.1;  // in logarithms
 constexpr int moves_min = 5;
 constexpr double share_max = 1.2;
+constexpr int steps_to_centre = 4;  // from a probe at the edge of a regime, as medians move
 
 struct Slope {
   double value, weight;
@@ -39,10 +40,13 @@ std::vector<std::optional<double>> regimes_of(std::span<const SeriesRow> rows) {
   for (const SeriesRow& row : rows) {
     out.emplace_back();
     if (!row.is_usable() || !row.state.bytes_per_s) continue;
-    const double own = std::log(*row.state.bytes_per_s);
-    const auto low = std::ranges::lower_bound(known, own - same_regime);
-    const auto high = std::ranges::upper_bound(known, own + same_regime);
-    out.back() = *(low + (high - low - 1) / 2);
+    double centre = std::log(*row.state.bytes_per_s);
+    for (int step = 0; step < steps_to_centre; ++step) {
+      const auto low = std::ranges::lower_bound(known, centre - same_regime);
+      const auto high = std::ranges::upper_bound(known, centre + same_regime);
+      centre = *(low + (high - low - 1) / 2);
+    }
+    out.back() = centre;
   }
   return out;
 }

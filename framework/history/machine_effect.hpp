@@ -21,8 +21,9 @@ struct MachineEffect {
 // over.
 MachineEffect machine_effect(std::span<const SeriesRow> rows);
 
-// ln of each row's bandwidth, the noise of single probes taken out: the median over rows in the
-// same regime, those within a tenth. Nothing for rows that are not usable or have no probe.
+// ln of each row's bandwidth, the noise of single probes taken out: the centre of its regime, found
+// by taking the median of all rows within a tenth, and again from there. Nothing for rows that are
+// not usable or have no probe.
 std::vector<std::optional<double>> regimes_of(std::span<const SeriesRow> rows);
 
 }  // namespace halmark::history

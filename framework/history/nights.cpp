@@ -154,10 +154,12 @@ std::vector<double> processes_of(const std::vector<Night>& nights, std::size_t b
 }
 
 // The chance that nights as those before `at` give such a row of them: of a series that has now and
-// then been where it is now, two nights there are no news. 0 where none has been.
+// then been where it is now, two nights there are no news. 0 where that was at most once, which
+// Student's t judges better.
 double habit_p(std::span<const double> before, std::size_t nights, double centre, double size) {
   const auto there =
       std::ranges::count_if(before, [&](double level) { return (level - centre) / size >= 0.5; });
+  if (there < 2) return 0;
   return std::pow(static_cast<double>(there) / static_cast<double>(before.size()),
                   static_cast<double>(nights));
 }

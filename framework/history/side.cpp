@@ -128,7 +128,7 @@ void require_comparable(const Side& before, const Side& after) {
 }
 
 // Why two sides without a common series have none.
-Error nothing_in_common(const Side& before, const Side& after) {
+Error no_shared_series(const Side& before, const Side& after) {
   const auto plugins = [](const Side& side) {
     std::set<std::string> out;
     for (const Series& one : side.series) out.insert(one.name.plugin);
@@ -183,7 +183,7 @@ Comparison compare_sides(Side before, Side after, const ComparisonRules& rules) 
     later.erase(other);
   }
   for (const auto& [name, one] : later) out.only_after.push_back(name.what);
-  if (out.changes.empty()) throw nothing_in_common(before, after);
+  if (out.changes.empty()) throw no_shared_series(before, after);
   judge_changes(out.changes, rules);
   std::ranges::stable_sort(out.changes, [](const SeriesChange& a, const SeriesChange& b) {
     if (urgency(a.change) != urgency(b.change)) return urgency(a.change) < urgency(b.change);

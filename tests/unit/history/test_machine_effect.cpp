@@ -50,7 +50,7 @@ TEST(MachineEffect, probes_of_one_regime_become_one_figure) {
     const double truth = (i / 4) % 2 == 0 ? 8e10 : 4.5e10;
     widest = std::max(widest, std::abs(*regimes_of(rows)[i] - std::log(truth)));
   }
-  EXPECT_LT(widest, 0.06);  // single probes are up to 0.1 off
+  EXPECT_LT(widest, 0.03);  // single probes are up to 0.1 off
 }
 
 }  // namespace
