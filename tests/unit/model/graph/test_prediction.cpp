@@ -126,7 +126,8 @@ TEST(Prediction, modules_of_nemotron_3_and_deepseek_v4_have_their_own_layers) {
   EXPECT_EQ(operator_of(flash, "prediction", "draft_join_embedding").matmul_flops,
             2 * T * 4096 * 4096);
   for (const Operator& op : flash.operators) {
-    if (op.layer_type == "prediction") EXPECT_NE(op.name, "compressor");
+    if (op.layer_type != "prediction") continue;
+    EXPECT_NE(op.name, "compressor");
   }
 }
 
