@@ -201,9 +201,10 @@ void measure(Figures& figures) {
       "out, linear in m: median 2.0 / 1.4 / 2.9, p90 11.6 / 5.7 / 32.4; unseen (n, k), "
       "utilisation of two nearest shapes: median 2.5 / 1.8 / 2.1, p90 10.0 / 9.5 / 8.9 (percent)");
   note(
-      "transfer: its two exponents were chosen on gemm, moe and nccl of A100, H100 and L40S; "
-      "attention, mla_bmm and custom_allreduce confirm them. Methods and reaches are chosen per "
-      "series by the left-out points of its calibrating third; figures are of the other two");
+      "transfer: its two exponents were chosen on gemm, moe and nccl of A100, H100 and L40S, and "
+      "on "
+      "no attention, mla_bmm or custom_allreduce. Methods and reaches are chosen per series by the "
+      "left-out points of its calibrating third; figures are of the other two");
   const char* given = std::getenv("HALMARK_SHARED_DATA");
   const std::filesystem::path data(given != nullptr ? given : HALMARK_SHARED_DATA);
   if (!std::filesystem::exists(data / "kernels")) {
