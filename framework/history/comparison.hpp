@@ -15,9 +15,11 @@ std::string_view change_name(Change change);  // "SAME", "SLOWER"
 int urgency(Change change);                   // in lists, the smallest comes first
 
 struct ComparisonRules {
-  double floor = 0.03;            // of a time: smaller changes are no news
-  double false_discovery = 0.05;  // share of false ones among the changes that are called
-  double confidence = 0.95;       // of the intervals
+  double floor = 0.03;  // of a time: smaller changes are no news
+  // Share of false ones among the changes that are called. Processes of one run say nothing of
+  // other hours, so a gate on single runs is better strict.
+  double false_discovery = 0.01;
+  double confidence = 0.95;  // of the intervals
   // Two states of the machine are one within these shares: probes of the memory scatter by 8 %,
   // those of the clock by 1 %.
   double same_memory = 0.10;
