@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 1> jamba_types = {"jamba"};
 
 // "auto" is a sixteenth of the width, rounded up.
 std::int64_t read_rank(const ConfigReader& config, const ModelSpec& spec, std::string_view field) {
-  if (config.text(field) == "auto") return (spec.hidden + 15) / 16;
+  if (config.is_text(field, "auto")) return (spec.hidden + 15) / 16;
   return config.required_size(field);
 }
 
