@@ -129,7 +129,7 @@ CommandResult execute(const Options& o) {
   const report::View assumptions = assumptions_view(sized.assumptions);
   const std::vector<std::string> notes = model_notes(spec);
   std::string note_lines;
-  for (const std::string& line : notes) note_lines += "model: " + line + '\n';
+  for (const std::string& line : model_lines(spec)) note_lines += line + '\n';
   const SizePlan& plan = sized.plan;
   const auto figure = [](std::optional<double> value, std::string_view unit) {
     return value ? fmt::format("{:.6g} {}", *value, unit) : std::string("unknown");

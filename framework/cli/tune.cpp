@@ -174,7 +174,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   RunReport report = tune::stored_report(*s.store, run.id, reporting_machine(s.machine));
   report.notes = run.notes;
   if (!run.kept.empty()) report.notes.insert(report.notes.begin(), run.kept);
-  for (const std::string& line : model_notes(plan.spec())) report.notes.push_back("model: " + line);
+  std::ranges::move(model_lines(plan.spec()), std::back_inserter(report.notes));
   CommandResult result{.exit_code = exit_code_of(run),
                        .data = report_json(report),
                        .text = report_text(report, use_color(s.global))};

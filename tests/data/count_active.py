@@ -148,6 +148,19 @@ def hybrid(c):
     return sum(price[letter]() for letter in pattern)
 
 
+def jamba(c):
+    h, out = c["hidden_size"], 0
+    inner, state, rank = c["mamba_expand"] * h, c["mamba_d_state"], c["mamba_dt_rank"]
+    scan = h * 2 * inner + inner * (rank + 2 * state) + rank * inner + inner * h
+    network = 3 * h * c["intermediate_size"]
+    for layer in range(c["num_hidden_layers"]):
+        is_attention = layer % c["attn_layer_period"] == c["attn_layer_offset"]
+        is_sparse = layer % c["expert_layer_period"] == c["expert_layer_offset"]
+        out += grouped_query(c) if is_attention else scan
+        out += c["num_experts_per_tok"] * network + h * c["num_experts"] if is_sparse else network
+    return out
+
+
 renamed = {"gptj", "mpt", "falcon", "exaone", "ernie4_5_moe", "hunyuan_v1_moe", "mamba2"}
 
 
@@ -184,6 +197,8 @@ def active(config):
         return pruned(c) + head
     if c["model_type"] == "nemotron_h":
         return hybrid(c) + head
+    if c["model_type"] == "jamba":
+        return jamba(c) + head
     if c["model_type"] == "mamba2":
         c["mamba_head_dim"] = c["head_dim"]
         return mamba(c) * c["num_hidden_layers"] + head

@@ -155,4 +155,10 @@ std::vector<std::string> model_notes(const ModelSpec& spec) {
   return out;
 }
 
+std::vector<std::string> model_lines(const ModelSpec& spec) {
+  std::vector<std::string> out = model_notes(spec);
+  for (std::string& line : out) line.insert(0, "model: ");
+  return out;
+}
+
 }  // namespace halmark

@@ -21,5 +21,7 @@ void name_the_rest(const ConfigReader& config, bool has_prediction, ModelSpec& s
 // What a reader of any figure of the model should know: the note of its shipped file, what was
 // assumed, what is not modelled and what was not read. One line each.
 std::vector<std::string> model_notes(const ModelSpec& spec);
+// The same beside lines of other subjects: "model: not modelled: vision tower (vision_config)".
+std::vector<std::string> model_lines(const ModelSpec& spec);
 
 }  // namespace halmark

@@ -70,7 +70,7 @@ std::string table_of_configurations(const TunePlan& plan) {
 std::string plan_text(const TunePlan& plan) {
   std::string out = fmt::format("plan {}  model {}  sampler {}\n", plan.hash().substr(0, 12),
                                 plan.spec().id, plan.sweep().sampler);
-  for (const std::string& line : model_notes(plan.spec())) out += "model: " + line + '\n';
+  for (const std::string& line : model_lines(plan.spec())) out += line + '\n';
   for (const TuneProblem& problem : plan.problems()) out += counts_of(problem);
   if (!plan.is_measured()) return out;
   out += budget_of(plan);

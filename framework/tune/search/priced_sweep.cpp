@@ -46,7 +46,6 @@ std::vector<std::string> PricedSweep::basis(const PricedLatencies& latencies) co
                   latencies.chain.has(SourceKind::journal)
                       ? "not touched now: measured times are those of its journal"
                       : "never touched: nothing below was measured on it")};
-  for (std::string& line : model_notes(plan_->spec())) out.push_back("model: " + std::move(line));
   std::vector<std::string> lines = report::table_lines(latencies.table_use());
   std::ranges::copy(latencies.sources, std::back_inserter(lines));
   std::ranges::move(lines_of(latencies.chain.asked().quarantined()), std::back_inserter(lines));
@@ -67,6 +66,7 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
     RunReport report = search_steps(*plan_, latencies.chain, should_stop, choice_.bounds_compete);
     report.tool = tool_text();
     report.machine = basis(latencies);
+    report.notes = model_lines(plan_->spec());
     report.tables = latencies.table_use();
     report.quarantined = latencies.chain.asked().quarantined();
     return report;
@@ -77,6 +77,7 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
                                       should_stop, progress);
   report.tool = tool_text();
   report.basis = basis(latencies);
+  std::ranges::move(model_lines(plan_->spec()), std::back_inserter(report.basis));
   report.tables = latencies.table_use();
   report.quarantined = latencies.chain.asked().quarantined();
   return report;

@@ -128,19 +128,6 @@ TEST(Campaign, a_device_timer_that_lies_is_quarantined) {
   }
 }
 
-// 0.9 of the floor of 1 ns and 1.5 of it, of executions that take 100 us.
-TEST(Campaign, a_time_below_what_starting_takes_is_named_as_that) {
-  const auto reason = [](const char* scale) {
-    const Measurement row =
-        measure_one(std::string("timer=device_event;latency_ns=100000;elapsed_scale=") + scale,
-                    copy_case(4096));
-    EXPECT_EQ(row.status, Status::quarantined) << row.reason;
-    return row.reason;
-  };
-  EXPECT_NE(reason("0.000009").find("below the 1 ns"), std::string::npos);
-  EXPECT_EQ(reason("0.000015").find("below the 1 ns"), std::string::npos) << "its slope tells";
-}
-
 TEST(Campaign, a_plugin_that_frees_a_buffer_of_the_host_loses_its_worker) {
   const Measurement row = measure_one("free_buffer=1", gemm_case());
   EXPECT_TRUE(row.status == Status::crashed || row.status == Status::worker_lost)
