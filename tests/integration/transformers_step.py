@@ -20,13 +20,13 @@ import transformers
 from torch.profiler import ProfilerActivity, profile, record_function
 
 
-def model_of(config_file):
+def model_of(config_file, dtype):
     with open(config_file, encoding="utf-8") as file:
         fields = json.load(file)
     config = transformers.AutoConfig.for_model(**fields)
     config._attn_implementation = "sdpa"
     torch.manual_seed(1)
-    return transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    return transformers.AutoModelForCausalLM.from_config(config, dtype=getattr(torch, dtype)).eval()
 
 
 def step_of(model, phase, tokens, context):
@@ -64,12 +64,13 @@ def main():
     parser.add_argument("tokens", type=int)
     parser.add_argument("trace")
     parser.add_argument("--context", type=int, default=128)
+    parser.add_argument("--dtype", default="bfloat16")
     parser.add_argument("--steps", type=int, default=15)
     parser.add_argument("--passes", type=int, default=5, help="steps in the trace")
     options = parser.parse_args()
 
     torch.set_grad_enabled(False)
-    step = step_of(model_of(options.config), options.phase, options.tokens, options.context)
+    step = step_of(model_of(options.config, options.dtype), options.phase, options.tokens, options.context)
     for _ in range(3):
         step()
     milliseconds = []
