@@ -73,9 +73,15 @@ std::int64_t RunChains::rows_of(std::int64_t run, const std::string& kind) const
 }
 
 void RunChains::check_first_row(std::int64_t run, const RunInfo& info, const std::string& head) {
-  SQLite::Statement query(db_,
-                          std::string("SELECT ") + entry_columns +
-                              " FROM entry WHERE id = (SELECT min(id) FROM entry WHERE run = ?)");
+  // By kinds: the index of a run is ordered by kind first, so that its smallest id would be looked
+  // for in all of its rows.
+  SQLite::Statement query(
+      db_, std::string("WITH RECURSIVE kinds(kind) AS (SELECT min(kind) FROM entry WHERE run = ?1 "
+                       "UNION ALL SELECT (SELECT min(kind) FROM entry WHERE run = ?1 AND kind > "
+                       "kinds.kind) FROM kinds WHERE kinds.kind IS NOT NULL) SELECT ") +
+               entry_columns +
+               " FROM entry WHERE id = (SELECT min((SELECT min(id) FROM entry WHERE run = ?1 AND "
+               "kind = kinds.kind)) FROM kinds WHERE kinds.kind IS NOT NULL)");
   query.bind(1, run);
   std::string chain = chain_start(info), stored = head;
   if (query.executeStep()) {
