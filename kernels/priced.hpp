@@ -4,6 +4,8 @@
 #pragma once
 
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "kernels/rowwise.hpp"
 
@@ -34,6 +36,12 @@ class PricedContract : public OpContract {
 inline constexpr std::array<std::int64_t, 5> priced_dtypes{
     dtype_value(Dtype::f32), dtype_value(Dtype::bf16), dtype_value(Dtype::f16),
     dtype_value(Dtype::f8_e4m3fn), dtype_value(Dtype::f8_e5m2)};
+
+// Of normal scale; its bytes count, its values nobody makes.
+inline OperandSpec priced_operand(const char* name, Role role, Dtype dtype,
+                                  std::vector<std::int64_t> dims) {
+  return {.name = name, .role = role, .dtype = dtype, .dims = std::move(dims)};
+}
 
 constexpr ParamSpec priced_size(std::string_view name, std::string_view meaning) {
   return {.name = name, .high = size_max, .meaning = meaning};

@@ -68,18 +68,15 @@ class DeltaRule final : public PricedContract {
     const auto heads = p.at("value_heads"), value_dim = p.at("value_dim");
     const Dtype src = p.dtype("src_dtype");
     const std::int64_t decays = heads * (p.at("channel_decay") != 0 ? key_dim : 1);
-    const auto operand = [](const char* name, Role role, Dtype dtype,
-                            std::vector<std::int64_t> dims) {
-      return OperandSpec{.name = name, .role = role, .dtype = dtype, .dims = std::move(dims)};
-    };
-    return {
-        operand("q", Role::input, src, {batch, tokens, key_heads, key_dim}),
-        operand("k", Role::input, src, {batch, tokens, key_heads, key_dim}),
-        operand("v", Role::input, src, {batch, tokens, heads, value_dim}),
-        operand("gates", Role::input, src, {batch, tokens, heads + decays}),
-        operand("decay", Role::constant, Dtype::f32, {heads + decays}),
-        operand("state", Role::in_out, p.dtype("state_dtype"), {batch, heads, key_dim, value_dim}),
-        operand("dst", Role::output, p.dtype("dst_dtype"), {batch, tokens, heads, value_dim})};
+    return {priced_operand("q", Role::input, src, {batch, tokens, key_heads, key_dim}),
+            priced_operand("k", Role::input, src, {batch, tokens, key_heads, key_dim}),
+            priced_operand("v", Role::input, src, {batch, tokens, heads, value_dim}),
+            priced_operand("gates", Role::input, src, {batch, tokens, heads + decays}),
+            priced_operand("decay", Role::constant, Dtype::f32, {heads + decays}),
+            priced_operand("state", Role::in_out, p.dtype("state_dtype"),
+                           {batch, heads, key_dim, value_dim}),
+            priced_operand("dst", Role::output, p.dtype("dst_dtype"),
+                           {batch, tokens, heads, value_dim})};
   }
 
  protected:

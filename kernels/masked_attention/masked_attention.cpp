@@ -62,16 +62,13 @@ class MaskedAttention final : public PricedContract {
   std::vector<OperandSpec> operands(const Params& p) const override {
     const auto batch = p.at("batch"), heads = p.at("heads"), tokens = p.at("new_tokens");
     const auto kv_heads = p.at("kv_heads"), context = p.at("context");
-    const auto operand = [](const char* name, Role role, Dtype dtype,
-                            std::vector<std::int64_t> dims) {
-      return OperandSpec{.name = name, .role = role, .dtype = dtype, .dims = std::move(dims)};
-    };
     const Dtype kv = p.dtype("kv_dtype");
-    return {operand("q", Role::input, p.dtype("q_dtype"), {batch, tokens, heads, p.at("head_dim")}),
-            operand("k", Role::state, kv, {batch, kv_heads, context, p.at("head_dim")}),
-            operand("v", Role::state, kv, {batch, kv_heads, context, p.at("value_dim")}),
-            operand("dst", Role::output, p.dtype("dst_dtype"),
-                    {batch, tokens, heads, p.at("value_dim")})};
+    return {priced_operand("q", Role::input, p.dtype("q_dtype"),
+                           {batch, tokens, heads, p.at("head_dim")}),
+            priced_operand("k", Role::state, kv, {batch, kv_heads, context, p.at("head_dim")}),
+            priced_operand("v", Role::state, kv, {batch, kv_heads, context, p.at("value_dim")}),
+            priced_operand("dst", Role::output, p.dtype("dst_dtype"),
+                           {batch, tokens, heads, p.at("value_dim")})};
   }
 
   // Each visible key and value is read once.

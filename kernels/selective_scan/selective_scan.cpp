@@ -36,17 +36,14 @@ class SelectiveScan final : public PricedContract {
     const auto batch = p.at("batch"), tokens = p.at("new_tokens"), channels = p.at("channels");
     const auto state_dim = p.at("state_dim");
     const Dtype src = p.dtype("src_dtype");
-    const auto operand = [](const char* name, Role role, Dtype dtype,
-                            std::vector<std::int64_t> dims) {
-      return OperandSpec{.name = name, .role = role, .dtype = dtype, .dims = std::move(dims)};
-    };
-    return {operand("x", Role::input, src, {batch, tokens, channels}),
-            operand("dt", Role::input, src, {batch, tokens, channels}),
-            operand("b_and_c", Role::input, src, {batch, tokens, 2, state_dim}),
-            operand("a", Role::constant, Dtype::f32, {channels, state_dim}),
-            operand("d", Role::constant, Dtype::f32, {channels}),
-            operand("state", Role::in_out, p.dtype("state_dtype"), {batch, channels, state_dim}),
-            operand("dst", Role::output, p.dtype("dst_dtype"), {batch, tokens, channels})};
+    return {
+        priced_operand("x", Role::input, src, {batch, tokens, channels}),
+        priced_operand("dt", Role::input, src, {batch, tokens, channels}),
+        priced_operand("b_and_c", Role::input, src, {batch, tokens, 2, state_dim}),
+        priced_operand("a", Role::constant, Dtype::f32, {channels, state_dim}),
+        priced_operand("d", Role::constant, Dtype::f32, {channels}),
+        priced_operand("state", Role::in_out, p.dtype("state_dtype"), {batch, channels, state_dim}),
+        priced_operand("dst", Role::output, p.dtype("dst_dtype"), {batch, tokens, channels})};
   }
 
  protected:

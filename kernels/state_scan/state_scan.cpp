@@ -44,17 +44,15 @@ class StateScan final : public PricedContract {
     const auto batch = p.at("batch"), tokens = p.at("new_tokens"), heads = p.at("heads");
     const auto head_dim = p.at("head_dim"), state_dim = p.at("state_dim");
     const Dtype src = p.dtype("src_dtype");
-    const auto operand = [](const char* name, Role role, Dtype dtype,
-                            std::vector<std::int64_t> dims) {
-      return OperandSpec{.name = name, .role = role, .dtype = dtype, .dims = std::move(dims)};
-    };
     return {
-        operand("x", Role::input, src, {batch, tokens, heads, head_dim}),
-        operand("b_and_c", Role::input, src, {batch, tokens, 2, p.at("groups"), state_dim}),
-        operand("dt", Role::input, src, {batch, tokens, heads}),
-        operand("a_d_offset", Role::constant, Dtype::f32, {3 * heads}),
-        operand("state", Role::in_out, p.dtype("state_dtype"), {batch, heads, head_dim, state_dim}),
-        operand("dst", Role::output, p.dtype("dst_dtype"), {batch, tokens, heads, head_dim})};
+        priced_operand("x", Role::input, src, {batch, tokens, heads, head_dim}),
+        priced_operand("b_and_c", Role::input, src, {batch, tokens, 2, p.at("groups"), state_dim}),
+        priced_operand("dt", Role::input, src, {batch, tokens, heads}),
+        priced_operand("a_d_offset", Role::constant, Dtype::f32, {3 * heads}),
+        priced_operand("state", Role::in_out, p.dtype("state_dtype"),
+                       {batch, heads, head_dim, state_dim}),
+        priced_operand("dst", Role::output, p.dtype("dst_dtype"),
+                       {batch, tokens, heads, head_dim})};
   }
 
  protected:

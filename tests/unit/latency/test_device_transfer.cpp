@@ -10,7 +10,7 @@
 #include "kernels/contract.hpp"
 #include "latency/transferred_source.hpp"
 #include "roofline/estimate.hpp"
-#include "tests/unit/latency/curve_solver.hpp"
+#include "tune/sources/curve_solver.hpp"
 
 namespace halmark {
 namespace {
@@ -61,7 +61,7 @@ const Device old = device("old", 3e14, 2e12), newer = device("newer", 1e15, 3e12
 
 // Large products: the launch is nothing, the share of the peak everything.
 TEST(DeviceTransfer, what_binds_on_each_device_sets_the_time) {
-  DeviceTransfer transfer({}, test::curve_solver());
+  DeviceTransfer transfer({}, tune::curve_solver());
   transfer.add(table(newer, 0.7), newer);
   const ResourceRates rates(wanted);
   const auto compute = transfer.at(gemm(8192, 8192, 8192), rates);
@@ -75,7 +75,7 @@ TEST(DeviceTransfer, what_binds_on_each_device_sets_the_time) {
 }
 
 TEST(DeviceTransfer, one_device_calibrates_nothing) {
-  DeviceTransfer transfer({}, test::curve_solver());
+  DeviceTransfer transfer({}, tune::curve_solver());
   EXPECT_FALSE(transfer.at(gemm(64, 1024, 1024), ResourceRates(wanted)));
   transfer.add(table(newer, 0.7), newer);
   const auto figure = transfer.at(gemm(64, 1024, 1024), ResourceRates(wanted));
@@ -87,7 +87,7 @@ TEST(DeviceTransfer, one_device_calibrates_nothing) {
 
 // Devices that reach 60 % and 75 % miss each other by log(75 / 60): a third lies between them.
 TEST(DeviceTransfer, devices_left_out_in_turn_calibrate_it) {
-  DeviceTransfer transfer({}, test::curve_solver());
+  DeviceTransfer transfer({}, tune::curve_solver());
   transfer.add(table(newer, 0.6), newer);
   transfer.add(table(old, 0.75), old);
   const Problem problem = gemm(8192, 8192, 8192);
@@ -103,7 +103,7 @@ TEST(DeviceTransfer, devices_left_out_in_turn_calibrate_it) {
 }
 
 TEST(TransferredSource, says_from_where_and_what_its_interval_holds) {
-  TransferredSource source(wanted, {}, test::curve_solver());
+  TransferredSource source(wanted, {}, tune::curve_solver());
   const auto origin = [](const Problem&) { return std::string("t.csv: gemm bf16"); };
   source.add(table(newer, 0.6), newer, origin);
   const Problem problem = gemm(300, 3000, 3000);
@@ -114,7 +114,7 @@ TEST(TransferredSource, says_from_where_and_what_its_interval_holds) {
   EXPECT_THAT(alone->reason, HasSubstr("spread, not calibrated"));
   EXPECT_THAT(alone->reason, testing::Not(HasSubstr("90 %")));
   EXPECT_GT(alone->lower_bound_ns, 0);
-  source = TransferredSource(wanted, {}, test::curve_solver());
+  source = TransferredSource(wanted, {}, tune::curve_solver());
   source.add(table(newer, 0.6), newer, origin);
   source.add(table(old, 0.75), old, origin);
   EXPECT_THAT(source.latency(problem, work)->reason,

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "kernels/contract.hpp"
-#include "tests/unit/latency/curve_solver.hpp"
+#include "tune/sources/curve_solver.hpp"
 
 namespace halmark {
 namespace {
@@ -35,7 +35,7 @@ std::vector<EfficiencyCurve::Sample> samples(double largest_ns) {
 
 TEST(EfficiencyCurve, reaches_beyond_what_it_was_fitted_to) {
   const auto known = samples(1e6);
-  const EfficiencyCurve curve(known, test::curve_solver());
+  const EfficiencyCurve curve(known, tune::curve_solver());
   for (const double ns : {4e6, 3.2e7}) {
     for (const ResourceTimes& t :
          {ResourceTimes{ns, ns / 100, 0}, ResourceTimes{ns / 100, ns, 0}}) {
@@ -53,7 +53,7 @@ TEST(EfficiencyCurve, reaches_beyond_what_it_was_fitted_to) {
 TEST(EfficiencyCurve, a_few_wrong_times_do_not_bend_it) {
   auto known = samples(1e6);
   for (std::size_t i = 0; i < known.size(); i += 10) known[i].ns *= 5;
-  const EfficiencyCurve curve(known, test::curve_solver());
+  const EfficiencyCurve curve(known, tune::curve_solver());
   const ResourceTimes large{4e6, 4e4, 0};
   EXPECT_NEAR(curve.ns(large) / true_ns(large), 1, 0.1);
 }
@@ -62,14 +62,14 @@ TEST(EfficiencyCurve, stays_within_its_bounds) {
   // Faster than any device: no curve of it goes above 102 % of the compute peak.
   std::vector<EfficiencyCurve::Sample> known;
   for (double ns = 1e3; ns < 1e8; ns *= 1.2) known.push_back({{ns, ns / 100, 0}, ns / 3});
-  const EfficiencyCurve curve(known, test::curve_solver());
+  const EfficiencyCurve curve(known, tune::curve_solver());
   EXPECT_GE(curve.ns({1e8, 0, 0}), 1e8 / 1.02);
 }
 
 TEST(EfficiencyCurve, too_few_samples_make_none) {
   auto known = samples(1e6);
   known.resize(EfficiencyCurve::samples_min - 1);
-  EXPECT_THROW(EfficiencyCurve(known, test::curve_solver()), std::logic_error);
+  EXPECT_THROW(EfficiencyCurve(known, tune::curve_solver()), std::logic_error);
 }
 
 Device device() {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "kernels/contract.hpp"
-#include "tests/unit/latency/curve_solver.hpp"
+#include "tune/sources/curve_solver.hpp"
 
 namespace halmark {
 namespace {
@@ -106,7 +106,7 @@ TEST(Interpolation, ninety_percent_of_unseen_points_lie_in_their_interval) {
 
 // The formula of this file keeps rising by its tanh: a curve follows it within what it says.
 TEST(Interpolation, beyond_what_was_measured_a_curve_goes_on_and_says_so) {
-  const Interpolation of(table(gpu(), false), gpu(), {}, test::curve_solver());
+  const Interpolation of(table(gpu(), false), gpu(), {}, tune::curve_solver());
   const auto inside = of.latency(gemm(8192, 4096, 4096));
   ASSERT_TRUE(inside);
   EXPECT_THAT(inside->reason, HasSubstr("interpolated between neighbours"));
@@ -127,7 +127,7 @@ TEST(Interpolation, beyond_what_was_measured_a_curve_goes_on_and_says_so) {
 }
 
 TEST(Interpolation, where_no_size_was_held_out_so_far_no_share_is_claimed) {
-  const Interpolation of(table(gpu(), false), gpu(), {}, test::curve_solver());
+  const Interpolation of(table(gpu(), false), gpu(), {}, tune::curve_solver());
   const auto near = of.latency(gemm(16384, 4096, 4096)), far = of.latency(gemm(262144, 4096, 4096)),
              corner = of.latency(gemm(16384, 4096, 32768));
   ASSERT_TRUE(near && far && corner);
@@ -147,7 +147,7 @@ TEST(Interpolation, without_a_solver_nothing_lies_beyond) {
 
 // Held-out sizes, predicted by a curve without them.
 TEST(Interpolation, held_out_sizes_are_predicted) {
-  const Interpolation of(table(gpu(), true), gpu(), {}, test::curve_solver());
+  const Interpolation of(table(gpu(), true), gpu(), {}, tune::curve_solver());
   const auto checked = of.check_sizes();
   ASSERT_GT(checked.size(), 100u);
   double worst = 0, octaves = 0;
