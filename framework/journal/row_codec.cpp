@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/json/json.hpp"
+
 namespace halmark::journal {
 namespace {
 

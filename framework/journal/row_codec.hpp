@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "journal/store.hpp"
 
 namespace halmark::journal {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/json/json.hpp"
 #include "core/json/winner_json.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"

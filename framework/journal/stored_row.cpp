@@ -1,5 +1,6 @@
 #include "journal/stored_row.hpp"
 
+#include "core/json/json.hpp"
 #include "core/json/winner_json.hpp"
 #include "core/text/digest.hpp"
 #include "journal/row_codec.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "journal/store.hpp"
 
 namespace halmark::journal {

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <span>
 
-#include "report/clean_text.hpp"
 #include "report/front_view.hpp"
-#include "report/quantity.hpp"
 #include "report/report.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/quantity.hpp"
 #include "report/times_from.hpp"
 
 namespace halmark {

@@ -6,7 +6,7 @@
 
 #include "core/numeric/statistics.hpp"
 #include "core/text/units.hpp"
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::report {
 namespace {

@@ -2,15 +2,15 @@
 
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
-#include "report/clean_text.hpp"
 #include "report/front_view.hpp"
 #include "report/html_style.hpp"
 #include "report/kernel_rates.hpp"
-#include "report/memory_text.hpp"
-#include "report/quantity.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
-#include "report/tables.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/memory_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/tables.hpp"
 
 namespace halmark {
 namespace {

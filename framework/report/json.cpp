@@ -1,6 +1,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/json/json.hpp"
 #include "core/json/table_use_json.hpp"
 #include "report/front_view.hpp"
 #include "report/kernel_rates.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/text/units.hpp"
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::report {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "core/configuration.hpp"
 #include "core/device.hpp"
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "core/measurement.hpp"
 #include "core/table_use.hpp"
 #include "core/validation.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/numeric/statistics.hpp"
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::report {
 namespace {

@@ -1,4 +1,5 @@
 // The document of a served search. Figures that are absent say which fact is missing.
+#include "core/json/json.hpp"
 #include "core/json/table_use_json.hpp"
 #include "report/served_report.hpp"
 

@@ -5,11 +5,12 @@
 #include <filesystem>
 #include <span>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
-#include "report/clean_text.hpp"
-#include "report/quantity.hpp"
 #include "report/report.hpp"
-#include "report/table.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark {
 

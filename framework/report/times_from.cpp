@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "report/quantity.hpp"
+#include "core/json/json.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/configuration.hpp"
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "core/latency.hpp"
 #include "core/table_use.hpp"
 

@@ -1,5 +1,6 @@
 // One document for `run` and for each validation of a report. An absent figure is null, and its
 // reason stands beside it.
+#include "core/json/json.hpp"
 #include "report/report.hpp"
 
 namespace halmark {

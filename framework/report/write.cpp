@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "report/report.hpp"
 

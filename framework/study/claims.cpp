@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "framework/study/study.hpp"
 #include "framework/study/worker.hpp"

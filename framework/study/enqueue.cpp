@@ -2,6 +2,7 @@
 // and how they become running trials.
 #include <algorithm>
 
+#include "core/json/json.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "framework/study/study.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "framework/study/study.hpp"
 
 namespace halmark {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "framework/study/worker.hpp"
 #include "study/values_json.hpp"

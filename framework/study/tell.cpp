@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "framework/study/study.hpp"
 #include "study/values_json.hpp"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {

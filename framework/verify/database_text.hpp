@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "verify/database.hpp"
 
 namespace halmark {

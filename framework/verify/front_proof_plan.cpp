@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "core/json/json.hpp"
 #include "core/text/digest.hpp"
 
 namespace halmark::front_proof {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/configuration.hpp"
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "model/spec/model_spec.hpp"
 #include "verify/front_proof_records.hpp"
 

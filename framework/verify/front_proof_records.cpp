@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::front_proof {

@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json/json.hpp"
-
 namespace halmark::front_proof {
 
 // Ends the check: a record that does not follow, or one that cannot be read at all.

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/json/json.hpp"
 #include "core/text/clean_text.hpp"
 
 namespace halmark {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "verify/salvage.hpp"
 
 namespace halmark {

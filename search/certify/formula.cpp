@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/json/json.hpp"
+
 namespace halmark {
 namespace {
 

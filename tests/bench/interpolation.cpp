@@ -10,9 +10,9 @@
 
 #include "figures.hpp"
 #include "interpolation_tables.hpp"
-#include "latency/device_transfer.hpp"
-#include "latency/interpolation.hpp"
-#include "latency/line_interpolation.hpp"
+#include "latency/interpolation/device_transfer.hpp"
+#include "latency/interpolation/interpolation.hpp"
+#include "latency/interpolation/line_interpolation.hpp"
 #include "tune/sources/curve_solver.hpp"
 
 namespace halmark::bench {

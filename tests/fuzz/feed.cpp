@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "model/pricing/memory.hpp"
 #include "parquet/parquet_cells.hpp"

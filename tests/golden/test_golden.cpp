@@ -7,9 +7,9 @@
 #include "../unit/report/synthetic_report.hpp"
 #include "golden.hpp"
 #include "report/charts/svg.hpp"
-#include "report/quantity.hpp"
 #include "report/report.hpp"
 #include "report/served_report.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::golden {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "cli/console/command.hpp"
-#include "report/clean_text.hpp"
-#include "report/quantity.hpp"
-#include "report/table.hpp"
-#include "report/wrapped_text.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
+#include "report/text/wrapped_text.hpp"
 
 namespace halmark::cli {
 

@@ -9,12 +9,11 @@
 
 #include "core/configuration.hpp"
 #include "core/device.hpp"
+#include "core/json/json_type.hpp"
 #include "core/measured_memory.hpp"
 #include "core/measurement.hpp"
 
 namespace halmark {
-
-using Json = nlohmann::ordered_json;
 
 inline constexpr std::size_t json_bytes_max = 16u << 20;
 inline constexpr int json_depth_max = 64;

@@ -1,5 +1,7 @@
 #include "core/json/table_use_json.hpp"
 
+#include "core/json/json.hpp"
+
 namespace halmark {
 
 void to_json(Json& out, const SeriesUse& value) {

@@ -1,7 +1,7 @@
 // Tables of kernel times and what of them cannot be true, as documents have them.
 #pragma once
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "core/table_use.hpp"
 
 namespace halmark {

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "core/json/json.hpp"
+
 namespace halmark {
 namespace {
 

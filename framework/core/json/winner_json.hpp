@@ -1,7 +1,7 @@
 // JSON of winners, apart from the value: those who choose kernels need no JSON.
 #pragma once
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "core/winner.hpp"
 
 namespace halmark {

@@ -1,5 +1,5 @@
 // Numbers as text for reasons and messages, the same in every locale. Reports have units of their
-// own on top (report/quantity.hpp).
+// own on top (report/text/quantity.hpp).
 #pragma once
 
 #include <string>

@@ -9,10 +9,10 @@
 #include <limits>
 
 #include "core/json/json.hpp"
-#include "report/clean_text.hpp"
-#include "report/quantity.hpp"
 #include "report/report.hpp"
-#include "report/table.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark::history {
 namespace {

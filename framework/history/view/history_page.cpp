@@ -4,9 +4,9 @@
 
 #include "history/view/history_view.hpp"
 #include "report/charts/svg.hpp"
-#include "report/clean_text.hpp"
 #include "report/html_style.hpp"
-#include "report/quantity.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::history {
 namespace {

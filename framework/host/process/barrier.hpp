@@ -12,10 +12,6 @@
 
 #include "host/process/shared_memory.hpp"
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <immintrin.h>
-#endif
-
 namespace halmark {
 
 enum class BarrierOutcome { released, aborted, timed_out };
@@ -88,7 +84,7 @@ class SharedBarrier {
   State& state() { return *std::launder(reinterpret_cast<State*>(memory_.data())); }
   static void pause() {
 #if defined(__x86_64__) || defined(__i386__)
-    _mm_pause();
+    __builtin_ia32_pause();
 #elif defined(__aarch64__)
     asm volatile("yield");
 #endif

@@ -80,7 +80,8 @@ void read_experts(ConfigReader& config, ModelSpec& spec) {
 }
 
 void read_layers(ConfigReader& config, ModelSpec& spec, const std::string& letters) {
-  decoder::check_layer_count(config, spec, "hybrid_override_pattern", letters.size());
+  decoder::check_layer_count(config, spec, "hybrid_override_pattern",
+                             static_cast<std::int64_t>(letters.size()));
   if (letters.find('E') != std::string::npos) read_experts(config, spec);
   if (letters.find('M') != std::string::npos) read_state_space(config, spec);
   if (letters.find('-') != std::string::npos)
@@ -122,7 +123,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
   config.also_named("head_dim", "attention_head_dim");
   config.also_named("hidden_act", "mlp_hidden_act");
   const std::string letters = read_pattern(config);
-  config.set_derived("num_hidden_layers", letters.size());
+  config.set_derived("num_hidden_layers", static_cast<std::int64_t>(letters.size()));
   decoder::read_shape(config, spec);
   config.ignore({"expand", "intermediate_size", "partial_rotary_factor"});
   decoder::read_plain_activation(config, spec, "relu2");

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string_view>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "model/spec/upstream_defaults.hpp"
 
@@ -42,7 +43,10 @@ bool says_nothing(const Json& value) {
 }  // namespace
 
 ConfigReader::ConfigReader(const Json& config, std::string where)
-    : levels_{&config}, where_(std::move(where)) {
+    : levels_{&config},
+      where_(std::move(where)),
+      defaults_(std::make_unique<Json>(Json::object())),
+      upstream_(std::make_unique<Json>(Json::object())) {
   if (!config.is_object()) {
     throw refused("a model configuration must be a JSON object, found " + shown(config), where_);
   }
@@ -59,6 +63,10 @@ ConfigReader::ConfigReader(const Json& config, std::string where)
   }
 }
 
+ConfigReader::~ConfigReader() = default;
+ConfigReader::ConfigReader(ConfigReader&&) noexcept = default;
+ConfigReader& ConfigReader::operator=(ConfigReader&&) noexcept = default;
+
 const Json* ConfigReader::find_stated(std::string_view path) const {
   for (const Json* level : levels_) {
     const Json* value = at_path(level, path);
@@ -69,8 +77,8 @@ const Json* ConfigReader::find_stated(std::string_view path) const {
 
 // A field that is null is stated: upstream's default is for fields that are not there.
 const Json* ConfigReader::find_upstream(std::string_view field) const {
-  const auto it = upstream_.find(std::string(field));
-  if (it == upstream_.end()) return nullptr;
+  const auto it = upstream_->find(std::string(field));
+  if (it == upstream_->end()) return nullptr;
   const auto other = other_names_.find(field);
   for (const Json* level : levels_) {
     if (at_path(level, field) != nullptr) return nullptr;
@@ -90,7 +98,7 @@ const Json* ConfigReader::find(std::string_view field) const {
   if (const auto other = other_names_.find(field); other != other_names_.end()) {
     if (const Json* stated = find_stated(other->second)) return stated;
   }
-  if (const auto it = defaults_.find(std::string(field)); it != defaults_.end()) return &*it;
+  if (const auto it = defaults_->find(std::string(field)); it != defaults_->end()) return &*it;
   return find_upstream(field);
 }
 
@@ -99,11 +107,11 @@ const Json* ConfigReader::find(std::string_view field) const {
 void ConfigReader::take_defaults_of(std::string_view model_type) {
   const std::string_view text = upstream_defaults(model_type);
   if (text.empty()) return;
-  upstream_ = parse_json(text, "defaults of " + std::string(model_type));
+  *upstream_ = parse_json(text, "defaults of " + std::string(model_type));
   if (is_nested()) return;
   for (const char* size : {"num_hidden_layers", "hidden_size", "num_attention_heads",
                            "intermediate_size", "moe_intermediate_size", "vocab_size"}) {
-    upstream_.erase(size);
+    upstream_->erase(size);
   }
 }
 
@@ -130,14 +138,15 @@ std::vector<std::string> ConfigReader::not_asked() const {
   return {out.begin(), out.end()};
 }
 
-void ConfigReader::set_default(std::string_view field, const Json& value) {
+void ConfigReader::set_default(std::string_view field, const Value& value) {
   if (find(field) != nullptr) return;
-  defaults_[std::string(field)] = value;
-  assume(std::string(field) + " = " + shown(value) + " (not in the configuration)");
+  set_derived(field, value);
+  assume(std::string(field) + " = " + shown(*defaults_->find(std::string(field))) +
+         " (not in the configuration)");
 }
 
-void ConfigReader::set_derived(std::string_view field, const Json& value) {
-  defaults_[std::string(field)] = value;
+void ConfigReader::set_derived(std::string_view field, const Value& value) {
+  std::visit([&](const auto& stated) { (*defaults_)[std::string(field)] = stated; }, value);
 }
 
 void ConfigReader::also_named(std::string_view field, std::string_view other) {

@@ -6,13 +6,15 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 
 namespace halmark {
 
@@ -23,6 +25,9 @@ class ConfigReader {
  public:
   // `config` must be an object and must outlive the reader.
   ConfigReader(const Json& config, std::string where);
+  ~ConfigReader();
+  ConfigReader(ConfigReader&&) noexcept;
+  ConfigReader& operator=(ConfigReader&&) noexcept;
 
   // Nothing when the field is absent or null. Sizes lie in 1..2^31.
   std::optional<std::int64_t> size(std::string_view field) const;
@@ -55,10 +60,11 @@ class ConfigReader {
   // As above with a default that is recorded in assumed().
   std::int64_t size_or(std::string_view field, std::int64_t fallback);
   bool flag_or(std::string_view field, bool fallback);
+  using Value = std::variant<bool, std::int64_t, double, std::string>;
   // Every later reader of an absent `field` finds `value`.
-  void set_default(std::string_view field, const Json& value);
-  void set_derived(std::string_view field,
-                   const Json& value);  // follows from others: no assumption
+  void set_default(std::string_view field, const Value& value);
+  // Follows from others: no assumption.
+  void set_derived(std::string_view field, const Value& value);
   // Architectures name one thing differently. `other` may be a path: "attn_config.kv_n_heads".
   // Refuses a configuration that has both and contradicts itself.
   void also_named(std::string_view field, std::string_view other);
@@ -87,8 +93,7 @@ class ConfigReader {
   std::vector<const Json*> levels_;  // innermost first: the language tower, what it is nested in
   std::string where_;
   std::map<std::string, std::string, std::less<>> other_names_;
-  Json defaults_ = Json::object();
-  Json upstream_ = Json::object();
+  std::unique_ptr<Json> defaults_, upstream_;  // objects
   // What a const reader remembers of being read: no figure depends on it.
   mutable std::set<std::string, std::less<>> asked_;
   mutable std::vector<std::string> assumed_;

@@ -1,6 +1,7 @@
 // ConfigReader: the typed values of fields, and what is refused in them.
 #include <cmath>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "model/spec/config_reader.hpp"
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "core/json/json.hpp"
 #include "model/step/step_answer.hpp"
 
 namespace halmark {

@@ -2,7 +2,7 @@
 // Simulator", --format json), for `halmark model --json-schema reference`.
 #pragma once
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "model/step/priced_step.hpp"
 
 namespace halmark {

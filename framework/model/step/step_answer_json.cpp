@@ -1,6 +1,7 @@
 // The answer and its shares as results/schema/model.md writes them.
 #include <utility>
 
+#include "core/json/json.hpp"
 #include "model/step/step_answer.hpp"
 #include "model/step/step_json.hpp"
 

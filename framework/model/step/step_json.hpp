@@ -2,7 +2,7 @@
 // it is named after. A part that has nothing to say is empty.
 #pragma once
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "model/step/priced_step.hpp"
 #include "model/step/step_answer.hpp"
 

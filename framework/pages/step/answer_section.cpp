@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "pages/step/step_page.hpp"
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::pages {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/text/error.hpp"
 #include "model/utilisation/explain.hpp"
 #include "pages/step/step_page.hpp"
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 #include "report/views/glossary_view.hpp"
 
 namespace halmark::pages {

@@ -5,8 +5,8 @@
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 #include "profile/kernels/kernel_json.hpp"
-#include "report/quantity.hpp"
-#include "report/table.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark::pages {
 namespace {

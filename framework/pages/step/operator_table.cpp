@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "pages/step/step_page.hpp"
-#include "report/quantity.hpp"
-#include "report/table.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark::pages {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "model/step/step_json.hpp"
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::pages {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "model/step/step_answer.hpp"
 #include "pages/step/kernel_section.hpp"
+#include "report/text/wrapped_text.hpp"
 #include "report/views/view.hpp"
-#include "report/wrapped_text.hpp"
 
 namespace halmark::pages {
 

@@ -4,7 +4,7 @@
 
 #include "model/spec/coverage.hpp"
 #include "pages/step/step_page.hpp"
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::pages {
 

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "pages/step/step_page.hpp"
-#include "report/quantity.hpp"
-#include "report/wrapped_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/wrapped_text.hpp"
 
 namespace halmark::pages {
 namespace {

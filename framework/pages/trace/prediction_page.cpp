@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "core/text/clean_text.hpp"
-#include "report/quantity.hpp"
-#include "report/table.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark::pages {
 

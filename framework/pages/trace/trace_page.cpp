@@ -8,9 +8,9 @@
 
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
-#include "report/quantity.hpp"
-#include "report/table.hpp"
-#include "report/wrapped_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
+#include "report/text/wrapped_text.hpp"
 
 namespace halmark::pages {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 
 namespace halmark {
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/json/json.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "core/problem.hpp"
 #include "profile/trace/attribution.hpp"
 

@@ -1,6 +1,7 @@
 // Traces and comparisons as results/schema writes them; times in microseconds, as profilers do.
 #include <array>
 
+#include "core/json/json.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 #include "profile/comparison/trace_view.hpp"

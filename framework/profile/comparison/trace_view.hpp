@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "profile/comparison/comparison.hpp"
 
 namespace halmark::trace {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/json/json.hpp"
 #include "core/json/table_use_json.hpp"
 
 namespace halmark {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "profile/kernels/kernel_account.hpp"
 #include "profile/kernels/layer_time.hpp"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {

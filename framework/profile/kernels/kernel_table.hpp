@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/dtype.hpp"
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 
 namespace halmark {
 

@@ -5,7 +5,7 @@
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
 #include "report/kernel_rates.hpp"
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::report {
 namespace {

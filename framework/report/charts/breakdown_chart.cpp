@@ -3,9 +3,9 @@
 
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
-#include "report/clean_text.hpp"
-#include "report/quantity.hpp"
-#include "report/tables.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/tables.hpp"
 
 namespace halmark::report {
 namespace {

@@ -4,7 +4,7 @@
 #include "report/charts/charts.hpp"
 #include "report/charts/label_placer.hpp"
 #include "report/charts/svg.hpp"
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::report {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "report/clean_text.hpp"
-#include "report/quantity.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::report {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "report/quantity.hpp"
-#include "report/table.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark::report {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/text/error.hpp"
-#include "report/wrapped_text.hpp"
+#include "report/text/wrapped_text.hpp"
 
 namespace halmark::report {
 namespace {

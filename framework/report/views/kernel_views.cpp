@@ -1,8 +1,8 @@
 // The rows of `halmark bench`.
 #include "report/views/kernel_views.hpp"
 
-#include "report/quantity.hpp"
-#include "report/table.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark::report {
 namespace {

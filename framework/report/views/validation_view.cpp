@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "report/memory_text.hpp"
-#include "report/quantity.hpp"
 #include "report/report.hpp"
-#include "report/table.hpp"
+#include "report/text/memory_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark::report {
 namespace {

@@ -8,8 +8,8 @@
 #include "core/json/winner_json.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
-#include "report/quantity.hpp"
-#include "report/table.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark::report {
 namespace {

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <utility>
 
+#include "core/json/json.hpp"
 #include "study/storage/journal_file.hpp"
 #include "study/storage/journal_lock.hpp"
 #include "study/storage/journal_replay.hpp"

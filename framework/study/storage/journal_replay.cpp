@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::journal {

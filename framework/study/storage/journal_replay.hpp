@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "study/storage/backends.hpp"
 
 namespace halmark::journal {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "study/storage/backends.hpp"
 #include "study/values_json.hpp"

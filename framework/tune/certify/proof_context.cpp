@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/json/json.hpp"
 #include "plan/device_file.hpp"
 
 namespace halmark::tune {

@@ -2,8 +2,8 @@
 // proposes.
 #include <fmt/format.h>
 
-#include "report/quantity.hpp"
-#include "report/table.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 #include "tune/evaluate/agreement.hpp"
 
 namespace halmark::tune {

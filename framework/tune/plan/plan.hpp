@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "measure/campaign/campaign.hpp"
 #include "search/sampler.hpp"
 #include "tune/plan/composers.hpp"

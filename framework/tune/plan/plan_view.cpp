@@ -6,7 +6,7 @@
 #include <map>
 
 #include "model/spec/coverage.hpp"
-#include "report/table.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark::tune {
 namespace {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/json/json.hpp"
 #include "core/text/digest.hpp"
 
 namespace halmark::tune {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/configuration.hpp"
-#include "core/json/json.hpp"
+#include "core/json/json_type.hpp"
 #include "core/objective.hpp"
 #include "model/spec/model_spec.hpp"
 #include "plan/sweep.hpp"

@@ -1,7 +1,7 @@
 // The minimiser of the room search as the room latency takes one.
 #pragma once
 
-#include "latency/efficiency_curve.hpp"
+#include "latency/interpolation/efficiency_curve.hpp"
 
 namespace halmark::tune {
 

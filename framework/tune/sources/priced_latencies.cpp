@@ -9,7 +9,7 @@
 #include "core/text/error.hpp"
 #include "journal/run_identity.hpp"
 #include "latency/imported/imported_source.hpp"
-#include "latency/interpolated_source.hpp"
+#include "latency/interpolation/interpolated_source.hpp"
 #include "latency/journal_source.hpp"
 #include "latency/launch_floor.hpp"
 #include "latency/roofline_source.hpp"

@@ -11,9 +11,9 @@
 #include "core/table_use.hpp"
 #include "latency/imported/imported_source.hpp"
 #include "latency/imported/kernel_table.hpp"
-#include "latency/interpolated_source.hpp"
+#include "latency/interpolation/interpolated_source.hpp"
+#include "latency/interpolation/transferred_source.hpp"
 #include "latency/launch_floor.hpp"
-#include "latency/transferred_source.hpp"
 
 namespace halmark::tune {
 

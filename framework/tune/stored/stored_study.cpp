@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/json/json.hpp"
 #include "search/space/space.hpp"
 #include "study/values_json.hpp"
 

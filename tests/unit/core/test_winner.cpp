@@ -1,3 +1,4 @@
+#include "core/json/json.hpp"
 #include "core/winner.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+#include "core/json/json.hpp"
 #include "journal/row_codec.hpp"
 
 #include <gtest/gtest.h>

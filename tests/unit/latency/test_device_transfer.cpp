@@ -1,6 +1,6 @@
 // Carrying times between devices whose times are a formula: utilisation carries over, an interval
 // needs a device that was left out.
-#include "latency/device_transfer.hpp"
+#include "latency/interpolation/device_transfer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "kernels/contract.hpp"
-#include "latency/transferred_source.hpp"
+#include "latency/interpolation/transferred_source.hpp"
 #include "roofline/estimate.hpp"
 #include "tune/sources/curve_solver.hpp"
 

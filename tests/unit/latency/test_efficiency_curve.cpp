@@ -1,6 +1,6 @@
 // Curves fitted to times that a formula of this file makes: what they say beyond their samples is
 // compared with the formula.
-#include "latency/efficiency_curve.hpp"
+#include "latency/interpolation/efficiency_curve.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "latency/interpolated_source.hpp"
+#include "latency/interpolation/interpolated_source.hpp"
 
 #include <gtest/gtest.h>
 

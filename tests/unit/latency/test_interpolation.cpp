@@ -1,6 +1,6 @@
 // Interpolation on a device whose times are a formula: what it cannot know is stated, what it
 // states holds.
-#include "latency/interpolation.hpp"
+#include "latency/interpolation/interpolation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

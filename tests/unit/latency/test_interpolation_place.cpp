@@ -1,6 +1,6 @@
 // Where problems stand in the space of an interpolation: coordinates in octaves over the length of
 // each axis, by hand.
-#include "latency/interpolation_place.hpp"
+#include "latency/interpolation/interpolation_place.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

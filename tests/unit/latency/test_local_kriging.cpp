@@ -1,4 +1,4 @@
-#include "latency/local_kriging.hpp"
+#include "latency/interpolation/local_kriging.hpp"
 
 #include <gtest/gtest.h>
 

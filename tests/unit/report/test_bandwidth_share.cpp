@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/json/json.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
 

@@ -1,8 +1,8 @@
-#include "report/clean_text.hpp"
+#include "report/text/clean_text.hpp"
 
 #include <gtest/gtest.h>
 
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 
 namespace halmark::report {
 namespace {

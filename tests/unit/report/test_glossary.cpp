@@ -9,8 +9,8 @@
 #include <set>
 
 #include "report/report.hpp"
+#include "report/text/wrapped_text.hpp"
 #include "report/views/glossary_view.hpp"
-#include "report/wrapped_text.hpp"
 #include "synthetic_report.hpp"
 #include "tests/unit/error_of.hpp"
 

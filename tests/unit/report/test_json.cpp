@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "core/json/json.hpp"
 #include "report/report.hpp"
 #include "synthetic_report.hpp"
 

@@ -1,5 +1,5 @@
 // Numbers for people, against what printf rounds to and both sides of every unit.
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 
 #include <gtest/gtest.h>
 

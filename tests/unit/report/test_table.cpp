@@ -1,9 +1,9 @@
 // The looks of a table: widths by hand, what gives way first, and what a cell may hold.
-#include "report/table.hpp"
+#include "report/text/table.hpp"
 
 #include <gtest/gtest.h>
 
-#include "report/clean_text.hpp"
+#include "report/text/clean_text.hpp"
 
 namespace halmark::report {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <sstream>
 
-#include "report/clean_text.hpp"
 #include "report/report.hpp"
-#include "report/table.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/table.hpp"
 #include "synthetic_report.hpp"
 
 namespace halmark {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "report/clean_text.hpp"
+#include "report/text/clean_text.hpp"
 
 namespace halmark::report {
 namespace {

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/memory_text.hpp"
-#include "report/quantity.hpp"
-#include "report/table.hpp"
+#include "report/text/memory_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 #include "report/views/device_views.hpp"
 #include "report/views/kernel_views.hpp"
 #include "report/views/validation_view.hpp"

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "report/report.hpp"
 #include "synthetic_report.hpp"

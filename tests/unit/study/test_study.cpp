@@ -1,4 +1,5 @@
 // A study over a store: what is proposed, what is learned from rows, who runs a trial.
+#include "core/json/json.hpp"
 #include "framework/study/study.hpp"
 
 #include <algorithm>

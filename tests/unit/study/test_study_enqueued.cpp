@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "framework/study/protocol.hpp"
 #include "study/storage/open.hpp"

@@ -1,4 +1,5 @@
 // Requests of programs: both sides of every limit, every form of an outcome, and every refusal.
+#include "core/json/json.hpp"
 #include "framework/study/protocol.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
 // A study behind two streams: whole lines, half lines, many at once, the end and a stop.
+#include "core/json/json.hpp"
 #include "framework/study/serve.hpp"
 
 #include <fcntl.h>

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/json/json.hpp"
+
 namespace halmark::tune::test {
 namespace {
 

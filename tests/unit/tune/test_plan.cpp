@@ -1,4 +1,5 @@
 // Plans: numbers of shards, samplers and their budgets, targets, and what a stored plan says.
+#include "core/json/json.hpp"
 #include "tune/plan/plan.hpp"
 
 #include <gmock/gmock.h>

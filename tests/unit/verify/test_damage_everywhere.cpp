@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/json/json.hpp"
 #include "core/json/winner_json.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"

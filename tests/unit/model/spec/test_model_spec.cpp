@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "model/families/family.hpp"

@@ -1,4 +1,5 @@
 // The time of a step and its shares, against sums of the graph.
+#include "core/json/json.hpp"
 #include "model/step/step_answer.hpp"
 
 #include <gmock/gmock.h>

@@ -2,6 +2,7 @@
 // ZeRO, pipelines and recomputation leave on a rank.
 #include <gtest/gtest.h>
 
+#include "core/json/json.hpp"
 #include "fixtures.hpp"
 #include "model/training/training.hpp"
 

@@ -1,4 +1,5 @@
 // Recipes name what a trace needs, and where the flags are documented.
+#include "core/json/json.hpp"
 #include "profile/capture/recipes.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+#include "core/json/json.hpp"
 #include "profile/kernels/kernel_account.hpp"
 
 #include <gmock/gmock.h>

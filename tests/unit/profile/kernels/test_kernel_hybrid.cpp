@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "core/json/json.hpp"
 #include "fixtures.hpp"
 #include "profile/kernels/kernel_account.hpp"
 #include "tests/unit/case_name.hpp"

@@ -1,3 +1,4 @@
+#include "core/json/json.hpp"
 #include "profile/kernels/kernel_table.hpp"
 
 #include <gmock/gmock.h>

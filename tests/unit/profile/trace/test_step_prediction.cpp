@@ -1,6 +1,7 @@
 // Steps of a trace as kernels and a rest, and what is predicted of them: sums by hand.
 #include <gmock/gmock.h>
 
+#include "core/json/json.hpp"
 #include "trace_text.hpp"
 
 #include "profile/comparison/step_prediction.hpp"

@@ -2,6 +2,7 @@
 // documents that are written of them.
 #include <gmock/gmock.h>
 
+#include "core/json/json.hpp"
 #include "trace_text.hpp"
 
 #include "core/text/error.hpp"

@@ -1,4 +1,4 @@
-#include "report/clean_text.hpp"
+#include "report/text/clean_text.hpp"
 
 namespace halmark::report {
 namespace {

@@ -1,10 +1,10 @@
-#include "report/clean_text.hpp"
 #include "report/front_view.hpp"
-#include "report/memory_text.hpp"
-#include "report/quantity.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
-#include "report/tables.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/memory_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/tables.hpp"
 #include "report/times_from.hpp"
 
 namespace halmark {

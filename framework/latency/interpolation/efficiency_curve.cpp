@@ -1,4 +1,4 @@
-#include "latency/efficiency_curve.hpp"
+#include "latency/interpolation/efficiency_curve.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "core/text/units.hpp"
 #include "kernels/contract.hpp"
-#include "latency/conformal.hpp"
+#include "latency/interpolation/conformal.hpp"
 #include "roofline/estimate.hpp"
 
 namespace halmark {

@@ -1,4 +1,4 @@
-#include "latency/believed_points.hpp"
+#include "latency/interpolation/believed_points.hpp"
 
 #include "kernels/contract.hpp"
 #include "roofline/bound.hpp"

@@ -13,10 +13,10 @@
 
 #include "core/device.hpp"
 #include "core/latency.hpp"
-#include "latency/efficiency_curve.hpp"
-#include "latency/extrapolation.hpp"
-#include "latency/interpolation_family.hpp"
-#include "latency/interpolation_place.hpp"
+#include "latency/interpolation/efficiency_curve.hpp"
+#include "latency/interpolation/extrapolation.hpp"
+#include "latency/interpolation/interpolation_family.hpp"
+#include "latency/interpolation/interpolation_place.hpp"
 #include "latency/latency_point.hpp"
 #include "roofline/estimate.hpp"
 

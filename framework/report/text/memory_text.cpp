@@ -1,13 +1,13 @@
 // Bytes of both signs, and one verdict: only a set size of half a GiB and more is judged, because
 // the libraries of a plugin take some MiB for themselves.
-#include "report/memory_text.hpp"
+#include "report/text/memory_text.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "report/quantity.hpp"
-#include "report/table.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark::report {
 namespace {

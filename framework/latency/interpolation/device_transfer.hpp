@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "core/device.hpp"
-#include "latency/efficiency_curve.hpp"
-#include "latency/interpolation.hpp"
+#include "latency/interpolation/efficiency_curve.hpp"
+#include "latency/interpolation/interpolation.hpp"
 #include "latency/latency_point.hpp"
 
 namespace halmark {

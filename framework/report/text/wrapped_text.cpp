@@ -1,8 +1,8 @@
-#include "report/wrapped_text.hpp"
+#include "report/text/wrapped_text.hpp"
 
 #include <algorithm>
 
-#include "report/clean_text.hpp"
+#include "report/text/clean_text.hpp"
 
 namespace halmark::report {
 

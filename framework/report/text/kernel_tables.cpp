@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "report/kernel_rates.hpp"
-#include "report/table_columns.hpp"
+#include "report/text/table_columns.hpp"
 
 namespace halmark::report {
 namespace {

@@ -1,5 +1,5 @@
 // Tables of configurations: the fronts, and what was predicted against runs.
-#include "report/table_columns.hpp"
+#include "report/text/table_columns.hpp"
 
 namespace halmark::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/quantity.hpp"
+#include "report/text/quantity.hpp"
 
 #include <algorithm>
 #include <array>

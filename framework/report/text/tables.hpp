@@ -2,7 +2,7 @@
 #pragma once
 
 #include "report/front_view.hpp"
-#include "report/table.hpp"
+#include "report/text/table.hpp"
 
 namespace halmark::report {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/table_use.hpp"
-#include "latency/believed_points.hpp"
-#include "latency/interpolation.hpp"
+#include "latency/interpolation/believed_points.hpp"
+#include "latency/interpolation/interpolation.hpp"
 #include "latency/problem_source.hpp"
 #include "roofline/ceilings.hpp"
 

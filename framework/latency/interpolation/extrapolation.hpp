@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "latency/efficiency_curve.hpp"
-#include "latency/local_kriging.hpp"
+#include "latency/interpolation/efficiency_curve.hpp"
+#include "latency/interpolation/local_kriging.hpp"
 
 namespace halmark {
 

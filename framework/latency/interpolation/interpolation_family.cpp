@@ -1,4 +1,4 @@
-#include "latency/interpolation_family.hpp"
+#include "latency/interpolation/interpolation_family.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "latency/conformal.hpp"
+#include "latency/interpolation/conformal.hpp"
 
 namespace halmark {
 

@@ -1,9 +1,9 @@
-#include "latency/extrapolation.hpp"
+#include "latency/interpolation/extrapolation.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "latency/conformal.hpp"
+#include "latency/interpolation/conformal.hpp"
 
 namespace halmark {
 

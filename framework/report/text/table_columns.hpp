@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "report/quantity.hpp"
-#include "report/tables.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/tables.hpp"
 
 namespace halmark::report {
 

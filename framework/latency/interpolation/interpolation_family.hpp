@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "latency/line_interpolation.hpp"
-#include "latency/local_kriging.hpp"
+#include "latency/interpolation/line_interpolation.hpp"
+#include "latency/interpolation/local_kriging.hpp"
 
 namespace halmark {
 

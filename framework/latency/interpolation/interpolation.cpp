@@ -1,11 +1,11 @@
-#include "latency/interpolation.hpp"
+#include "latency/interpolation/interpolation.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "kernels/contract.hpp"
-#include "latency/conformal.hpp"
+#include "latency/interpolation/conformal.hpp"
 
 namespace halmark {
 

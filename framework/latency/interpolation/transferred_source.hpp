@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/table_use.hpp"
-#include "latency/believed_points.hpp"
-#include "latency/device_transfer.hpp"
+#include "latency/interpolation/believed_points.hpp"
+#include "latency/interpolation/device_transfer.hpp"
 #include "latency/problem_source.hpp"
 #include "roofline/ceilings.hpp"
 

@@ -1,4 +1,4 @@
-#include "latency/interpolation_place.hpp"
+#include "latency/interpolation/interpolation_place.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // What runs took of memory, role by role, against the memory model.
-#include "report/memory_text.hpp"
-#include "report/table_columns.hpp"
+#include "report/text/memory_text.hpp"
+#include "report/text/table_columns.hpp"
 
 namespace halmark::report {
 namespace {

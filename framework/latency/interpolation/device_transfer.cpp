@@ -1,10 +1,10 @@
-#include "latency/device_transfer.hpp"
+#include "latency/interpolation/device_transfer.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "latency/conformal.hpp"
-#include "latency/interpolation_place.hpp"
+#include "latency/interpolation/conformal.hpp"
+#include "latency/interpolation/interpolation_place.hpp"
 
 namespace halmark {
 

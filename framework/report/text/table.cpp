@@ -1,11 +1,11 @@
-#include "report/table.hpp"
+#include "report/text/table.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "report/clean_text.hpp"
 #include "report/glossary.hpp"
-#include "report/wrapped_text.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/wrapped_text.hpp"
 
 namespace halmark::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "latency/line_interpolation.hpp"
+#include "latency/interpolation/line_interpolation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
-#include "latency/interpolated_source.hpp"
+#include "latency/interpolation/interpolated_source.hpp"
 
 #include <utility>
 
-#include "latency/believed_points.hpp"
 #include "latency/imported/collective_type.hpp"
+#include "latency/interpolation/believed_points.hpp"
 #include "latency/judged.hpp"
 
 namespace halmark {

@@ -1,4 +1,4 @@
-#include "latency/transferred_source.hpp"
+#include "latency/interpolation/transferred_source.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "latency/conformal.hpp"
+#include "latency/interpolation/conformal.hpp"
 
 namespace halmark {
 
