@@ -7,10 +7,12 @@ namespace halmark::cli {
 Action add_aa(OptionSet& app);
 Action add_bench(OptionSet& app);
 Action add_compare(OptionSet& app);
+Action add_completion(OptionSet& app);
 Action add_devices(OptionSet& app);
 Action add_doctor(OptionSet& app);
 Action add_explain(OptionSet& app);
 Action add_history(OptionSet& app);
+Action add_man(OptionSet& app);
 Action add_model(OptionSet& app);
 Action add_models(OptionSet& app);
 Action add_new_plugin(OptionSet& app);
@@ -53,6 +55,8 @@ std::span<const Command> commands() {
               add_verify_front},
       Command{"new-plugin", "Write a plugin project of your own to start from", 1, add_new_plugin},
       Command{"doctor", "Check plugins, libraries, permissions and this machine", 1, add_doctor},
+      Command{"completion", "Print the completion of bash, zsh or fish", 1, add_completion},
+      Command{"man", "Write the man pages of all commands into a folder", 1, add_man},
   };
   return table;
 }

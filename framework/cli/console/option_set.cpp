@@ -66,7 +66,48 @@ OptionSet OptionSet::add_subcommand(const std::string& name, const std::string& 
 }
 bool OptionSet::is_chosen() const { return app_.parsed(); }
 
-void OptionSet::add_example(const std::string& text) { app_.footer("\nExample:\n" + text); }
+constexpr std::string_view example_head = "\nExample:\n";
+void OptionSet::add_example(const std::string& text) {
+  app_.footer(std::string(example_head) + text);
+}
+
+namespace {
+
+// Words of "TEXT:{front,all}", as the check of a closed set describes itself.
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{'), close = type.rfind('}');
+  if (open == std::string::npos || close == std::string::npos || close < open) return {};
+  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+}
+
+HelpCommand help_of(CLI::App& app) {
+  HelpCommand out{.name = app.get_name(), .summary = app.get_description()};
+  if (const std::string footer = app.get_footer(); footer.starts_with(example_head)) {
+    out.example = footer.substr(example_head.size());
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    HelpOption one{.is_positional = option->get_positional(),
+                   .is_required = option->get_required(),
+                   .takes_value = option->get_items_expected_max() > 0,
+                   .choices = choices_of(*option),
+                   .description = option->get_description()};
+    if (one.is_positional) one.names.push_back(option->get_name(true));
+    for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) one.names.push_back("-" + name);
+    out.options.push_back(std::move(one));
+  }
+  for (CLI::App* sub : app.get_subcommands({})) out.commands.push_back(help_of(*sub));
+  return out;
+}
+
+}  // namespace
+
+HelpTable OptionSet::help() const {
+  CLI::App* root = &app_;
+  while (root->get_parent() != nullptr) root = root->get_parent();
+  return {help_of(*root), {}};
+}
 
 #define HALMARK_OPTION_TYPE(T) \
   template Option OptionSet::add_option<T>(const std::string&, T&, const std::string&)

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "pages/help/help_table.hpp"
+
 namespace CLI {
 class App;
 class Option;
@@ -62,6 +64,8 @@ class OptionSet {
   bool is_chosen() const;  // asked after parsing
   // Lines at the end of the help: a command, and what it does.
   void add_example(const std::string& text);
+  // Of the whole program, its version left out.
+  HelpTable help() const;
 
  private:
   CLI::App& app_;

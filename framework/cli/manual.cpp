@@ -1,0 +1,39 @@
+// halmark completion and halmark man: what shells and man know of this program, from its own help.
+#include <filesystem>
+#include <memory>
+
+#include "cli/console/command.hpp"
+#include "core/version.hpp"
+#include "pages/help/completion.hpp"
+#include "pages/help/man_page.hpp"
+#include "report/report.hpp"
+
+namespace halmark::cli {
+
+Action add_completion(OptionSet& app) {
+  auto shell = std::make_shared<std::string>();
+  app.add_option("shell", *shell, "bash, zsh or fish")->required();
+  app.add_example("  halmark completion bash > ~/.local/share/bash-completion/completions/halmark");
+  return [shell, app](const GlobalOptions&) {
+    return CommandResult{.text = completion_script(app.help(), *shell)};
+  };
+}
+
+Action add_man(OptionSet& app) {
+  auto folder = std::make_shared<std::string>();
+  app.add_option("folder", *folder, "Where the pages are written; it must exist")->required();
+  app.add_example("  halmark man ~/.local/share/man/man1");
+  return [folder, app](const GlobalOptions&) {
+    HelpTable help = app.help();
+    help.version = std::string("halmark ") + tool_version;
+    CommandResult result;
+    for (const ManPage& page : man_pages(help)) {
+      const std::string path = (std::filesystem::path(*folder) / page.file).string();
+      write_whole_file(page.text, path);
+      result.text += "written: " + path + '\n';
+    }
+    return result;
+  };
+}
+
+}  // namespace halmark::cli
