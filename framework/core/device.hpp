@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/dtype.hpp"
-#include "core/occasion.hpp"
+#include "core/measured/occasion.hpp"
 
 namespace halmark {
 

@@ -10,7 +10,7 @@
 
 #include "core/kernel_case.hpp"
 #include "core/limiter.hpp"
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "core/work.hpp"
 
 namespace halmark {

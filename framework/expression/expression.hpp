@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/search_domain.hpp"
+#include "core/chosen/search_domain.hpp"
 
 namespace halmark {
 

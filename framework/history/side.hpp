@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "history/comparison.hpp"
 #include "journal/store.hpp"
 

@@ -1,8 +1,8 @@
 // Rows of the journal as rows of series.
 #pragma once
 
-#include "core/configuration.hpp"
-#include "core/measurement.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/measured/measurement.hpp"
 #include "history/series.hpp"
 
 namespace halmark::history {

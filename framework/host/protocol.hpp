@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "core/problem.hpp"
 
 namespace halmark::protocol {

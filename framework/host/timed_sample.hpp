@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 
 namespace halmark {
 

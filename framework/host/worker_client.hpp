@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/worker_limits.hpp"
+#include "core/measured/worker_limits.hpp"
 #include "host/partition.hpp"
 #include "host/plugin/outcome.hpp"
 #include "host/process/contained_process.hpp"

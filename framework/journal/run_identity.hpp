@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/device.hpp"
-#include "core/machine_identity.hpp"
-#include "core/measurement.hpp"
+#include "core/measured/machine_identity.hpp"
+#include "core/measured/measurement.hpp"
 #include "journal/store.hpp"
 
 namespace halmark {

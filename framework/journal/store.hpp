@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/configuration.hpp"
-#include "core/measurement.hpp"
-#include "core/validation.hpp"
-#include "core/winner.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/chosen/winner.hpp"
+#include "core/measured/measurement.hpp"
+#include "core/measured/validation.hpp"
 
 namespace halmark {
 

@@ -7,9 +7,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/chosen/table_use.hpp"
 #include "core/latency.hpp"
 #include "core/problem.hpp"
-#include "core/table_use.hpp"
 #include "roofline/bound.hpp"
 
 namespace halmark {

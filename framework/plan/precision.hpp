@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/chosen/precision.hpp"
 #include "core/device.hpp"
-#include "core/precision.hpp"
 #include "plan/toml_table.hpp"
 
 namespace halmark {

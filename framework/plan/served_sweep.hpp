@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
-#include "core/objective.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/chosen/objective.hpp"
 #include "plan/toml_table.hpp"
 
 namespace halmark {

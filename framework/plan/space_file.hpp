@@ -21,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/search_domain.hpp"
+#include "core/chosen/search_domain.hpp"
 
 namespace halmark {
 

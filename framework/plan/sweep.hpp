@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
-#include "core/objective.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/chosen/objective.hpp"
 #include "plan/measure_limits.hpp"
 #include "plan/precision.hpp"
 #include "plan/served_sweep.hpp"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/chosen/search_domain.hpp"
 #include "core/input/input_kind.hpp"
-#include "core/search_domain.hpp"
 
 namespace halmark {
 

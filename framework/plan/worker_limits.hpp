@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/worker_limits.hpp"
+#include "core/measured/worker_limits.hpp"
 #include "plan/toml_table.hpp"
 
 namespace halmark {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/chosen/table_use.hpp"
 #include "core/device.hpp"
 #include "core/json/json_type.hpp"
-#include "core/measurement.hpp"
-#include "core/table_use.hpp"
-#include "core/validation.hpp"
+#include "core/measured/measurement.hpp"
+#include "core/measured/validation.hpp"
 
 namespace halmark {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/chosen/objective.hpp"
 #include "core/json/json_type.hpp"
 #include "core/latency.hpp"
-#include "core/objective.hpp"
 #include "report/times_from.hpp"
 
 namespace halmark {

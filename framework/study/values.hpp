@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/search_domain.hpp"
+#include "core/chosen/search_domain.hpp"
 
 namespace halmark {
 

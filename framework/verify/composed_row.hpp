@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "core/latency.hpp"
 #include "journal/check.hpp"
 #include "verify/measured_row.hpp"

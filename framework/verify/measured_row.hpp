@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "journal/check.hpp"
 
 namespace halmark {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/search_domain.hpp"
+#include "core/chosen/search_domain.hpp"
 #include "search/certify/formula.hpp"
 
 namespace halmark {

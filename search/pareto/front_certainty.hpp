@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "search/pareto/pareto.hpp"
 
 namespace halmark {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/search_domain.hpp"
+#include "core/chosen/search_domain.hpp"
 
 namespace halmark {
 

@@ -1,8 +1,8 @@
 // Core values with every field set to something that differs from its default.
 #pragma once
 
-#include "core/configuration.hpp"
-#include "core/measurement.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/measured/measurement.hpp"
 
 namespace halmark::test {
 

@@ -7,7 +7,7 @@
 
 #include "cli/console/option_set.hpp"
 #include "cli/console/paths.hpp"
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "core/device.hpp"
 #include "model/spec/model_spec.hpp"
 #include "plan/precision.hpp"

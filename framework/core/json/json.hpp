@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "core/device.hpp"
 #include "core/json/json_type.hpp"
-#include "core/measured_memory.hpp"
-#include "core/measurement.hpp"
+#include "core/measured/measured_memory.hpp"
+#include "core/measured/measurement.hpp"
 
 namespace halmark {
 

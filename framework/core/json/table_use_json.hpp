@@ -1,8 +1,8 @@
 // Tables of kernel times and what of them cannot be true, as documents have them.
 #pragma once
 
+#include "core/chosen/table_use.hpp"
 #include "core/json/json_type.hpp"
-#include "core/table_use.hpp"
 
 namespace halmark {
 

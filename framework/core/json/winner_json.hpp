@@ -1,8 +1,8 @@
 // JSON of winners, apart from the value: those who choose kernels need no JSON.
 #pragma once
 
+#include "core/chosen/winner.hpp"
 #include "core/json/json_type.hpp"
-#include "core/winner.hpp"
 
 namespace halmark {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "core/result.hpp"
 
 namespace halmark {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "core/problem.hpp"
 #include "core/result.hpp"
 #include "host/plugin/loader.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/table_use.hpp"
+#include "core/chosen/table_use.hpp"
 #include "latency/latency_point.hpp"
 #include "roofline/ceilings.hpp"
 

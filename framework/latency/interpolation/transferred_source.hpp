@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/table_use.hpp"
+#include "core/chosen/table_use.hpp"
 #include "latency/interpolation/believed_points.hpp"
 #include "latency/interpolation/device_transfer.hpp"
 #include "latency/problem_source.hpp"

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/result.hpp"
 #include "measure/campaign/crew.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/device.hpp"
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "core/numeric/clock.hpp"
 #include "host/process/shared_memory.hpp"
 #include "host/protocol.hpp"

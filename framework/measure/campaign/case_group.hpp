@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "core/kernel_case.hpp"
 
 namespace halmark {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "host/worker_client.hpp"
 
 namespace halmark {

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "measure/campaign/bandwidth_state.hpp"
 #include "measure/campaign/crew.hpp"
 #include "measure/campaign/gate/validity.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/winner.hpp"
+#include "core/chosen/winner.hpp"
 #include "host/protocol.hpp"
 #include "host/worker_client.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/device.hpp"
-#include "core/worker_limits.hpp"
+#include "core/measured/worker_limits.hpp"
 #include "host/protocol.hpp"
 
 namespace halmark {

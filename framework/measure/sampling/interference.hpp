@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "measure/sampling/process_counters.hpp"
 
 namespace halmark {

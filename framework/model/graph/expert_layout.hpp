@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 
 namespace halmark {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "core/problem.hpp"
 #include "core/result.hpp"
 #include "kernels/contract.hpp"

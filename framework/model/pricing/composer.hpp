@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "core/device.hpp"
 #include "core/latency.hpp"
 #include "core/result.hpp"
 #include "model/graph/graph.hpp"
 #include "model/pricing/kernel_table.hpp"
 #include "model/pricing/pipeline.hpp"
-#include "model/pricing/stack.hpp"
+#include "model/pricing/stack/stack.hpp"
 #include "model/pricing/step_sum.hpp"
 #include "roofline/peaks.hpp"
 

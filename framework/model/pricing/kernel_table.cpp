@@ -2,7 +2,7 @@
 // hide in the sum of a step.
 #include "model/pricing/kernel_table.hpp"
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 
 namespace halmark {
 

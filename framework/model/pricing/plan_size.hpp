@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "model/spec/model_spec.hpp"
 
 namespace halmark {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "core/latency.hpp"
-#include "core/state_interval.hpp"
+#include "core/measured/state_interval.hpp"
 #include "model/pricing/step_sum.hpp"
 
 namespace halmark {

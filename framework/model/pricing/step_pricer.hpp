@@ -13,9 +13,9 @@
 #include "core/device.hpp"
 #include "model/graph/graph.hpp"
 #include "model/pricing/flat_table.hpp"
-#include "model/pricing/layout_memory.hpp"
-#include "model/pricing/layouts.hpp"
-#include "model/pricing/rank_template.hpp"
+#include "model/pricing/layout/layout_memory.hpp"
+#include "model/pricing/layout/layouts.hpp"
+#include "model/pricing/layout/rank_template.hpp"
 #include "model/pricing/step_sum.hpp"
 
 namespace halmark {

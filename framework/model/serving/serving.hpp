@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/serving.hpp"
+#include "core/chosen/serving.hpp"
 
 namespace halmark {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "core/result.hpp"
 #include "model/pricing/step_pricer.hpp"
 #include "model/serving/serving.hpp"

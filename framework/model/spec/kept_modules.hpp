@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/precision.hpp"
+#include "core/chosen/precision.hpp"
 
 namespace halmark {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/precision.hpp"
+#include "core/chosen/precision.hpp"
 
 namespace halmark {
 

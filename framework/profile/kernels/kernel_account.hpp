@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/table_use.hpp"
+#include "core/chosen/table_use.hpp"
 #include "profile/kernels/kernel_binding.hpp"
 #include "roofline/peaks.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/validation.hpp"
+#include "core/measured/validation.hpp"
 
 namespace halmark::report {
 

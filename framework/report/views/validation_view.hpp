@@ -1,7 +1,7 @@
 // A whole layer stack that ran, against what its kernels predicted.
 #pragma once
 
-#include "core/validation.hpp"
+#include "core/measured/validation.hpp"
 #include "report/views/view.hpp"
 
 namespace halmark::report {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/winner.hpp"
+#include "core/chosen/winner.hpp"
 #include "report/report.hpp"
 #include "report/views/view.hpp"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <span>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "latency/measured_source.hpp"
 #include "tune/plan/composers.hpp"
 

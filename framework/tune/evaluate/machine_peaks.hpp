@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/device.hpp"
-#include "core/worker_limits.hpp"
+#include "core/measured/worker_limits.hpp"
 
 namespace halmark::tune {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/chosen/winner.hpp"
 #include "core/text/error.hpp"
-#include "core/winner.hpp"
 #include "kernels/contract.hpp"
 #include "plan/param_grid.hpp"
 

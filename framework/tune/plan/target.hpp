@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "core/chosen/winner.hpp"
 #include "core/device.hpp"
-#include "core/machine_identity.hpp"
-#include "core/winner.hpp"
+#include "core/measured/machine_identity.hpp"
 #include "latency/case_bounds.hpp"
 #include "model/pricing/composer.hpp"
 #include "plan/measure_limits.hpp"

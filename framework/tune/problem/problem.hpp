@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/chosen/objective.hpp"
 #include "core/json/json_type.hpp"
-#include "core/objective.hpp"
 #include "model/spec/model_spec.hpp"
 #include "plan/sweep.hpp"
 #include "search/space/space.hpp"

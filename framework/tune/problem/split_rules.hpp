@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
-#include "core/search_domain.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/chosen/search_domain.hpp"
 #include "model/spec/model_spec.hpp"
 
 namespace halmark::tune {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/objective.hpp"
+#include "core/chosen/objective.hpp"
 
 namespace halmark::tune {
 

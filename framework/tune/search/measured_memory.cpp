@@ -6,7 +6,7 @@
 
 #include "kernels/contract.hpp"
 #include "model/graph/expert_layout.hpp"
-#include "model/pricing/stack_memory.hpp"
+#include "model/pricing/stack/stack_memory.hpp"
 
 namespace halmark::tune {
 namespace {

@@ -1,7 +1,7 @@
 // What a stack took of memory, against the memory model.
 #pragma once
 
-#include "core/measured_memory.hpp"
+#include "core/measured/measured_memory.hpp"
 #include "measure/campaign/stack/stack_run.hpp"
 #include "model/graph/graph.hpp"
 

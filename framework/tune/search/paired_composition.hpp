@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/latency.hpp"
-#include "core/validation.hpp"
+#include "core/measured/validation.hpp"
 #include "measure/campaign/stack/stack_run.hpp"
 #include "model/pricing/composer.hpp"
 

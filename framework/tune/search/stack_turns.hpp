@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 
 namespace halmark::tune {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/winner.hpp"
+#include "core/chosen/winner.hpp"
 #include "measure/campaign/variants.hpp"
 #include "search/space/space.hpp"
 #include "tune/evaluate/measure_kernels.hpp"

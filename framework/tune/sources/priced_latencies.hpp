@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/chosen/table_use.hpp"
 #include "core/device.hpp"
-#include "core/table_use.hpp"
 #include "latency/chain.hpp"
 #include "plan/sweep.hpp"
 

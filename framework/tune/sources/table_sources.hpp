@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/chosen/table_use.hpp"
 #include "core/device.hpp"
-#include "core/table_use.hpp"
 #include "latency/imported/imported_source.hpp"
 #include "latency/imported/kernel_table.hpp"
 #include "latency/interpolation/interpolated_source.hpp"

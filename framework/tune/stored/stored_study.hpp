@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "core/objective.hpp"
+#include "core/chosen/objective.hpp"
 #include "study/values.hpp"
 
 namespace halmark::tune {

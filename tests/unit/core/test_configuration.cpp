@@ -1,4 +1,4 @@
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 
 #include <gtest/gtest.h>
 

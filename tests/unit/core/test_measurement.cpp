@@ -1,4 +1,4 @@
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/objective.hpp"
+#include "core/chosen/objective.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/occasion.hpp"
+#include "core/measured/occasion.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/search_domain.hpp"
+#include "core/chosen/search_domain.hpp"
 
 #include <gtest/gtest.h>
 

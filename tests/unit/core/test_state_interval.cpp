@@ -1,6 +1,6 @@
 // An interval holds for a state of the machine; for another the part that waits for what moved is
 // scaled.
-#include "core/state_interval.hpp"
+#include "core/measured/state_interval.hpp"
 
 #include <gtest/gtest.h>
 

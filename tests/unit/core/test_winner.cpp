@@ -1,5 +1,5 @@
+#include "core/chosen/winner.hpp"
 #include "core/json/json.hpp"
-#include "core/winner.hpp"
 
 #include <gmock/gmock.h>
 

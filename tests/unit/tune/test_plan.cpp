@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/winner.hpp"
+#include "core/chosen/winner.hpp"
 #include "measure/campaign/predict_cost.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/plan/forecast.hpp"

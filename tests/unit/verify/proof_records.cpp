@@ -7,7 +7,7 @@
 
 #include "core/text/digest.hpp"
 #include "tests/unit/scratch_folder.hpp"
-#include "verify/front_proof.hpp"
+#include "verify/front_proof/front_proof.hpp"
 
 namespace halmark::test {
 

@@ -12,7 +12,7 @@
 #include "search/certify/proof.hpp"
 #include "tests/unit/scratch_folder.hpp"
 #include "tune/certify/certify_problem.hpp"
-#include "verify/front_proof.hpp"
+#include "verify/front_proof/front_proof.hpp"
 
 namespace halmark::test {
 

@@ -8,7 +8,7 @@
 #include "proof_records.hpp"
 #include "tests/unit/case_name.hpp"
 #include "tests/unit/journal/journal_fixture.hpp"
-#include "verify/front_proof.hpp"
+#include "verify/front_proof/front_proof.hpp"
 
 namespace halmark {
 namespace {

@@ -1,6 +1,6 @@
 // The checker of front proofs against proofs that were tampered with, their hash made right again:
 // only recomputing finds them.
-#include "verify/front_proof.hpp"
+#include "verify/front_proof/front_proof.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,7 @@
 
 #include "proof_records.hpp"
 #include "tests/unit/journal/journal_fixture.hpp"
-#include "verify/front_proof.hpp"
+#include "verify/front_proof/front_proof.hpp"
 
 namespace halmark {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "proof_records.hpp"
-#include "verify/front_proof.hpp"
+#include "verify/front_proof/front_proof.hpp"
 
 namespace halmark {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "host/protocol.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/staged_inputs.hpp"

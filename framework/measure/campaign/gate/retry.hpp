@@ -1,7 +1,7 @@
 // Which trials are worth another, and which of two is the row.
 #pragma once
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 
 namespace halmark {
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 #include "core/work.hpp"
 #include "measure/campaign/crew.hpp"
 #include "measure/campaign/gate/validity.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "core/measurement.hpp"
+#include "core/measured/measurement.hpp"
 
 namespace halmark {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "core/configuration.hpp"
-#include "core/measurement.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/measured/measurement.hpp"
 #include "measure/campaign/bandwidth_state.hpp"
 #include "measure/campaign/run_peaks.hpp"
 #include "measure/campaign/stack/stack_run.hpp"

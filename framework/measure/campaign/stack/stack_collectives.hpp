@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 
 namespace halmark {
 

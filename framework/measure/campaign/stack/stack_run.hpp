@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
-#include "core/measurement.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/measured/measurement.hpp"
 #include "host/process/shared_memory.hpp"
 #include "host/worker_client.hpp"
 #include "measure/campaign/gate/validity.hpp"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/configuration.hpp"
+#include "core/chosen/configuration.hpp"
 #include "host/timed_sample.hpp"
 #include "measure/campaign/stack/stack_run.hpp"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/configuration.hpp"
-#include "core/measurement.hpp"
+#include "core/chosen/configuration.hpp"
+#include "core/measured/measurement.hpp"
 #include "host/process/shared_memory.hpp"
 #include "measure/campaign/crew.hpp"
 #include "measure/campaign/gate/correctness.hpp"

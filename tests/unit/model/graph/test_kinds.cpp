@@ -6,7 +6,7 @@
 #include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
-#include "model/pricing/stack.hpp"
+#include "model/pricing/stack/stack.hpp"
 #include "model/training/training.hpp"
 
 namespace halmark {

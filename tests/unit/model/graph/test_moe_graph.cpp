@@ -7,7 +7,7 @@
 #include "model/graph/expert_imbalance.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/pricing/memory.hpp"
-#include "model/pricing/stack.hpp"
+#include "model/pricing/stack/stack.hpp"
 #include "tests/unit/case_name.hpp"
 
 namespace halmark {

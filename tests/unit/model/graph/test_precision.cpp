@@ -5,7 +5,7 @@
 #include "core/text/error.hpp"
 #include "fixtures.hpp"
 #include "model/pricing/memory.hpp"
-#include "model/pricing/stack.hpp"
+#include "model/pricing/stack/stack.hpp"
 
 namespace halmark {
 namespace {

@@ -1,5 +1,5 @@
 // Where kernels stand, read off the whole stacks that the configuration executes.
-#include "model/pricing/places.hpp"
+#include "model/pricing/layout/places.hpp"
 
 #include <gtest/gtest.h>
 

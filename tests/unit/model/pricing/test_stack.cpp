@@ -1,4 +1,4 @@
-#include "model/pricing/stack.hpp"
+#include "model/pricing/stack/stack.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

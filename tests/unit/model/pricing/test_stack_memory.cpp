@@ -1,6 +1,6 @@
 // What the kernels of a stack hold, against what the model counts: by hand for small models, and
 // for every shipped model against the contracts of the stack's own kernels.
-#include "model/pricing/stack_memory.hpp"
+#include "model/pricing/stack/stack_memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "fixtures.hpp"
 #include "kernels/contract.hpp"
 #include "model/graph/expert_layout.hpp"
-#include "model/pricing/stack.hpp"
+#include "model/pricing/stack/stack.hpp"
 
 namespace halmark {
 namespace {

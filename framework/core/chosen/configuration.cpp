@@ -1,0 +1,103 @@
+// Names of closed sets, and the key of a configuration: the identity under which databases, plans
+// and studies know it. What has its default adds nothing, so that old keys stay.
+#include "core/chosen/configuration.hpp"
+
+namespace halmark {
+
+std::string_view phase_name(Phase phase) {
+  switch (phase) {
+    case Phase::prefill:
+      return "prefill";
+    case Phase::decode:
+      return "decode";
+    case Phase::training:
+      return "training";
+  }
+  return "decode";
+}
+
+std::optional<Phase> parse_phase(std::string_view text) {
+  for (const Phase phase : {Phase::prefill, Phase::decode, Phase::training}) {
+    if (text == phase_name(phase)) return phase;
+  }
+  return std::nullopt;
+}
+
+std::string_view front_class_name(FrontClass value) {
+  switch (value) {
+    case FrontClass::certain:
+      return "certain";
+    case FrontClass::possible:
+      return "possible";
+    case FrontClass::out:
+      return "out";
+  }
+  return "possible";
+}
+
+std::optional<FrontClass> parse_front_class(std::string_view text) {
+  for (const FrontClass c : {FrontClass::certain, FrontClass::possible, FrontClass::out}) {
+    if (front_class_name(c) == text) return c;
+  }
+  return std::nullopt;
+}
+
+std::string_view serving_mode_name(ServingMode mode) {
+  return mode == ServingMode::aggregated ? "aggregated" : "disaggregated";
+}
+
+std::optional<ServingMode> parse_serving_mode(std::string_view text) {
+  for (const ServingMode mode : {ServingMode::aggregated, ServingMode::disaggregated}) {
+    if (text == serving_mode_name(mode)) return mode;
+  }
+  return std::nullopt;
+}
+
+std::string Parallel::text() const {
+  return "dp" + std::to_string(dp) + " tp" + std::to_string(tp) + " pp" + std::to_string(pp) +
+         " ep" + std::to_string(ep) + (cp != 1 ? " cp" + std::to_string(cp) : "");
+}
+
+int Configuration::devices() const {
+  if (!served || served->mode == ServingMode::aggregated) return parallel.devices();
+  return served->prefill_workers * served->prefill.devices() +
+         served->decode_workers * parallel.devices();
+}
+
+namespace {
+
+std::string skew_text(const Workload& workload) {
+  const bool is_even = workload.routing_skew == Workload::even_routing;
+  return is_even ? "" : " s" + std::to_string(workload.routing_skew);
+}
+
+std::string step_text(const Workload& w) {
+  return std::string(phase_name(w.phase)) + " b" + std::to_string(w.batch) + " n" +
+         std::to_string(w.new_tokens) + " c" + std::to_string(w.context) + skew_text(w) +
+         (w.micro_batch != 0 ? " m" + std::to_string(w.micro_batch) : "") +
+         (w.expert_imbalance_ppm != Workload::balanced_ppm
+              ? " i" + std::to_string(w.expert_imbalance_ppm)
+              : "");
+}
+
+std::string load_text(const ServedLoad& load) {
+  return 'i' + std::to_string(load.request.input_tokens) + " o" +
+         std::to_string(load.request.output_tokens) + " x" + std::to_string(load.concurrency) +
+         " t" + std::to_string(load.token_budget);
+}
+
+std::string workers_text(const ServedLoad& load, const Parallel& decode) {
+  if (load.mode == ServingMode::aggregated) return decode.text();
+  return "prefill " + std::to_string(load.prefill_workers) + "x " + load.prefill.text() +
+         " decode " + std::to_string(load.decode_workers) + "x " + decode.text();
+}
+
+}  // namespace
+
+std::string Configuration::key() const {
+  const std::string what = served ? load_text(*served) + skew_text(workload) : step_text(workload);
+  const std::string where = served ? workers_text(*served, parallel) : parallel.text();
+  return model + ' ' + what + ' ' + precision.name + ' ' + where;
+}
+
+}  // namespace halmark

@@ -1,0 +1,188 @@
+// Configuration: what the deployment-level search chooses and the model prices. Values only.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/chosen/precision.hpp"
+#include "core/chosen/serving.hpp"
+#include "core/kernel_case.hpp"
+#include "core/latency.hpp"
+#include "core/measured/state_interval.hpp"
+
+namespace halmark {
+
+// training: a forward pass over whole sequences and the backward pass behind it.
+enum class Phase { prefill, decode, training };
+std::string_view phase_name(Phase phase);
+std::optional<Phase> parse_phase(std::string_view text);
+
+// context = keys that the last query sees. decode: new_tokens = 1, cached = context - 1.
+// prefill: cached = context - new_tokens. training: nothing is cached, context = new_tokens.
+struct Workload {
+  Phase phase = Phase::decode;
+  std::int64_t batch = 1;       // sequences in flight over the whole deployment
+  std::int64_t new_tokens = 1;  // per sequence
+  std::int64_t context = 1;
+  // How unevenly tokens are routed to experts: 100 x exponent of the power law over the experts'
+  // loads. Nothing but even_routing for dense models.
+  static constexpr std::int64_t even_routing = 0;
+  std::int64_t routing_skew = even_routing;
+  // Sequences that a replica takes at a time. 0 = those of an inference step: one part per stage.
+  std::int64_t micro_batch = 0;
+  // What figures per rank suppose of the slowest expert-parallel rank when no skew is stated: its
+  // rows over the mean, in millionths. balanced_ppm: all ranks alike; uniform_ppm, no ratio but a
+  // mark: the expectation under uniform routing of the step's tokens.
+  static constexpr std::int64_t balanced_ppm = 1'000'000, uniform_ppm = 0;
+  std::int64_t expert_imbalance_ppm = balanced_ppm;
+  std::int64_t cached() const { return context - new_tokens; }
+  auto operator<=>(const Workload&) const = default;
+};
+
+struct Parallel {
+  int dp = 1;
+  int tp = 1;
+  int pp = 1;
+  int ep = 1;  // within the ranks of tp and dp
+  // Context parallelism: ranks that the tokens of every sequence are split over. Weights are the
+  // same on all of them.
+  int cp = 1;
+  int devices() const { return dp * tp * pp * cp; }
+  auto operator<=>(const Parallel&) const = default;
+  std::string text() const;  // "dp1 tp2 pp1 ep1"; " cp4" follows where there is any
+};
+
+// aggregated: every replica computes prompts and tokens, mixed in its steps. disaggregated: workers
+// for prompts hand their KV cache over to workers for tokens.
+enum class ServingMode { aggregated, disaggregated };
+std::string_view serving_mode_name(ServingMode mode);
+std::optional<ServingMode> parse_serving_mode(std::string_view text);
+
+// A stream of equal requests, of which `concurrency` are served at a time: as one is answered, the
+// next arrives.
+struct ServedLoad {
+  RequestShape request;
+  std::int64_t concurrency = 1;   // of the whole deployment
+  std::int64_t token_budget = 1;  // most tokens that one step of a replica computes
+  ServingMode mode = ServingMode::aggregated;
+  // Disaggregated only: the layout of one prefill worker, and how many workers of each kind there
+  // are. One decode worker has the layout of the configuration.
+  Parallel prefill = {};
+  int prefill_workers = 0, decode_workers = 0;
+  auto operator<=>(const ServedLoad&) const = default;
+};
+
+// What is chosen: one step of a workload, or with `served` a stream of requests, whose steps follow
+// from the load. Of `workload` the routing alone is then meant.
+struct Configuration {
+  std::string model;
+  Parallel parallel;  // served apart: one decode worker
+  Precision precision;
+  Workload workload;
+  std::optional<ServedLoad> served = {};
+  auto operator<=>(const Configuration&) const = default;
+  int devices() const;  // of all workers together
+  // "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp2 pp1 ep1"; a routing skew follows the context:
+  // "s50", a stated micro-batch the skew: "m2", and a stated imbalance: "i1500000".
+  // Served: "qwen3-0.6b i1024 o128 x16 t2048 bf16 dp1 tp2 pp1 ep1", disaggregated "... prefill 2x
+  // dp1 tp4 pp1 ep1 decode 3x dp1 tp8 pp1 ep1"; a routing skew follows the budget.
+  std::string key() const;
+};
+
+// One step of a shard's stack: which kernel (index into Stack::kernels) on which of its instances.
+struct StackStep {
+  std::int32_t kernel = 0;
+  std::int32_t instance = 0;  // argument set; layer l uses instance l
+  std::string operator_name;  // "q_proj"
+  std::string layer_type;     // "decoder", "embedding", "head"
+};
+
+// Everything one shard executes for one step, in order. Collectives are steps like the others.
+struct Stack {
+  std::vector<KernelCase> kernels;      // unique
+  std::vector<std::int64_t> instances;  // per kernel: argument sets that the whole stack needs
+  std::vector<StackStep> steps;
+  // By kernel, of a collective that leaves ranks out: those that meet in it, this one among them.
+  std::map<std::int32_t, std::vector<int>> members = {};
+};
+
+// Time of one operator over the step, on the slowest shard.
+struct OperatorShare {
+  std::string name;
+  std::string layer_type;
+  std::int64_t count = 0;
+  double ns = 0, low_ns = 0, high_ns = 0;  // all `count` executions
+  double lower_bound_ns = 0;
+  double flops = 0, bytes = 0;  // one rank's share, all `count` executions
+  std::string bound;            // "compute", "memory", "communication", "launch", "unknown"
+  Provenance provenance = Provenance::roofline;
+  Status status = Status::ok;
+  std::string strategy;  // "replicate", "tensor", "pipeline", "expert"
+  std::string dtype;
+  std::string implementation;
+  std::string origin, quarantined;  // of its Latency
+  bool is_in_stack = false;         // measured between its neighbours; not stored by itself
+};
+
+// A pipeline's step from the first stage's begin to the last one's end, its filling and draining
+// included.
+struct StepAlone {
+  double ns = 0, low_ns = 0, high_ns = 0;
+};
+
+// What the Composer says about a configuration. Every figure has an interval and a provenance.
+struct Estimate {
+  double step_ns = 0;
+  double low_ns = 0, high_ns = 0;  // what the processes behind its kernels say, all low or all high
+  // Where a run should lie; absent where a kernel is not measured or no state of the memory is
+  // known.
+  std::optional<StateInterval> run_interval;
+  double lower_bound_ns = 0;
+  // Of a pipeline: `step_ns` is one of a stream of steps, this one stands alone: what `run`
+  // executes. Absent where there is one stage.
+  std::optional<StepAlone> alone;
+  double tokens_per_s = 0;
+  double matmul_flops = 0;  // whole model, one step
+  std::int64_t memory_bytes_per_rank = 0;
+  std::int64_t memory_bytes_total = 0;
+  std::optional<double> mfu;  // model FLOPs / (devices x measured peak x time)
+  std::string mfu_reason;     // why mfu is absent
+  std::optional<double> mfu_datasheet;
+  double in_stack_share = 0;  // of step_ns: kernels measured between their neighbours
+  std::string bottleneck;     // operator with the largest share and its bound
+  Provenance provenance = Provenance::measured;  // the weakest of its parts
+  Status status = Status::ok;                    // suspect when any part is
+  std::string reason;
+  std::vector<OperatorShare> operators;
+};
+
+// Whether a configuration is on the front of its phase, given the intervals of all: certain = no
+// other reaches its worst case in every objective, out = another is certainly better, possible =
+// neither.
+enum class FrontClass { certain, possible, out };
+std::string_view front_class_name(FrontClass value);
+std::optional<FrontClass> parse_front_class(std::string_view text);
+
+struct FrontStanding {
+  FrontClass front_class = FrontClass::possible;
+  double probability = 0;  // of being there: share of joint redraws of the measured processes
+};
+
+// One evaluated configuration of a study or sweep.
+struct Evaluation {
+  Configuration configuration;
+  Status status = Status::ok;  // refused for an impossible split, with the reason
+  std::string reason;
+  std::string refusal = {};           // id of why it is refused: "out_of_memory"
+  std::optional<Estimate> estimate;   // of a step
+  std::optional<double> measured_ns;  // from `run`; absent = never confronted with a run
+  std::optional<Interval> measured_interval_ns;
+  std::optional<FrontStanding> standing = {};  // absent: not judged, or nothing to judge
+  std::optional<ServedEstimate> served = {};   // of a served load
+};
+
+}  // namespace halmark

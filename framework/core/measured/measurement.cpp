@@ -1,0 +1,71 @@
+#include "core/measured/measurement.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace halmark {
+namespace {
+
+// In the order of the enumeration.
+constexpr std::array<std::string_view, 17> names = {"ok",
+                                                    "suspect",
+                                                    "invalid",
+                                                    "unsupported",
+                                                    "out_of_memory",
+                                                    "compile_failed",
+                                                    "launch_failed",
+                                                    "device_lost",
+                                                    "wrong_result",
+                                                    "nan_result",
+                                                    "quarantined",
+                                                    "crashed",
+                                                    "timed_out",
+                                                    "worker_lost",
+                                                    "refused",
+                                                    "cancelled"};
+
+}  // namespace
+
+std::string_view status_name(Status status) { return names.at(static_cast<std::size_t>(status)); }
+
+std::optional<Status> parse_status(std::string_view text) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == text) return static_cast<Status>(i);
+  }
+  return std::nullopt;
+}
+
+bool has_latency(Status status) { return status == Status::ok || status == Status::suspect; }
+
+bool counts_as_failure(Status status) {
+  switch (status) {
+    case Status::ok:
+    case Status::suspect:
+    case Status::unsupported:
+    case Status::invalid:
+    case Status::refused:
+    case Status::cancelled:
+      return false;
+    default:
+      return true;
+  }
+}
+
+std::vector<Sample> counted_samples(std::span<const Sample> samples) {
+  std::vector<Sample> out;
+  std::ranges::copy_if(samples, std::back_inserter(out),
+                       [](const Sample& s) { return s.label != SampleLabel::disturbed; });
+  if (out.empty()) out.assign(samples.begin(), samples.end());
+  return out;
+}
+
+std::optional<double> disturbed_share(std::span<const Sample> samples) {
+  const auto labelled = std::ranges::count_if(
+      samples, [](const Sample& s) { return s.label != SampleLabel::unlabelled; });
+  if (labelled == 0) return std::nullopt;
+  const auto disturbed = std::ranges::count(samples, SampleLabel::disturbed, &Sample::label);
+  return static_cast<double>(disturbed) / static_cast<double>(labelled);
+}
+
+}  // namespace halmark
