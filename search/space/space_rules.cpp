@@ -5,12 +5,22 @@
 #include <set>
 
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
 
 constexpr std::uint64_t numbered_levels_max = 65536;
 constexpr double numbered_points_max = 0x1.0p62;
+
+std::string too_many_points(double combinations, const std::vector<SearchDomain>& domains,
+                            const std::vector<std::uint64_t>& levels) {
+  const auto longest = std::ranges::max_element(levels) - levels.begin();
+  const auto d = static_cast<std::size_t>(longest);
+  return "the space has " + number_text(combinations, 2) + " combinations, and " +
+         number_text(numbered_points_max, 2) + " can be numbered: shorten its lists, '" +
+         domains[d].name + "' with " + std::to_string(levels[d]) + " values first";
+}
 
 bool is_integral(const ParamValue& v) { return std::holds_alternative<std::int64_t>(v); }
 
@@ -126,7 +136,7 @@ void SpaceRules::choose_numbered() {
       if (!is_numbered_[d] || named.contains(d) || !is_range) continue;
       if (!longest || levels_[d] > levels_[*longest]) longest = d;
     }
-    if (!longest) throw refused("the space has too many points to number");
+    if (!longest) throw refused(too_many_points(product, domains_, levels_));
     is_numbered_[*longest] = false;
     product /= static_cast<double>(levels_[*longest]);
   }

@@ -1,5 +1,6 @@
 #include "search/space/space.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -94,6 +95,10 @@ TEST(Space, mistakes_are_refused) {
   std::vector<SearchDomain> huge;
   for (int i = 0; i < 40; ++i) huge.push_back(domain("d" + std::to_string(i), 4));
   EXPECT_TRUE(is_refused(huge, {}));
+  huge.push_back(domain("long", 9));
+  const std::string why = error_of([&] { Space(huge, {}); }).what();
+  EXPECT_THAT(why, testing::HasSubstr("1.1e+25 combinations")) << "9 x 4^40";
+  EXPECT_THAT(why, testing::HasSubstr("'long' with 9 values first"));
 }
 
 }  // namespace
