@@ -36,7 +36,7 @@ std::string value_of(const HelpOption& option) {
   if (!option.takes_value) return {};
   if (option.choices.empty()) return " \\fIVALUE\\fR";
   std::string out;
-  for (const std::string& word : option.choices) out += (out.empty() ? " " : "|") + roff(word);
+  for (const std::string& word : option.choices) out += (out.empty() ? " " : "|\\:") + roff(word);
   return out;
 }
 
@@ -69,7 +69,7 @@ std::string synopsis(const HelpCommand& command, const std::string& name) {
 std::string page(const HelpTable& help, const HelpCommand& command, const std::string& name,
                  const std::string& title) {
   std::string out = ".TH " + upper(title) + " 1 \"\" \"" + help.version + "\" \"User Commands\"\n";
-  out += ".SH NAME\n" + roff(title) + " \\- " + roff(command.summary) + '\n';
+  out += ".ad l\n.SH NAME\n" + roff(title) + " \\- " + roff(command.summary) + '\n';
   out += ".SH SYNOPSIS\n" + synopsis(command, name);
   if (!command.options.empty()) out += ".SH OPTIONS\n";
   add_options(command, out);
