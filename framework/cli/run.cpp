@@ -4,7 +4,7 @@
 #include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
 #include "report/views/validation_view.hpp"
-#include "tune/search/run_configuration.hpp"
+#include "tune/validate/run_configuration.hpp"
 
 namespace halmark::cli {
 namespace {

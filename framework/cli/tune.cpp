@@ -16,11 +16,11 @@
 #include "tune/certify/conclusion.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/plan_view.hpp"
-#include "tune/search/validate.hpp"
 #include "tune/stored/stored_plan.hpp"
 #include "tune/stored/stored_report.hpp"
 #include "tune/stored/stored_study.hpp"
 #include "tune/stored/stored_winners.hpp"
+#include "tune/validate/validate.hpp"
 
 namespace halmark::cli {
 namespace {

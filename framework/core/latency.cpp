@@ -11,6 +11,8 @@ std::string_view provenance_name(Provenance provenance) {
       return "measured";
     case Provenance::interpolated:
       return "interpolated";
+    case Provenance::fabric:
+      return "fabric";
     case Provenance::roofline:
       return "roofline";
     case Provenance::imported:

@@ -16,7 +16,7 @@
 namespace halmark {
 
 // In order of trust: each is farther from a measurement of this very kernel than the one before.
-enum class Provenance { measured, imported, interpolated, roofline };
+enum class Provenance { measured, imported, interpolated, fabric, roofline };
 std::string_view provenance_name(Provenance provenance);
 
 // One kernel's latency with where it came from. low <= ns <= high; a usable one is at most 2 %

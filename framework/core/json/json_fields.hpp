@@ -35,7 +35,7 @@ inline Status status_at(const Json& in, const char* key) {
 inline Provenance provenance_at(const Json& in, const char* key) {
   const auto text = in.at(key).get<std::string>();
   for (const auto p : {Provenance::measured, Provenance::imported, Provenance::interpolated,
-                       Provenance::roofline}) {
+                       Provenance::fabric, Provenance::roofline}) {
     if (provenance_name(p) == text) return p;
   }
   throw std::invalid_argument("unknown provenance '" + text + "'");

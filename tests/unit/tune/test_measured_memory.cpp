@@ -1,5 +1,5 @@
 // Bytes of a stack by role, explained: every figure here is counted by hand.
-#include "tune/search/measured_memory.hpp"
+#include "tune/validate/measured_memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The sum of kernels that took turns with the run, against sums made by hand.
-#include "tune/search/paired_composition.hpp"
+#include "tune/validate/paired_composition.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

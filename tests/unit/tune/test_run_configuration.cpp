@@ -1,6 +1,6 @@
 // One configuration on the device: what is refused before anything starts, and what a plugin that
 // does not load or an interruption leaves.
-#include "tune/search/run_configuration.hpp"
+#include "tune/validate/run_configuration.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What a run of a stack is given of the time that there is: fewer and shorter turns before none.
-#include "tune/search/stack_turns.hpp"
+#include "tune/validate/stack_turns.hpp"
 
 #include <gtest/gtest.h>
 

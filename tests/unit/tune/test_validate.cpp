@@ -1,6 +1,6 @@
 // Which points of a front are confronted with a run, what that is predicted to take, and how a run
 // is set against its estimate.
-#include "tune/search/validate.hpp"
+#include "tune/validate/validate.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

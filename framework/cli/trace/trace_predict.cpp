@@ -1,6 +1,6 @@
 // Steps share their kernels: each problem is measured once, in the ring of the step that executes
 // it most often.
-#include "cli/trace_predict.hpp"
+#include "cli/trace/trace_predict.hpp"
 
 #include <map>
 

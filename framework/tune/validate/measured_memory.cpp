@@ -2,7 +2,7 @@
 // none as what is left: what a worker or a plugin did otherwise stays unexplained. Activations
 // excepted: what a runtime would reuse is the model's estimate, so one cause is all of the
 // difference.
-#include "tune/search/measured_memory.hpp"
+#include "tune/validate/measured_memory.hpp"
 
 #include "kernels/contract.hpp"
 #include "model/graph/expert_layout.hpp"

@@ -1,10 +1,10 @@
 // The kernels are measured in other processes first, as a sweep does it: that is the prediction.
 // The run and its kernels then take turns in one: that is the composition.
-#include "tune/search/run_configuration.hpp"
+#include "tune/validate/run_configuration.hpp"
 
 #include "core/text/error.hpp"
 #include "latency/measured_source.hpp"
-#include "tune/search/validate.hpp"
+#include "tune/validate/validate.hpp"
 
 namespace halmark::tune {
 namespace {

@@ -1,5 +1,5 @@
 // Front points are run whole; what is stored is not run again.
-#include "tune/search/validate.hpp"
+#include "tune/validate/validate.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 
 #include "core/text/units.hpp"
 #include "measure/campaign/bandwidth_state.hpp"
-#include "tune/search/measured_memory.hpp"
-#include "tune/search/paired_composition.hpp"
+#include "tune/validate/measured_memory.hpp"
+#include "tune/validate/paired_composition.hpp"
 
 namespace halmark::tune {
 namespace {

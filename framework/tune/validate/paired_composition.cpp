@@ -1,6 +1,6 @@
 // The ratio of a pair is free of what the machine does for longer than a pair lasts; so ratios are
 // taken per pair first, and their median last.
-#include "tune/search/paired_composition.hpp"
+#include "tune/validate/paired_composition.hpp"
 
 #include <algorithm>
 #include <map>

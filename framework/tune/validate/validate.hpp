@@ -7,7 +7,7 @@
 
 #include "measure/campaign/stack/stack_run.hpp"
 #include "tune/search/measure.hpp"
-#include "tune/search/stack_turns.hpp"
+#include "tune/validate/stack_turns.hpp"
 
 namespace halmark::tune {
 

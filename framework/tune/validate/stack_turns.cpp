@@ -1,4 +1,4 @@
-#include "tune/search/stack_turns.hpp"
+#include "tune/validate/stack_turns.hpp"
 
 #include <algorithm>
 #include <array>

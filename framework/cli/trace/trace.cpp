@@ -5,7 +5,7 @@
 
 #include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
-#include "cli/trace_predict.hpp"
+#include "cli/trace/trace_predict.hpp"
 #include "core/input/input_file.hpp"
 #include "profile/capture/recipes.hpp"
 
