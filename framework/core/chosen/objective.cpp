@@ -108,6 +108,18 @@ constexpr std::array rows = {
                  .shown_unit = 0.01,
                  .level_key = "mfu_percent",
                  .level_unit = 0.01},
+    // What one user sees while an answer streams; InferenceMAX sets it against tokens/s per device.
+    ObjectiveRow{.objective = Objective::interactivity,
+                 .name = "interactivity",
+                 .unit = "tokens/s",
+                 .is_maximised = true,
+                 .of_requests = [](const Figures& f) -> Value {
+                   if (f.tpot_ns <= 0) return std::nullopt;  // no token follows the first
+                   return 1e9 / f.tpot_ns;
+                 },
+                 .title = "interactivity",
+                 .shown_as = "tokens/s per user",
+                 .level_key = "interactivity"},
 };
 
 // Three significant digits, the same in every locale.

@@ -25,6 +25,7 @@ enum class Objective {
   energy,
   cost,
   mfu,
+  interactivity,
 };
 
 struct ObjectiveRow {

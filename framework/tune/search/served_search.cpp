@@ -26,6 +26,10 @@ void require_figures(const TunePlan& plan, const ServedCosts& costs) {
     if (objective == Objective::cost && !costs.usd_per_device_hour) {
       throw refused("cost is wanted, but no price is given", where, "add usd_per_device_hour");
     }
+    if (objective == Objective::interactivity && plan.sweep().served->request.output_tokens < 2) {
+      throw refused("interactivity is the rate of tokens after the first, and none follows", where,
+                    "ask for output_tokens of 2 or more, or leave interactivity out");
+    }
   };
   const TuneProblem& problem = plan.problems().front();
   for (const Objective o : problem.objectives()) check(o, plan.sweep().file);

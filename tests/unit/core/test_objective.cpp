@@ -42,6 +42,9 @@ TEST(Objectives, a_step_and_a_served_load_are_asked_for_their_own_figures) {
   EXPECT_EQ(objective_value(served, Objective::ttft), 11);
   EXPECT_EQ(objective_value(served, Objective::memory), 13);
   EXPECT_EQ(objective_value(served, Objective::energy), std::nullopt) << "nobody stated a power";
+  EXPECT_EQ(objective_value(served, Objective::interactivity), std::nullopt) << "one token";
+  served.served->figures.tpot_ns = 20e6;
+  EXPECT_EQ(objective_value(served, Objective::interactivity), 50) << "tokens/s";
 }
 
 TEST(Objectives, what_is_maximised_is_negated_and_what_is_absent_leaves_nothing) {

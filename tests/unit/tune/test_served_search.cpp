@@ -219,6 +219,23 @@ TEST(ServedSearch, a_figure_that_nobody_states_is_no_objective_and_no_limit) {
   EXPECT_NO_THROW(search(cost, "[\"ttft\", \"cost\"]", gpus(silent), {.usd_per_device_hour = 2.0}));
 }
 
+TEST(ServedSearch, the_rate_of_one_user_is_no_objective_of_a_single_token) {
+  const auto objectives = "[\"ttft\", \"interactivity\"]";
+  std::string toml = served_toml("", objectives);
+  const Priced many(toml);
+  const ServedReport report = search_served(many.plan, many.chain, {}, {}, {});
+  ASSERT_FALSE(report.front.empty());
+  const Priced by_tpot(served_toml("", "[\"ttft\", \"tpot\"]"));
+  EXPECT_EQ(report.front.size(),
+            search_served(by_tpot.plan, by_tpot.chain, {}, {}, {}).front.size())
+      << "1 / TPOT orders as TPOT does";
+  toml.replace(toml.find("output_tokens = 64"), 18, "output_tokens = 1");
+  const Priced one(toml);
+  const Error error = error_of([&] { search_served(one.plan, one.chain, {}, {}, {}); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_THAT(error.line(), HasSubstr("none follows"));
+}
+
 // Shares of the time of one prompt step and one decode step, by hand: decode steps of all requests,
 // prompt steps of what the budget lets through.
 TEST(ServedEvaluator, says_where_the_times_of_its_steps_are_from) {
