@@ -172,8 +172,10 @@ double change_p(const SeriesHistory& series, std::span<const double> levels, std
                  processes_of(series.nights, last.at, series.nights.size()));
   const double by_habit = habit_p(levels.subspan(begin, last.at - begin), levels.size() - last.at,
                                   last.before, last.after - last.before);
-  return std::min(1.0,
-                  std::max({last.p, by_processes, by_habit}) * static_cast<double>(rules.recent));
+  const std::size_t around = rules.nights_min + rules.confirmed;
+  const std::size_t places =
+      levels.size() > around ? std::min(rules.recent, levels.size() - around + 1) : 1;
+  return std::min(1.0, std::max({last.p, by_processes, by_habit}) * static_cast<double>(places));
 }
 
 }  // namespace

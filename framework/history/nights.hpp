@@ -19,7 +19,7 @@ struct HistoryRules {
   double false_discovery = 0.01;  // share of false ones among the alerts of a night
   std::size_t recent = 7;         // nights within which a change is an alert, not history
   std::size_t confirmed = 2;      // nights that it has to last
-  std::size_t nights_min = 10;    // before a change
+  std::size_t nights_min = 5;     // before a change
   DetectorRules detectors;
 };
 
@@ -47,7 +47,8 @@ struct SeriesHistory {
   Interval interval;            // 95 %, of that ratio
   // Of no change, the largest of three: Student's t on nights; the rank sum on their processes, for
   // those that fall into two modes; how often earlier nights have been where the new ones are.
-  // Times the recent nights, among which the place of the change was chosen.
+  // Times the nights among which the place of the change was chosen: the recent ones that have
+  // enough others before and after them.
   double p = 1, q = 1;
 };
 

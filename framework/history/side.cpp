@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "history/google_benchmark.hpp"
 #include "history/stored_series.hpp"
 
@@ -20,11 +21,6 @@ constexpr const char* side_remedy =
 bool is_number(std::string_view text) {
   return !text.empty() && text.size() < 10 &&
          std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
-bool is_date(std::string_view text) {
-  return text.size() == 10 && text[4] == '-' && text[7] == '-' && is_number(text.substr(0, 4)) &&
-         is_number(text.substr(5, 2)) && is_number(text.substr(8, 2));
 }
 
 std::vector<std::int64_t> runs_of_date(const Store& store, const std::string& date,
