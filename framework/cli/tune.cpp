@@ -10,6 +10,8 @@
 #include "cli/console/session.hpp"
 #include "cli/study/study.hpp"
 #include "cli/tune_latency.hpp"
+#include "core/text/text.hpp"
+#include "history/night_order.hpp"
 #include "model/spec/coverage.hpp"
 #include "model/spec/model_document.hpp"
 #include "study/storage/open.hpp"
@@ -35,6 +37,7 @@ struct Options {
   tune::CertifySettings certify;
   tune::LatencyChoice latency;
   bool begins_anew = false;
+  std::string night;
   std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
 };
 
@@ -63,7 +66,12 @@ void note(const GlobalOptions& global, const std::string& text) {
   if (!global.quiet && !global.json) write_stderr(text);
 }
 
-ExitCode exit_code_of(const tune::TuneRun& run) {
+// A night may end before any configuration has all its kernels; its rows are what it is for.
+bool has_result(const tune::TuneRun& run, const Sweep& sweep) {
+  return !run.front.empty() || (sweep.nightly && !run.rows.empty());
+}
+
+ExitCode exit_code_of(const tune::TuneRun& run, const Sweep& sweep) {
   if (interrupted()) return interrupt_exit_code();
   const auto is_wrong = [](const Validation& v) {
     return v.status == Status::wrong_result || v.status == Status::nan_result;
@@ -71,7 +79,7 @@ ExitCode exit_code_of(const tune::TuneRun& run) {
   if (std::ranges::any_of(run.validations, is_wrong)) return ExitCode::incorrect;
   const auto has_failed = [](const auto& row) { return counts_as_failure(row.status); };
   // Nothing usable is no success, whatever the reasons are.
-  const bool is_partial = run.front.empty() || std::ranges::any_of(run.rows, has_failed) ||
+  const bool is_partial = !has_result(run, sweep) || std::ranges::any_of(run.rows, has_failed) ||
                           std::ranges::any_of(run.validations, has_failed);
   return is_partial ? ExitCode::partial : ExitCode::ok;
 }
@@ -107,6 +115,13 @@ Sweep sweep_of(const Options& options) {
   if (options.seed) sweep.seed = *options.seed;
   if (options.trials) sweep.trials = *options.trials;
   tune::check_sampler(sweep);
+  if (!options.night.empty() && !is_date(options.night)) {
+    throw refused("'" + options.night + "' is no date", "--night", "as 2026-11-22");
+  }
+  if (!options.night.empty() && !sweep.nightly) {
+    throw refused("--night is of sweeps with a [nightly] table", sweep.file,
+                  "other sweeps are not repeated every night: --again begins a new run");
+  }
   if (!options.certify.proof.empty() && sweep.sampler != tune::certify_sampler) {
     throw refused("--proof is of the sampler certify", {}, "add --sampler certify");
   }
@@ -150,6 +165,11 @@ tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& 
           .machine_lines = run_lines(s.global, s.machine),
           .worker_limits = worker_limits_of(s.global, sweep.containment),
           .begins_anew = s.options.begins_anew,
+          .night = s.options.night,
+          .night_order =
+              [&s](std::span<const KernelCase> kernels, std::int64_t run) {
+                return history::night_order(kernels, *s.store, s.machine.rows_fingerprint, run);
+              },
           .is_interrupted = interrupted,
           .progress = campaign_progress(progress)};
 }
@@ -175,7 +195,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   report.notes = run.notes;
   if (!run.kept.empty()) report.notes.insert(report.notes.begin(), run.kept);
   std::ranges::move(model_lines(plan.spec()), std::back_inserter(report.notes));
-  CommandResult result{.exit_code = exit_code_of(run),
+  CommandResult result{.exit_code = exit_code_of(run, plan.sweep()),
                        .data = report_json(report),
                        .text = report_text(report, use_color(s.global))};
   if (interrupted()) {
@@ -256,6 +276,8 @@ Action add_tune(OptionSet& app) {
                "Kernels as the plugin chooses them, not as halmark winners lists them");
   app.add_flag("--again", o->begins_anew,
                "Measure everything anew, in a run of its own, where this plan was run before");
+  app.add_option("--night", o->night,
+                 "Of a sweep with [nightly]: the date that this run is of, 2026-11-22 (default: today)");
   app.add_option("--sampler", o->sampler, "Instead of the sweep's:\n" + tune::sampler_help());
   app.add_option("--proof", o->certify.proof, "certify: proof file for halmark verify-front");
   app.add_option("--gap", o->certify.eps,

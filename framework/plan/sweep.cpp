@@ -111,6 +111,12 @@ Sweep read(const TomlTable& root, std::string_view where) {
                   "steps or requests: keep one of them");
   }
   if (const auto table = root.table("measure")) read_measure(*table, out.measure);
+  out.nightly = read_nightly(root);
+  if (out.nightly && (out.served || !out.latency.empty())) {
+    throw refused("[nightly] measures, and this sweep does not", root.where("nightly"),
+                  "leave out [request] and latency");
+  }
+  if (out.nightly) out.budget_s = out.nightly->budget_s;
   if (const auto table = root.table("containment")) out.containment = read_stated_limits(*table);
   if (const auto table = root.table("validate")) {
     out.validate_points = table->integer_or("points", 0, 1000, out.validate_points);

@@ -9,6 +9,7 @@
 #include "core/chosen/configuration.hpp"
 #include "core/chosen/objective.hpp"
 #include "plan/measure_limits.hpp"
+#include "plan/nightly.hpp"
 #include "plan/precision.hpp"
 #include "plan/served_sweep.hpp"
 #include "plan/worker_limits.hpp"
@@ -61,6 +62,7 @@ struct Sweep {
   std::uint64_t seed = 1;
   double budget_s = 180;  // of measuring; the plan of a grid trims to it before it starts
   MeasureSettings measure;
+  std::optional<Nightly> nightly;  // a new run at every call, within its own budget
   StatedLimits containment;  // of workers, where the sweep states any
   std::int64_t validate_points = 6;
   double validate_budget_s = 90;

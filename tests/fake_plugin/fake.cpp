@@ -41,6 +41,14 @@ double latency_factor(Params config) {
   return by_block * (param_or(config, "impl", 0) == 1 ? 0.8 : 1.0);
 }
 
+// "rope:1.3": what `slow` says of this op.
+double slowness(const Script& script, std::string_view op) {
+  const std::string text = script.text("slow");
+  const std::size_t colon = text.find(':');
+  return colon != std::string::npos && text.substr(0, colon) == op ? std::stod(text.substr(colon + 1))
+                                                                   : 1;
+}
+
 class Prepared {
  public:
   Prepared(State& state, const Op& op, Shape shape, Params config)
@@ -48,7 +56,7 @@ class Prepared {
         op_(op),
         shape_(std::move(shape)),
         operands_(op.operands(shape_)),
-        factor_(latency_factor(config)),
+        factor_(latency_factor(config) * slowness(state.script, op.name)),
         wide_(param_or(config, "impl", 0) == 1),
         wrong_(state.script.text("wrong")),
         tensors_(operands_.size()),

@@ -45,6 +45,7 @@ constexpr std::array known_keys = {
     "hang",
     "hoard_bytes",
     "latency_ns",
+    "slow",
     "memoise",
     "memory_bytes",
     "mutate_inputs",

@@ -12,18 +12,24 @@ Action add_history(OptionSet& app) {
     history::HistoryQuery query;
     std::string floor = "3%";
     int nights = 60;
+    bool lists = false;
     std::vector<std::string> out;
   };
   auto o = std::make_shared<Options>();
   app.add_option("--op", o->query.op, "Kernels of this op alone");
   app.add_option("--model", o->query.model, "Configurations of this model instead of kernels");
   app.add_option("--device", o->query.device, "Of this backend or device alone: cpu, cpu:0");
+  app.add_flag("--list", o->lists, "The latest runs, of tune, run and bench, and nothing else");
   app.add_option("--nights", o->nights, "The latest runs to look at")->check(within(2, 1000));
   app.add_option("--floor", o->floor, "Smaller changes of a time are none (default 3%)");
   app.add_option("--out,-o", o->out, "File to write, format by suffix: .json .md .html");
   return [o](const GlobalOptions& global) {
     const std::string path = database_path(global);
     o->query.nights = static_cast<std::size_t>(o->nights);
+    if (o->lists) {
+      return shown(history::runs_view(
+          history::list_runs(*open_store_read_only(path), o->query.nights, path)));
+    }
     const history::NightReport night =
         history::night_report(*open_store_read_only(path), o->query,
                               {.floor = history::parse_floor(o->floor, "--floor")}, path);

@@ -23,4 +23,14 @@ std::string number_text(double value, int digits) {
   return written(value, std::chars_format::general, digits);
 }
 
+bool is_date(std::string_view text) {
+  constexpr std::string_view form = "dddd-dd-dd";
+  if (text.size() != form.size()) return false;
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    const bool is_digit = text[i] >= '0' && text[i] <= '9';
+    if (form[i] == 'd' ? !is_digit : text[i] != '-') return false;
+  }
+  return true;
+}
+
 }  // namespace halmark

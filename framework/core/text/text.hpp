@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace halmark {
 
@@ -10,5 +11,8 @@ namespace halmark {
 std::string number_text(double value);
 // At most `digits` significant digits, without trailing zeros: "0.01235", "1e+10".
 std::string number_text(double value, int digits);
+
+// "2026-11-22": digits and dashes in their places.
+bool is_date(std::string_view text);
 
 }  // namespace halmark

@@ -5,6 +5,7 @@
 
 #include "core/text/error.hpp"
 #include "history/recorded.hpp"
+#include "history/runs.hpp"
 #include "report/views/view.hpp"
 
 namespace halmark::history {
@@ -12,6 +13,9 @@ namespace halmark::history {
 // {"fingerprint", "runs", "rules", "counts", "series"}, each series with its nights and changes;
 // the text lists what is not SAME, and every change that both detectors see.
 report::View history_view(const NightReport& night);
+
+// {"runs"}, one line each.
+report::View runs_view(const std::vector<ListedRun>& runs);
 
 std::string history_markdown(const NightReport& night);
 // One self-contained page: a picture per series with its levels and changes, readable without

@@ -6,19 +6,28 @@
 #include "journal/writer_lock.hpp"
 #include "plan/device_file.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
+#include "tune/stored/night_run.hpp"
 
 namespace halmark::tune {
 
 namespace {
 
 RunInfo run_info(const TunePlan& plan, const MeasureContext& context) {
+  const std::string now = journal::utc_now();
   return {.command = context.command,
           .plan_hash = plan.hash(),
           .plan_text = plan.text(),
           .fingerprint = plan.target().fingerprint,
           .tool_version = tool_version,
           .tool_build = tool_build,
-          .started_utc = journal::utc_now()};
+          .started_utc = context.night.empty() ? now : context.night + now.substr(10)};
+}
+
+std::optional<std::int64_t> run_to_go_on_with(const TunePlan& plan, const MeasureContext& context) {
+  if (context.begins_anew) return std::nullopt;
+  auto run = find_run(*context.store, plan.hash(), plan.target().identity());
+  if (run && plan.sweep().nightly && !goes_on_with(*context.store, *run, context.night)) run.reset();
+  return run;
 }
 
 }  // namespace
@@ -34,9 +43,7 @@ MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
             return run_campaign(cases, campaign_options());
           },
           plan.target().bounding()) {
-  const auto found = context.begins_anew
-                         ? std::nullopt
-                         : find_run(*context.store, plan.hash(), plan.target().identity());
+  const auto found = run_to_go_on_with(plan, context);
   is_resumed_ = found.has_value();
   context.store->require_sound();  // a run that cannot be found would be measured twice
   run_ = found ? *found : context.store->begin_run(run_info(plan, context));
@@ -115,6 +122,12 @@ std::vector<Measurement> MeasuredEvaluator::measure_rounds(
 double MeasuredEvaluator::measured_s() const {
   double out = 0;
   for (const Measurement& m : rows_) out += m.wall_s;
+  return out;
+}
+
+double MeasuredEvaluator::kept_s() const {
+  double out = 0;
+  for (const auto& [key, m] : stored_) out += m.wall_s;
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,9 @@ struct MeasureContext {
   std::vector<std::string> machine_lines;  // kept with the run
   WorkerLimits worker_limits;
   bool begins_anew = false;  // also where this plan has a run here
+  std::string night;         // date of a run with [nightly], 2026-11-22; "" = today
+  // Of the kernels of a night before this run: which come first. Empty: the order of the plan.
+  std::function<std::vector<KernelCase>(std::span<const KernelCase>, std::int64_t run)> night_order;
   std::function<bool()> is_interrupted;
   // Called as campaigns go on; may be empty.
   std::function<void(const CampaignProgress&)> progress;
@@ -63,6 +67,7 @@ class MeasuredEvaluator : public Evaluator {
   const RunPeaks* peaks() const { return peaks_ ? &*peaks_ : nullptr; }
   std::span<const Measurement> rows() const { return rows_; }
   double measured_s() const;  // wall time of its rows
+  double kept_s() const;      // of those that the run had before
   bool is_interrupted() const { return context_.is_interrupted && context_.is_interrupted(); }
 
  private:

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
 #include "measure/campaign/predict_cost.hpp"
 #include "plan/trim.hpp"
 #include "search/sampler.hpp"
+#include "tune/plan/kernel_cases.hpp"
 
 namespace halmark::tune {
 
@@ -19,6 +21,14 @@ CampaignCost cost_of(const TunePlan& plan, std::span<const KernelCase> kernels) 
   return predict_cost(kernels, plan.sweep().measure.rounds, sample_rule(plan.sweep().measure),
                       target.measured ? &*target.measured : nullptr, target.cores,
                       [&](const KernelCase& k) { return plan.composers().stacks_of(k); });
+}
+
+std::vector<double> of_all_rounds(const TunePlan& plan, const CampaignCost& cost) {
+  std::vector<double> out;
+  for (const double one_round : cost.case_seconds) {
+    out.push_back(one_round * plan.sweep().measure.rounds);
+  }
+  return out;
 }
 
 std::vector<Configuration> all_of(const TuneProblem& problem) {
@@ -114,8 +124,19 @@ Forecast forecast_of(const TunePlan& plan) {
     out.configurations.insert(out.configurations.end(), found.begin(), found.end());
   }
   out.kernels = plan.composers().kernels(out.configurations);
+  if (const auto& nightly = plan.sweep().nightly) {
+    for (const auto* asked : {&nightly->kernels, &nightly->sentinels}) {
+      for (KernelCase& k : night_cases(plan.sweep(), *asked)) {
+        if (std::ranges::find(out.kernels, k) == out.kernels.end()) out.kernels.push_back(std::move(k));
+      }
+    }
+  }
   out.seconds = cost_of(plan, out.kernels).seconds;
   return out;
+}
+
+std::vector<double> case_seconds(const TunePlan& plan, std::span<const KernelCase> kernels) {
+  return of_all_rounds(plan, cost_of(plan, kernels));
 }
 
 Trimmed trim_to_budget(const TunePlan& plan) {
@@ -123,12 +144,8 @@ Trimmed trim_to_budget(const TunePlan& plan) {
   std::vector<TrimGroup> asked;
   for (const Group& g : groups.groups()) asked.push_back(g.trim);
   const CampaignCost cost = cost_of(plan, plan.forecast().kernels);
-  std::vector<double> seconds;
-  double all_cases = 0;
-  for (const double one_round : cost.case_seconds) {
-    seconds.push_back(one_round * plan.sweep().measure.rounds);
-    all_cases += seconds.back();
-  }
+  const std::vector<double> seconds = of_all_rounds(plan, cost);
+  const double all_cases = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   const TrimResult result = halmark::trim_to_budget(
       asked, seconds, std::max(0.0, cost.seconds - all_cases), plan.sweep().budget_s);
   Trimmed out{.problems = {}, .left_out = result.left_out};

@@ -2,6 +2,7 @@
 // the budget does not cover.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ inline constexpr std::uint64_t forecast_configurations_max = 4096;
 inline constexpr std::size_t measured_batch = 8;
 
 Forecast forecast_of(const TunePlan& plan);
+// Of measuring each of these kernels alone, all rounds.
+std::vector<double> case_seconds(const TunePlan& plan, std::span<const KernelCase> kernels);
 
 struct Trimmed {
   std::vector<TuneProblem> problems;  // with what is left out as a constraint

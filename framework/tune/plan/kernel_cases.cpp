@@ -80,6 +80,24 @@ std::vector<KernelCase> kernel_cases(const CaseRequest& request) {
   return out;
 }
 
+std::vector<KernelCase> night_cases(const Sweep& sweep, const std::vector<NightlyKernels>& asked) {
+  std::vector<KernelCase> out;
+  for (const NightlyKernels& one : asked) {
+    try {
+      for (KernelCase& k : kernel_cases({.op = one.op,
+                                         .params = one.params,
+                                         .dtypes = one.dtypes,
+                                         .backend = sweep.backend,
+                                         .device = sweep.device})) {
+        if (std::ranges::find(out, k) == out.end()) out.push_back(std::move(k));
+      }
+    } catch (const Error& e) {
+      throw Error(e.exit_code(), e.what(), one.where, e.remedy());
+    }
+  }
+  return out;
+}
+
 KernelCase executed_case(const Problem& problem, double constant_bytes, const Target& target) {
   constexpr std::int64_t sets_max = 1024;  // each is prepared by the plugin
   const Problem complete = complete_problem(problem);

@@ -21,6 +21,9 @@ struct CaseRequest {
 // dtype.
 std::vector<KernelCase> kernel_cases(const CaseRequest& request);
 
+// Those of [[nightly.kernel]] or [[nightly.sentinel]] on the sweep's device, each once.
+std::vector<KernelCase> night_cases(const Sweep& sweep, const std::vector<NightlyKernels>& asked);
+
 // A problem as one of the kernels of a step, on the whole device: its constants rotate through as
 // many sets as the step's `constant_bytes` would fill, within the ring of the target. In the step
 // the other kernels move that memory.

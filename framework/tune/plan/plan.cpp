@@ -108,7 +108,8 @@ void TunePlan::trim() {
 }
 
 bool TunePlan::covers_everything() const {
-  return forecast_.is_whole && forecast_.seconds <= sweep_.budget_s;
+  // A night takes what fits and leaves the rest to the next one.
+  return forecast_.is_whole && (sweep_.nightly || forecast_.seconds <= sweep_.budget_s);
 }
 
 std::uint64_t TunePlan::configurations() const {
@@ -143,6 +144,7 @@ Json TunePlan::json() const {
   out["repeat_budget_s"] = sweep_.measure.repeat_budget_s;
   // Absent where there are none: plans of earlier versions keep their hash.
   if (Json limits = limits_json(sweep_.measure.limits); !limits.empty()) out["limits"] = limits;
+  if (sweep_.nightly) out["nightly_s"] = sweep_.budget_s;
   out["left_out"] = left_out_;
   // Which kernels are run in which way: rings, cuts of the device, winners.
   out["kernels"] = {{"count", forecast_.kernels.size()},

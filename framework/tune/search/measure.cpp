@@ -14,6 +14,7 @@
 #include "tune/search/certainty.hpp"
 #include "tune/search/front.hpp"
 #include "tune/search/loop.hpp"
+#include "tune/stored/night_run.hpp"
 
 namespace halmark::tune {
 
@@ -24,7 +25,9 @@ MeasuredSweep::MeasuredSweep(const TunePlan& plan, const MeasureContext& context
       certifier_(certify ? std::make_unique<CertifyChooser>(plan, *certify, context.is_interrupted)
                          : nullptr),
       evaluator_(plan, plan.composers(), context,
-                 certifier_ ? static_cast<KernelChooser&>(*certifier_) : all_kernels_) {
+                 certifier_              ? static_cast<KernelChooser&>(*certifier_)
+                 : plan.sweep().nightly ? static_cast<KernelChooser&>(known_kernels_)
+                                        : all_kernels_) {
   if (!certifier_ || !certify->tells_stored) return;
   certifier_->know_rows([this] {
     std::vector<Measurement> rows = context_.store->run_measurements(evaluator_.run());
@@ -71,6 +74,15 @@ void MeasuredSweep::keep_decided(TuneRun& run) const {
   }
 }
 
+// The minutes of a night are not exceeded for a front that is in doubt: other nights follow.
+void MeasuredSweep::keep_measured(TuneRun& run) {
+  const std::size_t dropped = drop_unmeasured(evaluator_, run.evaluations);
+  if (dropped == 0) return;
+  run.notes.push_back(
+      fmt::format("{} of {} configurations have a kernel that was not measured this night", dropped,
+                  dropped + run.evaluations.size()));
+}
+
 // Whatever may be on the front is to be confronted with a run, not only what the medians say.
 void MeasuredSweep::add_possible_points(TuneRun& run) const {
   for (const CertifiedPoint& point : make_certificate(certifier_->certifier()).front) {
@@ -115,13 +127,21 @@ void MeasuredSweep::finish(TuneRun& run) const {
   for (const Evaluation& e : run.evaluations) {
     if (!known.contains(e.configuration.key())) context_.store->append(run.id, e);
   }
+  if (plan_.sweep().nightly) close_night(*context_.store, run.id, context_.machine_lines);
+}
+
+// All of them at once, where that is what the sweep wants.
+void MeasuredSweep::measure_kernels(TuneRun& run) {
+  if (plan_.sweep().nightly) {
+    run.notes = measure_night(evaluator_);
+  } else if (!certifier_ && plan_.covers_everything()) {
+    evaluator_.source().require(plan_.forecast().kernels);
+  }
 }
 
 TuneRun MeasuredSweep::measure() {
   TuneRun run{.id = evaluator_.run(), .is_resumed = evaluator_.is_resumed()};
-  if (!certifier_ && plan_.covers_everything()) {
-    evaluator_.source().require(plan_.forecast().kernels);
-  }
+  measure_kernels(run);
   const auto all = static_cast<double>(plan_.configurations());
   double share = 0;
   for (const TuneProblem& problem : plan_.problems()) {
@@ -131,7 +151,9 @@ TuneRun MeasuredSweep::measure() {
   // In an order of their own, whoever proposed them.
   std::ranges::sort(run.evaluations, {}, &Evaluation::configuration);
   if (certifier_) keep_decided(run);
-  if (!evaluator_.is_interrupted() && !certifier_) {
+  if (plan_.sweep().nightly) {
+    keep_measured(run);
+  } else if (!evaluator_.is_interrupted() && !certifier_) {
     if (context_.store->evaluations(run.id).empty()) {
       const std::string note = settle_front(evaluator_, run.evaluations);
       if (!note.empty()) run.notes.push_back(note);

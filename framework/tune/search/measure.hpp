@@ -8,6 +8,7 @@
 
 #include "tune/certify/certify_chooser.hpp"
 #include "tune/evaluate/measured_evaluator.hpp"
+#include "tune/search/night.hpp"
 
 namespace halmark::tune {
 
@@ -37,8 +38,10 @@ class MeasuredSweep {
   const CertifyChooser* certifier() const { return certifier_.get(); }
 
  private:
+  void measure_kernels(TuneRun& run);
   void search(const TuneProblem& problem, double until_s, TuneRun& run);
   void keep_decided(TuneRun& run) const;
+  void keep_measured(TuneRun& run);
   void add_possible_points(TuneRun& run) const;
   void take_judged(TuneRun& run) const;
   std::string kept_text(std::int64_t run) const;
@@ -48,6 +51,7 @@ class MeasuredSweep {
   const MeasureContext& context_;
   std::unique_ptr<CertifyChooser> certifier_;
   AllKernels all_kernels_;
+  KnownKernels known_kernels_;  // of nights
   MeasuredEvaluator evaluator_;
 };
 

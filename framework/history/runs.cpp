@@ -1,0 +1,25 @@
+#include "history/runs.hpp"
+
+#include <algorithm>
+
+#include "core/text/error.hpp"
+
+namespace halmark::history {
+
+std::vector<ListedRun> list_runs(const Store& store, std::size_t count, const std::string& path) {
+  std::vector<ListedRun> out;
+  for (const std::int64_t run : store.latest_runs(count)) {
+    ListedRun next{.id = run, .info = store.run_info(run)};
+    for (const RowFigures& figures : store.run_figures(run)) {
+      ++next.rows;
+      next.failed += has_latency(figures.row.status) ? 0 : 1;
+    }
+    next.configurations = store.evaluations(run).size();
+    out.push_back(std::move(next));
+  }
+  store.require_sound();
+  if (out.empty()) throw refused("the database has no run", path, "run halmark tune or bench first");
+  return out;
+}
+
+}  // namespace halmark::history

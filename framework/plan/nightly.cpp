@@ -1,0 +1,30 @@
+#include "plan/nightly.hpp"
+
+namespace halmark {
+namespace {
+
+std::vector<NightlyKernels> read_kernels(const TomlTable& nightly, const char* key) {
+  std::vector<NightlyKernels> out;
+  for (const TomlTable& table : nightly.tables(key)) {
+    out.push_back({.op = table.string("op"),
+                   .params = table.string_or("params", ""),
+                   .dtypes = table.strings("dtypes"),
+                   .where = table.where("op")});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<Nightly> read_nightly(const TomlTable& root) {
+  const auto table = root.table("nightly");
+  if (!table) return std::nullopt;
+  Nightly out;
+  constexpr double minutes_of_day = 24 * 60;
+  out.budget_s = table->number("minutes", 0.01, minutes_of_day) * 60;
+  out.kernels = read_kernels(*table, "kernel");
+  out.sentinels = read_kernels(*table, "sentinel");
+  return out;
+}
+
+}  // namespace halmark
