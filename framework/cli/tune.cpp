@@ -157,7 +157,14 @@ void note_old_run(const Session& s, const tune::TunePlan& plan) {
                              *latest, info.tool_version));
 }
 
+using NightOrder = decltype(history::night_order);
+
 tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& progress) {
+  const auto ordered_by = [&s](NightOrder* order) {
+    return [&s, order](std::span<const KernelCase> kernels, std::int64_t run) {
+      return order(kernels, *s.store, s.machine.rows_fingerprint, run);
+    };
+  };
   return {.plugin_path = s.plugin.path,
           .plugin_hash = s.plugin.hash,
           .store = s.store.get(),
@@ -165,11 +172,10 @@ tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& 
           .machine_lines = run_lines(s.global, s.machine),
           .worker_limits = worker_limits_of(s.global, sweep.containment),
           .begins_anew = s.options.begins_anew,
-          .night = s.options.night,
-          .night_order =
-              [&s](std::span<const KernelCase> kernels, std::int64_t run) {
-                return history::night_order(kernels, *s.store, s.machine.rows_fingerprint, run);
-              },
+          .night = {.date = s.options.night,
+                    .builds_folder = builds_dir().string(),
+                    .order = ordered_by(history::night_order),
+                    .moved_first = ordered_by(history::moved_first)},
           .is_interrupted = interrupted,
           .progress = campaign_progress(progress)};
 }
@@ -276,8 +282,9 @@ Action add_tune(OptionSet& app) {
                "Kernels as the plugin chooses them, not as halmark winners lists them");
   app.add_flag("--again", o->begins_anew,
                "Measure everything anew, in a run of its own, where this plan was run before");
-  app.add_option("--night", o->night,
-                 "Of a sweep with [nightly]: the date that this run is of, 2026-11-22 (default: today)");
+  app.add_option(
+      "--night", o->night,
+      "Of a sweep with [nightly]: the date that this run is of, 2026-11-22 (default: today)");
   app.add_option("--sampler", o->sampler, "Instead of the sweep's:\n" + tune::sampler_help());
   app.add_option("--proof", o->certify.proof, "certify: proof file for halmark verify-front");
   app.add_option("--gap", o->certify.eps,

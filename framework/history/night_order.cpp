@@ -30,11 +30,12 @@ double half_range(const std::vector<double>& values) {
   return (high - low) / 2;
 }
 
-Urgency urgency_of(const std::vector<NightOfKernel>& nights, const std::vector<std::int64_t>& runs) {
+Urgency urgency_of(const std::vector<NightOfKernel>& nights,
+                   const std::vector<std::int64_t>& runs) {
   Urgency out{.is_new = false};
   const NightOfKernel& last = nights.back();
-  out.nights_unseen = static_cast<std::size_t>(
-      runs.end() - std::ranges::upper_bound(runs, last.run));
+  out.nights_unseen =
+      static_cast<std::size_t>(runs.end() - std::ranges::upper_bound(runs, last.run));
   out.scatter = half_range(last.log_ns);
   std::vector<double> before;
   for (std::size_t i = 0; i + 1 < nights.size(); ++i) before.push_back(median(nights[i].log_ns));
@@ -45,30 +46,67 @@ Urgency urgency_of(const std::vector<NightOfKernel>& nights, const std::vector<s
   return out;
 }
 
-}  // namespace
+using NightsByKernel = std::map<std::string, std::vector<NightOfKernel>>;
 
-std::vector<KernelCase> night_order(std::span<const KernelCase> kernels, const Store& store,
-                                    const std::string& fingerprint, std::int64_t before) {
-  std::vector<std::int64_t> runs = store.latest_runs(nights_of_order + 1, fingerprint);
-  std::erase_if(runs, [before](std::int64_t run) { return run >= before; });
-  std::map<std::string, std::vector<NightOfKernel>> seen;
+NightsByKernel nights_of(const Store& store, const std::vector<std::int64_t>& runs) {
+  NightsByKernel out;
   for (const std::int64_t run : runs) {
     for (const RowFigures& figures : store.run_figures(run)) {
       if (!has_latency(figures.row.status) || !(figures.row.duration_ns_median > 0)) continue;
-      auto& nights = seen[figures.row.kernel_case.key()];
+      auto& nights = out[figures.row.kernel_case.key()];
       if (nights.empty() || nights.back().run != run) nights.push_back({.run = run});
       nights.back().log_ns.push_back(std::log(figures.row.duration_ns_median));
     }
   }
+  return out;
+}
+
+// Oldest first.
+std::vector<std::int64_t> nights_until(const Store& store, const std::string& fingerprint,
+                                       std::int64_t last) {
+  std::vector<std::int64_t> runs = store.latest_runs(nights_of_order + 1, fingerprint);
+  std::erase_if(runs, [last](std::int64_t run) { return run > last; });
+  return runs;
+}
+
+// In the order of what `key` says of each, the largest first.
+template <class Key>
+std::vector<KernelCase> largest_first(std::vector<std::pair<Key, KernelCase>> ranked) {
+  std::ranges::stable_sort(ranked, std::greater<>(), [](const auto& r) { return r.first; });
+  std::vector<KernelCase> out;
+  for (auto& [key, kernel_case] : ranked) out.push_back(std::move(kernel_case));
+  return out;
+}
+
+}  // namespace
+
+std::vector<KernelCase> night_order(std::span<const KernelCase> kernels, const Store& store,
+                                    const std::string& fingerprint, std::int64_t before) {
+  const std::vector<std::int64_t> runs = nights_until(store, fingerprint, before - 1);
+  const NightsByKernel seen = nights_of(store, runs);
   std::vector<std::pair<Urgency, KernelCase>> ranked;
   for (const KernelCase& k : kernels) {
     const auto it = seen.find(k.key());
     ranked.emplace_back(it == seen.end() ? Urgency{} : urgency_of(it->second, runs), k);
   }
-  std::ranges::stable_sort(ranked, std::greater<>(), [](const auto& r) { return r.first; });
-  std::vector<KernelCase> out;
-  for (auto& [urgency, k] : ranked) out.push_back(std::move(k));
-  return out;
+  return largest_first(std::move(ranked));
+}
+
+std::vector<KernelCase> moved_first(std::span<const KernelCase> kernels, const Store& store,
+                                    const std::string& fingerprint, std::int64_t run) {
+  const NightsByKernel seen = nights_of(store, nights_until(store, fingerprint, run));
+  std::vector<std::pair<double, KernelCase>> ranked;
+  for (const KernelCase& k : kernels) {
+    const auto it = seen.find(k.key());
+    if (it == seen.end() || it->second.back().run != run) continue;
+    std::vector<double> before;
+    for (const NightOfKernel& night : it->second) {
+      if (night.run != run) before.push_back(median(night.log_ns));
+    }
+    const double now = median(it->second.back().log_ns);
+    ranked.emplace_back(before.empty() ? 0 : std::abs(now - median(before)), k);
+  }
+  return largest_first(std::move(ranked));
 }
 
 }  // namespace halmark::history

@@ -205,7 +205,30 @@ SeriesHistory follow_series(const Series& series, const HistoryRules& rules) {
   out.change = Change::undecided;
   out.reason = objection_to(out, levels, rules);
   if (out.reason.empty()) out.p = change_p(out, levels, begin, rules);
+  out.is_of_one_build = out.nights[last.at - 1].build == out.nights.back().build;
   return out;
+}
+
+void hear_duet(SeriesHistory& series, HeardDuet duet) {
+  const DuetVerdict& verdict = duet.verdict;
+  if (verdict.change == Change::slower || verdict.change == Change::faster) {
+    series.change = Change::undecided;  // until q is known
+    series.reason.clear();
+    series.ratio = verdict.ratio;
+    series.interval = verdict.interval;
+    series.p = verdict.p;
+  } else if (verdict.change == Change::same) {
+    const bool has_moved = series.change == Change::undecided;
+    series.change = Change::same;
+    series.p = 1;
+    if (has_moved) {
+      series.reason = "both builds take the same time when they take turns: the machine moved";
+    }
+  } else if (series.change != Change::same) {
+    series.change = Change::undecided;
+    series.reason = "the duet of both builds has no answer: " + verdict.reason;
+  }
+  series.duet = std::move(duet);
 }
 
 void judge_night(std::vector<SeriesHistory>& series, const HistoryRules& rules) {

@@ -9,6 +9,7 @@
 
 #include "history/change_points.hpp"
 #include "history/comparison.hpp"
+#include "history/duet_verdict.hpp"
 #include "history/machine_effect.hpp"
 
 namespace halmark::history {
@@ -33,6 +34,13 @@ struct Night {
   std::string build;
 };
 
+// A duet of one of the recent nights: where there is one, it decides.
+struct HeardDuet {
+  std::int64_t run = 0;
+  std::string old_build, new_build;
+  DuetVerdict verdict;
+};
+
 struct SeriesHistory {
   SeriesName name;
   std::vector<Night> nights;  // oldest first; those without sound rows are left out
@@ -50,10 +58,17 @@ struct SeriesHistory {
   // Times the nights among which the place of the change was chosen: the recent ones that have
   // enough others before and after them.
   double p = 1, q = 1;
+  std::optional<HeardDuet> duet;
+  // The plugin was one and the same before the change and after it.
+  bool is_of_one_build = false;
 };
 
 // Everything but q and the verdicts that need it: judge_night.
 SeriesHistory follow_series(const Series& series, const HistoryRules& rules);
+
+// The two builds of a change took turns: their ratio counts, not the nights'. A change of the
+// nights that the builds do not show is the machine's.
+void hear_duet(SeriesHistory& series, HeardDuet duet);
 
 // Verdicts of all series of a night together: Benjamini-Hochberg over their last changes.
 void judge_night(std::vector<SeriesHistory>& series, const HistoryRules& rules);

@@ -74,6 +74,22 @@ Error nothing_found(const HistoryQuery& query, const std::string& path) {
                  "halmark report shows what the latest has");
 }
 
+// Of each kernel the latest one; by its key.
+std::map<std::string, HeardDuet> recent_duets(const Store& store, const NightReport& night) {
+  const std::size_t recent = std::min(night.rules.recent, night.runs.size());
+  std::map<std::string, HeardDuet> out;
+  for (auto run = night.runs.end() - static_cast<std::ptrdiff_t>(recent); run != night.runs.end();
+       ++run) {
+    for (const Duet& duet : store.duets(*run)) {
+      out[duet.kernel_case.key()] = {.run = *run,
+                                     .old_build = duet.old_build,
+                                     .new_build = duet.new_build,
+                                     .verdict = judge_duet(duet, night.rules.floor)};
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 int NightReport::count(Change change) const {
@@ -94,7 +110,13 @@ NightReport night_report(const Store& store, const HistoryQuery& query, const Hi
                                           : kernels_of_op(store, out, query);
   store.require_sound();
   if (series.empty()) throw nothing_found(query, path);
-  for (const auto& [name, one] : series) out.series.push_back(follow_series(one, rules));
+  std::map<std::string, HeardDuet> duets = recent_duets(store, out);
+  for (const auto& [name, one] : series) {
+    out.series.push_back(follow_series(one, rules));
+    if (const auto duet = duets.find(name.what); duet != duets.end()) {
+      hear_duet(out.series.back(), std::move(duet->second));
+    }
+  }
   judge_night(out.series, rules);
   std::ranges::stable_sort(out.series, [](const SeriesHistory& a, const SeriesHistory& b) {
     if (urgency(a.change) != urgency(b.change)) return urgency(a.change) < urgency(b.change);

@@ -42,9 +42,9 @@ void add_kernels(const Store& store, std::int64_t run, const std::string& finger
   }
 }
 
-void add_configurations(const Store& store, std::int64_t run, const std::string& fingerprint,
-                        std::map<SeriesName, Series>& into) {
-  for (const Evaluation& evaluation : store.evaluations(run)) {
+void add_configurations(const std::vector<Evaluation>& evaluations, std::int64_t run,
+                        const std::string& fingerprint, std::map<SeriesName, Series>& into) {
+  for (const Evaluation& evaluation : evaluations) {
     if (!evaluation.estimate) continue;
     const SeriesName name{.what = evaluation.configuration.key(), .fingerprint = fingerprint};
     Series& series = into.try_emplace(name, Series{.name = name}).first->second;
@@ -54,15 +54,28 @@ void add_configurations(const Store& store, std::int64_t run, const std::string&
   }
 }
 
+std::vector<Evaluation> latest_of_each(std::vector<Evaluation> all) {
+  std::map<std::string, Evaluation> by_key;
+  for (Evaluation& e : all) by_key.insert_or_assign(e.configuration.key(), std::move(e));
+  std::vector<Evaluation> out;
+  for (auto& [key, e] : by_key) out.push_back(std::move(e));
+  return out;
+}
+
 void add_run(const Store& store, std::int64_t run, Side& out,
              std::map<SeriesName, Series>& series) {
-  const std::string fingerprint = store.run_info(run).fingerprint;
+  const RunInfo info = store.run_info(run);
+  const std::string& fingerprint = info.fingerprint;
   out.runs.push_back(run);
   if (std::ranges::find(out.fingerprints, fingerprint) == out.fingerprints.end()) {
     out.fingerprints.push_back(fingerprint);
   }
   add_kernels(store, run, fingerprint, series);
-  add_configurations(store, run, fingerprint, series);
+  std::vector<Evaluation> evaluations = store.evaluations(run);
+  add_configurations(evaluations, run, fingerprint, series);
+  if (evaluations.empty() || info.plan_text.empty()) return;
+  out.evaluations = latest_of_each(std::move(evaluations));
+  out.plan_text = info.plan_text;
 }
 
 void finish_side(std::map<SeriesName, Series>&& series, Side& out) {

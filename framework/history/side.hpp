@@ -6,6 +6,7 @@
 
 #include "core/chosen/configuration.hpp"
 #include "history/comparison.hpp"
+#include "history/front_moves.hpp"
 #include "journal/store.hpp"
 
 namespace halmark::history {
@@ -18,6 +19,9 @@ struct Side {
   std::vector<std::string> notes;  // what was left out
   std::vector<Series> series;      // by name
   bool is_journal = true;
+  // Of its last run that has configurations: these, and the plan that says what a front is of.
+  std::vector<Evaluation> evaluations;
+  std::string plan_text;
 };
 
 // `name`: the number of a run of `database`; a date, 2026-11-22, for the runs of `database` that
@@ -31,6 +35,7 @@ struct Comparison {
   std::vector<SeriesChange> changes;                 // worst first
   std::vector<std::string> only_before, only_after;  // what no other side has
   ComparisonRules rules;
+  std::vector<FrontMove> front_moves;  // left to who knows what a front is
 
   int count(Change change) const;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/json/duet_json.hpp"
 #include "core/json/json.hpp"
 #include "core/json/winner_json.hpp"
 #include "core/text/digest.hpp"
@@ -47,6 +48,7 @@ class SqliteStore : public Store {
   void append(std::int64_t run, const Evaluation& e) override { write(run, {entry_of(e)}); }
   void append(std::int64_t run, const Validation& v) override { write(run, {entry_of(v)}); }
   void append(std::int64_t run, const Winner& w) override { write(run, {entry_of(w)}); }
+  void append(std::int64_t run, const Duet& d) override { write(run, {entry_of(d)}); }
   void append(std::int64_t run, const UsedPeaks& p) override { write(run, {entry_of(p)}); }
   void append(std::int64_t run, const RunMachine& m) override { write(run, {entry_of(m)}); }
 
@@ -88,6 +90,11 @@ class SqliteStore : public Store {
                           [](const Json& body, std::string_view) { return body.get<Winner>(); });
   }
 
+  std::vector<Duet> duets(std::int64_t run) const override {
+    return of_run<Duet>(run, "duet",
+                        [](const Json& body, std::string_view) { return body.get<Duet>(); });
+  }
+
   std::vector<UsedPeaks> used_peaks(std::int64_t run) const override {
     return of_run<UsedPeaks>(run, "peaks", [](const Json& body, std::string_view) {
       return UsedPeaks{.device_text = body.at("device_text").get<std::string>(),
@@ -98,7 +105,9 @@ class SqliteStore : public Store {
   std::optional<RunMachine> machine(std::int64_t run) const override {
     std::vector<RunMachine> known =
         of_run<RunMachine>(run, "machine", [](const Json& body, std::string_view) {
-          return RunMachine{body.at("lines").get<std::vector<std::string>>()};
+          return RunMachine{.lines = body.at("lines").get<std::vector<std::string>>(),
+                            .build = body.value("build", std::string()),
+                            .ends_night = body.value("ends_night", false)};
         });
     return known.empty() ? std::nullopt : std::optional(std::move(known.back()));
   }

@@ -12,6 +12,7 @@
 
 #include "core/chosen/configuration.hpp"
 #include "core/chosen/winner.hpp"
+#include "core/measured/duet.hpp"
 #include "core/measured/measurement.hpp"
 #include "core/measured/validation.hpp"
 
@@ -38,6 +39,8 @@ struct UsedPeaks {
 // What the machine of a run was, in lines for people: a report is often made elsewhere, or later.
 struct RunMachine {
   std::vector<std::string> lines;
+  std::string build = {};  // id of the kept build that it ran; "" where none is kept
+  bool ends_night = false;
 };
 
 // A row without its samples and series of shards, and its run.
@@ -58,6 +61,7 @@ class Store {
   virtual void append(std::int64_t run, const Evaluation& evaluation) = 0;
   virtual void append(std::int64_t run, const Validation& validation) = 0;
   virtual void append(std::int64_t run, const Winner& winner) = 0;
+  virtual void append(std::int64_t run, const Duet& duet) = 0;
   virtual void append(std::int64_t run, const UsedPeaks& peaks) = 0;
   virtual void append(std::int64_t run, const RunMachine& machine) = 0;
   // All rounds of a case on a machine, oldest first. Rows that fail their checksum are left out and
@@ -68,6 +72,7 @@ class Store {
   virtual std::vector<Evaluation> evaluations(std::int64_t run) const = 0;
   virtual std::vector<Validation> validations(std::int64_t run) const = 0;
   virtual std::vector<Winner> winners(std::int64_t run) const = 0;
+  virtual std::vector<Duet> duets(std::int64_t run) const = 0;
   // Oldest first; none of a run of an earlier version, or of a device without measured peaks.
   virtual std::vector<UsedPeaks> used_peaks(std::int64_t run) const = 0;
   // The last one; none of a run of an earlier version.

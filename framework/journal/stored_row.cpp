@@ -1,5 +1,6 @@
 #include "journal/stored_row.hpp"
 
+#include "core/json/duet_json.hpp"
 #include "core/json/json.hpp"
 #include "core/json/winner_json.hpp"
 #include "core/text/digest.hpp"
@@ -24,13 +25,21 @@ Entry entry_of(const Winner& w) {
   return {"winner", winner_key(w.question), dump_json(Json(w)), {}, false};
 }
 
+Entry entry_of(const Duet& d) {
+  return {"duet", d.kernel_case.key(), dump_json(Json(d)), {}, false};
+}
+
 Entry entry_of(const UsedPeaks& p) {
   return {
       "peaks", "", dump_json({{"device_text", p.device_text}, {"threads", p.threads}}), {}, false};
 }
 
 Entry entry_of(const RunMachine& m) {
-  return {"machine", "", dump_json({{"lines", m.lines}}), {}, false};
+  Json body = {{"lines", m.lines}};
+  // Absent outside of nights, as in all earlier rows.
+  if (!m.build.empty()) body["build"] = m.build;
+  if (m.ends_night) body["ends_night"] = true;
+  return {"machine", "", dump_json(body), {}, false};
 }
 
 Measurement measurement_from(const Json& body, std::string_view samples) {

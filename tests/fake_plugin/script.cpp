@@ -1,5 +1,6 @@
 #include "script.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/types.h>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -115,6 +117,19 @@ void flood() {
   std::fflush(stdout);
 }
 
+// What a copy of this file says behind its end: a build with a script of its own.
+std::string trailer_of_this_library() {
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<const void*>(&flood), &self) == 0) return {};
+  constexpr std::streamoff bytes_max = 256;
+  constexpr std::string_view mark = "\nHALMARK_FAKE_SCRIPT=";
+  std::ifstream file(self.dli_fname, std::ios::binary);
+  file.seekg(-bytes_max, std::ios::end);
+  const std::string end{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t at = end.rfind(mark);
+  return at == std::string::npos ? std::string() : end.substr(at + mark.size());
+}
+
 }  // namespace
 
 Script::Script(std::string_view text) {
@@ -135,7 +150,9 @@ Script::Script(std::string_view text) {
 
 Script Script::from_environment() {
   const char* text = std::getenv("HALMARK_FAKE_SCRIPT");
-  return text == nullptr ? Script() : Script(text);
+  const std::string named = text == nullptr ? "" : text, built_in = trailer_of_this_library();
+  if (named.empty() && built_in.empty()) return Script();
+  return Script(named + (named.empty() || built_in.empty() ? "" : ";") + built_in);
 }
 
 std::string Script::text(std::string_view key, std::string_view fallback) const {

@@ -1,6 +1,8 @@
 // Sweeps with [nightly]: a run of its own at every call, the same one after a kill, and what the
 // history says of a week in which one kernel became slower.
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
 #include "halmark_fixture.hpp"
 
@@ -79,6 +81,80 @@ TEST_F(Nightly, a_week_with_one_slower_kernel_names_it_and_nothing_else) {
   EXPECT_THAT(compared.out, Not(HasSubstr("SLOWER  gemm")));
 }
 
+// A copy of the fake plugin that does `script` whatever the environment says.
+class NightlyBuilds : public Nightly {
+ protected:
+  std::string build(const std::string& name, const std::string& script) const {
+    std::filesystem::create_directories(path(name));
+    const std::string to = path(name) + "/hm_fake.so";
+    std::filesystem::copy_file(HALMARK_BINARY_DIR "/tests/plugins/hm_fake.so", to,
+                               std::filesystem::copy_options::overwrite_existing);
+    std::ofstream(to, std::ios::app | std::ios::binary) << "\nHALMARK_FAKE_SCRIPT=" << script;
+    return to;
+  }
+  Outcome night_of(const std::string& plugin, const std::string& date) {
+    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;noise=0.004";
+    return halmark({"tune", "night.toml", "--db", "r.db", "--night", date, "--plugin", plugin});
+  }
+  std::vector<std::string> called(const std::string& change) {
+    const Outcome history = halmark({"history", "--db", "r.db", "--json"});
+    std::vector<std::string> out;
+    for (const Json& series : envelope_of(history.out)["data"]["series"]) {
+      if (series["change"] == change) out.push_back(series["series"]);
+    }
+    return out;
+  }
+};
+
+TEST_F(NightlyBuilds, a_new_build_that_is_slower_is_found_in_its_first_night) {
+  sweep("\n[nightly]\nminutes = 0.5\n");
+  const std::string good = build("good", "seed=1"), slow = build("slow", "slow=rope:1.3");
+  for (const char* date : {"2026-11-10", "2026-11-11"}) {
+    ASSERT_EQ(night_of(good, date).exit_code, 0);
+  }
+  const Outcome first = night_of(slow, "2026-11-12");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("took turns with build"));
+  EXPECT_THAT(called("SLOWER"), AllOf(Not(testing::IsEmpty()), Each(testing::StartsWith("rope "))));
+  EXPECT_THAT(called("FASTER"), testing::IsEmpty());
+  EXPECT_EQ(halmark({"history", "--db", "r.db"}).exit_code, 3);
+  EXPECT_THAT(halmark({"history", "--db", "r.db"}).out, HasSubstr("in turns"));
+  // And its repair.
+  ASSERT_EQ(night_of(build("good", "seed=2"), "2026-11-13").exit_code, 0);
+  EXPECT_THAT(called("SLOWER"), testing::IsEmpty());
+}
+
+TEST_F(NightlyBuilds, an_equal_build_on_a_machine_that_became_slower_is_no_alert) {
+  sweep("\n[nightly]\nminutes = 0.5\n");
+  ASSERT_EQ(night_of(build("one", "seed=1"), "2026-11-10").exit_code, 0);
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=260000;noise=0.004";
+  const Outcome o = halmark({"tune", "night.toml", "--db", "r.db", "--night", "2026-11-11",
+                             "--plugin", build("two", "seed=2")});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_THAT(called("SLOWER"), testing::IsEmpty());
+  EXPECT_EQ(halmark({"history", "--db", "r.db"}).exit_code, 0);
+}
+
+TEST_F(NightlyBuilds, two_builds_take_turns_on_demand) {
+  const std::string good = build("good", "seed=1"), slow = build("slow", "slow=rope:1.3");
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;noise=0.004";
+  Arguments live = {"compare", "--live", good,   slow,       "--backend",
+                    "fake",    "--op",   "rope", "--params", "tokens=4,heads=2,head_size=64",
+                    "--dtype", "f32"};
+  const Outcome o = halmark(live);
+  EXPECT_EQ(o.exit_code, 3) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("SLOWER"), HasSubstr("took turns on the same inputs")));
+  live[3] = good;
+  EXPECT_EQ(halmark(live).exit_code, 0);
+  live[3] = "abcdef0123";
+  const Outcome unknown = halmark(live);
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("no build is kept here yet"));
+  EXPECT_TRUE(is_one_line(unknown.err));
+  live[3] = path("good");
+  EXPECT_EQ(halmark(live).exit_code, 2) << "a folder is no plugin";
+}
+
 TEST_F(Nightly, kernels_and_sentinels_besides_the_model_are_measured) {
   sweep(std::string(ten_seconds) +
         "[[nightly.kernel]]\nop = \"rmsnorm\"\nparams = \"rows=[1,8],cols=64\"\n"
@@ -86,8 +162,10 @@ TEST_F(Nightly, kernels_and_sentinels_besides_the_model_are_measured) {
         "dtypes = [\"u8\"]\n");
   ASSERT_EQ(night("2026-11-16").exit_code, 0);
   const auto rows_of = [&](const std::string& what) {
-    return sql_count(path("r.db"), "SELECT count(*) FROM entry WHERE kind = 'measurement' AND "
-                                   "key LIKE '%" + what + "%'");
+    return sql_count(path("r.db"),
+                     "SELECT count(*) FROM entry WHERE kind = 'measurement' AND "
+                     "key LIKE '%" +
+                         what + "%'");
   };
   EXPECT_EQ(rows_of("bytes=4096"), 3);  // before, between and after two rounds
 }
@@ -98,8 +176,10 @@ TEST_F(Nightly, what_does_not_fit_waits_for_another_night) {
   EXPECT_THAT(first.out, HasSubstr("waits for another night")) << first.err;
   ASSERT_EQ(night("2026-11-17").exit_code, 0);
   const auto cases = [&](const std::string& runs) {
-    return sql_count(path("r.db"), "SELECT count(DISTINCT key) FROM entry WHERE "
-                                   "kind = 'measurement' AND run " + runs);
+    return sql_count(path("r.db"),
+                     "SELECT count(DISTINCT key) FROM entry WHERE "
+                     "kind = 'measurement' AND run " +
+                         runs);
   };
   EXPECT_GT(cases("= 1"), 0);
   EXPECT_EQ(cases("<= 2"), cases("= 1") + cases("= 2"));  // the second has others

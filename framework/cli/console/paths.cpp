@@ -83,6 +83,8 @@ fs::path measured_device_path(std::string_view fingerprint) {
   return xdg("XDG_STATE_HOME", ".local/state") / "devices" / (std::string(fingerprint) + ".toml");
 }
 
+fs::path builds_dir() { return xdg("XDG_STATE_HOME", ".local/state") / "builds"; }
+
 fs::path measured_limits_path(std::string_view fingerprint) {
   return measured_device_path(std::string(fingerprint) + "-limits");
 }

@@ -21,6 +21,7 @@ std::string database_path(const GlobalOptions& options);  // a writer creates it
 std::filesystem::path cache_dir();                        // created
 // The file that `peaks` writes for this machine.
 std::filesystem::path measured_device_path(std::string_view fingerprint);
+std::filesystem::path builds_dir();  // of kept builds; not created
 // Beside it: the limits that `halmark aa` wrote.
 std::filesystem::path measured_limits_path(std::string_view fingerprint);
 

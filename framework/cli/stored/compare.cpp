@@ -1,32 +1,107 @@
-// halmark compare: two sides, series by series; exit 3 where something is slower.
+// halmark compare: two sides, series by series; exit 3 where something is slower. With --live two
+// builds take turns here and now.
 #include <memory>
 
-#include "cli/console/command.hpp"
+#include "cli/console/interrupt.hpp"
 #include "cli/console/paths.hpp"
+#include "cli/console/session.hpp"
 #include "history/view/comparison_view.hpp"
+#include "history/view/duets_view.hpp"
+#include "tune/evaluate/duets.hpp"
+#include "tune/plan/kernel_cases.hpp"
+#include "tune/stored/stored_report.hpp"
 
 namespace halmark::cli {
+namespace {
+
+struct Options {
+  std::string before, after, floor = "3%";
+  std::vector<std::string> out;
+  bool is_live = false;
+  tune::CaseRequest asked;
+  int pairs = 5;
+  double seconds = 0.05;
+};
+
+history::FrontSide front_of(const history::Side& side) {
+  if (side.evaluations.empty()) return {};
+  return {side.evaluations, tune::stored_front(side.evaluations, side.plan_text)};
+}
+
+CommandResult stored(const GlobalOptions& global, const Options& o) {
+  if (!o.asked.op.empty()) throw refused("--op is of --live: stored sides have their kernels");
+  const std::string database = database_path(global);
+  history::Comparison comparison = history::compare_sides(
+      history::load_side(o.before, database), history::load_side(o.after, database),
+      {.floor = history::parse_floor(o.floor, "--floor")});
+  comparison.front_moves =
+      history::front_moves(front_of(comparison.before), front_of(comparison.after));
+  for (const std::string& path : o.out) history::write_comparison(comparison, path);
+  CommandResult result = shown(history::comparison_view(comparison));
+  result.exit_code = history::comparison_exit(comparison);
+  return result;
+}
+
+std::vector<KernelCase> cases_of(const GlobalOptions& global, const Options& o) {
+  if (!o.asked.op.empty()) return tune::kernel_cases(o.asked);
+  const std::string path = database_path(global);
+  return tune::cases_of_latest_run(*open_store_read_only(path), o.asked.backend, path);
+}
+
+CommandResult live(const GlobalOptions& global, const Options& o) {
+  if (!o.out.empty()) throw refused("--out is of stored sides", {}, "use --json");
+  const double floor = history::parse_floor(o.floor, "--floor");
+  const std::vector<KernelCase> cases = cases_of(global, o);
+  const std::vector<FoundPlugin> found = find_plugins(global);
+  const FoundPlugin& plugin = plugin_of(found, o.asked.backend);
+  const SideNames names{.now_path = plugin.path,
+                        .now_hash = plugin.hash,
+                        .builds_folder = builds_dir().string(),
+                        .allow_insecure = global.allows_insecure_plugins};
+  const LocalMachine machine = local_machine();
+  std::optional<RunPeaks> peaks = run_peaks(machine);
+  const HeldInterrupts until_reported;
+  Progress progress(global, "compare");
+  tune::LiveComparison comparison{
+      .old_side = named_side(o.before, names),
+      .new_side = named_side(o.after, names),
+      .measuring = measuring_with(global, machine, plugin, peaks),
+      .floor = floor,
+      .progress = [&](std::size_t done, std::size_t total, const std::string& current) {
+        progress.step(done, total, 0, current, -1);
+      }};
+  comparison.measuring.rounds = o.pairs;
+  comparison.measuring.seconds = o.seconds;
+  const std::vector<Duet> duets = tune::compare_live(cases, comparison);
+  progress.finish();
+  CommandResult result = shown(history::duets_view(duets, floor));
+  result.exit_code = interrupted() ? interrupt_exit_code() : history::duets_exit(duets, floor);
+  return result;
+}
+
+}  // namespace
 
 Action add_compare(OptionSet& app) {
-  struct Options {
-    std::string before, after, floor = "3%";
-    std::vector<std::string> out;
-  };
   auto o = std::make_shared<Options>();
-  const char* const side = "A run, a date, a database, FILE.db:RUN, or Google Benchmark JSON";
-  app.add_option("before", o->before, side)->required();
+  app.add_option("before", o->before,
+                 "A run, a date, a database, FILE.db:RUN, or Google Benchmark JSON; with --live a "
+                 "plugin file, the first digits of a kept build, or now")
+      ->required();
   app.add_option("after", o->after, "What is compared with it, of the same kind")->required();
   app.add_option("--floor", o->floor, "Smaller changes of a time are none (default 3%)");
   app.add_option("--out,-o", o->out, "File to write, format by suffix: .json .md");
+  app.add_flag("--live", o->is_live,
+               "Two builds of a plugin take turns on the kernels of the latest run, or on --op");
+  app.add_option("--op", o->asked.op, "--live: op to measure");
+  app.add_option("--params", o->asked.params, "--live: its problems, as of halmark bench");
+  app.add_option("--dtype", o->asked.dtypes, "--live: dtypes, comma-separated")->delimiter(',');
+  app.add_option("--backend", o->asked.backend, "--live: backend, for example cpu");
+  app.add_option("--device", o->asked.device, "--live: device of the backend");
+  app.add_option("--pairs", o->pairs, "--live: pairs of fresh processes")->check(within(3, 100));
+  app.add_option("--seconds", o->seconds, "--live: sampling time of a turn")
+      ->check(within(0.001, 10.0));
   return [o](const GlobalOptions& global) {
-    const std::string database = database_path(global);
-    const history::Comparison comparison = history::compare_sides(
-        history::load_side(o->before, database), history::load_side(o->after, database),
-        {.floor = history::parse_floor(o->floor, "--floor")});
-    for (const std::string& path : o->out) history::write_comparison(comparison, path);
-    CommandResult result = shown(history::comparison_view(comparison));
-    result.exit_code = history::comparison_exit(comparison);
-    return result;
+    return o->is_live ? live(global, *o) : stored(global, *o);
   };
 }
 

@@ -49,6 +49,22 @@ Json change_json(const SeriesChange& c) {
           {"reason", c.reason}};
 }
 
+Json moves_json(const std::vector<FrontMove>& moves) {
+  Json out = Json::array();
+  for (const FrontMove& m : moves) {
+    out.push_back({{"configuration", m.configuration},
+                   {"move", m.has_entered ? "entered" : "left"},
+                   {"is_certain", m.is_certain},
+                   {"before_ns", optional_number(m.before_ns)},
+                   {"after_ns", optional_number(m.after_ns)},
+                   {"moved_by", m.moved_by},
+                   {"kernel", m.kernel},
+                   {"kernel_before_ns", m.kernel_before_ns},
+                   {"kernel_after_ns", m.kernel_after_ns}});
+  }
+  return out;
+}
+
 Json comparison_json(const Comparison& comparison) {
   Json counts = Json::object(), changes = Json::array();
   for (const Change change : all_changes) {
@@ -65,7 +81,8 @@ Json comparison_json(const Comparison& comparison) {
           {"counts", std::move(counts)},
           {"changes", std::move(changes)},
           {"only_before", comparison.only_before},
-          {"only_after", comparison.only_after}};
+          {"only_after", comparison.only_after},
+          {"front_moves", moves_json(comparison.front_moves)}};
 }
 
 std::string counts_text(const Comparison& comparison) {
@@ -129,6 +146,35 @@ report::Table table_of(const Comparison& comparison) {
   return out;
 }
 
+report::Table moves_of(const Comparison& comparison) {
+  report::Table out{.columns = {{"the front"},
+                                {"configuration"},
+                                {"before", true},
+                                {"after", true},
+                                {"moved by"},
+                                {"kernel of a step", true}}};
+  for (const FrontMove& m : comparison.front_moves) {
+    const std::string by = m.moved_by == m.configuration ? "itself" : m.moved_by;
+    out.rows.push_back(
+        {{std::string(m.has_entered ? "entered" : "left") + (m.is_certain ? "" : ", within noise")},
+         {m.configuration},
+         {duration(m.before_ns)},
+         {duration(m.after_ns)},
+         {m.kernel.empty() ? std::string(report::absent_text) : by + ": " + m.kernel},
+         {m.kernel.empty() ? std::string(report::absent_text)
+                           : report::duration_text(m.kernel_before_ns) + " to " +
+                                 report::duration_text(m.kernel_after_ns)}});
+  }
+  return out;
+}
+
+std::string moves_summary(const Comparison& comparison) {
+  const auto& moves = comparison.front_moves;
+  const auto entered = std::ranges::count(moves, true, &FrontMove::has_entered);
+  return fmt::format("The front moved: {} entered, {} left", entered,
+                     static_cast<std::ptrdiff_t>(moves.size()) - entered);
+}
+
 std::string alone_text(const Comparison& comparison) {
   std::string out;
   if (!comparison.only_before.empty()) {
@@ -145,6 +191,10 @@ std::string text_of(const Comparison& comparison) {
                     "\nafter:  " + printable(side_text(comparison.after)) + '\n';
   const report::Table table = table_of(comparison);
   if (!table.rows.empty()) out += report::table_text(table, std::numeric_limits<int>::max());
+  if (!comparison.front_moves.empty()) {
+    out += moves_summary(comparison) + '\n' +
+           report::table_text(moves_of(comparison), std::numeric_limits<int>::max());
+  }
   return out + alone_text(comparison) +
          fmt::format("{} of {} series (floor {}, {} of the changes called may be false)\n",
                      counts_text(comparison), comparison.changes.size(),
@@ -204,7 +254,12 @@ std::string comparison_markdown(const Comparison& comparison) {
   out += "- floor: " + report::percent_text(comparison.rules.floor) + "\n\n";
   out += picture(comparison);
   const report::Table table = table_of(comparison);
-  return table.rows.empty() ? out : out + report::table_markdown(table);
+  if (!table.rows.empty()) out += report::table_markdown(table);
+  if (!comparison.front_moves.empty()) {
+    out += "\n### " + moves_summary(comparison) + "\n\n" +
+           report::table_markdown(moves_of(comparison));
+  }
+  return out;
 }
 
 ExitCode comparison_exit(const Comparison& comparison) {

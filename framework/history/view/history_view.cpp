@@ -38,6 +38,16 @@ Json change_json(const SeriesHistory& series, const ChangePoint& change) {
           {"build_after", series.nights[change.at].build}};
 }
 
+Json duet_json(const HeardDuet& duet) {
+  return {{"run", duet.run},
+          {"old_build", duet.old_build},
+          {"new_build", duet.new_build},
+          {"change", std::string(change_name(duet.verdict.change))},
+          {"ratio", duet.verdict.ratio},
+          {"ratio_interval", duet.verdict.interval},
+          {"pairs", duet.verdict.pairs}};
+}
+
 Json series_json(const SeriesHistory& series) {
   Json nights = Json::array(), changes = Json::array();
   for (const Night& night : series.nights) nights.push_back(night_json(night));
@@ -50,6 +60,7 @@ Json series_json(const SeriesHistory& series) {
           {"p", series.p},
           {"q", series.q},
           {"reason", series.reason},
+          {"duet", series.duet ? duet_json(*series.duet) : Json(nullptr)},
           {"noise", series.noise},
           {"memory_share", series.machine.memory_share},
           {"nights", std::move(nights)},
@@ -85,8 +96,14 @@ std::string place_text(const SeriesHistory& series, const ChangePoint& change) {
 
 std::string last_place(const SeriesHistory& series) {
   const bool is_called = series.change == Change::slower || series.change == Change::faster;
-  if (is_called) return place_text(series, series.changes.back());
-  return series.reason;
+  if (!is_called) return series.reason;
+  if (series.duet) {
+    return fmt::format("run {}: build {} to {} in turns", series.duet->run, series.duet->old_build,
+                       series.duet->new_build);
+  }
+  const std::string place = place_text(series, series.changes.back());
+  if (!series.is_of_one_build) return place;
+  return place + ", the plugin is the same: the machine, a library or halmark changed";
 }
 
 report::Table alerts_of(const NightReport& night) {

@@ -19,6 +19,7 @@ WorkerOptions worker_options(const CrewOptions& options, int index) {
   worker.environment = options.environment;
   worker.cache_dir = options.cache_dir;
   worker.limits = options.limits;
+  worker.program = options.worker_program;
   worker.workers_at_once = options.group.workers();
   if (options.needs_group) {
     // Ranks wait for each other inside a collective: when one is gone the others never answer.

@@ -28,9 +28,10 @@ struct CrewOptions {
   std::map<std::string, std::string> environment;
   std::string cache_dir;
   WorkerLimits limits;
-  bool needs_group = false;        // ranks that know each other; under mpirun when several
-  std::vector<RankGroups> cuts;    // of them, beside the group of all
-  std::span<SharedMemory> arenas;  // one per worker, or none
+  std::string worker_program = {};  // "" = the one of this installation
+  bool needs_group = false;         // ranks that know each other; under mpirun when several
+  std::vector<RankGroups> cuts;     // of them, beside the group of all
+  std::span<SharedMemory> arenas;   // one per worker, or none
 };
 
 // Fans each request out to every shard and collects every answer, so that no shard is left with a

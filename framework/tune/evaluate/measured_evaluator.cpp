@@ -20,13 +20,14 @@ RunInfo run_info(const TunePlan& plan, const MeasureContext& context) {
           .fingerprint = plan.target().fingerprint,
           .tool_version = tool_version,
           .tool_build = tool_build,
-          .started_utc = context.night.empty() ? now : context.night + now.substr(10)};
+          .started_utc = context.night.date.empty() ? now : context.night.date + now.substr(10)};
 }
 
 std::optional<std::int64_t> run_to_go_on_with(const TunePlan& plan, const MeasureContext& context) {
   if (context.begins_anew) return std::nullopt;
   auto run = find_run(*context.store, plan.hash(), plan.target().identity());
-  if (run && plan.sweep().nightly && !goes_on_with(*context.store, *run, context.night)) run.reset();
+  if (run && plan.sweep().nightly && !goes_on_with(*context.store, *run, context.night.date))
+    run.reset();
   return run;
 }
 

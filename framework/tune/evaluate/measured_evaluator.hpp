@@ -20,6 +20,18 @@
 
 namespace halmark::tune {
 
+// What nights need from rooms that this one does not know.
+struct NightContext {
+  std::string date;           // that the run is of, 2026-11-22; "" = today
+  std::string builds_folder;  // where builds are kept; "" = none is
+  using Order =
+      std::function<std::vector<KernelCase>(std::span<const KernelCase>, std::int64_t run)>;
+  // Of the kernels of a night before this run: which come first. Empty: the order of the plan.
+  Order order;
+  // Of those that this run has measured: what is farthest from the nights before comes first.
+  Order moved_first;
+};
+
 // What measuring needs from the program that it runs in.
 struct MeasureContext {
   std::string plugin_path, plugin_hash;
@@ -28,9 +40,7 @@ struct MeasureContext {
   std::vector<std::string> machine_lines;  // kept with the run
   WorkerLimits worker_limits;
   bool begins_anew = false;  // also where this plan has a run here
-  std::string night;         // date of a run with [nightly], 2026-11-22; "" = today
-  // Of the kernels of a night before this run: which come first. Empty: the order of the plan.
-  std::function<std::vector<KernelCase>(std::span<const KernelCase>, std::int64_t run)> night_order;
+  NightContext night;        // of a sweep with [nightly]
   std::function<bool()> is_interrupted;
   // Called as campaigns go on; may be empty.
   std::function<void(const CampaignProgress&)> progress;

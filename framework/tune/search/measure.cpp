@@ -25,7 +25,7 @@ MeasuredSweep::MeasuredSweep(const TunePlan& plan, const MeasureContext& context
       certifier_(certify ? std::make_unique<CertifyChooser>(plan, *certify, context.is_interrupted)
                          : nullptr),
       evaluator_(plan, plan.composers(), context,
-                 certifier_              ? static_cast<KernelChooser&>(*certifier_)
+                 certifier_             ? static_cast<KernelChooser&>(*certifier_)
                  : plan.sweep().nightly ? static_cast<KernelChooser&>(known_kernels_)
                                         : all_kernels_) {
   if (!certifier_ || !certify->tells_stored) return;
@@ -127,13 +127,17 @@ void MeasuredSweep::finish(TuneRun& run) const {
   for (const Evaluation& e : run.evaluations) {
     if (!known.contains(e.configuration.key())) context_.store->append(run.id, e);
   }
-  if (plan_.sweep().nightly) close_night(*context_.store, run.id, context_.machine_lines);
+  if (plan_.sweep().nightly) {
+    close_night(*context_.store, run.id, context_.machine_lines, night_build_);
+  }
 }
 
 // All of them at once, where that is what the sweep wants.
 void MeasuredSweep::measure_kernels(TuneRun& run) {
   if (plan_.sweep().nightly) {
-    run.notes = measure_night(evaluator_);
+    const NightBuilds builds = builds_of_night(evaluator_);
+    night_build_ = builds.now;
+    run.notes = measure_night(evaluator_, builds);
   } else if (!certifier_ && plan_.covers_everything()) {
     evaluator_.source().require(plan_.forecast().kernels);
   }

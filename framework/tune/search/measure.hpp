@@ -52,6 +52,7 @@ class MeasuredSweep {
   std::unique_ptr<CertifyChooser> certifier_;
   AllKernels all_kernels_;
   KnownKernels known_kernels_;  // of nights
+  std::string night_build_;     // id of the kept build
   MeasuredEvaluator evaluator_;
 };
 

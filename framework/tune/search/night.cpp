@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 
 #include "core/numeric/statistics.hpp"
@@ -17,16 +18,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double planned_share = 0.9;   // forecasts err; the rest of the night absorbs it
+constexpr double duet_share = 0.25;     // of a night that runs another build than those before
 constexpr double sentinel_moved = 0.1;  // probes of one state of the memory scatter by 8 %
 
 std::vector<KernelCase> ordered(const MeasuredEvaluator& evaluator,
                                 const std::vector<KernelCase>& sentinels) {
   std::vector<KernelCase> out = evaluator.plan().forecast().kernels;
-  std::erase_if(out, [&](const KernelCase& k) {
-    return std::ranges::find(sentinels, k) != sentinels.end();
-  });
+  std::erase_if(
+      out, [&](const KernelCase& k) { return std::ranges::find(sentinels, k) != sentinels.end(); });
   const MeasureContext& context = evaluator.context();
-  return context.night_order ? context.night_order(out, evaluator.run()) : out;
+  return context.night.order ? context.night.order(out, evaluator.run()) : out;
 }
 
 // As many of the first as are expected to fit; one at least.
@@ -47,9 +48,10 @@ std::vector<std::string> moved_sentinels(const std::map<std::string, std::vector
   for (const auto& [key, ns] : times) {
     const auto [low, high] = std::ranges::minmax(ns);
     if (ns.size() < 2 || high <= low * (1 + sentinel_moved)) continue;
-    out.push_back(fmt::format("the machine moved during this night: sentinel {} took {:.3g} us at "
-                              "best and {:.3g} us at worst",
-                              key, low / 1e3, high / 1e3));
+    out.push_back(
+        fmt::format("the machine moved during this night: sentinel {} took {:.3g} us at "
+                    "best and {:.3g} us at worst",
+                    key, low / 1e3, high / 1e3));
   }
   return out;
 }
@@ -57,8 +59,10 @@ std::vector<std::string> moved_sentinels(const std::map<std::string, std::vector
 class NightRounds {
  public:
   NightRounds(MeasuredEvaluator& evaluator, double budget_s)
-      : evaluator_(evaluator), end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                std::chrono::duration<double>(budget_s))) {}
+      : evaluator_(evaluator),
+        end_(Clock::now() +
+             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(budget_s))) {
+  }
 
   // The sentinels are measured whatever is left: they are few, and the end of a night counts.
   void sentinels(std::span<const KernelCase> cases, int round) {
@@ -88,11 +92,14 @@ class NightRounds {
 
 }  // namespace
 
-std::vector<std::string> measure_night(MeasuredEvaluator& evaluator) {
+std::vector<std::string> measure_night(MeasuredEvaluator& evaluator, const NightBuilds& builds) {
   const TunePlan& plan = evaluator.plan();
-  const std::vector<KernelCase> sentinels = night_cases(plan.sweep(), plan.sweep().nightly->sentinels);
+  const std::vector<KernelCase> sentinels =
+      night_cases(plan.sweep(), plan.sweep().nightly->sentinels);
   const std::vector<KernelCase> kernels = ordered(evaluator, sentinels);
-  const double budget_s = plan.sweep().budget_s;
+  const double night_s = plan.sweep().budget_s;
+  const double duets_s = builds.good ? duet_share * night_s : 0;
+  const double budget_s = night_s - duets_s;
   const std::size_t count = count_within(plan, kernels, planned_share * budget_s);
   const std::span<const KernelCase> chosen = std::span(kernels).first(count);
   NightRounds night(evaluator, budget_s - evaluator.kept_s());
@@ -105,14 +112,21 @@ std::vector<std::string> measure_night(MeasuredEvaluator& evaluator) {
   night.sentinels(sentinels, rounds + 1);
   std::vector<std::string> out = night.notes();
   if (count < kernels.size()) {
-    out.push_back(fmt::format("{} of {} kernels were measured within {:.3g} min: moved ones first, "
-                              "then those unseen for longest; the rest waits for another night",
-                              count, kernels.size(), budget_s / 60));
+    out.push_back(
+        fmt::format("{} of {} kernels were measured within {:.3g} min: moved ones first, "
+                    "then those unseen for longest; the rest waits for another night",
+                    count, kernels.size(), night_s / 60));
   }
   const std::size_t wanted = count * static_cast<std::size_t>(rounds);
   if (rows < wanted && !evaluator.is_interrupted()) {
     out.push_back(fmt::format("the night ended {} rows short of {} rounds", wanted - rows, rounds));
   }
+  const auto& moved_first = evaluator.context().night.moved_first;
+  const std::vector<KernelCase> first = builds.good && moved_first
+                                            ? moved_first(chosen, evaluator.run())
+                                            : std::vector<KernelCase>(chosen.begin(), chosen.end());
+  std::ranges::move(measure_night_duets(evaluator, builds, first, duets_s),
+                    std::back_inserter(out));
   return out;
 }
 

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "tune/evaluate/measured_evaluator.hpp"
+#include "tune/search/night_duets.hpp"
 
 namespace halmark::tune {
 
 // Measures kernels of the plan in the caller's order, as many as the night's budget lets expect,
-// and adds their rows to the evaluator's source. Returns notes: what was left for other nights, and
-// sentinels that moved.
-std::vector<std::string> measure_night(MeasuredEvaluator& evaluator);
+// and adds their rows to the evaluator's source; then its duets. Returns notes: what was left for
+// other nights, and sentinels that moved.
+std::vector<std::string> measure_night(MeasuredEvaluator& evaluator, const NightBuilds& builds);
 
 // Configurations that lack a kernel this night: they have neither figures nor a failure.
 std::size_t drop_unmeasured(MeasuredEvaluator& evaluator, std::vector<Evaluation>& evaluations);

@@ -1,16 +1,13 @@
 #include "tune/stored/night_run.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <string_view>
+#include <utility>
 
 #include "journal/writer_lock.hpp"
 
 namespace halmark::tune {
 namespace {
-
-constexpr std::string_view finished_line = "night: finished";
 
 // Seconds since 1970 of "2026-11-22T10:20:30Z"; 0 for anything else.
 std::int64_t seconds_of(const std::string& utc) {
@@ -29,19 +26,18 @@ std::int64_t seconds_of(const std::string& utc) {
 }  // namespace
 
 bool goes_on_with(const Store& store, std::int64_t run, const std::string& date) {
-  const auto machine = store.machine(run);
-  if (machine && std::ranges::find(machine->lines, finished_line) != machine->lines.end()) {
-    return false;
-  }
+  if (const auto machine = store.machine(run); machine && machine->ends_night) return false;
   const std::string started = store.run_info(run).started_utc;
   if (!date.empty()) return started.starts_with(date);
   constexpr std::int64_t night_s = 12 * 3600;
   return seconds_of(journal::utc_now()) - seconds_of(started) < night_s;
 }
 
-void close_night(Store& store, std::int64_t run, std::vector<std::string> machine_lines) {
-  machine_lines.emplace_back(finished_line);
-  store.append(run, RunMachine{std::move(machine_lines)});
+void close_night(Store& store, std::int64_t run, std::vector<std::string> machine_lines,
+                 std::string build) {
+  store.append(
+      run,
+      RunMachine{.lines = std::move(machine_lines), .build = std::move(build), .ends_night = true});
 }
 
 }  // namespace halmark::tune

@@ -54,7 +54,20 @@ std::vector<std::string> ties_of(const std::vector<Evaluation>& all,
   return out;
 }
 
+std::vector<std::size_t> front_of(std::span<const Evaluation> evaluations, const StoredPlan& plan) {
+  std::vector<Objective> objectives;
+  for (const std::string& name : plan.objectives) {
+    if (const auto o = parse_objective(name)) objectives.push_back(*o);
+  }
+  return step_front(evaluations, objectives);
+}
+
 }  // namespace
+
+std::vector<std::size_t> stored_front(std::span<const Evaluation> evaluations,
+                                      const std::string& plan_text) {
+  return front_of(evaluations, read_stored_plan(plan_text));
+}
 
 RunReport stored_report(const Store& store, std::int64_t run, const ReportingMachine& machine) {
   const RunInfo info = store.run_info(run);
@@ -90,13 +103,9 @@ RunReport stored_report(const Store& store, std::int64_t run, const ReportingMac
     out.machine = machine.lines;
     out.machine.push_back("(as this machine is now: the run did not keep it)");
   }
-  std::vector<Objective> objectives;
-  for (const std::string& name : out.objectives) {
-    if (const auto o = parse_objective(name)) objectives.push_back(*o);
-  }
   for (const Measurement& m : rows) out.measuring_s += m.wall_s;
   add_validations(out, store.validations(run));
-  const std::vector<std::size_t> front = step_front(out.evaluations, objectives);
+  const std::vector<std::size_t> front = front_of(out.evaluations, plan);
   for (const std::size_t i : front) {
     out.front.push_back({.evaluation = i,
                          .is_suspect = out.evaluations[i].estimate->status != Status::ok,

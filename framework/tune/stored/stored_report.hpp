@@ -24,6 +24,11 @@ struct ReportingMachine {
 
 RunReport stored_report(const Store& store, std::int64_t run, const ReportingMachine& machine);
 
+// Indices of the front of evaluations that a run with this plan has stored, each configuration
+// once.
+std::vector<std::size_t> stored_front(std::span<const Evaluation> evaluations,
+                                      const std::string& plan_text);
+
 // Rows folded per case, in the order of first appearance, with what the host says about them.
 // Failed rounds give their status and reason where no round has a latency.
 std::vector<KernelPoint> kernel_points(std::span<const Measurement> rows,

@@ -74,6 +74,39 @@ TEST_F(StoreTest, the_machine_of_a_run_and_the_latest_sweep_are_found) {
   store->append(sweep, RunMachine{{"cpu: one", "memory: 2"}});
   EXPECT_EQ(store->machine(sweep)->lines, (std::vector<std::string>{"cpu: one", "memory: 2"}));
   EXPECT_FALSE(store->machine(kernels));
+  EXPECT_FALSE(store->machine(sweep)->ends_night);
+  store->append(sweep, RunMachine{{"cpu: one"}, "abcdef", true});
+  EXPECT_EQ(store->machine(sweep)->build, "abcdef") << "the last one counts";
+  EXPECT_TRUE(store->machine(sweep)->ends_night);
+}
+
+TEST_F(StoreTest, duets_come_back_as_they_were) {
+  const auto store = open_store(path_);
+  const std::int64_t run = store->begin_run(run_info());
+  Duet duet{.kernel_case = {},
+            .plugin_name = "cpu",
+            .old_build = "aa",
+            .new_build = "bb",
+            .log_ratios = {0.05, -0.01, 1.0 / 3},
+            .old_ns = 1000,
+            .new_ns = 1050.5};
+  duet.kernel_case.problem = {"gemm", {{"m", 1}}};
+  duet.kernel_case.backend = "cpu";
+  store->append(run, duet);
+  duet.status = Status::crashed;
+  duet.reason = "the new build: gone";
+  duet.log_ratios.clear();
+  store->append(run, duet);
+  const std::vector<Duet> back = open_store_read_only(path_)->duets(run);
+  ASSERT_EQ(back.size(), 2U);
+  EXPECT_EQ(back[0].kernel_case, duet.kernel_case);
+  EXPECT_EQ(back[0].old_build, "aa");
+  EXPECT_EQ(back[0].new_build, "bb");
+  EXPECT_EQ(back[0].log_ratios, (std::vector<double>{0.05, -0.01, 1.0 / 3}));
+  EXPECT_EQ(back[0].new_ns, 1050.5);
+  EXPECT_EQ(back[1].status, Status::crashed);
+  EXPECT_EQ(back[1].reason, duet.reason);
+  EXPECT_TRUE(store->duets(run + 1).empty());
 }
 
 TEST_F(StoreTest, a_run_is_found_by_plan_and_machine) {

@@ -1,0 +1,185 @@
+#include "measure/campaign/duet/duet_campaign.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "core/numeric/random.hpp"
+#include "core/numeric/statistics.hpp"
+#include "core/text/error.hpp"
+#include "host/process/arena.hpp"
+#include "measure/campaign/arena_size.hpp"
+#include "measure/campaign/crew.hpp"
+#include "measure/campaign/stepped_trial.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr std::size_t sides = 2;
+
+KernelCase in_a_loop(KernelCase kernel_case) {
+  kernel_case.mode = kernel_case.staging();
+  kernel_case.neighbours.clear();
+  return kernel_case;
+}
+
+class DuetCampaign {
+ public:
+  DuetCampaign(std::span<const KernelCase> cases, const DuetOptions& options) : options_(options) {
+    for (const KernelCase& asked : cases) {
+      cases_.push_back(in_a_loop(asked));
+      duets_.push_back({.kernel_case = asked,
+                        .old_build = options.sides[0].build,
+                        .new_build = options.sides[1].build});
+    }
+    times_.resize(cases_.size());
+    prepare_arenas();
+  }
+
+  std::vector<Duet> run() {
+    for (int pair = 0; pair < options_.pairs && !stopped(); ++pair) {
+      const std::uint64_t seed = hash_combine(options_.seed, static_cast<std::uint64_t>(pair));
+      for (const GroupedCases& grouped : round_order(cases_, seed)) run_group(grouped, pair, seed);
+    }
+    for (std::size_t i = 0; i < duets_.size(); ++i) {
+      if (times_[i][0].empty()) continue;
+      duets_[i].old_ns = median(times_[i][0]);
+      duets_[i].new_ns = median(times_[i][1]);
+    }
+    return std::move(duets_);
+  }
+
+ private:
+  using Crews = std::array<std::unique_ptr<Crew>, sides>;
+
+  bool stopped() const { return options_.should_stop && options_.should_stop(); }
+
+  bool is_open(std::size_t index) const { return duets_[index].status == Status::ok; }
+
+  void prepare_arenas() {
+    std::vector<std::int64_t> wanted;
+    for (const KernelCase& kernel_case : cases_) {
+      try {
+        const std::int64_t bytes = arena_bytes(kernel_case);
+        const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
+        if (wanted.size() < workers) wanted.resize(workers, 0);
+        for (std::size_t i = 0; i < workers; ++i) wanted[i] = std::max(wanted[i], bytes);
+      } catch (const Error&) {
+        // Its trial says what is wrong with it.
+      }
+    }
+    for (auto& arenas : arenas_) arenas = make_arenas(wanted, 0.125);
+  }
+
+  void run_group(const GroupedCases& grouped, int pair, std::uint64_t seed) {
+    Crews crews;
+    for (const std::size_t index : grouped.cases) {
+      if (stopped()) break;
+      if (is_open(index) && ensure(crews, grouped.group, duets_[index])) {
+        meet(crews, index, pair, seed);
+      }
+      ++done_;
+      if (!options_.progress) continue;
+      options_.progress(done_, cases_.size() * static_cast<std::size_t>(options_.pairs),
+                        cases_[index].problem.text());
+    }
+    for (auto& crew : crews) {
+      if (crew) crew->quit();
+    }
+  }
+
+  // False when one of the builds has no workers; the duet then says why.
+  bool ensure(Crews& crews, const CaseGroup& group, Duet& duet) {
+    for (std::size_t side = 0; side < sides; ++side) {
+      if (crews[side] && crews[side]->alive()) continue;
+      auto started = Crew::start({.group = group,
+                                  .plugin_path = options_.sides[side].plugin_path,
+                                  .open_options = {},
+                                  .environment = options_.sides[side].environment,
+                                  .cache_dir = {},
+                                  .limits = options_.limits,
+                                  .worker_program = options_.sides[side].worker_program,
+                                  .needs_group = group.is_collective,
+                                  .cuts = {},
+                                  .arenas = arenas_[side]});
+      if (!started) {
+        fail(duet, side, started.failure.status, started.failure.reason);
+        return false;
+      }
+      crews[side] = std::move(*started);
+      duet.plugin_name = crews[side]->plugin().name;
+    }
+    duet.plugin_name = crews[0]->plugin().name;
+    return true;
+  }
+
+  void fail(Duet& duet, std::size_t side, Status status, const std::string& reason) const {
+    duet.status = status;
+    duet.reason = (side == 0 ? "the old build: " : "the new build: ") + reason;
+  }
+
+  // Who begins changes from turn to turn and from pair to pair, so that being second is no
+  // disadvantage.
+  void meet(Crews& crews, std::size_t index, int pair, std::uint64_t seed) {
+    Duet& duet = duets_[index];
+    const TrialOptions trial{.rule = options_.rule,
+                             .wall_cap_s = options_.wall_cap_s,
+                             .thresholds = options_.thresholds,
+                             .peaks = options_.peaks,
+                             .input_seed = hash_combine(seed, 0x696e + index),
+                             .check_seed = hash_combine(seed, 0x636b + index),
+                             .checked_executions = checked_executions(options_.pairs)};
+    std::array<std::optional<SteppedTrial>, sides> trials;
+    for (std::size_t side = 0; side < sides; ++side) {
+      trials[side].emplace(*crews[side], cases_[index], trial, history_[side]);
+      if (!trials[side]->begin()) return end_of(duet, side, *trials[side]);
+    }
+    std::array<std::vector<double>, sides> turns;
+    for (int turn = 0; turn < options_.turns; ++turn) {
+      const auto first = static_cast<std::size_t>((turn + pair) % 2);
+      for (const std::size_t side : {first, 1 - first}) {
+        if (!trials[side]->sample()) return end_of(duet, side, *trials[side]);
+        turns[side].push_back(trials[side]->row().duration_ns_median);
+      }
+    }
+    for (std::size_t side = 0; side < sides; ++side) {
+      const Measurement row = trials[side]->finish();
+      // A disturbed turn disturbed its neighbour alike, or its pair stands out among the others.
+      if (!has_latency(row.status) && row.status != Status::invalid) {
+        return fail(duet, side, row.status, row.reason);
+      }
+      times_[index][side].push_back(median(turns[side]));
+    }
+    duet.log_ratios.push_back(ratio_of(turns));
+  }
+
+  static double ratio_of(const std::array<std::vector<double>, sides>& turns) {
+    std::vector<double> ratios;
+    for (std::size_t turn = 0; turn < turns[0].size(); ++turn) {
+      ratios.push_back(std::log(turns[1][turn] / turns[0][turn]));
+    }
+    return median(ratios);
+  }
+
+  void end_of(Duet& duet, std::size_t side, SteppedTrial& trial) const {
+    const Measurement row = trial.finish();
+    fail(duet, side, row.status, row.reason);
+  }
+
+  const DuetOptions& options_;
+  std::vector<KernelCase> cases_;
+  std::vector<Duet> duets_;
+  std::vector<std::array<std::vector<double>, sides>> times_;  // of each case, per pair
+  std::array<std::vector<SharedMemory>, sides> arenas_;
+  std::array<GateHistory, sides> history_;
+  std::size_t done_ = 0;
+};
+
+}  // namespace
+
+std::vector<Duet> run_duets(std::span<const KernelCase> cases, const DuetOptions& options) {
+  return DuetCampaign(cases, options).run();
+}
+
+}  // namespace halmark

@@ -1,0 +1,36 @@
+// Duets of two builds, with those that moved measured twice: what chose a kernel among many is no
+// evidence for it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "journal/store.hpp"
+#include "measure/campaign/duet/duet_campaign.hpp"
+#include "tune/evaluate/measure_kernels.hpp"
+
+namespace halmark::tune {
+
+// Pairs of processes of a duet; as many again where it moved by half of `floor` or more, so that it
+// is confirmed by processes that did not choose it.
+std::vector<Duet> measure_duets(std::span<const KernelCase> cases, const DuetOptions& options,
+                                double floor);
+
+// What `halmark compare --live` measures.
+struct LiveComparison {
+  DuetSide old_side, new_side;
+  KernelMeasuring measuring;  // its rounds are the pairs
+  double floor = 0.03;
+  std::function<void(std::size_t done, std::size_t total, const std::string& current)>
+      progress;  // may be empty
+};
+std::vector<Duet> compare_live(std::span<const KernelCase> cases, const LiveComparison& live);
+
+// Each once, in the order of the rows. Throws Error (exit 2) where the database has no run with
+// rows.
+std::vector<KernelCase> cases_of_latest_run(const Store& store, const std::string& backend,
+                                            const std::string& path);
+
+}  // namespace halmark::tune

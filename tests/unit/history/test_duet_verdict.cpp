@@ -1,0 +1,119 @@
+#include "history/duet_verdict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "history/nights.hpp"
+#include "history/student_t.hpp"
+#include "rows.hpp"
+
+namespace halmark::history {
+namespace {
+
+using testing::HasSubstr;
+
+// Pairs around `step` (0.05 = 5 % slower), alternately `noise` above and below it.
+Duet duet(double step, double noise, std::size_t pairs) {
+  Duet out;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    out.log_ratios.push_back(std::log1p(step) + (i % 2 == 0 ? noise : -noise));
+  }
+  return out;
+}
+
+TEST(DuetVerdict, ratio_interval_and_p_are_those_of_student) {
+  const DuetVerdict v = judge_duet(duet(0.05, 0.01, 10), 0.03);
+  // Ten values 0.01 from their mean: standard deviation 0.01 sqrt(10/9), error that over sqrt(10).
+  const double error = 0.01 / 3, size = std::log1p(0.05);
+  EXPECT_NEAR(v.ratio, 1.05, 1e-12);
+  EXPECT_NEAR(std::log(v.interval.high) - size, 3.249836 * error,
+              1e-6);  // t(0.995, 9), from a table
+  EXPECT_NEAR(std::log(v.interval.low) - size, -3.249836 * error, 1e-6);
+  EXPECT_NEAR(v.p, t_two_sided_p(size / error, 9), 1e-15);
+  EXPECT_EQ(v.change, Change::slower);
+  EXPECT_EQ(judge_duet(duet(-0.05, 0.01, 10), 0.03).change, Change::faster);
+}
+
+TEST(DuetVerdict, both_sides_of_the_floor) {
+  EXPECT_EQ(judge_duet(duet(0.031, 1e-4, 10), 0.03).change, Change::slower);
+  EXPECT_EQ(judge_duet(duet(0.025, 1e-4, 10), 0.03).change, Change::same);
+  // Nearer to the floor than the interval is wide: neither.
+  EXPECT_EQ(judge_duet(duet(0.029, 0.005, 10), 0.03).change, Change::undecided);
+  EXPECT_EQ(judge_duet(duet(0.04, 0.05, 10), 0.03).change, Change::undecided);
+}
+
+TEST(DuetVerdict, what_chose_a_kernel_does_not_confirm_it) {
+  const Duet chosen = duet(0.05, 0.001, choosing_pairs);
+  EXPECT_EQ(judge_duet(chosen, 0.03).change, Change::undecided);
+  Duet gone = duet(0.1, 0.001, choosing_pairs);  // and equal when it is measured again
+  for (std::size_t i = 0; i < choosing_pairs; ++i) gone.log_ratios.push_back(0.001);
+  EXPECT_EQ(judge_duet(gone, 0.03).change, Change::undecided);
+  Duet stays = duet(0.1, 0.001, 2 * choosing_pairs);
+  EXPECT_EQ(judge_duet(stays, 0.03).change, Change::slower);
+}
+
+TEST(DuetVerdict, a_pair_that_stands_out_makes_no_alert) {
+  Duet one_mode = duet(0, 0.002, 9);
+  one_mode.log_ratios.push_back(std::log(2.2));
+  EXPECT_EQ(judge_duet(one_mode, 0.03).change, Change::undecided);
+}
+
+TEST(DuetVerdict, failed_or_short_duets_say_why) {
+  Duet failed = duet(0, 0, 4);
+  failed.status = Status::wrong_result;
+  failed.reason = "the new build: element 3";
+  EXPECT_EQ(judge_duet(failed, 0.03).change, Change::invalid);
+  EXPECT_THAT(judge_duet(failed, 0.03).reason, HasSubstr("the new build: element 3"));
+  EXPECT_EQ(judge_duet(duet(0, 0, 2), 0.03).change, Change::invalid);
+  EXPECT_EQ(judge_duet(duet(0, 0.001, 3), 0.03).change, Change::same);
+}
+
+SeriesHistory moved_series(Change change, const std::string& reason) {
+  SeriesHistory out;
+  out.change = change;
+  out.reason = reason;
+  out.ratio = 1.2;
+  return out;
+}
+
+HeardDuet heard(double step) {
+  return {.run = 7,
+          .old_build = "a",
+          .new_build = "b",
+          .verdict = judge_duet(duet(step, 0.001, 10), 0.03)};
+}
+
+TEST(HeardDuets, decide_in_the_first_night_what_nights_leave_open) {
+  std::vector<SeriesHistory> night = {moved_series(Change::undecided, "the last night alone"),
+                                      moved_series(Change::same, "")};
+  hear_duet(night[0], heard(0.05));
+  judge_night(night, {});
+  EXPECT_EQ(night[0].change, Change::slower);
+  EXPECT_NEAR(*night[0].ratio, 1.05, 1e-9) << "that of the builds, not that of the nights";
+  EXPECT_EQ(night[1].change, Change::same);
+}
+
+TEST(HeardDuets, builds_that_are_equal_leave_the_change_to_the_machine) {
+  std::vector<SeriesHistory> night = {moved_series(Change::undecided, "")};
+  hear_duet(night[0], heard(0));
+  judge_night(night, {});
+  EXPECT_EQ(night[0].change, Change::same);
+  EXPECT_THAT(night[0].reason, HasSubstr("the machine moved"));
+}
+
+TEST(HeardDuets, without_an_answer_nothing_is_called) {
+  std::vector<SeriesHistory> night = {moved_series(Change::undecided, "")};
+  HeardDuet open{.run = 7,
+                 .old_build = "a",
+                 .new_build = "b",
+                 .verdict = judge_duet(duet(0.05, 0.2, 10), 0.03)};
+  hear_duet(night[0], std::move(open));
+  judge_night(night, {});
+  EXPECT_EQ(night[0].change, Change::undecided);
+  EXPECT_THAT(night[0].reason, HasSubstr("no answer"));
+}
+
+}  // namespace
+}  // namespace halmark::history

@@ -1,0 +1,73 @@
+#include "history/front_moves.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace halmark::history {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// A configuration of this batch whose step is the sum of two operators.
+Evaluation evaluation(std::int64_t batch, double gemm_ns, double norm_ns, double probability = -1) {
+  Evaluation out;
+  out.configuration.model = "m";
+  out.configuration.workload.batch = batch;
+  out.estimate = Estimate{.step_ns = gemm_ns + norm_ns};
+  out.estimate->operators = {{.name = "gemm", .layer_type = {}, .count = 1, .ns = gemm_ns},
+                             {.name = "norm", .layer_type = {}, .count = 1, .ns = norm_ns}};
+  if (probability >= 0) out.standing = FrontStanding{FrontClass::possible, probability};
+  return out;
+}
+
+TEST(FrontMoves, name_what_left_and_its_own_kernel) {
+  const std::vector<Evaluation> before = {evaluation(1, 100, 10, 1), evaluation(2, 150, 10, 1)};
+  const std::vector<Evaluation> after = {evaluation(1, 100, 10, 1), evaluation(2, 150, 60, 0)};
+  const auto moves = front_moves({before, {0, 1}}, {after, {0}});
+  ASSERT_THAT(moves, SizeIs(1));
+  EXPECT_EQ(moves[0].configuration, before[1].configuration.key());
+  EXPECT_FALSE(moves[0].has_entered);
+  EXPECT_TRUE(moves[0].is_certain);
+  EXPECT_EQ(moves[0].moved_by, moves[0].configuration);
+  EXPECT_EQ(moves[0].kernel, "norm");
+  EXPECT_EQ(moves[0].kernel_before_ns, 10);
+  EXPECT_EQ(moves[0].kernel_after_ns, 60);
+  EXPECT_EQ(moves[0].before_ns, 160);
+  EXPECT_EQ(moves[0].after_ns, 210);
+}
+
+TEST(FrontMoves, name_the_kernel_of_the_one_that_pushed_it_out) {
+  const std::vector<Evaluation> before = {evaluation(1, 100, 10), evaluation(2, 150, 10)};
+  const std::vector<Evaluation> after = {evaluation(1, 50, 10), evaluation(2, 150, 10)};
+  const auto moves = front_moves({before, {0, 1}}, {after, {0}});
+  ASSERT_THAT(moves, SizeIs(1));
+  EXPECT_EQ(moves[0].configuration, before[1].configuration.key());
+  EXPECT_EQ(moves[0].moved_by, before[0].configuration.key());
+  EXPECT_EQ(moves[0].kernel, "gemm");
+  EXPECT_FALSE(moves[0].is_certain) << "no side has judged it";
+}
+
+TEST(FrontMoves, within_noise_is_not_certain) {
+  const std::vector<Evaluation> before = {evaluation(1, 100, 10, 0.6),
+                                          evaluation(2, 101, 10, 0.55)};
+  const std::vector<Evaluation> after = {evaluation(1, 100, 10, 0.6), evaluation(2, 103, 10, 0.4)};
+  const auto moves = front_moves({before, {0, 1}}, {after, {0}});
+  ASSERT_THAT(moves, SizeIs(1));
+  EXPECT_FALSE(moves[0].is_certain);
+}
+
+TEST(FrontMoves, what_is_new_entered_and_an_equal_front_has_not_moved) {
+  const std::vector<Evaluation> before = {evaluation(1, 100, 10)};
+  const std::vector<Evaluation> after = {evaluation(1, 100, 10), evaluation(4, 90, 10)};
+  const auto moves = front_moves({before, {0}}, {after, {0, 1}});
+  ASSERT_THAT(moves, SizeIs(1));
+  EXPECT_TRUE(moves[0].has_entered);
+  EXPECT_FALSE(moves[0].before_ns);
+  EXPECT_EQ(moves[0].after_ns, 100);
+  EXPECT_THAT(front_moves({before, {0}}, {before, {0}}), IsEmpty());
+  EXPECT_THAT(front_moves({{}, {}}, {after, {0}}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace halmark::history

@@ -1,0 +1,71 @@
+#include "history/night_order.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stored.hpp"
+#include "tests/unit/scratch_folder.hpp"
+
+namespace halmark::history {
+namespace {
+
+using testing::ElementsAre;
+
+class NightOrder : public testing::Test {
+ protected:
+  // One night with processes of these times, by m.
+  void night(const std::map<std::int64_t, std::vector<double>>& times) {
+    const auto store = open_store(path_);
+    last_ = store->begin_run({.command = "halmark tune",
+                              .fingerprint = "class@host",
+                              .started_utc = "2026-01-01T02:00:00Z"});
+    for (const auto& [m, ns] : times) {
+      for (std::size_t i = 0; i < ns.size(); ++i) {
+        store->append(last_, test::measurement(m, ns[i], static_cast<int>(i)));
+      }
+    }
+  }
+  std::vector<KernelCase> cases(std::initializer_list<std::int64_t> ms) {
+    std::vector<KernelCase> out;
+    for (const std::int64_t m : ms) out.push_back(test::measurement(m, 1, 0).kernel_case);
+    return out;
+  }
+  static std::vector<std::int64_t> ms_of(const std::vector<KernelCase>& kernels) {
+    std::vector<std::int64_t> out;
+    for (const KernelCase& k : kernels) out.push_back(*k.problem.params.find("m"));
+    return out;
+  }
+  halmark::test::ScratchFolder folder_;
+  std::string path_ = folder_ / "a.db";
+  std::int64_t last_ = 0;
+};
+
+TEST_F(NightOrder, new_then_moved_then_long_unseen_then_scattered) {
+  night({{1, {100, 101}}, {2, {100, 101}}, {3, {100, 101}}, {4, {100, 120}}});
+  night({{1, {100, 101}}, {2, {100, 101}}, {4, {100, 120}}});
+  night({{1, {100, 101}}, {2, {150, 151}}, {4, {100, 120}}});
+  const auto order =
+      night_order(cases({1, 2, 3, 4, 5}), *open_store_read_only(path_), "class@host", 4);
+  EXPECT_THAT(ms_of(order), ElementsAre(5, 2, 3, 4, 1));
+}
+
+TEST_F(NightOrder, the_night_itself_and_other_machines_are_not_looked_at) {
+  night({{1, {100, 101}}, {2, {100, 101}}});
+  night({{1, {150, 151}}});
+  const auto store = open_store_read_only(path_);
+  EXPECT_THAT(ms_of(night_order(cases({1, 2}), *store, "class@host", 2)), ElementsAre(1, 2));
+  EXPECT_THAT(ms_of(night_order(cases({1, 2}), *store, "class@other", 3)), ElementsAre(1, 2));
+  EXPECT_THAT(ms_of(night_order(cases({2, 1}), *store, "class@host", 3)), ElementsAre(1, 2));
+}
+
+TEST_F(NightOrder, what_takes_turns_first_is_what_moved_most) {
+  night({{1, {100}}, {2, {100}}, {3, {100}}});
+  night({{1, {100}}, {2, {100}}, {3, {100}}});
+  night({{1, {104}}, {2, {90}}, {3, {100}}, {4, {100}}});
+  const auto store = open_store_read_only(path_);
+  EXPECT_THAT(ms_of(moved_first(cases({3, 1, 2, 4, 5}), *store, "class@host", last_)),
+              ElementsAre(2, 1, 3, 4));
+}
+
+}  // namespace
+}  // namespace halmark::history
