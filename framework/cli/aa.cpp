@@ -1,9 +1,12 @@
-// halmark aa: kernels against themselves; writes the limits that this machine supports.
+// halmark aa: kernels against themselves; writes the limits that this machine supports and says how
+// often a comparison would be wrong.
 #include <memory>
 
 #include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
+#include "history/view/duets_view.hpp"
 #include "tune/evaluate/agreement.hpp"
+#include "tune/evaluate/duets.hpp"
 #include "tune/plan/kernel_cases.hpp"
 
 namespace halmark::cli {
@@ -15,6 +18,25 @@ struct Options {
   double seconds = 0.02;
   std::string out;
 };
+
+// What comparisons called, once more as duets of the build with itself.
+report::View chain_of(const tune::Agreement& agreement, const FoundPlugin& plugin,
+                      tune::KernelMeasuring measuring) {
+  const history::ComparisonRules rules;
+  history::FalseAlarms alarms = history::false_alarms(agreement.rows, agreement.rounds, rules);
+  if (!alarms.called.empty() && !interrupted()) {
+    measuring.rounds = static_cast<int>(history::choosing_pairs);
+    const DuetSide side =
+        named_side("now", {.now_path = plugin.path, .now_hash = plugin.hash, .builds_folder = {}});
+    const std::vector<Duet> duets = tune::compare_live(alarms.called, {.old_side = side,
+                                                                       .new_side = side,
+                                                                       .measuring = measuring,
+                                                                       .floor = rules.floor,
+                                                                       .progress = {}});
+    history::confirm(alarms, duets, rules.floor);
+  }
+  return history::false_alarms_view(alarms, rules.floor);
+}
 
 CommandResult execute(const GlobalOptions& global, const Options& options) {
   const bool is_asked = !options.asked.op.empty();
@@ -40,9 +62,12 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   run.measuring.seconds = options.seconds;
   run.measuring.progress = campaign_progress(progress);
   const tune::Agreement agreement = tune::measure_agreement(cases, run);
+  const report::View chain = chain_of(agreement, plugin, run.measuring);
   progress.finish();
   keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
   CommandResult result = shown(tune::agreement_view(agreement));
+  result.data.update(chain.data);
+  result.text += chain.text + '\n';
   if (interrupted()) {
     result.exit_code = interrupt_exit_code();
     return result;

@@ -15,6 +15,7 @@
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "figures.hpp"
+#include "history/false_alarms.hpp"
 #include "history/nights.hpp"
 
 namespace halmark::bench {
@@ -295,24 +296,6 @@ int nights_until_found(const std::vector<CasePool>& pool, const Duets* duets, st
   return 0;
 }
 
-// Upper end of the exact one-sided 95 % interval of a share (Clopper and Pearson), by bisection.
-double upper_95(int events, int trials) {
-  const auto at_most_events = [&](double share) {
-    double sum = 0, term = trials * std::log1p(-share);
-    for (int k = 0; k <= events; ++k) {
-      sum += std::exp(term);
-      term += std::log(static_cast<double>(trials - k) / (k + 1)) + std::log(share / (1 - share));
-    }
-    return sum;
-  };
-  double low = 1e-12, high = 1 - 1e-12;
-  for (int i = 0; i < 100; ++i) {
-    const double middle = (low + high) / 2;
-    (at_most_events(middle) > 0.05 ? low : high) = middle;
-  }
-  return high;
-}
-
 int asked(const char* variable, int usual) {
   const char* text = std::getenv(variable);
   return text == nullptr ? usual : std::max(1, std::atoi(text));
@@ -361,7 +344,8 @@ void false_alerts(const std::vector<CasePool>& pool, const Duets* duets, const s
   const int events = found[0] + found[1], trials = nights / worlds * worlds;
   note(noise + ": " + std::to_string(events) + " of " + std::to_string(trials) +
        " nights with a false alert");
-  figures.at_most("history_false_alert_upper_95_" + noise, 100 * upper_95(events, trials), "%", 1);
+  figures.at_most("history_false_alert_upper_95_" + noise,
+                  100 * history::share_upper_95(events, trials), "%", 1);
 }
 
 struct Found {

@@ -138,9 +138,10 @@ TEST_F(NightlyBuilds, an_equal_build_on_a_machine_that_became_slower_is_no_alert
 TEST_F(NightlyBuilds, two_builds_take_turns_on_demand) {
   const std::string good = build("good", "seed=1"), slow = build("slow", "slow=rope:1.3");
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;noise=0.004";
-  Arguments live = {"compare", "--live", good,   slow,       "--backend",
-                    "fake",    "--op",   "rope", "--params", "tokens=4,heads=2,head_size=64",
-                    "--dtype", "f32"};
+  Arguments live = {
+      "compare", "--live", good,   slow,       "--backend",
+      "fake",    "--op",   "rope", "--params", "rows=4,heads=2,head_dim=64,rotary_dim=64",
+      "--dtype", "f32"};
   const Outcome o = halmark(live);
   EXPECT_EQ(o.exit_code, 3) << o.err;
   EXPECT_THAT(o.out, AllOf(HasSubstr("SLOWER"), HasSubstr("took turns on the same inputs")));

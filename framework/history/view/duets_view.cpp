@@ -71,6 +71,20 @@ report::View duets_view(const std::vector<Duet>& duets, double floor) {
   return out;
 }
 
+report::View false_alarms_view(const FalseAlarms& alarms, double floor) {
+  report::View out;
+  out.data["chain"] = {{"comparisons", alarms.comparisons}, {"called", alarms.called.size()},
+                       {"confirmed", alarms.confirmed},     {"share", alarms.share()},
+                       {"share_upper_95", alarms.upper()},  {"floor", floor}};
+  out.text = fmt::format(
+      "\na build against itself: {} of {} comparisons called a change of {} or more, duets "
+      "confirmed "
+      "{}: {:.2f} % false alarms (95 % below {:.2f} %)\n",
+      alarms.called.size(), alarms.comparisons, report::percent_text(floor), alarms.confirmed,
+      100 * alarms.share(), 100 * alarms.upper());
+  return out;
+}
+
 ExitCode duets_exit(const std::vector<Duet>& duets, double floor) {
   const auto has = [&](auto... changes) {
     return std::ranges::any_of(duets, [&](const Duet& duet) {

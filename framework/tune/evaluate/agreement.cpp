@@ -238,7 +238,9 @@ Agreement measure_agreement(std::span<const KernelCase> cases, const AgreementRu
   const int rounds = measuring.rounds;
   measuring.rounds = 2 * rounds * run.pairs;
   measuring.limits = {};  // what is looked for
-  const Agreement out = agreement_of(cases, measure_kernels(cases, measuring), rounds);
+  std::vector<Measurement> rows = measure_kernels(cases, measuring);
+  Agreement out = agreement_of(cases, rows, rounds);
+  out.rows = std::move(rows);
   if (measuring.is_interrupted && measuring.is_interrupted()) return out;
   const std::filesystem::path folder = std::filesystem::path(run.path).parent_path();
   std::error_code said_by_writing;

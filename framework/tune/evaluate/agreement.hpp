@@ -34,8 +34,9 @@ struct CaseAgreement {
 
 struct Agreement {
   std::vector<CaseAgreement> cases;
-  int rounds = 3;        // processes of a repeat
-  MeasureLimits limits;  // proposed
+  int rounds = 3;                 // processes of a repeat
+  MeasureLimits limits;           // proposed
+  std::vector<Measurement> rows;  // that it rests on
   int pairs() const;
   int agreeing() const;
   double share() const;       // of pairs that agree; 0 without any

@@ -1,0 +1,57 @@
+#include "history/false_alarms.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "stored.hpp"
+
+namespace halmark::history {
+namespace {
+
+using testing::SizeIs;
+
+// `pairs` pairs of `rounds` processes a side; the second side is `step` slower.
+std::vector<Measurement> rows(int pairs, int rounds, double step) {
+  std::vector<Measurement> out;
+  for (int round = 0; round < 2 * rounds * pairs; ++round) {
+    const double side = round % 2 == 0 ? 1 : 1 + step;
+    const double ns =
+        1000 * side * std::exp(0.002 * test::normal(3, static_cast<std::uint64_t>(round)));
+    out.push_back(test::measurement(1, ns, round));
+  }
+  return out;
+}
+
+TEST(FalseAlarms, equal_sides_are_not_called_and_slower_ones_are) {
+  const FalseAlarms none = false_alarms(rows(20, 3, 0), 3, {});
+  EXPECT_EQ(none.comparisons, 20);
+  EXPECT_THAT(none.called, SizeIs(0));
+  const FalseAlarms all = false_alarms(rows(20, 3, 0.2), 3, {});
+  EXPECT_THAT(all.called, SizeIs(20));
+  EXPECT_EQ(all.called[0].key(), test::measurement(1, 1, 0).kernel_case.key());
+}
+
+TEST(FalseAlarms, only_what_a_duet_says_as_well_is_an_alarm) {
+  FalseAlarms alarms = false_alarms(rows(20, 3, 0.2), 3, {});
+  Duet slower{.kernel_case = alarms.called[0],
+              .plugin_name = {},
+              .old_build = {},
+              .new_build = {},
+              .log_ratios = std::vector<double>(10, 0.1)};
+  Duet same = slower;
+  same.log_ratios.assign(10, 0.0);
+  confirm(alarms, std::vector{slower, same, same}, 0.03);
+  EXPECT_EQ(alarms.confirmed, 1);
+  EXPECT_DOUBLE_EQ(alarms.share(), 0.05);
+}
+
+TEST(FalseAlarms, the_upper_bound_is_that_of_clopper_and_pearson) {
+  EXPECT_NEAR(share_upper_95(0, 300), 1 - std::pow(0.05, 1.0 / 300), 1e-12);
+  EXPECT_NEAR(share_upper_95(1, 10), 0.3941633, 1e-6);  // published tables: 0.394
+  EXPECT_EQ(share_upper_95(0, 0), 1);
+}
+
+}  // namespace
+}  // namespace halmark::history
