@@ -104,7 +104,11 @@ std::vector<KernelCase> moved_first(std::span<const KernelCase> kernels, const S
       if (night.run != run) before.push_back(median(night.log_ns));
     }
     const double now = median(it->second.back().log_ns);
-    ranked.emplace_back(before.empty() ? 0 : std::abs(now - median(before)), k);
+    // Of the last night too: what was slower in it and is no more has moved as well.
+    ranked.emplace_back(
+        before.empty() ? 0
+                       : std::max(std::abs(now - median(before)), std::abs(now - before.back())),
+        k);
   }
   return largest_first(std::move(ranked));
 }

@@ -13,9 +13,9 @@ namespace halmark::tune {
 namespace {
 
 constexpr std::size_t nights_back = 30;
-constexpr int nights_of_new_build = 2;  // in which it still meets the old one
-constexpr double floor = 0.03;          // changes of a time below are no news
-constexpr std::size_t cases_at_once = 16;
+constexpr int nights_of_new_build = 2;                  // in which it still meets the old one
+constexpr double floor = 0.03;                          // changes of a time below are no news
+constexpr std::size_t first_batch = 4, batch_max = 16;  // kernels that share workers
 
 // The build that ran before this one; nothing where this one has been here for longer.
 std::string build_before(const MeasuredEvaluator& evaluator, const std::string& now) {
@@ -79,7 +79,11 @@ std::vector<std::string> measure_night_duets(MeasuredEvaluator& evaluator,
   const auto begin = SteadyClock::now();
   std::size_t done = 0;
   while (done < cases.size() && seconds_since(begin) < budget_s && !evaluator.is_interrupted()) {
-    const auto batch = cases.subspan(done, std::min(cases_at_once, cases.size() - done));
+    const double left_s = budget_s - seconds_since(begin);
+    const auto fitting = static_cast<std::size_t>(
+        done == 0 ? first_batch : left_s / seconds_since(begin) * static_cast<double>(done));
+    const auto batch = cases.subspan(
+        done, std::min(std::clamp<std::size_t>(fitting, 1, batch_max), cases.size() - done));
     for (const Duet& duet : measure_duets(batch, options, floor)) {
       evaluator.context().store->append(evaluator.run(), duet);
     }

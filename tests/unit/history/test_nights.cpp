@@ -100,12 +100,12 @@ TEST(Nights, an_old_change_is_history_and_no_alert) {
 
 TEST(Nights, too_few_of_them_decide_nothing) {
   EXPECT_EQ(judged(made({.nights = 1})).change, Change::invalid);
-  const SeriesHistory few = judged(made({.nights = 6, .step = 0.2, .step_at = 4}));
+  const SeriesHistory few = judged(made({.nights = 5, .step = 0.2, .step_at = 3}));
   EXPECT_EQ(few.change, Change::invalid);
-  EXPECT_EQ(few.reason, "5 nights before, and 10 are needed to tell a change from the machine");
-  const SeriesHistory soon = judged(made({.nights = 12, .step = 0.2, .step_at = 8}));
+  EXPECT_EQ(few.reason, "4 nights before, and 5 are needed to tell a change from the machine");
+  const SeriesHistory soon = judged(made({.nights = 7, .step = 0.2, .step_at = 3}));
   EXPECT_EQ(soon.change, Change::undecided);
-  EXPECT_THAT(soon.reason, HasSubstr("8 nights before, and 10 are needed"));
+  EXPECT_THAT(soon.reason, HasSubstr("3 nights before, and 5 are needed"));
 }
 
 TEST(Nights, rows_that_count_for_nothing_are_left_out) {
