@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
 
 #include "core/numeric/random.hpp"
 #include "core/numeric/statistics.hpp"
@@ -11,7 +10,7 @@
 #include "host/process/arena.hpp"
 #include "measure/campaign/arena_size.hpp"
 #include "measure/campaign/crew.hpp"
-#include "measure/campaign/stepped_trial.hpp"
+#include "measure/campaign/trial.hpp"
 
 namespace halmark {
 namespace {
@@ -69,7 +68,7 @@ class DuetCampaign {
         // Its trial says what is wrong with it.
       }
     }
-    for (auto& arenas : arenas_) arenas = make_arenas(wanted, 0.125);
+    arenas_ = make_arenas(wanted);
   }
 
   void run_group(const GroupedCases& grouped, int pair, std::uint64_t seed) {
@@ -102,7 +101,7 @@ class DuetCampaign {
                                   .worker_program = options_.sides[side].worker_program,
                                   .needs_group = group.is_collective,
                                   .cuts = {},
-                                  .arenas = arenas_[side]});
+                                  .arenas = arenas_});
       if (!started) {
         fail(duet, side, started.failure.status, started.failure.reason);
         return false;
@@ -120,35 +119,31 @@ class DuetCampaign {
   }
 
   // Who begins changes from turn to turn and from pair to pair, so that being second is no
-  // disadvantage.
+  // disadvantage. Each turn is a whole trial: what is wrong in one ends the duet.
   void meet(Crews& crews, std::size_t index, int pair, std::uint64_t seed) {
     Duet& duet = duets_[index];
-    const TrialOptions trial{.rule = options_.rule,
-                             .wall_cap_s = options_.wall_cap_s,
-                             .thresholds = options_.thresholds,
-                             .peaks = options_.peaks,
-                             .input_seed = hash_combine(seed, 0x696e + index),
-                             .check_seed = hash_combine(seed, 0x636b + index),
-                             .checked_executions = checked_executions(options_.pairs)};
-    std::array<std::optional<SteppedTrial>, sides> trials;
-    for (std::size_t side = 0; side < sides; ++side) {
-      trials[side].emplace(*crews[side], cases_[index], trial, history_[side]);
-      if (!trials[side]->begin()) return end_of(duet, side, *trials[side]);
-    }
+    const TrialOptions trial{
+        .rule = options_.rule,
+        .wall_cap_s = options_.wall_cap_s,
+        .thresholds = options_.thresholds,
+        .peaks = options_.peaks,
+        .input_seed = hash_combine(seed, 0x696e + index),
+        .check_seed = hash_combine(seed, 0x636b + index),
+        .checked_executions = checked_executions(options_.pairs * options_.turns)};
     std::array<std::vector<double>, sides> turns;
     for (int turn = 0; turn < options_.turns; ++turn) {
       const auto first = static_cast<std::size_t>((turn + pair) % 2);
       for (const std::size_t side : {first, 1 - first}) {
-        if (!trials[side]->sample()) return end_of(duet, side, *trials[side]);
-        turns[side].push_back(trials[side]->row().duration_ns_median);
+        const Measurement row = run_trial(*crews[side], cases_[index], trial, history_[side]);
+        // A disturbed turn disturbed its neighbour alike, or its pair stands out among the others.
+        const bool has_time = has_latency(row.status) || row.status == Status::invalid;
+        if (!has_time || !(row.duration_ns_median > 0)) {
+          return fail(duet, side, row.status, row.reason);
+        }
+        turns[side].push_back(row.duration_ns_median);
       }
     }
     for (std::size_t side = 0; side < sides; ++side) {
-      const Measurement row = trials[side]->finish();
-      // A disturbed turn disturbed its neighbour alike, or its pair stands out among the others.
-      if (!has_latency(row.status) && row.status != Status::invalid) {
-        return fail(duet, side, row.status, row.reason);
-      }
       times_[index][side].push_back(median(turns[side]));
     }
     duet.log_ratios.push_back(ratio_of(turns));
@@ -162,16 +157,13 @@ class DuetCampaign {
     return median(ratios);
   }
 
-  void end_of(Duet& duet, std::size_t side, SteppedTrial& trial) const {
-    const Measurement row = trial.finish();
-    fail(duet, side, row.status, row.reason);
-  }
-
   const DuetOptions& options_;
   std::vector<KernelCase> cases_;
   std::vector<Duet> duets_;
   std::vector<std::array<std::vector<double>, sides>> times_;  // of each case, per pair
-  std::array<std::vector<SharedMemory>, sides> arenas_;
+  // Of both builds, which are never staged at once: two arenas differ by a third in the speed of
+  // their pages, however equal they look.
+  std::vector<SharedMemory> arenas_;
   std::array<GateHistory, sides> history_;
   std::size_t done_ = 0;
 };

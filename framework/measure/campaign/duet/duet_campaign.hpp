@@ -34,9 +34,9 @@ struct DuetOptions {
 };
 
 // One duet per case, in their order. Pairs outside, cases inside in a fresh order: each pair meets
-// another minute of the machine. Both sides pass the gates of a trial in every pair; what fails
-// one ends the duet of its case with status and reason. Kernels of the mode in_stack are measured
-// in a loop of their own.
+// another minute of the machine. Every turn is a trial with its gates, both builds in the same
+// memory; what fails one ends the duet of its case with status and reason. Kernels of the mode
+// in_stack are measured in a loop of their own.
 std::vector<Duet> run_duets(std::span<const KernelCase> cases, const DuetOptions& options);
 
 }  // namespace halmark
