@@ -19,6 +19,7 @@ Action add_new_plugin(OptionSet& app);
 Action add_peaks(OptionSet& app);
 Action add_plan_size(OptionSet& app);
 Action add_report(OptionSet& app);
+Action add_retire(OptionSet& app);
 Action add_run(OptionSet& app);
 Action add_salvage(OptionSet& app);
 Action add_study(OptionSet& app);
@@ -46,6 +47,7 @@ std::span<const Command> commands() {
       Command{"compare", "Two runs, nights or files: what became slower; exit 3 gates", 1,
               add_compare},
       Command{"history", "Series of kernels over all nights: where they changed", 1, add_history},
+      Command{"retire", "Delete raw samples of older runs; their figures stay", 1, add_retire},
       Command{"study", "Studies: list, show, copy, and serve a search to any program", 1,
               add_study},
       Command{"verify", "Check every row and chain of a results database", 1, add_verify},

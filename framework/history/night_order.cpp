@@ -55,7 +55,7 @@ std::vector<KernelCase> night_order(std::span<const KernelCase> kernels, const S
   for (const std::int64_t run : runs) {
     for (const RowFigures& figures : store.run_figures(run)) {
       if (!has_latency(figures.row.status) || !(figures.row.duration_ns_median > 0)) continue;
-      auto& nights = seen[figures.row.kernel_case.key()];
+      auto& nights = seen[figures.key];
       if (nights.empty() || nights.back().run != run) nights.push_back({.run = run});
       nights.back().log_ns.push_back(std::log(figures.row.duration_ns_median));
     }

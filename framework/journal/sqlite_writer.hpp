@@ -23,11 +23,14 @@ class SqliteWriter {
 
   std::int64_t begin_run(const RunInfo& run);
   void append(std::int64_t run, const std::vector<Entry>& entries);
+  RunSamples retire_samples(std::int64_t run, const std::string& policy);
+  void shrink();
 
  private:
   template <class Body>
   void commit(Body body);
   void require_same_schema();
+  void append_rows(std::int64_t run, const std::vector<Entry>& entries);
   struct Insertion;
   std::int64_t insert(Insertion& into, std::int64_t run, const Entry& entry, std::string& chain);
   void require_in_place();

@@ -25,10 +25,11 @@ std::string read_holder(int fd) {
 
 }  // namespace
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
+std::string utc_now() { return utc_text(std::time(nullptr)); }
+
+std::string utc_text(std::time_t seconds) {
   std::tm parts{};
-  gmtime_r(&now, &parts);
+  gmtime_r(&seconds, &parts);
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;

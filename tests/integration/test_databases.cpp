@@ -246,6 +246,57 @@ TEST_F(Databases, a_noted_head_is_compared_with_those_of_all_runs) {
   EXPECT_EQ(line("verify dense.db --run 2 --chain " + head).exit_code, 2);
 }
 
+// A report, a resumed sweep and the check of a database rest on figures of rows, not on samples.
+TEST_F(Databases, retired_samples_change_no_figure_and_are_stated) {
+  tiny_sweep("fake", "shards = [1]");
+  ASSERT_EQ(line("tune tiny.toml --db r.db").exit_code, 0);
+  ASSERT_EQ(line(std::string(bench) + "r.db").exit_code, 0);
+  const auto report = [&] {
+    Json out = data_of(words("report --db r.db"));
+    out.erase("chain");
+    return out;
+  };
+  const Json before = report();
+  const std::string whole = read("r.db");
+  const Outcome planned = line("retire --keep-runs 1 --dry-run --db r.db");
+  EXPECT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_THAT(planned.out, HasSubstr("would be retired"));
+  EXPECT_EQ(read("r.db"), whole);
+  const Json done = data_of(words("retire --keep-runs 1 --db r.db"));
+  EXPECT_EQ(done["runs"].size(), 1u);
+  EXPECT_GT(done["rows"], 10);
+  EXPECT_EQ(sql_count(path("r.db"),
+                      "SELECT count(*) FROM sample_block JOIN entry ON entry.id = "
+                      "sample_block.entry WHERE run = 1"),
+            0);
+  EXPECT_EQ(report(), before);
+  const Json checked = data_of(words("verify r.db"));
+  EXPECT_EQ(checked["findings"], Json::array());
+  EXPECT_EQ(checked["samples_retired"], (Json::array({{{"run", 1}, {"rows", done["rows"]}}})));
+  EXPECT_THAT(line("verify r.db").out, HasSubstr("run 1: samples retired of"));
+  const Outcome again = line("tune tiny.toml --db r.db");
+  EXPECT_THAT(again.out, HasSubstr("nothing was measured now")) << again.err;
+  EXPECT_EQ(line("salvage r.db sound.db").exit_code, 0);
+  sql(path("r.db"), "DELETE FROM sample_block");
+  EXPECT_EQ(line("verify r.db").exit_code, 2) << "no row says that those of the last run are";
+}
+
+TEST_F(Databases, retire_states_what_a_row_takes_and_refuses_in_one_line) {
+  tiny_sweep("fake", "shards = [1]");
+  ASSERT_EQ(line("tune tiny.toml --db r.db").exit_code, 0);
+  const Json planned = data_of(words("retire --older-than 1h --dry-run --db r.db"));
+  EXPECT_EQ(planned["runs"], Json::array()) << "it began just now";
+  EXPECT_GT(planned["sample_bytes_per_row"], 0);
+  EXPECT_LE(planned["bytes_per_row"], 4096) << "with its share of pages, indexes and other rows";
+  expect_refusal("retire --db r.db", "--keep-runs N");
+  expect_refusal("retire --older-than month --db r.db", "--older-than");
+  expect_refusal("retire --keep-runs 1 --db absent.db", "absent.db");
+  sql(path("r.db"), "UPDATE entry SET body = body || ' ' WHERE id = 7");
+  ASSERT_EQ(line(std::string(bench) + "r.db").exit_code, 0);
+  expect_refusal("retire --keep-runs 1 --db r.db", "entry 7");
+  EXPECT_FALSE(fs::exists(path("absent.db")));
+}
+
 // Somebody tidies up while a sweep is measured.
 class ReplacedDatabase : public HalmarkTest, public testing::WithParamInterface<bool> {};
 

@@ -13,6 +13,7 @@
 #include "journal/file/new_file.hpp"
 #include "journal/file/own_schema.hpp"
 #include "journal/schema.hpp"
+#include "journal/stored_row.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -103,23 +104,43 @@ void configure(SQLite::Database& db, Access access) {
   }
 }
 
-// Version 1 to 2: the same rows in a table without the list of kinds. The copy keeps ids, so
-// checksums and chains hold.
+void copy_runs(SQLite::Database& db) {
+  SQLite::Statement before(db,
+                           std::string("SELECT id, chain, ") + run_columns + " FROM run_before");
+  SQLite::Statement insert(db, insert_run);
+  while (before.executeStep()) {
+    bind_run(insert, before.getColumn(0).getInt64(), run_info_of(before, 2),
+             before.getColumn(1).getString());
+    insert.exec();
+    insert.reset();
+  }
+}
+
+// To the present version: runs get their checksums, sample blocks their table. Of version 1 the
+// entries move into a table without the list of kinds; ids stay, so checksums and chains hold. Rows
+// keep their samples where they are: those are part of the chain.
 void migrate(SQLite::Database& db) {
-  if (schema_version_of(db) == schema_version) return;
+  const int version = schema_version_of(db);
+  if (version == schema_version) return;
   db.exec("PRAGMA foreign_keys = OFF");  // what an edited file has of orphans is verify's to say
+  db.exec("PRAGMA legacy_alter_table = ON");  // entry goes on naming the table run
   db.exec("BEGIN IMMEDIATE");
-  db.exec("ALTER TABLE entry RENAME TO entry_before");
   db.exec("ALTER TABLE run RENAME TO run_before");
-  db.exec("DROP INDEX entry_by_key");
-  db.exec("DROP INDEX entry_by_run");
-  db.exec(std::string(tables));
-  db.exec("INSERT INTO run SELECT * FROM run_before");
-  db.exec("INSERT INTO entry SELECT * FROM entry_before");
-  db.exec("DROP TABLE entry_before");
+  db.exec(run_table(schema_version));
+  copy_runs(db);
   db.exec("DROP TABLE run_before");
+  if (version == 1) {
+    db.exec("ALTER TABLE entry RENAME TO entry_before");
+    db.exec("DROP INDEX entry_by_key");
+    db.exec("DROP INDEX entry_by_run");
+    db.exec(entry_table(schema_version));
+    db.exec("INSERT INTO entry SELECT * FROM entry_before");
+    db.exec("DROP TABLE entry_before");
+  }
+  db.exec(std::string(sample_block_table));
   db.exec("PRAGMA user_version = " + std::to_string(schema_version));
   db.exec("COMMIT");
+  db.exec("PRAGMA legacy_alter_table = OFF");
   db.exec("PRAGMA foreign_keys = ON");
 }
 
@@ -134,7 +155,7 @@ void make_empty(const std::string& path) {
   db.exec("BEGIN");
   db.exec("PRAGMA application_id = " + std::to_string(journal_application_id));
   db.exec("PRAGMA user_version = " + std::to_string(schema_version));
-  db.exec(std::string(tables));
+  db.exec(tables_of(schema_version));
   db.exec("COMMIT");
   db.exec("PRAGMA journal_mode = WAL");
 }
@@ -157,7 +178,7 @@ void judge_connection(SQLite::Database& db, const std::string& path, Access acce
     require_own_schema(db, path);  // of its own version, before the migration runs
     migrate(db);
   } else {
-    require_tables(db, path);
+    require_tables(db, path, access != Access::salvage);
   }
   if (access != Access::salvage) db.execAndGet("SELECT count(*) FROM run");
 }

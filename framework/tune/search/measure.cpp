@@ -127,7 +127,9 @@ void MeasuredSweep::finish(TuneRun& run) const {
   for (const Evaluation& e : run.evaluations) {
     if (!known.contains(e.configuration.key())) context_.store->append(run.id, e);
   }
-  if (plan_.sweep().nightly) close_night(*context_.store, run.id, context_.machine_lines);
+  if (const auto& nightly = plan_.sweep().nightly) {
+    close_night(*context_.store, run.id, context_.machine_lines, nightly->keep_samples_nights);
+  }
 }
 
 // All of them at once, where that is what the sweep wants.

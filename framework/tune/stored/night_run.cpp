@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "journal/retention.hpp"
 #include "journal/writer_lock.hpp"
 
 namespace halmark::tune {
@@ -39,9 +40,14 @@ bool goes_on_with(const Store& store, std::int64_t run, const std::string& date)
   return seconds_of(journal::utc_now()) - seconds_of(started) < night_s;
 }
 
-void close_night(Store& store, std::int64_t run, std::vector<std::string> machine_lines) {
+void close_night(Store& store, std::int64_t run, std::vector<std::string> machine_lines,
+                 int keep_samples_nights) {
   machine_lines.emplace_back(finished_line);
   store.append(run, RunMachine{std::move(machine_lines)});
+  if (keep_samples_nights == 0) return;
+  retire_samples(
+      store, {.keep_nights = static_cast<std::size_t>(keep_samples_nights),
+              .text = "[nightly] keep_samples_nights = " + std::to_string(keep_samples_nights)});
 }
 
 }  // namespace halmark::tune
