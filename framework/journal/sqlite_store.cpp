@@ -14,9 +14,9 @@
 #include "journal/row_codec.hpp"
 #include "journal/row_figures.hpp"
 #include "journal/run_chains.hpp"
+#include "journal/samples/stored_samples.hpp"
 #include "journal/sqlite_writer.hpp"
 #include "journal/stored_row.hpp"
-#include "journal/stored_samples.hpp"
 #include "journal/writer_lock.hpp"
 
 namespace halmark {

@@ -13,7 +13,7 @@
 #include "journal/file/damage.hpp"
 #include "journal/file/new_file.hpp"
 #include "journal/file/own_schema.hpp"
-#include "journal/stored_samples.hpp"
+#include "journal/samples/stored_samples.hpp"
 #include "journal/writer_lock.hpp"
 
 namespace halmark::journal {

@@ -104,6 +104,9 @@ class Checker {
   }
 
   void check_content(const StoredEntry& entry) {
+    if (entry.kind != "measurement" && entry.block) {
+      add(entry, {{"samples", journal::fault_of(journal::SampleBytes::State::unnamed)}});
+    }
     if (entry.kind == "measurement") {
       CheckedMeasurement checked = check_measurement(entry);
       add(entry, checked.faults);
@@ -118,11 +121,9 @@ class Checker {
     } else if (entry.kind == "winner") {
       winners_.push_back(entry);
     } else if (entry.kind == "retirement") {
+      if (without_samples_.empty()) return;
       out_.retired[entry.run] += static_cast<std::int64_t>(without_samples_.size());
       without_samples_.clear();
-    }
-    if (entry.kind != "measurement" && entry.block) {
-      add(entry, {{"samples", journal::fault_of(journal::SampleBytes::State::unnamed)}});
     }
   }
 

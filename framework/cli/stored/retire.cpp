@@ -15,16 +15,9 @@ struct Options {
 };
 
 CommandResult execute(const GlobalOptions& global, const Options& o) {
-  const std::string path = database_path(global);
   const RetentionPolicy policy = retention_policy(o.keep_runs, o.keep_nights, o.older_than);
-  RetiredSamples retired = samples_to_retire(*open_store_read_only(path), policy);
-  std::string note;
-  if (!o.is_dry_run && !retired.runs.empty()) {
-    const std::unique_ptr<Store> store = open_store(path);
-    retired = retire_samples(*store, policy);
-    note = give_space_back(*store, retired);
-  }
-  return shown(history::retention_view(retired, policy, o.is_dry_run, note));
+  return shown(history::retention_view(
+      history::apply_retention(database_path(global), policy, o.is_dry_run)));
 }
 
 }  // namespace

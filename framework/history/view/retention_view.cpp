@@ -24,8 +24,8 @@ std::string row_text(std::optional<double> bytes) {
 
 }  // namespace
 
-report::View retention_view(const RetiredSamples& retired, const RetentionPolicy& policy,
-                            bool is_dry_run, const std::string& notes) {
+report::View retention_view(const Retention& retention) {
+  const RetiredSamples& retired = retention.samples;
   RunSamples all;
   Json runs = Json::array();
   for (const RunSamples& run : retired.runs) {
@@ -37,8 +37,8 @@ report::View retention_view(const RetiredSamples& retired, const RetentionPolicy
   const auto of_row = share(before.bytes - retired.sample_bytes, before.rows);
   const auto of_samples = share(retired.sample_bytes, retired.rows_with_samples);
   report::View out;
-  out.data = {{"policy", policy.text},
-              {"dry_run", is_dry_run},
+  out.data = {{"policy", retention.policy.text},
+              {"dry_run", retention.is_dry_run},
               {"runs", std::move(runs)},
               {"rows", all.rows},
               {"bytes", all.bytes},
@@ -47,18 +47,19 @@ report::View retention_view(const RetiredSamples& retired, const RetentionPolicy
               {"file_bytes_before", before.bytes + before.free_bytes},
               {"file_bytes", after.bytes + after.free_bytes},
               {"free_bytes", after.free_bytes}};
-  out.text = fmt::format("{}: samples of {} rows in {} runs {}, {}\n", policy.text, all.rows,
-                         retired.runs.size(), is_dry_run ? "would be retired" : "retired",
-                         bytes_text(all.bytes));
+  out.text =
+      fmt::format("{}: samples of {} rows in {} runs {}, {}\n", retention.policy.text, all.rows,
+                  retired.runs.size(), retention.is_dry_run ? "would be retired" : "retired",
+                  bytes_text(all.bytes));
   out.text += fmt::format("a row takes {}, its raw samples {} where they are kept\n",
                           row_text(of_row), row_text(of_samples));
-  if (!is_dry_run) {
+  if (!retention.is_dry_run) {
     out.text +=
         fmt::format("the file has {}, {} of them free for later rows; it had {}\n",
                     bytes_text(after.bytes + after.free_bytes), bytes_text(after.free_bytes),
                     bytes_text(before.bytes + before.free_bytes));
   }
-  if (!notes.empty()) out.text += notes + '\n';
+  if (!retention.note.empty()) out.text += retention.note + '\n';
   return out;
 }
 

@@ -1,16 +1,13 @@
-// What a retention policy deletes of a database, and what its rows take, for terminals and
-// programs.
+// What a retention policy deletes of a database, and what its rows take.
 #pragma once
 
-#include <string>
-
-#include "journal/retention.hpp"
+#include "history/retention.hpp"
 #include "report/views/view.hpp"
 
 namespace halmark::history {
 
-// `notes`: why the file did not become smaller; "" where it did, or had no need to.
-report::View retention_view(const RetiredSamples& retired, const RetentionPolicy& policy,
-                            bool is_dry_run, const std::string& notes);
+// {"policy", "dry_run", "runs", "rows", "bytes", "bytes_per_row", "sample_bytes_per_row",
+// "file_bytes_before", "file_bytes", "free_bytes"}
+report::View retention_view(const Retention& retention);
 
 }  // namespace halmark::history

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "journal/retention.hpp"
+#include "journal/samples/retention.hpp"
 #include "journal/writer_lock.hpp"
 
 namespace halmark::tune {

@@ -1,6 +1,6 @@
 // Raw samples go by policy, and the chains of their runs say so; whatever else is missing is
 // damage.
-#include "journal/retention.hpp"
+#include "journal/samples/retention.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "journal/stored_samples.hpp"
+#include "journal/samples/stored_samples.hpp"
 
 #include <SQLiteCpp/Statement.h>
 

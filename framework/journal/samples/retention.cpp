@@ -1,4 +1,4 @@
-#include "journal/retention.hpp"
+#include "journal/samples/retention.hpp"
 
 #include <algorithm>
 #include <cctype>
