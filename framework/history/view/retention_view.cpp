@@ -18,8 +18,13 @@ std::string bytes_text(std::int64_t bytes) {
   return report::bytes_text(static_cast<double>(bytes));
 }
 
-std::string row_text(std::optional<double> bytes) {
-  return bytes ? fmt::format("{:.0f} bytes", *bytes) : std::string("nothing");
+std::string row_text(std::optional<double> of_row, std::optional<double> of_samples) {
+  if (!of_row) return {};
+  const std::string row = fmt::format("a row takes {:.0f} bytes", *of_row);
+  if (of_samples) {
+    return row + fmt::format(", its raw samples {:.0f} where they are kept\n", *of_samples);
+  }
+  return row + "; no raw samples are left that can go (rows of earlier versions keep theirs)\n";
 }
 
 }  // namespace
@@ -51,8 +56,7 @@ report::View retention_view(const Retention& retention) {
       fmt::format("{}: samples of {} rows in {} runs {}, {}\n", retention.policy.text, all.rows,
                   retired.runs.size(), retention.is_dry_run ? "would be retired" : "retired",
                   bytes_text(all.bytes));
-  out.text += fmt::format("a row takes {}, its raw samples {} where they are kept\n",
-                          row_text(of_row), row_text(of_samples));
+  out.text += row_text(of_row, of_samples);
   if (!retention.is_dry_run) {
     out.text +=
         fmt::format("the file has {}, {} of them free for later rows; it had {}\n",

@@ -22,6 +22,13 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view remedy = "name another file with --db";
 
+// Of new files. A row of a kernel has 2.7 KiB: pages of 4 KiB would hold one each, and a third of
+// the file nothing.
+constexpr int page_bytes = 16 << 10;
+
+// A -wal of this size is copied back, as SQLite does for pages of 4 KiB.
+constexpr int log_bytes = 4 << 20;
+
 // No row of ours is near it: a length that a damaged page claims is refused before memory is taken.
 constexpr int row_bytes_max = 256 << 20;
 
@@ -96,6 +103,8 @@ void configure(SQLite::Database& db, Access access) {
   }
   if (access == Access::read_write) {
     db.exec("PRAGMA synchronous = FULL");
+    const int page = db.execAndGet("PRAGMA page_size").getInt();
+    db.exec("PRAGMA wal_autocheckpoint = " + std::to_string(log_bytes / page));
   } else {
     // Only the writer checkpoints: a commit that races another connection's checkpoint can lose
     // pages in SQLite 3.7.0 to 3.51.2.
@@ -152,6 +161,7 @@ int schema_version_of(SQLite::Database& db) {
 
 void make_empty(const std::string& path) {
   SQLite::Database db(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  db.exec("PRAGMA page_size = " + std::to_string(page_bytes));
   db.exec("BEGIN");
   db.exec("PRAGMA application_id = " + std::to_string(journal_application_id));
   db.exec("PRAGMA user_version = " + std::to_string(schema_version));

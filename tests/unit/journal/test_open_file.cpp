@@ -202,7 +202,8 @@ TEST(OpenFile, a_kill_in_the_middle_of_a_checkpoint_loses_nothing) {
   }
   const std::string complete = file_bytes(live), early = file_bytes(dead);
   ASSERT_GT(complete.size(), early.size()) << "closing the store copied the -wal back";
-  write_file(dead, complete.substr(0, 4096) + early.substr(4096));
+  constexpr std::size_t first_page = 16384;
+  write_file(dead, complete.substr(0, first_page) + early.substr(first_page));
   {
     const auto reader = open_store_read_only(dead);
     EXPECT_EQ(reader->run_measurements(1).size(), 20u);
@@ -218,7 +219,7 @@ TEST(OpenFile, a_truncated_database_beside_a_foreign_wal_is_refused_and_kept) {
   const ScratchFolder folder;
   const std::string path = folder / "a.db";
   make_database(path, 20);
-  fs::resize_file(path, 4096 * 3);
+  fs::resize_file(path, 16384 * 3);
   const std::string before = file_bytes(path);
   for (const auto& open : {&open_store, &open_store_read_only}) {
     write_file(path + "-wal", std::string(200, 'x'));

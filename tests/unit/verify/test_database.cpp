@@ -437,7 +437,7 @@ TEST_F(CheckDatabase, a_noted_head_is_found_in_its_run_and_behind_it_rows_of_lat
 
 TEST_F(CheckDatabase, rows_cut_off_behind_a_noted_head_are_found) {
   const std::string head = open_store_read_only(path_)->chain_head(1);
-  raw_sql(path_, "DELETE FROM entry WHERE id = 4");
+  raw_sql(path_, "DELETE FROM sample_block WHERE entry = 4; DELETE FROM entry WHERE id = 4");
   rehash(path_);
   EXPECT_TRUE(places(check_database(path_)).empty());
   EXPECT_EQ(places(check_database(path_, NotedHead{head, {}})).size(), 1u);
