@@ -44,6 +44,7 @@ SqliteWriter::SqliteWriter(SQLite::Database& db, std::string path, bool is_writi
 template <class Body>
 void SqliteWriter::commit(Body body) {
   if (lost_) throw *lost_;
+  require_own_content();
   try {
     SQLite::Transaction transaction(db_, SQLite::TransactionBehavior::IMMEDIATE);
     require_same_schema();
@@ -54,6 +55,7 @@ void SqliteWriter::commit(Body body) {
                         std::string("free space there and ") + go_on);
   }
   require_in_place();
+  if (file_ != nullptr) file_->remember_content();
 }
 
 // Within the transaction, so that nothing can be made between this look and the insert.
@@ -86,6 +88,8 @@ std::int64_t SqliteWriter::begin_run(const RunInfo& run) {
       throw damaged_file("run " + std::to_string(id) + " has rows, and is not in the table of runs",
                          path_);
     }
+    last_run_ = id;
+    last_chain_ = start;
   });
   return id;
 }
@@ -157,6 +161,8 @@ void SqliteWriter::append(std::int64_t run, const std::vector<Entry>& entries) {
                   path_, go_on);
     }
     written_ += static_cast<std::int64_t>(entries.size());
+    last_run_ = run;
+    last_chain_ = chain;
   });
 }
 
@@ -164,8 +170,30 @@ void SqliteWriter::require_in_place() {
   if (file_ == nullptr) return;
   const std::string fault = file_->fault(), of_log = log_->fault();
   if (fault.empty() && of_log.empty()) return;
-  lost_ = out_of_place(fault.empty() ? "parted from its -wal file, which was " + of_log : fault);
+  lost_ = out_of_place(fault.empty() ? "parted from its -wal file, which was " + of_log : fault,
+                       "the last one included");
   throw *lost_;
+}
+
+// Only its writer writes the file, and only within a commit. What somebody copied over it in place
+// would be mixed with what is in the -wal; a mere touch of it does no harm.
+void SqliteWriter::require_own_content() {
+  if (file_ == nullptr || !file_->has_other_content() || !file_->fault().empty()) return;
+  if (last_run_ != 0 && holds_all(path_)) return file_->remember_content();
+  if (last_run_ == 0) return file_->remember_content();
+  lost_ = out_of_place("overwritten by somebody", "without the last one, which was not stored");
+  throw *lost_;
+}
+
+// As any other process sees the file.
+bool SqliteWriter::holds_all(const std::string& path) const {
+  try {
+    SQLite::Database seen(path, SQLite::OPEN_READONLY);
+    sqlite3_db_config(seen.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    return first_fault(seen).empty() && chain_of(seen, last_run_) == last_chain_;
+  } catch (const SQLite::Exception&) {
+    return false;
+  }
 }
 
 std::string SqliteWriter::free_name() const {
@@ -177,19 +205,26 @@ std::string SqliteWriter::free_name() const {
 // This connection still sees every row, of a file that nobody will find: they get one that has a
 // name. Our -wal must not stay beside the path: SQLite would read it into the next database of that
 // name, and leaves it there when it closes a file that has moved. Another one's is left alone.
-Error SqliteWriter::out_of_place(const std::string& fault) {
+Error SqliteWriter::out_of_place(const std::string& fault, const char* last_row) {
   const std::string what = "the database was " + fault + " while this command wrote it";
-  if (!log_->fault().empty()) {
+  if (!log_->fault().empty() || file_->fault().empty()) {
     sqlite3_db_config(db_.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   }
   try {
     const std::string kept = free_name();
     copy_database(db_, kept);
+    if (last_run_ != 0 && !holds_all(kept)) {
+      remove_database(kept);
+      throw Error(ExitCode::error, "pages of it are gone", kept);
+    }
     if (log_->fault().empty()) {
       for (const char* rest : {"-wal", "-shm"}) unlink((path_ + rest).c_str());
     }
+    return {ExitCode::error, what, path_, "no row is lost: all are in " + kept + ", " + last_row};
+  } catch (const Error& e) {
     return {ExitCode::error, what, path_,
-            "no row is lost: all are in " + kept + ", the last one included"};
+            "the rows of this command (" + std::to_string(written_) +
+                ") are lost, because they could not be copied: " + e.line()};
   } catch (const std::exception& e) {
     return {ExitCode::error, what, path_,
             "the rows of this command (" + std::to_string(written_) +

@@ -1,6 +1,10 @@
 // What was done to a database, as commands meet it: foreign parts, damage, forged figures, another
 // file in its place. A refusal is one line with a name; nothing is ever a defect of halmark.
+#include <sys/stat.h>
+
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "halmark_fixture.hpp"
@@ -10,6 +14,7 @@ namespace halmark::integration {
 namespace {
 
 namespace fs = std::filesystem;
+using std::string_literals::operator""s;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -244,6 +249,75 @@ TEST_F(Databases, a_noted_head_is_compared_with_those_of_all_runs) {
   EXPECT_EQ(forged.exit_code, 2);
   EXPECT_THAT(forged.out, AllOf(HasSubstr(head), HasSubstr("table run")));
   EXPECT_EQ(line("verify dense.db --run 2 --chain " + head).exit_code, 2);
+}
+
+struct SideFile {
+  const char* name;
+  std::function<void(const std::string&)> make;  // beside the database
+  const char* says;
+};
+void PrintTo(const SideFile& file, std::ostream* out) { *out << file.name; }
+
+class SideFiles : public Databases, public testing::WithParamInterface<SideFile> {};
+
+// SQLite opens what has the names of its own files: a FIFO held it for ever.
+TEST_P(SideFiles, that_are_none_of_a_database_are_named_and_not_waited_for) {
+  write("mine.txt", "precious");
+  GetParam().make(path("dense.db"));
+  const std::string before = read("dense.db");
+  for (const std::string& command :
+       {std::string("verify dense.db"), std::string("report --db dense.db"), bench + "dense.db"s}) {
+    const bool is_of_writers = std::string(GetParam().name).starts_with("lock");
+    if (is_of_writers && command.find("bench") != 0) continue;
+    expect_refusal(command, GetParam().says);
+  }
+  EXPECT_EQ(read("mine.txt"), "precious");
+  EXPECT_EQ(read("dense.db"), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Names, SideFiles,
+    testing::Values(
+        SideFile{"log_fifo", [](auto& db) { mkfifo((db + "-wal").c_str(), 0600); },
+                 "dense.db-wal: this belongs to a database, and is no regular file"},
+        SideFile{"log_device", [](auto& db) { fs::create_symlink("/dev/zero", db + "-wal"); },
+                 "dense.db-wal"},
+        SideFile{"log_folder", [](auto& db) { fs::create_directory(db + "-wal"); }, "dense.db-wal"},
+        SideFile{"journal_fifo", [](auto& db) { mkfifo((db + "-journal").c_str(), 0600); },
+                 "dense.db-journal"},
+        SideFile{"journal",
+                 [](auto& db) { std::ofstream(db + "-journal") << std::string(600, 'x'); },
+                 "a rollback journal lies beside the database"},
+        SideFile{"memory_fifo", [](auto& db) { mkfifo((db + "-shm").c_str(), 0600); },
+                 "dense.db-shm"},
+        SideFile{"lock_of_another_kind",
+                 [](auto& db) {
+                   fs::rename(fs::path(db).parent_path() / "mine.txt", db + ".lock");
+                   fs::copy_file(db + ".lock", fs::path(db).parent_path() / "mine.txt");
+                 },
+                 "dense.db.lock"},
+        SideFile{"lock_link", [](auto& db) { fs::create_symlink("mine.txt", db + ".lock"); },
+                 "is a symbolic link"},
+        SideFile{"lock_fifo", [](auto& db) { mkfifo((db + ".lock").c_str(), 0600); },
+                 "dense.db.lock"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+// `cp other.db r.db` under a sweep: the same file, other bytes.
+TEST_F(Databases, that_another_was_copied_over_in_place_end_the_sweep_and_keep_both) {
+  tiny_sweep("fake", "shards = [1]");
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
+  Process process(launch({"tune", "tiny.toml", "--db", "r.db"}));
+  ASSERT_TRUE(process.await_lines("tune ", 3)) << process.err();
+  fs::copy_file(std::string(fixtures) + "/dense.db", path("r.db"),
+                fs::copy_options::overwrite_existing);
+  const Outcome o = process.wait();
+  EXPECT_EQ(o.exit_code, 1) << o.err;
+  EXPECT_THAT(o.err, AllOf(HasSubstr("was overwritten by somebody"), HasSubstr("r.db.rescued")));
+  EXPECT_EQ(data_of({"verify", "r.db.rescued"})["findings"], Json::array());
+  EXPECT_GE(
+      sql_count(path("r.db.rescued"), "SELECT count(*) FROM entry WHERE kind = 'measurement'"),
+      told_trials(o.err));
+  EXPECT_EQ(data_of({"verify", "r.db"})["findings"], Json::array());
 }
 
 // Somebody tidies up while a sweep is measured.

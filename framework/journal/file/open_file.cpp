@@ -24,6 +24,24 @@ constexpr std::string_view remedy = "name another file with --db";
 // No row of ours is near it: a length that a damaged page claims is refused before memory is taken.
 constexpr int row_bytes_max = 256 << 20;
 
+// The library opens what has the names of its own files, and would wait for ever for a FIFO. Ours
+// have a -wal, never a rollback journal: what it has would be rolled back into the file.
+void judge_side_files(const std::string& path) {
+  for (const char* rest : {"-wal", "-shm", "-journal"}) {
+    std::error_code code;
+    const fs::file_status found = fs::status(path + rest, code);
+    if (!fs::exists(found)) continue;
+    if (!fs::is_regular_file(found)) {
+      throw refused("this belongs to a database, and is no regular file", path + rest,
+                    "move it away");
+    }
+    if (std::string_view(rest) == "-journal" && fs::file_size(path + rest, code) > 0) {
+      throw refused("a rollback journal lies beside the database, which halmark never leaves",
+                    path + rest, "move it away, or let sqlite3 open the database once");
+    }
+  }
+}
+
 // From its first bytes, before the library touches the file.
 void judge_header(const std::string& path, Access access) {
   const auto header = read_sqlite_header(path);
@@ -144,6 +162,7 @@ void judge_file(const std::string& path, Access access) {
     throw refused("a database URL is not supported yet", path, "name a file; it will be SQLite");
   }
   try {
+    judge_side_files(path);
     if (has_content(path)) judge_header(path, access);
   } catch (const fs::filesystem_error& e) {
     throw Error(ExitCode::error, std::string("the database cannot be read: ") + e.what(), path);

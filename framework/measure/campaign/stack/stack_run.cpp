@@ -12,6 +12,7 @@
 #include "measure/campaign/shard_sampling.hpp"
 #include "measure/campaign/stack/stack_times.hpp"
 #include "measure/campaign/stack/staged_stacks.hpp"
+#include "measure/campaign/trial.hpp"
 
 namespace halmark {
 namespace {
@@ -31,6 +32,7 @@ class StackRun {
         end(*failure);
       } else {
         time();
+        check_executions(seconds_since(begin));
       }
     } catch (const Error& error) {
       end(Status::refused, error.line());
@@ -44,6 +46,14 @@ class StackRun {
   }
 
  private:
+  // Whatever was measured, nobody wants to know how long wrong answers take.
+  void check_executions(double spent_s) {
+    if (result_.status != Status::ok && result_.status != Status::suspect) return;
+    const auto failure =
+        staged_.check_executions(checked_executions(1), stack_checks_budget_s(spent_s));
+    if (failure) end(*failure);
+  }
+
   // What was measured in one go, and how fast memory and cores were around it.
   struct Block {
     std::vector<double> ns;  // of the stack: one; of kernels: each
