@@ -65,7 +65,7 @@ class RowVerdict {
 
   // No link of a device is so slow; a plugin whose every read is hides the one that works.
   void judge_reads() {
-    constexpr double latency_ns = 100e3, bytes_per_ns = 0.5;
+    constexpr double latency_ns = 200e3, bytes_per_ns = 0.5;
     const auto read_ns = signal("read_ns"), bytes = signal("read_bytes");
     if (!read_ns || !bytes || row_.status != Status::ok) return;
     if (*read_ns <= std::max(latency_ns + *bytes / bytes_per_ns, row_.duration_ns_median)) return;

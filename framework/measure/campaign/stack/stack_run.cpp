@@ -32,12 +32,13 @@ class StackRun {
         end(*failure);
       } else {
         time();
+        note_memory();  // before what checks keep
         check_executions(seconds_since(begin));
       }
     } catch (const Error& error) {
       end(Status::refused, error.line());
     }
-    if (options_.measures_memory) result_.memory = staged_.memory();
+    note_memory();
     staged_.quit();
     result_.correctness = staged_.correctness();
     result_.shared_instances = staged_.shared_instances();
@@ -46,9 +47,14 @@ class StackRun {
   }
 
  private:
+  void note_memory() {
+    if (options_.measures_memory && result_.memory.empty()) result_.memory = staged_.memory();
+  }
+
   // Whatever was measured, nobody wants to know how long wrong answers take.
   void check_executions(double spent_s) {
-    if (result_.status != Status::ok && result_.status != Status::suspect) return;
+    const bool has_time = result_.status == Status::ok || result_.status == Status::suspect;
+    if (!has_time || options_.is_oversubscribed) return;
     const auto failure =
         staged_.check_executions(checked_executions(1), stack_checks_budget_s(spent_s));
     if (failure) end(*failure);
