@@ -38,7 +38,13 @@ SqliteWriter::SqliteWriter(SQLite::Database& db, std::string path, bool is_writi
   if (!is_writing) return;
   file_ = std::make_unique<FilePlace>(path_);
   log_ = std::make_unique<FilePlace>(path_ + "-wal");
-  schema_cookie_ = schema_cookie(db_);
+  try {
+    schema_cookie_ = schema_cookie(db_);
+    last_run_ = db_.execAndGet("SELECT max(id) FROM run").getInt64();
+    last_chain_ = chain_of(db_, last_run_);
+  } catch (const SQLite::Exception& e) {
+    throw storage_error(&db_, e, "the database cannot be used", path_);
+  }
 }
 
 template <class Body>
@@ -179,8 +185,7 @@ void SqliteWriter::require_in_place() {
 // would be mixed with what is in the -wal; a mere touch of it does no harm.
 void SqliteWriter::require_own_content() {
   if (file_ == nullptr || !file_->has_other_content() || !file_->fault().empty()) return;
-  if (last_run_ != 0 && holds_all(path_)) return file_->remember_content();
-  if (last_run_ == 0) return file_->remember_content();
+  if (last_run_ == 0 || holds_all(path_)) return file_->remember_content();
   lost_ = out_of_place("overwritten by somebody", "without the last one, which was not stored");
   throw *lost_;
 }
