@@ -19,9 +19,9 @@ std::vector<std::string> keys(const Json& object) {
 }
 
 const std::vector<std::string> command_names = {
-    "devices",      "peaks",   "bench",   "model",      "tune",   "run",       "report",
-    "verify",       "doctor",  "winners", "new-plugin", "models", "plan-size", "trace",
-    "verify-front", "salvage", "explain", "compare",    "history"};
+    "devices",         "peaks",  "bench",        "model",      "tune",    "run",       "report",
+    "verify",          "doctor", "winners",      "new-plugin", "models",  "plan-size", "plan-mix",
+    "compare-devices", "trace",  "verify-front", "salvage",    "explain", "compare",   "history"};
 
 class Command : public HalmarkTest {};
 
