@@ -59,6 +59,9 @@ void load(Cbc_Model* model, const IntegerProgram& p) {
   Cbc_setLogLevel(model, 0);
   Cbc_setAllowableGap(model, 0);
   Cbc_setAllowableFractionGap(model, 0);
+  // Cbc 2.10.8 loses the optimum in its preprocessing: 5 of 3,000 programs drawn as in the test
+  // ended at a worse one that it called proven, none without it.
+  Cbc_setParameter(model, "preprocess", "off");
 }
 
 }  // namespace
