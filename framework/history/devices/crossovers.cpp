@@ -1,5 +1,6 @@
 #include "history/devices/crossovers.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "history/devices/shape_class.hpp"
@@ -13,6 +14,11 @@ void CrossoverFinder::add(const Problem& problem, Ahead ahead) {
   Line& line = lines_[series.name + '\n' + series.free_size];
   line.free_size = series.free_size;
   line.at.emplace(series.size, ahead);
+}
+
+std::size_t CrossoverFinder::series() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(lines_, [](const auto& line) { return line.second.at.size() > 1; }));
 }
 
 std::vector<Crossover> CrossoverFinder::found() const {

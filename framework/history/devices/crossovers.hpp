@@ -14,6 +14,8 @@ class CrossoverFinder {
   void add(const Problem& problem, Ahead ahead);
   // By series, small sizes first.
   std::vector<Crossover> found() const;
+  // With two sizes or more: others cannot cross.
+  std::size_t series() const;
 
  private:
   struct Line {

@@ -136,6 +136,7 @@ DevicePair compare_two(const std::vector<DeviceSide>& sides, std::size_t first, 
     out.classes.push_back(std::move(row));
   }
   out.crossovers = crossovers.found();
+  out.series = crossovers.series();
   return out;
 }
 

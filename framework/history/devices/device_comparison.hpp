@@ -63,6 +63,7 @@ struct DevicePair {
   std::vector<ClassRow> classes;      // by op, dtype and size
   std::vector<Crossover> crossovers;  // by series
   std::size_t kernels = 0, only_first = 0, only_second = 0;
+  std::size_t series = 0;  // lines of problems along which crossovers are looked for
 
   std::size_t count(Ahead ahead) const;  // kernels
 };

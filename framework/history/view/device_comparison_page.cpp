@@ -61,8 +61,12 @@ std::string section(const DeviceComparison& c, const DevicePair& pair) {
   std::string out = element("h2", pair_summary(c, pair));
   if (pair.classes.empty()) return out;
   out += picture(c, pair) + table_html(class_table(c, pair), "classes of shapes");
+  if (const Table costs = cost_table(c, pair); !costs.rows.empty()) {
+    out += table_html(costs, "work and what it costs");
+  }
   if (pair.crossovers.empty()) return out;
-  return out + table_html(crossover_table(c, pair), "sizes between which the faster one changes");
+  return out + element("p", crossover_summary(pair)) +
+         table_html(crossover_table(c, pair), "sizes between which the faster one changes");
 }
 
 }  // namespace

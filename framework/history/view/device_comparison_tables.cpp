@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <map>
 
 #include "history/view/device_comparison_view.hpp"
 #include "report/text/quantity.hpp"
@@ -41,16 +43,21 @@ std::string share_text(const DeviceSide& side, const SideShare& share) {
   return rounded_percent_text(share.of_bound) + ' ' + limiter;
 }
 
-std::string mfu_text(const DeviceSide& side, const SideShare& share) {
-  return side.basis == TimeBasis::bound ? std::string(absent_text)
-                                        : rounded_percent_text(share.mfu);
+std::string number_or_absent(std::optional<double> value) {
+  return value ? significant_text(*value) : std::string(absent_text);
 }
 
-std::string unit_cost_text(const SideShare& share, const ClassRow& row) {
-  std::string out;
-  if (share.usd) out += significant_text(*share.usd) + " USD";
-  if (share.joule) out += (out.empty() ? "" : ", ") + significant_text(*share.joule) + " J";
-  return out.empty() ? absent_text : out + (row.is_matmul ? " /PFLOP" : " /TB");
+// Columns in which no row says anything say nothing.
+void drop_silent_columns(report::Table& table) {
+  for (std::size_t c = table.columns.size(); c-- > 0;) {
+    const auto is_silent = [c](const auto& row) {
+      return row[c].text == absent_text || row[c].text == "0";
+    };
+    if (!std::ranges::all_of(table.rows, is_silent)) continue;
+    const auto at = static_cast<std::ptrdiff_t>(c);
+    table.columns.erase(table.columns.begin() + at);
+    for (auto& row : table.rows) row.erase(row.begin() + at);
+  }
 }
 
 }  // namespace
@@ -73,7 +80,6 @@ std::string side_title(const DeviceComparison& comparison, std::size_t side) {
 
 report::Table class_table(const DeviceComparison& c, const DevicePair& pair) {
   const DeviceSide &first = c.sides[pair.first], &second = c.sides[pair.second];
-  const std::string one = side_label(c, pair.first), two = side_label(c, pair.second);
   report::Table out{.columns = {{"op"},
                                 {"dtype"},
                                 {"shapes"},
@@ -81,15 +87,11 @@ report::Table class_table(const DeviceComparison& c, const DevicePair& pair) {
                                 {"ahead"},
                                 {"time 2/1", true},
                                 {"interval", true},
-                                {"share " + one, true},
-                                {"share " + two, true},
+                                {"share " + side_label(c, pair.first), true},
+                                {"share " + side_label(c, pair.second), true},
                                 {"wins 1:2", true},
                                 {"TIE", true},
-                                {"open", true},
-                                {"MFU " + one, true},
-                                {"MFU " + two, true},
-                                {"cost " + one, true},
-                                {"cost " + two, true}}};
+                                {"open", true}}};
   for (const ClassRow& row : pair.classes) {
     out.rows.push_back({{row.op},
                         {row.dtype},
@@ -103,28 +105,64 @@ report::Table class_table(const DeviceComparison& c, const DevicePair& pair) {
                         {share_text(second, row.shares[1])},
                         {fmt::format("{}:{}", row.first_ahead, row.second_ahead)},
                         {std::to_string(row.ties)},
-                        {std::to_string(row.open)},
-                        {mfu_text(first, row.shares[0])},
-                        {mfu_text(second, row.shares[1])},
-                        {unit_cost_text(row.shares[0], row)},
-                        {unit_cost_text(row.shares[1], row)}});
+                        {std::to_string(row.open)}});
   }
+  drop_silent_columns(out);
+  return out;
+}
+
+report::Table cost_table(const DeviceComparison& c, const DevicePair& pair) {
+  const std::array<std::size_t, 2> sides = {pair.first, pair.second};
+  report::Table out{.columns = {{"op"}, {"dtype"}, {"shapes"}, {"unit of work"}}};
+  for (const char* figure : {"MFU ", "USD ", "J "}) {
+    for (const std::size_t side : sides) {
+      out.columns.push_back({figure + side_label(c, side), true});
+    }
+  }
+  for (const ClassRow& row : pair.classes) {
+    auto& cells = out.rows.emplace_back();
+    cells = {{row.op}, {row.dtype}, {row.shapes}, {row.is_matmul ? "1e15 FLOP" : "1e12 B"}};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const bool is_bound = c.sides[sides.at(i)].basis == TimeBasis::bound;
+      cells.push_back({is_bound ? absent_text : rounded_percent_text(row.shares.at(i).mfu)});
+    }
+    for (const SideShare& share : row.shares) cells.push_back({number_or_absent(share.usd)});
+    for (const SideShare& share : row.shares) cells.push_back({number_or_absent(share.joule)});
+  }
+  drop_silent_columns(out);
+  if (out.columns.size() <= 4) out.rows.clear();
   return out;
 }
 
 report::Table crossover_table(const DeviceComparison& c, const DevicePair& pair) {
   report::Table out{
       .columns = {{"ahead up to"}, {"size", true}, {"then"}, {"from", true}, {"of"}, {"series"}}};
-  for (const Crossover& x : pair.crossovers) {
-    const std::string one = side_label(c, pair.first), two = side_label(c, pair.second);
-    out.rows.push_back({{x.first_below ? one : two},
-                        {std::to_string(x.below)},
-                        {x.first_below ? two : one},
-                        {std::to_string(x.above)},
-                        {x.free_size},
-                        {x.series}});
+  std::map<std::string, std::size_t> counts;
+  for (const Crossover& x : pair.crossovers) ++counts[x.series];
+  std::vector<const Crossover*> sorted;
+  for (const Crossover& x : pair.crossovers) sorted.push_back(&x);
+  // A line that crosses once says most; many times is what measured twice looks like.
+  std::ranges::stable_sort(sorted, {}, [&](const Crossover* x) { return counts[x->series]; });
+  const std::string one = side_label(c, pair.first), two = side_label(c, pair.second);
+  for (const Crossover* x : sorted) {
+    out.rows.push_back({{x->first_below ? one : two},
+                        {std::to_string(x->below)},
+                        {x->first_below ? two : one},
+                        {std::to_string(x->above)},
+                        {x->free_size},
+                        {x->series}});
   }
   return out;
+}
+
+std::string crossover_summary(const DevicePair& pair) {
+  std::map<std::string, std::size_t> counts;
+  for (const Crossover& x : pair.crossovers) ++counts[x.series];
+  const auto once = std::ranges::count_if(counts, [](const auto& one) { return one.second == 1; });
+  return fmt::format(
+      "crossovers, where who is ahead changes between two sizes: of {} series {} have one, {} have "
+      "more",
+      pair.series, once, counts.size() - static_cast<std::size_t>(once));
 }
 
 std::string pair_summary(const DeviceComparison& c, const DevicePair& pair) {

@@ -76,6 +76,7 @@ Json pair_json(const DevicePair& pair) {
           {"kernels", pair.kernels},
           {"only_first", pair.only_first},
           {"only_second", pair.only_second},
+          {"series", pair.series},
           {"classes", std::move(classes)},
           {"crossovers", std::move(crossovers)}};
 }
@@ -124,12 +125,14 @@ std::string pair_text(const DeviceComparison& c, const DevicePair& pair, int wid
   std::string out = '\n' + report::wrapped(pair_summary(c, pair), width);
   if (pair.kernels == 0) return out;
   out += fitting(class_table(c, pair), width);
+  if (const report::Table costs = cost_table(c, pair); !costs.rows.empty()) {
+    out += "work and what it costs\n" + fitting(costs, width);
+  }
   if (pair.crossovers.empty()) return out;
   report::Table crossovers = crossover_table(c, pair);
   const std::size_t all = crossovers.rows.size();
   if (all > crossovers_shown) crossovers.rows.resize(crossovers_shown);
-  out += "crossovers: who is ahead changes between two sizes\n" +
-         report::table_text(crossovers, width);
+  out += report::wrapped(crossover_summary(pair), width) + report::table_text(crossovers, width);
   if (all > crossovers_shown) {
     out += fmt::format("  and {} more: --json or --out has them all\n", all - crossovers_shown);
   }
@@ -209,8 +212,12 @@ std::string device_comparison_markdown(const DeviceComparison& c) {
     for (const DevicePair& pair : pairs) {
       out += "\n### " + report::markdown_text(pair_summary(c, pair)) + "\n\n";
       if (!pair.classes.empty()) out += report::table_markdown(class_table(c, pair));
+      if (const report::Table costs = cost_table(c, pair); !costs.rows.empty()) {
+        out += "\nWork and what it costs:\n\n" + report::table_markdown(costs);
+      }
       if (pair.crossovers.empty()) continue;
-      out += "\nWhere who is ahead changes:\n\n" + report::table_markdown(crossover_table(c, pair));
+      out += '\n' + report::markdown_text(crossover_summary(pair)) + "\n\n" +
+             report::table_markdown(crossover_table(c, pair));
     }
   };
   add(c.pairs);

@@ -28,7 +28,11 @@ void write_device_comparison(const DeviceComparison& comparison,
 std::string side_label(const DeviceComparison& comparison, std::size_t side);
 std::string side_title(const DeviceComparison& comparison, std::size_t side);
 report::Table class_table(const DeviceComparison& comparison, const DevicePair& pair);
+// MFU, money and energy per unit of work; without rows where no side has any of them.
+report::Table cost_table(const DeviceComparison& comparison, const DevicePair& pair);
+// Lines that cross once first.
 report::Table crossover_table(const DeviceComparison& comparison, const DevicePair& pair);
+std::string crossover_summary(const DevicePair& pair);
 std::string pair_summary(const DeviceComparison& comparison, const DevicePair& pair);
 std::string what_if_text(const DeviceComparison& comparison);
 // What every table rests on, a sentence each.

@@ -142,6 +142,7 @@ TEST(DeviceComparison, crossovers_lie_between_the_sizes_that_were_won) {
   const DevicePair pair =
       pair_of(side("a", {kernel(1, 100), kernel(16, 100), kernel(64, 100), kernel(256, 100)}),
               side("b", {kernel(1, 150), kernel(16, 120), kernel(64, 101), kernel(256, 60)}));
+  EXPECT_EQ(pair.series, 1u);
   ASSERT_EQ(pair.crossovers.size(), 1u);
   const Crossover& x = pair.crossovers.front();
   EXPECT_EQ(x.free_size, "m");
