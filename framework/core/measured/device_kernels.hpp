@@ -25,7 +25,7 @@ constexpr std::string_view time_basis_name(TimeBasis basis) {
 }
 
 // The least times of a kernel by resource, at the peaks of its device. 0 = not known.
-struct ResourceTimes {
+struct LeastTimes {
   double compute_ns = 0, memory_ns = 0, link_ns = 0;
 
   double bound_ns() const {
@@ -49,7 +49,7 @@ struct DeviceKernel {
   bool has_interval = false;
   double matmul_flops = 0;  // of its contract, as everything that is counted
   double bytes = 0;         // read and written; of a collective what the bus of a rank moves
-  ResourceTimes least;
+  LeastTimes least;
   double peak_ns = 0;  // of the matmul FLOPs at the peak that MFU is of; 0 = no such peak
   std::optional<double> power_w;  // that the row states; else the device's counts
 };

@@ -150,7 +150,7 @@ std::vector<DevicePair> all_pairs(const std::vector<DeviceSide>& sides, const De
   return out;
 }
 
-Error nothing_in_common(const std::vector<DeviceSide>& sides) {
+Error no_shared_kernel(const std::vector<DeviceSide>& sides) {
   std::string what = "the sides have no kernel in common";
   for (const DeviceSide& side : sides) {
     what += "; " + side.name + ": " +
@@ -187,7 +187,7 @@ DeviceComparison compare_devices(std::vector<DeviceSide> sides, const DeviceRule
   DeviceComparison out{.rules = rules};
   out.pairs = all_pairs(sides, rules);
   if (std::ranges::all_of(out.pairs, [](const DevicePair& pair) { return pair.kernels == 0; })) {
-    throw nothing_in_common(sides);
+    throw no_shared_kernel(sides);
   }
   if (!what_ifs.empty()) {
     std::vector<DeviceSide> changed = sides;

@@ -39,7 +39,7 @@ std::optional<Resource> resource_of(std::string_view text) {
   return std::nullopt;
 }
 
-double& part_of(ResourceTimes& least, Resource resource) {
+double& part_of(LeastTimes& least, Resource resource) {
   if (resource == Resource::peak) return least.compute_ns;
   return resource == Resource::bandwidth ? least.memory_ns : least.link_ns;
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* too_fast = "faster than the peaks of the device allow";
 
-ResourceTimes least_times(const roofline::Bound& bound) {
+LeastTimes least_times(const roofline::Bound& bound) {
   return {.compute_ns = bound.ns(Limiter::compute),
           .memory_ns = bound.ns(Limiter::memory),
           .link_ns = bound.ns(Limiter::communication)};

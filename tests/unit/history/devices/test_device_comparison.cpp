@@ -22,7 +22,7 @@ Problem gemm(std::int64_t m) {
 }
 
 // A gemm of 1e9 FLOPs that takes `ns`, +- `spread`, with least times by resource.
-DeviceKernel kernel(std::int64_t m, double ns, double spread = 0, ResourceTimes least = {}) {
+DeviceKernel kernel(std::int64_t m, double ns, double spread = 0, LeastTimes least = {}) {
   return {.problem = gemm(m),
           .dtype = "bf16",
           .ns = ns,
@@ -100,8 +100,8 @@ TEST(DeviceComparison, a_bound_wins_nothing_and_can_only_lose) {
 }
 
 TEST(DeviceComparison, a_class_has_the_geometric_mean_and_shares_by_time) {
-  const ResourceTimes memory{.compute_ns = 10, .memory_ns = 40};
-  const ResourceTimes compute{.compute_ns = 80, .memory_ns = 40};
+  const LeastTimes memory{.compute_ns = 10, .memory_ns = 40};
+  const LeastTimes compute{.compute_ns = 80, .memory_ns = 40};
   const DevicePair pair =
       pair_of(side("a", {kernel(2, 100, 0, memory), kernel(4, 100, 0, compute)}),
               side("b", {kernel(2, 200, 0.01), kernel(4, 50, 0.01)}));
@@ -214,7 +214,7 @@ TEST(WhatIf, a_kernel_follows_the_ceiling_that_binds_it) {
 }
 
 TEST(DeviceComparisonView, every_look_names_bounds_and_models_as_such) {
-  const ResourceTimes least{.compute_ns = 20, .memory_ns = 50};
+  const LeastTimes least{.compute_ns = 20, .memory_ns = 50};
   const DeviceComparison c =
       compare_devices({side("a.db", {kernel(1, 100, 0.01, least)}),
                        side("h100-sxm", {kernel(1, 50, 0, least)}, TimeBasis::bound)},
