@@ -11,6 +11,7 @@ Action add_completion(OptionSet& app);
 Action add_devices(OptionSet& app);
 Action add_doctor(OptionSet& app);
 Action add_explain(OptionSet& app);
+Action add_export(OptionSet& app);
 Action add_history(OptionSet& app);
 Action add_man(OptionSet& app);
 Action add_model(OptionSet& app);
@@ -43,6 +44,8 @@ std::span<const Command> commands() {
       Command{"tune", "Measure, model and search a sweep; print its Pareto front", 1, add_tune},
       Command{"run", "Execute a whole layer stack and compare with the estimate", 1, add_run},
       Command{"report", "Write the report of a stored run again", 1, add_report},
+      Command{"export", "A point of a front as the files that a serving engine starts from", 1,
+              add_export},
       Command{"compare", "Two runs, nights or files: what became slower; exit 3 gates", 1,
               add_compare},
       Command{"history", "Series of kernels over all nights: where they changed", 1, add_history},

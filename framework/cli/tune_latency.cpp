@@ -4,8 +4,11 @@
 #include "cli/console/interrupt.hpp"
 #include "cli/console/paths.hpp"
 #include "cli/console/terminal.hpp"
+#include "cli/study/study.hpp"
+#include "study/storage/open.hpp"
 #include "tune/plan/plan_view.hpp"
 #include "tune/search/priced_sweep.hpp"
+#include "tune/stored/stored_front.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -21,10 +24,29 @@ void write_to(const ServedReport& report, const std::string& path) {
   write_served_report(report, path);
 }
 
+// A priced search has no journal: its front is kept as a study. One that cannot be written costs
+// nothing but itself.
 template <class Report>
-CommandResult finished(const GlobalOptions& global, Report report, const PricingOutput& output) {
+void keep(const GlobalOptions& global, const tune::PricedSweep& priced, const Report& report,
+          CommandResult& result) {
+  try {
+    const auto store = open_study_store(study_location(global), StudyAccess::or_create);
+    result.data["studies"] = tune::keep_front(*store, report, priced.front_facts());
+    for (const std::string& text : store->take_notes()) {
+      result.warnings.push_back({"W-STUDY-01", "study", text, ""});
+    }
+  } catch (const Error& e) {
+    result.warnings.push_back({"W-STUDY-02", "study", "not written: " + std::string(e.what()),
+                               "the figures above are all the same"});
+  }
+}
+
+template <class Report>
+CommandResult finished(const GlobalOptions& global, const tune::PricedSweep& priced, Report report,
+                       const PricingOutput& output) {
   report.command = output.command;
   CommandResult result = printed(report, use_color(global));
+  if (!interrupted()) keep(global, priced, report, result);
   for (const std::string& path : output.files) {
     write_to(report, path);
     result.text += "written: " + path + '\n';
@@ -44,8 +66,8 @@ CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
     progress.step(done, priced.trials(), 0, "configurations", -1);
   });
   progress.finish();
-  CommandResult result =
-      std::visit([&](auto& report) { return finished(global, std::move(report), output); }, found);
+  CommandResult result = std::visit(
+      [&](auto& report) { return finished(global, priced, std::move(report), output); }, found);
   if (interrupted()) result.exit_code = interrupt_exit_code();
   return result;
 }

@@ -1,5 +1,5 @@
 // halmark tune --latency: searches on times that others measured or a device's roofline gives,
-// without the device. Nothing is written to the database; every figure says where it is from.
+// without the device. Their fronts are kept as studies; every figure says where it is from.
 #pragma once
 
 #include <string>

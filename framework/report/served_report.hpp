@@ -48,6 +48,9 @@ struct ServedReport {
   std::vector<ServedPoint> front;               // by the first objective
   std::vector<MissedPoint> nearest;             // least missed first
   double priced_s = 0;                          // wall time of pricing and front
+  // Of all that was tried the first ones, for who stores the search; no format shows them.
+  static constexpr std::size_t tried_max = 4096;
+  std::vector<Evaluation> tried = {};
 };
 
 // What the probability is computed from, or why there is none, in one sentence.

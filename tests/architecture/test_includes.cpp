@@ -58,6 +58,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"history/view", {"core", "report", "history"}},
     {"report", {"core"}},
     {"report/views", {"core", "report"}},
+    {"export", {"core", "report", "parquet"}},
     {"simulate", {"core", "kernels", "model", "roofline"}},
     {"tune/problem", {"core", "plan", "model", "search/space"}},
     {"tune/plan",
