@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/console/command.hpp"
+#include "cli/stored/export.hpp"
 #include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::cli {
@@ -14,6 +15,8 @@ struct PricingOutput {
   std::vector<std::string> files;  // reports, by suffix
   std::string command;             // that makes it again
   bool is_plan_only = false;
+  std::string pick;                // "" = no point is picked
+  exports::ExportRequest written;  // of a point, the knee unless `pick` says another; or nothing
 };
 
 CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "export/engine/launch_text.hpp"
+#include "export/text_file.hpp"
 
 namespace halmark::exports {
 

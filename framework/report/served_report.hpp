@@ -60,11 +60,16 @@ std::optional<double> probability(const ServedReport& report, const ServedPoint&
 // "x64 t8192 fp8 tp8 ep8", "... 2 x (tp4) + 3 x (tp8 ep8)"
 std::string served_label(const Configuration& configuration);
 
+// One line: of what misses a level the nearest to keeping it.
+std::string nearest_miss(const ServedReport& report);
+
 std::string served_text(const ServedReport& report, bool color);
 std::string served_markdown(const ServedReport& report);
 std::string served_csv(const ServedReport& report);
 Json served_json(const ServedReport& report);
 
+// As check_report_path.
+void check_served_report_path(const std::string& path);
 // By suffix (.json .csv .md). Throws Error: exit 2 for another, exit 1 for a storage error.
 void write_served_report(const ServedReport& report, const std::string& path);
 

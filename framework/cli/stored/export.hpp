@@ -2,17 +2,17 @@
 #pragma once
 
 #include "cli/console/command.hpp"
-#include "core/chosen/deployment.hpp"
-#include "report/choice/pick.hpp"
+#include "export/request.hpp"
 
 namespace halmark::cli {
 
-struct ExportOptions {
-  std::string as, server_version, checkpoint, out;
-};
-void add_export_options(OptionSet& app, ExportOptions& options);
-
-CommandResult exported_point(const SearchedFront& front, const Pick& pick,
-                             const ExportOptions& options);
+void add_export_options(OptionSet& app, exports::ExportRequest& request);
+// Before the work: throws what exported_point would throw of the options alone.
+void check_export(const exports::ExportRequest& request);
+// Of the points that the engine can run.
+Pick chosen_point(const SearchedFront& front, const std::string& how,
+                  const exports::ExportRequest& request);
+report::View exported_point(const SearchedFront& front, const Pick& pick,
+                            const exports::ExportRequest& request);
 
 }  // namespace halmark::cli

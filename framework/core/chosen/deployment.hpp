@@ -22,6 +22,7 @@ struct SearchedFront {
   std::vector<Objective> objectives;
   std::vector<ServiceLevel> levels;
   std::size_t configurations = 0;  // that were tried
+  std::string nearest_miss;        // of levels that nothing keeps, in words; "" = none is known
   std::vector<Evaluation> points;  // in the order in which they were printed; point 1 comes first
 };
 
@@ -49,6 +50,13 @@ struct Deployment {
   RankBytes rank;
 
   const Configuration& configuration() const { return point.configuration; }
+};
+
+// A machine that a cluster's scheduler knows by name, and its devices by the domains within which
+// they reach each other fastest.
+struct ClusterNode {
+  std::string name;
+  std::vector<std::int64_t> domains;
 };
 
 // Sequences in flight over the whole deployment, tokens that one step of a replica computes at

@@ -1,6 +1,7 @@
 // How an engine is started as a point of a front says: flags with the figure that chose each.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ struct LaunchFlag {
   std::string why;
 };
 
+// How a server runs on several nodes: the same command on each, with these flags of its own.
+struct SpanFlags {
+  std::string nodes, rank, address, follower;  // follower: switch of all but the first; "" = none
+  int address_port = 0;                        // "host:port" in the address; 0 = the host alone
+};
+
 // One server of a deployment; all of its servers are alike.
 struct Launch {
   std::string engine, version, source;
@@ -22,7 +29,8 @@ struct Launch {
   std::vector<LaunchFlag> flags;
   int servers = 1;  // that the deployment has, each with a port of its own
   int devices_per_server = 1;
-  int group_devices = 1;  // of one tensor-parallel group, which has to stay within a node
+  int group_devices = 1;          // of one tensor-parallel group, which has to stay within a node
+  std::optional<SpanFlags> span;  // nothing: a server has to stay within a node
   std::string options_name, options;  // a file of further options and its text; "" = none
   std::vector<std::string> notes;     // where the engine differs from what was priced
 };

@@ -61,8 +61,9 @@ void choose_quantization(const Deployment& d, const EngineTable& table, Precisio
     return;
   }
   if (!table.has("--quantization")) {
-    throw cannot(table, d, "it takes types of weights from the checkpoint, and " + d.checkpoint +
-                               " does not store " + p.name + ": --checkpoint NAME");
+    throw cannot(table, d,
+                 "it takes types of weights from the checkpoint, and " + d.checkpoint +
+                     " does not store " + p.name + ": --checkpoint NAME");
   }
   throw cannot(table, d,
                "it quantises to fp8 at most while it loads, and the point is " + p.name +

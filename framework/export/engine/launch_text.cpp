@@ -6,6 +6,7 @@
 #include "core/json/json.hpp"
 #include "core/version.hpp"
 #include "export/engine/launch_rules.hpp"
+#include "export/yaml.hpp"
 #include "report/text/clean_text.hpp"
 
 namespace halmark::exports {
@@ -103,30 +104,11 @@ std::string shell_word(const std::string& text) {
   return out + '\'';
 }
 
-std::string yaml_scalar(const std::string& text) {
-  const auto is_number = [&] {
-    return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
-  };
-  const bool is_word =
-      !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
-      std::ranges::all_of(text, [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '_' || c == '/' || c == '-' || c == '.';
-      });
-  static const std::vector<std::string> read_otherwise = {"y",   "n",    "yes",   "no",  "on",
-                                                          "off", "true", "false", "null"};
-  std::string lower = text;
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return char(std::tolower(c)); });
-  const bool is_special = std::ranges::find(read_otherwise, lower) != read_otherwise.end();
-  if (is_number() || (is_word && !is_special)) return text;
-  return dump_json(Json(text));  // a JSON string is a double-quoted scalar
-}
-
 std::vector<std::string> deployment_lines(const Deployment& d, const Launch& launch) {
   const Configuration& c = d.configuration();
   std::vector<std::string> out = {c.model + " with " + launch.engine + ' ' + launch.version +
                                       " on " + std::to_string(c.devices()) + " x " +
-                                      (d.device.empty() ? "this machine" : d.device_name) +
+                                      (d.device.empty() ? "this machine" : d.device) +
                                       "; written by halmark " + std::string(tool_version),
                                   d.point_name + ": " + c.key()};
   if (!d.chosen_because.empty()) out.push_back(d.chosen_because);

@@ -6,18 +6,12 @@
 
 #include "core/json/json_type.hpp"
 #include "export/engine/launch.hpp"
+#include "export/text_file.hpp"
 
 namespace halmark::exports {
 
-struct TextFile {
-  std::string name, text;
-};
-
 // One word of a POSIX shell, whatever the text is.
 std::string shell_word(const std::string& text);
-// One scalar of YAML: quoted where a plain one would be read as something else.
-std::string yaml_scalar(const std::string& text);
-
 // Comment lines without their mark: the point, its forecast, and whose forecast it is not.
 std::vector<std::string> deployment_lines(const Deployment& deployment, const Launch& launch);
 

@@ -67,7 +67,11 @@ void add_admission(const Deployment& d, const Layout& layout, LaunchWriter& out)
 Launch sglang_launch(const Deployment& d, const EngineTable& table) {
   const Layout layout = layout_of(d, table);
   const PrecisionWords words = precision_words(d, table);
+  constexpr int meeting_port = 5000;
   LaunchWriter out(d, table);
+  if (table.has("--nnodes")) {
+    out.launch.span = {{"--nnodes", "--node-rank", "--dist-init-addr", "", meeting_port}};
+  }
   out.flag("--model-path", d.checkpoint, "the model of the search");
   add_layout(d.configuration().parallel, layout, out);
   out.flag("--dtype", words.dtype, "activations and what is not quantised");

@@ -67,6 +67,10 @@ Launch vllm_launch(const Deployment& d, const EngineTable& table) {
   const PrecisionWords words = precision_words(d, table);
   LaunchWriter out(d, table);
   out.launch.command.push_back(d.checkpoint);
+  // Its data-parallel ranks meet in another way than the nodes of one engine.
+  if (table.has("--nnodes") && layout.dp == 1) {
+    out.launch.span = {{"--nnodes", "--node-rank", "--master-addr", "--headless", 0}};
+  }
   add_layout(d.configuration().parallel, layout, out);
   out.flag("--dtype", words.dtype, "activations and what is not quantised");
   if (!words.quantization.empty()) {

@@ -72,10 +72,10 @@ std::string loss_text(const Column& c, std::size_t index) {
          " (" + much + (is_maximised(c.objective) ? " more)" : " less)");
 }
 
-Objective wanted(const std::string& how) {
+// "latency" is of a step or of a request, as the points are.
+Objective wanted(const std::string& how, const Evaluation& point) {
   const std::string name = how.substr(5);
-  auto objective = parse_request_objective(name);
-  if (!objective) objective = parse_objective(name);
+  const auto objective = point.served ? parse_request_objective(name) : parse_objective(name);
   if (objective) return *objective;
   std::vector<std::string> names;
   for (const ObjectiveRow& row : objective_rows()) names.emplace_back(row.name);
@@ -84,9 +84,19 @@ Objective wanted(const std::string& how) {
 
 }  // namespace
 
+std::vector<std::string> given_up(std::span<const Evaluation> points,
+                                  std::span<const Objective> objectives, std::size_t index) {
+  std::vector<std::string> out;
+  for (const Objective o : objectives) {
+    if (std::string text = loss_text(column_of(points, o), index); !text.empty()) {
+      out.push_back(std::move(text));
+    }
+  }
+  return out;
+}
+
 Pick pick_point(std::span<const Evaluation> points, std::span<const Objective> objectives,
                 const std::string& how) {
-  if (points.empty()) throw refused("the front has no point to pick", "--pick");
   std::vector<Column> columns;
   for (const Objective o : objectives) columns.push_back(column_of(points, o));
   Pick out;
@@ -94,19 +104,22 @@ Pick pick_point(std::span<const Evaluation> points, std::span<const Objective> o
     out.index = knee(columns, points.size());
     out.because = "picked as the knee: of all points the nearest to the best of every objective";
   } else if (how.starts_with("best:")) {
-    const Column column = column_of(points, wanted(how));
+    const Column column = column_of(points, wanted(how, points.front()));
     out.index = column.best;
     out.because = "picked for the best " + std::string(row_of(column.objective).title) +
                   " of the front, " + objective_text(column.objective, column.values[column.best]);
   } else {
     throw refused("'" + how + "' picks nothing", "--pick", pick_help);
   }
-  for (const Column& c : columns) {
-    if (std::string text = loss_text(c, out.index); !text.empty()) {
-      out.gives_up.push_back(std::move(text));
-    }
-  }
+  out.gives_up = given_up(points, objectives, out.index);
   return out;
+}
+
+Pick pick_point(const SearchedFront& front, const std::string& how) {
+  if (front.points.empty()) {
+    throw refused("no configuration keeps every level", front.title, front.nearest_miss);
+  }
+  return pick_point(front.points, front.objectives, how.empty() ? "knee" : how);
 }
 
 }  // namespace halmark

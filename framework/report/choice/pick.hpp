@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/chosen/objective.hpp"
+#include "core/chosen/deployment.hpp"
 
 namespace halmark {
 
@@ -18,9 +18,16 @@ struct Pick {
 
 // "knee": nearest to the best of every objective at once, each as the logarithm of its ratio over
 // the range that the front has. "best:OBJECTIVE": of that one alone. Ties go to the earlier point.
-// Throws Error (exit 2) for another word, or an objective that the points have no figure of.
+// There is a point. Throws Error (exit 2) for another word, or an objective that the points have no
+// figure of.
 Pick pick_point(std::span<const Evaluation> points, std::span<const Objective> objectives,
                 const std::string& how);
+
+// What one point gives up against the best of each objective.
+std::vector<std::string> given_up(std::span<const Evaluation> points,
+                                  std::span<const Objective> objectives, std::size_t index);
+// "" = knee. Throws likewise, and where there is none, with the nearest miss.
+Pick pick_point(const SearchedFront& front, const std::string& how);
 
 inline constexpr const char* pick_help = "knee (default), or best:OBJECTIVE";
 

@@ -87,7 +87,7 @@ Deployment deployment_of(const SearchedFront& front, std::size_t number,
   if (!front.device.empty()) {
     const Device device = known_device(front.device, devices);
     out.device = device.id;
-    out.device_name = device.id;
+    out.device_name = device.name;
     out.device_bytes = device.memory_bytes;
     for (const Link& link : device.links) {
       if (link.domain_devices) out.domain_devices = link.domain_devices;

@@ -149,14 +149,14 @@ SearchedFront searched_front(const ServedReport& report, SearchedFront out) {
   out.objectives = report.objectives;
   out.levels = report.levels;
   out.configurations = report.configurations;
+  if (report.front.empty()) out.nearest_miss = nearest_miss(report);
   for (const ServedPoint& p : report.front) {
     out.points.push_back({.configuration = p.configuration, .served = p.estimate});
   }
   return out;
 }
 
-SearchedFront searched_front(const RunReport& report, std::optional<Phase> phase,
-                             SearchedFront out) {
+SearchedFront searched_front(const RunReport& report, SearchedFront out) {
   out.title = report.title;
   out.model = report.model;
   out.command = report.command;
@@ -166,10 +166,8 @@ SearchedFront searched_front(const RunReport& report, std::optional<Phase> phase
     if (const auto objective = parse_objective(name)) out.objectives.push_back(*objective);
   }
   for (const FrontPoint& p : report.front) {
-    Evaluation e = report.evaluations[p.evaluation];
-    if (phase && e.configuration.workload.phase != *phase) continue;
-    e.estimate->operators.clear();  // of no use to who launches it
-    out.points.push_back(std::move(e));
+    out.points.push_back(report.evaluations[p.evaluation]);
+    out.points.back().estimate->operators.clear();  // of no use to who launches it
   }
   return out;
 }
@@ -185,14 +183,18 @@ std::vector<std::string> keep_front(StudyStore& store, const ServedReport& repor
 std::vector<std::string> keep_front(StudyStore& store, const RunReport& report,
                                     SearchedFront like) {
   like.started_utc = utc_microseconds_now();
+  const SearchedFront all = searched_front(report, std::move(like));
   std::vector<std::string> out;
   for (const Phase phase : {Phase::decode, Phase::prefill, Phase::training}) {
-    SearchedFront front = searched_front(report, phase, like);
+    const auto is_other = [&](const Evaluation& e) {
+      return e.configuration.workload.phase != phase;
+    };
+    SearchedFront front = all;
+    std::erase_if(front.points, is_other);
     if (front.points.empty()) continue;
     front.title += ' ' + std::string(phase_name(phase));
     std::vector<Evaluation> tried = report.evaluations;
-    std::erase_if(tried,
-                  [&](const Evaluation& e) { return e.configuration.workload.phase != phase; });
+    std::erase_if(tried, is_other);
     out.push_back(store_front(store, front, tried));
   }
   return out;
@@ -207,7 +209,7 @@ bool is_there(const std::string& path) {
 
 SearchedFront front_of_run(const Store& store, std::int64_t run) {
   const RunReport report = stored_report(store, run, {});
-  SearchedFront out = searched_front(report, std::nullopt, {});
+  SearchedFront out = searched_front(report, SearchedFront{});
   out.origin = "run " + std::to_string(run);
   out.started_utc = report.started_utc;
   return out;
@@ -248,6 +250,13 @@ SearchedFront find_front(const FrontPlace& place) {
     throw refused("no search is stored", place.database, "search first: halmark tune SWEEP.toml");
   }
   return read_stored_front(*studies, stored->study);
+}
+
+RunReport stored_kernels(const FrontPlace& place, const ReportingMachine& machine) {
+  const auto store = open_store_read_only(place.database);
+  const auto run = place.run ? place.run : store->latest_run();
+  if (!run) throw refused("the database holds no run", place.database);
+  return stored_report(*store, *run, machine);
 }
 
 }  // namespace halmark::tune

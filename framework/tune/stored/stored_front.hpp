@@ -12,6 +12,7 @@
 #include "report/report.hpp"
 #include "report/served_report.hpp"
 #include "study/values.hpp"
+#include "tune/stored/stored_report.hpp"
 
 namespace halmark::tune {
 
@@ -32,9 +33,7 @@ SearchedFront read_stored_front(StudyStore& store, const std::string& name);
 
 // What a report says of its front; `like` has the rest: device, memory fraction, levels.
 SearchedFront searched_front(const ServedReport& report, SearchedFront like);
-// Points of one phase, or of all.
-SearchedFront searched_front(const RunReport& report, std::optional<Phase> phase,
-                             SearchedFront like);
+SearchedFront searched_front(const RunReport& report, SearchedFront like);
 
 // Stores the fronts that a priced search found, one for each kind of step, or that of its requests.
 // Returns the names of their studies.
@@ -50,5 +49,7 @@ struct FrontPlace {
 };
 // Throws Error (exit 2) where there is none. Opens for reading alone.
 SearchedFront find_front(const FrontPlace& place);
+// The run's rows, the latest one's where none is named. Throws likewise.
+RunReport stored_kernels(const FrontPlace& place, const ReportingMachine& machine);
 
 }  // namespace halmark::tune
