@@ -1,5 +1,4 @@
-// halmark aa: kernels against themselves; writes the limits that this machine supports and says how
-// often a comparison would be wrong.
+// halmark aa: kernels against themselves, limits that this machine supports, false alarms.
 #include <memory>
 
 #include "cli/console/interrupt.hpp"

@@ -7,18 +7,22 @@ namespace halmark::cli {
 Action add_aa(OptionSet& app);
 Action add_bench(OptionSet& app);
 Action add_compare(OptionSet& app);
+Action add_compare_devices(OptionSet& app);
 Action add_completion(OptionSet& app);
 Action add_devices(OptionSet& app);
 Action add_doctor(OptionSet& app);
 Action add_explain(OptionSet& app);
+Action add_export(OptionSet& app);
 Action add_history(OptionSet& app);
 Action add_man(OptionSet& app);
 Action add_model(OptionSet& app);
 Action add_models(OptionSet& app);
 Action add_new_plugin(OptionSet& app);
 Action add_peaks(OptionSet& app);
+Action add_plan_mix(OptionSet& app);
 Action add_plan_size(OptionSet& app);
 Action add_report(OptionSet& app);
+Action add_retire(OptionSet& app);
 Action add_run(OptionSet& app);
 Action add_salvage(OptionSet& app);
 Action add_study(OptionSet& app);
@@ -40,12 +44,19 @@ std::span<const Command> commands() {
       Command{"trace", "Read a torch-profiler trace; compare it with a model", 1, add_trace},
       Command{"models", "List the known models with their sizes", 1, add_models},
       Command{"plan-size", "Devices, energy, cost and carbon that a job needs", 1, add_plan_size},
+      Command{"plan-mix", "How many of each device type serve a load at least cost", 1,
+              add_plan_mix},
       Command{"tune", "Measure, model and search a sweep; print its Pareto front", 1, add_tune},
       Command{"run", "Execute a whole layer stack and compare with the estimate", 1, add_run},
       Command{"report", "Write the report of a stored run again", 1, add_report},
+      Command{"export", "A point of a front as the files that a serving engine starts from", 1,
+              add_export},
       Command{"compare", "Two runs, nights or files: what became slower; exit 3 gates", 1,
               add_compare},
+      Command{"compare-devices", "Devices side by side, each against its peaks", 1,
+              add_compare_devices},
       Command{"history", "Series of kernels over all nights: where they changed", 1, add_history},
+      Command{"retire", "Delete raw samples of older runs; their figures stay", 1, add_retire},
       Command{"study", "Studies: list, show, copy, and serve a search to any program", 1,
               add_study},
       Command{"verify", "Check every row and chain of a results database", 1, add_verify},

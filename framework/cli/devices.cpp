@@ -7,6 +7,7 @@
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
 #include "plan/device_file.hpp"
+#include "plan/device_query.hpp"
 #include "report/views/device_views.hpp"
 
 namespace halmark::cli {
@@ -116,11 +117,26 @@ CommandResult local(const GlobalOptions& options) {
 }  // namespace
 
 Action add_devices(OptionSet& app) {
-  auto list_known = std::make_shared<bool>(false);
-  app.add_flag("--known", *list_known, "List the devices of configs/devices instead");
-  return [list_known](const GlobalOptions& options) {
-    return *list_known ? shown(report::known_devices_view(known_devices(config_dirs("devices"))))
-                       : local(options);
+  struct Options {
+    bool list_known = false;
+    DeviceQuery query;
+  };
+  auto o = std::make_shared<Options>();
+  app.add_flag("--known", o->list_known, "List the devices of configs/devices instead");
+  app.add_option("--where", o->query.where,
+                 "With --known: an expression, memory_bytes >= 80e9 and vendor == \"NVIDIA\"");
+  app.add_option("--sort", o->query.sort,
+                 "With --known: by a figure, largest first: memory_bytes bandwidth link power_w "
+                 "bf16 fp8 int8 ...");
+  return [o](const GlobalOptions& options) {
+    if (o->list_known) {
+      return shown(report::known_devices_view(
+          select_devices(known_devices(config_dirs("devices")), o->query)));
+    }
+    if (!o->query.where.empty() || !o->query.sort.empty()) {
+      throw refused("--where and --sort are of known devices", {}, "add --known");
+    }
+    return local(options);
   };
 }
 

@@ -8,7 +8,9 @@
 #include "cli/console/terminal.hpp"
 #include "model/sizing/job_size.hpp"
 #include "model/spec/coverage.hpp"
+#include "plan/served_sweep.hpp"
 #include "tune/plan/known_plan.hpp"
+#include "tune/sizing/device_floor_view.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -18,6 +20,9 @@ constexpr double seconds_per_day = 86400;
 struct Options {
   std::string model, device, dtype = "checkpoint";
   Job job;
+  bool requires_device = false;
+  tune::FloorQuestion floor;
+  std::vector<std::string> slo;
 };
 
 void require_positive(std::string_view option, std::optional<double> value) {
@@ -118,7 +123,20 @@ report::View assumptions_view(const std::vector<Assumption>& assumptions) {
   return {.data = std::move(list), .text = table.text()};
 }
 
+CommandResult require(const Options& o) {
+  const ModelSpec spec = load_model(o.model, config_dirs("models"));
+  std::optional<Device> device;
+  if (!o.device.empty()) device = known_device(o.device);
+  tune::FloorQuestion question = o.floor;
+  question.request = {.input_tokens = o.job.input_tokens, .output_tokens = o.job.output_tokens};
+  question.levels = parse_service_levels(o.slo, "--slo");
+  const Precision precision =
+      precision_of(o.dtype, tune::precision_facts(spec, !device || computes_bf16(*device)));
+  return shown(device_floor_view(tune::device_floor(spec, precision, question), device));
+}
+
 CommandResult execute(const Options& o) {
+  if (o.requires_device) return require(o);
   check(o);
   const ModelSpec spec = load_model(o.model, config_dirs("models"));
   const Device device = known_device(o.device);
@@ -169,6 +187,12 @@ Action add_plan_size(OptionSet& app) {
   app.add_option("--pue", o->job.pue, "Facility power over device power (1)");
   app.add_option("--price-per-device-hour", o->job.price_per_device_hour, "In your currency");
   app.add_option("--carbon-g-per-kwh", o->job.carbon_g_per_kwh, "Of your grid");
+  app.add_flag("--require", o->requires_device,
+               "The least device that keeps --slo for a load, and which of its rates binds");
+  app.add_option("--slo", o->slo, "With --require: ttft_ms=500,tpot_ms=30, keys of a sweep's [slo]")
+      .delimiter(',');
+  app.add_option("--concurrency", o->floor.concurrency, "With --require: requests at a time (1)");
+  app.add_option("--tp", o->floor.tp, "With --require: devices that serve them together (1)");
   return [o](const GlobalOptions&) { return execute(*o); };
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -14,6 +15,8 @@
 #include "history/night_order.hpp"
 #include "model/spec/coverage.hpp"
 #include "model/spec/model_document.hpp"
+#include "plan/asked_sweep.hpp"
+#include "report/served_report.hpp"
 #include "study/storage/open.hpp"
 #include "tune/certify/conclusion.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -38,6 +41,10 @@ struct Options {
   tune::LatencyChoice latency;
   bool begins_anew = false;
   std::string night;
+  AskedSweep asked;  // of a model instead of a sweep
+  bool prints_sweep = false;
+  std::string pick;
+  exports::ExportRequest written;
   std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
 };
 
@@ -251,12 +258,30 @@ CommandResult measured(Session& s, const Sweep& sweep) {
   return reported(s, *plan, measured_sweep, run);
 }
 
-CommandResult execute(const GlobalOptions& global, const Options& options) {
+// Formats and tables that the end needs are looked at before the work.
+void check_outputs(const Options& options, const Sweep& sweep) {
+  for (const std::string& path : options.out) {
+    sweep.served ? check_served_report_path(path) : check_report_path(path);
+  }
+  if (!options.written.as.empty()) check_export(options.written);
+}
+
+CommandResult execute_sweep(const GlobalOptions& global, const Options& options) {
   const Sweep sweep = sweep_of(options);
+  check_outputs(options, sweep);
   if (const tune::LatencyChoice choice = tune::latency_choice(sweep, options.latency);
       !choice.sources.empty()) {
-    return tune_by_latency(global, sweep, choice,
-                           {options.out, command_line(options), options.plan_only});
+    return tune_by_latency(
+        global, sweep, choice,
+        {.files = options.out,
+         .command = command_line(options),
+         .is_plan_only = options.plan_only,
+         .pick = options.pick.empty() && !options.written.as.empty() ? "knee" : options.pick,
+         .written = options.written});
+  }
+  if (!options.pick.empty() || !options.written.as.empty()) {
+    throw refused("a measured front is exported when it is stored", {},
+                  "halmark export --pick ... --as ... after this command");
   }
   LocalMachine machine = local_machine();
   // Refuses what is impossible before anything is written or run.
@@ -272,11 +297,45 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   return measured(session, sweep);
 }
 
+// A model with words about its load stands for a sweep, which is kept beside the database.
+CommandResult execute(const GlobalOptions& global, Options options) {
+  if (options.sweep.ends_with(".toml")) {
+    if (options.asked.device.empty()) return execute_sweep(global, options);
+    throw refused("a sweep states its own device", options.sweep, "--device is of a model");
+  }
+  options.asked.model = options.sweep;
+  const std::string text = asked_sweep_text(options.asked, config_dirs("devices"));
+  if (options.prints_sweep) return {.data = {{"sweep", text}}, .text = text};
+  const auto folder = std::filesystem::absolute(database_path(global)).parent_path();
+  std::error_code ignored;  // writing says what is wrong with it
+  std::filesystem::create_directories(folder, ignored);
+  options.sweep = (folder / (asked_name(options.asked) + ".toml")).string();
+  write_whole_file(text, options.sweep);
+  if (options.pick.empty()) options.pick = "knee";
+  return execute_sweep(global, options);
+}
+
+void add_asked_options(OptionSet& app, AskedSweep& asked) {
+  app.add_option("--device", asked.device, "Of a model: search its serving on this known device");
+  app.add_option("--devices", asked.devices, "Of a model: devices of the whole deployment")
+      .check(within(1, 65536));
+  app.add_option("--input", asked.input_tokens, "Of a model: prompt tokens of a request");
+  app.add_option("--output", asked.output_tokens, "Of a model: generated tokens of a request");
+  app.add_option("--ttft", asked.ttft, "Of a model: time to the first token at most, 1s");
+  app.add_option("--tpot", asked.tpot, "Of a model: time between tokens at most, 30ms");
+}
+
 }  // namespace
 
 Action add_tune(OptionSet& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("sweep", o->sweep, "Sweep file (configs/sweeps/*.toml)")->required();
+  app.add_option("sweep", o->sweep, "Sweep file (configs/sweeps/*.toml), or a model with --device")
+      ->required();
+  add_asked_options(app, o->asked);
+  app.add_flag("--print-sweep", o->prints_sweep,
+               "Of a model: print the sweep that it stands for, and search nothing");
+  app.add_option("--pick", o->pick, std::string("One point of a priced front: ") + pick_help);
+  add_export_options(app, o->written);
   app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");

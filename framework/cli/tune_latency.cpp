@@ -4,8 +4,12 @@
 #include "cli/console/interrupt.hpp"
 #include "cli/console/paths.hpp"
 #include "cli/console/terminal.hpp"
+#include "cli/study/study.hpp"
+#include "export/front_list.hpp"
+#include "study/storage/open.hpp"
 #include "tune/plan/plan_view.hpp"
 #include "tune/search/priced_sweep.hpp"
+#include "tune/stored/stored_front.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -21,10 +25,51 @@ void write_to(const ServedReport& report, const std::string& path) {
   write_served_report(report, path);
 }
 
+// A priced search has no journal: its front is kept as a study. One that cannot be written costs
+// nothing but itself.
 template <class Report>
-CommandResult finished(const GlobalOptions& global, Report report, const PricingOutput& output) {
+std::string keep(const GlobalOptions& global, const tune::PricedSweep& priced, const Report& report,
+                 CommandResult& result) {
+  std::vector<std::string> studies;
+  try {
+    const auto store = open_study_store(study_location(global), StudyAccess::or_create);
+    studies = tune::keep_front(*store, report, priced.front_facts());
+    result.data["studies"] = studies;
+    for (const std::string& text : store->take_notes()) {
+      result.warnings.push_back({"W-STUDY-01", "study", text, ""});
+    }
+  } catch (const Error& e) {
+    result.warnings.push_back({"W-STUDY-02", "study", "not written: " + std::string(e.what()),
+                               "the figures above are all the same"});
+  }
+  return studies.empty() ? "this search" : "study '" + studies.front() + "'";
+}
+
+void pick(const SearchedFront& front, const PricingOutput& output, CommandResult& result) {
+  const bool is_written = !output.written.as.empty();
+  const Pick picked = is_written ? chosen_point(front, output.pick, output.written)
+                                 : pick_point(front, output.pick);
+  std::vector<report::View> views = {exports::pick_view(front, picked)};
+  if (is_written) views.push_back(exported_point(front, picked, output.written));
+  for (report::View& view : views) {
+    result.data[&view == &views.front() ? "picked" : "export"] = std::move(view.data);
+    result.text += '\n' + view.text;
+  }
+}
+
+template <class Report>
+CommandResult finished(const GlobalOptions& global, const tune::PricedSweep& priced, Report report,
+                       const PricingOutput& output) {
   report.command = output.command;
   CommandResult result = printed(report, use_color(global));
+  if (!interrupted()) {
+    SearchedFront like = priced.front_facts();
+    like.origin = keep(global, priced, report, result);
+    const SearchedFront front = tune::searched_front(report, std::move(like));
+    // Without a point the text names the nearest misses; a file cannot be made of them.
+    const bool is_written = !output.written.as.empty();
+    if (is_written || (!output.pick.empty() && !front.points.empty())) pick(front, output, result);
+  }
   for (const std::string& path : output.files) {
     write_to(report, path);
     result.text += "written: " + path + '\n';
@@ -44,8 +89,8 @@ CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
     progress.step(done, priced.trials(), 0, "configurations", -1);
   });
   progress.finish();
-  CommandResult result =
-      std::visit([&](auto& report) { return finished(global, std::move(report), output); }, found);
+  CommandResult result = std::visit(
+      [&](auto& report) { return finished(global, priced, std::move(report), output); }, found);
   if (interrupted()) result.exit_code = interrupt_exit_code();
   return result;
 }

@@ -1,11 +1,12 @@
 // halmark tune --latency: searches on times that others measured or a device's roofline gives,
-// without the device. Nothing is written to the database; every figure says where it is from.
+// without the device. Their fronts are kept as studies; every figure says where it is from.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "cli/console/command.hpp"
+#include "cli/stored/export.hpp"
 #include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::cli {
@@ -14,6 +15,8 @@ struct PricingOutput {
   std::vector<std::string> files;  // reports, by suffix
   std::string command;             // that makes it again
   bool is_plan_only = false;
+  std::string pick;                // "" = no point is picked
+  exports::ExportRequest written;  // of a point, the knee unless `pick` says another; or nothing
 };
 
 CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,

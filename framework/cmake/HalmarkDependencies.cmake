@@ -37,6 +37,7 @@ if(NOT pqxx_FOUND)
                "studies in PostgreSQL: libpqxx not found (install libpqxx-dev)")
 endif()
 pkg_check_modules(nlopt QUIET IMPORTED_TARGET nlopt)
+pkg_check_modules(cbc QUIET IMPORTED_TARGET cbc)
 # Reading torch-profiler traces.
 # Its configuration calls 3.12 incompatible with 3.0, so the version is asked for afterwards.
 find_package(simdjson QUIET)

@@ -88,6 +88,7 @@ struct Device {
   std::optional<std::int64_t> ring_plateau_bytes;  // longer rings are no colder
   std::optional<double> clock_hz;
   std::optional<double> power_w;
+  std::optional<double> usd_per_hour;  // what the owner of the file pays for one device
 
   // Of devices known by datasheet.
   std::vector<std::string> aliases;

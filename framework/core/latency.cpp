@@ -35,7 +35,7 @@ std::vector<const Measurement*> counted(std::span<const Measurement> rounds) {
 }
 
 bool is_only_noisy(const Measurement& row) {
-  return row.status == Status::invalid && !row.samples.empty();
+  return row.status == Status::invalid && row.was_sampled();
 }
 
 }  // namespace

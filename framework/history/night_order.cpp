@@ -53,7 +53,7 @@ NightsByKernel nights_of(const Store& store, const std::vector<std::int64_t>& ru
   for (const std::int64_t run : runs) {
     for (const RowFigures& figures : store.run_figures(run)) {
       if (!has_latency(figures.row.status) || !(figures.row.duration_ns_median > 0)) continue;
-      auto& nights = out[figures.row.kernel_case.key()];
+      auto& nights = out[figures.key];
       if (nights.empty() || nights.back().run != run) nights.push_back({.run = run});
       nights.back().log_ns.push_back(std::log(figures.row.duration_ns_median));
     }

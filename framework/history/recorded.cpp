@@ -26,7 +26,7 @@ SeriesMap kernels_of_runs(const Store& store, const NightReport& night, const Hi
   for (const std::int64_t run : night.runs) {
     for (const RowFigures& figures : store.run_figures(run)) {
       if (!is_of_device(figures.row.kernel_case, query.device)) continue;
-      add_row(out, name_of(figures.row, night.fingerprint), row_of(figures.row, run));
+      add_row(out, name_of(figures, night.fingerprint), row_of(figures.row, run));
     }
   }
   return out;
@@ -41,7 +41,7 @@ SeriesMap kernels_of_op(const Store& store, const NightReport& night, const Hist
     for (const RowFigures& figures : store.case_figures(key, query.nights * rows_of_night)) {
       if (!runs.contains(figures.run)) continue;
       if (!is_of_device(figures.row.kernel_case, query.device)) continue;
-      add_row(out, name_of(figures.row, night.fingerprint), row_of(figures.row, figures.run));
+      add_row(out, name_of(figures, night.fingerprint), row_of(figures.row, figures.run));
     }
   }
   return out;

@@ -18,7 +18,8 @@ std::vector<ListedRun> list_runs(const Store& store, std::size_t count, const st
     out.push_back(std::move(next));
   }
   store.require_sound();
-  if (out.empty()) throw refused("the database has no run", path, "run halmark tune or bench first");
+  if (out.empty())
+    throw refused("the database has no run", path, "run halmark tune or bench first");
   return out;
 }
 

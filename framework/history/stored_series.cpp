@@ -17,6 +17,10 @@ SeriesName name_of(const Measurement& row, const std::string& fingerprint) {
   return {.what = row.kernel_case.key(), .fingerprint = fingerprint, .plugin = row.plugin_name};
 }
 
+SeriesName name_of(const RowFigures& figures, const std::string& fingerprint) {
+  return {.what = figures.key, .fingerprint = fingerprint, .plugin = figures.row.plugin_name};
+}
+
 SeriesRow row_of(const Measurement& row, std::int64_t run) {
   SeriesRow out{.run = run, .round = row.round};
   out.build = row.plugin_version + " (" + row.plugin_hash.substr(0, 8) + ')';

@@ -4,6 +4,7 @@
 #include "core/chosen/configuration.hpp"
 #include "core/measured/measurement.hpp"
 #include "history/series.hpp"
+#include "journal/store.hpp"
 
 namespace halmark::history {
 
@@ -11,6 +12,7 @@ namespace halmark::history {
 inline constexpr std::size_t runs_max = 100'000;
 
 SeriesName name_of(const Measurement& row, const std::string& fingerprint);
+SeriesName name_of(const RowFigures& figures, const std::string& fingerprint);
 // A suspect row has its reason as the doubt, a failed or invalid one its status and reason as the
 // fault.
 SeriesRow row_of(const Measurement& row, std::int64_t run);

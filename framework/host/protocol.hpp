@@ -181,6 +181,9 @@ struct Reveal {
   // before each is executed once more: an answer that a kernel kept from earlier calls is then a
   // wrong one. For kernels that only read their arguments, outside groups.
   std::optional<int> inputs_from = {};
+  // Above 0: where that execution takes longer, further new inputs are timed against the same ones
+  // again.
+  double plain_ns = 0;
 };
 struct RevealedPart {
   int set = 0;
@@ -191,6 +194,9 @@ struct Revealed {
   std::vector<RevealedPart> parts;
   bool inputs_intact = true, canaries_intact = true;
   std::string damage;  // which operand, when not
+  // Time on inputs that the kernel has not seen over that on the same ones again: the least of some
+  // tries, and 1 where the first did not take longer than `plain_ns`. Nothing: not asked for.
+  std::optional<double> new_inputs_cost = {};
 };
 
 // How the end of a series is decided: by the first of ci_width, noise_settled and budget, or at an
@@ -231,6 +237,7 @@ struct SampleRequest {
   std::optional<Barrier> barrier;
   bool pilot_only = false;  // answers measured{repeat} without sampling
   std::optional<OutputChecks> checks = {};
+  bool checks_only = false;  // nobody reads the times: the machine is not probed
 };
 // What ended a series. `none`: the kernel failed, or nothing was sampled yet.
 enum class StopReason {

@@ -158,6 +158,7 @@ void fields(V& v, M& m) {
   v("id", m.id);
   v("sets", m.sets);
   v("inputs_from", m.inputs_from);
+  v("plain_ns", m.plain_ns);
 }
 template <class V, Of<RevealedPart> M>
 void fields(V& v, M& m) {
@@ -173,6 +174,7 @@ void fields(V& v, M& m) {
   v("inputs_intact", m.inputs_intact);
   v("canaries_intact", m.canaries_intact);
   v("damage", m.damage);
+  v("new_inputs_cost", m.new_inputs_cost);
 }
 template <class V, Of<SampleRule> M>
 void fields(V& v, M& m) {
@@ -224,6 +226,7 @@ void fields(V& v, M& m) {
   v("wall_cap_s", m.wall_cap_s);
   v("barrier", m.barrier);
   v("pilot_only", m.pilot_only);
+  v("checks_only", m.checks_only);
   v.later("checks", m.checks);
 }
 template <class V, Of<Signal> M>

@@ -7,6 +7,7 @@
 #include "journal/file/damage.hpp"
 #include "journal/file/open_file.hpp"
 #include "journal/file/own_schema.hpp"
+#include "journal/schema.hpp"
 #include "journal/stored_row.hpp"
 
 namespace halmark {
@@ -22,8 +23,9 @@ void read_integrity(SQLite::Database& db, StoredDatabase& out) {
   }
   SQLite::Statement keys(db, "PRAGMA foreign_key_check");
   while (keys.executeStep()) {
-    // The schema has one foreign key: entry.run.
-    out.orphans.push_back({keys.getColumn(0).getString(), keys.getColumn(1).getInt64(), "run",
+    // Each table has one foreign key: entry.run, sample_block.entry.
+    const std::string table = keys.getColumn(0).getString();
+    out.orphans.push_back({table, keys.getColumn(1).getInt64(), table == "entry" ? "run" : "entry",
                            keys.getColumn(2).getString()});
   }
 }
@@ -38,7 +40,8 @@ StoredEntry entry_of(StoredRow row) {
           .body = std::move(row.body),
           .samples = std::move(row.samples),
           .chain = std::move(row.chain),
-          .bytes = std::move(bytes)};
+          .bytes = std::move(bytes),
+          .block = std::move(row.block)};
 }
 
 }  // namespace
@@ -72,11 +75,15 @@ StoredDatabase DatabaseSnapshot::read() const {
     SQLite::Database& db = connection_->db;
     out.foreign_parts = foreign_parts(db);
     read_integrity(db, out);
-    SQLite::Statement runs(
-        db, std::string("SELECT id, chain, ") + run_columns + " FROM run ORDER BY id");
+    const bool has_checksums = schema_version_of(db) >= blocks_version;
+    SQLite::Statement runs(db, std::string("SELECT id, chain, ") +
+                                   (has_checksums ? "checksum, " : "NULL, ") + run_columns +
+                                   " FROM run ORDER BY id");
     while (runs.executeStep()) {
-      out.runs.push_back({runs.getColumn(0).getInt64(), chain_start(run_info_of(runs, 2)),
-                          runs.getColumn(1).getString()});
+      const RunInfo info = run_info_of(runs, 3);
+      out.runs.push_back({runs.getColumn(0).getInt64(), chain_start(info),
+                          runs.getColumn(1).getString(),
+                          !has_checksums || runs.getColumn(2).getInt64() == run_checksum(info)});
     }
   });
   return out;
@@ -85,8 +92,9 @@ StoredDatabase DatabaseSnapshot::read() const {
 void DatabaseSnapshot::for_each_entry(const std::function<void(const StoredEntry&)>& visit) const {
   connection_->reading([&] {
     // By the table itself: an index may be what is damaged.
-    SQLite::Statement query(connection_->db, std::string("SELECT ") + entry_columns +
-                                                 " FROM entry NOT INDEXED ORDER BY run, id");
+    SQLite::Statement query(connection_->db,
+                            "SELECT " + columns_with_block(schema_version_of(connection_->db)) +
+                                " FROM entry NOT INDEXED ORDER BY run, id");
     while (query.executeStep()) visit(entry_of(row_of(query)));
   });
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,16 @@ namespace halmark {
 
 struct StoredRun {
   std::int64_t id = 0;
-  std::string start_chain;  // SHA-256 of the run's own columns
-  std::string chain;        // the head that is stored
+  std::string start_chain;   // SHA-256 of the run's own columns
+  std::string chain;         // the head that is stored
+  bool has_checksum = true;  // of its own columns, if it has one
 };
 
 struct StoredEntry {
   std::int64_t id = 0, run = 0, checksum = 0;
   std::string kind, key, body, samples, chain;
-  std::string bytes;  // canonical encoding of all checksummed columns
+  std::string bytes;                 // canonical encoding of all checksummed columns
+  std::optional<std::string> block;  // of samples, beside the row
 };
 
 struct StoredDatabase {

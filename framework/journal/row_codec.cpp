@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/json/json.hpp"
+#include "core/text/digest.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -128,6 +129,58 @@ void unpack_samples(std::string_view bytes, Measurement& m) {
   }
   if (!in.is_at_end()) take_labels(in, m.samples);
   in.finish();
+}
+
+namespace {
+
+constexpr const char* block_key = "sample_block";  // in the body of a measurement
+
+}  // namespace
+
+void name_block(Json& body, const Measurement& m, std::string_view block) {
+  body[block_key] = {{"samples", m.samples.size()}, {"sha256", sha256_of(block)}};
+}
+
+SampleBytes sample_bytes(const Json& body, std::string_view in_row,
+                         const std::optional<std::string>& block) {
+  using enum SampleBytes::State;
+  if (!body.contains(block_key)) {
+    if (block) return {unnamed, {}};
+    return {in_row.empty() ? none : whole, in_row};
+  }
+  if (!block) return {missing, {}};
+  const bool is_same = sha256_of(*block) == body.at(block_key).at("sha256").get<std::string>();
+  return is_same ? SampleBytes{whole, *block} : SampleBytes{changed, {}};
+}
+
+std::string fault_of(SampleBytes::State state) {
+  switch (state) {
+    case SampleBytes::State::none:
+    case SampleBytes::State::whole:
+      break;
+    case SampleBytes::State::missing:
+      return "its samples are missing, and no row of its run retires them";
+    case SampleBytes::State::changed:
+      return "its samples are not those that it was stored with";
+    case SampleBytes::State::unnamed:
+      return "samples lie beside it that it does not name";
+  }
+  return {};
+}
+
+Measurement measurement_from(const Json& body, std::string_view samples) {
+  Measurement m = body.get<Measurement>();
+  const bool has_block = body.contains(block_key);
+  const auto count = has_block ? body.at(block_key).at("samples").get<std::int64_t>() : 0;
+  if (samples.empty()) {
+    m.retired_samples = count;
+    return m;
+  }
+  unpack_samples(samples, m);
+  if (has_block && count != static_cast<std::int64_t>(m.samples.size())) {
+    throw std::invalid_argument("its block has another number of samples than it says");
+  }
+  return m;
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // Values as the text and bytes of an entry, and back.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,21 @@ namespace halmark::journal {
 std::string pack_samples(const Measurement& measurement);
 // Throws std::invalid_argument when counts and length disagree.
 void unpack_samples(std::string_view bytes, Measurement& measurement);
+
+// In the body of a row: the number of its samples and the SHA-256 of their block.
+void name_block(Json& body, const Measurement& measurement, std::string_view block);
+// Of a row as it is stored. Up to version 2 samples stood in the row, under its own checksum.
+struct SampleBytes {
+  enum class State { none, whole, missing, changed, unnamed } state = State::none;
+  std::string_view bytes;  // of whole ones
+};
+SampleBytes sample_bytes(const Json& body, std::string_view in_row,
+                         const std::optional<std::string>& block);
+// "" for those that are none or whole; why the others cannot be.
+std::string fault_of(SampleBytes::State state);
+// Without bytes the row is one that never had samples, or whose samples are retired. Throws
+// std::exception where they are not those of a measurement.
+Measurement measurement_from(const Json& body, std::string_view samples);
 
 Json validation_json(const Validation& validation);
 Validation validation_from(const Json& json);

@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "core/text/digest.hpp"
-#include "journal/stored_row.hpp"
+#include "journal/file/open_file.hpp"
+#include "journal/schema.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -94,25 +95,60 @@ void RunChains::check_first_row(std::int64_t run, const RunInfo& info, const std
   }
 }
 
+void RunChains::check_run(std::int64_t run) {
+  if (!checked_.insert(run).second) return;
+  SQLite::Statement query(db_,
+                          std::string("SELECT chain, ") + run_columns + " FROM run WHERE id = ?");
+  query.bind(1, run);
+  if (query.executeStep()) {
+    check_first_row(run, run_info_of(query, 1), query.getColumn(0).getString());
+  }
+}
+
+void RunChains::check_columns() {
+  SQLite::Statement runs(db_, std::string("SELECT id, checksum, ") + run_columns + " FROM run");
+  while (runs.executeStep()) {
+    if (run_checksum(run_info_of(runs, 2)) == runs.getColumn(1).getInt64()) continue;
+    faults_.add(run_name(runs.getColumn(0).getInt64()) + ": its own columns were changed");
+  }
+}
+
+void RunChains::check_first_rows() {
+  SQLite::Statement runs(db_,
+                         std::string("SELECT id, chain, ") + run_columns + " FROM run ORDER BY id");
+  while (runs.executeStep()) {
+    const std::int64_t run = runs.getColumn(0).getInt64();
+    checked_.insert(run);
+    check_first_row(run, run_info_of(runs, 2), runs.getColumn(1).getString());
+  }
+}
+
 void RunChains::check_runs() {
   if (has_checked_runs_) return;
   has_checked_runs_ = true;
   SQLite::Transaction one_state(db_);
-  std::int64_t last = 0;
-  SQLite::Statement runs(db_,
-                         std::string("SELECT id, chain, ") + run_columns + " FROM run ORDER BY id");
-  while (runs.executeStep()) {
-    last = runs.getColumn(0).getInt64();
-    check_first_row(last, run_info_of(runs, 2), runs.getColumn(1).getString());
+  schema_version_of(db_) < blocks_version ? check_first_rows() : check_columns();
+  const std::int64_t last = db_.execAndGet("SELECT max(id) FROM run").getInt64();
+  const std::int64_t latest = db_.execAndGet("SELECT max(run) FROM entry").getInt64();
+  if (latest > last) {
+    faults_.add(run_name(latest) + ": has rows, and is not in the table of runs");
   }
-  SQLite::Statement latest(db_, "SELECT max(run) FROM entry");
-  if (latest.executeStep() && latest.getColumn(0).getInt64() > last) {
-    faults_.add(run_name(latest.getColumn(0).getInt64()) +
-                ": has rows, and is not in the table of runs");
-  }
-  runs.reset();
-  latest.reset();
   one_state.commit();
+}
+
+bool RunChains::is_retired(const StoredRow& row) {
+  std::int64_t& up_to = retired_[row.run];
+  if (row.id < up_to) return true;
+  SQLite::Statement query(db_, std::string("SELECT ") + entry_columns +
+                                   " FROM entry WHERE run = ? AND kind = 'retirement' ORDER BY id");
+  query.bind(1, row.run);
+  while (query.executeStep()) {
+    const StoredRow retirement = row_of(query);
+    const bool is_whole =
+        static_cast<std::int64_t>(xxh3_of(retirement.bytes())) == retirement.checksum;
+    if (is_whole) up_to = retirement.id;
+  }
+  return row.id < up_to;
 }
 
 }  // namespace halmark::journal

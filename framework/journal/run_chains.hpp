@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "journal/store.hpp"
+#include "journal/stored_row.hpp"
 
 namespace halmark::journal {
 
@@ -33,9 +35,14 @@ class RunChains {
   void follow(std::int64_t run);
   // Of those that were followed and have their checksum. An index that lost one would hide it.
   std::int64_t rows_of(std::int64_t run, const std::string& kind) const;
-  // Once, and in no transaction: the columns of every run against its first row, and rows of runs
-  // that are not listed.
+  // Once, and in no transaction: the columns of every run against its checksum, and rows of runs
+  // that are not listed. In files of earlier versions, whose runs have none, against its first row.
   void check_runs();
+  // Once each: the columns of this run against its first row, in a hash that nobody repairs without
+  // all of the run's.
+  void check_run(std::int64_t run);
+  // Whether a row behind this one retires the samples of the run.
+  bool is_retired(const StoredRow& row);
 
  private:
   struct End {
@@ -47,11 +54,15 @@ class RunChains {
   End begin_of(std::int64_t run);
   void follow_rows(std::int64_t run, End& end);
   void check_first_row(std::int64_t run, const RunInfo& info, const std::string& head);
+  void check_columns();
+  void check_first_rows();
 
   SQLite::Database& db_;
   Faults& faults_;
   std::map<std::int64_t, End> ends_;
   bool has_checked_runs_ = false;
+  std::set<std::int64_t> checked_;                // whose first row is
+  std::map<std::int64_t, std::int64_t> retired_;  // by run: up to this row
 };
 
 }  // namespace halmark::journal

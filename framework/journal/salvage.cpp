@@ -113,8 +113,7 @@ class Salvage {
   }
 
   void copy_runs() {
-    SQLite::Statement insert(*target_, std::string("INSERT INTO run(id, chain, ") + run_columns +
-                                           ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    SQLite::Statement insert(*target_, insert_run);
     each("run", std::string("SELECT id, chain, ") + run_columns + " FROM run WHERE id = ?",
          [&](SQLite::Statement& query) {
            SoundRun run{.info = run_info_of(query, 2)};
@@ -122,14 +121,7 @@ class Salvage {
                           .stored_head = query.getColumn(1).getString(),
                           .head = chain_start(run.info)};
            insert.reset();
-           insert.bind(1, run.outcome.id);
-           insert.bind(2, run.outcome.head);
-           int column = 2;
-           for (const std::string* text :
-                {&run.info.command, &run.info.plan_hash, &run.info.plan_text, &run.info.fingerprint,
-                 &run.info.tool_version, &run.info.tool_build, &run.info.started_utc}) {
-             insert.bind(++column, *text);
-           }
+           bind_run(insert, run.outcome.id, run.info, run.outcome.head);
            insert.exec();
            runs_.emplace(run.outcome.id, std::move(run));
          });
@@ -169,9 +161,28 @@ class Salvage {
     insert.bind(7, row.checksum);
     insert.bind(8, next);
     insert.exec();
+    copy_block(row.id);
     chain = next;
     ++run->second.outcome.rows;
     ++out_.entries;
+  }
+
+  // As it is, if it can be read: whether it is the one that the row names is for who checks the
+  // copy.
+  void copy_block(std::int64_t entry) {
+    std::string bytes;
+    try {
+      SQLite::Statement query(source_, "SELECT bytes FROM sample_block WHERE entry = ?");
+      query.bind(1, entry);
+      if (!query.executeStep()) return;
+      bytes = query.getColumn(0).getString();
+    } catch (const SQLite::Exception&) {
+      return;  // an earlier version has no such table, a damaged file perhaps no such page
+    }
+    SQLite::Statement insert(*target_, "INSERT INTO sample_block(entry, bytes) VALUES (?, ?)");
+    insert.bind(1, entry);
+    insert.bindNoCopy(2, bytes.data(), static_cast<int>(bytes.size()));
+    insert.exec();
   }
 
   void end_runs() {

@@ -2,13 +2,47 @@
 
 namespace halmark::journal {
 
+std::string run_table(int version) {
+  return std::string(R"sql(
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY,
+  command TEXT NOT NULL,
+  plan_hash TEXT NOT NULL,
+  plan_text TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  tool_version TEXT NOT NULL,
+  tool_build TEXT NOT NULL,
+  started_utc TEXT NOT NULL,
+)sql") + (version < blocks_version ? "" : "  checksum INTEGER NOT NULL,\n") +
+         R"sql(  chain TEXT NOT NULL
+) STRICT;
+)sql";
+}
+
+std::string entry_table(int version) {
+  const std::string kinds =
+      version > 1 ? "" : " CHECK (kind IN ('measurement', 'evaluation', 'validation'))";
+  return R"sql(
+CREATE TABLE entry (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run(id),
+  kind TEXT NOT NULL)sql" +
+         kinds + R"sql(,
+  key TEXT NOT NULL,
+  body TEXT NOT NULL,
+  samples BLOB,
+  checksum INTEGER NOT NULL,
+  chain TEXT NOT NULL
+) STRICT;
+CREATE INDEX entry_by_key ON entry(kind, key);
+CREATE INDEX entry_by_run ON entry(run, kind);
+)sql";
+}
+
 std::string tables_of(int version) {
-  std::string out(tables);
-  if (version > 1) return out;
-  constexpr std::string_view now = "kind TEXT NOT NULL,";
-  constexpr std::string_view before =
-      "kind TEXT NOT NULL CHECK (kind IN ('measurement', 'evaluation', 'validation')),";
-  return out.replace(out.find(now), now.size(), before);
+  std::string out = run_table(version) + entry_table(version);
+  if (version >= blocks_version) out += sample_block_table;
+  return out;
 }
 
 Encoder& Encoder::add(char tag, std::string_view value) {

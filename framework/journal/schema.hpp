@@ -7,37 +7,25 @@
 
 namespace halmark::journal {
 
-inline constexpr int schema_version = 2;
+inline constexpr int schema_version = 3;
 inline constexpr int oldest_schema_version = 1;  // that a halmark has written
+// From this one on raw samples lie beside their row, and a run has a checksum of its own.
+inline constexpr int blocks_version = 3;
 
 // Every entry carries xxh3_64 over its canonical encoding, and SHA-256(previous chain || encoding).
-// A run's chain starts at SHA-256 of the run's own columns and ends in run.chain.
-inline constexpr std::string_view tables = R"sql(
-CREATE TABLE run (
-  id INTEGER PRIMARY KEY,
-  command TEXT NOT NULL,
-  plan_hash TEXT NOT NULL,
-  plan_text TEXT NOT NULL,
-  fingerprint TEXT NOT NULL,
-  tool_version TEXT NOT NULL,
-  tool_build TEXT NOT NULL,
-  started_utc TEXT NOT NULL,
-  chain TEXT NOT NULL
+// A run's chain starts at SHA-256 of the run's own columns and ends in run.chain. The body of a
+// measurement names its block of samples by SHA-256: a block can be deleted, the row stays as it
+// is.
+std::string run_table(int version);
+std::string entry_table(int version);  // with its indexes
+inline constexpr std::string_view sample_block_table = R"sql(
+CREATE TABLE sample_block (
+  entry INTEGER PRIMARY KEY REFERENCES entry(id),
+  bytes BLOB NOT NULL
 ) STRICT;
-CREATE TABLE entry (
-  id INTEGER PRIMARY KEY,
-  run INTEGER NOT NULL REFERENCES run(id),
-  kind TEXT NOT NULL,
-  key TEXT NOT NULL,
-  body TEXT NOT NULL,
-  samples BLOB,
-  checksum INTEGER NOT NULL,
-  chain TEXT NOT NULL
-) STRICT;
-CREATE INDEX entry_by_key ON entry(kind, key);
-CREATE INDEX entry_by_run ON entry(run, kind);
 )sql";
-// As a file of an earlier version has them. Version 1 listed the kinds of entries in a constraint.
+// All of them, as a file of that version has them. Version 1 listed the kinds of entries in a
+// constraint; up to version 2 samples stood in their row.
 std::string tables_of(int version);
 
 // Canonical encoding: per column a type tag, the length as 8 little-endian bytes, the bytes.

@@ -13,7 +13,9 @@
 #include "journal/file/damage.hpp"
 #include "journal/file/open_file.hpp"
 #include "journal/row_codec.hpp"
+#include "journal/row_figures.hpp"
 #include "journal/run_chains.hpp"
+#include "journal/samples/stored_samples.hpp"
 #include "journal/sqlite_writer.hpp"
 #include "journal/stored_row.hpp"
 #include "journal/writer_lock.hpp"
@@ -61,8 +63,10 @@ class SqliteStore : public Store {
   std::vector<Measurement> measurements(std::string_view case_key,
                                         std::string_view fingerprint) const override {
     return reading([&] {
-      SQLite::Statement query(db_, select("kind = 'measurement' AND key = ? AND run IN (SELECT id "
-                                          "FROM run WHERE fingerprint = ?)"));
+      SQLite::Statement query(
+          db_, select(columns_with_block(schema_version_of(db_)),
+                      "kind = 'measurement' AND key = ? AND run IN (SELECT id FROM run WHERE "
+                      "fingerprint = ?)"));
       query.bind(1, std::string(case_key));
       query.bind(2, std::string(fingerprint));
       return read<Measurement>(query, measurement_from).values;
@@ -142,6 +146,7 @@ class SqliteStore : public Store {
   RunInfo run_info(std::int64_t run) const override {
     return reading([&] {
       chains_.check_runs();
+      chains_.check_run(run);
       SQLite::Statement query(db_, std::string("SELECT ") + run_columns + " FROM run WHERE id = ?");
       query.bind(1, run);
       if (!query.executeStep()) throw refused("there is no run " + std::to_string(run), path_);
@@ -167,7 +172,7 @@ class SqliteStore : public Store {
 
   std::vector<RowFigures> run_figures(std::int64_t run) const override {
     return reading([&] {
-      SQLite::Statement query(db_, select("run = ? AND kind = 'measurement'"));
+      SQLite::Statement query(db_, select(entry_columns, "run = ? AND kind = 'measurement'"));
       query.bind(1, run);
       return figures(query);
     });
@@ -176,7 +181,8 @@ class SqliteStore : public Store {
   std::vector<RowFigures> case_figures(std::string_view case_key,
                                        std::size_t count) const override {
     return reading([&] {
-      SQLite::Statement query(db_, select("kind = 'measurement' AND key = ?") + " DESC LIMIT ?");
+      SQLite::Statement query(
+          db_, select(entry_columns, "kind = 'measurement' AND key = ?") + " DESC LIMIT ?");
       query.bind(1, std::string(case_key));
       query.bind(2, static_cast<std::int64_t>(count));
       std::vector<RowFigures> out = figures(query);
@@ -202,6 +208,27 @@ class SqliteStore : public Store {
       return out;
     });
   }
+
+  std::vector<RunSamples> samples_by_run() const override {
+    return reading([&] { return stored_samples(db_); });
+  }
+
+  RunSamples retire_samples(std::int64_t run, const std::string& policy) override {
+    reading([&] {
+      SQLite::Transaction one_state(db_);
+      chains_.follow(run);
+      check_blocks(run);
+      one_state.commit();
+    });
+    require_sound();
+    return writer_.retire_samples(run, policy);
+  }
+
+  DatabaseSize size() const override {
+    return reading([&] { return database_size(db_); });
+  }
+
+  void shrink() override { writer_.shrink(); }
 
   std::string chain_head(std::int64_t run) const override {
     return reading([&] {
@@ -234,9 +261,16 @@ class SqliteStore : public Store {
 
   void write(std::int64_t run, const std::vector<Entry>& entries) { writer_.append(run, entries); }
 
-  static std::string select(const std::string& condition) {
-    return std::string("SELECT ") + entry_columns + " FROM entry WHERE " + condition +
-           " ORDER BY id";
+  static std::string select(const std::string& columns, const std::string& condition) {
+    return "SELECT " + columns + " FROM entry WHERE " + condition + " ORDER BY id";
+  }
+
+  // What each row names against what lies beside it.
+  void check_blocks(std::int64_t run) const {
+    SQLite::Statement query(db_, select(columns_with_block(schema_version_of(db_)),
+                                        "run = ? AND kind = 'measurement'"));
+    query.bind(1, run);
+    each_whole_row(query, [&](const StoredRow& row) { samples_of(Json::parse(row.body), row); });
   }
 
   template <class Value>
@@ -248,7 +282,7 @@ class SqliteStore : public Store {
   std::vector<RowFigures> figures(SQLite::Statement& query) const {
     std::vector<RowFigures> out;
     each_whole_row(query, [&](const StoredRow& row) {
-      out.push_back({row.run, Json::parse(row.body).get<Measurement>()});
+      out.push_back({row.run, row.key, figures_from(row.body)});
     });
     return out;
   }
@@ -278,9 +312,20 @@ class SqliteStore : public Store {
   Rows<Value> read(SQLite::Statement& query, Decode decode) const {
     Rows<Value> out;
     out.whole = each_whole_row(query, [&](const StoredRow& row) {
-      out.values.push_back(decode(Json::parse(row.body), row.samples));
+      const Json body = Json::parse(row.body);
+      out.values.push_back(decode(body, samples_of(body, row)));
     });
     return out;
+  }
+
+  // Empty where there were none, and where they are retired.
+  std::string_view samples_of(const Json& body, const StoredRow& row) const {
+    if (row.kind != "measurement") return {};
+    const SampleBytes samples = sample_bytes(body, row.samples, row.block);
+    const std::string fault = fault_of(samples.state);
+    const bool is_retired = samples.state == SampleBytes::State::missing && chains_.is_retired(row);
+    if (!fault.empty() && !is_retired) throw std::invalid_argument(fault);
+    return samples.bytes;
   }
 
   template <class Value, class Decode>
@@ -288,7 +333,8 @@ class SqliteStore : public Store {
     return reading([&] {
       SQLite::Transaction one_state(db_);
       chains_.follow(run);
-      SQLite::Statement query(db_, select("run = ? AND kind = ?"));
+      SQLite::Statement query(
+          db_, select(columns_with_block(schema_version_of(db_)), "run = ? AND kind = ?"));
       query.bind(1, run);
       query.bind(2, kind);
       Rows<Value> out = read<Value>(query, decode);
@@ -310,7 +356,9 @@ class SqliteStore : public Store {
         query.bind(static_cast<int>(i) + 1, values[i]);
       }
       if (!query.executeStep() || query.getColumn(0).isNull()) return std::nullopt;
-      return query.getColumn(0).getInt64();
+      const std::int64_t found = query.getColumn(0).getInt64();
+      chains_.check_run(found);
+      return found;
     });
   }
 

@@ -23,15 +23,20 @@ class SqliteWriter {
 
   std::int64_t begin_run(const RunInfo& run);
   void append(std::int64_t run, const std::vector<Entry>& entries);
+  RunSamples retire_samples(std::int64_t run, const std::string& policy);
+  void shrink();
 
  private:
   template <class Body>
   void commit(Body body);
   void require_same_schema();
+  void append_rows(std::int64_t run, const std::vector<Entry>& entries);
   struct Insertion;
   std::int64_t insert(Insertion& into, std::int64_t run, const Entry& entry, std::string& chain);
   void require_in_place();
-  Error out_of_place(const std::string& fault);
+  void require_own_content();
+  bool holds_all(const std::string& path) const;
+  Error out_of_place(const std::string& fault, const char* last_row);
   std::string free_name() const;
 
   SQLite::Database& db_;
@@ -39,6 +44,8 @@ class SqliteWriter {
   std::unique_ptr<FilePlace> file_, log_;
   int schema_cookie_ = 0;  // PRAGMA schema_version: another one = somebody changed the schema
   std::int64_t written_ = 0;
+  std::int64_t last_run_ = 0;  // that was written, and its chain then
+  std::string last_chain_;
   std::optional<Error> lost_;  // the file is out of place: nothing more is written
 };
 

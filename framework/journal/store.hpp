@@ -43,15 +43,37 @@ struct RunMachine {
   bool ends_night = false;
 };
 
-// A row without its samples and series of shards, and its run.
+// Raw samples that lie beside rows of a run.
+struct RunSamples {
+  std::int64_t run = 0;
+  std::int64_t rows = 0, bytes = 0;
+};
+
+// The raw samples of all rows of a run behind which it stands were deleted.
+struct Retirement {
+  std::string policy;       // on whose word
+  std::string retired_utc;  // ISO 8601
+  RunSamples samples;       // what there was
+};
+
+struct DatabaseSize {
+  std::int64_t rows = 0;        // of all kinds
+  std::int64_t bytes = 0;       // in use
+  std::int64_t free_bytes = 0;  // in the file, for later rows
+};
+
+// What a history follows of a row: backend and device of its case, round, status, reason, plugin,
+// median, and the machine's state. All else of `row` is as in an empty one; `key` is the case's.
 struct RowFigures {
   std::int64_t run = 0;
+  std::string key;
   Measurement row;
 };
 
 // One writing connection in one process. A row is committed before append returns, into the file
 // that the path still names: else Error (exit 1), with the place where all rows were kept.
-// Readers follow the chain of each run that they read.
+// Readers hold the columns of all runs against their checksums when they first look for one, and
+// follow the chain of each run that they read.
 class Store {
  public:
   virtual ~Store() = default;
@@ -95,6 +117,17 @@ class Store {
                                                std::size_t count) const = 0;
   // Keys of all cases that were ever measured and begin with `prefix`, in order.
   virtual std::vector<std::string> measured_cases(std::string_view prefix) const = 0;
+  // Runs whose rows have raw samples that can be deleted, in order. (Up to schema 2 samples are
+  // part of their row and stay.)
+  virtual std::vector<RunSamples> samples_by_run() const = 0;
+  // Deletes those of a run and adds the row to its chain that says so, in one commit; their figures
+  // stay. Returns what there was. Throws Error (exit 2) where a row or its samples do not hold:
+  // damage is not retired.
+  virtual RunSamples retire_samples(std::int64_t run, const std::string& policy) = 0;
+  virtual DatabaseSize size() const = 0;
+  // Makes the file as small as its rows are. Takes twice its size of space meanwhile; throws Error
+  // (exit 1) without it, and nothing is changed.
+  virtual void shrink() = 0;
   virtual std::string chain_head(std::int64_t run) const = 0;  // SHA-256 hex
   // What was met so far of rows and runs that do not hold: a checksum, a chain, a missing row.
   virtual std::vector<std::string> damaged() const = 0;

@@ -1,5 +1,9 @@
 #include "journal/stored_row.hpp"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "core/json/duet_json.hpp"
 #include "core/json/json.hpp"
 #include "core/json/winner_json.hpp"
@@ -10,7 +14,14 @@
 namespace halmark::journal {
 
 Entry entry_of(const Measurement& m) {
-  return {"measurement", m.kernel_case.key(), dump_json(Json(m)), pack_samples(m), true};
+  Json body = m;
+  const auto is_empty = [](const std::vector<double>& series) { return series.empty(); };
+  if (m.samples.empty() && std::ranges::all_of(m.shard_wall_ns, is_empty)) {
+    return {"measurement", m.kernel_case.key(), dump_json(body), {}, false};
+  }
+  std::string block = pack_samples(m);
+  name_block(body, m, block);
+  return {"measurement", m.kernel_case.key(), dump_json(body), std::move(block), true};
 }
 
 Entry entry_of(const Evaluation& e) {
@@ -42,10 +53,22 @@ Entry entry_of(const RunMachine& m) {
   return {"machine", "", dump_json(body), {}, false};
 }
 
-Measurement measurement_from(const Json& body, std::string_view samples) {
-  Measurement m = body.get<Measurement>();
-  unpack_samples(samples, m);
-  return m;
+Entry entry_of(const Retirement& r) {
+  return {"retirement",
+          "",
+          dump_json({{"policy", r.policy},
+                     {"retired_utc", r.retired_utc},
+                     {"rows", r.samples.rows},
+                     {"bytes", r.samples.bytes}}),
+          {},
+          false};
+}
+
+std::string columns_with_block(int version) {
+  return std::string(entry_columns) +
+         (version < blocks_version
+              ? ""
+              : ", (SELECT bytes FROM sample_block WHERE sample_block.entry = entry.id)");
 }
 
 std::string StoredRow::bytes() const {
@@ -63,14 +86,39 @@ StoredRow row_of(SQLite::Statement& query) {
   const SQLite::Column blob = query.getColumn(5);
   out.has_samples = !blob.isNull();
   if (out.has_samples) out.samples = blob.getString();
+  if (query.getColumnCount() > 8 && !query.getColumn(8).isNull()) {
+    out.block = query.getColumn(8).getString();
+  }
   return out;
 }
 
-std::string chain_start(const RunInfo& run) {
+namespace {
+
+std::string encode(const RunInfo& run) {
   Encoder encoder;
   encoder.text(run.command).text(run.plan_hash).text(run.plan_text).text(run.fingerprint);
   encoder.text(run.tool_version).text(run.tool_build).text(run.started_utc);
-  return sha256_of(encoder.bytes());
+  return encoder.bytes();
+}
+
+}  // namespace
+
+std::string chain_start(const RunInfo& run) { return sha256_of(encode(run)); }
+
+std::int64_t run_checksum(const RunInfo& run) {
+  return static_cast<std::int64_t>(xxh3_of(encode(run)));
+}
+
+void bind_run(SQLite::Statement& insert, std::optional<std::int64_t> id, const RunInfo& run,
+              const std::string& chain) {
+  int column = 0;
+  id ? insert.bind(++column, *id) : insert.bind(++column);
+  insert.bind(++column, chain);
+  insert.bind(++column, run_checksum(run));
+  for (const std::string* text : {&run.command, &run.plan_hash, &run.plan_text, &run.fingerprint,
+                                  &run.tool_version, &run.tool_build, &run.started_utc}) {
+    insert.bind(++column, *text);
+  }
 }
 
 RunInfo run_info_of(SQLite::Statement& query, int first) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,12 +24,20 @@ std::string read_holder(int fd) {
   return out.empty() ? "an unknown process" : out;
 }
 
+// Its text is written over: so it has to be a file that a writer made, not what somebody put there.
+bool is_lock_file(int fd) {
+  struct stat found {};
+  if (fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) return false;
+  return found.st_size == 0 || read_holder(fd).starts_with("pid ");
+}
+
 }  // namespace
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
+std::string utc_now() { return utc_text(std::time(nullptr)); }
+
+std::string utc_text(std::time_t seconds) {
   std::tm parts{};
-  gmtime_r(&now, &parts);
+  gmtime_r(&seconds, &parts);
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
@@ -36,10 +45,18 @@ std::string utc_now() {
 
 WriterLock::WriterLock(const std::string& database_path, double wait_s) {
   const std::string path = database_path + ".lock";
-  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  if (fd_ < 0 && errno == ELOOP) {
+    throw refused("the lock file of the database is a symbolic link", path, "move it away");
+  }
   if (fd_ < 0) {
     throw Error(ExitCode::error, std::string("cannot open the lock file: ") + std::strerror(errno),
                 path);
+  }
+  if (!is_lock_file(fd_)) {
+    close(fd_);
+    throw refused("a writer of the database holds its lock here, and this is no lock of one", path,
+                  "move it away");
   }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(wait_s);
   while (flock(fd_, LOCK_EX | LOCK_NB) != 0) {

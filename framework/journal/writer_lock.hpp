@@ -1,6 +1,7 @@
 // The writer role of a database: an advisory lock on a file beside it that names its holder.
 #pragma once
 
+#include <ctime>
 #include <string>
 
 namespace halmark::journal {
@@ -17,6 +18,7 @@ class WriterLock {
   int fd_ = -1;
 };
 
-std::string utc_now();  // "2026-11-21T10:20:30Z"
+std::string utc_now();                      // "2026-11-21T10:20:30Z"
+std::string utc_text(std::time_t seconds);  // since 1970
 
 }  // namespace halmark::journal

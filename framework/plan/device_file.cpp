@@ -154,6 +154,7 @@ void read_power(const TomlTable& root, Device& out) {
   out.power_w_high = read_high(root, "power_w_high", out.power_w.value_or(0), 1e6);
   out.power_source = root.string_or("power_source", "");
   out.power_confidence = read_confidence(root, "power_confidence");
+  out.usd_per_hour = number_if(root, "usd_per_hour", 1e-6, 1e6);
 }
 
 DeviceFile read(const TomlTable& root, std::string_view path) {

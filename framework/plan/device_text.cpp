@@ -65,7 +65,8 @@ std::string head_text(const Device& device) {
   return out + line_if("clock_hz", device.clock_hz) + line_if("power_w", device.power_w) +
          line_if("power_w_high", device.power_w_high) +
          line_if("power_source", device.power_source) +
-         line_if("power_confidence", confidence_name(device.power_confidence));
+         line_if("power_confidence", confidence_name(device.power_confidence)) +
+         line_if("usd_per_hour", device.usd_per_hour);
 }
 
 std::string occasions_text(std::string_view owner, const std::vector<Occasion>& occasions) {

@@ -18,6 +18,8 @@ struct NightlyKernels {
 
 struct Nightly {
   double budget_s = 0;  // of a whole night
+  // Of the results database: raw samples from before the latest n nights go; 0 = all stay.
+  int keep_samples_nights = 0;
   std::vector<NightlyKernels> kernels;
   // Measured before, between and after the rounds: what moves them is the machine.
   std::vector<NightlyKernels> sentinels;

@@ -3,6 +3,7 @@
 #include "plan/served_sweep.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/text/error.hpp"
 
@@ -17,17 +18,6 @@ std::vector<std::string> objective_names() {
   std::vector<std::string> out = {"latency", "throughput"};
   for (const ObjectiveRow& row : objective_rows()) {
     if (row.of_requests != nullptr) out.emplace_back(row.name);
-  }
-  return out;
-}
-
-std::vector<ServiceLevel> read_levels(const TomlTable& table) {
-  std::vector<ServiceLevel> out;
-  for (const ObjectiveRow& row : objective_rows()) {
-    if (row.level_key.empty() || !table.has(row.level_key)) continue;
-    out.push_back({.objective = row.objective,
-                   .limit = table.number(row.level_key, 1e-12, 1e15) * row.level_unit,
-                   .where = table.where(row.level_key)});
   }
   return out;
 }
@@ -49,6 +39,44 @@ void refuse_without_request(const TomlTable& root) {
 }
 
 }  // namespace
+
+std::vector<ServiceLevel> read_service_levels(const TomlTable& table) {
+  std::vector<ServiceLevel> out;
+  for (const ObjectiveRow& row : objective_rows()) {
+    if (row.level_key.empty() || !table.has(row.level_key)) continue;
+    out.push_back({.objective = row.objective,
+                   .limit = table.number(row.level_key, 1e-12, 1e15) * row.level_unit,
+                   .where = table.where(row.level_key)});
+  }
+  return out;
+}
+
+std::vector<ServiceLevel> parse_service_levels(const std::vector<std::string>& texts,
+                                               const std::string& where) {
+  std::vector<std::string> keys;
+  for (const ObjectiveRow& row : objective_rows()) {
+    if (!row.level_key.empty()) keys.emplace_back(row.level_key);
+  }
+  std::vector<ServiceLevel> out;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    const std::string key = text.substr(0, equals);
+    const auto row = std::ranges::find(objective_rows(), key, &ObjectiveRow::level_key);
+    if (key.empty() || row == objective_rows().end()) {
+      throw refused("'" + text + "' names no level", where, suggestion(key, keys));
+    }
+    double limit = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, code] =
+        std::from_chars(text.data() + std::min(equals, text.size() - 1) + 1, end, limit);
+    if (equals == std::string::npos || code != std::errc() || stop != end || !(limit > 0) ||
+        limit > 1e15) {
+      throw refused("'" + text + "' states no limit", where, "as in " + key + "=500");
+    }
+    out.push_back({.objective = row->objective, .limit = limit * row->level_unit, .where = where});
+  }
+  return out;
+}
 
 std::optional<ServedSweep> read_served_sweep(const TomlTable& root) {
   const auto table = root.table("request");
@@ -78,7 +106,7 @@ std::optional<ServedSweep> read_served_sweep(const TomlTable& root) {
       out.objectives.push_back(objective);
     }
   }
-  if (const auto slo = root.table("slo")) out.levels = read_levels(*slo);
+  if (const auto slo = root.table("slo")) out.levels = read_service_levels(*slo);
   return out;
 }
 

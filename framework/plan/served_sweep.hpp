@@ -37,4 +37,10 @@ struct ServingDevices {
 std::optional<ServedSweep> read_served_sweep(const TomlTable& root);
 ServingDevices read_serving_devices(const TomlTable& root);
 
+// The keys of [slo] in a table, and the same from a command line: "ttft_ms=500", "tpot_ms=30".
+// Throws Error (exit 2) with the nearest key.
+std::vector<ServiceLevel> read_service_levels(const TomlTable& slo);
+std::vector<ServiceLevel> parse_service_levels(const std::vector<std::string>& texts,
+                                               const std::string& where);
+
 }  // namespace halmark

@@ -63,7 +63,7 @@ struct Sweep {
   double budget_s = 180;  // of measuring; the plan of a grid trims to it before it starts
   MeasureSettings measure;
   std::optional<Nightly> nightly;  // a new run at every call, within its own budget
-  StatedLimits containment;  // of workers, where the sweep states any
+  StatedLimits containment;        // of workers, where the sweep states any
   std::int64_t validate_points = 6;
   double validate_budget_s = 90;
   double validate_turn_s = 1;         // of the stack or of its kernels; a step at least

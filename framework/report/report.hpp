@@ -115,6 +115,8 @@ std::string report_html(const RunReport& report);
 // the path for a storage error.
 void write_whole_file(const std::string& text, const std::string& path);
 
+// Before the work whose report it is to be: throws what write_report would throw of its suffix.
+void check_report_path(const std::string& path);
 // Writes by suffix (.json .csv .md .html) to a temporary name in the same folder, then renames.
 // Throws Error: exit 2 for an unknown suffix, exit 1 naming the path for a storage error.
 void write_report(const RunReport& report, const std::string& path);

@@ -195,6 +195,11 @@ std::string probability_basis(const ServedReport& r) {
          "err together, log-normal between their ends; roofline and imported times add no spread";
 }
 
+std::string nearest_miss(const ServedReport& r) {
+  return r.nearest.empty() ? "no configuration is possible"
+                           : "nearest: " + missed_text(r.nearest.front());
+}
+
 std::string served_text(const ServedReport& r, bool color) {
   const auto bold = [&](const std::string& text) {
     return color ? "\x1b[1m" + text + "\x1b[0m" : text;
@@ -295,13 +300,31 @@ std::string served_csv(const ServedReport& r) {
   return out;
 }
 
-void write_served_report(const ServedReport& r, const std::string& path) {
+namespace {
+
+struct Format {
+  const char* suffix;
+  std::string (*render)(const ServedReport& report);
+};
+constexpr std::array<Format, 3> formats{
+    {{".json", [](const ServedReport& r) { return dump_json(served_json(r), 1) + '\n'; }},
+     {".csv", served_csv},
+     {".md", served_markdown}}};
+
+const Format& format_of(const std::string& path) {
   const std::string suffix = std::filesystem::path(path).extension();
-  if (suffix == ".json") return write_whole_file(dump_json(served_json(r), 1) + '\n', path);
-  if (suffix == ".csv") return write_whole_file(served_csv(r), path);
-  if (suffix == ".md") return write_whole_file(served_markdown(r), path);
+  const auto* format = std::ranges::find(formats, suffix, &Format::suffix);
+  if (format != formats.end()) return *format;
   throw refused("unknown format '" + suffix + "' of a report on served deployments", path,
                 "known: .json, .csv, .md");
+}
+
+}  // namespace
+
+void check_served_report_path(const std::string& path) { format_of(path); }
+
+void write_served_report(const ServedReport& r, const std::string& path) {
+  write_whole_file(format_of(path).render(r), path);
 }
 
 }  // namespace halmark

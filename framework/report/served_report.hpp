@@ -48,6 +48,9 @@ struct ServedReport {
   std::vector<ServedPoint> front;               // by the first objective
   std::vector<MissedPoint> nearest;             // least missed first
   double priced_s = 0;                          // wall time of pricing and front
+  // Of all that was tried the first ones, for who stores the search; no format shows them.
+  static constexpr std::size_t tried_max = 4096;
+  std::vector<Evaluation> tried = {};
 };
 
 // What the probability is computed from, or why there is none, in one sentence.
@@ -57,11 +60,16 @@ std::optional<double> probability(const ServedReport& report, const ServedPoint&
 // "x64 t8192 fp8 tp8 ep8", "... 2 x (tp4) + 3 x (tp8 ep8)"
 std::string served_label(const Configuration& configuration);
 
+// One line: of what misses a level the nearest to keeping it.
+std::string nearest_miss(const ServedReport& report);
+
 std::string served_text(const ServedReport& report, bool color);
 std::string served_markdown(const ServedReport& report);
 std::string served_csv(const ServedReport& report);
 Json served_json(const ServedReport& report);
 
+// As check_report_path.
+void check_served_report_path(const std::string& path);
 // By suffix (.json .csv .md). Throws Error: exit 2 for another, exit 1 for a storage error.
 void write_served_report(const ServedReport& report, const std::string& path);
 

@@ -93,6 +93,8 @@ void write_whole_file(const std::string& text, const std::string& path) {
   file.publish();
 }
 
+void check_report_path(const std::string& path) { format_of(path); }
+
 void write_report(const RunReport& report, const std::string& path) {
   write_whole_file(format_of(path).render(report), path);
 }

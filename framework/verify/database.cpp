@@ -10,6 +10,7 @@
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "journal/check.hpp"
+#include "journal/row_codec.hpp"
 #include "verify/composed_row.hpp"
 #include "verify/measured_row.hpp"
 
@@ -57,6 +58,11 @@ class Checker {
   }
 
   void end_run() {
+    for (const std::int64_t id : without_samples_) {
+      out_.findings.push_back(
+          {"entry", id, "samples", journal::fault_of(journal::SampleBytes::State::missing)});
+    }
+    without_samples_.clear();
     for (const StoredEntry& winner : winners_) {
       const std::string fault = fault_of_winner(winner, rows_);
       if (!fault.empty()) out_.findings.push_back({"entry", winner.id, "body", fault});
@@ -98,9 +104,13 @@ class Checker {
   }
 
   void check_content(const StoredEntry& entry) {
+    if (entry.kind != "measurement" && entry.block) {
+      add(entry, {{"samples", journal::fault_of(journal::SampleBytes::State::unnamed)}});
+    }
     if (entry.kind == "measurement") {
       CheckedMeasurement checked = check_measurement(entry);
       add(entry, checked.faults);
+      if (checked.misses_samples) without_samples_.push_back(entry.id);
       if (checked.value.kernel_case.problem.op.empty()) return;
       rows_.push_back(without_samples(std::move(checked.value)));
       kernels_.add(rows_.back());
@@ -110,6 +120,10 @@ class Checker {
       add(entry, check_validation(entry));
     } else if (entry.kind == "winner") {
       winners_.push_back(entry);
+    } else if (entry.kind == "retirement") {
+      if (without_samples_.empty()) return;
+      out_.retired[entry.run] += static_cast<std::int64_t>(without_samples_.size());
+      without_samples_.clear();
     }
   }
 
@@ -124,6 +138,7 @@ class Checker {
   std::map<std::int64_t, std::string> chains_;
   std::int64_t run_ = 0;
   std::vector<Measurement> rows_;
+  std::vector<std::int64_t> without_samples_;  // rows, until one retires what they had
   std::vector<StoredEntry> winners_;
   MeasuredKernels kernels_;
 };
@@ -157,6 +172,9 @@ DatabaseCheck check_database(const std::string& path, const std::optional<NotedH
   for (const StoredRun& run : stored.runs) {
     ++out.runs;
     out.heads.push_back({run.id, run.chain});
+    if (!run.has_checksum) {
+      out.findings.push_back({"run", run.id, "checksum", "its own columns were changed"});
+    }
     if (checker.head_of(run.id) != run.chain) {
       out.findings.push_back({"run", run.id, "chain", "the last rows of this run are missing"});
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct DatabaseCheck {
     std::string chain;
   };
   std::vector<Head> heads;
+  std::map<std::int64_t, std::int64_t> retired;  // by run: rows whose samples are
   // Where the noted head was found. Rows behind it are of later: a run that went on.
   struct Noted {
     std::int64_t run = 0, rows_behind = 0;
@@ -37,9 +39,10 @@ struct DatabaseCheck {
 };
 
 // SQLite's integrity, foreign keys, the schema, every row checksum and chain; medians and intervals
-// of measurements from their samples; estimates and winners from the measurements that they were
-// drawn from. Samples that were rewritten together with all that follows from them are found only
-// by comparing a head with one noted elsewhere: no run that has, or had, that head is a finding.
+// of measurements from their samples, unless a row retires these; estimates and winners from the
+// measurements that they were drawn from. Samples that were rewritten together with all that
+// follows from them are found only by comparing a head with one noted elsewhere: no run that has,
+// or had, that head is a finding.
 DatabaseCheck check_database(const std::string& path,
                              const std::optional<NotedHead>& noted = std::nullopt);
 

@@ -49,6 +49,9 @@ std::string database_check_text(const DatabaseCheck& check, const std::string& p
       out += fmt::format("run {} chain {}\n", head.run, head.chain);
     }
   }
+  for (const auto& [run, rows] : check.retired) {
+    out += fmt::format("run {}: samples retired of {} rows\n", run, rows);
+  }
   if (check.noted) out += noted_text(*check.noted);
   return out + fmt::format("{}: {} runs, {} rows, {}\n", path, check.runs, check.entries,
                            check.findings.empty()
@@ -57,17 +60,15 @@ std::string database_check_text(const DatabaseCheck& check, const std::string& p
 }
 
 Json database_check_json(const DatabaseCheck& check, const std::string& path, bool is_noted) {
-  Json findings = Json::array(), heads = Json::array();
+  Json findings = Json::array(), heads = Json::array(), retired = Json::array();
   for (const DatabaseFinding& f : check.findings) {
     findings.push_back(
         {{"table", f.table}, {"row", f.row}, {"column", f.column}, {"text", f.text}});
   }
   for (const auto& head : check.heads) heads.push_back({{"run", head.run}, {"chain", head.chain}});
-  Json out = {{"path", path},
-              {"runs", check.runs},
-              {"entries", check.entries},
-              {"heads", heads},
-              {"findings", findings}};
+  for (const auto& [run, rows] : check.retired) retired.push_back({{"run", run}, {"rows", rows}});
+  Json out = {{"path", path},   {"runs", check.runs},         {"entries", check.entries},
+              {"heads", heads}, {"samples_retired", retired}, {"findings", findings}};
   if (is_noted) out["noted"] = nullptr;
   if (is_noted && check.noted) {
     out["noted"] = {{"run", check.noted->run}, {"rows_behind", check.noted->rows_behind}};

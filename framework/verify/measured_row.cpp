@@ -90,12 +90,17 @@ bool is_stated(const Measurement& m) {
 CheckedMeasurement check_measurement(const StoredEntry& entry) {
   CheckedMeasurement out;
   try {
-    Measurement m = parse_json(entry.body, "body").get<Measurement>();
-    journal::unpack_samples(entry.samples, m);
+    const Json body = parse_json(entry.body, "body");
+    const journal::SampleBytes samples = journal::sample_bytes(body, entry.samples, entry.block);
+    Measurement m = journal::measurement_from(body, samples.bytes);
     if (m.kernel_case.key() != entry.key) {
       out.faults.push_back({"key", "this is not the kernel case of its body"});
     }
-    if (!m.samples.empty()) {
+    out.misses_samples = samples.state == journal::SampleBytes::State::missing;
+    const std::string fault = fault_of(samples.state);
+    if (!fault.empty()) {
+      if (!out.misses_samples) out.faults.push_back({"samples", fault});
+    } else if (!m.samples.empty()) {
       compare_times(m, out.faults);
       compare_shards(m, out.faults);
     } else if (has_latency(m.status) || is_stated(m)) {

@@ -20,6 +20,7 @@ struct RowFault {
 struct CheckedMeasurement {
   Measurement value;
   std::vector<RowFault> faults;
+  bool misses_samples = false;  // a row behind it may say that they are retired
 };
 CheckedMeasurement check_measurement(const StoredEntry& entry);
 

@@ -54,20 +54,37 @@ void add_slopes(TimedStep& step, ClockSource& clock, std::vector<Signal>& signal
   step.set_repeat(repeat);
 }
 
+struct Repeats {
+  double share = 0, once_ns = std::numeric_limits<double>::infinity();
+};
+
 // Host clocks too: what more repeats cost, as a share of what the first ones do. Near 0 where they
 // are not executed. A machine that is busy with others shows any share, so the shortest of up to
 // eight attempts count.
-void add_repeat_share(TimedStep& step, ClockSource& clock, std::vector<Signal>& signals) {
+Repeats repeat_share(TimedStep& step, std::int64_t repeat, ClockSource& clock) {
   constexpr double plain_share = 0.5;
   constexpr int attempts = 8;
-  const std::int64_t repeat = step.repeat();
-  double share = 0, once_ns = std::numeric_limits<double>::infinity(), twice_ns = once_ns;
-  for (int attempt = 0; attempt < attempts && share < plain_share; ++attempt) {
-    once_ns = std::min(once_ns, shortest(step, repeat, clock).wall_ns);
+  Repeats out;
+  double twice_ns = out.once_ns;
+  for (int attempt = 0; attempt < attempts && out.share < plain_share; ++attempt) {
+    out.once_ns = std::min(out.once_ns, shortest(step, repeat, clock).wall_ns);
     twice_ns = std::min(twice_ns, shortest(step, 2 * repeat, clock).wall_ns);
-    share = (twice_ns - once_ns) / std::max(once_ns, 1.0);
+    out.share = (twice_ns - out.once_ns) / std::max(out.once_ns, 1.0);
   }
-  signals.push_back({"repeat_cost_share", share, {}});
+  return out;
+}
+
+// Of one and two executions as well: a kernel that executes some of all repeats, and the last,
+// takes twice as long for twice as many. One execution is long enough where a launch is little of
+// it.
+void add_repeat_shares(TimedStep& step, ClockSource& clock, std::vector<Signal>& signals) {
+  constexpr double launch_is_little_ns = 10e3;
+  const std::int64_t repeat = step.repeat();
+  signals.push_back({"repeat_cost_share", repeat_share(step, repeat, clock).share, {}});
+  const Repeats second = repeat_share(step, 1, clock);
+  if (second.once_ns >= launch_is_little_ns) {
+    signals.push_back({"second_execution_share", second.share, {}});
+  }
   step.set_repeat(repeat);
 }
 
@@ -102,6 +119,16 @@ class Sampling {
 
   SamplePlan plan() const;
   ChunkRule chunk_rule() const;
+  // A device that keeps its own time is never taken at its word. Ranks of a collective all execute
+  // as often, in the one request that looks behind the loop.
+  bool has_slopes() const {
+    if (request_.checks_only) return false;
+    if (!kernel_.is_collective()) return keeps_device_time() || !is_synchronous();
+    return keeps_device_time() && request_.checks && request_.checks->behind_loop;
+  }
+  MachineReading probe() {
+    return request_.checks_only ? MachineReading{} : probes_.read(kernel_.work().compute_dtype);
+  }
   // This thread computes itself; on other devices it sleeps until the device has finished.
   bool is_synchronous() const { return context_.device.description().synchronous; }
 
@@ -150,7 +177,7 @@ void Sampling::warm_up() {
 // the first call would differ from the one behind the last on a machine that nothing disturbed.
 void Sampling::sample() {
   report_("sample");
-  const MachineReading before = probes_.read(kernel_.work().compute_dtype);
+  const MachineReading before = probe();
   measured_.clock_hz.before = before.clock_hz;
   measured_.peak_flops.before = before.peak_flops;
   kernel_.ring().poison_outputs();
@@ -180,11 +207,9 @@ SampleResult Sampling::summarise() {
   measured_.stop_rule = step_->lost_the_others() ? StopReason::aborted : series_.stop_rule;
   step_->start_together({});
   step_->act_between(nullptr);
-  if (!is_synchronous() && !kernel_.is_collective()) {
-    add_slopes(*step_, context_.clock, measured_.signals);
-  }
+  if (has_slopes()) add_slopes(*step_, context_.clock, measured_.signals);
   if (checks_) check_more();
-  const MachineReading after = probes_.read(kernel_.work().compute_dtype);
+  const MachineReading after = probe();
   measured_.clock_hz.after = after.clock_hz;
   measured_.peak_flops.after = after.peak_flops;
   for (TimedSample& sample : series_.samples) sample = per_execution(sample, measured_.repeat);
@@ -194,7 +219,7 @@ SampleResult Sampling::summarise() {
 void Sampling::check_more() {
   if (!request_.checks->behind_loop) return checks_->add_to(measured_);
   if (step_->repeat() > 1 && !kernel_.is_collective() && !keeps_device_time()) {
-    add_repeat_share(*step_, context_.clock, measured_.signals);
+    add_repeat_shares(*step_, context_.clock, measured_.signals);
   }
   if (series_.stop_rule != StopReason::deadline) {
     checks_->check_after_wait(step_->repeat(), measured_.signals);

@@ -45,6 +45,9 @@ KernelCase case_of(CheatCase what) {
     case CheatCase::collective:
       out.problem = {"all_reduce", Params{{"ranks", 1}, {"bytes", 1024}, {"dtype", f32}}};
       break;
+    case CheatCase::long_gemm:
+      out = gemm_case(1, 1024, 1024, 1);
+      break;
     case CheatCase::copy:
       out.problem = {"copy", Params{{"bytes", 4096}}};
       break;

@@ -69,6 +69,17 @@ double milliseconds(Call call) {
   return (monotonic_ns() - begin) / 1e6;
 }
 
+void state_sizes(const std::string& path, Figures& figures) {
+  const auto store = open_store_read_only(path);
+  const DatabaseSize size = store->size();
+  double samples = 0;
+  for (const RunSamples& run : store->samples_by_run()) samples += static_cast<double>(run.bytes);
+  const auto rows = static_cast<double>(size.rows);
+  figures.report("history_sample_bytes_per_row", samples / rows, "bytes");
+  figures.at_most("history_bytes_per_row_without_samples",
+                  (static_cast<double>(size.bytes) - samples) / rows, "bytes", 4096);
+}
+
 void read(const std::string& path, Figures& figures) {
   figures.at_most("history_open", milliseconds([&] { open_store_read_only(path)->latest_run(); }),
                   "ms", 100);
@@ -107,5 +118,6 @@ int main() {
     figures.report("history_rows", static_cast<double>(rows), "rows");
     figures.report("history_fill", milliseconds([&] { fill(path, rows); }) / 1e3, "s");
     read(path, figures);
+    state_sizes(path, figures);
   });
 }

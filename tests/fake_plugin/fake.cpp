@@ -1,4 +1,6 @@
 // A plugin without hardware: every op computed naively, time and faults from a script (README.md).
+#include <sched.h>
+#include <unistd.h>
 #include <halmark_plugin.hpp>
 
 #include <algorithm>
@@ -45,8 +47,9 @@ double latency_factor(Params config) {
 double slowness(const Script& script, std::string_view op) {
   const std::string text = script.text("slow");
   const std::size_t colon = text.find(':');
-  return colon != std::string::npos && text.substr(0, colon) == op ? std::stod(text.substr(colon + 1))
-                                                                   : 1;
+  return colon != std::string::npos && text.substr(0, colon) == op
+             ? std::stod(text.substr(colon + 1))
+             : 1;
 }
 
 class Prepared {
@@ -136,7 +139,10 @@ class Prepared {
       shown.set_count = 1;
       shown.repeat = 1;
     }
+    std::uint64_t left = launch.repeat;
     for_each_execution(shown, [&](const hm_arguments& arguments) {
+      // What came before the last one, nobody can see where there is one output.
+      if (wrong_ == "nine_of_ten_skipped" && --left > 0 && noticed_++ % 10 != 9) return;
       bind(arguments);
       if (is_late()) {
         scripted_ns += state_.latency.next_ns(factor_, bytes_);
@@ -313,7 +319,7 @@ class Prepared {
   std::vector<std::vector<char>> compiled_;  // per operand; only of constants
   double bytes_ = 0;
   std::vector<char> remembered_;
-  std::int64_t spoilt_ = 0;
+  std::int64_t spoilt_ = 0, noticed_ = 0;
   const void* first_output_ = nullptr;
   std::map<std::string, std::vector<std::string>> answers_;  // of `memoise`: bytes per operand
   std::thread late_;
@@ -393,6 +399,14 @@ class Device {
   State& state_;
 };
 
+// Onto any CPU that there is.
+void leave_given_cpus() {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (long i = 0; i < sysconf(_SC_NPROCESSORS_CONF); ++i) CPU_SET(static_cast<int>(i), &all);
+  sched_setaffinity(0, sizeof all, &all);
+}
+
 class Fake {
  public:
   using Device = fake::Device;
@@ -406,8 +420,10 @@ class Fake {
 
   explicit Fake(const hm_host& host) {
     state_.faults.at("create");
-    if (state_.script.flag("busy")) {
-      spinner_ = std::jthread([](const std::stop_token& stop) {
+    const bool is_foreign = state_.script.flag("foreign_cpus");
+    if (is_foreign || state_.script.flag("busy")) {
+      spinner_ = std::jthread([is_foreign](const std::stop_token& stop) {
+        if (is_foreign) leave_given_cpus();
         while (!stop.stop_requested()) {
         }
       });
@@ -423,7 +439,8 @@ class Fake {
     state_.faults.at("describe");
     info.kind = state_.script.text("kind") == "cpu" ? HM_DEVICE_CPU : HM_DEVICE_OTHER;
     info.timer = state_.uses_events() ? HM_TIMER_DEVICE_EVENT : HM_TIMER_HOST_CLOCK;
-    info.flags = state_.is_asynchronous() ? 0 : HM_DEVICE_SYNCHRONOUS;
+    const bool waits = !state_.is_asynchronous() || state_.script.flag("claims_synchronous");
+    info.flags = waits ? HM_DEVICE_SYNCHRONOUS : 0;
     info.memory_bytes = state_.script.integer("memory_bytes", 0);
     info.compute_units = 1;
     copy_text(info.id, std::to_string(index));

@@ -40,7 +40,10 @@ class Buffer {
     memory_->write(offset, source, bytes);
   }
   void read(std::uint64_t offset, void* target, std::uint64_t bytes) const {
+    const double due_ns = wall_ns() + state_.script.number("read_ns", 0);
     for (const auto& [output, work] : std::exchange(state_.at_read, {})) work();
+    while (wall_ns() < due_ns) {
+    }
     memory_->read(offset, target, bytes);
   }
 

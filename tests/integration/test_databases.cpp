@@ -1,6 +1,10 @@
 // What was done to a database, as commands meet it: foreign parts, damage, forged figures, another
 // file in its place. A refusal is one line with a name; nothing is ever a defect of halmark.
+#include <sys/stat.h>
+
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "halmark_fixture.hpp"
@@ -10,6 +14,7 @@ namespace halmark::integration {
 namespace {
 
 namespace fs = std::filesystem;
+using std::string_literals::operator""s;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -244,6 +249,126 @@ TEST_F(Databases, a_noted_head_is_compared_with_those_of_all_runs) {
   EXPECT_EQ(forged.exit_code, 2);
   EXPECT_THAT(forged.out, AllOf(HasSubstr(head), HasSubstr("table run")));
   EXPECT_EQ(line("verify dense.db --run 2 --chain " + head).exit_code, 2);
+}
+
+// A report, a resumed sweep and the check of a database rest on figures of rows, not on samples.
+TEST_F(Databases, retired_samples_change_no_figure_and_are_stated) {
+  tiny_sweep("fake", "shards = [1]");
+  ASSERT_EQ(line("tune tiny.toml --db r.db").exit_code, 0);
+  ASSERT_EQ(line(std::string(bench) + "r.db").exit_code, 0);
+  const auto report = [&] {
+    Json out = data_of(words("report --db r.db"));
+    out.erase("chain");
+    return out;
+  };
+  const Json before = report();
+  const std::string whole = read("r.db");
+  const Outcome planned = line("retire --keep-runs 1 --dry-run --db r.db");
+  EXPECT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_THAT(planned.out, HasSubstr("would be retired"));
+  EXPECT_EQ(read("r.db"), whole);
+  const Json done = data_of(words("retire --keep-runs 1 --db r.db"));
+  EXPECT_EQ(done["runs"].size(), 1u);
+  EXPECT_GT(done["rows"], 10);
+  EXPECT_EQ(sql_count(path("r.db"),
+                      "SELECT count(*) FROM sample_block JOIN entry ON entry.id = "
+                      "sample_block.entry WHERE run = 1"),
+            0);
+  EXPECT_EQ(report(), before);
+  const Json checked = data_of(words("verify r.db"));
+  EXPECT_EQ(checked["findings"], Json::array());
+  EXPECT_EQ(checked["samples_retired"], (Json::array({{{"run", 1}, {"rows", done["rows"]}}})));
+  EXPECT_THAT(line("verify r.db").out, HasSubstr("run 1: samples retired of"));
+  const Outcome again = line("tune tiny.toml --db r.db");
+  EXPECT_THAT(again.out, HasSubstr("nothing was measured now")) << again.err;
+  EXPECT_EQ(line("salvage r.db sound.db").exit_code, 0);
+  sql(path("r.db"), "DELETE FROM sample_block");
+  EXPECT_EQ(line("verify r.db").exit_code, 2) << "no row says that those of the last run are";
+}
+
+TEST_F(Databases, retire_states_what_a_row_takes_and_refuses_in_one_line) {
+  tiny_sweep("fake", "shards = [1]");
+  ASSERT_EQ(line("tune tiny.toml --db r.db").exit_code, 0);
+  const Json planned = data_of(words("retire --older-than 1h --dry-run --db r.db"));
+  EXPECT_EQ(planned["runs"], Json::array()) << "it began just now";
+  EXPECT_GT(planned["sample_bytes_per_row"], 0);
+  EXPECT_GT(planned["bytes_per_row"], 0);
+  expect_refusal("retire --db r.db", "--keep-runs N");
+  expect_refusal("retire --older-than month --db r.db", "--older-than");
+  expect_refusal("retire --keep-runs 1 --db absent.db", "absent.db");
+  sql(path("r.db"), "UPDATE entry SET body = body || ' ' WHERE id = 7");
+  ASSERT_EQ(line(std::string(bench) + "r.db").exit_code, 0);
+  expect_refusal("retire --keep-runs 1 --db r.db", "entry 7");
+  EXPECT_FALSE(fs::exists(path("absent.db")));
+}
+
+struct SideFile {
+  const char* name;
+  std::function<void(const std::string&)> make;  // beside the database
+  const char* says;
+};
+void PrintTo(const SideFile& file, std::ostream* out) { *out << file.name; }
+
+class SideFiles : public Databases, public testing::WithParamInterface<SideFile> {};
+
+// SQLite opens what has the names of its own files: a FIFO held it for ever.
+TEST_P(SideFiles, that_are_none_of_a_database_are_named_and_not_waited_for) {
+  write("mine.txt", "precious");
+  GetParam().make(path("dense.db"));
+  const std::string before = read("dense.db");
+  for (const std::string& command :
+       {std::string("verify dense.db"), std::string("report --db dense.db"), bench + "dense.db"s}) {
+    const bool is_of_writers = std::string(GetParam().name).starts_with("lock");
+    if (is_of_writers && command.find("bench") != 0) continue;
+    expect_refusal(command, GetParam().says);
+  }
+  EXPECT_EQ(read("mine.txt"), "precious");
+  EXPECT_EQ(read("dense.db"), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Names, SideFiles,
+    testing::Values(
+        SideFile{"log_fifo", [](auto& db) { mkfifo((db + "-wal").c_str(), 0600); },
+                 "dense.db-wal: this belongs to a database, and is no regular file"},
+        SideFile{"log_device", [](auto& db) { fs::create_symlink("/dev/zero", db + "-wal"); },
+                 "dense.db-wal"},
+        SideFile{"log_folder", [](auto& db) { fs::create_directory(db + "-wal"); }, "dense.db-wal"},
+        SideFile{"journal_fifo", [](auto& db) { mkfifo((db + "-journal").c_str(), 0600); },
+                 "dense.db-journal"},
+        SideFile{"journal",
+                 [](auto& db) { std::ofstream(db + "-journal") << std::string(600, 'x'); },
+                 "a rollback journal lies beside the database"},
+        SideFile{"memory_fifo", [](auto& db) { mkfifo((db + "-shm").c_str(), 0600); },
+                 "dense.db-shm"},
+        SideFile{"lock_of_another_kind",
+                 [](auto& db) {
+                   fs::rename(fs::path(db).parent_path() / "mine.txt", db + ".lock");
+                   fs::copy_file(db + ".lock", fs::path(db).parent_path() / "mine.txt");
+                 },
+                 "dense.db.lock"},
+        SideFile{"lock_link", [](auto& db) { fs::create_symlink("mine.txt", db + ".lock"); },
+                 "is a symbolic link"},
+        SideFile{"lock_fifo", [](auto& db) { mkfifo((db + ".lock").c_str(), 0600); },
+                 "dense.db.lock"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+// `cp other.db r.db` under a sweep: the same file, other bytes.
+TEST_F(Databases, that_another_was_copied_over_in_place_end_the_sweep_and_keep_both) {
+  tiny_sweep("fake", "shards = [1]");
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
+  Process process(launch({"tune", "tiny.toml", "--db", "r.db"}));
+  ASSERT_TRUE(process.await_lines("tune ", 3)) << process.err();
+  fs::copy_file(std::string(fixtures) + "/dense.db", path("r.db"),
+                fs::copy_options::overwrite_existing);
+  const Outcome o = process.wait();
+  EXPECT_EQ(o.exit_code, 1) << o.err;
+  EXPECT_THAT(o.err, AllOf(HasSubstr("was overwritten by somebody"), HasSubstr("r.db.rescued")));
+  EXPECT_EQ(data_of({"verify", "r.db.rescued"})["findings"], Json::array());
+  EXPECT_GE(
+      sql_count(path("r.db.rescued"), "SELECT count(*) FROM entry WHERE kind = 'measurement'"),
+      told_trials(o.err));
+  EXPECT_EQ(data_of({"verify", "r.db"})["findings"], Json::array());
 }
 
 // Somebody tidies up while a sweep is measured.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <set>
@@ -276,6 +277,20 @@ TEST_F(HostileInput, absurd_spaces_are_planned_or_refused_in_seconds) {
     }
     EXPECT_LT(o.cpu_s, 10);
   }
+}
+
+// 12 TB of operands: half of the memory was faulted in for them, deaf to signals.
+TEST_F(HostileInput, a_kernel_that_no_memory_holds_is_a_row_at_once) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome o =
+      halmark({"bench", "--op", "gemm", "--params", "m=1000000,n=1000000,k=1000000", "--dtype",
+               "f32", "--backend", "fake", "--rounds", "1", "--no-store", "--json"});
+  const double taken_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_EQ(o.exit_code, 4) << o.err << o.out;
+  EXPECT_EQ(envelope_of(o.out)["data"]["rows"][0]["status"], "out_of_memory") << o.out;
+  EXPECT_LT(o.resident_kib, 256 << 10);
+  EXPECT_LT(taken_s, 10);
 }
 
 // Of a running process, from /proc; 0 when it has ended.

@@ -176,6 +176,26 @@ TEST_F(Nightly, kernels_and_sentinels_besides_the_model_are_measured) {
   EXPECT_EQ(rows_of("bytes=4096"), 4);  // before, between and after the rounds
 }
 
+TEST_F(Nightly, samples_of_nights_before_the_latest_are_retired) {
+  sweep(std::string(ten_seconds) + "keep_samples_nights = 2\n");
+  for (const char* date : {"2026-11-16", "2026-11-17", "2026-11-17", "2026-11-18"}) {
+    const Outcome o = night(date);
+    ASSERT_EQ(o.exit_code, 0) << o.err;
+  }
+  const auto rows_with_samples = [&](const std::string& run) {
+    return sql_count(path("r.db"),
+                     "SELECT count(*) FROM sample_block JOIN entry ON entry.id = "
+                     "sample_block.entry WHERE run = " +
+                         run);
+  };
+  EXPECT_EQ(rows_with_samples("1"), 0);
+  for (const char* run : {"2", "3", "4"}) EXPECT_GT(rows_with_samples(run), 20) << run;
+  const Json checked = data_of({"verify", "r.db"});
+  EXPECT_EQ(checked["findings"], Json::array());
+  EXPECT_EQ(checked["samples_retired"][0]["run"], 1);
+  EXPECT_EQ(halmark({"history", "--db", "r.db"}).exit_code, 0);
+}
+
 TEST_F(Nightly, what_does_not_fit_waits_for_another_night) {
   sweep("\n[nightly]\nminutes = 0.01\n");
   const Outcome first = night("2026-11-16", ";latency_ns=2000000");

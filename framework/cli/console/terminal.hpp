@@ -1,56 +1,37 @@
-// The only writer to the terminal: streams, colour, progress.
+// The terminal as the global options want it.
 #pragma once
 
-#include <chrono>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/console/command.hpp"
+#include "report/terminal/terminal.hpp"
 #include "report/text/clean_text.hpp"
-#include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
-#include "report/text/wrapped_text.hpp"
 
 namespace halmark::cli {
 
-// A closed pipe ends the printing, never the run.
-void write_stdout(std::string_view text);
-void write_stderr(std::string_view text);
-
-// Columns of the terminal that stdout is: COLUMNS where it says a number, else as the terminal
-// says. Without limit for files and pipes, where nothing is cut.
-int stdout_columns();
-
-// --color > NO_COLOR > CLICOLOR_FORCE > off when stdout is no terminal or TERM is dumb.
-bool use_color(const GlobalOptions& options);
-
-using report::bytes_text;
-using report::display_width;
-using report::duration_text;
-using report::rounded_percent_text;
+using report::stdout_columns;
 using report::TextTable;
+using report::write_stderr;
+using report::write_stdout;
 
-// Progress on stderr: one redrawn line on a terminal (at most 5 Hz), a plain line per finished step
-// otherwise, JSON objects with --progress=json.
-class Progress {
+// --color, else what stdout wants.
+inline bool use_color(const GlobalOptions& options) {
+  if (options.color != "auto") return options.color == "always";
+  return report::stdout_wants_color();
+}
+
+class Progress : public report::Progress {
  public:
-  Progress(const GlobalOptions& options, std::string title);
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  // `subject` names what just finished; `eta_s` < 0 = unknown yet.
-  void step(std::size_t done, std::size_t total, std::size_t failed, std::string_view subject,
-            double eta_s);
-  void note(std::string_view line);  // a plain line, whatever the mode
-  void finish();
+  Progress(const GlobalOptions& options, std::string title)
+      : report::Progress(mode_of(options), std::move(title)) {}
 
  private:
-  void redraw(const std::string& line, bool force);
-  std::string title_;
-  enum class Mode { never, line, plain, json } mode_;
-  bool drawn_ = false;
-  std::chrono::steady_clock::time_point start_, last_;
+  static report::ProgressMode mode_of(const GlobalOptions& options) {
+    if (options.quiet || options.progress == "never") return report::ProgressMode::never;
+    return options.progress == "json" ? report::ProgressMode::json
+                                      : report::ProgressMode::automatic;
+  }
 };
 
 }  // namespace halmark::cli

@@ -1,5 +1,5 @@
-// halmark compare: two sides, series by series; exit 3 where something is slower. With --live two
-// builds take turns here and now.
+// halmark compare: two sides, series by series, or two builds in turns; exit 3 with something
+// slower.
 #include <memory>
 
 #include "cli/console/interrupt.hpp"
@@ -42,16 +42,15 @@ CommandResult stored(const GlobalOptions& global, const Options& o) {
   return result;
 }
 
-std::vector<KernelCase> cases_of(const GlobalOptions& global, const Options& o) {
-  if (!o.asked.op.empty()) return tune::kernel_cases(o.asked);
-  const std::string path = database_path(global);
-  return tune::cases_of_latest_run(*open_store_read_only(path), o.asked.backend, path);
+std::vector<KernelCase> cases_of(const std::string& path, const tune::CaseRequest& asked) {
+  if (!asked.op.empty()) return tune::kernel_cases(asked);
+  return tune::cases_of_latest_run(*open_store_read_only(path), asked.backend, path);
 }
 
 CommandResult live(const GlobalOptions& global, const Options& o) {
   if (!o.out.empty()) throw refused("--out is of stored sides", {}, "use --json");
   const double floor = history::parse_floor(o.floor, "--floor");
-  const std::vector<KernelCase> cases = cases_of(global, o);
+  const std::vector<KernelCase> cases = cases_of(database_path(global), o.asked);
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, o.asked.backend);
   const SideNames names{.now_path = plugin.path,

@@ -109,7 +109,8 @@ struct Measurement {
 
   std::vector<Sample> samples;                     // max over shards, in time order
   std::vector<std::vector<double>> shard_wall_ns;  // per shard, same length; empty for one shard
-  std::int64_t samples_dropped = 0;                // overlap below 90 %
+  std::int64_t retired_samples = 0;  // of a stored row: how many it had before they were deleted
+  std::int64_t samples_dropped = 0;  // overlap below 90 %
   std::int64_t repeat = 1;
   std::string stop_rule;  // which rule ended sampling
   double wall_s = 0;      // cost of the whole trial
@@ -126,6 +127,8 @@ struct Measurement {
   BandwidthAround bandwidth;
   Correctness correctness;
   std::string environment;  // affinity, OMP_WAIT_POLICY, threads
+
+  bool was_sampled() const { return !samples.empty() || retired_samples > 0; }
 };
 
 }  // namespace halmark

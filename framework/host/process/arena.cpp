@@ -28,7 +28,8 @@ std::int64_t available_memory_bytes() {
   return 0;
 }
 
-std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted, double fraction) {
+std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted, double fraction,
+                                      const std::function<bool()>& should_stop) {
   std::vector<SharedMemory> arenas;
   double total = 0;
   for (const std::int64_t bytes : bytes_wanted) total += static_cast<double>(bytes);
@@ -40,7 +41,8 @@ std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted
         whole_pages(static_cast<std::int64_t>(share * static_cast<double>(wanted)));
     if (bytes <= 0) break;
     try {
-      arenas.push_back(SharedMemory::create("halmark-arena", bytes, true));
+      arenas.push_back(SharedMemory::create("halmark-arena", bytes, false));
+      arenas.back().populate(should_stop);
     } catch (const std::exception&) {
       break;
     }
@@ -49,7 +51,7 @@ std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted
 }
 
 void grow_arenas(std::vector<SharedMemory>& arenas, std::span<const std::int64_t> bytes_wanted,
-                 double fraction) {
+                 double fraction, const std::function<bool()>& should_stop) {
   double held = 0, missing = 0;
   for (const SharedMemory& arena : arenas) held += static_cast<double>(arena.bytes());
   for (std::size_t i = 0; i < bytes_wanted.size(); ++i) {
@@ -62,18 +64,20 @@ void grow_arenas(std::vector<SharedMemory>& arenas, std::span<const std::int64_t
   try {
     for (std::size_t i = 0; fits && i < bytes_wanted.size(); ++i) {
       const std::int64_t bytes = whole_pages(bytes_wanted[i]);
+      if (i < arenas.size() && arenas[i].bytes() >= bytes) continue;
       if (i < arenas.size()) {
         arenas[i].grow(bytes);
       } else {
-        arenas.push_back(SharedMemory::create("halmark-arena", bytes, true));
+        arenas.push_back(SharedMemory::create("halmark-arena", bytes, false));
       }
+      arenas[i].populate(should_stop);
     }
     if (fits) return;
   } catch (const std::exception&) {
     // Made anew below, in what memory there is.
   }
   arenas.clear();  // before the new ones are made: both together may not fit
-  arenas = make_arenas(bytes_wanted, fraction);
+  arenas = make_arenas(bytes_wanted, fraction, should_stop);
 }
 
 }  // namespace halmark

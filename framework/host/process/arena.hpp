@@ -13,14 +13,15 @@ namespace halmark {
 // What the kernel says could be used without swapping; 0 = unknown.
 std::int64_t available_memory_bytes();
 
-// One arena per worker, `bytes_wanted` of each, faulted in; together at most `fraction` of the
-// available memory (scaled down alike). None when memory is short: workers then stage as many sets
-// as they can.
+// One arena per worker, `bytes_wanted` of each, faulted in unless `should_stop`; together at most
+// `fraction` of the available memory (scaled down alike). None when memory is short: workers then
+// stage as many sets as they can.
 std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted,
-                                      double fraction = 0.25);
+                                      double fraction = 0.25,
+                                      const std::function<bool()>& should_stop = {});
 // The same of arenas that are kept: those that are too small grow, so that only what is new is
 // faulted in. Where that would exceed the fraction, they are made anew in the sizes wanted now.
 void grow_arenas(std::vector<SharedMemory>& arenas, std::span<const std::int64_t> bytes_wanted,
-                 double fraction = 0.25);
+                 double fraction = 0.25, const std::function<bool()>& should_stop = {});
 
 }  // namespace halmark

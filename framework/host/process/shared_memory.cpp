@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -68,7 +69,19 @@ void SharedMemory::grow(std::int64_t bytes) {
   FileDescriptor same(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
   if (!same) fail("dup of a memfd");
   if (::ftruncate(same.get(), bytes) != 0) fail("ftruncate of a memfd");
-  *this = map(std::move(same), bytes, Access::read_write, true);
+  *this = map(std::move(same), bytes, Access::read_write, false);
+}
+
+// Where the kernel does not know the advice (before Linux 5.14), pages come when they are touched.
+void SharedMemory::populate(const std::function<bool()>& should_stop) {
+  constexpr std::int64_t chunk_bytes = 64 << 20;
+  for (std::int64_t at = 0; at < bytes_ && !(should_stop && should_stop()); at += chunk_bytes) {
+    const std::int64_t bytes = std::min(chunk_bytes, bytes_ - at);
+    if (::madvise(data_ + at, static_cast<std::size_t>(bytes), MADV_POPULATE_WRITE) == 0) continue;
+    for (std::int64_t page = 0; errno == EINVAL && page < bytes; page += 4096) {
+      static_cast<volatile std::byte*>(data_)[at + page] = data_[at + page];
+    }
+  }
 }
 
 void SharedMemory::let_go_of_pages() noexcept {

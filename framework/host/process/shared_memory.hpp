@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -26,10 +27,13 @@ class SharedMemory {
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
-  // Longer by zeros, faulted in; the pages that are there stay. It may be mapped elsewhere in this
-  // process afterwards; who mapped it before keeps the shorter part. Throws std::system_error and
-  // stays as it is.
+  // Longer by zeros; the pages that are there stay. It may be mapped elsewhere in this process
+  // afterwards; who mapped it before keeps the shorter part. Throws std::system_error and stays as
+  // it is.
   void grow(std::int64_t bytes);
+
+  // Faults every page in; gigabytes take seconds, so it ends where `should_stop` wants it to.
+  void populate(const std::function<bool()>& should_stop);
 
   // Takes the pages out of this process's page tables: they stay in the memory and come back when
   // they are touched. What others map is then counted for them alone.

@@ -14,6 +14,7 @@ FilePlace::FilePlace(std::string path) : path_(std::move(path)) {
   if (fd_ < 0 || fstat(fd_, &now) != 0) return;
   device_ = now.st_dev;
   inode_ = now.st_ino;
+  remember_content();
 }
 
 FilePlace::~FilePlace() {
@@ -29,6 +30,20 @@ std::string FilePlace::fault() const {
   const bool has_a_name = fstat(fd_, &own) == 0 && own.st_nlink > 0;
   if (!is_named) return has_a_name ? "moved away" : "deleted";
   return has_a_name ? "moved away and replaced by another file" : "replaced by another file";
+}
+
+FilePlace::Content FilePlace::content() const {
+  struct stat now {};
+  if (fd_ < 0 || fstat(fd_, &now) != 0) return {};
+  return {now.st_size, now.st_mtim};
+}
+
+void FilePlace::remember_content() { content_ = content(); }
+
+bool FilePlace::has_other_content() const {
+  const Content now = content();
+  return now.bytes != content_.bytes || now.written.tv_sec != content_.written.tv_sec ||
+         now.written.tv_nsec != content_.written.tv_nsec;
 }
 
 }  // namespace halmark::journal

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <time.h>
 
 #include <string>
 
@@ -20,11 +21,22 @@ class FilePlace {
   // Empty while all is well; else "deleted", "moved away" or "replaced by another file".
   std::string fault() const;
 
+  // Its bytes are those that its writer left. Whether somebody has written it since.
+  void remember_content();
+  bool has_other_content() const;
+
  private:
+  struct Content {
+    off_t bytes = 0;
+    timespec written{};
+  };
+  Content content() const;
+
   std::string path_;
   int fd_ = -1;
   dev_t device_ = 0;
   ino_t inode_ = 0;
+  Content content_;
 };
 
 }  // namespace halmark::journal

@@ -13,6 +13,7 @@
 #include "journal/file/new_file.hpp"
 #include "journal/file/own_schema.hpp"
 #include "journal/schema.hpp"
+#include "journal/stored_row.hpp"
 
 namespace halmark::journal {
 namespace {
@@ -21,8 +22,33 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view remedy = "name another file with --db";
 
+// Of new files. A row of a kernel has 2.7 KiB: pages of 4 KiB would hold one each, and a third of
+// the file nothing.
+constexpr int page_bytes = 16 << 10;
+
+// A -wal of this size is copied back, as SQLite does for pages of 4 KiB.
+constexpr int log_bytes = 4 << 20;
+
 // No row of ours is near it: a length that a damaged page claims is refused before memory is taken.
 constexpr int row_bytes_max = 256 << 20;
+
+// The library opens what has the names of its own files, and would wait for ever for a FIFO. Ours
+// have a -wal, never a rollback journal: what it has would be rolled back into the file.
+void judge_side_files(const std::string& path) {
+  for (const char* rest : {"-wal", "-shm", "-journal"}) {
+    std::error_code code;
+    const fs::file_status found = fs::status(path + rest, code);
+    if (!fs::exists(found)) continue;
+    if (!fs::is_regular_file(found)) {
+      throw refused("this belongs to a database, and is no regular file", path + rest,
+                    "move it away");
+    }
+    if (std::string_view(rest) == "-journal" && fs::file_size(path + rest, code) > 0) {
+      throw refused("a rollback journal lies beside the database, which halmark never leaves",
+                    path + rest, "move it away, or let sqlite3 open the database once");
+    }
+  }
+}
 
 // From its first bytes, before the library touches the file.
 void judge_header(const std::string& path, Access access) {
@@ -95,6 +121,8 @@ void configure(SQLite::Database& db, Access access) {
   }
   if (access == Access::read_write) {
     db.exec("PRAGMA synchronous = FULL");
+    const int page = db.execAndGet("PRAGMA page_size").getInt();
+    db.exec("PRAGMA wal_autocheckpoint = " + std::to_string(log_bytes / page));
   } else {
     // Only the writer checkpoints: a commit that races another connection's checkpoint can lose
     // pages in SQLite 3.7.0 to 3.51.2.
@@ -103,23 +131,43 @@ void configure(SQLite::Database& db, Access access) {
   }
 }
 
-// Version 1 to 2: the same rows in a table without the list of kinds. The copy keeps ids, so
-// checksums and chains hold.
+void copy_runs(SQLite::Database& db) {
+  SQLite::Statement before(db,
+                           std::string("SELECT id, chain, ") + run_columns + " FROM run_before");
+  SQLite::Statement insert(db, insert_run);
+  while (before.executeStep()) {
+    bind_run(insert, before.getColumn(0).getInt64(), run_info_of(before, 2),
+             before.getColumn(1).getString());
+    insert.exec();
+    insert.reset();
+  }
+}
+
+// To the present version: runs get their checksums, sample blocks their table. Of version 1 the
+// entries move into a table without the list of kinds; ids stay, so checksums and chains hold. Rows
+// keep their samples where they are: those are part of the chain.
 void migrate(SQLite::Database& db) {
-  if (schema_version_of(db) == schema_version) return;
+  const int version = schema_version_of(db);
+  if (version == schema_version) return;
   db.exec("PRAGMA foreign_keys = OFF");  // what an edited file has of orphans is verify's to say
+  db.exec("PRAGMA legacy_alter_table = ON");  // entry goes on naming the table run
   db.exec("BEGIN IMMEDIATE");
-  db.exec("ALTER TABLE entry RENAME TO entry_before");
   db.exec("ALTER TABLE run RENAME TO run_before");
-  db.exec("DROP INDEX entry_by_key");
-  db.exec("DROP INDEX entry_by_run");
-  db.exec(std::string(tables));
-  db.exec("INSERT INTO run SELECT * FROM run_before");
-  db.exec("INSERT INTO entry SELECT * FROM entry_before");
-  db.exec("DROP TABLE entry_before");
+  db.exec(run_table(schema_version));
+  copy_runs(db);
   db.exec("DROP TABLE run_before");
+  if (version == 1) {
+    db.exec("ALTER TABLE entry RENAME TO entry_before");
+    db.exec("DROP INDEX entry_by_key");
+    db.exec("DROP INDEX entry_by_run");
+    db.exec(entry_table(schema_version));
+    db.exec("INSERT INTO entry SELECT * FROM entry_before");
+    db.exec("DROP TABLE entry_before");
+  }
+  db.exec(std::string(sample_block_table));
   db.exec("PRAGMA user_version = " + std::to_string(schema_version));
   db.exec("COMMIT");
+  db.exec("PRAGMA legacy_alter_table = OFF");
   db.exec("PRAGMA foreign_keys = ON");
 }
 
@@ -131,10 +179,11 @@ int schema_version_of(SQLite::Database& db) {
 
 void make_empty(const std::string& path) {
   SQLite::Database db(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  db.exec("PRAGMA page_size = " + std::to_string(page_bytes));
   db.exec("BEGIN");
   db.exec("PRAGMA application_id = " + std::to_string(journal_application_id));
   db.exec("PRAGMA user_version = " + std::to_string(schema_version));
-  db.exec(std::string(tables));
+  db.exec(tables_of(schema_version));
   db.exec("COMMIT");
   db.exec("PRAGMA journal_mode = WAL");
 }
@@ -144,6 +193,7 @@ void judge_file(const std::string& path, Access access) {
     throw refused("a database URL is not supported yet", path, "name a file; it will be SQLite");
   }
   try {
+    judge_side_files(path);
     if (has_content(path)) judge_header(path, access);
   } catch (const fs::filesystem_error& e) {
     throw Error(ExitCode::error, std::string("the database cannot be read: ") + e.what(), path);
@@ -157,7 +207,7 @@ void judge_connection(SQLite::Database& db, const std::string& path, Access acce
     require_own_schema(db, path);  // of its own version, before the migration runs
     migrate(db);
   } else {
-    require_tables(db, path);
+    require_tables(db, path, access != Access::salvage);
   }
   if (access != Access::salvage) db.execAndGet("SELECT count(*) FROM run");
 }

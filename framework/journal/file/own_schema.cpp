@@ -74,14 +74,18 @@ void require_own_schema(SQLite::Database& db, const std::string& path) {
                 path, salvage_remedy(path));
 }
 
-void require_tables(SQLite::Database& db, const std::string& path) {
+void require_tables(SQLite::Database& db, const std::string& path, bool with_blocks) {
+  const bool has_blocks = with_blocks && schema_version_of(db) >= blocks_version;
   SQLite::Statement query(db,
-                          "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
-                          "('run', 'entry') AND sql LIKE 'CREATE TABLE%'");
+                          "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND (name IN "
+                          "('run', 'entry') OR ?1 AND name = 'sample_block') AND sql LIKE "
+                          "'CREATE TABLE%'");
+  query.bind(1, has_blocks ? 1 : 0);
   query.executeStep();
-  if (query.getColumn(0).getInt() != 2) {
-    throw refused("this database has no tables run and entry", path, "restore a backup");
-  }
+  if (query.getColumn(0).getInt() == (has_blocks ? 3 : 2)) return;
+  throw refused(std::string("this database has no tables ") +
+                    (has_blocks ? "run, entry and sample_block" : "run and entry"),
+                path, "restore a backup");
 }
 
 }  // namespace halmark::journal

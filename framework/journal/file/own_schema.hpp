@@ -17,7 +17,8 @@ std::vector<std::string> foreign_parts(SQLite::Database& db);
 // Throws Error (exit 2) naming the first foreign part, with the command that repairs.
 void require_own_schema(SQLite::Database& db, const std::string& path);
 
-// For readers, which meet no trigger: `run` and `entry` are tables. Throws Error (exit 2).
-void require_tables(SQLite::Database& db, const std::string& path);
+// For readers, which meet no trigger: `run`, `entry` and, `with_blocks` and where the version has
+// it, `sample_block` are tables. Throws Error (exit 2).
+void require_tables(SQLite::Database& db, const std::string& path, bool with_blocks);
 
 }  // namespace halmark::journal

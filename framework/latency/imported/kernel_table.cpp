@@ -50,6 +50,7 @@ class Reader {
     for (const TableLayout& layout : layouts) layouts_.emplace_back(table, layout);
     out_.name = table.name();
     out_.rows = table.rows();
+    if (table.has("power")) power_ = table.column("power");
     if (table.has("device")) out_.device = std::string(table.row(0)[table.column("device")]);
   }
 
@@ -61,6 +62,7 @@ class Reader {
         skip("of a kernel that no layout is for");
       } else {
         add_row({*taken, i});
+        note_power({*taken, i}, i);
       }
     }
     std::ranges::stable_sort(out_.series, {},
@@ -81,6 +83,18 @@ class Reader {
         return add_experts(row);
       case TableForm::collective:
         return add_collective(row);
+    }
+  }
+
+  // What is no number states no power: that is no reason to refuse a table of times.
+  void note_power(const TableRow& row, std::size_t index) {
+    const std::uint32_t line = power_ ? row.line() : 0;
+    if (line == 0) return;
+    const std::string_view text = table_.row(index)[*power_];
+    double watts = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), watts);
+    if (code == std::errc() && end == text.data() + text.size() && watts > 0 && watts < 1e6) {
+      out_.power_w.emplace(line, watts);
     }
   }
 
@@ -273,7 +287,8 @@ class Reader {
   const CsvTable& table_;
   std::vector<BoundLayout> layouts_;
   ImportedTable out_;
-  std::size_t last_ = 0;  // series
+  std::size_t last_ = 0;              // series
+  std::optional<std::size_t> power_;  // column
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>,
            Heaviest>
       heaviest_;

@@ -25,6 +25,7 @@ struct ImportedTable {
   std::vector<KernelSeries> series;            // as they appear, those without blocks first
   std::map<std::string, std::size_t> skipped;  // reason -> rows
   std::size_t rows = 0;                        // read, skipped ones included
+  std::map<std::uint32_t, double> power_w;     // by line, of a text with a column `power`
 };
 
 // Throws Error (exit 2) with file:line for a field that is no number, a time that no kernel takes,

@@ -38,6 +38,14 @@ bool is_of_device(const std::string& phase) {
          phase == "token" || phase == "join";
 }
 
+// With a single argument set. An arena for what does not fit would fault in all memory that there
+// is, and hold nothing.
+bool fits_memory(KernelCase kernel_case, std::size_t workers) {
+  kernel_case.sets = 1;
+  return static_cast<double>(arena_bytes(kernel_case)) * static_cast<double>(workers) <=
+         static_cast<double>(available_memory_bytes());
+}
+
 bool is_replacement(const Signal& signal) { return signal.name == "worker_replaced"; }
 
 // Lost workers stay visible, whichever trial becomes the row.
@@ -293,6 +301,7 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
       }
       const std::int64_t bytes = arena_bytes(kernel_case);
       const auto workers = static_cast<std::size_t>(case_group(kernel_case).workers());
+      if (!fits_memory(kernel_case, workers)) continue;  // its trial will say so
       want_at_least(wanted, std::vector<std::int64_t>(workers, bytes));
     } catch (const Error&) {
       // Its trial will say what is wrong with it, as a row.
@@ -303,7 +312,7 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     wanted[i] = std::max(wanted[i], walk_bytes_ / static_cast<std::int64_t>(i + 1));
   }
-  grow_arenas(arenas_, wanted);
+  grow_arenas(arenas_, wanted, 0.25, options_.should_stop);
 }
 
 void Campaign::finish(Measurement row, bool is_resumed) {

@@ -19,6 +19,16 @@ std::uint64_t fresh_seed() {
   return ((static_cast<std::uint64_t>(device()) << 32) ^ device()) & exact_in_a_double;
 }
 
+void keep_most(std::vector<Signal>& signals, std::optional<double> new_inputs_cost) {
+  if (!new_inputs_cost) return;
+  const auto known = std::ranges::find(signals, "new_inputs_cost", &Signal::name);
+  if (known == signals.end()) {
+    signals.push_back({"new_inputs_cost", new_inputs_cost, {}});
+  } else if (*new_inputs_cost > known->value) {
+    known->value = new_inputs_cost;
+  }
+}
+
 bool end(Measurement& row, Status status, std::string reason) {
   row.status = status;
   row.reason = std::move(reason);
@@ -59,8 +69,13 @@ bool TrialGate::first() {
 bool TrialGate::check_revealed(std::span<const int> sets, const CheckPlan& plan,
                                std::optional<int> inputs_from, std::vector<RevealAnswer>* keep) {
   for (std::size_t rank = 0; rank < staged_.shards.size(); ++rank) {
-    auto shown = crew_.worker(static_cast<int>(rank)).reveal({stage_id, {sets[rank]}, inputs_from});
+    auto shown = crew_.worker(static_cast<int>(rank))
+                     .reveal({stage_id,
+                              {sets[rank]},
+                              inputs_from,
+                              longest_plain_execution * row_.duration_ns_median});
     if (!shown) return end(row_, shown.failure);
+    keep_most(row_.signals, shown->revealed.new_inputs_cost);
     StagedInputs inputs = inputs_of(rank);
     if (inputs_from) inputs.replace_inputs(*inputs_from);
     if (!accept(compare(*shown, inputs, staged_.problem, static_cast<int>(rank), plan))) {
@@ -174,8 +189,8 @@ bool TrialGate::kept(std::span<const std::vector<KeptSeries>> of_shards) {
     // Shards run the same kernel: the one that was looked at least counts.
     if (rank == 0 || of_rank.executions < checks.executions) checks = of_rank;
   }
-  const std::string method =
-      kept_method(checks, static_cast<std::int64_t>(row_.samples.size()) + row_.samples_dropped);
+  const auto samples = static_cast<std::int64_t>(row_.samples.size()) + row_.samples_dropped;
+  const std::string method = kept_method(checks, "around " + std::to_string(samples) + " samples");
   if (!method.empty()) row_.correctness.method += "; " + method;
   return true;
 }

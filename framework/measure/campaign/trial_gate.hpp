@@ -30,6 +30,11 @@ protocol::Stage stage_request(std::int64_t id, const Problem& problem, const Ker
 // Drawn by the system when it is needed, so that nothing that ran before can have known it.
 std::uint64_t fresh_seed();
 
+// In medians: what may take longer on new inputs is timed on the same ones again.
+inline constexpr double longest_plain_execution = 1.5;
+// The signal of the shard that new inputs cost most.
+void keep_most(std::vector<Signal>& signals, std::optional<double> new_inputs_cost);
+
 bool end(Measurement& row, Status status, std::string reason);
 bool end(Measurement& row, const WorkerFailure& failure);
 

@@ -74,6 +74,7 @@ std::vector<Signal> signals_of(const CounterReading& counted, bool thread_is_bus
   } else {
     signals.push_back(present(wall_cpu_ratio, std::max(1.0, wall_ns / counted.thread_cpu_ns)));
   }
+  signals.push_back(present(cpus_used, counted.cpu_ns / wall_ns));
   signals.push_back(counted.run_delay_ns
                         ? present(run_delay_fraction, *counted.run_delay_ns / wall_ns)
                         : absent(run_delay_fraction, "no /proc/self/task/*/schedstat"));
@@ -118,8 +119,9 @@ std::vector<Signal> Interference::end(const std::optional<CounterReading>& clean
   if (clean) {
     signals = signals_of(*clean, thread_is_busy);
   } else {
-    for (const char* name : {signal_name::wall_cpu_ratio, signal_name::run_delay_fraction,
-                             signal_name::involuntary_switches_per_s}) {
+    for (const char* name :
+         {signal_name::wall_cpu_ratio, signal_name::cpus_used, signal_name::run_delay_fraction,
+          signal_name::involuntary_switches_per_s}) {
       signals.push_back(absent(name, "no chunk of samples was clean"));
     }
   }

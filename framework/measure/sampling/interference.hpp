@@ -17,6 +17,8 @@ namespace halmark {
 namespace signal_name {
 // Wall time over CPU time of the thread that samples; >= 1.
 inline constexpr char wall_cpu_ratio[] = "wall_cpu_ratio";
+// CPU time of all threads of this process over wall time.
+inline constexpr char cpus_used[] = "cpus_used";
 // Run-queue delay summed over the threads of this process, per wall time.
 inline constexpr char run_delay_fraction[] = "run_delay_fraction";
 // Involuntary context switches of this process per second of wall time.

@@ -80,6 +80,7 @@ Json known_device(const Device& d) {
           {"power_w_high", optional_number(d.power_w_high)},
           {"power_source", d.power_source},
           {"power_confidence", confidence_json(d.power_confidence)},
+          {"usd_per_hour", optional_number(d.usd_per_hour)},
           {"peaks", peaks},
           {"bandwidths", bandwidths},
           {"links", links},

@@ -22,7 +22,7 @@ std::vector<Measurement> rows_behind(const std::vector<Measurement>& rows) {
   for (const Measurement& m : rows) {
     if (m.status == Status::ok) ok.push_back(m);
     if (has_latency(m.status)) usable.push_back(m);
-    if (m.status == Status::invalid && !m.samples.empty()) noisy.push_back(m);
+    if (m.status == Status::invalid && m.was_sampled()) noisy.push_back(m);
   }
   if (ok.size() >= 2) return ok;
   return usable.empty() ? noisy : usable;

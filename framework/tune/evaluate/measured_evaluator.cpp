@@ -6,7 +6,7 @@
 #include "journal/writer_lock.hpp"
 #include "plan/device_file.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
-#include "tune/stored/night_run.hpp"
+#include "tune/evaluate/night_run.hpp"
 
 namespace halmark::tune {
 

@@ -127,7 +127,8 @@ Forecast forecast_of(const TunePlan& plan) {
   if (const auto& nightly = plan.sweep().nightly) {
     for (const auto* asked : {&nightly->kernels, &nightly->sentinels}) {
       for (KernelCase& k : night_cases(plan.sweep(), *asked)) {
-        if (std::ranges::find(out.kernels, k) == out.kernels.end()) out.kernels.push_back(std::move(k));
+        if (std::ranges::find(out.kernels, k) == out.kernels.end())
+          out.kernels.push_back(std::move(k));
       }
     }
   }

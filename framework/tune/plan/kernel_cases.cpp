@@ -85,10 +85,10 @@ std::vector<KernelCase> night_cases(const Sweep& sweep, const std::vector<Nightl
   for (const NightlyKernels& one : asked) {
     try {
       for (KernelCase& k : kernel_cases({.op = one.op,
-                                         .params = one.params,
-                                         .dtypes = one.dtypes,
-                                         .backend = sweep.backend,
-                                         .device = sweep.device})) {
+                           .params = one.params,
+                           .dtypes = one.dtypes,
+                           .backend = sweep.backend,
+                           .device = sweep.device})) {
         if (std::ranges::find(out, k) == out.end()) out.push_back(std::move(k));
       }
     } catch (const Error& e) {

@@ -10,11 +10,11 @@
 #include <limits>
 #include <set>
 
+#include "tune/evaluate/night_run.hpp"
 #include "tune/plan/forecast.hpp"
 #include "tune/search/certainty.hpp"
 #include "tune/search/front.hpp"
 #include "tune/search/loop.hpp"
-#include "tune/stored/night_run.hpp"
 
 namespace halmark::tune {
 
@@ -127,8 +127,9 @@ void MeasuredSweep::finish(TuneRun& run) const {
   for (const Evaluation& e : run.evaluations) {
     if (!known.contains(e.configuration.key())) context_.store->append(run.id, e);
   }
-  if (plan_.sweep().nightly) {
-    close_night(*context_.store, run.id, context_.machine_lines, night_build_);
+  if (const auto& nightly = plan_.sweep().nightly) {
+    close_night(*context_.store, run.id, context_.machine_lines, night_build_,
+                nightly->keep_samples_nights);
   }
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tune/evaluate/measured_evaluator.hpp"
-#include "tune/search/night_duets.hpp"
+#include "tune/evaluate/night_duets.hpp"
 
 namespace halmark::tune {
 

@@ -39,6 +39,13 @@ std::uint64_t PricedSweep::trials() const {
   return asked > 0 ? static_cast<std::uint64_t>(asked) : plan_->configurations();
 }
 
+SearchedFront PricedSweep::front_facts() const {
+  SearchedFront out;
+  out.device = choice_.device;
+  out.memory_fraction = plan_->sweep().serving_devices.memory_fraction;
+  return out;
+}
+
 std::vector<std::string> PricedSweep::basis(const PricedLatencies& latencies) const {
   const Device& device = *plan_->target().datasheet;
   std::vector<std::string> out = {

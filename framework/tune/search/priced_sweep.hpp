@@ -1,11 +1,12 @@
 // A sweep on times that are known: the one call that `halmark tune --latency` makes. Nothing is
-// opened but what the choice names, and nothing is written.
+// opened but what the choice names, and nothing is written: its caller keeps the front.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <variant>
 
+#include "core/chosen/deployment.hpp"
 #include "report/report.hpp"
 #include "report/served_report.hpp"
 #include "tune/plan/plan.hpp"
@@ -19,7 +20,8 @@ class PricedSweep {
   PricedSweep(const Sweep& sweep, LatencyChoice choice, const Folders& models,
               const Folders& devices);
   const TunePlan& plan() const { return *plan_; }
-  std::uint64_t trials() const;  // at most
+  std::uint64_t trials() const;       // at most
+  SearchedFront front_facts() const;  // of every front that is found: its device
 
   // Of steps, or of a sweep with [request]. `progress` is called with the number of trials of the
   // latter so far. Throws Error (exit 2) as priced_latencies and the searches do.

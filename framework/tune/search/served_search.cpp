@@ -48,6 +48,7 @@ class Found {
 
   void take(const Evaluation& e) {
     ++report_.configurations;
+    if (report_.tried.size() < ServedReport::tried_max) report_.tried.push_back(e);
     if (!e.served) return count_refusal(e);
     if (auto missed = violations(e, problem_.levels()); !missed.empty()) {
       ++report_.missed;

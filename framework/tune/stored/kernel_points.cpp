@@ -75,10 +75,18 @@ void add_bandwidth(KernelPoint& out, const std::vector<Measurement>& rounds,
   out.bandwidth_share = median(seen) / best->bytes_per_s;
 }
 
+// Of retired samples the row's own signal still says it.
+std::optional<double> clean_share_of(const Measurement& m) {
+  if (const auto disturbed = disturbed_share(m.samples)) return 1 - *disturbed;
+  if (m.retired_samples == 0) return std::nullopt;
+  const auto said = std::ranges::find(m.signals, "clean_share", &Signal::name);
+  return said == m.signals.end() ? std::nullopt : said->value;
+}
+
 void add_clean_share(KernelPoint& out, const std::vector<Measurement>& rounds) {
   std::vector<double> shares;
   for (const Measurement& m : rounds) {
-    if (const auto disturbed = disturbed_share(m.samples)) shares.push_back(1 - *disturbed);
+    if (const auto share = clean_share_of(m)) shares.push_back(*share);
   }
   if (!shares.empty()) out.clean_share = median(shares);
 }

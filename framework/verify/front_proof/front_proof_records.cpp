@@ -5,6 +5,7 @@
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "verify/front_proof/front_proof_values.hpp"
 
 namespace halmark::front_proof {
 namespace {
@@ -12,14 +13,9 @@ namespace {
 constexpr int known_version = 2;  // the last one; readers take all before it
 constexpr std::size_t formula_depth_max = 64;
 
-template <typename T>
-T field(const Json& record, const char* name) {
-  return record.at(name).get<T>();
-}
-
 // null stands for what is not finite: nothing is known.
 double number_or(const Json& value, double otherwise) {
-  return value.is_null() ? otherwise : value.get<double>();
+  return value.is_null() ? otherwise : value_of<double>(value);
 }
 
 std::size_t named(const std::string& name, const std::vector<std::string>& names) {
@@ -43,7 +39,7 @@ std::size_t domain_of(const Proof& proof, const std::string& name) {
 
 Range range_of(const Json& pair) {
   if (pair.size() != 2) throw std::invalid_argument("an interval is not two numbers");
-  return {pair.at(0).get<double>(), pair.at(1).get<double>()};
+  return {value_of<double>(pair.at(0)), value_of<double>(pair.at(1))};
 }
 
 std::vector<Range> ranges_of(const Json& list) {
@@ -72,7 +68,7 @@ Node node_of(const Proof& proof, const Json& json, std::size_t depth = 0) {
   if ((name == "kernel" || name == "slot") && json.size() != 2) {
     throw std::invalid_argument("'" + name + "' is not of one thing");
   }
-  if (name == "kernel") return {.op = Node::Op::kernel, .index = json.at(1).get<std::size_t>()};
+  if (name == "kernel") return {.op = Node::Op::kernel, .index = value_of<std::size_t>(json.at(1))};
   if (name == "slot") {
     const auto slot = named(json.at(1).get<std::string>(), proof.slot_names);
     return {.op = Node::Op::slot, .index = slot};
@@ -128,7 +124,7 @@ TargetRecord target_of(const Json& r, std::size_t line) {
                    .has_bf16 = field<bool>(r, "has_bf16"),
                    .kernel_order = field<std::vector<std::size_t>>(r, "kernel_order")};
   const Json& plateau = r.at("ring_plateau_bytes");
-  if (!plateau.is_null()) out.ring_plateau_bytes = plateau.get<std::int64_t>();
+  if (!plateau.is_null()) out.ring_plateau_bytes = value_of<std::int64_t>(plateau);
   return out;
 }
 
@@ -232,7 +228,7 @@ Bound bound_of(const Json& json) {
 Leaf leaf_of(const Proof& proof, const Json& r, std::size_t line) {
   Leaf out{.line = line, .configurations = field<std::uint64_t>(r, "configurations")};
   for (const auto& [name, level] : r.at("box").items()) {
-    out.box[domain_of(proof, name)] = level.get<std::size_t>();
+    out.box[domain_of(proof, name)] = value_of<std::size_t>(level);
   }
   const auto read_bounds = [&](const char* name) {
     for (const Json& b : r.at(name)) out.bounds.push_back(bound_of(b));

@@ -248,7 +248,7 @@ void LoopChecks::time_reads(int set, std::vector<Signal>& signals) {
   };
   constexpr int tries = 3;
   std::vector<double> again, excess;
-  double with_read_ns = 0;
+  double with_read_ns = 0, plain_ns = 0;
   do {
     buffer.poison();
     (void)read_ns();
@@ -261,12 +261,15 @@ void LoopChecks::time_reads(int set, std::vector<Signal>& signals) {
     const double whole_ns = context_.clock.wall_ns() - begin_ns;
     again.push_back(read_ns());
     excess.push_back(first_ns - std::max({again.back(), control_ns, written_ns}));
+    plain_ns = again.size() == 1 ? control_ns : std::min(plain_ns, control_ns);
     with_read_ns = again.size() == 1 ? whole_ns : std::min(with_read_ns, whole_ns);
   } while (again.size() < tries && excess.back() > 0);
   const auto [least, most] = std::ranges::minmax(again);
   signals.push_back({"read_excess_ns", std::ranges::min(excess), {}});
   signals.push_back({"read_spread_ns", most - least, {}});
   signals.push_back({"timed_with_read_ns", with_read_ns, {}});
+  signals.push_back({"read_ns", plain_ns, {}});
+  signals.push_back({"read_bytes", static_cast<double>(target.size()), {}});
 }
 
 // Threads of a library spin for a while behind their last call; those that never sleep may be at

@@ -45,7 +45,9 @@ class StagedKernel {
   void describe(const protocol::Stage& request);
   void first_call(const ReportPhase& report);
   void require_sets(const std::vector<int>& sets) const;
-  void execute_afresh(const std::vector<int>& sets, int inputs_from);
+  double execute_afresh(const std::vector<int>& sets, int inputs_from);  // the longest
+  double time_on_inputs(int set, int inputs_from);
+  std::optional<double> cost_of_new_inputs(int set, int inputs_from);
 
   DeviceContext& context_;
   Problem problem_;

@@ -14,6 +14,7 @@ enum class CheatCase {
   fused,       // gated product of a feed-forward network
   collective,  // all_reduce of one rank
   copy,        // 4096 bytes
+  long_gemm,   // gemm 1 x 1024 x 1024, one set: milliseconds, computed naively
 };
 
 struct Cheat {
@@ -93,6 +94,23 @@ inline constexpr Cheat cheats[] = {
      "timer", CheatCase::copy},
     {"nan_time", "timer=device_event;latency_ns=100000;elapsed=nan", "quarantined", "timer",
      CheatCase::copy},
+    {"nine_of_ten_skipped", "wrong=nine_of_ten_skipped;latency_ns=30000", "quarantined",
+     "repeats are skipped", CheatCase::one_set, false, 20},
+    {"remembers_all_inputs_and_is_paced", "memoise=1;latency_ns=200000", "quarantined",
+     "answers are remembered", CheatCase::long_gemm},
+    {"remembers_all_inputs_apart", "memoise=1;latency_ns=200000", "quarantined",
+     "answers are remembered", CheatCase::long_gemm, true},
+    {"a_tenth_of_the_time_and_claims_to_wait",
+     "timer=device_event;claims_synchronous=1;latency_ns=100000;elapsed_scale=0.1", "quarantined",
+     "timer", CheatCase::copy},
+    {"constant_time_and_claims_to_wait",
+     "timer=device_event;claims_synchronous=1;latency_ns=100000;elapsed=constant", "quarantined",
+     "timer", CheatCase::copy},
+    {"a_tenth_of_the_time_of_a_collective",
+     "timer=device_event;latency_ns=100000;elapsed_scale=0.1", "quarantined", "timer",
+     CheatCase::collective},
+    {"lazy_and_every_read_is_slow", "wrong=lazy;latency_ns=300000;read_ns=300000", "suspect",
+     "may be done when", CheatCase::small, true, 1},
     {"a_constant_less", "timer=device_event;latency_ns=100000;elapsed_offset_ns=20000",
      "quarantined", "one execution more takes", CheatCase::copy},
 };

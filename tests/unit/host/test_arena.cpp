@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,6 +55,22 @@ TEST(Arenas, beyond_the_fraction_all_shrink_alike) {
   EXPECT_NEAR(static_cast<double>(arenas[1].bytes()) / static_cast<double>(arenas[0].bytes()), 3,
               0.01);
   EXPECT_EQ(arenas[0].bytes() % 4096, 0);
+}
+
+TEST(Arenas, are_faulted_in_piece_by_piece_and_end_where_a_stop_is_wanted) {
+  constexpr std::int64_t bytes = 300 << 20;
+  const auto pages_in = [](const SharedMemory& memory) {
+    std::vector<unsigned char> in(static_cast<std::size_t>(memory.bytes() / 4096));
+    mincore(memory.data(), static_cast<std::size_t>(memory.bytes()), in.data());
+    return std::ranges::count_if(in, [](unsigned char page) { return (page & 1) != 0; });
+  };
+  const auto whole = make_arenas(std::vector{bytes}, 1);
+  ASSERT_EQ(whole.size(), 1u);
+  EXPECT_EQ(pages_in(whole[0]), bytes / 4096);
+  int looks = 0;
+  const auto stopped = make_arenas(std::vector{bytes}, 1, [&] { return ++looks > 1; });
+  ASSERT_EQ(stopped.size(), 1u);
+  EXPECT_EQ(pages_in(stopped[0]), (64 << 20) / 4096);
 }
 
 // What is large enough is left alone, mapping and all.

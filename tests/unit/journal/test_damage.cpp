@@ -47,9 +47,14 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"key", "UPDATE entry SET key = key || 'x' WHERE id = 2"},
         Edit{"body", "UPDATE entry SET body = replace(body, '1000.25', '1000.24') WHERE id = 2"},
         Edit{"samples",
-             "UPDATE entry SET samples = CAST(substr(samples, 1, length(samples) - 1) || x'01' "
-             "AS BLOB) WHERE id = 2"},
-        Edit{"samples_gone", "UPDATE entry SET samples = NULL WHERE id = 2"},
+             "UPDATE sample_block SET bytes = CAST(substr(bytes, 1, length(bytes) - 1) || x'01' "
+             "AS BLOB) WHERE entry = 2"},
+        Edit{"samples_gone", "DELETE FROM sample_block WHERE entry = 2"},
+        Edit{"samples_of_another_row",
+             "UPDATE sample_block SET bytes = (SELECT CAST(bytes || x'00' AS BLOB) FROM "
+             "sample_block "
+             "WHERE entry = 3) WHERE entry = 2"},
+        Edit{"samples_in_the_row", "UPDATE entry SET samples = zeroblob(16) WHERE id = 2"},
         Edit{"kind", "UPDATE entry SET kind = 'evaluation' WHERE id = 2"},
         Edit{"run", "UPDATE entry SET run = 2 WHERE id = 2"},
         Edit{"checksum", "UPDATE entry SET checksum = checksum + 1 WHERE id = 2"}),

@@ -9,10 +9,10 @@ namespace {
 
 using namespace test;
 
-// A file system of 1 MiB; only root can have one.
+// A file system of 4 MiB; only root can have one.
 class SmallDisk {
  public:
-  SmallDisk() { is_mounted_ = mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1m") == 0; }
+  SmallDisk() { is_mounted_ = mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=4m") == 0; }
   ~SmallDisk() {
     if (is_mounted_) umount2(folder_.path().c_str(), MNT_DETACH);
   }
@@ -56,7 +56,7 @@ TEST(DiskFull, storing_goes_on_after_space_is_freed) {
   if (!disk.is_mounted()) GTEST_SKIP() << "a small tmpfs cannot be mounted here";
   const std::string path = disk / "a.db";
   make_database(path, 2);
-  write_file(disk / "ballast", std::string(2 << 20, 'x'));
+  write_file(disk / "ballast", std::string(8 << 20, 'x'));
   error_of([&] {
     const auto store = open_store(path);
     for (int i = 0; i < 200; ++i) store->append(1, numbered_measurement(100, 200));
@@ -72,7 +72,7 @@ TEST(DiskFull, storing_goes_on_after_space_is_freed) {
 TEST(DiskFull, a_database_that_cannot_be_made_is_an_error_that_names_it) {
   const SmallDisk disk;
   if (!disk.is_mounted()) GTEST_SKIP() << "a small tmpfs cannot be mounted here";
-  write_file(disk / "ballast", std::string(2 << 20, 'x'));
+  write_file(disk / "ballast", std::string(8 << 20, 'x'));
   const Error error = error_of([&] { open_store(disk / "a.db"); });
   EXPECT_EQ(error.exit_code(), ExitCode::error) << error.line();
   EXPECT_NE(error.line().find(disk / "a.db"), std::string::npos) << error.line();

@@ -8,6 +8,7 @@
 #include "journal/check.hpp"
 #include "journal/schema.hpp"
 #include "journal_fixture.hpp"
+#include "rehash.hpp"
 #include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
@@ -71,8 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
                   fs::resize_file(path, fs::file_size(path) - 1);
                 },
                 "truncated"},
-        Foreign{"newer_schema", [](auto& path) { with_sql(path, "PRAGMA user_version = 3"); },
-                "schema 3"},
+        Foreign{"newer_schema", [](auto& path) { with_sql(path, "PRAGMA user_version = 4"); },
+                "schema 4"},
         Foreign{"schema_that_no_version_had",
                 [](auto& path) { with_sql(path, "PRAGMA user_version = 0"); }, "schema 0"},
         Foreign{"another_program", [](auto& path) { with_sql(path, "PRAGMA application_id = 7"); },
@@ -117,36 +118,59 @@ TEST(OpenFile, an_empty_file_becomes_a_database) {
   EXPECT_EQ(open_store_read_only(folder / "a.db")->run_measurements(1).size(), 1u);
 }
 
-// A database as version 1 made it: the same rows, and a list of kinds that knows no winners.
-void turn_into_version_1(const std::string& path) {
-  raw_sql(path,
-          "BEGIN; ALTER TABLE entry RENAME TO e; ALTER TABLE run RENAME TO r; DROP INDEX "
-          "entry_by_key; DROP INDEX entry_by_run;" +
-              journal::tables_of(1) +
-              "INSERT INTO run SELECT * FROM r; INSERT INTO entry SELECT * FROM e; DROP TABLE e; "
-              "DROP TABLE r; PRAGMA user_version = 1; COMMIT;");
-}
+class EarlierVersion : public testing::TestWithParam<int> {};
 
-TEST(OpenFile, a_database_of_version_1_is_read_as_it_is_and_brought_forward_by_its_first_writer) {
+TEST_P(EarlierVersion, is_read_as_it_is_and_brought_forward_by_its_first_writer) {
   const ScratchFolder folder;
   const std::string path = folder / "a.db";
   make_database(path, 3);
-  turn_into_version_1(path);
+  turn_into_version(path, GetParam());
   EXPECT_EQ(open_store_read_only(path)->run_measurements(1).size(), 3u);
   EXPECT_TRUE(DatabaseSnapshot(path).read().foreign_parts.empty());
   const std::string before = open_store_read_only(path)->chain_head(1);
   {
     const auto store = open_store(path);
     EXPECT_EQ(store->chain_head(1), before);
+    EXPECT_EQ(store->latest_run(), 1);
     store->append(1, winner_of({numbered_measurement(1)}));
+    store->append(1, numbered_measurement(4));
     EXPECT_EQ(store->winners(1).size(), 1u);
-    EXPECT_EQ(store->run_measurements(1).size(), 3u);
+    std::vector<std::size_t> samples;
+    for (const Measurement& m : store->run_measurements(1)) samples.push_back(m.samples.size());
+    EXPECT_EQ(samples, (std::vector<std::size_t>(4, 3)));
     EXPECT_TRUE(store->damaged().empty());
   }
   const StoredDatabase after = DatabaseSnapshot(path).read();
   EXPECT_TRUE(after.foreign_parts.empty());
   EXPECT_TRUE(after.orphans.empty());
 }
+
+// A reader that was there first meets the new tables in its next look.
+TEST_P(EarlierVersion, is_brought_forward_beside_a_reader) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  make_database(path, 3);
+  turn_into_version(path, GetParam());
+  const auto reader = open_store_read_only(path);
+  EXPECT_EQ(reader->run_measurements(1).size(), 3u);
+  open_store(path)->append(1, numbered_measurement(4));
+  EXPECT_EQ(reader->run_measurements(1).size(), 4u);
+  EXPECT_NO_THROW(reader->require_sound());
+}
+
+TEST_P(EarlierVersion, with_a_trigger_is_not_brought_forward) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  make_database(path, 2);
+  turn_into_version(path, GetParam());
+  raw_sql(path, "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run; END");
+  const std::string before = file_bytes(path);
+  EXPECT_EQ(error_of([&] { open_store(path); }).exit_code(), ExitCode::refused);
+  EXPECT_EQ(file_bytes(path), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, EarlierVersion, testing::Values(1, 2),
+                         [](const auto& info) { return test::case_name({info.param}); });
 
 TEST(OpenFile, a_folder_that_cannot_be_made_is_an_error_that_names_the_path) {
   const ScratchFolder folder;
@@ -178,7 +202,8 @@ TEST(OpenFile, a_kill_in_the_middle_of_a_checkpoint_loses_nothing) {
   }
   const std::string complete = file_bytes(live), early = file_bytes(dead);
   ASSERT_GT(complete.size(), early.size()) << "closing the store copied the -wal back";
-  write_file(dead, complete.substr(0, 4096) + early.substr(4096));
+  constexpr std::size_t first_page = 16384;
+  write_file(dead, complete.substr(0, first_page) + early.substr(first_page));
   {
     const auto reader = open_store_read_only(dead);
     EXPECT_EQ(reader->run_measurements(1).size(), 20u);
@@ -194,7 +219,7 @@ TEST(OpenFile, a_truncated_database_beside_a_foreign_wal_is_refused_and_kept) {
   const ScratchFolder folder;
   const std::string path = folder / "a.db";
   make_database(path, 20);
-  fs::resize_file(path, 4096 * 3);
+  fs::resize_file(path, 16384 * 3);
   const std::string before = file_bytes(path);
   for (const auto& open : {&open_store, &open_store_read_only}) {
     write_file(path + "-wal", std::string(200, 'x'));
@@ -244,6 +269,11 @@ INSTANTIATE_TEST_SUITE_P(
         ForeignPart{"table", "CREATE TABLE other(x)", "a table 'other'"},
         ForeignPart{"index", "CREATE INDEX i ON entry(body)", "an index 'i'"},
         ForeignPart{"column", "ALTER TABLE entry ADD COLUMN more TEXT", "another table 'entry'"},
+        ForeignPart{"view_in_the_place_of_samples",
+                    "DROP TABLE sample_block; CREATE VIEW sample_block AS SELECT 1 AS entry, x'00' "
+                    "AS bytes",
+                    "another view 'sample_block'"},
+        ForeignPart{"samples_gone", "DROP TABLE sample_block", "no table 'sample_block'"},
         ForeignPart{"index_gone", "DROP INDEX entry_by_key", "no index 'entry_by_key'"}),
     [](const auto& info) { return std::string(info.param.name); });
 
@@ -253,17 +283,6 @@ TEST(OpenFile, a_view_in_the_place_of_a_table_is_read_by_nobody) {
   raw_sql(folder / "a.db", "ALTER TABLE entry RENAME TO e; CREATE VIEW entry AS SELECT * FROM e");
   const Error error = error_of([&] { open_store_read_only(folder / "a.db"); });
   EXPECT_EQ(error.exit_code(), ExitCode::refused);
-}
-
-TEST(OpenFile, a_database_of_version_1_with_a_trigger_is_not_brought_forward) {
-  const ScratchFolder folder;
-  const std::string path = folder / "a.db";
-  make_database(path, 2);
-  turn_into_version_1(path);
-  raw_sql(path, "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run; END");
-  const std::string before = file_bytes(path);
-  EXPECT_EQ(error_of([&] { open_store(path); }).exit_code(), ExitCode::refused);
-  EXPECT_EQ(file_bytes(path), before);
 }
 
 }  // namespace

@@ -111,6 +111,35 @@ INSTANTIATE_TEST_SUITE_P(
                "moved away and replaced"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+// `cp other.db r.db`: the same file, other bytes.
+TEST_F(Writer, notices_what_was_copied_over_the_file_in_place) {
+  make_database(folder_ / "b.db", 7);
+  fs::copy_file(folder_ / "b.db", path_, fs::copy_options::overwrite_existing);
+  const Error error = error_of_the_next_row();
+  EXPECT_EQ(error.exit_code(), ExitCode::error) << error.line();
+  EXPECT_THAT(error.line(), HasSubstr("was overwritten by somebody"));
+  EXPECT_THAT(error.remedy(), HasSubstr("the last one, which was not stored"));
+  EXPECT_EQ(seeds_in(path_ + ".rescued"), (std::vector<std::uint64_t>{1, 2}));
+  store_.reset();
+  const auto other = open_store_read_only(path_);
+  EXPECT_EQ(other->run_measurements(1).size(), 7u);
+  EXPECT_NO_THROW(other->require_sound());
+}
+
+TEST_F(Writer, notices_a_file_that_was_emptied_in_place) {
+  fs::resize_file(path_, 0);
+  EXPECT_THAT(error_of_the_next_row().line(), HasSubstr("was overwritten by somebody"));
+  EXPECT_EQ(seeds_in(path_ + ".rescued"), (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST_F(Writer, goes_on_where_a_file_was_only_touched_or_read) {
+  fs::last_write_time(path_, fs::file_time_type::clock::now());
+  store_->append(run_, numbered_measurement(3));
+  raw_sql(path_, "PRAGMA wal_checkpoint");
+  store_->append(run_, numbered_measurement(4));
+  EXPECT_EQ(seeds_in(path_), (std::vector<std::uint64_t>{1, 2, 3, 4}));
+}
+
 TEST_F(Writer, says_what_is_lost_where_nothing_can_be_kept) {
   fs::create_directory(folder_ / "deep");
   const std::string path = folder_ / "deep/a.db";

@@ -90,7 +90,7 @@ TEST(WriterLock, gives_up_when_its_wait_is_over_and_not_before) {
 
 TEST(WriterLock, names_its_holder_and_nothing_of_the_one_before) {
   const ScratchFolder folder;
-  write_file(folder / "a.db.lock", std::string(200, 'x') + "\n\n");
+  write_file(folder / "a.db.lock", "pid " + std::string(200, 'x') + "\n\n");
   const WriterLock lock(folder / "a.db");
   const std::string holder = file_bytes(folder / "a.db.lock");
   EXPECT_THAT(holder, testing::MatchesRegex("pid " + std::to_string(getpid()) +

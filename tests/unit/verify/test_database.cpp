@@ -95,19 +95,33 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"key", "UPDATE entry SET key = 'gemm' WHERE id = 2", row_2},
         Edit{"body", "UPDATE entry SET body = replace(body, '1000.25', '1000.24') WHERE id = 2",
              row_2},
-        Edit{"samples", "UPDATE entry SET samples = zeroblob(length(samples)) WHERE id = 2", row_2},
+        Edit{"samples",
+             "UPDATE sample_block SET bytes = zeroblob(length(bytes)) WHERE entry = 2",
+             {"entry 2 samples"}},
+        Edit{"samples_gone", "DELETE FROM sample_block WHERE entry = 2", {"entry 2 samples"}},
+        Edit{
+            "samples_of_no_row", "INSERT INTO sample_block VALUES (5, x'00')", {"entry 5 samples"}},
+        Edit{"samples_in_the_row", "UPDATE entry SET samples = x'00' WHERE id = 2", row_2},
         Edit{"kind", "UPDATE entry SET kind = 'evaluation' WHERE id = 2", row_2},
         Edit{"checksum", "UPDATE entry SET checksum = 1 WHERE id = 2", {"entry 2 checksum"}},
         Edit{"chain",
              "UPDATE entry SET chain = 'x' WHERE id = 2",
              {"entry 2 chain", "entry 3 chain"}},
-        Edit{"deleted_inside", "DELETE FROM entry WHERE id = 2", {"entry 3 chain"}},
-        Edit{"deleted_at_the_end", "DELETE FROM entry WHERE id = 4", {"run 1 chain"}},
-        Edit{"deleted_all", "DELETE FROM entry WHERE run = 1", {"run 1 chain"}},
-        Edit{"inserted_copy",
-             "INSERT INTO entry SELECT 99, run, kind, key, body, samples, checksum, chain FROM "
-             "entry WHERE id = 4",
-             {"entry 99 chain"}},
+        Edit{"deleted_inside",
+             "DELETE FROM entry WHERE id = 2",
+             {"sample_block 2 entry", "entry 3 chain"}},
+        Edit{"deleted_at_the_end",
+             "DELETE FROM entry WHERE id = 4; DELETE FROM sample_block WHERE entry = 4",
+             {"run 1 chain"}},
+        Edit{"deleted_all",
+             "DELETE FROM entry WHERE run = 1; DELETE FROM sample_block",
+             {"run 1 chain"}},
+        Edit{
+            "inserted_copy",
+            "INSERT INTO entry SELECT 99, run, kind, key, body, samples, checksum, chain FROM "
+            "entry WHERE id = 4; INSERT INTO sample_block SELECT 99, bytes FROM sample_block WHERE "
+            "entry = 4",
+            {"entry 99 chain"}},
         Edit{"reordered",
              "UPDATE entry SET id = 99 WHERE id = 2; UPDATE entry SET id = 2 WHERE id = 3; UPDATE "
              "entry SET id = 3 WHERE id = 99",
@@ -118,7 +132,10 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"orphan",
              "UPDATE entry SET run = 7 WHERE id = 4",
              {"entry 4 run", "entry 4 checksum", "entry 4 chain", "run 1 chain"}},
-        Edit{"run_plan", "UPDATE run SET plan_hash = 'x' WHERE id = 2", {"entry 5 chain"}},
+        Edit{"run_plan",
+             "UPDATE run SET plan_hash = 'x' WHERE id = 2",
+             {"entry 5 chain", "run 2 checksum"}},
+        Edit{"run_checksum", "UPDATE run SET checksum = 1 WHERE id = 2", {"run 2 checksum"}},
         Edit{"run_head", "UPDATE run SET chain = 'x' WHERE id = 1", {"run 1 chain"}},
         Edit{"run_deleted",
              "DELETE FROM run WHERE id = 2",
@@ -133,7 +150,7 @@ TEST_F(CheckDatabase, a_run_without_rows_is_held_by_its_own_columns) {
     store->begin_run(run_info("third"));
   }
   EXPECT_EQ(places_after("UPDATE run SET command = 'x' WHERE id = 3"),
-            (std::vector<std::string>{"run 3 chain"}));
+            (std::vector<std::string>{"run 3 checksum", "run 3 chain"}));
 }
 
 TEST_F(CheckDatabase, bytes_that_rot_inside_a_page_are_found) {
@@ -182,6 +199,38 @@ TEST_F(CheckDatabase, winners_are_judged_by_the_rows_of_their_own_runs) {
   EXPECT_EQ(places(check_database(path_)).size(), 1u) << "run 2 has no rows of it";
 }
 
+TEST_F(CheckDatabase, retired_samples_are_no_finding_and_are_counted) {
+  const std::string head = open_store_read_only(path_)->chain_head(1);
+  {
+    const auto store = open_store(path_);
+    store->retire_samples(1, "now");
+    store->append(1, numbered_measurement(9));
+  }
+  const DatabaseCheck check = check_database(path_, NotedHead{head, 1});
+  EXPECT_TRUE(places(check).empty());
+  EXPECT_EQ(check.retired, (std::map<std::int64_t, std::int64_t>{{1, 4}}));
+  EXPECT_EQ(check.noted->rows_behind, 2);
+  EXPECT_EQ(places_after("DELETE FROM sample_block WHERE entry = 8"),
+            (std::vector<std::string>{"entry 8 samples"}));
+  // Row 7 retires them: without it four rows miss theirs.
+  EXPECT_EQ(places_after("UPDATE entry SET kind = 'machine' WHERE id = 7").size(), 2u + 5u);
+}
+
+// A winner and an estimate are held against the rows' figures, which stay.
+TEST_F(CheckDatabase, what_was_drawn_from_rows_is_checked_after_their_samples_are_retired) {
+  const auto store = open_store(path_);
+  const std::int64_t run = store->begin_run(run_info("third"));
+  const std::vector<Measurement> rounds(3, numbered_measurement(1));
+  store->append(run, rounds);
+  Winner winner = winner_of(rounds);
+  store->append(run, winner);
+  store->retire_samples(run, "now");
+  EXPECT_TRUE(places(check_database(path_)).empty());
+  winner.variants.at(0).ns /= 2;
+  store->append(run, winner);
+  EXPECT_EQ(places(check_database(path_)).size(), 1u);
+}
+
 TEST_F(CheckDatabase, refuses_what_is_no_database_of_ours) {
   write_file(folder_ / "b.db", "no database");
   EXPECT_EQ(error_of([&] { check_database(folder_ / "b.db"); }).exit_code(), ExitCode::refused);
@@ -222,11 +271,15 @@ INSTANTIATE_TEST_SUITE_P(
              "UPDATE entry SET body = json_set(body, '$.relative_iqr', 0.0) WHERE id = 2",
              {"entry 2 body"}},
         Edit{"one_sample",
-             "UPDATE entry SET samples = CAST(substr(samples, 1, 16) || x'0000000000000000' || "
-             "substr(samples, 25) AS BLOB) WHERE id = 2",
+             "UPDATE sample_block SET bytes = CAST(substr(bytes, 1, 16) || x'0000000000000000' || "
+             "substr(bytes, 25) AS BLOB) WHERE entry = 2",
              {"entry 2 body", "entry 2 body", "entry 2 body", "entry 2 samples"}},
         Edit{"no_samples",
-             "UPDATE entry SET samples = zeroblob(16) WHERE id = 2",
+             "UPDATE sample_block SET bytes = zeroblob(16) WHERE entry = 2",
+             {"entry 2 samples"}},
+        Edit{"samples_that_are_not_named",
+             "DELETE FROM sample_block WHERE entry = 2; UPDATE entry SET body = json_remove(body, "
+             "'$.sample_block') WHERE id = 2",
              {"entry 2 samples"}},
         Edit{"case_of_another_kernel",
              "UPDATE entry SET key = 'gemm k=1 | | |' WHERE id = 2",
@@ -349,8 +402,9 @@ TEST_F(CheckDatabase, a_consistent_forgery_of_samples_is_found_by_the_noted_head
     store->begin_run(run_info());
     store->append(1, measurement_around(500.25));
     const std::string forged = "ATTACH '" + (folder_ / "b.db") +
-                               "' AS b; UPDATE entry SET (body, samples) = (SELECT body, samples "
-                               "FROM b.entry) WHERE id = 2";
+                               "' AS b; UPDATE entry SET body = (SELECT body FROM b.entry) WHERE "
+                               "id = 2; UPDATE sample_block SET bytes = (SELECT bytes FROM "
+                               "b.sample_block) WHERE entry = 2";
     raw_sql(path_, forged);
     rehash(path_);
   }
@@ -383,7 +437,7 @@ TEST_F(CheckDatabase, a_noted_head_is_found_in_its_run_and_behind_it_rows_of_lat
 
 TEST_F(CheckDatabase, rows_cut_off_behind_a_noted_head_are_found) {
   const std::string head = open_store_read_only(path_)->chain_head(1);
-  raw_sql(path_, "DELETE FROM entry WHERE id = 4");
+  raw_sql(path_, "DELETE FROM sample_block WHERE entry = 4; DELETE FROM entry WHERE id = 4");
   rehash(path_);
   EXPECT_TRUE(places(check_database(path_)).empty());
   EXPECT_EQ(places(check_database(path_, NotedHead{head, {}})).size(), 1u);

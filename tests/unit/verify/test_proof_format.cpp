@@ -42,6 +42,28 @@ TEST(ProofFormat, operations_have_their_operands) {
   expect_broken(records, "not one formula per objective");
 }
 
+// What would be cut, wrapped or converted on the way states another thing than what is checked.
+TEST(ProofFormat, numbers_are_of_the_kind_that_is_wanted) {
+  struct Lie {
+    const char* record;
+    const char* field;
+    Json value;
+  };
+  for (const Lie& lie :
+       {Lie{"header", "run", 1.5}, Lie{"header", "run", 1e300}, Lie{"header", "alpha", true},
+        Lie{"space", "configurations", -1}, Lie{"space", "combinations", 1.9},
+        Lie{"kernel", "id", 0.5}, Lie{"kernel", "operations", true}, Lie{"kernel", "bytes", "8"},
+        Lie{"front", "config", 18446744073709551616.0}, Lie{"trailer", "open", 0.25}}) {
+    Records records = records_of(small_proof());
+    records[std::string(lie.record) == "header" ? 0 : first(records, lie.record)][lie.field] =
+        lie.value;
+    expect_broken(records, lie.value.is_number() && !lie.value.is_boolean() &&
+                                   std::string(lie.field) != "alpha"
+                               ? "is no whole number in range"
+                               : "is no number");
+  }
+}
+
 TEST(ProofFormat, a_space_is_as_large_as_can_be_listed) {
   for (const int last : {4096, 4097}) {
     Records records = records_of(small_proof());

@@ -127,14 +127,43 @@ TEST_F(SalvageDatabase, reads_as_far_as_a_truncated_file_goes) {
 }
 
 TEST_F(SalvageDatabase, of_the_first_version_is_one_of_the_present) {
-  raw_sql(from_,
-          "BEGIN; ALTER TABLE entry RENAME TO e; ALTER TABLE run RENAME TO r; DROP INDEX "
-          "entry_by_key; DROP INDEX entry_by_run;" +
-              journal::tables_of(1) +
-              "INSERT INTO run SELECT * FROM r; INSERT INTO entry SELECT * FROM e; DROP TABLE e; "
-              "DROP TABLE r; PRAGMA user_version = 1; COMMIT;");
+  turn_into_version(from_, 1);
+  head_ = open_store_read_only(from_)->chain_head(1);
   EXPECT_EQ(salvage_database(from_, to_).copy.runs.at(0).head, head_);
   EXPECT_EQ(seeds_of_the_copy().size(), 4u);
+}
+
+TEST_F(SalvageDatabase, keeps_rows_whose_samples_are_retired) {
+  {
+    const auto store = open_store(from_);
+    store->retire_samples(1, "now");
+    store->append(1, numbered_measurement(5));
+    head_ = store->chain_head(1);
+  }
+  const Salvage done = salvage_database(from_, to_);
+  EXPECT_TRUE(names(done).empty());
+  EXPECT_EQ(done.copy.runs.at(0).head, head_);
+  EXPECT_EQ(seeds_of_the_copy(), (std::vector<std::uint64_t>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(open_store_read_only(to_)->run_measurements(1).at(4).samples.size(), 3u);
+}
+
+TEST_F(SalvageDatabase, leaves_out_rows_whose_samples_are_changed_or_missing) {
+  raw_sql(from_,
+          "UPDATE sample_block SET bytes = zeroblob(16) WHERE entry = 2; DELETE FROM sample_block "
+          "WHERE entry = 3");
+  EXPECT_EQ(names(salvage_database(from_, to_)), (std::vector<std::string>{"entry 2", "entry 3"}));
+  EXPECT_EQ(seeds_of_the_copy(), (std::vector<std::uint64_t>{1, 4}));
+}
+
+TEST_F(SalvageDatabase, without_a_table_of_samples_is_what_has_none) {
+  {
+    const auto store = open_store(from_);
+    store->append(store->begin_run(run_info("second")), full_evaluation());
+  }
+  raw_sql(from_, "DROP TABLE sample_block");
+  const Salvage done = salvage_database(from_, to_);
+  EXPECT_EQ(done.copy.entries, 1);
+  EXPECT_EQ(names(done).front(), "schema 0");
 }
 
 TEST_F(SalvageDatabase, takes_what_a_writer_has_committed_meanwhile) {

@@ -87,7 +87,7 @@ TEST(SamplingCourse, takes_as_many_as_were_asked_for_and_states_them_per_executi
   EXPECT_EQ(result.measured.samples, 5);
   EXPECT_EQ(result.measured.stop_rule, protocol::StopReason::count);
   EXPECT_EQ(result.measured.environment, bench.probes.environment());
-  EXPECT_EQ(result.measured.signals.size(), 6u)
+  EXPECT_EQ(result.measured.signals.size(), 7u)
       << "a device that works in this thread has no slope";
   EXPECT_DOUBLE_EQ(result.measured.clock_hz.before.value(), 3 * 100'000 / reading_ns * 1e9);
   EXPECT_DOUBLE_EQ(result.measured.clock_hz.after.value(), 3 * 100'000 / reading_ns * 1e9);

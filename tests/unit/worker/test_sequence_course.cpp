@@ -226,7 +226,7 @@ TEST(SequenceCourse, is_probed_in_the_type_in_which_most_is_multiplied) {
   EXPECT_DOUBLE_EQ(run.measured.peak_flops.after.value(), peak_of(Dtype::bf16));
   EXPECT_DOUBLE_EQ(run.measured.clock_hz.before.value(), 3 * 100'000 / reading_ns * 1e9);
   EXPECT_DOUBLE_EQ(run.measured.clock_hz.after.value(), 3 * 100'000 / reading_ns * 1e9);
-  EXPECT_EQ(run.measured.signals.size(), 6u);
+  EXPECT_EQ(run.measured.signals.size(), 7u);
   const auto empty = stack.run(request_of({}, 1));
   EXPECT_DOUBLE_EQ(empty.measured.peak_flops.before.value(), peak_of(Dtype::f32));
 }

@@ -284,11 +284,11 @@ CorrectnessResult check_again(const OpContract& contract, const Problem& problem
   return check.result();
 }
 
-std::string kept_method(const KeptChecks& checks, std::int64_t samples) {
+std::string kept_method(const KeptChecks& checks, const std::string& when) {
   if (checks.executions == 0 && checks.rows == 0) return {};
   const double missed = std::pow(0.9, static_cast<double>(checks.executions));
-  std::string text = std::to_string(checks.executions) + " executions around " +
-                     std::to_string(samples) + " samples against the first output";
+  std::string text =
+      std::to_string(checks.executions) + " executions " + when + " against the first output";
   if (checks.share < 1) {
     text += " (" + number_text(100 * checks.share, 2) + " % of it each)";
   }

@@ -55,7 +55,8 @@ CorrectnessResult check_again(const OpContract& contract, const Problem& problem
                               StagedInputs& inputs, int rank, const SetValues& values,
                               const RevealedOutputs& again, const RevealedOutputs& first);
 
-// "15 of 320 samples compared with the first output, 4 with changed inputs": how sure it is, too.
-std::string kept_method(const KeptChecks& checks, std::int64_t samples);
+// "15 executions around 320 samples against the first output", and how sure that is; `when` is
+// "around 320 samples".
+std::string kept_method(const KeptChecks& checks, const std::string& when);
 
 }  // namespace halmark

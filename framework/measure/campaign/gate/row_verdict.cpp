@@ -9,6 +9,7 @@
 #include "core/text/text.hpp"
 
 #include "measure/campaign/fresh_probe.hpp"
+#include "measure/campaign/gate/impossible_time.hpp"
 #include "roofline/ceilings.hpp"
 
 namespace halmark {
@@ -24,8 +25,11 @@ class RowVerdict {
     const Verdict verdict = judge_validity(row_, judging_.thresholds, is_memory_bound);
     end(verdict.status, verdict.reason);
     if (verdict.status == Status::quarantined) return;
-    if (const auto why = contradiction()) return end(Status::quarantined, "timer: " + *why);
+    if (const auto why = impossible_time(row_, device(), judging_.crew.host_threads())) {
+      return end(Status::quarantined, "timer: " + *why);
+    }
     judge_idle();
+    judge_reads();
     if (has_peaks()) {
       judge_by_bound();
     } else if (judging_.peaks != nullptr && is_timed_by_host()) {
@@ -59,6 +63,16 @@ class RowVerdict {
     return found == row_.signals.end() ? std::nullopt : found->value;
   }
 
+  // No link of a device is so slow; a plugin whose every read is hides the one that works.
+  void judge_reads() {
+    constexpr double latency_ns = 200e3, bytes_per_ns = 0.5;
+    const auto read_ns = signal("read_ns"), bytes = signal("read_bytes");
+    if (!read_ns || !bytes || row_.status != Status::ok) return;
+    if (*read_ns <= std::max(latency_ns + *bytes / bytes_per_ns, row_.duration_ns_median)) return;
+    end(Status::suspect, "reading " + number_text(*bytes, 7) + " bytes takes " + figure(*read_ns) +
+                             ", longer than the kernel: work may be done when outputs are read");
+  }
+
   // No proof of a false time, but against the contract: what they do may belong to the next call.
   void judge_idle() {
     constexpr double busy_share = 0.5;
@@ -66,46 +80,6 @@ class RowVerdict {
     if (!share || *share <= busy_share || row_.status != Status::ok) return;
     end(Status::suspect, "threads of the plugin use " + number_text(100 * *share, 3) +
                              " % of a CPU 4 ms after wait has returned");
-  }
-
-  // Times that no device can have, whatever its peaks are.
-  std::optional<std::string> contradiction() const {
-    const double median_ns = row_.duration_ns_median;
-    if (median_ns <= 0) return "the median is not above 0 ns";
-    // An execution reads where its arguments lie and writes a result: several cycles.
-    constexpr double least_ns = 1;
-    if (median_ns < least_ns) {
-      return figure(median_ns) + " per execution is below the " + figure(least_ns) +
-             " that starting one takes";
-    }
-    if (const auto why = skipped_repeats()) return why;
-    constexpr double slope_share = 0.95;
-    const auto slope_ns = signal("slope_device_ns");
-    if (slope_ns && median_ns < slope_share * *slope_ns) {
-      return "the device's median is " + figure(median_ns) + ", one execution more takes it " +
-             figure(*slope_ns);
-    }
-    return lazy_read();
-  }
-
-  // Where a call costs the launch of a device that works alone, more repeats may be nearly free.
-  std::optional<std::string> skipped_repeats() const {
-    const double limit = device().synchronous ? 0.25 : 0.05;
-    const auto share = signal("repeat_cost_share");
-    if (!share || row_.repeat <= 1 || *share >= limit) return std::nullopt;
-    return "twice the repeats take " + number_text(100 * *share, 3) +
-           " % more time: repeats are skipped";
-  }
-
-  std::optional<std::string> lazy_read() const {
-    constexpr double share_of_median = 0.1, spreads = 3;
-    const auto excess_ns = signal("read_excess_ns"), spread_ns = signal("read_spread_ns");
-    if (!excess_ns || !spread_ns) return std::nullopt;
-    const double limit_ns =
-        std::max(share_of_median * row_.duration_ns_median, spreads * *spread_ns);
-    if (*excess_ns <= limit_ns) return std::nullopt;
-    return "the first read of an output takes " + figure(*excess_ns) +
-           " longer than the second: work is done when it is read";
   }
 
   static std::string figure(double ns) { return number_text(ns, 4) + " ns"; }

@@ -7,6 +7,7 @@
 #include "measure/campaign/campaign.hpp"
 #include "measure/campaign/gate/retry.hpp"
 #include "measure/campaign/stack/measure_in_stack.hpp"
+#include "measure/campaign/trial.hpp"
 
 namespace halmark {
 namespace {
@@ -89,10 +90,12 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
                                      .thresholds = options_.thresholds,
                                      .history = &history_,
                                      .walk_bytes = walk_bytes_,
-                                     .arenas = &arenas_},
+                                     .arenas = &arenas_,
+                                     .should_stop = options_.should_stop},
                          .rule = options_.rule,
                          .peaks = options_.peaks,
-                         .bandwidth = bandwidth_ ? &*bandwidth_ : nullptr};
+                         .bandwidth = bandwidth_ ? &*bandwidth_ : nullptr,
+                         .checked_executions = checked_executions(options_.rounds)};
   std::vector<Measurement> rows;
   const auto path = options_.plugin_path_by_backend.find(open.group.backend);
   const auto hung =

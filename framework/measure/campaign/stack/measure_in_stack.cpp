@@ -29,7 +29,9 @@ class InStack {
   std::vector<Measurement> run() {
     const auto begin = SteadyClock::now();
     try {
-      if (prepare() && learn() && sample() && check_afresh()) judge();
+      if (prepare() && learn() && sample() && check_executions(seconds_since(begin)) &&
+          check_afresh())
+        judge();
     } catch (const Error& error) {
       end(Status::refused, error.line());
     }
@@ -164,8 +166,14 @@ class InStack {
     return 1;
   }
 
+  bool check_executions(double spent_s) {
+    const auto failure =
+        staged_.check_executions(options_.checked_executions, stack_checks_budget_s(spent_s));
+    return !failure || end(*failure);
+  }
+
   bool check_afresh() {
-    const auto failure = staged_.check_afresh();
+    const auto failure = staged_.check_afresh(rows_);
     return !failure || end(*failure);
   }
 
@@ -183,6 +191,10 @@ class InStack {
       const Problem problem = complete_problem(row.kernel_case.problem);
       const auto kernel = staged_.kernel(row.kernel_case);
       judging.is_in_host_memory = kernel && is_in_host_memory(kernel->staged);
+      if (kernel) {
+        row.correctness = kernel->correctness;
+        row.signals.insert(row.signals.end(), kernel->signals.begin(), kernel->signals.end());
+      }
       judge_row(row, find_contract(problem.op)->work(problem.params), judging);
     }
   }

@@ -19,6 +19,7 @@ struct InStackOptions {
   protocol::SampleRule rule;
   RunPeaks* peaks = nullptr;            // of this machine, for quarantine
   BandwidthState* bandwidth = nullptr;  // of this machine; null = not followed
+  int checked_executions = 44;          // of each kernel, behind the repetitions
 };
 
 // Of sampling a whole stack: the budget of ten kernels, which most of the time of a step is.

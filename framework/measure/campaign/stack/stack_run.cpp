@@ -12,6 +12,7 @@
 #include "measure/campaign/shard_sampling.hpp"
 #include "measure/campaign/stack/stack_times.hpp"
 #include "measure/campaign/stack/staged_stacks.hpp"
+#include "measure/campaign/trial.hpp"
 
 namespace halmark {
 namespace {
@@ -31,11 +32,13 @@ class StackRun {
         end(*failure);
       } else {
         time();
+        note_memory();  // before what checks keep
+        check_executions(seconds_since(begin));
       }
     } catch (const Error& error) {
       end(Status::refused, error.line());
     }
-    if (options_.measures_memory) result_.memory = staged_.memory();
+    note_memory();
     staged_.quit();
     result_.correctness = staged_.correctness();
     result_.shared_instances = staged_.shared_instances();
@@ -44,6 +47,19 @@ class StackRun {
   }
 
  private:
+  void note_memory() {
+    if (options_.measures_memory && result_.memory.empty()) result_.memory = staged_.memory();
+  }
+
+  // Whatever was measured, nobody wants to know how long wrong answers take.
+  void check_executions(double spent_s) {
+    const bool has_time = result_.status == Status::ok || result_.status == Status::suspect;
+    if (!has_time || options_.is_oversubscribed) return;
+    const auto failure =
+        staged_.check_executions(checked_executions(1), stack_checks_budget_s(spent_s));
+    if (failure) end(*failure);
+  }
+
   // What was measured in one go, and how fast memory and cores were around it.
   struct Block {
     std::vector<double> ns;  // of the stack: one; of kernels: each

@@ -23,6 +23,10 @@ inline constexpr int stack_pairs_more = 2;               // for those that a mov
 inline constexpr int stack_pairs_min = 3;                // fewer say nothing of their spread
 inline constexpr int stack_turns = 2 * stack_pairs + 1;  // of the stack and of its kernels
 
+// For executions that are compared behind repetitions: a tenth of what a stack took so far, and of
+// a second.
+inline double stack_checks_budget_s(double spent_s) { return 0.1 * (1 + spent_s); }
+
 struct StackRunOptions {
   std::string plugin_path;
   std::map<std::string, std::string> environment;

@@ -20,15 +20,6 @@ WorkerFailure refusal(std::string reason) {
   return {Status::refused, std::move(reason), {}, 0, false};
 }
 
-// Ranks would have to execute together, and accumulated values have no reference after a loop.
-bool can_execute_afresh(const Problem& given) {
-  const Problem problem = complete_problem(given);
-  const OpContract& contract = *find_contract(problem.op);
-  return !contract.is_collective() &&
-         std::ranges::none_of(contract.operands(problem.params),
-                              [](const OperandSpec& o) { return o.role == Role::in_out; });
-}
-
 KernelCase with_sets(KernelCase kernel_case, std::int64_t sets) {
   kernel_case.sets = static_cast<int>(std::clamp<std::int64_t>(sets, 1, 1 << 20));
   return kernel_case;
@@ -113,6 +104,7 @@ void StagedStacks::list_kernels() {
   for (const Stack& stack : per_rank_) std::ranges::for_each(stack.kernels, list);
   std::ranges::for_each(options_.beside, list);
   held_.assign(per_rank_.size(), std::vector<Held>(kernels_.size()));
+  signals_.assign(kernels_.size(), {});
   for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
     const Stack& stack = per_rank_[rank];
     for (std::size_t k = 0; k < stack.kernels.size(); ++k) {
@@ -168,7 +160,7 @@ void StagedStacks::plan_memory() {
     afford_sets(held, share);
     wanted.push_back(std::max(bytes_of(held), options_.walk_bytes / ranks));
   }
-  grow_arenas(arenas(), wanted, options_.memory_fraction);
+  grow_arenas(arenas(), wanted, options_.memory_fraction, options_.should_stop);
 }
 
 std::optional<WorkerFailure> StagedStacks::start() {
@@ -245,76 +237,15 @@ void StagedStacks::note_sets(const KernelCase& kernel_case, const Held& held) {
                               " sets for " + std::to_string(held.instances) + " instances");
 }
 
-// The first output of every kernel on every rank, before anything is timed.
-std::optional<WorkerFailure> StagedStacks::gate() {
-  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
-    for (std::size_t id = 0; id < kernels_.size(); ++id) {
-      if (held_[rank][id].sets == 0) continue;
-      const std::string shape =
-          kernels_[id].problem.text() + " | " + held_[rank][id].staged.implementation.name;
-      const bool is_known = options_.history != nullptr && options_.history->shapes.contains(shape);
-      CheckPlan plan = is_known ? after_loop_plan(0) : CheckPlan{};
-      plan.lines_and_freivalds = options_.history != nullptr && !is_known;
-      if (auto failure = check_kernel(rank, id, plan, std::nullopt)) return failure;
-      if (options_.history != nullptr) options_.history->shapes.insert(shape);
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<WorkerFailure> StagedStacks::check_afresh() {
-  for (std::size_t rank = 0; rank < per_rank_.size(); ++rank) {
-    for (std::size_t id = 0; id < kernels_.size(); ++id) {
-      const Held& held = held_[rank][id];
-      if (held.sets == 0 || !can_execute_afresh(kernels_[id].problem)) continue;
-      const int unseen = held.staged.sets + 1 + static_cast<int>(options_.check_seed >> 40);
-      if (auto failure = check_kernel(rank, id, after_loop_plan(0), unseen)) {
-        failure->reason = "after the repetitions: " + failure->reason;
-        return failure;
-      }
-    }
-  }
-  return std::nullopt;
-}
-
 std::optional<StagedStacks::Kernel> StagedStacks::kernel(const KernelCase& kernel_case) const {
   const auto id = static_cast<std::size_t>(id_of(kernel_case));
   for (std::size_t rank = 0; id < kernels_.size() && rank < held_.size(); ++rank) {
     const Held& held = held_[rank][id];
-    if (held.sets > 0) return Kernel{static_cast<int>(rank), held.staged, held.correctness};
+    if (held.sets > 0) {
+      return Kernel{static_cast<int>(rank), held.staged, held.correctness, signals_[id]};
+    }
   }
   return std::nullopt;
-}
-
-std::optional<WorkerFailure> StagedStacks::check_kernel(std::size_t rank, std::size_t id,
-                                                        CheckPlan plan,
-                                                        std::optional<int> inputs_from) {
-  const KernelCase& kernel_case = kernels_[id];
-  const Problem problem = complete_problem(kernel_case.problem);
-  const OpContract& contract = *find_contract(problem.op);
-  const auto shown = crew_->worker(static_cast<int>(rank))
-                         .reveal({static_cast<std::int64_t>(id), {0}, inputs_from});
-  if (!shown) return shown.failure;
-  Held& held = held_[rank][id];
-  StagedInputs inputs(options_.seed, contract.operands(problem.params), kernel_case.staging(),
-                      held.staged.constants_shared);
-  if (inputs_from) inputs.replace_inputs(*inputs_from);
-  plan.seed = hash_combine(options_.check_seed ^ 0x737461636bULL, rank * 4096 + id);
-  const CorrectnessResult checked = check_outputs(contract, problem, inputs, held.rank(rank),
-                                                  {shown->revealed, shown->memory.view()}, plan);
-  correctness_.checked += checked.correctness.checked;
-  correctness_.worst_ratio = std::max(correctness_.worst_ratio, checked.correctness.worst_ratio);
-  if (!inputs_from) {
-    correctness_.method = "first output of every kernel: " + checked.correctness.method;
-    held.correctness = checked.correctness;
-  }
-  if (checked.ok) return std::nullopt;
-  culprit_ = kernel_case;
-  return WorkerFailure{checked.status,
-                       problem.text() + " on rank " + std::to_string(rank) + ": " + checked.reason,
-                       {},
-                       0,
-                       false};
 }
 
 void StagedStacks::drop() {

@@ -14,6 +14,7 @@
 #include "host/process/shared_memory.hpp"
 #include "measure/campaign/crew.hpp"
 #include "measure/campaign/gate/correctness.hpp"
+#include "measure/campaign/gate/kept_check.hpp"
 #include "measure/campaign/stack/stack_run.hpp"
 
 namespace halmark {
@@ -56,10 +57,15 @@ class StagedStacks {
     int rank = 0;
     protocol::Staged staged;
     Correctness correctness;
+    std::vector<Signal> signals;
   };
   std::optional<Kernel> kernel(const KernelCase& kernel_case) const;
-  // One more execution of each on inputs that it has not seen. Nothing = all answers are right.
-  std::optional<WorkerFailure> check_afresh();
+  // `executions` of each on its own inputs, fewer where they would take more than its share of
+  // `budget_s`, and what is there when `wait` returns. Nothing = all answers are right.
+  std::optional<WorkerFailure> check_executions(int executions, double budget_s);
+  // One more execution of each on inputs that it has not seen; then those are the inputs. Timed,
+  // where that takes longer than in the rows.
+  std::optional<WorkerFailure> check_afresh(std::span<const Measurement> rows);
   // Kernels with fewer argument sets than their stack has instances, because memory ended.
   const std::vector<std::string>& shared_instances() const { return shared_instances_; }
   // Of every rank, with what its worker has grown by since it started; asks the workers. Empty
@@ -92,16 +98,28 @@ class StagedStacks {
   std::optional<WorkerFailure> stage_all();
   std::optional<WorkerFailure> stage(std::size_t id);
   std::optional<WorkerFailure> gate();
+  StagedInputs inputs_of(std::size_t rank, std::size_t id) const;
+  // Of the first set. An answer that is to be kept is no longer the first one.
   std::optional<WorkerFailure> check_kernel(std::size_t rank, std::size_t id, CheckPlan plan,
-                                            std::optional<int> inputs_from);
+                                            std::optional<int> inputs_from,
+                                            std::vector<RevealAnswer>* keep = nullptr,
+                                            double plain_ns = 0);
+  WorkerFailure wrong(std::size_t rank, std::size_t id, const CorrectnessResult& result);
+  std::vector<int> holders_of(std::size_t id) const;
+  std::optional<WorkerFailure> execute_on_own_inputs();
+  std::optional<WorkerFailure> check_executions_of(std::size_t id, std::span<const int> holders,
+                                                   const protocol::OutputChecks& checks);
+  KeptResult compare_kept(std::size_t rank, std::size_t id, SampleAnswer& answer,
+                          const RevealAnswer& first) const;
   void note_sets(const KernelCase& kernel_case, const Held& held);
   std::vector<SharedMemory>& arenas() { return options_.arenas ? *options_.arenas : own_arenas_; }
 
   std::span<const Stack> per_rank_;
   const StackRunOptions& options_;
   std::vector<SharedMemory> own_arenas_;
-  std::vector<KernelCase> kernels_;      // of all ranks
-  std::vector<std::vector<Held>> held_;  // [rank][id]
+  std::vector<KernelCase> kernels_;           // of all ranks
+  std::vector<std::vector<Held>> held_;       // [rank][id]
+  std::vector<std::vector<Signal>> signals_;  // by id: of checked executions, the worst rank's
   std::unique_ptr<Crew> crew_;
   Correctness correctness_;
   std::optional<KernelCase> culprit_;

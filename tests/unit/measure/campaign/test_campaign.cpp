@@ -371,5 +371,17 @@ TEST(Campaign, a_shard_that_crashes_beside_another_ends_the_trial_as_a_row) {
   EXPECT_NE(row.reason.find("shard"), std::string::npos) << row.reason;
 }
 
+// A thread that widens its affinity mask shares the work of another worker's CPU.
+TEST(Campaign, a_plugin_that_uses_more_cpus_than_it_was_given_has_no_time) {
+  if (Topology::of_machine().processing_units() != 2) GTEST_SKIP() << "written for two CPUs";
+  KernelCase half = copy_case(4096);
+  half.parts = 2;
+  const Measurement row = measure_one("foreign_cpus=1;latency_ns=200000", half);
+  const auto used = std::ranges::find(row.signals, "cpus_used", &Signal::name);
+  if (used == row.signals.end() || used->value.value_or(0) < 1.3) GTEST_SKIP() << "both are busy";
+  EXPECT_EQ(row.status, Status::quarantined) << row.reason;
+  EXPECT_NE(row.reason.find("CPUs, and 1 were given to it"), std::string::npos) << row.reason;
+}
+
 }  // namespace
 }  // namespace halmark

@@ -202,13 +202,14 @@ TEST(KeptCheck, outputs_are_compared_where_sets_have_the_values_of_the_first) {
 }
 
 TEST(KeptCheck, the_method_states_how_sure_it_is) {
-  EXPECT_EQ(kept_method({}, 100), "");
-  EXPECT_EQ(kept_method({.executions = 44}, 500),
+  EXPECT_EQ(kept_method({}, "around 100 samples"), "");
+  EXPECT_EQ(kept_method({.executions = 44}, "around 500 samples"),
             "44 executions around 500 samples against the first output: a fault of every 10th is "
             "found with 99 %");
-  EXPECT_EQ(kept_method({.executions = 3, .rows = 2, .share = 0.25}, 3),
-            "3 executions around 3 samples against the first output (25 % of it each): a fault of "
-            "every 10th is found with 27.1 %, 2 with changed inputs");
+  EXPECT_EQ(
+      kept_method({.executions = 3, .rows = 2, .share = 0.25}, "behind 3 repetitions"),
+      "3 executions behind 3 repetitions against the first output (25 % of it each): a fault of "
+      "every 10th is found with 27.1 %, 2 with changed inputs");
 }
 
 }  // namespace

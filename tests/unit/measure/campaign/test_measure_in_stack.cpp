@@ -131,6 +131,35 @@ TEST(MeasureInStack, an_answer_that_goes_wrong_later_is_found_after_the_repetiti
   EXPECT_EQ(wrong, 1);
 }
 
+// A single further execution of each would miss all of them, or nine in ten.
+TEST(MeasureInStack, an_answer_that_is_seldom_wrong_or_late_is_found_behind_the_repetitions) {
+  for (const char* script :
+       {"wrong=every_tenth;latency_ns=30000", "wrong=every_tenth_element;latency_ns=30000",
+        "wrong=last_element_later;latency_ns=30000", "wrong=first_buffer;latency_ns=30000",
+        "wrong=soon_late;latency_ns=30000"}) {
+    InCampaign campaign(script);
+    int wrong = 0;
+    for (const Measurement& row : campaign.run()) {
+      EXPECT_NE(row.status, Status::ok) << script << ": " << row.kernel_case.problem.text();
+      EXPECT_TRUE(row.samples.empty()) << script;
+      wrong += row.status == Status::wrong_result ? 1 : 0;
+    }
+    EXPECT_EQ(wrong, 1) << script;
+  }
+}
+
+TEST(MeasureInStack, says_how_many_executions_were_compared) {
+  InCampaign campaign("latency_ns=30000");
+  for (const Measurement& row : campaign.run()) {
+    ASSERT_EQ(row.status, Status::ok) << row.reason;
+    EXPECT_NE(row.correctness.method.find(" executions behind the repetitions against the first"),
+              std::string::npos)
+        << row.correctness.method;
+    EXPECT_NE(std::ranges::find(row.signals, "cpu_share_after_wait", &Signal::name),
+              row.signals.end());
+  }
+}
+
 TEST(MeasureInStack, a_lost_worker_is_replaced_once) {
   const auto once =
       std::filesystem::temp_directory_path() / ("halmark-in-stack-" + std::to_string(::getpid()));

@@ -19,7 +19,7 @@ TEST(Interference, every_signal_has_a_finite_value_or_a_reason) {
   interference.begin();
   probe_clock_hz(clock, 10);
   const auto signals = interference.end(10, true);
-  EXPECT_EQ(signals.size(), 6u);
+  EXPECT_EQ(signals.size(), 7u);
   for (const Signal& signal : signals) {
     if (signal.value) {
       EXPECT_TRUE(std::isfinite(*signal.value)) << signal.name;
@@ -52,9 +52,10 @@ TEST(Interference, of_a_loop_without_a_clean_chunk_is_absent_with_the_reason) {
   Interference interference;
   interference.begin();
   const auto none = interference.end(std::nullopt, true);
-  EXPECT_EQ(none.size(), 6u);
-  for (const char* name : {signal_name::wall_cpu_ratio, signal_name::run_delay_fraction,
-                           signal_name::involuntary_switches_per_s}) {
+  EXPECT_EQ(none.size(), 7u);
+  for (const char* name :
+       {signal_name::wall_cpu_ratio, signal_name::cpus_used, signal_name::run_delay_fraction,
+        signal_name::involuntary_switches_per_s}) {
     EXPECT_FALSE(named(none, name).value) << name;
     EXPECT_FALSE(named(none, name).reason.empty()) << name;
   }
@@ -65,6 +66,7 @@ TEST(Interference, of_a_loop_without_a_clean_chunk_is_absent_with_the_reason) {
                              .involuntary_switches = 3};
   const auto some = interference.end(clean, true);
   EXPECT_DOUBLE_EQ(named(some, signal_name::wall_cpu_ratio).value.value(), 1.25);
+  EXPECT_DOUBLE_EQ(named(some, signal_name::cpus_used).value.value(), 1);
   EXPECT_DOUBLE_EQ(named(some, signal_name::run_delay_fraction).value.value(), 0.005);
   EXPECT_DOUBLE_EQ(named(some, signal_name::involuntary_switches_per_s).value.value(), 1.5);
   EXPECT_FALSE(named(interference.end(clean, false), signal_name::wall_cpu_ratio).value);

@@ -88,20 +88,21 @@ TEST(Signals, counters_of_the_process_follow_the_kernel) {
 }
 
 // Each by its name, once, with a value or the reason why there is none.
-TEST(Signals, all_six_are_stated_whatever_is_known) {
+TEST(Signals, all_seven_are_stated_whatever_is_known) {
   for (const std::int64_t samples : {0, 1}) {
     for (const bool is_busy : {false, true}) {
       Interference interference;
       interference.begin();
       work_for(2e6);
       const auto signals = interference.end(samples, is_busy);
-      for (const char* name : {signal_name::wall_cpu_ratio, signal_name::run_delay_fraction,
-                               signal_name::involuntary_switches_per_s, signal_name::steal_fraction,
-                               signal_name::load_per_cpu, signal_name::throttled_periods}) {
+      for (const char* name :
+           {signal_name::wall_cpu_ratio, signal_name::cpus_used, signal_name::run_delay_fraction,
+            signal_name::involuntary_switches_per_s, signal_name::steal_fraction,
+            signal_name::load_per_cpu, signal_name::throttled_periods}) {
         EXPECT_EQ(std::ranges::count(signals, std::string(name), &Signal::name), 1) << name;
         value_of(signals, name);
       }
-      EXPECT_EQ(signals.size(), 6u);
+      EXPECT_EQ(signals.size(), 7u);
       EXPECT_EQ(value_of(signals, signal_name::wall_cpu_ratio).has_value(), is_busy);
       EXPECT_EQ(value_of(signals, signal_name::involuntary_switches_per_s).has_value(),
                 samples > 0);

@@ -1,9 +1,10 @@
-#include "tune/stored/night_run.hpp"
+#include "tune/evaluate/night_run.hpp"
 
 #include <chrono>
 #include <cstdio>
 #include <utility>
 
+#include "journal/samples/retention.hpp"
 #include "journal/writer_lock.hpp"
 
 namespace halmark::tune {
@@ -34,10 +35,14 @@ bool goes_on_with(const Store& store, std::int64_t run, const std::string& date)
 }
 
 void close_night(Store& store, std::int64_t run, std::vector<std::string> machine_lines,
-                 std::string build) {
+                 std::string build, int keep_samples_nights) {
   store.append(
       run,
       RunMachine{.lines = std::move(machine_lines), .build = std::move(build), .ends_night = true});
+  if (keep_samples_nights == 0) return;
+  retire_samples(
+      store, {.keep_nights = static_cast<std::size_t>(keep_samples_nights),
+              .text = "[nightly] keep_samples_nights = " + std::to_string(keep_samples_nights)});
 }
 
 }  // namespace halmark::tune

@@ -1,4 +1,4 @@
-#include "tune/search/night_duets.hpp"
+#include "tune/evaluate/night_duets.hpp"
 
 #include <fmt/format.h>
 

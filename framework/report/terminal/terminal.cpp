@@ -1,4 +1,4 @@
-#include "cli/console/terminal.hpp"
+#include "report/terminal/terminal.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -7,9 +7,15 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/json/json.hpp"
 #include "core/numeric/clock.hpp"
+#include "core/text/clean_text.hpp"
+#include "core/text/error.hpp"
+#include "report/text/clean_text.hpp"
+#include "report/text/table.hpp"
+#include "report/text/wrapped_text.hpp"
 
-namespace halmark::cli {
+namespace halmark::report {
 namespace {
 
 void write_all(int fd, std::string_view text) {
@@ -49,7 +55,7 @@ void write_stdout(std::string_view text) { write_all(STDOUT_FILENO, text); }
 void write_stderr(std::string_view text) { write_all(STDERR_FILENO, text); }
 
 int stdout_columns() {
-  if (isatty(STDOUT_FILENO) != 1) return report::unlimited_width;
+  if (isatty(STDOUT_FILENO) != 1) return unlimited_width;
   const char* said = std::getenv("COLUMNS");
   const int columns = said != nullptr ? std::atoi(said) : 0;
   if (columns >= 20 && columns <= 10'000) return columns;
@@ -58,19 +64,18 @@ int stdout_columns() {
   return 80;
 }
 
-bool use_color(const GlobalOptions& options) {
-  if (options.color != "auto") return options.color == "always";
+bool stdout_wants_color() {
   if (is_set("NO_COLOR")) return false;
   const char* force = std::getenv("CLICOLOR_FORCE");
   if (force != nullptr && *force != '\0' && std::string_view(force) != "0") return true;
   return isatty(STDOUT_FILENO) == 1 && !is_dumb();
 }
 
-Progress::Progress(const GlobalOptions& options, std::string title)
+Progress::Progress(ProgressMode mode, std::string title)
     : title_(std::move(title)), start_(std::chrono::steady_clock::now()), last_(start_) {
-  if (options.quiet || options.progress == "never") {
+  if (mode == ProgressMode::never) {
     mode_ = Mode::never;
-  } else if (options.progress == "json") {
+  } else if (mode == ProgressMode::json) {
     mode_ = Mode::json;
   } else {
     mode_ = isatty(STDERR_FILENO) == 1 && !is_dumb() ? Mode::line : Mode::plain;
@@ -142,4 +147,4 @@ void Progress::finish() {
   drawn_ = false;
 }
 
-}  // namespace halmark::cli
+}  // namespace halmark::report

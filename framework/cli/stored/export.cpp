@@ -1,0 +1,107 @@
+// halmark export: a point of a stored front as what a serving engine starts from, and kernels and
+// fronts as other tools read them.
+#include "cli/stored/export.hpp"
+
+#include <memory>
+
+#include "cli/console/paths.hpp"
+#include "cli/console/session.hpp"
+#include "cli/study/study.hpp"
+#include "export/exchange/exchange.hpp"
+#include "export/front_list.hpp"
+#include "plan/node_file.hpp"
+#include "tune/plan/deployment.hpp"
+#include "tune/stored/stored_front.hpp"
+
+namespace halmark::cli {
+namespace {
+
+struct Options {
+  exports::ExportRequest asked;
+  tune::FrontPlace place;
+  std::optional<std::int64_t> point;
+  std::string pick;
+  double alike_percent = 1;
+  bool is_of_front = false;
+};
+
+Deployment deployment_at(const SearchedFront& front, std::size_t index,
+                         const exports::ExportRequest& o) {
+  return tune::deployment_of(front, index + 1, o.checkpoint, config_dirs("models"),
+                             config_dirs("devices"));
+}
+
+CommandResult exchanged(const Options& o) {
+  exports::MetricTable table;
+  if (o.is_of_front || !o.place.study.empty()) {
+    table = exports::front_rows(tune::find_front(o.place));
+  } else {
+    table = exports::kernel_rows(tune::stored_kernels(o.place, reporting_machine(local_machine())));
+  }
+  CommandResult out =
+      shown(exports::written(exports::exchange_files(o.asked.as, table), o.asked.out));
+  out.data = {{"format", o.asked.as}, {"rows", table.rows.size()}, {"left_out", table.left}};
+  return out;
+}
+
+CommandResult execute(const GlobalOptions& global, Options o) {
+  o.place.database = database_path(global);
+  o.place.studies = study_location(global);
+  if (exports::is_exchange(o.asked.as)) return exchanged(o);
+  const SearchedFront front = tune::find_front(o.place);
+  if (o.asked.as.empty()) return shown(exports::front_list(front, o.alike_percent / 100));
+  const Pick pick = o.point ? Pick{.index = static_cast<std::size_t>(*o.point - 1)}
+                            : chosen_point(front, o.pick, o.asked);
+  return shown(exported_point(front, pick, o.asked));
+}
+
+}  // namespace
+
+void add_export_options(OptionSet& app, exports::ExportRequest& o) {
+  app.add_option("--as", o.as, "For an engine: " + exports::engine_list() + "; for a cluster: k8s");
+  app.add_option("--server-version", o.server_version, "The engine's release, 0.20.1");
+  app.add_option("--engine", o.engine, "With k8s: " + exports::engine_list());
+  app.add_option("--nodes", o.nodes, "With k8s: the nodes of the cluster (*.toml)");
+  app.add_option("--image", o.image, "With k8s: instead of the image that the engine publishes");
+  app.add_option("--checkpoint", o.checkpoint,
+                 "What the engine loads (default: the name of the model on its hub)");
+}
+
+void check_export(const exports::ExportRequest& request) {
+  exports::table_of(request, config_dirs("engines"));
+  if (request.is_cluster()) read_nodes(request.nodes);
+}
+
+Pick chosen_point(const SearchedFront& front, const std::string& how,
+                  const exports::ExportRequest& o) {
+  return exports::pick_runnable(front, how, exports::table_of(o, config_dirs("engines")),
+                                [&](std::size_t i) { return deployment_at(front, i, o); });
+}
+
+report::View exported_point(const SearchedFront& front, const Pick& pick,
+                            const exports::ExportRequest& o) {
+  const exports::EngineTable table = exports::table_of(o, config_dirs("engines"));
+  return exports::exported(deployment_at(front, pick.index, o), pick, table,
+                           o.is_cluster() ? read_nodes(o.nodes) : std::vector<ClusterNode>{}, o);
+}
+
+Action add_export(OptionSet& app) {
+  auto o = std::make_shared<Options>();
+  add_export_options(app, o->asked);
+  app.add_option("--point", o->point, "Number of the point; without --as all are listed")
+      .check(within(1, 1'000'000));
+  app.add_option("--pick", o->pick, std::string("Instead of a number: ") + pick_help)
+      .excludes("--point");
+  app.add_option("--alike", o->alike_percent,
+                 "In the list: percent within which points are one group (default 1)")
+      .check(within(0.0, 100.0));
+  app.add_option("--study", o->place.study, "The search, by its study (default: the latest)");
+  app.add_option("--run", o->place.run, "A run of the database, by its number");
+  app.add_flag(
+      "--front", o->is_of_front,
+      "With " + exports::exchange_list() + ": points of the front, not kernels of the run");
+  app.add_option("--out,-o", o->asked.out, "File of the script, or a folder for all files");
+  return [o](const GlobalOptions& global) { return execute(global, *o); };
+}
+
+}  // namespace halmark::cli

@@ -1,0 +1,175 @@
+#include "export/engine/launch_text.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/json/json.hpp"
+#include "core/version.hpp"
+#include "export/engine/launch_rules.hpp"
+#include "export/yaml.hpp"
+#include "report/text/clean_text.hpp"
+
+namespace halmark::exports {
+namespace {
+
+constexpr int first_port = 8000;
+constexpr std::size_t flag_column = 40;
+
+// Devices of one server behind those of the servers before it on the same node.
+std::string visible_devices(const Deployment& d, const Launch& launch, int index) {
+  const std::int64_t on_node =
+      d.domain_devices ? std::max<std::int64_t>(1, *d.domain_devices / launch.devices_per_server)
+                       : launch.servers;
+  const std::int64_t first = index % on_node * launch.devices_per_server;
+  std::string out;
+  for (int i = 0; i < launch.devices_per_server; ++i) {
+    out += (i == 0 ? "" : ",") + std::to_string(first + i);
+  }
+  return out;
+}
+
+std::string figures_text(const Deployment& d, const Launch& launch) {
+  std::string out;
+  for (const ObjectiveRow& row : objective_rows()) {
+    const auto value = objective_value(d.point, row.objective);
+    if (value)
+      out += (out.empty() ? "" : ", ") + std::string(row.title) + ' ' +
+             objective_text(row.objective, *value);
+  }
+  return "forecast (times: " + d.provenance + "): " + out +
+         "; it is of the kernels that these "
+         "times are from, and no forecast of " +
+         launch.engine;
+}
+
+std::string comment(const std::string& text) { return "# " + report::clean_text(text) + '\n'; }
+
+std::string flag_text(const LaunchFlag& f) {
+  return f.value.empty() ? f.flag : f.flag + ' ' + shell_word(f.value);
+}
+
+std::string command_text(const Deployment& d, const Launch& launch, int index) {
+  std::string out;
+  if (launch.servers > 1 && !d.device.empty()) {
+    out += "CUDA_VISIBLE_DEVICES=" + visible_devices(d, launch, index) + ' ';
+  }
+  for (std::size_t i = 0; i < launch.command.size(); ++i) {
+    out += (i == 0 ? "" : " ") + shell_word(launch.command[i]);
+  }
+  for (const LaunchFlag& f : launch.flags) out += " \\\n  " + flag_text(f);
+  if (launch.servers > 1) out += " \\\n  --port " + std::to_string(first_port + index);
+  return out;
+}
+
+std::string script(const Deployment& d, const Launch& launch) {
+  std::string out = "#!/bin/sh\n";
+  for (const std::string& line : deployment_lines(d, launch)) out += comment(line);
+  out += "#\n";
+  for (const LaunchFlag& f : launch.flags) {
+    std::string text = flag_text(f);
+    text.resize(std::max(flag_column, text.size() + 2), ' ');
+    out += comment(text + f.why);
+  }
+  if (launch.servers == 1) return out + "exec " + command_text(d, launch, 0) + '\n';
+  for (int i = 0; i < launch.servers; ++i) {
+    out += "# server " + std::to_string(i + 1) + " of " + std::to_string(launch.servers) + '\n' +
+           command_text(d, launch, i) + " &\n";
+  }
+  return out + "wait\n";
+}
+
+// vllm and sglang read their flags from a file of --config as well.
+std::string flags_file(const Deployment& d, const Launch& launch) {
+  std::string out;
+  for (const std::string& line : deployment_lines(d, launch)) out += comment(line);
+  if (launch.engine == "vllm") out += "model: " + yaml_scalar(d.checkpoint) + '\n';
+  for (const LaunchFlag& f : launch.flags) {
+    const bool is_off = f.value.empty() && f.flag.starts_with("--no-");
+    const std::string value = !f.value.empty() ? yaml_scalar(f.value) : is_off ? "false" : "true";
+    out += f.flag.substr(is_off ? 5 : 2) + ": " + value + "  # " + report::clean_text(f.why) + '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string shell_word(const std::string& text) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("-_./:=,@%+").find(char(c)) != std::string::npos;
+  };
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + '\'';
+}
+
+std::vector<std::string> deployment_lines(const Deployment& d, const Launch& launch) {
+  const Configuration& c = d.configuration();
+  std::vector<std::string> out = {c.model + " with " + launch.engine + ' ' + launch.version +
+                                      " on " + std::to_string(c.devices()) + " x " +
+                                      (d.device.empty() ? "this machine" : d.device) +
+                                      "; written by halmark " + std::string(tool_version),
+                                  d.point_name + ": " + c.key()};
+  if (!d.chosen_because.empty()) out.push_back(d.chosen_because);
+  out.push_back(figures_text(d, launch));
+  if (d.rank.total() > 0) {
+    out.push_back("memory of the fullest rank: " + gib_text(d.rank.weights) + " of weights, " +
+                  gib_text(d.rank.cache) + " of keys and values, " + gib_text(d.rank.activations) +
+                  " of activations");
+  }
+  if (c.served) {
+    out.push_back("TPOT is the mean time between later tokens, the first not counted");
+  }
+  for (const std::string& note : launch.notes) out.push_back("note: " + note);
+  out.push_back("flags: " + std::string(launch.is_verified ? "" : "unverified, ") + launch.source);
+  if (!d.command.empty()) out.push_back("searched by: " + d.command);
+  return out;
+}
+
+std::vector<TextFile> launch_files(const Deployment& d, const Launch& launch) {
+  std::vector<TextFile> out = {{"launch.sh", script(d, launch)}};
+  if (!launch.options_name.empty()) out.push_back({launch.options_name, launch.options});
+  if (launch.engine == "vllm" || launch.engine == "sglang") {
+    out.push_back({"config.yaml", flags_file(d, launch)});
+  }
+  return out;
+}
+
+std::vector<std::string> server_words(const Launch& launch, int index) {
+  std::vector<std::string> out = launch.command;
+  for (const LaunchFlag& f : launch.flags) {
+    out.push_back(f.flag);
+    if (!f.value.empty()) out.push_back(f.value);
+  }
+  if (launch.servers > 1) {
+    out.insert(out.end(), {"--port", std::to_string(first_port + index)});
+  }
+  return out;
+}
+
+Json launch_json(const Deployment& d, const Launch& launch) {
+  Json flags = Json::array(), servers = Json::array(), files = Json::array();
+  for (const LaunchFlag& f : launch.flags) {
+    flags.push_back({{"flag", f.flag}, {"value", f.value}, {"why", f.why}});
+  }
+  for (int i = 0; i < launch.servers; ++i) servers.push_back(server_words(launch, i));
+  for (const TextFile& file : launch_files(d, launch)) {
+    files.push_back({{"name", file.name}, {"text", file.text}});
+  }
+  return {{"engine", launch.engine},
+          {"version", launch.version},
+          {"flags_source", launch.source},
+          {"is_verified", launch.is_verified},
+          {"point", d.point_name},
+          {"key", d.configuration().key()},
+          {"chosen_because", d.chosen_because},
+          {"is_forecast_of_engine", false},
+          {"servers", servers},
+          {"devices_per_server", launch.devices_per_server},
+          {"flags", flags},
+          {"notes", launch.notes},
+          {"files", files}};
+}
+
+}  // namespace halmark::exports

@@ -1,0 +1,38 @@
+// What other tools are handed: one row per kernel of a run, or per point of a front.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/chosen/deployment.hpp"
+#include "report/report.hpp"
+
+namespace halmark::exports {
+
+struct Metric {
+  std::string name;  // "duration_ns", "mfu_ratio": its unit is its last word
+  double value = 0;
+  std::optional<double> low = {}, high = {};
+  bool is_bigger_better = false;
+};
+
+struct MetricRow {
+  std::string name, op, device, status, provenance;
+  int processes = 0;  // that the figure rests on; 0 = it was not measured
+  std::vector<Metric> metrics;
+};
+
+struct MetricTable {
+  std::string title, origin, started_utc, fingerprint, tool;
+  bool is_of_kernels = false;
+  std::vector<MetricRow> rows;      // with a figure
+  std::map<std::string, int> left;  // without one, by status
+};
+
+MetricTable kernel_rows(const RunReport& report);
+MetricTable front_rows(const SearchedFront& front);
+
+}  // namespace halmark::exports

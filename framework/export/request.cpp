@@ -1,0 +1,92 @@
+#include "export/request.hpp"
+
+#include <algorithm>
+
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
+#include "export/cluster/manifests.hpp"
+#include "export/engine/launch_text.hpp"
+#include "export/exchange/exchange.hpp"
+#include "export/write_files.hpp"
+
+namespace halmark::exports {
+namespace {
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+}  // namespace
+
+bool is_exchange(const std::string& as) {
+  return std::ranges::find(exchange_names(), as) != exchange_names().end();
+}
+
+std::string engine_list() { return list_of(engine_names()); }
+std::string exchange_list() { return list_of(exchange_names()); }
+
+EngineTable table_of(const ExportRequest& request,
+                     const std::vector<std::filesystem::path>& folders) {
+  const bool is_cluster = request.is_cluster();
+  if (is_cluster == request.nodes.empty()) {
+    throw refused(is_cluster ? "no nodes are named" : "--nodes is of --as k8s", "--nodes",
+                  "--as k8s --engine vllm --nodes FILE.toml");
+  }
+  const std::string& engine = is_cluster ? request.engine : request.as;
+  if (std::ranges::find(engine_names(), engine) == engine_names().end()) {
+    throw refused("nothing is written for '" + printable(engine) + "'",
+                  is_cluster ? "--engine" : "--as", suggestion(engine, engine_names()));
+  }
+  return read_engine_table(engine, request.server_version, folders);
+}
+
+Pick pick_runnable(const SearchedFront& front, const std::string& how, const EngineTable& table,
+                   const DeploymentAt& deployment_at) {
+  SearchedFront runnable = front;
+  std::vector<std::size_t> numbers;
+  std::string why;
+  runnable.points.clear();
+  for (std::size_t i = 0; i < front.points.size(); ++i) {
+    try {
+      launch_of(deployment_at(i), table);
+      numbers.push_back(i);
+      runnable.points.push_back(front.points[i]);
+    } catch (const Error& error) {
+      if (why.empty()) why = error.what();
+    }
+  }
+  if (runnable.points.empty() && !why.empty()) {
+    throw refused("no point of the front can be run: " + why, front.title, "take another engine");
+  }
+  Pick out = pick_point(runnable, how);
+  out.index = numbers[out.index];
+  out.gives_up = given_up(front.points, front.objectives, out.index);
+  const std::size_t others = front.points.size() - numbers.size();
+  if (others > 0) {
+    out.because += "; among the " + std::to_string(numbers.size()) + " that can be run (" +
+                   std::to_string(others) + " cannot; the first: " + why + ')';
+  }
+  return out;
+}
+
+report::View written(const std::vector<TextFile>& files, const std::string& out) {
+  return {.text = out.empty() ? files_text(files) : write_files(files, out)};
+}
+
+report::View exported(Deployment deployment, const Pick& pick, const EngineTable& table,
+                      std::span<const ClusterNode> nodes, const ExportRequest& request) {
+  deployment.chosen_because = pick.because;
+  const Launch launch = launch_of(deployment, table);
+  report::View out =
+      written(request.is_cluster()
+                  ? std::vector{manifest_file(deployment, launch, nodes, {.image = request.image})}
+                  : launch_files(deployment, launch),
+              request.out);
+  out.data = launch_json(deployment, launch);
+  out.data["gives_up"] = pick.gives_up;
+  return out;
+}
+
+}  // namespace halmark::exports

@@ -1,0 +1,46 @@
+// What a user asks to be written, and whether it can be said at all: looked at before any work.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/chosen/deployment.hpp"
+#include "export/engine/launch.hpp"
+#include "export/text_file.hpp"
+#include "report/choice/pick.hpp"
+#include "report/views/view.hpp"
+
+namespace halmark::exports {
+
+struct ExportRequest {
+  std::string as, server_version, checkpoint, out;
+  std::string engine = "vllm", nodes, image;  // of --as k8s
+  bool is_cluster() const { return as == "k8s"; }
+};
+
+bool is_exchange(const std::string& as);
+// For help texts: "vllm, sglang, ...".
+std::string engine_list();
+std::string exchange_list();
+
+// The flags of the release. Throws Error (exit 2) for an engine or a release that is not known, and
+// for --nodes without k8s or k8s without them.
+EngineTable table_of(const ExportRequest& request,
+                     const std::vector<std::filesystem::path>& folders);
+
+// The best or the knee of those points that the engine can run; how many it cannot, and why the
+// first of them, is part of the reason. Throws Error (exit 2) with that reason where it can run
+// none.
+using DeploymentAt = std::function<Deployment(std::size_t index)>;
+Pick pick_runnable(const SearchedFront& front, const std::string& how, const EngineTable& table,
+                   const DeploymentAt& deployment_at);
+
+// Files written where `request.out` says, else the texts themselves. `nodes`: of a cluster.
+report::View exported(Deployment deployment, const Pick& pick, const EngineTable& table,
+                      std::span<const ClusterNode> nodes, const ExportRequest& request);
+report::View written(const std::vector<TextFile>& files, const std::string& out);
+
+}  // namespace halmark::exports

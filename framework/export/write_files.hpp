@@ -1,0 +1,19 @@
+// Texts as files, all of them or none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "export/text_file.hpp"
+
+namespace halmark::exports {
+
+// The first as it is, the others behind a line with their name.
+std::string files_text(const std::vector<TextFile>& files);
+
+// Into `path`: a folder takes all (it ends in '/' or is there), a file the first and the rest
+// beside it. Each by a temporary name and a rename; scripts become executable. Returns lines
+// "written: PATH". Throws Error (exit 1) naming the path.
+std::string write_files(const std::vector<TextFile>& files, const std::string& path);
+
+}  // namespace halmark::exports

@@ -1,0 +1,128 @@
+#include "plan/asked_sweep.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "core/text/error.hpp"
+#include "core/text/text.hpp"
+#include "plan/device_file.hpp"
+#include "plan/sweep.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr double ns_per_ms = 1e6;
+constexpr std::int64_t concurrency_max = 1024;
+
+// A basic string of TOML.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+bool computes_fp8(const Device& device) {
+  return std::ranges::any_of(device.peaks,
+                             [](const Peak& p) { return p.dtype == Dtype::f8_e4m3fn; });
+}
+
+// Beyond a domain of links a network has to be stated; nobody has asked about it.
+bool leaves_domain(const AskedSweep& asked, const Device& device) {
+  return std::ranges::none_of(device.links, [&](const Link& link) {
+    return link.domain_devices && *link.domain_devices >= asked.devices;
+  });
+}
+
+std::string concurrencies() {
+  std::string out;
+  for (std::int64_t n = 1; n <= concurrency_max; n *= 2) {
+    out += (out.empty() ? "" : ", ") + std::to_string(n);
+  }
+  return out;
+}
+
+}  // namespace
+
+double parse_duration_ns(std::string_view text, const std::string& where) {
+  struct Unit {
+    std::string_view name;
+    double ns;
+  };
+  constexpr std::array<Unit, 4> units = {{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const auto unit = std::ranges::find(units, rest, &Unit::name);
+  if (error != std::errc{} || unit == units.end() || !std::isfinite(value) || value <= 0) {
+    throw refused("'" + printable(text) + "' is no duration", where,
+                  "a number and its unit: 30ms, 1.5s");
+  }
+  return value * unit->ns;
+}
+
+std::string asked_name(const AskedSweep& asked) {
+  std::string model = asked.model;
+  if (std::filesystem::path(model).extension() == ".json") {
+    model = std::filesystem::path(model).stem().string();
+  }
+  std::string out = model + '-' + std::to_string(asked.devices) + "x-" +
+                    std::filesystem::path(asked.device).stem().string();
+  std::ranges::replace_if(
+      out, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '_'; }, '-');
+  return out;
+}
+
+std::string asked_sweep_text(const AskedSweep& asked, const Device& device) {
+  std::string out = "# Written by halmark tune from what was asked on its command line.\n";
+  const auto line = [&](const std::string& key, const std::string& value,
+                        const std::string& why = {}) {
+    out += key + " = " + value + (why.empty() ? "" : "  # " + why) + '\n';
+  };
+  line("name", quoted(asked_name(asked)));
+  line("model", quoted(asked.model));
+  line("device_file", quoted(asked.device));
+  line("latency", "[\"roofline\"]", "the fastest possible times: what they order is worth trying");
+  line("shards", "[" + std::to_string(asked.devices) + "]");
+  line("dtypes", computes_fp8(device) ? "[\"bf16\", \"fp8\"]" : "[\"bf16\"]",
+       computes_fp8(device) ? "fp8: the device has a peak for it" : "the device states no fp8");
+  line("strategies", "[\"data\", \"tensor\", \"pipeline\", \"expert\"]");
+  line("objectives", "[\"ttft\", \"tpot\", \"tokens_per_s_per_device\"]");
+  if (asked.devices > 1 && leaves_domain(asked, device)) {
+    line("network_gb_per_s", "50", "an assumption: these devices are no one domain of links");
+  }
+  out += "\n[request]\n";
+  line("input_tokens", std::to_string(asked.input_tokens));
+  line("output_tokens", std::to_string(asked.output_tokens));
+  line("concurrency", "[" + concurrencies() + "]");
+  line("token_budget", "[2048, 8192]");
+  line("modes", "[\"aggregated\"]", "servers for prompts alone need a router beside the engine");
+  if (asked.ttft.empty() && asked.tpot.empty()) return out;
+  out += "\n[slo]\n";
+  const auto level = [&](const char* key, const std::string& text, const char* option) {
+    if (text.empty()) return;
+    line(key, number_text(parse_duration_ns(text, option) / ns_per_ms));
+  };
+  level("ttft_ms", asked.ttft, "--ttft");
+  level("tpot_ms", asked.tpot, "--tpot");
+  return out;
+}
+
+std::string asked_sweep_text(const AskedSweep& asked,
+                             const std::vector<std::filesystem::path>& devices) {
+  if (asked.device.empty() || asked.input_tokens < 1 || asked.output_tokens < 1) {
+    throw refused("'" + printable(asked.model) + "' is no sweep file (*.toml)", {},
+                  "of a model say --device, --devices, --input and --output");
+  }
+  std::string out = asked_sweep_text(asked, known_device(asked.device, devices));
+  parse_sweep(out, "the command line");
+  return out;
+}
+
+}  // namespace halmark

@@ -1,0 +1,33 @@
+// A served search that a person asks for in words, as the sweep file that it stands for.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/device.hpp"
+
+namespace halmark {
+
+struct AskedSweep {
+  std::string model, device;  // as they were named
+  std::int64_t devices = 1;   // of the whole deployment
+  std::int64_t input_tokens = 0, output_tokens = 0;
+  std::string ttft, tpot;  // "1s", "30ms"; "" = no level
+};
+
+// Throws Error (exit 2), naming `where`, for what is no duration: a number and ns, us, ms or s.
+double parse_duration_ns(std::string_view text, const std::string& where);
+
+// "qwen3-235b-a22b-8x-h200": of letters, digits, '.', '-' and '_'.
+std::string asked_name(const AskedSweep& asked);
+
+// TOML that read_sweep takes, each value that was not asked for with the reason why it is there.
+std::string asked_sweep_text(const AskedSweep& asked, const Device& device);
+// The same with the device looked up. Throws Error (exit 2) for words that no sweep can be made of.
+std::string asked_sweep_text(const AskedSweep& asked,
+                             const std::vector<std::filesystem::path>& devices);
+
+}  // namespace halmark

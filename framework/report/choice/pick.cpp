@@ -1,0 +1,125 @@
+#include "report/choice/pick.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/text/error.hpp"
+#include "core/text/text.hpp"
+
+namespace halmark {
+namespace {
+
+// How much worse than the best of the front, as a factor of at least 1.
+double factor_of(double value, double best) {
+  const double low = std::min(value, best), high = std::max(value, best);
+  if (low <= 0) return high <= 0 ? 1 : std::numeric_limits<double>::infinity();
+  return high / low;
+}
+
+struct Column {
+  Objective objective;
+  std::vector<double> values;
+  std::size_t best = 0, worst = 0;
+};
+
+Column column_of(std::span<const Evaluation> points, Objective objective) {
+  Column out{.objective = objective};
+  for (const Evaluation& e : points) {
+    const auto value = objective_value(e, objective);
+    if (!value) {
+      throw refused("the points have no " + std::string(objective_name(objective)), "--pick",
+                    "take knee, or another objective");
+    }
+    out.values.push_back(*value);
+  }
+  const auto minimised = [&](std::size_t i) {
+    return is_maximised(objective) ? -out.values[i] : out.values[i];
+  };
+  for (std::size_t i = 1; i < out.values.size(); ++i) {
+    if (minimised(i) < minimised(out.best)) out.best = i;
+    if (minimised(i) > minimised(out.worst)) out.worst = i;
+  }
+  return out;
+}
+
+std::size_t knee(std::span<const Column> columns, std::size_t points) {
+  std::size_t out = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < points; ++i) {
+    double sum = 0;
+    for (const Column& c : columns) {
+      const double best = c.values[c.best];
+      const double range = std::log(factor_of(c.values[c.worst], best));
+      const double way = std::log(factor_of(c.values[i], best));
+      if (range > 0) sum += std::pow(std::isinf(range) ? double(way > 0) : way / range, 2);
+    }
+    if (sum < least) {
+      least = sum;
+      out = i;
+    }
+  }
+  return out;
+}
+
+std::string loss_text(const Column& c, std::size_t index) {
+  const double factor = factor_of(c.values[index], c.values[c.best]);
+  if (factor <= 1) return {};
+  const std::string much = std::isinf(factor) ? "much" : number_text(factor, 3) + " times";
+  return std::string(row_of(c.objective).title) + ' ' +
+         objective_text(c.objective, c.values[index]) + ", where point " +
+         std::to_string(c.best + 1) + " has " + objective_text(c.objective, c.values[c.best]) +
+         " (" + much + (is_maximised(c.objective) ? " more)" : " less)");
+}
+
+// "latency" is of a step or of a request, as the points are.
+Objective wanted(const std::string& how, const Evaluation& point) {
+  const std::string name = how.substr(5);
+  const auto objective = point.served ? parse_request_objective(name) : parse_objective(name);
+  if (objective) return *objective;
+  std::vector<std::string> names;
+  for (const ObjectiveRow& row : objective_rows()) names.emplace_back(row.name);
+  throw refused("'" + name + "' is no objective", "--pick", suggestion(name, names));
+}
+
+}  // namespace
+
+std::vector<std::string> given_up(std::span<const Evaluation> points,
+                                  std::span<const Objective> objectives, std::size_t index) {
+  std::vector<std::string> out;
+  for (const Objective o : objectives) {
+    if (std::string text = loss_text(column_of(points, o), index); !text.empty()) {
+      out.push_back(std::move(text));
+    }
+  }
+  return out;
+}
+
+Pick pick_point(std::span<const Evaluation> points, std::span<const Objective> objectives,
+                const std::string& how) {
+  std::vector<Column> columns;
+  for (const Objective o : objectives) columns.push_back(column_of(points, o));
+  Pick out;
+  if (how == "knee") {
+    out.index = knee(columns, points.size());
+    out.because = "picked as the knee: of all points the nearest to the best of every objective";
+  } else if (how.starts_with("best:")) {
+    const Column column = column_of(points, wanted(how, points.front()));
+    out.index = column.best;
+    out.because = "picked for the best " + std::string(row_of(column.objective).title) +
+                  " of the front, " + objective_text(column.objective, column.values[column.best]);
+  } else {
+    throw refused("'" + how + "' picks nothing", "--pick", pick_help);
+  }
+  out.gives_up = given_up(points, objectives, out.index);
+  return out;
+}
+
+Pick pick_point(const SearchedFront& front, const std::string& how) {
+  if (front.points.empty()) {
+    throw refused("no configuration keeps every level", front.title, front.nearest_miss);
+  }
+  return pick_point(front.points, front.objectives, how.empty() ? "knee" : how);
+}
+
+}  // namespace halmark

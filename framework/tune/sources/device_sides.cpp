@@ -1,0 +1,202 @@
+// Sides with kernels of their own come first: bounds are made for the problems that those have.
+#include "tune/sources/device_sides.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "core/text/error.hpp"
+#include "core/text/sqlite_header.hpp"
+#include "core/text/text.hpp"
+#include "latency/sides/side_kernels.hpp"
+#include "plan/device_file.hpp"
+#include "tune/sources/stated_device.hpp"
+#include "tune/sources/stated_price.hpp"
+#include "tune/sources/stored_side.hpp"
+
+namespace halmark::tune {
+namespace {
+
+bool is_file(const std::string& path) {
+  std::error_code absent;
+  return std::filesystem::exists(path, absent);
+}
+
+struct Named {
+  std::string text;  // as the user wrote it
+  std::string what;  // file or device
+  std::string of;    // device of a file; "" = not said
+};
+
+Named named(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || is_file(text)) return {text, text, ""};
+  return {text, text.substr(0, equals), text.substr(equals + 1)};
+}
+
+DeviceSide side_of(const Named& name, TimeBasis basis, SideKernels kernels) {
+  return {.name = name.text,
+          .basis = basis,
+          .lines = {},
+          .kernels = std::move(kernels.kernels),
+          .left_out = std::move(kernels.left_out)};
+}
+
+void take_device(DeviceSide& side, const Device& device) {
+  side.device = device.id;
+  side.power_w = device.power_w;
+  side.usd_per_hour = device.usd_per_hour;
+}
+
+DeviceSide table_side(const Named& name, const std::string& layout, const Folders& devices) {
+  const ImportedTable table = read_kernel_table(name.what, layout);
+  std::optional<Device> device;
+  if (!name.of.empty()) device = known_device(name.of, devices);
+  if (!device && !table.device.empty()) {
+    device = stated_device(table.device, known_devices(devices));
+  }
+  if (!device) {
+    throw refused(
+        table.device.empty() ? std::string("the table does not say of which device it is")
+                             : "the table states " + printable(table.device) + ", no known device",
+        name.what, "say so: " + name.what + "=h100-sxm; halmark devices --known lists ids");
+  }
+  DeviceSide out = side_of(name, TimeBasis::imported, imported_kernels(table, &*device));
+  take_device(out, *device);
+  out.lines = {fmt::format("{} rows of {}, times without a spread; peaks of {}", table.rows,
+                           std::filesystem::path(name.what).filename().string(), device->id)};
+  return out;
+}
+
+DeviceSide journal_side(const Named& name, std::optional<std::int64_t> run, const std::string& path,
+                        const Folders& devices) {
+  std::optional<Device> device;
+  if (!name.of.empty()) device = known_device(name.of, devices);
+  StoredSide stored = stored_side(path, run, device);
+  DeviceSide out = side_of(name, TimeBasis::measured, std::move(stored.kernels));
+  if (stored.device) take_device(out, *stored.device);
+  out.lines = std::move(stored.lines);
+  return out;
+}
+
+DeviceSide device_side(const Named& name, const Device& device,
+                       const std::vector<Problem>& problems) {
+  DeviceSide out = side_of(name, TimeBasis::bound, bound_kernels(problems, device));
+  take_device(out, device);
+  out.lines = {"bound: the least times at the peaks of " + device.name +
+               ", no measurement: what it reaches of them nobody saw"};
+  return out;
+}
+
+// FILE.db:7, where no file has that whole name.
+std::pair<std::string, std::optional<std::int64_t>> file_and_run(const std::string& what) {
+  const std::size_t colon = what.rfind(':');
+  if (is_file(what) || colon == std::string::npos) return {what, std::nullopt};
+  std::int64_t run = 0;
+  const char* const end = what.data() + what.size();
+  const auto [stop, code] = std::from_chars(what.data() + colon + 1, end, run);
+  if (code != std::errc() || stop != end || run < 1) return {what, std::nullopt};
+  return {what.substr(0, colon), run};
+}
+
+bool is_device_file(const std::string& what) { return what.ends_with(".toml"); }
+
+class Assembly {
+ public:
+  Assembly(const SideChoice& choice, const Folders& devices) : choice_(choice), devices_(devices) {}
+
+  std::vector<DeviceSide> run() {
+    sides_.resize(choice_.names.size());
+    for (std::size_t i = 0; i < sides_.size(); ++i) read(i, named(choice_.names[i]));
+    keep_op();
+    const std::vector<Problem> problems = asked_problems();
+    for (const auto& [at, bound] : bounds_) {
+      sides_[at] = device_side(bound.first, bound.second, problems);
+    }
+    for (const std::string& price : choice_.prices) set_price(price);
+    return std::move(sides_);
+  }
+
+ private:
+  void read(std::size_t at, const Named& name) {
+    const auto [path, run] = file_and_run(name.what);
+    if (!is_file(path) || is_device_file(path)) {
+      if (!name.of.empty()) throw refused("there is no such file", name.what);
+      bounds_.push_back({at, {name, device_or_refused(name.what)}});
+    } else if (read_sqlite_header(path)) {
+      sides_[at] = journal_side(name, run, path, devices_);
+    } else {
+      sides_[at] = table_side(name, choice_.layout, devices_);
+    }
+  }
+
+  Device device_or_refused(const std::string& what) const {
+    if (is_device_file(what)) return known_device(what, devices_);
+    if (auto device = find_device(what, devices_)) return *std::move(device);
+    std::vector<std::string> names;
+    for (const Device& device : known_devices(devices_)) names.push_back(device.id);
+    const std::vector<std::string> close = nearest(what, names);
+    throw refused("there is no such file and no such device", what,
+                  "name a results database, FILE.db:RUN, a table of kernel times, a device file" +
+                      (close.empty() ? std::string(" or an id of halmark devices --known")
+                                     : " or a device: " + suggestion(what, names)));
+  }
+
+  void keep_op() {
+    if (choice_.op.empty()) return;
+    std::set<std::string> ops;
+    for (DeviceSide& side : sides_) {
+      for (const DeviceKernel& kernel : side.kernels) ops.insert(kernel.problem.op);
+      std::erase_if(side.kernels,
+                    [this](const DeviceKernel& k) { return k.problem.op != choice_.op; });
+    }
+    if (ops.empty() && choice_.op == "gemm") return;  // bounds alone: gemms of our own
+    if (!ops.contains(choice_.op)) {
+      throw refused("no side has kernels of '" + choice_.op + "'", "--op",
+                    suggestion(choice_.op, {ops.begin(), ops.end()}));
+    }
+  }
+
+  std::vector<Problem> asked_problems() const {
+    std::set<Problem> out;
+    for (const DeviceSide& side : sides_) {
+      for (const DeviceKernel& kernel : side.kernels) out.insert(kernel.problem);
+    }
+    if (!out.empty()) return {out.begin(), out.end()};
+    static constexpr std::array dtypes = {Dtype::bf16, Dtype::f8_e4m3fn, Dtype::s8};
+    return plain_gemms(dtypes);
+  }
+
+  void set_price(const std::string& text) {
+    const auto [owner, price] = parse_price(text);
+    bool is_known = false;
+    for (DeviceSide& side : sides_) {
+      if (side.name != owner && side.device != owner) continue;
+      side.usd_per_hour = price;
+      is_known = true;
+    }
+    if (is_known) return;
+    std::vector<std::string> names;
+    for (const DeviceSide& side : sides_) names.push_back(side.device);
+    throw refused("no side is of '" + owner + "'", "--price", suggestion(owner, names));
+  }
+
+  const SideChoice& choice_;
+  const Folders& devices_;
+  std::vector<DeviceSide> sides_;
+  std::vector<std::pair<std::size_t, std::pair<Named, Device>>> bounds_;  // by position
+};
+
+}  // namespace
+
+std::vector<DeviceSide> device_sides(const SideChoice& choice, const Folders& devices) {
+  return Assembly(choice, devices).run();
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,262 @@
+#include "tune/stored/stored_front.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "core/json/json.hpp"
+#include "core/text/digest.hpp"
+#include "core/text/error.hpp"
+#include "journal/store.hpp"
+#include "study/storage/open.hpp"
+#include "tune/stored/stored_report.hpp"
+#include "tune/stored/study_trials.hpp"
+
+namespace halmark::tune {
+namespace {
+
+// Of a study: what a search found, beside its trials.
+constexpr std::string_view front_attribute = "halmark:front";
+
+Json objective_names_json(std::span<const Objective> objectives) {
+  Json out = Json::array();
+  for (const Objective o : objectives) out.push_back(std::string(objective_name(o)));
+  return out;
+}
+
+Json front_json(const SearchedFront& front) {
+  Json levels = Json::array(), points = Json::array();
+  for (const ServiceLevel& level : front.levels) {
+    levels.push_back(
+        {{"objective", std::string(objective_name(level.objective))}, {"limit", level.limit}});
+  }
+  for (const Evaluation& e : front.points) points.push_back(e.configuration.key());
+  return {{"title", front.title},     {"model", front.model},
+          {"command", front.command}, {"started_utc", front.started_utc},
+          {"device", front.device},   {"memory_fraction", front.memory_fraction},
+          {"basis", front.basis},     {"objectives", objective_names_json(front.objectives)},
+          {"levels", levels},         {"configurations", front.configurations},
+          {"points", points}};
+}
+
+Objective objective_of(const Json& name) {
+  const auto objective = parse_objective(name.get<std::string>());
+  if (!objective) throw refused("the stored front has an unknown objective");
+  return *objective;
+}
+
+SearchedFront front_of(const Json& in) {
+  SearchedFront out{.title = in.at("title"),
+                    .model = in.at("model"),
+                    .command = in.at("command"),
+                    .started_utc = in.at("started_utc"),
+                    .device = in.at("device"),
+                    .memory_fraction = in.at("memory_fraction"),
+                    .basis = in.at("basis"),
+                    .configurations = in.at("configurations")};
+  for (const Json& name : in.at("objectives")) out.objectives.push_back(objective_of(name));
+  for (const Json& level : in.at("levels")) {
+    out.levels.push_back(
+        {objective_of(level.at("objective")), level.at("limit").get<double>(), {}});
+  }
+  return out;
+}
+
+// The points of the stored front, as its trials have them, in its order.
+void add_points(StudyStore& store, std::int64_t study, const Json& keys, SearchedFront& out) {
+  std::map<std::string, Evaluation> found;
+  TrialCursor cursor;
+  for (const TrialRow& row : store.trials(study, cursor)) {
+    if (const std::string* text = find_attribute(row.user, evaluation_attribute)) {
+      const auto e = Json::parse(*text).get<Evaluation>();
+      found.emplace(e.configuration.key(), e);
+    }
+  }
+  for (const Json& key : keys) {
+    const auto it = found.find(key.get<std::string>());
+    if (it == found.end()) throw refused("a point of the stored front has no trial", out.origin);
+    out.points.push_back(it->second);
+  }
+}
+
+}  // namespace
+
+std::string store_front(StudyStore& store, const SearchedFront& front,
+                        std::span<const Evaluation> tried) {
+  const Json document = front_json(front);
+  // The same result is the same study, whenever it was found and by whatever command.
+  Json of_result = document;
+  for (const char* key : {"command", "started_utc"}) of_result.erase(key);
+  Json figures = Json::array();
+  std::vector<const Evaluation*> members;
+  std::set<std::string> points;
+  for (const Evaluation& e : front.points) {
+    figures.push_back(e);
+    points.insert(e.configuration.key());
+    members.push_back(&e);
+  }
+  for (const Evaluation& e : tried) {
+    if (!points.contains(e.configuration.key())) members.push_back(&e);
+  }
+  if (members.size() > stored_trials_max)
+    members.resize(std::max(front.points.size(), stored_trials_max));
+  if (members.empty()) return {};
+  const std::string digest = sha256_of(dump_json(Json::array({of_result, figures})));
+  StudyInfo info = study_of(front.title + ' ' + digest.substr(0, 12), front.objectives);
+  info.user = {{std::string(front_attribute), dump_json(document)}};
+  store_trials(store, info, members, front.objectives, front.levels, points);
+  return info.name;
+}
+
+std::vector<StoredFront> stored_fronts(StudyStore& store) {
+  std::vector<StoredFront> out;
+  for (const StudySummary& study : store.list()) {
+    const std::string* text = find_attribute(study.info.user, front_attribute);
+    if (text == nullptr) continue;
+    out.push_back({study.info.name, Json::parse(*text).at("started_utc").get<std::string>()});
+  }
+  std::ranges::stable_sort(out, {}, &StoredFront::started_utc);
+  return out;
+}
+
+SearchedFront read_stored_front(StudyStore& store, const std::string& name) {
+  for (const StudySummary& study : store.list()) {
+    if (study.info.name != name) continue;
+    const std::string* text = find_attribute(study.info.user, front_attribute);
+    if (text == nullptr) break;
+    try {
+      const Json document = Json::parse(*text);
+      SearchedFront out = front_of(document);
+      out.origin = "study '" + name + "'";
+      add_points(store, study.info.id, document.at("points"), out);
+      return out;
+    } catch (const Json::exception& e) {
+      throw refused("its front cannot be read: " + std::string(e.what()), "study '" + name + "'");
+    }
+  }
+  std::vector<std::string> known;
+  for (const StoredFront& front : stored_fronts(store)) known.push_back(front.study);
+  throw refused("no study '" + name + "' with a front", std::string(store.location()),
+                known.empty() ? "search first: halmark tune" : suggestion(name, known));
+}
+
+SearchedFront searched_front(const ServedReport& report, SearchedFront out) {
+  out.title = report.title;
+  out.model = report.model;
+  out.command = report.command;
+  out.basis = report.basis;
+  out.objectives = report.objectives;
+  out.levels = report.levels;
+  out.configurations = report.configurations;
+  if (report.front.empty()) out.nearest_miss = nearest_miss(report);
+  for (const ServedPoint& p : report.front) {
+    out.points.push_back({.configuration = p.configuration, .served = p.estimate});
+  }
+  return out;
+}
+
+SearchedFront searched_front(const RunReport& report, SearchedFront out) {
+  out.title = report.title;
+  out.model = report.model;
+  out.command = report.command;
+  out.basis = report.machine;
+  out.configurations = report.evaluations.size();
+  for (const std::string& name : report.objectives) {
+    if (const auto objective = parse_objective(name)) out.objectives.push_back(*objective);
+  }
+  for (const FrontPoint& p : report.front) {
+    out.points.push_back(report.evaluations[p.evaluation]);
+    out.points.back().estimate->operators.clear();  // of no use to who launches it
+  }
+  return out;
+}
+
+std::vector<std::string> keep_front(StudyStore& store, const ServedReport& report,
+                                    SearchedFront like) {
+  like.started_utc = utc_microseconds_now();
+  const SearchedFront front = searched_front(report, std::move(like));
+  if (front.points.empty()) return {};
+  return {store_front(store, front, report.tried)};
+}
+
+std::vector<std::string> keep_front(StudyStore& store, const RunReport& report,
+                                    SearchedFront like) {
+  like.started_utc = utc_microseconds_now();
+  const SearchedFront all = searched_front(report, std::move(like));
+  std::vector<std::string> out;
+  for (const Phase phase : {Phase::decode, Phase::prefill, Phase::training}) {
+    const auto is_other = [&](const Evaluation& e) {
+      return e.configuration.workload.phase != phase;
+    };
+    SearchedFront front = all;
+    std::erase_if(front.points, is_other);
+    if (front.points.empty()) continue;
+    front.title += ' ' + std::string(phase_name(phase));
+    std::vector<Evaluation> tried = report.evaluations;
+    std::erase_if(tried, is_other);
+    out.push_back(store_front(store, front, tried));
+  }
+  return out;
+}
+
+namespace {
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+SearchedFront front_of_run(const Store& store, std::int64_t run) {
+  const RunReport report = stored_report(store, run, {});
+  SearchedFront out = searched_front(report, SearchedFront{});
+  out.origin = "run " + std::to_string(run);
+  out.started_utc = report.started_utc;
+  return out;
+}
+
+// Times of both stores compare as text.
+std::string moment(std::string text) {
+  std::ranges::replace(text, 'T', ' ');
+  return text.substr(0, 19);
+}
+
+}  // namespace
+
+SearchedFront find_front(const FrontPlace& place) {
+  const std::string file = place.database + ".study";
+  const bool has_studies = is_there(file) || !place.studies.ends_with(file);
+  std::unique_ptr<StudyStore> studies;
+  if (has_studies && !place.run) studies = open_study_store(place.studies, StudyAccess::existing);
+  if (!place.study.empty()) {
+    if (!studies)
+      throw refused("no studies are there", place.studies, "search first: halmark tune");
+    return read_stored_front(*studies, place.study);
+  }
+  std::optional<StoredFront> stored;
+  if (studies) {
+    const std::vector<StoredFront> all = stored_fronts(*studies);
+    if (!all.empty()) stored = all.back();
+  }
+  if (place.run || is_there(place.database)) {
+    const auto store = open_store_read_only(place.database);
+    const auto run = place.run ? place.run : store->latest_sweep();
+    if (run &&
+        (!stored || moment(stored->started_utc) < moment(store->run_info(*run).started_utc))) {
+      return front_of_run(*store, *run);
+    }
+  }
+  if (!stored) {
+    throw refused("no search is stored", place.database, "search first: halmark tune SWEEP.toml");
+  }
+  return read_stored_front(*studies, stored->study);
+}
+
+RunReport stored_kernels(const FrontPlace& place, const ReportingMachine& machine) {
+  const auto store = open_store_read_only(place.database);
+  const auto run = place.run ? place.run : store->latest_run();
+  if (!run) throw refused("the database holds no run", place.database);
+  return stored_report(*store, *run, machine);
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,55 @@
+// Fronts of searches that are over: stored as studies where they were priced, read from the journal
+// where they were measured.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/chosen/deployment.hpp"
+#include "report/report.hpp"
+#include "report/served_report.hpp"
+#include "study/values.hpp"
+#include "tune/stored/stored_report.hpp"
+
+namespace halmark::tune {
+
+// Trials that a search leaves at most, those of its front first.
+inline constexpr std::size_t stored_trials_max = 4096;
+
+// A front that was priced, with what else was tried, as a study of its own; its name. The same
+// result is stored once. "" where nothing was tried.
+std::string store_front(StudyStore& store, const SearchedFront& front,
+                        std::span<const Evaluation> tried);
+
+struct StoredFront {
+  std::string study, started_utc;
+};
+std::vector<StoredFront> stored_fronts(StudyStore& store);  // oldest first
+// Throws Error (exit 2) where there is none of that name, or it cannot be read.
+SearchedFront read_stored_front(StudyStore& store, const std::string& name);
+
+// What a report says of its front; `like` has the rest: device, memory fraction, levels.
+SearchedFront searched_front(const ServedReport& report, SearchedFront like);
+SearchedFront searched_front(const RunReport& report, SearchedFront like);
+
+// Stores the fronts that a priced search found, one for each kind of step, or that of its requests.
+// Returns the names of their studies.
+std::vector<std::string> keep_front(StudyStore& store, const ServedReport& report,
+                                    SearchedFront like);
+std::vector<std::string> keep_front(StudyStore& store, const RunReport& report, SearchedFront like);
+
+// Where a front is looked for: the results database, and the studies beside it.
+struct FrontPlace {
+  std::string database, studies;
+  std::string study;                // by name; "" = by run, or the latest of both
+  std::optional<std::int64_t> run;  // of the database
+};
+// Throws Error (exit 2) where there is none. Opens for reading alone.
+SearchedFront find_front(const FrontPlace& place);
+// The run's rows, the latest one's where none is named. Throws likewise.
+RunReport stored_kernels(const FrontPlace& place, const ReportingMachine& machine);
+
+}  // namespace halmark::tune
