@@ -61,7 +61,7 @@ TEST(Yaml, texts_that_look_like_other_scalars_are_quoted) {
   EXPECT_EQ(yaml_scalar("0.9"), "0.9");
   EXPECT_EQ(yaml_scalar("a: b"), "\"a: b\"");
   EXPECT_EQ(yaml_text({{"a", {{"b", Json::array({"8", "x"})}}}, {"n", 3}}),
-            "a:\n  b:\n    - \"8\"\n    - x\nn: 3\n");
+            "a:\n  b:\n    - \"8\"\n    - x\n\"n\": 3\n");
 }
 
 }  // namespace

@@ -25,14 +25,14 @@ class RowVerdict {
     const Verdict verdict = judge_validity(row_, judging_.thresholds, is_memory_bound);
     end(verdict.status, verdict.reason);
     if (verdict.status == Status::quarantined) return;
+    if (has_peaks()) judge_by_bound();
+    if (row_.status == Status::quarantined) return;
     if (const auto why = impossible_time(row_, device(), judging_.crew.host_threads())) {
       return end(Status::quarantined, "timer: " + *why);
     }
     judge_idle();
     judge_reads();
-    if (has_peaks()) {
-      judge_by_bound();
-    } else if (judging_.peaks != nullptr && is_timed_by_host()) {
+    if (!has_peaks() && judging_.peaks != nullptr && is_timed_by_host()) {
       row_.signals.push_back({"bound", std::nullopt,
                               "the host's clock times a " + device().kind +
                                   " with memory of its own: no measured peak bounds it"});
