@@ -24,7 +24,7 @@ report::View chain_of(const tune::Agreement& agreement, const FoundPlugin& plugi
   const history::ComparisonRules rules;
   history::FalseAlarms alarms = history::false_alarms(agreement.rows, agreement.rounds, rules);
   if (!alarms.called.empty() && !interrupted()) {
-    measuring.rounds = static_cast<int>(history::choosing_pairs);
+    measuring.rounds = DuetOptions{}.pairs;
     const DuetSide side =
         named_side("now", {.now_path = plugin.path, .now_hash = plugin.hash, .builds_folder = {}});
     const std::vector<Duet> duets = tune::compare_live(alarms.called, {.old_side = side,

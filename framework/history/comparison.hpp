@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/measured/duet.hpp"
 #include "history/series.hpp"
 
 namespace halmark::history {
@@ -15,7 +16,7 @@ std::string_view change_name(Change change);  // "SAME", "SLOWER"
 int urgency(Change change);                   // in lists, the smallest comes first
 
 struct ComparisonRules {
-  double floor = 0.03;  // of a time: smaller changes are no news
+  double floor = news_floor;  // of a time: smaller changes are no news
   // Share of false ones among the changes that are called. Processes of one run say nothing of
   // other hours, so a gate on single runs is better strict.
   double false_discovery = 0.01;

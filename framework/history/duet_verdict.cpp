@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/text/text.hpp"
 #include "history/student_t.hpp"
@@ -20,9 +21,10 @@ double spread_of(const std::vector<double>& values, double centre) {
 }
 
 // Whether the pairs that did not choose this kernel moved the same way, by half of it at least.
-bool is_confirmed(const std::vector<double>& log_ratios, double size) {
-  if (log_ratios.size() <= choosing_pairs) return false;
-  const std::vector<double> others(log_ratios.begin() + choosing_pairs, log_ratios.end());
+bool is_confirmed(const Duet& duet, double size) {
+  if (std::cmp_less_equal(duet.log_ratios.size(), duet.choosing_pairs)) return false;
+  const std::vector<double> others(duet.log_ratios.begin() + duet.choosing_pairs,
+                                   duet.log_ratios.end());
   return mean(others) / size >= 0.5;
 }
 
@@ -49,8 +51,7 @@ DuetVerdict judge_duet(const Duet& duet, double floor) {
   out.change = Change::undecided;
   if (std::abs(size) + half <= limit) {
     out.change = Change::same;
-  } else if (std::abs(size) >= limit && std::abs(size) > half &&
-             is_confirmed(duet.log_ratios, size)) {
+  } else if (std::abs(size) >= limit && std::abs(size) > half && is_confirmed(duet, size)) {
     out.change = size > 0 ? Change::slower : Change::faster;
   } else {
     out.reason = "its " + std::to_string(out.pairs) + " pairs scatter by " +

@@ -8,9 +8,6 @@
 
 namespace halmark::history {
 
-// Pairs that choose among many kernels; those behind them confirm.
-inline constexpr std::size_t choosing_pairs = 5;
-
 struct DuetVerdict {
   Change change = Change::invalid;
   std::string reason;       // why not decided or not valid

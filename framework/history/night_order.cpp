@@ -5,12 +5,11 @@
 #include <map>
 #include <tuple>
 
+#include "core/measured/duet.hpp"
 #include "core/numeric/statistics.hpp"
 
 namespace halmark::history {
 namespace {
-
-constexpr double moved_min = 0.03;  // the floor below which a change of a time is no news
 
 struct NightOfKernel {
   std::int64_t run = 0;
@@ -42,7 +41,7 @@ Urgency urgency_of(const std::vector<NightOfKernel>& nights,
   if (before.empty()) return out;
   const double step = std::abs(median(last.log_ns) - median(before));
   const double noise = before.size() > 1 ? half_range(before) : out.scatter;
-  out.has_moved = step > std::max(std::log1p(moved_min), noise);
+  out.has_moved = step > std::max(std::log1p(news_floor), noise);
   return out;
 }
 

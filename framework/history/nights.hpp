@@ -15,7 +15,7 @@
 namespace halmark::history {
 
 struct HistoryRules {
-  double floor = 0.03;            // of a time: smaller changes are no news
+  double floor = news_floor;      // of a time: smaller changes are no news
   double noise_floor = 3;         // nor are those below so many standard deviations of a night
   double false_discovery = 0.01;  // share of false ones among the alerts of a night
   std::size_t recent = 7;         // nights within which a change is an alert, not history

@@ -3,7 +3,7 @@
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
 #include "report/front_view.hpp"
-#include "report/html_style.hpp"
+#include "report/html_page.hpp"
 #include "report/kernel_rates.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
@@ -15,13 +15,10 @@
 namespace halmark {
 namespace {
 
+using report::element;
 using report::FrontRow;
 using report::html_text;
 using report::PhaseView;
-
-std::string element(const std::string& name, const std::string& text) {
-  return '<' + name + '>' + html_text(text) + "</" + name + ">\n";
-}
 
 std::string badge(bool is_good, const std::string& text) {
   return std::string("<span class=\"badge ") + (is_good ? "ok" : "bad") + "\">" + html_text(text) +
@@ -36,16 +33,6 @@ std::string list_of(const std::vector<std::string>& items) {
   std::string out = "<ul>\n";
   for (const std::string& item : items) out += element("li", item);
   return out + "</ul>\n";
-}
-
-// Policy first, so that it holds for everything after it: nothing loads, nothing runs.
-std::string head(const RunReport& report) {
-  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-         "'unsafe-inline'\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
-         "initial-scale=1\"/>\n<meta name=\"referrer\" content=\"no-referrer\"/>\n" +
-         element("title", report.model + ": " + report.title) + "<style>" +
-         std::string(report::style_sheet()) + "</style>\n</head>\n";
 }
 
 std::string state_line(const RunReport& report) {
@@ -250,10 +237,10 @@ std::string provenance_section(const RunReport& report) {
 
 std::string report_html(const RunReport& report) {
   const std::vector<PhaseView> views = report::phase_views(report);
-  return head(report) + "<body>\n" + opening(report) + "<main>\n" + front_section(report, views) +
-         roofline_section(report) + breakdown_section(views) + validation_section(report) +
-         kernel_section(report) + left_out_section(report) + "</main>\n" +
-         provenance_section(report) + "</body>\n</html>\n";
+  return report::page_head(report.model + ": " + report.title) + "<body>\n" + opening(report) +
+         "<main>\n" + front_section(report, views) + roofline_section(report) +
+         breakdown_section(views) + validation_section(report) + kernel_section(report) +
+         left_out_section(report) + "</main>\n" + provenance_section(report) + "</body>\n</html>\n";
 }
 
 }  // namespace halmark

@@ -168,8 +168,7 @@ class World {
   Regimes regimes_;
 };
 
-// Builds that take turns: single pairs as they were measured, five of them, and five more where
-// those moved by half of the floor.
+// Builds that take turns: single pairs as they were measured.
 class Duets {
  public:
   explicit Duets(std::vector<std::vector<double>> pools) : pools_(std::move(pools)) {}
@@ -177,16 +176,17 @@ class Duets {
   history::HeardDuet heard(std::uint64_t seed, std::uint64_t series, std::uint64_t night,
                            double step) const {
     const std::vector<double>& pool = pools_[series % pools_.size()];
-    Duet duet;
+    constexpr int pairs = 5;  // of a duet, and again while it wants more
+    Duet duet{.choosing_pairs = pairs};
     const auto add_pairs = [&] {
-      for (std::size_t i = 0; i < history::choosing_pairs; ++i) {
+      for (int i = 0; i < pairs; ++i) {
         const double at = draw(seed, 1'000'000 + series, night, duet.log_ratios.size());
         duet.log_ratios.push_back(pool[pick(at, pool.size())] + std::log1p(step));
       }
     };
     add_pairs();
     const double floor = HistoryRules{}.floor;
-    if (std::abs(mean(duet.log_ratios)) >= std::log1p(floor) / 2) add_pairs();
+    while (wants_more_pairs(duet, floor)) add_pairs();
     return {
         .run = 0, .old_build = {}, .new_build = {}, .verdict = history::judge_duet(duet, floor)};
   }

@@ -10,6 +10,9 @@
 
 namespace halmark {
 
+// Smaller changes of a time are no news, unless a user says otherwise.
+inline constexpr double news_floor = 0.03;
+
 struct Duet {
   KernelCase kernel_case;
   std::string plugin_name;
@@ -17,9 +20,15 @@ struct Duet {
   // ln(time of the new build / time of the old one): one figure per pair of fresh processes, the
   // median over their turns.
   std::vector<double> log_ratios;
+  // Of these, how many chose the kernel among others: the rest confirms it. 0 = nothing was chosen.
+  int choosing_pairs = 0;
   double old_ns = 0, new_ns = 0;  // medians over the pairs; 0 without any
   Status status = Status::ok;     // of the pair that ended the duet
   std::string reason;
 };
+
+// Whether pairs that choose moved it by half of the floor or more, or those behind them leave open
+// whether it reaches the floor; 30 pairs at most.
+bool wants_more_pairs(const Duet& duet, double floor);
 
 }  // namespace halmark

@@ -96,6 +96,13 @@ Error cannot(const EngineTable& table, const Deployment& deployment, const std::
                  "choose another with --point, or another engine");
 }
 
+void require_even_experts(const EngineTable& table, const Deployment& d) {
+  const Parallel& p = d.configuration().parallel;
+  if (p.tp % p.ep == 0) return;
+  throw cannot(table, d,
+               "ep" + std::to_string(p.ep) + " does not divide tp" + std::to_string(p.tp));
+}
+
 void refuse_for_all(const EngineTable& table, const Deployment& d) {
   const Configuration& c = d.configuration();
   if (c.parallel.cp > 1) {
@@ -163,6 +170,16 @@ void LaunchWriter::off(const std::string& name, const std::string& why) {
     throw cannot(table_, deployment_, "it has no switch " + name + " that can be turned off");
   }
   add("--no-" + name.substr(2), "", why);
+}
+
+void LaunchWriter::precision(const PrecisionWords& words) {
+  flag("--dtype", words.dtype, "activations and what is not quantised");
+  if (!words.quantization.empty()) {
+    flag("--quantization", words.quantization, words.why_quantization);
+  } else if (!words.why_quantization.empty()) {
+    note(words.why_quantization);
+  }
+  flag("--kv-cache-dtype", words.kv_cache, words.why_kv_cache);
 }
 
 PrecisionWords precision_words(const Deployment& d, const EngineTable& table) {

@@ -13,8 +13,19 @@ namespace halmark::exports {
 // "vllm 0.20.1 cannot run this point: ...".
 Error cannot(const EngineTable& table, const Deployment& deployment, const std::string& why);
 
+// Of experts inside one tensor-parallel group. Throws where they do not share it out evenly.
+void require_even_experts(const EngineTable& table, const Deployment& deployment);
+
 // What no engine does: context parallelism, servers for prompts alone, training. Throws.
 void refuse_for_all(const EngineTable& table, const Deployment& deployment);
+
+// Words of an engine for the types of a point; "" = no flag is needed.
+struct PrecisionWords {
+  std::string dtype, quantization, kv_cache;
+  std::string why_quantization, why_kv_cache;
+};
+// Throws where the engine's own types, or those of the checkpoint, are others.
+PrecisionWords precision_words(const Deployment& deployment, const EngineTable& table);
 
 class LaunchWriter {
  public:
@@ -25,6 +36,8 @@ class LaunchWriter {
   void on(const std::string& name, const std::string& why);   // a switch
   void off(const std::string& name, const std::string& why);  // --no-X of the switch --X
   void note(const std::string& text) { launch.notes.push_back(text); }
+  // --dtype, --quantization where there is one, --kv-cache-dtype.
+  void precision(const PrecisionWords& words);
 
   Launch launch;
 
@@ -34,14 +47,6 @@ class LaunchWriter {
   const Deployment& deployment_;
   const EngineTable& table_;
 };
-
-// Words of an engine for the types of a point; "" = no flag is needed.
-struct PrecisionWords {
-  std::string dtype, quantization, kv_cache;
-  std::string why_quantization, why_kv_cache;
-};
-// Throws where the engine's own types, or those of the checkpoint, are others.
-PrecisionWords precision_words(const Deployment& deployment, const EngineTable& table);
 
 // Sequences that each of `parts` takes when all are in flight.
 std::int64_t share_of(std::int64_t sequences, std::int64_t parts);

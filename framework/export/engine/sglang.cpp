@@ -14,10 +14,7 @@ struct Layout {
 Layout layout_of(const Deployment& d, const EngineTable& table) {
   const Parallel& p = d.configuration().parallel;
   if (p.ep <= p.tp) {
-    if (p.tp % p.ep != 0) {
-      throw cannot(table, d,
-                   "ep" + std::to_string(p.ep) + " does not divide tp" + std::to_string(p.tp));
-    }
+    require_even_experts(table, d);
     return {.tp = p.tp, .dp = p.dp, .ep = p.ep};
   }
   if (p.ep != p.tp * p.dp) {
@@ -74,13 +71,7 @@ Launch sglang_launch(const Deployment& d, const EngineTable& table) {
   }
   out.flag("--model-path", d.checkpoint, "the model of the search");
   add_layout(d.configuration().parallel, layout, out);
-  out.flag("--dtype", words.dtype, "activations and what is not quantised");
-  if (!words.quantization.empty()) {
-    out.flag("--quantization", words.quantization, words.why_quantization);
-  } else if (!words.why_quantization.empty()) {
-    out.note(words.why_quantization);
-  }
-  out.flag("--kv-cache-dtype", words.kv_cache, words.why_kv_cache);
+  out.precision(words);
   add_admission(d, layout, out);
   if (d.device_bytes > 0) {
     const double activations =

@@ -15,10 +15,7 @@ struct Layout {
 Layout layout_of(const Deployment& d, const EngineTable& table) {
   const Parallel& p = d.configuration().parallel;
   if (p.ep <= p.tp) {
-    if (p.tp % p.ep != 0) {
-      throw cannot(table, d,
-                   "ep" + std::to_string(p.ep) + " does not divide tp" + std::to_string(p.tp));
-    }
+    require_even_experts(table, d);
     return {.servers = p.dp, .tp = p.tp, .ep = p.ep};
   }
   if (p.tp != 1 || p.dp % p.ep != 0) {

@@ -72,13 +72,7 @@ Launch vllm_launch(const Deployment& d, const EngineTable& table) {
     out.launch.span = {{"--nnodes", "--node-rank", "--master-addr", "--headless", 0}};
   }
   add_layout(d.configuration().parallel, layout, out);
-  out.flag("--dtype", words.dtype, "activations and what is not quantised");
-  if (!words.quantization.empty()) {
-    out.flag("--quantization", words.quantization, words.why_quantization);
-  } else if (!words.why_quantization.empty()) {
-    out.note(words.why_quantization);
-  }
-  out.flag("--kv-cache-dtype", words.kv_cache, words.why_kv_cache);
+  out.precision(words);
   add_admission(d, table, out);
   if (d.device_bytes > 0) {
     out.flag("--gpu-memory-utilization", rounded_down(d.memory_fraction),

@@ -3,7 +3,7 @@
 
 #include "history/view/device_comparison_view.hpp"
 #include "report/charts/svg.hpp"
-#include "report/html_style.hpp"
+#include "report/html_page.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
 
@@ -14,10 +14,6 @@ using namespace report;
 
 constexpr double width = 1100, left = 330, right = 1080, row_height = 20, top = 14;
 constexpr std::size_t bars_max = 120;  // further classes are in the table
-
-std::string element(const std::string& name, const std::string& text) {
-  return '<' + name + '>' + html_text(text) + "</" + name + ">\n";
-}
 
 LogScale scale_of(const DevicePair& pair) {
   std::vector<double> values = {1};
@@ -73,13 +69,7 @@ std::string section(const DeviceComparison& c, const DevicePair& pair) {
 
 std::string device_comparison_html(const DeviceComparison& c) {
   const std::string title = "Halmark: devices side by side";
-  std::string out =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
-      "initial-scale=1\"/>\n" +
-      element("title", title) + "<style>" + std::string(style_sheet()) +
-      "</style>\n</head>\n<body>\n" + element("h1", title);
+  std::string out = report::page_head(title) + "<body>\n" + element("h1", title);
   for (std::size_t i = 0; i < c.sides.size(); ++i) {
     out += element("p", side_title(c, i));
     for (const auto& [reason, rows] : c.sides[i].left_out) {

@@ -4,7 +4,7 @@
 
 #include "history/view/history_view.hpp"
 #include "report/charts/svg.hpp"
-#include "report/html_style.hpp"
+#include "report/html_page.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
 
@@ -15,10 +15,6 @@ using namespace report;
 
 constexpr double width = 1100, height = 150, left = 70, right = 1080, top = 12, bottom = 120;
 constexpr std::size_t pictures_max = 200;  // a page of more is slow to open; the JSON has them all
-
-std::string element(const std::string& name, const std::string& text) {
-  return '<' + name + '>' + html_text(text) + "</" + name + ">\n";
-}
 
 class Strip {
  public:
@@ -123,13 +119,7 @@ std::string section_of(const SeriesHistory& series) {
 
 std::string history_html(const NightReport& night) {
   const std::string title = "Halmark history, " + night.last_started_utc;
-  std::string out =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
-      "initial-scale=1\"/>\n" +
-      element("title", title) + "<style>" + std::string(style_sheet()) +
-      "</style>\n</head>\n<body>\n" + element("h1", title);
+  std::string out = report::page_head(title) + "<body>\n" + element("h1", title);
   const bool is_slower = night.count(Change::slower) > 0;
   out += std::string("<div class=\"badges\"><span class=\"badge ") + (is_slower ? "bad" : "ok") +
          "\">" + std::to_string(night.count(Change::slower)) + " slower, " +

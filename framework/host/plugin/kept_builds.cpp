@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -123,6 +124,19 @@ void put_build(const BuildFiles& files, const std::vector<HashedFile>& hashed,
   fs::rename(next, place);
 }
 
+// What a killed process left half written. One that is being written now is younger.
+void drop_unfinished(const std::string& folder) {
+  constexpr auto old = std::chrono::hours(1);
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() != ".new") continue;
+    const auto written = fs::last_write_time(entry.path(), ignored);
+    if (!ignored && fs::file_time_type::clock::now() - written > old) {
+      fs::remove_all(entry.path(), ignored);
+    }
+  }
+}
+
 void drop_old(const std::string& folder, const std::string& newest, const KeepLimits& limits) {
   std::size_t of_plugin = 0;
   std::int64_t bytes = 0;
@@ -196,6 +210,7 @@ Result<KeptBuild, std::string> keep_build(const BuildFiles& files, const std::st
       put_build(files, content, place, now_utc, kept_builds(folder));
     }
     drop_old(folder, id, limits);
+    drop_unfinished(folder);
     if (auto build = read_build(place)) return std::move(*build);
     return std::string("it cannot be read back from ") + place.string();
   } catch (const Error& e) {

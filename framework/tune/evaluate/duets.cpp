@@ -10,20 +10,33 @@
 namespace halmark::tune {
 namespace {
 
-bool has_moved(const Duet& duet, double floor) {
-  return duet.status == Status::ok && !duet.log_ratios.empty() &&
-         std::abs(mean(duet.log_ratios)) >= std::log1p(floor) / 2;
-}
-
-// Weighted by nothing: both halves have as many pairs.
+// The figures in ns are for people: of all pairs alike.
 void add(Duet& duet, const Duet& more) {
+  const auto before = static_cast<double>(duet.log_ratios.size());
+  const auto added = static_cast<double>(more.log_ratios.size());
   duet.log_ratios.insert(duet.log_ratios.end(), more.log_ratios.begin(), more.log_ratios.end());
-  if (more.old_ns > 0) {
-    duet.old_ns = std::sqrt(duet.old_ns * more.old_ns);
-    duet.new_ns = std::sqrt(duet.new_ns * more.new_ns);
+  if (added > 0) {
+    duet.old_ns = (before * duet.old_ns + added * more.old_ns) / (before + added);
+    duet.new_ns = (before * duet.new_ns + added * more.new_ns) / (before + added);
   }
   duet.status = more.status;
   duet.reason = more.reason;
+}
+
+// Pairs of the same number for those that want them.
+bool go_on(std::vector<Duet>& duets, DuetOptions options, double floor, std::uint64_t stage) {
+  std::vector<KernelCase> open;
+  for (const Duet& duet : duets) {
+    if (wants_more_pairs(duet, floor)) open.push_back(duet.kernel_case);
+  }
+  if (open.empty()) return false;
+  options.seed = hash_combine(options.seed, 0x616761696e + stage);
+  const std::vector<Duet> more = run_duets(open, options);
+  auto next = more.begin();
+  for (Duet& duet : duets) {
+    if (wants_more_pairs(duet, floor)) add(duet, *next++);
+  }
+  return true;
 }
 
 }  // namespace
@@ -31,17 +44,9 @@ void add(Duet& duet, const Duet& more) {
 std::vector<Duet> measure_duets(std::span<const KernelCase> cases, const DuetOptions& options,
                                 double floor) {
   std::vector<Duet> out = run_duets(cases, options);
-  std::vector<KernelCase> moved;
-  for (const Duet& duet : out) {
-    if (has_moved(duet, floor)) moved.push_back(duet.kernel_case);
-  }
-  if (moved.empty() || (options.should_stop && options.should_stop())) return out;
-  DuetOptions again = options;
-  again.seed = hash_combine(options.seed, 0x616761696e);
-  const std::vector<Duet> confirmed = run_duets(moved, again);
-  auto next = confirmed.begin();
-  for (Duet& duet : out) {
-    if (has_moved(duet, floor)) add(duet, *next++);
+  for (Duet& duet : out) duet.choosing_pairs = static_cast<int>(duet.log_ratios.size());
+  const auto stopped = [&] { return options.should_stop && options.should_stop(); };
+  for (std::uint64_t stage = 1; !stopped() && go_on(out, options, floor, stage); ++stage) {
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Duets of two builds, with those that moved measured twice: what chose a kernel among many is no
+// Duets of two builds, with those that moved measured again: what chose a kernel among many is no
 // evidence for it.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace halmark::tune {
 
-// Pairs of processes of a duet; as many again where it moved by half of `floor` or more, so that it
-// is confirmed by processes that did not choose it.
+// Pairs of processes of a duet; as many again where it wants more, so that what moved is confirmed
+// by processes that did not choose it, and what is open is decided where pairs can decide it.
 std::vector<Duet> measure_duets(std::span<const KernelCase> cases, const DuetOptions& options,
                                 double floor);
 
@@ -22,7 +22,7 @@ std::vector<Duet> measure_duets(std::span<const KernelCase> cases, const DuetOpt
 struct LiveComparison {
   DuetSide old_side, new_side;
   KernelMeasuring measuring;  // its rounds are the pairs
-  double floor = 0.03;
+  double floor = news_floor;
   std::function<void(std::size_t done, std::size_t total, const std::string& current)>
       progress;  // may be empty
 };

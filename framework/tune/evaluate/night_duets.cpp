@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t nights_back = 30;
 constexpr int nights_of_new_build = 2;                  // in which it still meets the old one
-constexpr double floor = 0.03;                          // changes of a time below are no news
 constexpr std::size_t first_batch = 4, batch_max = 16;  // kernels that share workers
 
 // The build that ran before this one; nothing where this one has been here for longer.
@@ -84,7 +83,7 @@ std::vector<std::string> measure_night_duets(MeasuredEvaluator& evaluator,
         done == 0 ? first_batch : left_s / seconds_since(begin) * static_cast<double>(done));
     const auto batch = cases.subspan(
         done, std::min(std::clamp<std::size_t>(fitting, 1, batch_max), cases.size() - done));
-    for (const Duet& duet : measure_duets(batch, options, floor)) {
+    for (const Duet& duet : measure_duets(batch, options, news_floor)) {
       evaluator.context().store->append(evaluator.run(), duet);
     }
     done += batch.size();

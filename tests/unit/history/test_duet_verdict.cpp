@@ -45,12 +45,15 @@ TEST(DuetVerdict, both_sides_of_the_floor) {
 }
 
 TEST(DuetVerdict, what_chose_a_kernel_does_not_confirm_it) {
-  const Duet chosen = duet(0.05, 0.001, choosing_pairs);
+  constexpr std::size_t choosing_pairs = 5;
+  Duet chosen = duet(0.05, 0.001, choosing_pairs);
+  chosen.choosing_pairs = choosing_pairs;
   EXPECT_EQ(judge_duet(chosen, 0.03).change, Change::undecided);
-  Duet gone = duet(0.1, 0.001, choosing_pairs);  // and equal when it is measured again
+  Duet gone = chosen;  // and equal when it is measured again
   for (std::size_t i = 0; i < choosing_pairs; ++i) gone.log_ratios.push_back(0.001);
   EXPECT_EQ(judge_duet(gone, 0.03).change, Change::undecided);
   Duet stays = duet(0.1, 0.001, 2 * choosing_pairs);
+  stays.choosing_pairs = choosing_pairs;
   EXPECT_EQ(judge_duet(stays, 0.03).change, Change::slower);
 }
 

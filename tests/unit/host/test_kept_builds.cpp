@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -102,6 +103,16 @@ TEST_F(KeptBuilds, half_of_one_is_none_and_an_absent_folder_has_none) {
   gone.libraries.push_back(folder_ / "libgone.so");
   EXPECT_THAT(keep_build(gone, builds_, "2026-01-02T00:00:00Z").failure, HasSubstr("libgone.so"));
   EXPECT_THAT(kept_builds(builds_), SizeIs(1));
+}
+
+TEST_F(KeptBuilds, what_a_killed_process_left_goes_once_it_is_old) {
+  const fs::path left = fs::path(builds_) / "fake-123.new",
+                 young = fs::path(builds_) / "fake-4.new";
+  for (const fs::path& place : {left, young}) fs::create_directories(place);
+  fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  keep("one", "2026-01-01T00:00:00Z");
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(young));
 }
 
 TEST_F(KeptBuilds, a_worker_says_what_a_plugin_loads) {

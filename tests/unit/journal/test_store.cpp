@@ -88,6 +88,7 @@ TEST_F(StoreTest, duets_come_back_as_they_were) {
             .old_build = "aa",
             .new_build = "bb",
             .log_ratios = {0.05, -0.01, 1.0 / 3},
+            .choosing_pairs = 2,
             .old_ns = 1000,
             .new_ns = 1050.5};
   duet.kernel_case.problem = {"gemm", {{"m", 1}}};
@@ -103,6 +104,7 @@ TEST_F(StoreTest, duets_come_back_as_they_were) {
   EXPECT_EQ(back[0].old_build, "aa");
   EXPECT_EQ(back[0].new_build, "bb");
   EXPECT_EQ(back[0].log_ratios, (std::vector<double>{0.05, -0.01, 1.0 / 3}));
+  EXPECT_EQ(back[0].choosing_pairs, 2);
   EXPECT_EQ(back[0].new_ns, 1050.5);
   EXPECT_EQ(back[1].status, Status::crashed);
   EXPECT_EQ(back[1].reason, duet.reason);
