@@ -299,7 +299,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const Options& options)
 
 // A model with words about its load stands for a sweep, which is kept beside the database.
 CommandResult execute(const GlobalOptions& global, Options options) {
-  if (options.sweep.ends_with(".toml")) {
+  if (is_sweep_file(options.sweep)) {
     if (options.asked.device.empty()) return execute_sweep(global, options);
     throw refused("a sweep states its own device", options.sweep, "--device is of a model");
   }

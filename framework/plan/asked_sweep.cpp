@@ -50,6 +50,8 @@ std::string concurrencies() {
 
 }  // namespace
 
+bool is_sweep_file(std::string_view word) { return word == "-" || word.ends_with(".toml"); }
+
 double parse_duration_ns(std::string_view text, const std::string& where) {
   struct Unit {
     std::string_view name;

@@ -18,6 +18,9 @@ struct AskedSweep {
   std::string ttft, tpot;  // "1s", "30ms"; "" = no level
 };
 
+// Whether the word stands for a file, or with "-" for a pipe, and for no model.
+bool is_sweep_file(std::string_view word);
+
 // Throws Error (exit 2), naming `where`, for what is no duration: a number and ns, us, ms or s.
 double parse_duration_ns(std::string_view text, const std::string& where);
 
