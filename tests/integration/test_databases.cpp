@@ -258,7 +258,7 @@ TEST_F(Databases, retired_samples_change_no_figure_and_are_stated) {
   ASSERT_EQ(line(std::string(bench) + "r.db").exit_code, 0);
   const auto report = [&] {
     Json out = data_of(words("report --db r.db"));
-    out.erase("chain");
+    out.erase("chain_head");  // that they are gone is a row
     return out;
   };
   const Json before = report();
@@ -274,7 +274,7 @@ TEST_F(Databases, retired_samples_change_no_figure_and_are_stated) {
                       "SELECT count(*) FROM sample_block JOIN entry ON entry.id = "
                       "sample_block.entry WHERE run = 1"),
             0);
-  EXPECT_EQ(report(), before);
+  EXPECT_EQ(Json::diff(before, report()), Json::array());
   const Json checked = data_of(words("verify r.db"));
   EXPECT_EQ(checked["findings"], Json::array());
   EXPECT_EQ(checked["samples_retired"], (Json::array({{{"run", 1}, {"rows", done["rows"]}}})));

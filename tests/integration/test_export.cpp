@@ -134,7 +134,7 @@ TEST_F(Export, the_config_of_an_engine_is_read_back_to_the_flags_of_its_script) 
   search();
   const Json data = data_of({"export", "--db", "x.db", "--as", "vllm", "--server-version", "0.24.0",
                              "--pick", "best:tpot", "--out", "out/"});
-  EXPECT_THAT(read("out/launch.sh"), HasSubstr("exec vllm serve"));
+  EXPECT_THAT(read("out/launch.sh"), HasSubstr("vllm serve Qwen/Qwen3-30B-A3B"));
   const auto text = peer("yaml", "yaml", "out/config.yaml");
   if (!text) GTEST_SKIP() << "no Python with yaml";
   const Json config = Json::parse(*text);
@@ -153,7 +153,7 @@ TEST_F(Export, the_config_of_an_engine_is_read_back_to_the_flags_of_its_script) 
 
 TEST_F(Export, manifests_pass_the_schema_of_kubernetes) {
   search();
-  write("nodes.toml", "[[node]]\nnames = [\"gpu-1\", \"gpu-2\"]\ndevices = 2\n");
+  write("nodes.toml", "[[node]]\nnames = [\"gpu-1\", \"gpu-2\"]\ndevices = 4\n");
   const Outcome o =
       halmark({"export", "--db", "x.db", "--as", "k8s", "--engine", "sglang", "--server-version",
                "0.5.9", "--nodes", "nodes.toml", "--out", "k.yaml"});

@@ -172,7 +172,7 @@ Placement placement_of(const Launch& launch, std::span<const ClusterNode> nodes)
                     std::to_string(launch.devices_per_server) + " devices, in groups of " +
                     std::to_string(launch.group_devices) + " within a domain, do not fit on " +
                     std::to_string(nodes.size()) + " node(s) with " + std::to_string(devices) +
-                    " devices" + (shape.may_span ? "" : ", each within one node"),
+                    " devices in all" + (shape.may_span ? "" : ", each within one node"),
                 "--nodes", "list more nodes, or choose a point with fewer devices");
 }
 
