@@ -4,6 +4,7 @@
 #include "worker/sampling.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/text/units.hpp"
@@ -36,21 +37,38 @@ Slope shortest(TimedStep& step, std::int64_t repeat, ClockSource& clock) {
   return best;
 }
 
+Slope shorter(const Slope& a, const Slope& b) {
+  Slope out{.wall_ns = std::min(a.wall_ns, b.wall_ns), .device_ns = a.device_ns};
+  if (b.device_ns) out.device_ns = std::min(*b.device_ns, a.device_ns.value_or(*b.device_ns));
+  return out;
+}
+
+// A machine that is busy with others shows any slope, so the shortest of up to eight attempts
+// count.
+constexpr int slope_attempts = 8;
+
 // (W(2r) - W(r)) / r is free of launch and wait latency: the host's truth about a device's clock.
 // W of a held stream begins when it is released, or each execution would carry its launch.
 void add_slopes(TimedStep& step, ClockSource& clock, std::vector<Signal>& signals) {
+  constexpr double agreement = 0.05;
   const std::int64_t repeat = step.repeat();
-  const Slope once = shortest(step, repeat, clock);
-  const Slope twice = shortest(step, 2 * repeat, clock);
-  const auto per_execution = [&](double longer, double shorter) {
-    return (longer - shorter) / static_cast<double>(repeat);
-  };
-  signals.push_back({"slope_wall_ns", per_execution(twice.wall_ns, once.wall_ns), {}});
-  if (once.device_ns && twice.device_ns) {
-    signals.push_back({"slope_device_ns", per_execution(*twice.device_ns, *once.device_ns), {}});
-  } else {
-    signals.push_back({"slope_device_ns", std::nullopt, "the device keeps no time"});
+  std::optional<Slope> once, twice, slope;
+  for (int attempt = 0; attempt < slope_attempts; ++attempt) {
+    const Slope short_one = shortest(step, repeat, clock);
+    const Slope long_one = shortest(step, 2 * repeat, clock);
+    once = once ? shorter(*once, short_one) : short_one;
+    twice = twice ? shorter(*twice, long_one) : long_one;
+    const auto per_execution = [&](double longer, double less) {
+      return (longer - less) / static_cast<double>(repeat);
+    };
+    slope = {.wall_ns = per_execution(twice->wall_ns, once->wall_ns)};
+    if (!once->device_ns || !twice->device_ns) break;
+    slope->device_ns = per_execution(*twice->device_ns, *once->device_ns);
+    if (std::abs(*slope->device_ns - slope->wall_ns) <= agreement * slope->wall_ns) break;
   }
+  signals.push_back({"slope_wall_ns", slope->wall_ns, {}});
+  signals.push_back({"slope_device_ns", slope->device_ns,
+                     slope->device_ns ? std::string() : "the device keeps no time"});
   step.set_repeat(repeat);
 }
 
@@ -59,14 +77,12 @@ struct Repeats {
 };
 
 // Host clocks too: what more repeats cost, as a share of what the first ones do. Near 0 where they
-// are not executed. A machine that is busy with others shows any share, so the shortest of up to
-// eight attempts count.
+// are not executed.
 Repeats repeat_share(TimedStep& step, std::int64_t repeat, ClockSource& clock) {
   constexpr double plain_share = 0.5;
-  constexpr int attempts = 8;
   Repeats out;
   double twice_ns = out.once_ns;
-  for (int attempt = 0; attempt < attempts && out.share < plain_share; ++attempt) {
+  for (int attempt = 0; attempt < slope_attempts && out.share < plain_share; ++attempt) {
     out.once_ns = std::min(out.once_ns, shortest(step, repeat, clock).wall_ns);
     twice_ns = std::min(twice_ns, shortest(step, 2 * repeat, clock).wall_ns);
     out.share = (twice_ns - out.once_ns) / std::max(out.once_ns, 1.0);
