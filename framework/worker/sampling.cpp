@@ -18,29 +18,24 @@ namespace {
 using protocol::Stop;
 using protocol::StopReason;
 
-struct Slope {
-  double wall_ns = 0;
+struct Interval {
+  double whole_ns = std::numeric_limits<double>::infinity();
+  double wall_ns = 0;  // without its launch
   std::optional<double> device_ns;
 };
 
-// The shortest of five intervals of `repeat` executions, by both clocks.
-Slope shortest(TimedStep& step, std::int64_t repeat, ClockSource& clock) {
+// The shortest of `known` and five more intervals of `repeat` executions. With its launch: a launch
+// that was interrupted hides time in which the device works.
+Interval shortest(TimedStep& step, std::int64_t repeat, ClockSource& clock, Interval known = {}) {
   step.set_repeat(repeat);
-  Slope best;
   for (int i = 0; i < 5; ++i) {
     const double whole_ns = interval_ns(step, clock);
-    const double wall_ns = whole_ns - step.launch_ns();
-    const std::optional<double> device_ns = step.device_ns();
-    if (i == 0 || wall_ns < best.wall_ns) best.wall_ns = wall_ns;
-    if (device_ns) best.device_ns = std::min(best.device_ns.value_or(*device_ns), *device_ns);
+    if (whole_ns >= known.whole_ns) continue;
+    known = {.whole_ns = whole_ns,
+             .wall_ns = whole_ns - step.launch_ns(),
+             .device_ns = step.device_ns()};
   }
-  return best;
-}
-
-Slope shorter(const Slope& a, const Slope& b) {
-  Slope out{.wall_ns = std::min(a.wall_ns, b.wall_ns), .device_ns = a.device_ns};
-  if (b.device_ns) out.device_ns = std::min(*b.device_ns, a.device_ns.value_or(*b.device_ns));
-  return out;
+  return known;
 }
 
 // A machine that is busy with others shows any slope, so the shortest of up to eight attempts
@@ -52,23 +47,23 @@ constexpr int slope_attempts = 8;
 void add_slopes(TimedStep& step, ClockSource& clock, std::vector<Signal>& signals) {
   constexpr double agreement = 0.05;
   const std::int64_t repeat = step.repeat();
-  std::optional<Slope> once, twice, slope;
+  const auto per_execution = [&](double longer, double shorter) {
+    return (longer - shorter) / static_cast<double>(repeat);
+  };
+  Interval once, twice;
+  double wall_ns = 0;
+  std::optional<double> device_ns;
   for (int attempt = 0; attempt < slope_attempts; ++attempt) {
-    const Slope short_one = shortest(step, repeat, clock);
-    const Slope long_one = shortest(step, 2 * repeat, clock);
-    once = once ? shorter(*once, short_one) : short_one;
-    twice = twice ? shorter(*twice, long_one) : long_one;
-    const auto per_execution = [&](double longer, double less) {
-      return (longer - less) / static_cast<double>(repeat);
-    };
-    slope = {.wall_ns = per_execution(twice->wall_ns, once->wall_ns)};
-    if (!once->device_ns || !twice->device_ns) break;
-    slope->device_ns = per_execution(*twice->device_ns, *once->device_ns);
-    if (std::abs(*slope->device_ns - slope->wall_ns) <= agreement * slope->wall_ns) break;
+    once = shortest(step, repeat, clock, once);
+    twice = shortest(step, 2 * repeat, clock, twice);
+    wall_ns = per_execution(twice.wall_ns, once.wall_ns);
+    if (!once.device_ns || !twice.device_ns) break;
+    device_ns = per_execution(*twice.device_ns, *once.device_ns);
+    if (std::abs(*device_ns - wall_ns) <= agreement * wall_ns) break;
   }
-  signals.push_back({"slope_wall_ns", slope->wall_ns, {}});
-  signals.push_back({"slope_device_ns", slope->device_ns,
-                     slope->device_ns ? std::string() : "the device keeps no time"});
+  signals.push_back({"slope_wall_ns", wall_ns, {}});
+  signals.push_back(
+      {"slope_device_ns", device_ns, device_ns ? std::string() : "the device keeps no time"});
   step.set_repeat(repeat);
 }
 
