@@ -69,9 +69,8 @@ std::string alike_text(std::span<const PointGroup> groups) {
   for (const PointGroup& g : groups) others += g.others.size();
   if (others == 0) return {};
   return "and " + std::to_string(others) +
-         (others == 1 ? " that hardly differs" : " that hardly differ") +
-         " from these (each objective within " + number_text(100 * alike_share) +
-         " %, or within what can be told apart): halmark export lists them, files have them";
+         (others == 1 ? " that hardly differs" : " that hardly differ") + " from these (within " +
+         number_text(100 * alike_share) + " % or within their doubt): halmark export lists them";
 }
 
 }  // namespace halmark
