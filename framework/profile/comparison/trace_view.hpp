@@ -10,6 +10,9 @@
 
 namespace halmark::trace {
 
+// "3" or "0..5"; "" = all. Throws Error (exit 2) naming --layers for anything else.
+LayerRange layer_range(const std::string& text);
+
 struct TraceFilter {
   double flops_min = 0;
   LayerRange layers;
