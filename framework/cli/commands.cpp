@@ -9,6 +9,7 @@ Action add_bench(OptionSet& app);
 Action add_compare(OptionSet& app);
 Action add_compare_devices(OptionSet& app);
 Action add_completion(OptionSet& app);
+Action add_deploy_check(OptionSet& app);
 Action add_devices(OptionSet& app);
 Action add_doctor(OptionSet& app);
 Action add_explain(OptionSet& app);
@@ -54,6 +55,8 @@ std::span<const Command> commands() {
               add_export},
       Command{"import", "Steps that an engine measured by its own benchmark; shown by export", 1,
               add_import},
+      Command{"deploy-check", "Run an exported command here: the engine beside the prediction", 1,
+              add_deploy_check},
       Command{"compare", "Two runs, nights or files: what became slower; exit 3 gates", 1,
               add_compare},
       Command{"compare-devices", "Devices side by side, each against its peaks", 1,

@@ -60,8 +60,12 @@ Launch llamacpp_launch(const Deployment& d, const EngineTable& table) {
   out.flag("--parallel", slots,
            std::to_string(a.sequences) + " in flight over dp" +
                std::to_string(d.configuration().parallel.dp));
-  out.flag("--ctx-size", slots * a.longest,
-           std::to_string(slots) + " x " + std::to_string(a.longest) + ": its slots share it");
+  // A slot that is full of its prompt has no room for the token that follows: it refuses it.
+  const bool is_prompt =
+      !d.configuration().served && d.configuration().workload.phase == Phase::prefill;
+  const std::int64_t longest = a.longest + (is_prompt ? 1 : 0);
+  out.flag("--ctx-size", slots * longest,
+           std::to_string(slots) + " x " + std::to_string(longest) + ": its slots share it");
   out.flag("--batch-size", std::max(a.tokens_per_step, slots), "tokens of one step");
   out.flag("--ubatch-size", std::max(a.tokens_per_step, slots), "computed at once, as priced");
   out.flag("--cache-type-k", cache, "kv_cache of the point");

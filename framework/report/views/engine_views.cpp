@@ -38,8 +38,8 @@ std::string spread_text(const EngineStep& s) {
 }  // namespace
 
 std::string origin_text(const EngineImport& i, const EngineStep& s) {
-  return clean_text("imported from " + i.tool + ", " + i.file + " (sha256 " +
-                    i.file_sha256.substr(0, digest_digits) + "), " +
+  return clean_text((i.tool == "deploy-check" ? "measured by " : "imported from ") + i.tool + ", " +
+                    i.file + " (sha256 " + i.file_sha256.substr(0, digest_digits) + "), " +
                     (s.engine_version.empty() ? "version not stated" : s.engine_version));
 }
 
