@@ -22,18 +22,14 @@ struct Options {
   std::optional<std::int64_t> point;
 };
 
-constexpr const char* engine_name = "llamacpp";
-
-exports::EngineTable table_of(const Options& o) {
+exports::EngineTable table_of(const std::string& version) {
   const auto folders = config_dirs("engines");
-  const std::vector<std::string> known = exports::engine_versions(engine_name, folders);
-  const bool is_latest = o.server_version.empty() && !known.empty();
-  return exports::read_engine_table(engine_name, is_latest ? known.back() : o.server_version,
-                                    folders);
+  return version.empty() ? exports::latest_engine_table("llamacpp", folders)
+                         : exports::read_engine_table("llamacpp", version, folders);
 }
 
 CommandResult execute(const GlobalOptions& global, Options o) {
-  const exports::EngineTable table = table_of(o);
+  const exports::EngineTable table = table_of(o.server_version);
   o.place.database = database_path(global);
   o.place.studies = study_location(global);
   const SearchedFront front = tune::find_front(o.place);

@@ -32,14 +32,10 @@ struct Options {
 #ifdef HALMARK_HAS_TRACE
 
 trace::TraceFilter filter_from(const Options& options) {
-  trace::TraceFilter out{.flops_min = options.min_flops,
-                         .layers = trace::layer_range(options.layers),
-                         .category = options.category};
-  for (const auto stage : {trace::TraceStage::prefill, trace::TraceStage::decode,
-                           trace::TraceStage::mixed, trace::TraceStage::unknown}) {
-    if (options.stage == trace::stage_name(stage)) out.stage = stage;
-  }
-  return out;
+  return {.flops_min = options.min_flops,
+          .layers = trace::layer_range(options.layers),
+          .stage = trace::parse_stage(options.stage),
+          .category = options.category};
 }
 
 void compare(const Options& options, const trace::Recording& recording,

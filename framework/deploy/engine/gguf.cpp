@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "core/numeric/random.hpp"
@@ -156,7 +156,8 @@ void write_gguf(const GgufFile& file, const std::string& path, std::uint64_t see
   }
   out.close();
   if (out) return;
-  std::remove(path.c_str());
+  std::error_code ignored;  // never what is no file of ours, a device say
+  if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
   throw Error(ExitCode::error, "the weights cannot be written", path, "is the disk full?");
 }
 
