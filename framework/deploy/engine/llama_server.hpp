@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/text/error.hpp"
 #include "deploy/engine/loopback_http.hpp"
 #include "host/process/contained_process.hpp"
 
