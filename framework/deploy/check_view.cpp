@@ -68,9 +68,9 @@ report::View check_view(const std::vector<CheckedPoint>& points) {
   return out;
 }
 
-EngineImport import_of(const std::vector<CheckedPoint>& points) {
+EngineImport import_of(const std::vector<CheckedPoint>& points, const std::string& utc) {
   EngineImport out{
-      .tool = "deploy-check", .file = {}, .file_sha256 = {}, .imported_utc = {}, .steps = {}};
+      .tool = "deploy-check", .file = {}, .file_sha256 = {}, .imported_utc = utc, .steps = {}};
   std::string commands;
   for (const CheckedPoint& p : points) {
     out.file += (out.file.empty() ? "" : "; ") + p.planned.deployment.point_name;

@@ -203,13 +203,13 @@ std::string server_program(const std::string& folder) {
               "vendor/llama.cpp -B B && cmake --build B --target llama-server, --engine B/bin");
 }
 
-std::vector<PlannedCheck> plan_checks(const SearchedFront& front, std::optional<std::size_t> point,
+std::vector<PlannedCheck> plan_checks(const SearchedFront& front, std::optional<std::int64_t> point,
                                       const exports::EngineTable& table,
                                       const exports::DeploymentAt& deployment_at) {
   std::vector<PlannedCheck> out;
   std::string why;
   for (std::size_t i = 0; i < front.points.size(); ++i) {
-    if (point && *point != i) continue;
+    if (point && *point != static_cast<std::int64_t>(i + 1)) continue;
     const Phase phase = front.points[i].configuration.workload.phase;
     const auto has_phase = [&](const PlannedCheck& p) { return workload_of(p).phase == phase; };
     if (std::ranges::any_of(out, has_phase)) continue;

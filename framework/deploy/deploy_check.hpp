@@ -26,9 +26,9 @@ struct PlannedCheck {
   Deployment deployment;
   exports::Launch launch;
 };
-// The point that is named (from 0); without one the first of each kind of step that the engine can
+// The point of that number (from 1); without one the first of each kind of step that the engine can
 // run here. Throws Error (exit 2) where there is none, with the reason of the first that is not.
-std::vector<PlannedCheck> plan_checks(const SearchedFront& front, std::optional<std::size_t> point,
+std::vector<PlannedCheck> plan_checks(const SearchedFront& front, std::optional<std::int64_t> point,
                                       const exports::EngineTable& table,
                                       const exports::DeploymentAt& deployment_at);
 
@@ -53,7 +53,7 @@ std::vector<CheckedPoint> check_points(const ModelSpec& spec,
                                        const CheckSettings& settings);
 
 report::View check_view(const std::vector<CheckedPoint>& points);
-// As what `halmark import` keeps of a benchmark; `imported_utc` is the caller's.
-EngineImport import_of(const std::vector<CheckedPoint>& points);
+// As what `halmark import` keeps of a benchmark.
+EngineImport import_of(const std::vector<CheckedPoint>& points, const std::string& utc);
 
 }  // namespace halmark::deploy

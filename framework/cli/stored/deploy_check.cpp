@@ -22,20 +22,14 @@ struct Options {
   std::optional<std::int64_t> point;
 };
 
-exports::EngineTable table_of(const std::string& version) {
-  const auto folders = config_dirs("engines");
-  return version.empty() ? exports::latest_engine_table("llamacpp", folders)
-                         : exports::read_engine_table("llamacpp", version, folders);
-}
-
 CommandResult execute(const GlobalOptions& global, Options o) {
-  const exports::EngineTable table = table_of(o.server_version);
+  const std::string program = deploy::server_program(o.engine);
+  const exports::EngineTable table =
+      exports::known_engine_table("llamacpp", o.server_version, config_dirs("engines"));
   o.place.database = database_path(global);
   o.place.studies = study_location(global);
   const SearchedFront front = tune::find_front(o.place);
-  std::optional<std::size_t> point;
-  if (o.point) point = static_cast<std::size_t>(*o.point - 1);
-  const auto planned = deploy::plan_checks(front, point, table, [&](std::size_t i) {
+  const auto planned = deploy::plan_checks(front, o.point, table, [&](std::size_t i) {
     return tune::deployment_of(front, i + 1, {}, config_dirs("models"), config_dirs("devices"));
   });
   const LocalMachine machine = local_machine();
@@ -43,15 +37,15 @@ CommandResult execute(const GlobalOptions& global, Options o) {
   const HeldInterrupts until_server_ended;
   const std::vector<deploy::CheckedPoint> checked = deploy::check_points(
       load_model(front.model, config_dirs("models")), planned,
-      {.program = deploy::server_program(o.engine),
+      {.program = program,
        .device = machine.machine.cpu_model + ", " + std::to_string(machine.cores) + " cores",
-       .goes_on = [] { return !interrupted(); },
+       .goes_on =
+           [] { return interrupted() ? throw Error(interrupt_exit_code(), "interrupted") : true; },
        .progress = [&](const std::string& what) { progress.step(0, 1, 0, what, -1); }});
   progress.finish();
   CommandResult out = shown(deploy::check_view(checked));
-  EngineImport imported = deploy::import_of(checked);
-  imported.imported_utc = journal::utc_now();
-  const std::string path = deploy::keep_import(o.place.database, imported);
+  const std::string path =
+      deploy::keep_import(o.place.database, deploy::import_of(checked, journal::utc_now()));
   out.data["stored"] = path;
   out.text += "stored: " + path + "; halmark export shows it beside the point\n";
   return out;

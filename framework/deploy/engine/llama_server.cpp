@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <sstream>
 #include <thread>
 
 #include "core/json/json.hpp"
@@ -31,12 +32,18 @@ Environment plain_environment() {
   return out;
 }
 
-// The last line that says something.
-std::string last_line(const std::string& log) {
-  const std::size_t end = log.find_last_not_of(" \t\r\n");
-  if (end == std::string::npos) return "it said nothing";
-  const std::size_t begin = log.find_last_of('\n', end);
-  return log.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin + 1) + 1);
+// The line of a log that says why: the last that speaks of a failure, before a debugger's lines.
+std::string reason_in(const std::string& log) {
+  std::string last = "it said nothing", reason;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    last = line;
+    for (const char* word : {"error", "failed", "ASSERT", "not found", "unable"}) {
+      if (line.find(word) != std::string::npos) reason = line;
+    }
+  }
+  return reason.empty() ? last : reason;
 }
 
 // Server-sent events: a line "data: {...}" each, an empty line behind.
@@ -92,7 +99,7 @@ LlamaServer::LlamaServer(const ServerCommand& command, GoesOn goes_on)
   const auto deadline = std::chrono::steady_clock::now() + load_time_max;
   const auto ignore = [](std::string_view) {};
   while (http_request(port_, "GET", "/health", "", ignore, goes_on_) != 200) {
-    if (!goes_on_()) throw failure("was interrupted");
+    if (!goes_on_()) throw failure("was stopped");
     if (!process_->running()) throw failure("ended while it loaded");
     if (std::chrono::steady_clock::now() > deadline) throw failure("did not come up");
     std::this_thread::sleep_for(poll_interval);
@@ -106,7 +113,7 @@ LlamaServer::LlamaServer(const ServerCommand& command, GoesOn goes_on)
 
 Error LlamaServer::failure(const std::string& what) {
   const std::string log = process_->log_tail();
-  return unfit("llama-server " + what + ": " + last_line(log));
+  return unfit("llama-server " + what + ": " + reason_in(log));
 }
 
 TokenTimes LlamaServer::complete_one(const std::vector<std::int64_t>& prompt,
@@ -148,6 +155,7 @@ std::vector<TokenTimes> LlamaServer::complete(const std::vector<std::vector<std:
       });
     }
   }
+  goes_on_();
   if (!process_->running()) throw failure("ended");
   for (const std::exception_ptr& failed : failures) {
     if (failed) std::rethrow_exception(failed);

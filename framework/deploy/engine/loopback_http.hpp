@@ -12,7 +12,8 @@ namespace halmark::deploy {
 // A port that nobody listens to now. Throws Error (exit 5) where there is none.
 int free_port();
 
-// Asked at least once a second while nothing arrives; false ends the exchange.
+// Asked at least once a second while nothing arrives; false ends the exchange, and so does what it
+// throws.
 using GoesOn = std::function<bool()>;
 // The body as it arrives, without the frames of its transfer.
 using BodyTaker = std::function<void(std::string_view piece)>;

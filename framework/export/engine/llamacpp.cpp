@@ -66,8 +66,11 @@ Launch llamacpp_launch(const Deployment& d, const EngineTable& table) {
   const std::int64_t longest = a.longest + (is_prompt ? 1 : 0);
   out.flag("--ctx-size", slots * longest,
            std::to_string(slots) + " x " + std::to_string(longest) + ": its slots share it");
-  out.flag("--batch-size", std::max(a.tokens_per_step, slots), "tokens of one step");
-  out.flag("--ubatch-size", std::max(a.tokens_per_step, slots), "computed at once, as priced");
+  const std::int64_t of_step = std::max(a.tokens_per_step, slots);
+  // b11434 tries its cache with two tokens at once before it serves, and aborts below that.
+  out.flag("--batch-size", std::max<std::int64_t>(of_step, 2),
+           of_step < 2 ? "it does not start with fewer" : "tokens of one step");
+  out.flag("--ubatch-size", of_step, "computed at once, as priced");
   out.flag("--cache-type-k", cache, "kv_cache of the point");
   out.flag("--cache-type-v", cache, "kv_cache of the point");
   if (cache == "q8_0") out.flag("--flash-attn", "on", "a quantised cache needs it");

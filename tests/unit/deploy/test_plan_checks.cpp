@@ -24,7 +24,7 @@ Deployment step(Phase phase, std::int64_t batch, const Parallel& parallel = {}) 
 }
 
 std::vector<PlannedCheck> planned(const std::vector<Deployment>& deployments,
-                                  std::optional<std::size_t> point = {}) {
+                                  std::optional<std::int64_t> point = {}) {
   SearchedFront front{.origin = "run 1", .title = "t", .model = "small"};
   for (const Deployment& d : deployments) front.points.push_back(d.point);
   return plan_checks(front, point,
@@ -41,14 +41,15 @@ TEST(PlanChecks, takes_the_first_of_each_kind_of_step_that_one_server_can_run) {
   EXPECT_EQ(out[1].deployment.configuration().workload.phase, Phase::prefill);
   EXPECT_EQ(test::value_of(out[1].launch, "--ctx-size"), "513");
   EXPECT_EQ(test::value_of(out[0].launch, "--ctx-size"), "1024");
+  EXPECT_EQ(test::value_of(planned({step(Phase::decode, 1)})[0].launch, "--batch-size"), "2");
 }
 
 TEST(PlanChecks, a_point_that_was_named_is_taken_or_refused) {
   const std::vector<Deployment> all = {step(Phase::decode, 2), step(Phase::decode, 1),
                                        step(Phase::decode, 1, {.tp = 2})};
-  ASSERT_EQ(planned(all, 1).size(), 1u);
-  EXPECT_EQ(planned(all, 1)[0].deployment.configuration().workload.batch, 1);
-  EXPECT_THAT(test::error_of([&] { planned(all, 2); }).line(), HasSubstr("tp2: its threads share"));
+  ASSERT_EQ(planned(all, 2).size(), 1u);
+  EXPECT_EQ(planned(all, 2)[0].deployment.configuration().workload.batch, 1);
+  EXPECT_THAT(test::error_of([&] { planned(all, 3); }).line(), HasSubstr("tp2: its threads share"));
   EXPECT_THAT(test::error_of([&] { planned(all, 7); }).line(), HasSubstr("it has no such point"));
 }
 
