@@ -15,7 +15,7 @@ namespace halmark::exports {
 struct OwnStep {
   const EngineImport* imported = nullptr;
   const EngineStep* step = nullptr;
-  bool is_of_point = false;           // its phase and batch too: the two times are of one thing
+  bool is_of_point = false;           // its phase, batch and lengths too, on a device that is named
   std::optional<double> forecast_ns;  // that the point says of it
 };
 std::vector<OwnStep> own_steps(const Deployment& deployment, const std::string& engine,

@@ -24,6 +24,7 @@ EngineImport imported(const std::string& engine, const std::string& model, std::
                      .device = "GPU",
                      .phase = "decode",
                      .batch = batch,
+                     .input_tokens = 1000,
                      .output_tokens = 24,
                      .step_ns = 1.5e7,
                      .deviation_ns = 1e5}}};
@@ -45,7 +46,7 @@ TEST(OwnSteps, one_of_the_point_stands_beside_its_forecast_with_origin_and_ratio
   ASSERT_EQ(out.size(), 1u);
   EXPECT_THAT(out[0], HasSubstr("imported from vllm-bench, r.json (sha256 0123456789ab), version "
                                 "not stated"));
-  EXPECT_THAT(out[0], HasSubstr("decode, batch 64, 24 generated: 15.0 ms"));
+  EXPECT_THAT(out[0], HasSubstr("decode, batch 64, 1000 prompt + 24 generated: 15.0 ms"));
   EXPECT_THAT(out[0], HasSubstr("forecast here 10.0 ms, the engine needs 1.50 times that"));
   EXPECT_THAT(out[0], Not(HasSubstr("no forecast")));
 }
@@ -54,6 +55,30 @@ TEST(OwnSteps, one_of_another_batch_is_shown_and_compared_with_nothing) {
   EXPECT_THAT(lines(imported("vllm", "small", 8)),
               ElementsAre(HasSubstr("no forecast of vllm"),
                           testing::AllOf(HasSubstr("batch 8"), Not(HasSubstr("times that")))));
+}
+
+TEST(OwnSteps, one_of_other_lengths_or_of_an_unknown_device_is_compared_with_nothing) {
+  EngineImport import = imported("vllm", "small", 64);
+  import.steps[0].input_tokens = 2000;
+  EXPECT_THAT(lines(import).back(), Not(HasSubstr("times that")));
+  import.steps[0].input_tokens = 1050;
+  EXPECT_THAT(lines(import).back(), HasSubstr("times that"));
+  import.steps[0].device.clear();
+  EXPECT_THAT(lines(import).back(),
+              testing::AllOf(HasSubstr("on what is not stated"), Not(HasSubstr("times that"))));
+}
+
+TEST(OwnSteps, of_decode_the_context_is_that_of_the_point) {
+  Deployment d = test::small_deployment({});
+  d.point.configuration.served.reset();
+  d.point.configuration.workload = {
+      .phase = Phase::decode, .batch = 64, .new_tokens = 1, .context = 512};
+  d.point.estimate = Estimate{.step_ns = 3e7};
+  EngineImport import = imported("vllm", "small", 64);
+  import.steps[0].input_tokens = 0;
+  EXPECT_FALSE(own_steps(d, "vllm", {&import, 1})[0].is_of_point);  // 24 tokens behind nothing
+  import.steps[0].cached_tokens = 480;
+  EXPECT_TRUE(own_steps(d, "vllm", {&import, 1})[0].is_of_point);
 }
 
 TEST(OwnSteps, of_a_step_the_same_kind_is_compared) {
@@ -65,6 +90,7 @@ TEST(OwnSteps, of_a_step_the_same_kind_is_compared) {
   EngineImport import = imported("vllm", "small", 64);
   EXPECT_FALSE(own_steps(d, "vllm", {&import, 1})[0].is_of_point);
   import.steps[0].phase = "prefill";
+  import.steps[0].input_tokens = 512;
   const auto own = own_steps(d, "vllm", {&import, 1});
   EXPECT_TRUE(own[0].is_of_point);
   EXPECT_DOUBLE_EQ(own_steps_json(own)[0]["times_forecast"].get<double>(), 0.5);
