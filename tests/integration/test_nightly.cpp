@@ -161,6 +161,21 @@ TEST_F(NightlyBuilds, two_builds_take_turns_on_demand) {
   EXPECT_TRUE(is_one_line(unknown.err));
 }
 
+TEST_F(NightlyBuilds, take_turns_on_every_kernel_of_the_latest_run) {
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;noise=0.004;timer=device_event";
+  ASSERT_EQ(halmark({"bench", "--backend", "fake", "--op", "rmsnorm", "--params",
+                     "rows=[1,8],cols=64", "--dtype", "f32", "--db", "r.db"})
+                .exit_code,
+            0);
+  const std::string good = build("good", "seed=1");
+  const Json data = data_of({"compare", "--live", good, good, "--backend", "fake", "--db", "r.db"});
+  ASSERT_EQ(data["duets"].size(), 2u);
+  for (const Json& duet : data["duets"]) {
+    EXPECT_EQ(duet["case"]["problem"]["op"], "rmsnorm");
+    EXPECT_EQ(duet["status"], "ok") << duet["reason"];
+  }
+}
+
 TEST_F(Nightly, kernels_and_sentinels_besides_the_model_are_measured) {
   sweep(std::string(ten_seconds) +
         "[[nightly.kernel]]\nop = \"rmsnorm\"\nparams = \"rows=[1,8],cols=64\"\n"

@@ -69,9 +69,9 @@ std::vector<KernelCase> cases_of_latest_run(const Store& store, const std::strin
                                             const std::string& path) {
   std::vector<KernelCase> out;
   if (const auto run = store.latest_run()) {
-    for (const RowFigures& figures : store.run_figures(*run)) {
-      const KernelCase& k = figures.row.kernel_case;
-      if (k.backend != backend || !has_latency(figures.row.status)) continue;
+    for (const Measurement& row : store.run_measurements(*run)) {
+      const KernelCase& k = row.kernel_case;
+      if (k.backend != backend || !has_latency(row.status)) continue;
       if (std::ranges::find(out, k) == out.end()) out.push_back(k);
     }
   }
