@@ -7,7 +7,7 @@
 #include <queue>
 
 #include "core/numeric/statistics.hpp"
-#include "history/student_t.hpp"
+#include "core/numeric/student_t.hpp"
 
 namespace halmark::history {
 namespace {

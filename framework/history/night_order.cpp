@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 
 #include "core/measured/duet.hpp"
 #include "core/numeric/statistics.hpp"
+#include "history/stored_series.hpp"
+#include "history/suspicion.hpp"
 
 namespace halmark::history {
 namespace {
@@ -93,21 +96,25 @@ std::vector<KernelCase> night_order(std::span<const KernelCase> kernels, const S
 
 std::vector<KernelCase> moved_first(std::span<const KernelCase> kernels, const Store& store,
                                     const std::string& fingerprint, std::int64_t run) {
-  const NightsByKernel seen = nights_of(store, nights_until(store, fingerprint, run));
+  std::map<std::string, Series> seen;
+  for (const std::int64_t night : nights_until(store, fingerprint, run)) {
+    for (const RowFigures& figures : store.run_figures(night)) {
+      seen[figures.key].rows.push_back(row_of(figures.row, night));
+    }
+  }
   std::vector<std::pair<double, KernelCase>> ranked;
   for (const KernelCase& k : kernels) {
     const auto it = seen.find(k.key());
-    if (it == seen.end() || it->second.back().run != run) continue;
-    std::vector<double> before;
-    for (const NightOfKernel& night : it->second) {
-      if (night.run != run) before.push_back(median(night.log_ns));
-    }
-    const double now = median(it->second.back().log_ns);
-    // Of the last night too: what was slower in it and is no more has moved as well.
-    ranked.emplace_back(
-        before.empty() ? 0
-                       : std::max(std::abs(now - median(before)), std::abs(now - before.back())),
-        k);
+    if (it == seen.end()) continue;
+    const std::vector<SeriesRow>& rows = it->second.rows;
+    const bool is_of_night = std::ranges::any_of(
+        rows, [run](const SeriesRow& row) { return row.run == run && row.is_usable(); });
+    if (!is_of_night) continue;
+    const SeriesHistory series = follow_series(it->second, {});
+    // Nothing sound to compare is less than any suspicion.
+    const bool is_known = series.nights.size() > 1 && series.nights.back().run == run;
+    ranked.emplace_back(is_known ? suspicion_of(series) : -std::numeric_limits<double>::infinity(),
+                        k);
   }
   return largest_first(std::move(ranked));
 }

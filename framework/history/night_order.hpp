@@ -18,9 +18,9 @@ inline constexpr std::size_t nights_of_order = 30;
 std::vector<KernelCase> night_order(std::span<const KernelCase> kernels, const Store& store,
                                     const std::string& fingerprint, std::int64_t before);
 
-// Of kernels that the run has measured: first those whose time is farthest from their nights before
-// or from the last of them, then those that have none. Kernels without a time in the run are left
-// out.
+// Of kernels that the run has measured: first those whose code has changed most likely
+// (suspicion_of), last those that have nothing sound to compare. Kernels without a time in the run
+// are left out.
 std::vector<KernelCase> moved_first(std::span<const KernelCase> kernels, const Store& store,
                                     const std::string& fingerprint, std::int64_t run);
 

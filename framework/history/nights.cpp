@@ -7,7 +7,7 @@
 #include "core/text/text.hpp"
 #include "history/false_discovery.hpp"
 #include "history/rank_test.hpp"
-#include "history/student_t.hpp"
+#include "core/numeric/student_t.hpp"
 
 namespace halmark::history {
 namespace {

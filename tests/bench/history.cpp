@@ -17,6 +17,7 @@
 #include "figures.hpp"
 #include "history/false_alarms.hpp"
 #include "history/nights.hpp"
+#include "history/suspicion.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -208,17 +209,6 @@ class Duets {
   std::vector<std::vector<double>> pools_;
 };
 
-// How far the last night is from those before.
-double moved(const Series& series) {
-  std::map<std::int64_t, std::vector<double>> nights;
-  for (const SeriesRow& row : series.rows) nights[row.run].push_back(std::log(row.ns));
-  std::vector<double> before;
-  for (const auto& [run, values] : nights) before.push_back(median(values));
-  const double last = before.back();
-  before.pop_back();
-  return std::abs(last - median(before));
-}
-
 void forget_first_night(Series& series) {
   const std::int64_t first = series.rows.front().run;
   std::erase_if(series.rows, [first](const SeriesRow& row) { return row.run == first; });
@@ -242,15 +232,15 @@ int false_nights(const std::vector<CasePool>& pool, const Duets* duets, std::uin
     }
     if (night < window) continue;
     std::vector<SeriesHistory> judged;
-    std::vector<std::pair<double, std::size_t>> by_move;
+    std::vector<std::pair<double, std::size_t>> suspects;
     for (const Series& one : all) {
-      by_move.emplace_back(duets == nullptr ? 0 : moved(one), judged.size());
       judged.push_back(follow_series(one, {}));
+      suspects.emplace_back(suspicion_of(judged.back()), judged.size() - 1);
     }
     if (duets != nullptr) {
-      std::ranges::sort(by_move, std::greater<>());
+      std::ranges::sort(suspects, std::greater<>());
       for (std::size_t i = 0; i < duets_of_night; ++i) {
-        const std::size_t s = by_move[i].second;
+        const std::size_t s = suspects[i].second;
         hear_duet(judged[s], duets->heard(seed, s, static_cast<std::uint64_t>(night), 0));
       }
     }
@@ -260,16 +250,16 @@ int false_nights(const std::vector<CasePool>& pool, const Duets* duets, std::uin
   return out;
 }
 
-// Of a night: how far a series has moved that is just among those that take turns.
-double move_of_last_duet(const World& world, int night) {
+// Of a night: how suspect a series is that is just among those that take turns.
+double suspicion_of_last_duet(const World& world, int night) {
   constexpr std::uint64_t asked = 100;  // of all series
-  std::vector<double> moves;
+  std::vector<double> suspicions;
   for (std::uint64_t s = 0; s < asked; ++s) {
     Series one;
     for (int n = night - window; n <= night; ++n) world.add_night(one, s * 5 + 1, n, 0, 1 << 30);
-    moves.push_back(moved(one));
+    suspicions.push_back(suspicion_of(follow_series(one, {})));
   }
-  return quantile(moves, 1 - static_cast<double>(duets_of_night) / series_count);
+  return quantile(suspicions, 1 - static_cast<double>(duets_of_night) / series_count);
 }
 
 // One series of 500 becomes slower, with a new build: nights until it is called, 0 = not within
@@ -284,14 +274,15 @@ int nights_until_found(const std::vector<CasePool>& pool, const Duets* duets, st
     if (night >= window) forget_first_night(one);
     if (night < window) continue;
     const bool meets_old = duets != nullptr && night < window + 2;
-    if (meets_old && moved(one) >= move_of_last_duet(world, night)) {
+    const SeriesHistory followed = follow_series(one, {});
+    if (meets_old && suspicion_of(followed) >= suspicion_of_last_duet(world, night)) {
       heard = duets->heard(seed, which, static_cast<std::uint64_t>(night), slowdown);
     }
     // The others of that night are quiet: nothing lowers the bar of the control.
     SeriesHistory quiet;
     quiet.change = Change::same;
     std::vector<SeriesHistory> judged(series_count, quiet);
-    judged[0] = follow_series(one, {});
+    judged[0] = followed;
     if (heard) hear_duet(judged[0], *heard);
     judge_night(judged, {});
     if (judged[0].change == Change::slower) return night - window + 1;

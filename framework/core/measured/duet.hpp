@@ -13,6 +13,9 @@ namespace halmark {
 // Smaller changes of a time are no news, unless a user says otherwise.
 inline constexpr double news_floor = 0.03;
 
+// Of the interval that shows two builds to be equal, where it lies within the floor.
+inline constexpr double duet_same_p = 0.05;
+
 struct Duet {
   KernelCase kernel_case;
   std::string plugin_name;

@@ -28,16 +28,23 @@ TEST(Duet, what_moved_is_measured_again_from_half_of_the_floor_on) {
 }
 
 TEST(Duet, it_goes_on_while_the_floor_is_within_its_doubt) {
-  // Ten pairs 0.01 from their mean: an error of 0.01 / 3.
-  EXPECT_FALSE(wants_more_pairs(duet(0.05, 0.01, 10), 0.03)) << "it moved";
-  EXPECT_FALSE(wants_more_pairs(duet(0.02, 0.01, 10), 0.03)) << "0.0198 + 2.3 x 0.0033 < ln 1.03";
-  EXPECT_TRUE(wants_more_pairs(duet(0.025, 0.01, 10), 0.03)) << "0.0247 + 2.3 x 0.0033 > ln 1.03";
-  EXPECT_FALSE(wants_more_pairs(duet(0.017, 0.03, 10), 0.03)) << "0.0169 < 0.6 ln 1.03";
-  EXPECT_TRUE(wants_more_pairs(duet(0.019, 0.03, 10), 0.03)) << "0.0188 > 0.6 ln 1.03";
-  EXPECT_TRUE(wants_more_pairs(duet(0.05, 0.032, 10), 0.03)) << "0.0488 < 5 x 0.0107";
-  EXPECT_FALSE(wants_more_pairs(duet(0.05, 0.028, 10), 0.03)) << "0.0488 > 5 x 0.0093";
+  // Ten pairs so far from their mean that the error of the inner six is a third of a hundredth:
+  // sqrt(10 / (6 x 5)) of the distance. From tables: t(0.975, 5) = 2.571, t(1 - 5e-6, 5) = 17.90.
+  const double near = 0.01 / std::sqrt(3.0);
+  EXPECT_FALSE(wants_more_pairs(duet(0.02, near, 10), 0.03)) << "0.0198 + 2.571 x 0.0033 < ln 1.03";
+  EXPECT_TRUE(wants_more_pairs(duet(0.023, near, 10), 0.03)) << "0.0227 + 2.571 x 0.0033 > ln 1.03";
+  EXPECT_FALSE(wants_more_pairs(duet(0.017, 3 * near, 10), 0.03)) << "0.0169 < 0.6 ln 1.03";
+  EXPECT_TRUE(wants_more_pairs(duet(0.019, 3 * near, 10), 0.03)) << "0.0188 > 0.6 ln 1.03";
+  EXPECT_TRUE(wants_more_pairs(duet(0.05, 0.85 * near, 10), 0.03)) << "0.0488 < 17.9 x 0.00283";
+  EXPECT_FALSE(wants_more_pairs(duet(0.05, 0.79 * near, 10), 0.03)) << "0.0488 > 17.9 x 0.00263";
   EXPECT_TRUE(wants_more_pairs(duet(0.05, 0.2, 59), 0.03));
   EXPECT_FALSE(wants_more_pairs(duet(0.05, 0.2, 60), 0.03)) << "at most so many";
+}
+
+TEST(Duet, one_pair_that_the_machine_spoilt_does_not_keep_it_going) {
+  Duet spoilt = duet(0, 0.001, 10);
+  spoilt.log_ratios[7] = 1.3;
+  EXPECT_FALSE(wants_more_pairs(spoilt, 0.03));
 }
 
 TEST(Duet, what_failed_or_has_no_spread_is_not_measured_again) {

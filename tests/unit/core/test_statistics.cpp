@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
 #include <vector>
 
 #include "core/numeric/random.hpp"
+#include "core/numeric/trimmed_mean.hpp"
 #include "tests/unit/case_name.hpp"
 
 namespace halmark {
@@ -95,6 +98,35 @@ TEST(RelativeIqr, is_the_middle_half_over_the_median) {
   EXPECT_DOUBLE_EQ(relative_iqr(ranks(5)), 2.0 / 3);
   EXPECT_EQ(relative_iqr(std::vector<double>{5, 5, 5}), 0);
   EXPECT_EQ(relative_iqr(std::vector<double>{0, 0, 0}), 0) << "never a division by zero";
+}
+
+// By hand: the inner three of five, their winsorized squares 4 x 1 over 3 x 2.
+TEST(TrimmedMean, leaves_the_outer_fifths_out) {
+  const TrimmedMean of_five = trimmed_mean(std::vector<double>{100, 2, 1, 4, 3});
+  EXPECT_DOUBLE_EQ(of_five.value, 3);
+  EXPECT_DOUBLE_EQ(of_five.error, std::sqrt(4.0 / 6));
+  EXPECT_DOUBLE_EQ(of_five.freedom, 2);
+  const TrimmedMean of_four = trimmed_mean(std::vector<double>{1, 2, 3, 6});
+  EXPECT_DOUBLE_EQ(of_four.value, 3);
+  EXPECT_DOUBLE_EQ(of_four.error, std::sqrt(14.0 / 12)) << "nothing left out: the usual one";
+  EXPECT_EQ(trimmed_mean(std::vector<double>{1.5}).value, 1.5);
+}
+
+// Of normal values its error is the spread of the means that other draws would have; t of its
+// degrees of freedom holds.
+TEST(TrimmedMean, its_error_is_the_spread_of_its_values) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  double squares = 0, errors = 0;
+  constexpr int draws = 4000;
+  for (int i = 0; i < draws; ++i) {
+    std::vector<double> values(20);
+    for (double& value : values) value = normal(random);
+    const TrimmedMean one = trimmed_mean(values);
+    squares += one.value * one.value;
+    errors += one.error * one.error;
+  }
+  EXPECT_NEAR(std::sqrt(errors / squares), 1, 0.04);
 }
 
 }  // namespace

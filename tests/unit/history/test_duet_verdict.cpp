@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "history/nights.hpp"
-#include "history/student_t.hpp"
+#include "core/numeric/student_t.hpp"
 #include "rows.hpp"
 
 namespace halmark::history {
@@ -25,13 +25,13 @@ Duet duet(double step, double noise, std::size_t pairs) {
 
 TEST(DuetVerdict, ratio_interval_and_p_are_those_of_student) {
   const DuetVerdict v = judge_duet(duet(0.05, 0.01, 10), 0.03);
-  // Ten values 0.01 from their mean: standard deviation 0.01 sqrt(10/9), error that over sqrt(10).
-  const double error = 0.01 / 3, size = std::log1p(0.05);
+  // Of ten values 0.01 from their mean the inner six: sqrt(10 x 0.01^2 / (6 x 5)).
+  const double error = 0.01 / std::sqrt(3.0), size = std::log1p(0.05);
   EXPECT_NEAR(v.ratio, 1.05, 1e-12);
-  EXPECT_NEAR(std::log(v.interval.high) - size, 3.249836 * error,
-              1e-6);  // t(0.995, 9), from a table
-  EXPECT_NEAR(std::log(v.interval.low) - size, -3.249836 * error, 1e-6);
-  EXPECT_NEAR(v.p, t_two_sided_p(size / error, 9), 1e-15);
+  EXPECT_NEAR(std::log(v.interval.high) - size, 4.032143 * error,
+              1e-6);  // t(0.995, 5), from a table
+  EXPECT_NEAR(std::log(v.interval.low) - size, -4.032143 * error, 1e-6);
+  EXPECT_NEAR(v.p, t_two_sided_p(size / error, 5), 1e-15);
   EXPECT_EQ(v.change, Change::slower);
   EXPECT_EQ(judge_duet(duet(-0.05, 0.01, 10), 0.03).change, Change::faster);
 }
@@ -39,9 +39,9 @@ TEST(DuetVerdict, ratio_interval_and_p_are_those_of_student) {
 TEST(DuetVerdict, both_sides_of_the_floor) {
   EXPECT_EQ(judge_duet(duet(0.031, 1e-4, 10), 0.03).change, Change::slower);
   EXPECT_EQ(judge_duet(duet(0.025, 1e-4, 10), 0.03).change, Change::same);
-  // Nearer to the floor than an interval of 95 % is wide, t(0.975, 9) = 2.262: neither.
-  EXPECT_EQ(judge_duet(duet(0.026, 0.0015, 10), 0.03).change, Change::same);
-  EXPECT_EQ(judge_duet(duet(0.029, 0.0015, 10), 0.03).change, Change::undecided);
+  // Nearer to the floor than an interval of 95 % is wide, t(0.975, 5) = 2.571: neither.
+  EXPECT_EQ(judge_duet(duet(0.026, 0.0009, 10), 0.03).change, Change::same);
+  EXPECT_EQ(judge_duet(duet(0.029, 0.0009, 10), 0.03).change, Change::undecided);
   EXPECT_EQ(judge_duet(duet(0.04, 0.05, 10), 0.03).change, Change::undecided);
 }
 
@@ -58,10 +58,13 @@ TEST(DuetVerdict, what_chose_a_kernel_does_not_confirm_it) {
   EXPECT_EQ(judge_duet(stays, 0.03).change, Change::slower);
 }
 
-TEST(DuetVerdict, a_pair_that_stands_out_makes_no_alert) {
+TEST(DuetVerdict, a_pair_that_stands_out_changes_nothing) {
   Duet one_mode = duet(0, 0.002, 9);
   one_mode.log_ratios.push_back(std::log(2.2));
-  EXPECT_EQ(judge_duet(one_mode, 0.03).change, Change::undecided);
+  EXPECT_EQ(judge_duet(one_mode, 0.03).change, Change::same);
+  Duet slower = duet(0.05, 0.002, 9);
+  slower.log_ratios.push_back(-std::log(2.2));
+  EXPECT_EQ(judge_duet(slower, 0.03).change, Change::slower);
 }
 
 TEST(DuetVerdict, failed_or_short_duets_say_why) {

@@ -1,9 +1,9 @@
-#include "history/student_t.hpp"
+#include "core/numeric/student_t.hpp"
 
 #include <cmath>
 #include <limits>
 
-namespace halmark::history {
+namespace halmark {
 namespace {
 
 // Continued fraction of the incomplete beta function by the modified Lentz method (DLMF 8.17.22).
@@ -65,4 +65,4 @@ double t_critical(double p, double freedom) {
   return high;
 }
 
-}  // namespace halmark::history
+}  // namespace halmark

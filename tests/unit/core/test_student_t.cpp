@@ -1,8 +1,8 @@
-#include "history/student_t.hpp"
+#include "core/numeric/student_t.hpp"
 
 #include <gtest/gtest.h>
 
-namespace halmark::history {
+namespace halmark {
 namespace {
 
 // mpmath at 40 digits: by its incomplete beta function and, to 12 digits the same, by quadrature of
@@ -35,4 +35,4 @@ TEST(StudentT, critical_values_are_those_of_the_printed_table) {
 }
 
 }  // namespace
-}  // namespace halmark::history
+}  // namespace halmark

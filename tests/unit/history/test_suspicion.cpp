@@ -1,0 +1,46 @@
+#include "history/suspicion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace halmark::history {
+namespace {
+
+// Nights alternately `noise` above and below 1 us, and a last one that is `step` off.
+SeriesHistory nights(double noise, double step, int before = 10) {
+  SeriesHistory out;
+  for (int i = 0; i < before; ++i) {
+    const double ns = 1000 * std::exp(i % 2 == 0 ? noise : -noise);
+    out.nights.push_back({.run = i + 1, .ns = ns, .adjusted_ns = ns});
+  }
+  const double ns = 1000 * std::exp(step);
+  out.nights.push_back({.run = before + 1, .ns = ns, .adjusted_ns = ns});
+  return out;
+}
+
+TEST(Suspicion, grows_with_the_step_and_falls_with_the_noise) {
+  EXPECT_GT(suspicion_of(nights(0.005, 0.05)), suspicion_of(nights(0.005, 0.03)));
+  EXPECT_GT(suspicion_of(nights(0.005, 0.05)), suspicion_of(nights(0.02, 0.05)));
+  EXPECT_GT(suspicion_of(nights(0.005, -0.05)), suspicion_of(nights(0.005, 0)));
+  // Far off, but so it often was; near, and it never was.
+  EXPECT_GT(suspicion_of(nights(0.004, 0.04)), suspicion_of(nights(0.2, 0.3)));
+}
+
+// By hand: nights whose differences are all 0.02 have a noise of 1.4826 x 0.02 / sqrt(2) =
+// 0.020967. ln(N(0.06; 0, s^2 + 0.05^2) / N(0.06; 0, s^2)), s^2 = 4.3962e-4: 0.5 ln(0.149549)
+// + 4.0945 x 0.850451 = 2.5321. The night before was 0.01 lower: step 0.07, s^2 twice that, 1.3883.
+TEST(Suspicion, is_a_bayes_factor) { EXPECT_NEAR(suspicion_of(nights(0.01, 0.06)), 2.5321, 1e-3); }
+
+TEST(Suspicion, sees_a_repair_after_one_bad_night) {
+  SeriesHistory repaired = nights(0.005, 0.2);
+  repaired.nights.push_back({.run = 12, .ns = 1000, .adjusted_ns = 1000});
+  SeriesHistory same = nights(0.005, 0);
+  same.nights.push_back({.run = 12, .ns = 1000, .adjusted_ns = 1000});
+  EXPECT_GT(suspicion_of(repaired), 10 + suspicion_of(same));
+}
+
+TEST(Suspicion, needs_a_night_before) { EXPECT_EQ(suspicion_of(nights(0, 0.5, 0)), 0); }
+
+}  // namespace
+}  // namespace halmark::history
