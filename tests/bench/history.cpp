@@ -33,7 +33,8 @@ constexpr int window = 60;    // nights that a history looks back
 constexpr int processes = 9;  // of a case and night
 constexpr double slowdown = 0.05;
 
-constexpr std::size_t duets_of_night = series_count / 5;
+// With a new build: those most suspect.
+constexpr std::size_t duets_of_night = series_count / 2;
 
 // Of each case the nights that may be drawn, and of each night its processes: how far each lies
 // from the median, in logarithms.
@@ -177,22 +178,19 @@ class Duets {
 
   history::HeardDuet heard(std::uint64_t seed, std::uint64_t series, std::uint64_t night,
                            double step) const {
-    const std::vector<double>& pool = pools_[series % pools_.size()];
-    constexpr int pairs = 5;  // of a duet, and again while it wants more
-    Duet duet{.choosing_pairs = pairs};
-    const auto add_pairs = [&] {
-      for (int i = 0; i < pairs; ++i) {
-        const std::size_t n = duet.log_ratios.size();
-        const double at = draw(seed, 1'000'000 + series, night, n);
-        const double side = draw(seed, 2'000'000 + series, night, n) < 0.5 ? -1 : 1;
-        duet.log_ratios.push_back(side * pool[pick(at, pool.size())] + std::log1p(step));
-      }
-    };
-    add_pairs();
-    const double floor = HistoryRules{}.floor;
-    while (wants_more_pairs(duet, floor)) add_pairs();
-    return {
-        .run = 0, .old_build = {}, .new_build = {}, .verdict = history::judge_duet(duet, floor)};
+    return {.run = 0,
+            .old_build = {},
+            .new_build = {},
+            .verdict = history::judge_duet(duet(seed, series, night, step), HistoryRules{}.floor)};
+  }
+  // Mean over many duets of equal builds.
+  double pairs_of_equal_builds() const {
+    constexpr std::uint64_t duets = 2000;
+    double pairs = 0;
+    for (std::uint64_t i = 0; i < duets; ++i) {
+      pairs += static_cast<double>(duet(77, i, 0, 0).log_ratios.size());
+    }
+    return pairs / duets;
   }
   // Standard deviation of single pairs, of the case in the middle.
   double spread() const {
@@ -206,6 +204,24 @@ class Duets {
   }
 
  private:
+  Duet duet(std::uint64_t seed, std::uint64_t series, std::uint64_t night, double step) const {
+    const std::vector<double>& pool = pools_[series % pools_.size()];
+    constexpr int pairs = 5;  // of a duet, and again while it wants more
+    Duet out{.choosing_pairs = pairs};
+    const auto add_pairs = [&] {
+      for (int i = 0; i < pairs; ++i) {
+        const std::size_t n = out.log_ratios.size();
+        const double at = draw(seed, 1'000'000 + series, night, n);
+        const double side = draw(seed, 2'000'000 + series, night, n) < 0.5 ? -1 : 1;
+        out.log_ratios.push_back(side * pool[pick(at, pool.size())] + std::log1p(step));
+      }
+    };
+    add_pairs();
+    const double floor = HistoryRules{}.floor;
+    while (wants_more_pairs(out, floor)) add_pairs();
+    return out;
+  }
+
   std::vector<std::vector<double>> pools_;
 };
 
@@ -371,6 +387,7 @@ int main() {
                    "%");
     figures.report("history_variation_of_nights_by_runs", 100 * night_variation(runs), "%");
     figures.report("history_spread_of_pairs_of_duets", 100 * duets.spread(), "%");
+    figures.report("history_pairs_of_a_duet_of_equal_builds", duets.pairs_of_equal_builds(), "");
     const std::vector<CasePool> quiet = scaled(processes, 0.01);
     for (const auto& [noise, pool] :
          {std::pair("at_1_percent", &quiet), std::pair("as_measured", &processes),
