@@ -9,11 +9,13 @@ Action add_bench(OptionSet& app);
 Action add_compare(OptionSet& app);
 Action add_compare_devices(OptionSet& app);
 Action add_completion(OptionSet& app);
+Action add_deploy_check(OptionSet& app);
 Action add_devices(OptionSet& app);
 Action add_doctor(OptionSet& app);
 Action add_explain(OptionSet& app);
 Action add_export(OptionSet& app);
 Action add_history(OptionSet& app);
+Action add_import(OptionSet& app);
 Action add_man(OptionSet& app);
 Action add_model(OptionSet& app);
 Action add_models(OptionSet& app);
@@ -51,6 +53,10 @@ std::span<const Command> commands() {
       Command{"report", "Write the report of a stored run again", 1, add_report},
       Command{"export", "A point of a front as the files that a serving engine starts from", 1,
               add_export},
+      Command{"import", "Steps that an engine measured by its own benchmark; shown by export", 1,
+              add_import},
+      Command{"deploy-check", "Run an exported command here: the engine beside the prediction", 1,
+              add_deploy_check},
       Command{"compare", "Two runs, nights or files: what became slower; exit 3 gates", 1,
               add_compare},
       Command{"compare-devices", "Devices side by side, each against its peaks", 1,

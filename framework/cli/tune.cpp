@@ -12,6 +12,7 @@
 #include "cli/study/study.hpp"
 #include "cli/tune_latency.hpp"
 #include "core/text/text.hpp"
+#include "deploy/engine_store.hpp"
 #include "history/night_order.hpp"
 #include "model/spec/coverage.hpp"
 #include "model/spec/model_document.hpp"
@@ -299,6 +300,9 @@ CommandResult execute_sweep(const GlobalOptions& global, const Options& options)
 
 // A model with words about its load stands for a sweep, which is kept beside the database.
 CommandResult execute(const GlobalOptions& global, Options options) {
+  if (!options.written.as.empty()) {
+    options.written.own_steps = deploy::stored_imports(database_path(global));
+  }
   if (is_sweep_file(options.sweep)) {
     if (options.asked.device.empty()) return execute_sweep(global, options);
     throw refused("a sweep states its own device", options.sweep, "--device is of a model");

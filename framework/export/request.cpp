@@ -6,8 +6,10 @@
 #include "core/text/error.hpp"
 #include "export/cluster/manifests.hpp"
 #include "export/engine/launch_text.hpp"
+#include "export/engine/own_steps.hpp"
 #include "export/exchange/exchange.hpp"
 #include "export/write_files.hpp"
+#include "report/text/clean_text.hpp"
 
 namespace halmark::exports {
 namespace {
@@ -84,13 +86,20 @@ report::View exchanged(const ExportRequest& request, const MetricTable& table) {
 report::View exported(Deployment deployment, const Pick& pick, const EngineTable& table,
                       std::span<const ClusterNode> nodes, const ExportRequest& request) {
   deployment.chosen_because = pick.because;
-  const Launch launch = launch_of(deployment, table);
+  Launch launch = launch_of(deployment, table);
+  const std::vector<OwnStep> own = own_steps(deployment, launch.engine, request.own_steps);
+  launch.own_lines = own_step_lines(launch.engine, own);
   report::View out =
       written(request.is_cluster()
                   ? std::vector{manifest_file(deployment, launch, nodes, {.image = request.image})}
                   : launch_files(deployment, launch),
               request.out);
+  // In the files these lines stand above the command.
+  if (!request.out.empty()) {
+    for (const std::string& line : launch.own_lines) out.text += report::clean_text(line) + '\n';
+  }
   out.data = launch_json(deployment, launch);
+  out.data["engine_steps"] = own_steps_json(own);
   out.data["gives_up"] = pick.gives_up;
   return out;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/chosen/deployment.hpp"
+#include "core/measured/engine_step.hpp"
 #include "export/engine/launch.hpp"
 #include "export/text_file.hpp"
 #include "report/choice/pick.hpp"
@@ -20,6 +21,7 @@ struct MetricTable;
 struct ExportRequest {
   std::string as, server_version, checkpoint, out;
   std::string engine = "vllm", nodes, image;  // of --as k8s
+  std::vector<EngineImport> own_steps;        // what engines measured of themselves
   bool is_cluster() const { return as == "k8s"; }
 };
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t pairs_min = 3;
 constexpr double interval_p = 0.01;
+constexpr double same_p = 0.05;      // of the interval that shows two builds to be equal
 constexpr double spread_min = 1e-3;  // of a pair: clocks are no better
 
 double spread_of(const std::vector<double>& values, double centre) {
@@ -49,7 +50,7 @@ DuetVerdict judge_duet(const Duet& duet, double floor) {
   out.interval = {std::exp(size - half), std::exp(size + half)};
   out.p = t_two_sided_p(size / error, freedom);
   out.change = Change::undecided;
-  if (std::abs(size) + half <= limit) {
+  if (std::abs(size) + t_critical(same_p, freedom) * error <= limit) {
     out.change = Change::same;
   } else if (std::abs(size) >= limit && std::abs(size) > half && is_confirmed(duet, size)) {
     out.change = size > 0 ? Change::slower : Change::faster;

@@ -18,7 +18,7 @@ struct DuetVerdict {
 };
 
 // SLOWER or FASTER: the ratio reaches the floor, its interval lies on one side of 1, and the pairs
-// behind the choosing ones say the same by themselves. SAME: the interval lies within the floor.
+// behind the choosing ones say the same by themselves. SAME: a 95 % interval lies within the floor.
 DuetVerdict judge_duet(const Duet& duet, double floor);
 
 }  // namespace halmark::history

@@ -7,6 +7,7 @@
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "report/choice/grouping.hpp"
 #include "report/report.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
@@ -62,7 +63,23 @@ std::vector<Objective> further_objectives(const ServedReport& r) {
   return out;
 }
 
-Table front_table(const ServedReport& r, std::size_t rows) {
+using Points = std::vector<const ServedPoint*>;
+
+Points all_points(const ServedReport& r) {
+  Points out;
+  for (const ServedPoint& p : r.front) out.push_back(&p);
+  return out;
+}
+
+std::vector<PointGroup> groups_of(const ServedReport& r) {
+  std::vector<Evaluation> points;
+  for (const ServedPoint& p : r.front) {
+    points.push_back({.configuration = p.configuration, .served = p.estimate});
+  }
+  return group_points(points, r.objectives, alike_share);
+}
+
+Table front_table(const ServedReport& r, const Points& points) {
   Table out;
   out.columns = {{"configuration", false}, {"devices", true},  {"TTFT", true},
                  {"TPOT", true},           {"request", true},  {"tokens/s", true},
@@ -73,7 +90,8 @@ Table front_table(const ServedReport& r, std::size_t rows) {
   for (const Objective o : further) {
     out.columns.insert(out.columns.end() - 2, {std::string(row_of(o).title), true});
   }
-  for (const ServedPoint& p : std::span(r.front).first(std::min(rows, r.front.size()))) {
+  for (const ServedPoint* point : points) {
+    const ServedPoint& p = *point;
     const ServingFigures& f = p.estimate.figures;
     const ServingFigures &fast = p.estimate.fast, &slow = p.estimate.slow;
     const auto timed = [](double ns, double low, double high) {
@@ -135,12 +153,12 @@ std::vector<std::string> counts(const ServedReport& r) {
 }
 
 // Where the times of both steps are from, where it is not all one source.
-std::vector<std::string> origins(const ServedReport& r, std::size_t rows) {
+std::vector<std::string> origins(const ServedReport& r, const Points& points) {
   std::vector<std::string> out;
   if (r.tables.empty()) return out;
-  for (const ServedPoint& p : std::span(r.front).first(std::min(rows, r.front.size()))) {
-    const std::string label = served_label(p.configuration);
-    for (const auto& [step, from] : {std::pair{"TTFT", &p.ttft}, {"TPOT", &p.tpot}}) {
+  for (const ServedPoint* p : points) {
+    const std::string label = served_label(p->configuration);
+    for (const auto& [step, from] : {std::pair{"TTFT", &p->ttft}, {"TPOT", &p->tpot}}) {
       std::string text = "  " + label + ": " + step + ' ' + report::times_text(*from, r.tables);
       const std::size_t series = text.find("; of ");
       const bool is_long = report::display_width(text) > width_max && series != std::string::npos;
@@ -213,12 +231,17 @@ std::string served_text(const ServedReport& r, bool color) {
   if (r.front.empty()) {
     out += "none: no configuration is possible that keeps every level\n";
   } else {
-    out += report::table_text(front_table(r, rows_max), width_max);
-    if (r.front.size() > rows_max) {
-      out +=
-          "... and " + std::to_string(r.front.size() - rows_max) + " more: see --out or --json\n";
+    const std::vector<PointGroup> groups = groups_of(r);
+    Points shown;
+    for (const PointGroup& g : groups) {
+      if (shown.size() < rows_max) shown.push_back(&r.front[g.representative]);
     }
-    for (const std::string& origin : origins(r, rows_max)) out += line(origin);
+    out += report::table_text(front_table(r, shown), width_max);
+    if (groups.size() > rows_max) {
+      out += "... and " + std::to_string(groups.size() - rows_max) + " more: see --out or --json\n";
+    }
+    if (const std::string alike = alike_text(groups); !alike.empty()) out += line(alike);
+    for (const std::string& origin : origins(r, shown)) out += line(origin);
   }
   if (!r.levels.empty()) out += report::clean_text(probability_basis(r)) + '\n';
   for (const std::string& count : counts(r)) out += line(count);
@@ -239,9 +262,9 @@ std::string served_markdown(const ServedReport& r) {
   for (const std::string& basis : r.basis) out += "- " + report::markdown_text(basis) + '\n';
   out += "- " + report::markdown_text(request_text(r)) + "\n\n" +
          report::markdown_text(title_of_front(r)) + ".\n\n";
-  if (!r.front.empty()) out += report::table_markdown(front_table(r, r.front.size()));
+  if (!r.front.empty()) out += report::table_markdown(front_table(r, all_points(r)));
   if (!r.tables.empty()) out += '\n';
-  for (const std::string& origin : origins(r, r.front.size())) {
+  for (const std::string& origin : origins(r, all_points(r))) {
     out += "- " + report::markdown_text(origin) + '\n';
   }
   out += '\n' + report::markdown_text(probability_basis(r)) + "\n\n";

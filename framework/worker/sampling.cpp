@@ -4,6 +4,7 @@
 #include "worker/sampling.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/text/units.hpp"
@@ -17,40 +18,52 @@ namespace {
 using protocol::Stop;
 using protocol::StopReason;
 
-struct Slope {
-  double wall_ns = 0;
+struct Interval {
+  double whole_ns = std::numeric_limits<double>::infinity();
+  double wall_ns = 0;  // without its launch
   std::optional<double> device_ns;
 };
 
-// The shortest of five intervals of `repeat` executions, by both clocks.
-Slope shortest(TimedStep& step, std::int64_t repeat, ClockSource& clock) {
+// The shortest of `known` and five more intervals of `repeat` executions. With its launch: a launch
+// that was interrupted hides time in which the device works.
+Interval shortest(TimedStep& step, std::int64_t repeat, ClockSource& clock, Interval known = {}) {
   step.set_repeat(repeat);
-  Slope best;
   for (int i = 0; i < 5; ++i) {
     const double whole_ns = interval_ns(step, clock);
-    const double wall_ns = whole_ns - step.launch_ns();
-    const std::optional<double> device_ns = step.device_ns();
-    if (i == 0 || wall_ns < best.wall_ns) best.wall_ns = wall_ns;
-    if (device_ns) best.device_ns = std::min(best.device_ns.value_or(*device_ns), *device_ns);
+    if (whole_ns >= known.whole_ns) continue;
+    known = {.whole_ns = whole_ns,
+             .wall_ns = whole_ns - step.launch_ns(),
+             .device_ns = step.device_ns()};
   }
-  return best;
+  return known;
 }
+
+// A machine that is busy with others shows any slope, so the shortest of up to eight attempts
+// count.
+constexpr int slope_attempts = 8;
 
 // (W(2r) - W(r)) / r is free of launch and wait latency: the host's truth about a device's clock.
 // W of a held stream begins when it is released, or each execution would carry its launch.
 void add_slopes(TimedStep& step, ClockSource& clock, std::vector<Signal>& signals) {
+  constexpr double agreement = 0.05;
   const std::int64_t repeat = step.repeat();
-  const Slope once = shortest(step, repeat, clock);
-  const Slope twice = shortest(step, 2 * repeat, clock);
   const auto per_execution = [&](double longer, double shorter) {
     return (longer - shorter) / static_cast<double>(repeat);
   };
-  signals.push_back({"slope_wall_ns", per_execution(twice.wall_ns, once.wall_ns), {}});
-  if (once.device_ns && twice.device_ns) {
-    signals.push_back({"slope_device_ns", per_execution(*twice.device_ns, *once.device_ns), {}});
-  } else {
-    signals.push_back({"slope_device_ns", std::nullopt, "the device keeps no time"});
+  Interval once, twice;
+  double wall_ns = 0;
+  std::optional<double> device_ns;
+  for (int attempt = 0; attempt < slope_attempts; ++attempt) {
+    once = shortest(step, repeat, clock, once);
+    twice = shortest(step, 2 * repeat, clock, twice);
+    wall_ns = per_execution(twice.wall_ns, once.wall_ns);
+    if (!once.device_ns || !twice.device_ns) break;
+    device_ns = per_execution(*twice.device_ns, *once.device_ns);
+    if (std::abs(*device_ns - wall_ns) <= agreement * wall_ns) break;
   }
+  signals.push_back({"slope_wall_ns", wall_ns, {}});
+  signals.push_back(
+      {"slope_device_ns", device_ns, device_ns ? std::string() : "the device keeps no time"});
   step.set_repeat(repeat);
 }
 
@@ -59,14 +72,12 @@ struct Repeats {
 };
 
 // Host clocks too: what more repeats cost, as a share of what the first ones do. Near 0 where they
-// are not executed. A machine that is busy with others shows any share, so the shortest of up to
-// eight attempts count.
+// are not executed.
 Repeats repeat_share(TimedStep& step, std::int64_t repeat, ClockSource& clock) {
   constexpr double plain_share = 0.5;
-  constexpr int attempts = 8;
   Repeats out;
   double twice_ns = out.once_ns;
-  for (int attempt = 0; attempt < attempts && out.share < plain_share; ++attempt) {
+  for (int attempt = 0; attempt < slope_attempts && out.share < plain_share; ++attempt) {
     out.once_ns = std::min(out.once_ns, shortest(step, repeat, clock).wall_ns);
     twice_ns = std::min(twice_ns, shortest(step, 2 * repeat, clock).wall_ns);
     out.share = (twice_ns - out.once_ns) / std::max(out.once_ns, 1.0);

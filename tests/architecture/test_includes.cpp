@@ -59,6 +59,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"report", {"core"}},
     {"report/views", {"core", "report"}},
     {"export", {"core", "report", "parquet"}},
+    {"deploy", {"core", "host", "model/spec", "report", "export"}},
     {"simulate", {"core", "kernels", "model", "roofline"}},
     {"tune/problem", {"core", "plan", "model", "search/space"}},
     {"tune/plan",

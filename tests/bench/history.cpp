@@ -168,7 +168,8 @@ class World {
   Regimes regimes_;
 };
 
-// Builds that take turns: single pairs as they were measured.
+// Builds that take turns: single pairs as they were measured. Old and new were one build, so either
+// could have been the other; without that the mean of a few pairs would be a change of the code.
 class Duets {
  public:
   explicit Duets(std::vector<std::vector<double>> pools) : pools_(std::move(pools)) {}
@@ -180,8 +181,10 @@ class Duets {
     Duet duet{.choosing_pairs = pairs};
     const auto add_pairs = [&] {
       for (int i = 0; i < pairs; ++i) {
-        const double at = draw(seed, 1'000'000 + series, night, duet.log_ratios.size());
-        duet.log_ratios.push_back(pool[pick(at, pool.size())] + std::log1p(step));
+        const std::size_t n = duet.log_ratios.size();
+        const double at = draw(seed, 1'000'000 + series, night, n);
+        const double side = draw(seed, 2'000'000 + series, night, n) < 0.5 ? -1 : 1;
+        duet.log_ratios.push_back(side * pool[pick(at, pool.size())] + std::log1p(step));
       }
     };
     add_pairs();

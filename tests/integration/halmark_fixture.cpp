@@ -99,7 +99,7 @@ turn_s = 0.02
 rounds = 2
 sample_budget_s = 0.002
 samples_min = 3
-repeat_budget_s = 1
+repeat_budget_s = 0
 )");
 }
 

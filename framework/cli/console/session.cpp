@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "cli/console/interrupt.hpp"
-#include "core/text/text.hpp"
 #include "core/version.hpp"
+#include "host/machine_text.hpp"
 #include "host/partition.hpp"
 #include "journal/writer_lock.hpp"
 #include "plan/device_file.hpp"
@@ -259,21 +259,7 @@ std::vector<std::string> run_lines(const GlobalOptions& global, const LocalMachi
 }
 
 std::vector<std::string> machine_lines(const LocalMachine& m) {
-  std::string keys;
-  for (const std::string& key : isa_keys()) keys += (keys.empty() ? "" : ", ") + key;
-  std::vector<std::string> out = {
-      "cpu: " + m.machine.cpu_model + ", " + std::to_string(m.cores) + " cores for one shard",
-      "isa: " + (keys.empty() ? std::string("unknown") : keys),
-      "memory: " + std::to_string(m.machine.memory_bytes >> 20) + " MiB",
-      "kernel: " + m.machine.kernel,
-      "fingerprint: " + m.fingerprint,
-      "fingerprint of earlier versions: " + m.machine.earlier_fingerprint(),
-      "cores in use: " + m.machine.shape.cpus.text() + ", " +
-          std::to_string(m.machine.shape.cores) + " cores, " +
-          (m.machine.quota_cpus ? number_text(*m.machine.quota_cpus) + " CPUs of time by quota"
-                                : std::string("no quota"))};
-  if (m.rows_fingerprint != m.fingerprint) out.push_back("device: " + m.rows_fingerprint);
-  for (const std::string& cache : m.machine.caches) out.push_back("cache: " + cache);
+  std::vector<std::string> out = property_lines(m.machine, m.cores, m.rows_fingerprint);
   if (!m.limits_path.empty()) out.push_back("limits: " + m.limits_path);
   return out;
 }

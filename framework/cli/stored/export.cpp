@@ -7,6 +7,7 @@
 #include "cli/console/paths.hpp"
 #include "cli/console/session.hpp"
 #include "cli/study/study.hpp"
+#include "deploy/engine_store.hpp"
 #include "export/exchange/exchange.hpp"
 #include "export/front_list.hpp"
 #include "plan/node_file.hpp"
@@ -49,6 +50,7 @@ CommandResult execute(const GlobalOptions& global, Options o) {
   o.place.studies = study_location(global);
   if (exports::is_exchange(o.asked.as)) return exchanged(o);
   const SearchedFront front = tune::find_front(o.place);
+  o.asked.own_steps = deploy::stored_imports(o.place.database);
   if (o.asked.as.empty()) return shown(exports::front_list(front, o.alike_percent / 100));
   const Pick pick = o.point ? Pick{.index = static_cast<std::size_t>(*o.point - 1)}
                             : chosen_point(front, o.pick, o.asked);

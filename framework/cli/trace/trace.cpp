@@ -1,6 +1,5 @@
 // halmark trace: what a torch-profiler trace executed, per layer and operator, and whether that is
 // what the model says.
-#include <charconv>
 #include <memory>
 
 #include "cli/console/facts.hpp"
@@ -32,31 +31,11 @@ struct Options {
 
 #ifdef HALMARK_HAS_TRACE
 
-trace::LayerRange layer_range(const std::string& text) {
-  trace::LayerRange out;
-  if (text.empty()) return out;
-  const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, out.first);
-  bool is_valid = first.ec == std::errc() && out.first >= 0;
-  out.last = out.first;
-  if (is_valid && first.ptr != end) {
-    const bool has_dots = end - first.ptr > 2 && first.ptr[0] == '.' && first.ptr[1] == '.';
-    const auto last = std::from_chars(has_dots ? first.ptr + 2 : end, end, out.last);
-    is_valid = has_dots && last.ec == std::errc() && last.ptr == end && out.last >= out.first;
-  }
-  if (!is_valid) throw refused("--layers '" + text + "' is no range", {}, "write 3 or 0..5");
-  return out;
-}
-
 trace::TraceFilter filter_from(const Options& options) {
-  trace::TraceFilter out{.flops_min = options.min_flops,
-                         .layers = layer_range(options.layers),
-                         .category = options.category};
-  for (const auto stage : {trace::TraceStage::prefill, trace::TraceStage::decode,
-                           trace::TraceStage::mixed, trace::TraceStage::unknown}) {
-    if (options.stage == trace::stage_name(stage)) out.stage = stage;
-  }
-  return out;
+  return {.flops_min = options.min_flops,
+          .layers = trace::layer_range(options.layers),
+          .stage = trace::parse_stage(options.stage),
+          .category = options.category};
 }
 
 void compare(const Options& options, const trace::Recording& recording,

@@ -28,7 +28,7 @@ struct Duet {
 };
 
 // Whether pairs that choose moved it by half of the floor or more, or those behind them leave open
-// whether it reaches the floor; 30 pairs at most.
+// whether it reaches the floor; 60 pairs at most.
 bool wants_more_pairs(const Duet& duet, double floor);
 
 }  // namespace halmark

@@ -82,6 +82,13 @@ std::vector<std::string> engine_versions(const std::string& engine,
   return out;
 }
 
+EngineTable known_engine_table(const std::string& engine, const std::string& version,
+                               const std::vector<fs::path>& folders) {
+  const std::vector<std::string> known = engine_versions(engine, folders);
+  const bool is_latest = version.empty() && !known.empty();
+  return read_engine_table(engine, is_latest ? known.back() : version, folders);
+}
+
 EngineTable read_engine_table(const std::string& engine, const std::string& version,
                               const std::vector<fs::path>& folders) {
   const std::vector<std::string> known = engine_versions(engine, folders);

@@ -31,8 +31,9 @@ struct Launch {
   int devices_per_server = 1;
   int group_devices = 1;          // of one tensor-parallel group, which has to stay within a node
   std::optional<SpanFlags> span;  // nothing: a server has to stay within a node
-  std::string options_name, options;  // a file of further options and its text; "" = none
-  std::vector<std::string> notes;     // where the engine differs from what was priced
+  std::string options_name, options;   // a file of further options and its text; "" = none
+  std::vector<std::string> notes;      // where the engine differs from what was priced
+  std::vector<std::string> own_lines;  // what it measured of itself; none = nothing is known of it
 };
 
 // Engines that points are written for: "vllm", ...

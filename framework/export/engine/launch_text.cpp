@@ -6,6 +6,7 @@
 #include "core/json/json.hpp"
 #include "core/version.hpp"
 #include "export/engine/launch_rules.hpp"
+#include "export/engine/own_steps.hpp"
 #include "export/yaml.hpp"
 #include "report/text/clean_text.hpp"
 
@@ -28,7 +29,7 @@ std::string visible_devices(const Deployment& d, const Launch& launch, int index
   return out;
 }
 
-std::string figures_text(const Deployment& d, const Launch& launch) {
+std::string figures_text(const Deployment& d) {
   std::string out;
   for (const ObjectiveRow& row : objective_rows()) {
     const auto value = objective_value(d.point, row.objective);
@@ -36,10 +37,7 @@ std::string figures_text(const Deployment& d, const Launch& launch) {
       out += (out.empty() ? "" : ", ") + std::string(row.title) + ' ' +
              objective_text(row.objective, *value);
   }
-  return "forecast (times: " + d.provenance + "): " + out +
-         "; it is of the kernels that these "
-         "times are from, and no forecast of " +
-         launch.engine;
+  return "forecast (times: " + d.provenance + "): " + out;
 }
 
 std::string comment(const std::string& text) { return "# " + report::clean_text(text) + '\n'; }
@@ -112,7 +110,9 @@ std::vector<std::string> deployment_lines(const Deployment& d, const Launch& lau
                                       "; written by halmark " + std::string(tool_version),
                                   d.point_name + ": " + c.key()};
   if (!d.chosen_because.empty()) out.push_back(d.chosen_because);
-  out.push_back(figures_text(d, launch));
+  out.push_back(figures_text(d));
+  const auto own = launch.own_lines.empty() ? own_step_lines(launch.engine, {}) : launch.own_lines;
+  out.insert(out.end(), own.begin(), own.end());
   if (d.rank.total() > 0) {
     out.push_back("memory of the fullest rank: " + gib_text(d.rank.weights) + " of weights, " +
                   gib_text(d.rank.cache) + " of keys and values, " + gib_text(d.rank.activations) +

@@ -60,10 +60,17 @@ Launch llamacpp_launch(const Deployment& d, const EngineTable& table) {
   out.flag("--parallel", slots,
            std::to_string(a.sequences) + " in flight over dp" +
                std::to_string(d.configuration().parallel.dp));
-  out.flag("--ctx-size", slots * a.longest,
-           std::to_string(slots) + " x " + std::to_string(a.longest) + ": its slots share it");
-  out.flag("--batch-size", std::max(a.tokens_per_step, slots), "tokens of one step");
-  out.flag("--ubatch-size", std::max(a.tokens_per_step, slots), "computed at once, as priced");
+  // A slot that is full of its prompt has no room for the token that follows: it refuses it.
+  const bool is_prompt =
+      !d.configuration().served && d.configuration().workload.phase == Phase::prefill;
+  const std::int64_t longest = a.longest + (is_prompt ? 1 : 0);
+  out.flag("--ctx-size", slots * longest,
+           std::to_string(slots) + " x " + std::to_string(longest) + ": its slots share it");
+  const std::int64_t of_step = std::max(a.tokens_per_step, slots);
+  // b11434 tries its cache with two tokens at once before it serves, and aborts below that.
+  out.flag("--batch-size", std::max<std::int64_t>(of_step, 2),
+           of_step < 2 ? "it does not start with fewer" : "tokens of one step");
+  out.flag("--ubatch-size", of_step, "computed at once, as priced");
   out.flag("--cache-type-k", cache, "kv_cache of the point");
   out.flag("--cache-type-v", cache, "kv_cache of the point");
   if (cache == "q8_0") out.flag("--flash-attn", "on", "a quantised cache needs it");

@@ -46,6 +46,8 @@ bool fits_memory(KernelCase kernel_case, std::size_t workers) {
          static_cast<double>(available_memory_bytes());
 }
 
+bool may_be_better(const Measurement& row) { return is_disturbed(row) || is_unconfirmed(row); }
+
 bool is_replacement(const Signal& signal) { return signal.name == "worker_replaced"; }
 
 // Lost workers stay visible, whichever trial becomes the row.
@@ -114,7 +116,7 @@ void Campaign::run_group(const GroupedCases& grouped, std::span<const KernelCase
     if (stopped()) break;
     const KernelCase& kernel_case = cases[index];
     Measurement row = measure(kernel_case, grouped.group, round, trial_seed(round_seed, index));
-    if (is_disturbed(row) && options_.retries_per_case > 0) {
+    if (may_be_better(row) && options_.retries_per_case > 0) {
       disturbed_.push_back({.index = index, .group = grouped.group, .row = std::move(row)});
     } else {
       finish(std::move(row), false);
@@ -137,8 +139,10 @@ double Campaign::try_again(std::span<const KernelCase> cases, int round, std::ui
   while (!disturbed_.empty()) {
     Disturbed next = std::move(disturbed_.front());
     disturbed_.pop_front();
+    // A confirmation is one more trial at most, so it needs no budget.
+    const bool is_too_long = spent_s + next.row.wall_s / (next.tries + 1) > given_s;
     const bool is_given_up = stopped() || next.tries >= options_.retries_per_case ||
-                             spent_s + next.row.wall_s / (next.tries + 1) > given_s;
+                             (is_too_long && !is_unconfirmed(next.row));
     if (is_given_up) {
       finish(std::move(next.row), false);
       continue;
@@ -153,7 +157,7 @@ double Campaign::try_again(std::span<const KernelCase> cases, int round, std::ui
     next.row = better_of(std::move(next.row), std::move(again), next.tries);
     std::erase_if(next.row.signals, is_replacement);
     std::ranges::move(replaced, std::back_inserter(next.row.signals));
-    if (is_disturbed(next.row)) {
+    if (may_be_better(next.row)) {
       disturbed_.push_back(std::move(next));
     } else {
       finish(std::move(next.row), false);

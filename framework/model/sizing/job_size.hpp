@@ -23,6 +23,9 @@ struct Job {
   double pue = 1;
 };
 
+// Throws Error (exit 2) for a job that states too little or too much, or a figure out of range.
+void require_answerable(const Job& job);
+
 struct Assumption {
   std::string name;
   std::optional<double> value;

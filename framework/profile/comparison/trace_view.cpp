@@ -2,6 +2,7 @@
 #include "profile/comparison/trace_view.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <tuple>
 
@@ -49,6 +50,30 @@ double share(const TraceLine& line, const Attribution& attribution) {
 }
 
 }  // namespace
+
+std::optional<TraceStage> parse_stage(const std::string& name) {
+  for (const auto stage :
+       {TraceStage::prefill, TraceStage::decode, TraceStage::mixed, TraceStage::unknown}) {
+    if (name == stage_name(stage)) return stage;
+  }
+  return std::nullopt;
+}
+
+LayerRange layer_range(const std::string& text) {
+  LayerRange out;
+  if (text.empty()) return out;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, out.first);
+  bool is_valid = first.ec == std::errc() && out.first >= 0;
+  out.last = out.first;
+  if (is_valid && first.ptr != end) {
+    const bool has_dots = end - first.ptr > 2 && first.ptr[0] == '.' && first.ptr[1] == '.';
+    const auto last = std::from_chars(has_dots ? first.ptr + 2 : end, end, out.last);
+    is_valid = has_dots && last.ec == std::errc() && last.ptr == end && out.last >= out.first;
+  }
+  if (!is_valid) throw refused("--layers '" + text + "' is no range", {}, "write 3 or 0..5");
+  return out;
+}
 
 TraceView trace_view(const Recording& recording, const Attribution& attribution,
                      const TraceFilter& filter) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "core/text/text.hpp"
+
 namespace halmark {
 namespace {
 
@@ -39,11 +41,18 @@ bool is_alike(const Evaluation& a, const Evaluation& b, Objective objective, dou
 
 std::vector<PointGroup> group_points(std::span<const Evaluation> points,
                                      std::span<const Objective> objectives, double share) {
+  std::vector<const Evaluation*> addresses;
+  for (const Evaluation& e : points) addresses.push_back(&e);
+  return group_points(addresses, objectives, share);
+}
+
+std::vector<PointGroup> group_points(std::span<const Evaluation* const> points,
+                                     std::span<const Objective> objectives, double share) {
   std::vector<PointGroup> out;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto group = std::ranges::find_if(out, [&](const PointGroup& g) {
       return std::ranges::all_of(objectives, [&](Objective o) {
-        return is_alike(points[g.representative], points[i], o, share);
+        return is_alike(*points[g.representative], *points[i], o, share);
       });
     });
     if (group == out.end()) {
@@ -53,6 +62,15 @@ std::vector<PointGroup> group_points(std::span<const Evaluation> points,
     }
   }
   return out;
+}
+
+std::string alike_text(std::span<const PointGroup> groups) {
+  std::size_t others = 0;
+  for (const PointGroup& g : groups) others += g.others.size();
+  if (others == 0) return {};
+  return "and " + std::to_string(others) +
+         (others == 1 ? " that hardly differs" : " that hardly differ") + " from these (within " +
+         number_text(100 * alike_share) + " % or within their doubt): halmark export lists them";
 }
 
 }  // namespace halmark

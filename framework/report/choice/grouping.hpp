@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/chosen/objective.hpp"
@@ -19,5 +20,12 @@ struct PointGroup {
 // compared with it and not with one another, so that no chain of small steps joins two ends.
 std::vector<PointGroup> group_points(std::span<const Evaluation> points,
                                      std::span<const Objective> objectives, double share);
+std::vector<PointGroup> group_points(std::span<const Evaluation* const> points,
+                                     std::span<const Objective> objectives, double share);
+
+// Where nobody asks for another one.
+inline constexpr double alike_share = 0.01;
+// What a table of representatives says of the rest; "" where nothing is left out.
+std::string alike_text(std::span<const PointGroup> groups);
 
 }  // namespace halmark

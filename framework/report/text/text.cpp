@@ -1,3 +1,4 @@
+#include "report/choice/grouping.hpp"
 #include "report/front_view.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
@@ -59,33 +60,52 @@ std::string wrapped(const std::string& text, const std::string& first, const std
   return out + current + '\n';
 }
 
+// The front of a phase with one row for points that hardly differ.
+report::PhaseView representatives(const RunReport& report, const report::PhaseView& view,
+                                  std::vector<PointGroup>& groups) {
+  std::vector<Objective> objectives;
+  for (const std::string& name : report.objectives) {
+    if (const auto objective = parse_objective(name)) objectives.push_back(*objective);
+  }
+  std::vector<const Evaluation*> points;
+  for (const report::FrontRow& row : view.front) points.push_back(row.evaluation);
+  groups = group_points(points, objectives, alike_share);
+  report::PhaseView out = view;
+  out.front.clear();
+  for (const PointGroup& g : groups) out.front.push_back(view.front[g.representative]);
+  return out;
+}
+
 std::string phase_text(const RunReport& report, const report::PhaseView& view, const Ink& ink) {
   std::string out =
       ink.bold(std::string(phase_name(view.phase)) + ": " + std::to_string(view.front.size()) +
                " of " + std::to_string(view.evaluations) + " configurations on the front") +
       '\n';
   if (view.front.empty()) return out + "no configuration has a usable latency\n\n";
-  out += report::table_text(report::front_table(view, report::TableWidth::narrow), width_max);
-  for (const report::FrontRow& row : view.front) {
+  std::vector<PointGroup> groups;
+  const report::PhaseView shown = representatives(report, view, groups);
+  out += report::table_text(report::front_table(shown, report::TableWidth::narrow), width_max);
+  if (const std::string alike = alike_text(groups); !alike.empty()) out += line(alike) + '\n';
+  for (const report::FrontRow& row : shown.front) {
     if (!row.point->ties.empty()) {
       out += wrapped("cannot be told apart from " + std::to_string(row.point->ties.size()) +
                          " other front point(s)",
                      "  " + report::clean_text(row.label) + ": ", "    ");
     }
   }
-  for (const report::FrontRow& row : view.front) {
+  for (const report::FrontRow& row : shown.front) {
     if (!row.estimate->alone) continue;
     out += "  " +
            line(row.label + ": a step that stands alone, as it is run, " +
                 report::duration_text(row.estimate->alone->ns)) +
            '\n';
   }
-  for (const report::FrontRow& row : view.front) {
+  for (const report::FrontRow& row : shown.front) {
     if (report.tables.empty()) break;
     out += wrapped(report::times_text(times_from(*row.estimate), report.tables),
                    "  " + report::clean_text(row.label) + ": ", "    ");
   }
-  for (const report::FrontRow& row : view.front) {
+  for (const report::FrontRow& row : shown.front) {
     const auto& standing = row.evaluation->standing;
     if (!standing || standing->front_class == FrontClass::certain) continue;
     out += "  " +

@@ -28,12 +28,16 @@ TEST(Duet, what_moved_is_measured_again_from_half_of_the_floor_on) {
 }
 
 TEST(Duet, it_goes_on_while_the_floor_is_within_its_doubt) {
-  // Ten pairs 0.01 from their mean: an error of 0.01 / 3, four of them 0.0133.
+  // Ten pairs 0.01 from their mean: an error of 0.01 / 3.
   EXPECT_FALSE(wants_more_pairs(duet(0.05, 0.01, 10), 0.03)) << "it moved";
-  EXPECT_FALSE(wants_more_pairs(duet(0.015, 0.01, 10), 0.03)) << "0.0149 + 0.0133 < ln 1.03";
-  EXPECT_TRUE(wants_more_pairs(duet(0.018, 0.01, 10), 0.03)) << "0.0178 + 0.0133 > ln 1.03";
-  EXPECT_TRUE(wants_more_pairs(duet(0.05, 0.05, 10), 0.03)) << "0.0488 < 4 x 0.0167";
-  EXPECT_FALSE(wants_more_pairs(duet(0.05, 0.05, 30), 0.03)) << "at most so many";
+  EXPECT_FALSE(wants_more_pairs(duet(0.02, 0.01, 10), 0.03)) << "0.0198 + 2.3 x 0.0033 < ln 1.03";
+  EXPECT_TRUE(wants_more_pairs(duet(0.025, 0.01, 10), 0.03)) << "0.0247 + 2.3 x 0.0033 > ln 1.03";
+  EXPECT_FALSE(wants_more_pairs(duet(0.017, 0.03, 10), 0.03)) << "0.0169 < 0.6 ln 1.03";
+  EXPECT_TRUE(wants_more_pairs(duet(0.019, 0.03, 10), 0.03)) << "0.0188 > 0.6 ln 1.03";
+  EXPECT_TRUE(wants_more_pairs(duet(0.05, 0.032, 10), 0.03)) << "0.0488 < 5 x 0.0107";
+  EXPECT_FALSE(wants_more_pairs(duet(0.05, 0.028, 10), 0.03)) << "0.0488 > 5 x 0.0093";
+  EXPECT_TRUE(wants_more_pairs(duet(0.05, 0.2, 59), 0.03));
+  EXPECT_FALSE(wants_more_pairs(duet(0.05, 0.2, 60), 0.03)) << "at most so many";
 }
 
 TEST(Duet, what_failed_or_has_no_spread_is_not_measured_again) {

@@ -39,8 +39,9 @@ TEST(DuetVerdict, ratio_interval_and_p_are_those_of_student) {
 TEST(DuetVerdict, both_sides_of_the_floor) {
   EXPECT_EQ(judge_duet(duet(0.031, 1e-4, 10), 0.03).change, Change::slower);
   EXPECT_EQ(judge_duet(duet(0.025, 1e-4, 10), 0.03).change, Change::same);
-  // Nearer to the floor than the interval is wide: neither.
-  EXPECT_EQ(judge_duet(duet(0.029, 0.005, 10), 0.03).change, Change::undecided);
+  // Nearer to the floor than an interval of 95 % is wide, t(0.975, 9) = 2.262: neither.
+  EXPECT_EQ(judge_duet(duet(0.026, 0.0015, 10), 0.03).change, Change::same);
+  EXPECT_EQ(judge_duet(duet(0.029, 0.0015, 10), 0.03).change, Change::undecided);
   EXPECT_EQ(judge_duet(duet(0.04, 0.05, 10), 0.03).change, Change::undecided);
 }
 

@@ -3,11 +3,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/measured/measurement.hpp"
 #include "host/protocol.hpp"
 
 namespace halmark {
+
+// What the reason of a row begins with whose own clocks and checks contradict its time.
+inline constexpr std::string_view timer_reason = "timer: ";
 
 // Why the median of the row cannot be that of its executions; nothing = nothing speaks against it.
 // `threads`: CPUs that the worker may use; 0 = not known.

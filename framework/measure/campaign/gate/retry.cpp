@@ -7,6 +7,7 @@
 
 #include "host/protocol.hpp"
 #include "measure/campaign/fresh_probe.hpp"
+#include "measure/campaign/gate/impossible_time.hpp"
 
 namespace halmark {
 namespace {
@@ -33,6 +34,10 @@ bool is_better(const Measurement& again, const Measurement& first) {
 
 bool is_fresh_probe(const Signal& signal) { return signal.name == fresh_probe_signal; }
 
+constexpr const char* tried_again = "tried_again";
+
+std::string verdict_before(Status status) { return std::string(status_name(status)) + " before: "; }
+
 }  // namespace
 
 bool is_loss(Status status) {
@@ -46,6 +51,15 @@ bool is_disturbed(const Measurement& row) {
          row.stop_rule != name_of(protocol::StopReason::deadline);
 }
 
+bool is_unconfirmed(const Measurement& row) {
+  const auto is_second = [](const Signal& signal) {
+    return signal.name == tried_again &&
+           signal.reason.starts_with(verdict_before(Status::quarantined));
+  };
+  return row.status == Status::quarantined && row.reason.starts_with(timer_reason) &&
+         std::ranges::none_of(row.signals, is_second);
+}
+
 Measurement better_of(Measurement first, Measurement again, int tries) {
   const double of_both_s = first.wall_s + again.wall_s;
   // A peak that was refined for a case stays so for its other tries: the row tells it.
@@ -54,10 +68,9 @@ Measurement better_of(Measurement first, Measurement again, int tries) {
   std::ranges::copy_if(again.signals, std::back_inserter(probed), is_fresh_probe);
   const bool takes_again = is_better(again, first);
   if (takes_again) {
-    again.signals.push_back(
-        {.name = "tried_again",
-         .value = tries,
-         .reason = std::string(status_name(first.status)) + " before: " + first.reason});
+    again.signals.push_back({.name = tried_again,
+                             .value = tries,
+                             .reason = verdict_before(first.status) + first.reason});
   }
   Measurement out = takes_again ? std::move(again) : std::move(first);
   std::erase_if(out.signals, is_fresh_probe);

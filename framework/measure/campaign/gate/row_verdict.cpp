@@ -28,7 +28,7 @@ class RowVerdict {
     if (has_peaks()) judge_by_bound();
     if (row_.status == Status::quarantined) return;
     if (const auto why = impossible_time(row_, device(), judging_.crew.host_threads())) {
-      return end(Status::quarantined, "timer: " + *why);
+      return end(Status::quarantined, std::string(timer_reason) + *why);
     }
     judge_idle();
     judge_reads();

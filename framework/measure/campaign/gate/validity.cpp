@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "core/text/text.hpp"
+
 #include "host/protocol.hpp"
+#include "measure/campaign/gate/impossible_time.hpp"
 #include "measure/sampling/interference.hpp"
 
 namespace halmark {
@@ -109,9 +111,9 @@ void judge_timer(const Measurement& measurement, double limit, Judge& judge) {
   const auto device = signal(measurement, "slope_device_ns");
   if (!wall || !device) return;
   if (relative_move(*wall, *device) > limit) {
-    judge.raise(Status::quarantined, "timer: device slope " + number_text(*device, reason_digits) +
-                                         " ns against wall slope " +
-                                         number_text(*wall, reason_digits) + " ns");
+    judge.raise(Status::quarantined,
+                std::string(timer_reason) + "device slope " + number_text(*device, reason_digits) +
+                    " ns against wall slope " + number_text(*wall, reason_digits) + " ns");
   }
 }
 

@@ -12,8 +12,9 @@
 namespace halmark {
 namespace {
 
-// Of the time of all executions, those of rows that are noisy.
+// Of the time of all executions, those of rows that are noisy; all where one awaits confirmation.
 double noisy_share(std::span<const Measurement> rows) {
+  if (std::ranges::any_of(rows, is_unconfirmed)) return 1;
   double all_ns = 0, noisy_ns = 0;
   for (const Measurement& row : rows) {
     const double ns = row.duration_ns_median * static_cast<double>(row.samples.size());

@@ -45,6 +45,25 @@ TEST(Disturbed, is_a_noisy_row_with_samples_that_no_deadline_ended) {
   EXPECT_TRUE(is_disturbed(late));
 }
 
+// What a busy machine can show once, a plugin that cheats shows twice.
+TEST(Unconfirmed, is_a_contradiction_to_the_clocks_that_was_seen_once) {
+  const auto quarantined = [](const std::string& reason) {
+    Measurement out = row_of(Status::quarantined, 2, 0);
+    out.reason = reason;
+    return out;
+  };
+  const Measurement lying = quarantined("timer: new inputs take 1.7 times as long");
+  EXPECT_TRUE(is_unconfirmed(lying));
+  EXPECT_FALSE(is_unconfirmed(quarantined("faster_than_roofline: 120 % of the memory bound")));
+  EXPECT_FALSE(is_unconfirmed(row_of(Status::ok, 2, 0)));
+  EXPECT_FALSE(is_unconfirmed(better_of(lying, lying, 1)));
+  EXPECT_TRUE(is_unconfirmed(better_of(row_of(Status::invalid, 0, 2), lying, 1)))
+      << "the first try was noisy, so only one has contradicted itself";
+  const Measurement honest = better_of(lying, row_of(Status::ok, 2, 0), 1);
+  EXPECT_EQ(honest.status, Status::ok);
+  EXPECT_EQ(honest.signals.front().reason, "quarantined before: " + lying.reason);
+}
+
 // Told apart by how long they took.
 bool takes_again(const Measurement& first, const Measurement& again) {
   const Measurement out = better_of(first, again, 2);

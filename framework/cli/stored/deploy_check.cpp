@@ -1,0 +1,69 @@
+// halmark deploy-check: runs an exported command on this machine with random weights, the engine's
+// own step beside the predicted one.
+#include "deploy/deploy_check.hpp"
+
+#include <memory>
+
+#include "cli/console/interrupt.hpp"
+#include "cli/console/paths.hpp"
+#include "cli/console/session.hpp"
+#include "cli/study/study.hpp"
+#include "deploy/engine_store.hpp"
+#include "journal/writer_lock.hpp"
+#include "tune/plan/deployment.hpp"
+#include "tune/stored/stored_front.hpp"
+
+namespace halmark::cli {
+namespace {
+
+struct Options {
+  std::string engine, server_version;
+  tune::FrontPlace place;
+  std::optional<std::int64_t> point;
+};
+
+CommandResult execute(const GlobalOptions& global, Options o) {
+  const std::string program = deploy::server_program(o.engine);
+  const exports::EngineTable table =
+      exports::known_engine_table("llamacpp", o.server_version, config_dirs("engines"));
+  o.place.database = database_path(global);
+  o.place.studies = study_location(global);
+  const SearchedFront front = tune::find_front(o.place);
+  const auto planned = deploy::plan_checks(front, o.point, table, [&](std::size_t i) {
+    return tune::deployment_of(front, i + 1, {}, config_dirs("models"), config_dirs("devices"));
+  });
+  const LocalMachine machine = local_machine();
+  Progress progress(global, "deploy-check");
+  const HeldInterrupts until_server_ended;
+  const std::vector<deploy::CheckedPoint> checked = deploy::check_points(
+      load_model(front.model, config_dirs("models")), planned,
+      {.program = program,
+       .device = machine.machine.cpu_model + ", " + std::to_string(machine.cores) + " cores",
+       .goes_on =
+           [] { return interrupted() ? throw Error(interrupt_exit_code(), "interrupted") : true; },
+       .progress = [&](const std::string& what) { progress.step(0, 1, 0, what, -1); }});
+  progress.finish();
+  CommandResult out = shown(deploy::check_view(checked));
+  const std::string path =
+      deploy::keep_import(o.place.database, deploy::import_of(checked, journal::utc_now()));
+  out.data["stored"] = path;
+  out.text += "stored: " + path + "; halmark export shows it beside the point\n";
+  return out;
+}
+
+}  // namespace
+
+Action add_deploy_check(OptionSet& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("--engine", o->engine, "Folder of llama.cpp's programs, llama-server among them");
+  app.add_option("--server-version", o->server_version,
+                 "Release whose flags the command is written with (default: the latest known)");
+  app.add_option("--point", o->point,
+                 "Number of the point (default: the first of each kind of step that it can run)")
+      .check(within(1, 1'000'000));
+  app.add_option("--study", o->place.study, "The search, by its study (default: the latest)");
+  app.add_option("--run", o->place.run, "A run of the database, by its number");
+  return [o](const GlobalOptions& global) { return execute(global, *o); };
+}
+
+}  // namespace halmark::cli

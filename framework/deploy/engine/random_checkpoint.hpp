@@ -1,0 +1,15 @@
+// A model's architecture as a GGUF file with random weights.
+#pragma once
+
+#include "deploy/engine/gguf.hpp"
+#include "model/spec/model_spec.hpp"
+
+namespace halmark::deploy {
+
+// Dense decoders of gated networks behind RMS norms, with or without norms of queries and keys and
+// biases of their projections: what llama.cpp calls llama, qwen2 and qwen3. `longest`: tokens of a
+// sequence that will be asked of it. Throws Error (exit 2) for other architectures, naming what
+// they have, and for rows that are no whole blocks of the type.
+GgufFile random_checkpoint(const ModelSpec& spec, GgufType type, std::int64_t longest);
+
+}  // namespace halmark::deploy

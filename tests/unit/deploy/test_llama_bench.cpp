@@ -1,0 +1,108 @@
+// The figures are those of "Output formats" in tools/llama-bench/README.md of llama.cpp: its JSON,
+// beside which it prints tokens per second of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "deploy/bench/engine_bench.hpp"
+#include "tests/unit/error_of.hpp"
+#include "tests/unit/scratch_folder.hpp"
+
+namespace halmark::deploy {
+namespace {
+
+using testing::HasSubstr;
+
+// One row as llama-bench writes it; `test`: the fields that tell one test from another.
+std::string row(const std::string& test) {
+  return R"({"build_commit": "8cf427ff", "build_number": 5163,
+ "cpu_info": "AMD Ryzen 7 7800X3D 8-Core Processor", "gpu_info": "NVIDIA GeForce RTX 4080",
+ "backends": "CUDA", "model_filename": "models/Qwen2.5-7B-Instruct-Q4_K_M.gguf",
+ "model_type": "qwen2 7B Q4_K - Medium", "n_ubatch": 512, "n_threads": 8, )" +
+         test + "}";
+}
+const std::string prefill =
+    R"("n_prompt": 512, "n_gen": 0, "n_depth": 0, "avg_ns": 72135640, "stddev_ns": 1453752,
+ "avg_ts": 7100.002165, "samples_ns": [74601900, 71632900, 71745200, 71952700, 70745500])";
+const std::string decode =
+    R"("n_prompt": 0, "n_gen": 128, "n_depth": 0, "avg_ns": 1076767880, "stddev_ns": 9449585,
+ "avg_ts": 118.881588,
+ "samples_ns": [1075361300, 1065089400, 1071761200, 1081934900, 1089692600])";
+
+std::string in_lines(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text + '\n';
+}
+
+class LlamaBench : public testing::Test {
+ protected:
+  EngineImport read(const std::string& text, const StatedFacts& stated = {}) const {
+    test::write_file(folder_ / "r.json", text);
+    return read_bench("llama-bench", folder_ / "r.json", stated);
+  }
+  std::string refusal(const std::string& text, const StatedFacts& stated = {}) const {
+    return test::error_of([&] { read(text, stated); }).line();
+  }
+  test::ScratchFolder folder_;
+};
+
+TEST_F(LlamaBench, steps_agree_with_the_rates_that_the_tool_prints_beside_them) {
+  const EngineImport out = read('[' + row(prefill) + ',' + row(decode) + ']');
+  ASSERT_EQ(out.steps.size(), 2u);
+  EXPECT_EQ(out.steps[0].phase, "prefill");
+  EXPECT_EQ(out.steps[1].phase, "decode");
+  // Tokens over the time against the mean of the samples' rates: they differ by the spread squared.
+  EXPECT_NEAR(512 / (out.steps[0].step_ns * 1e-9), 7100.002165, 7100 * 1e-3);
+  EXPECT_NEAR(1 / (out.steps[1].step_ns * 1e-9), 118.881588, 119 * 1e-3);
+  EXPECT_NEAR(*out.steps[1].deviation_ns / out.steps[1].step_ns, 9449585.0 / 1076767880, 1e-12);
+  EXPECT_EQ(out.steps[1].samples, 5);
+  EXPECT_EQ(out.steps[1].batch, 1);
+  EXPECT_EQ(out.steps[1].engine_version, "b5163 (8cf427ff)");
+  EXPECT_EQ(out.steps[1].device, "NVIDIA GeForce RTX 4080 (CUDA)");
+}
+
+TEST_F(LlamaBench, lines_of_json_say_the_same_as_the_list) {
+  const EngineImport list = read('[' + row(prefill) + ',' + row(decode) + ']');
+  const EngineImport lines = read(in_lines(row(prefill)) + '\n' + in_lines(row(decode)));
+  EXPECT_EQ(list.steps, lines.steps);
+}
+
+TEST_F(LlamaBench, a_file_that_is_damaged_is_refused_with_its_place) {
+  const std::string whole = '[' + row(prefill) + ',' + row(decode) + ']';
+  EXPECT_THAT(refusal(whole.substr(0, 300)), HasSubstr("r.json:4:"));
+  EXPECT_THAT(refusal("{}"), HasSubstr("r.json:1: 'n_prompt' is missing"));
+  EXPECT_THAT(refusal(in_lines(row(prefill)) + "{\"x\":}\n"), HasSubstr("r.json:2:6"));
+  EXPECT_THAT(refusal("[]"), HasSubstr("no test is in it"));
+  EXPECT_THAT(refusal("\"text\""), HasSubstr("no output of llama-bench"));
+  EXPECT_THAT(refusal("[1]"), HasSubstr("r.json:[0]: an object is expected"));
+}
+
+TEST_F(LlamaBench, figures_that_contradict_each_other_or_are_none_are_refused) {
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = decode;
+    text.replace(text.find(from), from.size(), to);
+    return refusal('[' + row(prefill) + ',' + row(text) + ']');
+  };
+  EXPECT_THAT(with("1076767880", "2076767880"), HasSubstr("r.json:[1].samples_ns: its mean is"));
+  EXPECT_THAT(with("1076767880", "-5"), HasSubstr("r.json:[1].avg_ns: -5 ns is no time"));
+  EXPECT_THAT(with("1076767880", "\"1\""), HasSubstr("r.json:[1].avg_ns: a number is expected"));
+  EXPECT_THAT(with("9449585", "-1"), HasSubstr("is no deviation"));
+  EXPECT_THAT(with("\"n_gen\": 128", "\"n_gen\": 1.5"), HasSubstr("1.5 is no count"));
+  EXPECT_THAT(with("\"n_gen\": 128", "\"n_gen\": 0"), HasSubstr("a test of no token"));
+  EXPECT_THAT(with("[1075361300, 1065089400, 1071761200, 1081934900, 1089692600]", "[]"),
+              HasSubstr("there is no sample"));
+}
+
+TEST_F(LlamaBench, what_the_user_states_fills_gaps_and_contradicts_nothing) {
+  const std::string text = '[' + row(decode) + ']';
+  EXPECT_EQ(read(text, {.model_id = "qwen2.5-7b"}).steps[0].model_id, "qwen2.5-7b");
+  EXPECT_THAT(refusal(text, {.engine_version = "b1"}), HasSubstr("--engine-version"));
+  EXPECT_THAT(refusal(text, {.batch = 4}), HasSubstr("states 1 itself; leave out --batch"));
+}
+
+TEST(Bench, another_tool_is_refused_with_the_known_ones) {
+  EXPECT_THAT(test::error_of([] { read_bench("lama-bench", "x", {}); }).line(),
+              HasSubstr("did you mean 'llama-bench'"));
+}
+
+}  // namespace
+}  // namespace halmark::deploy

@@ -1,0 +1,83 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "deploy/deploy_check.hpp"
+#include "tests/unit/error_of.hpp"
+#include "tests/unit/export/small_deployment.hpp"
+#include "tests/unit/scratch_folder.hpp"
+
+namespace halmark::deploy {
+namespace {
+
+using testing::HasSubstr;
+
+Deployment step(Phase phase, std::int64_t batch, const Parallel& parallel = {}) {
+  Deployment out = test::small_deployment(parallel);
+  Configuration& c = out.point.configuration;
+  c.served.reset();
+  c.workload = {.phase = phase, .batch = batch, .new_tokens = 1, .context = 512};
+  if (phase == Phase::prefill) c.workload.new_tokens = 512;
+  out.point.estimate = Estimate{.step_ns = 2e7};
+  out.point.served.reset();
+  out.device.clear();
+  return out;
+}
+
+std::vector<PlannedCheck> planned(const std::vector<Deployment>& deployments,
+                                  std::optional<std::int64_t> point = {}) {
+  SearchedFront front{.origin = "run 1", .title = "t", .model = "small"};
+  for (const Deployment& d : deployments) front.points.push_back(d.point);
+  return plan_checks(front, point,
+                     exports::read_engine_table("llamacpp", "b11434", test::engine_folders()),
+                     [&](std::size_t i) { return deployments[i]; });
+}
+
+TEST(PlanChecks, takes_the_first_of_each_kind_of_step_that_one_server_can_run) {
+  const auto out =
+      planned({step(Phase::decode, 4, {.tp = 2}), step(Phase::decode, 4, {.dp = 2}),
+               step(Phase::decode, 2), step(Phase::decode, 1), step(Phase::prefill, 1)});
+  ASSERT_EQ(out.size(), 2u);
+  EXPECT_EQ(out[0].deployment.configuration().workload.batch, 2);
+  EXPECT_EQ(out[1].deployment.configuration().workload.phase, Phase::prefill);
+  EXPECT_EQ(test::value_of(out[1].launch, "--ctx-size"), "513");
+  EXPECT_EQ(test::value_of(out[0].launch, "--ctx-size"), "1024");
+  EXPECT_EQ(test::value_of(planned({step(Phase::decode, 1)})[0].launch, "--batch-size"), "2");
+}
+
+TEST(PlanChecks, a_point_that_was_named_is_taken_or_refused) {
+  const std::vector<Deployment> all = {step(Phase::decode, 2), step(Phase::decode, 1),
+                                       step(Phase::decode, 1, {.tp = 2})};
+  ASSERT_EQ(planned(all, 2).size(), 1u);
+  EXPECT_EQ(planned(all, 2)[0].deployment.configuration().workload.batch, 1);
+  EXPECT_THAT(test::error_of([&] { planned(all, 3); }).line(), HasSubstr("tp2: its threads share"));
+  EXPECT_THAT(test::error_of([&] { planned(all, 7); }).line(), HasSubstr("it has no such point"));
+}
+
+TEST(PlanChecks, what_this_machine_cannot_be_asked_is_refused_with_its_reason) {
+  Deployment other = step(Phase::decode, 1);
+  other.device = "h200";
+  EXPECT_THAT(test::error_of([&] { planned({other}); }).line(), HasSubstr("device h200"));
+  Deployment cached = step(Phase::prefill, 1);
+  cached.point.configuration.workload.context = 1024;
+  EXPECT_THAT(test::error_of([&] { planned({cached}); }).line(), HasSubstr("cached"));
+  Deployment tiny = step(Phase::decode, 1);
+  tiny.point.configuration.workload.context = 4;
+  EXPECT_THAT(test::error_of([&] { planned({tiny}); }).line(), HasSubstr("too short to be timed"));
+  EXPECT_THAT(test::error_of([&] { planned({test::small_deployment({})}); }).line(),
+              HasSubstr("no point can be run with llamacpp b11434 here"));
+}
+
+TEST(ServerProgram, that_is_absent_says_how_to_get_it) {
+  const test::ScratchFolder folder;
+  for (const std::string& named : {std::string(), folder.path().string()}) {
+    const Error e = test::error_of([&] { server_program(named); });
+    EXPECT_EQ(e.exit_code(), ExitCode::unfit);
+    EXPECT_THAT(e.line(), HasSubstr("cmake --build B --target llama-server"));
+  }
+  test::write_file(folder / "llama-server", "not executable");
+  EXPECT_THAT(test::error_of([&] { server_program(folder.path().string()); }).line(),
+              HasSubstr("there is no program llama-server"));
+}
+
+}  // namespace
+}  // namespace halmark::deploy
