@@ -34,13 +34,14 @@ Deployment deployment_at(const SearchedFront& front, std::size_t index,
 
 CommandResult exchanged(const Options& o) {
   exports::MetricTable table;
+  tune::StoredKernels run;
   if (o.is_of_front || !o.place.study.empty()) {
     table = exports::front_rows(tune::find_front(o.place));
     table.study = [&] { return tune::optuna_front(o.place, o.asked.out); };
   } else {
-    const auto run = tune::stored_kernels(o.place, reporting_machine(local_machine()));
+    run = tune::stored_kernels(o.place, reporting_machine(local_machine()));
     table = exports::kernel_rows(run.report, run.rows);
-    table.study = [=] { return tune::optuna_kernels(run.report, run.rows, o.asked.out); };
+    table.study = [&] { return tune::optuna_kernels(run.report, run.rows, o.asked.out); };
   }
   return shown(exports::exchanged(o.asked, table));
 }

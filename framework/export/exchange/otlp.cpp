@@ -41,7 +41,7 @@ std::pair<std::string, std::string> name_and_unit(const std::string& name) {
   }
   if (name == "flops_per_s") return {name, "{FLOP}/s"};
   if (name == "bytes_per_s") return {name, "By/s"};
-  if (name == "usd_per_million_tokens") return {name, "{USD}/{1000000 tokens}"};
+  if (name == "usd_per_million_tokens") return {name, "{USD}/{million_tokens}"};
   if (name.ends_with("_j_per_token")) return {name, "J/{token}"};
   if (name.find("tokens_per_s") != std::string::npos) return {name, "{token}/s"};
   return {name, "1"};
@@ -123,7 +123,7 @@ std::string otlp_text(const MetricTable& t) {
   const std::array<std::pair<const char*, std::string>, 6> about = {
       {{"service.name", "halmark"},
        {"service.version", tool_version},
-       {"host.id", t.fingerprint},
+       {"halmark.fingerprint", t.fingerprint},
        {"halmark.tool", t.tool},
        {"halmark.title", t.title},
        {"halmark.origin", t.origin}}};
