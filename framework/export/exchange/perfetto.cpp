@@ -53,8 +53,7 @@ class Message {
 constexpr int packet = 1;
 constexpr int timestamp = 8, sequence_id = 10, track_event = 11, track_descriptor = 60;
 constexpr int debug_annotation = 4, event_type = 9, track_uuid = 11, category = 22, event_name = 23;
-constexpr int uuid = 1, track_name = 2, process = 3, parent_uuid = 5;
-constexpr int process_pid = 1, process_name = 6;
+constexpr int uuid = 1, track_name = 2, parent_uuid = 5;
 constexpr int note_name = 10, note_integer = 4, note_real = 5, note_text = 6;
 constexpr std::uint64_t slice_begin = 1, slice_end = 2;
 
@@ -62,11 +61,8 @@ class Trace {
  public:
   void add(const TimelineGroup& group) {
     const std::uint64_t group_uuid = ++last_uuid_;
-    // Viewers show what has a process of its own as one group; its number says nothing else.
-    Message of_process;
-    of_process.integer(process_pid, group_uuid).text(process_name, group.name);
     add_packet(Message().message(track_descriptor,
-                                 Message().integer(uuid, group_uuid).message(process, of_process)));
+                                 Message().integer(uuid, group_uuid).text(track_name, group.name)));
     for (const TimelineTrack& track : group.tracks) {
       track_ = ++last_uuid_;
       add_packet(Message().message(track_descriptor, Message()
