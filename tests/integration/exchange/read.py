@@ -122,4 +122,4 @@ readers = {"csv": csv_rows, "parquet": parquet_rows, "prometheus": prometheus_ro
            "perfetto": perfetto_tracks, "optuna": optuna_studies}
 kind, file = sys.argv[1:3]
 found = readers[kind](file)
-print(json.dumps(sorted(found) if kind in ("csv", "parquet", "prometheus", "otlp") else found))
+print(json.dumps(sorted(found) if kind not in ("perfetto", "optuna") else found, sort_keys=True))
