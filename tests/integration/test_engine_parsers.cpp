@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "halmark_fixture.hpp"
-#include "peer_python.hpp"
+#include "python_with.hpp"
 
 namespace halmark::integration {
 namespace {

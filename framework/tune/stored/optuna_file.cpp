@@ -175,7 +175,6 @@ std::string optuna_kernels(const RunReport& report, std::span<const Measurement>
   std::vector<std::map<std::string, ParamValue>> cases;
   for (const KernelPoint& point : report.kernels) cases.push_back(facts_of(*by_key.at(point.key)));
   const auto choices = choices_of(cases);
-  Json constants = Json::object();
   std::vector<TrialRow> trials;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     trials.push_back(kernel_trial(report.kernels[i], row_time(report.started_utc)));
@@ -183,7 +182,7 @@ std::string optuna_kernels(const RunReport& report, std::span<const Measurement>
       const auto& distribution = choices.at(name);
       const auto& all = distribution->choices;
       if (all.size() == 1) {
-        constants[name] = param_json(value);
+        trials.back().user.emplace_back(name, dump_json(param_json(value)));
         continue;
       }
       const auto index = std::ranges::find(all, value) - all.begin();
@@ -192,8 +191,7 @@ std::string optuna_kernels(const RunReport& report, std::span<const Measurement>
   }
   const std::string title = report.title.empty() ? "bench" : report.title;
   StudyInfo study{.name = title + " kernels", .directions = {StudyDirection::minimize}};
-  study.user = {{"halmark:constants", dump_json(constants)},
-                {"halmark:command", dump_json(report.command)},
+  study.user = {{"halmark:command", dump_json(report.command)},
                 {"halmark:fingerprint", dump_json(report.fingerprint)}};
   study.system = {{std::string(metric_names_attribute), "[\"duration_ns\"]"}};
   return stored_bytes(path, [&](StudyStore& to) { store_study(to, study, std::move(trials)); });

@@ -18,8 +18,9 @@ namespace halmark::tune {
 std::string optuna_front(const FrontPlace& place, const std::string& path);
 
 // The kernels of a run as one study "TITLE kernels": a trial for each case, in the order in which
-// they were first measured; its parameters are what differs between cases, its value duration_ns,
-// to be minimised. What has no latency failed, with its reason. `rows`: of that run.
+// they were first measured; its parameters are what differs between cases, its attributes what does
+// not, its value duration_ns, to be minimised. What has no latency failed, with its reason. `rows`:
+// of that run.
 std::string optuna_kernels(const RunReport& report, std::span<const Measurement> rows,
                            const std::string& path);
 
