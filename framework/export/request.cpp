@@ -77,6 +77,12 @@ report::View written(const std::vector<TextFile>& files, const std::string& out)
   return {.text = out.empty() ? files_text(files) : write_files(files, out)};
 }
 
+report::View exchanged(const ExportRequest& request, const MetricTable& table) {
+  report::View out = written(exchange_files(request.as, table), request.out);
+  out.data = {{"format", request.as}, {"rows", table.rows.size()}, {"left_out", table.left}};
+  return out;
+}
+
 report::View exported(Deployment deployment, const Pick& pick, const EngineTable& table,
                       std::span<const ClusterNode> nodes, const ExportRequest& request) {
   deployment.chosen_because = pick.because;

@@ -16,6 +16,8 @@
 
 namespace halmark::exports {
 
+struct MetricTable;
+
 struct ExportRequest {
   std::string as, server_version, checkpoint, out;
   std::string engine = "vllm", nodes, image;  // of --as k8s
@@ -43,6 +45,7 @@ Pick pick_runnable(const SearchedFront& front, const std::string& how, const Eng
 // Files written where `request.out` says, else the texts themselves. `nodes`: of a cluster.
 report::View exported(Deployment deployment, const Pick& pick, const EngineTable& table,
                       std::span<const ClusterNode> nodes, const ExportRequest& request);
+report::View exchanged(const ExportRequest& request, const MetricTable& table);
 report::View written(const std::vector<TextFile>& files, const std::string& out);
 
 }  // namespace halmark::exports

@@ -12,7 +12,7 @@
 #include "export/front_list.hpp"
 #include "plan/node_file.hpp"
 #include "tune/plan/deployment.hpp"
-#include "tune/stored/stored_front.hpp"
+#include "tune/stored/optuna_file.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -34,15 +34,16 @@ Deployment deployment_at(const SearchedFront& front, std::size_t index,
 
 CommandResult exchanged(const Options& o) {
   exports::MetricTable table;
+  tune::StoredKernels run;
   if (o.is_of_front || !o.place.study.empty()) {
     table = exports::front_rows(tune::find_front(o.place));
+    table.study = [&] { return tune::optuna_front(o.place, o.asked.out); };
   } else {
-    table = exports::kernel_rows(tune::stored_kernels(o.place, reporting_machine(local_machine())));
+    run = tune::stored_kernels(o.place, reporting_machine(local_machine()));
+    table = exports::kernel_rows(run.report, run.rows);
+    table.study = [&] { return tune::optuna_kernels(run.report, run.rows, o.asked.out); };
   }
-  CommandResult out =
-      shown(exports::written(exports::exchange_files(o.asked.as, table), o.asked.out));
-  out.data = {{"format", o.asked.as}, {"rows", table.rows.size()}, {"left_out", table.left}};
-  return out;
+  return shown(exports::exchanged(o.asked, table));
 }
 
 CommandResult execute(const GlobalOptions& global, Options o) {

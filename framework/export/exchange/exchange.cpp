@@ -19,7 +19,7 @@ struct Format {
   std::vector<TextFile> (*files)(const MetricTable&);
 };
 
-const std::array<Format, 6> formats = {{
+const std::array<Format, 9> formats = {{
     {"gbench",
      [](const MetricTable& t) {
        return std::vector<TextFile>{{"gbench.json", gbench_text(t)}};
@@ -44,6 +44,18 @@ const std::array<Format, 6> formats = {{
     {"parquet",
      [](const MetricTable& t) {
        return std::vector<TextFile>{{"metrics.parquet", metrics_parquet(t)}};
+     }},
+    {"otlp",
+     [](const MetricTable& t) {
+       return std::vector<TextFile>{{"otlp.json", otlp_text(t)}};
+     }},
+    {"perfetto",
+     [](const MetricTable& t) {
+       return std::vector<TextFile>{{"halmark.pftrace", perfetto_trace(t)}};
+     }},
+    {"optuna",
+     [](const MetricTable& t) {
+       return std::vector<TextFile>{{"study.log", t.study()}};
      }},
 }};
 

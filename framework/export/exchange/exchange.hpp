@@ -9,7 +9,7 @@
 
 namespace halmark::exports {
 
-// "gbench", "gha", "bmf", "csv", "prometheus", "parquet".
+// "gbench", "gha", "bmf", "csv", "prometheus", "parquet", "otlp", "perfetto", "optuna".
 const std::vector<std::string>& exchange_names();
 
 // Throws Error (exit 2) for another name, and where there is no row.
@@ -25,5 +25,10 @@ std::string metrics_csv(const MetricTable& table);
 // Prometheus text format for a textfile collector: base units, no timestamps.
 std::string prometheus_text(const MetricTable& table);
 std::string metrics_parquet(const MetricTable& table);
+// OTLP metrics in JSON, a gauge for each metric and end of its interval. Throws Error (exit 2)
+// where no time is stored.
+std::string otlp_text(const MetricTable& table);
+// The table's timeline as a trace of Perfetto: slices with begin and end in ns, from 0 on.
+std::string perfetto_trace(const MetricTable& table);
 
 }  // namespace halmark::exports

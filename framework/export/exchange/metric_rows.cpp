@@ -42,13 +42,14 @@ std::string metric_name(const ObjectiveRow& row) {
 
 }  // namespace
 
-MetricTable kernel_rows(const RunReport& report) {
+MetricTable kernel_rows(const RunReport& report, std::span<const Measurement> rows) {
   MetricTable out{.title = report.title,
                   .origin = report.command,
                   .started_utc = report.started_utc,
                   .fingerprint = report.fingerprint,
                   .tool = report.tool,
-                  .is_of_kernels = true};
+                  .is_of_kernels = true,
+                  .timeline = {measuring_timeline(rows), kernel_timeline(report)}};
   for (const KernelPoint& k : report.kernels) {
     if (has_latency(k.status) && k.duration_ns && *k.duration_ns > 0) {
       out.rows.push_back(row_of(k));
@@ -63,7 +64,8 @@ MetricTable front_rows(const SearchedFront& front) {
   MetricTable out{.title = front.title,
                   .origin = front.origin,
                   .started_utc = front.started_utc,
-                  .tool = "halmark " + std::string(tool_version)};
+                  .tool = "halmark " + std::string(tool_version),
+                  .timeline = front_timeline(front)};
   for (const Evaluation& e : front.points) {
     MetricRow row{
         .name = e.configuration.key(),

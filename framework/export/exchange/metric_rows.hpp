@@ -1,6 +1,7 @@
 // What other tools are handed: one row per kernel of a run, or per point of a front.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "core/chosen/deployment.hpp"
+#include "export/exchange/timeline.hpp"
 #include "report/report.hpp"
 
 namespace halmark::exports {
@@ -30,9 +32,13 @@ struct MetricTable {
   bool is_of_kernels = false;
   std::vector<MetricRow> rows;      // with a figure
   std::map<std::string, int> left;  // without one, by status
+  std::vector<TimelineGroup> timeline;
+  // Bytes of a storage of Optuna; from who knows studies, made when they are wanted.
+  std::function<std::string()> study;
 };
 
-MetricTable kernel_rows(const RunReport& report);
+// `rows`: of the run, as they were measured.
+MetricTable kernel_rows(const RunReport& report, std::span<const Measurement> rows);
 MetricTable front_rows(const SearchedFront& front);
 
 }  // namespace halmark::exports

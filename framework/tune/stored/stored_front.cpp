@@ -167,7 +167,6 @@ SearchedFront searched_front(const RunReport& report, SearchedFront out) {
   }
   for (const FrontPoint& p : report.front) {
     out.points.push_back(report.evaluations[p.evaluation]);
-    out.points.back().estimate->operators.clear();  // of no use to who launches it
   }
   return out;
 }
@@ -183,7 +182,9 @@ std::vector<std::string> keep_front(StudyStore& store, const ServedReport& repor
 std::vector<std::string> keep_front(StudyStore& store, const RunReport& report,
                                     SearchedFront like) {
   like.started_utc = utc_microseconds_now();
-  const SearchedFront all = searched_front(report, std::move(like));
+  SearchedFront all = searched_front(report, std::move(like));
+  // Of no use to who launches a point.
+  for (Evaluation& e : all.points) e.estimate->operators.clear();
   std::vector<std::string> out;
   for (const Phase phase : {Phase::decode, Phase::prefill, Phase::training}) {
     const auto is_other = [&](const Evaluation& e) {
@@ -223,40 +224,43 @@ std::string moment(std::string text) {
 
 }  // namespace
 
-SearchedFront find_front(const FrontPlace& place) {
+FrontOrigin front_origin(const FrontPlace& place) {
   const std::string file = place.database + ".study";
   const bool has_studies = is_there(file) || !place.studies.ends_with(file);
-  std::unique_ptr<StudyStore> studies;
-  if (has_studies && !place.run) studies = open_study_store(place.studies, StudyAccess::existing);
-  if (!place.study.empty()) {
-    if (!studies)
-      throw refused("no studies are there", place.studies, "search first: halmark tune");
-    return read_stored_front(*studies, place.study);
-  }
   std::optional<StoredFront> stored;
-  if (studies) {
-    const std::vector<StoredFront> all = stored_fronts(*studies);
+  if (has_studies && !place.run) {
+    if (!place.study.empty()) return {.study = place.study};
+    const auto all = stored_fronts(*open_study_store(place.studies, StudyAccess::existing));
     if (!all.empty()) stored = all.back();
+  }
+  if (!place.study.empty()) {
+    throw refused("no studies are there", place.studies, "search first: halmark tune");
   }
   if (place.run || is_there(place.database)) {
     const auto store = open_store_read_only(place.database);
     const auto run = place.run ? place.run : store->latest_sweep();
     if (run &&
         (!stored || moment(stored->started_utc) < moment(store->run_info(*run).started_utc))) {
-      return front_of_run(*store, *run);
+      return {.run = *run};
     }
   }
   if (!stored) {
     throw refused("no search is stored", place.database, "search first: halmark tune SWEEP.toml");
   }
-  return read_stored_front(*studies, stored->study);
+  return {.study = stored->study};
 }
 
-RunReport stored_kernels(const FrontPlace& place, const ReportingMachine& machine) {
+SearchedFront find_front(const FrontPlace& place) {
+  const FrontOrigin origin = front_origin(place);
+  if (origin.study.empty()) return front_of_run(*open_store_read_only(place.database), origin.run);
+  return read_stored_front(*open_study_store(place.studies, StudyAccess::existing), origin.study);
+}
+
+StoredKernels stored_kernels(const FrontPlace& place, const ReportingMachine& machine) {
   const auto store = open_store_read_only(place.database);
   const auto run = place.run ? place.run : store->latest_run();
   if (!run) throw refused("the database holds no run", place.database);
-  return stored_report(*store, *run, machine);
+  return {stored_report(*store, *run, machine), store->run_measurements(*run)};
 }
 
 }  // namespace halmark::tune

@@ -47,9 +47,20 @@ struct FrontPlace {
   std::string study;                // by name; "" = by run, or the latest of both
   std::optional<std::int64_t> run;  // of the database
 };
+// Which of both has the front that is asked for: a study by its name, or else a run.
+struct FrontOrigin {
+  std::string study;
+  std::int64_t run = 0;
+};
 // Throws Error (exit 2) where there is none. Opens for reading alone.
+FrontOrigin front_origin(const FrontPlace& place);
 SearchedFront find_front(const FrontPlace& place);
-// The run's rows, the latest one's where none is named. Throws likewise.
-RunReport stored_kernels(const FrontPlace& place, const ReportingMachine& machine);
+
+struct StoredKernels {
+  RunReport report;
+  std::vector<Measurement> rows;  // as they were measured
+};
+// Of a run, the latest one where none is named. Throws likewise.
+StoredKernels stored_kernels(const FrontPlace& place, const ReportingMachine& machine);
 
 }  // namespace halmark::tune

@@ -17,7 +17,7 @@ MetricTable two_kernels() {
   fast.duration_ns = 2000, fast.low_ns = 1900, fast.high_ns = 2100;
   fast.matmul_flops = 4000, fast.bytes = 1000, fast.mfu = 0.5;
   report.kernels = {fast, {.key = "gemm b", .status = Status::out_of_memory, .reason = "no"}};
-  return kernel_rows(report);
+  return kernel_rows(report, {});
 }
 
 TEST(Exchange, rates_follow_from_the_duration_and_failures_are_counted_apart) {
