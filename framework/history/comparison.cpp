@@ -5,9 +5,9 @@
 #include <cmath>
 #include <map>
 
+#include "core/numeric/student_t.hpp"
 #include "core/text/text.hpp"
 #include "history/false_discovery.hpp"
-#include "core/numeric/student_t.hpp"
 
 namespace halmark::history {
 namespace {

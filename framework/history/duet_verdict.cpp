@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/numeric/student_t.hpp"
 #include "core/numeric/trimmed_mean.hpp"
 #include "core/text/text.hpp"
-#include "core/numeric/student_t.hpp"
 
 namespace halmark::history {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
+#include "core/numeric/student_t.hpp"
 #include "core/text/text.hpp"
 #include "history/false_discovery.hpp"
 #include "history/rank_test.hpp"
-#include "core/numeric/student_t.hpp"
 
 namespace halmark::history {
 namespace {

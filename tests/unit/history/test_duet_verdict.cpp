@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "history/nights.hpp"
 #include "core/numeric/student_t.hpp"
+#include "history/nights.hpp"
 #include "rows.hpp"
 
 namespace halmark::history {
