@@ -7,6 +7,7 @@
 
 #include "cli/console/command.hpp"
 #include "cli/stored/export.hpp"
+#include "tune/search/steering.hpp"
 #include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::cli {
@@ -14,6 +15,7 @@ namespace halmark::cli {
 struct PricingOutput {
   std::vector<std::string> files;  // reports, by suffix
   std::string command;             // that makes it again
+  tune::ProposalChoice proposals;
   bool is_plan_only = false;
   std::string pick;                // "" = no point is picked
   exports::ExportRequest written;  // of a point, the knee unless `pick` says another; or nothing

@@ -15,12 +15,15 @@ class StudyUrls : public HalmarkTest {};
 TEST_F(StudyUrls, optuna_and_halmark_open_the_same_study_by_the_same_text) {
   const auto python = python_with("optuna");
   if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";
-  const bool has_server =
-      std::filesystem::exists("/usr/lib/postgresql") && python_with("optuna, psycopg2") &&
-      halmark({"study", "list", "--study", "postgresql:///x"}).exit_code != 5;
+  const bool has_server = std::filesystem::exists("/usr/lib/postgresql") &&
+                          python_with("optuna, psycopg2") &&
+                          halmark({"study", "list", "--study", "postgresql:///x"}).exit_code != 5;
   Launch out = base_;
-  out.arguments = {*python, "-B", HALMARK_SOURCE_DIR "/tests/integration/study/urls.py",
-                   HALMARK_BINARY_DIR "/bin/halmark", base_.folder,
+  out.arguments = {*python,
+                   "-B",
+                   HALMARK_SOURCE_DIR "/tests/integration/study/urls.py",
+                   HALMARK_BINARY_DIR "/bin/halmark",
+                   base_.folder,
                    has_server ? "postgresql" : "files"};
   out.limit_s = 280;
   const Outcome done = run(out);

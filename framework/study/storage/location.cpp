@@ -38,9 +38,8 @@ bool is_scheme(std::string_view text) {
 
 // What these say is how Python waits and converts, not which file it is.
 bool is_of_python(std::string_view key) {
-  constexpr std::array<std::string_view, 5> known = {"timeout", "check_same_thread",
-                                                     "isolation_level", "detect_types",
-                                                     "cached_statements"};
+  constexpr std::array<std::string_view, 5> known = {
+      "timeout", "check_same_thread", "isolation_level", "detect_types", "cached_statements"};
   return std::ranges::find(known, key) != known.end();
 }
 
@@ -74,9 +73,10 @@ StudyPlace sqlite_place(const std::string& rest, const Scheme& scheme,
   }
   // SQLAlchemy 2.1 decodes it, 2.0 does not: one text would be two files.
   if (file.find('%') != std::string::npos) {
-    throw refused("'%' in the path of a SQLite URL means one file to SQLAlchemy 2.0 and another to "
-                  "2.1",
-                  location, "name the file as sqlite:PATH");
+    throw refused(
+        "'%' in the path of a SQLite URL means one file to SQLAlchemy 2.0 and another to "
+        "2.1",
+        location, "name the file as sqlite:PATH");
   }
   return {StudyBackend::sqlite, file.substr(1)};
 }
@@ -105,21 +105,6 @@ bool is_file(const std::string& path) {
 
 }  // namespace
 
-std::string without_password(const std::string& url) {
-  std::string out = url;
-  const std::size_t begin = out.find(separator), at = out.find('@');
-  if (begin != std::string::npos && at != std::string::npos) {
-    const std::size_t colon = out.find(':', begin + separator.size());
-    if (colon < at) out.erase(colon, at - colon);
-  }
-  const std::string_view key = "password=";
-  for (std::size_t word = out.find(key); word != std::string::npos; word = out.find(key, word)) {
-    word += key.size();
-    out.replace(word, std::min(out.find('&', word), out.size()) - word, "...");
-  }
-  return out;
-}
-
 StudyPlace study_place(const std::string& location) {
   if (location == "memory:") return {StudyBackend::memory, {}};
   const std::size_t url = location.find(separator);
@@ -141,3 +126,22 @@ StudyPlace study_place(const std::string& location) {
 }
 
 }  // namespace halmark::journal
+
+namespace halmark {
+
+std::string without_password(const std::string& url) {
+  std::string out = url;
+  const std::size_t begin = out.find("://"), at = out.find('@');
+  if (begin != std::string::npos && at != std::string::npos) {
+    const std::size_t colon = out.find(':', begin + 3);
+    if (colon < at) out.erase(colon, at - colon);
+  }
+  const std::string_view key = "password=";
+  for (std::size_t word = out.find(key); word != std::string::npos; word = out.find(key, word)) {
+    word += key.size();
+    out.replace(word, std::min(out.find('&', word), out.size()) - word, "...");
+  }
+  return out;
+}
+
+}  // namespace halmark

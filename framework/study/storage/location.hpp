@@ -17,12 +17,10 @@ struct StudyPlace {
 //   sqlite:///RELATIVE, sqlite:////ABSOLUTE      of SQLAlchemy, with or without a driver's name
 //   sqlite://, sqlite:///:memory:                in memory
 //   postgresql://, postgres://, postgresql+psycopg2://
-//   PATH                                         of a file that is there, by its first bytes, or one
+//   PATH                                         of a file that is there, by its first bytes, or
+//   one
 //                                                that ends in .log: Optuna's JournalFileBackend
 // Throws Error (exit 2) with the way out for everything else.
 StudyPlace study_place(const std::string& location);
-
-// A password is nobody's business in a message.
-std::string without_password(const std::string& url);
 
 }  // namespace halmark::journal

@@ -10,14 +10,26 @@
 
 namespace halmark::tune {
 
+class Steering;
+
 struct LoopOptions {
   SearchBudget budget;
   // Asked before each batch; a batch that was asked is always evaluated and told.
   std::function<bool()> should_stop = {};
+  Steering* steering = nullptr;  // proposes instead of the sampler
 };
 
-// Called once for each trial, in the order of the trials.
-using Sink = std::function<void(const Point&, const Evaluation&)>;
+// Called once for each trial, in the order of the trials; of a configuration that was proposed
+// twice, once.
+using Sink = std::function<void(const Point&, const Evaluation&, const TrialTime&)>;
+
+struct TimedEvaluation {
+  Evaluation evaluation;
+  TrialTime time;
+};
+// In the order of the points, evaluated in an order in which neighbours stand together.
+std::vector<TimedEvaluation> evaluate_points(const TuneProblem& problem, Evaluator& evaluator,
+                                             const std::vector<Point>& points);
 
 SearchResult run(const TuneProblem& problem, Sampler& sampler, Evaluator& evaluator,
                  const LoopOptions& options, const Sink& sink);

@@ -74,10 +74,10 @@ TEST(StudyLocation, what_names_no_place_is_refused_with_the_way_out) {
 }
 
 TEST(StudyLocation, a_password_stands_in_no_message) {
-  EXPECT_EQ(journal::without_password("postgresql://u:p@h/d"), "postgresql://u@h/d");
-  EXPECT_EQ(journal::without_password("postgresql://h/d?password=p&user=u"),
+  EXPECT_EQ(without_password("postgresql://u:p@h/d"), "postgresql://u@h/d");
+  EXPECT_EQ(without_password("postgresql://h/d?password=p&user=u"),
             "postgresql://h/d?password=...&user=u");
-  EXPECT_EQ(journal::without_password("sqlite:///a.db"), "sqlite:///a.db");
+  EXPECT_EQ(without_password("sqlite:///a.db"), "sqlite:///a.db");
 }
 
 TEST(StudyLocation, the_path_of_a_file_is_judged_by_its_first_bytes) {
