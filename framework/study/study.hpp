@@ -64,6 +64,9 @@ class Study {
   // Everything that `body` asks and tells is stored at once.
   void together(const std::function<void()>& body);
 
+  // Every trial as it is stored, of all processes.
+  std::vector<TrialRow> rows() const;
+
   const StudyInfo& info() const { return info_; }
   std::size_t size() const { return trials_.size(); }
   // Rows that are no points of this space, or repeat one: they stay, the sampler never sees them.
