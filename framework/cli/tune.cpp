@@ -22,7 +22,7 @@
 #include "tune/certify/conclusion.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/plan_view.hpp"
-#include "tune/search/steering.hpp"
+#include "tune/steer/study_steering.hpp"
 #include "tune/stored/stored_plan.hpp"
 #include "tune/stored/stored_report.hpp"
 #include "tune/stored/stored_study.hpp"

@@ -7,8 +7,8 @@
 
 #include "cli/console/command.hpp"
 #include "cli/stored/export.hpp"
-#include "tune/search/steering.hpp"
 #include "tune/sources/priced_latencies.hpp"
+#include "tune/steer/study_steering.hpp"
 
 namespace halmark::cli {
 

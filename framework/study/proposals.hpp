@@ -69,7 +69,7 @@ class Proposals {
  private:
   struct Reading {
     Point point;
-    std::optional<StudyVerdict> refusal;
+    std::optional<StudyVerdict> refusal = {};
   };
 
   void look();

@@ -11,7 +11,7 @@ namespace halmark::tune {
 
 // `--sampler certify` is no sampler: it chooses kernels, not points (certify_chooser.hpp).
 inline constexpr std::string_view certify_sampler = "certify";
-// With `--proposals` none chooses either: trials of a study do (search/steering.hpp).
+// With `--proposals` none chooses either: trials of a study do (steer/study_steering.hpp).
 inline constexpr std::string_view proposals_sampler = "proposals";
 
 // Combinations of all parameters that a sweep may declare, possible or not.

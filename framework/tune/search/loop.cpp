@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tune/search/steering.hpp"
-
 namespace halmark::tune {
 
 std::vector<TimedEvaluation> evaluate_points(const TuneProblem& problem, Evaluator& evaluator,

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "search/loop.hpp"
 #include "tune/evaluate/evaluator.hpp"
@@ -10,7 +12,7 @@
 
 namespace halmark::tune {
 
-class Steering;
+class Steering;  // below
 
 struct LoopOptions {
   SearchBudget budget;
@@ -33,6 +35,15 @@ std::vector<TimedEvaluation> evaluate_points(const TuneProblem& problem, Evaluat
 
 SearchResult run(const TuneProblem& problem, Sampler& sampler, Evaluator& evaluator,
                  const LoopOptions& options, const Sink& sink);
+
+// Somebody who proposes instead of a sampler, and has a loop of their own for it.
+class Steering {
+ public:
+  virtual ~Steering() = default;
+  virtual SearchResult run(const TuneProblem& problem, Evaluator& evaluator,
+                           const LoopOptions& options, const Sink& sink) = 0;
+  virtual std::string note() const = 0;  // a line for reports: who proposed how much
+};
 
 // What a sampler is told of an evaluation: minimised objectives, and by how much levels are missed.
 Told told_of(const TuneProblem& problem, const Point& point, const Evaluation& evaluation);

@@ -15,7 +15,6 @@
 #include "tune/search/certainty.hpp"
 #include "tune/search/front.hpp"
 #include "tune/search/loop.hpp"
-#include "tune/search/steering.hpp"
 
 namespace halmark::tune {
 

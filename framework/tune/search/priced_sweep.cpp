@@ -11,9 +11,9 @@
 #include "model/spec/coverage.hpp"
 #include "report/times_from.hpp"
 #include "tune/plan/known_plan.hpp"
+#include "tune/search/loop.hpp"
 #include "tune/search/priced_search.hpp"
 #include "tune/search/served_search.hpp"
-#include "tune/search/steering.hpp"
 
 namespace halmark::tune {
 

@@ -12,7 +12,7 @@
 #include "report/report.hpp"
 #include "report/served_report.hpp"
 #include "study/values.hpp"
-#include "tune/evaluate/evaluator.hpp"
+#include "tune/search/loop.hpp"
 #include "tune/stored/stored_report.hpp"
 
 namespace halmark::tune {

@@ -6,7 +6,7 @@
 
 #include "core/chosen/objective.hpp"
 #include "study/values.hpp"
-#include "tune/evaluate/evaluator.hpp"
+#include "tune/search/loop.hpp"
 
 namespace halmark::tune {
 

@@ -1,4 +1,4 @@
-#include "tune/search/steering.hpp"
+#include "tune/steer/study_steering.hpp"
 
 #include <fmt/format.h>
 
@@ -61,7 +61,7 @@ std::string proposal_words(const ProposalChoice& choice) {
   return out;
 }
 
-Steering::Steering(const ProposalChoice& choice, const TunePlan& plan)
+StudySteering::StudySteering(const ProposalChoice& choice, const TunePlan& plan)
     : choice_(choice), problem_(plan.problems().front()) {
   if (plan.problems().size() > 1) {
     throw refused(fmt::format("a study steers one kind of step, and this sweep has {} and {}",
@@ -75,7 +75,7 @@ Steering::Steering(const ProposalChoice& choice, const TunePlan& plan)
 }
 
 // Until there may be something to claim; false when there will not be.
-bool Steering::wait(const LoopOptions& options, Clock::time_point deadline) {
+bool StudySteering::wait(const LoopOptions& options, Clock::time_point deadline) {
   auto pause = pause_first;
   while (Clock::now() < deadline) {
     if (options.should_stop && options.should_stop()) return false;
@@ -88,8 +88,8 @@ bool Steering::wait(const LoopOptions& options, Clock::time_point deadline) {
   return false;
 }
 
-ProposalOutcome Steering::outcome_of(const TuneProblem& problem, const Proposal& proposal,
-                                     const Evaluation& evaluation) const {
+ProposalOutcome StudySteering::outcome_of(const TuneProblem& problem, const Proposal& proposal,
+                                          const Evaluation& evaluation) const {
   const Told told = told_of(problem, proposal.point, evaluation);
   ProposalOutcome out{.verdict = {.trial = proposal.trial,
                                   .outcome = told.outcome,
@@ -106,9 +106,9 @@ ProposalOutcome Steering::outcome_of(const TuneProblem& problem, const Proposal&
   return out;
 }
 
-void Steering::answer(const TuneProblem& problem, Evaluator& evaluator,
-                      const std::vector<Proposal>& proposals, const Sink& sink,
-                      std::vector<Told>& told_so_far) {
+void StudySteering::answer(const TuneProblem& problem, Evaluator& evaluator,
+                           const std::vector<Proposal>& proposals, const Sink& sink,
+                           std::vector<Told>& told_so_far) {
   std::vector<Point> points;
   std::set<std::string> asked;
   for (const Proposal& p : proposals) {
@@ -134,8 +134,8 @@ void Steering::answer(const TuneProblem& problem, Evaluator& evaluator,
   answered_ += outcomes.size();
 }
 
-SearchResult Steering::run(const TuneProblem& problem, Evaluator& evaluator,
-                           const LoopOptions& options, const Sink& sink) {
+SearchResult StudySteering::run(const TuneProblem& problem, Evaluator& evaluator,
+                                const LoopOptions& options, const Sink& sink) {
   const std::size_t batch = options.budget.batch == 0 ? batch_trials : options.budget.batch;
   const std::size_t trials = options.budget.trials;
   const auto is_stopped = [&] { return options.should_stop && options.should_stop(); };
@@ -164,7 +164,7 @@ SearchResult Steering::run(const TuneProblem& problem, Evaluator& evaluator,
   return out;
 }
 
-void Steering::require_some() const {
+void StudySteering::require_some() const {
   if (answered_ > 0) return;
   const std::string where = shown(choice_) + ", study '" + proposals_->info().name + "'";
   const std::vector<std::string>& refused = proposals_->refused();
@@ -178,7 +178,7 @@ void Steering::require_some() const {
       "study.enqueue_trial({...}) proposes; its attribute halmark:space has the parameters");
 }
 
-std::string Steering::note() const {
+std::string StudySteering::note() const {
   std::string out = fmt::format("proposals: {} trials of study '{}' at {}", answered_,
                                 proposals_->info().name, shown(choice_));
   const std::vector<std::string>& refused = proposals_->refused();
@@ -191,7 +191,7 @@ std::string Steering::note() const {
 
 std::unique_ptr<Steering> steering_of(const ProposalChoice& choice, const TunePlan& plan) {
   if (choice.location.empty()) return nullptr;
-  return std::make_unique<Steering>(choice, plan);
+  return std::make_unique<StudySteering>(choice, plan);
 }
 
 }  // namespace halmark::tune

@@ -26,21 +26,21 @@ void steer(Sweep& sweep, const ProposalChoice& choice);
 // The options that make it again, without a password; "" = none.
 std::string proposal_words(const ProposalChoice& choice);
 
-class Steering {
+class StudySteering : public Steering {
  public:
   // Opens the study or makes it, with the objectives of the plan. Throws Error (exit 2) for a plan
   // of several problems, and for a study with other objectives.
-  Steering(const ProposalChoice& choice, const TunePlan& plan);
+  StudySteering(const ProposalChoice& choice, const TunePlan& plan);
 
   // Claims what is proposed, evaluates each configuration once, and tells each trial its values in
   // the units of its study. Ends with the budget, when nothing was proposed for wait_s, or when the
   // study says that nothing follows. What was claimed and not evaluated is given back. Throws Error
   // (exit 4) where nothing could be evaluated.
   SearchResult run(const TuneProblem& problem, Evaluator& evaluator, const LoopOptions& options,
-                   const Sink& sink);
+                   const Sink& sink) override;
 
   // "24 trials of study 's' at sqlite:///s.db, 2 refused (trial 3: 'tp' cannot be 5)"
-  std::string note() const;
+  std::string note() const override;
 
  private:
   bool wait(const LoopOptions& options, std::chrono::steady_clock::time_point deadline);
