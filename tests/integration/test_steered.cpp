@@ -27,9 +27,9 @@ name = "priced"
 model = "qwen3-0.6b"
 device_file = "h200"
 latency = ["roofline"]
-shards = [8]
+shards = [1, 2, 4, 8]
 dtypes = ["bf16", "fp8", "int8"]
-strategies = ["data", "tensor", "pipeline"]
+strategies = ["tensor", "pipeline"]
 [[workload]]
 phase = "decode"
 batch = [8, 16, 32, 64, 128, 256]

@@ -121,7 +121,7 @@ def nsga2(location):
     sampler = optuna.samplers.NSGAIISampler(population_size=8, seed=3, constraints_func=constraints)
     study, distributions, space = opened(location, process, sampler)
     assert all(name not in distributions for name in space["constants"])
-    for _ in range(6):
+    for _ in range(8):
         asked = [study.ask(distributions) for _ in range(8)]
         for trial in asked:
             trial.set_user_attr("halmark:evaluate", True)
