@@ -91,8 +91,9 @@ Proposals::Proposals(StudyStore& store, const StudyInfo& wanted,
     std::optional<StudyInfo> found = transaction.find(wanted.name);
     info_ = found ? std::move(*found) : transaction.create_study(wanted);
     if (info_.directions != wanted.directions) {
-      throw refused("study '" + info_.name + "' has other objectives or directions than the sweep",
-                    std::string(store_.location()), "name another study, or make none");
+      throw halmark::refused(
+          "study '" + info_.name + "' has other objectives or directions than the sweep",
+          std::string(store_.location()), "name another study, or make none");
     }
     transaction.set_attributes(info_.id, user, {});
   });

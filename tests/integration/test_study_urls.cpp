@@ -29,7 +29,9 @@ TEST_F(StudyUrls, optuna_and_halmark_open_the_same_study_by_the_same_text) {
   const Outcome done = run(out);
   EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
   EXPECT_THAT(done.out, HasSubstr("urls ok"));
-  if (has_server) EXPECT_THAT(done.out, HasSubstr("same study: postgresql+psycopg2://"));
+  if (has_server) {
+    EXPECT_THAT(done.out, HasSubstr("same study: postgresql+psycopg2://"));
+  }
 }
 
 TEST_F(StudyUrls, what_cannot_be_opened_is_refused_in_one_line_and_nothing_is_written) {
