@@ -195,10 +195,16 @@ std::vector<TrialParam> Proposals::params_of(const Point& point) const {
   return out;
 }
 
-TrialChange Proposals::claim_of(const TrialRow& row, const Point& point) const {
+// Of what is refused too: it began and ended here, and a sampler learns from its parameters, where
+// all of them are values of the space.
+TrialChange Proposals::claim_of(const TrialRow& row, const Reading& reading,
+                                const LeaseVerdict& lease) const {
   TrialChange out{.id = row.id, .system = {{std::string(worker_attribute), worker_}}};
+  if (lease.state == LeaseState::free) out.system.emplace_back(taken_attribute, lease.taken);
   if (row.state == TrialState::waiting) out.state = TrialState::running;
-  if (row.params.empty()) out.params = params_of(point);
+  const bool has_point = !reading.refusal || reading.refusal->outcome == TrialOutcome::infeasible;
+  if (!has_point) return out;
+  if (row.params.empty()) out.params = params_of(reading.point);
   for (const auto& [name, value] : constants_) {
     out.user.emplace_back(name, dump_json(param_json(value)));
   }
@@ -231,13 +237,11 @@ std::vector<Proposal> Proposals::claim(std::size_t count) {
       if (lease->state == LeaseState::lost_before) {
         reading.refusal = refusal_of(row.number, TrialOutcome::failed, "its worker was lost twice");
       }
-      TrialChange change =
-          reading.refusal ? outcome_change(*reading.refusal, row.id) : claim_of(row, reading.point);
-      if (lease->state == LeaseState::free) {
-        change.system.emplace_back(taken_attribute, lease->taken);
-      }
-      transaction.change({&change, 1});
+      const TrialChange claimed = claim_of(row, reading, *lease);
+      transaction.change({&claimed, 1});
       if (reading.refusal) {
+        const TrialChange told = outcome_change(*reading.refusal, row.id);
+        transaction.change({&told, 1});
         refused.push_back("trial " + std::to_string(row.number) + ": " + reading.refusal->reason);
         continue;
       }

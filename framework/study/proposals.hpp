@@ -76,7 +76,8 @@ class Proposals {
   void learn(const TrialRow& row);
   Reading read(const TrialRow& row) const;
   static std::optional<LeaseVerdict> judged(StudyTransaction& transaction, const TrialRow& row);
-  TrialChange claim_of(const TrialRow& row, const Point& point) const;
+  TrialChange claim_of(const TrialRow& row, const Reading& reading,
+                       const LeaseVerdict& lease) const;
   std::vector<TrialParam> params_of(const Point& point) const;
 
   StudyStore& store_;

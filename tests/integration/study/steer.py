@@ -106,7 +106,9 @@ def check(study, expected, exactly):
         assert trial.datetime_start < trial.datetime_complete
         assert trial.system_attrs["constraints"] == [0.0]
     for trial in study.trials:
+        assert trial.duration is not None and trial.duration.total_seconds() >= 0
         if trial.state == TrialState.PRUNED:
+            assert trial.params
             assert trial.user_attrs["halmark:infeasible"]
             assert trial.system_attrs["constraints"][0] > 0
     return complete

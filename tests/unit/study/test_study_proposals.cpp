@@ -119,12 +119,15 @@ TEST_P(StudyProposals, what_is_outside_of_the_space_fails_with_its_reason) {
   for (std::size_t i = 0; i < refusals.size(); ++i) {
     const TrialRow found = row(*store, proposals, static_cast<int>(i));
     EXPECT_EQ(found.state, TrialState::fail);
+    EXPECT_FALSE(found.started_utc.empty());
+    EXPECT_LE(found.started_utc, found.completed_utc);
     EXPECT_THAT(text(found, "halmark:failed"), HasSubstr(refusals[i].second));
     EXPECT_THAT(proposals.refused()[i], HasSubstr(refusals[i].second));
   }
   const TrialRow pruned = row(*store, proposals, broken);
   EXPECT_EQ(pruned.state, TrialState::pruned);
   EXPECT_THAT(constraint_values(pruned), ElementsAre(1));
+  EXPECT_EQ(pruned.params.size(), 2u) << "a sampler learns from where it is";
   EXPECT_THAT(text(pruned, "halmark:infeasible"), HasSubstr("fits"));
 }
 
