@@ -111,6 +111,14 @@ bool Proposals::is_over() {
   return true;  // deleted: nothing follows
 }
 
+// The TPE of Optuna (4.9) reads the values of pruned trials where there are several objectives, and
+// ends with an exception on one without; failed trials it leaves out.
+TrialChange Proposals::change_of(const StudyVerdict& verdict, std::int64_t id) const {
+  TrialChange out = outcome_change(verdict, id);
+  if (out.state == TrialState::pruned && info_.directions.size() > 1) out.state = TrialState::fail;
+  return out;
+}
+
 void Proposals::learn(const TrialRow& row) {
   candidates_.erase(row.number);
   elsewhere_.erase(row.number);
@@ -240,7 +248,7 @@ std::vector<Proposal> Proposals::claim(std::size_t count) {
       const TrialChange claimed = claim_of(row, reading, *lease);
       transaction.change({&claimed, 1});
       if (reading.refusal) {
-        const TrialChange told = outcome_change(*reading.refusal, row.id);
+        const TrialChange told = change_of(*reading.refusal, row.id);
         transaction.change({&told, 1});
         refused.push_back("trial " + std::to_string(row.number) + ": " + reading.refusal->reason);
         continue;
@@ -266,7 +274,7 @@ void Proposals::tell(std::span<const ProposalOutcome> outcomes) {
           lease.front().owner != worker_) {
         continue;
       }
-      TrialChange change = outcome_change(outcome.verdict, own->second);
+      TrialChange change = change_of(outcome.verdict, own->second);
       change.user.insert(change.user.end(), outcome.user.begin(), outcome.user.end());
       transaction.change({&change, 1});
     }

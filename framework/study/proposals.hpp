@@ -46,12 +46,13 @@ class Proposals {
   // At most `count` trials, in the order of their numbers, from now on running here; other
   // processes, Optuna's included, get none of them. A parameter that has one value alone need not
   // be given, an inactive one is not looked at. What is no point of the space fails with its
-  // reason, what breaks a constraint is pruned as infeasible: neither is returned. A trial whose
+  // reason, what breaks a constraint is infeasible with it: neither is returned. A trial whose
   // process is known to be gone, or that was given back, is claimed again, once.
   std::vector<Proposal> claim(std::size_t count);
 
-  // Stored as complete, pruned (infeasible, with the amount as its constraint) or failed with the
-  // reason. A trial that is not running here any more is left as it is.
+  // Stored as complete, or with the reason as failed or infeasible, the amount as its constraint:
+  // pruned where the study has one objective, failed where it has several and there are no values.
+  // A trial that is not running here any more is left as it is.
   void tell(std::span<const ProposalOutcome> outcomes);
 
   // Gives back what was claimed and not told.
@@ -72,6 +73,7 @@ class Proposals {
     std::optional<StudyVerdict> refusal = {};
   };
 
+  TrialChange change_of(const StudyVerdict& verdict, std::int64_t id) const;
   void look();
   void learn(const TrialRow& row);
   Reading read(const TrialRow& row) const;
