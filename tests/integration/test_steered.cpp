@@ -84,6 +84,31 @@ TEST_F(Steered, what_a_sampler_enqueues_is_measured_and_what_is_no_point_fails_w
   EXPECT_THAT(done.out, HasSubstr("sqlite tpe ok"));
 }
 
+TEST_F(Steered, a_served_space_with_conditions_is_searched_by_tpe_with_constraints) {
+  const auto python = python_with("optuna");
+  if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";
+  const std::string sweep = write("served.toml", R"(
+name = "served"
+model = "qwen3-0.6b"
+device_file = "h200"
+latency = ["roofline"]
+shards = [2, 4]
+dtypes = ["bf16", "fp8"]
+strategies = ["tensor"]
+objectives = ["ttft", "tpot", "tokens_per_s_per_device"]
+network_gb_per_s = 50
+[request]
+input_tokens = 1024
+output_tokens = 128
+concurrency = [8, 32, 128]
+token_budget = [2048, 8192]
+modes = ["aggregated", "disaggregated"]
+)");
+  const Outcome done = steer(*python, sweep, "sqlite", "served");
+  EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+  EXPECT_THAT(done.out, HasSubstr("sqlite served ok"));
+}
+
 TEST_F(Steered, two_processes_share_a_study_and_one_takes_over_from_the_other) {
   const auto python = python_with("optuna");
   if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";

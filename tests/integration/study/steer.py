@@ -1,9 +1,10 @@
 """Samplers of Optuna steer `halmark tune`, which evaluates what they propose.
 
-    steer.py HALMARK FOLDER SWEEP sqlite|journal|postgresql nsga2|tpe|two
+    steer.py HALMARK FOLDER SWEEP sqlite|journal|postgresql nsga2|tpe|served|two
 
 nsga2  asks generations, marks their trials, and waits for their outcomes
 tpe    enqueues what a sampler of a study of its own asked, and tells that sampler
+served  TPE with constraints on a space of which some parameters exist at times only
 two    two halmarks evaluate one study, and one of them is killed
 
 Every outcome is held against a run of the same sweep without steering.
@@ -177,6 +178,22 @@ def tpe(location):
     print(len(seen), "trials, longest", max(spans), "s")
 
 
+def served(location):
+    process = steered(location)
+    sampler = optuna.samplers.TPESampler(seed=1, n_startup_trials=20, constraints_func=constraints)
+    study, distributions, space = opened(location, process, sampler)
+    assert space["when"] and space["constraints"]
+    for _ in range(12):
+        asked = [study.ask(distributions) for _ in range(10)]
+        for trial in asked:
+            trial.set_user_attr("halmark:evaluate", True)
+        until(lambda: is_finished(study, [t.number for t in asked]), process)
+    study.set_user_attr("halmark:stop", True)
+    ended(process)
+    complete = check(study, truth(), exactly=True)
+    print(len(complete), "of", len(study.trials), "complete")
+
+
 def two(location):
     processes = [steered(location, n) for n in range(2)]
     study, distributions, _ = opened(location, processes[0], None)
@@ -201,7 +218,7 @@ def main(location):
     storage = storage_of(location)
     if KIND != "journal":
         optuna.storages.RDBStorage(storage)  # makes the tables, which two should not at once
-    {"nsga2": nsga2, "tpe": tpe, "two": two}[MODE](location)
+    {"nsga2": nsga2, "tpe": tpe, "served": served, "two": two}[MODE](location)
     print("Optuna", optuna.__version__, KIND, MODE, "ok")
 
 
