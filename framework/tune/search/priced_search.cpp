@@ -40,7 +40,8 @@ RunReport search_steps(const TunePlan& plan, const LatencySource& latencies,
   for (const std::size_t i : step_front(out.evaluations, plan.sweep().objectives, bounds_compete)) {
     out.front.push_back({.evaluation = i, .is_suspect = false, .ties = {}});
   }
-  if (out.front.empty()) {
+  const bool is_stopped = should_stop && should_stop();
+  if (out.front.empty() && !is_stopped) {
     throw refused("no configuration of this sweep is possible on " + plan.target().datasheet->id,
                   plan.sweep().file, out.evaluations.empty() ? "" : out.evaluations.front().reason);
   }

@@ -18,7 +18,7 @@ struct PricedExtras {
   TrialTimes* times = nullptr;   // when each configuration that is kept was evaluated
 };
 
-// Throws Error (exit 2) when no configuration has figures.
+// Throws Error (exit 2) when no configuration has figures, unless it was stopped before.
 RunReport search_steps(const TunePlan& plan, const LatencySource& latencies,
                        const std::function<bool()>& should_stop, bool bounds_compete = false,
                        const PricedExtras& extras = {});

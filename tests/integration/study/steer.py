@@ -183,7 +183,7 @@ def served(location):
     sampler = optuna.samplers.TPESampler(seed=1, n_startup_trials=20, constraints_func=constraints)
     study, distributions, space = opened(location, process, sampler)
     assert space["when"] and space["constraints"]
-    for _ in range(12):
+    for _ in range(8):
         asked = [study.ask(distributions) for _ in range(10)]
         for trial in asked:
             trial.set_user_attr("halmark:evaluate", True)
