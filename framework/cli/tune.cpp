@@ -22,6 +22,7 @@
 #include "tune/certify/conclusion.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/plan_view.hpp"
+#include "tune/steer/study_steering.hpp"
 #include "tune/stored/stored_plan.hpp"
 #include "tune/stored/stored_report.hpp"
 #include "tune/stored/stored_study.hpp"
@@ -40,6 +41,7 @@ struct Options {
   std::vector<std::string> out;
   tune::CertifySettings certify;
   tune::LatencyChoice latency;
+  tune::ProposalChoice proposals;
   bool begins_anew = false;
   std::string night;
   AskedSweep asked;  // of a model instead of a sweep
@@ -54,6 +56,7 @@ std::string command_line(const Options& options) {
   if (!options.sampler.empty()) out += " --sampler " + options.sampler;
   if (options.seed) out += " --seed " + std::to_string(*options.seed);
   if (options.trials) out += " --trials " + std::to_string(*options.trials);
+  out += tune::proposal_words(options.proposals);
   if (options.certify.eps > 0) out += fmt::format(" --gap {}", options.certify.eps);
   if (options.takes_defaults) out += " --no-winners";
   for (std::size_t i = 0; i < options.latency.sources.size(); ++i) {
@@ -103,7 +106,7 @@ void keep_studies(const GlobalOptions& global, const tune::TunePlan& plan, const
       const std::string name = fmt::format("{} {} {}, run {}", plan.sweep().name, problem.name(),
                                            problem.hash().substr(0, 12), run.id);
       tune::store_evaluations(*store, name, *parse_phase(problem.name()), run.evaluations,
-                              plan.sweep().objectives);
+                              plan.sweep().objectives, run.times);
     }
     for (const std::string& text : store->take_notes()) {
       result.warnings.push_back({"W-STUDY-01", "study", text, ""});
@@ -122,6 +125,7 @@ Sweep sweep_of(const Options& options) {
   }
   if (options.seed) sweep.seed = *options.seed;
   if (options.trials) sweep.trials = *options.trials;
+  tune::steer(sweep, options.proposals);
   tune::check_sampler(sweep);
   if (!options.night.empty() && !is_date(options.night)) {
     throw refused("'" + options.night + "' is no date", "--night", "as 2026-11-22");
@@ -150,6 +154,7 @@ struct Session {
   LocalMachine machine;
   const FoundPlugin& plugin;
   std::unique_ptr<Store> store;
+  std::unique_ptr<tune::Steering> steering;
 };
 
 // A run that was stopped under an earlier layout of plans is not gone, but it cannot go on.
@@ -180,6 +185,7 @@ tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& 
           .machine_lines = run_lines(s.global, s.machine),
           .worker_limits = worker_limits_of(s.global, sweep.containment),
           .begins_anew = s.options.begins_anew,
+          .steering = s.steering.get(),
           .night = {.date = s.options.night,
                     .builds_folder = builds_dir().string(),
                     .order = ordered_by(history::night_order),
@@ -276,6 +282,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const Options& options)
         global, sweep, choice,
         {.files = options.out,
          .command = command_line(options),
+         .proposals = options.proposals,
          .is_plan_only = options.plan_only,
          .pick = options.pick.empty() && !options.written.as.empty() ? "knee" : options.pick,
          .written = options.written});
@@ -294,7 +301,13 @@ CommandResult execute_sweep(const GlobalOptions& global, const Options& options)
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, sweep.backend);
   rows_are_of(machine, plugin, sweep.device);
-  Session session{global, options, std::move(machine), plugin, open_store(database_path(global))};
+  auto steering = tune::steering_of(options.proposals, *plan);
+  Session session{global,
+                  options,
+                  std::move(machine),
+                  plugin,
+                  open_store(database_path(global)),
+                  std::move(steering)};
   return measured(session, sweep);
 }
 
@@ -349,6 +362,12 @@ Action add_tune(OptionSet& app) {
       "--night", o->night,
       "Of a sweep with [nightly]: the date that this run is of, 2026-11-22 (default: today)");
   app.add_option("--sampler", o->sampler, "Instead of the sweep's:\n" + tune::sampler_help());
+  app.add_option(
+      "--proposals", o->proposals.location,
+      std::string("Try what waits in a study, so that Optuna steers: ") + study_locations);
+  app.add_option("--proposals-study", o->proposals.study, "Its name, where there are several");
+  app.add_option("--proposals-wait", o->proposals.wait_s, "Seconds without one that end the search")
+      ->check(within(0.0, 1e6));
   app.add_option("--proof", o->certify.proof, "certify: proof file for halmark verify-front");
   app.add_option("--gap", o->certify.eps,
                  "certify: stop when nothing can be better than this share")

@@ -29,11 +29,11 @@ void write_to(const ServedReport& report, const std::string& path) {
 // nothing but itself.
 template <class Report>
 std::string keep(const GlobalOptions& global, const tune::PricedSweep& priced, const Report& report,
-                 CommandResult& result) {
+                 const tune::TrialTimes& times, CommandResult& result) {
   std::vector<std::string> studies;
   try {
     const auto store = open_study_store(study_location(global), StudyAccess::or_create);
-    studies = tune::keep_front(*store, report, priced.front_facts());
+    studies = tune::keep_front(*store, report, priced.front_facts(), times);
     result.data["studies"] = studies;
     for (const std::string& text : store->take_notes()) {
       result.warnings.push_back({"W-STUDY-01", "study", text, ""});
@@ -59,12 +59,12 @@ void pick(const SearchedFront& front, const PricingOutput& output, CommandResult
 
 template <class Report>
 CommandResult finished(const GlobalOptions& global, const tune::PricedSweep& priced, Report report,
-                       const PricingOutput& output) {
+                       const tune::TrialTimes& times, const PricingOutput& output) {
   report.command = output.command;
   CommandResult result = printed(report, use_color(global));
   if (!interrupted()) {
     SearchedFront like = priced.front_facts();
-    like.origin = keep(global, priced, report, result);
+    like.origin = keep(global, priced, report, times, result);
     const SearchedFront front = tune::searched_front(report, std::move(like));
     // Without a point the text names the nearest misses; a file cannot be made of them.
     const bool is_written = !output.written.as.empty();
@@ -83,14 +83,18 @@ CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
                               const tune::LatencyChoice& choice, const PricingOutput& output) {
   const tune::PricedSweep priced(sweep, choice, config_dirs("models"), config_dirs("devices"));
   if (output.is_plan_only) return shown(tune::plan_view(priced.plan()));
+  const auto steering = tune::steering_of(output.proposals, priced.plan());
   const HeldInterrupts until_reported;
   Progress progress(global, "search");
-  auto found = priced.search(interrupted, [&](std::size_t done) {
-    progress.step(done, priced.trials(), 0, "configurations", -1);
-  });
+  tune::TrialTimes times;
+  auto found = priced.search(
+      interrupted,
+      [&](std::size_t done) { progress.step(done, priced.trials(), 0, "configurations", -1); },
+      {.steering = steering.get(), .times = &times});
   progress.finish();
   CommandResult result = std::visit(
-      [&](auto& report) { return finished(global, priced, std::move(report), output); }, found);
+      [&](auto& report) { return finished(global, priced, std::move(report), times, output); },
+      found);
   if (interrupted()) result.exit_code = interrupt_exit_code();
   return result;
 }

@@ -8,12 +8,14 @@
 #include "cli/console/command.hpp"
 #include "cli/stored/export.hpp"
 #include "tune/sources/priced_latencies.hpp"
+#include "tune/steer/study_steering.hpp"
 
 namespace halmark::cli {
 
 struct PricingOutput {
   std::vector<std::string> files;  // reports, by suffix
   std::string command;             // that makes it again
+  tune::ProposalChoice proposals;
   bool is_plan_only = false;
   std::string pick;                // "" = no point is picked
   exports::ExportRequest written;  // of a point, the knee unless `pick` says another; or nothing

@@ -4,8 +4,8 @@
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "framework/study/lease.hpp"
 #include "framework/study/study.hpp"
-#include "framework/study/worker.hpp"
 #include "study/values_json.hpp"
 
 namespace halmark {
@@ -23,7 +23,6 @@ Clock::duration seconds(double s) {
 // lease is run once more; when it is lost again, the configuration is the likelier reason.
 void Study::take_back(StudyTransaction& transaction, std::size_t count,
                       std::vector<StudyProposal>& out) {
-  constexpr std::string_view taken_attribute = "halmark:taken_back";
   const Clock::time_point now = Clock::now();
   if (count == 0 || now < next_look_) return;
   std::vector<std::int64_t> ids;
@@ -35,15 +34,11 @@ void Study::take_back(StudyTransaction& transaction, std::size_t count,
   }
   bool saw_all = true;
   for (const TrialLease& lease : transaction.leases(ids)) {
-    if (lease.state != TrialState::running || lease.owner.empty()) continue;
+    const LeaseVerdict verdict = judge_lease(lease, settings_.lease_s);
+    if (verdict.state == LeaseState::held) continue;
     const int number = numbers.at(lease.id);
-    const bool is_given_back = lease.owner == "\"\"";
-    // The clocks of some stores count whole seconds.
-    const bool has_expired = lease.beat_age_s.value_or(0) > settings_.lease_s + 1;
-    if (!is_given_back && !has_expired && !is_known_dead(lease.owner)) continue;
-    const std::string* before = find_attribute(lease.system, taken_attribute);
     const std::optional<Point> point = pending_.at(number).point;
-    if ((before != nullptr && *before != "0" && !is_given_back) || !point) {
+    if (verdict.state == LeaseState::lost_before || !point) {
       give_up(transaction, number, lease.id, "its worker was lost twice");
       continue;
     }
@@ -51,10 +46,9 @@ void Study::take_back(StudyTransaction& transaction, std::size_t count,
       saw_all = false;
       continue;
     }
-    const std::string taken = is_given_back ? (before != nullptr ? *before : "0") : "1";
     const TrialChange change{.id = lease.id,
                              .system = {{std::string(worker_attribute), worker_},
-                                        {std::string(taken_attribute), taken}}};
+                                        {std::string(taken_attribute), verdict.taken}}};
     transaction.change({&change, 1});
     transaction.beat({&lease.id, 1});
     mine_.emplace(number, *point);

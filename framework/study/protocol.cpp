@@ -5,6 +5,7 @@
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "framework/study/front.hpp"
 #include "study/values_json.hpp"
 
 namespace halmark {
@@ -91,7 +92,7 @@ std::vector<std::string> StudyProtocol::answers(std::span<const std::string> req
 
 Json StudyProtocol::answer(const Json& request) {
   if (!request.is_object() || request.size() != 1) {
-    throw bad("a request is an object with one key: ask, tell, enqueue or status");
+    throw bad("a request is an object with one key: ask, tell, enqueue, status, trials or front");
   }
   const std::string verb = request.begin().key();
   const Json& body = request.begin().value();
@@ -99,8 +100,10 @@ Json StudyProtocol::answer(const Json& request) {
   if (verb == "tell") return tell(body);
   if (verb == "enqueue") return enqueue(body);
   if (verb == "status") return status();
+  if (verb == "trials") return trials(body);
+  if (verb == "front") return front();
   throw Error(ExitCode::refused, "unknown request '" + verb + "'", {},
-              suggestion(verb, {"ask", "tell", "enqueue", "status"}));
+              suggestion(verb, {"ask", "tell", "enqueue", "status", "trials", "front"}));
 }
 
 Json StudyProtocol::ask(const Json& count) {
@@ -148,7 +151,26 @@ Json StudyProtocol::status() const {
   return {{"study", study_.info().name},
           {"trials", study_.size()},
           {"running", study_.running()},
-          {"strangers", study_.strangers()}};
+          {"strangers", study_.strangers()},
+          {"objectives", objectives_json(study_.info())}};
+}
+
+Json StudyProtocol::trials(const Json& from) const {
+  if (!from.is_number_integer() || from.get<double>() < 0 || from.get<double>() > 2e9) {
+    throw bad("'trials' must be the number of the first trial that is wanted, 0 for all");
+  }
+  Json out = Json::array();
+  for (const TrialRow& row : study_.rows()) {
+    if (row.number >= from.get<int>()) out.push_back(trial_json(row));
+  }
+  return {{"trials", out}};
+}
+
+Json StudyProtocol::front() const {
+  const std::vector<TrialRow> rows = study_.rows();
+  Json out = Json::array();
+  for (const std::size_t i : study_front(study_.info(), rows)) out.push_back(trial_json(rows[i]));
+  return {{"trials", out}};
 }
 
 }  // namespace halmark

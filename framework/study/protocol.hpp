@@ -27,6 +27,8 @@ class StudyProtocol {
   Json tell(const Json& list);
   Json enqueue(const Json& list);
   Json status() const;
+  Json trials(const Json& from) const;
+  Json front() const;
 
   Study& study_;
 };

@@ -218,6 +218,11 @@ void Study::catch_up(StudyTransaction& transaction) {
   if (!done.empty()) sampler_->tell(done);
 }
 
+std::vector<TrialRow> Study::rows() const {
+  TrialCursor whole;
+  return open_ != nullptr ? open_->trials(info_.id, whole) : store_.trials(info_.id, whole);
+}
+
 std::size_t Study::budget_left() const {
   if (settings_.trials == 0) return static_cast<std::size_t>(-1);
   return settings_.trials - std::min(settings_.trials, trials_.size());

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "framework/study/outcome.hpp"
 #include "search/sampler.hpp"
 #include "study/values.hpp"
 
@@ -32,15 +33,6 @@ struct StudySettings {
 struct StudyProposal {
   int trial = 0;  // its number
   Setting params;
-};
-
-// What an evaluator found out about a trial.
-struct StudyVerdict {
-  int trial = 0;
-  TrialOutcome outcome = TrialOutcome::complete;  // complete, infeasible or failed
-  std::vector<double> values = {};      // in the person's sign; may be there when infeasible
-  std::vector<double> violations = {};  // per constraint, > 0 = broken by so much
-  std::string reason = {};
 };
 
 class Study {
@@ -71,6 +63,9 @@ class Study {
 
   // Everything that `body` asks and tells is stored at once.
   void together(const std::function<void()>& body);
+
+  // Every trial as it is stored, of all processes.
+  std::vector<TrialRow> rows() const;
 
   const StudyInfo& info() const { return info_; }
   std::size_t size() const { return trials_.size(); }
@@ -114,7 +109,6 @@ class Study {
   void give_up(StudyTransaction& transaction, int number, std::int64_t id,
                const std::string& reason);
   void check(const StudyVerdict& verdict, const std::set<int>& earlier) const;
-  TrialChange change_of(const StudyVerdict& verdict, std::int64_t id) const;
   std::size_t budget_left() const;
 
   StudyStore& store_;

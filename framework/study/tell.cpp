@@ -52,7 +52,7 @@ Attributes::value_type constraint_of(double total) {
 
 }  // namespace
 
-TrialChange Study::change_of(const StudyVerdict& verdict, std::int64_t id) const {
+TrialChange outcome_change(const StudyVerdict& verdict, std::int64_t id) {
   TrialChange out{.id = id};
   const std::string reason = dump_json(Json(verdict.reason));
   switch (verdict.outcome) {
@@ -107,7 +107,7 @@ void Study::tell(std::span<const StudyVerdict> given) {
                                                std::to_string(std::lround(settings_.lease_s)) +
                                                " s without a sign of life");
       }
-      changes.push_back(change_of(verdict, id));
+      changes.push_back(outcome_change(verdict, id));
     }
     transaction.change(changes);
     std::vector<Told> news;

@@ -76,8 +76,10 @@ void TrialCursor::see(const TrialRow& row) {
   }
 }
 
-std::string utc_microseconds_now() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
+std::string utc_microseconds_now() { return utc_microseconds(std::chrono::system_clock::now()); }
+
+std::string utc_microseconds(std::chrono::system_clock::time_point time) {
+  const auto since = time.time_since_epoch();
   const auto us = std::chrono::duration_cast<std::chrono::microseconds>(since).count();
   const auto seconds = static_cast<std::time_t>(us / 1'000'000);
   std::tm parts{};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -148,6 +149,7 @@ class StudyStore {
 };
 
 // Times as rows have them.
+std::string utc_microseconds(std::chrono::system_clock::time_point time);
 std::string utc_microseconds_now();
 
 }  // namespace halmark

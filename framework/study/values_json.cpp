@@ -154,20 +154,43 @@ std::vector<double> constraint_values(const TrialRow& row) {
   return out;
 }
 
+Json trial_json(const TrialRow& row) {
+  // JSON has no infinities: they are words here.
+  const auto value_json = [](double value) -> Json {
+    if (std::isfinite(value)) return value;
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  };
+  Json params = Json::object(), values = Json::array();
+  for (const TrialParam& param : row.params) {
+    params[param.name] = param_json(param.distribution->value(param.internal));
+  }
+  for (const double value : row.values) values.push_back(value_json(value));
+  Json out = {{"trial", row.number}, {"state", state_name(row.state)}, {"params", params}};
+  out["values"] = values;
+  const std::vector<double> constraints = constraint_values(row);
+  if (!constraints.empty()) out["constraints"] = constraints;
+  return out;
+}
+
+Json objectives_json(const StudyInfo& study) {
+  Json out = Json::array();
+  const std::vector<std::string> names = metric_names(study);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool is_max = study.directions[i] == StudyDirection::maximize;
+    out.push_back({{"name", names[i]}, {"direction", is_max ? "maximize" : "minimize"}});
+  }
+  return out;
+}
+
 Json study_summary_json(const StudySummary& study) {
-  Json states = Json::object(), objectives = Json::array();
+  Json states = Json::object();
   for (std::size_t i = 0; i < trial_states; ++i) {
     states[std::string(state_name(static_cast<TrialState>(i)))] = study.counts[i];
-  }
-  const std::vector<std::string> names = metric_names(study.info);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool is_max = study.info.directions[i] == StudyDirection::maximize;
-    objectives.push_back({{"name", names[i]}, {"direction", is_max ? "maximize" : "minimize"}});
   }
   return {{"name", study.info.name},
           {"trials", study.trials()},
           {"states", states},
-          {"objectives", objectives}};
+          {"objectives", objectives_json(study.info)}};
 }
 
 }  // namespace halmark

@@ -32,6 +32,13 @@ std::vector<std::string> metric_names(const StudyInfo& study);
 // The values of `constraints`; a trial of Optuna 5 has a key for each. Empty without any.
 std::vector<double> constraint_values(const TrialRow& row);
 
+// {"trial", "state", "params", "values", "constraints"}; infinite values are "inf" and "-inf", what
+// was not told is absent or an empty list.
+Json trial_json(const TrialRow& row);
+
+// [{"name", "direction"}, ...], "minimize" or "maximize".
+Json objectives_json(const StudyInfo& study);
+
 // {"name", "trials", "states", "objectives"}: counts by state, objectives with their direction.
 Json study_summary_json(const StudySummary& study);
 

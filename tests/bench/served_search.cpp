@@ -73,7 +73,7 @@ struct World {
     std::vector<Objectives> out;
     tune::run(problem, *proposer, evaluator,
               {.budget = {.trials = trials, .batch = trials == 0 ? 0u : 64u}},
-              [&](const Point&, const Evaluation& e) {
+              [&](const Point&, const Evaluation& e, const tune::TrialTime&) {
                 if (const auto values = minimised(e, problem.objectives())) out.push_back(*values);
               });
     return out;

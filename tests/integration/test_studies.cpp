@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "halmark_fixture.hpp"
+#include "python_with.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -171,20 +172,6 @@ TEST_F(Studies, what_cannot_be_is_refused_in_one_line) {
     if (refusal.arguments.back() == "--json") continue;  // its error is in the envelope
     EXPECT_TRUE(is_one_line(done.err)) << done.err;
   }
-}
-
-// A Python with a module; the environment's, the build folder's, the system's.
-std::optional<std::string> python_with(const std::string& module) {
-  std::vector<std::string> candidates = {HALMARK_SOURCE_DIR "/build/venv/bin/python3",
-                                         "/usr/bin/python3", "python3"};
-  if (const char* named = std::getenv("HALMARK_TEST_PYTHON")) candidates = {named};
-  for (const std::string& python : candidates) {
-    if (python.front() == '/' && !std::filesystem::exists(python)) continue;
-    Launch launch;
-    launch.arguments = {python, "-c", "import " + module};
-    if (run(launch).exit_code == 0) return python;
-  }
-  return std::nullopt;
 }
 
 class StudyFiles : public Studies, public testing::WithParamInterface<std::string> {};

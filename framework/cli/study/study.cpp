@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "cli/console/paths.hpp"
 #include "cli/console/terminal.hpp"
 #include "framework/study/front.hpp"
@@ -40,12 +38,6 @@ void add_notes(StudyStore& store, CommandResult& to) {
   }
 }
 
-// JSON has no infinities: they are words here.
-Json value_json(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
 std::string value_text(double value) { return fmt::format("{:.6g}", value); }
 
 std::string objectives_text(const StudyInfo& study) {
@@ -76,19 +68,6 @@ CommandResult list(const GlobalOptions& global, const Options& options) {
   out.data = {{"location", store->location()}, {"studies", studies}};
   out.text = studies.empty() ? "no studies\n" : table.text();
   add_notes(*store, out);
-  return out;
-}
-
-Json trial_json(const TrialRow& row) {
-  Json params = Json::object(), values = Json::array();
-  for (const TrialParam& param : row.params) {
-    params[param.name] = param_json(param.distribution->value(param.internal));
-  }
-  for (const double value : row.values) values.push_back(value_json(value));
-  Json out = {{"trial", row.number}, {"state", state_name(row.state)}, {"params", params}};
-  out["values"] = values;
-  const std::vector<double> constraints = constraint_values(row);
-  if (!constraints.empty()) out["constraints"] = constraints;
   return out;
 }
 

@@ -254,6 +254,7 @@ void StudyReplay::set_attribute(const Json& line, bool is_user) {
   TrialRow* row = updatable(line);
   if (row == nullptr) return;
   set_all(is_user ? row->user : row->system, line, is_user ? "user_attr" : "system_attr");
+  log_.push_back(row->id);
 }
 
 StudyReplay::Study* StudyReplay::study_of(const Json& line) {

@@ -53,7 +53,7 @@ class StudyReplay {
   std::vector<Study> studies_;
   std::vector<TrialRow> trials_;
   std::vector<std::size_t> study_of_trial_;
-  std::vector<std::int64_t> log_;  // trials that got a parameter or a state, oldest first
+  std::vector<std::int64_t> log_;  // trials that changed, oldest first
 };
 
 }  // namespace halmark::journal

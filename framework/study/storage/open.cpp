@@ -1,10 +1,12 @@
 #include "study/storage/open.hpp"
 
 #include <cmath>
+#include <stdexcept>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "study/storage/backends.hpp"
+#include "study/storage/location.hpp"
 #include "study/values_json.hpp"
 
 namespace halmark {
@@ -71,25 +73,18 @@ const std::string& DistributionTexts::text(
 }  // namespace journal
 
 std::unique_ptr<StudyStore> open_study_store(const std::string& location, StudyAccess access) {
-  if (location == "memory:") return journal::open_sqlite_studies(location, ":memory:", access);
-  const std::size_t colon = location.find(':');
-  const std::string kind = location.substr(0, colon);
-  const bool has_path = colon != std::string::npos && colon + 1 < location.size();
-  if (has_path && location.substr(colon, 3) == "://") {
-    if (kind == "postgresql" || kind == "postgres") {
-      return journal::open_postgresql_studies(location, access);
-    }
-    throw refused("studies cannot be kept at '" + kind + "://'", location,
-                  std::string("name ") + study_locations);
+  const journal::StudyPlace place = journal::study_place(location);
+  switch (place.backend) {
+    case journal::StudyBackend::memory:
+      return journal::open_sqlite_studies(location, ":memory:", access);
+    case journal::StudyBackend::sqlite:
+      return journal::open_sqlite_studies(location, place.target, access);
+    case journal::StudyBackend::journal:
+      return journal::open_journal_studies(location, place.target, access);
+    case journal::StudyBackend::postgresql:
+      return journal::open_postgresql_studies(place.target, access);
   }
-  if (has_path && kind == "sqlite") {
-    return journal::open_sqlite_studies(location, location.substr(colon + 1), access);
-  }
-  if (has_path && kind == "journal") {
-    return journal::open_journal_studies(location, location.substr(colon + 1), access);
-  }
-  throw refused("'" + location + "' does not say where studies are kept", {},
-                std::string("name ") + study_locations);
+  throw std::logic_error("a kind of storage without a way to open it");
 }
 
 }  // namespace halmark

@@ -3,6 +3,7 @@
 //   journal:PATH     its journal file: JSON lines, appended under PATH.lock
 //   postgresql://... its tables in a server's database
 // and memory:, the tables in a file that never is, for a study that need not outlive its process.
+// The URLs and paths that Optuna itself takes name the same places (location.hpp).
 #pragma once
 
 #include <memory>
@@ -21,7 +22,11 @@ enum class StudyAccess {
 // database without studies; exit 1 for a storage that cannot be reached.
 std::unique_ptr<StudyStore> open_study_store(const std::string& location, StudyAccess access);
 
-// The three forms, for --help.
-inline constexpr const char* study_locations = "sqlite:PATH, journal:PATH or postgresql://...";
+// A location as messages and records may show it.
+std::string without_password(const std::string& location);
+
+// The forms, for --help.
+inline constexpr const char* study_locations =
+    "sqlite:PATH, journal:PATH, postgresql://..., or as Optuna writes it (sqlite:///FILE)";
 
 }  // namespace halmark

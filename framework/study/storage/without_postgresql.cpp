@@ -1,11 +1,12 @@
 // Stands in for the folder postgresql where its client library is not installed.
 #include "core/text/error.hpp"
 #include "study/storage/backends.hpp"
+#include "study/storage/location.hpp"
 
 namespace halmark::journal {
 
 std::unique_ptr<StudyStore> open_postgresql_studies(const std::string& url, StudyAccess) {
-  throw Error(ExitCode::unfit, "this halmark was built without PostgreSQL", url,
+  throw Error(ExitCode::unfit, "this halmark was built without PostgreSQL", without_password(url),
               "build it where libpqxx-dev is installed, or keep the studies in sqlite:PATH");
 }
 

@@ -2,6 +2,9 @@
 // again, so that a run that was stopped goes on where it ended.
 #include "tune/evaluate/measured_evaluator.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 #include "core/version.hpp"
 #include "journal/writer_lock.hpp"
 #include "plan/device_file.hpp"
@@ -86,6 +89,7 @@ CampaignOptions MeasuredEvaluator::campaign_options() {
     if (peaks_ && peaks_->revision() != stored_revision_) store_peaks();
     context_.store->append(run_, m);
     ++new_rows_;
+    note_time(m);
   };
   options.limits = context_.worker_limits;
   options.hangs = &hangs_;
@@ -141,6 +145,29 @@ void MeasuredEvaluator::explain_missing(const Composer& composer, Evaluation& e)
     e.reason = k.problem.text() + ": " + source_.why_absent(k);
     return;
   }
+}
+
+void MeasuredEvaluator::note_time(const Measurement& m) {
+  using Clock = std::chrono::system_clock;
+  const Clock::time_point ended = Clock::now();
+  const auto cost = std::chrono::duration<double>(m.wall_s);
+  const Clock::time_point began = ended - std::chrono::duration_cast<Clock::duration>(cost);
+  const auto [at, is_first] = kernel_times_.emplace(m.kernel_case.key(), TrialTime{began, ended});
+  if (!is_first) at->second.ended = ended;
+}
+
+std::optional<TrialTime> MeasuredEvaluator::measured_when(const Configuration& configuration) {
+  const Composers::Entry& entry = composers_.of(configuration);
+  if (!entry.composer) return std::nullopt;
+  std::optional<TrialTime> out;
+  for (const KernelCase& k : entry.composer->kernels()) {
+    const auto it = kernel_times_.find(k.key());
+    if (it == kernel_times_.end()) continue;
+    if (!out) out = it->second;
+    out->began = std::min(out->began, it->second.began);
+    out->ended = std::max(out->ended, it->second.ended);
+  }
+  return out;
 }
 
 Evaluation MeasuredEvaluator::composed(const Configuration& configuration) {

@@ -32,6 +32,8 @@ struct NightContext {
   Order moved_first;
 };
 
+class Steering;
+
 // What measuring needs from the program that it runs in.
 struct MeasureContext {
   std::string plugin_path, plugin_hash;
@@ -39,8 +41,9 @@ struct MeasureContext {
   std::string command;                     // that makes the run again
   std::vector<std::string> machine_lines;  // kept with the run
   WorkerLimits worker_limits;
-  bool begins_anew = false;  // also where this plan has a run here
-  NightContext night;        // of a sweep with [nightly]
+  bool begins_anew = false;      // also where this plan has a run here
+  Steering* steering = nullptr;  // of who proposes instead of a sampler
+  NightContext night;            // of a sweep with [nightly]
   std::function<bool()> is_interrupted;
   // Called as campaigns go on; may be empty.
   std::function<void(const CampaignProgress&)> progress;
@@ -58,6 +61,9 @@ class MeasuredEvaluator : public Evaluator {
 
   // From what is known, without measuring.
   Evaluation composed(const Configuration& configuration);
+  // From the first to the last row that was measured here of the configuration's kernels; nothing
+  // where an earlier process measured all of them.
+  std::optional<TrialTime> measured_when(const Configuration& configuration);
   // One campaign over these cases: `rounds` rounds, numbered from `first`, until `should_stop`.
   std::vector<Measurement> measure_rounds(std::span<const KernelCase> cases, int first, int rounds,
                                           const std::function<bool()>& should_stop);
@@ -84,6 +90,7 @@ class MeasuredEvaluator : public Evaluator {
   CampaignOptions campaign_options();
   std::vector<Measurement> run_campaign(std::span<const KernelCase> cases, CampaignOptions options);
   void store_peaks();
+  void note_time(const Measurement& m);
   void explain_missing(const Composer& composer, Evaluation& e) const;
 
   const TunePlan& plan_;
@@ -96,6 +103,7 @@ class MeasuredEvaluator : public Evaluator {
   bool is_resumed_ = false;
   std::size_t new_rows_ = 0;
   std::map<std::pair<std::string, int>, Measurement> stored_;  // by case key and round
+  std::map<std::string, TrialTime> kernel_times_;  // by case key, of rows of this process
   std::vector<Measurement> rows_;
   Hangs hangs_;
   MeasuredSource source_;

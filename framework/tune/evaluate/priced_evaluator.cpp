@@ -7,11 +7,14 @@ namespace halmark::tune {
 std::vector<Evaluation> PricedEvaluator::evaluate(std::span<const Configuration> configurations) {
   std::vector<Evaluation> out;
   out.reserve(configurations.size());
+  times_.clear();
   for (const Configuration& c : configurations) {
+    const auto began = std::chrono::system_clock::now();
     Composers one(spec_, target_, false);
     const Composers::Entry& entry = one.of(c);
     out.push_back(entry.composer ? entry.composer->compose(source_)
                                  : refused_evaluation(c, *entry.refusal));
+    times_.push_back({began, std::chrono::system_clock::now()});
   }
   return out;
 }

@@ -14,11 +14,13 @@ class PricedEvaluator : public Evaluator {
       : spec_(spec), target_(target), source_(source) {}
 
   std::vector<Evaluation> evaluate(std::span<const Configuration> configurations) override;
+  std::vector<TrialTime> times() const override { return times_; }
 
  private:
   const ModelSpec& spec_;
   const Target& target_;
   const LatencySource& source_;
+  std::vector<TrialTime> times_;
 };
 
 }  // namespace halmark::tune

@@ -26,7 +26,9 @@ ServedEvaluator::ServedEvaluator(const ModelSpec& spec, const Target& target,
 
 std::vector<Evaluation> ServedEvaluator::evaluate(std::span<const Configuration> configurations) {
   std::vector<Evaluation> out(configurations.size());
+  times_.assign(configurations.size(), {});
   for (std::size_t i = 0; i < configurations.size(); ++i) {
+    times_[i].began = std::chrono::system_clock::now();
     Evaluation& e = out[i];
     e.configuration = configurations[i];
     const auto answer = pricer_.estimate(configurations[i]);
@@ -37,6 +39,7 @@ std::vector<Evaluation> ServedEvaluator::evaluate(std::span<const Configuration>
     } else {
       e.served = *answer;
     }
+    times_[i].ended = std::chrono::system_clock::now();
   }
   return out;
 }

@@ -26,6 +26,7 @@ class ServedEvaluator : public Evaluator {
                   const RequestShape& request, std::int64_t routing_skew, const ServedCosts& costs);
 
   std::vector<Evaluation> evaluate(std::span<const Configuration> configurations) override;
+  std::vector<TrialTime> times() const override { return times_; }
 
   // Where the times of a prompt step and a decode step of a configuration are from: shares of both
   // together by provenance, of each by table, and the operator with the largest share of a decode
@@ -42,6 +43,7 @@ class ServedEvaluator : public Evaluator {
   const LatencyChain& latencies_;
   StepPricer steps_;
   ServingPricer pricer_;
+  std::vector<TrialTime> times_;
 };
 
 }  // namespace halmark::tune

@@ -31,6 +31,7 @@ std::vector<std::int64_t> shard_counts(const Sweep& sweep, int cores) {
 void check_sampler(const Sweep& sweep) {
   std::vector<std::string> known = sampler_names();
   known.emplace_back(certify_sampler);
+  known.emplace_back(proposals_sampler);
   if (std::ranges::find(known, sweep.sampler) != known.end()) return;
   throw refused("there is no sampler '" + sweep.sampler + "'", sweep.sampler_where,
                 suggestion(sweep.sampler, known));
@@ -108,6 +109,7 @@ void TunePlan::trim() {
 }
 
 bool TunePlan::covers_everything() const {
+  if (sweep_.sampler == proposals_sampler) return false;  // nobody knows what will be proposed
   // A night takes what fits and leaves the rest to the next one.
   return forecast_.is_whole && (sweep_.nightly || forecast_.seconds <= sweep_.budget_s);
 }
@@ -163,7 +165,8 @@ std::unique_ptr<Sampler> sampler_for(const TunePlan& plan, const TuneProblem& pr
   const bool is_certified = sweep.sampler == certify_sampler;
   std::uint64_t trials = static_cast<std::uint64_t>(sweep.trials);
   if (trials == 0 && (is_certified || plan.covers_everything())) trials = problem.space().size();
-  return make_sampler(is_certified ? "grid" : sweep.sampler, problem.space(),
+  const bool is_other = is_certified || sweep.sampler == proposals_sampler;
+  return make_sampler(is_other ? "grid" : sweep.sampler, problem.space(),
                       SamplerOptions{.seed = sweep.seed,
                                      .trials = static_cast<std::size_t>(trials),
                                      .objectives = problem.objectives().size()});

@@ -11,6 +11,8 @@ namespace halmark::tune {
 
 // `--sampler certify` is no sampler: it chooses kernels, not points (certify_chooser.hpp).
 inline constexpr std::string_view certify_sampler = "certify";
+// With `--proposals` none chooses either: trials of a study do (steer/study_steering.hpp).
+inline constexpr std::string_view proposals_sampler = "proposals";
 
 // Combinations of all parameters that a sweep may declare, possible or not.
 inline constexpr std::int64_t step_combinations_max = 1'000'000'000;

@@ -7,23 +7,24 @@
 
 namespace halmark::tune {
 
-namespace {
-
-std::vector<Evaluation> evaluate_in_order(const TuneProblem& problem, Evaluator& evaluator,
-                                          const std::vector<Point>& points) {
+std::vector<TimedEvaluation> evaluate_points(const TuneProblem& problem, Evaluator& evaluator,
+                                             const std::vector<Point>& points) {
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) -> const Point& { return points[i]; });
   std::vector<Configuration> configurations;
   configurations.reserve(points.size());
   for (const std::size_t i : order) configurations.push_back(problem.at(points[i]));
+  const auto began = std::chrono::system_clock::now();
   std::vector<Evaluation> in_order = evaluator.evaluate(configurations);
-  std::vector<Evaluation> out(points.size());
-  for (std::size_t k = 0; k < order.size(); ++k) out[order[k]] = std::move(in_order[k]);
+  const TrialTime together = {began, std::chrono::system_clock::now()};
+  const std::vector<TrialTime> times = evaluator.times();
+  std::vector<TimedEvaluation> out(points.size());
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    out[order[k]] = {std::move(in_order[k]), times.empty() ? together : times[k]};
+  }
   return out;
 }
-
-}  // namespace
 
 Told told_of(const TuneProblem& problem, const Point& point, const Evaluation& evaluation) {
   Told out{.point = point};
@@ -44,15 +45,19 @@ Told told_of(const TuneProblem& problem, const Point& point, const Evaluation& e
 
 SearchResult run(const TuneProblem& problem, Sampler& sampler, Evaluator& evaluator,
                  const LoopOptions& options, const Sink& sink) {
+  if (options.steering != nullptr) {
+    return options.steering->run(problem, evaluator, options, sink);
+  }
   return run_search(sampler, options.budget,
                     {.evaluate =
                          [&](const std::vector<Point>& points) {
-                           const std::vector<Evaluation> evaluations =
-                               evaluate_in_order(problem, evaluator, points);
+                           const std::vector<TimedEvaluation> evaluations =
+                               evaluate_points(problem, evaluator, points);
                            std::vector<Told> out;
                            for (std::size_t i = 0; i < points.size(); ++i) {
-                             out.push_back(told_of(problem, points[i], evaluations[i]));
-                             sink(points[i], evaluations[i]);
+                             const auto& [evaluation, time] = evaluations[i];
+                             out.push_back(told_of(problem, points[i], evaluation));
+                             sink(points[i], evaluation, time);
                            }
                            return out;
                          },

@@ -52,8 +52,12 @@ void MeasuredSweep::search(const TuneProblem& problem, double until_s, TuneRun& 
            [&] {
              return evaluator_.is_interrupted() || (!is_whole && run.evaluations.size() > before &&
                                                     evaluator_.measured_s() >= until_s);
-           }},
-      [&](const Point&, const Evaluation& e) { run.evaluations.push_back(e); });
+           },
+       .steering = context_.steering},
+      [&](const Point&, const Evaluation& e, const TrialTime& time) {
+        run.evaluations.push_back(e);
+        run.times.emplace(e.configuration.key(), time);
+      });
   if (result.end != SearchEnd::stopped || evaluator_.is_interrupted()) return;
   run.notes.push_back(fmt::format(
       "{}: {} of {} configurations were tried by {} within the budget of {:.0f} s", problem.name(),
@@ -133,6 +137,16 @@ void MeasuredSweep::finish(TuneRun& run) const {
   }
 }
 
+// Kernels are measured together and before their turn: a trial took the time of its own.
+void MeasuredSweep::note_times(TuneRun& run) {
+  for (const Evaluation& e : run.evaluations) {
+    if (const auto time = evaluator_.measured_when(e.configuration)) {
+      run.times[e.configuration.key()] = *time;
+    }
+  }
+  if (context_.steering != nullptr) run.notes.push_back(context_.steering->note());
+}
+
 // All of them at once, where that is what the sweep wants.
 void MeasuredSweep::measure_kernels(TuneRun& run) {
   if (plan_.sweep().nightly) {
@@ -166,6 +180,7 @@ TuneRun MeasuredSweep::measure() {
       take_judged(run);
     }
   }
+  note_times(run);
   finish(run);
   if (certifier_) add_possible_points(run);
   return run;

@@ -20,6 +20,7 @@ struct TuneRun {
   std::vector<std::size_t> front;  // into evaluations; per phase, by latency
   std::vector<Validation> validations;
   std::vector<std::string> notes;
+  TrialTimes times;  // of the evaluations
   std::string kept;  // what was measured before and shown now; "" = nothing
 };
 
@@ -39,6 +40,7 @@ class MeasuredSweep {
 
  private:
   void measure_kernels(TuneRun& run);
+  void note_times(TuneRun& run);
   void search(const TuneProblem& problem, double until_s, TuneRun& run);
   void keep_decided(TuneRun& run) const;
   void keep_measured(TuneRun& run);

@@ -16,7 +16,8 @@ constexpr std::size_t batch_trials = 64;
 }  // namespace
 
 RunReport search_steps(const TunePlan& plan, const LatencySource& latencies,
-                       const std::function<bool()>& should_stop, bool bounds_compete) {
+                       const std::function<bool()>& should_stop, bool bounds_compete,
+                       const PricedExtras& extras) {
   RunReport out;
   out.title = plan.sweep().name;
   out.model = plan.spec().id;
@@ -26,8 +27,12 @@ RunReport search_steps(const TunePlan& plan, const LatencySource& latencies,
     tune::run(
         problem, *sampler, evaluator,
         {.budget = {.trials = static_cast<std::size_t>(plan.sweep().trials), .batch = batch_trials},
-         .should_stop = should_stop},
-        [&](const Point&, const Evaluation& e) { out.evaluations.push_back(e); });
+         .should_stop = should_stop,
+         .steering = extras.steering},
+        [&](const Point&, const Evaluation& e, const TrialTime& time) {
+          out.evaluations.push_back(e);
+          if (extras.times != nullptr) extras.times->emplace(e.configuration.key(), time);
+        });
   }
   // In an order of their own, whoever proposed them.
   std::ranges::sort(out.evaluations, {}, &Evaluation::configuration);
@@ -35,7 +40,8 @@ RunReport search_steps(const TunePlan& plan, const LatencySource& latencies,
   for (const std::size_t i : step_front(out.evaluations, plan.sweep().objectives, bounds_compete)) {
     out.front.push_back({.evaluation = i, .is_suspect = false, .ties = {}});
   }
-  if (out.front.empty()) {
+  const bool is_stopped = should_stop && should_stop();
+  if (out.front.empty() && !is_stopped) {
     throw refused("no configuration of this sweep is possible on " + plan.target().datasheet->id,
                   plan.sweep().file, out.evaluations.empty() ? "" : out.evaluations.front().reason);
   }

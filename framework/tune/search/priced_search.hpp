@@ -5,12 +5,22 @@
 
 #include "core/latency.hpp"
 #include "report/report.hpp"
+#include "tune/evaluate/evaluator.hpp"
 #include "tune/plan/plan.hpp"
 
 namespace halmark::tune {
 
-// Throws Error (exit 2) when no configuration has figures.
+class Steering;
+
+// What a priced search is given and gives beside its report. Both may be null.
+struct PricedExtras {
+  Steering* steering = nullptr;  // who proposes instead of a sampler
+  TrialTimes* times = nullptr;   // when each configuration that is kept was evaluated
+};
+
+// Throws Error (exit 2) when no configuration has figures, unless it was stopped before.
 RunReport search_steps(const TunePlan& plan, const LatencySource& latencies,
-                       const std::function<bool()>& should_stop, bool bounds_compete = false);
+                       const std::function<bool()>& should_stop, bool bounds_compete = false,
+                       const PricedExtras& extras = {});
 
 }  // namespace halmark::tune

@@ -11,6 +11,7 @@
 #include "model/spec/coverage.hpp"
 #include "report/times_from.hpp"
 #include "tune/plan/known_plan.hpp"
+#include "tune/search/loop.hpp"
 #include "tune/search/priced_search.hpp"
 #include "tune/search/served_search.hpp"
 
@@ -64,16 +65,18 @@ std::vector<std::string> PricedSweep::basis(const PricedLatencies& latencies) co
 }
 
 std::variant<RunReport, ServedReport> PricedSweep::search(
-    const std::function<bool()>& should_stop,
-    const std::function<void(std::size_t)>& progress) const {
+    const std::function<bool()>& should_stop, const std::function<void(std::size_t)>& progress,
+    const PricedExtras& extras) const {
   const auto& serving = plan_->sweep().serving_devices;
   const PricedLatencies latencies =
       priced_latencies(choice_, *plan_->target().datasheet, devices_, serving.network_bytes_per_s);
   if (!plan_->sweep().served) {
-    RunReport report = search_steps(*plan_, latencies.chain, should_stop, choice_.bounds_compete);
+    RunReport report =
+        search_steps(*plan_, latencies.chain, should_stop, choice_.bounds_compete, extras);
     report.tool = tool_text();
     report.machine = basis(latencies);
     report.notes = model_lines(plan_->spec());
+    if (extras.steering != nullptr) report.notes.push_back(extras.steering->note());
     report.tables = latencies.table_use();
     report.quarantined = latencies.chain.asked().quarantined();
     return report;
@@ -81,10 +84,11 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
   ServedReport report = search_served(*plan_, latencies.chain,
                                       {.usd_per_device_hour = serving.usd_per_device_hour,
                                        .transfer_bytes_per_s = latencies.transfer_bytes_per_s},
-                                      should_stop, progress);
+                                      should_stop, progress, extras);
   report.tool = tool_text();
   report.basis = basis(latencies);
   std::ranges::move(model_lines(plan_->spec()), std::back_inserter(report.basis));
+  if (extras.steering != nullptr) report.basis.push_back(extras.steering->note());
   report.tables = latencies.table_use();
   report.quarantined = latencies.chain.asked().quarantined();
   return report;

@@ -10,6 +10,7 @@
 #include "report/report.hpp"
 #include "report/served_report.hpp"
 #include "tune/plan/plan.hpp"
+#include "tune/search/priced_search.hpp"
 #include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::tune {
@@ -25,9 +26,9 @@ class PricedSweep {
 
   // Of steps, or of a sweep with [request]. `progress` is called with the number of trials of the
   // latter so far. Throws Error (exit 2) as priced_latencies and the searches do.
-  std::variant<RunReport, ServedReport> search(
-      const std::function<bool()>& should_stop,
-      const std::function<void(std::size_t)>& progress) const;
+  std::variant<RunReport, ServedReport> search(const std::function<bool()>& should_stop,
+                                               const std::function<void(std::size_t)>& progress,
+                                               const PricedExtras& extras = {}) const;
 
  private:
   std::vector<std::string> basis(const PricedLatencies& latencies) const;

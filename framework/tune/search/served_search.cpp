@@ -46,9 +46,12 @@ class Found {
  public:
   Found(const TuneProblem& problem, ServedReport& report) : problem_(problem), report_(report) {}
 
-  void take(const Evaluation& e) {
+  void take(const Evaluation& e, const TrialTime& time) {
     ++report_.configurations;
-    if (report_.tried.size() < ServedReport::tried_max) report_.tried.push_back(e);
+    if (report_.tried.size() < ServedReport::tried_max) {
+      report_.tried.push_back(e);
+      tried_times_.push_back(time);
+    }
     if (!e.served) return count_refusal(e);
     if (auto missed = violations(e, problem_.levels()); !missed.empty()) {
       ++report_.missed;
@@ -59,6 +62,17 @@ class Found {
     if (!objectives) return;
     points_.push_back(*objectives);
     kept_.push_back({.configuration = e.configuration, .estimate = *e.served});
+    kept_times_.push_back(time);
+  }
+
+  // Of what is stored of the search: the front, and what was tried first.
+  void give_times(TrialTimes& to) const {
+    for (const std::size_t k : non_dominated(points_)) {
+      to.emplace(kept_[k].configuration.key(), kept_times_[k]);
+    }
+    for (std::size_t i = 0; i < report_.tried.size(); ++i) {
+      to.emplace(report_.tried[i].configuration.key(), tried_times_[i]);
+    }
   }
 
   // By the first objective.
@@ -91,13 +105,15 @@ class Found {
   ServedReport& report_;
   std::vector<Objectives> points_;
   std::vector<ServedPoint> kept_;
+  std::vector<TrialTime> kept_times_, tried_times_;
 };
 
 }  // namespace
 
 ServedReport search_served(const TunePlan& plan, const LatencyChain& latencies,
                            const ServedCosts& costs, const std::function<bool()>& should_stop,
-                           const std::function<void(std::size_t)>& progress) {
+                           const std::function<void(std::size_t)>& progress,
+                           const PricedExtras& extras) {
   const auto begin = std::chrono::steady_clock::now();
   require_figures(plan, costs);
   const TuneProblem& problem = plan.problems().front();
@@ -126,8 +142,10 @@ ServedReport search_served(const TunePlan& plan, const LatencyChain& latencies,
                      next = out.configurations + progress_trials;
                    }
                    return should_stop && should_stop();
-                 }},
-            [&](const Point&, const Evaluation& e) { found.take(e); });
+                 },
+             .steering = extras.steering},
+            [&](const Point&, const Evaluation& e, const TrialTime& time) { found.take(e, time); });
+  if (extras.times != nullptr) found.give_times(*extras.times);
   out.front = found.front();
   out.priced_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (ServedPoint& point : out.front) {

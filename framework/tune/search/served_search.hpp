@@ -6,6 +6,7 @@
 #include "report/served_report.hpp"
 #include "tune/evaluate/served_evaluator.hpp"
 #include "tune/plan/plan.hpp"
+#include "tune/search/priced_search.hpp"
 
 namespace halmark::tune {
 
@@ -13,6 +14,7 @@ namespace halmark::tune {
 // called with the number of trials so far and may be empty.
 ServedReport search_served(const TunePlan& plan, const LatencyChain& latencies,
                            const ServedCosts& costs, const std::function<bool()>& should_stop,
-                           const std::function<void(std::size_t)>& progress);
+                           const std::function<void(std::size_t)>& progress,
+                           const PricedExtras& extras = {});
 
 }  // namespace halmark::tune

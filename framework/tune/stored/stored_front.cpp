@@ -83,7 +83,7 @@ void add_points(StudyStore& store, std::int64_t study, const Json& keys, Searche
 }  // namespace
 
 std::string store_front(StudyStore& store, const SearchedFront& front,
-                        std::span<const Evaluation> tried) {
+                        std::span<const Evaluation> tried, const TrialTimes& times) {
   const Json document = front_json(front);
   // The same result is the same study, whenever it was found and by whatever command.
   Json of_result = document;
@@ -105,7 +105,7 @@ std::string store_front(StudyStore& store, const SearchedFront& front,
   const std::string digest = sha256_of(dump_json(Json::array({of_result, figures})));
   StudyInfo info = study_of(front.title + ' ' + digest.substr(0, 12), front.objectives);
   info.user = {{std::string(front_attribute), dump_json(document)}};
-  store_trials(store, info, members, front.objectives, front.levels, points);
+  store_trials(store, info, members, front.objectives, front.levels, points, times);
   return info.name;
 }
 
@@ -172,15 +172,15 @@ SearchedFront searched_front(const RunReport& report, SearchedFront out) {
 }
 
 std::vector<std::string> keep_front(StudyStore& store, const ServedReport& report,
-                                    SearchedFront like) {
+                                    SearchedFront like, const TrialTimes& times) {
   like.started_utc = utc_microseconds_now();
   const SearchedFront front = searched_front(report, std::move(like));
   if (front.points.empty()) return {};
-  return {store_front(store, front, report.tried)};
+  return {store_front(store, front, report.tried, times)};
 }
 
-std::vector<std::string> keep_front(StudyStore& store, const RunReport& report,
-                                    SearchedFront like) {
+std::vector<std::string> keep_front(StudyStore& store, const RunReport& report, SearchedFront like,
+                                    const TrialTimes& times) {
   like.started_utc = utc_microseconds_now();
   SearchedFront all = searched_front(report, std::move(like));
   // Of no use to who launches a point.
@@ -196,7 +196,7 @@ std::vector<std::string> keep_front(StudyStore& store, const RunReport& report,
     front.title += ' ' + std::string(phase_name(phase));
     std::vector<Evaluation> tried = report.evaluations;
     std::erase_if(tried, is_other);
-    out.push_back(store_front(store, front, tried));
+    out.push_back(store_front(store, front, tried, times));
   }
   return out;
 }

@@ -12,6 +12,7 @@
 #include "report/report.hpp"
 #include "report/served_report.hpp"
 #include "study/values.hpp"
+#include "tune/search/loop.hpp"
 #include "tune/stored/stored_report.hpp"
 
 namespace halmark::tune {
@@ -20,9 +21,9 @@ namespace halmark::tune {
 inline constexpr std::size_t stored_trials_max = 4096;
 
 // A front that was priced, with what else was tried, as a study of its own; its name. The same
-// result is stored once. "" where nothing was tried.
+// result is stored once. `times`: when they were evaluated. "" where nothing was tried.
 std::string store_front(StudyStore& store, const SearchedFront& front,
-                        std::span<const Evaluation> tried);
+                        std::span<const Evaluation> tried, const TrialTimes& times = {});
 
 struct StoredFront {
   std::string study, started_utc;
@@ -38,8 +39,9 @@ SearchedFront searched_front(const RunReport& report, SearchedFront like);
 // Stores the fronts that a priced search found, one for each kind of step, or that of its requests.
 // Returns the names of their studies.
 std::vector<std::string> keep_front(StudyStore& store, const ServedReport& report,
-                                    SearchedFront like);
-std::vector<std::string> keep_front(StudyStore& store, const RunReport& report, SearchedFront like);
+                                    SearchedFront like, const TrialTimes& times = {});
+std::vector<std::string> keep_front(StudyStore& store, const RunReport& report, SearchedFront like,
+                                    const TrialTimes& times = {});
 
 // Where a front is looked for: the results database, and the studies beside it.
 struct FrontPlace {

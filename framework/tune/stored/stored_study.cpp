@@ -6,13 +6,13 @@ namespace halmark::tune {
 
 std::size_t store_evaluations(StudyStore& store, const std::string& name, Phase phase,
                               std::span<const Evaluation> evaluations,
-                              std::span<const Objective> objectives) {
+                              std::span<const Objective> objectives, const TrialTimes& times) {
   std::vector<const Evaluation*> members;
   for (const Evaluation& e : evaluations) {
     if (e.configuration.workload.phase == phase) members.push_back(&e);
   }
   if (members.empty()) return 0;
-  return store_trials(store, study_of(name, objectives), members, objectives, {}, {});
+  return store_trials(store, study_of(name, objectives), members, objectives, {}, {}, times);
 }
 
 }  // namespace halmark::tune

@@ -1,6 +1,7 @@
 #include "tune/stored/study_trials.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "core/json/json.hpp"
@@ -68,11 +69,18 @@ bool comes_before(const ParamValue& a, const ParamValue& b) {
   return left != nullptr && right != nullptr ? *left < *right : text_of(a) < text_of(b);
 }
 
-// What each parameter took, in order: the choices that every row of the study has.
-std::vector<TrialParam> domains_of(std::span<const Evaluation* const> evaluations) {
-  std::vector<TrialParam> out;
-  const Setting names = setting_of(evaluations.front()->configuration);
-  for (std::size_t i = 0; i < names.size(); ++i) {
+// Of what the members chose: parameters with what each took, in order, which are the choices of
+// every row of the study; and constants, which nobody chose.
+struct Chosen {
+  std::vector<std::size_t> at;  // of the parameters, in a setting
+  std::vector<TrialParam> params;
+  Attributes constants;
+};
+
+Chosen chosen_of(std::span<const Evaluation* const> evaluations) {
+  Chosen out;
+  const Setting first = setting_of(evaluations.front()->configuration);
+  for (std::size_t i = 0; i < first.size(); ++i) {
     ParamDistribution distribution;
     std::vector<ParamValue>& choices = distribution.choices;
     for (const Evaluation* e : evaluations)
@@ -80,24 +88,39 @@ std::vector<TrialParam> domains_of(std::span<const Evaluation* const> evaluation
     std::ranges::sort(choices, comes_before);
     const auto repeated = std::ranges::unique(choices);
     choices.erase(repeated.begin(), repeated.end());
-    out.push_back({.name = names[i].first,
-                   .distribution = std::make_shared<const ParamDistribution>(distribution)});
+    if (choices.size() == 1) {
+      out.constants.emplace_back(first[i].first, dump_json(param_json(choices.front())));
+      continue;
+    }
+    out.at.push_back(i);
+    out.params.push_back({.name = first[i].first,
+                          .distribution = std::make_shared<const ParamDistribution>(distribution)});
   }
   return out;
 }
 
-std::vector<TrialParam> params_of(const Configuration& configuration,
-                                  std::vector<TrialParam> domains) {
+std::vector<TrialParam> params_of(const Configuration& configuration, const Chosen& chosen) {
+  std::vector<TrialParam> out = chosen.params;
   const Setting setting = setting_of(configuration);
-  for (std::size_t i = 0; i < domains.size(); ++i) {
-    const auto& choices = domains[i].distribution->choices;
-    domains[i].internal =
-        static_cast<double>(std::ranges::find(choices, setting[i].second) - choices.begin());
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const auto& choices = out[k].distribution->choices;
+    const ParamValue& value = setting[chosen.at[k]].second;
+    out[k].internal = static_cast<double>(std::ranges::find(choices, value) - choices.begin());
   }
-  return domains;
+  return out;
 }
 
-Attributes attributes_of(const Evaluation& e) {
+}  // namespace
+
+std::vector<double> study_values(const Evaluation& e, std::span<const Objective> objectives) {
+  std::vector<double> out;
+  for (const Objective o : objectives) {
+    out.push_back(*objective_value(e, o) * study_objective(o).scale);
+  }
+  return out;
+}
+
+Attributes trial_attributes(const Evaluation& e) {
   Json out = {{deployment_attribute, e.configuration.key()}};
   if (!e.reason.empty()) out["halmark:reason"] = e.reason;
   if (e.estimate) {
@@ -118,9 +141,12 @@ Attributes attributes_of(const Evaluation& e) {
   return attributes;
 }
 
-TrialRow trial_of(const Evaluation& e, const std::vector<TrialParam>& domains,
-                  std::span<const Objective> objectives, std::span<const ServiceLevel> levels) {
-  TrialRow row{.params = params_of(e.configuration, domains), .user = attributes_of(e)};
+namespace {
+
+TrialRow trial_of(const Evaluation& e, const Chosen& chosen, std::span<const Objective> objectives,
+                  std::span<const ServiceLevel> levels) {
+  TrialRow row{.params = params_of(e.configuration, chosen), .user = chosen.constants};
+  std::ranges::move(trial_attributes(e), std::back_inserter(row.user));
   const bool has_figures = e.estimate || e.served;
   const bool does_not_fit = !has_figures && e.status == Status::refused;
   const bool misses = has_figures && !violations(e, levels).empty();
@@ -131,9 +157,7 @@ TrialRow trial_of(const Evaluation& e, const std::vector<TrialParam>& domains,
     return row;
   }
   row.state = TrialState::complete;
-  for (const Objective o : objectives) {
-    row.values.push_back(*objective_value(e, o) * study_objective(o).scale);
-  }
+  row.values = study_values(e, objectives);
   return row;
 }
 
@@ -165,8 +189,8 @@ std::size_t store_trials(StudyStore& store, const StudyInfo& info,
                          std::span<const Evaluation* const> members,
                          std::span<const Objective> objectives,
                          std::span<const ServiceLevel> levels,
-                         const std::set<std::string>& kept_whole) {
-  const std::vector<TrialParam> domains = domains_of(members);
+                         const std::set<std::string>& kept_whole, const TrialTimes& times) {
+  const Chosen chosen = chosen_of(members);
   std::size_t stored = 0;
   store.transact([&](StudyTransaction& transaction) {
     std::optional<StudyInfo> study = transaction.find(info.name);
@@ -178,7 +202,11 @@ std::size_t store_trials(StudyStore& store, const StudyInfo& info,
     for (const Evaluation* e : members) {
       const std::string key = e->configuration.key();
       if (known.contains(dump_json(Json(key)))) continue;
-      rows.push_back(trial_of(*e, domains, objectives, levels));
+      rows.push_back(trial_of(*e, chosen, objectives, levels));
+      if (const auto at = times.find(key); at != times.end()) {
+        rows.back().started_utc = utc_microseconds(at->second.began);
+        rows.back().completed_utc = utc_microseconds(at->second.ended);
+      }
       if (kept_whole.contains(key)) {
         rows.back().user.emplace_back(evaluation_attribute, dump_json(Json(*e)));
       }

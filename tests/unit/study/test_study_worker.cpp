@@ -205,8 +205,8 @@ TEST(StudyLocations, name_a_kind_and_a_path) {
                 HasSubstr("does not say where studies are kept"))
         << none;
   }
-  EXPECT_THAT(error_of([&] { open_study_store("mysql://h/d", StudyAccess::or_create); }).line(),
-              HasSubstr("studies cannot be kept at 'mysql://'"));
+  EXPECT_THAT(error_of([&] { open_study_store("oracle://h/d", StudyAccess::or_create); }).line(),
+              HasSubstr("studies cannot be kept at 'oracle://'"));
 }
 
 }  // namespace

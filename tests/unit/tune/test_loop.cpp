@@ -55,7 +55,7 @@ TEST_P(EverySampler, searches_a_problem_and_is_told_what_was_evaluated) {
   std::map<std::string, int> seen;
   const SearchResult result =
       run(problem, *sampler, evaluator, {.budget = {.trials = 20, .batch = 5}},
-          [&](const Point& point, const Evaluation& e) {
+          [&](const Point& point, const Evaluation& e, const TrialTime&) {
             EXPECT_EQ(problem.at(point).key(), e.configuration.key());
             ++seen[e.configuration.key()];
           });
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Table, EverySampler, testing::ValuesIn(sampler_names())
 TEST(Loop, ends_with_the_space_with_the_trials_and_with_a_stop) {
   const TuneProblem problem = problem_of();
   Known evaluator;
-  const auto ignore = [](const Point&, const Evaluation&) {};
+  const auto ignore = [](const Point&, const Evaluation&, const TrialTime&) {};
   const auto grid = [&] { return make_sampler("grid", problem.space(), 1); };
   EXPECT_EQ(run(problem, *grid(), evaluator, {}, ignore).end, SearchEnd::exhausted);
   EXPECT_EQ(evaluator.calls, 1) << "without a batch everything is evaluated together";

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 
 #include "framework/study/front.hpp"
 #include "study/storage/open.hpp"
@@ -65,16 +66,47 @@ TEST(DeploymentStudy, parameters_have_the_choices_of_all_rows_in_order) {
       evaluation(16, "int8", 1e6), evaluation(2, "bf16", 2e6), evaluation(1, "f32", 3e6)};
   tune::store_evaluations(*store, "d", Phase::decode, evaluations, all);
   for (const TrialRow& row : rows_of(*store, store->list().at(0).info)) {
-    ASSERT_EQ(row.params.size(), 10u);
-    const auto& tp = *row.params[1].distribution;
+    ASSERT_EQ(row.params.size(), 2u) << "the rest has one value";
+    EXPECT_EQ(row.params[0].name, "tp");
+    const auto& tp = *row.params[0].distribution;
     EXPECT_THAT(tp.choices, ElementsAre(ParamValue(std::int64_t{1}), ParamValue(std::int64_t{2}),
                                         ParamValue(std::int64_t{16})));
     const auto k = static_cast<std::size_t>(row.number);
-    EXPECT_EQ(tp.value(row.params[1].internal),
+    EXPECT_EQ(tp.value(row.params[0].internal),
               ParamValue(std::int64_t{evaluations[k].configuration.parallel.tp}));
-    EXPECT_EQ(row.params[9].distribution->value(row.params[9].internal),
+    EXPECT_EQ(row.params[1].name, "dtype");
+    EXPECT_EQ(row.params[1].distribution->value(row.params[1].internal),
               ParamValue(evaluations[k].configuration.precision.name));
   }
+}
+
+TEST(DeploymentStudy, what_has_one_value_is_an_attribute_of_every_trial) {
+  const auto store = open_study_store("memory:", StudyAccess::or_create);
+  const std::vector<Evaluation> evaluations = {evaluation(1, "bf16", 2e6),
+                                               evaluation(2, "bf16", 1e6)};
+  tune::store_evaluations(*store, "d", Phase::decode, evaluations, all);
+  for (const TrialRow& row : rows_of(*store, store->list().at(0).info)) {
+    ASSERT_EQ(row.params.size(), 1u);
+    EXPECT_EQ(row.params[0].name, "tp");
+    EXPECT_EQ(find_attribute(row.user, "tp"), nullptr);
+    ASSERT_NE(find_attribute(row.user, "batch"), nullptr);
+    EXPECT_EQ(*find_attribute(row.user, "batch"), "16");
+    EXPECT_EQ(*find_attribute(row.user, "dtype"), "\"bf16\"");
+  }
+}
+
+TEST(DeploymentStudy, trials_began_and_ended_when_they_were_evaluated) {
+  const auto store = open_study_store("memory:", StudyAccess::or_create);
+  const std::vector<Evaluation> evaluations = {evaluation(1, "bf16", 2e6),
+                                               evaluation(2, "bf16", 1e6)};
+  const std::chrono::system_clock::time_point began{std::chrono::seconds(1'000'000'000)};
+  const tune::TrialTimes times = {
+      {evaluations[1].configuration.key(), {began, began + std::chrono::milliseconds(1500)}}};
+  tune::store_evaluations(*store, "d", Phase::decode, evaluations, all, times);
+  const std::vector<TrialRow> rows = rows_of(*store, store->list().at(0).info);
+  EXPECT_EQ(rows[1].started_utc, "2001-09-09 01:46:40.000000") << "1e9 s after the epoch";
+  EXPECT_EQ(rows[1].completed_utc, "2001-09-09 01:46:41.500000");
+  EXPECT_GT(rows[0].started_utc, "2026-01-01") << "what nobody timed is of now";
 }
 
 TEST(DeploymentStudy, what_has_no_time_says_why) {

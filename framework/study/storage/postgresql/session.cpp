@@ -7,6 +7,7 @@
 
 #include "core/text/error.hpp"
 #include "study/storage/backends.hpp"
+#include "study/storage/location.hpp"
 #include "study/storage/tables.hpp"
 
 namespace halmark::journal {
@@ -15,14 +16,6 @@ namespace {
 // Halmark's writers queue here; Optuna's at the row of the study, which new trials lock too.
 constexpr const char* take_turn = "SELECT pg_advisory_xact_lock(1212238155, 1)";
 constexpr auto reconnect_max = std::chrono::seconds(30);
-
-// A password is nobody's business in a message.
-std::string without_password(const std::string& url) {
-  const std::size_t begin = url.find("://"), at = url.find('@');
-  if (begin == std::string::npos || at == std::string::npos) return url;
-  const std::size_t colon = url.find(':', begin + 3);
-  return colon < at ? url.substr(0, colon) + url.substr(at) : url;
-}
 
 }  // namespace
 

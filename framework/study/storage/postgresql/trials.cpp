@@ -216,10 +216,11 @@ void PostgresqlTrials::beat(std::span<const std::int64_t> ids) {
 std::vector<TrialLease> PostgresqlTrials::leases(std::span<const std::int64_t> ids) {
   std::vector<TrialLease> out;
   for (const std::int64_t id : ids) {
+    // Locked until the transaction ends: Optuna's workers claim a trial by locking its row.
     const auto found = session_.exec(
         "SELECT state, EXTRACT(EPOCH FROM clock_timestamp() AT TIME ZONE 'UTC' - "
         "coalesce(heartbeat, datetime_start))::float8 FROM trials t LEFT JOIN trial_heartbeats h "
-        "ON h.trial_id = t.trial_id WHERE t.trial_id = $1",
+        "ON h.trial_id = t.trial_id WHERE t.trial_id = $1 FOR UPDATE OF t",
         id);
     if (found.empty()) continue;
     TrialLease lease{.id = id, .state = state_of(found[0][0].c_str(), session_.location())};

@@ -1,0 +1,117 @@
+// Where studies are, as users and as Optuna write it. What SQLAlchemy itself makes of the same
+// texts is asked in tests/integration/study/urls.py.
+#include "study/storage/location.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/unit/error_of.hpp"
+#include "tests/unit/study/postgres_server.hpp"
+#include "tests/unit/study/study_fixture.hpp"
+
+namespace halmark {
+namespace {
+
+using namespace test;
+using journal::study_place;
+using journal::StudyBackend;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Form {
+  const char* location;
+  StudyBackend backend;
+  const char* target;
+};
+
+TEST(StudyLocation, forms_of_halmark_and_of_sqlalchemy_name_the_same_places) {
+  const std::vector<Form> forms = {
+      {"memory:", StudyBackend::memory, ""},
+      {"sqlite://", StudyBackend::memory, ""},
+      {"sqlite:///:memory:", StudyBackend::memory, ""},
+      {"sqlite:a.db", StudyBackend::sqlite, "a.db"},
+      {"sqlite:/tmp/a.db", StudyBackend::sqlite, "/tmp/a.db"},
+      {"sqlite:///a.db", StudyBackend::sqlite, "a.db"},
+      {"sqlite:///sub/a b.db", StudyBackend::sqlite, "sub/a b.db"},
+      {"sqlite:////tmp/a.db", StudyBackend::sqlite, "/tmp/a.db"},
+      {"sqlite+pysqlite:////tmp/a.db?timeout=30&check_same_thread=false", StudyBackend::sqlite,
+       "/tmp/a.db"},
+      {"journal:a.log", StudyBackend::journal, "a.log"},
+      {"./absent/a.log", StudyBackend::journal, "./absent/a.log"},
+      {"postgresql://u@h/d", StudyBackend::postgresql, "postgresql://u@h/d"},
+      {"postgres://u@h/d", StudyBackend::postgresql, "postgres://u@h/d"},
+      {"postgresql+psycopg2://u:p%40q@h:5433/d?host=/tmp", StudyBackend::postgresql,
+       "postgresql://u:p%40q@h:5433/d?host=/tmp"},
+      {"postgresql+psycopg://h/d", StudyBackend::postgresql, "postgresql://h/d"}};
+  for (const Form& form : forms) {
+    const journal::StudyPlace place = study_place(form.location);
+    EXPECT_EQ(place.backend, form.backend) << form.location;
+    EXPECT_EQ(place.target, form.target) << form.location;
+  }
+}
+
+TEST(StudyLocation, what_names_no_place_is_refused_with_the_way_out) {
+  const std::vector<std::pair<const char*, const char*>> refusals = {
+      {"mysql+pymysql://u:secret@h/d", "MySQL"},
+      {"mariadb://h/d", "copy_study"},
+      {"oracle://h/d", "'oracle://'"},
+      {"redis://h", "sqlite:PATH"},
+      {"sqlite://a.db", "three and four"},
+      {"sqlite:///a%20b.db", "sqlite:PATH"},
+      {"sqlite:///file:a.db?uri=true", "'uri'"},
+      {"sqlite+pysqlcipher://:key@/a.db", "pysqlcipher"},
+      {"a.db", "does not say"},
+      {"sqlite:", "does not say"},
+      {"", "does not say"}};
+  for (const auto& [location, expected] : refusals) {
+    const Error error = error_of([&, text = location] { study_place(text); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused) << location;
+    EXPECT_THAT(error.line(), HasSubstr(expected)) << location;
+    EXPECT_THAT(error.line(), Not(HasSubstr("secret")));
+    EXPECT_EQ(error.line().find('\n'), std::string::npos);
+  }
+}
+
+TEST(StudyLocation, a_password_stands_in_no_message) {
+  EXPECT_EQ(without_password("postgresql://u:p@h/d"), "postgresql://u@h/d");
+  EXPECT_EQ(without_password("postgresql://h/d?password=p&user=u"),
+            "postgresql://h/d?password=...&user=u");
+  EXPECT_EQ(without_password("sqlite:///a.db"), "sqlite:///a.db");
+}
+
+TEST(StudyLocation, the_path_of_a_file_is_judged_by_its_first_bytes) {
+  const ScratchFolder folder;
+  make_study(*open_study_store("sqlite:" + (folder / "a"), StudyAccess::or_create));
+  make_study(*open_study_store("journal:" + (folder / "b"), StudyAccess::or_create));
+  for (const char* name : {"a", "b"}) {
+    const auto store = open_study_store(folder / name, StudyAccess::existing);
+    EXPECT_EQ(store->list().at(0).info.name, "s") << name;
+  }
+}
+
+TEST(StudyLocation, a_url_of_sqlalchemy_opens_the_same_file_as_its_path) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  make_study(*open_study_store("sqlite:///" + path, StudyAccess::or_create));
+  ASSERT_TRUE(std::filesystem::exists(path));
+  EXPECT_EQ(open_study_store("sqlite:" + path, StudyAccess::existing)->list().size(), 1u);
+}
+
+TEST(StudyLocation, the_driver_of_a_server_is_of_no_consequence) {
+  PostgresServer* server = PostgresServer::get();
+  if (server == nullptr) GTEST_SKIP() << "there is no PostgreSQL server";
+  const std::string url = server->database();
+  std::string with_driver = url;
+  with_driver.replace(0, std::string("postgresql").size(), "postgresql+psycopg2");
+  try {
+    make_study(*open_study_store(with_driver, StudyAccess::or_create));
+  } catch (const Error& error) {
+    if (error.exit_code() == ExitCode::unfit) GTEST_SKIP() << error.line();
+    throw;
+  }
+  EXPECT_EQ(open_study_store(url, StudyAccess::existing)->list().at(0).info.name, "s");
+}
+
+}  // namespace
+}  // namespace halmark
