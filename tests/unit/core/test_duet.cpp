@@ -29,14 +29,18 @@ TEST(Duet, what_moved_is_measured_again_from_half_of_the_floor_on) {
 
 TEST(Duet, it_goes_on_while_the_floor_is_within_its_doubt) {
   // Ten pairs so far from their mean that the error of the inner six is a third of a hundredth:
-  // sqrt(10 / (6 x 5)) of the distance. From tables: t(0.975, 5) = 2.571, t(1 - 5e-6, 5) = 17.90.
+  // sqrt(10 / (6 x 5)) of the distance. t(0.975, 5) = 2.571.
   const double near = 0.01 / std::sqrt(3.0);
   EXPECT_FALSE(wants_more_pairs(duet(0.02, near, 10), 0.03)) << "0.0198 + 2.571 x 0.0033 < ln 1.03";
   EXPECT_TRUE(wants_more_pairs(duet(0.023, near, 10), 0.03)) << "0.0227 + 2.571 x 0.0033 > ln 1.03";
   EXPECT_FALSE(wants_more_pairs(duet(0.017, 3 * near, 10), 0.03)) << "0.0169 < 0.6 ln 1.03";
   EXPECT_TRUE(wants_more_pairs(duet(0.019, 3 * near, 10), 0.03)) << "0.0188 > 0.6 ln 1.03";
-  EXPECT_TRUE(wants_more_pairs(duet(0.05, 0.85 * near, 10), 0.03)) << "0.0488 < 17.9 x 0.00283";
-  EXPECT_FALSE(wants_more_pairs(duet(0.05, 0.79 * near, 10), 0.03)) << "0.0488 > 17.9 x 0.00263";
+  EXPECT_TRUE(wants_more_pairs(duet(0.05, 1e-4, 19), 0.03)) << "however clear";
+  EXPECT_FALSE(wants_more_pairs(duet(0.05, 1e-4, 20), 0.03));
+  // Of twenty the inner twelve: sqrt(20 / (12 x 11)) = 0.3892; t(1 - 5e-7, 11) = 9.70, from a
+  // table.
+  EXPECT_TRUE(wants_more_pairs(duet(0.05, 0.0132, 20), 0.03)) << "0.0488 < 9.70 x 0.00514";
+  EXPECT_FALSE(wants_more_pairs(duet(0.05, 0.0127, 20), 0.03)) << "0.0488 > 9.70 x 0.00494";
   EXPECT_TRUE(wants_more_pairs(duet(0.05, 0.2, 59), 0.03));
   EXPECT_FALSE(wants_more_pairs(duet(0.05, 0.2, 60), 0.03)) << "at most so many";
 }
