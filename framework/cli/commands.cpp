@@ -14,6 +14,7 @@ Action add_devices(OptionSet& app);
 Action add_doctor(OptionSet& app);
 Action add_explain(OptionSet& app);
 Action add_export(OptionSet& app);
+Action add_fabric(OptionSet& app);
 Action add_history(OptionSet& app);
 Action add_import(OptionSet& app);
 Action add_man(OptionSet& app);
@@ -45,6 +46,7 @@ std::span<const Command> commands() {
       Command{"explain", "Say what a word or a percentage in the output means", 1, add_explain},
       Command{"trace", "Read a torch-profiler trace; compare it with a model", 1, add_trace},
       Command{"models", "List the known models with their sizes", 1, add_models},
+      Command{"fabric", "Topologies: links, routes, bandwidth per level", 1, add_fabric},
       Command{"plan-size", "Devices, energy, cost and carbon that a job needs", 1, add_plan_size},
       Command{"plan-mix", "How many of each device type serve a load at least cost", 1,
               add_plan_mix},

@@ -12,7 +12,7 @@
 #include "host/process/worker_memory.hpp"
 #include "journal/store.hpp"
 #include "measure/sampling/gbench.hpp"
-#include "plan/device_lint.hpp"
+#include "plan/device_judgement.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -106,44 +106,12 @@ CommandResult execute(const GlobalOptions& options) {
           .text = table.text()};
 }
 
-std::vector<DeviceFile> files_of(const std::vector<std::string>& paths) {
-  std::vector<DeviceFile> out;
-  for (const std::string& path : paths) {
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(path, ignored)) {
-      out.push_back(read_device_file(path));
-      continue;
-    }
-    std::vector<DeviceFile> found = known_device_files({path});
-    if (found.empty()) throw refused("no device file (*.toml) is here", path);
-    std::ranges::move(found, std::back_inserter(out));
-  }
-  return out;
-}
-
-// One line per finding; exit 3 when one is an error. Without paths, the files of configs/devices.
-CommandResult judge_devices(const std::vector<std::string>& paths) {
-  const std::vector<DeviceFile> known = known_device_files(config_dirs("devices"));
-  const std::vector<DeviceFile> files = paths.empty() ? known : files_of(paths);
-  CommandResult out;
-  Json findings = Json::array();
-  std::size_t errors = 0;
-  for (const DeviceFile& file : files) {
-    for (const DeviceFinding& finding : lint_device(file, known)) {
-      const std::string severity(severity_name(finding.severity));
-      errors += finding.severity == DeviceFinding::Severity::error ? 1 : 0;
-      out.text += finding.where + ": " + severity + ": " + finding.text + '\n';
-      findings.push_back({{"device", file.device.id},
-                          {"where", finding.where},
-                          {"severity", severity},
-                          {"text", finding.text}});
-    }
-  }
-  out.text += std::to_string(files.size()) + " device files, " + std::to_string(errors) +
-              " errors, " + std::to_string(findings.size() - errors) + " warnings\n";
-  out.data = {{"files", files.size()}, {"errors", errors}, {"findings", findings}};
-  out.exit_code = errors > 0 ? ExitCode::gate_failed : ExitCode::ok;
-  return out;
+// Exit 3 when a finding is an error.
+CommandResult judge(const std::vector<std::string>& paths) {
+  DeviceJudgement judged = judge_devices(paths, config_dirs("devices"));
+  return {.exit_code = judged.errors > 0 ? ExitCode::gate_failed : ExitCode::ok,
+          .data = std::move(judged.data),
+          .text = std::move(judged.text)};
 }
 
 }  // namespace
@@ -159,7 +127,7 @@ Action add_doctor(OptionSet& app) {
           ->type_name("[FILE|DIR ...]");
   return [files, devices](const GlobalOptions& options) {
     std::erase(*files, "");  // the option without a value
-    return devices.is_given() ? judge_devices(*files) : execute(options);
+    return devices.is_given() ? judge(*files) : execute(options);
   };
 }
 

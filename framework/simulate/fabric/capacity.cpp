@@ -1,0 +1,144 @@
+#include "simulate/fabric/capacity.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace halmark::fabric {
+namespace {
+
+constexpr std::size_t all_halves_max = 12;
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+// Dinic's algorithm on whole B/s, so that no rounding leaves a remainder that never ends.
+class FlowNetwork {
+ public:
+  explicit FlowNetwork(std::size_t vertices) : edges_of_(vertices) {}
+
+  // `back`: the capacity of the opposite direction.
+  void add(int from, int to, std::int64_t capacity, std::int64_t back) {
+    edges_of_[static_cast<std::size_t>(from)].push_back(static_cast<int>(edges_.size()));
+    edges_.push_back({to, capacity});
+    edges_of_[static_cast<std::size_t>(to)].push_back(static_cast<int>(edges_.size()));
+    edges_.push_back({from, back});
+  }
+
+  std::int64_t maximum(int source, int sink) {
+    std::int64_t total = 0;
+    while (find_levels(source, sink)) {
+      next_.assign(edges_of_.size(), 0);
+      while (const std::int64_t pushed = push(source, sink, no_limit)) total += pushed;
+    }
+    return total;
+  }
+
+ private:
+  struct Edge {
+    int to;
+    std::int64_t left;
+  };
+
+  bool find_levels(int source, int sink) {
+    level_.assign(edges_of_.size(), -1);
+    level_[static_cast<std::size_t>(source)] = 0;
+    std::vector<int> queue = {source};
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const auto at = static_cast<std::size_t>(queue[i]);
+      for (const int e : edges_of_[at]) {
+        const Edge& edge = edges_[static_cast<std::size_t>(e)];
+        int& level = level_[static_cast<std::size_t>(edge.to)];
+        if (edge.left == 0 || level >= 0) continue;
+        level = level_[at] + 1;
+        queue.push_back(edge.to);
+      }
+    }
+    return level_[static_cast<std::size_t>(sink)] >= 0;
+  }
+
+  // As deep as the shortest remaining path is long.
+  std::int64_t push(int from, int sink, std::int64_t limit) {
+    if (from == sink) return limit;
+    const auto at = static_cast<std::size_t>(from);
+    for (std::size_t& i = next_[at]; i < edges_of_[at].size(); ++i) {
+      const auto e = static_cast<std::size_t>(edges_of_[at][i]);
+      const int to = edges_[e].to;
+      if (edges_[e].left == 0 || level_[static_cast<std::size_t>(to)] != level_[at] + 1) continue;
+      const std::int64_t pushed = push(to, sink, std::min(limit, edges_[e].left));
+      if (pushed == 0) continue;
+      edges_[e].left -= pushed;
+      edges_[e ^ 1].left += pushed;
+      return pushed;
+    }
+    return 0;
+  }
+
+  std::vector<std::vector<int>> edges_of_;
+  std::vector<Edge> edges_;
+  std::vector<int> level_;
+  std::vector<std::size_t> next_;
+};
+
+// The halves that hold the first device, as sets of bits: each pair of halves once.
+Bisection least_half(const Capacity& capacity, const std::vector<int>& devices) {
+  Bisection out{.bytes_per_s = std::numeric_limits<double>::infinity(), .is_minimum = true};
+  const std::size_t n = devices.size();
+  for (std::uint32_t set = 1; set < (1U << n); ++set) {
+    const auto size = static_cast<std::size_t>(std::popcount(set));
+    const bool is_half = size == n / 2 || size == n - n / 2;
+    if ((set & 1U) == 0 || !is_half) continue;
+    std::vector<int> from, to;
+    for (std::size_t i = 0; i < n; ++i) {
+      ((set >> i & 1U) != 0 ? from : to).push_back(devices[i]);
+    }
+    out.bytes_per_s = std::min(out.bytes_per_s, capacity.between(from, to));
+  }
+  return out;
+}
+
+}  // namespace
+
+Capacity::Capacity(const Topology& topology) : topology_(topology), arcs_(topology) {}
+
+double Capacity::between(std::span<const int> from, std::span<const int> to) const {
+  const std::size_t n = topology_.entities.size();
+  const int source = static_cast<int>(n), sink = static_cast<int>(n) + 1;
+  std::vector<char> takes_part(n);
+  for (std::size_t i = 0; i < n; ++i) takes_part[i] = topology_.entities[i].forwards ? 1 : 0;
+  FlowNetwork network(n + 2);
+  for (const int device : from) {
+    takes_part[static_cast<std::size_t>(device)] = 1;
+    network.add(source, device, no_limit / 4, 0);
+  }
+  for (const int device : to) {
+    takes_part[static_cast<std::size_t>(device)] = 1;
+    network.add(device, sink, no_limit / 4, 0);
+  }
+  for (const Arc& arc : arcs_.all()) {
+    if (!takes_part[static_cast<std::size_t>(arc.from)] ||
+        !takes_part[static_cast<std::size_t>(arc.to)]) {
+      continue;
+    }
+    network.add(arc.from, arc.to, std::llround(topology_.capacity_bytes_per_s(arc.link)), 0);
+  }
+  return static_cast<double>(network.maximum(source, sink));
+}
+
+double capacity_between(const Topology& topology, std::span<const int> from,
+                        std::span<const int> to) {
+  return Capacity(topology).between(from, to);
+}
+
+Bisection bisection_of(const Topology& topology) {
+  const std::vector<int> devices = topology.devices();
+  if (devices.size() < 2) return {.bytes_per_s = 0, .is_minimum = true};
+  const Capacity capacity(topology);
+  if (devices.size() <= all_halves_max) return least_half(capacity, devices);
+  const std::span<const int> all(devices);
+  const std::size_t half = devices.size() / 2;
+  return {.bytes_per_s = capacity.between(all.first(half), all.subspan(half)), .is_minimum = false};
+}
+
+}  // namespace halmark::fabric

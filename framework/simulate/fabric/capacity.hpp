@@ -1,0 +1,36 @@
+// How much a fabric carries between sets of ranks, whatever the routing: maximum flow.
+#pragma once
+
+#include <span>
+
+#include "simulate/fabric/topology.hpp"
+
+namespace halmark::fabric {
+
+// The greatest total rate in B/s from the devices `from` to the devices `to`, all sending at once;
+// it equals the least capacity of links whose removal parts them (max-flow min-cut). Devices of
+// neither set take part only where they forward.
+double capacity_between(const Topology& topology, std::span<const int> from,
+                        std::span<const int> to);
+
+// The same for many pairs of sets of one topology.
+class Capacity {
+ public:
+  explicit Capacity(const Topology& topology);  // refers to it
+  double between(std::span<const int> from, std::span<const int> to) const;
+
+ private:
+  const Topology& topology_;
+  Arcs arcs_;
+};
+
+struct Bisection {
+  double bytes_per_s = 0;   // one direction; 0 of a single device
+  bool is_minimum = false;  // over all halves; else of the first half of the ranks to the second
+};
+// Halves differ by at most one device. All halves are looked at up to 12 devices (462 pairs);
+// beyond that finding the least one is NP-hard, and ranks stand in the order of their groups, a
+// torus along its longest dimension, so that the middle is where such fabrics are narrowest.
+Bisection bisection_of(const Topology& topology);
+
+}  // namespace halmark::fabric

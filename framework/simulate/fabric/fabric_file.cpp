@@ -1,0 +1,219 @@
+#include "simulate/fabric/fabric_file.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/input/input_file.hpp"
+#include "core/text/error.hpp"
+#include "simulate/fabric/plan_reader.hpp"
+#include "simulate/fabric/routes.hpp"
+
+namespace halmark::fabric {
+namespace {
+
+using Names = std::map<std::string, int, std::less<>>;
+
+constexpr std::size_t lite_devices_max = 2, lite_switches_max = 1;
+
+EntityKind read_kind(const TomlTable& table) {
+  const std::string kind = table.choice("kind", {"device", "host", "nic", "switch"});
+  return kind == "device" ? EntityKind::device
+         : kind == "host" ? EntityKind::host
+         : kind == "nic"  ? EntityKind::nic
+                          : EntityKind::network_switch;
+}
+
+int named(const TomlTable& table, std::string_view key, const std::string& name,
+          const Names& names) {
+  const auto found = names.find(name);
+  if (found != names.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& [other, index] : names) known.push_back(other);
+  throw refused("'" + printable(name) + "' is no device, host, nic or switch of this fabric",
+                table.where(key), suggestion(name, known));
+}
+
+void read_entities(const TomlTable& root, Topology& topology, Names& names,
+                   std::vector<std::string>& where) {
+  for (const TomlTable& table : root.tables("entity")) {
+    Entity entity{.name = table.string("name"), .kind = read_kind(table)};
+    entity.node = static_cast<int>(table.integer_or("node", 0, 1 << 20, -1));
+    entity.numa = static_cast<int>(table.integer_or("numa", 0, 1 << 20, -1));
+    entity.forwards = table.boolean_or("forwards", entity.kind != EntityKind::device);
+    if (topology.entities.size() >= entities_max) {
+      throw refused("more than " + std::to_string(entities_max) + " entities", table.where("name"));
+    }
+    if (!names.emplace(entity.name, static_cast<int>(topology.entities.size())).second) {
+      throw refused("'" + printable(entity.name) + "' stands in this fabric twice",
+                    table.where("name"), "give each a name of its own");
+    }
+    topology.entities.push_back(std::move(entity));
+    where.push_back(table.where("name"));
+  }
+}
+
+void read_links(const TomlTable& root, Topology& topology, const Names& names) {
+  std::size_t number = 0;
+  for (const TomlTable& table : root.tables("link")) {
+    Link link{.from = named(table, "from", table.string("from"), names),
+              .to = named(table, "to", table.string("to"), names),
+              .figure = static_cast<int>(topology.figures.size()),
+              .cables = static_cast<int>(table.integer_or("cables", 1, 4096, 1))};
+    if (link.from == link.to) {
+      throw refused("a link from '" + table.string("from") + "' to itself", table.where("to"));
+    }
+    int ends = 0;
+    for (const int end : {link.from, link.to}) {
+      const Entity& entity = topology.entities[static_cast<std::size_t>(end)];
+      ends += entity.kind == EntityKind::network_switch ? 0 : 1;
+    }
+    topology.figures.push_back(
+        read_figure(table, "link[" + std::to_string(number++) + ']', ends).figure);
+    topology.links.push_back(link);
+  }
+}
+
+// [[group]] level = "rack", members: one group of that level, which is appended to the levels.
+void read_groups(const TomlTable& root, Topology& topology, const Names& names) {
+  for (const TomlTable& table : root.tables("group")) {
+    const std::string level = table.string("level");
+    std::vector<int> members;
+    for (const std::string& name : table.strings("members")) {
+      members.push_back(named(table, "members", name, names));
+      const Entity& entity = topology.entities[static_cast<std::size_t>(members.back())];
+      if (entity.kind != EntityKind::device) {
+        throw refused("'" + name + "' is a " + std::string(kind_name(entity.kind)) +
+                          "; groups are of devices",
+                      table.where("members"));
+      }
+    }
+    std::ranges::sort(members);
+    auto known = std::ranges::find(topology.levels, level, &Level::name);
+    if (known == topology.levels.end()) {
+      known = topology.levels.insert(known, Level{.name = level, .groups = {}});
+    }
+    known->groups.push_back(std::move(members));
+  }
+}
+
+void read_tiers(const TomlTable& root, Topology& topology) {
+  for (const TomlTable& table : root.tables("tier")) {
+    MemoryTier tier{.name = table.choice("name", {"device", "host", "nvme"}),
+                    .scope = table.choice("scope", {"device", "numa", "node"})};
+    tier.bytes = table.integer("bytes", 1, std::int64_t{1} << 60);
+    tier.read_bytes_per_s = table.number("read_gbs", 1e-6, 1e6) * 1e9;
+    tier.write_bytes_per_s =
+        table.number_or("write_gbs", 1e-6, 1e6, tier.read_bytes_per_s / 1e9) * 1e9;
+    tier.latency_ns = table.number("latency_us", 1e-3, 1e7) * 1e3;
+    tier.source = table.string("source");
+    topology.tiers.push_back(std::move(tier));
+  }
+}
+
+// The first device that does not reach the first one, or is not reached from it; -1: none.
+int parted_device(const Topology& topology, const std::vector<int>& devices) {
+  const bool has_one_way = std::ranges::any_of(topology.links, [&](const Link& link) {
+    return topology.figures[static_cast<std::size_t>(link.figure)].duplex == Duplex::one_way;
+  });
+  std::vector<Topology> directions = {topology};
+  if (has_one_way) {
+    directions.push_back(topology);
+    for (Link& link : directions.back().links) std::swap(link.from, link.to);
+  }
+  for (const Topology& direction : directions) {
+    const RouteTree tree = Router(direction).to(devices.front());
+    for (const int device : devices) {
+      if (tree.hops[static_cast<std::size_t>(device)] < 0) return device;
+    }
+  }
+  return -1;
+}
+
+void check_profile(const TomlTable& root, const Topology& topology, std::size_t devices) {
+  if (topology.profile != "lite") return;
+  const auto refuse = [&](const std::string& what) {
+    throw refused("profile lite: " + what, root.where("profile"),
+                  "at most 2 devices on one leaf without RDMA; others are profile \"full\"");
+  };
+  if (devices > lite_devices_max) refuse(std::to_string(devices) + " devices");
+  const auto switches =
+      std::ranges::count(topology.entities, EntityKind::network_switch, &Entity::kind);
+  if (static_cast<std::size_t>(switches) > lite_switches_max) {
+    refuse(std::to_string(switches) + " switches");
+  }
+  for (const LinkFigure& figure : topology.figures) {
+    if (is_rdma(figure.transport)) refuse("RDMA in [" + figure.name + "]");
+  }
+}
+
+Topology read(const TomlTable& root) {
+  Topology out{.id = root.string("id"),
+               .name = root.string("name"),
+               .profile = root.has("profile") ? root.choice("profile", {"lite", "full"}) : "full",
+               .device = root.string_or("device", "")};
+  if (root.has("notes")) out.notes = root.strings("notes");
+  const FabricPlan plan = read_plan(root);
+  if (root.has("node")) expand(plan, out);
+  std::vector<std::string> where(out.entities.size(), plan.node.where);
+  Names names;
+  for (std::size_t i = 0; i < out.entities.size(); ++i) {
+    names.emplace(out.entities[i].name, static_cast<int>(i));
+  }
+  read_entities(root, out, names, where);
+  read_links(root, out, names);
+  read_groups(root, out, names);
+  read_tiers(root, out);
+  root.finish();
+  const std::vector<int> devices = out.devices();
+  if (devices.empty()) {
+    throw refused("no device stands in this fabric", root.where("id"),
+                  "add [node], or [[entity]] of kind device");
+  }
+  if (const int parted = parted_device(out, devices); parted >= 0) {
+    const auto name = [&](int i) { return out.entities[static_cast<std::size_t>(i)].name; };
+    throw refused("disconnected: '" + name(parted) + "' and '" + name(devices.front()) +
+                      "' do not reach each other",
+                  where[static_cast<std::size_t>(parted)], "add the links between them");
+  }
+  check_profile(root, out, devices.size());
+  if (out.levels.empty() && devices.size() > 1) out.levels.push_back({"all", {devices}});
+  return out;
+}
+
+}  // namespace
+
+Topology read_fabric(const std::string& path) { return read(TomlTable::parse_file(path)); }
+
+Topology parse_fabric(std::string_view text, std::string_view where) {
+  return read(TomlTable::parse(text, where));
+}
+
+std::vector<Topology> known_fabrics(const std::vector<std::filesystem::path>& folders) {
+  std::vector<Topology> out;
+  for (const auto& folder : folders) {
+    std::vector<Topology> found;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      if (entry.path().extension() == ".toml") found.push_back(read_fabric(entry.path().string()));
+    }
+    std::erase_if(found, [&](const Topology& topology) {
+      return std::ranges::find(out, topology.id, &Topology::id) != out.end();
+    });
+    std::ranges::move(found, std::back_inserter(out));
+  }
+  std::ranges::sort(out, {}, &Topology::id);
+  return out;
+}
+
+Topology known_fabric(const std::string& id, const std::vector<std::filesystem::path>& folders) {
+  if (id.ends_with(".toml") || id == "-") return read_fabric(id);
+  std::vector<Topology> known = known_fabrics(folders);
+  std::vector<std::string> names;
+  for (Topology& topology : known) {
+    if (topology.id == id) return std::move(topology);
+    names.push_back(topology.id);
+  }
+  throw refused("unknown_fabric: '" + printable(id) + "'", {}, suggestion(id, names));
+}
+
+}  // namespace halmark::fabric

@@ -1,0 +1,86 @@
+#include "simulate/fabric/routes.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace halmark::fabric {
+namespace {
+
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+
+// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators).
+std::uint64_t mixed(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15ULL;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+  return value ^ (value >> 31);
+}
+
+}  // namespace
+
+Router::Router(const Topology& topology) : topology_(topology), arcs_(topology) {}
+
+RouteTree Router::to(int destination) const {
+  const std::size_t n = topology_.entities.size();
+  RouteTree out{.to = destination,
+                .hops = std::vector<int>(n, -1),
+                .paths = std::vector<double>(n, 0),
+                .latency_ns = std::vector<double>(n, no_limit),
+                .bytes_per_s = std::vector<double>(n, 0)};
+  const auto end = static_cast<std::size_t>(destination);
+  out.hops[end] = 0;
+  out.paths[end] = 1;
+  out.latency_ns[end] = 0;
+  out.bytes_per_s[end] = no_limit;
+  std::vector<int> queue = {destination};  // in the order of their hops
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const auto at = static_cast<std::size_t>(queue[i]);
+    if (queue[i] != destination && !topology_.entities[at].forwards) continue;
+    for (const Arc& arc : arcs_.to(queue[i])) {
+      const auto before = static_cast<std::size_t>(arc.from);
+      if (out.hops[before] < 0) {
+        out.hops[before] = out.hops[at] + 1;
+        queue.push_back(arc.from);
+      }
+      if (out.hops[before] != out.hops[at] + 1) continue;
+      const LinkFigure& figure = topology_.figure_of(arc.link);
+      out.paths[before] += out.paths[at];
+      out.latency_ns[before] =
+          std::min(out.latency_ns[before], out.latency_ns[at] + figure.latency_ns);
+      out.bytes_per_s[before] =
+          std::max(out.bytes_per_s[before], std::min(out.bytes_per_s[at], figure.bytes_per_s));
+    }
+  }
+  return out;
+}
+
+std::vector<Arc> Router::next(const RouteTree& tree, int at) const {
+  std::vector<Arc> out;
+  const int hops = tree.hops[static_cast<std::size_t>(at)];
+  for (const Arc& arc : arcs_.from(at)) {
+    const auto after = static_cast<std::size_t>(arc.to);
+    const bool may_pass = arc.to == tree.to || topology_.entities[after].forwards;
+    if (may_pass && hops > 0 && tree.hops[after] == hops - 1) out.push_back(arc);
+  }
+  return out;
+}
+
+Route Router::route(const RouteTree& tree, int from, std::uint64_t flow) const {
+  Route out;
+  if (tree.hops[static_cast<std::size_t>(from)] < 0) return out;
+  out.entities = {from};
+  out.bytes_per_s = no_limit;
+  for (int at = from; at != tree.to;) {
+    const std::vector<Arc> choices = next(tree, at);
+    const Arc& arc = choices[mixed(flow ^ mixed(static_cast<std::uint64_t>(at))) % choices.size()];
+    const LinkFigure& figure = topology_.figure_of(arc.link);
+    out.links.push_back(arc.link);
+    out.entities.push_back(arc.to);
+    out.latency_ns += figure.latency_ns;
+    out.bytes_per_s = std::min(out.bytes_per_s, figure.bytes_per_s);
+    at = arc.to;
+  }
+  return out;
+}
+
+}  // namespace halmark::fabric

@@ -1,0 +1,81 @@
+#include "simulate/fabric/topology.hpp"
+
+#include <algorithm>
+
+namespace halmark::fabric {
+namespace {
+
+std::vector<Arc> arcs_of(const Topology& topology) {
+  std::vector<Arc> out;
+  out.reserve(topology.links.size() * 2);
+  for (std::size_t i = 0; i < topology.links.size(); ++i) {
+    const Link& link = topology.links[i];
+    const int index = static_cast<int>(i);
+    out.push_back({link.from, link.to, index});
+    if (topology.figure_of(index).duplex != Duplex::one_way) {
+      out.push_back({link.to, link.from, index});
+    }
+  }
+  return out;
+}
+
+// Where the arcs of each entity begin, in arcs that are sorted by `end`.
+std::vector<std::size_t> begins(const std::vector<Arc>& arcs, int Arc::*end, std::size_t entities) {
+  std::vector<std::size_t> out(entities + 1, 0);
+  for (const Arc& arc : arcs) ++out[static_cast<std::size_t>(arc.*end) + 1];
+  for (std::size_t i = 1; i < out.size(); ++i) out[i] += out[i - 1];
+  return out;
+}
+
+}  // namespace
+
+std::string_view kind_name(EntityKind kind) {
+  switch (kind) {
+    case EntityKind::device:
+      return "device";
+    case EntityKind::host:
+      return "host";
+    case EntityKind::nic:
+      return "nic";
+    case EntityKind::network_switch:
+      return "switch";
+  }
+  return "";
+}
+
+std::string_view duplex_name(Duplex duplex) {
+  switch (duplex) {
+    case Duplex::full:
+      return "full";
+    case Duplex::half:
+      return "half";
+    case Duplex::one_way:
+      return "one_way";
+  }
+  return "";
+}
+
+std::vector<int> Topology::devices() const {
+  std::vector<int> out;
+  for (std::size_t i = 0; i < entities.size(); ++i) {
+    if (entities[i].kind == EntityKind::device) out.push_back(static_cast<int>(i));
+  }
+  return out;
+}
+
+const LinkFigure& Topology::figure_of(int link) const {
+  return figures[static_cast<std::size_t>(links[static_cast<std::size_t>(link)].figure)];
+}
+
+double Topology::capacity_bytes_per_s(int link) const {
+  return figure_of(link).bytes_per_s * links[static_cast<std::size_t>(link)].cables;
+}
+
+Arcs::Arcs(const Topology& topology) : out_(arcs_of(topology)), in_(out_) {
+  std::ranges::stable_sort(out_, {}, &Arc::from);
+  std::ranges::stable_sort(in_, {}, &Arc::to);
+  out_begin_ = begins(out_, &Arc::from, topology.entities.size());
+  in_begin_ = begins(in_, &Arc::to, topology.entities.size());
+}
+
+}  // namespace halmark::fabric
