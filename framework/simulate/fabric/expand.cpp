@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <numeric>
+#include <functional>
 
 #include "core/text/error.hpp"
 #include "simulate/fabric/expansion.hpp"
@@ -58,14 +58,18 @@ std::vector<int> longest_first(std::vector<int> dims) {
   return dims;
 }
 
+// Where the product of lengths stops, long before it overflows.
+constexpr std::size_t shape_max = std::size_t{1} << 40;
+
 void add_torus(Expansion& expansion, const ScaleUpPlan& plan) {
   const std::vector<int> dims = longest_first(plan.dims);
   std::vector<int> devices;
   for (const auto& of_node : expansion.devices) {
     devices.insert(devices.end(), of_node.begin(), of_node.end());
   }
-  const auto size = std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
-  if (size != static_cast<std::int64_t>(devices.size())) {
+  std::size_t size = 1;
+  for (const int dim : dims) size = std::min(size * static_cast<std::size_t>(dim), shape_max);
+  if (size != devices.size()) {
     throw refused("a torus of " + std::to_string(size) + " devices, but the nodes have " +
                       std::to_string(devices.size()),
                   plan.where, "make dims and [node] agree");
@@ -126,6 +130,8 @@ void add_nodes(Expansion& expansion) {
   const NodePlan& plan = expansion.plan.node;
   const int between = plan.host && plan.numa > 1 ? expansion.add_figure(*plan.between_numa) : -1;
   if (plan.host) expansion.host_figure = expansion.add_figure(*plan.host);
+  // Beside a scale-up link nobody sends to another device through the host.
+  const bool host_forwards = !expansion.plan.scale_up;
   Groups numa_groups;
   for (int node = 0; node < plan.count; ++node) {
     const std::string name = "node" + std::to_string(node);
@@ -134,7 +140,8 @@ void add_nodes(Expansion& expansion) {
       hosts.push_back(expansion.add_entity({.name = name + ".numa" + std::to_string(numa),
                                             .kind = EntityKind::host,
                                             .node = node,
-                                            .numa = numa}));
+                                            .numa = numa,
+                                            .forwards = host_forwards}));
       for (int other = 0; other < numa; ++other) {
         expansion.add_link(hosts[static_cast<std::size_t>(other)], hosts.back(), between);
       }

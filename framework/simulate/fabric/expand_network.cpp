@@ -117,6 +117,12 @@ void check_counts(const FabricPlan& plan, int sites) {
     throw refused("adapters need to be reached from the devices", network.where,
                   "add [node.host], the link from a device to its host and adapter");
   }
+  if (plan.scale_up && network.nics < plan.node.devices) {
+    throw refused(std::to_string(network.nics) + " adapters for " +
+                      std::to_string(plan.node.devices) + " devices that [scale_up] joins",
+                  network.where,
+                  "give each device an adapter of its own, with its share of the bandwidth");
+  }
   if (plan.node.count % sites != 0) {
     throw refused(std::to_string(plan.node.count) + " nodes cannot be shared out to " +
                       std::to_string(sites) + " sites",

@@ -110,23 +110,24 @@ void read_tiers(const TomlTable& root, Topology& topology) {
   }
 }
 
-// The first device that does not reach the first one, or is not reached from it; -1: none.
-int parted_device(const Topology& topology, const std::vector<int>& devices) {
-  const bool has_one_way = std::ranges::any_of(topology.links, [&](const Link& link) {
-    return topology.figures[static_cast<std::size_t>(link.figure)].duplex == Duplex::one_way;
-  });
-  std::vector<Topology> directions = {topology};
-  if (has_one_way) {
-    directions.push_back(topology);
-    for (Link& link : directions.back().links) std::swap(link.from, link.to);
-  }
-  for (const Topology& direction : directions) {
-    const RouteTree tree = Router(direction).to(devices.front());
-    for (const int device : devices) {
-      if (tree.hops[static_cast<std::size_t>(device)] < 0) return device;
-    }
+// The first device without a way to the first one; -1: none.
+int unreachable_device(const Topology& topology, const std::vector<int>& devices) {
+  const RouteTree tree = Router(topology).to(devices.front());
+  for (const int device : devices) {
+    if (tree.hops[static_cast<std::size_t>(device)] < 0) return device;
   }
   return -1;
+}
+
+// In either direction.
+int parted_device(const Topology& topology, const std::vector<int>& devices) {
+  const int parted = unreachable_device(topology, devices);
+  const bool has_one_way = std::ranges::any_of(
+      topology.figures, [](const LinkFigure& figure) { return figure.duplex == Duplex::one_way; });
+  if (parted >= 0 || !has_one_way) return parted;
+  Topology reversed = topology;
+  for (Link& link : reversed.links) std::swap(link.from, link.to);
+  return unreachable_device(reversed, devices);
 }
 
 void check_profile(const TomlTable& root, const Topology& topology, std::size_t devices) {
@@ -207,6 +208,16 @@ std::vector<Topology> known_fabrics(const std::vector<std::filesystem::path>& fo
 
 Topology known_fabric(const std::string& id, const std::vector<std::filesystem::path>& folders) {
   if (id.ends_with(".toml") || id == "-") return read_fabric(id);
+  // A name that could leave the folder is no file name.
+  if (id.find_first_of("/\\") == std::string::npos) {
+    for (const auto& folder : folders) {
+      const std::filesystem::path path = folder / (id + ".toml");
+      std::error_code ignored;
+      if (!std::filesystem::is_regular_file(path, ignored)) continue;
+      Topology topology = read_fabric(path.string());
+      if (topology.id == id) return topology;
+    }
+  }
   std::vector<Topology> known = known_fabrics(folders);
   std::vector<std::string> names;
   for (Topology& topology : known) {

@@ -1,0 +1,75 @@
+// halmark fabric show: whole commands.
+#include <set>
+
+#include "halmark_fixture.hpp"
+
+namespace halmark::integration {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class FabricCommand : public HalmarkTest {};
+
+TEST_F(FabricCommand, alone_lists_the_known_ones) {
+  const Json known = data_of({"fabric", "show"})["known"];
+  std::vector<std::string> ids;
+  for (const Json& one : known) ids.push_back(one["id"]);
+  EXPECT_THAT(ids, testing::IsSupersetOf({"lite", "leaf-spine", "nvl72", "one-host", "rail-su",
+                                          "supernode", "torus-2d", "torus-3d", "cross-dc"}));
+}
+
+TEST_F(FabricCommand, shows_levels_sources_and_bisection_of_one) {
+  const Json data = data_of({"fabric", "show", "leaf-spine"});
+  EXPECT_EQ(data["counts"]["devices"], 192);
+  EXPECT_EQ(data["levels"][1]["name"], "spine");
+  EXPECT_NEAR(data["levels"][1]["oversubscription"].get<double>(), 3, 1e-6);
+  // Of every link both ends stand in the fabric.
+  std::set<std::string> names;
+  for (const Json& entity : data["entities"]) names.insert(entity["name"]);
+  for (const Json& link : data["links"]) {
+    EXPECT_TRUE(names.contains(link["from"]) && names.contains(link["to"])) << link;
+  }
+  const Outcome text = halmark({"fabric", "show", "leaf-spine"});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_THAT(text.out, AllOf(HasSubstr("spine"), HasSubstr("3.12 GB/s"), HasSubstr("tcp"),
+                              HasSubstr("bisection")));
+}
+
+TEST_F(FabricCommand, every_known_fabric_can_be_shown) {
+  for (const Json& one : data_of({"fabric", "show"})["known"]) {
+    const Outcome o = halmark({"fabric", "show", one["id"]});
+    EXPECT_EQ(o.exit_code, 0) << one["id"] << o.err;
+    EXPECT_EQ(o.err, "");
+  }
+}
+
+TEST_F(FabricCommand, of_a_false_file_is_refused_in_one_line_with_the_place) {
+  write("tcp.toml", R"(id = "x"
+name = "x"
+[node]
+count = 2
+devices = 1
+[node.host]
+transport = "pcie"
+latency_us = 0.5
+bandwidth_gbs = 16
+source = "s"
+[network]
+kind = "leaf"
+transport = "tcp"
+latency_us = 0.6
+bandwidth_gbs = 3
+source = "s"
+)");
+  const Outcome o = halmark({"fabric", "show", "tcp.toml"});
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_TRUE(is_one_line(o.err));
+  EXPECT_THAT(o.err, AllOf(HasSubstr("tcp.toml:14:14"), HasSubstr("implausible_latency")));
+  const Outcome unknown = halmark({"fabric", "show", "leaf-spin"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("leaf-spine"));
+}
+
+}  // namespace
+}  // namespace halmark::integration

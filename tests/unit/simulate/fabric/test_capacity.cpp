@@ -1,0 +1,105 @@
+// Maximum flow beside the least cut of all cuts, and bisections beside printed figures.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "fabric_texts.hpp"
+#include "simulate/fabric/capacity.hpp"
+#include "simulate/fabric/fabric_file.hpp"
+
+namespace halmark::fabric {
+namespace {
+
+// Every way to put the switches on either side: the least capacity of links that lead across.
+double least_cut(const Topology& topology, const std::vector<int>& from,
+                 const std::vector<int>& to) {
+  std::vector<int> free;
+  for (std::size_t i = 0; i < topology.entities.size(); ++i) {
+    if (topology.entities[i].forwards) free.push_back(static_cast<int>(i));
+  }
+  double least = std::numeric_limits<double>::infinity();
+  for (std::uint32_t set = 0; set < (1U << free.size()); ++set) {
+    std::vector<int> side(topology.entities.size(), -1);  // 0: with `from`, 1: with `to`, -1: out
+    for (std::size_t i = 0; i < free.size(); ++i) {
+      side[static_cast<std::size_t>(free[i])] = (set >> i & 1U) != 0 ? 1 : 0;
+    }
+    for (const int device : from) side[static_cast<std::size_t>(device)] = 0;
+    for (const int device : to) side[static_cast<std::size_t>(device)] = 1;
+    double cut = 0;
+    for (std::size_t i = 0; i < topology.links.size(); ++i) {
+      const int a = side[static_cast<std::size_t>(topology.links[i].from)];
+      const int b = side[static_cast<std::size_t>(topology.links[i].to)];
+      if (a + b == 1 && a >= 0 && b >= 0) cut += topology.capacity_bytes_per_s(static_cast<int>(i));
+    }
+    least = std::min(least, cut);
+  }
+  return least;
+}
+
+class CapacityOf : public testing::TestWithParam<int> {
+ protected:
+  CapacityOf()
+      : topology_(parse_fabric(test::random_text(static_cast<std::uint64_t>(GetParam()) + 1000,
+                                                 2 + GetParam() % 6, 1 + GetParam() * 3 % 9),
+                               "random.toml")),
+        devices_(topology_.devices()) {}
+
+  Topology topology_;
+  std::vector<int> devices_;
+};
+
+TEST_P(CapacityOf, sets_is_the_least_cut_between_them) {
+  const std::size_t half = devices_.size() / 2;
+  const std::vector<int> from(devices_.begin(), devices_.begin() + static_cast<long>(half));
+  const std::vector<int> to(devices_.begin() + static_cast<long>(half), devices_.end());
+  EXPECT_DOUBLE_EQ(capacity_between(topology_, from, to), least_cut(topology_, from, to));
+  EXPECT_DOUBLE_EQ(capacity_between(topology_, {&from.front(), 1}, {&to.back(), 1}),
+                   least_cut(topology_, {from.front()}, {to.back()}));
+}
+
+TEST_P(CapacityOf, halves_is_the_least_of_all_halves) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::uint32_t set = 0; set < (1U << devices_.size()); ++set) {
+    if (static_cast<std::size_t>(std::popcount(set)) != devices_.size() / 2) continue;
+    std::vector<int> from, to;
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      ((set >> i & 1U) != 0 ? from : to).push_back(devices_[i]);
+    }
+    least = std::min(least, least_cut(topology_, from, to));
+  }
+  const Bisection bisection = bisection_of(topology_);
+  EXPECT_TRUE(bisection.is_minimum);
+  EXPECT_DOUBLE_EQ(bisection.bytes_per_s, least);
+}
+
+TEST_P(CapacityOf, a_faster_link_never_takes_any_away) {
+  const double before = bisection_of(topology_).bytes_per_s;
+  for (LinkFigure& figure : topology_.figures) {
+    const double slow = figure.bytes_per_s;
+    figure.bytes_per_s = 2 * slow;
+    EXPECT_GE(bisection_of(topology_).bytes_per_s, before);
+    figure.bytes_per_s = slow;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, CapacityOf, testing::Range(0, 24));
+
+// Half of the ranks each at 1/r of its adapter: what r means (DGX SuperPOD and fat trees alike).
+TEST(Bisection, of_leaves_and_spines_is_half_the_ranks_over_the_oversubscription) {
+  for (const int uplinks : {16, 8, 4}) {
+    const Topology topology = parse_fabric(test::leaf_spine_text(64, 16, 4, uplinks), "l.toml");
+    const double oversubscription = 16.0 / uplinks;
+    EXPECT_DOUBLE_EQ(bisection_of(topology).bytes_per_s, 32 * 50e9 / oversubscription) << uplinks;
+  }
+}
+
+TEST(Bisection, of_one_device_is_nothing) {
+  const Topology topology =
+      parse_fabric("id = \"x\"\nname = \"x\"\n[node]\ndevices = 1\n", "x.toml");
+  EXPECT_EQ(bisection_of(topology).bytes_per_s, 0);
+}
+
+}  // namespace
+}  // namespace halmark::fabric
