@@ -8,6 +8,8 @@
 #include "parquet/parquet_cells.hpp"
 #include "plan/device_lint.hpp"
 #include "profile/kernels/kernel_account.hpp"
+#include "simulate/fabric/fabric_file.hpp"
+#include "simulate/fabric/fabric_json.hpp"
 #include "survive.hpp"
 
 namespace halmark::fuzz {
@@ -59,6 +61,17 @@ void feed_model_config(std::string_view text) {
 void feed_kernel_table(std::string_view text) {
   survive([&] { account(read_kernel_flow(parse_json(text, "flow.json"), "flow.json")); });
   survive([&] { account(read_kernel_ms(parse_json(text, "ms.json"), "ms.json")); });
+}
+
+void feed_fabric(std::string_view text) {
+  survive([&] {
+    const fabric::Topology topology = fabric::parse_fabric(text, "fabric.toml");
+    constexpr std::size_t small = 256;
+    if (topology.entities.size() > small) return;
+    // Writing it refuses what is no number.
+    (void)dump_json(fabric::fabric_json(topology, fabric::level_views(topology),
+                                        fabric::bisection_of(topology)));
+  });
 }
 
 void feed_device(std::string_view text) {

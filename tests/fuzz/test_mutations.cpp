@@ -113,6 +113,8 @@ TEST(Mutations, a_table_of_kernels_is_read_or_refused) {
 }
 TEST(Mutations, a_device_file_is_read_or_refused) { mutate("device", feed_device); }
 
+TEST(Mutations, a_fabric_file_is_read_or_refused) { mutate("fabric", feed_fabric); }
+
 // Numbers of the footer and of pages are single bytes, so that each change states something else;
 // what is stated must not become memory.
 TEST(Mutations, a_parquet_file_is_read_or_refused) {
@@ -149,6 +151,7 @@ TEST(Mutations, hostile_documents_are_refused) {
     EXPECT_NO_THROW(feed_model_config(text));
     EXPECT_NO_THROW(feed_kernel_table(text));
     EXPECT_NO_THROW(feed_device(text));
+    EXPECT_NO_THROW(feed_fabric(text));
     EXPECT_NO_THROW(feed_parquet(text));
 #ifdef HALMARK_HAS_TRACE
     EXPECT_NO_THROW(feed_trace(text));

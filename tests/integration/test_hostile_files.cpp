@@ -45,6 +45,7 @@ std::vector<FileUse> uses() {
        {"bench", "--sweep", "FILE", "--variants", "all"}},
       {"model", ".json", json, {"model", "FILE"}},
       {"device", ".toml", "id = \"x\"\n", {"model", "qwen3-0.6b", "--device", "FILE"}},
+      {"fabric", ".toml", "id = \"x\"\n", {"fabric", "show", "FILE"}},
       {"kernel_flow", ".json", "{\"layers\": [", {"model", "qwen3-0.6b", "--kernel-flow", "FILE"}},
       {"table",
        ".csv",

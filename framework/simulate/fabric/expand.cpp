@@ -72,7 +72,7 @@ void add_torus(Expansion& expansion, const ScaleUpPlan& plan) {
   if (size != devices.size()) {
     throw refused("a torus of " + std::to_string(size) + " devices, but the nodes have " +
                       std::to_string(devices.size()),
-                  plan.where, "make dims and [node] agree");
+                  plan.where, "make shape and [node] agree");
   }
   const int figure = expansion.add_figure(plan.link);
   for (const int device : devices) {

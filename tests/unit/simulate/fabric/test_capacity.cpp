@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 
+#include "../../case_name.hpp"
 #include "fabric_texts.hpp"
 #include "simulate/fabric/capacity.hpp"
 #include "simulate/fabric/fabric_file.hpp"
@@ -84,7 +85,9 @@ TEST_P(CapacityOf, a_faster_link_never_takes_any_away) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, CapacityOf, testing::Range(0, 24));
+INSTANTIATE_TEST_SUITE_P(Seeds, CapacityOf, testing::Range(0, 24), [](const auto& info) {
+  return halmark::test::case_name({"seed", info.param});
+});
 
 // Half of the ranks each at 1/r of its adapter: what r means (DGX SuperPOD and fat trees alike).
 TEST(Bisection, of_leaves_and_spines_is_half_the_ranks_over_the_oversubscription) {

@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"no_uplink", &over_spines, "[network.uplink]", "[network.uplnik]", "12:8",
              "nothing joins leaves and spines", "uplink"},
         Case{"torus_of_others", &torus, "devices = 16", "devices = 8", "7:9",
-             "a torus of 16 devices, but the nodes have 8", "dims"},
+             "a torus of 16 devices, but the nodes have 8", "shape"},
         Case{"shape_without_a_length", &torus, "\"4x4\"", "\"4x\"", "7:9", "'4x' is no shape", "x"},
         Case{"shape_of_nothing", &torus, "\"4x4\"", "\"0x4\"", "7:9", "'0x4' is no shape", ""},
         Case{"switch_without_nodes", &torus, "[node]\ndevices = 16\n", "", "3:1",

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "../../case_name.hpp"
 #include "fabric_texts.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric/routes.hpp"
@@ -144,7 +145,9 @@ TEST_P(RandomFabric, a_flow_keeps_one_path_and_many_flows_use_all) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomFabric, testing::Range(0, 40));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomFabric, testing::Range(0, 40), [](const auto& info) {
+  return halmark::test::case_name({"seed", info.param});
+});
 
 TEST(Routes, a_device_is_no_way_to_another_device) {
   const std::string link = test::figure_text("nvlink", 1, 50);
