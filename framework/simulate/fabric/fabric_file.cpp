@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/plan_reader.hpp"
 #include "simulate/fabric/routes.hpp"
@@ -87,10 +86,21 @@ void read_groups(const TomlTable& root, Topology& topology, const Names& names) 
                       table.where("members"));
       }
     }
+    if (members.size() < 2) {
+      throw refused("a group of one device", table.where("members"), "name all that it joins");
+    }
     std::ranges::sort(members);
     auto known = std::ranges::find(topology.levels, level, &Level::name);
     if (known == topology.levels.end()) {
       known = topology.levels.insert(known, Level{.name = level, .groups = {}});
+    }
+    for (const auto& group : known->groups) {
+      for (const int member : members) {
+        if (!std::ranges::binary_search(group, member)) continue;
+        throw refused("'" + topology.entities[static_cast<std::size_t>(member)].name +
+                          "' stands in two groups of level '" + printable(level) + "'",
+                      table.where("members"), "groups of one level share no device");
+      }
     }
     known->groups.push_back(std::move(members));
   }

@@ -124,13 +124,20 @@ LevelView view_of(const Topology& topology, const Router& router, const Capacity
   for (std::size_t i = 0; i < level; ++i) {
     lower.push_back(membership(topology.levels[i], topology.entities.size()));
   }
-  for (const Part& part : evenly_spaced(parts_of(topology, level))) {
+  const std::vector<Part> parts = evenly_spaced(parts_of(topology, level));
+  for (const Part& part : parts) {
     const Group rest = rest_of(here.groups[part.group], part.devices, is_in_part);
     if (rest.empty()) continue;
     const auto senders = static_cast<double>(std::min(part.devices.size(), rest.size()));
     out.bytes_per_s_rank =
         std::min(out.bytes_per_s_rank, capacity.between(part.devices, rest) / senders);
     add_paths(topology, router, router.to(part.devices.front()), rest, lower, out);
+  }
+  if (out.hops_farthest > 0) return out;
+  // A group that a lower level has as well: all of its ranks are nearer, and still what it joins.
+  for (const Part& part : parts) {
+    const Group rest = rest_of(here.groups[part.group], part.devices, is_in_part);
+    add_paths(topology, router, router.to(part.devices.front()), rest, {}, out);
   }
   return out;
 }
