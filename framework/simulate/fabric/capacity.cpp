@@ -98,11 +98,50 @@ Bisection least_half(const Capacity& capacity, const std::vector<int>& devices) 
   return out;
 }
 
+// Links from the nearest of a set to each entity, or from each to the nearest; -1: no way.
+std::vector<int> hops_of(const Topology& topology, const Arcs& arcs, std::span<const int> set,
+                         bool is_origin) {
+  std::vector<int> out(topology.entities.size(), -1);
+  std::vector<int> queue(set.begin(), set.end());
+  for (const int entity : set) out[static_cast<std::size_t>(entity)] = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const auto at = static_cast<std::size_t>(queue[i]);
+    if (out[at] > 0 && !topology.entities[at].forwards) continue;
+    for (const Arc& arc : is_origin ? arcs.from(queue[i]) : arcs.to(queue[i])) {
+      const int next = is_origin ? arc.to : arc.from;
+      int& hops = out[static_cast<std::size_t>(next)];
+      if (hops >= 0) continue;
+      hops = out[at] + 1;
+      queue.push_back(next);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Capacity::Capacity(const Topology& topology) : topology_(topology), arcs_(topology) {}
 
 double Capacity::between(std::span<const int> from, std::span<const int> to) const {
+  return flow(from, to, std::vector<char>(arcs_.all().size(), 1));
+}
+
+double Capacity::routed(std::span<const int> from, std::span<const int> to) const {
+  const std::vector<int> since = hops_of(topology_, arcs_, from, true);
+  const std::vector<int> until = hops_of(topology_, arcs_, to, false);
+  int longest = 0;
+  for (const int device : to) longest = std::max(longest, since[static_cast<std::size_t>(device)]);
+  std::vector<char> is_used;
+  for (const Arc& arc : arcs_.all()) {
+    const int before = since[static_cast<std::size_t>(arc.from)];
+    const int after = until[static_cast<std::size_t>(arc.to)];
+    is_used.push_back(before >= 0 && after >= 0 && before + 1 + after <= longest ? 1 : 0);
+  }
+  return flow(from, to, is_used);
+}
+
+double Capacity::flow(std::span<const int> from, std::span<const int> to,
+                      const std::vector<char>& is_used) const {
   const std::size_t n = topology_.entities.size();
   const int source = static_cast<int>(n), sink = static_cast<int>(n) + 1;
   std::vector<char> takes_part(n);
@@ -116,8 +155,9 @@ double Capacity::between(std::span<const int> from, std::span<const int> to) con
     takes_part[static_cast<std::size_t>(device)] = 1;
     network.add(device, sink, no_limit / 4, 0);
   }
-  for (const Arc& arc : arcs_.all()) {
-    if (!takes_part[static_cast<std::size_t>(arc.from)] ||
+  for (std::size_t i = 0; i < arcs_.all().size(); ++i) {
+    const Arc& arc = arcs_.all()[i];
+    if (!is_used[i] || !takes_part[static_cast<std::size_t>(arc.from)] ||
         !takes_part[static_cast<std::size_t>(arc.to)]) {
       continue;
     }

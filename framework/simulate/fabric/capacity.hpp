@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "simulate/fabric/topology.hpp"
 
@@ -18,8 +19,14 @@ class Capacity {
  public:
   explicit Capacity(const Topology& topology);  // refers to it
   double between(std::span<const int> from, std::span<const int> to) const;
+  // The same over ways that routing takes: no longer than the shortest one to the farthest of `to`.
+  // Two devices of a node do not send through the network as well because it has room.
+  double routed(std::span<const int> from, std::span<const int> to) const;
 
  private:
+  double flow(std::span<const int> from, std::span<const int> to,
+              const std::vector<char>& is_used) const;
+
   const Topology& topology_;
   Arcs arcs_;
 };

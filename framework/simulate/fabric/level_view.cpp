@@ -130,7 +130,7 @@ LevelView view_of(const Topology& topology, const Router& router, const Capacity
     if (rest.empty()) continue;
     const auto senders = static_cast<double>(std::min(part.devices.size(), rest.size()));
     out.bytes_per_s_rank =
-        std::min(out.bytes_per_s_rank, capacity.between(part.devices, rest) / senders);
+        std::min(out.bytes_per_s_rank, capacity.routed(part.devices, rest) / senders);
     add_paths(topology, router, router.to(part.devices.front()), rest, lower, out);
   }
   if (out.hops_farthest > 0) return out;

@@ -9,6 +9,7 @@
 #include "fabric_texts.hpp"
 #include "simulate/fabric/capacity.hpp"
 #include "simulate/fabric/fabric_file.hpp"
+#include "simulate/fabric/routes.hpp"
 
 namespace halmark::fabric {
 namespace {
@@ -58,6 +59,19 @@ TEST_P(CapacityOf, sets_is_the_least_cut_between_them) {
   EXPECT_DOUBLE_EQ(capacity_between(topology_, from, to), least_cut(topology_, from, to));
   EXPECT_DOUBLE_EQ(capacity_between(topology_, {&from.front(), 1}, {&to.back(), 1}),
                    least_cut(topology_, {from.front()}, {to.back()}));
+}
+
+TEST_P(CapacityOf, ways_of_routing_is_no_more_and_of_one_pair_no_less_than_its_widest_path) {
+  const Capacity capacity(topology_);
+  const Router router(topology_);
+  for (const int from : devices_) {
+    for (const int to : devices_) {
+      if (from == to) continue;
+      const double routed = capacity.routed({&from, 1}, {&to, 1});
+      EXPECT_LE(routed, capacity.between({&from, 1}, {&to, 1}));
+      EXPECT_GE(routed, router.to(to).bytes_per_s[static_cast<std::size_t>(from)]);
+    }
+  }
 }
 
 TEST_P(CapacityOf, halves_is_the_least_of_all_halves) {

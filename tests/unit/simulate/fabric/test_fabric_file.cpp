@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
              "transport = \"roce\"",
              "3:11", "RDMA in [node.host]", "full"},
         Case{"shared_adapter_beside_a_scale_up", &on_a_leaf, "devices = 1",
-             "devices = 2\n[scale_up]\nkind = \"switch\"\n" + another_link, "18:8",
+             "devices = 2\n[scale_up]\nkind = \"switch\"\n" + another_link, "19:8",
              "1 adapters for 2 devices", "adapter"},
         Case{"leaves_not_filled", &over_spines, "nodes_per_leaf = 4", "nodes_per_leaf = 3", "16:20",
              "oversubscription is 2", "cables"},
