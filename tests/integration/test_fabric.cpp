@@ -37,10 +37,13 @@ TEST_F(FabricCommand, shows_levels_sources_and_bisection_of_one) {
 }
 
 TEST_F(FabricCommand, every_known_fabric_can_be_shown) {
-  for (const Json& one : data_of({"fabric", "show"})["known"]) {
+  const Json known = data_of({"fabric", "show"})["known"];
+  EXPECT_GE(known.size(), 12u);
+  for (const Json& one : known) {
     const Outcome o = halmark({"fabric", "show", one["id"]});
     EXPECT_EQ(o.exit_code, 0) << one["id"] << o.err;
     EXPECT_EQ(o.err, "");
+    EXPECT_THAT(o.out, HasSubstr(one["id"].get<std::string>() + ": "));
   }
 }
 
