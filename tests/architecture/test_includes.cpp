@@ -61,6 +61,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"export", {"core", "report", "parquet"}},
     {"deploy", {"core", "host", "model/spec", "report", "export"}},
     {"simulate", {"core", "kernels", "model", "roofline"}},
+    {"simulate/collectives", {"core", "roofline", "search"}},
     {"tune/problem", {"core", "plan", "model", "search/space"}},
     {"tune/plan",
      {"core", "plan", "kernels", "model", "latency", "measure/campaign", "search", "report",

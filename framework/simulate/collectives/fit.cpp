@@ -1,0 +1,169 @@
+#include "simulate/collectives/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/text/error.hpp"
+#include "search/surrogate/minimise.hpp"
+
+namespace halmark::simulate {
+namespace {
+
+constexpr std::size_t dimensions = CollectiveCurve::parameters;
+using Vector = std::array<double, dimensions>;
+
+// Times and costs per byte are searched as logarithms around what the points show.
+struct Box {
+  Vector low{}, high{}, start{};
+};
+
+Box box_of(Collective collective, CurveShape shape, std::span<const CollectivePoint> points) {
+  double least_s = points[0].seconds, least_per_byte = 1e300;
+  for (const CollectivePoint& p : points) {
+    const double moved = p.bytes * bus_factor(collective, static_cast<double>(p.ranks));
+    least_s = std::min(least_s, p.seconds);
+    least_per_byte = std::min(least_per_byte, p.seconds / moved);
+  }
+  const double t = std::log(least_s), b = std::log(least_per_byte);
+  Box box{.low = {t - 1, -0.3, b, t - 2.5, b - 1.5, -0.9},
+          .high = {t + 1, 1.5, b + 6, t + 3, b + 1, 0.9},
+          .start = {t, 0.4, b + 1.5, t + 1, b, 0.2}};
+  if (shape == CurveShape::shared) box.low[5] = -0.5, box.high[5] = 3, box.start[5] = 1;
+  if (shape == CurveShape::ramp) {
+    box.low[2] = 0.05, box.high[2] = 0.95, box.start[2] = 0.5;
+    box.low[3] = t - 6, box.high[3] = t + 4, box.start[3] = t;
+  }
+  return box;
+}
+
+CollectiveCurve curve_at(Collective collective, CurveShape shape, std::span<const double> x) {
+  return {.collective = collective,
+          .shape = shape,
+          .base_s = std::exp(x[0]),
+          .latency_exponent = x[1],
+          .first_s_per_byte = shape == CurveShape::ramp ? x[2] : std::exp(x[2]),
+          .second_s = std::exp(x[3]),
+          .s_per_byte = std::exp(x[4]),
+          .ranks_effect = x[5]};
+}
+
+double log_residual(const CollectiveCurve& curve, const CollectivePoint& p) {
+  return std::log(p.seconds / curve.seconds(p.bytes, p.ranks));
+}
+
+// Squares near zero, lines far away (Charbonnier et al., 1997).
+double loss(double residual, double scale) {
+  const double z = residual / scale;
+  return std::sqrt(1 + z * z) - 1;
+}
+
+CollectiveCurve fit_shape(Collective collective, CurveShape shape,
+                          std::span<const CollectivePoint> points, const FitOptions& options) {
+  const Box box = box_of(collective, shape, points);
+  const auto objective = [&](std::span<const double> x) {
+    const CollectiveCurve curve = curve_at(collective, shape, x);
+    double sum = 0;
+    for (const CollectivePoint& p : points) {
+      sum += loss(log_residual(curve, p), options.residual_scale);
+    }
+    return sum;
+  };
+  const Minimum minimum = minimise(objective, box.low, box.high, box.start,
+                                   {.evaluations_max = options.evaluations_max,
+                                    .relative_tolerance = 1e-5,
+                                    .starts = options.starts});
+  return curve_at(collective, shape, minimum.at);
+}
+
+double mean_log_error(const CollectiveCurve& curve, std::span<const CollectivePoint> points) {
+  double sum = 0;
+  for (const CollectivePoint& p : points) sum += std::abs(log_residual(curve, p));
+  return sum / static_cast<double>(points.size());
+}
+
+// Residuals of every third size in turn, by a fit of the others.
+std::vector<double> held_out(const CollectiveCurve& curve, std::span<const CollectivePoint> points,
+                             const std::set<double>& sizes, FitOptions options) {
+  constexpr std::size_t folds = 3;
+  options.starts = std::max(1, options.starts / 3);
+  std::vector<double> out;
+  for (std::size_t fold = 0; fold < folds; ++fold) {
+    std::set<double> held;
+    std::size_t at = 0;
+    for (const double size : sizes) {
+      if (at++ % folds == fold) held.insert(size);
+    }
+    std::vector<CollectivePoint> kept;
+    std::ranges::copy_if(points, std::back_inserter(kept),
+                         [&](const CollectivePoint& p) { return !held.contains(p.bytes); });
+    const CollectiveCurve other = fit_shape(curve.collective, curve.shape, kept, options);
+    for (const CollectivePoint& p : points) {
+      if (held.contains(p.bytes)) out.push_back(std::abs(log_residual(other, p)));
+    }
+  }
+  return out;
+}
+
+void check_points(std::span<const CollectivePoint> points, const std::set<double>& sizes) {
+  if (points.size() < 2 * dimensions || sizes.size() < 6) {
+    throw refused("a curve of " + std::to_string(dimensions) + " parameters needs at least " +
+                      std::to_string(2 * dimensions) + " points of 6 sizes, found " +
+                      std::to_string(points.size()) + " of " + std::to_string(sizes.size()),
+                  {}, "measure more sizes");
+  }
+  for (const CollectivePoint& p : points) {
+    const bool is_fine = p.ranks > 1 && std::isfinite(p.bytes) && p.bytes > 0 &&
+                         std::isfinite(p.seconds) && p.seconds > 0;
+    if (!is_fine) throw refused("a measured point needs ranks > 1, bytes > 0 and seconds > 0");
+  }
+}
+
+FabricLevels one_level(const CollectiveFit& fit, std::int64_t ranks) {
+  return {.levels = {{.ranks = ranks,
+                      .bytes_per_s = fit.link_bytes_per_s,
+                      .in_switch_ranks_min = fit.adds_in_switch ? 1 : 0}}};
+}
+
+}  // namespace
+
+double CollectiveFit::bound_s(double bytes, std::int64_t ranks) const {
+  if (link_bytes_per_s <= 0) return 0;
+  return collective_bound_s(curve.collective, bytes, one_level(*this, ranks));
+}
+
+double CollectiveFit::seconds(double bytes, std::int64_t ranks) const {
+  return std::max(curve.seconds(bytes, ranks), bound_s(bytes, ranks));
+}
+
+Interval CollectiveFit::interval_s(double bytes, std::int64_t ranks) const {
+  const double factor = std::exp(log_half_width), middle = seconds(bytes, ranks);
+  return {.low = std::max(middle / factor, bound_s(bytes, ranks)), .high = middle * factor};
+}
+
+CollectiveFit fit_collective(Collective collective, std::span<const CollectivePoint> points,
+                             const FitLink& link, const FitOptions& options) {
+  std::set<double> sizes;
+  for (const CollectivePoint& p : points) sizes.insert(p.bytes);
+  check_points(points, sizes);
+  CollectiveFit fit{.points = points.size(),
+                    .link_bytes_per_s = link.bytes_per_s,
+                    .adds_in_switch = link.adds_in_switch};
+  double least = 1e300;
+  for (const CurveShape shape : curve_shapes()) {
+    const CollectiveCurve curve = fit_shape(collective, shape, points, options);
+    const double error = mean_log_error(curve, points);
+    if (error < least) {
+      least = error;
+      fit.curve = curve;
+    }
+  }
+  for (const CollectivePoint& p : points) {
+    fit.mean_error += std::abs(fit.seconds(p.bytes, p.ranks) / p.seconds - 1) /
+                      static_cast<double>(points.size());
+  }
+  fit.log_half_width = quantile(held_out(fit.curve, points, sizes, options), 0.9);
+  return fit;
+}
+
+}  // namespace halmark::simulate
