@@ -47,7 +47,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"profile/trace", {"core", "kernels", "model", "parquet"}},
     {"profile/comparison", {"core", "kernels", "model", "profile/trace"}},
     {"profile/capture", {"core"}},
-    {"pages", {"core", "kernels", "roofline", "model", "profile", "report"}},
+    {"pages", {"core", "kernels", "roofline", "model", "profile", "report", "simulate"}},
     {"latency", {"core", "kernels", "parquet", "plan", "roofline"}},
     {"search/space", {"core", "expression"}},
     {"search", {"core", "search/space"}},
