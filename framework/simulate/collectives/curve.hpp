@@ -18,7 +18,8 @@ enum class CurveShape {
   pipelined,  // min(a + w, c + v + 2 sqrt(c v)): the large ones in the best number of pieces
   direct,     // a + min(S / n x first cost, c + v): messages to peers, all at once
   ramp,       // a + v + c^(1 - q) v^q: bandwidth that comes slowly with the size
-  shared,     // as lines, and the cost per byte is a power of the ranks (a path that all share)
+  switched,  // a + protocol_cost v, from a part of a peer (S / n) on c n / 2 + v: not where it pays
+  shared,    // as lines, and the cost per byte is a power of the ranks (a path that all share)
 };
 std::span<const CurveShape> curve_shapes();
 std::string_view curve_shape_name(CurveShape shape);
@@ -31,7 +32,7 @@ struct CollectiveCurve {
   CurveShape shape = CurveShape::lines;
   double base_s = 0;            // a of two ranks
   double latency_exponent = 0;  // a and c grow as (n / 2)^this
-  double first_s_per_byte = 0;  // of two ranks; of ramp: q, (0, 1)
+  double first_s_per_byte = 0;  // of two ranks; of ramp q, (0, 1); of switched the part in bytes
   double second_s = 0;          // c of two ranks; of direct and ramp the same for all
   double s_per_byte = 0;        // of two ranks, large messages
   // Cost per byte, over that of two ranks: 1 + this (2 / n - 1); of `shared` (n / 2)^this.

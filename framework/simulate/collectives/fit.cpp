@@ -58,22 +58,57 @@ double loss(double residual, double scale) {
   return std::sqrt(1 + z * z) - 1;
 }
 
+double sum_of_losses(const CollectiveCurve& curve, std::span<const CollectivePoint> points,
+                     double scale) {
+  double sum = 0;
+  for (const CollectivePoint& p : points) sum += loss(log_residual(curve, p), scale);
+  return sum;
+}
+
 CollectiveCurve fit_shape(Collective collective, CurveShape shape,
                           std::span<const CollectivePoint> points, const FitOptions& options) {
   const Box box = box_of(collective, shape, points);
   const auto objective = [&](std::span<const double> x) {
-    const CollectiveCurve curve = curve_at(collective, shape, x);
-    double sum = 0;
-    for (const CollectivePoint& p : points) {
-      sum += loss(log_residual(curve, p), options.residual_scale);
-    }
-    return sum;
+    return sum_of_losses(curve_at(collective, shape, x), points, options.residual_scale);
   };
   const Minimum minimum = minimise(objective, box.low, box.high, box.start,
                                    {.evaluations_max = options.evaluations_max,
                                     .relative_tolerance = 1e-5,
                                     .starts = options.starts});
   return curve_at(collective, shape, minimum.at);
+}
+
+// Where a protocol changes is a step of the loss: each place is tried, the others are searched.
+CollectiveCurve fit_switched(Collective collective, std::span<const CollectivePoint> points,
+                             const FitOptions& options) {
+  const Box box = box_of(collective, CurveShape::switched, points);
+  const auto without = [](const Vector& x) { return std::array{x[0], x[1], x[3], x[4], x[5]}; };
+  const auto low = without(box.low), high = without(box.high), start = without(box.start);
+  CollectiveCurve best;
+  double least = 1e300;
+  for (double part = 1 << 15; part <= 1 << 23; part *= std::sqrt(2.0)) {
+    const auto with = [&](std::span<const double> x) {
+      return curve_at(collective, CurveShape::switched,
+                      Vector{x[0], x[1], std::log(part), x[2], x[3], x[4]});
+    };
+    const auto objective = [&](std::span<const double> x) {
+      return sum_of_losses(with(x), points, options.residual_scale);
+    };
+    const Minimum minimum = minimise(
+        objective, low, high, start,
+        {.evaluations_max = options.evaluations_max / 2, .relative_tolerance = 1e-5, .starts = 1});
+    if (minimum.value < least) {
+      least = minimum.value;
+      best = with(minimum.at);
+    }
+  }
+  return best;
+}
+
+CollectiveCurve fit_any(Collective collective, CurveShape shape,
+                        std::span<const CollectivePoint> points, const FitOptions& options) {
+  return shape == CurveShape::switched ? fit_switched(collective, points, options)
+                                       : fit_shape(collective, shape, points, options);
 }
 
 double mean_log_error(const CollectiveCurve& curve, std::span<const CollectivePoint> points) {
@@ -97,7 +132,7 @@ std::vector<double> held_out(const CollectiveCurve& curve, std::span<const Colle
     std::vector<CollectivePoint> kept;
     std::ranges::copy_if(points, std::back_inserter(kept),
                          [&](const CollectivePoint& p) { return !held.contains(p.bytes); });
-    const CollectiveCurve other = fit_shape(curve.collective, curve.shape, kept, options);
+    const CollectiveCurve other = fit_any(curve.collective, curve.shape, kept, options);
     for (const CollectivePoint& p : points) {
       if (held.contains(p.bytes)) out.push_back(std::abs(log_residual(other, p)));
     }
@@ -151,7 +186,7 @@ CollectiveFit fit_collective(Collective collective, std::span<const CollectivePo
                     .adds_in_switch = link.adds_in_switch};
   double least = 1e300;
   for (const CurveShape shape : curve_shapes()) {
-    const CollectiveCurve curve = fit_shape(collective, shape, points, options);
+    const CollectiveCurve curve = fit_any(collective, shape, points, options);
     const double error = mean_log_error(curve, points);
     if (error < least) {
       least = error;
