@@ -49,12 +49,15 @@ const std::array<KnownSystem, 4> systems{{
 }};
 
 // 90 % of log(measured / predicted) of a system that the others predict lie within.
-constexpr double unseen_log_half_width = 0.6;
+constexpr double unseen_log_half_width = 0.5;
 
 CurveShape shape_of(Collective collective, Wire wire) {
   if (wire == Wire::pcie) return CurveShape::shared;
   return collective == Collective::all_to_all ? CurveShape::direct : CurveShape::pipelined;
 }
+
+// Latencies do not follow links: the mean of the systems, unless one has the same link.
+double weight_of(double log_ratio) { return 1 + 20 * std::exp(-std::pow(log_ratio / 0.2, 2)); }
 
 // What a parameter is averaged as: times and costs as logarithms.
 bool is_logarithmic(std::size_t parameter) { return parameter != 1 && parameter != 5; }
@@ -73,7 +76,7 @@ std::optional<CollectiveFit> fit_of_known_systems(Collective collective, Wire wi
   for (const KnownSystem& system : systems) {
     if (system.wire != wire) continue;
     const double ratio = std::log(system.link_bytes_per_s / link.bytes_per_s);
-    const double weight = 1 / std::pow(0.05 + std::abs(ratio), 2);
+    const double weight = weight_of(ratio);
     weights += weight;
     for (std::size_t i = 0; i < mean.size(); ++i) {
       const double value = system.curves[at][i];

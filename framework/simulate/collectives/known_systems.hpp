@@ -8,11 +8,10 @@
 
 namespace halmark::simulate {
 
-// A curve between those of the measured systems with the same wire: parameters weighted by
-// 1 / (0.05 + |log of the ratio of the links|)^2, cost per byte by the link's rate. The interval is
-// what one of three NVLink systems, predicted from the two others, needs. Nothing for a network,
-// for broadcast and for send_recv: none was measured. Throws Error (exit 2) of a rate that is not
-// above 0.
+// The mean curve of the measured systems with the same wire, in which one with the same link counts
+// 21-fold; the cost per byte goes by the link's rate. The interval is what one of three NVLink
+// systems, predicted from the two others, needs. Nothing for a network, for broadcast and for
+// send_recv: none was measured. Throws Error (exit 2) of a rate that is not above 0.
 std::optional<CollectiveFit> fit_of_known_systems(Collective collective, Wire wire,
                                                   const FitLink& link);
 
