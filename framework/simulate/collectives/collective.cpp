@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <vector>
 
 #include "roofline/links.hpp"
 
@@ -75,7 +77,7 @@ double collective_bound_s(Collective collective, double bytes, const FabricLevel
   std::optional<double> network;
   for (std::size_t i = 1; i < levels.size(); ++i) {
     link.domain_devices = levels.front().ranks;
-    network = std::max(network.value_or(0), levels[i].bytes_per_s);
+    network = network.value_or(0) + levels[i].bytes_per_s;
   }
   Device device;
   device.links = {link};

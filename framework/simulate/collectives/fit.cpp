@@ -1,7 +1,9 @@
 #include "simulate/collectives/fit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "core/text/error.hpp"

@@ -3,7 +3,7 @@
 // tables of ai-dynamo/aiconfigurator@095f58a5 (Apache-2.0) by fit_collective with one shape.
 #include "simulate/collectives/known_systems.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/text/error.hpp"
@@ -21,7 +21,7 @@ struct KnownSystem {
   std::array<Parameters, 4> curves;
 };
 
-const std::array<KnownSystem, 4> systems{{
+constexpr std::array<KnownSystem, 4> systems{{
     {Wire::nvlink,
      300e9,
      {{{1.241e-05, 0.5172, 1.039e-11, 9.837e-06, 4.611e-12, 0.2845},

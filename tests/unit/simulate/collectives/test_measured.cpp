@@ -50,7 +50,8 @@ std::vector<Series> read_series(const Json& data) {
     std::size_t at = 0;
     for (const Json& row : set["points"]) {
       (at++ % 2 == 0 ? series.even : series.odd)
-          .push_back({set["n_ranks"], row[0], row[1].get<double>() * 1e-6});
+          .push_back({set["n_ranks"].get<std::int64_t>(), row[0].get<double>(),
+                      row[1].get<double>() * 1e-6});
     }
   }
   std::vector<Series> list;
