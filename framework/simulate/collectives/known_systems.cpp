@@ -15,6 +15,7 @@ namespace {
 using Parameters = std::array<double, CollectiveCurve::parameters>;
 
 struct KnownSystem {
+  std::string_view id;  // of the device
   Wire wire;
   double link_bytes_per_s;
   // all_reduce, all_gather, reduce_scatter, all_to_all
@@ -22,25 +23,29 @@ struct KnownSystem {
 };
 
 constexpr std::array<KnownSystem, 4> systems{{
-    {Wire::nvlink,
+    {"a100",
+     Wire::nvlink,
      300e9,
      {{{1.241e-05, 0.5172, 1.039e-11, 9.837e-06, 4.611e-12, 0.2845},
        {1.127e-05, 0.3223, 1.676e-11, 9.066e-06, 5.579e-12, 0.4045},
        {1.076e-05, 0.2985, 1.567e-11, 9.022e-06, 5.029e-12, 0.3169},
        {1.092e-05, 0.2054, 6.977e-11, 1.171e-05, 6.451e-12, 0.2367}}}},
-    {Wire::nvlink,
+    {"h100-sxm",
+     Wire::nvlink,
      450e9,
      {{{6.938e-06, 0.6687, 7.717e-12, 5.939e-06, 2.833e-12, 0.4507},
        {6.08e-06, 0.4829, 9.06e-12, 5.127e-06, 3.34e-12, 0.4496},
        {5.911e-06, 0.4531, 8.537e-12, 5.122e-06, 3.588e-12, 0.5308},
        {6.436e-06, 0.1208, 1.624e-10, 6.507e-06, 3.82e-12, 0.1376}}}},
-    {Wire::nvlink,
+    {"b200",
+     Wire::nvlink,
      900e9,
      {{{1.045e-05, 0.6701, 4.142e-12, 9.72e-06, 1.388e-12, 0.3364},
        {9.605e-06, 0.4526, 5.108e-12, 8.61e-06, 1.553e-12, 0.413},
        {9.223e-06, 0.4483, 5.505e-12, 8.562e-06, 1.705e-12, 0.4655},
        {8.9e-06, 0.1751, 1.643e-10, 6.913e-06, 3.008e-12, 0.5073}}}},
-    {Wire::pcie,
+    {"l40s",
+     Wire::pcie,
      32e9,
      {{{6.422e-06, 0.8583, 9.276e-11, 2.311e-05, 4.823e-11, 1.97},
        {5.537e-06, 0.5812, 1.174e-10, 1.971e-05, 4.992e-11, 2.033},
@@ -65,7 +70,7 @@ bool is_logarithmic(std::size_t parameter) { return parameter != 1 && parameter 
 }  // namespace
 
 std::optional<CollectiveFit> fit_of_known_systems(Collective collective, Wire wire,
-                                                  const FitLink& link) {
+                                                  const FitLink& link, std::string_view without) {
   if (!std::isfinite(link.bytes_per_s) || link.bytes_per_s <= 0) {
     throw refused("the rate of a link must be above 0, found " + number_text(link.bytes_per_s));
   }
@@ -74,7 +79,7 @@ std::optional<CollectiveFit> fit_of_known_systems(Collective collective, Wire wi
   Parameters mean{};
   double weights = 0;
   for (const KnownSystem& system : systems) {
-    if (system.wire != wire) continue;
+    if (system.wire != wire || system.id == without) continue;
     const double ratio = std::log(system.link_bytes_per_s / link.bytes_per_s);
     const double weight = weight_of(ratio);
     weights += weight;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "simulate/collectives/fit.hpp"
 
@@ -12,7 +13,9 @@ namespace halmark::simulate {
 // 21-fold; the cost per byte goes by the link's rate. The interval is what one of three NVLink
 // systems, predicted from the two others, needs. Nothing for a network, for broadcast and for
 // send_recv: none was measured. Throws Error (exit 2) of a rate that is not above 0.
+// `without`: the device id of a system to leave out, for judging the rest by it.
 std::optional<CollectiveFit> fit_of_known_systems(Collective collective, Wire wire,
-                                                  const FitLink& link);
+                                                  const FitLink& link,
+                                                  std::string_view without = {});
 
 }  // namespace halmark::simulate

@@ -14,7 +14,7 @@
 #include "core/json/json.hpp"
 #include "core/numeric/statistics.hpp"
 #include "plan/device_file.hpp"
-#include "simulate/collectives/fit.hpp"
+#include "simulate/collectives/known_systems.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -59,11 +59,14 @@ std::vector<Series> read_series(const Json& data) {
   return list;
 }
 
-FitLink link_of(const std::string& system) {
+std::string device_of(const std::string& system) {
   static const std::map<std::string, std::string> ids = {
       {"A100", "a100"}, {"H100", "h100-sxm"}, {"B200", "b200"}, {"L40S", "l40s"}};
-  const Device device =
-      *find_device(ids.at(system.substr(0, 4)), {HALMARK_SOURCE_DIR "/configs/devices"});
+  return ids.at(system.substr(0, 4));
+}
+
+FitLink link_of(const std::string& system) {
+  const Device device = *find_device(device_of(system), {HALMARK_SOURCE_DIR "/configs/devices"});
   const Link& link = device.links.front();
   return {std::max(link.bytes_per_s, link.bytes_per_s_high.value_or(0)), link.reduces_in_switch};
 }
@@ -133,6 +136,27 @@ TEST(MeasuredCollectiveFits, predict_unseen_sizes_and_rank_counts) {
   EXPECT_LE(ranks.mean_percent(), 12.0);
   EXPECT_GE(sizes.covered_percent(), 85);
   EXPECT_LE(sizes.covered_percent(), 95);
+}
+
+TEST(MeasuredCollectiveFits, predict_a_system_from_its_link_and_two_others) {
+  const std::filesystem::path file = data_file();
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "data not found: " << file;
+  Score all;
+  for (const Series& series : read_series(read_json_file(file.string()))) {
+    const std::string device = device_of(series.system);
+    if (device == "l40s") continue;  // the only one of its wire
+    const auto fit =
+        fit_of_known_systems(series.collective, Wire::nvlink, link_of(series.system), device);
+    ASSERT_TRUE(fit);
+    Score here;
+    here.add(*fit, series.all());
+    std::cout << fmt::format("{:<11} {:<15} from the others | {}\n", series.system,
+                             collective_name(series.collective), here.text());
+    all.add(here);
+  }
+  std::cout << fmt::format("{:<43} | {}\n", "all", all.text());
+  EXPECT_LE(all.mean_percent(), 27.0);
+  EXPECT_GE(all.covered_percent(), 85);
 }
 
 }  // namespace
