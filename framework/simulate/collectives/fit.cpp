@@ -113,15 +113,10 @@ CollectiveCurve fit_any(Collective collective, CurveShape shape,
                                        : fit_shape(collective, shape, points, options);
 }
 
-double mean_log_error(const CollectiveCurve& curve, std::span<const CollectivePoint> points) {
-  double sum = 0;
-  for (const CollectivePoint& p : points) sum += std::abs(log_residual(curve, p));
-  return sum / static_cast<double>(points.size());
-}
-
-// Residuals of every third size in turn, by a fit of the others.
-std::vector<double> held_out(const CollectiveCurve& curve, std::span<const CollectivePoint> points,
-                             const std::set<double>& sizes, FitOptions options) {
+// Distances of every third size in turn from a fit of the others.
+std::vector<double> held_out(Collective collective, CurveShape shape,
+                             std::span<const CollectivePoint> points, const std::set<double>& sizes,
+                             FitOptions options) {
   constexpr std::size_t folds = 3;
   options.starts = std::max(1, options.starts / 3);
   std::vector<double> out;
@@ -134,7 +129,7 @@ std::vector<double> held_out(const CollectiveCurve& curve, std::span<const Colle
     std::vector<CollectivePoint> kept;
     std::ranges::copy_if(points, std::back_inserter(kept),
                          [&](const CollectivePoint& p) { return !held.contains(p.bytes); });
-    const CollectiveCurve other = fit_any(curve.collective, curve.shape, kept, options);
+    const CollectiveCurve other = fit_any(collective, shape, kept, options);
     for (const CollectivePoint& p : points) {
       if (held.contains(p.bytes)) out.push_back(std::abs(log_residual(other, p)));
     }
@@ -186,20 +181,20 @@ CollectiveFit fit_collective(Collective collective, std::span<const CollectivePo
   CollectiveFit fit{.points = points.size(),
                     .link_bytes_per_s = link.bytes_per_s,
                     .adds_in_switch = link.adds_in_switch};
-  double least = 1e300;
+  CurveShape nearest = CurveShape::lines;
+  std::vector<double> distances;
   for (const CurveShape shape : curve_shapes()) {
-    const CollectiveCurve curve = fit_any(collective, shape, points, options);
-    const double error = mean_log_error(curve, points);
-    if (error < least) {
-      least = error;
-      fit.curve = curve;
-    }
+    std::vector<double> others = held_out(collective, shape, points, sizes, options);
+    if (!distances.empty() && mean(others) >= mean(distances)) continue;
+    nearest = shape;
+    distances = std::move(others);
   }
+  fit.curve = fit_any(collective, nearest, points, options);
   for (const CollectivePoint& p : points) {
     fit.mean_error += std::abs(fit.seconds(p.bytes, p.ranks) / p.seconds - 1) /
                       static_cast<double>(points.size());
   }
-  fit.log_half_width = quantile(held_out(fit.curve, points, sizes, options), 0.9);
+  fit.log_half_width = quantile(distances, 0.9);
   return fit;
 }
 

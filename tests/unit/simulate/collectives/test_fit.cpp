@@ -45,7 +45,7 @@ TEST(CollectiveFit, an_outlier_does_not_bend_the_curve) {
   points[20].seconds *= 3;
   const CollectiveFit fit = fit_collective(Collective::all_gather, points);
   EXPECT_NEAR(fit.seconds(65536, 4) / truth(65536, 4), 1, 0.05);
-  EXPECT_NEAR(fit.seconds(1 << 28, 8) / truth(1 << 28, 8), 1, 0.02);
+  EXPECT_NEAR(fit.seconds(1 << 28, 8) / truth(1 << 28, 8), 1, 0.05);
 }
 
 TEST(CollectiveFit, never_says_less_than_the_bound_of_its_link) {
