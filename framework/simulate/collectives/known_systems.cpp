@@ -62,7 +62,7 @@ CurveShape shape_of(Collective collective, Wire wire) {
 }
 
 // Latencies do not follow links: the mean of the systems, unless one has the same link.
-double weight_of(double log_ratio) { return 1 + 20 * std::exp(-std::pow(log_ratio / 0.2, 2)); }
+double weight_of(double log_ratio) { return 1 + 8 * std::exp(-std::pow(log_ratio / 0.15, 2)); }
 
 // What a parameter is averaged as: times and costs as logarithms.
 bool is_logarithmic(std::size_t parameter) { return parameter != 1 && parameter != 5; }

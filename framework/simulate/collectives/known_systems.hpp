@@ -10,7 +10,7 @@
 namespace halmark::simulate {
 
 // The mean curve of the measured systems with the same wire, in which one with the same link counts
-// 21-fold; the cost per byte goes by the link's rate. The interval is what one of three NVLink
+// nine-fold; the cost per byte goes by the link's rate. The interval is what one of three NVLink
 // systems, predicted from the two others, needs. Nothing for a network, for broadcast and for
 // send_recv: none was measured. Throws Error (exit 2) of a rate that is not above 0.
 // `without`: the device id of a system to leave out, for judging the rest by it.

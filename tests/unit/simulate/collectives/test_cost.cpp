@@ -168,9 +168,11 @@ TEST(CollectiveWork, is_that_of_the_contract_of_the_op) {
     for (const std::int64_t ranks : {1, 2, 3, 8}) {
       const std::int64_t bytes = 24 * 4096;
       const std::int64_t of_rank = c == Collective::all_gather ? bytes / ranks : bytes;
-      const Problem problem = complete_problem(
-          {std::string(collective_name(c)),
-           {{"bytes", of_rank}, {"ranks", ranks}, {"dtype", dtype_value(Dtype::f32)}}});
+      const Problem problem =
+          complete_problem({std::string(collective_name(c)),
+                            {{"bytes", of_rank},
+                             {"ranks", ranks},
+                             {"dtype", static_cast<std::int64_t>(Dtype::f32)}}});
       const Work theirs = find_contract(problem.op)->work(problem.params);
       const Work ours = collective_work(c, static_cast<double>(bytes), ranks);
       EXPECT_EQ(ours.message_bytes, theirs.message_bytes) << problem.op << ranks;

@@ -38,14 +38,14 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(static_cast<int>(info.param.link_bytes_per_s / 1e9));
     });
 
-TEST(KnownSystems, a_faster_link_is_never_slower_at_large_sizes) {
+TEST(KnownSystems, a_link_a_tenth_faster_is_never_slower_at_large_sizes) {
   for (const Collective c : {Collective::all_reduce, Collective::all_gather,
                              Collective::reduce_scatter, Collective::all_to_all}) {
     double last = 1;
-    for (double rate = 100e9; rate < 2e12; rate *= 1.02) {
+    for (double rate = 100e9; rate < 2e12; rate *= 1.1) {
       const auto fit = fit_of_known_systems(c, Wire::nvlink, {rate, false});
       const double seconds = fit->seconds(4e9, 8);
-      EXPECT_LE(seconds, last) << collective_name(c) << ' ' << rate;
+      EXPECT_LT(seconds, last) << collective_name(c) << ' ' << rate;
       EXPECT_GE(seconds, fit->bound_s(4e9, 8));
       last = seconds;
     }

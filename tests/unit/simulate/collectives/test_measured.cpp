@@ -155,7 +155,7 @@ TEST(MeasuredCollectiveFits, predict_a_system_from_its_link_and_two_others) {
     all.add(here);
   }
   std::cout << fmt::format("{:<43} | {}\n", "all", all.text());
-  EXPECT_LE(all.mean_percent(), 27.0);
+  EXPECT_LE(all.mean_percent(), 26.0);
   EXPECT_GE(all.covered_percent(), 85);
 }
 
