@@ -113,6 +113,12 @@ CollectiveCurve fit_any(Collective collective, CurveShape shape,
                                        : fit_shape(collective, shape, points, options);
 }
 
+double mean_distance(const CollectiveCurve& curve, std::span<const CollectivePoint> points) {
+  double sum = 0;
+  for (const CollectivePoint& p : points) sum += std::abs(log_residual(curve, p));
+  return sum / static_cast<double>(points.size());
+}
+
 // Distances of every third size in turn from a fit of the others.
 std::vector<double> held_out(Collective collective, CurveShape shape,
                              std::span<const CollectivePoint> points, const std::set<double>& sizes,
@@ -181,19 +187,19 @@ CollectiveFit fit_collective(Collective collective, std::span<const CollectivePo
   CollectiveFit fit{.points = points.size(),
                     .link_bytes_per_s = link.bytes_per_s,
                     .adds_in_switch = link.adds_in_switch};
-  CurveShape nearest = CurveShape::lines;
-  std::vector<double> distances;
+  double least = 1e300;
   for (const CurveShape shape : curve_shapes()) {
-    std::vector<double> others = held_out(collective, shape, points, sizes, options);
-    if (!distances.empty() && mean(others) >= mean(distances)) continue;
-    nearest = shape;
-    distances = std::move(others);
+    const CollectiveCurve curve = fit_any(collective, shape, points, options);
+    const double distance = mean_distance(curve, points);
+    if (distance >= least) continue;
+    least = distance;
+    fit.curve = curve;
   }
-  fit.curve = fit_any(collective, nearest, points, options);
   for (const CollectivePoint& p : points) {
     fit.mean_error += std::abs(fit.seconds(p.bytes, p.ranks) / p.seconds - 1) /
                       static_cast<double>(points.size());
   }
+  const auto distances = held_out(collective, fit.curve.shape, points, sizes, options);
   fit.log_half_width = quantile(distances, 0.9);
   return fit;
 }

@@ -44,8 +44,8 @@ struct FitLink {
   bool adds_in_switch = false;
 };
 
-// Every third size is held out in turn and predicted by a fit of the others: the shape that comes
-// nearest is taken, and how near it comes is the interval. Throws Error (exit 2) of less than twice
+// The shape whose points lie nearest; all have as many parameters. Intervals: every third size is
+// held out in turn and predicted by a fit of the others. Throws Error (exit 2) of less than twice
 // as many points as parameters, of fewer than six sizes, or of a point that is not a positive
 // number.
 CollectiveFit fit_collective(Collective collective, std::span<const CollectivePoint> points,

@@ -90,7 +90,7 @@ struct Score {
   double mean_percent() const { return 100 * mean(errors); }
   double covered_percent() const { return 100 * covered / static_cast<double>(errors.size()); }
   std::string text() const {
-    return fmt::format("{:5.1f} {:5.1f} {:5.1f}  {:5.1f}", mean_percent(),
+    return fmt::format("{:5.2f} {:5.1f} {:5.1f}  {:5.1f}", mean_percent(),
                        100 * quantile(errors, 0.9), 100 * quantile(errors, 1), covered_percent());
   }
 };
