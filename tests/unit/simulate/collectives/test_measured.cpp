@@ -95,7 +95,7 @@ struct Score {
   }
 };
 
-// Every rank count in turn from the others, of all sizes.
+// 4 and 8 ranks in turn from the two other counts, of all sizes.
 Score unseen_ranks(const Series& series, const FitLink& link) {
   Score out;
   for (const std::int64_t ranks : {4, 8}) {
