@@ -1,0 +1,106 @@
+#include "pages/fabric/collectives_page.hpp"
+
+#include <fmt/format.h>
+
+#include "core/json/json.hpp"
+#include "report/text/table.hpp"
+
+namespace halmark::pages {
+namespace {
+
+using simulate::ChosenCollective;
+using simulate::Collective;
+using simulate::CollectiveTime;
+using simulate::FabricLevels;
+
+Json way_json(const CollectiveTime& time) {
+  return {{"algorithm", algorithm_name(time.algorithm)},
+          {"protocol", time.protocol},
+          {"latency_s", time.latency_s},
+          {"transfer_s", time.transfer_s},
+          {"seconds", time.seconds()}};
+}
+
+Json levels_json(const FabricLevels& fabric) {
+  Json out = Json::array();
+  for (const simulate::FabricLevel& level : fabric.levels) {
+    out.push_back({{"ranks", level.ranks},
+                   {"latency_s", level.latency_s},
+                   {"bytes_per_s", level.bytes_per_s},
+                   {"in_switch_ranks_min", level.in_switch_ranks_min}});
+  }
+  return out;
+}
+
+std::string levels_text(const FabricLevels& fabric) {
+  std::string out = fmt::format("{} ranks:", fabric.ranks());
+  const char* separator = " ";
+  for (const simulate::FabricLevel& level : fabric.levels) {
+    out += fmt::format("{}{} at {:.4g} GB/s and {:.3g} us", separator, level.ranks,
+                       level.bytes_per_s / 1e9, level.latency_s * 1e6);
+    separator = ", then ";
+  }
+  return out;
+}
+
+struct Line {
+  Json data;
+  std::vector<std::string> cells;
+};
+
+Line line_of(const FabricLevels& fabric, Collective collective, double bytes) {
+  const ChosenCollective best = best_collective(collective, bytes, fabric);
+  const double seconds = best.seconds();
+  const double moved = bytes * bus_factor(collective, static_cast<double>(fabric.ranks()));
+  const double bus = seconds > 0 ? moved / seconds : 0;
+  Json data = {{"collective", collective_name(collective)},
+               {"bytes", bytes},
+               {"seconds", seconds},
+               {"bus_bytes_per_s", bus},
+               {"bound_s", best.bound_s},
+               {"algorithm", nullptr},
+               {"protocol", nullptr},
+               {"latency_s", nullptr},
+               {"transfer_s", nullptr},
+               {"reason", best.reason},
+               {"others", Json::array()}};
+  std::string way = "-";
+  if (best.time) {
+    data.update(way_json(*best.time));
+    way = algorithm_name(best.time->algorithm);
+    if (!best.time->protocol.empty()) way += ", " + best.time->protocol;
+    for (const CollectiveTime& t : collective_times(collective, bytes, fabric)) {
+      data["others"].push_back(way_json(t));
+    }
+    data["others"].erase(0);
+  }
+  return {std::move(data),
+          {std::string(collective_name(collective)), fmt::format("{:.0f}", bytes),
+           fmt::format("{:.4g}", seconds * 1e6), fmt::format("{:.4g}", bus / 1e9),
+           seconds > 0 ? fmt::format("{:.0f} %", 100 * best.bound_s / seconds) : "-", way,
+           best.reason}};
+}
+
+}  // namespace
+
+report::View collectives_page(const FabricLevels& fabric, std::span<const Collective> collectives,
+                              std::span<const double> sizes) {
+  check(fabric);
+  Json list = Json::array();
+  report::TextTable table({"collective", "bytes", "us", "busbw GB/s", "bound/time", "by", "why"},
+                          {false, true, true, true, true, false, false});
+  for (const Collective collective : collectives) {
+    for (const double bytes : sizes) {
+      Line line = line_of(fabric, collective, bytes);
+      list.push_back(std::move(line.data));
+      table.add(line.cells);
+    }
+  }
+  return {.data = {{"ranks", fabric.ranks()},
+                   {"levels", levels_json(fabric)},
+                   {"levels_overlap", fabric.levels_overlap},
+                   {"collectives", std::move(list)}},
+          .text = fmt::format("{}\n\n{}", levels_text(fabric), table.text())};
+}
+
+}  // namespace halmark::pages

@@ -1,0 +1,19 @@
+// What `halmark fabric collectives` prints: the fastest way of each collective by size, against the
+// bound, and why.
+#pragma once
+
+#include <span>
+
+#include "report/views/view.hpp"
+#include "simulate/collectives/cost.hpp"
+
+namespace halmark::pages {
+
+// {"ranks", "levels", "collectives": [{"collective", "bytes", "seconds", "bus_bytes_per_s",
+// "bound_s", "algorithm", "protocol", "latency_s", "transfer_s", "reason", "others"}]}. Of one rank
+// seconds are 0 and what names a way is null. Throws as simulate::check does.
+report::View collectives_page(const simulate::FabricLevels& fabric,
+                              std::span<const simulate::Collective> collectives,
+                              std::span<const double> sizes);
+
+}  // namespace halmark::pages

@@ -1,0 +1,227 @@
+// S bytes of n ranks. Level i has r_i groups of G_i ranks each (G_0 = 1), latency a_i, B_i bytes/s
+// of a rank. What leaves a group of G_i together has G_i ranks' shares of the level: G_i B_i.
+#include "simulate/collectives/cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+namespace halmark::simulate {
+namespace {
+
+// Steps by level, to which a protocol adds its own cost, and seconds of transfer.
+struct Cost {
+  double latency_s = 0, steps = 0, transfer_s = 0;
+  double unhidden_s = 0;  // additions
+};
+
+struct Level {
+  double r = 1, g = 1, a = 0, b = 1;
+  bool adds = false;
+};
+
+class Formulas {
+ public:
+  Formulas(Collective collective, double bytes, const FabricLevels& fabric)
+      : op_(collective), s_(bytes), n_(static_cast<double>(fabric.ranks())), fabric_(fabric) {
+    double inner = 1;
+    for (const FabricLevel& l : fabric.levels) {
+      if (l.ranks == 1) continue;
+      const auto r = static_cast<double>(l.ranks);
+      levels_.push_back({.r = r,
+                         .g = inner,
+                         .a = l.latency_s,
+                         .b = l.bytes_per_s,
+                         .adds = l.in_switch_ranks_min > 0 && l.ranks >= l.in_switch_ranks_min});
+      inner *= r;
+    }
+  }
+
+  std::optional<Cost> of(Algorithm algorithm) const {
+    switch (algorithm) {
+      case Algorithm::ring:
+        return ring();
+      case Algorithm::tree:
+        return tree();
+      case Algorithm::halving_doubling:
+        return halving_doubling();
+      case Algorithm::one_shot:
+        return one_shot();
+      case Algorithm::two_shot:
+        return two_shot();
+      case Algorithm::in_switch:
+        return in_switch();
+      case Algorithm::hierarchical:
+        return hierarchical();
+    }
+    return std::nullopt;
+  }
+
+ private:
+  bool is_gather() const {
+    return op_ == Collective::all_gather || op_ == Collective::reduce_scatter;
+  }
+  // An all-reduce is a reduce-scatter and an all-gather.
+  double passes() const { return op_ == Collective::all_reduce ? 2 : 1; }
+  double additions_s() const {
+    const bool adds = op_ == Collective::all_reduce || op_ == Collective::reduce_scatter;
+    if (!adds || fabric_.reduced_bytes_per_s <= 0) return 0;
+    return (n_ - 1) / n_ * s_ / fabric_.reduced_bytes_per_s;
+  }
+
+  template <class Steps>
+  Cost with_steps(Steps steps) const {
+    Cost out;
+    for (const Level& l : levels_) {
+      out.steps += steps(l);
+      out.latency_s += steps(l) * l.a;
+    }
+    return out;
+  }
+  template <class Seconds>
+  double slowest(Seconds seconds) const {
+    double out = 0;
+    for (const Level& l : levels_) out = std::max(out, seconds(l));
+    return out;
+  }
+
+  // Of every level as many steps as the way around crosses it: r - 1 within each of the n / (G r)
+  // groups outside of it. All levels carry at once.
+  std::optional<Cost> ring() const {
+    if (op_ == Collective::send_recv) return std::nullopt;
+    if (op_ == Collective::all_to_all) {  // to each of the others in turn
+      Cost out = with_steps([](const Level& l) { return (l.r - 1) * l.g; });
+      out.transfer_s = slowest([&](const Level& l) { return (l.r - 1) * l.g / n_ * s_ / l.b; });
+      return out;
+    }
+    Cost out = with_steps(
+        [&](const Level& l) { return passes() * (l.r - 1) * std::round(n_ / (l.g * l.r)); });
+    const double of_rank = bus_factor(op_, n_) * s_;
+    out.transfer_s = slowest([&](const Level& l) { return of_rank / (l.g * l.b); });
+    return out;
+  }
+
+  std::optional<Cost> tree() const {
+    if (op_ != Collective::all_reduce && op_ != Collective::broadcast) return std::nullopt;
+    Cost out = with_steps([&](const Level& l) { return passes() * std::ceil(std::log2(l.r)); });
+    out.transfer_s = slowest([&](const Level& l) { return passes() * s_ / (l.g * l.b); });
+    return out;
+  }
+
+  // Near partners first, so that of a message S / G crosses a level.
+  std::optional<Cost> halving_doubling() const {
+    if (op_ == Collective::broadcast || op_ == Collective::send_recv) return std::nullopt;
+    for (const Level& l : levels_) {
+      if (!std::has_single_bit(static_cast<std::uint64_t>(l.r))) return std::nullopt;
+    }
+    Cost out = with_steps([&](const Level& l) { return passes() * std::log2(l.r); });
+    for (const Level& l : levels_) {
+      out.transfer_s += op_ == Collective::all_to_all ? std::log2(l.r) * s_ / 2 / l.b
+                                                      : passes() * s_ / l.g * (l.r - 1) / l.r / l.b;
+    }
+    out.unhidden_s = additions_s();
+    return out;
+  }
+
+  // One step: the farthest partner's latency.
+  Cost direct(double count) const {
+    double farthest = 0;
+    for (const Level& l : levels_) farthest = std::max(farthest, l.a);
+    return {.latency_s = count * farthest, .steps = count};
+  }
+
+  std::optional<Cost> one_shot() const {
+    Cost out = direct(1);
+    const double blocks = op_ == Collective::all_reduce || op_ == Collective::broadcast ? 1 : n_;
+    out.transfer_s = slowest([&](const Level& l) {
+      if (op_ == Collective::send_recv) return s_ / l.b;
+      return (l.r - 1) * l.g * s_ / blocks / l.b;  // to every other rank of the level
+    });
+    return out;
+  }
+
+  // A broadcast scatters first.
+  std::optional<Cost> two_shot() const {
+    if (op_ != Collective::all_reduce && op_ != Collective::broadcast) return std::nullopt;
+    Cost out = direct(2);
+    out.transfer_s = slowest([&](const Level& l) { return 2 * (l.r - 1) * l.g / n_ * s_ / l.b; });
+    return out;
+  }
+
+  // A rank sends its message and receives the sum; 1 / n of it more, as measured bus bandwidths of
+  // NVLink SHARP have it: (n + 1) / n.
+  std::optional<Cost> in_switch() const {
+    const bool can = std::ranges::all_of(levels_, &Level::adds);
+    const bool copies = op_ == Collective::broadcast;
+    if (!can || (op_ != Collective::all_reduce && !copies)) return std::nullopt;
+    Cost out = with_steps([&](const Level&) { return copies ? 1.0 : 2.0; });
+    const double of_rank = copies ? s_ : (n_ + 1) / n_ * s_;
+    out.transfer_s = slowest([&](const Level& l) { return of_rank / (l.g * l.b); });
+    return out;
+  }
+
+  // Rings within the levels, from the inside out (and back): S / G of a message is left for each.
+  std::optional<Cost> hierarchical() const {
+    const bool is_personal = op_ == Collective::all_to_all;
+    if (levels_.size() < 2 || (op_ != Collective::all_reduce && !is_gather() && !is_personal)) {
+      return std::nullopt;
+    }
+    Cost out = with_steps([&](const Level& l) { return passes() * (l.r - 1); });
+    for (const Level& l : levels_) {
+      const double part = is_personal ? s_ : s_ / l.g;
+      const double seconds = passes() * part * (l.r - 1) / l.r / l.b;
+      out.transfer_s =
+          fabric_.levels_overlap ? std::max(out.transfer_s, seconds) : out.transfer_s + seconds;
+    }
+    return out;
+  }
+
+  Collective op_;
+  double s_, n_;
+  const FabricLevels& fabric_;
+  std::vector<Level> levels_;
+};
+
+constexpr std::array algorithms{
+    std::pair{Algorithm::ring, std::string_view("ring")},
+    std::pair{Algorithm::tree, std::string_view("tree")},
+    std::pair{Algorithm::halving_doubling, std::string_view("halving_doubling")},
+    std::pair{Algorithm::one_shot, std::string_view("one_shot")},
+    std::pair{Algorithm::two_shot, std::string_view("two_shot")},
+    std::pair{Algorithm::in_switch, std::string_view("in_switch")},
+    std::pair{Algorithm::hierarchical, std::string_view("hierarchical")},
+};
+
+}  // namespace
+
+std::string_view algorithm_name(Algorithm algorithm) {
+  return algorithms[static_cast<std::size_t>(algorithm)].second;
+}
+
+std::vector<CollectiveTime> collective_times(Collective collective, double bytes,
+                                             const FabricLevels& fabric) {
+  check(fabric);
+  std::vector<CollectiveTime> out;
+  if (fabric.ranks() <= 1) return out;
+  const Formulas formulas(collective, bytes, fabric);
+  std::vector<Protocol> protocols = fabric.protocols;
+  if (protocols.empty()) protocols.emplace_back();
+  for (const auto& [algorithm, name] : algorithms) {
+    const std::optional<Cost> cost = formulas.of(algorithm);
+    if (!cost) continue;
+    const bool is_tree = algorithm == Algorithm::tree;
+    for (const Protocol& p : protocols) {
+      const double base = is_tree ? p.tree_base_s : p.base_s;
+      const double hop = is_tree ? p.tree_hop_s : p.hop_s;
+      out.push_back({.algorithm = algorithm,
+                     .protocol = p.name,
+                     .latency_s = base + cost->latency_s + cost->steps * hop,
+                     .transfer_s = cost->transfer_s / p.bandwidth_share + cost->unhidden_s});
+    }
+  }
+  std::ranges::stable_sort(out, {}, &CollectiveTime::seconds);
+  return out;
+}
+
+}  // namespace halmark::simulate

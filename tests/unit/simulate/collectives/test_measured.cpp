@@ -1,0 +1,163 @@
+// Collectives that others measured, every other size fitted and the rest predicted; then a rank
+// count that no fit has seen. The file is third-party data beside the checkout; without it the test
+// says so and skips.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+#include "core/json/json.hpp"
+#include "core/numeric/statistics.hpp"
+#include "plan/device_file.hpp"
+#include "simulate/collectives/known_systems.hpp"
+
+namespace halmark::simulate {
+namespace {
+
+std::filesystem::path data_file() {
+  const char* given = std::getenv("HALMARK_SHARED_DATA");
+  const bool is_given = given != nullptr && *given != '\0';
+  return std::filesystem::path(is_given ? given : HALMARK_SHARED_DATA) /
+         "collectives-measured.json";
+}
+
+struct Series {
+  std::string system;
+  Collective collective = Collective::all_reduce;
+  std::vector<CollectivePoint> even, odd;  // by size, counted from the smallest
+  std::vector<CollectivePoint> all() const {
+    std::vector<CollectivePoint> out = even;
+    out.insert(out.end(), odd.begin(), odd.end());
+    return out;
+  }
+};
+
+// Both element types of a system and operation are one series: they share their parameters.
+std::vector<Series> read_series(const Json& data) {
+  std::map<std::pair<std::string, std::string>, Series> out;
+  for (const Json& set : data["sets"]) {
+    const std::string system = set["system"], source = set["source"];
+    if (!source.starts_with("ai-dynamo/aiconfigurator")) continue;
+    const std::string op = set["op"] == "alltoall" ? "all_to_all" : set["op"].get<std::string>();
+    Series& series = out[{system, op}];
+    series.system = system;
+    series.collective = collective_named(op).value();
+    std::size_t at = 0;
+    for (const Json& row : set["points"]) {
+      (at++ % 2 == 0 ? series.even : series.odd)
+          .push_back({set["n_ranks"].get<std::int64_t>(), row[0].get<double>(),
+                      row[1].get<double>() * 1e-6});
+    }
+  }
+  std::vector<Series> list;
+  for (auto& [key, series] : out) list.push_back(std::move(series));
+  return list;
+}
+
+std::string device_of(const std::string& system) {
+  static const std::map<std::string, std::string> ids = {
+      {"A100", "a100"}, {"H100", "h100-sxm"}, {"B200", "b200"}, {"L40S", "l40s"}};
+  return ids.at(system.substr(0, 4));
+}
+
+FitLink link_of(const std::string& system) {
+  const Device device = *find_device(device_of(system), {HALMARK_SOURCE_DIR "/configs/devices"});
+  const Link& link = device.links.front();
+  return {std::max(link.bytes_per_s, link.bytes_per_s_high.value_or(0)), link.reduces_in_switch};
+}
+
+struct Score {
+  std::vector<double> errors;
+  double covered = 0;
+  void add(const CollectiveFit& fit, std::span<const CollectivePoint> points) {
+    for (const CollectivePoint& p : points) {
+      errors.push_back(std::abs(fit.seconds(p.bytes, p.ranks) / p.seconds - 1));
+      const Interval i = fit.interval_s(p.bytes, p.ranks);
+      covered += i.low <= p.seconds && p.seconds <= i.high ? 1 : 0;
+      EXPECT_GE(fit.seconds(p.bytes, p.ranks), fit.bound_s(p.bytes, p.ranks));
+      EXPECT_LE(fit.bound_s(p.bytes, p.ranks), p.seconds * 1.0005);
+    }
+  }
+  void add(const Score& other) {
+    errors.insert(errors.end(), other.errors.begin(), other.errors.end());
+    covered += other.covered;
+  }
+  double mean_percent() const { return 100 * mean(errors); }
+  double covered_percent() const { return 100 * covered / static_cast<double>(errors.size()); }
+  std::string text() const {
+    return fmt::format("{:5.2f} {:5.1f} {:5.1f}  {:5.1f}", mean_percent(),
+                       100 * quantile(errors, 0.9), 100 * quantile(errors, 1), covered_percent());
+  }
+};
+
+// 4 and 8 ranks in turn from the two other counts, of all sizes.
+Score unseen_ranks(const Series& series, const FitLink& link) {
+  Score out;
+  for (const std::int64_t ranks : {4, 8}) {
+    std::vector<CollectivePoint> kept, held;
+    for (const CollectivePoint& p : series.all()) (p.ranks == ranks ? held : kept).push_back(p);
+    out.add(fit_collective(series.collective, kept, link), held);
+  }
+  return out;
+}
+
+TEST(MeasuredCollectiveFits, predict_unseen_sizes_and_rank_counts) {
+  const std::filesystem::path file = data_file();
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "data not found: " << file;
+  const std::vector<Series> all = read_series(read_json_file(file.string()));
+  ASSERT_EQ(all.size(), 16u);
+  Score sizes, ranks;
+  std::map<std::string, Score> of_system;
+  std::cout << "system      operation       shape      points | unseen sizes: mean p90 worst %, "
+               "covered % | unseen ranks\n";
+  for (const Series& series : all) {
+    const FitLink link = link_of(series.system);
+    const CollectiveFit fit = fit_collective(series.collective, series.even, link);
+    Score here;
+    here.add(fit, series.odd);
+    const Score unseen = unseen_ranks(series, link);
+    std::cout << fmt::format("{:<11} {:<15} {:<10} {:>6} | {} | {}\n", series.system,
+                             collective_name(series.collective), curve_shape_name(fit.curve.shape),
+                             fit.points, here.text(), unseen.text());
+    sizes.add(here);
+    ranks.add(unseen);
+    of_system[series.system].add(here);
+  }
+  for (const auto& [system, score] : of_system) {
+    std::cout << fmt::format("{:<45} | {}\n", system, score.text());
+  }
+  std::cout << fmt::format("{:<45} | {} | {}\n", "all", sizes.text(), ranks.text());
+  EXPECT_LE(sizes.mean_percent(), 7.0);
+  EXPECT_LE(ranks.mean_percent(), 12.0);
+  EXPECT_GE(sizes.covered_percent(), 85);
+  EXPECT_LE(sizes.covered_percent(), 95);
+}
+
+TEST(MeasuredCollectiveFits, predict_a_system_from_its_link_and_two_others) {
+  const std::filesystem::path file = data_file();
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "data not found: " << file;
+  Score all;
+  for (const Series& series : read_series(read_json_file(file.string()))) {
+    const std::string device = device_of(series.system);
+    if (device == "l40s") continue;  // the only one of its wire
+    const auto fit =
+        fit_of_known_systems(series.collective, Wire::nvlink, link_of(series.system), device);
+    ASSERT_TRUE(fit);
+    Score here;
+    here.add(*fit, series.all());
+    std::cout << fmt::format("{:<11} {:<15} from the others | {}\n", series.system,
+                             collective_name(series.collective), here.text());
+    all.add(here);
+  }
+  std::cout << fmt::format("{:<43} | {}\n", "all", all.text());
+  EXPECT_LE(all.mean_percent(), 26.0);
+  EXPECT_GE(all.covered_percent(), 85);
+}
+
+}  // namespace
+}  // namespace halmark::simulate
