@@ -47,6 +47,25 @@ TEST_F(FabricCommand, every_known_fabric_can_be_shown) {
   }
 }
 
+// 192 ranks of 4 leaves of 48: a ring moves 2 x 191/192 of the bytes over the leaf's 3.125 GB/s,
+// and no way is faster than its bound.
+TEST_F(FabricCommand, prices_collectives_over_all_ranks) {
+  const Json data = data_of({"fabric", "collectives", "leaf-spine"});
+  EXPECT_EQ(data["ranks"], 192);
+  ASSERT_EQ(data["levels"].size(), 2u);
+  EXPECT_EQ(data["levels"][0]["ranks"], 48);
+  EXPECT_EQ(data["levels"][1]["ranks"], 4);
+  std::set<std::string> names;
+  for (const Json& row : data["collectives"]) {
+    names.insert(row["collective"]);
+    EXPECT_GE(row["seconds"].get<double>(), row["bound_s"].get<double>() * (1 - 1e-9)) << row;
+  }
+  EXPECT_TRUE(names.contains("all_reduce") && names.contains("all_to_all"));
+  for (const Json& one : data_of({"fabric", "show"})["known"]) {
+    EXPECT_EQ(halmark({"fabric", "collectives", one["id"]}).exit_code, 0) << one["id"];
+  }
+}
+
 TEST_F(FabricCommand, of_a_false_file_is_refused_in_one_line_with_the_place) {
   write("tcp.toml", R"(id = "x"
 name = "x"

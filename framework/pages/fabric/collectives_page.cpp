@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "core/json/json.hpp"
 #include "report/text/table.hpp"
+#include "simulate/fabric_levels_of.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -101,6 +104,25 @@ report::View collectives_page(const FabricLevels& fabric, std::span<const Collec
                    {"levels_overlap", fabric.levels_overlap},
                    {"collectives", std::move(list)}},
           .text = fmt::format("{}\n\n{}", levels_text(fabric), table.text())};
+}
+
+report::View collectives_page(const fabric::Topology& topology) {
+  constexpr double kib = 1024;
+  constexpr std::array sizes{kib,
+                             16 * kib,
+                             256 * kib,
+                             4 * kib * kib,
+                             64 * kib * kib,
+                             kib * kib * kib,
+                             4 * kib * kib * kib};
+  report::View out =
+      collectives_page(simulate::fabric_levels_of(topology), simulate::all_collectives(), sizes);
+  out.data["fabric"] = topology.id;
+  out.text =
+      topology.id + ": " + topology.name + '\n' + out.text +
+      "\nlinks and their latencies alone: what a library needs for each step is not in it, and "
+      "small sizes take longer\n";
+  return out;
 }
 
 }  // namespace halmark::pages

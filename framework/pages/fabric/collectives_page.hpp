@@ -6,6 +6,7 @@
 
 #include "report/views/view.hpp"
 #include "simulate/collectives/cost.hpp"
+#include "simulate/fabric/topology.hpp"
 
 namespace halmark::pages {
 
@@ -15,5 +16,9 @@ namespace halmark::pages {
 report::View collectives_page(const simulate::FabricLevels& fabric,
                               std::span<const simulate::Collective> collectives,
                               std::span<const double> sizes);
+
+// All collectives over all ranks of a fabric, from 1 KiB to 4 GiB, at the full bandwidth of its
+// links. Throws as simulate::fabric_levels_of does.
+report::View collectives_page(const fabric::Topology& topology);
 
 }  // namespace halmark::pages

@@ -1,0 +1,15 @@
+// A topology as collectives see it.
+#pragma once
+
+#include "simulate/collectives/fabric_levels.hpp"
+#include "simulate/fabric/topology.hpp"
+
+namespace halmark::simulate {
+
+// Levels whose groups lie in each other, from the inside out: the rate of each rank when all send
+// at once, and the latency between the farthest. Rails cross the nodes and are left out; what adds
+// in switches is no property of a topology's file and is left off. Throws Error (exit 2) where
+// groups of a level are not alike.
+FabricLevels fabric_levels_of(const fabric::Topology& topology);
+
+}  // namespace halmark::simulate
