@@ -37,7 +37,7 @@ TEST_P(AnyStudies, keeps_every_kind_of_row) {
       rows[0].user = {{"why", R"("quote \" and é")"}};
       rows[0].intermediate = {{1, 0.25}, {7, std::nan("")}, {9, -HUGE_VAL}};
       rows[0].started_utc = "2026-11-21 10:20:30.000001";
-      rows[0].completed_utc = "2026-11-21 10:20:31.999999";
+      rows[0].completed_utc = "2026-11-21 10:20:31.990000";
       rows[2].state = TrialState::waiting;
       rows[2].params.clear();
       rows[2].system = {{"fixed_params", R"({"rate":2})"}};
@@ -64,7 +64,7 @@ TEST_P(AnyStudies, keeps_every_kind_of_row) {
   EXPECT_TRUE(std::isnan(rows[0].intermediate[1].second));
   EXPECT_EQ(rows[0].intermediate[2], std::pair(std::int64_t{9}, -HUGE_VAL));
   EXPECT_EQ(rows[0].started_utc, "2026-11-21 10:20:30.000001");
-  EXPECT_EQ(rows[0].completed_utc, "2026-11-21 10:20:31.999999");
+  EXPECT_EQ(rows[0].completed_utc, "2026-11-21 10:20:31.990000");
   ASSERT_EQ(rows[1].params.size(), 2u);
   EXPECT_EQ(rows[1].params[0].internal, 0.5);
   EXPECT_EQ(*rows[1].params[0].distribution, *running_row().params[0].distribution);

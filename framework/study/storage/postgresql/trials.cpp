@@ -16,9 +16,11 @@ std::vector<TrialRow> PostgresqlTrials::read(std::int64_t study, TrialCursor& cu
   for (const auto& [id, seen] : cursor.unfinished) unfinished.add(id);
   std::vector<TrialRow> out;
   // A finished trial changes no more: those of the cursor are all that may have.
+  // PostgreSQL's own text of a time leaves zeros at its end out.
   for (const pqxx::row& row : session_.exec(
-           "SELECT trial_id, number, state, datetime_start, datetime_complete, (SELECT count(*) "
-           "FROM trial_params p WHERE p.trial_id = t.trial_id) FROM trials t WHERE study_id = $1 "
+           "SELECT trial_id, number, state, to_char(datetime_start, 'YYYY-MM-DD HH24:MI:SS.US'), "
+           "to_char(datetime_complete, 'YYYY-MM-DD HH24:MI:SS.US'), (SELECT count(*) FROM "
+           "trial_params p WHERE p.trial_id = t.trial_id) FROM trials t WHERE study_id = $1 "
            "AND (trial_id > $2 OR trial_id = ANY($3::int[])) ORDER BY trial_id",
            study, cursor.last_id, unfinished.literal())) {
     TrialRow value{.id = row[0].as<std::int64_t>(),
