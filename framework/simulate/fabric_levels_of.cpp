@@ -2,21 +2,38 @@
 
 #include "core/text/error.hpp"
 #include "simulate/fabric/level_view.hpp"
+#include "simulate/fabric/routes.hpp"
 
 namespace halmark::simulate {
+namespace {
+
+// By which the first rank of a level begins its way to the last one of its group.
+int first_link(const fabric::Router& router, const fabric::Level& level) {
+  const std::vector<int>& group = level.groups.front();
+  return router.route(router.to(group.back()), group.front()).links.front();
+}
+
+}  // namespace
 
 FabricLevels fabric_levels_of(const fabric::Topology& topology) {
   FabricLevels out;
+  const fabric::Router router(topology);
+  const std::vector<fabric::LevelView> views = fabric::level_views(topology);
   std::size_t inside = 1;
-  for (const fabric::LevelView& view : fabric::level_views(topology)) {
+  int last_link = -1;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const fabric::LevelView& view = views[i];
     if (view.name == "rail" || view.ranks == inside) continue;
     if (view.ranks % inside != 0) {
       throw refused("the groups of level '" + view.name + "' are not alike", topology.id,
                     "collectives are priced where each group has as many ranks as the next");
     }
+    const int link = first_link(router, topology.levels[i]);
     out.levels.push_back({.ranks = static_cast<std::int64_t>(view.ranks / inside),
                           .latency_s = view.latency_ns_farthest * 1e-9,
-                          .bytes_per_s = view.bytes_per_s_rank});
+                          .bytes_per_s = view.bytes_per_s_rank,
+                          .shares_adapter = link == last_link});
+    last_link = link;
     inside = view.ranks;
   }
   if (const std::size_t ranks = topology.devices().size(); ranks != inside) {

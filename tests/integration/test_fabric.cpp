@@ -61,6 +61,13 @@ TEST_F(FabricCommand, prices_collectives_over_all_ranks) {
     EXPECT_GE(row["seconds"].get<double>(), row["bound_s"].get<double>() * (1 - 1e-9)) << row;
   }
   EXPECT_TRUE(names.contains("all_reduce") && names.contains("all_to_all"));
+  EXPECT_EQ(data["levels"][1]["shares_adapter"], true);
+  // Two GPUs of a superchip meet over the links that all 72 meet over: 900 GB/s, no more.
+  const Json nvl72 = data_of({"fabric", "collectives", "nvl72"});
+  for (const Json& row : nvl72["collectives"]) {
+    EXPECT_LE(row["bus_bytes_per_s"].get<double>(), 900e9) << row;
+  }
+  EXPECT_EQ(data_of({"fabric", "collectives", "rail-su"})["levels"][1]["shares_adapter"], false);
   for (const Json& one : data_of({"fabric", "show"})["known"]) {
     EXPECT_EQ(halmark({"fabric", "collectives", one["id"]}).exit_code, 0) << one["id"];
   }

@@ -30,7 +30,8 @@ Json levels_json(const FabricLevels& fabric) {
     out.push_back({{"ranks", level.ranks},
                    {"latency_s", level.latency_s},
                    {"bytes_per_s", level.bytes_per_s},
-                   {"in_switch_ranks_min", level.in_switch_ranks_min}});
+                   {"in_switch_ranks_min", level.in_switch_ranks_min},
+                   {"shares_adapter", level.shares_adapter}});
   }
   return out;
 }

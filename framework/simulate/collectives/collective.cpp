@@ -75,9 +75,13 @@ double collective_bound_s(Collective collective, double bytes, const FabricLevel
   Link link{.name = "innermost level", .bytes_per_s = levels.front().bytes_per_s};
   link.reduces_in_switch = levels.front().in_switch_ranks_min > 0;
   std::optional<double> network;
+  double beside = 0;  // of the network, what leaves by other adapters than those of the link
+  bool is_of_link = true;
   for (std::size_t i = 1; i < levels.size(); ++i) {
+    is_of_link = is_of_link && levels[i].shares_adapter;
     link.domain_devices = levels.front().ranks;
     network = network.value_or(0) + levels[i].bytes_per_s;
+    if (!is_of_link) beside += levels[i].bytes_per_s;
   }
   Device device;
   device.links = {link};
@@ -86,7 +90,7 @@ double collective_bound_s(Collective collective, double bytes, const FabricLevel
   for (const roofline::Passage& p : links.least(collective_work(collective, bytes, ranks), ranks)) {
     double rate = link.bytes_per_s;
     if (p.over == roofline::Passage::Over::network) rate = network.value_or(rate);
-    if (p.over == roofline::Passage::Over::both) rate += network.value_or(0);
+    if (p.over == roofline::Passage::Over::both) rate += beside;
     bound = std::max(bound, p.bytes / rate);
   }
   return bound;

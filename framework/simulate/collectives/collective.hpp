@@ -32,7 +32,8 @@ double bus_factor(Collective collective, double ranks);
 Work collective_work(Collective collective, double bytes, std::int64_t ranks);
 
 // roofline::Links::least over the innermost level as the link and all levels outside of it together
-// as the network: each may have adapters of its own. 0 of one rank.
+// as the network: each may have adapters of its own, unless it says that it shares them. 0 of one
+// rank.
 double collective_bound_s(Collective collective, double bytes, const FabricLevels& fabric);
 
 }  // namespace halmark::simulate

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <ranges>
 
 namespace halmark::simulate {
 namespace {
@@ -18,7 +19,8 @@ struct Cost {
 
 struct Level {
   double r = 1, g = 1, a = 0, b = 1;
-  bool adds = false;
+  bool adds = false, shares_adapter = false;
+  double reached = 0;  // ranks that one reaches through its adapter of this level
 };
 
 class Formulas {
@@ -33,8 +35,14 @@ class Formulas {
                          .g = inner,
                          .a = l.latency_s,
                          .b = l.bytes_per_s,
-                         .adds = l.in_switch_ranks_min > 0 && l.ranks >= l.in_switch_ranks_min});
+                         .adds = l.in_switch_ranks_min > 0 && l.ranks >= l.in_switch_ranks_min,
+                         .shares_adapter = l.shares_adapter});
       inner *= r;
+    }
+    double beyond = 0;
+    for (Level& l : std::views::reverse(levels_)) {
+      l.reached = (l.r - 1) * l.g + beyond;
+      beyond = l.shares_adapter ? l.reached : 0;
     }
   }
 
@@ -92,7 +100,7 @@ class Formulas {
     if (op_ == Collective::send_recv) return std::nullopt;
     if (op_ == Collective::all_to_all) {  // to each of the others in turn
       Cost out = with_steps([](const Level& l) { return (l.r - 1) * l.g; });
-      out.transfer_s = slowest([&](const Level& l) { return (l.r - 1) * l.g / n_ * s_ / l.b; });
+      out.transfer_s = slowest([&](const Level& l) { return l.reached / n_ * s_ / l.b; });
       return out;
     }
     Cost out = with_steps(
@@ -136,7 +144,7 @@ class Formulas {
     const double blocks = op_ == Collective::all_reduce || op_ == Collective::broadcast ? 1 : n_;
     out.transfer_s = slowest([&](const Level& l) {
       if (op_ == Collective::send_recv) return s_ / l.b;
-      return (l.r - 1) * l.g * s_ / blocks / l.b;  // to every other rank of the level
+      return l.reached * s_ / blocks / l.b;
     });
     return out;
   }
@@ -145,7 +153,7 @@ class Formulas {
   std::optional<Cost> two_shot() const {
     if (op_ != Collective::all_reduce && op_ != Collective::broadcast) return std::nullopt;
     Cost out = direct(2);
-    out.transfer_s = slowest([&](const Level& l) { return 2 * (l.r - 1) * l.g / n_ * s_ / l.b; });
+    out.transfer_s = slowest([&](const Level& l) { return 2 * l.reached / n_ * s_ / l.b; });
     return out;
   }
 
@@ -168,11 +176,13 @@ class Formulas {
       return std::nullopt;
     }
     Cost out = with_steps([&](const Level& l) { return passes() * (l.r - 1); });
+    double of_adapter = 0;
     for (const Level& l : levels_) {
       const double part = is_personal ? s_ : s_ / l.g;
       const double seconds = passes() * part * (l.r - 1) / l.r / l.b;
+      of_adapter = seconds + (l.shares_adapter ? of_adapter : 0);
       out.transfer_s =
-          fabric_.levels_overlap ? std::max(out.transfer_s, seconds) : out.transfer_s + seconds;
+          fabric_.levels_overlap ? std::max(out.transfer_s, of_adapter) : out.transfer_s + seconds;
     }
     return out;
   }

@@ -15,6 +15,9 @@ struct FabricLevel {
   // Switches add what passes from this many ranks on (NVLink SHARP, SHARP); 0 = never. Libraries
   // begin at a count of their own: NCCL 2.27 with six B200.
   std::int64_t in_switch_ranks_min = 0;
+  // What crosses this level leaves a rank through the adapter of the level inside of it, as over
+  // leaf and spine; false = through one of its own, as NVLink and a network card are.
+  bool shares_adapter = false;
 };
 
 // A way to send the same steps: cheaper ones pay with bandwidth.

@@ -38,6 +38,11 @@ FabricLevels random_fabric(Draw& draw) {
                              .latency_s = draw.log_uniform(1e-7, 1e-4),
                              .bytes_per_s = draw.log_uniform(1e8, 1e12),
                              .in_switch_ranks_min = draw.whole(0, 4)});
+    if (i == 0 || draw.whole(0, 1) == 0) continue;
+    // An adapter carries outwards no more than it has.
+    const double inside = fabric.levels[static_cast<std::size_t>(i) - 1].bytes_per_s;
+    fabric.levels.back().shares_adapter = true;
+    fabric.levels.back().bytes_per_s = inside * (0.1 + 0.9 * draw.uniform());
   }
   fabric.levels_overlap = draw.whole(0, 1) == 1;
   if (draw.whole(0, 1) == 1) fabric.protocols = nccl_protocols(Wire::network);
@@ -67,6 +72,22 @@ TEST(CollectiveProperties, nothing_is_faster_than_the_bound_of_roofline) {
     }
   }
   EXPECT_GT(seen, 5000);
+}
+
+// One link for both levels: all that a rank sends passes it, as if there were one level.
+TEST(CollectiveProperties, levels_of_one_adapter_are_no_faster_than_it) {
+  const FabricLevels flat{.levels = {{.ranks = 72, .latency_s = 0, .bytes_per_s = 900e9}}};
+  FabricLevels split{
+      .levels = {{.ranks = 2, .latency_s = 0, .bytes_per_s = 900e9},
+                 {.ranks = 36, .latency_s = 0, .bytes_per_s = 900e9, .shares_adapter = true}}};
+  for (const bool overlap : {false, true}) {
+    split.levels_overlap = overlap;
+    for (const Collective c : all_collectives()) {
+      const double seconds = best_collective(c, 1e9, split).seconds();
+      EXPECT_NEAR(seconds / best_collective(c, 1e9, flat).seconds(), 1, 1e-9) << collective_name(c);
+      EXPECT_LE(collective_bound_s(c, 1e9, split), seconds * (1 + 1e-12)) << collective_name(c);
+    }
+  }
 }
 
 TEST(CollectiveProperties, one_of_them_attains_the_bound_of_one_level) {
