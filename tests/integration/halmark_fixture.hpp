@@ -15,6 +15,21 @@ namespace halmark::integration {
 
 using Arguments = std::vector<std::string>;
 
+// A served search by the roofline, two points in a moment.
+inline constexpr const char* served_sweep = R"(name = "served"
+model = "qwen3-30b-a3b"
+device_file = "h200"
+latency = ["roofline"]
+shards = [4]
+dtypes = ["bf16"]
+objectives = ["ttft", "tpot", "tokens_per_s_per_device"]
+[request]
+input_tokens = 2000
+output_tokens = 100
+concurrency = [4, 64]
+token_budget = [2048]
+)";
+
 // Every test runs in a fresh folder that is removed afterwards; XDG folders point into it.
 class HalmarkTest : public testing::Test {
  protected:

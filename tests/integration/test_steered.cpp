@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "halmark_fixture.hpp"
-#include "python_with.hpp"
+#include "tests/python_with.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -57,7 +57,7 @@ class SteeredBackEnds : public Steered, public testing::WithParamInterface<std::
 
 TEST_P(SteeredBackEnds, generations_of_optuna_are_evaluated_as_an_unsteered_run_has_them) {
   const bool needs_server = GetParam() == "postgresql";
-  const auto python = python_with(needs_server ? "optuna, psycopg2" : "optuna");
+  const auto python = test::python_with(needs_server ? "optuna, psycopg2" : "optuna");
   if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";
   if (needs_server) {
     if (!std::filesystem::exists("/usr/lib/postgresql")) {
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(BackEnds, SteeredBackEnds,
                          [](const auto& info) { return info.param; });
 
 TEST_F(Steered, what_a_sampler_enqueues_is_measured_and_what_is_no_point_fails_with_its_reason) {
-  const auto python = python_with("optuna");
+  const auto python = test::python_with("optuna");
   if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";
   know_peaks();
   const Outcome done = steer(*python, tiny_sweep("fake", "shards = [1]"), "sqlite", "tpe");
@@ -85,7 +85,7 @@ TEST_F(Steered, what_a_sampler_enqueues_is_measured_and_what_is_no_point_fails_w
 }
 
 TEST_F(Steered, a_served_space_with_conditions_is_searched_by_tpe_with_constraints) {
-  const auto python = python_with("optuna");
+  const auto python = test::python_with("optuna");
   if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";
   const std::string sweep = write("served.toml", R"(
 name = "served"
@@ -110,7 +110,7 @@ modes = ["aggregated", "disaggregated"]
 }
 
 TEST_F(Steered, two_processes_share_a_study_and_one_takes_over_from_the_other) {
-  const auto python = python_with("optuna");
+  const auto python = test::python_with("optuna");
   if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";
   const Outcome done = steer(*python, priced_sweep(), "sqlite", "two");
   EXPECT_EQ(done.exit_code, 0) << done.out << done.err;

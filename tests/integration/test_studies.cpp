@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "halmark_fixture.hpp"
-#include "python_with.hpp"
+#include "tests/python_with.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -177,7 +177,7 @@ TEST_F(Studies, what_cannot_be_is_refused_in_one_line) {
 class StudyFiles : public Studies, public testing::WithParamInterface<std::string> {};
 
 TEST_P(StudyFiles, kills_lose_nothing_and_workers_never_propose_the_same) {
-  const auto python = python_with("json");
+  const auto python = test::python_with("json");
   if (!python) GTEST_SKIP() << "there is no python3";
   const char* kills = std::getenv("HALMARK_KILLS");
   const Outcome done =
@@ -191,11 +191,11 @@ INSTANTIATE_TEST_SUITE_P(BackEnds, StudyFiles, testing::Values("sqlite", "journa
 class Optuna : public Studies, public testing::WithParamInterface<std::string> {};
 
 TEST_P(Optuna, opens_and_continues_a_study_and_has_its_own_continued) {
-  const auto python = python_with("optuna");
+  const auto python = test::python_with("optuna");
   if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";
   Arguments more = {GetParam()};
   if (GetParam() == "postgresql") {
-    if (!python_with("optuna, psycopg2")) GTEST_SKIP() << "psycopg2 is not installed";
+    if (!test::python_with("optuna, psycopg2")) GTEST_SKIP() << "psycopg2 is not installed";
     if (!std::filesystem::exists("/usr/lib/postgresql")) {
       GTEST_SKIP() << "there is no PostgreSQL server";
     }
@@ -208,7 +208,7 @@ TEST_P(Optuna, opens_and_continues_a_study_and_has_its_own_continued) {
 }
 
 TEST_F(Studies, optuna_opens_what_tune_found) {
-  const auto python = python_with("optuna");
+  const auto python = test::python_with("optuna");
   if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";
   tiny_sweep("fake", "shards = [1]");
   ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);

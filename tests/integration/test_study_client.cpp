@@ -1,6 +1,6 @@
 // The Python client of `halmark study serve`: from its folder, and installed without an index.
 #include "halmark_fixture.hpp"
-#include "python_with.hpp"
+#include "tests/python_with.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -27,8 +27,8 @@ class StudyClient : public HalmarkTest {
 };
 
 TEST_F(StudyClient, creates_asks_tells_lists_and_raises_what_the_server_refuses) {
-  auto python = python_with("optuna");
-  if (!python) python = python_with("json");
+  auto python = test::python_with("optuna");
+  if (!python) python = test::python_with("json");
   if (!python) GTEST_SKIP() << "there is no python3";
   const Outcome done = drive(*python, package, "-");
   EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
@@ -36,7 +36,7 @@ TEST_F(StudyClient, creates_asks_tells_lists_and_raises_what_the_server_refuses)
 }
 
 TEST_F(StudyClient, installs_from_the_tree_without_an_index_and_has_the_programs_version) {
-  const auto python = python_with("pip");
+  const auto python = test::python_with("pip");
   if (!python) GTEST_SKIP() << "there is no Python with pip";
   Launch install = base_;
   install.arguments = {*python,

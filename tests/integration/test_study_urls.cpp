@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "halmark_fixture.hpp"
-#include "python_with.hpp"
+#include "tests/python_with.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -13,10 +13,10 @@ using testing::Not;
 class StudyUrls : public HalmarkTest {};
 
 TEST_F(StudyUrls, optuna_and_halmark_open_the_same_study_by_the_same_text) {
-  const auto python = python_with("optuna");
+  const auto python = test::python_with("optuna");
   if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";
   const bool has_server = std::filesystem::exists("/usr/lib/postgresql") &&
-                          python_with("optuna, psycopg2") &&
+                          test::python_with("optuna, psycopg2") &&
                           halmark({"study", "list", "--study", "postgresql:///x"}).exit_code != 5;
   Launch out = base_;
   out.arguments = {*python,

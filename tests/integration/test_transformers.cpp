@@ -9,6 +9,7 @@
 
 #include "core/numeric/statistics.hpp"
 #include "halmark_fixture.hpp"
+#include "tests/python_with.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -36,19 +37,6 @@ constexpr Case cases[] = {
     {"dense decode 1", dense, "decode", 1},           {"dense decode 4", dense, "decode", 4},
     {"mixture prefill 128", mixture, "prefill", 128}, {"mixture decode 1", mixture, "decode", 1}};
 
-// A Python that has torch and transformers; "" where there is none.
-std::string python_with_torch() {
-  const char* const named = std::getenv("HALMARK_PEER_PYTHON");
-  for (const std::string& python :
-       {std::string(named != nullptr ? named : ""),
-        std::string(HALMARK_SOURCE_DIR "/build/venv/bin/python3"), std::string("python3")}) {
-    if (python.empty()) continue;
-    const std::string test = '\'' + python + "' -c 'import torch, transformers' 2>/dev/null";
-    if (std::system(test.c_str()) == 0) return python;
-  }
-  return "";
-}
-
 class Transformers : public HalmarkTest {
  protected:
   // Milliseconds of each step; the trace is written too.
@@ -68,14 +56,14 @@ class Transformers : public HalmarkTest {
 // The run of torch stands on both sides of the measurement, so that a machine that drifts is seen
 // by both.
 TEST_F(Transformers, steps_follow_from_their_traces_within_ten_percent) {
-  const std::string python = python_with_torch();
-  if (python.empty()) {
+  const auto python = test::python_with("torch, transformers");
+  if (!python) {
     GTEST_SKIP() << "no Python with torch and transformers: python3 -m pip install torch "
                     "transformers, or name one in HALMARK_PEER_PYTHON";
   }
   std::vector<double> errors;
   for (const Case& c : cases) {
-    std::vector<double> step_ms = run_of(python, c, "trace.json.gz");
+    std::vector<double> step_ms = run_of(*python, c, "trace.json.gz");
     Launch of_us = launch({"trace", path("trace.json.gz"), "--predict", "--json"});
     of_us.limit_s = 600;
     const Outcome o = run(of_us);
@@ -83,7 +71,7 @@ TEST_F(Transformers, steps_follow_from_their_traces_within_ten_percent) {
     const Json predicted = envelope_of(o.out)["data"]["predictions"];
     ASSERT_EQ(predicted.size(), 1u) << "five passes of one step";
     EXPECT_GT(predicted[0]["measured_executions"], 0);
-    std::ranges::copy(run_of(python, c, "again.json.gz"), std::back_inserter(step_ms));
+    std::ranges::copy(run_of(*python, c, "again.json.gz"), std::back_inserter(step_ms));
     ASSERT_GE(step_ms.size(), 2u);
     const double run_ms = median(step_ms);
     const double ms = predicted[0]["step_ns"].get<double>() / 1e6;

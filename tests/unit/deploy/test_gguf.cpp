@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "core/json/json.hpp"
 #include "deploy/engine/random_checkpoint.hpp"
+#include "tests/python_with.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
@@ -31,28 +31,16 @@ std::string output_of(const std::string& command) {
   return pclose(pipe) == 0 ? out : "";
 }
 
-// A Python that has the module; "" where none has.
-std::string python_with(const std::string& module) {
-  const char* const named = std::getenv("HALMARK_PEER_PYTHON");
-  for (const std::string& python :
-       {std::string(named != nullptr ? named : "false"),
-        std::string(HALMARK_SOURCE_DIR "/build/venv/bin/python3"), std::string("python3")}) {
-    if (output_of(python + " -c 'import " + module + "; print(1)' 2>/dev/null") == "1\n") {
-      return python;
-    }
-  }
-  return {};
-}
-
 TEST(Gguf, its_own_project_reads_the_file_and_its_values) {
-  const std::string python = python_with("gguf");
-  if (python.empty()) GTEST_SKIP() << "the Python package gguf is not installed";
+  const auto python = test::python_with("gguf");
+  if (!python) GTEST_SKIP() << "the Python package gguf is not installed";
   const test::ScratchFolder folder;
   for (const char* type : {"F32", "F16", "BF16", "Q8_0"}) {
     const std::string path = folder / (std::string(type) + ".gguf");
     write_gguf(random_checkpoint(small_spec(), gguf_type(type), 512), path, 1);
     const Json read = parse_json(
-        output_of(python + " " HALMARK_SOURCE_DIR "/tests/unit/deploy/gguf_peer.py " + path), type);
+        output_of(*python + " " HALMARK_SOURCE_DIR "/tests/unit/deploy/gguf_peer.py " + path),
+        type);
     EXPECT_EQ(read["architecture"], "qwen3");
     EXPECT_EQ(read["tokens"], 300);
     EXPECT_EQ(read["block_count"], 2);

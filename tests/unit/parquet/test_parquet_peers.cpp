@@ -9,6 +9,8 @@
 #include "core/input/input_kind.hpp"
 #include "parquet/parquet_cells.hpp"
 #include "parquet/parquet_writer.hpp"
+#include "tests/python_with.hpp"
+#include "tests/shared_data.hpp"
 #include "tests/unit/parquet/formula_table.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
@@ -21,19 +23,6 @@ std::string output_of(const std::string& command) {
   char block[65536];
   while (const std::size_t n = fread(block, 1, sizeof block, pipe)) out.append(block, n);
   return pclose(pipe) == 0 ? out : "failed: " + out;
-}
-
-// A Python that has `module`; "" where there is none.
-std::string python_with(const std::string& module) {
-  const char* const named = std::getenv("HALMARK_PEER_PYTHON");
-  for (const std::string& python :
-       {std::string(named != nullptr ? named : ""),
-        std::string(HALMARK_SOURCE_DIR "/build/venv/bin/python3"), std::string("python3")}) {
-    if (python.empty()) continue;
-    const std::string test = '\'' + python + "' -c 'import " + module + "' 2>/dev/null && echo yes";
-    if (output_of(test) == "yes\n") return python;
-  }
-  return "";
 }
 
 std::string by_peer(const std::string& python, const std::string& peer, const std::string& path) {
@@ -56,17 +45,15 @@ std::string by_us(const std::string& path) {
 }
 
 TEST(ParquetPeers, published_tables_have_the_cells_that_pyarrow_reads) {
-  const char* const named = std::getenv("HALMARK_SHARED_DATA");
-  const std::filesystem::path folder =
-      std::filesystem::path(named != nullptr ? named : HALMARK_SHARED_DATA) / "kernels/parquet";
+  const std::filesystem::path folder = test::shared_data("kernels/parquet");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "data not found: " << folder;
-  const std::string python = python_with("pyarrow");
-  if (python.empty()) GTEST_SKIP() << "no Python with pyarrow";
+  const auto python = test::python_with("pyarrow");
+  if (!python) GTEST_SKIP() << "no Python with pyarrow";
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".parquet") continue;
     ++files;
-    EXPECT_TRUE(by_us(entry.path().string()) == by_peer(python, "pyarrow", entry.path().string()))
+    EXPECT_TRUE(by_us(entry.path().string()) == by_peer(*python, "pyarrow", entry.path().string()))
         << entry.path();
   }
   EXPECT_GT(files, 0u);
@@ -102,15 +89,15 @@ TEST(ParquetPeers, what_the_writer_writes_is_read_by_duckdb_and_pyarrow) {
   }
   std::size_t compared = 0;
   for (const std::string peer : {"duckdb", "pyarrow"}) {
-    const std::string python = python_with(peer);
-    if (python.empty()) continue;
+    const auto python = test::python_with(peer);
+    if (!python) continue;
     for (const ParquetCodec codec :
          {ParquetCodec::none, ParquetCodec::snappy, ParquetCodec::gzip, ParquetCodec::zstd}) {
       for (const bool is_v2 : {false, true}) {
         if (!has_codec(codec)) continue;
         write_formulas(folder / "t.parquet",
                        {.codec = codec, .rows_per_group = 128, .is_page_v2 = is_v2});
-        EXPECT_EQ(by_peer(python, peer, folder / "t.parquet"), expected)
+        EXPECT_EQ(by_peer(*python, peer, folder / "t.parquet"), expected)
             << peer << ' ' << codec_name(static_cast<std::int32_t>(codec)) << " v" << 1 + is_v2;
         ++compared;
       }

@@ -3,7 +3,6 @@
 // beside the checkout; without it the test says so and skips.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -13,16 +12,10 @@
 #include "kernels/contract.hpp"
 #include "plan/device_file.hpp"
 #include "roofline/ceilings.hpp"
+#include "tests/shared_data.hpp"
 
 namespace halmark::roofline {
 namespace {
-
-std::filesystem::path data_file() {
-  const char* given = std::getenv("HALMARK_SHARED_DATA");
-  const bool is_given = given != nullptr && *given != '\0';
-  return std::filesystem::path(is_given ? given : HALMARK_SHARED_DATA) /
-         "collectives-measured.json";
-}
 
 Device device_of(const std::string& system) {
   static const std::map<std::string, std::string> ids = {
@@ -93,7 +86,7 @@ class Set {
 };
 
 TEST(MeasuredCollectives, none_is_faster_than_its_bound) {
-  const std::filesystem::path file = data_file();
+  const std::filesystem::path file = test::shared_data("collectives-measured.json");
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "data not found: " << file;
   const Json data = read_json_file(file.string());
   std::vector<Point> points;

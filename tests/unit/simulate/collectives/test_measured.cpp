@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -15,16 +14,10 @@
 #include "core/numeric/statistics.hpp"
 #include "plan/device_file.hpp"
 #include "simulate/collectives/known_systems.hpp"
+#include "tests/shared_data.hpp"
 
 namespace halmark::simulate {
 namespace {
-
-std::filesystem::path data_file() {
-  const char* given = std::getenv("HALMARK_SHARED_DATA");
-  const bool is_given = given != nullptr && *given != '\0';
-  return std::filesystem::path(is_given ? given : HALMARK_SHARED_DATA) /
-         "collectives-measured.json";
-}
 
 struct Series {
   std::string system;
@@ -107,7 +100,7 @@ Score unseen_ranks(const Series& series, const FitLink& link) {
 }
 
 TEST(MeasuredCollectiveFits, predict_unseen_sizes_and_rank_counts) {
-  const std::filesystem::path file = data_file();
+  const std::filesystem::path file = test::shared_data("collectives-measured.json");
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "data not found: " << file;
   const std::vector<Series> all = read_series(read_json_file(file.string()));
   ASSERT_EQ(all.size(), 16u);
@@ -139,7 +132,7 @@ TEST(MeasuredCollectiveFits, predict_unseen_sizes_and_rank_counts) {
 }
 
 TEST(MeasuredCollectiveFits, predict_a_system_from_its_link_and_two_others) {
-  const std::filesystem::path file = data_file();
+  const std::filesystem::path file = test::shared_data("collectives-measured.json");
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "data not found: " << file;
   Score all;
   for (const Series& series : read_series(read_json_file(file.string()))) {
