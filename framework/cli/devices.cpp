@@ -6,6 +6,7 @@
 #include "cli/built_plugins.hpp"
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
+#include "host/plugin/offered_devices.hpp"
 #include "plan/device_file.hpp"
 #include "plan/device_query.hpp"
 #include "report/views/device_views.hpp"
@@ -13,72 +14,15 @@
 namespace halmark::cli {
 namespace {
 
-struct Row {
-  std::string id, backend, kind, status, reason;
-  Json properties = Json::object();
-};
-
-Row device_row(const FoundPlugin& plugin, const protocol::DeviceDescription& d) {
-  Row row{.id = plugin.description->name + ':' + d.id,
-          .backend = plugin.description->name,
-          .kind = d.kind,
-          .status = "ok"};
-  row.properties = {{"name", d.name},
-                    {"isa", d.isa},
-                    {"driver", d.driver},
-                    {"timer", std::string(protocol::name_of(d.timer))},
-                    {"memory_bytes", d.memory_bytes},
-                    {"cache_bytes", d.cache_bytes},
-                    {"compute_units", d.compute_units},
-                    {"clock_hz_max", d.clock_hz_max},
-                    {"plugin", plugin.path},
-                    {"plugin_version", plugin.description->plugin_version}};
-  return row;
-}
-
-// The backend whose file this is, going by its name; the path where it is none of ours.
-std::string backend_of(const std::string& path) {
+std::vector<BackendOfBuild> backends_of_build() {
+  std::vector<BackendOfBuild> out;
   for (const BuiltPlugin& plugin : built_plugins()) {
-    if (path.ends_with("/hm_" + std::string(plugin.backend) + ".so")) {
-      return std::string(plugin.backend);
-    }
-  }
-  return path;
-}
-
-std::vector<Row> rows_of(const FoundPlugin& plugin) {
-  if (!plugin.is_loaded()) {
-    return {{.backend = backend_of(plugin.path), .status = "refused", .reason = plugin.refusal}};
-  }
-  std::vector<Row> out;
-  for (const auto& device : plugin.description->devices) out.push_back(device_row(plugin, device));
-  if (out.empty()) {
-    out.push_back({.backend = plugin.description->name,
-                   .status = "absent",
-                   .reason = absence_of(*plugin.description)});
+    out.push_back({std::string(plugin.backend), std::string(plugin.why_not)});
   }
   return out;
 }
 
-// Every plugin found, then what this tree could have offered and why it does not.
-std::vector<Row> rows_of(const std::vector<FoundPlugin>& found) {
-  std::vector<Row> out;
-  for (const FoundPlugin& plugin : found) {
-    for (Row& row : rows_of(plugin)) out.push_back(std::move(row));
-  }
-  for (const BuiltPlugin& plugin : built_plugins()) {
-    if (std::ranges::find(out, plugin.backend, &Row::backend) != out.end()) continue;
-    out.push_back({.backend = std::string(plugin.backend),
-                   .status = "absent",
-                   .reason = plugin.why_not.empty()
-                                 ? "built, but hm_" + std::string(plugin.backend) +
-                                       ".so is not where plugins are looked for"
-                                 : "not built: " + std::string(plugin.why_not)});
-  }
-  return out;
-}
-
-std::string device_text(const Row& row) {
+std::string device_text(const OfferedDevice& row) {
   std::string text = row.properties["name"];
   for (const char* key : {"isa", "driver"}) {
     const std::string value = row.properties[key];
@@ -90,7 +34,8 @@ std::string device_text(const Row& row) {
 CommandResult local(const GlobalOptions& options) {
   TextTable table({"device", "backend", "kind", "status", "what"});
   Json devices = Json::array();
-  for (const Row& row : rows_of(find_plugins(options))) {
+  const std::vector<FoundPlugin> found = find_plugins(options);
+  for (const OfferedDevice& row : offered_devices(found, backends_of_build())) {
     const std::string what = row.status == "ok" ? device_text(row) : row.reason;
     table.add({row.id.empty() ? "-" : row.id, row.backend, row.kind.empty() ? "-" : row.kind,
                row.status, what});

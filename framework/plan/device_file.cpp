@@ -250,6 +250,15 @@ std::optional<Device> find_device(std::string_view text,
   return std::nullopt;
 }
 
+std::optional<Device> datasheet_of(std::string_view text, std::string_view kind,
+                                   const std::vector<std::filesystem::path>& folders) {
+  for (Device& device : known_devices(folders)) {
+    const bool is_named = text.find(device.name) != std::string_view::npos;
+    if (device.kind == kind && (is_named || device.is_called(text))) return std::move(device);
+  }
+  return std::nullopt;
+}
+
 Device known_device(const std::string& id, const std::vector<std::filesystem::path>& folders) {
   if (id.ends_with(".toml") || id == "-") return read_device(id);
   if (auto device = find_device(id, folders)) return *std::move(device);

@@ -31,6 +31,11 @@ std::vector<Device> known_devices(const std::vector<std::filesystem::path>& fold
 std::optional<Device> find_device(std::string_view text,
                                   const std::vector<std::filesystem::path>& folders);
 
+// The datasheet of what a driver or the system calls a device of this kind: one of its names, or a
+// text that contains the name.
+std::optional<Device> datasheet_of(std::string_view text, std::string_view kind,
+                                   const std::vector<std::filesystem::path>& folders);
+
 // What a user names: an id or alias of the folders, or the path of a device file (*.toml). Throws
 // Error (exit 2) with the nearest names.
 Device known_device(const std::string& id, const std::vector<std::filesystem::path>& folders);

@@ -25,6 +25,7 @@ double beyond(double bytes, double working_set, double capacity) {
 
 std::string named(const std::string& what, int threads, int shards) {
   const std::string share = shards > 1 ? " shared by " + std::to_string(shards) + " shards" : "";
+  if (threads == 0) return what + share;  // of a whole device
   return what + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") + share;
 }
 

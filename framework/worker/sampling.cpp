@@ -9,6 +9,7 @@
 
 #include "core/text/units.hpp"
 #include "worker/checks/loop_checks.hpp"
+#include "worker/device_state.hpp"
 #include "worker/request_failed.hpp"
 #include "worker/warm_up.hpp"
 
@@ -196,11 +197,14 @@ void Sampling::sample() {
     checks_ = std::make_unique<LoopChecks>(context_, kernel_, *request_.checks, expected_ns_);
     step_->act_between(checks_.get());
   }
+  DeviceState state(context_.device);
+  state.begin();
   step_->start_together(start_);
   probes_.interference().begin();
   series_ = take_samples(plan(), *step_, *rule_, context_.clock);
   measured_.samples = static_cast<std::int64_t>(series_.samples.size());
   measured_.signals = probes_.interference().end(series_.clean, is_synchronous());
+  state.end(static_cast<double>(measured_.samples * measured_.repeat), measured_.signals);
   // A shard that leaves early must not keep the others waiting.
   if (series_.is_failed || series_.stop_rule == StopReason::deadline) start_.abort();
   check(step_->error(), "sample");

@@ -349,6 +349,20 @@ class Device {
 #endif
   std::unique_ptr<Stream> stream() { return std::make_unique<Stream>(state_); }
   std::unique_ptr<Event> event() { return std::make_unique<Event>(state_); }
+  void clocks(hm_clocks& out) {
+    const char* key = clock_reads_++ % 2 == 0 ? "core_hz" : "core_hz_later";
+    const std::int64_t hz = state_.script.integer(key, state_.script.integer("core_hz", 0));
+    const double unknown = std::nan("");
+    out.core_hz = hz > 0 ? static_cast<double>(hz) : unknown;
+    out.memory_hz = out.temperature_c = out.power_w = unknown;
+    out.throttle = static_cast<std::uint32_t>(state_.script.integer("throttle", 0));
+  }
+  // Of a device that draws as many watts at all times.
+  double energy_microjoules() {
+    const std::int64_t watts = state_.script.integer("watts", 0);
+    const std::chrono::duration<double, std::micro> on = std::chrono::steady_clock::now() - opened_;
+    return watts > 0 ? static_cast<double>(watts) * on.count() : std::nan("");
+  }
   std::unique_ptr<Comm> comm(std::string_view, std::uint32_t, std::uint32_t size) {
     if (size != 1) throw failure(HM_UNSUPPORTED, "the fake plugin has one rank");
     return std::make_unique<Comm>();
@@ -397,6 +411,8 @@ class Device {
     }
   }
   State& state_;
+  int clock_reads_ = 0;
+  std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
 };
 
 // Onto any CPU that there is.
@@ -437,14 +453,16 @@ class Fake {
   }
   void describe(std::uint32_t index, hm_device_info& info) {
     state_.faults.at("describe");
-    info.kind = state_.script.text("kind") == "cpu" ? HM_DEVICE_CPU : HM_DEVICE_OTHER;
+    const std::string kind = state_.script.text("kind");
+    info.kind = kind == "cpu" ? HM_DEVICE_CPU : kind == "gpu" ? HM_DEVICE_GPU : HM_DEVICE_OTHER;
     info.timer = state_.uses_events() ? HM_TIMER_DEVICE_EVENT : HM_TIMER_HOST_CLOCK;
     const bool waits = !state_.is_asynchronous() || state_.script.flag("claims_synchronous");
     info.flags = waits ? HM_DEVICE_SYNCHRONOUS : 0;
     info.memory_bytes = state_.script.integer("memory_bytes", 0);
     info.compute_units = 1;
     copy_text(info.id, std::to_string(index));
-    copy_text(info.name, "scripted device " + std::to_string(index));
+    const std::string name = state_.script.text("device_name");
+    copy_text(info.name, name.empty() ? "scripted device " + std::to_string(index) : name);
     copy_text(info.isa, "fake");
     copy_text(info.driver, "none");
   }

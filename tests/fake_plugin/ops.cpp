@@ -269,9 +269,10 @@ Operands fma_operands(const Shape& s) {
           {"dst", out, need(s, "dtype"), {need(s, "lanes")}}};
 }
 void fma(const Shape& s, Tensors t) {
+  const std::int64_t iterations = need(s, "iterations");
   for (std::int64_t i = 0; i < t[0].elements; ++i) {
     double x = t[0].at(i);
-    for (std::int64_t step = 0; step < need(s, "iterations"); ++step) x = x * 0.5 + 0.25;
+    for (std::int64_t step = 0; step < iterations; ++step) x = x * 0.5 + 0.25;
     t[1].set(i, x);
   }
 }

@@ -14,13 +14,14 @@
 namespace halmark::cli {
 namespace {
 
-std::optional<Device> datasheet_of(const Machine& machine) {
-  for (const Device& device : known_devices(config_dirs("devices"))) {
-    if (device.kind == "cpu" && machine.cpu_model.find(device.name) != std::string::npos) {
-      return device;
-    }
-  }
-  return std::nullopt;
+// Its own figures and datasheet take the place of the CPU's.
+void measure_on(LocalMachine& machine, const protocol::DeviceDescription& device) {
+  machine.rows_fingerprint = machine.machine.fingerprint_on(device);
+  if (!device.is_apart()) return;
+  machine.measured = measured_device(machine.rows_fingerprint);
+  machine.datasheet = datasheet_of(device.name, device.kind, config_dirs("devices"));
+  machine.has_bf16 = !machine.datasheet || machine.datasheet->peak(Dtype::bf16, 0).has_value();
+  if (device.memory_bytes > 0) machine.memory_bytes = device.memory_bytes;
 }
 
 }  // namespace
@@ -34,7 +35,8 @@ LocalMachine local_machine() {
     return key.find("bf16") != std::string::npos || key.find("amx") != std::string::npos;
   });
   out.measured = measured_device(out.fingerprint);
-  out.datasheet = datasheet_of(out.machine);
+  out.datasheet = datasheet_of(out.machine.cpu_model, "cpu", config_dirs("devices"));
+  out.memory_bytes = out.machine.memory_bytes;
   const std::filesystem::path limits = measured_limits_path(out.fingerprint);
   std::error_code ignored;
   if (std::filesystem::exists(limits, ignored)) {
@@ -58,11 +60,8 @@ MachineIdentity LocalMachine::identity() const {
 void rows_are_of(LocalMachine& machine, const FoundPlugin& plugin, const std::string& device) {
   if (!plugin.description) return;
   const auto& devices = plugin.description->devices;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (devices[i].id != device && std::to_string(i) != device) continue;
-    machine.rows_fingerprint = machine.machine.fingerprint_on(devices[i]);
-    return;
-  }
+  const auto found = std::ranges::find(devices, device, &protocol::DeviceDescription::id);
+  if (found != devices.end()) measure_on(machine, *found);
 }
 
 std::vector<MachineIdentity> identities_of(const GlobalOptions& global,
@@ -140,7 +139,7 @@ tune::Target target_of(const LocalMachine& machine, const std::string& backend,
           .measured = machine.measured,
           .datasheet = machine.datasheet,
           .cores = machine.cores,
-          .memory_bytes = machine.machine.memory_bytes,
+          .memory_bytes = machine.memory_bytes,
           .winners = std::move(winners),
           .limits = machine.limits};
 }

@@ -22,16 +22,17 @@ struct LocalMachine {
   std::string fingerprint;          // of the host's CPU, as this process may use it
   std::string rows_fingerprint;     // of what is measured: another one for a plugin's own device
   int cores = 1;                    // what one shard of the whole device gets
-  bool has_bf16 = false;            // the ISA computes bf16
-  std::optional<Device> measured;   // written by `halmark peaks`
-  std::optional<Device> datasheet;  // configs/devices, by CPU name
+  std::int64_t memory_bytes = 0;    // of what is measured
+  bool has_bf16 = false;            // it computes bf16
+  std::optional<Device> measured;   // its peaks, written by `halmark peaks`
+  std::optional<Device> datasheet;  // configs/devices, by the name of the CPU or the driver's
   MeasureLimits limits;             // written by `halmark aa`
   std::string limits_path;          // "" = there are none
 
   MachineIdentity identity() const;  // of what is measured
 };
 LocalMachine local_machine();
-// Rows are measured on this device of the plugin from now on.
+// Rows are measured on this device of the plugin from now on, and judged by its own peaks.
 void rows_are_of(LocalMachine& machine, const FoundPlugin& plugin, const std::string& device);
 // This machine's CPU, and each device of the plugins found that is none.
 std::vector<MachineIdentity> identities_of(const GlobalOptions& global,

@@ -29,15 +29,18 @@ std::string absence_of(const protocol::PluginDescription& plugin) {
   return text.empty() ? "no device, and the plugin gives no reason" : text;
 }
 
-void check_device(const FoundPlugin& plugin, const std::string& device) {
-  if (plugin.description->devices.empty()) {
+const protocol::DeviceDescription& check_device(const FoundPlugin& plugin,
+                                                const std::string& device) {
+  const auto& devices = plugin.description->devices;
+  if (devices.empty()) {
     throw unfit("backend " + plugin.description->name +
                     " has no device here: " + absence_of(*plugin.description),
                 "halmark devices lists what is here");
   }
+  const auto found = std::ranges::find(devices, device, &protocol::DeviceDescription::id);
+  if (found != devices.end()) return *found;
   std::vector<std::string> known;
-  for (const auto& d : plugin.description->devices) known.push_back(d.id);
-  if (std::ranges::find(known, device) != known.end()) return;
+  for (const auto& d : devices) known.push_back(d.id);
   throw refused("backend " + plugin.description->name + " has no device '" + device + "'", {},
                 suggestion(device, known));
 }

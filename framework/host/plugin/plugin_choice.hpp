@@ -12,10 +12,11 @@ namespace halmark {
 const FoundPlugin& plugin_of(const std::vector<FoundPlugin>& found, const std::string& backend);
 // Why a plugin that works offers no device, in its own words.
 std::string absence_of(const protocol::PluginDescription& plugin);
-// Throws Error (exit 5) when the plugin has no device at all. Throws Error (exit 2) with the
-// nearest name when the plugin has no such device or kernel; an empty kernel is the plugin's own
-// choice.
-void check_device(const FoundPlugin& plugin, const std::string& device);
+// The device as the plugin describes it. Throws Error (exit 5) when it has no device at all. Throws
+// Error (exit 2) with the nearest name when the plugin has no such device or kernel; an empty kernel
+// is the plugin's own choice.
+const protocol::DeviceDescription& check_device(const FoundPlugin& plugin,
+                                                const std::string& device);
 void check_kernel(const protocol::PluginDescription& plugin, const std::string& kernel);
 
 }  // namespace halmark

@@ -290,7 +290,8 @@ std::string Campaign::hang_of(const KernelCase& kernel_case) const {
 }
 
 void Campaign::follow_bandwidth() {
-  if (options_.peaks != nullptr) walk_bytes_ = memory_walk_bytes(options_.peaks->device());
+  const RunPeaks* peaks = options_.peaks;
+  if (peaks != nullptr && !peaks->are_apart()) walk_bytes_ = memory_walk_bytes(peaks->device());
   if (walk_bytes_ > 0 && !bandwidth_) bandwidth_.emplace(walk_bytes_);
 }
 

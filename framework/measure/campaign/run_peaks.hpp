@@ -21,6 +21,8 @@ class RunPeaks {
 
   // The peaks as they are now.
   const Device& device() const { return device_; }
+  // Of a device apart from the host's CPU: no probe of a worker can take them again.
+  bool are_apart() const { return !device_.kind.empty() && device_.kind != "cpu"; }
   // Of one of `shards` shards at once with `threads` threads each.
   const roofline::Ceilings& ceilings(int threads, int shards) const;
   // Ceilings of this machine that the run saw, with their occasions; no figure of earlier runs.

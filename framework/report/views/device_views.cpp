@@ -174,6 +174,7 @@ Json measured_device(const Device& d) {
                      {"threads", p.threads},
                      {"flops_per_s", p.flops_per_s},
                      {"flops_per_s_q90", optional_number(p.flops_per_s_q90)},
+                     {"flops_per_s_high", optional_number(p.flops_per_s_high)},
                      {"provisional", p.is_provisional},
                      {"occasions", occasions_json(p.occasions)},
                      {"source", p.source}});
@@ -182,6 +183,7 @@ Json measured_device(const Device& d) {
     bandwidths.push_back({{"level", b.level},
                           {"threads", b.threads},
                           {"bytes_per_s", b.bytes_per_s},
+                          {"bytes_per_s_high", optional_number(b.bytes_per_s_high)},
                           {"working_set_bytes", b.working_set_bytes},
                           {"access", b.access},
                           {"provisional", b.is_provisional},
@@ -195,7 +197,24 @@ Json measured_device(const Device& d) {
       {"ring_plateau_bytes", d.ring_plateau_bytes ? Json(*d.ring_plateau_bytes) : Json(nullptr)},
       {"clock_hz", optional_number(d.clock_hz)},
       {"peaks", peaks},
-      {"bandwidths", bandwidths}};
+      {"bandwidths", bandwidths},
+      {"notes", d.notes}};
+}
+
+// Of a device that no probe of ours reaches.
+std::string upper_ends_text(const Device& d) {
+  std::string out;
+  for (const Peak& p : d.peaks) {
+    if (p.flops_per_s_high) out += ", " + p.path + ' ' + flops_text(*p.flops_per_s_high);
+  }
+  for (const Bandwidth& b : d.bandwidths) {
+    if (b.bytes_per_s_high) out += ", " + b.level + ' ' + bandwidth_text(*b.bytes_per_s_high);
+  }
+  if (!out.empty()) {
+    out = "\nat most, by the datasheet at the highest clock of the driver: " + out.substr(2) + '\n';
+  }
+  for (const std::string& note : d.notes) out += "\nno figure of " + note + '\n';
+  return out;
 }
 
 std::string measured_device_text(const Device& d, const std::optional<Device>& datasheet) {
@@ -218,6 +237,7 @@ std::string measured_device_text(const Device& d, const std::optional<Device>& d
   std::string out = d.name + '\n' + '\n' + peaks.text() + '\n' + bandwidths.text() +
                     "\nbest: the third-highest probe of at least two occasions 10 minutes apart; "
                     "provisional until then\n";
+  out += upper_ends_text(d);
   if (d.ring_plateau_bytes) {
     out += fmt::format("\nconstants are cold from a ring of {}\n",
                        bytes_text(static_cast<double>(*d.ring_plateau_bytes)));

@@ -1,48 +1,14 @@
-// A device file appears whole or not at all: later runs judge by it.
+// Probes in a worker of their own, then the file that later runs judge by.
 #include "tune/evaluate/machine_peaks.hpp"
 
 #include <filesystem>
 
-#include "core/text/error.hpp"
 #include "journal/writer_lock.hpp"
 #include "measure/probe/peaks.hpp"
 #include "plan/device_file.hpp"
-#include "report/report.hpp"
+#include "tune/evaluate/peaks_file.hpp"
 
 namespace halmark::tune {
-
-namespace {
-
-bool is_file(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
-// What a file of the same machine already has of each ceiling stays; the rest is of now.
-Device merged_with_file(Device seen, const std::string& path) {
-  if (!is_file(path)) return seen;
-  Device known = read_device(path);
-  observe(known, seen);
-  if (!seen.ring_plateau_bytes) seen.ring_plateau_bytes = known.ring_plateau_bytes;
-  seen.peaks = std::move(known.peaks);
-  seen.bandwidths = std::move(known.bandwidths);
-  return seen;
-}
-
-// What one core reaches is no figure of the machine, nor the other way round: neither replaces the
-// other.
-void require_own_file(const std::string& path, const std::string& fingerprint) {
-  if (!is_file(path)) return;
-  const Device known = read_device(path);
-  if (known.fingerprint == fingerprint) return;
-  throw refused(
-      "the figures in this file are of " +
-          (known.fingerprint.empty() ? std::string("another device") : known.fingerprint) +
-          ", and this is " + fingerprint,
-      path, "name another file with --out, or run on the cores that it is of");
-}
-
-}  // namespace
 
 Device measure_machine_peaks(const PeakMeasuring& options) {
   require_own_file(options.path, options.fingerprint);
@@ -54,18 +20,16 @@ Device measure_machine_peaks(const PeakMeasuring& options) {
   seen.fingerprint = options.fingerprint;
   Device device = merged_with_file(std::move(seen), options.path);
   if (options.is_interrupted && options.is_interrupted()) return device;
-  const std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
-  std::error_code said_by_writing;
-  if (!folder.empty()) std::filesystem::create_directories(folder, said_by_writing);
-  write_whole_file(device_text(device), options.path);
+  write_peaks_file(device, options.path);
   return device;
 }
 
 void keep_seen_peaks(const Device& seen, const std::string& path) {
-  if (!is_file(path)) return;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return;
   Device device = read_device(path);
   observe(device, seen);
-  write_whole_file(device_text(device), path);
+  write_peaks_file(device, path);
 }
 
 }  // namespace halmark::tune

@@ -22,7 +22,7 @@ class RowVerdict {
 
   void judge() {
     const bool is_memory_bound = has_peaks() && bound().limiter() == Limiter::memory;
-    const Verdict verdict = judge_validity(row_, judging_.thresholds, is_memory_bound);
+    const Verdict verdict = judge_validity(row_, thresholds(), is_memory_bound);
     end(verdict.status, verdict.reason);
     if (verdict.status == Status::quarantined) return;
     if (has_peaks()) judge_by_bound();
@@ -45,14 +45,26 @@ class RowVerdict {
     row_.reason = std::move(reason);
   }
 
+  // What moves the clock and the memory of the host's CPU moves no clock of a device apart from it.
+  ValidityThresholds thresholds() const {
+    ValidityThresholds out = judging_.thresholds;
+    if (!device().is_apart()) return out;
+    constexpr Limit shown{ValidityThresholds::never, ValidityThresholds::never};
+    out.clock_moved = out.peak_moved = out.bandwidth_moved = shown;
+    return out;
+  }
+
   const protocol::DeviceDescription& device() const { return judging_.crew.device(); }
   bool is_timed_by_host() const { return device().timer == protocol::Timer::host_clock; }
 
-  // Measured peaks are those of the CPUs that the workers run on. What the host's clock times runs
-  // on them too, as far as anybody knows, unless it says that it is a device and keeps what it
+  bool has_own_peaks() const { return judging_.peaks != nullptr && judging_.peaks->are_apart(); }
+
+  // Other measured peaks are those of the CPUs that the workers run on. What the host's clock times
+  // runs on them too, as far as anybody knows, unless it says that it is a device and keeps what it
   // works on to itself.
   bool has_peaks() const {
     if (judging_.peaks == nullptr) return false;
+    if (has_own_peaks()) return true;
     const bool may_be_apart = device().kind == "gpu" || device().kind == "npu";
     return device().kind == "cpu" ||
            (is_timed_by_host() && (judging_.is_in_host_memory || !may_be_apart));
@@ -92,7 +104,13 @@ class RowVerdict {
 
   void judge_by_bound() {
     const roofline::Bound stored = bound();
-    if (!roofline::quarantine(stored, row_.duration_ns_median)) return;
+    const auto stored_why = roofline::quarantine(stored, row_.duration_ns_median);
+    if (!stored_why) return;
+    if (has_own_peaks()) {
+      return end(Status::quarantined, *stored_why + "; halmark peaks --backend " +
+                                          row_.kernel_case.backend + " --device " +
+                                          row_.kernel_case.device + " measures the ceiling again");
+    }
     judging_.free_memory();
     const std::string probed =
         probe_afresh(judging_.crew, *judging_.peaks, work_, stored, row_.duration_ns_median);

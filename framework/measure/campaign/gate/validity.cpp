@@ -117,6 +117,14 @@ void judge_timer(const Measurement& measurement, double limit, Judge& judge) {
   }
 }
 
+// At its power limit a device does what it can at all times; hot, or slowed down by its own
+// hardware, it does not.
+void judge_throttling(const Measurement& measurement, Judge& judge) {
+  const auto slowed = std::ranges::find(measurement.signals, "device_slowed_down", &Signal::name);
+  if (slowed == measurement.signals.end() || slowed->value.value_or(0) == 0) return;
+  judge.raise(Status::suspect, "the device was slowed down by " + slowed->reason);
+}
+
 void judge_stop(const Measurement& measurement, double tight_half_width, Judge& judge) {
   if (measurement.stop_rule != name_of(protocol::StopReason::deadline) ||
       measurement.duration_ns_median <= 0)
@@ -159,6 +167,11 @@ Verdict judge_validity(const Measurement& measurement, const ValidityThresholds&
   judge.add("steal", signal(measurement, signal_name::steal_fraction), thresholds.steal_fraction);
   judge.add("clock moved by", moved(measurement.clock_hz_before, measurement.clock_hz_after),
             clock_limit(measurement, thresholds.clock_moved));
+  judge.add("device clock moved by",
+            moved(signal(measurement, "device_clock_hz_before"),
+                  signal(measurement, "device_clock_hz_after")),
+            clock_limit(measurement, thresholds.device_clock_moved));
+  judge_throttling(measurement, judge);
   if (probes_peaks_alone(measurement)) {
     judge.add("peak moved by", moved(measurement.peak_flops_before, measurement.peak_flops_after),
               thresholds.peak_moved);

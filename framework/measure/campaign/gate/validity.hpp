@@ -31,6 +31,9 @@ struct ValidityThresholds {
   // Clock probe before against after; where the first and the last third of the samples agree
   // within `suspect`, the clock moved outside the loop and never invalidates.
   Limit clock_moved{0.02, 0.05};
+  // Its own core clock, of a device that states it: those that power limits move it by some
+  // percent.
+  Limit device_clock_moved{0.05, 0.25};
   Limit peak_moved{0.03, 0.05};      // peak probe before against after
   Limit bandwidth_moved{0.1, 0.25};  // of rows that the memory bounds: another state of the machine
   Limit load_per_cpu{never, never};  // shown: what it does to a sample, the counters say

@@ -1,0 +1,52 @@
+#include "worker/device_state.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace halmark::worker {
+
+namespace {
+
+std::string slowdown_text(std::uint32_t bits) {
+  constexpr std::array<std::pair<std::uint32_t, const char*>, 2> names{
+      {{HM_THROTTLE_THERMAL, "temperature"}, {HM_THROTTLE_HARDWARE_SLOWDOWN, "its hardware"}}};
+  std::string out;
+  for (const auto& [bit, name] : names) {
+    if ((bits & bit) != 0) out += (out.empty() ? "" : ", ") + std::string(name);
+  }
+  return out;
+}
+
+}  // namespace
+
+void DeviceState::begin() {
+  if (auto read = device_.energy_microjoules()) energy_before_uj_ = *read;
+  if (auto read = device_.clocks()) before_ = *read;
+}
+
+void DeviceState::end(double executions, std::vector<Signal>& signals) {
+  const auto after = device_.clocks();
+  const auto energy = device_.energy_microjoules();
+  const auto add = [&](const char* name, std::optional<double> value) {
+    if (value) signals.push_back({name, value, {}});
+  };
+  if (before_ && after) {
+    add("device_clock_hz_before", before_->core_hz);
+    add("device_clock_hz_after", after->core_hz);
+    add("device_memory_hz", after->memory_hz);
+    add("device_temperature_c", after->temperature_c);
+    add("device_power_w", after->power_w);
+    const std::uint32_t throttle = before_->throttle | after->throttle;
+    if (before_->core_hz || throttle != 0) {
+      const std::string by = slowdown_text(throttle);
+      add("device_power_limited", (throttle & HM_THROTTLE_POWER) != 0 ? 1 : 0);
+      signals.push_back({"device_slowed_down", by.empty() ? 0 : 1, by});
+    }
+  }
+  if (energy_before_uj_ && energy && executions > 0) {
+    add("device_energy_uj", (*energy - *energy_before_uj_) / executions);
+  }
+}
+
+}  // namespace halmark::worker

@@ -1,0 +1,31 @@
+// What a device says of itself around the samples: clocks, temperature, power, throttling, energy.
+// Nothing of a plugin that states nothing, since absent is not clean.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/measured/measurement.hpp"
+#include "host/plugin/plugin.hpp"
+
+namespace halmark::worker {
+
+class DeviceState {
+ public:
+  explicit DeviceState(OpenDevice& device) : device_(device) {}
+  // Behind the warm-up, in front of the first sample.
+  void begin();
+  // Right behind the last one: an idle device lowers its clock within milliseconds. Adds
+  // device_clock_hz_before and _after, device_memory_hz, device_temperature_c, device_power_w,
+  // device_power_limited and device_slowed_down (0 or 1, by what is the reason), and
+  // device_energy_uj per execution, of `executions` since `begin`.
+  void end(double executions, std::vector<Signal>& signals);
+
+ private:
+  OpenDevice& device_;
+  std::optional<DeviceClocks> before_;
+  std::optional<double> energy_before_uj_;
+};
+
+}  // namespace halmark::worker
