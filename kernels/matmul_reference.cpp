@@ -38,6 +38,13 @@ std::vector<double> read_columns(const InputReader& inputs, int rank, const Matm
   return values;
 }
 
+double sum_error(const MatmulBlock& block, double magnitude) {
+  const bool is_8_bit_float = dtype_bits(block.src_dtype) == 8 && !is_integer(block.src_dtype);
+  const auto n = static_cast<double>(block.k);
+  return is_8_bit_float ? accumulation_error_of_8_bit_floats(n, magnitude)
+                        : accumulation_error(n, magnitude);
+}
+
 }  // namespace
 
 void matmul_reference(const InputReader& inputs, int rank, const MatmulBlock& block,
@@ -79,7 +86,7 @@ void matmul_reference(const InputReader& inputs, int rank, const MatmulBlock& bl
     }
     const auto product =
         dot(row.data(), weights.data() + (column_rank[i] % column_block) * depth, depth);
-    const double error = accumulation_error(static_cast<double>(block.k), product.magnitude);
+    const double error = sum_error(block, product.magnitude);
     out[i] = {.value = product.value,
               .tolerance = is_integer(block.dst_dtype)
                                ? 0.0

@@ -11,12 +11,12 @@ struct MatmulBlock {
   std::int64_t src_offset = 0, wei_offset = 0;  // first element of the block
   std::int64_t n = 0, k = 0;
   bool transposed = false;
-  Dtype dst_dtype = Dtype::f32;
+  Dtype src_dtype = Dtype::f32, dst_dtype = Dtype::f32;
 };
 
 // `elements` are flat in [m, n] of the block. |out - ref| <= u_dst |ref| + 4 sqrt(k) u_f32
 // (|src||wei|)_ij: products are exact in f32 for 8 and 16 bit sources, sums round like a random
-// walk. Integer results are exact.
+// walk, those of 8-bit floats in fewer bits. Integer results are exact.
 void matmul_reference(const InputReader& inputs, int rank, const MatmulBlock& block,
                       std::span<const std::int64_t> elements, std::span<Expected> out);
 

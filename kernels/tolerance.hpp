@@ -23,6 +23,15 @@ inline double accumulation_error(double n, double magnitude) {
   return accumulation_factor * std::sqrt(n) * u_f32 * magnitude;
 }
 
+// Products of 8-bit floats are summed by tensor cores in registers of about 14 bits: those of an
+// instruction are cut off 13 bits below the largest of them, and so is the running sum until it is
+// added in f32 after a few instructions (DeepSeek-V3 Technical Report, arXiv:2412.19437, section
+// 3.3.2, of Hopper). Each cut is at most 2^-13 of what is summed: one of the products, one of the
+// running sums.
+inline double accumulation_error_of_8_bit_floats(double n, double magnitude) {
+  return 2 * 0x1p-13 * magnitude + accumulation_error(n, magnitude);
+}
+
 // Half the spacing of the smallest values of `dtype`, where rounding is absolute and not relative.
 inline double underflow_error(Dtype dtype) {
   switch (dtype) {

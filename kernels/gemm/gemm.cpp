@@ -84,6 +84,7 @@ class Gemm final : public OpContract {
                             .n = p.at("n"),
                             .k = p.at("k"),
                             .transposed = p.at("wei_trans") != 0,
+                            .src_dtype = p.dtype("src_dtype"),
                             .dst_dtype = p.dtype("dst_dtype")};
     matmul_reference(inputs, rank, block, elements, out);
   }

@@ -110,6 +110,7 @@ class GroupedGemm final : public RoutedContract {
                       .n = n,
                       .k = k,
                       .transposed = p.at("wei_trans") != 0,
+                      .src_dtype = p.dtype("src_dtype"),
                       .dst_dtype = p.dtype("dst_dtype")};
     for (std::size_t expert = 0; expert < counts.size(); ++expert) {
       const auto& positions = of_expert[expert];

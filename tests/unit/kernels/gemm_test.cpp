@@ -66,6 +66,49 @@ TEST(Gemm, reference_agrees_with_a_plain_loop_over_the_bytes) {
   }
 }
 
+// A register that keeps `bits` of fraction: products of an instruction are cut off so far below the
+// largest of them and of the running sum, which joins an f32 sum after four instructions.
+double narrow_sum(std::span<const double> products, int bits) {
+  constexpr std::size_t of_instruction = 32, of_promotion = 128;
+  float promoted = 0;
+  double running = 0;
+  for (std::size_t i = 0; i < products.size(); i += of_instruction) {
+    const auto part = products.subspan(i, std::min(of_instruction, products.size() - i));
+    double largest = std::fabs(running);
+    for (const double product : part) largest = std::max(largest, std::fabs(product));
+    const double step = std::ldexp(1.0, largest > 0 ? std::ilogb(largest) - bits : 0);
+    const auto cut = [&](double x) { return std::trunc(x / step) * step; };
+    running = cut(running);
+    for (const double product : part) running += cut(product);
+    if ((i + of_instruction) % of_promotion == 0) {
+      promoted += static_cast<float>(running);
+      running = 0;
+    }
+  }
+  return promoted + static_cast<float>(running);
+}
+
+TEST(Gemm, products_of_8_bit_floats_may_be_summed_in_fourteen_bits_but_not_in_nine) {
+  const std::int64_t m = 16, n = 128, k = 1024;
+  const auto params = gemm(m, n, k, Dtype::f8_e4m3fn, Dtype::f32, 1);
+  const GeneratedInputs inputs(5, op("gemm").operands(params), 1);
+  const auto out = expected("gemm", params, inputs, 2);
+  std::vector<double> a(1024), b(a), products(a);
+  double worst = 0, worst_of_nine = 0;
+  for (std::int64_t e = 0; e < m * n; ++e) {
+    inputs.read(0, 0, e / n * k, a);
+    inputs.read(0, 1, e % n * k, b);
+    for (std::size_t q = 0; q < products.size(); ++q) products[q] = a[q] * b[q];
+    const auto& want = out[static_cast<std::size_t>(e)];
+    worst = std::max(worst, std::fabs(narrow_sum(products, 13) - want.value) / want.tolerance);
+    worst_of_nine =
+        std::max(worst_of_nine, std::fabs(narrow_sum(products, 8) - want.value) / want.tolerance);
+  }
+  EXPECT_LT(worst, 1);
+  EXPECT_GT(worst, 0.02) << "no wider than needed by orders of magnitude";
+  EXPECT_GT(worst_of_nine, 1);
+}
+
 TEST(Gemm, scattered_elements_equal_those_of_the_full_matrix) {
   const auto params = gemm(40, 500, 24, Dtype::f32, Dtype::f32);
   const GeneratedInputs inputs(3, op("gemm").operands(params), 0);
