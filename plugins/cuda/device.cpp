@@ -1,5 +1,6 @@
 #include "device.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -77,6 +78,10 @@ void describe(int ordinal, const Nvml& nvml, hm_device_info& info) {
 OpenedDevice::OpenedDevice(int opened, const Nvml& nvml)
     : ordinal(opened),
       architecture(architecture_of(opened)),
+      capability(static_cast<int>(10 * attribute(cudaDevAttrComputeCapabilityMajor, opened) +
+                                  attribute(cudaDevAttrComputeCapabilityMinor, opened))),
+      processors(std::max<std::int64_t>(1, attribute(cudaDevAttrMultiProcessorCount, opened))),
+      shared_bytes_max(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, opened)),
       monitor(nvml.device(bus_id_of(opened))) {
   activate();
   // Creates the context here and not in the first measured call.

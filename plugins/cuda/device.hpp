@@ -29,6 +29,9 @@ struct OpenedDevice {
 
   int ordinal;
   std::string architecture;
+  int capability;                 // 90 = sm_90
+  std::int64_t processors;        // streaming multiprocessors
+  std::int64_t shared_bytes_max;  // that one block may ask for
   Nvml::Device monitor;
 
  private:

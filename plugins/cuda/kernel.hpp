@@ -16,7 +16,7 @@ struct Operand {
   std::int32_t role = HM_ROLE_INPUT;
   std::int64_t dtype = 0;
   std::vector<std::int64_t> dims;
-  bool is_turned = false;  // stored column by column; only constants are
+  bool is_turned = false;  // the last two dims are stored column by column; only constants are
 };
 
 using Buffers = std::span<hm_buffer* const>;
@@ -34,6 +34,7 @@ class Prepared {
   std::vector<Operand> operands;
   std::string implementation, library, library_version;
   std::uint64_t workspace_bytes = 0;
+  std::uint32_t launches = 1;  // of one execution; a held stream takes about a thousand in all
 
  protected:
   std::uint64_t bytes_of(std::uint32_t operand) const;

@@ -16,9 +16,10 @@ class PreparedHandle {
       hm_operand shown{};
       plug::plain_operand(shown, operand.name, operand.role, operand.dtype, operand.dims);
       if (operand.is_turned) {
-        shown.strides[0] = 1;
-        shown.strides[1] = operand.dims[0];
-        plug::copy_text(shown.layout, "ba");
+        const std::size_t row = operand.dims.size() - 2;
+        shown.strides[row] = 1;
+        shown.strides[row + 1] = operand.dims[row];
+        plug::copy_text(shown.layout, row == 0 ? "ba" : "acb");
       }
       if (operand.role == HM_ROLE_CONSTANT) constant_bytes_ += shown.bytes;
       operands_.push_back(shown);
@@ -28,6 +29,7 @@ class PreparedHandle {
   void info(hm_prepared_info& out) const {
     out.operand_count = static_cast<std::uint32_t>(operands_.size());
     out.workspace_bytes = prepared_->workspace_bytes;
+    out.launches_per_execution = prepared_->launches;
     out.constant_bytes = constant_bytes_;
     plug::copy_text(out.implementation, prepared_->implementation);
     plug::copy_text(out.isa, device_.architecture);

@@ -1,0 +1,294 @@
+// Decode: few queries per key/value head, so all time goes into reading keys and values. Both come
+// from memory straight into the registers of the products, 16 bytes per load: the columns of a head
+// are dealt to the fragments of mma.hpp in another order, the same for both factors of a product.
+//
+// Scores: lane (g, t) loads of key g the columns 32 b + 8 t + 0..7 of every block b. Its four
+// registers are b[0], b[1] of two products in turn, which fixes where the queries' columns go.
+// Values: lane (g, t) loads of keys 2t, 2t+1, 2t+8, 2t+9 the columns 64 b + 8 g + 0..7. Product j
+// of a block takes column j of these eight, so column n of it stands for column 64 b + 8 n + j.
+#include "attention_rows.hpp"
+#include "instances.hpp"
+#include "mma.hpp"
+#include "reduce.hpp"
+
+namespace hm_cuda {
+namespace {
+
+constexpr int tile_rows = decode_rows, step = decode_keys;
+
+// Eight 16-bit values, zeros where not `is_there`.
+GPU_DEVICE void load_eight(std::uint32_t (&out)[4], const void* from, bool is_there) {
+  uint4 raw = make_uint4(0, 0, 0, 0);
+  if (is_there) raw = *static_cast<const uint4*>(from);
+  out[0] = raw.x;
+  out[1] = raw.y;
+  out[2] = raw.z;
+  out[3] = raw.w;
+}
+
+// The state of 16 queries in one warp. Width: head_dim filled up with zeros, a multiple of 64.
+template <class T, int Width>
+struct Decoder {
+  static constexpr int score_blocks = Width / 32, value_blocks = Width / 64;
+
+  const T *k, *v;
+  std::int32_t head_dim, g, t;
+  float scale_log2;
+  KeyRange split, rows[2];                   // rows g and g + 8
+  std::uint32_t query[score_blocks][2][4];   // of rows g and g + 8
+  std::uint32_t keys[2][score_blocks][4];    // of keys g and g + 8 of a step
+  std::uint32_t values[4][value_blocks][4];  // of keys 2t, 2t+1, 2t+8, 2t+9
+  float sum[value_blocks * 8][4] = {};
+  float highest[2] = {no_score, no_score}, weights[2] = {0, 0};
+
+  // A key of this step; past the end the last one, which is masked.
+  GPU_DEVICE std::int64_t key_at(std::int32_t base, std::int32_t offset) const {
+    const std::int32_t key = base + offset, last = split.end - 1;
+    return static_cast<std::int64_t>(key < last ? key : last) * head_dim;
+  }
+
+  GPU_DEVICE void load_keys(std::int32_t base) {
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      const T* key = k + key_at(base, 8 * n + g);
+#pragma unroll
+      for (int b = 0; b < score_blocks; ++b) {
+        const std::int32_t column = 32 * b + 8 * t;
+        load_eight(keys[n][b], key + column, column < head_dim);
+      }
+    }
+  }
+
+  GPU_DEVICE void load_values(std::int32_t base) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const T* value = v + key_at(base, 2 * t + (i & 1) + 8 * (i >> 1));
+#pragma unroll
+      for (int b = 0; b < value_blocks; ++b) {
+        const std::int32_t column = 64 * b + 8 * g;
+        load_eight(values[i][b], value + column, column < head_dim);
+      }
+    }
+  }
+
+  // score[n][c]: keys 8 n + 2 t + c % 2 of rows g (c < 2) and g + 8.
+  GPU_DEVICE void scores(std::int32_t base, float (&score)[2][4]) const {
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+#pragma unroll
+      for (int c = 0; c < 4; ++c) score[n][c] = 0;
+#pragma unroll
+      for (int b = 0; b < score_blocks; ++b) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const std::uint32_t a[4] = {query[b][0][2 * half], query[b][1][2 * half],
+                                      query[b][0][2 * half + 1], query[b][1][2 * half + 1]};
+          multiply_add<T>(score[n], a, keys[n][b][2 * half], keys[n][b][2 * half + 1]);
+        }
+      }
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        const std::int32_t key = base + 8 * n + 2 * t + (c & 1);
+        const KeyRange& row = rows[c >> 1];
+        const bool is_seen = key >= row.begin && key < row.end && key < split.end;
+        score[n][c] = is_seen ? score[n][c] * scale_log2 : -INFINITY;
+      }
+    }
+  }
+
+  // Scores become weights; what was summed is scaled to the new largest score.
+  GPU_DEVICE void weigh(float (&score)[2][4]) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float largest = fmaxf(fmaxf(score[0][2 * r], score[0][2 * r + 1]),
+                            fmaxf(score[1][2 * r], score[1][2 * r + 1]));
+      largest = fmaxf(largest, __shfl_xor_sync(all_lanes, largest, 1));
+      largest = fmaxf(largest, __shfl_xor_sync(all_lanes, largest, 2));
+      const float before = highest[r];
+      highest[r] = fmaxf(before, largest);
+      const float correction = exp2_fast(before - highest[r]);
+      float added = 0;
+#pragma unroll
+      for (int n = 0; n < 2; ++n) {
+#pragma unroll
+        for (int c = 2 * r; c < 2 * r + 2; ++c) {
+          score[n][c] = exp2_fast(score[n][c] - highest[r]);
+          added += score[n][c];
+        }
+      }
+      weights[r] = weights[r] * correction + added;  // of this lane's keys; see finish()
+#pragma unroll
+      for (int j = 0; j < value_blocks * 8; ++j) {
+        sum[j][2 * r] *= correction;
+        sum[j][2 * r + 1] *= correction;
+      }
+    }
+  }
+
+  GPU_DEVICE void add_values(const float (&p)[2][4]) {
+    const std::uint32_t a[4] = {packed<T>(p[0][0], p[0][1]), packed<T>(p[0][2], p[0][3]),
+                                packed<T>(p[1][0], p[1][1]), packed<T>(p[1][2], p[1][3])};
+#pragma unroll
+    for (int b = 0; b < value_blocks; ++b) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const unsigned halves = j % 2 == 0 ? 0x5410u : 0x7632u;
+        const std::uint32_t b0 = __byte_perm(values[0][b][j / 2], values[1][b][j / 2], halves);
+        const std::uint32_t b1 = __byte_perm(values[2][b][j / 2], values[3][b][j / 2], halves);
+        multiply_add<T>(sum[b * 8 + j], a, b0, b1);
+      }
+    }
+  }
+
+  GPU_DEVICE void run(std::int32_t first, std::int32_t stride) {
+    if (first < split.end) load_keys(first);
+    for (std::int32_t base = first; base < split.end; base += stride) {
+      float score[2][4];
+      load_values(base);
+      scores(base, score);
+      if (base + stride < split.end) load_keys(base + stride);
+      weigh(score);
+      add_values(score);
+    }
+    // Every lane of a row has seen other keys, under the same largest scores.
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      weights[r] += __shfl_xor_sync(all_lanes, weights[r], 1);
+      weights[r] += __shfl_xor_sync(all_lanes, weights[r], 2);
+    }
+  }
+
+  GPU_DEVICE void scale_to(int r, float factor) {
+#pragma unroll
+    for (int j = 0; j < value_blocks * 8; ++j) {
+      sum[j][2 * r] *= factor;
+      sum[j][2 * r + 1] *= factor;
+    }
+  }
+};
+
+// Brings the warps of a block together: afterwards warp 0 has the sums of all.
+template <class T, int Width>
+GPU_DEVICE void merge_warps(Decoder<T, Width>& own, int lane, int warp, int warps) {
+  constexpr int values = Width / 64 * 8;
+  __shared__ float highest_of[decode_warps_max][tile_rows], weights_of[decode_warps_max][tile_rows];
+  __shared__ float added[values * 4][warp_threads];
+  if (own.t == 0) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      highest_of[warp][own.g + 8 * r] = own.highest[r];
+      weights_of[warp][own.g + 8 * r] = own.weights[r];
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int row = own.g + 8 * r;
+    float highest = no_score, weights = 0;
+    for (int w = 0; w < warps; ++w) highest = fmaxf(highest, highest_of[w][row]);
+    for (int w = 0; w < warps; ++w) {
+      weights += weights_of[w][row] * exp2_fast(highest_of[w][row] - highest);
+    }
+    own.scale_to(r, exp2_fast(own.highest[r] - highest));
+    own.highest[r] = highest;
+    own.weights[r] = weights;
+  }
+  for (int w = 1; w < warps; ++w) {
+    if (warp == w) {
+#pragma unroll
+      for (int i = 0; i < values * 4; ++i) added[i][lane] = own.sum[i / 4][i % 4];
+    }
+    __syncthreads();
+    if (warp == 0) {
+#pragma unroll
+      for (int i = 0; i < values * 4; ++i) own.sum[i / 4][i % 4] += added[i][lane];
+    }
+    __syncthreads();
+  }
+}
+
+template <class T, int Width>
+GPU_DEVICE void write_rows(const AttentionTask& task, const Position& at,
+                           const Decoder<T, Width>& own) {
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const std::int32_t row = at.first_row + own.g + 8 * r;
+    if (row >= at.rows) continue;
+    const std::int64_t query = query_of(task, at, row);
+    const std::int64_t place = blockIdx.y * task.queries + query;
+    const float factor = task.splits == 1 ? 1.0f / own.weights[r] : 1.0f;
+#pragma unroll
+    for (int b = 0; b < Decoder<T, Width>::value_blocks; ++b) {
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        const std::int32_t column = 64 * b + 8 * (2 * own.t + c);
+        if (column >= task.head_dim) continue;
+        float out[8];
+#pragma unroll
+        for (int j = 0; j < 8; ++j) out[j] = own.sum[b * 8 + j][2 * r + c] * factor;
+        if (task.splits == 1) {
+          store<8>(static_cast<T*>(task.dst) + query * task.head_dim + column, out);
+        } else {
+          store<8>(task.partial + place * task.head_dim + column, out);
+        }
+      }
+    }
+    if (task.splits > 1 && own.t == 0) {
+      task.state[place * 2] = own.highest[r];
+      task.state[place * 2 + 1] = own.weights[r];
+    }
+  }
+}
+
+template <class T, int Width>
+__global__ void __launch_bounds__(decode_warps_max* warp_threads)
+    attention_decode(AttentionTask task) {
+#if HM_CUDA_MMA
+  const int lane = static_cast<int>(threadIdx.x % warp_threads);
+  const int warp = static_cast<int>(threadIdx.x / warp_threads);
+  const int warps = static_cast<int>(blockDim.x / warp_threads);
+  const Position at = position_of(task, tile_rows);
+  Decoder<T, Width> own;
+  own.k = static_cast<const T*>(task.k) + keys_at(task, at);
+  own.v = static_cast<const T*>(task.v) + keys_at(task, at);
+  own.head_dim = task.head_dim;
+  own.g = lane / 4;
+  own.t = lane % 4;
+  own.scale_log2 = task.scale_log2;
+  own.split = keys_of_split(task, at, tile_rows, step);
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const std::int32_t row = at.first_row + own.g + 8 * r;
+    const bool is_live = row < at.rows;
+    own.rows[r] = is_live ? keys_of_row(task, row) : KeyRange{0, 0};
+    const T* q = static_cast<const T*>(task.q) +
+                 query_of(task, at, is_live ? row : at.rows - 1) * task.head_dim;
+#pragma unroll
+    for (int b = 0; b < Decoder<T, Width>::score_blocks; ++b) {
+      const std::int32_t column = 32 * b + 8 * own.t;
+      load_eight(own.query[b][r], q + column, column < task.head_dim && is_live);
+    }
+  }
+  own.run(own.split.begin + warp * step, warps * step);
+  if (warps > 1) merge_warps(own, lane, warp, warps);
+  if (warp == 0) write_rows(task, at, own);
+#endif
+}
+
+template <class T>
+DeviceFunction of_width(std::int64_t head_dim) {
+  if (head_dim <= 64) return address_of_kernel(attention_decode<T, 64>);
+  if (head_dim <= 128) return address_of_kernel(attention_decode<T, 128>);
+  return address_of_kernel(attention_decode<T, 256>);
+}
+
+}  // namespace
+
+DeviceFunction attention_decode_function(std::int64_t dtype, std::int64_t head_dim) {
+  if (head_dim % 8 != 0 || head_dim > mma_head_dim_max) return nullptr;
+  if (dtype == HM_DTYPE_BF16) return of_width<bf16>(head_dim);
+  if (dtype == HM_DTYPE_F16) return of_width<f16>(head_dim);
+  return nullptr;
+}
+
+}  // namespace hm_cuda
