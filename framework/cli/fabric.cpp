@@ -1,13 +1,69 @@
-// halmark fabric: topologies that Halmark knows by name, or of a file.
+// halmark fabric: topologies that Halmark knows by name, of a file, or measured here.
+#include <algorithm>
 #include <memory>
 
-#include "cli/console/paths.hpp"
-#include "cli/console/terminal.hpp"
+#include "cli/console/interrupt.hpp"
+#include "cli/console/session.hpp"
+#include "journal/writer_lock.hpp"
 #include "pages/fabric/collectives_page.hpp"
 #include "pages/fabric/fabric_page.hpp"
+#include "report/report.hpp"
 #include "simulate/fabric/fabric_file.hpp"
+#include "tune/links/fabric_probe.hpp"
 
 namespace halmark::cli {
+namespace {
+
+struct ProbeOptions {
+  std::string listen, out;
+  tune::FabricProbing asked;
+};
+
+CommandResult answer(const GlobalOptions& global, const std::string& address) {
+  links::Listener listener(links::parse_address(address));
+  const auto say = [&](const std::string& line) {
+    if (!global.quiet) write_stderr("halmark: " + line + '\n');
+  };
+  say("answering on " + listener.address().text() + " until Ctrl-C");
+  answer_clients(listener, interrupted, say);
+  return {.exit_code = interrupt_exit_code()};
+}
+
+CommandResult probe(const GlobalOptions& global, const ProbeOptions& options) {
+  if (!options.listen.empty()) return answer(global, options.listen);
+  const LocalMachine machine = local_machine();
+  tune::FabricProbing asked = options.asked;
+  asked.cores = machine.cores;
+  asked.memory_bytes = machine.memory_bytes;
+  asked.utc = journal::utc_now();
+  asked.is_interrupted = interrupted;
+  if (const auto memory =
+          machine.measured ? machine.measured->bandwidth("memory", machine.cores) : std::nullopt) {
+    asked.memory_bytes_per_s = memory->bytes_per_s;
+  }
+  const HeldInterrupts until_reported;
+  Progress progress(global, "fabric probe");
+  std::optional<RunPeaks> unjudged;
+  for (const FoundPlugin& plugin : find_plugins(global)) {
+    if (!plugin.is_loaded() || plugin.description->name != "cpu" || !plugin.description->has_comm)
+      continue;
+    asked.measuring = measuring_with(global, machine, plugin, unjudged);
+    asked.measuring->progress = campaign_progress(progress);
+  }
+  tune::ProbedFabric probed = tune::probe_fabric(asked);
+  progress.finish();
+  CommandResult result = shown(std::move(probed.view));
+  if (options.out.empty()) {
+    result.text += "\n" + probed.file;
+  } else {
+    write_whole_file(probed.file, options.out);
+    result.text += "written to " + options.out + '\n';
+  }
+  if (interrupted()) result.exit_code = interrupt_exit_code();
+  return result;
+}
+
+}  // namespace
 
 Action add_fabric(OptionSet& app) {
   auto wanted = std::make_shared<std::string>();
@@ -18,7 +74,16 @@ Action add_fabric(OptionSet& app) {
   OptionSet collectives = app.add_subcommand(
       "collectives", "The fastest way of each collective by size, against its bound");
   collectives.add_option("fabric", *wanted, "As of show")->required();
-  return [wanted, collectives](const GlobalOptions&) {
+  auto probing = std::make_shared<ProbeOptions>();
+  OptionSet probed = app.add_subcommand(
+      "probe", "Measure links and memory of this machine, alone or with a peer, as a fabric file");
+  probed.add_option("--peer", probing->asked.peer, "HOST:PORT where --listen answers");
+  probed.add_option("--listen", probing->listen, "Answer probes on ADDRESS:PORT until Ctrl-C");
+  probed.add_option("--disk", probing->asked.disk, "Folder on the storage that is a tier");
+  probed.add_option("--id", probing->asked.id, "Id of the fabric");
+  probed.add_option("--out,-o", probing->out, "Fabric file to write (default: printed)");
+  return [wanted, collectives, probed, probing](const GlobalOptions& global) {
+    if (probed.is_chosen()) return probe(global, *probing);
     const auto folders = config_dirs("fabrics");
     if (collectives.is_chosen()) {
       return shown(pages::collectives_page(fabric::known_fabric(*wanted, folders)));

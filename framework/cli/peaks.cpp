@@ -29,6 +29,7 @@ Device measured_on_device(const GlobalOptions& global, const FoundPlugin& plugin
   std::optional<RunPeaks> unjudged;
   tune::KernelMeasuring measuring = measuring_with(global, machine, plugin, unjudged);
   measuring.progress = campaign_progress(progress);
+  if (!options.is_long) measuring.rounds = 1;
   return tune::measure_device_peaks({.plugin = *plugin.description,
                                      .device = device,
                                      .fingerprint = machine.rows_fingerprint,
@@ -69,7 +70,8 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 Action add_peaks(OptionSet& app) {
   auto options = std::make_shared<Options>();
   app.add_flag("--long", options->is_long,
-               "100 windows of 10 ms per probe instead of the quick form; more sizes of products");
+               "100 windows of 10 ms per probe instead of the quick form; of a device three rounds "
+               "and more sizes");
   app.add_option("--backend", options->backend,
                  "Backend whose copies, multiply-adds and products are measured");
   app.add_option("--device", options->device, "Device of the backend");

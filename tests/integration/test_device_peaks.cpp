@@ -28,8 +28,8 @@ TEST_F(DevicePeaks, are_those_of_its_own_copies_and_multiply_adds) {
   EXPECT_NEAR(data["bandwidths"][0]["bytes_per_s"].get<double>(), 2 * 8388608 / 0.08, 1e5);
   ASSERT_EQ(data["peaks"].size(), 3) << data["peaks"];
   EXPECT_EQ(data["peaks"][0]["path"], "f32_vector");
-  // 32,768 lanes, 512 multiply-adds each.
-  EXPECT_NEAR(data["peaks"][0]["flops_per_s"].get<double>(), 2.0 * 32768 * 512 / 0.08, 1e6);
+  // 16,384 lanes, 1,024 multiply-adds each.
+  EXPECT_NEAR(data["peaks"][0]["flops_per_s"].get<double>(), 2.0 * 16384 * 1024 / 0.08, 1e6);
   // The datasheet of what the driver calls it; the fake device states no clock.
   EXPECT_EQ(data["peaks"][0]["flops_per_s_high"], 66.9e12);
   EXPECT_EQ(data["bandwidths"][0]["bytes_per_s_high"], 4.8e12);

@@ -100,5 +100,52 @@ source = "s"
   EXPECT_THAT(unknown.err, HasSubstr("leaf-spine"));
 }
 
+// A virtual cable between two network namespaces: kernel TCP without a wire.
+TEST_F(FabricCommand, probes_a_peer_in_another_network_namespace) {
+  Launch two = base_;
+  two.limit_s = 250;
+  two.arguments = {"/usr/bin/unshare",
+                   "--user",
+                   "--map-root-user",
+                   "--net",
+                   "--mount",
+                   "/bin/sh",
+                   std::string(HALMARK_SOURCE_DIR) + "/tests/integration/two_namespaces.sh",
+                   std::string(HALMARK_BINARY_DIR) + "/bin/halmark",
+                   path("two.toml")};
+  const Outcome o = run(two);
+  if (o.exit_code == 77 || o.err.find("unshare") != std::string::npos ||
+      o.err.find("not found") != std::string::npos) {
+    GTEST_SKIP() << "no two network namespaces can be made here: " << o.err;
+  }
+  ASSERT_EQ(o.exit_code, 0) << o.out << o.err;
+  const Json links = envelope_of(o.out)["data"]["links"];
+  EXPECT_EQ(links[0]["link"], "loopback");
+  EXPECT_EQ(links[1]["link"], "tcp to 10.77.0.2:7777");
+  for (const int i : {0, 1}) {
+    EXPECT_GT(links[i]["latency_s"].get<double>(), 1e-6) << links;
+    EXPECT_LT(links[i]["latency_s"].get<double>(), 1e-3) << links;
+    EXPECT_GE(links[i]["latency_p99_s"], links[i]["latency_s"]);
+  }
+  // The file prices collectives over the cable that was measured.
+  const Json prices = data_of({"fabric", "collectives", path("two.toml")});
+  EXPECT_EQ(prices["ranks"], 2);
+  const double latency_s = prices["levels"][0]["latency_s"];
+  EXPECT_NEAR(latency_s, std::max(2.5e-6, links[1]["latency_s"].get<double>()), 0.02 * latency_s);
+}
+
+TEST_F(FabricCommand, refuses_a_peer_that_is_none) {
+  const Outcome form = halmark({"fabric", "probe", "--peer", "nowhere"});
+  EXPECT_EQ(form.exit_code, 2);
+  EXPECT_TRUE(is_one_line(form.err));
+  const Outcome absent = halmark({"fabric", "probe", "--peer", "127.0.0.1:1"});
+  EXPECT_EQ(absent.exit_code, 5);
+  EXPECT_TRUE(is_one_line(absent.err));
+  EXPECT_THAT(absent.err, AllOf(HasSubstr("127.0.0.1:1"), HasSubstr("--listen")));
+  const Outcome folder = halmark({"fabric", "probe", "--disk", "/nowhere"});
+  EXPECT_EQ(folder.exit_code, 5);
+  EXPECT_THAT(folder.err, HasSubstr("/nowhere"));
+}
+
 }  // namespace
 }  // namespace halmark::integration

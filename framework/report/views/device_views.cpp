@@ -217,11 +217,19 @@ std::string upper_ends_text(const Device& d) {
   return out;
 }
 
+// By the name of the path where the datasheet has it: vector and matrix engines differ. A path
+// that it does not state is no part of another's.
+std::optional<Peak> stated_peak(const Device& datasheet, const Peak& p) {
+  const auto same = std::ranges::find(datasheet.peaks, p.path, &Peak::path);
+  if (same != datasheet.peaks.end()) return *same;
+  return p.threads == 0 ? std::nullopt : datasheet.peak(p.dtype, p.threads);
+}
+
 std::string measured_device_text(const Device& d, const std::optional<Device>& datasheet) {
   TextTable peaks({"path", "isa", "threads", "best", "median", "occasions", "of datasheet"},
                   {false, false, true, true, true, false, true});
   for (const Peak& p : d.peaks) {
-    const auto stated = datasheet ? datasheet->peak(p.dtype, p.threads) : std::nullopt;
+    const auto stated = datasheet ? stated_peak(*datasheet, p) : std::nullopt;
     peaks.add({p.path, p.isa, std::to_string(p.threads), flops_text(p.flops_per_s),
                typical_text(p.occasions, "FLOP/s"), occasions_text(p.occasions, p.is_provisional),
                stated ? rounded_percent_text(p.flops_per_s / stated->flops_per_s) : "-"});
