@@ -120,8 +120,9 @@ void compare(std::span<const VariantSet> sets, std::span<const Measurement> rows
 
 std::vector<KernelCase> questions_of(const BenchOptions& options, const LocalMachine& machine) {
   const Sweep sweep = read_sweep(options.sweep);
-  const auto plan = tune::measured_plan(sweep, target_of(machine, sweep.backend, sweep.device, {}),
-                                        machine.has_bf16, config_dirs("models"));
+  const auto plan =
+      tune::measured_plan(sweep, target_of(machine, sweep.backend, sweep.device, {}),
+                          machine.has_bf16, config_dirs("models"), config_dirs("fabrics"));
   return tune::variant_questions(*plan, options.asked.op);
 }
 

@@ -4,6 +4,7 @@
 #include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
 #include "report/views/validation_view.hpp"
+#include "tune/plan/named_fabric.hpp"
 #include "tune/validate/run_configuration.hpp"
 
 namespace halmark::cli {
@@ -12,7 +13,7 @@ namespace {
 struct Options {
   std::string model;
   DeploymentOptions configuration;
-  std::string backend = "cpu", device = "0";
+  std::string backend = "cpu", device = "0", fabric;
   std::optional<int> rounds;  // absent: as many as this machine needs
   double seconds = 11;
   bool takes_defaults = false;
@@ -42,6 +43,7 @@ std::string command_line(const Options& o) {
   add("routing-skew", d.routing_skew, 0);
   if (!d.precision.empty()) out += " --precision " + d.precision;
   if (o.is_isolated) out += " --isolated";
+  if (!o.fabric.empty()) out += " --fabric " + o.fabric;
   return out + " --backend " + o.backend;
 }
 
@@ -63,6 +65,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
       options.takes_defaults ? WinnerTable{}
                              : stored_winners(global, machine, options.backend, options.device));
   target.in_stack = !options.is_isolated;
+  target.fabric = tune::named_fabric(options.fabric, configuration, config_dirs("fabrics"));
   tune::require_runnable(spec, configuration, target);  // before anything is written
   const HeldInterrupts until_reported;
   Progress progress(global, "run");
@@ -108,6 +111,7 @@ Action add_run(OptionSet& app) {
   add_deployment_options(app, o->configuration);
   app.add_option("--backend", o->backend, "Backend, for example cpu");
   app.add_option("--device", o->device, "Device of the backend");
+  app.add_option("--fabric", o->fabric, "Prices collectives that cannot be measured (fabric show)");
   app.add_option("--rounds", o->rounds, "Fresh processes per kernel")->check(within(1, 99));
   app.add_option(
          "--seconds", o->seconds,

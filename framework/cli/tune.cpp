@@ -59,15 +59,7 @@ std::string command_line(const Options& options) {
   out += tune::proposal_words(options.proposals);
   if (options.certify.eps > 0) out += fmt::format(" --gap {}", options.certify.eps);
   if (options.takes_defaults) out += " --no-winners";
-  for (std::size_t i = 0; i < options.latency.sources.size(); ++i) {
-    out += (i == 0 ? " --latency " : ",") + options.latency.sources[i];
-  }
-  for (std::size_t i = 0; i < options.latency.series.size(); ++i) {
-    out += (i == 0 ? " --series '" : ",") + options.latency.series[i];
-  }
-  if (!options.latency.series.empty()) out += '\'';
-  if (options.latency.bounds_compete) out += " --bounds-compete";
-  if (!options.latency.device.empty()) out += " --device-file " + options.latency.device;
+  out += tune::latency_words(options.latency);
   if (!options.validate.empty())
     out += options.validate == "all" ? " --validate=all" : " --validate";
   return out;
@@ -123,6 +115,7 @@ Sweep sweep_of(const Options& options) {
     sweep.sampler = options.sampler;
     sweep.sampler_where = "--sampler";
   }
+  tune::take_fabric(sweep, options.latency.fabric);
   if (options.seed) sweep.seed = *options.seed;
   if (options.trials) sweep.trials = *options.trials;
   tune::steer(sweep, options.proposals);
@@ -144,7 +137,7 @@ std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& 
                                         WinnerTable winners) {
   return tune::measured_plan(sweep,
                              target_of(machine, sweep.backend, sweep.device, std::move(winners)),
-                             machine.has_bf16, config_dirs("models"));
+                             machine.has_bf16, config_dirs("models"), config_dirs("fabrics"));
 }
 
 // What the command has at hand once devices may be touched.
@@ -388,6 +381,7 @@ Action add_tune(OptionSet& app) {
                "With --latency: configurations timed by a bound may displace measured ones");
   app.add_option("--device-file", o->latency.device,
                  "With --latency: a known device's id, or a device file");
+  app.add_option("--fabric", o->latency.fabric, "Instead of the sweep's: see halmark fabric show");
   app.add_option("--tables-device", o->latency.tables_device,
                  "With imported: the device that the tables were measured on, if another");
   app.add_option("--series", o->latency.series,

@@ -81,7 +81,8 @@ CommandResult finished(const GlobalOptions& global, const tune::PricedSweep& pri
 
 CommandResult tune_by_latency(const GlobalOptions& global, const Sweep& sweep,
                               const tune::LatencyChoice& choice, const PricingOutput& output) {
-  const tune::PricedSweep priced(sweep, choice, config_dirs("models"), config_dirs("devices"));
+  const tune::PricedSweep priced(sweep, choice, config_dirs("models"), config_dirs("devices"),
+                                 config_dirs("fabrics"));
   if (output.is_plan_only) return shown(tune::plan_view(priced.plan()));
   const auto steering = tune::steering_of(output.proposals, priced.plan());
   const HeldInterrupts until_reported;

@@ -8,7 +8,8 @@
 namespace halmark {
 
 void LatencyChain::add(SourceKind kind, LatencySource& source) {
-  links_.insert(std::ranges::upper_bound(links_, kind, {}, &Link::kind), {kind, &source});
+  links_.insert(std::ranges::upper_bound(links_, kind, {}, &Link::kind),
+                {kind, &source, dynamic_cast<const PlacedSource*>(&source)});
 }
 
 void LatencyChain::add(SourceKind kind, std::unique_ptr<LatencySource> source) {
@@ -32,7 +33,7 @@ template <class Ask>
 std::optional<Latency> LatencyChain::first(const Problem& problem, const Ask& ask) const {
   std::optional<Latency> refused;
   for (const Link& link : links_) {
-    std::optional<Latency> latency = ask(*link.source);
+    std::optional<Latency> latency = ask(link);
     if (!latency) continue;
     if (latency->status == Status::quarantined) {
       if (!refused) refused = std::move(latency);
@@ -47,12 +48,27 @@ std::optional<Latency> LatencyChain::first(const Problem& problem, const Ask& as
 }
 
 std::optional<Latency> LatencyChain::latency(const KernelCase& kernel_case) const {
-  return first(kernel_case.problem,
-               [&](const LatencySource& source) { return source.latency(kernel_case); });
+  return latency(kernel_case, 1);
 }
 
 std::optional<Latency> LatencyChain::latency(const Problem& problem, const Work& work) const {
-  return first(problem, [&](const LatencySource& source) { return source.latency(problem, work); });
+  return latency(problem, work, 1);
+}
+
+std::optional<Latency> LatencyChain::latency(const KernelCase& kernel_case,
+                                             std::int64_t stride) const {
+  return first(kernel_case.problem, [&](const Link& link) {
+    return link.placed == nullptr ? link.source->latency(kernel_case)
+                                  : link.placed->latency(kernel_case, stride);
+  });
+}
+
+std::optional<Latency> LatencyChain::latency(const Problem& problem, const Work& work,
+                                             std::int64_t stride) const {
+  return first(problem, [&](const Link& link) {
+    return link.placed == nullptr ? link.source->latency(problem, work)
+                                  : link.placed->latency(problem, work, stride);
+  });
 }
 
 bool LatencyChain::has(SourceKind kind) const {
@@ -61,7 +77,7 @@ bool LatencyChain::has(SourceKind kind) const {
 
 bool LatencyChain::has_interval() const {
   return has(SourceKind::measured) || has(SourceKind::journal) || has(SourceKind::interpolated) ||
-         has(SourceKind::transferred);
+         has(SourceKind::transferred) || has(SourceKind::fabric);
 }
 
 }  // namespace halmark

@@ -7,6 +7,7 @@
 
 #include "core/latency.hpp"
 #include "latency/judged.hpp"
+#include "latency/placed_source.hpp"
 #include "latency/source_choice.hpp"
 
 namespace halmark {
@@ -24,6 +25,11 @@ class LatencyChain final : public LatencySource {
   // says so; it is the answer itself only where none has another.
   std::optional<Latency> latency(const KernelCase& kernel_case) const override;
   std::optional<Latency> latency(const Problem& problem, const Work& work) const override;
+  // The same of a collective whose ranks are `stride` devices apart; sources other than a
+  // PlacedSource know of no places.
+  std::optional<Latency> latency(const KernelCase& kernel_case, std::int64_t stride) const;
+  std::optional<Latency> latency(const Problem& problem, const Work& work,
+                                 std::int64_t stride) const;
 
   bool has(SourceKind kind) const;
   bool has_interval() const;                          // some source states ends that differ
@@ -33,6 +39,7 @@ class LatencyChain final : public LatencySource {
   struct Link {
     SourceKind kind;
     LatencySource* source;
+    const PlacedSource* placed;  // the same where it is one, else null
   };
   template <class Ask>
   std::optional<Latency> first(const Problem& problem, const Ask& ask) const;

@@ -3,6 +3,7 @@
 #include "latency/problem_source.hpp"
 
 #include "kernels/contract.hpp"
+#include "latency/placed_source.hpp"
 
 namespace halmark {
 
@@ -10,6 +11,12 @@ std::optional<Latency> ProblemSource::latency(const KernelCase& kernel_case) con
   if (kernel_case.parts > 1) return std::nullopt;
   const Problem problem = complete_problem(kernel_case.problem);
   return latency(problem, find_contract(problem.op)->work(problem.params));
+}
+
+std::optional<Latency> PlacedSource::latency(const KernelCase& kernel_case,
+                                             std::int64_t stride) const {
+  const Problem problem = complete_problem(kernel_case.problem);
+  return latency(problem, find_contract(problem.op)->work(problem.params), stride);
 }
 
 }  // namespace halmark

@@ -19,6 +19,7 @@ constexpr auto rows = std::to_array<Row>({{"journal", SourceKind::journal, true}
                                           {"imported", SourceKind::imported, true},
                                           {"interpolated", SourceKind::interpolated, false},
                                           {"transferred", SourceKind::transferred, false},
+                                          {"fabric", SourceKind::fabric, false},
                                           {"roofline", SourceKind::roofline, false},
                                           {"measured", SourceKind::measured, false}});
 

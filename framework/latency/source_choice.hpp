@@ -7,14 +7,14 @@
 
 namespace halmark {
 
-// The order of trust. What a simulated fabric says of collectives (`fabric`) comes before
-// `roofline`.
+// The order of trust. `fabric`: what collectives and transfers cost over a topology.
 enum class SourceKind : std::uint8_t {
   measured,
   journal,
   imported,
   interpolated,
   transferred,
+  fabric,
   roofline
 };
 
@@ -23,8 +23,8 @@ struct SourceChoice {
   std::string file;  // of journal and imported
 };
 
-// "journal:FILE", "imported:FILE", "interpolated", "transferred", "roofline", "measured". Throws
-// Error (exit 2) naming the nearest spelling; `where` is the flag, or file:line.
+// "journal:FILE", "imported:FILE", "interpolated", "transferred", "fabric", "roofline", "measured".
+// Throws Error (exit 2) naming the nearest spelling; `where` is the flag, or file:line.
 SourceChoice parse_source(std::string_view text, const std::string& where);
 
 }  // namespace halmark

@@ -79,6 +79,10 @@ Sweep read(const TomlTable& root, std::string_view where) {
     out.series = root.strings("series");
     out.series_where = root.where("series");
   }
+  if (root.has("fabric")) {
+    out.fabric = root.string("fabric");
+    out.fabric_where = root.where("fabric");
+  }
   out.precisions = read_precision_names(root, "dtypes");
   out.precision_choices = read_precision_choices(root);
   out.fused_qkv = root.boolean_or("fused_qkv", out.fused_qkv);

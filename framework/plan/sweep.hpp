@@ -69,7 +69,9 @@ struct Sweep {
   double validate_turn_s = 1;         // of the stack or of its kernels; a step at least
   std::optional<ServedSweep> served;  // [request]; then there is no [[workload]]
   ServingDevices serving_devices;     // of latencies that are not measured here
-  std::vector<std::string> latency;   // sources in order of trust; empty = measured here
+  std::string fabric;                 // id of configs/fabrics, or a path; "" = none
+  std::string fabric_where;
+  std::vector<std::string> latency;  // sources in order of trust; empty = measured here
   std::string latency_where;
   std::vector<std::string> series;  // of tables, in order of preference; see LatencyChoice
   std::string series_where;

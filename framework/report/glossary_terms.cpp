@@ -105,8 +105,9 @@ constexpr std::array terms = {
          "its time is shared out by the operators' floors, and the table says so.",
          "time of the row / time of the whole", "model, trace, run, tune, report"},
     Term{"times from", "from|times from",
-         "Where the times come from: measured, journal, imported, interpolated, roofline, with the "
-         "part of the time that each source gave.",
+         "Where the times come from: measured, journal, imported, interpolated, fabric (what a "
+         "collective costs over the links of a topology), roofline, with the part of the time that "
+         "each source gave.",
          "time of the source's kernels / time of the step", "tune, report"},
     Term{"tolerance", "tolerance",
          "The largest relative difference between FLOPs of a trace and of the model that is still "

@@ -208,9 +208,12 @@ std::string probability_basis(const ServedReport& r) {
     return "no source of these times states a spread: a level is kept at the stated times or it is "
            "not; roofline times are bounds, so the truth is slower";
   }
-  return "P(SLO) is computed from the intervals of the kernel times (interpolated: 90 % where "
-         "calibrated), taken to "
-         "err together, log-normal between their ends; roofline and imported times add no spread";
+  const bool has_fabric = std::ranges::any_of(
+      r.front, [](const ServedPoint& p) { return p.provenance.contains(Provenance::fabric); });
+  return std::string("P(SLO) is computed from the intervals of the kernel times (interpolated") +
+         (has_fabric ? " and fabric" : "") +
+         ": 90 % where calibrated), taken to err together, log-normal between their ends; roofline "
+         "and imported times add no spread";
 }
 
 std::string nearest_miss(const ServedReport& r) {

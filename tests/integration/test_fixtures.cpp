@@ -248,7 +248,7 @@ std::vector<Command> commands_that_price() {
       tune("dense-roofline", "dense.toml --latency roofline --device-file device.toml"),
       tune("dense-roofline-h100", "dense.toml --latency roofline --device-file h100-sxm"),
       tune("moe-roofline-h100", "moe.toml --latency roofline --device-file h100-sxm"),
-      {"tune-serve-235b", {"tune", HALMARK_SOURCE_DIR "/configs/sweeps/serve-235b.toml"}},
+      {"tune-serve-235b", words("tune serve-235b.toml")},
       model("llama-3.1-8b",
             "--phase decode --batch 16 --context 4096 --tp 2 --pp 2 --dtype bf16 "
             "--device h100-sxm"),

@@ -4,28 +4,16 @@
 #include "cli/console/terminal.hpp"
 #include "cli/model/model_options.hpp"
 #include "model/step/reference_json.hpp"
+#include "pages/models/models_page.hpp"
 #include "pages/step/step_page.hpp"
 
 namespace halmark::cli {
 namespace {
 
-CommandResult list_known() {
-  TextTable table({"id", "architecture", "aliases", "source"});
-  Json data = Json::array();
-  for (const ModelListing& m : list_models(config_dirs("models"))) {
-    std::string aliases;
-    for (const std::string& alias : m.aliases) aliases += (aliases.empty() ? "" : ", ") + alias;
-    table.add({m.id, m.architecture, aliases, m.source});
-    data.push_back({{"id", m.id},
-                    {"aliases", m.aliases},
-                    {"architecture", m.architecture},
-                    {"source", m.source}});
-  }
-  return {.data = {{"models", data}}, .text = table.text(stdout_columns())};
-}
-
 CommandResult execute(const ModelOptions& options) {
-  if (options.list) return list_known();
+  if (options.list) {
+    return shown(pages::models_list(list_models(config_dirs("models")), stdout_columns()));
+  }
   const PricedStep step = priced_step(options);
   if (options.json_schema == "reference") {
     const Json data = reference_json(step);

@@ -3,6 +3,7 @@
 
 #include "cli/model/model_options.hpp"
 #include "core/dtype.hpp"
+#include "tune/evaluate/step_over_fabric.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -103,6 +104,7 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--peak", o.question.peak, "Denominator: datasheet or measured")
       ->check(one_of({"datasheet", "measured"}));
   app.add_option("--measured-ms", o.question.measured_ms, "Measured step time, for MFU");
+  app.add_option("--fabric", o.fabric, "With --device: prices collectives over it (fabric show)");
   app.add_option("--devices", o.devices, "How many there are: must be dp x tp x pp x cp");
   app.add_option(
       "--cp", o.cp,
@@ -176,7 +178,9 @@ PricedStep priced_step(const ModelOptions& options) {
                       std::string(phase_name(configuration.workload.phase)),
                   {}, "add --phase training, or leave them out");
   }
-  return price_step(spec, configuration, device, question);
+  PricedStep out = price_step(spec, configuration, device, question);
+  tune::price_over_fabric(out, options.fabric, config_dirs("fabrics"));
+  return out;
 }
 
 }  // namespace halmark::cli

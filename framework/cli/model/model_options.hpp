@@ -24,7 +24,7 @@ struct ModelOptions {
   TrainingOptions training;
   int cp = 1;
   bool fused_qkv = false;
-  std::string device;
+  std::string device, fabric;
   StepQuestion
       question;  // --delta-chunk, --mtp, --convention, --measured-ms and what goes with them
   pages::MeasuredKernels kernels;

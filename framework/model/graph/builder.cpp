@@ -9,6 +9,7 @@
 #include "kernels/kv_cache.hpp"
 #include "model/graph/context_split.hpp"
 #include "model/graph/draft.hpp"
+#include "model/graph/rank_places.hpp"
 
 namespace halmark {
 
@@ -141,6 +142,9 @@ void GraphBuilder::add(Draft draft) {
     if (graph_.configuration.parallel.dp > 1) op.split = Split::data;
   }
   op.strategy = strategy(draft.split);
+  if (op.kind == OperatorKind::collective) {
+    op.group_stride = group_stride(graph_.configuration.parallel, draft.split);
+  }
   op.shape_in = std::move(draft.shape_in);
   op.shape_out = std::move(draft.shape_out);
 

@@ -50,6 +50,7 @@ struct Operator {
   Split split = Split::replicated;
   // "replicate", "tensor", "pipeline", "expert", "context" or a "+" of them.
   std::string strategy;
+  std::int64_t group_stride = 1;    // of a collective: see rank_places.hpp
   Dtype dtype = Dtype::f32;         // compute dtype: whose peak applies
   std::string shape_in, shape_out;  // of the unsplit operator, "[8,1024]"
 

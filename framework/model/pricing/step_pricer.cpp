@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/text/units.hpp"
+#include "model/graph/rank_places.hpp"
 #include "roofline/peaks.hpp"
 
 namespace halmark {
@@ -146,7 +147,8 @@ KernelTime StepPricer::hand_over(Layout layout, std::int64_t tokens) {
   const Layouts::Facts& of = layouts_[layout];
   if (of.parallel.pp == 1) return no_executions;
   const std::int32_t alone = layouts_.rank_class(of.rank_class).alone;
-  return hand_overs_.get({alone, Phase::decode, of.parallel.pp, tokens, 0}, [&] {
+  const std::int64_t stride = group_stride(of.parallel, Split::pipeline);
+  return hand_overs_.get({alone, Phase::decode, of.parallel.pp, tokens, stride}, [&] {
     KernelTime sum = no_executions;
     for (const Operator& op : layouts_.hand_over(layout, tokens)) add(sum, time_of_(op));
     return sum;

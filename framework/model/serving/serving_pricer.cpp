@@ -218,14 +218,15 @@ ServingPricer::Answer ServingPricer::disaggregated(const Configuration& configur
                          parallel.text()};
     }
   }
-  if (!facts_.transfer_bytes_per_s) {
+  const auto rate = facts_.fabric_bytes_per_s
+                        ? std::optional(facts_.fabric_bytes_per_s(configuration.devices()))
+                        : facts_.transfer_bytes_per_s;
+  if (!rate) {
     return Refusal{"no_transfer_rate", "no link or network between workers is stated"};
   }
   const double transfer_ns =
       cache_bytes(configuration) /
-      (*facts_.transfer_bytes_per_s *
-       std::min(served.prefill.devices(), configuration.parallel.devices())) *
-      ns_per_s;
+      (*rate * std::min(served.prefill.devices(), configuration.parallel.devices())) * ns_per_s;
   ServedEstimate out;
   out.has_interval = facts_.has_interval;
   for (const End& end : ends) {

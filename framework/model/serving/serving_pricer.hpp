@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@
 
 namespace halmark {
 
+// Bytes/s of one device, one direction, over what so many devices of a deployment span.
+using FabricRate = std::function<double(std::int64_t devices)>;
+
 // What is known about the devices beyond times. What is absent leaves its figure absent.
 struct ServingFacts {
   std::int64_t memory_bytes = 0;  // that a rank may use
@@ -21,8 +25,9 @@ struct ServingFacts {
   std::optional<double> usd_per_device_hour;
   // Rate at which one device hands its part of a KV cache to another worker.
   std::optional<double> transfer_bytes_per_s;
-  const Device* peaks = nullptr;  // what MFU is judged by
-  bool has_interval = false;      // the times have ends that differ
+  FabricRate fabric_bytes_per_s = {};  // in its place where the deployment lies on a known fabric
+  const Device* peaks = nullptr;       // what MFU is judged by
+  bool has_interval = false;           // the times have ends that differ
 };
 
 // Steps of one engine of a layout: with pp stages, of one of its pp micro-batches, each of which

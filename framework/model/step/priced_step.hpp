@@ -2,11 +2,13 @@
 // are folded from it when they are wanted.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/latency.hpp"
 #include "model/graph/graph.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/training/training.hpp"
@@ -38,6 +40,9 @@ struct PricedStep {
   std::vector<TrainingMemory> training_stages;  // likewise
   std::optional<Device> device;
   ShardShare share;
+  // What collectives take over the fabric that was named, by operator of the graph.
+  std::map<std::size_t, Latency> over_fabric;
+  std::string fabric;  // its id; "" = none
 
   bool is_training() const { return training.has_value(); }
   const GraphTotals& totals() const { return cost ? cost->totals : graph.totals; }
@@ -59,7 +64,8 @@ OperatorFigures operator_figures(const PricedStep& step, std::size_t index);
 
 // The type whose peak bounds `op` on the step's device; its own where none is named.
 Dtype peak_dtype_of(const PricedStep& step, const Operator& op);
-// The fastest possible time of one execution of `op` on the step's device, if it names one.
+// The fastest possible time of one execution of `op` on the step's device, if it names one; of a
+// collective what it takes over the fabric, if that is named too.
 std::optional<RooflineEstimate> operator_floor(const PricedStep& step, const Operator& op);
 
 // A rank's memory against the device's.

@@ -45,7 +45,13 @@ Dtype peak_dtype_of(const PricedStep& step, const Operator& op) {
 }
 
 std::optional<RooflineEstimate> operator_floor(const PricedStep& step, const Operator& op) {
-  return step.device ? roofline_estimate(op.rank_work, *step.device, step.share) : std::nullopt;
+  if (!step.device) return std::nullopt;
+  auto out = roofline_estimate(op.rank_work, *step.device, step.share);
+  const auto index = static_cast<std::size_t>(&op - step.graph.operators.data());
+  if (const auto at = step.over_fabric.find(index); out && at != step.over_fabric.end()) {
+    out->ns = std::max(out->ns, at->second.ns);
+  }
+  return out;
 }
 
 std::int64_t Fit::short_by_bytes() const {

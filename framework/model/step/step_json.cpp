@@ -27,6 +27,13 @@ Json operator_json(const PricedStep& step, std::size_t index, const StepShare& s
               {"lower_bound_us", optional_number(row.lower_bound_us)},
               {"strategy", op.strategy}};
   out.update(share_json(share));
+  if (const auto over = step.over_fabric.find(index); over != step.over_fabric.end()) {
+    const Latency& l = over->second;
+    out["fabric"] = {{"id", step.fabric},
+                     {"by", l.implementation},
+                     {"time_each_us", l.ns / 1e3},
+                     {"interval_us", {l.low_ns / 1e3, l.high_ns / 1e3}}};
+  }
   if (step.cost) {
     const OperatorTraining& cost = step.cost->operators[index];
     out["flops_forward"] = cost.forward;

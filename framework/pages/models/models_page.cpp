@@ -14,6 +14,12 @@ std::string billions(std::int64_t parameters) {
   return fmt::format("{:.3f}", static_cast<double>(parameters) / 1e9);
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
 Json published(std::optional<std::int64_t> value) { return value ? Json(*value) : Json(nullptr); }
 
 // One decode step: parameter counts do not depend on the workload.
@@ -35,12 +41,8 @@ report::View models_page(std::span<const ModelListing> models, const Precision& 
   for (const ModelListing& listing : models) {
     const ModelSpec spec = load_model(listing.file.string(), {});
     const GraphTotals totals = totals_of(spec, precision, listing.file.string());
-    std::string aliases;
-    for (const std::string& alias : listing.aliases) {
-      aliases += (aliases.empty() ? "" : ", ") + alias;
-    }
     table.add({listing.id, spec.family, billions(totals.parameters),
-               billions(totals.active_parameters), aliases, listing.source});
+               billions(totals.active_parameters), joined(listing.aliases), listing.source});
     data.push_back({{"id", listing.id},
                     {"aliases", listing.aliases},
                     {"family", spec.family},
@@ -54,6 +56,19 @@ report::View models_page(std::span<const ModelListing> models, const Precision& 
   report::View out{.data = {}, .text = table.text(columns)};
   out.data["models"] = std::move(data);
   return out;
+}
+
+report::View models_list(std::span<const ModelListing> models, int columns) {
+  report::TextTable table({"id", "architecture", "aliases", "source"});
+  Json data = Json::array();
+  for (const ModelListing& m : models) {
+    table.add({m.id, m.architecture, joined(m.aliases), m.source});
+    data.push_back({{"id", m.id},
+                    {"aliases", m.aliases},
+                    {"architecture", m.architecture},
+                    {"source", m.source}});
+  }
+  return {.data = {{"models", std::move(data)}}, .text = table.text(columns)};
 }
 
 }  // namespace halmark::pages

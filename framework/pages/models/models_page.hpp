@@ -14,4 +14,7 @@ namespace halmark::pages {
 report::View models_page(std::span<const ModelListing> models, const Precision& precision,
                          int columns);
 
+// The same without sizes, as `halmark model --list` prints it; builds no graph.
+report::View models_list(std::span<const ModelListing> models, int columns);
+
 }  // namespace halmark::pages

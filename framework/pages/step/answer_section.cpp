@@ -19,7 +19,10 @@ std::string time_part(const StepPage& page) {
   }
   const std::string device = page.step.device ? " on " + page.step.device->id : std::string();
   if (a.source == TimeSource::floor) {
-    return milliseconds(*a.ns) + " a step at best" + device + " (floor, nothing was measured)";
+    const std::string over =
+        page.step.fabric.empty() ? "" : "collectives over fabric " + page.step.fabric + ", ";
+    return milliseconds(*a.ns) + " a step at best" + device + " (floor, " + over +
+           "nothing was measured)";
   }
   std::string out = milliseconds(*a.ns) + " a step" + device + " (measured";
   if (a.floor_ns && *a.floor_ns > 0) {

@@ -1,5 +1,6 @@
 // Tables of configurations: the fronts, and what was predicted against runs.
 #include "report/text/table_columns.hpp"
+#include "report/times_from.hpp"
 
 namespace halmark::report {
 namespace {
@@ -16,6 +17,14 @@ TableCell error_cell(std::optional<double> error, std::string why_absent) {
 
 bool is_suspect(const FrontRow& r) {
   return r.point->is_suspect || r.evaluation->status == Status::suspect;
+}
+
+// The least trusted of its sources; with what a fabric said the share of each.
+std::string from_text(const Estimate& e) {
+  const TimesFrom from = times_from(e);
+  if (from.provenance.contains(Provenance::fabric)) return shares_text(from.provenance);
+  const bool is_bound = e.provenance == Provenance::roofline;
+  return std::string(provenance_name(e.provenance)) + (is_bound ? " (a bound)" : "");
 }
 
 constexpr Column<FrontRow> front_columns[] = {
@@ -55,9 +64,7 @@ constexpr Column<FrontRow> front_columns[] = {
      [](const FrontRow& r) { return plain(or_dash(r.estimate->bottleneck)); }},
     {"from", false, true,
      [](const FrontRow& r) {
-       const bool is_bound = r.estimate->provenance == Provenance::roofline;
-       const std::string from =
-           std::string(provenance_name(r.estimate->provenance)) + (is_bound ? " (a bound)" : "");
+       const std::string from = from_text(*r.estimate);
        return is_suspect(r) ? noted(from + ", suspect", r.estimate->reason) : plain(from);
      }},
     {"on the front", true, false,

@@ -40,7 +40,8 @@ constexpr Column<ShareRow> share_columns[] = {
      [](const ShareRow& r) { return plain(or_dash(r.share->implementation)); }},
     {"from", false, true,
      [](const ShareRow& r) {
-       const std::string from(provenance_name(r.share->provenance));
+       std::string from(provenance_name(r.share->provenance));
+       if (r.share->provenance == Provenance::fabric) from += ": " + r.share->implementation;
        return plain(r.share->status == Status::ok
                         ? from
                         : from + ", " + std::string(status_name(r.share->status)));

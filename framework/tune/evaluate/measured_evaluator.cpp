@@ -10,6 +10,7 @@
 #include "plan/device_file.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
 #include "tune/evaluate/night_run.hpp"
+#include "tune/evaluate/placed_latencies.hpp"
 
 namespace halmark::tune {
 
@@ -47,6 +48,7 @@ MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
             return run_campaign(cases, campaign_options());
           },
           plan.target().bounding()) {
+  if (plan.target().fabric) add_fabric(plan.target(), source_, with_fabric_);
   const auto found = run_to_go_on_with(plan, context);
   is_resumed_ = found.has_value();
   context.store->require_sound();  // a run that cannot be found would be measured twice
@@ -136,10 +138,17 @@ double MeasuredEvaluator::kept_s() const {
   return out;
 }
 
+// What was measured, and where no collective could be, the fabric.
+Composer::Lookup MeasuredEvaluator::lookup(const Composer& composer) const {
+  if (with_fabric_.has(SourceKind::fabric)) return placed(with_fabric_, composer.graph());
+  return [this](const KernelCase& kernel_case) { return source_.latency(kernel_case); };
+}
+
 // Why a kernel that a configuration needs has no latency, in words of its last row.
-void MeasuredEvaluator::explain_missing(const Composer& composer, Evaluation& e) const {
+void MeasuredEvaluator::explain_missing(const Composer& composer, const Composer::Lookup& known,
+                                        Evaluation& e) const {
   for (const KernelCase& k : composer.kernels()) {
-    if (source_.latency(k)) continue;
+    if (known(k)) continue;
     const std::vector<Measurement> rows = source_.rows(k);
     if (!rows.empty()) e.status = rows.back().status;
     e.reason = k.problem.text() + ": " + source_.why_absent(k);
@@ -173,8 +182,9 @@ std::optional<TrialTime> MeasuredEvaluator::measured_when(const Configuration& c
 Evaluation MeasuredEvaluator::composed(const Configuration& configuration) {
   const Composers::Entry& entry = composers_.of(configuration);
   if (!entry.composer) return refused_evaluation(configuration, *entry.refusal);
-  Evaluation out = entry.composer->compose(source_);
-  if (!out.estimate) explain_missing(*entry.composer, out);
+  const Composer::Lookup known = lookup(*entry.composer);
+  Evaluation out = entry.composer->compose(known);
+  if (!out.estimate) explain_missing(*entry.composer, known, out);
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "journal/run_identity.hpp"
+#include "latency/chain.hpp"
 #include "latency/measured_source.hpp"
 #include "measure/campaign/campaign.hpp"
 #include "tune/evaluate/evaluator.hpp"
@@ -91,7 +92,9 @@ class MeasuredEvaluator : public Evaluator {
   std::vector<Measurement> run_campaign(std::span<const KernelCase> cases, CampaignOptions options);
   void store_peaks();
   void note_time(const Measurement& m);
-  void explain_missing(const Composer& composer, Evaluation& e) const;
+  Composer::Lookup lookup(const Composer& composer) const;
+  void explain_missing(const Composer& composer, const Composer::Lookup& known,
+                       Evaluation& e) const;
 
   const TunePlan& plan_;
   Composers& composers_;
@@ -107,6 +110,7 @@ class MeasuredEvaluator : public Evaluator {
   std::vector<Measurement> rows_;
   Hangs hangs_;
   MeasuredSource source_;
+  LatencyChain with_fabric_;  // the same and the target's fabric; empty where it has none
 };
 
 }  // namespace halmark::tune

@@ -2,6 +2,8 @@
 // figures.
 #include "tune/evaluate/priced_evaluator.hpp"
 
+#include "tune/evaluate/placed_latencies.hpp"
+
 namespace halmark::tune {
 
 std::vector<Evaluation> PricedEvaluator::evaluate(std::span<const Configuration> configurations) {
@@ -12,7 +14,7 @@ std::vector<Evaluation> PricedEvaluator::evaluate(std::span<const Configuration>
     const auto began = std::chrono::system_clock::now();
     Composers one(spec_, target_, false);
     const Composers::Entry& entry = one.of(c);
-    out.push_back(entry.composer ? entry.composer->compose(source_)
+    out.push_back(entry.composer ? entry.composer->compose(placed(source_, entry.composer->graph()))
                                  : refused_evaluation(c, *entry.refusal));
     times_.push_back({began, std::chrono::system_clock::now()});
   }

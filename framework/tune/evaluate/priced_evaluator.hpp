@@ -1,7 +1,7 @@
 // Steps whose kernels' times are known without measuring: from tables, interpolation, the roofline.
 #pragma once
 
-#include "core/latency.hpp"
+#include "latency/chain.hpp"
 #include "tune/evaluate/evaluator.hpp"
 #include "tune/plan/composers.hpp"
 
@@ -10,7 +10,7 @@ namespace halmark::tune {
 class PricedEvaluator : public Evaluator {
  public:
   // All must outlive it.
-  PricedEvaluator(const ModelSpec& spec, const Target& target, const LatencySource& source)
+  PricedEvaluator(const ModelSpec& spec, const Target& target, const LatencyChain& source)
       : spec_(spec), target_(target), source_(source) {}
 
   std::vector<Evaluation> evaluate(std::span<const Configuration> configurations) override;
@@ -19,7 +19,7 @@ class PricedEvaluator : public Evaluator {
  private:
   const ModelSpec& spec_;
   const Target& target_;
-  const LatencySource& source_;
+  const LatencyChain& source_;
   std::vector<TrialTime> times_;
 };
 

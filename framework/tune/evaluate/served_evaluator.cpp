@@ -13,7 +13,7 @@ ServedEvaluator::ServedEvaluator(const ModelSpec& spec, const Target& target,
       steps_(
           spec,
           [&latencies](const Operator& op) {
-            return kernel_time(latencies.latency(op.local, op.local_work));
+            return kernel_time(latencies.latency(op.local, op.local_work, op.group_stride));
           },
           &*target.datasheet, routing_skew),
       pricer_(spec, steps_, request,
@@ -21,6 +21,7 @@ ServedEvaluator::ServedEvaluator(const ModelSpec& spec, const Target& target,
                .power_w = target.datasheet->power_w,
                .usd_per_device_hour = costs.usd_per_device_hour,
                .transfer_bytes_per_s = costs.transfer_bytes_per_s,
+               .fabric_bytes_per_s = costs.fabric_bytes_per_s,
                .peaks = &*target.datasheet,
                .has_interval = latencies.has_interval()}) {}
 
@@ -68,7 +69,7 @@ ServedEvaluator::Origin ServedEvaluator::origin(const Configuration& c) const {
     const auto* graph = built.get();
     if (graph == nullptr) continue;
     for (const Operator& op : graph->operators) {
-      const auto latency = latencies_.latency(op.local, op.local_work);
+      const auto latency = latencies_.latency(op.local, op.local_work, op.group_stride);
       if (!latency) continue;
       const double ns = static_cast<double>(op.count) * latency->ns;
       out.shares[latency->provenance] += ns;

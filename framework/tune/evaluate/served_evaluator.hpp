@@ -17,6 +17,7 @@ namespace halmark::tune {
 struct ServedCosts {
   std::optional<double> usd_per_device_hour;
   std::optional<double> transfer_bytes_per_s;  // of one device's part of a KV cache to another one
+  FabricRate fabric_bytes_per_s = {};          // the same over a fabric, see ServingFacts
 };
 
 // One thread. All arguments must outlive it.

@@ -32,7 +32,7 @@ PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16) {
 }
 
 std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf16,
-                                        const std::vector<std::filesystem::path>& models) {
+                                        const Folders& models, const Folders& fabrics) {
   if (sweep.fused_qkv) {
     throw refused("fused_qkv is priced, and kernels of this sweep are measured", sweep.file,
                   "leave it out, or name sources of times: latency = [...]");
@@ -44,12 +44,17 @@ std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf1
   spec.fuses_qkv = sweep.fused_qkv;
   const PrecisionFacts precisions = precision_facts(spec, has_bf16);
   const std::vector<std::int64_t> shards = shard_counts(sweep, target.cores);
+  if (!sweep.fabric.empty() && sweep.sampler == certify_sampler) {
+    throw refused("certify proves what is measured, and a fabric is not", sweep.fabric_where,
+                  "take another sampler, or leave the fabric out");
+  }
+  target.fabric = named_fabric(sweep.fabric, sweep.fabric_where, shards, fabrics);
   return std::make_unique<TunePlan>(std::move(sweep), std::move(spec), std::move(target), shards,
                                     precisions, true);
 }
 
-std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device,
-                                      const std::vector<std::filesystem::path>& models) {
+std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device, const Folders& models,
+                                      const Folders& fabrics) {
   if (sweep.sampler == certify_sampler) {
     throw refused("certify measures kernels, and nothing is measured here", sweep.sampler_where,
                   "take another sampler, or leave --latency out");
@@ -61,8 +66,10 @@ std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device,
   ModelSpec spec = load_model(sweep.model, models);
   spec.fuses_qkv = sweep.fused_qkv;
   const PrecisionFacts precisions = precision_facts(spec, computes_bf16(device));
-  return std::make_unique<TunePlan>(sweep, std::move(spec), priced_target(sweep, std::move(device)),
-                                    sweep.shards, precisions, false);
+  Target target = priced_target(sweep, std::move(device));
+  target.fabric = named_fabric(sweep.fabric, sweep.fabric_where, sweep.shards, fabrics);
+  return std::make_unique<TunePlan>(sweep, std::move(spec), std::move(target), sweep.shards,
+                                    precisions, false);
 }
 
 }  // namespace halmark::tune

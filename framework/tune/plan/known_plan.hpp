@@ -1,9 +1,12 @@
 // Plans from a sweep file's own words: its model by name, its recipes by what the device computes.
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "plan/precision.hpp"
+#include "tune/plan/named_fabric.hpp"
 #include "tune/plan/plan.hpp"
 
 namespace halmark::tune {
@@ -11,12 +14,15 @@ namespace halmark::tune {
 // What the recipes of plan/precision.hpp depend on, of a model and of what executes it.
 PrecisionFacts precision_facts(const ModelSpec& spec, bool has_bf16);
 
-// Of what is measured on `target`, whose limits hold where the sweep states none.
+using Folders = std::vector<std::filesystem::path>;
+
+// Of what is measured on `target`, whose limits hold where the sweep states none. Both throw as
+// named_fabric does.
 std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf16,
-                                        const std::vector<std::filesystem::path>& models);
+                                        const Folders& models, const Folders& fabrics);
 // Of what is priced for `device`, alone or in the numbers that the sweep states. Throws Error
 // (exit 2) for a sweep that states none, or that would certify.
-std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device,
-                                      const std::vector<std::filesystem::path>& models);
+std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device, const Folders& models,
+                                      const Folders& fabrics);
 
 }  // namespace halmark::tune

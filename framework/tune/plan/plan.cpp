@@ -140,6 +140,7 @@ Json TunePlan::json() const {
               {"problems", std::move(problems)}};
   if (spec_.moe) out["routing_skew"] = sweep_.routing_skew;
   if (spec_.fuses_qkv) out["fused_qkv"] = true;
+  if (target_.fabric) out["fabric"] = target_.fabric->id;
   if (!is_measured_) return out;
   out["rounds"] = sweep_.measure.rounds;
   out["sample_budget_s"] = sweep_.measure.sample_budget_s;

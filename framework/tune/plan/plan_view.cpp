@@ -71,6 +71,9 @@ std::string plan_text(const TunePlan& plan) {
   std::string out = fmt::format("plan {}  model {}  sampler {}\n", plan.hash().substr(0, 12),
                                 plan.spec().id, plan.sweep().sampler);
   for (const std::string& line : model_lines(plan.spec())) out += line + '\n';
+  if (const auto& fabric = plan.target().fabric) {
+    out += fmt::format("fabric {}: {}\n", fabric->id, fabric->name);
+  }
   for (const TuneProblem& problem : plan.problems()) out += counts_of(problem);
   if (!plan.is_measured()) return out;
   out += budget_of(plan);

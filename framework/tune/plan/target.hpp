@@ -11,6 +11,7 @@
 #include "latency/case_bounds.hpp"
 #include "model/pricing/composer.hpp"
 #include "plan/measure_limits.hpp"
+#include "simulate/fabric/topology.hpp"
 
 namespace halmark::tune {
 
@@ -24,7 +25,10 @@ struct Target {
   std::int64_t memory_bytes = 0;  // that all shards share, or that each may use
   WinnerTable winners;            // kernels that beat the plugin's own choice
   MeasureLimits limits;           // of the machine, where a sweep states none
-  bool in_stack = false;          // kernels are measured between their neighbours
+  // What joins the devices: collectives that nobody measured are priced over it. Absent: by the
+  // device's own link.
+  std::optional<fabric::Topology> fabric = {};
+  bool in_stack = false;  // kernels are measured between their neighbours
 
   MachineIdentity identity() const { return {fingerprint, earlier}; }
   bool is_shared() const { return cores > 0; }

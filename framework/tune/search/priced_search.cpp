@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/text/error.hpp"
-#include "tune/evaluate/priced_evaluator.hpp"
 #include "tune/search/front.hpp"
 #include "tune/search/loop.hpp"
 
@@ -15,7 +14,7 @@ constexpr std::size_t batch_trials = 64;
 
 }  // namespace
 
-RunReport search_steps(const TunePlan& plan, const LatencySource& latencies,
+RunReport search_steps(const TunePlan& plan, const LatencyChain& latencies,
                        const std::function<bool()>& should_stop, bool bounds_compete,
                        const PricedExtras& extras) {
   RunReport out;

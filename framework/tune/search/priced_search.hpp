@@ -3,9 +3,8 @@
 
 #include <functional>
 
-#include "core/latency.hpp"
 #include "report/report.hpp"
-#include "tune/evaluate/evaluator.hpp"
+#include "tune/evaluate/priced_evaluator.hpp"
 #include "tune/plan/plan.hpp"
 
 namespace halmark::tune {
@@ -19,7 +18,7 @@ struct PricedExtras {
 };
 
 // Throws Error (exit 2) when no configuration has figures, unless it was stopped before.
-RunReport search_steps(const TunePlan& plan, const LatencySource& latencies,
+RunReport search_steps(const TunePlan& plan, const LatencyChain& latencies,
                        const std::function<bool()>& should_stop, bool bounds_compete = false,
                        const PricedExtras& extras = {});
 

@@ -30,10 +30,11 @@ std::string tool_text() { return fmt::format("halmark {} ({})", tool_version, to
 }  // namespace
 
 PricedSweep::PricedSweep(const Sweep& sweep, LatencyChoice choice, const Folders& models,
-                         const Folders& devices)
+                         const Folders& devices, const Folders& fabrics)
     : choice_(std::move(choice)),
       devices_(devices),
-      plan_(priced_plan(priced_by(sweep, choice_), target_device(choice_, devices), models)) {}
+      plan_(priced_plan(priced_by(sweep, choice_), target_device(choice_, devices), models,
+                        fabrics)) {}
 
 std::uint64_t PricedSweep::trials() const {
   const std::int64_t asked = plan_->sweep().trials;
@@ -68,8 +69,10 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
     const std::function<bool()>& should_stop, const std::function<void(std::size_t)>& progress,
     const PricedExtras& extras) const {
   const auto& serving = plan_->sweep().serving_devices;
+  const Target& target = plan_->target();
   const PricedLatencies latencies =
-      priced_latencies(choice_, *plan_->target().datasheet, devices_, serving.network_bytes_per_s);
+      priced_latencies(choice_, *target.datasheet, devices_, serving.network_bytes_per_s,
+                       target.fabric ? &*target.fabric : nullptr);
   if (!plan_->sweep().served) {
     RunReport report =
         search_steps(*plan_, latencies.chain, should_stop, choice_.bounds_compete, extras);
@@ -81,10 +84,15 @@ std::variant<RunReport, ServedReport> PricedSweep::search(
     report.quarantined = latencies.chain.asked().quarantined();
     return report;
   }
-  ServedReport report = search_served(*plan_, latencies.chain,
-                                      {.usd_per_device_hour = serving.usd_per_device_hour,
-                                       .transfer_bytes_per_s = latencies.transfer_bytes_per_s},
-                                      should_stop, progress, extras);
+  ServedCosts costs{.usd_per_device_hour = serving.usd_per_device_hour,
+                    .transfer_bytes_per_s = latencies.transfer_bytes_per_s};
+  if (latencies.fabric != nullptr) {
+    costs.fabric_bytes_per_s = [of = latencies.fabric](std::int64_t n) {
+      return of->bytes_per_s(n);
+    };
+  }
+  ServedReport report =
+      search_served(*plan_, latencies.chain, costs, should_stop, progress, extras);
   report.tool = tool_text();
   report.basis = basis(latencies);
   std::ranges::move(model_lines(plan_->spec()), std::back_inserter(report.basis));

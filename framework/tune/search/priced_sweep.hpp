@@ -17,9 +17,10 @@ namespace halmark::tune {
 
 class PricedSweep {
  public:
-  // Throws Error (exit 2) for a device, model or sweep that cannot be priced.
+  // Throws Error (exit 2) for a device, model or sweep that cannot be priced, and as named_fabric
+  // does.
   PricedSweep(const Sweep& sweep, LatencyChoice choice, const Folders& models,
-              const Folders& devices);
+              const Folders& devices, const Folders& fabrics);
   const TunePlan& plan() const { return *plan_; }
   std::uint64_t trials() const;       // at most
   SearchedFront front_facts() const;  // of every front that is found: its device

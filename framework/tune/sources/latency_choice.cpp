@@ -32,6 +32,21 @@ LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given) {
   return given;
 }
 
+std::string latency_words(const LatencyChoice& given) {
+  std::string out;
+  for (std::size_t i = 0; i < given.sources.size(); ++i) {
+    out += (i == 0 ? " --latency " : ",") + given.sources[i];
+  }
+  for (std::size_t i = 0; i < given.series.size(); ++i) {
+    out += (i == 0 ? " --series '" : ",") + given.series[i];
+  }
+  if (!given.series.empty()) out += '\'';
+  if (given.bounds_compete) out += " --bounds-compete";
+  if (!given.device.empty()) out += " --device-file " + given.device;
+  if (!given.fabric.empty()) out += " --fabric " + given.fabric;
+  return out;
+}
+
 Device target_device(const LatencyChoice& choice, const Folders& devices) {
   if (!choice.device.empty()) {
     try {

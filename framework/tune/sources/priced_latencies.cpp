@@ -42,8 +42,8 @@ std::vector<Measurement> journal_rows(const std::string& file, const Device& tar
 class Assembly {
  public:
   Assembly(const LatencyChoice& choice, const Device& target, const Folders& devices,
-           std::optional<double> network)
-      : choice_(choice), target_(target), network_(network), devices_(devices) {
+           std::optional<double> network, const fabric::Topology* fabric)
+      : choice_(choice), target_(target), network_(network), fabric_(fabric), devices_(devices) {
     if (!choice.tables_device.empty()) measured_on_ = known_device(choice.tables_device, devices);
   }
 
@@ -61,6 +61,7 @@ class Assembly {
     add_tables();
     if (interpolated_) add_interpolation();
     if (transferred_) add_transfer();
+    if (fabric_ != nullptr) add_fabric();
     if (has_roofline_) add_roofline();
     out_.transfer_bytes_per_s =
         network_ ? network_ : roofline::Links(target_, network_).bytes_per_s(2);
@@ -89,6 +90,10 @@ class Assembly {
         case SourceKind::transferred:
           has_transfer_ = true;
           break;
+        case SourceKind::fabric:
+          if (fabric_ != nullptr) break;
+          throw refused("'fabric' has no topology to price collectives over", choice_.where,
+                        "name one: fabric = \"NAME\" in the sweep, or --fabric NAME");
         case SourceKind::roofline:
           has_roofline_ = true;
           break;
@@ -169,6 +174,23 @@ class Assembly {
     out_.chain.add(SourceKind::transferred, std::move(transferred_));
   }
 
+  void add_fabric() {
+    const roofline::Links links(target_, network_);
+    auto source = std::make_unique<FabricSource>(
+        *fabric_, roofline::Ceilings(target_, 0, 1, network_), links.reduces_in_switch);
+    const bool is_of_target = fabric_->device.empty() || fabric_->device == target_.id;
+    out_.sources.push_back(fmt::format(
+        "collectives and transfers over fabric {}{}", fabric_->id,
+        is_of_target ? "" : ", its links (of " + fabric_->device + ") taken as they are"));
+    out_.sources.push_back(
+        fmt::format("  by curves of measured systems in a node, else closed forms: measured times "
+                    "were {} to {} "
+                    "of those",
+                    node_spread.low, network_spread.high));
+    out_.fabric = source.get();
+    out_.chain.add(SourceKind::fabric, std::move(source));
+  }
+
   void add_roofline() {
     const double floor_ns = launch_floor_.ns();
     out_.sources.push_back(
@@ -184,6 +206,7 @@ class Assembly {
   const LatencyChoice& choice_;
   const Device& target_;
   std::optional<double> network_;
+  const fabric::Topology* fabric_;
   const Folders& devices_;
   std::optional<Device> measured_on_;  // the tables, where the user says so
   std::vector<std::string> journals_, tables_;
@@ -214,9 +237,9 @@ std::vector<TableUse> PricedLatencies::table_use() const {
 }
 
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
-                                 const Folders& devices,
-                                 std::optional<double> network_bytes_per_s) {
-  return Assembly(choice, target, devices, network_bytes_per_s).run();
+                                 const Folders& devices, std::optional<double> network_bytes_per_s,
+                                 const fabric::Topology* fabric) {
+  return Assembly(choice, target, devices, network_bytes_per_s, fabric).run();
 }
 
 }  // namespace halmark::tune

@@ -11,6 +11,7 @@
 #include "core/device.hpp"
 #include "latency/chain.hpp"
 #include "plan/sweep.hpp"
+#include "tune/sources/fabric_source.hpp"
 
 namespace halmark::tune {
 
@@ -21,6 +22,7 @@ struct LatencyChoice {
   std::string where;                 // of them, for refusals
   std::string device;                // target: id or file
   std::string device_where;
+  std::string fabric;         // of the command line; the sweep has it then, see take_fabric
   std::string tables_device;  // that the tables were measured on; "" = the target
   std::string layout;         // of the tables; "" = the built-in one that fits
   // Of the tables, in order of preference: see SeriesChoice. Others of the same kernels do not
@@ -34,14 +36,18 @@ struct LatencyChoice {
 // requests and no source at all.
 LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given);
 
+// What the command line said of it, as it is said again: " --latency roofline --device-file h200".
+std::string latency_words(const LatencyChoice& given);
+
 // Throws Error (exit 2) where none is named, or an unknown one.
 Device target_device(const LatencyChoice& choice, const Folders& devices);
 
 // Figures of a target without measuring. Provenance `measured` is of the journal's rows alone.
 struct PricedLatencies {
   LatencyChain chain;
-  std::vector<std::string> sources;  // one line each, but for tables
-  std::vector<TableUse> tables;      // without what was asked for
+  const FabricSource* fabric = nullptr;  // of the chain
+  std::vector<std::string> sources;      // one line each, but for tables
+  std::vector<TableUse> tables;          // without what was asked for
   // Rate at which a device hands data to one outside of its group: the network, else the link.
   std::optional<double> transfer_bytes_per_s;
 
@@ -51,8 +57,9 @@ struct PricedLatencies {
 
 // Throws Error (exit 2) for an unknown or unfitting source, a table that cannot be read, a series
 // that no table has, and tables that give no time where nothing else does.
-// `network_bytes_per_s`: see roofline::Links.
+// `network_bytes_per_s`: see roofline::Links; `fabric`: what joins the devices, null = not known.
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
-                                 const Folders& devices, std::optional<double> network_bytes_per_s);
+                                 const Folders& devices, std::optional<double> network_bytes_per_s,
+                                 const fabric::Topology* fabric = nullptr);
 
 }  // namespace halmark::tune

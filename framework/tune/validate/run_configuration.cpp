@@ -4,6 +4,7 @@
 
 #include "core/text/error.hpp"
 #include "latency/measured_source.hpp"
+#include "tune/evaluate/placed_latencies.hpp"
 #include "tune/validate/validate.hpp"
 
 namespace halmark::tune {
@@ -52,7 +53,11 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
       [&](std::span<const KernelCase> cases) { return measure_kernels(cases, where_they_stand); },
       target.bounding());
   source.require(entry.composer->kernels());
-  RunOutcome out{.evaluation = entry.composer->compose(source)};
+  LatencyChain chain;
+  if (target.fabric) add_fabric(target, source, chain);
+  RunOutcome out{.evaluation = target.fabric
+                                   ? entry.composer->compose(placed(chain, entry.composer->graph()))
+                                   : entry.composer->compose(source)};
   if (!out.evaluation.estimate || (measuring.is_interrupted && measuring.is_interrupted()))
     return out;
   const Estimate& printed = *out.evaluation.estimate;

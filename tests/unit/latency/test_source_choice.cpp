@@ -15,6 +15,7 @@ TEST(SourceChoice, reads_every_source_with_its_file) {
   EXPECT_EQ(parse_source("measured", "").kind, SourceKind::measured);
   EXPECT_EQ(parse_source("interpolated", "").kind, SourceKind::interpolated);
   EXPECT_EQ(parse_source("transferred", "").kind, SourceKind::transferred);
+  EXPECT_EQ(parse_source("fabric", "").kind, SourceKind::fabric);
   EXPECT_EQ(parse_source("roofline", "").kind, SourceKind::roofline);
   const SourceChoice journal = parse_source("journal:a:b.db", "");
   EXPECT_EQ(journal.kind, SourceKind::journal);
@@ -38,7 +39,8 @@ TEST(SourceChoice, kinds_are_in_order_of_trust) {
   EXPECT_LT(SourceKind::journal, SourceKind::imported);
   EXPECT_LT(SourceKind::imported, SourceKind::interpolated);
   EXPECT_LT(SourceKind::interpolated, SourceKind::transferred);
-  EXPECT_LT(SourceKind::transferred, SourceKind::roofline);
+  EXPECT_LT(SourceKind::transferred, SourceKind::fabric);
+  EXPECT_LT(SourceKind::fabric, SourceKind::roofline);
 }
 
 }  // namespace

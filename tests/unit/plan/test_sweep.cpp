@@ -154,6 +154,15 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"name = 'a'", "name = ", "s.toml:1:"}),
     [](const auto& info) { return test::case_name({info.param.line}); });
 
+TEST(Sweep, a_fabric_is_taken_with_its_place_and_not_looked_up) {
+  const Sweep s = parse_sweep("fabric = 'two-nodes'\n" + minimal, "s.toml");
+  EXPECT_EQ(s.fabric, "two-nodes");
+  EXPECT_EQ(s.fabric_where, "s.toml:1:10");
+  EXPECT_EQ(parse_sweep(minimal, "s.toml").fabric, "");
+  EXPECT_TRUE(refusal("fabric = 7\n" + minimal)
+                  .starts_with("s.toml:1:10: key 'fabric' is 7; expected a string"));
+}
+
 TEST(Sweep, routing_is_even_unless_a_skew_is_stated) {
   EXPECT_EQ(parse_sweep(minimal, "s.toml").routing_skew, 0);
   const Sweep skewed = parse_sweep("routing_skew = 50\n" + minimal, "s.toml");

@@ -199,7 +199,7 @@ TEST(TunePlan, what_does_not_fit_is_left_out_with_its_reason) {
 // auto covers a small space as a grid: it has to be told that the budget is the whole space.
 std::unique_ptr<TunePlan> standing_plan(const std::string& more) {
   return measured_plan(parse_sweep(toml(more) + "[measure]\nin_stack = true\n", "s.toml"),
-                       two_cores(), false, {HALMARK_SOURCE_DIR "/tests/data"});
+                       two_cores(), false, {HALMARK_SOURCE_DIR "/tests/data"}, {});
 }
 
 TEST(TunePlan, kernels_of_layers_stand_in_stacks_that_it_knows) {

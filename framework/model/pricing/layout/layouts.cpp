@@ -6,6 +6,7 @@
 
 #include "core/text/error.hpp"
 #include "model/graph/expert_layout.hpp"
+#include "model/graph/rank_places.hpp"
 
 namespace halmark {
 
@@ -147,6 +148,7 @@ std::vector<Operator> Layouts::hand_over(Id layout, std::int64_t tokens) {
     const OpContract& contract = *find_contract(op.local.op);
     set_load(op, {.sequences = tokens}, op.local.params);
     op.local.params.set("ranks", facts.parallel.pp);
+    op.group_stride = group_stride(facts.parallel, Split::pipeline);
     op.local_work = contract.work(op.local.params);
   }
   return out;

@@ -46,11 +46,11 @@ bool is_same_function(const Entry& a, const Entry& b) {
 }  // namespace
 
 std::int32_t ProblemForms::id_of(const Operator& op) {
-  std::pair<Problem, std::vector<std::size_t>> form = {op.local, {}};
+  Form form{op.local, {}, op.group_stride};
   const OpContract& contract = *find_contract(op.local.op);
-  const auto clear = [&](std::size_t param) { form.first.params.set_at(param, 0); };
+  const auto clear = [&](std::size_t param) { form.problem.params.set_at(param, 0); };
   for (const ParamTerm& moving : op.local_terms) {
-    form.second.push_back(moving.param);
+    form.moving.push_back(moving.param);
     clear(moving.param);
   }
   for (std::size_t i = 0; i < op.local.params.size(); ++i) {

@@ -15,14 +15,21 @@
 
 namespace halmark {
 
-// Operators by what does not follow from the load: op, constants, and which parameters move. With
-// the values of those an operator of any layout has the same problem.
+// Operators by what does not follow from the load: op, constants, which parameters move, and where
+// the ranks lie. With the values of those an operator of any layout has the same problem in the
+// same place.
 class ProblemForms {
  public:
   std::int32_t id_of(const Operator& op);  // adds it when new
 
  private:
-  std::map<std::pair<Problem, std::vector<std::size_t>>, std::int32_t> ids_;
+  struct Form {
+    Problem problem;
+    std::vector<std::size_t> moving;
+    std::int64_t group_stride = 1;
+    auto operator<=>(const Form&) const = default;
+  };
+  std::map<Form, std::int32_t> ids_;
 };
 
 // A problem as its form and the values of the parameters that move.

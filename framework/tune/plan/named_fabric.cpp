@@ -1,0 +1,59 @@
+#include "tune/plan/named_fabric.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text/error.hpp"
+#include "simulate/fabric/fabric_file.hpp"
+
+namespace halmark::tune {
+namespace {
+
+constexpr const char* flag = "--fabric";
+
+fabric::Topology read(const std::string& name, const std::string& where,
+                      const std::vector<std::filesystem::path>& fabrics) {
+  try {
+    return fabric::known_fabric(name, fabrics);
+  } catch (const Error& error) {
+    if (!error.where().empty()) throw;
+    throw refused(error.what(), where, error.remedy());
+  }
+}
+
+}  // namespace
+
+void take_fabric(Sweep& sweep, const std::string& name) {
+  if (name.empty()) return;
+  sweep.fabric = name;
+  sweep.fabric_where = flag;
+}
+
+std::optional<fabric::Topology> named_fabric(const std::string& name,
+                                             const Configuration& configuration,
+                                             const std::vector<std::filesystem::path>& fabrics) {
+  const std::int64_t devices[] = {configuration.devices()};
+  return named_fabric(name, flag, devices, fabrics);
+}
+
+std::optional<fabric::Topology> named_fabric(const std::string& name, const std::string& where,
+                                             std::span<const std::int64_t> devices,
+                                             const std::vector<std::filesystem::path>& fabrics) {
+  if (name.empty()) return std::nullopt;
+  fabric::Topology out = read(name, where, fabrics);
+  const auto has = static_cast<std::int64_t>(out.devices().size());
+  const std::int64_t wanted = devices.empty() ? 0 : std::ranges::max(devices);
+  if (wanted > has) {
+    throw refused(fmt::format("fabric '{}' does not fit the configuration: it has {} devices, and "
+                              "{} are wanted",
+                              out.id, has, wanted),
+                  where,
+                  fmt::format("ask for at most {} shards, or name a larger one: halmark fabric "
+                              "show lists them",
+                              has));
+  }
+  return out;
+}
+
+}  // namespace halmark::tune
