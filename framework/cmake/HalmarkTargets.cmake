@@ -87,10 +87,11 @@ function(halmark_use_precompiled target set header)
   target_precompile_headers(${target} REUSE_FROM halmark_precompiled_${set})
 endfunction()
 
-# halmark_add_test(<name> SOURCES ... [LINK ...] [LABELS ...] [DEPENDS targets...])
-# One GoogleTest program test_<name>; GTEST_SKIP shows as skipped in ctest.
+# halmark_add_test(<name> [ALONE] SOURCES ... [LINK ...] [LABELS ...] [DEPENDS targets...])
+# One GoogleTest program test_<name>; GTEST_SKIP shows as skipped in ctest. Unit tests may run beside
+# each other; ALONE: this one measures, or starts what does. So does everything with other labels.
 function(halmark_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE" "TIMEOUT" "SOURCES;LINK;LABELS;DEPENDS")
   halmark_add_program(test_${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest_main
                       GTest::gmock)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
@@ -111,8 +112,11 @@ function(halmark_add_test name)
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
+  else()
+    set(arg_ALONE ON)
   endif()
   # Values as GoogleTest prints them hold addresses and bytes of objects; a name must be stable.
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." NO_PRETTY_VALUES
-                       PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+                       PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
+                       RUN_SERIAL ${arg_ALONE})
 endfunction()
