@@ -5,8 +5,6 @@
 namespace hm_cuda {
 namespace {
 
-constexpr std::size_t workspace_bytes_max = 32u << 20;
-
 // Sums of split products in f32 or s32: through the result's own type they would round twice.
 constexpr std::uint32_t reductions_allowed = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
 
@@ -98,14 +96,15 @@ void MatmulDescription::destroy() {
   if (matmul_ != nullptr) lt.matmul_destroy(matmul_);
 }
 
-std::vector<cublasLtMatmulHeuristicResult_t> MatmulDescription::algorithms(int count_max) const {
+std::vector<cublasLtMatmulHeuristicResult_t> MatmulDescription::algorithms(
+    int count_max, std::size_t workspace_max) const {
   const CublasLtFunctions& lt = library_.functions();
   cublasLtMatmulPreference_t preference = nullptr;
   library_.check(lt.preference_create(&preference), "a preference");
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t name, const auto& value) {
     return lt.preference_set(preference, name, &value, sizeof value);
   };
-  cublasStatus_t status = prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_bytes_max);
+  cublasStatus_t status = prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_max);
   if (status == CUBLAS_STATUS_SUCCESS) {
     status = prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, reductions_allowed);
   }

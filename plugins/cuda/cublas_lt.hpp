@@ -60,8 +60,10 @@ class MatmulDescription {
   MatmulDescription(const MatmulDescription&) = delete;
   MatmulDescription& operator=(const MatmulDescription&) = delete;
 
-  // What the library would choose, best first; empty = it has nothing for this product.
-  std::vector<cublasLtMatmulHeuristicResult_t> algorithms(int count_max) const;
+  // What the library would choose with so much workspace, best first; empty = it has nothing for
+  // this product.
+  std::vector<cublasLtMatmulHeuristicResult_t> algorithms(int count_max,
+                                                          std::size_t workspace_max) const;
   void run(const cublasLtMatmulAlgo_t& algorithm, const void* wei, const void* src, void* dst,
            void* workspace, std::size_t workspace_bytes, cudaStream_t stream) const;
 

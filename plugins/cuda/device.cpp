@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cublas_lt.hpp"
+#include "kernels.hpp"
 
 namespace hm_cuda {
 namespace {
@@ -126,20 +127,7 @@ void Buffer::read(std::uint64_t offset, void* target, std::uint64_t bytes) const
 
 void Buffer::fill(Stream& stream, std::uint32_t pattern) {
   check(cudaSetDevice(ordinal_), "cudaSetDevice");
-  const auto byte = [pattern](std::uint64_t i) {
-    return static_cast<int>(pattern >> (8 * i) & 0xffu);
-  };
-  if (pattern == 0x01010101u * (pattern & 0xffu)) {
-    check(cudaMemsetAsync(data(), byte(0), bytes_, stream.get()), "a fill");
-    return;
-  }
-  // Column by column of rows as wide as the pattern.
-  for (std::uint64_t i = 0; i < sizeof pattern && i < bytes_; ++i) {
-    const std::uint64_t count = (bytes_ - i + sizeof pattern - 1) / sizeof pattern;
-    check(cudaMemset2DAsync(static_cast<char*>(data()) + i, sizeof pattern, byte(i), 1, count,
-                            stream.get()),
-          "a fill");
-  }
+  check(launch_fill(stream.get(), data(), bytes_, pattern), "a fill");
 }
 
 }  // namespace hm_cuda

@@ -9,7 +9,14 @@
 namespace hm_cuda {
 namespace {
 
-constexpr int algorithms_max = 8;
+// How many algorithms the heuristic is asked for with so much workspace, the usual limit on this
+// architecture first: its first answer is the default. Less and more workspace bring others (split
+// sums need room for their parts).
+struct Question {
+  std::size_t workspace_max;
+  int count_max;
+};
+constexpr std::array<Question, 3> questions{{{32u << 20, 24}, {0, 8}, {256u << 20, 8}}};
 
 struct Combination {
   std::int64_t src, wei, dst;
@@ -21,13 +28,15 @@ constexpr ProductTypes floats(cudaDataType_t source, cudaDataType_t result) {
 }
 
 // f32 is computed in f32: with TF32 a product keeps 11 bits, which the contract of f32 refuses.
-constexpr std::array<Combination, 7> combinations{{
+constexpr std::array<Combination, 9> combinations{{
     {HM_DTYPE_F32, HM_DTYPE_F32, HM_DTYPE_F32, floats(CUDA_R_32F, CUDA_R_32F)},
     {HM_DTYPE_BF16, HM_DTYPE_BF16, HM_DTYPE_BF16, floats(CUDA_R_16BF, CUDA_R_16BF)},
     {HM_DTYPE_BF16, HM_DTYPE_BF16, HM_DTYPE_F32, floats(CUDA_R_16BF, CUDA_R_32F)},
     {HM_DTYPE_F16, HM_DTYPE_F16, HM_DTYPE_F16, floats(CUDA_R_16F, CUDA_R_16F)},
     {HM_DTYPE_F16, HM_DTYPE_F16, HM_DTYPE_F32, floats(CUDA_R_16F, CUDA_R_32F)},
     {HM_DTYPE_F8_E4M3FN, HM_DTYPE_F8_E4M3FN, HM_DTYPE_F32, floats(CUDA_R_8F_E4M3, CUDA_R_32F)},
+    {HM_DTYPE_F8_E4M3FN, HM_DTYPE_F8_E4M3FN, HM_DTYPE_BF16, floats(CUDA_R_8F_E4M3, CUDA_R_16BF)},
+    {HM_DTYPE_F8_E4M3FN, HM_DTYPE_F8_E4M3FN, HM_DTYPE_F16, floats(CUDA_R_8F_E4M3, CUDA_R_16F)},
     {HM_DTYPE_S8,
      HM_DTYPE_S8,
      HM_DTYPE_S32,
@@ -65,16 +74,40 @@ struct Product {
   ColumnMajorProduct layouts() const { return column_major(m, n, k, wei_is_nk || turns_wei); }
 };
 
+struct Candidate {
+  std::string label;
+  cublasLtMatmulAlgo_t algorithm;
+  std::size_t workspace_bytes;
+};
+
+// All that the heuristic offers, each once, by labels that tell them apart.
+std::vector<Candidate> candidates_of(const CublasLt& library, const Product& product) {
+  const MatmulDescription description(library, product.layouts(), product.combination->types);
+  std::vector<Candidate> found;
+  std::set<std::string> seen;
+  for (const Question& question : questions) {
+    std::set<std::string> of_this_answer;
+    for (const auto& result : description.algorithms(question.count_max, question.workspace_max)) {
+      std::string label = label_of(library, result.algo);
+      // Two candidates of one answer may differ in what the library does not tell.
+      const std::string plain = label;
+      for (int i = 2; !of_this_answer.insert(label).second; ++i) {
+        label = plain + '#' + std::to_string(i);
+      }
+      if (seen.insert(label).second) found.push_back({label, result.algo, result.workspaceSize});
+    }
+  }
+  return found;
+}
+
 class PreparedGemm : public Prepared {
  public:
-  PreparedGemm(const CublasLt& library_used, const Product& product, std::size_t index)
+  PreparedGemm(const CublasLt& library_used, const Product& product, const Candidate& candidate)
       : product_(product),
-        description_(library_used, product.layouts(), product.combination->types) {
-    const auto found = description_.algorithms(algorithms_max);
-    if (index >= found.size()) unsupported("cuBLASLt no longer offers this algorithm");
-    algorithm_ = found[index].algo;
-    workspace_bytes = found[index].workspaceSize;
-    implementation = "cublasLt:" + label_of(library_used, algorithm_);
+        description_(library_used, product.layouts(), product.combination->types),
+        algorithm_(candidate.algorithm) {
+    workspace_bytes = candidate.workspace_bytes;
+    implementation = "cublasLt:" + candidate.label;
     library = "cuBLASLt";
     library_version = library_used.version();
     operands = {
@@ -114,10 +147,10 @@ class Gemm : public Kernel {
                          {"m", "n", "k", "src_dtype", "wei_dtype", "dst_dtype", "wei_trans"});
     if (combination_of(problem) == nullptr) {
       unsupported(
-          "gemm of these dtypes; f32, bf16 -> bf16|f32, f16 -> f16|f32, f8_e4m3fn -> f32, "
+          "gemm of these dtypes; f32, bf16 -> bf16|f32, f16 -> f16|f32, f8_e4m3fn -> f32|bf16|f16, "
           "s8 -> s32");
     }
-    if (algorithms_of(device, problem).empty()) {
+    if (candidates(device, problem).empty()) {
       unsupported("cuBLASLt has no algorithm for this product on " + device.architecture +
                   " (8-bit products want sizes that are multiples of 16)");
     }
@@ -125,31 +158,24 @@ class Gemm : public Kernel {
 
   std::vector<plug::Domain> domains(OpenedDevice& device, plug::Params problem) const override {
     std::vector<std::string> labels;
-    std::set<std::string> seen;
-    for (const auto& found : algorithms_of(device, problem)) {
-      const std::string label = label_of(device.cublas_lt(), found.algo);
-      // Two candidates may differ in what the library does not tell.
-      std::string unique = label;
-      for (int i = 2; !seen.insert(unique).second; ++i) unique = label + '#' + std::to_string(i);
-      labels.push_back(unique);
+    for (const Candidate& candidate : candidates(device, problem)) {
+      labels.push_back(candidate.label);
     }
     return {plug::domain::categorical("algorithm", labels)};
   }
 
   std::unique_ptr<Prepared> prepare(OpenedDevice& device, plug::Params problem,
                                     plug::Params config) const override {
-    const std::int64_t index = plug::param_or(config, "algorithm", 0);
-    return std::make_unique<PreparedGemm>(device.cublas_lt(), Product(problem),
-                                          static_cast<std::size_t>(index));
+    const auto found = candidates(device, problem);
+    const auto index = static_cast<std::size_t>(plug::param_or(config, "algorithm", 0));
+    if (index >= found.size()) unsupported("cuBLASLt no longer offers this algorithm");
+    return std::make_unique<PreparedGemm>(device.cublas_lt(), Product(problem), found[index]);
   }
 
  private:
-  static std::vector<cublasLtMatmulHeuristicResult_t> algorithms_of(OpenedDevice& device,
-                                                                    plug::Params problem) {
+  static std::vector<Candidate> candidates(OpenedDevice& device, plug::Params problem) {
     device.activate();
-    const Product product(problem);
-    return MatmulDescription(device.cublas_lt(), product.layouts(), product.combination->types)
-        .algorithms(algorithms_max);
+    return candidates_of(device.cublas_lt(), Product(problem));
   }
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device.hpp"
+#include "nccl.hpp"
 
 namespace hm_cuda {
 
@@ -52,6 +53,10 @@ class Kernel {
   // Every value of `config` lies in its domain.
   virtual std::unique_ptr<Prepared> prepare(OpenedDevice& device, plug::Params problem,
                                             plug::Params config) const = 0;
+  // A collective is prepared in a group and has no domains.
+  virtual bool is_collective() const { return false; }
+  virtual std::unique_ptr<Prepared> prepare_in(OpenedDevice& device, plug::Params problem,
+                                               const Comm& comm) const;
 };
 
 std::span<const Kernel* const> kernel_table();

@@ -17,6 +17,9 @@ cudaError_t launch_hold(cudaStream_t stream, const volatile std::uint64_t* relea
 // dst = src; both aligned to 16 bytes.
 cudaError_t launch_copy(cudaStream_t stream, const void* src, void* dst, std::uint64_t bytes);
 
+// Little-endian `pattern` over and over; dst is aligned to 4 bytes.
+cudaError_t launch_fill(cudaStream_t stream, void* dst, std::uint64_t bytes, std::uint32_t pattern);
+
 // dst[columns, rows] = src[rows, columns] transposed, one byte per element.
 cudaError_t launch_transpose_bytes(cudaStream_t stream, const void* src, void* dst,
                                    std::uint64_t rows, std::uint64_t columns);

@@ -1,5 +1,6 @@
 // The ABI side of the CUDA backend: one device per ordinal, asynchronous streams, times from
 // events. Everything that computes is a Kernel of the table.
+#include <cstring>
 #include <mutex>
 
 #include "kernel.hpp"
@@ -96,25 +97,31 @@ class PreparedHandle {
 
 class DeviceHandle {
  public:
-  DeviceHandle(int ordinal, const Nvml& nvml) : device_(ordinal, nvml) {}
+  DeviceHandle(int ordinal, const Nvml& nvml, const Nccl& nccl)
+      : device_(ordinal, nvml), nccl_(nccl) {}
 
-  std::vector<plug::Domain> domains(std::uint32_t index, const hm_problem& problem) {
-    const Kernel& kernel = at(index, problem);
-    kernel.require_support(device_, problem);
-    return kernel.domains(device_, problem);
+  const std::vector<plug::Domain>& domains(std::uint32_t index, const hm_problem& problem) {
+    return domains_of(index, problem);
   }
 
   void require_support(std::uint32_t index, const hm_problem& problem, plug::Params config) {
-    const Kernel& kernel = at(index, problem);
-    kernel.require_support(device_, problem);
-    if (!config.empty()) plug::reject_outside(kernel.domains(device_, problem), config);
+    const std::vector<plug::Domain>& domains = domains_of(index, problem);
+    if (!config.empty()) plug::reject_outside(domains, config);
   }
 
   std::unique_ptr<PreparedHandle> prepare(std::uint32_t index, const hm_problem& problem,
-                                          plug::Params config) {
+                                          plug::Params config, Comm* comm = nullptr) {
     device_.activate();
-    return std::make_unique<PreparedHandle>(at(index, problem).prepare(device_, problem, config),
-                                            device_);
+    const Kernel& kernel = at(index, problem);
+    if (!kernel.is_collective()) {
+      return std::make_unique<PreparedHandle>(kernel.prepare(device_, problem, config), device_);
+    }
+    if (comm == nullptr) plug::invalid("a collective needs a communicator");
+    return std::make_unique<PreparedHandle>(kernel.prepare_in(device_, problem, *comm), device_);
+  }
+
+  std::unique_ptr<Comm> comm(std::string_view token, std::uint32_t rank, std::uint32_t size) const {
+    return std::make_unique<Comm>(nccl_, device_.ordinal, token, rank, size);
   }
 
   std::unique_ptr<Buffer> allocate(std::uint64_t bytes, std::uint64_t alignment,
@@ -136,7 +143,33 @@ class DeviceHandle {
     return kernel;
   }
 
+  void require_nccl(const Kernel& kernel, const hm_problem& problem) const {
+    if (!kernel.is_collective() || plug::param_or(problem, "ranks", 1) == 1) return;
+    if (!nccl_.absence().empty()) {
+      unsupported("collectives of several ranks need NCCL: " + nccl_.absence());
+    }
+  }
+
+  // Listing a library's algorithms takes milliseconds, so a batch of configs of one problem asks
+  // once. Throws where the problem is not supported.
+  const std::vector<plug::Domain>& domains_of(std::uint32_t index, const hm_problem& problem) {
+    std::string key = std::to_string(index);
+    for (const hm_param& param : plug::Params(problem)) {
+      key += ' ' + std::string(param.name) + '=' + std::to_string(param.value);
+    }
+    const Kernel& kernel = at(index, problem);
+    if (key == domains_key_) return domains_;
+    kernel.require_support(device_, problem);
+    require_nccl(kernel, problem);
+    domains_ = kernel.domains(device_, problem);
+    domains_key_ = key;
+    return domains_;
+  }
+
   OpenedDevice device_;
+  const Nccl& nccl_;
+  std::string domains_key_;
+  std::vector<plug::Domain> domains_;
 };
 
 class Backend {
@@ -146,6 +179,7 @@ class Backend {
   using Buffer = hm_cuda::Buffer;
   using Stream = hm_cuda::Stream;
   using Event = hm_cuda::Event;
+  using Comm = hm_cuda::Comm;
   static constexpr const char* name = "cuda";
   static constexpr const char* version = HALMARK_CUDA_VERSION;
   static constexpr const char* build = "compiler " __VERSION__ "; " HALMARK_CUDA_BUILD;
@@ -162,13 +196,24 @@ class Backend {
   }
   std::unique_ptr<DeviceHandle> open(std::uint32_t index, plug::Params options) {
     plug::reject_unknown(options, {});
-    return std::make_unique<DeviceHandle>(static_cast<int>(index), nvml());
+    return std::make_unique<DeviceHandle>(static_cast<int>(index), nvml(), nccl());
+  }
+
+  // Without NCCL there is no token, and who needs one is told so where a group is used.
+  std::uint32_t comm_token(void* token, std::uint32_t capacity) {
+    if (!nccl().absence().empty()) return 0;
+    const std::string made = nccl().make_token();
+    if (made.size() > capacity) return 0;
+    std::memcpy(token, made.data(), made.size());
+    return static_cast<std::uint32_t>(made.size());
   }
 
   std::uint32_t kernel_count() const { return static_cast<std::uint32_t>(kernel_table().size()); }
   void describe_kernel(std::uint32_t index, hm_kernel_info& info) const {
-    plug::copy_text(info.name, kernel_table()[index]->name());
-    plug::copy_text(info.op, kernel_table()[index]->op());
+    const Kernel& kernel = *kernel_table()[index];
+    info.flags = kernel.is_collective() ? HM_KERNEL_COLLECTIVE : 0;
+    plug::copy_text(info.name, kernel.name());
+    plug::copy_text(info.op, kernel.op());
   }
 
  private:
@@ -178,9 +223,15 @@ class Backend {
     return *nvml_;
   }
 
+  const Nccl& nccl() {
+    std::call_once(nccl_made_, [&] { nccl_ = std::make_unique<Nccl>(); });
+    return *nccl_;
+  }
+
   int count_ = 0;
-  std::once_flag nvml_made_;
+  std::once_flag nvml_made_, nccl_made_;
   std::unique_ptr<Nvml> nvml_;
+  std::unique_ptr<Nccl> nccl_;
 };
 
 }  // namespace

@@ -37,7 +37,11 @@ struct PrefillShape {
 PrefillShape attention_prefill_function(std::int64_t dtype, std::int64_t head_dim,
                                         std::int64_t warps);
 
-// The last two want heads of a multiple of 8 values, up to this width.
+// The same with Hopper's products (sm_90a), heads up to 128 wide; so many rows per block.
+constexpr std::int64_t attention_wgmma_rows = 128, attention_wgmma_threads = 256;
+PrefillShape attention_wgmma_function(std::int64_t dtype, std::int64_t head_dim);
+
+// Decode and prefill want heads of a multiple of 8 values, up to this width.
 constexpr std::int64_t mma_head_dim_max = 256;
 
 // Adds the splits up; a warp per query.

@@ -1,15 +1,15 @@
 // Decode: few queries per key/value head, so all time goes into reading keys and values. Both come
 // from memory straight into the registers of the products, 16 bytes per load: the columns of a head
-// are dealt to the fragments of mma.hpp in another order, the same for both factors of a product.
+// are dealt to the fragments of mma.cuh in another order, the same for both factors of a product.
 //
 // Scores: lane (g, t) loads of key g the columns 32 b + 8 t + 0..7 of every block b. Its four
 // registers are b[0], b[1] of two products in turn, which fixes where the queries' columns go.
 // Values: lane (g, t) loads of keys 2t, 2t+1, 2t+8, 2t+9 the columns 64 b + 8 g + 0..7. Product j
 // of a block takes column j of these eight, so column n of it stands for column 64 b + 8 n + j.
-#include "attention_rows.hpp"
+#include "attention_rows.cuh"
 #include "instances.hpp"
-#include "mma.hpp"
-#include "reduce.hpp"
+#include "mma.cuh"
+#include "reduce.cuh"
 
 namespace hm_cuda {
 namespace {
@@ -30,14 +30,17 @@ GPU_DEVICE void load_eight(std::uint32_t (&out)[4], const void* from, bool is_th
 template <class T, int Width>
 struct Decoder {
   static constexpr int score_blocks = Width / 32, value_blocks = Width / 64;
+  // Wide heads leave registers for the keys or for the values of a step, and none for the queries.
+  static constexpr bool is_wide = Width > 128;
 
   const T *k, *v;
   std::int32_t head_dim, g, t;
   float scale_log2;
-  KeyRange split, rows[2];                   // rows g and g + 8
-  std::uint32_t query[score_blocks][2][4];   // of rows g and g + 8
-  std::uint32_t keys[2][score_blocks][4];    // of keys g and g + 8 of a step
-  std::uint32_t values[4][value_blocks][4];  // of keys 2t, 2t+1, 2t+8, 2t+9
+  KeyRange split, rows[2];                                // rows g and g + 8
+  std::uint32_t query[is_wide ? 1 : score_blocks][2][4];  // of rows g and g + 8
+  const uint4 (*shared_query)[2][warp_threads];           // the same by block, row and lane
+  std::uint32_t keys[2][score_blocks][4];                 // of keys g and g + 8 of a step
+  std::uint32_t values[4][value_blocks][4];               // of keys 2t, 2t+1, 2t+8, 2t+9
   float sum[value_blocks * 8][4] = {};
   float highest[2] = {no_score, no_score}, weights[2] = {0, 0};
 
@@ -71,21 +74,46 @@ struct Decoder {
     }
   }
 
+  // Registers of rows g and g + 8 in block b.
+  GPU_DEVICE void query_of_block(std::uint32_t (&out)[2][4], int b) const {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      if constexpr (is_wide) {
+        const uint4 raw = shared_query[b][r][4 * g + t];
+        out[r][0] = raw.x;
+        out[r][1] = raw.y;
+        out[r][2] = raw.z;
+        out[r][3] = raw.w;
+      } else {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) out[r][i] = query[b][r][i];
+      }
+    }
+  }
+
   // score[n][c]: keys 8 n + 2 t + c % 2 of rows g (c < 2) and g + 8.
   GPU_DEVICE void scores(std::int32_t base, float (&score)[2][4]) const {
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
 #pragma unroll
       for (int c = 0; c < 4; ++c) score[n][c] = 0;
+    }
 #pragma unroll
-      for (int b = 0; b < score_blocks; ++b) {
+    for (int b = 0; b < score_blocks; ++b) {
+      std::uint32_t q[2][4];
+      query_of_block(q, b);
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const std::uint32_t a[4] = {query[b][0][2 * half], query[b][1][2 * half],
-                                      query[b][0][2 * half + 1], query[b][1][2 * half + 1]};
+      for (int half = 0; half < 2; ++half) {
+        const std::uint32_t a[4] = {q[0][2 * half], q[1][2 * half], q[0][2 * half + 1],
+                                    q[1][2 * half + 1]};
+#pragma unroll
+        for (int n = 0; n < 2; ++n) {
           multiply_add<T>(score[n], a, keys[n][b][2 * half], keys[n][b][2 * half + 1]);
         }
       }
+    }
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
 #pragma unroll
       for (int c = 0; c < 4; ++c) {
         const std::int32_t key = base + 8 * n + 2 * t + (c & 1);
@@ -141,12 +169,18 @@ struct Decoder {
   }
 
   GPU_DEVICE void run(std::int32_t first, std::int32_t stride) {
-    if (first < split.end) load_keys(first);
+    if (!is_wide && first < split.end) load_keys(first);
     for (std::int32_t base = first; base < split.end; base += stride) {
       float score[2][4];
-      load_values(base);
-      scores(base, score);
-      if (base + stride < split.end) load_keys(base + stride);
+      if constexpr (is_wide) {
+        load_keys(base);
+        scores(base, score);
+        load_values(base);
+      } else {
+        load_values(base);
+        scores(base, score);
+        if (base + stride < split.end) load_keys(base + stride);
+      }
       weigh(score);
       add_values(score);
     }
@@ -243,12 +277,15 @@ GPU_DEVICE void write_rows(const AttentionTask& task, const Position& at,
 template <class T, int Width>
 __global__ void __launch_bounds__(decode_warps_max* warp_threads)
     attention_decode(AttentionTask task) {
-#if HM_CUDA_MMA
   const int lane = static_cast<int>(threadIdx.x % warp_threads);
   const int warp = static_cast<int>(threadIdx.x / warp_threads);
   const int warps = static_cast<int>(blockDim.x / warp_threads);
+  allow_next_launch();
   const Position at = position_of(task, tile_rows);
+  constexpr bool is_wide = Decoder<T, Width>::is_wide;
+  __shared__ uint4 shared_query[is_wide ? Width / 32 : 1][2][warp_threads];
   Decoder<T, Width> own;
+  own.shared_query = shared_query;
   own.k = static_cast<const T*>(task.k) + keys_at(task, at);
   own.v = static_cast<const T*>(task.v) + keys_at(task, at);
   own.head_dim = task.head_dim;
@@ -266,13 +303,22 @@ __global__ void __launch_bounds__(decode_warps_max* warp_threads)
 #pragma unroll
     for (int b = 0; b < Decoder<T, Width>::score_blocks; ++b) {
       const std::int32_t column = 32 * b + 8 * own.t;
-      load_eight(own.query[b][r], q + column, column < task.head_dim && is_live);
+      std::uint32_t loaded[4];
+      load_eight(loaded, q + column, column < task.head_dim && is_live);
+      if constexpr (is_wide) {
+        if (warp == 0) {
+          shared_query[b][r][lane] = make_uint4(loaded[0], loaded[1], loaded[2], loaded[3]);
+        }
+      } else {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) own.query[b][r][i] = loaded[i];
+      }
     }
   }
+  if constexpr (is_wide) __syncthreads();
   own.run(own.split.begin + warp * step, warps * step);
   if (warps > 1) merge_warps(own, lane, warp, warps);
   if (warp == 0) write_rows(task, at, own);
-#endif
 }
 
 template <class T>

@@ -1,10 +1,8 @@
 // Prefill: many queries per key/value head. A warp keeps 16 of them and its sums in registers,
 // while tiles of keys and values pass through shared memory, the next one on its way during the
 // products of this one (after FlashAttention-2, 2307.08691).
-#include "attention_rows.hpp"
+#include "attention_queries.cuh"
 #include "instances.hpp"
-#include "mma.hpp"
-#include "reduce.hpp"
 
 namespace hm_cuda {
 namespace {
@@ -33,19 +31,15 @@ GPU_DEVICE void copy_tile(T* tile, const T* from, std::int32_t first, const KeyR
   }
 }
 
-// 16 queries of one warp.
+// 16 queries of one warp, and what they need of shared memory.
 template <class T, int Width>
-struct Prefill {
-  static constexpr int keys = tile_keys<Width>;
-  static constexpr int depth_steps = Width / 16, key_tiles = keys / 8, value_tiles = Width / 8;
+struct Prefill : QueryRows<tile_keys<Width> / 8, Width / 8> {
+  using Base = QueryRows<tile_keys<Width> / 8, Width / 8>;
+  using Base::key_tiles, Base::value_tiles, Base::lane, Base::sum;
+  static constexpr int depth_steps = Width / 16;
 
   T* query_tile;  // of this warp
-  int lane;
-  float scale_log2;
-  KeyRange rows[2];  // of rows g and g + 8
   std::uint32_t query[keeps_queries<Width> ? depth_steps : 1][4];
-  float sum[value_tiles][4] = {};
-  float highest[2] = {no_score, no_score}, weights[2] = {0, 0};
 
   // A fragment of queries: matrices (rows 0-7, 8-15) x (columns 0-7, 8-15) of depth step d.
   GPU_DEVICE void load_query(std::uint32_t (&out)[4], int d) const {
@@ -75,55 +69,11 @@ struct Prefill {
     }
   }
 
-  GPU_DEVICE void mask(float (&score)[key_tiles][4], std::int32_t first) const {
-#pragma unroll
-    for (int n = 0; n < key_tiles; ++n) {
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        const std::int32_t key = first + 8 * n + 2 * (lane % 4) + (c & 1);
-        const KeyRange& row = rows[c >> 1];
-        if (key < row.begin || key >= row.end) score[n][c] = -INFINITY;
-      }
-    }
-  }
-
-  GPU_DEVICE void weigh(float (&score)[key_tiles][4]) {
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      float largest = -INFINITY;
-#pragma unroll
-      for (int n = 0; n < key_tiles; ++n) {
-        largest = fmaxf(largest, fmaxf(score[n][2 * r], score[n][2 * r + 1]));
-      }
-      largest = fmaxf(largest, __shfl_xor_sync(all_lanes, largest, 1));
-      largest = fmaxf(largest, __shfl_xor_sync(all_lanes, largest, 2));
-      const float before = highest[r];
-      highest[r] = fmaxf(before, largest * scale_log2);
-      const float correction = exp2_fast(before - highest[r]);
-      float added = 0;
-#pragma unroll
-      for (int n = 0; n < key_tiles; ++n) {
-#pragma unroll
-        for (int c = 2 * r; c < 2 * r + 2; ++c) {
-          score[n][c] = exp2_fast(fmaf(score[n][c], scale_log2, -highest[r]));
-          added += score[n][c];
-        }
-      }
-      weights[r] = weights[r] * correction + added;
-#pragma unroll
-      for (int j = 0; j < value_tiles; ++j) {
-        sum[j][2 * r] *= correction;
-        sum[j][2 * r + 1] *= correction;
-      }
-    }
-  }
-
   GPU_DEVICE void add_values(T* tile, const float (&p)[key_tiles][4]) {
 #pragma unroll
     for (int n = 0; n < key_tiles; n += 2) {
-      const std::uint32_t a[4] = {packed<T>(p[n][0], p[n][1]), packed<T>(p[n][2], p[n][3]),
-                                  packed<T>(p[n + 1][0], p[n + 1][1]),
-                                  packed<T>(p[n + 1][2], p[n + 1][3])};
+      std::uint32_t a[4];
+      this->template weights_of_keys<T>(a, p, n);
 #pragma unroll
       for (int j = 0; j < value_tiles; j += 2) {
         std::uint32_t b[4];  // both halves of the keys for columns 8 j .. 8 j + 7, then the next 8
@@ -134,29 +84,6 @@ struct Prefill {
     }
   }
 };
-
-template <class T, int Width>
-GPU_DEVICE void write_rows(const AttentionTask& task, const Position& at, std::int32_t first_row,
-                           Prefill<T, Width>& own) {
-  const int g = own.lane / 4, t = own.lane % 4;
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    float weights = own.weights[r];
-    weights += __shfl_xor_sync(all_lanes, weights, 1);
-    weights += __shfl_xor_sync(all_lanes, weights, 2);
-    const std::int32_t row = first_row + g + 8 * r;
-    if (row >= at.rows) continue;
-    T* dst = static_cast<T*>(task.dst) + query_of(task, at, row) * task.head_dim;
-    const float inverse = 1.0f / weights;
-#pragma unroll
-    for (int j = 0; j < Prefill<T, Width>::value_tiles; ++j) {
-      const std::int32_t column = 8 * j + 2 * t;
-      if (column >= task.head_dim) continue;
-      *reinterpret_cast<std::uint32_t*>(dst + column) =
-          packed<T>(own.sum[j][2 * r] * inverse, own.sum[j][2 * r + 1] * inverse);
-    }
-  }
-}
 
 // Queries of the block into shared memory, zeros behind the last row and column.
 template <class T, int Width>
@@ -175,7 +102,6 @@ GPU_DEVICE void copy_queries(T* tile, const AttentionTask& task, const Position&
 
 template <class T, int Width, int Warps>
 __global__ void __launch_bounds__(Warps* warp_threads) attention_prefill(AttentionTask task) {
-#if HM_CUDA_MMA
   constexpr int keys = tile_keys<Width>, block_rows = Warps * rows_per_warp;
   extern __shared__ __align__(16) unsigned char shared[];
   T* queries = reinterpret_cast<T*>(shared);
@@ -186,24 +112,10 @@ __global__ void __launch_bounds__(Warps* warp_threads) attention_prefill(Attenti
   const KeyRange range = keys_of_split(task, at, block_rows, keys);
   const T* k = static_cast<const T*>(task.k) + keys_at(task, at);
   const T* v = static_cast<const T*>(task.v) + keys_at(task, at);
-  const int warp = static_cast<int>(threadIdx.x / warp_threads);
-  const std::int32_t first_row = at.first_row + warp * rows_per_warp;
-
   Prefill<T, Width> own;
-  own.lane = static_cast<int>(threadIdx.x % warp_threads);
-  own.query_tile = queries + warp * rows_per_warp * Width;
-  own.scale_log2 = task.scale_log2;
-  const std::int32_t last_row = at.rows - 1;
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const std::int32_t row = first_row + own.lane / 4 + 8 * r;
-    own.rows[r] = keys_of_row(task, row < last_row ? row : last_row);
-  }
-  // Keys that all rows of the block see need no mask.
-  const std::int32_t block_last =
-      at.first_row + block_rows - 1 < last_row ? at.first_row + block_rows - 1 : last_row;
-  const KeyRange seen_by_all = {keys_of_row(task, block_last).begin,
-                                keys_of_row(task, at.first_row).end};
+  own.begin(task, at);
+  own.query_tile = queries + static_cast<int>(threadIdx.x / warp_threads) * rows_per_warp * Width;
+  const KeyRange seen_by_all = keys_seen_by_all(task, at, block_rows);
 
   copy_queries<T, Width>(queries, task, at, block_rows);
   copy_tile<T, Width>(key_tiles, k, range.begin, range, task.head_dim);
@@ -234,8 +146,7 @@ __global__ void __launch_bounds__(Warps* warp_threads) attention_prefill(Attenti
     own.add_values(value_tiles + stage * keys * Width, score);
     __syncthreads();  // the stage is free for the copies of the next turn
   }
-  write_rows(task, at, first_row, own);
-#endif
+  own.template write<T>(task, at);
 }
 
 template <class T, int Width, int Warps>

@@ -13,6 +13,9 @@ struct bf16 {
 struct f16 {
   std::uint16_t bits;
 };
+struct f8_e4m3 {
+  std::uint8_t bits;
+};
 
 GPU_INLINE float to_float(float x) { return x; }
 
@@ -24,9 +27,20 @@ GPU_INLINE float to_float(bf16 x) {
 }
 
 GPU_INLINE float to_float(f16 x) {
-  __half half;
-  memcpy(&half, &x.bits, sizeof half);
-  return __half2float(half);
+  __half_raw raw;
+  raw.x = x.bits;
+  return __half2float(__half(raw));
+}
+
+// The exponent of 4 bits lies where f32 has its own, too small by the difference of the biases,
+// 120: a product puts that right, for subnormal values too. There is no infinity; NaN is not looked
+// for.
+GPU_INLINE float to_float(f8_e4m3 x) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(x.bits & 0x7fu) << 20;
+  float out;
+  memcpy(&out, &bits, sizeof out);
+  out *= 0x1p120f;
+  return (x.bits & 0x80u) != 0 ? -out : out;
 }
 
 template <class T>
@@ -55,9 +69,9 @@ GPU_INLINE bf16 from_float<bf16>(float x) {
 
 template <>
 GPU_INLINE f16 from_float<f16>(float x) {
-  const __half half = __float2half_rn(x);
+  const __half_raw raw = __float2half_rn(x);
   f16 out;
-  memcpy(&out.bits, &half, sizeof out.bits);
+  out.bits = raw.x;
   return out;
 }
 
@@ -89,6 +103,16 @@ template <>
 struct RawBytes<16> {
   using type = uint4;
 };
+
+// Data that is read once should not push out what is read again.
+template <class Unit>
+GPU_DEVICE Unit load_once(const Unit* from) {
+#if defined(__CUDACC__)
+  return __ldcs(from);
+#else
+  return *from;
+#endif
+}
 
 // N neighbouring elements; the address is a multiple of their size, or of 16 bytes where they are
 // more.

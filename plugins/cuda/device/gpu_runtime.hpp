@@ -25,3 +25,23 @@
 #else
 #define HM_CUDA_MMA 0
 #endif
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
+namespace hm_cuda {
+
+// Of two launches of one execution the second may be set up while the first still runs: the first
+// says early that it may, and the second waits for all that the first has written. Nothing
+// elsewhere than on sm_90 and later.
+GPU_DEVICE void allow_next_launch() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+GPU_DEVICE void wait_for_previous_launch() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+}  // namespace hm_cuda
+#endif

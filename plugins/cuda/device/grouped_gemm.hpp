@@ -22,11 +22,17 @@ struct GroupedShape {
   DeviceFunction function = nullptr;
 };
 
-// Tensor cores: bf16 -> bf16|f32, f16 -> f16|f32, s8 -> s32. wei is [experts, n, k]. `is_aligned`:
-// rows of k elements are multiples of 16 bytes. Tiles by index of grouped_tiles.
+// Tensor cores: bf16 -> bf16|f32, f16 -> f16|f32, f8_e4m3fn -> bf16|f32, s8 -> s32. wei is
+// [experts, n, k]. `is_aligned`: rows of k elements are multiples of 16 bytes. Tiles by index of
+// grouped_tiles.
 constexpr const char* grouped_tiles[] = {"16x64", "16x128", "64x128", "128x128"};
 GroupedShape grouped_mma_shape(std::int64_t src, std::int64_t dst, std::int64_t tile,
                                bool is_aligned);
+
+// Hopper's tensor cores (sm_90a, built where the compiler has it): 16-bit types whose rows are
+// aligned. Tiles by index of grouped_wgmma_tiles.
+constexpr const char* grouped_wgmma_tiles[] = {"wgmma_128x128", "wgmma_128x256"};
+GroupedShape grouped_wgmma_shape(std::int64_t src, std::int64_t dst, std::int64_t tile);
 
 // Without them, also f32; wei by its strides.
 GroupedShape grouped_plain_shape(std::int64_t src, std::int64_t dst);

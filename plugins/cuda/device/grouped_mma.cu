@@ -1,13 +1,10 @@
 // grouped_gemm on tensor cores: tiles of rows and of weights pass through shared memory in several
 // stages, so that reading never waits for a product.
-#include "grouped_tile.hpp"
+#include "grouped_stage.cuh"
 #include "instances.hpp"
-#include "mma.hpp"
 
 namespace hm_cuda {
 namespace {
-
-constexpr int chunk_bytes = 16, row_bytes = 128, row_chunks = row_bytes / chunk_bytes;
 
 // TileM x TileN per block, WarpsM x WarpsN of them; Stages tiles of 128 bytes of depth under way.
 template <int TileM_, int TileN_, int WarpsM_, int WarpsN_, int Stages_>
@@ -31,10 +28,23 @@ GPU_DEVICE void multiply_add_bytes(std::int32_t (&c)[4], const std::uint32_t (&a
 #endif
 }
 
-// What a type of elements needs: sums, and a product of 32 bytes of depth.
+GPU_DEVICE void multiply_add_f8(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                std::uint32_t b1) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
+}
+
+// What a type of elements needs: sums, and a product of 32 bytes of depth. `sums_apart`: the
+// product keeps too few bits of a running sum, so a stage is summed on its own and then added.
 template <class T>
 struct Elements {
   using Sum = float;
+  static constexpr bool sums_apart = false;
   static GPU_DEVICE void product(Sum (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                  std::uint32_t b1) {
     multiply_add<T>(c, a, b0, b1);
@@ -43,52 +53,23 @@ struct Elements {
 template <>
 struct Elements<signed char> {
   using Sum = std::int32_t;
+  static constexpr bool sums_apart = false;
   static GPU_DEVICE void product(Sum (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                  std::uint32_t b1) {
     multiply_add_bytes(c, a, b0, b1);
   }
 };
-
-template <class Dst>
-GPU_DEVICE Dst result_of(float sum) {
-  return from_float<Dst>(sum);
-}
-template <class Dst>
-GPU_DEVICE Dst result_of(std::int32_t sum) {
-  return sum;
-}
-
-GPU_DEVICE unsigned char* tile_chunk(unsigned char* tile, int row, int chunk) {
-  return tile + row * row_bytes + (chunk ^ (row & 7)) * chunk_bytes;
-}
-
-// Rows [first, first + count) of a row-major [row_end, k] matrix, 128 bytes from column `column`
-// on; zeros outside.
-template <class T, bool IsAligned>
-GPU_DEVICE void copy_rows(unsigned char* tile, int count, const T* from, std::int64_t first,
-                          std::int64_t row_end, std::int64_t column, std::int64_t k) {
-  constexpr int chunk_values = chunk_bytes / static_cast<int>(sizeof(T));
-  for (int i = static_cast<int>(threadIdx.x); i < count * row_chunks;
-       i += static_cast<int>(blockDim.x)) {
-    const int row = i / row_chunks, chunk = i % row_chunks;
-    unsigned char* to = tile_chunk(tile, row, chunk);
-    const std::int64_t at = column + chunk * chunk_values;
-    const bool is_row = first + row < row_end;
-    if constexpr (IsAligned) {
-      const bool is_there = is_row && at < k;
-      copy_async(to, from + (is_there ? (first + row) * k + at : 0), is_there);
-    } else {
-      T values[chunk_values];
-#pragma unroll
-      for (int j = 0; j < chunk_values; ++j) {
-        values[j] = is_row && at + j < k ? from[(first + row) * k + at + j] : T{};
-      }
-      store_raw<chunk_values>(reinterpret_cast<T*>(to), values);
-    }
+template <>
+struct Elements<f8_e4m3> {
+  using Sum = float;
+  static constexpr bool sums_apart = true;
+  static GPU_DEVICE void product(Sum (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                 std::uint32_t b1) {
+    multiply_add_f8(c, a, b0, b1);
   }
-}
+};
 
-// One stage: 128 bytes of depth in four steps of 32.
+// Adds one stage: 128 bytes of depth in four steps of 32.
 template <class T, class Tile>
 GPU_DEVICE void multiply_stage(unsigned char* src, unsigned char* wei, int lane, int warp_m,
                                int warp_n,
@@ -115,40 +96,25 @@ GPU_DEVICE void multiply_stage(unsigned char* src, unsigned char* wei, int lane,
   }
 }
 
-template <class Dst, class Tile, class Sum>
-GPU_DEVICE void write_tile(const GroupedTask& task, const GroupedTile& at,
-                           std::int64_t first_column, int lane, int warp_m, int warp_n,
-                           const Sum (&sum)[Tile::m_tiles][Tile::n_tiles][4]) {
-  struct alignas(2 * sizeof(Dst)) Pair {
-    Dst values[2];
-  };
-  const bool in_pairs = task.n % 2 == 0;
+// One warp's part of a tile, as fragments.
+template <class T, class Tile>
+struct Sums {
+  typename Elements<T>::Sum values[Tile::m_tiles][Tile::n_tiles][4];
+
+  GPU_DEVICE void add(const Sums& other) {
 #pragma unroll
-  for (int m = 0; m < Tile::m_tiles; ++m) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const std::int64_t row = at.row + warp_m * Tile::warp_m + m * 16 + lane / 4 + 8 * half;
-      if (row >= at.row_end) continue;
-      Dst* dst = static_cast<Dst*>(task.dst) + row * task.n;
+    for (int m = 0; m < Tile::m_tiles; ++m) {
 #pragma unroll
       for (int n = 0; n < Tile::n_tiles; ++n) {
-        const std::int64_t column = first_column + warp_n * Tile::warp_n + n * 8 + 2 * (lane % 4);
-        const Dst first = result_of<Dst>(sum[m][n][2 * half]);
-        const Dst second = result_of<Dst>(sum[m][n][2 * half + 1]);
-        if (in_pairs && column < task.n) {
-          *reinterpret_cast<Pair*>(dst + column) = Pair{{first, second}};
-        } else {
-          if (column < task.n) dst[column] = first;
-          if (column + 1 < task.n) dst[column + 1] = second;
-        }
+#pragma unroll
+        for (int c = 0; c < 4; ++c) values[m][n][c] += other.values[m][n][c];
       }
     }
   }
-}
+};
 
 template <class T, class Dst, class Tile, bool IsAligned>
 __global__ void __launch_bounds__(Tile::threads) grouped_mma(GroupedTask task) {
-#if HM_CUDA_MMA
   constexpr int depth = row_bytes / static_cast<int>(sizeof(T));
   extern __shared__ __align__(128) unsigned char shared[];
   const GroupedTile at = find_block_tile(task, Tile::tile_m);
@@ -161,7 +127,7 @@ __global__ void __launch_bounds__(Tile::threads) grouped_mma(GroupedTask task) {
   const int warp = static_cast<int>(threadIdx.x / warp_threads);
   const int warp_m = warp / Tile::warps_n, warp_n = warp % Tile::warps_n;
 
-  typename Elements<T>::Sum sum[Tile::m_tiles][Tile::n_tiles][4] = {};
+  Sums<T, Tile> sum{};
   const std::int64_t steps = (task.k + depth - 1) / depth;
   const auto fill = [&](std::int64_t index) {
     if (index < steps) {
@@ -179,10 +145,20 @@ __global__ void __launch_bounds__(Tile::threads) grouped_mma(GroupedTask task) {
     __syncthreads();  // this stage is there, and the one before is no longer read
     fill(index + Tile::stages - 1);
     unsigned char* tile = shared + index % Tile::stages * Tile::stage_bytes;
-    multiply_stage<T, Tile>(tile, tile + Tile::tile_m * row_bytes, lane, warp_m, warp_n, sum);
+    unsigned char* wei_tile = tile + Tile::tile_m * row_bytes;
+    if constexpr (Elements<T>::sums_apart) {
+      Sums<T, Tile> stage{};
+      multiply_stage<T, Tile>(tile, wei_tile, lane, warp_m, warp_n, stage.values);
+      sum.add(stage);
+    } else {
+      multiply_stage<T, Tile>(tile, wei_tile, lane, warp_m, warp_n, sum.values);
+    }
   }
-  write_tile<Dst, Tile>(task, at, first_column, lane, warp_m, warp_n, sum);
-#endif
+#pragma unroll
+  for (int m = 0; m < Tile::m_tiles; ++m) {
+    write_fragments<Dst>(task, at.row + warp_m * Tile::warp_m + m * 16, at.row_end,
+                         first_column + warp_n * Tile::warp_n, lane, sum.values[m]);
+  }
 }
 
 template <class T, class Dst, class Tile, bool IsAligned>
@@ -217,6 +193,12 @@ GroupedShape grouped_mma_shape(std::int64_t src, std::int64_t dst, std::int64_t 
   if (src == HM_DTYPE_F16 && dst == HM_DTYPE_F32) return of_tile<f16, float>(tile, is_aligned);
   if (src == HM_DTYPE_S8 && dst == HM_DTYPE_S32) {
     return of_tile<signed char, std::int32_t>(tile, is_aligned);
+  }
+  if (src == HM_DTYPE_F8_E4M3FN && dst == HM_DTYPE_F32) {
+    return of_tile<f8_e4m3, float>(tile, is_aligned);
+  }
+  if (src == HM_DTYPE_F8_E4M3FN && dst == HM_DTYPE_BF16) {
+    return of_tile<f8_e4m3, bf16>(tile, is_aligned);
   }
   return {};
 }

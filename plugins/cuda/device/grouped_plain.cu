@@ -1,5 +1,5 @@
 // grouped_gemm without tensor cores, and the turning of weights.
-#include "grouped_tile.hpp"
+#include "grouped_tile.cuh"
 #include "instances.hpp"
 
 namespace hm_cuda {
@@ -121,6 +121,8 @@ GroupedShape grouped_plain_shape(std::int64_t src, std::int64_t dst) {
   if (src == HM_DTYPE_BF16 && dst == HM_DTYPE_F32) return plain_shape<bf16, float>();
   if (src == HM_DTYPE_F16 && dst == HM_DTYPE_F16) return plain_shape<f16, f16>();
   if (src == HM_DTYPE_F16 && dst == HM_DTYPE_F32) return plain_shape<f16, float>();
+  if (src == HM_DTYPE_F8_E4M3FN && dst == HM_DTYPE_F32) return plain_shape<f8_e4m3, float>();
+  if (src == HM_DTYPE_F8_E4M3FN && dst == HM_DTYPE_BF16) return plain_shape<f8_e4m3, bf16>();
   if (src == HM_DTYPE_S8 && dst == HM_DTYPE_S32) return plain_shape<signed char, std::int32_t>();
   return {};
 }

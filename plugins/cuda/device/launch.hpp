@@ -2,7 +2,7 @@
 // by value, and is found by a function that knows its instances.
 #pragma once
 
-#include "cuda.hpp"
+#include "../cuda.hpp"
 #include "function.hpp"
 
 namespace hm_cuda {
@@ -11,6 +11,8 @@ struct Launch {
   DeviceFunction function = nullptr;
   dim3 grid{1, 1, 1}, block{1, 1, 1};
   std::size_t shared_bytes = 0;
+  // Set up while the launch before it ends; its code then waits (wait_for_previous_launch).
+  bool overlaps_previous = false;
 };
 
 // Loads the code to the device and allows the shared memory: what a first launch would do later,
@@ -30,6 +32,20 @@ inline void make_ready(const Launch& launch) {
 template <class Task>
 void start(cudaStream_t stream, const Launch& launch, Task task) {
   void* arguments[] = {&task};
+  if (launch.overlaps_previous) {
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = launch.grid;
+    config.blockDim = launch.block;
+    config.dynamicSmemBytes = launch.shared_bytes;
+    config.stream = stream;
+    config.attrs = &overlap;
+    config.numAttrs = 1;
+    check(cudaLaunchKernelExC(&config, launch.function, arguments), "the launch of a kernel");
+    return;
+  }
   check(cudaLaunchKernel(launch.function, launch.grid, launch.block, arguments, launch.shared_bytes,
                          stream),
         "the launch of a kernel");

@@ -1,7 +1,7 @@
 #include "moe.hpp"
 
 #include "instances.hpp"
-#include "reduce.hpp"
+#include "reduce.cuh"
 
 namespace hm_cuda {
 namespace {
@@ -150,56 +150,108 @@ __global__ void route_block(RouteTask task) {
   slots.divide(reduce_row<Sum>(sum, shared));
 }
 
+// Experts of four neighbouring slots, counted from the first local one; what lies behind `end` is
+// no expert.
+constexpr int slots_per_lane = 4;
+constexpr std::int64_t slots_per_step = slots_per_lane * std::int64_t{warp_threads};
+
+GPU_DEVICE void load_experts(const PlacesTask& task, std::int64_t first, std::int64_t end,
+                             std::int32_t (&experts)[slots_per_lane]) {
+  if (first + slots_per_lane <= end) {
+    load_raw<slots_per_lane>(task.expert_index + first, experts);
+  } else {
+#pragma unroll
+    for (int c = 0; c < slots_per_lane; ++c) {
+      experts[c] = first + c < end ? task.expert_index[first + c] : INT32_MIN;
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < slots_per_lane; ++c) {
+    experts[c] = experts[c] < 0 ? -1 : experts[c] - task.first_expert;
+  }
+}
+
+struct Counts {
+  std::int32_t own, below;  // rows of this block's expert, and of the local ones before it
+};
+
+GPU_DEVICE Counts count_run(const PlacesTask& task, std::int32_t own, unsigned lane,
+                            std::int64_t begin, std::int64_t end) {
+  Counts counts{};
+#pragma unroll 4
+  for (std::int64_t first = begin + slots_per_lane * lane; first < end; first += slots_per_step) {
+    std::int32_t experts[slots_per_lane];
+    load_experts(task, first, end, experts);
+#pragma unroll
+    for (int c = 0; c < slots_per_lane; ++c) {
+      counts.own += experts[c] == own;
+      counts.below += experts[c] >= 0 && experts[c] < own;
+      const bool is_local = experts[c] >= 0 && experts[c] < task.local_experts;
+      if (own == 0 && !is_local && task.row_of_slot != nullptr && first + c < end) {
+        task.row_of_slot[first + c] = -1;
+      }
+    }
+  }
+  for (unsigned offset = warp_threads / 2; offset > 0; offset /= 2) {
+    counts.own += __shfl_xor_sync(all_lanes, counts.own, offset);
+    counts.below += __shfl_xor_sync(all_lanes, counts.below, offset);
+  }
+  return counts;
+}
+
+// Rows from `row` on for the slots of a run that are this expert's, in their order.
+GPU_DEVICE void place_run(const PlacesTask& task, std::int32_t own, unsigned lane,
+                          std::int64_t begin, std::int64_t end, std::int32_t row) {
+  const unsigned lanes_before = (1u << lane) - 1u;
+#pragma unroll 4
+  for (std::int64_t base = begin; base < end; base += slots_per_step) {
+    const std::int64_t first = base + slots_per_lane * lane;
+    std::int32_t experts[slots_per_lane];
+    load_experts(task, first, end, experts);
+    std::int32_t before = 0, all = 0;
+#pragma unroll
+    for (int c = 0; c < slots_per_lane; ++c) {
+      const unsigned mask = __ballot_sync(all_lanes, experts[c] == own);
+      before += __popc(mask & lanes_before);
+      all += __popc(mask);
+    }
+    if (all == 0) continue;
+    std::int32_t place = row + before;
+#pragma unroll
+    for (int c = 0; c < slots_per_lane; ++c) {
+      if (experts[c] != own) continue;
+      // A row too many is as good as none: the table then disagrees with the problem's rows.
+      const bool has_room = place < task.rows;
+      if (task.row_of_slot != nullptr) task.row_of_slot[first + c] = has_room ? place : -1;
+      if (task.token_of_row != nullptr && has_room) {
+        task.token_of_row[place] = static_cast<std::int32_t>((first + c) / task.top_k);
+      }
+      ++place;
+    }
+    row += all;
+  }
+}
+
 // A run of (token, slot) per warp: counted first, then placed behind those of earlier warps.
 __global__ void places(PlacesTask task) {
   constexpr unsigned warps = places_threads / warp_threads;
-  __shared__ std::int32_t counts[warps], below[warps];
+  __shared__ Counts counts_of[warps];
+  allow_next_launch();
   const std::int32_t own = static_cast<std::int32_t>(blockIdx.x);
   const unsigned lane = threadIdx.x % warp_threads, warp = threadIdx.x / warp_threads;
-  // Whole warps of slots per run.
   const std::int64_t run =
-      (task.slots + warps * warp_threads - 1) / (warps * warp_threads) * warp_threads;
+      (task.slots + warps * slots_per_step - 1) / (warps * slots_per_step) * slots_per_step;
   const std::int64_t begin = warp * run;
   const std::int64_t end = begin + run < task.slots ? begin + run : task.slots;
-
-  std::int32_t own_count = 0, below_count = 0;
-  for (std::int64_t i = begin + lane; i < end; i += warp_threads) {
-    const std::int32_t expert = task.expert_index[i] - task.first_expert;
-    own_count += expert == own;
-    below_count += expert >= 0 && expert < own;
-    const bool is_local = expert >= 0 && expert < task.local_experts;
-    if (own == 0 && !is_local && task.row_of_slot != nullptr) task.row_of_slot[i] = -1;
-  }
-  for (unsigned offset = warp_threads / 2; offset > 0; offset /= 2) {
-    own_count += __shfl_xor_sync(all_lanes, own_count, offset);
-    below_count += __shfl_xor_sync(all_lanes, below_count, offset);
-  }
-  if (lane == 0) {
-    counts[warp] = own_count;
-    below[warp] = below_count;
-  }
+  const Counts counted = count_run(task, own, lane, begin, end);
+  if (lane == 0) counts_of[warp] = counted;
   __syncthreads();
   std::int32_t row = 0, total = 0;
   for (unsigned w = 0; w < warps; ++w) {
-    row += below[w] + (w < warp ? counts[w] : 0);
-    total += below[w] + counts[w];
+    row += counts_of[w].below + (w < warp ? counts_of[w].own : 0);
+    total += counts_of[w].below + counts_of[w].own;
   }
-
-  for (std::int64_t base = begin; base < end; base += warp_threads) {
-    const std::int64_t i = base + lane;
-    const bool is_own = i < end && task.expert_index[i] - task.first_expert == own;
-    const unsigned mask = __ballot_sync(all_lanes, is_own);
-    const std::int32_t place = row + __popc(mask & ((1u << lane) - 1u));
-    if (is_own) {
-      // A row too many is as good as none: the table then disagrees with the problem's rows.
-      const bool has_room = place < task.rows;
-      if (task.row_of_slot != nullptr) task.row_of_slot[i] = has_room ? place : -1;
-      if (task.token_of_row != nullptr && has_room) {
-        task.token_of_row[place] = static_cast<std::int32_t>(i / task.top_k);
-      }
-    }
-    row += __popc(mask);
-  }
+  place_run(task, own, lane, begin, end, row);
   // Rows that the table leaves out are copies of the first token.
   if (own != task.local_experts - 1 || task.token_of_row == nullptr) return;
   for (std::int64_t i = total + static_cast<std::int64_t>(threadIdx.x); i < task.rows;
@@ -208,22 +260,31 @@ __global__ void places(PlacesTask task) {
   }
 }
 
+// Several reads are under way before the first is written.
 template <class Unit>
 __global__ void dispatch(DispatchTask task) {
+  wait_for_previous_launch();
+  constexpr int together = dispatch_units_per_thread;
   const std::int64_t units = task.row_bytes / static_cast<std::int64_t>(sizeof(Unit));
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.y) * blockDim.x;
   for (std::int64_t row = blockIdx.x; row < task.rows; row += gridDim.x) {
     const Unit* src = static_cast<const Unit*>(task.src) + task.token_of_row[row] * units;
     Unit* dst = static_cast<Unit*>(task.dst) + row * units;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
-         i < units; i += stride) {
-      dst[i] = src[i];
+    std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
+    for (; i + (together - 1) * stride < units; i += together * stride) {
+      Unit value[together];
+#pragma unroll
+      for (int j = 0; j < together; ++j) value[j] = src[i + j * stride];
+#pragma unroll
+      for (int j = 0; j < together; ++j) dst[i + j * stride] = value[j];
     }
+    for (; i < units; i += stride) dst[i] = src[i];
   }
 }
 
 template <class T, int N>
 __global__ void combine(CombineTask task) {
+  wait_for_previous_launch();
   const T* src = static_cast<const T*>(task.src);
   T* dst = static_cast<T*>(task.dst);
   const std::int64_t vectors = task.hidden / N;

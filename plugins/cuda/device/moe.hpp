@@ -37,6 +37,7 @@ struct DispatchTask {
   const std::int32_t* token_of_row;
   std::int64_t rows, row_bytes;
 };
+constexpr int dispatch_units_per_thread = 4;
 // unit_bytes: 16, 4 or 2; divides row_bytes.
 DeviceFunction dispatch_function(std::int64_t unit_bytes);
 

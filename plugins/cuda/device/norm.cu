@@ -1,6 +1,6 @@
 // rmsnorm, layernorm, softmax and quantize: a row is reduced, then written.
 #include "instances.hpp"
-#include "reduce.hpp"
+#include "reduce.cuh"
 #include "rowwise.hpp"
 
 namespace hm_cuda {
@@ -8,21 +8,33 @@ namespace {
 
 constexpr int kept_vectors = 4;
 
-// The vectors of a row that one thread reads. The first few stay in registers, the others are read
-// again from the cache in every pass.
+// The vectors of a row that one thread reads. The first few stay in registers as they were stored,
+// the others are read again from the cache in every pass.
 template <class Src, int N>
 struct Row {
-  float kept[kept_vectors][N];
+  static constexpr int bytes = N * static_cast<int>(sizeof(Src)), unit = bytes < 16 ? bytes : 16;
+  using Unit = typename RawBytes<unit>::type;
+  static constexpr int units = bytes / unit;
+
+  Unit kept[kept_vectors][units];
   const Src* src;
-  std::int64_t vectors;
+  std::int32_t vectors;
 
   GPU_DEVICE Row(const Src* row, std::int64_t cols, bool is_live)
-      : src(row), vectors(is_live ? cols / N : 0) {
+      : src(row), vectors(is_live ? static_cast<std::int32_t>(cols / N) : 0) {
 #pragma unroll
     for (int k = 0; k < kept_vectors; ++k) {
-      const std::int64_t i = threadIdx.x + k * static_cast<std::int64_t>(blockDim.x);
-      if (i < vectors) load<N>(src + i * N, kept[k]);
+      const std::int32_t i = place(k);
+      if (i >= vectors) continue;
+#pragma unroll
+      for (int u = 0; u < units; ++u) {
+        kept[k][u] = load_once(reinterpret_cast<const Unit*>(src) + i * std::int64_t{units} + u);
+      }
     }
+  }
+
+  static GPU_DEVICE std::int32_t place(int k) {
+    return static_cast<std::int32_t>(threadIdx.x + static_cast<unsigned>(k) * blockDim.x);
   }
 
   // use(first column, values)
@@ -30,11 +42,16 @@ struct Row {
   GPU_DEVICE void each(Use use) const {
 #pragma unroll
     for (int k = 0; k < kept_vectors; ++k) {
-      const std::int64_t i = threadIdx.x + k * static_cast<std::int64_t>(blockDim.x);
-      if (i < vectors) use(i * N, kept[k]);
+      const std::int32_t i = place(k);
+      if (i >= vectors) continue;
+      Src raw[N];
+      memcpy(raw, kept[k], sizeof raw);
+      float values[N];
+#pragma unroll
+      for (int j = 0; j < N; ++j) values[j] = to_float(raw[j]);
+      use(std::int64_t{i} * N, values);
     }
-    for (std::int64_t i = threadIdx.x + kept_vectors * static_cast<std::int64_t>(blockDim.x);
-         i < vectors; i += blockDim.x) {
+    for (std::int64_t i = place(kept_vectors); i < vectors; i += blockDim.x) {
       float values[N];
       load<N>(src + i * N, values);
       use(i * N, values);

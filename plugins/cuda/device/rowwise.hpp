@@ -22,7 +22,7 @@ constexpr int row_vector_width(std::int64_t src_bytes, std::int64_t dst_bytes) {
   return src_bytes == 2 || dst_bytes == 2 ? 8 : 4;
 }
 
-// A row per blockDim.x threads, blockDim.y rows per block; see reduce.hpp.
+// A row per blockDim.x threads, blockDim.y rows per block; see reduce.cuh.
 DeviceFunction rmsnorm_function(std::int64_t src, std::int64_t dst, bool is_vector);
 DeviceFunction layernorm_function(std::int64_t src, std::int64_t dst, bool is_vector);
 DeviceFunction softmax_function(std::int64_t src, std::int64_t dst, bool is_vector);

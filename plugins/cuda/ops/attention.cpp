@@ -1,4 +1,4 @@
-// attention: three kernels over one problem. Their order is their preference: decode where few
+// attention: several kernels over one problem. Their order is their preference: decode where few
 // queries share a key/value head, prefill where many do, and a plain one for everything else.
 #include "device/attention.hpp"
 
@@ -68,7 +68,8 @@ struct AttentionPlan {
 
 class PreparedAttention : public Prepared {
  public:
-  PreparedAttention(const AttentionProblem& p, const AttentionPlan& plan) {
+  PreparedAttention(const OpenedDevice& device, const AttentionProblem& p,
+                    const AttentionPlan& plan) {
     operands = p.operands();
     implementation = plan.implementation + "_splits" + std::to_string(plan.splits);
     const std::int64_t blocks = blocks_of(p.packed_rows(), plan.tile_rows) * p.pairs();
@@ -90,7 +91,7 @@ class PreparedAttention : public Prepared {
     task_.is_causal = p.causal == 1;
     task_.scale_log2 =
         static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(p.head_dim)));
-    if (plan.splits > 1) combine_splits(p, plan.splits);
+    if (plan.splits > 1) combine_splits(p, plan.splits, device.capability >= 90);
   }
 
   void enqueue(cudaStream_t stream, Buffers buffers, void* workspace) override {
@@ -106,13 +107,14 @@ class PreparedAttention : public Prepared {
   }
 
  private:
-  void combine_splits(const AttentionProblem& p, std::int64_t splits) {
+  void combine_splits(const AttentionProblem& p, std::int64_t splits, bool overlaps) {
     partial_values_ = splits * task_.queries * p.head_dim;
     const std::int64_t states = splits * task_.queries * 2;
     workspace_bytes = static_cast<std::uint64_t>(partial_values_ + states) * sizeof(float);
     combine_.function = attention_combine_function(p.dtype);
     combine_.grid = dim3(as_dim(blocks_of(task_.queries, combine_warps)));
     combine_.block = dim3(combine_warps * 32);
+    combine_.overlaps_previous = overlaps;
     make_ready(combine_);
     launches = 2;
   }
@@ -193,7 +195,7 @@ class AttentionDecode : public Kernel {
     plan.tile_rows = decode_rows;
     plan.threads = warps * 32;
     plan.splits = plug::param_or(config, "splits", own_splits(device, p));
-    return std::make_unique<PreparedAttention>(p, plan);
+    return std::make_unique<PreparedAttention>(device, p, plan);
   }
 
  private:
@@ -203,6 +205,37 @@ class AttentionDecode : public Kernel {
     constexpr std::int64_t blocks_per_processor = 2;
     return default_splits(blocks_of(p.packed_rows(), decode_rows) * p.pairs(),
                           blocks_per_processor * device.processors, steps(p), 2 * default_warps);
+  }
+};
+
+class AttentionWgmma : public Kernel {
+ public:
+  std::string_view name() const override { return "attention_wgmma"; }
+  std::string_view op() const override { return "attention"; }
+
+  void require_support(OpenedDevice& device, plug::Params problem) const override {
+    const AttentionProblem p(problem);
+    if (device.capability != 90) {
+      unsupported("attention_wgmma is for sm_90; this is " + device.architecture);
+    }
+    const PrefillShape shape = attention_wgmma_function(p.dtype, p.head_dim);
+    if (shape.function == nullptr || shape.shared_bytes > device.shared_bytes_max) {
+      unsupported("attention_wgmma takes bf16 and f16 with head_dim a multiple of 8 up to 128");
+    }
+  }
+  std::vector<plug::Domain> domains(OpenedDevice&, plug::Params) const override { return {}; }
+
+  std::unique_ptr<Prepared> prepare(OpenedDevice& device, plug::Params problem,
+                                    plug::Params) const override {
+    const AttentionProblem p(problem);
+    const PrefillShape shape = attention_wgmma_function(p.dtype, p.head_dim);
+    AttentionPlan plan;
+    plan.implementation = "flash_prefill_wgmma";
+    plan.function = shape.function;
+    plan.shared_bytes = shape.shared_bytes;
+    plan.tile_rows = attention_wgmma_rows;
+    plan.threads = attention_wgmma_threads;
+    return std::make_unique<PreparedAttention>(device, p, plan);
   }
 };
 
@@ -237,7 +270,7 @@ class AttentionPrefill : public Kernel {
     plan.shared_bytes = shape.shared_bytes;
     plan.tile_rows = 16 * warps;
     plan.threads = 32 * warps;
-    return std::make_unique<PreparedAttention>(p, plan);
+    return std::make_unique<PreparedAttention>(device, p, plan);
   }
 
  private:
@@ -283,7 +316,7 @@ class AttentionPlain : public Kernel {
     plan.tile_rows = warps;
     plan.threads = warps * 32;
     plan.splits = plug::param_or(config, "splits", own_splits(device, p));
-    return std::make_unique<PreparedAttention>(p, plan);
+    return std::make_unique<PreparedAttention>(device, p, plan);
   }
 
  private:
@@ -305,6 +338,11 @@ class AttentionPlain : public Kernel {
 
 const Kernel& attention_decode_kernel() {
   static const AttentionDecode kernel;
+  return kernel;
+}
+
+const Kernel& attention_wgmma_kernel() {
+  static const AttentionWgmma kernel;
   return kernel;
 }
 

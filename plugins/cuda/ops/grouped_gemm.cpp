@@ -27,7 +27,9 @@ struct GroupedProblem {
     if (experts % ranks != 0) unsupported("ep_size must divide experts");
     experts /= ranks;
     if (p.at("wei_dtype") != src || grouped_plain_shape(src, dst).function == nullptr) {
-      unsupported("grouped_gemm takes f32, bf16 -> bf16|f32, f16 -> f16|f32 and s8 -> s32");
+      unsupported(
+          "grouped_gemm takes f32, bf16 -> bf16|f32, f16 -> f16|f32, f8_e4m3fn -> bf16|f32 and "
+          "s8 -> s32");
     }
     if (rows > INT32_MAX) unsupported("more than 2^31 - 1 rows");
   }
@@ -117,38 +119,61 @@ class GroupedGemm : public Kernel {
 
   void require_support(OpenedDevice& device, plug::Params problem) const override {
     const GroupedProblem p(problem);
-    if (device.capability < 80) {
-      unsupported("grouped_gemm_mma needs sm_80 or later; this is " + device.architecture);
+    const int needed = p.src == HM_DTYPE_F8_E4M3FN ? 89 : 80;
+    if (device.capability < needed) {
+      unsupported("grouped_gemm_mma needs sm_" + std::to_string(needed) + " or later; this is " +
+                  device.architecture);
     }
     if (grouped_mma_shape(p.src, p.dst, 0, true).function == nullptr) {
-      unsupported("grouped_gemm_mma takes bf16, f16 and s8; grouped_gemm_plain takes f32");
+      unsupported(
+          "grouped_gemm_mma takes bf16, f16, f8_e4m3fn and s8; grouped_gemm_plain takes f32");
     }
   }
 
   std::vector<plug::Domain> domains(OpenedDevice& device, plug::Params problem) const override {
     const GroupedProblem p(problem);
     if (!p.is_aligned()) return {};
-    return {plug::domain::categorical("tile", {std::begin(grouped_tiles), std::end(grouped_tiles)},
-                                      default_tile(device, p))};
+    std::vector<std::string> labels(std::begin(grouped_tiles), std::end(grouped_tiles));
+    if (has_wgmma(device, p)) {
+      labels.insert(labels.end(), std::begin(grouped_wgmma_tiles), std::end(grouped_wgmma_tiles));
+    }
+    return {plug::domain::categorical("tile", labels, default_tile(device, p))};
   }
 
   std::unique_ptr<Prepared> prepare(OpenedDevice& device, plug::Params problem,
                                     plug::Params config) const override {
     const GroupedProblem p(problem);
     const std::int64_t tile = plug::param_or(config, "tile", default_tile(device, p));
-    const GroupedShape shape = grouped_mma_shape(p.src, p.dst, tile, p.is_aligned());
+    const bool by_wgmma = tile >= wgmma_128;
+    const GroupedShape shape = by_wgmma ? grouped_wgmma_shape(p.src, p.dst, tile - wgmma_128)
+                                        : grouped_mma_shape(p.src, p.dst, tile, p.is_aligned());
     auto prepared = std::make_unique<PreparedGrouped>(p, shape, !p.wei_is_nk);
-    prepared->implementation = "grouped_mma_" + std::to_string(shape.tile_m) + "x" +
-                               std::to_string(shape.tile_n) + (p.is_aligned() ? "" : "_unaligned");
+    prepared->implementation = std::string(by_wgmma ? "grouped_wgmma_" : "grouped_mma_") +
+                               std::to_string(shape.tile_m) + "x" + std::to_string(shape.tile_n) +
+                               (p.is_aligned() ? "" : "_unaligned");
     return prepared;
   }
 
  private:
-  enum Tile : std::int64_t { few_rows_narrow, few_rows, some_rows, many_rows };
+  // Positions in grouped_tiles, then in grouped_wgmma_tiles.
+  enum Tile : std::int64_t {
+    few_rows_narrow,
+    few_rows,
+    some_rows,
+    many_rows,
+    wgmma_128,
+    wgmma_256
+  };
+
+  static bool has_wgmma(const OpenedDevice& device, const GroupedProblem& p) {
+    return device.capability == 90 && p.is_aligned() &&
+           grouped_wgmma_shape(p.src, p.dst, 0).function != nullptr;
+  }
 
   // Few rows are a matter of reading weights, with enough blocks to keep memory busy.
   static std::int64_t default_tile(const OpenedDevice& device, const GroupedProblem& p) {
     const std::int64_t rows = p.rows_per_expert();
+    if (rows > 64 && has_wgmma(device, p)) return p.n > 128 ? wgmma_256 : wgmma_128;
     if (rows > 64) return many_rows;
     if (rows > 16) return some_rows;
     const std::int64_t blocks = blocks_of(p.n, 128) * std::min(p.rows, p.experts);

@@ -72,6 +72,8 @@ class Places {
 
 class PreparedDispatch : public Prepared {
  public:
+  static constexpr std::int64_t bytes_per_thread = 16 * dispatch_units_per_thread;
+
   PreparedDispatch(const RowsProblem& p, const OpenedDevice& device, std::int64_t threads)
       : places_(p) {
     operands = {p.values("src", HM_ROLE_INPUT, p.tokens), p.routing(),
@@ -80,7 +82,9 @@ class PreparedDispatch : public Prepared {
     task_.row_bytes = p.row_bytes();
     const std::int64_t unit = p.row_bytes() % 16 == 0 ? 16 : p.row_bytes() % 4 == 0 ? 4 : 2;
     launch_.function = dispatch_function(unit);
-    spread_rows(launch_, p.rows, p.row_bytes() / unit, threads, device.processors);
+    spread_rows(launch_, p.rows, blocks_of(p.row_bytes(), unit * dispatch_units_per_thread),
+                threads, device.processors);
+    launch_.overlaps_previous = device.capability >= 90;
     make_ready(launch_);
     implementation = "moe_dispatch_unit" + std::to_string(unit);
     workspace_bytes = static_cast<std::uint64_t>(p.rows) * sizeof(std::int32_t);
@@ -105,6 +109,8 @@ class PreparedDispatch : public Prepared {
 
 class PreparedCombine : public Prepared {
  public:
+  static constexpr std::int64_t bytes_per_thread = 16;
+
   PreparedCombine(const RowsProblem& p, const OpenedDevice& device, std::int64_t threads)
       : places_(p) {
     operands = {p.values("src", HM_ROLE_INPUT, p.rows),
@@ -119,6 +125,7 @@ class PreparedCombine : public Prepared {
     launch_.function = combine_function(p.dtype, is_vector);
     spread_rows(launch_, p.tokens, is_vector ? p.hidden / width : p.hidden, threads,
                 device.processors);
+    launch_.overlaps_previous = device.capability >= 90;
     make_ready(launch_);
     implementation = is_vector ? "moe_combine_vector" : "moe_combine_scalar";
     workspace_bytes = static_cast<std::uint64_t>(p.slots()) * sizeof(std::int32_t);
@@ -167,7 +174,7 @@ class RowsKernel : public Kernel {
 
  private:
   static std::int64_t default_threads(const RowsProblem& p) {
-    return spread_threads(blocks_of(p.row_bytes(), 16));
+    return spread_threads(blocks_of(p.row_bytes(), PreparedRows::bytes_per_thread));
   }
   std::string_view name_;
 };

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/launch.hpp"
+#include "../device/launch.hpp"
 
 namespace hm_cuda {
 
@@ -33,7 +33,7 @@ inline void reduced_rows(Launch& launch, std::int64_t rows, std::int64_t threads
 // Few rows want many threads each, many rows as few as keep a handful of vectors in registers.
 inline std::int64_t reducing_threads(std::int64_t rows, std::int64_t vectors,
                                      std::int64_t processors) {
-  const std::int64_t vectors_per_thread = rows < 4 * processors ? 1 : 2;
+  const std::int64_t vectors_per_thread = rows < 4 * processors ? 1 : 4;
   return std::clamp<std::int64_t>(power_of_two_from(blocks_of(vectors, vectors_per_thread)), 8,
                                   1024);
 }

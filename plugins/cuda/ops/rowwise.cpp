@@ -46,85 +46,79 @@ Operand per_column(const char* name, const RowProblem& p) {
 
 using Operands = std::vector<Operand>;
 
-const std::array<RowOp, 8>& row_ops() {
-  static const std::array<RowOp, 8> ops{{
-      {.name = "rmsnorm",
-       .shape = Shape::reduced,
-       .has_epsilon = true,
-       .operands =
-           [](const RowProblem& p) {
-             return Operands{src_rows(p), per_column("gain", p), dst_rows(p)};
-           },
-       .function =
-           [](const RowProblem& p) { return rmsnorm_function(p.src, p.dst, p.is_vector()); }},
-      {.name = "layernorm",
-       .shape = Shape::reduced,
-       .has_epsilon = true,
-       .operands =
-           [](const RowProblem& p) {
-             return Operands{src_rows(p), per_column("gain", p), per_column("shift", p),
-                             dst_rows(p)};
-           },
-       .function =
-           [](const RowProblem& p) { return layernorm_function(p.src, p.dst, p.is_vector()); }},
-      {.name = "softmax",
-       .shape = Shape::reduced,
-       .operands =
-           [](const RowProblem& p) {
-             return Operands{src_rows(p), dst_rows(p)};
-           },
-       .function =
-           [](const RowProblem& p) { return softmax_function(p.src, p.dst, p.is_vector()); }},
-      {.name = "quantize",
-       .shape = Shape::reduced,
-       .dst_fallback = HM_DTYPE_S8,
-       .operands =
-           [](const RowProblem& p) {
-             return Operands{
-                 src_rows(p), dst_rows(p), {"scale", HM_ROLE_OUTPUT, HM_DTYPE_F32, {p.rows}}};
-           },
-       .function = [](const RowProblem& p) { return quantize_function(p.src, p.is_vector()); }},
-      {.name = "activation",
-       .shape = Shape::flat,
-       .kinds = 4,
-       .operands =
-           [](const RowProblem& p) {
-             return Operands{src_rows(p), dst_rows(p)};
-           },
-       .function = [](const RowProblem& p) { return activation_function(p.src, p.dst); }},
-      {.name = "residual_add",
-       .shape = Shape::flat,
-       .operands =
-           [](const RowProblem& p) {
-             return Operands{src_rows(p, "a"), src_rows(p, "b"), dst_rows(p)};
-           },
-       .function = [](const RowProblem& p) { return residual_add_function(p.src, p.dst); }},
-      {.name = "gated_activation",
-       .shape = Shape::spread,
-       .kinds = 2,
-       .operands =
-           [](const RowProblem& p) {
-             return Operands{rows_operand("src", HM_ROLE_INPUT, p.src, p.rows, 2 * p.cols),
-                             dst_rows(p)};
-           },
-       .function =
-           [](const RowProblem& p) {
-             return gated_activation_function(p.src, p.dst, p.is_vector());
-           }},
-      {.name = "dequantize",
-       .shape = Shape::spread,
-       .src_fallback = HM_DTYPE_S32,
-       .operands =
-           [](const RowProblem& p) {
-             return Operands{src_rows(p),
-                             {"row_scale", HM_ROLE_INPUT, HM_DTYPE_F32, {p.rows}},
-                             per_column("col_scale", p),
-                             dst_rows(p)};
-           },
-       .function = [](const RowProblem& p) { return dequantize_function(p.dst, p.is_vector()); }},
-  }};
-  return ops;
-}
+constexpr std::array<RowOp, 8> row_ops{{
+    {.name = "rmsnorm",
+     .shape = Shape::reduced,
+     .has_epsilon = true,
+     .operands =
+         [](const RowProblem& p) {
+           return Operands{src_rows(p), per_column("gain", p), dst_rows(p)};
+         },
+     .function = [](const RowProblem& p) { return rmsnorm_function(p.src, p.dst, p.is_vector()); }},
+    {.name = "layernorm",
+     .shape = Shape::reduced,
+     .has_epsilon = true,
+     .operands =
+         [](const RowProblem& p) {
+           return Operands{src_rows(p), per_column("gain", p), per_column("shift", p), dst_rows(p)};
+         },
+     .function =
+         [](const RowProblem& p) { return layernorm_function(p.src, p.dst, p.is_vector()); }},
+    {.name = "softmax",
+     .shape = Shape::reduced,
+     .operands =
+         [](const RowProblem& p) {
+           return Operands{src_rows(p), dst_rows(p)};
+         },
+     .function = [](const RowProblem& p) { return softmax_function(p.src, p.dst, p.is_vector()); }},
+    {.name = "quantize",
+     .shape = Shape::reduced,
+     .dst_fallback = HM_DTYPE_S8,
+     .operands =
+         [](const RowProblem& p) {
+           return Operands{
+               src_rows(p), dst_rows(p), {"scale", HM_ROLE_OUTPUT, HM_DTYPE_F32, {p.rows}}};
+         },
+     .function = [](const RowProblem& p) { return quantize_function(p.src, p.is_vector()); }},
+    {.name = "activation",
+     .shape = Shape::flat,
+     .kinds = 4,
+     .operands =
+         [](const RowProblem& p) {
+           return Operands{src_rows(p), dst_rows(p)};
+         },
+     .function = [](const RowProblem& p) { return activation_function(p.src, p.dst); }},
+    {.name = "residual_add",
+     .shape = Shape::flat,
+     .operands =
+         [](const RowProblem& p) {
+           return Operands{src_rows(p, "a"), src_rows(p, "b"), dst_rows(p)};
+         },
+     .function = [](const RowProblem& p) { return residual_add_function(p.src, p.dst); }},
+    {.name = "gated_activation",
+     .shape = Shape::spread,
+     .kinds = 2,
+     .operands =
+         [](const RowProblem& p) {
+           return Operands{rows_operand("src", HM_ROLE_INPUT, p.src, p.rows, 2 * p.cols),
+                           dst_rows(p)};
+         },
+     .function =
+         [](const RowProblem& p) {
+           return gated_activation_function(p.src, p.dst, p.is_vector());
+         }},
+    {.name = "dequantize",
+     .shape = Shape::spread,
+     .src_fallback = HM_DTYPE_S32,
+     .operands =
+         [](const RowProblem& p) {
+           return Operands{src_rows(p),
+                           {"row_scale", HM_ROLE_INPUT, HM_DTYPE_F32, {p.rows}},
+                           per_column("col_scale", p),
+                           dst_rows(p)};
+         },
+     .function = [](const RowProblem& p) { return dequantize_function(p.dst, p.is_vector()); }},
+}};
 
 void require_float(std::string_view op, std::int64_t dtype) {
   if (dtype != HM_DTYPE_F32 && dtype != HM_DTYPE_BF16 && dtype != HM_DTYPE_F16) {
@@ -250,7 +244,7 @@ class RowKernel : public Kernel {
 
 template <std::size_t index>
 const Kernel& row_kernel() {
-  static const RowKernel kernel(row_ops()[index]);
+  static const RowKernel kernel(row_ops[index]);
   return kernel;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "grouped_gemm.hpp"
-#include "reduce.hpp"
+#include "reduce.cuh"
 
 namespace hm_cuda {
 

@@ -1,0 +1,148 @@
+// Prefill by Hopper's products: two warpgroups of 64 queries each go through tiles of 128 keys;
+// compiled for sm_90a alone. Each warpgroup's softmax runs beside the other's products, as they
+// start one product apart (FlashAttention-3, 2407.08608, section 3.1, without its explicit turns).
+//
+// Heads lie in panels of 64 columns, rows of 128 bytes (see wgmma.cuh). Keys have two stages and
+// values three: at the barrier of a tile the products with the values of the tile before may still
+// run, so what is overwritten then is of two tiles ago.
+#include "attention_queries.cuh"
+#include "instances.hpp"
+#include "wgmma.cuh"
+
+namespace hm_cuda {
+namespace {
+
+constexpr int keys = 128, block_rows = attention_wgmma_rows, threads = 2 * warpgroup_threads;
+constexpr int panel_columns = 64, panel_row_bytes = 128, panel_bytes = keys * panel_row_bytes;
+constexpr int key_stages = 2, value_stages = 3;
+static_assert(block_rows == keys, "queries lie in panels of the same size");
+
+// Rows [first, first + 128) of a [end, head_dim] matrix whose row r begins at row_at(r); zeros
+// behind.
+template <class T, int Width, class RowAt>
+GPU_DEVICE void copy_panels(unsigned char* tile, std::int32_t first, std::int32_t end,
+                            std::int32_t head_dim, const T* from, RowAt row_at) {
+  constexpr int chunks = Width / 8, panel_chunks = panel_columns / 8;
+  for (int i = static_cast<int>(threadIdx.x); i < keys * chunks; i += threads) {
+    const int row = i / chunks, chunk = i % chunks;
+    const bool is_there = first + row < end && chunk * 8 < head_dim;
+    unsigned char* to = tile + chunk / panel_chunks * panel_bytes + row * panel_row_bytes +
+                        (chunk % panel_chunks ^ (row & 7)) * 16;
+    copy_async(to, from + (is_there ? row_at(first + row) + chunk * 8 : 0), is_there);
+  }
+}
+
+template <class T, int Width>
+struct Tiles {
+  static constexpr int tile_bytes = Width / panel_columns * panel_bytes;
+  static constexpr int shared_bytes = (1 + key_stages + value_stages) * tile_bytes + atom_bytes;
+
+  unsigned char* queries;
+  const T *k, *v;
+  KeyRange range;
+  std::int32_t head_dim;
+
+  GPU_DEVICE unsigned char* keys_of(int tile) const {
+    return queries + (1 + tile % key_stages) * tile_bytes;
+  }
+  GPU_DEVICE unsigned char* values_of(int tile) const {
+    return queries + (1 + key_stages + tile % value_stages) * tile_bytes;
+  }
+  GPU_DEVICE void fetch(int tile) const {
+    const std::int32_t first = range.begin + tile * keys;
+    const std::int64_t width = head_dim;
+    const auto row_at = [width](std::int32_t key) { return key * width; };
+    if (first < range.end) {
+      copy_panels<T, Width>(keys_of(tile), first, range.end, head_dim, k, row_at);
+      copy_panels<T, Width>(values_of(tile), first, range.end, head_dim, v, row_at);
+    }
+    commit_copies();
+  }
+};
+
+constexpr int units_per_step = 2;  // 16 columns of a row, in units of 16 bytes
+
+// Scores of a warpgroup's queries with a tile of keys.
+template <class T, int Width>
+GPU_DEVICE void start_scores(float (&score)[keys / 8][4], const unsigned char* queries,
+                             const unsigned char* tile) {
+  const std::uint64_t a = tile_descriptor(queries), b = tile_descriptor(tile);
+#pragma unroll
+  for (int d = 0; d < Width / 16; ++d) {
+    const int at = d / 4 * (panel_bytes / 16) + d % 4 * units_per_step;
+    if (d == 0) {
+      new_product_n128<T>(score, a, b);
+    } else {
+      product_n128<T>(score, a + at, b + at);
+    }
+  }
+}
+
+template <class T, int Width>
+__global__ void __launch_bounds__(threads, 1) attention_wgmma(AttentionTask task) {
+  using Own = QueryRows<keys / 8, Width / 8>;
+  extern __shared__ __align__(128) unsigned char shared[];
+  const Position at = position_of(task, block_rows);
+  Tiles<T, Width> tiles;
+  tiles.queries = first_atom(shared);
+  tiles.k = static_cast<const T*>(task.k) + keys_at(task, at);
+  tiles.v = static_cast<const T*>(task.v) + keys_at(task, at);
+  tiles.range = keys_of_split(task, at, block_rows, keys);
+  tiles.head_dim = task.head_dim;
+  const KeyRange seen_by_all = keys_seen_by_all(task, at, block_rows);
+  const int count = (tiles.range.end - tiles.range.begin + keys - 1) / keys;
+  const unsigned char* own_queries =
+      tiles.queries + threadIdx.x / warpgroup_threads * 64 * panel_row_bytes;
+  Own own;
+  own.begin(task, at);
+
+  copy_panels<T, Width>(tiles.queries, at.first_row, at.rows, task.head_dim,
+                        static_cast<const T*>(task.q),
+                        [&](std::int32_t row) { return query_of(task, at, row) * task.head_dim; });
+  tiles.fetch(0);
+  for (int tile = 0; tile < count; ++tile) {
+    wait_for_copies<0>();
+    show_to_products();
+    __syncthreads();  // all have this tile, and nobody reads the keys before or values two before
+    float score[keys / 8][4];
+    begin_products();
+    start_scores<T, Width>(score, own_queries, tiles.keys_of(tile));
+    commit_products();
+    tiles.fetch(tile + 1);
+    wait_for_products<0>();
+    const std::int32_t first = tiles.range.begin + tile * keys;
+    if (first < seen_by_all.begin || first + keys > seen_by_all.end) own.mask(score, first);
+    own.weigh(score);
+    std::uint32_t p[keys / 16][4];
+#pragma unroll
+    for (int i = 0; i < keys / 16; ++i) own.template weights_of_keys<T>(p[i], score, 2 * i);
+    begin_products();
+    const std::uint64_t values = value_descriptor(tiles.values_of(tile), panel_bytes);
+#pragma unroll
+    for (int i = 0; i < keys / 16; ++i) {
+      product_of_values<T>(own.sum, p[i], values + i * (2 * atom_bytes / 16));
+    }
+    commit_products();
+  }
+  wait_for_products<0>();
+  own.template write<T>(task, at);
+}
+
+template <class T>
+PrefillShape of_width(std::int64_t head_dim) {
+  if (head_dim <= 64) {
+    return {address_of_kernel(attention_wgmma<T, 64>), Tiles<T, 64>::shared_bytes};
+  }
+  return {address_of_kernel(attention_wgmma<T, 128>), Tiles<T, 128>::shared_bytes};
+}
+
+}  // namespace
+
+PrefillShape attention_wgmma_function(std::int64_t dtype, std::int64_t head_dim) {
+  if (head_dim % 8 != 0 || head_dim > 128) return {};
+  if (dtype == HM_DTYPE_BF16) return of_width<bf16>(head_dim);
+  if (dtype == HM_DTYPE_F16) return of_width<f16>(head_dim);
+  return {};
+}
+
+}  // namespace hm_cuda
