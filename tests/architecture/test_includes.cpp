@@ -68,7 +68,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"tune/problem", {"core", "plan", "model", "search/space"}},
     {"tune/plan",
      {"core", "plan", "kernels", "model", "latency", "measure/campaign", "search", "report",
-      "simulate/fabric", "tune/problem"}},
+      "simulate", "tune/problem"}},
     {"tune/sources", {"core", "plan", "roofline", "latency", "search", "simulate", "journal"}},
     {"tune/evaluate",
      {"core", "plan", "model", "latency", "measure/campaign", "measure/probe", "journal", "report",

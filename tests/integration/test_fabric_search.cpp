@@ -99,7 +99,7 @@ TEST_F(FabricSearch, rows_say_that_a_fabric_priced_their_collectives_and_how) {
   const Outcome text = halmark({"tune", "s.toml"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr("collectives and transfers over fabric nvlink-node"),
-                              HasSubstr("fabric "), HasSubstr("%, roofline")));
+                              testing::ContainsRegex("fabric [0-9.]+ %")));
 }
 
 TEST_F(FabricSearch, requests_are_served_over_it_and_the_command_line_goes_first) {
@@ -108,17 +108,17 @@ TEST_F(FabricSearch, requests_are_served_over_it_and_the_command_line_goes_first
              leaf = tuned(requests("nvlink-node", "[4, 8]"), {"--fabric", "leaf-25gbe"});
   const auto figures = [](const Json& data) {
     std::map<std::string, double> out;
-    for (const Json& point : data["front"]) out[point["key"]] = point["figures"]["ttft_ns"];
+    for (const Json& point : data["front"]) out[point["key"]] = point["figures"]["request_ns"];
     return out;
   };
   const auto none = figures(without), fast = figures(node), slow = figures(leaf);
   int compared = 0;
-  for (const auto& [key, ttft] : fast) {
+  for (const auto& [key, request_ns] : fast) {
     if (none.contains(key)) {
-      EXPECT_GE(ttft, none.at(key)) << key;
+      EXPECT_GE(request_ns, none.at(key)) << key;
     }
     if (!slow.contains(key)) continue;
-    EXPECT_GE(slow.at(key), ttft) << key;
+    EXPECT_GE(slow.at(key), request_ns) << key;
     ++compared;
   }
   EXPECT_GT(compared, 0);
@@ -160,7 +160,11 @@ TEST_F(FabricSearch, refusals_name_the_place) {
 // Two servers of 8: what leaves one costs the network; what does not is as on one server.
 TEST_F(FabricSearch, layouts_over_two_nodes_pay_for_the_network_where_they_cross_it) {
   const auto pair = estimates("ib-pair", "[8, 16]"), node = estimates("nvlink-node", "[8]");
-  for (const auto& [key, estimate] : node) EXPECT_EQ(pair.at(key), estimate) << key;
+  for (const auto& [key, estimate] : node) {
+    for (const char* figure : {"step_ns", "low_ns", "high_ns"}) {
+      EXPECT_EQ(pair.at(key)[figure], estimate[figure]) << key;
+    }
+  }
   // Two stages of eight are two servers, two stages of four the halves of one: the hand-over of 16
   // x 1024 bf16 takes a step of 2.8 us and 32 KiB at a quarter of 50 GB/s behind the 3.6 us with
   // which LL begins, and inside a server one of 3.3 us and a quarter of 450 GB/s.

@@ -6,6 +6,7 @@
 
 #include "core/text/error.hpp"
 #include "simulate/fabric/fabric_file.hpp"
+#include "simulate/fabric_levels_of.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -15,10 +16,14 @@ constexpr const char* flag = "--fabric";
 fabric::Topology read(const std::string& name, const std::string& where,
                       const std::vector<std::filesystem::path>& fabrics) {
   try {
-    return fabric::known_fabric(name, fabrics);
+    fabric::Topology out = fabric::known_fabric(name, fabrics);
+    simulate::fabric_levels_of(out);  // what collectives are priced over
+    return out;
   } catch (const Error& error) {
-    if (!error.where().empty()) throw;
-    throw refused(error.what(), where, error.remedy());
+    const std::string& place = error.where();  // of a fault in its file, else its id or nothing
+    if (place.find(':') != std::string::npos) throw;
+    throw refused((place.empty() ? "" : "fabric '" + place + "': ") + error.what(), where,
+                  error.remedy());
   }
 }
 

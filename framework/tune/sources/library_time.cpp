@@ -15,8 +15,10 @@ using simulate::FabricLevels;
 using simulate::Protocol;
 using simulate::Wire;
 
-bool is_of_host(Transport transport) {
-  return transport == Transport::shared_memory || transport == Transport::xgmi;
+// Of the other wires no library's starts and steps are published.
+bool is_of_nccl(Transport transport) {
+  return transport == Transport::nvlink || transport == Transport::pcie ||
+         fabric::is_network(transport);
 }
 
 // Exchanges are direct; what adds or gathers goes around, or up and down a tree.
@@ -76,10 +78,10 @@ Wire wire_of(Transport transport) {
 
 LibraryTime library_time(Collective collective, double bytes, const FabricLevels& levels,
                          std::span<const Transport> transports) {
-  const bool is_of_one_host = std::ranges::all_of(transports, is_of_host);
   const std::vector<CollectiveTime> times =
-      is_of_one_host ? simulate::collective_times(collective, bytes, levels)
-                     : library_times(collective, bytes, levels, transports);
+      std::ranges::any_of(transports, is_of_nccl)
+          ? library_times(collective, bytes, levels, transports)
+          : simulate::collective_times(collective, bytes, levels);
   const CollectiveTime& best = *std::ranges::min_element(times, {}, &CollectiveTime::seconds);
   const Interval spread =
       std::ranges::any_of(transports, fabric::is_network) ? network_spread : node_spread;

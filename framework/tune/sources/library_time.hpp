@@ -25,9 +25,9 @@ struct LibraryTime {
 };
 
 // The fastest of rings, trees and direct exchange in each protocol. A step takes the latency of its
-// level, and no less than the protocol needs on such a wire. Ranks of one host (shared memory) have
-// no such library: every algorithm counts, at the bare cost of the levels. `transports`: one for
-// each of `levels`, which have more than one rank together.
+// level, and no less than the protocol needs on such a wire. Where no wire is one of NCCL's (memory
+// of a host, ICI, Unified Bus) every algorithm counts, at the bare cost of the levels.
+// `transports`: one for each of `levels`, which have more than one rank together.
 LibraryTime library_time(simulate::Collective collective, double bytes,
                          const simulate::FabricLevels& levels,
                          std::span<const fabric::Transport> transports);

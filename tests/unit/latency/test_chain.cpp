@@ -63,6 +63,30 @@ TEST(LatencyChain, of_one_kind_the_first_added_speaks_first) {
   EXPECT_EQ(chain.latency(copy_case(1))->ns, 20);
 }
 
+// A nanosecond for each device that lies between two ranks.
+class ByPlace final : public PlacedSource {
+ public:
+  using PlacedSource::latency;
+  std::optional<Latency> latency(const Problem&, const Work&, std::int64_t stride) const override {
+    return Latency{.ns = 100 + static_cast<double>(stride), .provenance = Provenance::fabric};
+  }
+};
+
+TEST(LatencyChain, asks_where_ranks_lie_only_of_who_knows_places) {
+  LatencyChain chain;
+  chain.add(SourceKind::roofline, std::make_unique<Table>(Times{{1, 90}, {2, 90}}));
+  chain.add(SourceKind::fabric, std::make_unique<ByPlace>());
+  chain.add(SourceKind::imported, std::make_unique<Table>(Times{{2, 300}}));
+  EXPECT_EQ(chain.latency(copy_case(1), 8)->ns, 108);
+  EXPECT_EQ(chain.latency(copy_case(1).problem, {}, 4)->ns, 104);
+  EXPECT_EQ(chain.latency(copy_case(1))->ns, 101) << "neighbours";
+  EXPECT_EQ(chain.latency(copy_case(2), 8)->ns, 300) << "a table is trusted first";
+  // What is known of ranks holds for shares of a device as well.
+  KernelCase share = copy_case(1);
+  share.parts = 2;
+  EXPECT_EQ(chain.latency(share, 8)->ns, 108);
+}
+
 TEST(LatencyChain, requires_only_what_no_more_trusted_source_knows) {
   Table measured(Times{{32, 100}}), journal(Times{{64, 500}, {96, 5}}), roofline(Times{{96, 50}});
   LatencyChain chain;

@@ -88,6 +88,17 @@ TEST(FabricSource, a_group_pays_for_the_level_that_it_spans) {
   EXPECT_DOUBLE_EQ(pair.bytes_per_s(9), 50e9);
 }
 
+// Four ranks of two sockets: 0.2 us apart in one, 0.3 over the link between them; no library
+// begins.
+TEST(FabricSource, ranks_of_one_host_pay_for_its_levels_alone) {
+  const FabricSource host = unbounded(shipped("one-host"));
+  const Latency near = latency(host, "send_recv", mib, 2);
+  EXPECT_EQ(near.implementation, "one_shot, closed form");
+  EXPECT_NEAR(near.ns, 200 + mib / 230.4, 1);
+  EXPECT_NEAR(near.high_ns, 2.5 * near.ns, 1);
+  EXPECT_GT(latency(host, "send_recv", mib, 2, 2).ns, near.ns);
+}
+
 // Two servers of 8: what lies inside one has a curve, and no library does more in less time.
 TEST(FabricSource, more_ranks_are_never_faster_across_the_end_of_a_node) {
   const FabricSource pair = unbounded(shipped("ib-pair"));

@@ -99,6 +99,39 @@ TEST(FabricSteps, rows_of_experts_cross_servers_where_replicas_fill_them) {
   EXPECT_GT(far_ns, 0);
 }
 
+// A cache goes from worker to worker over what all of them together span.
+TEST(FabricSteps, caches_are_handed_over_at_the_rate_of_the_deployment) {
+  const ModelSpec spec = load_model("qwen3-0.6b", models);
+  Target target;
+  target.backend = "h100-sxm";
+  target.datasheet = h100();
+  target.memory_bytes = target.datasheet->memory_bytes;
+  const LatencyChain chain = chain_over("ib-pair", *target.datasheet);
+  const RequestShape request{.input_tokens = 4096, .output_tokens = 16};
+  Configuration c;
+  c.model = spec.id;
+  c.precision = precision_of("bf16", {});
+  c.served = ServedLoad{.request = request, .concurrency = 4, .token_budget = 4096};
+  c.served->mode = ServingMode::disaggregated;
+  c.served->prefill_workers = c.served->decode_workers = 2;
+  const auto ttft_ns = [&](const ServedCosts& costs) {
+    ServedEvaluator evaluator(spec, target, chain, request, 0, costs);
+    const std::vector<Configuration> asked = {c};
+    return evaluator.evaluate(asked).at(0).served.value().figures.ttft_ns;
+  };
+  std::int64_t asked_of = 0;
+  const auto at = [&](double rate) {
+    return ServedCosts{.transfer_bytes_per_s = 1,
+                       .fabric_bytes_per_s = [&asked_of, rate](std::int64_t devices) {
+                         asked_of = devices;
+                         return rate;
+                       }};
+  };
+  EXPECT_DOUBLE_EQ(ttft_ns(at(50e9)), ttft_ns({.transfer_bytes_per_s = 50e9}));
+  EXPECT_EQ(asked_of, 4);
+  EXPECT_GT(ttft_ns(at(5e9)), ttft_ns(at(50e9)));
+}
+
 Sweep sweep_over(const std::string& fabric, const std::string& shards,
                  const std::string& more = "") {
   return parse_sweep("name = \"s\"\nmodel = \"qwen3-0.6b\"\nfabric = \"" + fabric +
