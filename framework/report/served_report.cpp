@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <span>
 
 #include "core/json/json.hpp"
@@ -152,10 +154,30 @@ std::vector<std::string> counts(const ServedReport& r) {
   return out;
 }
 
+// How a fabric priced what the points exchange, and how many of them.
+std::vector<std::string> fabric_ways(const Points& points) {
+  std::map<std::string, std::size_t> counts;
+  for (const ServedPoint* p : points) {
+    std::set<std::string> ways;
+    for (const TimesFrom* from : {&p->ttft, &p->tpot}) {
+      for (const auto& [origin, share] : from->series) {
+        if (origin.starts_with("fabric ")) ways.insert(origin);
+      }
+    }
+    for (const std::string& way : ways) ++counts[way];
+  }
+  std::vector<std::string> out;
+  for (const auto& [way, count] : counts) {
+    out.push_back("  " + way + ": " + std::to_string(count) + " of " +
+                  std::to_string(points.size()) + " points");
+  }
+  return out;
+}
+
 // Where the times of both steps are from, where it is not all one source.
 std::vector<std::string> origins(const ServedReport& r, const Points& points) {
+  if (r.tables.empty()) return fabric_ways(points);
   std::vector<std::string> out;
-  if (r.tables.empty()) return out;
   for (const ServedPoint* p : points) {
     const std::string label = served_label(p->configuration);
     for (const auto& [step, from] : {std::pair{"TTFT", &p->ttft}, {"TPOT", &p->tpot}}) {

@@ -132,7 +132,9 @@ TEST_F(FabricSearch, requests_are_served_over_it_and_the_command_line_goes_first
   }
   EXPECT_TRUE(is_shown);
   const Outcome text = halmark({"tune", "s.toml", "--fabric", "leaf-25gbe"});
-  EXPECT_THAT(text.out, HasSubstr("over fabric leaf-25gbe"));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("over fabric leaf-25gbe"),
+                    HasSubstr("fabric leaf-25gbe: all_reduce by "), HasSubstr("closed form: ")));
 }
 
 TEST_F(FabricSearch, refusals_name_the_place) {
