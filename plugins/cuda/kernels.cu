@@ -118,7 +118,7 @@ __device__ void put_lane(__half2* dst, __half2 value, std::uint64_t at, std::uin
 // the loop's own instructions do not count.
 template <class T, int Count>
 __global__ void multiply_add(const T* x, T* dst, std::uint64_t lanes, std::uint64_t iterations) {
-  constexpr std::uint64_t rounds = 128 / Count;
+  constexpr std::uint64_t rounds = 512 / Count;
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   T value[Count];

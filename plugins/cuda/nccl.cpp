@@ -92,21 +92,24 @@ Comm::Comm(const Nccl& nccl, int ordinal, std::string_view token, std::uint32_t 
       rank_(static_cast<int>(rank)),
       size_(static_cast<int>(size)),
       version_(nccl.version()) {
-  if (size == 1) return;
   if (!functions_) {
-    absence_ = "collectives of several ranks need NCCL: " + nccl.absence();
+    if (size > 1) absence_ = "collectives of several ranks need NCCL: " + nccl.absence();
     return;
   }
   UniqueId id{};
-  if (token.size() != sizeof id.internal) {
+  if (size == 1) {
+    if (functions_->unique_id(&id) != success) return;
+  } else if (token.size() != sizeof id.internal) {
     absence_ = "rank 0 has no NCCL, which collectives of several ranks need";
     return;
+  } else {
+    std::memcpy(id.internal, token.data(), sizeof id.internal);
   }
-  std::memcpy(id.internal, token.data(), sizeof id.internal);
   hm_cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
   const int result = functions_->init_rank(&comm_, size_, id, rank_);
   if (result == success) return;
   comm_ = nullptr;
+  if (size == 1) return;
   absence_ = std::string("ncclCommInitRank: ") + functions_->error_text(result) +
              " (every rank needs a device of its own)";
 }

@@ -29,8 +29,8 @@ class Nccl {
 };
 
 // A rank of a group; one thread drives it. A group that could not be joined (no library, two ranks
-// on one device) exists all the same and says why not: the problems that need it are refused then,
-// and a group of one needs nothing.
+// on one device) exists all the same and says why not: the problems that need it are refused then.
+// A group of one goes through the library too where there is one, and is a copy elsewhere.
 class Comm {
  public:
   Comm(const Nccl& nccl, int ordinal, std::string_view token, std::uint32_t rank,
@@ -42,6 +42,7 @@ class Comm {
   int rank() const { return rank_; }
   int size() const { return size_; }
   const std::string& absence() const { return absence_; }
+  bool has_library() const { return comm_ != nullptr; }
   std::string library_version() const;
 
   // Sums are of f32, s32, bf16 or f16 (HM_DTYPE_*). `count` and `bytes` are those of one block; the

@@ -142,7 +142,9 @@ __global__ void __launch_bounds__(Warps* warp_threads) attention_prefill(Attenti
     float score[Prefill<T, Width>::key_tiles][4];
     own.scores(key_tiles + stage * keys * Width, score);
     if (first < seen_by_all.begin || next > seen_by_all.end) own.mask(score, first);
-    own.weigh(score);
+    float correction[2];
+    own.weigh(score, correction);
+    own.scale_sums(correction);
     own.add_values(value_tiles + stage * keys * Width, score);
     __syncthreads();  // the stage is free for the copies of the next turn
   }

@@ -44,7 +44,8 @@ struct QueryRows {
     }
   }
 
-  GPU_DEVICE void weigh(float (&score)[key_tiles][4]) {
+  // Scores become weights under the new largest score; scale_sums then brings the sums there.
+  GPU_DEVICE void weigh(float (&score)[key_tiles][4], float (&correction)[2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       float largest = -INFINITY;
@@ -56,7 +57,7 @@ struct QueryRows {
       largest = fmaxf(largest, __shfl_xor_sync(all_lanes, largest, 2));
       const float before = highest[r];
       highest[r] = fmaxf(before, largest * scale_log2);
-      const float correction = exp2_fast(before - highest[r]);
+      correction[r] = exp2_fast(before - highest[r]);
       float added = 0;
 #pragma unroll
       for (int n = 0; n < key_tiles; ++n) {
@@ -66,12 +67,15 @@ struct QueryRows {
           added += score[n][c];
         }
       }
-      weights[r] = weights[r] * correction + added;
+      weights[r] = weights[r] * correction[r] + added;
+    }
+  }
+
+  GPU_DEVICE void scale_sums(const float (&correction)[2]) {
 #pragma unroll
-      for (int j = 0; j < value_tiles; ++j) {
-        sum[j][2 * r] *= correction;
-        sum[j][2 * r + 1] *= correction;
-      }
+    for (int j = 0; j < value_tiles; ++j) {
+#pragma unroll
+      for (int c = 0; c < 4; ++c) sum[j][c] *= correction[c >> 1];
     }
   }
 

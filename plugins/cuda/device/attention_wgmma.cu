@@ -1,10 +1,11 @@
 // Prefill by Hopper's products: two warpgroups of 64 queries each go through tiles of 128 keys;
-// compiled for sm_90a alone. Each warpgroup's softmax runs beside the other's products, as they
-// start one product apart (FlashAttention-3, 2407.08608, section 3.1, without its explicit turns).
+// compiled for sm_90a alone. A turn starts the scores of the next tile and the product of this
+// tile's weights with its values; the next softmax then runs beside the latter (FlashAttention-3,
+// 2407.08608, section 3.2), and beside the other warpgroup.
 //
-// Heads lie in panels of 64 columns, rows of 128 bytes (see wgmma.cuh). Keys have two stages and
-// values three: at the barrier of a tile the products with the values of the tile before may still
-// run, so what is overwritten then is of two tiles ago.
+// Heads lie in panels of 64 columns, rows of 128 bytes (see wgmma.cuh). Keys and values have two
+// stages each: at the barrier of a turn the scores of its tile and the sums of the tile before are
+// done, which leaves their stages to the copies of the turn.
 #include "attention_queries.cuh"
 #include "instances.hpp"
 #include "wgmma.cuh"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr int keys = 128, block_rows = attention_wgmma_rows, threads = 2 * warpgroup_threads;
 constexpr int panel_columns = 64, panel_row_bytes = 128, panel_bytes = keys * panel_row_bytes;
-constexpr int key_stages = 2, value_stages = 3;
+constexpr int stages = 2;
 static_assert(block_rows == keys, "queries lie in panels of the same size");
 
 // Rows [first, first + 128) of a [end, head_dim] matrix whose row r begins at row_at(r); zeros
@@ -35,7 +36,7 @@ GPU_DEVICE void copy_panels(unsigned char* tile, std::int32_t first, std::int32_
 template <class T, int Width>
 struct Tiles {
   static constexpr int tile_bytes = Width / panel_columns * panel_bytes;
-  static constexpr int shared_bytes = (1 + key_stages + value_stages) * tile_bytes + atom_bytes;
+  static constexpr int shared_bytes = (1 + 2 * stages) * tile_bytes + atom_bytes;
 
   unsigned char* queries;
   const T *k, *v;
@@ -43,20 +44,20 @@ struct Tiles {
   std::int32_t head_dim;
 
   GPU_DEVICE unsigned char* keys_of(int tile) const {
-    return queries + (1 + tile % key_stages) * tile_bytes;
+    return queries + (1 + tile % stages) * tile_bytes;
   }
   GPU_DEVICE unsigned char* values_of(int tile) const {
-    return queries + (1 + key_stages + tile % value_stages) * tile_bytes;
+    return queries + (1 + stages + tile % stages) * tile_bytes;
   }
-  GPU_DEVICE void fetch(int tile) const {
+  GPU_DEVICE void fetch_keys(int tile) const { fetch(keys_of(tile), k, tile); }
+  GPU_DEVICE void fetch_values(int tile) const { fetch(values_of(tile), v, tile); }
+
+  GPU_DEVICE void fetch(unsigned char* to, const T* from, int tile) const {
     const std::int32_t first = range.begin + tile * keys;
     const std::int64_t width = head_dim;
-    const auto row_at = [width](std::int32_t key) { return key * width; };
-    if (first < range.end) {
-      copy_panels<T, Width>(keys_of(tile), first, range.end, head_dim, k, row_at);
-      copy_panels<T, Width>(values_of(tile), first, range.end, head_dim, v, row_at);
-    }
-    commit_copies();
+    if (first >= range.end) return;
+    copy_panels<T, Width>(to, first, range.end, head_dim, from,
+                          [width](std::int32_t key) { return key * width; });
   }
 };
 
@@ -78,53 +79,93 @@ GPU_DEVICE void start_scores(float (&score)[keys / 8][4], const unsigned char* q
   }
 }
 
+// The weights of a tile's keys, as fragments, with its values.
+template <class T, int ValueTiles>
+GPU_DEVICE void start_values(float (&sum)[ValueTiles][4], const std::uint32_t (&p)[keys / 16][4],
+                             const unsigned char* tile) {
+  constexpr int units_per_keys = 2 * atom_bytes / 16;  // of sixteen
+  const std::uint64_t values = value_descriptor(tile, panel_bytes);
+#pragma unroll
+  for (int i = 0; i < keys / 16; ++i) {
+    product_of_values<T>(sum, p[i], values + i * units_per_keys);
+  }
+}
+
+// All that this block has asked for is there, for every thread and for products.
+GPU_DEVICE void meet_at_copies() {
+  wait_for_copies<0>();
+  show_to_products();
+  __syncthreads();
+}
+
 template <class T, int Width>
 __global__ void __launch_bounds__(threads, 1) attention_wgmma(AttentionTask task) {
-  using Own = QueryRows<keys / 8, Width / 8>;
   extern __shared__ __align__(128) unsigned char shared[];
   const Position at = position_of(task, block_rows);
-  Tiles<T, Width> tiles;
-  tiles.queries = first_atom(shared);
-  tiles.k = static_cast<const T*>(task.k) + keys_at(task, at);
-  tiles.v = static_cast<const T*>(task.v) + keys_at(task, at);
-  tiles.range = keys_of_split(task, at, block_rows, keys);
-  tiles.head_dim = task.head_dim;
+  const KeyRange range = keys_of_split(task, at, block_rows, keys);
+  const Tiles<T, Width> tiles{first_atom(shared), static_cast<const T*>(task.k) + keys_at(task, at),
+                              static_cast<const T*>(task.v) + keys_at(task, at), range,
+                              task.head_dim};
   const KeyRange seen_by_all = keys_seen_by_all(task, at, block_rows);
-  const int count = (tiles.range.end - tiles.range.begin + keys - 1) / keys;
+  const int count = (range.end - range.begin + keys - 1) / keys;
   const unsigned char* own_queries =
       tiles.queries + threadIdx.x / warpgroup_threads * 64 * panel_row_bytes;
-  Own own;
+  QueryRows<keys / 8, Width / 8> own;
   own.begin(task, at);
+  float score[keys / 8][4], correction[2];
+  std::uint32_t p[keys / 16][4];
+  const auto weigh_tile = [&](int tile) {
+    const std::int32_t first = range.begin + tile * keys;
+    if (first < seen_by_all.begin || first + keys > seen_by_all.end) own.mask(score, first);
+    own.weigh(score, correction);
+  };
+  const auto keep_weights = [&] {
+#pragma unroll
+    for (int i = 0; i < keys / 16; ++i) own.template weights_of_keys<T>(p[i], score, 2 * i);
+  };
 
   copy_panels<T, Width>(tiles.queries, at.first_row, at.rows, task.head_dim,
                         static_cast<const T*>(task.q),
                         [&](std::int32_t row) { return query_of(task, at, row) * task.head_dim; });
-  tiles.fetch(0);
-  for (int tile = 0; tile < count; ++tile) {
-    wait_for_copies<0>();
-    show_to_products();
-    __syncthreads();  // all have this tile, and nobody reads the keys before or values two before
-    float score[keys / 8][4];
-    begin_products();
-    start_scores<T, Width>(score, own_queries, tiles.keys_of(tile));
-    commit_products();
-    tiles.fetch(tile + 1);
-    wait_for_products<0>();
-    const std::int32_t first = tiles.range.begin + tile * keys;
-    if (first < seen_by_all.begin || first + keys > seen_by_all.end) own.mask(score, first);
-    own.weigh(score);
-    std::uint32_t p[keys / 16][4];
-#pragma unroll
-    for (int i = 0; i < keys / 16; ++i) own.template weights_of_keys<T>(p[i], score, 2 * i);
-    begin_products();
-    const std::uint64_t values = value_descriptor(tiles.values_of(tile), panel_bytes);
-#pragma unroll
-    for (int i = 0; i < keys / 16; ++i) {
-      product_of_values<T>(own.sum, p[i], values + i * (2 * atom_bytes / 16));
-    }
-    commit_products();
-  }
+  tiles.fetch_keys(0);
+  commit_copies();
+  meet_at_copies();
+  begin_products();
+  start_scores<T, Width>(score, own_queries, tiles.keys_of(0));
+  commit_products();
+  tiles.fetch_keys(1);
+  tiles.fetch_values(0);
+  commit_copies();
   wait_for_products<0>();
+  settle(score);
+  weigh_tile(0);
+  keep_weights();
+  for (int tile = 0; tile + 1 < count; ++tile) {
+    meet_at_copies();
+    settle(own.sum);
+    begin_products();
+    start_scores<T, Width>(score, own_queries, tiles.keys_of(tile + 1));
+    commit_products();
+    start_values<T>(own.sum, p, tiles.values_of(tile));
+    commit_products();
+    tiles.fetch_keys(tile + 2);
+    tiles.fetch_values(tile + 1);
+    commit_copies();
+    wait_for_products<1>();
+    settle(score);
+    weigh_tile(tile + 1);
+    wait_for_products<0>();
+    settle(own.sum);
+    own.scale_sums(correction);
+    keep_weights();
+  }
+  meet_at_copies();
+  settle(own.sum);
+  begin_products();
+  start_values<T>(own.sum, p, tiles.values_of(count - 1));
+  commit_products();
+  wait_for_products<0>();
+  settle(own.sum);
   own.template write<T>(task, at);
 }
 

@@ -72,6 +72,7 @@ __global__ void __launch_bounds__(threads, 1) grouped_wgmma(GroupedTask task) {
   wait_for_products<0>();
 #pragma unroll
   for (int n = 0; n < Stages::blocks; ++n) {
+    settle(sum[n]);
     write_fragments<Dst>(task, at.row + warp * 16, at.row_end, first_column + n * block_n, lane,
                          sum[n]);
   }

@@ -71,7 +71,7 @@ GPU_DEVICE void each_row(std::int64_t rows, Use use) {
 }
 
 template <class Src, class Dst, int N>
-__global__ void rmsnorm(RowTask task) {
+__global__ void __launch_bounds__(row_threads_max) rmsnorm(RowTask task) {
   __shared__ float shared[warp_threads];
   each_row(task.rows, [&](std::int64_t index, bool is_live) {
     const Row<Src, N> row(static_cast<const Src*>(task.src) + index * task.cols, task.cols,
@@ -95,7 +95,7 @@ __global__ void rmsnorm(RowTask task) {
 }
 
 template <class Src, class Dst, int N>
-__global__ void layernorm(RowTask task) {
+__global__ void __launch_bounds__(row_threads_max) layernorm(RowTask task) {
   __shared__ float shared[warp_threads];
   each_row(task.rows, [&](std::int64_t index, bool is_live) {
     const Row<Src, N> row(static_cast<const Src*>(task.src) + index * task.cols, task.cols,
@@ -126,7 +126,7 @@ __global__ void layernorm(RowTask task) {
 }
 
 template <class Src, class Dst, int N>
-__global__ void softmax(RowTask task) {
+__global__ void __launch_bounds__(row_threads_max) softmax(RowTask task) {
   __shared__ float shared[warp_threads];
   each_row(task.rows, [&](std::int64_t index, bool is_live) {
     const Row<Src, N> row(static_cast<const Src*>(task.src) + index * task.cols, task.cols,
@@ -160,7 +160,7 @@ GPU_DEVICE signed char quantized(float x, float largest, float inverse) {
 }
 
 template <class Src, int N>
-__global__ void quantize(RowTask task) {
+__global__ void __launch_bounds__(row_threads_max) quantize(RowTask task) {
   __shared__ float shared[warp_threads];
   each_row(task.rows, [&](std::int64_t index, bool is_live) {
     const Row<Src, N> row(static_cast<const Src*>(task.src) + index * task.cols, task.cols,

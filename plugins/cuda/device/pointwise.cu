@@ -37,7 +37,7 @@ GPU_DEVICE std::int64_t first_of_grid() {
 GPU_DEVICE std::int64_t grid_threads() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
 
 template <class Src, class Dst>
-__global__ void activation(RowTask task) {
+__global__ void __launch_bounds__(row_threads_max) activation(RowTask task) {
   constexpr int n = vector_width<Src, Dst>;
   const Src* src = static_cast<const Src*>(task.src);
   Dst* dst = static_cast<Dst*>(task.dst);
@@ -54,7 +54,7 @@ __global__ void activation(RowTask task) {
 }
 
 template <class Src, class Dst>
-__global__ void residual_add(RowTask task) {
+__global__ void __launch_bounds__(row_threads_max) residual_add(RowTask task) {
   constexpr int n = vector_width<Src, Dst>;
   const Src* a = static_cast<const Src*>(task.src);
   const Src* b = static_cast<const Src*>(task.second);
@@ -86,7 +86,7 @@ GPU_DEVICE void each_vector(std::int64_t rows, std::int64_t cols, Use use) {
 }
 
 template <class Src, class Dst, int N>
-__global__ void gated_activation(RowTask task) {
+__global__ void __launch_bounds__(row_threads_max) gated_activation(RowTask task) {
   const Src* src = static_cast<const Src*>(task.src);
   Dst* dst = static_cast<Dst*>(task.dst);
   each_vector<N>(task.rows, task.cols, [&](std::int64_t row, std::int64_t column) {
@@ -102,7 +102,7 @@ __global__ void gated_activation(RowTask task) {
 }
 
 template <class Dst, int N>
-__global__ void dequantize(RowTask task) {
+__global__ void __launch_bounds__(row_threads_max) dequantize(RowTask task) {
   const std::int32_t* src = static_cast<const std::int32_t*>(task.src);
   Dst* dst = static_cast<Dst*>(task.dst);
   each_vector<N>(task.rows, task.cols, [&](std::int64_t row, std::int64_t column) {
@@ -118,7 +118,7 @@ __global__ void dequantize(RowTask task) {
 }
 
 template <class Src, class Dst, int N>
-__global__ void embedding(EmbeddingTask task) {
+__global__ void __launch_bounds__(row_threads_max) embedding(EmbeddingTask task) {
   const Src* table = static_cast<const Src*>(task.table);
   Dst* dst = static_cast<Dst*>(task.dst);
   each_vector<N>(task.rows, task.cols, [&](std::int64_t row, std::int64_t column) {
@@ -132,7 +132,7 @@ __global__ void embedding(EmbeddingTask task) {
 
 // A work item is a vector of pairs, or a vector of what is copied behind them.
 template <class Src, class Dst, int N>
-__global__ void rope(RopeTask task) {
+__global__ void __launch_bounds__(row_threads_max) rope(RopeTask task) {
   const std::int32_t pairs = task.half / N, items = (task.head_dim - task.half) / N;
   const std::int64_t width = static_cast<std::int64_t>(task.heads) * task.head_dim;
   const std::int64_t row_items = static_cast<std::int64_t>(task.heads) * items * N;

@@ -70,6 +70,19 @@ GPU_DEVICE void wait_for_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 #endif
 }
+// The compiler takes sums for made where a product was started: here it may neither have read them
+// yet nor write them later.
+template <int N>
+GPU_DEVICE void settle(float (&d)[N][4]) {
+#if HM_CUDA_WGMMA
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+#pragma unroll
+    for (int c = 0; c < 4; ++c) asm volatile("" : "+f"(d[i][c])::"memory");
+  }
+#endif
+}
+
 // What this thread has written to shared memory (copies that have arrived too) is seen by products.
 GPU_DEVICE void show_to_products() {
 #if HM_CUDA_WGMMA

@@ -60,7 +60,7 @@ class PreparedCollective : public Prepared {
         dtype_(dtype) {
     operands = {{"src", HM_ROLE_INPUT, dtype, dims(collective.splits_source())},
                 {"dst", HM_ROLE_OUTPUT, dtype, dims(collective.splits_target())}};
-    if (comm.size() == 1) {
+    if (!comm.has_library()) {  // of one rank
       implementation = "cudaMemcpyAsync";
       return;
     }
@@ -72,7 +72,7 @@ class PreparedCollective : public Prepared {
   void enqueue(cudaStream_t stream, Buffers buffers, void*) override {
     const void* source = address_of(buffers[0]);
     void* target = address_of(buffers[1]);
-    if (comm_.size() == 1) {
+    if (!comm_.has_library()) {
       check(cudaMemcpyAsync(target, source, bytes_, cudaMemcpyDeviceToDevice, stream),
             "a collective of one rank");
       return;
