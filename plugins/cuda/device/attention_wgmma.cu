@@ -18,20 +18,52 @@ constexpr int panel_columns = 64, panel_row_bytes = 128, panel_bytes = keys * pa
 constexpr int stages = 2;
 static_assert(block_rows == keys, "queries lie in panels of the same size");
 
-// Rows [first, first + 128) of a [end, head_dim] matrix whose row r begins at row_at(r); zeros
-// behind.
-template <class T, int Width, class RowAt>
-GPU_DEVICE void copy_panels(unsigned char* tile, std::int32_t first, std::int32_t end,
-                            std::int32_t head_dim, const T* from, RowAt row_at) {
-  constexpr int chunks = Width / 8, panel_chunks = panel_columns / 8;
-  for (int i = static_cast<int>(threadIdx.x); i < keys * chunks; i += threads) {
+// The block's queries into panels; zeros behind the last row and column.
+template <class T, int Width>
+GPU_DEVICE void copy_queries(unsigned char* tile, const AttentionTask& task, const Position& at) {
+  constexpr int chunks = Width / 8;
+  const T* q = static_cast<const T*>(task.q);
+  for (int i = static_cast<int>(threadIdx.x); i < block_rows * chunks; i += threads) {
     const int row = i / chunks, chunk = i % chunks;
-    const bool is_there = first + row < end && chunk * 8 < head_dim;
-    unsigned char* to = tile + chunk / panel_chunks * panel_bytes + row * panel_row_bytes +
-                        (chunk % panel_chunks ^ (row & 7)) * 16;
-    copy_async(to, from + (is_there ? row_at(first + row) + chunk * 8 : 0), is_there);
+    const bool is_there = at.first_row + row < at.rows && chunk * 8 < task.head_dim;
+    unsigned char* to =
+        tile + chunk / 8 * panel_bytes + row * panel_row_bytes + (chunk % 8 ^ (row & 7)) * 16;
+    const std::int64_t from =
+        is_there ? query_of(task, at, at.first_row + row) * task.head_dim + chunk * 8 : 0;
+    copy_async(to, q + from, is_there);
   }
 }
+
+// One thread's part of tiles of keys or values: the same chunk of every so many rows, so that a
+// copy takes a comparison and an addition.
+template <class T, int Width>
+struct PanelCopies {
+  static constexpr int chunks = Width / 8, rows_apart = threads / chunks, count = keys / rows_apart;
+  static_assert(rows_apart % 8 == 0, "rows of a thread have the same permutation");
+
+  int row, to;  // its first row, and where that begins in a tile
+  bool has_columns;
+  std::int64_t first, apart;  // elements: from the tile's first key, and from row to row
+
+  GPU_DEVICE explicit PanelCopies(std::int32_t head_dim) {
+    const int chunk = static_cast<int>(threadIdx.x) % chunks;
+    row = static_cast<int>(threadIdx.x) / chunks;
+    to = chunk / 8 * panel_bytes + row * panel_row_bytes + (chunk % 8 ^ (row & 7)) * 16;
+    has_columns = chunk * 8 < head_dim;
+    first = std::int64_t{row} * head_dim + (has_columns ? chunk * 8 : 0);
+    apart = std::int64_t{rows_apart} * head_dim;
+  }
+
+  // The first `left` keys of a tile are there, and begin at `from`.
+  GPU_DEVICE void copy(unsigned char* tile, const T* from, std::int32_t left) const {
+    const T* at = from + first;
+#pragma unroll
+    for (int i = 0; i < count; ++i, at += apart) {
+      const bool is_there = has_columns && row + i * rows_apart < left;
+      copy_async(tile + to + i * rows_apart * panel_row_bytes, is_there ? at : from, is_there);
+    }
+  }
+};
 
 template <class T, int Width>
 struct Tiles {
@@ -42,6 +74,7 @@ struct Tiles {
   const T *k, *v;
   KeyRange range;
   std::int32_t head_dim;
+  PanelCopies<T, Width> copies;
 
   GPU_DEVICE unsigned char* keys_of(int tile) const {
     return queries + (1 + tile % stages) * tile_bytes;
@@ -54,10 +87,8 @@ struct Tiles {
 
   GPU_DEVICE void fetch(unsigned char* to, const T* from, int tile) const {
     const std::int32_t first = range.begin + tile * keys;
-    const std::int64_t width = head_dim;
     if (first >= range.end) return;
-    copy_panels<T, Width>(to, first, range.end, head_dim, from,
-                          [width](std::int32_t key) { return key * width; });
+    copies.copy(to, from + std::int64_t{first} * head_dim, range.end - first);
   }
 };
 
@@ -103,9 +134,12 @@ __global__ void __launch_bounds__(threads, 1) attention_wgmma(AttentionTask task
   extern __shared__ __align__(128) unsigned char shared[];
   const Position at = position_of(task, block_rows);
   const KeyRange range = keys_of_split(task, at, block_rows, keys);
-  const Tiles<T, Width> tiles{first_atom(shared), static_cast<const T*>(task.k) + keys_at(task, at),
-                              static_cast<const T*>(task.v) + keys_at(task, at), range,
-                              task.head_dim};
+  const Tiles<T, Width> tiles{first_atom(shared),
+                              static_cast<const T*>(task.k) + keys_at(task, at),
+                              static_cast<const T*>(task.v) + keys_at(task, at),
+                              range,
+                              task.head_dim,
+                              PanelCopies<T, Width>(task.head_dim)};
   const KeyRange seen_by_all = keys_seen_by_all(task, at, block_rows);
   const int count = (range.end - range.begin + keys - 1) / keys;
   const unsigned char* own_queries =
@@ -124,9 +158,7 @@ __global__ void __launch_bounds__(threads, 1) attention_wgmma(AttentionTask task
     for (int i = 0; i < keys / 16; ++i) own.template weights_of_keys<T>(p[i], score, 2 * i);
   };
 
-  copy_panels<T, Width>(tiles.queries, at.first_row, at.rows, task.head_dim,
-                        static_cast<const T*>(task.q),
-                        [&](std::int32_t row) { return query_of(task, at, row) * task.head_dim; });
+  copy_queries<T, Width>(tiles.queries, task, at);
   tiles.fetch_keys(0);
   commit_copies();
   meet_at_copies();

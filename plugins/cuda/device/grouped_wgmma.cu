@@ -20,6 +20,47 @@ struct Stage {
   static constexpr int shared_bytes = count * bytes + atom_bytes;
 };
 
+// One thread's part of the copies of Rows rows: the same chunk of every 32nd row, so that a copy
+// takes an addition and a choice.
+template <class T, int Rows>
+struct RowCopies {
+  static constexpr int rows_apart = threads / row_chunks, count = Rows / rows_apart;
+  static constexpr int chunk_values = chunk_bytes / static_cast<int>(sizeof(T));
+  static_assert(rows_apart % 8 == 0, "rows of a thread have the same permutation");
+
+  const T* from;       // the matrix
+  std::int64_t first;  // element of its first row and chunk
+  std::int64_t apart;  // elements from row to row
+  int rows, to, column;
+
+  // Rows from `first_row` on, of `row_end`.
+  GPU_DEVICE RowCopies(const T* matrix, std::int64_t first_row, std::int64_t row_end,
+                       std::int64_t k)
+      : from(matrix) {
+    const int row = static_cast<int>(threadIdx.x) / row_chunks;
+    const int chunk = static_cast<int>(threadIdx.x) % row_chunks;
+    column = chunk * chunk_values;
+    first = (first_row + row) * k + column;
+    apart = rows_apart * k;
+    to = row * row_bytes + (chunk ^ (row & 7)) * chunk_bytes;
+    const std::int64_t left = row_end - first_row - row;
+    rows = left <= 0      ? 0
+           : left >= Rows ? count
+                          : static_cast<int>((left + rows_apart - 1) / rows_apart);
+  }
+
+  // Columns from `begin` on, of k.
+  GPU_DEVICE void copy(unsigned char* tile, std::int64_t begin, std::int64_t k) const {
+    const int there = begin + column < k ? rows : 0;
+    const T* at = from + first + begin;
+#pragma unroll
+    for (int i = 0; i < count; ++i, at += apart) {
+      const bool is_there = i < there;
+      copy_async(tile + to + i * rows_apart * row_bytes, is_there ? at : from, is_there);
+    }
+  }
+};
+
 template <class T, class Dst, int TileN>
 __global__ void __launch_bounds__(threads, 1) grouped_wgmma(GroupedTask task) {
   using Stages = Stage<TileN>;
@@ -35,13 +76,15 @@ __global__ void __launch_bounds__(threads, 1) grouped_wgmma(GroupedTask task) {
   const int warp = static_cast<int>(threadIdx.x / warp_threads);
   const int group = warp / 4;
 
+  const RowCopies<T, tile_m> src_copies(src, at.row, at.row_end, task.k);
+  const RowCopies<T, TileN> wei_copies(wei, first_column, task.n, task.k);
+
   const std::int64_t steps = (task.k + depth - 1) / depth;
   const auto fill = [&](std::int64_t index) {
     if (index < steps) {
       unsigned char* stage = stages + index % Stages::count * Stages::bytes;
-      copy_rows<T, true>(stage, tile_m, src, at.row, at.row_end, index * depth, task.k);
-      copy_rows<T, true>(stage + tile_m * row_bytes, TileN, wei, first_column, task.n,
-                         index * depth, task.k);
+      src_copies.copy(stage, index * depth, task.k);
+      wei_copies.copy(stage + tile_m * row_bytes, index * depth, task.k);
     }
     commit_copies();
   };

@@ -1,4 +1,4 @@
-#include "attention.hpp"
+#include "attention_problem.hpp"
 
 #include <cmath>
 

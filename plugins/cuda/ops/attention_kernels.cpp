@@ -1,6 +1,6 @@
 // The kernels of attention. Their order in the table is their preference: decode where few queries
 // share a key/value head, prefill where many do, and a plain one for everything else.
-#include "attention.hpp"
+#include "attention_problem.hpp"
 #include "device/attention.hpp"
 #include "row_geometry.hpp"
 

@@ -2,7 +2,7 @@
 // of a grid, for sizes from one to beyond what a grid counts.
 #include <gtest/gtest.h>
 
-#include "plugins/cuda/ops/row_geometry.hpp"
+#include "plugins/cuda/row_geometry.hpp"
 
 namespace {
 

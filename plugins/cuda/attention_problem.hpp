@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "../device/function.hpp"
-#include "../kernel.hpp"
+#include "device/function.hpp"
+#include "kernel.hpp"
 
 namespace hm_cuda {
 

@@ -2,8 +2,8 @@
 // by value, and is found by a function that knows its instances.
 #pragma once
 
-#include "../cuda.hpp"
-#include "function.hpp"
+#include "cuda.hpp"
+#include "device/function.hpp"
 
 namespace hm_cuda {
 

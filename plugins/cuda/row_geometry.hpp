@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "../device/launch.hpp"
+#include "launch.hpp"
 
 namespace hm_cuda {
 
