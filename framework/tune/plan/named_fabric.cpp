@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric_levels_of.hpp"
@@ -59,6 +60,19 @@ std::optional<fabric::Topology> named_fabric(const std::string& name, const std:
                               has));
   }
   return out;
+}
+
+std::string fabric_digest(const fabric::Topology& topology) {
+  std::string text;
+  for (const fabric::Entity& entity : topology.entities) text += entity.name + '\n';
+  for (const fabric::LinkFigure& f : topology.figures) {
+    text += fmt::format("{} {} {} {}\n", fabric::transport_name(f.transport), f.latency_ns,
+                        f.bytes_per_s, fabric::duplex_name(f.duplex));
+  }
+  for (const fabric::Link& link : topology.links) {
+    text += fmt::format("{} {} {} {}\n", link.from, link.to, link.figure, link.cables);
+  }
+  return sha256_of(text);
 }
 
 }  // namespace halmark::tune

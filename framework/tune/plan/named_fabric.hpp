@@ -29,4 +29,7 @@ std::optional<fabric::Topology> named_fabric(const std::string& name,
                                              const Configuration& configuration,
                                              const std::vector<std::filesystem::path>& fabrics);
 
+// SHA-256 of what prices follow from: every link with its figures, whatever the fabric is called.
+std::string fabric_digest(const fabric::Topology& topology);
+
 }  // namespace halmark::tune

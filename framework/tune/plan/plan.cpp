@@ -8,6 +8,7 @@
 #include "core/text/error.hpp"
 #include "search/sampler.hpp"
 #include "tune/plan/forecast.hpp"
+#include "tune/plan/named_fabric.hpp"
 
 namespace halmark::tune {
 
@@ -140,7 +141,9 @@ Json TunePlan::json() const {
               {"problems", std::move(problems)}};
   if (spec_.moe) out["routing_skew"] = sweep_.routing_skew;
   if (spec_.fuses_qkv) out["fused_qkv"] = true;
-  if (target_.fabric) out["fabric"] = target_.fabric->id;
+  if (target_.fabric) {
+    out["fabric"] = {{"id", target_.fabric->id}, {"sha256", fabric_digest(*target_.fabric)}};
+  }
   if (!is_measured_) return out;
   out["rounds"] = sweep_.measure.rounds;
   out["sample_budget_s"] = sweep_.measure.sample_budget_s;

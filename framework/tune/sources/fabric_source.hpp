@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "latency/placed_source.hpp"
 #include "roofline/ceilings.hpp"

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "simulate/collectives/fabric_levels.hpp"
 

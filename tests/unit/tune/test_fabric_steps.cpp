@@ -145,8 +145,16 @@ TEST(NamedFabric, is_part_of_the_plan_and_of_its_hash) {
     return priced_plan(sweep_over(fabric, "[1, 2]"), h100(), models, fabrics);
   };
   EXPECT_EQ(over("ib-pair")->target().fabric->devices().size(), 16u);
-  EXPECT_EQ(over("ib-pair")->json()["fabric"], "ib-pair");
+  EXPECT_EQ(over("ib-pair")->json()["fabric"]["id"], "ib-pair");
   EXPECT_NE(over("ib-pair")->hash(), over("rail-su")->hash());
+}
+
+// Two files of one name are two fabrics.
+TEST(NamedFabric, is_told_apart_by_its_links) {
+  fabric::Topology one = fabric::known_fabric("ib-pair", fabrics), other = one;
+  EXPECT_EQ(fabric_digest(one), fabric_digest(other));
+  other.figures.front().latency_ns += 1;
+  EXPECT_NE(fabric_digest(one), fabric_digest(other));
 }
 
 TEST(NamedFabric, that_does_not_fit_or_is_not_known_is_refused_where_it_stands) {
