@@ -62,9 +62,11 @@ FabricLevels levels_of_group(const FabricLevels& fabric, std::int64_t groups) {
     left /= here;
   }
   if (groups < 1 || left != 1) {
-    throw refused(std::to_string(groups) + " groups cannot be shared out over levels of " +
-                      std::to_string(fabric.levels.empty() ? 1 : fabric.levels.front().ranks) +
-                      " and more ranks",
+    std::string ranks;
+    for (const FabricLevel& level : fabric.levels) {
+      ranks += (ranks.empty() ? "" : " x ") + std::to_string(level.ranks);
+    }
+    throw refused(std::to_string(groups) + " groups cannot be shared out over " + ranks + " ranks",
                   "--groups", "use a divisor of the ranks of a node, or whole nodes");
   }
   return out;

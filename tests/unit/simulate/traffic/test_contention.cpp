@@ -209,7 +209,7 @@ TEST(Contention, groups_that_cannot_be_shared_out_are_refused) {
                   times_of(shipped("ib-pair"), Collective::all_reduce, Algorithm::ring, 1,
                            {.groups = groups});
                 }).line(),
-                testing::HasSubstr("groups cannot be shared out"));
+                testing::HasSubstr("groups cannot be shared out over 8 x 2 ranks"));
   }
   const FabricLevels of_node = levels_of_group(simulate::fabric_levels_of(shipped("ib-pair")), 4);
   EXPECT_EQ(of_node.levels[0].ranks, 2);
