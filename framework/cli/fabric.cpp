@@ -17,8 +17,8 @@ Action add_fabric(OptionSet& app) {
   OptionSet collectives = app.add_subcommand(
       "collectives", "The fastest way of each collective by size, against its bound");
   collectives.add_option("fabric", asked->fabric, "As of show")->required();
-  collectives.add_flag("--simulate", asked->simulates, "By events over its links as well");
-  collectives.add_option("--groups", asked->groups, "At once, each of every Nth rank; simulated");
+  collectives.add_flag("--simulate", asked->simulates, "Also message by message over the links");
+  collectives.add_option("--groups", asked->groups, "Groups at once, of every Nth rank; simulates");
   return [asked, collectives](const GlobalOptions&) {
     const auto folders = config_dirs("fabrics");
     return shown(collectives.is_chosen() ? pages::collectives_page(*asked, folders)

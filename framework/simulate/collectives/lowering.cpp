@@ -59,8 +59,10 @@ double events_of(const LoweredWay& way) {
     case Algorithm::halving_doubling:
       return begin + 3 * n * passes * bits;
     case Algorithm::one_shot:
+      if (way.collective == Collective::send_recv) return begin + 2 * n;
+      return begin + 2 * (n - 1) * (way.collective == Collective::broadcast ? 1 : n);
     case Algorithm::two_shot:
-      return begin + (way.algorithm == Algorithm::two_shot ? 4 : 2) * n * (n - 1);
+      return begin + 2 * (n - 1) * (way.collective == Collective::broadcast ? n + 1 : 2 * n);
     case Algorithm::in_switch:
       return begin + 6 * 2 * n;
     case Algorithm::hierarchical:
