@@ -1,14 +1,13 @@
 // halmark fabric: topologies that Halmark knows by name, of a file, or measured here.
-#include <algorithm>
 #include <memory>
 
 #include "cli/console/interrupt.hpp"
+#include "cli/console/paths.hpp"
 #include "cli/console/session.hpp"
 #include "journal/writer_lock.hpp"
 #include "pages/fabric/collectives_page.hpp"
 #include "pages/fabric/fabric_page.hpp"
 #include "report/report.hpp"
-#include "simulate/fabric/fabric_file.hpp"
 #include "tune/links/fabric_probe.hpp"
 
 namespace halmark::cli {
@@ -66,14 +65,16 @@ CommandResult probe(const GlobalOptions& global, const ProbeOptions& options) {
 }  // namespace
 
 Action add_fabric(OptionSet& app) {
-  auto wanted = std::make_shared<std::string>();
+  auto asked = std::make_shared<pages::CollectivesRequest>();
   OptionSet show =
       app.add_subcommand("show", "What a fabric gives its ranks at each level; alone: all of them");
-  show.add_option("fabric", *wanted, "One of configs/fabrics, or a fabric file (*.toml)");
+  show.add_option("fabric", asked->fabric, "One of configs/fabrics, or a fabric file (*.toml)");
   show.add_example("  halmark fabric show nvl72    levels, links with their sources, bisection");
   OptionSet collectives = app.add_subcommand(
       "collectives", "The fastest way of each collective by size, against its bound");
-  collectives.add_option("fabric", *wanted, "As of show")->required();
+  collectives.add_option("fabric", asked->fabric, "As of show")->required();
+  collectives.add_flag("--simulate", asked->simulates, "Also message by message over the links");
+  collectives.add_option("--groups", asked->groups, "Groups at once, of every Nth rank; simulates");
   auto probing = std::make_shared<ProbeOptions>();
   OptionSet probed = app.add_subcommand(
       "probe", "Measure links and memory of this machine, alone or with a peer, as a fabric file");
@@ -82,14 +83,11 @@ Action add_fabric(OptionSet& app) {
   probed.add_option("--disk", probing->asked.disk, "Folder on the storage that is a tier");
   probed.add_option("--id", probing->asked.id, "Id of the fabric");
   probed.add_option("--out,-o", probing->out, "Fabric file to write (default: printed)");
-  return [wanted, collectives, probed, probing](const GlobalOptions& global) {
+  return [asked, collectives, probed, probing](const GlobalOptions& global) {
     if (probed.is_chosen()) return probe(global, *probing);
     const auto folders = config_dirs("fabrics");
-    if (collectives.is_chosen()) {
-      return shown(pages::collectives_page(fabric::known_fabric(*wanted, folders)));
-    }
-    return shown(wanted->empty() ? pages::fabrics_page(fabric::known_fabrics(folders))
-                                 : pages::fabric_page(fabric::known_fabric(*wanted, folders)));
+    return shown(collectives.is_chosen() ? pages::collectives_page(*asked, folders)
+                                         : pages::fabric_page(asked->fabric, folders));
   };
 }
 

@@ -1,6 +1,9 @@
 #include "simulate/fabric_levels_of.hpp"
 
+#include <limits>
+
 #include "core/text/error.hpp"
+#include "simulate/fabric/collision.hpp"
 #include "simulate/fabric/level_view.hpp"
 #include "simulate/fabric/routes.hpp"
 
@@ -11,6 +14,33 @@ namespace {
 int first_link(const fabric::Router& router, const fabric::Level& level) {
   const std::vector<int>& group = level.groups.front();
   return router.route(router.to(group.back()), group.front()).links.front();
+}
+
+// What is left of an even share of the uplinks where the flows of `inside` ranks leave together,
+// from one group of a level to the rank at the same place in the next.
+double uplink_share(const fabric::Topology& topology, const fabric::Router& router,
+                    const fabric::Level& level, std::size_t inside) {
+  const std::vector<int>& group = level.groups.front();
+  if (topology.ecmp == fabric::Ecmp::spray || inside >= group.size()) return 1;
+  const fabric::RouteTree tree = router.to(group[inside]);
+  double of_flow = std::numeric_limits<double>::infinity();
+  for (int at = group.front(); at != tree.to;) {
+    const std::vector<fabric::Arc> ways = router.next(tree, at);
+    std::int64_t cables = 0;
+    for (const fabric::Arc& arc : ways) {
+      cables += topology.links[static_cast<std::size_t>(arc.link)].cables;
+    }
+    const fabric::LinkFigure& figure = topology.figure_of(ways.front().link);
+    if (cables > 1 && fabric::is_network(figure.transport)) {
+      return slowest_flow_share(topology.ecmp, {.flows = static_cast<std::int64_t>(inside),
+                                                .uplinks = cables,
+                                                .bytes_per_s = figure.bytes_per_s,
+                                                .bytes_per_s_flow = of_flow});
+    }
+    of_flow = std::min(of_flow, figure.bytes_per_s);
+    at = ways.front().to;
+  }
+  return 1;
 }
 
 }  // namespace
@@ -29,9 +59,10 @@ FabricLevels fabric_levels_of(const fabric::Topology& topology) {
                     "collectives are priced where each group has as many ranks as the next");
     }
     const int link = first_link(router, topology.levels[i]);
+    const double share = uplink_share(topology, router, topology.levels[i], inside);
     out.levels.push_back({.ranks = static_cast<std::int64_t>(view.ranks / inside),
                           .latency_s = view.latency_ns_farthest * 1e-9,
-                          .bytes_per_s = view.bytes_per_s_rank,
+                          .bytes_per_s = view.bytes_per_s_rank * share,
                           .shares_adapter = link == last_link});
     last_link = link;
     inside = view.ranks;

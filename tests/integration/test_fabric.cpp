@@ -1,4 +1,5 @@
 // halmark fabric show: whole commands.
+#include <fstream>
 #include <set>
 
 #include "halmark_fixture.hpp"
@@ -71,6 +72,33 @@ TEST_F(FabricCommand, prices_collectives_over_all_ranks) {
   for (const Json& one : data_of({"fabric", "show"})["known"]) {
     EXPECT_EQ(halmark({"fabric", "collectives", one["id"]}).exit_code, 0) << one["id"];
   }
+}
+
+// 48 hosts below a leaf whose uplinks carry 16: all replicas at once take three times as long as
+// one, by links that share packet by packet, and longer by a hash of each flow.
+TEST_F(FabricCommand, simulates_groups_that_share_uplinks) {
+  const auto slower = [&](const std::string& fabric) {
+    const Json data = data_of({"fabric", "collectives", fabric, "--groups", "48"});
+    EXPECT_EQ(data["ranks"], 4);
+    for (const Json& row : data["collectives"]) {
+      if (row["collective"] != "all_gather" || row["bytes"].get<double>() < 1e9) continue;
+      return row["by_events"]["slowest_group_s"].get<double>() /
+             row["by_events"]["seconds"].get<double>();
+    }
+    return 0.0;
+  };
+  EXPECT_NEAR(slower("leaf-spine"), 3, 0.01);
+  const std::filesystem::path shipped = HALMARK_SOURCE_DIR "/configs/fabrics/leaf-spine.toml";
+  std::ifstream in(shipped);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  const std::string stated = "oversubscription = 3";
+  text.replace(text.find(stated), stated.size(), "ecmp = \"hash\"");
+  write("hash.toml", text);
+  EXPECT_GT(slower("hash.toml"), 3.3);
+  const Outcome o = halmark({"fabric", "collectives", "lite", "--groups", "3"});
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_TRUE(is_one_line(o.err));
+  EXPECT_THAT(o.err, HasSubstr("3 groups cannot be shared out over 2 ranks"));
 }
 
 TEST_F(FabricCommand, of_a_false_file_is_refused_in_one_line_with_the_place) {

@@ -5,7 +5,9 @@
 #include <array>
 
 #include "core/json/json.hpp"
+#include "pages/fabric/collective_columns.hpp"
 #include "report/text/table.hpp"
+#include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric_levels_of.hpp"
 
 namespace halmark::pages {
@@ -52,7 +54,8 @@ struct Line {
   std::vector<std::string> cells;
 };
 
-Line line_of(const FabricLevels& fabric, Collective collective, double bytes) {
+Line line_of(const FabricLevels& fabric, Collective collective, double bytes,
+             const CollectiveColumns& columns) {
   const ChosenCollective best = best_collective(collective, bytes, fabric);
   const double seconds = best.seconds();
   const double moved = bytes * bus_factor(collective, static_cast<double>(fabric.ranks()));
@@ -78,24 +81,38 @@ Line line_of(const FabricLevels& fabric, Collective collective, double bytes) {
     }
     data["others"].erase(0);
   }
-  return {std::move(data),
-          {std::string(collective_name(collective)), fmt::format("{:.0f}", bytes),
-           fmt::format("{:.4g}", seconds * 1e6), fmt::format("{:.4g}", bus / 1e9),
-           seconds > 0 ? fmt::format("{:.0f} %", 100 * best.bound_s / seconds) : "-", way,
-           best.reason}};
+  std::vector<std::string> cells = {std::string(collective_name(collective)),
+                                    fmt::format("{:.0f}", bytes),
+                                    fmt::format("{:.4g}", seconds * 1e6)};
+  const std::vector<std::string> beside = columns.cells(collective, bytes, best, data);
+  cells.insert(cells.end(), beside.begin(), beside.end());
+  cells.push_back(fmt::format("{:.4g}", bus / 1e9));
+  cells.push_back(seconds > 0 ? fmt::format("{:.0f} %", 100 * best.bound_s / seconds) : "-");
+  cells.push_back(way);
+  cells.push_back(best.reason);
+  return {std::move(data), std::move(cells)};
 }
 
-}  // namespace
+report::TextTable table_of(const CollectiveColumns& columns) {
+  std::vector<std::string> titles = {"collective", "bytes", "us"};
+  std::vector<bool> is_number = {false, true, true};
+  for (const std::string& title : columns.titles()) {
+    titles.push_back(title);
+    is_number.push_back(true);
+  }
+  for (const char* title : {"busbw GB/s", "bound/time", "by", "why"}) titles.push_back(title);
+  is_number.insert(is_number.end(), {true, true});
+  return report::TextTable(titles, is_number);
+}
 
-report::View collectives_page(const FabricLevels& fabric, std::span<const Collective> collectives,
-                              std::span<const double> sizes) {
+report::View page_of(const FabricLevels& fabric, std::span<const Collective> collectives,
+                     std::span<const double> sizes, const CollectiveColumns& columns) {
   check(fabric);
   Json list = Json::array();
-  report::TextTable table({"collective", "bytes", "us", "busbw GB/s", "bound/time", "by", "why"},
-                          {false, true, true, true, true, false, false});
+  report::TextTable table = table_of(columns);
   for (const Collective collective : collectives) {
     for (const double bytes : sizes) {
-      Line line = line_of(fabric, collective, bytes);
+      Line line = line_of(fabric, collective, bytes, columns);
       list.push_back(std::move(line.data));
       table.add(line.cells);
     }
@@ -107,7 +124,14 @@ report::View collectives_page(const FabricLevels& fabric, std::span<const Collec
           .text = fmt::format("{}\n\n{}", levels_text(fabric), table.text())};
 }
 
-report::View collectives_page(const fabric::Topology& topology) {
+}  // namespace
+
+report::View collectives_page(const FabricLevels& fabric, std::span<const Collective> collectives,
+                              std::span<const double> sizes) {
+  return page_of(fabric, collectives, sizes, {});
+}
+
+report::View collectives_page(const fabric::Topology& topology, const CollectivesRequest& asked) {
   constexpr double kib = 1024;
   constexpr std::array sizes{kib,
                              16 * kib,
@@ -116,14 +140,23 @@ report::View collectives_page(const fabric::Topology& topology) {
                              64 * kib * kib,
                              kib * kib * kib,
                              4 * kib * kib * kib};
-  report::View out =
-      collectives_page(simulate::fabric_levels_of(topology), simulate::all_collectives(), sizes);
+  const FabricLevels levels =
+      traffic::levels_of_group(simulate::fabric_levels_of(topology), asked.groups);
+  const CollectiveColumns columns(topology, levels, asked.simulates, asked.groups);
+  report::View out = page_of(levels, simulate::all_collectives(), sizes, columns);
   out.data["fabric"] = topology.id;
+  out.data.update(columns.json());
   out.text =
       topology.id + ": " + topology.name + '\n' + out.text +
-      "\nlinks and their latencies alone: what a library needs for each step is not in it, and "
-      "small sizes take longer\n";
+      "\nus: links and their latencies alone; what a library needs for each step is not in it, "
+      "and small sizes take longer\n" +
+      columns.note();
   return out;
+}
+
+report::View collectives_page(const CollectivesRequest& asked,
+                              const std::vector<std::filesystem::path>& folders) {
+  return collectives_page(fabric::known_fabric(asked.fabric, folders), asked);
 }
 
 }  // namespace halmark::pages

@@ -2,7 +2,10 @@
 // bound, and why.
 #pragma once
 
+#include <filesystem>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "report/views/view.hpp"
 #include "simulate/collectives/cost.hpp"
@@ -17,8 +20,20 @@ report::View collectives_page(const simulate::FabricLevels& fabric,
                               std::span<const simulate::Collective> collectives,
                               std::span<const double> sizes);
 
-// All collectives over all ranks of a fabric, from 1 KiB to 4 GiB, at the full bandwidth of its
-// links. Throws as simulate::fabric_levels_of does.
-report::View collectives_page(const fabric::Topology& topology);
+struct CollectivesRequest {
+  std::string fabric;       // an id, or a file
+  bool simulates = false;   // by events as well
+  std::int64_t groups = 1;  // at the same time, each of every `groups`-th rank; > 1 simulates
+};
+
+// All collectives over the ranks of a group, from 1 KiB to 4 GiB, at the full bandwidth of the
+// links. Beside that, where one node's links are those of measured systems, "as_measured", and
+// where it is asked for, "by_events". Throws as simulate::fabric_levels_of and
+// traffic::levels_of_group do.
+report::View collectives_page(const fabric::Topology& topology,
+                              const CollectivesRequest& asked = {});
+// Of one of the fabrics in `folders`, or of a file.
+report::View collectives_page(const CollectivesRequest& asked,
+                              const std::vector<std::filesystem::path>& folders);
 
 }  // namespace halmark::pages

@@ -6,6 +6,7 @@
 
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
+#include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric/fabric_json.hpp"
 
 namespace halmark::pages {
@@ -96,6 +97,11 @@ report::View fabric_page(const Topology& topology) {
         fmt::format("bisection {} one way, {}\n\n", report::bandwidth_text(bisection.bytes_per_s),
                     bisection.is_minimum ? "the least over all halves"
                                          : "from the first half of the ranks to the second");
+    if (topology.ecmp != fabric::Ecmp::spray) {
+      text +=
+          fmt::format("flows choose among ways of equal cost by {}; rates below are without it\n\n",
+                      fabric::ecmp_name(topology.ecmp));
+    }
     text += levels_text(levels);
   }
   if (!topology.figures.empty()) text += '\n' + links_text(topology);
@@ -103,6 +109,11 @@ report::View fabric_page(const Topology& topology) {
   for (const std::string& note : topology.notes) text += "\nnote: " + note;
   if (!topology.notes.empty()) text += '\n';
   return {.data = fabric::fabric_json(topology, levels, bisection), .text = std::move(text)};
+}
+
+report::View fabric_page(const std::string& id, const std::vector<std::filesystem::path>& folders) {
+  if (id.empty()) return fabrics_page(fabric::known_fabrics(folders));
+  return fabric_page(fabric::known_fabric(id, folders));
 }
 
 report::View fabrics_page(std::span<const Topology> topologies) {

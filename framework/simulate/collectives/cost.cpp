@@ -20,7 +20,8 @@ struct Cost {
 struct Level {
   double r = 1, g = 1, a = 0, b = 1;
   bool adds = false, shares_adapter = false;
-  double reached = 0;  // ranks that one reaches through its adapter of this level
+  double reached = 0;      // ranks that one reaches through its adapter of this level
+  double levels_over = 0;  // that share its adapters, one after the other
 };
 
 class Formulas {
@@ -39,10 +40,12 @@ class Formulas {
                          .shares_adapter = l.shares_adapter});
       inner *= r;
     }
-    double beyond = 0;
+    double beyond = 0, over = 0;
     for (Level& l : std::views::reverse(levels_)) {
       l.reached = (l.r - 1) * l.g + beyond;
+      l.levels_over = over;
       beyond = l.shares_adapter ? l.reached : 0;
+      over = l.shares_adapter ? over + 1 : 0;
     }
   }
 
@@ -94,8 +97,9 @@ class Formulas {
     return out;
   }
 
-  // Of every level as many steps as the way around crosses it: r - 1 within each of the n / (G r)
-  // groups outside of it. All levels carry at once.
+  // Around all ranks lead r - 1 hops within each of the n / (G r) groups of a level, and one more
+  // of the outermost level closes the ring. Each part of the message passes all of them but one,
+  // and the last to arrive misses one of the nearest. All levels carry at once.
   std::optional<Cost> ring() const {
     if (op_ == Collective::send_recv) return std::nullopt;
     if (op_ == Collective::all_to_all) {  // to each of the others in turn
@@ -103,17 +107,25 @@ class Formulas {
       out.transfer_s = slowest([&](const Level& l) { return l.reached / n_ * s_ / l.b; });
       return out;
     }
-    Cost out = with_steps(
-        [&](const Level& l) { return passes() * (l.r - 1) * std::round(n_ / (l.g * l.r)); });
+    // A broadcast begins at a place of the ring, behind the hop that closes it.
+    const Level* nearest = &*std::ranges::min_element(levels_, {}, &Level::a);
+    if (op_ == Collective::broadcast) nearest = &levels_.back();
+    Cost out = with_steps([&](const Level& l) {
+      const double hops = (l.r - 1) * std::round(n_ / (l.g * l.r));
+      return passes() * (hops + (&l == &levels_.back() ? 1 : 0) - (&l == nearest ? 1 : 0));
+    });
     const double of_rank = bus_factor(op_, n_) * s_;
     out.transfer_s = slowest([&](const Level& l) { return of_rank / (l.g * l.b); });
     return out;
   }
 
+  // The root sends within its group to r - 1 others, and once more for every level outside of it.
   std::optional<Cost> tree() const {
     if (op_ != Collective::all_reduce && op_ != Collective::broadcast) return std::nullopt;
     Cost out = with_steps([&](const Level& l) { return passes() * std::ceil(std::log2(l.r)); });
-    out.transfer_s = slowest([&](const Level& l) { return passes() * s_ / (l.g * l.b); });
+    out.transfer_s = slowest([&](const Level& l) {
+      return passes() * s_ / (l.g * l.b) * std::max(1.0, (l.r - 1 + l.levels_over) / l.r);
+    });
     return out;
   }
 

@@ -169,6 +169,7 @@ void add_network(Expansion& expansion) {
   const NetworkPlan& plan = *expansion.plan.network;
   const int count = expansion.plan.wan ? expansion.plan.wan->sites : 1;
   check_counts(expansion.plan, count);
+  expansion.topology.ecmp = plan.ecmp;
   const int link = expansion.add_figure(plan.link);
   const int uplink = plan.uplink ? expansion.add_figure(*plan.uplink) : link;
   std::vector<Site> sites;

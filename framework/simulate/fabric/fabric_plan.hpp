@@ -43,7 +43,8 @@ struct NetworkPlan {
   int nodes_per_leaf = 0;  // of a rail group too; 0: all nodes of a site
   int spines = 0;          // of a site
   int uplinks = 0;         // cables of a leaf to all spines
-  StatedFigure link;       // adapter to leaf
+  Ecmp ecmp = Ecmp::spray;
+  StatedFigure link;  // adapter to leaf
   std::optional<StatedFigure> uplink;
   std::string where;
 };

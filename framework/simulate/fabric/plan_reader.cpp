@@ -122,6 +122,7 @@ NetworkPlan read_network(const TomlTable& table) {
         table.where("transport"), "ib, roce or tcp");
   }
   out.uplink = figure_if(table, "network", "uplink", 0);
+  if (table.has("ecmp")) out.ecmp = *parse_ecmp(table.choice("ecmp", ecmp_names()));
   if (out.kind == Kind::leaf) return out;
   out.nodes_per_leaf = static_cast<int>(table.integer("nodes_per_leaf", 1, count_max));
   out.spines = static_cast<int>(table.integer("spines", 1, count_max));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,6 +43,13 @@ struct Link {
   int cables = 1;        // in parallel; one flow uses one of them
 };
 
+// How flows choose among ways of equal cost: by a hash of each, the way with the fewest flows, or
+// packet by packet over all of them.
+enum class Ecmp { hash, least_loaded, spray };
+std::string_view ecmp_name(Ecmp policy);
+std::optional<Ecmp> parse_ecmp(std::string_view text);
+std::vector<std::string> ecmp_names();
+
 // Memory that a device, a NUMA domain or a node has.
 struct MemoryTier {
   std::string name;   // "device", "host", "nvme"
@@ -68,6 +76,7 @@ struct Topology {
   std::vector<Link> links;
   std::vector<MemoryTier> tiers;
   std::vector<Level> levels;  // from the innermost
+  Ecmp ecmp = Ecmp::spray;    // of its network; spray: as if all uplinks were one
 
   std::vector<int> devices() const;  // ranks, in their order
   const LinkFigure& figure_of(int link) const;

@@ -154,6 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
              "oversubscription is 2", "cables"},
         Case{"uplinks_not_shared_out", &over_spines, "spines = 2", "spines = 3", "12:8",
              "2 uplinks cannot be shared out to 3 spines", "divisor"},
+        Case{"unknown_ecmp", &over_spines, "oversubscription = 2",
+             "oversubscription = 2\necmp = \"hashed\"", "17:8", "hashed", "hash"},
         Case{"false_oversubscription", &over_spines, "oversubscription = 2", "oversubscription = 3",
              "16:20", "make 2", "cables"},
         Case{"no_uplink", &over_spines, "[network.uplink]", "[network.uplnik]", "12:8",
@@ -185,6 +187,15 @@ TEST(FabricFile, expands_words_into_entities_that_are_named_after_their_place) {
                                             "node5.nic0", "leaf0", "leaf1", "spine0", "spine1"}));
   EXPECT_EQ(names.size(), 8u * 3 + 2 + 2);
   EXPECT_EQ(topology.links.size(), 8u * 3 + 2 * 2);
+}
+
+TEST(FabricFile, says_how_flows_choose_their_uplinks) {
+  EXPECT_EQ(parse_fabric(over_spines, "f.toml").ecmp, Ecmp::spray);
+  for (const std::string& name : ecmp_names()) {
+    std::string text = over_spines;
+    text.replace(text.find("oversubscription = 2"), 20, "ecmp = \"" + name + "\"");
+    EXPECT_EQ(ecmp_name(parse_fabric(text, "f.toml").ecmp), name);
+  }
 }
 
 TEST(FabricFile, an_unknown_name_is_refused_with_the_nearest) {

@@ -1,0 +1,126 @@
+#include "simulate/traffic/topology_links.hpp"
+
+#include <algorithm>
+
+#include "core/text/error.hpp"
+
+namespace halmark::traffic {
+namespace {
+
+using events::Hop;
+using events::LinkIndex;
+using fabric::Arc;
+using fabric::Ecmp;
+using simulate::Passage;
+
+// Trees are as large as the topology.
+constexpr std::size_t trees_kept_max = 512;
+
+// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+std::uint64_t mixed(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15ULL;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+  return value ^ (value >> 31);
+}
+
+events::Picoseconds picoseconds_of_ns(double ns) { return events::picoseconds(ns * 1e-9); }
+
+}  // namespace
+
+TopologyLinks::TopologyLinks(const fabric::Topology& topology, Ecmp policy, std::uint64_t seed,
+                             events::TaskGraph& graph)
+    : topology_(topology), router_(topology), policy_(policy), seed_(seed), graph_(graph) {
+  links_.assign(graph.links(), -1);
+  const auto add = [&](int link) {
+    const double of_cable = topology.figure_of(link).bytes_per_s;
+    const int cables = topology.links[static_cast<std::size_t>(link)].cables;
+    const int count = policy == Ecmp::spray ? 1 : cables;
+    const Cables out{static_cast<std::uint32_t>(graph.links()), static_cast<std::uint32_t>(count)};
+    for (int i = 0; i < count; ++i) {
+      graph.add_link(policy == Ecmp::spray ? of_cable * cables : of_cable);
+      links_.push_back(link);
+    }
+    return out;
+  };
+  for (int link = 0; link < static_cast<int>(topology.links.size()); ++link) {
+    forth_.push_back(add(link));
+    // Of one way alone the way back is never asked for.
+    const bool has_back = topology.figure_of(link).duplex == fabric::Duplex::full;
+    back_.push_back(has_back ? add(link) : forth_.back());
+  }
+  flows_.assign(graph.links(), 0);
+}
+
+const fabric::RouteTree& TopologyLinks::tree_to(int destination) {
+  if (const auto known = trees_.find(destination); known != trees_.end()) return known->second;
+  if (trees_.size() >= trees_kept_max) trees_.clear();
+  return trees_.emplace(destination, router_.to(destination)).first->second;
+}
+
+Passage TopologyLinks::passage(int from, int to, std::uint64_t flow) {
+  const fabric::RouteTree& tree = tree_to(to);
+  if (from == to || tree.hops[static_cast<std::size_t>(from)] < 0) {
+    const auto name = [&](int i) { return topology_.entities[static_cast<std::size_t>(i)].name; };
+    throw refused("no way from '" + name(from) + "' to '" + name(to) + "'", topology_.id);
+  }
+  if (policy_ == Ecmp::spray) return all_ways(tree, from);
+  const auto ends = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint64_t>(to);
+  return one_way(tree, from, mixed(seed_ ^ mixed(ends ^ mixed(flow))));
+}
+
+std::uint32_t TopologyLinks::chosen(const std::vector<std::uint32_t>& choices, std::uint64_t hash) {
+  if (policy_ == Ecmp::hash) return choices[hash % choices.size()];
+  return *std::ranges::min_element(choices, {}, [&](std::uint32_t link) { return flows_[link]; });
+}
+
+Passage TopologyLinks::one_way(const fabric::RouteTree& tree, int from, std::uint64_t flow) {
+  std::vector<Hop> hops;
+  double latency_ns = 0;
+  std::vector<std::uint32_t> choices;
+  std::vector<Arc> arcs;
+  for (int at = from; at != tree.to;) {
+    choices.clear();
+    arcs.clear();
+    for (const Arc& arc : router_.next(tree, at)) {
+      const Cables cables = cables_of(arc);
+      for (std::uint32_t i = 0; i < cables.count; ++i) {
+        choices.push_back(cables.first + i);
+        arcs.push_back(arc);
+      }
+    }
+    const std::uint32_t link = chosen(choices, mixed(flow ^ mixed(static_cast<std::uint64_t>(at))));
+    const auto index = static_cast<std::size_t>(std::ranges::find(choices, link) - choices.begin());
+    ++flows_[link];
+    hops.push_back({static_cast<LinkIndex>(link), 1});
+    latency_ns += topology_.figure_of(arcs[index].link).latency_ns;
+    at = arcs[index].to;
+  }
+  return {.path = graph_.add_path(hops), .latency_ps = picoseconds_of_ns(latency_ns)};
+}
+
+// Packets over every way alike: at each entity over all cables that lead nearer.
+Passage TopologyLinks::all_ways(const fabric::RouteTree& tree, int from) {
+  std::vector<Hop> hops;
+  std::map<int, double> here = {{from, 1}};  // share of the message by entity
+  while (here.begin()->first != tree.to) {
+    std::map<int, double> next;
+    for (const auto& [at, share] : here) {
+      const std::vector<Arc> arcs = router_.next(tree, at);
+      double cables = 0;
+      for (const Arc& arc : arcs)
+        cables += topology_.links[static_cast<std::size_t>(arc.link)].cables;
+      for (const Arc& arc : arcs) {
+        const double part =
+            share * topology_.links[static_cast<std::size_t>(arc.link)].cables / cables;
+        hops.push_back({static_cast<LinkIndex>(cables_of(arc).first), part});
+        next[arc.to] += part;
+      }
+    }
+    here = std::move(next);
+  }
+  return {.path = graph_.add_path(hops),
+          .latency_ps = picoseconds_of_ns(tree.latency_ns[static_cast<std::size_t>(from)])};
+}
+
+}  // namespace halmark::traffic
