@@ -91,10 +91,9 @@ struct DeviceDescription {
   std::int64_t memory_bytes = 0, cache_bytes = 0, compute_units = 0, clock_hz_max = 0;
 
   // Computes apart from the host's CPU and says when by a clock of its own: what the CPU reaches is
-  // no ceiling of it. Whoever is timed by the host's clock may compute on the CPU, whatever it says.
-  bool is_apart() const {
-    return (kind == "gpu" || kind == "npu") && timer == Timer::device_event;
-  }
+  // no ceiling of it. Whoever is timed by the host's clock may compute on the CPU, whatever it
+  // says.
+  bool is_apart() const { return (kind == "gpu" || kind == "npu") && timer == Timer::device_event; }
 };
 struct KernelDescription {
   std::string name, op;

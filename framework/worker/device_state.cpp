@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "core/text/text.hpp"
+
 namespace halmark::worker {
 
 namespace {
@@ -21,11 +23,14 @@ std::string slowdown_text(std::uint32_t bits) {
 }  // namespace
 
 void DeviceState::begin() {
+  begun_ = SteadyClock::now();
   if (auto read = device_.energy_microjoules()) energy_before_uj_ = *read;
   if (auto read = device_.clocks()) before_ = *read;
 }
 
-void DeviceState::end(double executions, std::vector<Signal>& signals) {
+void DeviceState::end(double executions, double busy_ns, std::vector<Signal>& signals) {
+  constexpr double busy_share_min = 0.9;
+  const double busy_share = busy_ns * 1e-9 / seconds_since(begun_);
   const auto after = device_.clocks();
   const auto energy = device_.energy_microjoules();
   const auto add = [&](const char* name, std::optional<double> value) {
@@ -44,8 +49,13 @@ void DeviceState::end(double executions, std::vector<Signal>& signals) {
       signals.push_back({"device_slowed_down", by.empty() ? 0 : 1, by});
     }
   }
-  if (energy_before_uj_ && energy && executions > 0) {
+  if (!energy_before_uj_ || !energy || executions <= 0) return;
+  if (busy_share >= busy_share_min) {
     add("device_energy_uj", (*energy - *energy_before_uj_) / executions);
+  } else {
+    signals.push_back(
+        {"device_energy_uj", std::nullopt,
+         "the device was busy for " + number_text(100 * busy_share, 3) + " % of the loop only"});
   }
 }
 

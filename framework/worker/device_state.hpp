@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/measured/measurement.hpp"
+#include "core/numeric/clock.hpp"
 #include "host/plugin/plugin.hpp"
 
 namespace halmark::worker {
@@ -19,13 +20,15 @@ class DeviceState {
   // Right behind the last one: an idle device lowers its clock within milliseconds. Adds
   // device_clock_hz_before and _after, device_memory_hz, device_temperature_c, device_power_w,
   // device_power_limited and device_slowed_down (0 or 1, by what is the reason), and
-  // device_energy_uj per execution, of `executions` since `begin`.
-  void end(double executions, std::vector<Signal>& signals);
+  // device_energy_uj of each of `executions` since `begin`. They took `busy_ns`: where the device
+  // idled for more than a tenth of the time, its energy is none of theirs, and absent.
+  void end(double executions, double busy_ns, std::vector<Signal>& signals);
 
  private:
   OpenDevice& device_;
   std::optional<DeviceClocks> before_;
   std::optional<double> energy_before_uj_;
+  SteadyClock::time_point begun_;
 };
 
 }  // namespace halmark::worker

@@ -41,6 +41,7 @@ constexpr std::array signatures = {
               none},
     Signature{"aten::_scaled_dot_product_fused_attention_overrideable", Layout::heads_first, 5, 3,
               none, none, none},
+    Signature{"aten::_cudnn_attention_forward", Layout::heads_first, 10, 3, none, none, none},
     Signature{"aten::_flash_attention_forward", Layout::heads_last, 8, none, 3, 5, 6},
     Signature{"flash_attn::_flash_attn_forward", Layout::heads_last, 5, none, none, none, none},
     Signature{"flash_attn::_flash_attn_varlen_forward", Layout::heads_last, 9, none, 3, 5, 6},
