@@ -43,6 +43,17 @@ double uplink_share(const fabric::Topology& topology, const fabric::Router& rout
   return 1;
 }
 
+// Links from the first rank of a group to any of the others, on average, where devices pass on what
+// is for others; else 1, as a switch takes a message in and lets it out by one link of each end.
+double mean_hops(const fabric::Topology& topology, const fabric::Router& router,
+                 const std::vector<int>& group) {
+  if (!topology.entities[static_cast<std::size_t>(group.front())].forwards) return 1;
+  const fabric::RouteTree tree = router.to(group.front());
+  double hops = 0;
+  for (const int device : group) hops += tree.hops[static_cast<std::size_t>(device)];
+  return hops / static_cast<double>(group.size() - 1);
+}
+
 }  // namespace
 
 FabricLevels fabric_levels_of(const fabric::Topology& topology) {
@@ -60,10 +71,13 @@ FabricLevels fabric_levels_of(const fabric::Topology& topology) {
     }
     const int link = first_link(router, topology.levels[i]);
     const double share = uplink_share(topology, router, topology.levels[i], inside);
+    const double hops = mean_hops(topology, router, topology.levels[i].groups.front());
     out.levels.push_back({.ranks = static_cast<std::int64_t>(view.ranks / inside),
                           .latency_s = view.latency_ns_farthest * 1e-9,
                           .bytes_per_s = view.bytes_per_s_rank * share,
-                          .shares_adapter = link == last_link});
+                          .shares_adapter = link == last_link,
+                          .hops = hops,
+                          .neighbour_latency_s = hops > 1 ? view.latency_ns_nearest * 1e-9 : 0});
     last_link = link;
     inside = view.ranks;
   }

@@ -33,7 +33,10 @@ Json levels_json(const FabricLevels& fabric) {
                    {"latency_s", level.latency_s},
                    {"bytes_per_s", level.bytes_per_s},
                    {"in_switch_ranks_min", level.in_switch_ranks_min},
-                   {"shares_adapter", level.shares_adapter}});
+                   {"shares_adapter", level.shares_adapter},
+                   {"hops", level.hops},
+                   {"neighbour_latency_s",
+                    level.neighbour_latency_s > 0 ? level.neighbour_latency_s : level.latency_s}});
   }
   return out;
 }

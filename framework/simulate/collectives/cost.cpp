@@ -19,6 +19,7 @@ struct Cost {
 
 struct Level {
   double r = 1, g = 1, a = 0, b = 1;
+  double near = 0, hops = 1;  // latency to a neighbour; links of a message to anyone
   bool adds = false, shares_adapter = false;
   double reached = 0;      // ranks that one reaches through its adapter of this level
   double levels_over = 0;  // that share its adapters, one after the other
@@ -36,6 +37,8 @@ class Formulas {
                          .g = inner,
                          .a = l.latency_s,
                          .b = l.bytes_per_s,
+                         .near = l.neighbour_latency_s > 0 ? l.neighbour_latency_s : l.latency_s,
+                         .hops = l.hops,
                          .adds = l.in_switch_ranks_min > 0 && l.ranks >= l.in_switch_ranks_min,
                          .shares_adapter = l.shares_adapter});
       inner *= r;
@@ -82,11 +85,11 @@ class Formulas {
   }
 
   template <class Steps>
-  Cost with_steps(Steps steps) const {
+  Cost with_steps(Steps steps, double Level::*latency = &Level::a) const {
     Cost out;
     for (const Level& l : levels_) {
       out.steps += steps(l);
-      out.latency_s += steps(l) * l.a;
+      out.latency_s += steps(l) * (l.*latency);
     }
     return out;
   }
@@ -104,16 +107,17 @@ class Formulas {
     if (op_ == Collective::send_recv) return std::nullopt;
     if (op_ == Collective::all_to_all) {  // to each of the others in turn
       Cost out = with_steps([](const Level& l) { return (l.r - 1) * l.g; });
-      out.transfer_s = slowest([&](const Level& l) { return l.reached / n_ * s_ / l.b; });
+      out.transfer_s = slowest([&](const Level& l) { return l.reached * l.hops / n_ * s_ / l.b; });
       return out;
     }
     // A broadcast begins at a place of the ring, behind the hop that closes it.
-    const Level* nearest = &*std::ranges::min_element(levels_, {}, &Level::a);
+    const Level* nearest = &*std::ranges::min_element(levels_, {}, &Level::near);
     if (op_ == Collective::broadcast) nearest = &levels_.back();
-    Cost out = with_steps([&](const Level& l) {
+    const auto steps = [&](const Level& l) {
       const double hops = (l.r - 1) * std::round(n_ / (l.g * l.r));
       return passes() * (hops + (&l == &levels_.back() ? 1 : 0) - (&l == nearest ? 1 : 0));
-    });
+    };
+    Cost out = with_steps(steps, &Level::near);
     const double of_rank = bus_factor(op_, n_) * s_;
     out.transfer_s = slowest([&](const Level& l) { return of_rank / (l.g * l.b); });
     return out;
@@ -124,7 +128,7 @@ class Formulas {
     if (op_ != Collective::all_reduce && op_ != Collective::broadcast) return std::nullopt;
     Cost out = with_steps([&](const Level& l) { return passes() * std::ceil(std::log2(l.r)); });
     out.transfer_s = slowest([&](const Level& l) {
-      return passes() * s_ / (l.g * l.b) * std::max(1.0, (l.r - 1 + l.levels_over) / l.r);
+      return passes() * s_ * l.hops / (l.g * l.b) * std::max(1.0, (l.r - 1 + l.levels_over) / l.r);
     });
     return out;
   }
@@ -137,8 +141,9 @@ class Formulas {
     }
     Cost out = with_steps([&](const Level& l) { return passes() * std::log2(l.r); });
     for (const Level& l : levels_) {
-      out.transfer_s += op_ == Collective::all_to_all ? std::log2(l.r) * s_ / 2 / l.b
-                                                      : passes() * s_ / l.g * (l.r - 1) / l.r / l.b;
+      const double part = op_ == Collective::all_to_all ? std::log2(l.r) * s_ / 2
+                                                        : passes() * s_ / l.g * (l.r - 1) / l.r;
+      out.transfer_s += part * l.hops / l.b;
     }
     out.unhidden_s = additions_s();
     return out;
@@ -156,7 +161,7 @@ class Formulas {
     const double blocks = op_ == Collective::all_reduce || op_ == Collective::broadcast ? 1 : n_;
     out.transfer_s = slowest([&](const Level& l) {
       if (op_ == Collective::send_recv) return s_ / l.b;
-      return l.reached * s_ / blocks / l.b;
+      return l.reached * l.hops * s_ / blocks / l.b;
     });
     return out;
   }
@@ -165,7 +170,8 @@ class Formulas {
   std::optional<Cost> two_shot() const {
     if (op_ != Collective::all_reduce && op_ != Collective::broadcast) return std::nullopt;
     Cost out = direct(2);
-    out.transfer_s = slowest([&](const Level& l) { return 2 * l.reached / n_ * s_ / l.b; });
+    out.transfer_s =
+        slowest([&](const Level& l) { return 2 * l.reached * l.hops / n_ * s_ / l.b; });
     return out;
   }
 
@@ -187,14 +193,15 @@ class Formulas {
     if (levels_.size() < 2 || (op_ != Collective::all_reduce && !is_gather() && !is_personal)) {
       return std::nullopt;
     }
-    Cost out = with_steps([&](const Level& l) { return passes() * (l.r - 1); });
-    double of_adapter = 0;
-    for (const Level& l : levels_) {
+    Cost out = with_steps([&](const Level& l) { return passes() * (l.r - 1); }, &Level::near);
+    double carried = 0;  // by an adapter, with what leaves by it for the levels outside
+    for (const Level& l : std::views::reverse(levels_)) {
       const double part = is_personal ? s_ : s_ / l.g;
-      const double seconds = passes() * part * (l.r - 1) / l.r / l.b;
-      of_adapter = seconds + (l.shares_adapter ? of_adapter : 0);
-      out.transfer_s =
-          fabric_.levels_overlap ? std::max(out.transfer_s, of_adapter) : out.transfer_s + seconds;
+      const double bytes = passes() * part * (l.r - 1) / l.r;
+      carried += bytes;
+      out.transfer_s = fabric_.levels_overlap ? std::max(out.transfer_s, carried / l.b)
+                                              : out.transfer_s + bytes / l.b;
+      if (!l.shares_adapter) carried = 0;
     }
     return out;
   }

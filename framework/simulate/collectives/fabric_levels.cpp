@@ -49,6 +49,10 @@ void check(const FabricLevels& fabric) {
             "latency_s must be a number from 0 on", level.latency_s);
     require(std::isfinite(level.bytes_per_s) && level.bytes_per_s > 0, i,
             "bytes_per_s must be a number above 0", level.bytes_per_s);
+    require(std::isfinite(level.hops) && level.hops >= 1, i, "hops must be a number from 1 on",
+            level.hops);
+    require(std::isfinite(level.neighbour_latency_s) && level.neighbour_latency_s >= 0, i,
+            "neighbour_latency_s must be a number from 0 on", level.neighbour_latency_s);
   }
   for (const Protocol& p : fabric.protocols) {
     if (p.bandwidth_share > 0 && p.bandwidth_share <= 1) continue;

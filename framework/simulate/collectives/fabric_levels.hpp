@@ -18,6 +18,11 @@ struct FabricLevel {
   // What crosses this level leaves a rank through the adapter of the level inside of it, as over
   // leaf and spine; false = through one of its own, as NVLink and a network card are.
   bool shares_adapter = false;
+  // Where ranks pass on what is for others, as in a torus: links that a message to any of the
+  // others takes on average, each of them another rank's adapter; and the latency to a neighbour, 0
+  // = latency_s. Rings, and the ring's levels of a hierarchy, send to neighbours alone.
+  double hops = 1;
+  double neighbour_latency_s = 0;
 };
 
 // A way to send the same steps: cheaper ones pay with bandwidth.

@@ -55,6 +55,9 @@ LevelCarrier::LevelCarrier(Collective collective, const CollectiveTime& way,
       shape_(shape_of(fabric)),
       adapters_(adapters_of(collective, way.algorithm)),
       copies_(collective == Collective::broadcast),
+      rings_(way.algorithm == Algorithm::hierarchical ||
+             (way.algorithm == Algorithm::ring && collective != Collective::all_to_all)),
+      is_near_(rings_ || collective == Collective::send_recv),
       graph_(graph) {
   check(fabric);
   const Protocol& protocol = protocol_of(fabric, way.protocol);
@@ -84,22 +87,25 @@ void LevelCarrier::add_hops(const Direction& direction, std::int32_t rank, std::
                             std::vector<Hop>& hops) const {
   if (adapters_ == Adapters::own) {
     for (std::size_t l = level;; --l) {
-      hops.push_back({direction.adapters[l][index(rank)], weight_});
+      hops.push_back({direction.adapters[l][index(rank)], weight_of(l)});
       if (l == 0 || !levels_[l].shares_adapter) return;
     }
   }
-  hops.push_back({direction.adapters[level][index(rank / shape_.inside[level])], weight_});
+  hops.push_back({direction.adapters[level][index(rank / shape_.inside[level])], weight_of(level)});
   // By the adapters of its own level, which those of the next may share, and of all inside of it
   // that it shares itself.
   const auto add_shared = [&](std::size_t l) {
-    hops.push_back({direction.shared[l][index(rank / shape_.inside[l])], weight_});
+    hops.push_back({direction.shared[l][index(rank / shape_.inside[l])], weight_of(l - 1)});
   };
   if (level + 1 < levels_.size() && levels_[level + 1].shares_adapter) add_shared(level + 1);
   for (std::size_t l = level; l > 0 && levels_[l].shares_adapter; --l) add_shared(l);
 }
 
 Passage LevelCarrier::add_passage(const std::vector<Hop>& hops, std::size_t level, bool is_free) {
-  const double latency = is_free ? 0 : levels_[level].latency_s + hop_s_;
+  const FabricLevel& here = levels_[level];
+  const bool is_ring = rings_ && here.neighbour_latency_s > 0;
+  const double wire = is_ring ? here.neighbour_latency_s : here.latency_s;
+  const double latency = is_free ? 0 : wire + hop_s_;
   return {.path = graph_.add_path(hops), .latency_ps = events::picoseconds(latency)};
 }
 

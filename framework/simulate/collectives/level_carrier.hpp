@@ -38,12 +38,17 @@ class LevelCarrier : public Carrier {
   Direction add_links();
   void add_hops(const Direction& direction, std::int32_t rank, std::size_t level,
                 std::vector<events::Hop>& hops) const;
+  double weight_of(std::size_t level) const {
+    return is_near_ ? weight_ : weight_ * levels_[level].hops;
+  }
   Passage add_passage(const std::vector<events::Hop>& hops, std::size_t level, bool is_free);
 
   std::vector<FabricLevel> levels_;
   RankShape shape_;
   Adapters adapters_;
   bool copies_;
+  bool rings_;    // every level
+  bool is_near_;  // messages go to neighbours alone
   double hop_s_ = 0, weight_ = 1;
   events::TaskGraph& graph_;
   Direction out_, in_;

@@ -51,7 +51,7 @@ double events_of(const LoweredWay& way) {
   const double begin = way.base_s > 0 ? n : 0;
   switch (way.algorithm) {
     case Algorithm::ring:
-      if (way.collective == Collective::broadcast) return begin + 3 * (n - 1);
+      if (way.collective == Collective::broadcast) return begin + 3 * (n - 1) * way.channels;
       return begin + 2 * n * passes * (n - 1) *
                          (way.collective == Collective::all_to_all ? 1 : way.channels);
     case Algorithm::tree:

@@ -44,17 +44,32 @@ class Streams {
   static Value& of(std::vector<Value>& values, std::int32_t rank) {
     return values[static_cast<std::size_t>(rank)];
   }
+  template <class Value>
+  static const Value& of(const std::vector<Value>& values, std::int32_t rank) {
+    return values[static_cast<std::size_t>(rank)];
+  }
   bool is(Collective collective) const { return way_.collective == collective; }
 
   // A broadcast from one to the next.
   void chain() {
-    const std::vector<std::int32_t> order = shape_.ring(0);
-    Stream stream = {of(state_, 0), of(state_, 0)};
-    for (std::size_t i = 1; i < order.size(); ++i) {
-      stream = writer_.send({.from = order[i - 1], .to = order[i], .bytes = way_.bytes}, stream);
-      merge(stream, {of(state_, order[i]), of(state_, order[i])});
-      of(state_, order[i]) = stream.last;
+    const std::vector<Tasks> begin = state_;
+    for (Tasks& tasks : state_) tasks.clear();
+    for (std::int32_t channel = 0; channel < way_.channels; ++channel) {
+      std::int32_t last = 0;
+      Stream stream = {of(begin, 0), of(begin, 0)};
+      for (const std::int32_t rank : shape_.ring(channel)) {
+        if (rank == 0) continue;  // where it begins, whoever is the first of the ring
+        stream = writer_.send({.from = last,
+                               .to = rank,
+                               .bytes = way_.bytes / way_.channels,
+                               .flow = static_cast<std::uint32_t>(channel)},
+                              stream);
+        merge(stream, {of(begin, rank), of(begin, rank)});
+        append(of(state_, rank), stream.last);
+        last = rank;
+      }
     }
+    append(of(state_, 0), of(begin, 0));
   }
 
   // Trees within the levels, joined at the first rank of each group. Additions go up, and the sum
@@ -72,6 +87,9 @@ class Streams {
           }
           Stream& root = of(at, turned(0, channel));
           root.first = root.last;
+        } else if (channel > 0) {
+          Stream& root = of(at, turned(0, channel));
+          root = writer_.send(part(0, turned(0, channel), channel), of(at, 0));
         }
         for (std::size_t l = shape_.levels(); l-- > 0;) {
           along_trees(l, channel, is_second, false, at);
@@ -93,10 +111,9 @@ class Streams {
         if (parent < 0) continue;
         const std::int32_t child = turned(root + node * shape_.inside[level], channel);
         const std::int32_t above = turned(root + parent * shape_.inside[level], channel);
-        const Message message = {.from = is_up ? child : above,
-                                 .to = is_up ? above : child,
-                                 .bytes = way_.bytes / 2 / way_.channels,
-                                 .flow = static_cast<std::uint32_t>(channel)};
+        // A broadcast begins at rank 0 in all channels.
+        if (child == 0 && is(Collective::broadcast)) continue;
+        const Message message = is_up ? part(child, above, channel) : part(above, child, channel);
         Stream stream = writer_.send(message, of(at, message.from));
         if (is_up) {
           merge(of(at, above), stream);
@@ -106,6 +123,13 @@ class Streams {
         }
       }
     }
+  }
+
+  Message part(std::int32_t from, std::int32_t to, std::int32_t channel) const {
+    return {.from = from,
+            .to = to,
+            .bytes = way_.bytes / 2 / way_.channels,
+            .flow = static_cast<std::uint32_t>(channel)};
   }
 
   // Channels have the roots of their groups at different ranks of the innermost level.
@@ -132,8 +156,8 @@ class Streams {
       const std::int32_t inside = shape_.inside[level], outside = inside * shape_.ranks[level];
       const std::vector<Stream> above = at;
       for (std::int32_t first = 0; first < n_; first += inside) {
-        of(at, first) = writer_.through_switch(
-            level, first, true, bytes, above[static_cast<std::size_t>(first - first % outside)]);
+        of(at, first) =
+            writer_.through_switch(level, first, true, bytes, of(above, first - first % outside));
       }
     }
     for (std::int32_t rank = 0; rank < n_; ++rank) of(state_, rank) = of(at, rank).last;

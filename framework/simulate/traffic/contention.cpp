@@ -27,8 +27,7 @@ LoweredWay way_of(simulate::Collective collective, Algorithm algorithm, double b
   }
   // What crosses a level by the adapters of all ranks of a node needs a ring for each of them.
   const bool has_channels = algorithm == Algorithm::ring || algorithm == Algorithm::tree;
-  const bool is_whole = collective != simulate::Collective::broadcast &&
-                        collective != simulate::Collective::all_to_all;
+  const bool is_whole = collective != simulate::Collective::all_to_all;
   if (has_channels && is_whole && joined.size() > 1)
     way.channels = static_cast<int>(joined.front());
   return way;

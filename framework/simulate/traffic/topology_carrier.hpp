@@ -1,6 +1,9 @@
 // Ranks of a topology that do a collective with each other.
 #pragma once
 
+#include <tuple>
+#include <vector>
+
 #include "simulate/traffic/topology_links.hpp"
 
 namespace halmark::traffic {

@@ -42,6 +42,11 @@ inline FabricLevels random_fabric(Draw& draw, std::int64_t levels_max = 3,
     fabric.levels.back().shares_adapter = true;
     fabric.levels.back().bytes_per_s = inside * (0.1 + 0.9 * draw.uniform());
   }
+  if (draw.whole(0, 3) == 0) {  // ranks that pass messages on
+    FabricLevel& torus = fabric.levels.front();
+    torus.hops = 1 + 5 * draw.uniform();
+    torus.neighbour_latency_s = torus.latency_s * (0.1 + 0.9 * draw.uniform());
+  }
   fabric.levels_overlap = draw.whole(0, 1) == 1;
   if (draw.whole(0, 1) == 1) fabric.protocols = nccl_protocols(Wire::network);
   return fabric;

@@ -1,6 +1,7 @@
 // A collective alone, as events, against its closed form: random fabrics, sizes and ranks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "random_fabric.hpp"
@@ -38,6 +39,17 @@ bool is_exact(Collective collective, Algorithm algorithm) {
          (algorithm == Algorithm::ring && collective == Collective::broadcast);
 }
 
+// Where an adapter carries streams for three levels, or pieces for levels that overlap, fair
+// sharing does not always fill it, and latencies hide behind it.
+double tolerance(Algorithm algorithm, const FabricLevels& fabric) {
+  const auto sharing =
+      std::ranges::count_if(fabric.levels, [](const FabricLevel& l) { return l.shares_adapter; });
+  const bool is_crowded =
+      (algorithm == Algorithm::tree && sharing > 1) ||
+      (algorithm == Algorithm::hierarchical && fabric.levels_overlap && sharing > 0);
+  return is_crowded ? 0.1 : 0.01;
+}
+
 TEST(LoneCollective, over_one_level_takes_what_the_closed_form_says) {
   test::Draw draw(11);
   std::map<std::pair<Collective, Algorithm>, int> seen;
@@ -71,9 +83,10 @@ TEST(LoneCollective, over_several_levels_takes_what_the_closed_form_says_or_hide
         // To each of the others in turn: near ones and far ones share the adapter fairly, and when
         // the near ones have theirs the rest is not always able to fill it.
         const bool is_unfilled = c == Collective::all_to_all && t.algorithm == Algorithm::ring;
-        EXPECT_LE(ratio, is_unfilled ? 1.25 : 1.01) << text_of(c, t, bytes, fabric);
+        EXPECT_LE(ratio, is_unfilled ? 1.25 : 1 + tolerance(t.algorithm, fabric))
+            << text_of(c, t, bytes, fabric);
         if (is_exact(c, t.algorithm)) {
-          EXPECT_GE(ratio, 0.99) << text_of(c, t, bytes, fabric);
+          EXPECT_GE(ratio, 1 - tolerance(t.algorithm, fabric)) << text_of(c, t, bytes, fabric);
           ++exact;
         } else {
           EXPECT_GE(ratio * t.seconds(), t.transfer_s * 0.99) << text_of(c, t, bytes, fabric);

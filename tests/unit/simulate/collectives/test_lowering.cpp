@@ -57,7 +57,7 @@ std::vector<LoweredWay> ways() {
         for (const int channels : {1, 2}) {
           if (channels > 1 && t.algorithm != Algorithm::ring && t.algorithm != Algorithm::tree)
             continue;
-          if (channels > 1 && (c == Collective::broadcast || c == Collective::all_to_all)) continue;
+          if (channels > 1 && c == Collective::all_to_all) continue;
           out.push_back({.collective = c,
                          .algorithm = t.algorithm,
                          .bytes = 1e6,

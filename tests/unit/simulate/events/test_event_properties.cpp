@@ -1,6 +1,7 @@
 // What holds of every simulation: random graphs, by seed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "fluid_reference.hpp"

@@ -29,6 +29,14 @@ GroupTimes times_of(const fabric::Topology& topology, Collective collective, Alg
                      collective, algorithm, bytes, contention);
 }
 
+double collective_seconds(Collective collective, Algorithm algorithm, double bytes,
+                          const FabricLevels& levels) {
+  for (const simulate::CollectiveTime& t : collective_times(collective, bytes, levels)) {
+    if (t.algorithm == algorithm) return t.seconds();
+  }
+  throw std::runtime_error("no such way");
+}
+
 void expect_sound(const fabric::Topology& topology, const events::TaskGraph& graph) {
   const events::EventList list = events::timed(graph, {.records_loads = true});
   std::vector<double> sent(graph.links(), 0);
@@ -131,6 +139,22 @@ TEST(Contention, links_of_a_topology_take_what_the_closed_form_of_its_levels_say
         EXPECT_NEAR(times.alone_s / t.seconds(), 1, 0.01)
             << id << ' ' << collective_name(c) << ' ' << algorithm_name(t.algorithm);
       }
+    }
+  }
+}
+
+// Everyone to everyone takes as many links as the ways are long, spread over all of them.
+TEST(Contention, direct_collectives_over_a_torus_take_what_the_closed_form_says) {
+  for (const auto& [shape, devices, hops] : std::vector<std::tuple<std::string, int, double>>{
+           {"4x4", 16, 32.0 / 15}, {"5x5", 25, 60.0 / 24}, {"8x8", 64, 256.0 / 63}}) {
+    const auto topology =
+        fabric::parse_fabric(fabric::test::torus_text("torus", shape, devices, 45), "test");
+    const FabricLevels levels = simulate::fabric_levels_of(topology);
+    EXPECT_NEAR(levels.levels.back().hops, hops, 1e-12);
+    for (const Collective c : {Collective::all_gather, Collective::all_to_all}) {
+      const double expected = collective_seconds(c, Algorithm::one_shot, 1e9, levels);
+      EXPECT_NEAR(times_of(topology, c, Algorithm::one_shot, 1e9).alone_s / expected, 1, 0.01)
+          << shape << ' ' << collective_name(c);
     }
   }
 }
