@@ -52,8 +52,10 @@ CommandResult probe(const GlobalOptions& global, const ProbeOptions& options) {
   tune::ProbedFabric probed = tune::probe_fabric(asked);
   progress.finish();
   CommandResult result = shown(std::move(probed.view));
-  if (options.out.empty()) {
-    result.text += "\n" + probed.file;
+  if (probed.file.empty()) {
+    result.text += "interrupted: no fabric file\n";
+  } else if (options.out.empty()) {
+    result.text += '\n' + probed.file;
   } else {
     write_whole_file(probed.file, options.out);
     result.text += "written to " + options.out + '\n';

@@ -60,7 +60,8 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   }
   CommandResult result = shown(report::measured_device_view(device, machine.datasheet));
   result.data["path"] = path;
-  result.text += "written to " + path + '\n';
+  result.text +=
+      (interrupted() ? "interrupted: nothing was written to " : "written to ") + path + '\n';
   if (interrupted()) result.exit_code = interrupt_exit_code();
   return result;
 }

@@ -15,7 +15,8 @@ struct TierProbe {
 };
 
 // One thread's dependent loads, each of another page and cache line of `working_set_bytes`; p99 of
-// means over 4096 loads. Reads and writes stay 0: bandwidths are those of `halmark peaks`.
+// means over 4096 loads. Rates: the best of three copies of half of it to the other half by one
+// thread, which all cores together may exceed.
 TierProbe probe_memory(std::int64_t working_set_bytes = std::int64_t{256} << 20);
 
 // A file in `folder` that goes again: written and read past the page cache (O_DIRECT) in blocks of

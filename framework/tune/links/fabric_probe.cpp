@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "core/text/error.hpp"
 #include "measure/links/tier_probe.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -121,11 +122,13 @@ class Prober {
     }
     if (is_interrupted()) return;
     const links::TierProbe memory = links::probe_memory();
-    const double read = options_.memory_bytes_per_s.value_or(0);
-    add_tier("host", memory, read, 0, options_.memory_bytes,
-             memory.how + (read > 0 ? ", bandwidth by halmark peaks"
-                                    : ", bandwidth unknown: halmark peaks measures it"));
-    memory_latency_s_ = memory.latency_p50_s;
+    const double read = options_.memory_bytes_per_s.value_or(memory.read_bytes_per_s);
+    const std::string how =
+        memory.how + (options_.memory_bytes_per_s ? ", bandwidth by halmark peaks"
+                                                  : ", bandwidth of one thread that copies");
+    add_tier("host", memory, read, 0, options_.memory_bytes, how);
+    // What a machine of one rank, or a rank and its adapter, has between them at best.
+    inside_ = {fabric::Transport::shared_memory, memory.latency_p50_s, read, dated(how)};
   }
 
   // MPI between two ranks of this machine.
@@ -143,8 +146,13 @@ class Prober {
         fabric_.notes.push_back(name + " of two ranks: " + times.reason);
         continue;
       }
+      if (is_interrupted()) return;
       if (collective == Collective::send_recv) inside_ = inside_of(times);
-      add_fit(name, fit_half(collective, times.points));
+      try {
+        add_fit(name, fit_half(collective, times.points));
+      } catch (const Error& e) {  // too few sizes are left where the machine was busy
+        fabric_.notes.push_back(name + " of two ranks is not fitted: " + e.what());
+      }
     }
   }
 
@@ -192,11 +200,9 @@ class Prober {
     fabric_.name = options_.peer.empty() ? "this machine, measured"
                                          : "this machine and " + options_.peer + ", measured";
     fabric_.devices = std::max(options_.cores, 1);
-    fabric_.inside =
-        inside_.value_or(MeasuredLink{fabric::Transport::shared_memory, memory_latency_s_,
-                                      options_.memory_bytes_per_s.value_or(1e10),
-                                      "one access to memory; no two ranks were measured"});
-    ProbedFabric out{.view = {}, .file = fabric_text(fabric_)};
+    fabric_.inside = inside_;
+    ProbedFabric out;
+    if (!is_interrupted()) out.file = fabric_text(fabric_);
     const double load_after = load_now();
     out.view.data = {{"id", fabric_.id},
                      {"links", links_json_},
@@ -214,9 +220,9 @@ class Prober {
   }
 
   const FabricProbing& options_;
-  double load_before_, memory_latency_s_ = 1e-7;
+  double load_before_;
   MeasuredFabric fabric_;
-  std::optional<MeasuredLink> inside_;
+  MeasuredLink inside_;
   report::TextTable links_, collectives_;
   Json links_json_ = Json::array(), tiers_json_ = Json::array(), collectives_json_ = Json::array();
   std::string errors_;

@@ -27,7 +27,7 @@ struct FabricProbing {
 
 struct ProbedFabric {
   report::View view;
-  std::string file;  // as fabric_text
+  std::string file;  // as fabric_text; "" where it was interrupted
 };
 
 // Throws Error (exit 5) where the peer or the folder cannot be reached.

@@ -21,7 +21,7 @@ constexpr std::int64_t mib = std::int64_t{1} << 20;
 
 struct Seen {
   std::vector<double> rates;  // per round
-  std::string isa, what;      // of the fastest row: "gemm 4096x4096x4096 by cublasLt:..."
+  std::string isa, what;      // of the fastest row: "gemm k=4096 ... by cublasLt:..."
   double duration_ns = 0;
   double best() const { return rates.empty() ? 0 : *std::ranges::max_element(rates); }
 };
@@ -87,7 +87,7 @@ class DevicePeaks {
       const double rate = amount / row.duration_ns_median * 1e9;
       if (rate > out.best()) {
         out.isa = row.implementation.isa;
-        out.what = row.kernel_case.problem.op + " by " + row.implementation.name;
+        out.what = row.kernel_case.problem.text() + " by " + row.implementation.name;
         out.duration_ns = row.duration_ns_median;
       }
       out.rates.push_back(rate);
@@ -169,11 +169,11 @@ class DevicePeaks {
     KernelMeasuring once = options_.measuring;
     once.rounds = 1;
     const VariantRows found = search_variants(sets, once, {});
-    const auto fastest = std::ranges::min_element(found.rows, {}, [](const Measurement& m) {
+    const auto winner = std::ranges::min_element(found.rows, {}, [](const Measurement& m) {
       return has_latency(m.status) ? m.duration_ns_median : std::numeric_limits<double>::infinity();
     });
-    if (fastest == found.rows.end() || is_interrupted()) return {};
-    return seen(measure_kernels({&fastest->kernel_case, 1}, options_.measuring),
+    if (winner == found.rows.end() || is_interrupted()) return {};
+    return seen(measure_kernels({&winner->kernel_case, 1}, options_.measuring),
                 flops_of(asked.front()));
   }
 

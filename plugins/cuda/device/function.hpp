@@ -5,7 +5,7 @@
 
 namespace hm_cuda {
 
-// The address of its host stub; nullptr = there is no instance for these types.
+// The address by which the host launches it; nullptr = there is no instance for these types.
 using DeviceFunction = const void*;
 
 // Of a block that works on rows: more registers than so many threads can have are not given out.

@@ -50,7 +50,7 @@ DeviceFunction for_floats(std::int64_t src, std::int64_t dst, Arguments... argum
   }
 }
 
-// The address of a kernel's host stub.
+// The address by which the host launches a kernel.
 template <class Task>
 DeviceFunction address_of_kernel(void (*kernel)(Task)) {
   return reinterpret_cast<DeviceFunction>(kernel);

@@ -50,6 +50,16 @@ Measurement with_clock_moved(double x) {
   m.clock_hz_after = 3e9 * (1 - x);
   return m;
 }
+// Samples that follow it by more than the limit: it moved within the loop.
+Measurement with_device_clock_moved(double x) {
+  Measurement m = quiet();
+  for (std::size_t i = 13; i < m.samples.size(); ++i) {
+    m.samples[i].wall_ns = m.samples[i].cpu_ns = 1080;
+  }
+  m.signals.push_back({.name = "device_clock_hz_before", .value = 1.98e9, .reason = {}});
+  m.signals.push_back({.name = "device_clock_hz_after", .value = 1.98e9 * (1 - x), .reason = {}});
+  return m;
+}
 Measurement with_peak_moved(double x) {
   Measurement m = quiet();
   m.peak_flops_before = 1e11 * (1 - x);
@@ -94,6 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
                   [](double x) { return with_signal_named(signal_name::steal_fraction, x); }, 0.02,
                   0.10},
         TwoLimits{"clock", with_clock_moved, 0.02, 0.05},
+        TwoLimits{"device_clock", with_device_clock_moved, 0.05, 0.25},
         TwoLimits{"peak", with_peak_moved, 0.03, 0.05},
         TwoLimits{"bandwidth", with_bandwidth_moved, 0.1, 0.25}),
     [](const auto& info) { return test::case_name({info.param.name}); });
