@@ -15,11 +15,13 @@
 namespace halmark::bench {
 namespace {
 
-constexpr std::int64_t n = 512, k = 512;
+// Its operands are a fraction of an L2 cache: of 512 x 512 they fill one of 2 MiB, and where their
+// pages happen to lie moved the ratio by 3 % from process to process, on one core alone.
+constexpr std::int64_t n = 256, k = 256;
 constexpr std::int64_t calls = 200, warm_up = 50;
 constexpr double wanted_ns = 100e3;
-constexpr int pairs_of_processes = 3;
-constexpr int turns = 15;
+constexpr int pairs_of_processes = 12;
+constexpr int turns = 5;
 
 // Rows of the gemm that take about wanted_ns on these CPUs.
 std::int64_t rows_for(BareGemm& bare) {
@@ -92,7 +94,7 @@ void measure(Figures& figures, const std::string& name, const CpuSet& cpus) {
        std::to_string(interval.high));
   figures.report(name + "_bare", median(bare_times) * 1e-3, "us");
   figures.report(name + "_harness", median(harness) * 1e-3, "us");
-  figures.at_most(name + "_ratio", median(ratios), "ratio", 1.02);
+  figures.at_most(name + "_ratio", median(ratios), "ratio", 1.01);
 }
 
 }  // namespace
