@@ -23,11 +23,12 @@ function(halmark_compile_options target)
   endif()
 endfunction()
 
-# halmark_add_room(<name> [LIGHT] SOURCES ... [LINK public...] [LINK_PRIVATE private...])
-# LIGHT: nobody waits for what it computes (halmark_optimise_lightly). A room is one static library halmark_<name>, alias Halmark::<name>. Headers are included by their
+# halmark_add_room(<name> [LIGHT] [TOGETHER] SOURCES ... [LINK public...] [LINK_PRIVATE private...])
+# LIGHT: nobody waits for what it computes (halmark_optimise_lightly). TOGETHER: sources are compiled by
+# eights, in half the time (halmark_compile_together). A room is one static library halmark_<name>, alias Halmark::<name>. Headers are included by their
 # path from framework/ or from the root: "core/dtype.hpp", "kernels/contract.hpp".
 function(halmark_add_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "LIGHT" "" "SOURCES;LINK;LINK_PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LIGHT;TOGETHER" "" "SOURCES;LINK;LINK_PRIVATE")
   add_library(halmark_${name} STATIC ${arg_SOURCES})
   add_library(Halmark::${name} ALIAS halmark_${name})
   target_include_directories(halmark_${name} PUBLIC ${PROJECT_SOURCE_DIR}/framework
@@ -43,6 +44,9 @@ function(halmark_add_room name)
   endif()
   halmark_use_precompiled(halmark_${name} ${precompiled}
                           ${PROJECT_SOURCE_DIR}/framework/precompiled.hpp)
+  if(arg_TOGETHER)
+    halmark_compile_together(halmark_${name} ${arg_SOURCES})
+  endif()
 endfunction()
 
 # halmark_add_program(<name> SOURCES ... [LINK ...])
@@ -55,6 +59,19 @@ function(halmark_add_program name)
   if(HALMARK_SANITIZE)
     target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/framework/cmake/sanitizer_options.cpp)
   endif()
+endfunction()
+
+# Headers are read once for eight sources, so that nothing of an anonymous namespace may have the name
+# of another file's. Not where each file is one instance of the same (a family, a chart), and not in
+# the preset dev.
+function(halmark_compile_together target)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set(instances ${ARGN})
+  list(FILTER instances INCLUDE REGEX "^(families|charts)/")
+  set_source_files_properties(${instances} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # For what parses, prints or tests: nobody waits for it, but everybody for its compiler.

@@ -8,11 +8,10 @@
 
 #include "core/numeric/statistics.hpp"
 #include "core/numeric/student_t.hpp"
+#include "history/comparison.hpp"
 
 namespace halmark::history {
 namespace {
-
-constexpr double spread_min = 1e-3;  // of nights: clocks are no better
 
 double squares(std::span<const double> values) {
   const double centre = mean(values);

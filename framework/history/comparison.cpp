@@ -12,9 +12,6 @@
 namespace halmark::history {
 namespace {
 
-// No two processes agree better than clocks and their granularity let them.
-constexpr double spread_min = 1e-3;
-
 struct Moments {
   double centre = 0, variance = 0;
   double n = 0;

@@ -10,6 +10,10 @@
 
 namespace halmark::history {
 
+// Of logarithms of times: no two processes, nights or sides of a pair agree better than clocks and
+// their granularity let them.
+inline constexpr double spread_min = 1e-3;
+
 // UNDECIDED means "measure more", never "fine". INVALID: a side has no usable rows to compare.
 enum class Change { same, faster, slower, undecided, invalid };
 std::string_view change_name(Change change);  // "SAME", "SLOWER"

@@ -8,13 +8,13 @@
 #include "core/numeric/student_t.hpp"
 #include "core/numeric/trimmed_mean.hpp"
 #include "core/text/text.hpp"
+#include "history/comparison.hpp"
 
 namespace halmark::history {
 namespace {
 
 constexpr std::size_t pairs_min = 3;
 constexpr double interval_p = 0.01;
-constexpr double spread_min = 1e-3;  // of a pair: clocks are no better
 
 // Whether the pairs that did not choose this kernel moved the same way, by half of it at least.
 bool is_confirmed(const Duet& duet, double size) {

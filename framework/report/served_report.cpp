@@ -350,29 +350,29 @@ std::string served_csv(const ServedReport& r) {
 
 namespace {
 
-struct Format {
+struct ServedFormat {
   const char* suffix;
   std::string (*render)(const ServedReport& report);
 };
-constexpr std::array<Format, 3> formats{
+constexpr std::array<ServedFormat, 3> served_formats{
     {{".json", [](const ServedReport& r) { return dump_json(served_json(r), 1) + '\n'; }},
      {".csv", served_csv},
      {".md", served_markdown}}};
 
-const Format& format_of(const std::string& path) {
+const ServedFormat& served_format_of(const std::string& path) {
   const std::string suffix = std::filesystem::path(path).extension();
-  const auto* format = std::ranges::find(formats, suffix, &Format::suffix);
-  if (format != formats.end()) return *format;
+  const auto* format = std::ranges::find(served_formats, suffix, &ServedFormat::suffix);
+  if (format != served_formats.end()) return *format;
   throw refused("unknown format '" + suffix + "' of a report on served deployments", path,
                 "known: .json, .csv, .md");
 }
 
 }  // namespace
 
-void check_served_report_path(const std::string& path) { format_of(path); }
+void check_served_report_path(const std::string& path) { served_format_of(path); }
 
 void write_served_report(const ServedReport& r, const std::string& path) {
-  write_whole_file(format_of(path).render(r), path);
+  write_whole_file(served_format_of(path).render(r), path);
 }
 
 }  // namespace halmark

@@ -17,8 +17,8 @@ namespace {
 
 using report::signed_percent_text;
 
-constexpr std::array all_changes = {Change::slower, Change::faster, Change::undecided, Change::same,
-                                    Change::invalid};
+constexpr std::array named_changes = {Change::slower, Change::faster, Change::undecided,
+                                      Change::same, Change::invalid};
 
 Json night_json(const Night& night) {
   return {{"run", night.run},
@@ -69,7 +69,7 @@ Json series_json(const SeriesHistory& series) {
 
 std::string counts_text(const NightReport& night) {
   std::string out;
-  for (const Change change : all_changes) {
+  for (const Change change : named_changes) {
     if (!out.empty()) out += ", ";
     out += std::to_string(night.count(change)) + ' ' + std::string(change_name(change));
   }
@@ -156,7 +156,7 @@ std::string summary_of(const NightReport& night) {
 
 Json history_json(const NightReport& night) {
   Json counts = Json::object(), series = Json::array();
-  for (const Change change : all_changes) {
+  for (const Change change : named_changes) {
     counts[std::string(change_name(change))] = night.count(change);
   }
   for (const SeriesHistory& one : night.series) series.push_back(series_json(one));

@@ -12,7 +12,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 20;
+constexpr std::size_t csv_block_bytes = std::size_t{1} << 20;
 // A line beyond it has too many columns, or a field that is too long.
 constexpr std::size_t line_bytes_max = csv_columns_max * (csv_field_bytes_max + 1);
 constexpr std::size_t recent_fields = 4096;  // per column, a power of 2
@@ -91,10 +91,10 @@ CsvTable CsvTable::read(const std::string& path, const CheckHead& check) {
   std::string text;
   for (bool has_more = true, is_head = true; has_more; is_head = false) {
     const std::size_t before = text.size();
-    text.resize(before + block_bytes);
+    text.resize(before + csv_block_bytes);
     const std::size_t n = from.read(std::span(text).subspan(before));
     text.resize(before + n);
-    has_more = n == block_bytes;
+    has_more = n == csv_block_bytes;
     lines.take(text, !has_more);
     // What is no table is refused before the rest of it is in memory.
     if (is_head && has_more && check) check(out);

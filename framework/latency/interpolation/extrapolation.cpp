@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t held_out_octaves = 3;  // of each end, where half of the known sizes remain
 constexpr std::size_t held_out_max = 400;
-constexpr double rounding = 1e-9;
 
 // What is far outside has the neighbours of the nearest known coordinates.
 std::vector<double> clamped(std::span<const double> at, const LocalKriging& known) {
@@ -51,7 +50,7 @@ std::vector<double> Extrapolation::beyond(std::span<const double> at, const Loca
   std::vector<double> out(at.size());
   for (std::size_t d = 0; d < at.size(); ++d) {
     const double octaves = std::max(known.low(d) - at[d], at[d] - known.high(d)) * lengths[d];
-    if (octaves > rounding) out[d] = octaves;
+    if (octaves > octave_rounding) out[d] = octaves;
   }
   return out;
 }
@@ -62,7 +61,7 @@ std::vector<Extrapolation::Check> Extrapolation::held_out(std::size_t coordinate
       std::min(static_cast<double>(held_out_octaves), (high - low) * lengths_[coordinate] / 2);
   std::vector<Check> out;
   if (octaves < 1) return out;
-  const double step = octaves / lengths_[coordinate] - rounding;
+  const double step = octaves / lengths_[coordinate] - octave_rounding;
   const double border = end == End::high ? high - step : low + step;
   std::vector<Point> inner;
   double inner_end = end == End::high ? low : high;
@@ -105,7 +104,7 @@ const Extrapolation::Calibration& Extrapolation::calibration(std::size_t coordin
   for (std::size_t octaves = 1; octaves <= held_out_octaves; ++octaves) {
     const auto end_at = static_cast<double>(octaves);
     for (const Check& c : checks) {
-      if (c.octaves > end_at - 1 + rounding && c.octaves <= end_at + rounding) {
+      if (c.octaves > end_at - 1 + octave_rounding && c.octaves <= end_at + octave_rounding) {
         errors.push_back(std::abs(std::log(c.ns / points_[c.point].ns)));
       }
     }
@@ -131,13 +130,13 @@ std::optional<Extrapolation::Figure> Extrapolation::at(std::span<const double> a
     const End end = at[d] > residuals_.high(d) ? End::high : End::low;
     const Calibration& known = calibration(d, end);
     const auto reach = static_cast<double>(known.widths.size());
-    if (octaves[d] > reach + rounding) out.is_calibrated = false;
+    if (octaves[d] > reach + octave_rounding) out.is_calibrated = false;
     if (known.widths.empty()) {
       // Nothing was held out: a factor of two per octave.
       half += octaves[d] * std::log(2.0);
       continue;
     }
-    const auto bin = static_cast<std::size_t>(std::ceil(octaves[d] - rounding)) - 1;
+    const auto bin = static_cast<std::size_t>(std::ceil(octaves[d] - octave_rounding)) - 1;
     const double width = known.widths[std::min(bin, known.widths.size() - 1)];
     half += width * std::max(1.0, octaves[d] / reach);
   }

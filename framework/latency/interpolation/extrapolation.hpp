@@ -17,6 +17,8 @@
 
 namespace halmark {
 
+inline constexpr double octave_rounding = 1e-9;  // sums of octaves are equal within it
+
 class Extrapolation {
  public:
   struct Point {

@@ -13,7 +13,6 @@ namespace {
 
 // Curves and what moves them need no more points than this.
 constexpr std::size_t outside_points_max = 20'000;
-constexpr double rounding = 1e-9;
 
 std::int32_t number_of(std::map<std::string, std::int32_t>& of, const std::string& name) {
   return of.try_emplace(name, static_cast<std::int32_t>(of.size())).first->second;
@@ -121,7 +120,7 @@ bool Interpolation::is_outside(const Problem& problem) const {
 std::optional<Latency> Interpolation::extrapolated(Family& family, const Problem& problem,
                                                    const InterpolationPlace& place,
                                                    std::span<const double> octaves) const {
-  if (std::ranges::max(octaves) > outside_max_octaves + rounding) return std::nullopt;
+  if (std::ranges::max(octaves) > outside_max_octaves + octave_rounding) return std::nullopt;
   const Extrapolation* beyond = outside(family);
   const auto times = resources_.of(problem);
   if (beyond == nullptr || !times) return std::nullopt;

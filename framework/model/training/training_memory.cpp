@@ -13,10 +13,6 @@ constexpr std::int64_t f32_bytes = 4;
 
 std::int64_t divided(std::int64_t bytes, std::int64_t ranks) { return (bytes + ranks - 1) / ranks; }
 
-const Operator& at(const OperatorGraph& graph, std::int32_t index) {
-  return graph.operators[static_cast<std::size_t>(index)];
-}
-
 // Parameters of one instance on one rank; a tied head has its own only where no embedding is.
 std::int64_t local_parameters(const OperatorGraph& graph, const Operator& op, const Stage& stage) {
   std::int64_t whole = op.parameters;
@@ -109,7 +105,7 @@ WholeUnits whole_units(const OperatorGraph& graph, const Stage& stage, std::size
   for (const LayerType& type : graph.layer_types) {
     std::int64_t layer = 0;
     for (const std::int32_t place : type.operators) {
-      const Operator& op = at(graph, place);
+      const Operator& op = graph.operators[static_cast<std::size_t>(place)];
       if (op.stage_counts[index] == 0) continue;
       const std::int64_t held = local_parameters(graph, op, stage);
       const bool is_table = op.kind == OperatorKind::embedding || op.kind == OperatorKind::head;

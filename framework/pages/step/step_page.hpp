@@ -47,6 +47,7 @@ std::string experts_text(const StepPage& page);
 std::string recurrence_text(const StepPage& page);
 std::string speculation_text(const StepPage& page);
 
+std::string size_text(std::int64_t bytes);  // "1.55 GiB"
 // "0.412 ms": three digits, or more where that is an integer. Never "0.00".
 std::string milliseconds(double ns);
 

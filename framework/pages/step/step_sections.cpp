@@ -10,8 +10,6 @@ namespace halmark::pages {
 
 namespace {
 
-std::string size_text(std::int64_t bytes) { return report::bytes_text(static_cast<double>(bytes)); }
-
 std::string inference_memory(const StepPage& page) {
   const RankMemory& rank = page.step.memory.largest;
   return fmt::format(

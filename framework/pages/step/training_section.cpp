@@ -8,8 +8,6 @@
 namespace halmark::pages {
 namespace {
 
-std::string size_text(std::int64_t bytes) { return report::bytes_text(static_cast<double>(bytes)); }
-
 // Modules, adapters and idle stages in the text only where there are any.
 std::string passes_text(const PricedStep& step) {
   const TrainingCost& cost = *step.cost;

@@ -62,8 +62,6 @@ std::optional<std::int64_t> number(const Argument* argument) {
   return out;
 }
 
-OperatorCost unknown(std::string reason) { return {.reason = std::move(reason)}; }
-
 // Every sequence brings the same number of tokens, or the lengths are nowhere in the trace.
 OperatorCost packed(const Signature& signature, const Arguments& a, AttentionShape shape) {
   const Argument* offsets = argument(a, signature.lengths);

@@ -50,8 +50,6 @@ std::optional<Dtype> dtype_of(const std::string& type) {
   return it->second;
 }
 
-OperatorCost unknown(std::string reason) { return {.reason = std::move(reason)}; }
-
 bool is_tensor(const Arguments& a, std::size_t i, std::size_t rank) {
   return i < a.size() && a[i].dims.size() == rank;
 }

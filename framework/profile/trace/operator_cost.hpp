@@ -55,6 +55,7 @@ struct OperatorCost {
   std::optional<PackedQueries> packed;
   std::optional<Dtype> dtype;  // of the first operand
 };
+inline OperatorCost unknown(std::string reason) { return {.reason = std::move(reason)}; }
 
 // `name` of class matmul, attention or experts.
 OperatorCost operator_cost(std::string_view name, const std::vector<Argument>& arguments);

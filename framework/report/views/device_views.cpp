@@ -131,7 +131,7 @@ std::string power_text(const Device& d) {
                         : fmt::format("{:g} W", *d.power_w);
 }
 
-std::string memory_text(const Device& d) {
+std::string tiers_text(const Device& d) {
   if (d.memory_bytes == 0) return "-";
   const auto low = static_cast<double>(d.memory_bytes) / 1e9;
   return d.memory_bytes_high
@@ -262,7 +262,7 @@ View known_devices_view(std::span<const Device> devices) {
   Json list = Json::array();
   for (const Device& d : devices) {
     const std::string_view confidence = confidence_name(weakest(d));
-    table.add({d.id, d.name, d.kind, memory_text(d), memory_bandwidth_text(d), link_text(d),
+    table.add({d.id, d.name, d.kind, tiers_text(d), memory_bandwidth_text(d), link_text(d),
                power_text(d), confidence.empty() ? "-" : std::string(confidence), peaks_text(d)});
     list.push_back(known_device(d));
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t nearest_max = 20;
 // Trials between two looks at whether somebody wants to stop.
-constexpr std::size_t batch_trials = 256, progress_trials = 4096;
+constexpr std::size_t served_batch_trials = 256, progress_trials = 4096;
 
 // A figure that nobody states can be no objective and no limit.
 void require_figures(const TunePlan& plan, const ServedCosts& costs) {
@@ -134,7 +134,7 @@ ServedReport search_served(const TunePlan& plan, const LatencyChain& latencies,
   std::size_t next = progress_trials;
   tune::run(problem, *sampler, evaluator,
             {.budget = {.trials = static_cast<std::size_t>(sweep.trials),
-                        .batch = is_whole ? 0 : batch_trials},
+                        .batch = is_whole ? 0 : served_batch_trials},
              .should_stop =
                  [&] {
                    if (progress && out.configurations >= next) {

@@ -20,8 +20,6 @@ constexpr double rate_min = 1, rate_max = 1e21;
 constexpr double precise = 1e-9;  // relative, of what bisection gives
 constexpr std::int64_t memory_without_limit = std::int64_t{1} << 60;
 
-std::size_t index(Ceiling ceiling) { return static_cast<std::size_t>(ceiling); }
-
 // In [low, high], where `is_enough` holds at `high`: the least value for which it does.
 template <class IsEnough>
 double least(double low, double high, const IsEnough& is_enough) {

@@ -30,6 +30,7 @@ enum class Ceiling { flops, memory_bandwidth, link };
 inline constexpr std::array all_ceilings = {Ceiling::flops, Ceiling::memory_bandwidth,
                                             Ceiling::link};
 std::string_view ceiling_name(Ceiling ceiling);  // "FLOP/s"
+constexpr std::size_t index(Ceiling ceiling) { return static_cast<std::size_t>(ceiling); }
 
 using Rates = std::array<double, all_ceilings.size()>;  // by Ceiling
 

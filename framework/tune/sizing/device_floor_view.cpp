@@ -9,8 +9,6 @@
 namespace halmark::tune {
 namespace {
 
-std::size_t index(Ceiling ceiling) { return static_cast<std::size_t>(ceiling); }
-
 std::string rate(Ceiling ceiling, double value) {
   if (value <= 0) return report::absent_text;
   return ceiling == Ceiling::flops ? report::flops_text(value) : report::bandwidth_text(value);

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t batch_trials = 64;  // claimed at once where the evaluator does not say
+constexpr std::size_t claimed_trials = 64;  // claimed at once where the evaluator does not say
 constexpr auto pause_first = std::chrono::milliseconds(20),
                pause_max = std::chrono::milliseconds(250);
 
@@ -136,7 +136,7 @@ void StudySteering::answer(const TuneProblem& problem, Evaluator& evaluator,
 
 SearchResult StudySteering::run(const TuneProblem& problem, Evaluator& evaluator,
                                 const LoopOptions& options, const Sink& sink) {
-  const std::size_t batch = options.budget.batch == 0 ? batch_trials : options.budget.batch;
+  const std::size_t batch = options.budget.batch == 0 ? claimed_trials : options.budget.batch;
   const std::size_t trials = options.budget.trials;
   const auto is_stopped = [&] { return options.should_stop && options.should_stop(); };
   const auto patience =
