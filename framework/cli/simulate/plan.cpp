@@ -27,7 +27,8 @@ Action add_simulate_plan(OptionSet& app) {
       .required()
       .delimiter(',');
   app.add_option("--fabric", o->asked.fabric, "What joins the shards (fabric show)");
-  app.add_option("--shards", o->asked.shards, "Devices; those of this machine share its cores");
+  app.add_option("--shards", o->asked.shards, "Devices; those of this machine share its cores")
+      .check(within(1, 65536));
   app.add_option("--strategy", o->asked.strategy,
                  "auto, or of data,tensor,pipeline,expert,context those that may be used; degrees "
                  "above 1 that are stated are kept");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <numeric>
 
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -123,8 +124,13 @@ std::string shard_rows_text(const ShardTable& table, const std::vector<std::stri
   if (table.padding_bytes > 0) {
     text += fmt::format(" + {} of padding", bytes_text(static_cast<double>(table.padding_bytes)));
   }
-  return text +
-         fmt::format("; a shard's messages of a step: {}\n", bytes_text(table.collective_bytes));
+  text += fmt::format("\na shard's messages of a step: {}", bytes_text(table.collective_bytes));
+  if (!table.hand_over_bytes.empty()) {
+    text += fmt::format(", {} of them from stage to stage",
+                        bytes_text(std::accumulate(table.hand_over_bytes.begin(),
+                                                   table.hand_over_bytes.end(), 0.0)));
+  }
+  return text + '\n';
 }
 
 }  // namespace halmark::pages

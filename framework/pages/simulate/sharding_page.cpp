@@ -127,12 +127,17 @@ std::string journal_text(const PlanAnswer& a) {
   }
   if (!a.plan.winner) return out;
   const auto slower = *a.plan.slower_than_winner();
-  const bool is_same = a.plan.winner->first == a.plan.chosen()->configuration.key();
   out += fmt::format("fastest measured: {} {}", a.plan.winner->first,
                      duration_text(a.plan.winner->second));
-  if (is_same) return out + ", which is the choice\n";
-  return out + fmt::format("; the choice {} {} against it\n",
-                           a.plan.chosen()->measured_ns ? "was measured" : "is said to take",
+  if (a.plan.overruled) {
+    return out + fmt::format("; takes the place of {}, the choice on paper, measured {}\n",
+                             a.plan.overruled->configuration.parallel.text(),
+                             signed_percent_text(slower));
+  }
+  if (a.plan.winner->first == a.plan.chosen()->configuration.key()) {
+    return out + ", which is the choice\n";
+  }
+  return out + fmt::format("; the choice was not measured, and is said to take {}\n",
                            signed_percent_text(slower));
 }
 
@@ -168,7 +173,7 @@ std::string end_text(const PlanAnswer& a) {
     out += '\n';
   }
   if (!a.not_executable.empty()) return out + "\nnot executable here: " + a.not_executable + '\n';
-  return out + "\nexecuted by: " + a.command + '\n';
+  return out + "\nrun executes it: " + a.command + '\n';
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 
 namespace halmark::simulate {
 namespace {
@@ -13,11 +14,12 @@ struct Label {
   double ns = 0;
   std::int64_t bytes = 0;
   std::uint32_t from_strategy = 0, from_label = 0;
+  std::uint32_t changes = 0;  // of the strategy so far: of equal choices the plainest
 };
 using Front = std::vector<Label>;  // ascending in time, descending in bytes
 
 bool comes_first(const Label& a, const Label& b) {
-  return a.ns != b.ns ? a.ns < b.ns : a.bytes < b.bytes;
+  return std::tie(a.ns, a.bytes, a.changes) < std::tie(b.ns, b.bytes, b.changes);
 }
 
 void keep_best(Front& labels) {
@@ -53,7 +55,7 @@ Fronts next_layer(const LayerChain& chain, std::size_t layer, const Fronts& befo
         const std::int64_t bytes = label.bytes + costs[to]->bytes;
         if (chain.bytes_max && bytes > *chain.bytes_max) continue;
         out[to].push_back({label.ns + added, bytes, static_cast<std::uint32_t>(from),
-                           static_cast<std::uint32_t>(i)});
+                           static_cast<std::uint32_t>(i), label.changes + (from == to ? 0 : 1)});
       }
     }
     keep_best(out[to]);

@@ -102,11 +102,13 @@ Json plan_json(const PlanAnswer& answer) {
                                   {"bytes_per_shard", grouped->bytes},
                                   {"executable", false}}
                            : Json(nullptr);
-  out["winner"] =
-      winner ? Json{{"key", winner->first},
-                    {"measured_ns", winner->second},
-                    {"choice_is_slower_by", optional_number(answer.plan.slower_than_winner())}}
-             : Json(nullptr);
+  out["winner"] = nullptr;
+  if (winner) {
+    out["winner"] = {{"key", winner->first},
+                     {"measured_ns", winner->second},
+                     {"choice_is_slower_by", optional_number(answer.plan.slower_than_winner())}};
+  }
+  out["overruled"] = answer.plan.overruled ? layout_json(*answer.plan.overruled) : Json(nullptr);
   out["calibration"] =
       answer.reads_journal
           ? Json{{"compute", calibration_json(answer.calibration.compute)},

@@ -91,7 +91,7 @@ class Planner {
       return std::tuple(!a.fits, a.cost.ns(), a.largest.total()) <
              std::tuple(!b.fits, b.cost.ns(), b.largest.total());
     });
-    name_winner();
+    if (!out_.layouts.empty()) name_winner();
     if (q_.groups_layers && q_.stage_devices.empty() && !out_.layouts.empty()) {
       out_.grouped = group_layers(spec_, q_, out_.layouts, time_);
     }
@@ -159,6 +159,14 @@ class Planner {
       if (out_.winner && out_.winner->second <= *layout.measured_ns) continue;
       out_.winner = {layout.configuration.key(), *layout.measured_ns};
     }
+    // A choice that nobody measured stays: it is worth a run.
+    const PlannedLayout& first = out_.layouts.front();
+    if (!out_.winner || !first.measured_ns || *first.measured_ns <= out_.winner->second) return;
+    out_.overruled = first;
+    const auto faster = std::ranges::find_if(out_.layouts, [&](const PlannedLayout& layout) {
+      return layout.configuration.key() == out_.winner->first;
+    });
+    std::rotate(out_.layouts.begin(), faster, faster + 1);
   }
 
   const ModelSpec& spec_;
@@ -172,7 +180,7 @@ class Planner {
 
 std::optional<double> ShardPlan::slower_than_winner() const {
   if (!winner || layouts.empty()) return std::nullopt;
-  const PlannedLayout& first = layouts.front();
+  const PlannedLayout& first = overruled ? *overruled : layouts.front();
   return first.measured_ns.value_or(first.cost.ns()) / winner->second - 1;
 }
 

@@ -55,11 +55,13 @@ struct ShardPlan {
   std::size_t tried = 0;
   std::map<std::string, std::size_t> refused;  // by the reason's id
   std::string first_refusal;                   // its text
-  // The key that was fastest of all that were measured, and whether the choice is another one.
+  // The key that was fastest of all that were measured.
   std::optional<std::pair<std::string, double>> winner;
+  // The choice on paper, where it was measured to be slower than the winner, which takes its place.
+  std::optional<PlannedLayout> overruled;
 
   const PlannedLayout* chosen() const { return layouts.empty() ? nullptr : &layouts.front(); }
-  // What the chosen layout is said or was measured to take over the winner, less one; nothing
+  // What the choice on paper is said or was measured to take over the winner, less one; nothing
   // without a winner of the same workload.
   std::optional<double> slower_than_winner() const;
 };

@@ -193,6 +193,7 @@ class Writer {
                              !c_.graph.is_prediction(op);
       if (is_shared) exchanging_ = first_of_stage_;
       if (!has_weights || is_repeated || is_shared || op.weight_bytes_whole == 0) continue;
+      exchanging_ = table_.rows.size();  // the weights, not their biases and scales
       for (ShardRow& row : tensors_of(op, c_.graph.configuration.precision.activation)) {
         row.layer = layer;
         row.stage = s;
@@ -205,7 +206,6 @@ class Writer {
           row.collective_bytes += waiting_bytes_;
           waiting_bytes_ = 0;
         }
-        exchanging_ = table_.rows.size();
         table_.rows.push_back(std::move(row));
       }
     }

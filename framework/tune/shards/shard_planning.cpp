@@ -31,6 +31,7 @@ Parallel stated_degrees(const Configuration& configuration, const std::string& s
   }
   const bool is_auto = std::ranges::find(named, "auto") != named.end();
   const auto degree = [&](const char* word, int given) {
+    if (given < 1) throw refused("a degree of " + std::to_string(given) + " is below 1");
     if (given != 1) return given;
     return is_auto || std::ranges::find(named, word) != named.end() ? 0 : 1;
   };

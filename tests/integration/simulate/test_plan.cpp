@@ -12,6 +12,9 @@ TEST_F(SimulatePlan, says_which_shard_holds_what_and_the_sums_agree) {
   const Json data = data_of({"simulate", "plan", "qwen3-32b", "--device", "h100-sxm", "--fabric",
                              "nvlink-node", "--shards", "8", "--batch", "16"});
   double held = 0, messages = 0;
+  for (const Json& bytes : data["table"]["hand_over_bytes_per_step"]) {
+    messages += bytes.get<double>();
+  }
   for (const Json& row : data["table"]["rows"]) {
     held += row["owner_count"].get<double>() * row["bytes_per_shard"].get<double>();
     messages += row["collective_bytes_per_step"].get<double>();
@@ -96,7 +99,8 @@ TEST_F(SimulatePlan, what_is_impossible_is_said_in_one_line) {
     EXPECT_THAT(o.err, HasSubstr(text));
   };
   refused_with({"--shards", "2", "--strategy", "tensr"}, "unknown strategy 'tensr'");
-  refused_with({"--shards", "0", "--dp", "0"}, "--shards is 0");
+  refused_with({"--shards", "2", "--dp", "0"}, "a degree of 0 is below 1");
+  refused_with({"--shards", "0"}, "--shards");
   refused_with({"--shards", "4", "--tp", "3"}, "the stated degrees do not multiply to them");
   refused_with({"--shards", "2", "--stages", "10,17", "--batch", "2"},
                "stages of 27 layers in all");

@@ -51,7 +51,7 @@ TEST(ShardingPage, folds_layers_that_are_alike_and_unfolds_them) {
   EXPECT_THAT(folded, HasSubstr("\n10-27 "));
   EXPECT_THAT(folded, HasSubstr("stages: layers 0-9 on shards 0-1"));
   EXPECT_THAT(folded, HasSubstr("tensor_row + pipeline"));
-  EXPECT_THAT(folded, HasSubstr("executed by: halmark run qwen3-0.6b"));
+  EXPECT_THAT(folded, HasSubstr("run executes it: halmark run qwen3-0.6b"));
   EXPECT_THAT(folded, HasSubstr("--stages 10,18"));
   const std::string all = sharding_page(plan, {.width = 0, .shows_all = true}).text;
   EXPECT_THAT(all, HasSubstr("\n17 "));

@@ -197,6 +197,15 @@ TEST(Planner, says_when_its_choice_was_slower_than_what_was_measured) {
   ASSERT_TRUE(plan.winner);
   EXPECT_EQ(plan.winner->first, other.configuration.key());
   EXPECT_DOUBLE_EQ(*plan.slower_than_winner(), 1.0);
+  ASSERT_TRUE(plan.overruled);
+  EXPECT_EQ(plan.overruled->configuration.key(), chosen.configuration.key());
+  EXPECT_EQ(plan.chosen()->configuration.key(), other.configuration.key());
+  // A choice that was not measured stands, and is said to be slower where it is.
+  q.measured_ns = {{other.configuration.key(), 1}};
+  const ShardPlan kept = plan_shards(spec, q, time_by({}));
+  EXPECT_FALSE(kept.overruled);
+  EXPECT_EQ(kept.chosen()->configuration.key(), chosen.configuration.key());
+  EXPECT_GT(*kept.slower_than_winner(), 0);
 }
 
 TEST(Planner, plans_126_layers_on_1024_shards_in_seconds) {
