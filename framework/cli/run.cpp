@@ -40,6 +40,9 @@ std::string command_line(const Options& o) {
   add("pp", d.pp, 1);
   add("dp", d.dp, 1);
   add("ep", d.ep, 1);
+  for (std::size_t i = 0; i < d.stages.size(); ++i) {
+    out += (i == 0 ? " --stages " : ",") + std::to_string(d.stages[i]);
+  }
   add("routing-skew", d.routing_skew, 0);
   if (!d.precision.empty()) out += " --precision " + d.precision;
   if (o.is_isolated) out += " --isolated";

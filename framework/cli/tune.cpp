@@ -35,7 +35,7 @@ namespace {
 struct Options {
   std::string sweep;
   bool plan_only = false, takes_defaults = false;
-  std::string sampler;
+  std::string sampler, stages;
   std::optional<std::uint64_t> seed;
   std::optional<std::int64_t> trials;
   std::vector<std::string> out;
@@ -116,6 +116,7 @@ Sweep sweep_of(const Options& options) {
     sweep.sampler_where = "--sampler";
   }
   tune::take_fabric(sweep, options.latency.fabric);
+  if (!options.stages.empty()) sweep.stages = {parse_stages(options.stages, "--stages")};
   if (options.seed) sweep.seed = *options.seed;
   if (options.trials) sweep.trials = *options.trials;
   tune::steer(sweep, options.proposals);
@@ -382,6 +383,7 @@ Action add_tune(OptionSet& app) {
   app.add_option("--device-file", o->latency.device,
                  "With --latency: a known device's id, or a device file");
   app.add_option("--fabric", o->latency.fabric, "Instead of the sweep's: see halmark fabric show");
+  app.add_option("--stages", o->stages, "Layers of each stage, 10,18: tried beside equal stages");
   app.add_option("--tables-device", o->latency.tables_device,
                  "With imported: the device that the tables were measured on, if another");
   app.add_option("--series", o->latency.series,

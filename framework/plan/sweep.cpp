@@ -3,6 +3,8 @@
 // them.
 #include "plan/sweep.hpp"
 
+#include <charconv>
+
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 #include "plan/toml_table.hpp"
@@ -61,6 +63,18 @@ void read_measure(const TomlTable& table, MeasureSettings& out) {
   out.in_stack = table.boolean_or("in_stack", out.in_stack);
 }
 
+void read_stages(const TomlTable& root, Sweep& out) {
+  if (!root.has("stages")) return;
+  out.stages_where = root.where("stages");
+  if (out.served) {
+    throw refused("stages stand beside [request]", out.stages_where,
+                  "layers per stage are of steps: keep one of them");
+  }
+  for (const std::string& text : root.strings("stages")) {
+    out.stages.push_back(parse_stages(text, out.stages_where));
+  }
+}
+
 Sweep read(const TomlTable& root, std::string_view where) {
   Sweep out;
   out.file = std::string(where);
@@ -88,6 +102,7 @@ Sweep read(const TomlTable& root, std::string_view where) {
   out.fused_qkv = root.boolean_or("fused_qkv", out.fused_qkv);
   out.strategies =
       root.has("strategies") ? root.choices("strategies", strategies) : default_strategies;
+  read_stages(root, out);
   if (root.has("shards")) out.shards = root.integers("shards", 1, 4096);
   if (root.has("routing_skew")) {
     out.routing_skew = root.integer("routing_skew", 0, 1000);
@@ -136,6 +151,26 @@ Sweep read(const TomlTable& root, std::string_view where) {
 }
 
 }  // namespace
+
+std::vector<int> parse_stages(const std::string& text, const std::string& where) {
+  std::vector<int> out;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    int layers = 0;
+    const auto [next, error] = std::from_chars(at, end, layers);
+    const bool goes_on = next < end && *next == ',' && next + 1 < end;
+    if (error != std::errc() || layers < 1 || (next != end && !goes_on)) {
+      out.clear();
+      break;
+    }
+    out.push_back(layers);
+    at = next == end ? end : next + 1;
+  }
+  if (!out.empty()) return out;
+  throw refused("stages '" + printable(text) + "' are no layers per stage", where,
+                "as 10,18: each stage's number of layers, first to last");
+}
 
 void MeasureSettings::take(const MeasureLimits& of_machine) {
   limits = first_of(limits, of_machine);

@@ -40,6 +40,9 @@ struct MeasureSettings {
   void take(const MeasureLimits& of_machine);
 };
 
+// "10,18": layers of each stage, first to last. Throws Error (exit 2) at `where`.
+std::vector<int> parse_stages(const std::string& text, const std::string& where);
+
 struct Sweep {
   std::string file;
   std::string name;
@@ -47,8 +50,10 @@ struct Sweep {
   std::string model_where;
   std::string backend = "cpu";
   std::string device = "0";
-  std::vector<std::int64_t> shards;                // empty = 1..cores
-  std::vector<std::string> strategies;             // subset of data, tensor, pipeline, expert
+  std::vector<std::int64_t> shards;      // empty = 1..cores
+  std::vector<std::string> strategies;   // subset of data, tensor, pipeline, expert
+  std::vector<std::vector<int>> stages;  // layers per stage, tried beside equal ones; see Parallel
+  std::string stages_where;
   std::vector<std::string> precisions;             // recipes, see precision.hpp
   std::vector<PrecisionChoice> precision_choices;  // [precision]
   bool fused_qkv = false;  // projections of queries, keys and values are one product

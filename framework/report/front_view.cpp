@@ -75,6 +75,9 @@ std::string layout_label(const Parallel& parallel) {
   add("pp", parallel.pp);
   add("ep", parallel.ep);
   add("cp", parallel.cp);
+  for (std::size_t i = 0; i < parallel.stages.size(); ++i) {
+    out += (i == 0 ? " stages" : "+") + std::to_string(parallel.stages[i]);
+  }
   return out.empty() ? "1 shard" : out;
 }
 

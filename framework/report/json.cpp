@@ -56,6 +56,7 @@ Json config_json(const FrontRow& row) {
               {"precision", d.precision},
               {"strategy", strategy}};
   if (d.parallel.cp != 1) out["cp"] = d.parallel.cp;
+  if (!d.parallel.stages.empty()) out["stages"] = d.parallel.stages;
   if (d.workload.routing_skew != 0) out["routing_skew"] = d.workload.routing_skew;
   return out;
 }

@@ -46,6 +46,9 @@ void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
   app.add_option("--context", options.context, "Keys that the last query sees (default 1024)");
   app.add_option("--tp", options.tp, "Tensor parallel ranks");
   app.add_option("--pp", options.pp, "Pipeline stages");
+  app.add_option("--stages", options.stages,
+                 "Layers of each stage: 10,18; else as equal as they go")
+      .delimiter(',');
   app.add_option("--dp", options.dp, "Data parallel replicas");
   app.add_option("--ep", options.ep, "Expert parallel ranks");
   app.add_option("--routing-skew", options.routing_skew,
@@ -80,7 +83,13 @@ Configuration deployment_from(const DeploymentOptions& options, const ModelSpec&
   workload.expert_imbalance_ppm = imbalance_ppm(options.expert_imbalance);
   return {
       .model = spec.id,
-      .parallel = {options.dp, options.tp, options.pp, options.ep},
+      .parallel = {.dp = options.dp,
+                   .tp = options.tp,
+                   .pp = options.pp == 1 && !options.stages.empty()
+                             ? static_cast<int>(options.stages.size())
+                             : options.pp,
+                   .ep = options.ep,
+                   .stages = options.stages},
       .precision = overridden(precision_of(options.dtype, tune::precision_facts(spec, has_bf16)),
                               parse_precision_overrides(options.precision)),
       .workload = workload};

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/console/option_set.hpp"
 #include "cli/console/paths.hpp"
@@ -25,6 +26,7 @@ struct DeploymentOptions {
   std::string phase = "decode";
   std::int64_t batch = 1, new_tokens = 0, context = 0;
   int tp = 1, pp = 1, dp = 1, ep = 1;
+  std::vector<int> stages;
   std::int64_t routing_skew = 0;
   std::string expert_imbalance = "balanced";
   std::string dtype = "checkpoint";

@@ -117,6 +117,7 @@ HALMARK_OPTION_TYPE(double);
 HALMARK_OPTION_TYPE(std::int64_t);
 HALMARK_OPTION_TYPE(std::uint64_t);
 HALMARK_OPTION_TYPE(std::vector<std::string>);
+HALMARK_OPTION_TYPE(std::vector<int>);
 HALMARK_OPTION_TYPE(std::vector<std::int64_t>);
 HALMARK_OPTION_TYPE(std::optional<std::string>);
 HALMARK_OPTION_TYPE(std::optional<int>);

@@ -53,9 +53,25 @@ std::optional<ServingMode> parse_serving_mode(std::string_view text) {
   return std::nullopt;
 }
 
+namespace {
+
+std::string stages_text(const std::vector<int>& stages) {
+  std::string out;
+  for (const int layers : stages) out += (out.empty() ? " stages" : "+") + std::to_string(layers);
+  return out;
+}
+
+}  // namespace
+
 std::string Parallel::text() const {
   return "dp" + std::to_string(dp) + " tp" + std::to_string(tp) + " pp" + std::to_string(pp) +
-         " ep" + std::to_string(ep) + (cp != 1 ? " cp" + std::to_string(cp) : "");
+         " ep" + std::to_string(ep) + (cp != 1 ? " cp" + std::to_string(cp) : "") +
+         stages_text(stages);
+}
+
+std::string LayerGroup::text() const {
+  return std::to_string(layers) + ":dp" + std::to_string(dp) + ".tp" + std::to_string(tp) + ".ep" +
+         std::to_string(ep) + (cp != 1 ? ".cp" + std::to_string(cp) : "");
 }
 
 int Configuration::devices() const {
@@ -92,12 +108,18 @@ std::string workers_text(const ServedLoad& load, const Parallel& decode) {
          " decode " + std::to_string(load.decode_workers) + "x " + decode.text();
 }
 
+std::string groups_text(const std::vector<LayerGroup>& groups) {
+  std::string out = groups.empty() ? "" : " groups";
+  for (const LayerGroup& group : groups) out += ' ' + group.text();
+  return out;
+}
+
 }  // namespace
 
 std::string Configuration::key() const {
   const std::string what = served ? load_text(*served) + skew_text(workload) : step_text(workload);
   const std::string where = served ? workers_text(*served, parallel) : parallel.text();
-  return model + ' ' + what + ' ' + precision.name + ' ' + where;
+  return model + ' ' + what + ' ' + precision.name + ' ' + where + groups_text(groups);
 }
 
 }  // namespace halmark

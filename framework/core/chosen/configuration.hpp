@@ -51,9 +51,22 @@ struct Parallel {
   // Context parallelism: ranks that the tokens of every sequence are split over. Weights are the
   // same on all of them.
   int cp = 1;
+  // Layers of each of the pp stages, first to last. Empty = as equal as they go, with a remainder
+  // on the first stages: the last also has the head.
+  std::vector<int> stages = {};
   int devices() const { return dp * tp * pp * cp; }
   auto operator<=>(const Parallel&) const = default;
-  std::string text() const;  // "dp1 tp2 pp1 ep1"; " cp4" follows where there is any
+  // "dp1 tp2 pp1 ep1"; " cp4" follows where there is any, and " stages10+18" where they are stated.
+  std::string text() const;
+};
+
+// A run of layers that is split otherwise than the configuration's `parallel`, over the same
+// devices of a stage: dp x tp x cp is the same for all groups.
+struct LayerGroup {
+  int layers = 1;  // that follow those of the group before
+  int dp = 1, tp = 1, ep = 1, cp = 1;
+  auto operator<=>(const LayerGroup&) const = default;
+  std::string text() const;  // "12:dp1.tp4.ep1"; ".cp2" follows where there is any
 };
 
 // aggregated: every replica computes prompts and tokens, mixed in its steps. disaggregated: workers
@@ -84,12 +97,16 @@ struct Configuration {
   Precision precision;
   Workload workload;
   std::optional<ServedLoad> served = {};
+  // All layers in groups, each with a strategy of its own; empty = all as `parallel` says. Priced
+  // by the planner of shards, not executable.
+  std::vector<LayerGroup> groups = {};
   auto operator<=>(const Configuration&) const = default;
   int devices() const;  // of all workers together
   // "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp2 pp1 ep1"; a routing skew follows the context:
   // "s50", a stated micro-batch the skew: "m2", and a stated imbalance: "i1500000".
   // Served: "qwen3-0.6b i1024 o128 x16 t2048 bf16 dp1 tp2 pp1 ep1", disaggregated "... prefill 2x
-  // dp1 tp4 pp1 ep1 decode 3x dp1 tp8 pp1 ep1"; a routing skew follows the budget.
+  // dp1 tp4 pp1 ep1 decode 3x dp1 tp8 pp1 ep1"; a routing skew follows the budget. Groups of layers
+  // come last: "groups 12:dp1.tp4.ep1 16:dp2.tp2.ep1".
   std::string key() const;
 };
 

@@ -35,17 +35,31 @@ void from_json(const Json& in, Workload& value) {
            in.value("expert_imbalance_ppm", Workload::balanced_ppm)};
 }
 
-// A degree that older versions did not have is left out where it is 1.
-// A degree that older versions did not have is left out where it is 1.
+// What older versions did not have is left out where it has its default.
 void to_json(Json& out, const Parallel& value) {
   out = Json{{"tp", value.tp}, {"pp", value.pp}, {"dp", value.dp}, {"ep", value.ep}};
   if (value.cp != 1) out["cp"] = value.cp;
+  if (!value.stages.empty()) out["stages"] = value.stages;
 }
 
 void from_json(const Json& in, Parallel& value) {
   value = {.dp = in.at("dp").get<int>(),
            .tp = in.at("tp").get<int>(),
            .pp = in.at("pp").get<int>(),
+           .ep = in.at("ep").get<int>(),
+           .cp = in.value("cp", 1),
+           .stages = in.value("stages", std::vector<int>{})};
+}
+
+void to_json(Json& out, const LayerGroup& value) {
+  out = Json{{"layers", value.layers}, {"dp", value.dp}, {"tp", value.tp}, {"ep", value.ep}};
+  if (value.cp != 1) out["cp"] = value.cp;
+}
+
+void from_json(const Json& in, LayerGroup& value) {
+  value = {.layers = in.at("layers").get<int>(),
+           .dp = in.at("dp").get<int>(),
+           .tp = in.at("tp").get<int>(),
            .ep = in.at("ep").get<int>(),
            .cp = in.value("cp", 1)};
 }
@@ -92,6 +106,7 @@ void to_json(Json& out, const Configuration& value) {
              {"parallel", value.parallel},
              {"precision", value.precision}};
   if (value.served) out["served"] = *value.served;
+  if (!value.groups.empty()) out["groups"] = value.groups;
 }
 
 void from_json(const Json& in, Configuration& value) {
@@ -100,6 +115,7 @@ void from_json(const Json& in, Configuration& value) {
            .precision = in.at("precision").get<Precision>(),
            .workload = in.at("workload").get<Workload>()};
   if (in.contains("served")) value.served = in.at("served").get<ServedLoad>();
+  if (in.contains("groups")) value.groups = in.at("groups").get<std::vector<LayerGroup>>();
 }
 
 void to_json(Json& out, const OperatorShare& value) {

@@ -110,6 +110,9 @@ void refuse_for_all(const EngineTable& table, const Deployment& d) {
                  "context parallelism of " + std::to_string(c.parallel.cp) +
                      " has no flag with the same meaning");
   }
+  if (!c.parallel.stages.empty()) {
+    throw cannot(table, d, "layers per stage that are stated have no flag with the same meaning");
+  }
   if (c.workload.phase == Phase::training && !c.served) {
     throw cannot(table, d, "a training step is not served");
   }

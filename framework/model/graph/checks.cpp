@@ -233,6 +233,33 @@ std::optional<Refusal> pipeline(const ModelSpec& spec, const Configuration& conf
                  text("pp", pp) + " exceeds " + std::to_string(spec.layers) + " layers"};
 }
 
+std::optional<Refusal> stated_stages(const ModelSpec& spec, const Configuration& configuration) {
+  const Parallel& p = configuration.parallel;
+  if (p.stages.empty()) return std::nullopt;
+  const auto stated = std::ssize(p.stages);
+  if (stated != p.pp) {
+    return Refusal{"stages_do_not_match_pp",
+                   text("the layers of", stated) + " stages are stated for " + text("pp", p.pp)};
+  }
+  std::int64_t layers = 0;
+  for (const int of_stage : p.stages) {
+    if (of_stage < 1) return Refusal{"empty_stage", text("a stage of", of_stage) + " layers"};
+    layers += of_stage;
+  }
+  if (layers == spec.layers) return std::nullopt;
+  return Refusal{
+      "stages_do_not_match_layers",
+      text("stages of", layers) + " layers in all for a model of " + std::to_string(spec.layers)};
+}
+
+// One graph has one split of its layers.
+std::optional<Refusal> one_strategy(const ModelSpec&, const Configuration& configuration) {
+  if (configuration.groups.empty()) return std::nullopt;
+  return Refusal{"layer_groups_not_executable",
+                 "a strategy per group of layers is priced by halmark simulate plan, and not "
+                 "executable here"};
+}
+
 std::optional<Refusal> batch_split(const ModelSpec&, const Configuration& configuration) {
   const std::int64_t batch = configuration.workload.batch;
   const Parallel& p = configuration.parallel;
@@ -262,7 +289,7 @@ std::optional<Refusal> context(const ModelSpec& spec, const Configuration& confi
 }
 
 // In the order in which a reader would want to hear them.
-constexpr std::array<Check, 17> checks = {positive_inputs,
+constexpr std::array<Check, 19> checks = {positive_inputs,
                                           training_inputs,
                                           bounded_inputs,
                                           bounded_devices,
@@ -275,6 +302,8 @@ constexpr std::array<Check, 17> checks = {positive_inputs,
                                           skew,
                                           imbalance,
                                           pipeline,
+                                          stated_stages,
+                                          one_strategy,
                                           batch_split,
                                           context,
                                           check_precision,

@@ -127,7 +127,8 @@ std::vector<std::string> warnings(const ModelSpec& spec, const Configuration& co
                   std::to_string(configuration.workload.context) + " exceeds " +
                   std::to_string(*spec.max_position) + "; the configuration declares rope scaling");
   }
-  if (spec.layers % configuration.parallel.pp != 0) {
+  const bool is_stated = !configuration.parallel.stages.empty();
+  if (!is_stated && spec.layers % configuration.parallel.pp != 0) {
     out.push_back("uneven_stages: " + std::to_string(spec.layers) + " layers over pp " +
                   std::to_string(configuration.parallel.pp));
   }

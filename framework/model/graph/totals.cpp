@@ -7,13 +7,18 @@
 
 namespace halmark {
 
-// Layers in equal runs; a remainder goes to the first stages, because the last also has the head.
+// Layers as they are stated, else in equal runs; a remainder goes to the first stages, because the
+// last also has the head.
 void GraphBuilder::cut_stages() {
-  const auto pp = static_cast<std::size_t>(graph_.configuration.parallel.pp);
+  const Parallel& parallel = graph_.configuration.parallel;
+  const auto pp = static_cast<std::size_t>(parallel.pp);
   const std::size_t layers = graph_.layers.size();
   std::int64_t first = 0;
   for (std::size_t stage = 0; stage < pp; ++stage) {
-    const auto count = static_cast<std::int64_t>(layers / pp + (stage < layers % pp ? 1 : 0));
+    const std::int64_t count =
+        parallel.stages.empty()
+            ? static_cast<std::int64_t>(layers / pp + (stage < layers % pp ? 1 : 0))
+            : parallel.stages[stage];
     graph_.stages.push_back({first, count, stage == 0, stage + 1 == pp});
     first += count;
   }

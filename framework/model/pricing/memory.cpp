@@ -74,9 +74,7 @@ std::int64_t kv_bytes(const OperatorGraph& graph, const Stage& stage) {
   std::int64_t bytes = 0;
   for (const std::int32_t type :
        caching_layers(graph, stage.first_layer, stage.layers, stage.has_head)) {
-    for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
-      bytes += cache.bytes(kept_tokens(graph, cache), &Extent::local);
-    }
+    bytes += layer_cache_bytes(graph, type);
   }
   return sequences * bytes;
 }
@@ -177,6 +175,14 @@ MemoryUse memory_use(const OperatorGraph& graph) {
   use.kv_bytes_per_token = kv_bytes_per_token(graph);
   use.state_bytes_per_sequence = state_bytes_per_sequence(graph);
   return use;
+}
+
+std::int64_t layer_cache_bytes(const OperatorGraph& graph, std::int32_t type) {
+  std::int64_t bytes = 0;
+  for (const LayerCache& cache : graph.layer_types[static_cast<std::size_t>(type)].caches) {
+    bytes += cache.bytes(kept_tokens(graph, cache), &Extent::local);
+  }
+  return bytes;
 }
 
 std::optional<std::int64_t> memory_shortfall(const MemoryUse& use, std::int64_t available_bytes) {

@@ -32,6 +32,9 @@ std::int64_t shared_table_bytes(const OperatorGraph& graph, const Stage& stage);
 
 MemoryUse memory_use(const OperatorGraph& graph);
 
+// What one layer of this type keeps of one sequence on a rank: cache and state, by layer_types.
+std::int64_t layer_cache_bytes(const OperatorGraph& graph, std::int32_t type);
+
 // Bytes that are missing on the fullest rank when `available_bytes` may be used per rank; nothing
 // when the deployment fits.
 std::optional<std::int64_t> memory_shortfall(const MemoryUse& use, std::int64_t available_bytes);

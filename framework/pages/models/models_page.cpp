@@ -24,7 +24,10 @@ Json published(std::optional<std::int64_t> value) { return value ? Json(*value) 
 
 // One decode step: parameter counts do not depend on the workload.
 GraphTotals totals_of(const ModelSpec& spec, const Precision& precision, const std::string& where) {
-  auto built = build_graph(spec, {spec.id, {}, precision, {}});
+  Configuration step;
+  step.model = spec.id;
+  step.precision = precision;
+  auto built = build_graph(spec, step);
   if (const auto* refusal = built.why()) {
     throw refused(refusal->reason + ": " + refusal->text, where);
   }

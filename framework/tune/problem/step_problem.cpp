@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -112,6 +113,40 @@ void require_context_split(const ModelSpec& spec, const Configuration& base,
   }
 }
 
+std::string stages_name(const std::vector<int>& stages) {
+  std::string out;
+  for (const int layers : stages) out += (out.empty() ? "" : ",") + std::to_string(layers);
+  return out;
+}
+
+// Cuts that the sweep states, beside the even one; each goes with its own number of stages.
+void add_stages(const Sweep& sweep, const ModelSpec& spec, Parameters& out) {
+  if (sweep.stages.empty()) return;
+  if (sweep.sampler == "certify") {
+    throw refused("stages are stated, and proofs know equal ones alone", sweep.stages_where,
+                  "leave them out, or take another sampler");
+  }
+  std::vector<std::string> names = {"even"};
+  std::string fits = "stages == \"even\"";
+  for (const std::vector<int>& stages : sweep.stages) {
+    const int layers = std::accumulate(stages.begin(), stages.end(), 0);
+    names.push_back(stages_name(stages));
+    if (layers != spec.layers) {
+      throw refused("stages " + names.back() + " hold " + std::to_string(layers) + " layers, and " +
+                        spec.id + " has " + std::to_string(spec.layers),
+                    sweep.stages_where);
+    }
+    fits += " or stages == \"" + names.back() + "\" and pp == " + std::to_string(stages.size());
+  }
+  out.add_choices("stages", names, [all = sweep.stages](Configuration& c, const std::string& name) {
+    c.parallel.stages.clear();
+    for (const std::vector<int>& stages : all) {
+      if (stages_name(stages) == name) c.parallel.stages = stages;
+    }
+  });
+  out.require("stages_do_not_match_pp", fits);
+}
+
 // Counting a space takes time with what it declares, about ten seconds at this limit.
 void require_countable(const Sweep& sweep, Phase phase, const SpaceDescription& space) {
   double combinations = 1;
@@ -151,6 +186,7 @@ TuneProblem step_problem(const Sweep& sweep, Phase phase, const ModelSpec& spec,
   require_lengths(spec, base, all, out);
   const DegreeLists degrees = degree_lists(sweep, spec, shards);
   add_layout(spec, least_load(base), degrees, shards, {}, out);
+  add_stages(sweep, spec, out);
   require_context_split(spec, base, workloads, degrees.cp, out);
   // Stages that stand idle have a price; a budget of measuring is not spent on them, and the
   // formulas of a proof are of full pipelines.

@@ -48,6 +48,16 @@ Setting served_setting(const Configuration& d) {
           {"dtype", ParamValue(d.precision.name)}};
 }
 
+constexpr const char* even_stages = "even";  // left out where nothing else was tried
+
+std::string stages_text(const Parallel& parallel) {
+  std::string out;
+  for (const int layers : parallel.stages) {
+    out += (out.empty() ? "" : ",") + std::to_string(layers);
+  }
+  return out.empty() ? even_stages : out;
+}
+
 Setting setting_of(const Configuration& d) {
   if (d.served) return served_setting(d);
   const auto integer = [](std::int64_t value) { return ParamValue(value); };
@@ -60,7 +70,8 @@ Setting setting_of(const Configuration& d) {
           {"new_tokens", integer(d.workload.new_tokens)},
           {"context", integer(d.workload.context)},
           {"routing_skew", integer(d.workload.routing_skew)},
-          {"dtype", ParamValue(d.precision.name)}};
+          {"dtype", ParamValue(d.precision.name)},
+          {"stages", ParamValue(stages_text(d.parallel))}};
 }
 
 bool comes_before(const ParamValue& a, const ParamValue& b) {
@@ -89,6 +100,7 @@ Chosen chosen_of(std::span<const Evaluation* const> evaluations) {
     const auto repeated = std::ranges::unique(choices);
     choices.erase(repeated.begin(), repeated.end());
     if (choices.size() == 1) {
+      if (choices.front() == ParamValue(std::string(even_stages))) continue;
       out.constants.emplace_back(first[i].first, dump_json(param_json(choices.front())));
       continue;
     }

@@ -38,6 +38,19 @@ TEST(Configuration, the_key_of_a_served_load_names_requests_and_workers) {
   EXPECT_EQ(d.devices(), 3 * 2 + 2 * 8);
 }
 
+TEST(Configuration, stated_stages_and_groups_of_layers_end_the_key) {
+  Configuration d{.model = "qwen3-0.6b",
+                  .parallel = {.pp = 2, .stages = {10, 18}},
+                  .precision = {.name = "bf16"},
+                  .workload = {Phase::decode, 4, 1, 1024}};
+  EXPECT_EQ(d.key(), "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp1 pp2 ep1 stages10+18");
+  d.parallel = {.tp = 2};
+  d.groups = {{.layers = 12, .dp = 2}, {.layers = 16, .tp = 2}};
+  EXPECT_EQ(d.key(),
+            "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp2 pp1 ep1 groups 12:dp2.tp1.ep1 "
+            "16:dp1.tp2.ep1");
+}
+
 TEST(Configuration, a_step_and_a_load_are_never_the_same) {
   Configuration step = served();
   step.served.reset();

@@ -229,6 +229,21 @@ TEST(JsonValues, a_refused_evaluation_has_nulls_and_its_reason) {
   EXPECT_EQ(back.reason, e.reason);
 }
 
+// Databases know configurations by this text: nothing may come to it where nothing was stated.
+TEST(JsonValues, a_layout_without_stages_is_written_as_it_always_was) {
+  EXPECT_EQ(Json(Parallel{.dp = 2, .tp = 4, .pp = 1, .ep = 8}).dump(),
+            R"({"tp":4,"pp":1,"dp":2,"ep":8})");
+  EXPECT_EQ(Json(Parallel{.tp = 2, .cp = 4}).dump(), R"({"tp":2,"pp":1,"dp":1,"ep":1,"cp":4})");
+  EXPECT_FALSE(Json(Configuration{.model = "m"}).contains("groups"));
+}
+
+TEST(JsonValues, stages_and_groups_of_layers_come_back) {
+  Configuration d{.model = "m", .parallel = {.pp = 2, .stages = {10, 18}}};
+  d.groups = {{.layers = 12, .dp = 2}, {.layers = 16, .tp = 2, .cp = 3}};
+  EXPECT_EQ(round_trip(d), d);
+  EXPECT_EQ(Json(d).at("parallel").at("stages").dump(), "[10,18]");
+}
+
 // As versions before types per kernel kind wrote it; the text is kept as it was.
 TEST(JsonValues, a_configuration_of_five_types_and_four_degrees_reads_as_it_was_meant) {
   const Json old = parse_json(

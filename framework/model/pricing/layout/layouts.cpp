@@ -38,7 +38,7 @@ Layouts::Id Layouts::id(const Parallel& parallel, const Precision& precision) {
       {spec_.id, parallel, precision, workload_of(Phase::decode, batch, 1, 1, routing_skew_)});
   if (!made.refusal) {
     made.rank_class = class_of(parallel, precision);
-    made.cut = cut_of(parallel.pp);
+    made.cut = cut_of(parallel);
   }
   layouts_.push_back(std::move(made));
   return next;
@@ -82,12 +82,13 @@ OperatorGraph Layouts::graph(const Parallel& parallel, const Precision& precisio
   return *std::move(built);
 }
 
-std::int32_t Layouts::cut_of(int pp) {
+std::int32_t Layouts::cut_of(const Parallel& parallel) {
   const auto next = static_cast<std::int32_t>(cuts_.size());
-  const auto [it, is_new] = cut_of_pp_.try_emplace(pp, next);
+  const auto [it, is_new] = cut_of_.try_emplace({parallel.pp, parallel.stages}, next);
   if (!is_new) return it->second;
-  const OperatorGraph of_pp = graph({.pp = pp}, classes_.front().precision, Phase::decode, {});
-  Cut made{.shapes = {}, .step = {.micro_batches = static_cast<double>(pp)}};
+  const OperatorGraph of_pp = graph({.pp = parallel.pp, .stages = parallel.stages},
+                                    classes_.front().precision, Phase::decode, {});
+  Cut made{.shapes = {}, .step = {.micro_batches = static_cast<double>(parallel.pp)}};
   for (std::size_t s = 0; s < of_pp.stages.size(); ++s) {
     StageShape shape{.counts = std::vector<double>(of_pp.layer_types.size(), 0),
                      .stage = of_pp.stages[s],

@@ -81,7 +81,7 @@ class Layouts {
   };
   const Cut& cut(Id layout) const { return cuts_[static_cast<std::size_t>((*this)[layout].cut)]; }
   std::int32_t class_of(const Parallel& parallel, const Precision& precision);
-  std::int32_t cut_of(int pp);
+  std::int32_t cut_of(const Parallel& parallel);
   OperatorGraph graph(const Parallel& parallel, const Precision& precision, Phase phase,
                       const RankLoad& load);
 
@@ -95,7 +95,7 @@ class Layouts {
   // Spaces are walked layout by layout.
   std::map<std::pair<Parallel, Precision>, Id>::const_iterator last_ = ids_.end();
   std::vector<Cut> cuts_;
-  std::map<int, std::int32_t> cut_of_pp_;
+  std::map<std::pair<int, std::vector<int>>, std::int32_t> cut_of_;  // by pp and its stages
   ProblemForms forms_;
   std::size_t graphs_built_ = 0;
 };

@@ -168,6 +168,19 @@ TEST(Graph, the_strategy_of_every_kernel_follows_from_the_split) {
   EXPECT_EQ(find_operator(graph_of(tiny(), decode(4, 8, {.tp = 2})), "o_proj").strategy, "tensor");
 }
 
+TEST(Graph, a_pipeline_is_cut_where_its_stages_are_stated) {
+  const OperatorGraph graph = graph_of(tiny(), decode(6, 8, {.pp = 3, .stages = {1, 2, 1}}));
+  ASSERT_EQ(graph.stages.size(), 3u);
+  EXPECT_EQ(graph.stages[1].first_layer, 1);
+  EXPECT_EQ(graph.stages[1].layers, 2);
+  EXPECT_EQ(graph.stages[2].first_layer, 3);
+  EXPECT_THAT(find_operator(graph, "q_proj").stage_counts, testing::ElementsAre(1, 2, 1));
+  EXPECT_THAT(graph.warnings, testing::Not(testing::Contains(testing::HasSubstr("uneven"))));
+  const OperatorGraph even = graph_of(tiny(), decode(6, 8, {.pp = 3}));
+  EXPECT_EQ(graph.totals.parameters, even.totals.parameters);
+  EXPECT_EQ(graph.totals.flops, even.totals.flops);
+}
+
 TEST(Graph, pipeline_stages_share_the_layers_and_each_ends_with_its_exchange) {
   const OperatorGraph graph = graph_of(tiny(), decode(6, 8, {.pp = 3}));
   ASSERT_EQ(graph.stages.size(), 3u);

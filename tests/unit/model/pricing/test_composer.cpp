@@ -92,6 +92,13 @@ TEST(Composer, an_uneven_pipeline_waits_for_its_longest_stage) {
   EXPECT_DOUBLE_EQ(composed(decode(3, 8, {.pp = 3})).step_ns, 3 * first_stage);
 }
 
+TEST(Composer, stages_that_are_stated_set_the_period) {
+  // One layer with the embedding, three with the head.
+  const double last_stage = 3 * layer_ns + 1 + 10 + 8;
+  const Estimate estimate = composed(decode(2, 8, {.pp = 2, .stages = {1, 3}}));
+  EXPECT_DOUBLE_EQ(estimate.step_ns, 2 * last_stage);
+}
+
 // Two layers, the embedding and a hand-over; two layers, the end and a hand-over.
 TEST(Composer, one_sequence_goes_through_all_stages_of_its_pipeline) {
   const double first_stage = 2 * layer_ns + 6 + 8, last_stage = 2 * layer_ns + 1 + 10 + 8;

@@ -55,6 +55,12 @@ Configuration random_deployment(const ModelSpec& spec, std::mt19937_64& random) 
                   .tp = one_of(degrees, random),
                   .pp = one_of<int>({1, 2, 3, 5}, random),
                   .ep = spec.moe ? one_of(degrees, random) : 1};
+  if (out.parallel.pp > 1 && random() % 2 == 0) {  // one layer each, the rest where it falls
+    out.parallel.stages.assign(static_cast<std::size_t>(out.parallel.pp), 1);
+    for (std::int64_t rest = spec.layers - out.parallel.pp; rest > 0; --rest) {
+      ++out.parallel.stages[random() % out.parallel.stages.size()];
+    }
+  }
   out.precision = one_of(model_test::precisions(spec), random);
   auto context = static_cast<std::int64_t>(1 + random() % 3000);
   if (random() % 2 == 0) {

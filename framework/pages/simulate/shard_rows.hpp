@@ -1,0 +1,18 @@
+// The table of tensors as text: layers that are alike stand in one row.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulate/sharding/shard_table.hpp"
+
+namespace halmark::pages {
+
+// `owners`: by stage. `width`: see ShardingPage.
+std::string shard_rows_text(const simulate::ShardTable& table,
+                            const std::vector<std::string>& owners, int width, bool shows_all);
+
+// "0-27", "0-4,6-10,12".
+std::string runs_text(const std::vector<std::int64_t>& ascending);
+
+}  // namespace halmark::pages

@@ -1,0 +1,60 @@
+#include "simulate/sharding/placement.hpp"
+
+#include <map>
+#include <utility>
+
+namespace halmark::simulate {
+namespace {
+
+using Domain = std::pair<int, int>;  // node, NUMA domain
+
+// Takes whole groups of `size` out of each list, in order, until enough shards are placed.
+template <class Key>
+void take_groups(std::map<Key, std::vector<int>>& lists, std::size_t size, std::size_t wanted,
+                 std::vector<int>& out) {
+  for (auto& [key, list] : lists) {
+    while (list.size() >= size && out.size() < wanted) {
+      const auto end = list.begin() + static_cast<std::ptrdiff_t>(size);
+      out.insert(out.end(), list.begin(), end);
+      list.erase(list.begin(), end);
+    }
+  }
+}
+
+}  // namespace
+
+Placement place_shards(const fabric::Topology& topology, const Parallel& parallel) {
+  const auto tp = static_cast<std::size_t>(parallel.tp);
+  const auto shards = static_cast<std::size_t>(parallel.devices());
+  std::map<Domain, std::vector<int>> domains;
+  Placement out;
+  for (const int device : topology.devices()) {
+    const fabric::Entity& entity = topology.entities[static_cast<std::size_t>(device)];
+    out.has_domains = out.has_domains || entity.numa >= 0;
+    domains[{entity.node, entity.numa}].push_back(device);
+  }
+  take_groups(domains, tp, shards, out.entities);
+  std::map<int, std::vector<int>> nodes;
+  for (const auto& [domain, left] : domains) {
+    auto& of_node = nodes[domain.first];
+    of_node.insert(of_node.end(), left.begin(), left.end());
+  }
+  take_groups(nodes, tp, shards, out.entities);
+  std::map<int, std::vector<int>> all;
+  for (const auto& [node, left] : nodes) all[0].insert(all[0].end(), left.begin(), left.end());
+  take_groups(all, tp, shards, out.entities);
+  out.groups = static_cast<std::int64_t>(out.entities.size() / tp);
+  for (std::size_t g = 0; g < out.entities.size() / tp; ++g) {
+    bool is_inside = true;
+    const auto at = [&](std::size_t i) -> const fabric::Entity& {
+      return topology.entities[static_cast<std::size_t>(out.entities[g * tp + i])];
+    };
+    for (std::size_t i = 1; i < tp; ++i) {
+      is_inside = is_inside && at(i).node == at(0).node && at(i).numa == at(0).numa;
+    }
+    out.in_domain += is_inside ? 1 : 0;
+  }
+  return out;
+}
+
+}  // namespace halmark::simulate

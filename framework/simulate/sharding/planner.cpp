@@ -1,0 +1,213 @@
+// Every layout is built as a graph: half a thousand of them for a thousand shards, each with a
+// dozen kernels whose times are known from the kernels of others.
+#include "simulate/sharding/planner.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/text/error.hpp"
+#include "simulate/sharding/layer_groups.hpp"
+#include "simulate/sharding/stage_choice.hpp"
+
+namespace halmark::simulate {
+namespace {
+
+std::vector<int> degrees(std::int64_t most, int stated) {
+  if (stated > 0) return {stated};
+  std::vector<int> out;
+  for (std::int64_t d = 1; d <= most; ++d) {
+    if (most % d == 0) out.push_back(static_cast<int>(d));
+  }
+  return out;
+}
+
+std::optional<std::int64_t> bytes_max_of(const PlanQuestion& question, std::size_t stage) {
+  if (question.stage_devices.empty()) return question.bytes_max;
+  return question.stage_devices[stage].bytes_max;
+}
+
+bool fits(const MemoryUse& memory, const PlanQuestion& question) {
+  for (std::size_t s = 0; s < memory.stages.size(); ++s) {
+    const auto most = bytes_max_of(question, s);
+    if (most && memory.stages[s].total() > *most) return false;
+  }
+  return true;
+}
+
+// Layers, and what the ends of the pipeline execute beside them.
+StageQuestion stage_question(const OperatorGraph& graph, const StepCost& cost,
+                             const MemoryUse& memory, const PlanQuestion& asked) {
+  const std::size_t stages = graph.stages.size();
+  std::vector<std::int64_t> bytes;
+  const std::int64_t of_layers = [&] {
+    std::int64_t sum = 0;
+    for (const RankMemory& m : memory.stages) sum += m.weight_bytes + m.kv_bytes;
+    return sum;
+  }();
+  const auto type_ns = [&](std::size_t stage, std::optional<std::int32_t> type) {
+    return type ? cost.type(stage, *type).ns() : 0.0;
+  };
+  std::int64_t placed = 0;
+  for (const std::int32_t type : graph.layers) {
+    bytes.push_back(layer_bytes(graph, type));
+    placed += bytes.back();
+  }
+  StageQuestion out;
+  out.layer_bytes.assign(stages, bytes);
+  out.own_ns.assign(stages, 0);
+  out.own_bytes.assign(stages, 0);
+  for (std::size_t s = 0; s < stages; ++s) {
+    out.layer_ns.emplace_back();
+    for (const std::int32_t type : graph.layers) out.layer_ns[s].push_back(type_ns(s, type));
+    out.own_bytes[s] = memory.stages[s].activation_bytes;
+    if (s + 1 < stages) out.hand_over_ns.push_back(type_ns(s, graph.pipeline_type));
+    if (const auto most = bytes_max_of(asked, s)) out.bytes_max.push_back(*most);
+  }
+  if (out.bytes_max.size() != stages) out.bytes_max.clear();
+  out.own_ns.front() += type_ns(0, graph.embedding_type);
+  out.own_ns.back() +=
+      type_ns(stages - 1, graph.head_type) + type_ns(stages - 1, graph.pipeline_type);
+  // What is of no layer lies at the ends, as the graph has it.
+  const std::int64_t beside = of_layers - placed;
+  const std::int64_t first = table_bytes(graph);
+  out.own_bytes.front() += std::min(first, beside);
+  out.own_bytes.back() += beside - std::min(first, beside);
+  return out;
+}
+
+class Planner {
+ public:
+  Planner(const ModelSpec& spec, const PlanQuestion& question, const OperatorTime& time)
+      : spec_(spec), q_(question), time_(time) {}
+
+  ShardPlan plan() {
+    const bool has_context = q_.base.workload.phase != Phase::decode;
+    for (const Parallel& parallel :
+         layouts_of(q_.shards, q_.stated, spec_.moe.has_value(), has_context)) {
+      ++out_.tried;
+      add(parallel);
+    }
+    std::ranges::stable_sort(out_.layouts, [](const PlannedLayout& a, const PlannedLayout& b) {
+      return std::tuple(!a.fits, a.cost.ns(), a.largest.total()) <
+             std::tuple(!b.fits, b.cost.ns(), b.largest.total());
+    });
+    if (!out_.layouts.empty()) name_winner();
+    if (q_.groups_layers && q_.stage_devices.empty() && !out_.layouts.empty()) {
+      out_.grouped = group_layers(spec_, q_, out_.layouts, time_);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::optional<PlannedLayout> priced(const Parallel& parallel) {
+    Configuration c = q_.base;
+    c.parallel = parallel;
+    const auto graph = build_graph(spec_, c);
+    if (const Refusal* why = graph.why()) {
+      ++out_.refused[why->reason];
+      if (out_.first_refusal.empty()) out_.first_refusal = why->text;
+      return std::nullopt;
+    }
+    PlannedLayout made{.configuration = c, .cost = cost_of(*graph)};
+    if (!made.cost.unknown.empty()) {
+      throw refused("nobody knows how long '" + made.cost.unknown + "' takes on this device", {},
+                    "name a device whose file states its peaks and its memory bandwidth");
+    }
+    const MemoryUse memory = memory_use(*graph);
+    made.largest = memory.largest;
+    made.fits = simulate::fits(memory, q_);
+    if (const auto it = q_.measured_ns.find(c.key()); it != q_.measured_ns.end()) {
+      made.measured_ns = it->second;
+    }
+    if (parallel.pp > 1 && parallel.stages.empty()) {
+      question_ = stage_question(*graph, made.cost, memory, q_);
+    }
+    return made;
+  }
+
+  StepCost cost_of(const OperatorGraph& graph) const {
+    if (q_.stage_devices.empty()) return step_cost(graph, time_);
+    std::vector<OperatorTime> times;
+    for (const PlanQuestion::StageDevice& device : q_.stage_devices) times.push_back(device.time);
+    return step_cost(graph, times);
+  }
+
+  // The even cut, and the best one where that is faster or where it alone fits.
+  void add(Parallel parallel) {
+    const auto even = priced(parallel);
+    if (!even) return;
+    std::optional<PlannedLayout> cut;
+    if (parallel.pp > 1 && parallel.stages.empty()) {
+      if (const auto chosen = choose_stages(*question_)) {
+        parallel.stages = chosen->layers;
+        cut = priced(parallel);
+      }
+    }
+    if (even->measured_ns) out_.layouts.push_back(*even);
+    const bool is_better =
+        cut && (cut->fits != even->fits ? cut->fits : cut->cost.ns() < even->cost.ns());
+    if (is_better) {
+      out_.layouts.push_back(*cut);
+    } else if (!even->measured_ns) {
+      out_.layouts.push_back(*even);
+    }
+  }
+
+  void name_winner() {
+    for (const PlannedLayout& layout : out_.layouts) {
+      if (!layout.measured_ns) continue;
+      if (out_.winner && out_.winner->second <= *layout.measured_ns) continue;
+      out_.winner = {layout.configuration.key(), *layout.measured_ns};
+    }
+    // A choice that nobody measured stays: it is worth a run.
+    const PlannedLayout& first = out_.layouts.front();
+    if (!out_.winner || !first.measured_ns || *first.measured_ns <= out_.winner->second) return;
+    out_.overruled = first;
+    const auto faster = std::ranges::find_if(out_.layouts, [&](const PlannedLayout& layout) {
+      return layout.configuration.key() == out_.winner->first;
+    });
+    std::rotate(out_.layouts.begin(), faster, faster + 1);
+  }
+
+  const ModelSpec& spec_;
+  const PlanQuestion& q_;
+  const OperatorTime& time_;
+  ShardPlan out_;
+  std::optional<StageQuestion> question_;  // of the layout that was priced last
+};
+
+}  // namespace
+
+std::optional<double> ShardPlan::slower_than_winner() const {
+  if (!winner || layouts.empty()) return std::nullopt;
+  const PlannedLayout& first = overruled ? *overruled : layouts.front();
+  return first.measured_ns.value_or(first.cost.ns()) / winner->second - 1;
+}
+
+std::vector<Parallel> layouts_of(std::int64_t shards, const Parallel& stated, bool has_experts,
+                                 bool has_context) {
+  std::vector<Parallel> out;
+  for (const int tp : degrees(shards, stated.tp)) {
+    for (const int pp : degrees(shards, stated.pp)) {
+      for (const int cp : degrees(has_context ? shards : 1, stated.cp)) {
+        const std::int64_t of_replica = std::int64_t{tp} * pp * cp;
+        if (of_replica > shards || shards % of_replica != 0) continue;
+        const auto dp = static_cast<int>(shards / of_replica);
+        if (stated.dp > 0 && stated.dp != dp) continue;
+        const std::int64_t experts = has_experts ? std::int64_t{tp} * dp : 1;
+        for (const int ep : degrees(experts, stated.ep)) {
+          out.push_back(
+              {.dp = dp, .tp = tp, .pp = pp, .ep = ep, .cp = cp, .stages = stated.stages});
+        }
+      }
+    }
+  }
+  return out;
+}
+
+ShardPlan plan_shards(const ModelSpec& spec, const PlanQuestion& question,
+                      const OperatorTime& time) {
+  return Planner(spec, question, time).plan();
+}
+
+}  // namespace halmark::simulate

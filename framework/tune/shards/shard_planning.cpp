@@ -1,0 +1,131 @@
+#include "tune/shards/shard_planning.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/text/error.hpp"
+#include "simulate/fabric/fabric_file.hpp"
+#include "tune/shards/journal_steps.hpp"
+#include "tune/shards/shard_times.hpp"
+
+namespace halmark::tune {
+namespace {
+
+constexpr std::int64_t lite_shards_max = 2, shards_max = 65536;
+
+const std::vector<std::string>& strategies() {
+  static const std::vector<std::string> out = {"data", "tensor", "pipeline", "expert", "context"};
+  return out;
+}
+
+// Strategies that are not named get degree 1; 0 leaves a degree to the planner.
+Parallel stated_degrees(const Configuration& configuration, const std::string& strategy) {
+  std::vector<std::string> named;
+  std::stringstream words(strategy);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word != "auto" && std::ranges::find(strategies(), word) == strategies().end()) {
+      throw refused("unknown strategy '" + printable(word) + "'", "--strategy",
+                    "auto, or of data,tensor,pipeline,expert,context those that may be used");
+    }
+    named.push_back(word);
+  }
+  const bool is_auto = std::ranges::find(named, "auto") != named.end();
+  const auto degree = [&](const char* word, int given) {
+    if (given < 1) throw refused("a degree of " + std::to_string(given) + " is below 1");
+    if (given != 1) return given;
+    return is_auto || std::ranges::find(named, word) != named.end() ? 0 : 1;
+  };
+  const Parallel& p = configuration.parallel;
+  return {.dp = degree("data", p.dp),
+          .tp = degree("tensor", p.tp),
+          .pp = degree("pipeline", p.pp),
+          .ep = degree("expert", p.ep),
+          .cp = degree("context", p.cp),
+          .stages = p.stages};
+}
+
+std::optional<fabric::Topology> fabric_of(const ShardPlanning& asked, std::int64_t shards,
+                                          const std::vector<std::filesystem::path>& fabrics) {
+  if (asked.fabric.empty()) return std::nullopt;
+  const fabric::Topology known = fabric::known_fabric(asked.fabric, fabrics);
+  if (known.profile == "lite" && shards > lite_shards_max) {
+    throw refused(
+        "profile lite allows at most 2 shards, and " + std::to_string(shards) + " are asked for",
+        "fabric '" + known.id + "'",
+        "name a fabric of profile full: halmark fabric show lists them");
+  }
+  const std::int64_t devices[] = {shards};
+  return named_fabric(asked.fabric, "--fabric", devices, fabrics);
+}
+
+std::optional<std::int64_t> fillable(const ShardOf& shard, const ShardPlanning& asked) {
+  if (!shard.memory_bytes) return std::nullopt;
+  return static_cast<std::int64_t>(static_cast<double>(*shard.memory_bytes) *
+                                   asked.memory_fraction);
+}
+
+void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std::int64_t shards,
+                const fabric::Topology* joined, simulate::PlanQuestion& question) {
+  const auto stages = static_cast<int>(devices.size());
+  if (shards % stages != 0 || (question.stated.pp != 0 && question.stated.pp != stages)) {
+    throw refused(std::to_string(stages) + " devices are the stages of a pipeline, and " +
+                      std::to_string(shards) + " shards do not make as many",
+                  "--device", "a multiple of them as --shards, and no other --pp");
+  }
+  question.stated.pp = stages;
+  for (std::size_t s = 0; s < devices.size(); ++s) {
+    const ShardOf shard = shard_of(devices[s], shards);
+    simulate::OperatorTime time = shard_times(devices[s], shard, joined);
+    if (joined != nullptr && s + 1 < devices.size()) {
+      const std::int64_t in_stage = shards / stages, from = static_cast<std::int64_t>(s) * in_stage;
+      time = over_route(std::move(time), *joined, from, from + in_stage);
+    }
+    question.stage_devices.push_back(
+        {.time = std::move(time), .bytes_max = fillable(shard, asked)});
+  }
+}
+
+}  // namespace
+
+simulate::PlanAnswer plan_shards(const ModelSpec& spec, const Configuration& configuration,
+                                 std::span<const Device> devices, const ShardPlanning& asked,
+                                 const std::vector<std::filesystem::path>& fabrics) {
+  if (configuration.workload.phase == Phase::training) {
+    throw refused("a training step is not planned", "--phase",
+                  "plan prefill or decode; halmark model --phase training prices a layout");
+  }
+  const std::int64_t shards =
+      asked.shards == 0 ? std::max<std::int64_t>(configuration.devices(), std::ssize(devices))
+                        : asked.shards;
+  if (shards < 1 || shards > shards_max) {
+    throw refused("--shards is " + std::to_string(shards), {}, "give 1 to 65536");
+  }
+  if (asked.journal != nullptr && devices.size() > 1) {
+    throw refused("--journal holds steps of one machine, and several devices are named", "--device",
+                  "name one of them");
+  }
+  const auto topology = fabric_of(asked, shards, fabrics);
+  const fabric::Topology* joined = topology ? &*topology : nullptr;
+  const Device& device = devices.front();
+  const ShardOf shard = shard_of(device, shards);
+  simulate::PlanQuestion question{.base = configuration, .shards = shards};
+  question.stated = stated_degrees(configuration, asked.strategy);
+  question.base.parallel = {};
+  question.bytes_max = fillable(shard, asked);
+  if (devices.size() > 1) add_stages(devices, asked, shards, joined, question);
+  std::optional<simulate::MeasuredPairs> pairs;
+  if (asked.journal != nullptr) {
+    const auto steps = measured_steps(*asked.journal, asked.fingerprint, spec.id);
+    question.measured_ns = step_times(steps);
+    pairs = measured_pairs(spec, steps, [&](std::int64_t of) {
+      return shard_times(device, shard_of(device, of), joined);
+    });
+  }
+  simulate::PlanAnswer out =
+      answer_plan(spec, question, shard_times(device, shard, joined), joined, pairs);
+  for (const Device& d : devices) out.device += (out.device.empty() ? "" : ", ") + d.id;
+  if (joined != nullptr) out.fabric = joined->id;
+  return out;
+}
+
+}  // namespace halmark::tune

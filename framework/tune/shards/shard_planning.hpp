@@ -1,0 +1,37 @@
+// The one call of `halmark simulate plan`: names become values, and the planner is asked.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/chosen/configuration.hpp"
+#include "core/device.hpp"
+#include "journal/store.hpp"
+#include "model/spec/model_spec.hpp"
+#include "simulate/sharding/plan_answer.hpp"
+#include "tune/plan/named_fabric.hpp"
+
+namespace halmark::tune {
+
+struct ShardPlanning {
+  std::string fabric;             // id or file; "" = none
+  std::int64_t shards = 0;        // 0 = what the degrees multiply to
+  std::string strategy = "auto";  // or strategies that may be used: "tensor,pipeline"
+  double memory_fraction = 1;     // of a shard's memory that the plan may fill
+  // The results database to start from; null = none. Of which machine: "" = any.
+  const Store* journal = nullptr;
+  std::string fingerprint;
+};
+
+// Several devices are those of the stages of a pipeline, first to last. Degrees of `configuration`
+// above 1, and its stages, are kept. Throws Error (exit 2) for a fabric
+// that does not go with the shards, its profile included, an unknown strategy, and what the planner
+// refuses.
+simulate::PlanAnswer plan_shards(const ModelSpec& spec, const Configuration& configuration,
+                                 std::span<const Device> devices, const ShardPlanning& asked,
+                                 const std::vector<std::filesystem::path>& fabrics);
+
+}  // namespace halmark::tune
