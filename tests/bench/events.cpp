@@ -3,21 +3,20 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <filesystem>
 #include <queue>
 
 #include "figures.hpp"
 #include "simulate/events/simulation.hpp"
+#include "simulate/schedule/step_lowering.hpp"
 
 namespace halmark::bench {
 namespace {
 
-using events::EventKind;
 using events::Picoseconds;
-using events::Place;
 using events::TaskGraph;
-using events::TaskIndex;
 
-constexpr std::size_t tp = 8, pp = 16, micro_batches = 16, layers = 5;
+constexpr int tp = 8, pp = 16, micro_batches = 16;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -35,88 +34,55 @@ Picoseconds jittered(Picoseconds mean, std::uint64_t key) {
   return mean + static_cast<Picoseconds>((key >> 40) % static_cast<std::uint64_t>(mean / 8));
 }
 
-// A replica: stages of `tp` devices, each with a stream, a link to its peers, and an adapter in
-// either direction.
-class Replica {
+// GPT-3 on tp 8, pp 16 and `replicas` replicas, micro-batches of one sequence, gradients reduced
+// behind every layer: an event for each part of a layer between two collectives, each collective
+// and each transfer, on every device.
+class TrainingStep {
  public:
-  explicit Replica(TaskGraph& graph) : graph_(graph) {
-    for (std::size_t i = 0; i < pp * tp; ++i) {
-      streams_.push_back(graph.add_stream());
-      const events::LinkIndex peers = graph.add_link(450e9);
-      peers_.push_back(graph.add_path(std::vector<events::Hop>{{peers}}));
-      out_.push_back(graph.add_link(50e9));
-      in_.push_back(graph.add_link(50e9));
-    }
+  explicit TrainingStep(int replicas)
+      : step_(price_step(load_model("gpt-3-175b",
+                                    {std::filesystem::path(HALMARK_SOURCE_DIR) / "configs/models"}),
+                         configuration(replicas), std::nullopt, {.training = TrainingPlan{}})),
+        site_(levels(replicas)),
+        grid_(step_.graph.configuration.parallel),
+        programs_(schedule::stage_programs(step_, {.grain = schedule::Grain::layer})),
+        times_(step_, programs_,
+               {[](std::size_t op) { return drawn(op); },
+                [](const Problem&, const Work&, std::int64_t) { return drawn(0); }}) {
+    times_.begin_run(1,
+                     1);  // every device draws its own times, so that not everything ends at once
   }
 
-  // Forward through all stages and back, for every micro-batch.
-  void add_step() {
-    for (std::size_t batch = 0; batch < micro_batches; ++batch) {
-      std::vector<TaskIndex> arrived;
-      for (std::size_t stage = 0; stage < pp; ++stage)
-        arrived = add_stage(stage, arrived, stage + 1);
-      for (std::size_t stage = pp; stage-- > 0;) arrived = add_stage(stage, arrived, stage - 1);
-    }
+  schedule::LoweredStep lowered() const {
+    return schedule::lower_step(programs_, grid_, site_, times_, {});
   }
 
  private:
-  // All layers of a stage, and the transfer of what they give to the next one where there is one.
-  std::vector<TaskIndex> add_stage(std::size_t stage, std::vector<TaskIndex> after,
-                                   std::size_t next) {
-    for (std::size_t half = 0; half < 2 * layers; ++half) after = add_half_layer(stage, after);
-    if (next >= pp) return after;
-    std::vector<TaskIndex> out;
-    for (std::size_t i = 0; i < tp; ++i) {
-      const std::size_t from = stage * tp + i, to = next * tp + i;
-      const auto path = graph_.add_path(std::vector<events::Hop>{{out_[from]}, {in_[to]}});
-      out.push_back(graph_.add({.kind = EventKind::p2p,
-                                .actor = static_cast<events::ActorIndex>(from),
-                                .place = Place::over(path),
-                                .duration_ps = 2'000'000,
-                                .bytes = 4e6}));
-      graph_.wait(out.back(), after[i]);
-    }
-    return out;
+  static Latency drawn(std::size_t op) {
+    const double ns = 2e4 + 1e3 * static_cast<double>(op);
+    return {.ns = ns, .low_ns = ns, .high_ns = 1.125 * ns};
+  }
+  static Configuration configuration(int replicas) {
+    return {.model = "gpt-3-175b",
+            .parallel = {.dp = replicas, .tp = tp, .pp = pp},
+            .precision = Precision::uniform("bf16", Dtype::bf16),
+            .workload = {.phase = Phase::training,
+                         .batch = micro_batches * replicas,
+                         .new_tokens = 2048,
+                         .context = 2048,
+                         .micro_batch = 1}};
+  }
+  static simulate::FabricLevels levels(int replicas) {
+    return {.levels = {{.ranks = tp, .latency_s = 1e-6, .bytes_per_s = 450e9},
+                       {.ranks = pp * replicas, .latency_s = 5e-6, .bytes_per_s = 50e9}}};
   }
 
-  // A kernel on every device, and their all-reduce when all have ended.
-  std::vector<TaskIndex> add_half_layer(std::size_t stage, const std::vector<TaskIndex>& after) {
-    std::vector<TaskIndex> kernels, out;
-    for (std::size_t i = 0; i < tp; ++i) {
-      const std::size_t device = stage * tp + i;
-      kernels.push_back(graph_.add({.kind = EventKind::kernel,
-                                    .actor = static_cast<events::ActorIndex>(device),
-                                    .place = Place::on(streams_[device]),
-                                    .duration_ps = jittered(400'000'000, graph_.size())}));
-      if (!after.empty()) graph_.wait(kernels.back(), after[i]);
-    }
-    const TaskIndex all = graph_.add({.kind = EventKind::dispatch});
-    for (const TaskIndex kernel : kernels) graph_.wait(all, kernel);
-    for (std::size_t i = 0; i < tp; ++i) {
-      const std::size_t device = stage * tp + i;
-      out.push_back(graph_.add({.kind = EventKind::collective,
-                                .actor = static_cast<events::ActorIndex>(device),
-                                .place = Place::over(peers_[device]),
-                                .duration_ps = 10'000'000,
-                                .bytes = 3e7}));
-      graph_.wait(out.back(), all);
-    }
-    return out;
-  }
-
-  TaskGraph& graph_;
-  std::vector<events::StreamIndex> streams_;
-  std::vector<events::PathIndex> peers_;
-  std::vector<events::LinkIndex> out_, in_;
+  PricedStep step_;
+  schedule::Site site_;
+  schedule::DeviceGrid grid_;
+  schedule::Programs programs_;
+  schedule::KernelTimes times_;
 };
-
-TaskGraph step_of(std::size_t replicas) {
-  TaskGraph graph;
-  const std::size_t per_replica = pp * micro_batches * 2 * (layers * 2 * (2 * tp + 1) + tp);
-  graph.reserve(replicas * per_replica, replicas * per_replica * 2);
-  for (std::size_t i = 0; i < replicas; ++i) Replica(graph).add_step();
-  return graph;
-}
 
 // Nothing but the order of as many events, as many of them pending as there are devices.
 double bare_seconds(std::size_t count, std::size_t pending) {
@@ -142,7 +108,7 @@ double bare_seconds(std::size_t count, std::size_t pending) {
 
 void measure(Figures& figures) {
   const double small_ns = [] {
-    const TaskGraph graph = step_of(8);
+    const TaskGraph graph = TrainingStep(8).lowered().graph;
     double best = 1e300;
     for (int i = 0; i < 3; ++i) {
       const double begin = seconds_now();
@@ -153,7 +119,8 @@ void measure(Figures& figures) {
   }();
   const double before_bytes = peak_bytes();
   const double begin = seconds_now();
-  const TaskGraph graph = step_of(80);
+  const schedule::LoweredStep lowered = TrainingStep(80).lowered();
+  const TaskGraph& graph = lowered.graph;
   const double built = seconds_now();
   const events::EventList list = timed(graph);
   const double end = seconds_now();

@@ -64,6 +64,7 @@ OptionSet OptionSet::add_subcommand(const std::string& name, const std::string& 
   sub->fallthrough();
   return OptionSet(*sub);
 }
+void OptionSet::allow_no_subcommand() { app_.require_subcommand(0, 1); }
 bool OptionSet::is_chosen() const { return app_.parsed(); }
 
 constexpr std::string_view example_head = "\nExample:\n";

@@ -61,7 +61,8 @@ class OptionSet {
   bool is_given(const std::string& name) const;  // asked after parsing; "--batch"
   // A command of the command; one of them must be named.
   OptionSet add_subcommand(const std::string& name, const std::string& summary);
-  bool is_chosen() const;  // asked after parsing
+  void allow_no_subcommand();  // after the last was added: the command itself does something, too
+  bool is_chosen() const;      // asked after parsing
   // Lines at the end of the help: a command, and what it does.
   void add_example(const std::string& text);
   // Of the whole program, its version left out.

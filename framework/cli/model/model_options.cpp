@@ -96,14 +96,10 @@ void check_peak(const ModelOptions& options, const std::optional<Device>& device
 
 }  // namespace
 
-void add_model_options(OptionSet& app, ModelOptions& o) {
+void add_step_options(OptionSet& app, ModelOptions& o) {
   app.add_option("model", o.model, "Shipped id, alias, or path of a config.json");
-  app.add_flag("--list", o.list, "List the shipped models");
   add_deployment_options(app, o.configuration);
   app.add_option("--device", o.device, "Known device, or a device file");
-  app.add_option("--peak", o.question.peak, "Denominator: datasheet or measured")
-      ->check(one_of({"datasheet", "measured"}));
-  app.add_option("--measured-ms", o.question.measured_ms, "Measured step time, for MFU");
   app.add_option("--fabric", o.fabric, "With --device: prices collectives over it (fabric show)");
   app.add_option("--devices", o.devices, "How many there are: must be dp x tp x pp x cp");
   app.add_option(
@@ -115,6 +111,28 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
                  "token");
   app.add_flag("--fused-qkv", o.fused_qkv,
                "Projections of queries, keys and values as one product, as engines have them");
+  app.add_option("--mtp", o.question.drafted,
+                 "Tokens that the model's own prediction modules draft for each decode step; "
+                 "training: that they predict beyond the next");
+  app.add_option("--micro-batch", o.training.micro_batch, "Training: sequences at a time");
+  app.add_option("--recompute", o.training.recompute,
+                 "Training: none, selective, alternate or full");
+  app.add_option("--loss", o.training.loss, "Training: copies of the logits, in-place or plain");
+  app.add_option("--zero", o.training.zero, "Training: ZeRO stage 0 to 3");
+  app.add_option("--optimizer", o.training.optimizer,
+                 "Training: none, sgd, momentum, adam or adam8bit");
+  app.add_option("--gradients", o.training.gradients, "Training: dtype of the gradients");
+  app.add_option("--lora-rank", o.training.lora_rank, "Training: low-rank adapters alone");
+  app.add_flag("--sequence-parallel", o.training.sequence_parallel,
+               "Training: norms and residuals split over tp");
+}
+
+void add_model_options(OptionSet& app, ModelOptions& o) {
+  add_step_options(app, o);
+  app.add_flag("--list", o.list, "List the shipped models");
+  app.add_option("--peak", o.question.peak, "Denominator: datasheet or measured")
+      ->check(one_of({"datasheet", "measured"}));
+  app.add_option("--measured-ms", o.question.measured_ms, "Measured step time, for MFU");
   app.add_option("--convention", o.question.convention,
                  "How the stated MFU counts: palm, megatron, llm-foundry, nemo-24, "
                  "megatron-bridge, deepseek-v3, torchtitan, chinchilla, executed, ...");
@@ -128,9 +146,6 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--json-schema", o.json_schema,
                  "reference: the keys of the MFU simulator that users move from")
       ->check(one_of({"reference"}));
-  app.add_option("--mtp", o.question.drafted,
-                 "Tokens that the model's own prediction modules draft for each decode step; "
-                 "training: that they predict beyond the next");
   app.add_option("--acceptance", o.question.acceptance,
                  "With --mtp: probability that a drafted token is accepted, 0 to 1");
   app.add_option("--per-layer-ms", o.kernels.per_layer_ms,
@@ -140,17 +155,6 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
   app.add_option("--kernel-flow", o.kernels.kernel_flow,
                  "Measured kernels in order: FILE, @FILE or JSON")
       ->excludes("--kernel-ms");
-  app.add_option("--micro-batch", o.training.micro_batch, "Training: sequences at a time");
-  app.add_option("--recompute", o.training.recompute,
-                 "Training: none, selective, alternate or full");
-  app.add_option("--loss", o.training.loss, "Training: copies of the logits, in-place or plain");
-  app.add_option("--zero", o.training.zero, "Training: ZeRO stage 0 to 3");
-  app.add_option("--optimizer", o.training.optimizer,
-                 "Training: none, sgd, momentum, adam or adam8bit");
-  app.add_option("--gradients", o.training.gradients, "Training: dtype of the gradients");
-  app.add_option("--lora-rank", o.training.lora_rank, "Training: low-rank adapters alone");
-  app.add_flag("--sequence-parallel", o.training.sequence_parallel,
-               "Training: norms and residuals split over tp");
 }
 
 PricedStep priced_step(const ModelOptions& options) {

@@ -52,6 +52,20 @@ TopologyLinks::TopologyLinks(const fabric::Topology& topology, Ecmp policy, std:
   flows_.assign(graph.links(), 0);
 }
 
+std::string TopologyLinks::name_of(events::LinkIndex index) const {
+  const auto link = static_cast<std::size_t>(link_of(index));
+  const fabric::Link& ends = topology_.links[link];
+  const auto entity = [&](int i) { return topology_.entities[static_cast<std::size_t>(i)].name; };
+  const bool is_forth = events::at(index) < forth_[link].first + forth_[link].count;
+  const Cables& cables = is_forth ? forth_[link] : back_[link];
+  const bool shares = forth_[link].first == back_[link].first;
+  std::string out = entity(is_forth ? ends.from : ends.to);
+  out += shares ? " - " : " -> ";
+  out += entity(is_forth ? ends.to : ends.from);
+  if (cables.count > 1) out += " #" + std::to_string(events::at(index) - cables.first);
+  return out;
+}
+
 const fabric::RouteTree& TopologyLinks::tree_to(int destination) {
   if (const auto known = trees_.find(destination); known != trees_.end()) return known->second;
   if (trees_.size() >= trees_kept_max) trees_.clear();

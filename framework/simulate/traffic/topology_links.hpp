@@ -22,6 +22,8 @@ class TopologyLinks {
 
   // The link of the topology that a link of the graph is of.
   int link_of(events::LinkIndex link) const { return links_[events::at(link)]; }
+  // "node0.nic0 -> switch0", and which cable where each has a link of its own.
+  std::string name_of(events::LinkIndex link) const;
 
  private:
   struct Cables {

@@ -78,7 +78,7 @@ double FabricSource::bytes_per_s(std::int64_t devices) const {
 
 std::optional<FabricSource::Group> FabricSource::made(std::int64_t ranks,
                                                       std::int64_t stride) const {
-  auto levels = group_levels(whole_, ranks, stride);
+  auto levels = simulate::group_levels(whole_, ranks, stride);
   if (!levels) return std::nullopt;
   Group out{.levels = *std::move(levels)};
   const std::vector<simulate::FabricLevel>& spanned = out.levels.fabric.levels;

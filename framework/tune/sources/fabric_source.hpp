@@ -12,7 +12,7 @@
 #include "roofline/ceilings.hpp"
 #include "simulate/collectives/known_systems.hpp"
 #include "simulate/fabric/topology.hpp"
-#include "tune/sources/group_levels.hpp"
+#include "simulate/group_levels.hpp"
 #include "tune/sources/library_time.hpp"
 
 namespace halmark::tune {
@@ -41,7 +41,7 @@ class FabricSource final : public PlacedSource {
  private:
   // What one group of ranks has.
   struct Group {
-    GroupLevels levels;
+    simulate::GroupLevels levels;
     std::vector<fabric::Transport> transports;  // of each
     std::int64_t inner_ranks = 0;               // in its innermost level and those like it
     bool is_inner = false;                      // and that is all of them

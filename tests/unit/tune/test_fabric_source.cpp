@@ -225,7 +225,7 @@ TEST(GroupLevels, whole_units_fill_the_groups_of_a_level) {
                  {.ranks = 2, .latency_s = 3, .bytes_per_s = 1, .shares_adapter = true}}};
   const auto ranks_of = [&](std::int64_t ranks, std::int64_t stride) {
     std::vector<std::pair<double, std::int64_t>> out;  // by latency
-    const auto group = group_levels(fabric, ranks, stride);
+    const auto group = simulate::group_levels(fabric, ranks, stride);
     if (!group) return out;
     for (const auto& level : group->fabric.levels) out.emplace_back(level.latency_s, level.ranks);
     return out;

@@ -1,8 +1,8 @@
-#include "tune/sources/group_levels.hpp"
+#include "simulate/group_levels.hpp"
 
 #include <algorithm>
 
-namespace halmark::tune {
+namespace halmark::simulate {
 namespace {
 
 // The largest divisor of `ranks` that `inside` divides and that is not above `most`.
@@ -15,7 +15,7 @@ std::int64_t held(std::int64_t ranks, std::int64_t inside, std::int64_t most) {
 
 }  // namespace
 
-std::optional<GroupLevels> group_levels(const simulate::FabricLevels& whole, std::int64_t ranks,
+std::optional<GroupLevels> group_levels(const FabricLevels& whole, std::int64_t ranks,
                                         std::int64_t stride) {
   GroupLevels out{.fabric = whole, .of_whole = {}};
   out.fabric.levels.clear();
@@ -24,7 +24,7 @@ std::optional<GroupLevels> group_levels(const simulate::FabricLevels& whole, std
     devices *= whole.levels[i].ranks;
     const std::int64_t here = held(ranks, inside, devices / stride);
     if (here == inside) continue;
-    simulate::FabricLevel level = whole.levels[i];
+    FabricLevel level = whole.levels[i];
     level.ranks = here / inside;
     level.shares_adapter =
         level.shares_adapter && !out.of_whole.empty() && out.of_whole.back() + 1 == i;
@@ -36,4 +36,4 @@ std::optional<GroupLevels> group_levels(const simulate::FabricLevels& whole, std
   return out;
 }
 
-}  // namespace halmark::tune
+}  // namespace halmark::simulate

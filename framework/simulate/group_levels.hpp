@@ -7,10 +7,10 @@
 
 #include "simulate/collectives/fabric_levels.hpp"
 
-namespace halmark::tune {
+namespace halmark::simulate {
 
 struct GroupLevels {
-  simulate::FabricLevels fabric;  // protocols and the like of `whole`; its levels as below
+  FabricLevels fabric;  // protocols and the like of `whole`; its levels as below
   // Of each level of `fabric`: its number among those of `whole`.
   std::vector<std::size_t> of_whole;
 };
@@ -20,7 +20,7 @@ struct GroupLevels {
 // level outside as if none were near. Levels that hold one rank each are left out. A rank keeps the
 // rate that it has when all devices send at once: the groups between do the same. Nothing where the
 // fabric ends before the last rank.
-std::optional<GroupLevels> group_levels(const simulate::FabricLevels& whole, std::int64_t ranks,
+std::optional<GroupLevels> group_levels(const FabricLevels& whole, std::int64_t ranks,
                                         std::int64_t stride);
 
-}  // namespace halmark::tune
+}  // namespace halmark::simulate

@@ -1,0 +1,141 @@
+#include "pages/simulate/simulation_page.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "report/text/quantity.hpp"
+#include "report/text/wrapped_text.hpp"
+#include "simulate/schedule/simulation_json.hpp"
+
+namespace halmark::pages {
+namespace {
+
+using report::duration_text;
+using report::percent_text;
+using schedule::StepSimulation;
+
+struct Section {
+  Json (*data)(const StepSimulation& simulation);
+  std::string (*text)(const SimulationPage& page);
+};
+
+constexpr std::array sections = {Section{schedule::throughput_json, throughput_section},
+                                 Section{schedule::latency_json, latency_section},
+                                 Section{schedule::critical_json, critical_section},
+                                 Section{schedule::timeline_json, timeline_section},
+                                 Section{schedule::links_json, links_section},
+                                 Section{schedule::schedule_json, sources_section}};
+
+std::string schedule_text(const StepSimulation& s) {
+  std::string out = fmt::format("{} micro-batch{}", s.pipeline.micro_batches,
+                                s.pipeline.micro_batches == 1 ? "" : "es");
+  if (s.pipeline.stages > 1) out += fmt::format(" through {} stages", s.pipeline.stages);
+  if (s.pipeline.chunks > 1) out += fmt::format(" of {} virtual stages", s.pipeline.chunks);
+  if (s.order != schedule::Order::forward) {
+    out += fmt::format(", schedule {}", order_name(s.order));
+  }
+  return out;
+}
+
+std::string quantiles_text(const StepSimulation& s) {
+  const schedule::StepRuns& runs = s.runs;
+  if (runs.ns.empty()) return "p50, p90 and p99 unknown: no run with drawn times (--runs)";
+  if (!runs.has_intervals) {
+    return fmt::format(
+        "p50, p90 and p99 as the step (n = {}): no source of its times states an "
+        "interval",
+        runs.ns.size());
+  }
+  const bool varies = s.provenance == Provenance::measured;
+  return fmt::format("p50 {}  p90 {}  p99 {}  (n = {} runs with times drawn from {})",
+                     duration_text(runs.quantile_ns(0.5)), duration_text(runs.quantile_ns(0.9)),
+                     duration_text(runs.quantile_ns(0.99)), runs.ns.size(),
+                     varies ? "what was measured"
+                            : "intervals that are in part estimates: how sure the step is, not how "
+                              "much it varies");
+}
+
+}  // namespace
+
+std::string simulation_begins(double events, int runs) {
+  return fmt::format("simulating {:.0f} events, and {} runs of as many with drawn times\n", events,
+                     runs);
+}
+
+std::string throughput_section(const SimulationPage& page) {
+  const StepSimulation& s = page.simulation;
+  const Configuration& c = page.step.graph.configuration;
+  std::string out = fmt::format("{} a step: {}, {} tokens/s", duration_text(s.step_ns()),
+                                report::flops_text(s.work.flops_per_s),
+                                report::significant_text(s.work.tokens_per_s, 4));
+  out += s.work.mfu ? "; MFU " + percent_text(s.work.mfu) : "; MFU unknown: " + s.work.reason;
+  if (s.work.hfu) out += ", HFU " + percent_text(s.work.hfu);
+  out += '\n';
+  out += fmt::format("{} {} batch {} new tokens {} context {}  {}  {}\n", page.step.graph.spec.id,
+                     phase_name(c.workload.phase), c.workload.batch, c.workload.new_tokens,
+                     c.workload.context, c.precision.name, c.parallel.text());
+  out += fmt::format("{} device{} over fabric {}: {}\n", s.devices, s.devices == 1 ? "" : "s",
+                     page.topology.id, schedule_text(s));
+  return out + fmt::format("work {} FLOP in {} = {}\n", report::compact_text(s.work.flops),
+                           duration_text(s.step_ns()), report::flops_text(s.work.flops_per_s));
+}
+
+std::string latency_section(const SimulationPage& page) {
+  const StepSimulation& s = page.simulation;
+  std::string out =
+      "\nlatency of the step " + duration_text(s.step_ns()) + "; " + quantiles_text(s) + '\n';
+  for (const simulate::OneTimePhase& phase : s.one_time) {
+    out += fmt::format("once, not in the step: {} {} ({})\n", events::kind_name(phase.kind),
+                       duration_text(phase.seconds * 1e9), phase.source);
+  }
+  return out;
+}
+
+std::string critical_section(const SimulationPage& page) {
+  const simulate::CriticalParts path = critical_parts(page.simulation.timeline);
+  const simulate::DeviceParts parts = device_parts(page.simulation.timeline);
+  const auto ns = [](events::Picoseconds time) { return static_cast<double>(time) / 1e3; };
+  const double whole = ns(page.simulation.timeline.makespan_ps);
+  const auto share = [&](events::Picoseconds time) {
+    return percent_text(whole > 0 ? ns(time) / whole : 0);
+  };
+  std::string out =
+      fmt::format("\ncritical path {} = compute {} ({}) + communication {} ({})",
+                  duration_text(whole), duration_text(ns(path.compute_ps)), share(path.compute_ps),
+                  duration_text(ns(path.communication_ps)), share(path.communication_ps));
+  if (path.other_ps > 0) out += " + other " + duration_text(ns(path.other_ps));
+  return out + fmt::format(
+                   "\na device on average: compute {}, communication that nothing hides {}, "
+                   "bubble {}; communication behind compute {}\n",
+                   percent_text(parts.compute), percent_text(parts.communication),
+                   percent_text(parts.bubble), percent_text(parts.hidden_communication));
+}
+
+std::string sources_section(const SimulationPage& page) {
+  std::string out = fmt::format("\n{} events, {} of them kernels; collectives {}\n",
+                                page.simulation.timeline.events.size(), page.simulation.kernels,
+                                page.simulation.carriage == schedule::Carriage::messages
+                                    ? "message by message over the links"
+                                    : "as one event a rank, of the time that their source states");
+  for (const std::string& source : page.sources) out += "times: " + source + '\n';
+  for (const std::string& warning : page.step.graph.warnings) out += "note: " + warning + '\n';
+  return out;
+}
+
+report::View simulation_view(const SimulationPage& page) {
+  report::View out;
+  const OperatorGraph& graph = page.step.graph;
+  out.data = {{"model", graph.spec.id},
+              {"configuration", graph.configuration},
+              {"fabric", page.topology.id},
+              {"device", page.step.device ? Json(page.step.device->id) : Json(nullptr)}};
+  for (const Section& section : sections) {
+    out.data.update(section.data(page.simulation));
+    out.text += report::wrapped_lines(section.text(page), page.width);
+  }
+  out.data["warnings"] = graph.warnings;
+  return out;
+}
+
+}  // namespace halmark::pages

@@ -1,0 +1,83 @@
+#include "simulate/schedule/kernel_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text/error.hpp"
+
+namespace halmark::schedule {
+namespace {
+
+// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+std::uint64_t mixed(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15ULL;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+  return value ^ (value >> 31);
+}
+
+// In [0, 1).
+double unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+
+double drawn(const Latency& latency, double at) {
+  const double low = std::min(latency.low_ns, latency.ns);
+  const double high = std::max(latency.high_ns, latency.ns);
+  return at < 0.5 ? low + 2 * at * (latency.ns - low)
+                  : latency.ns + (2 * at - 1) * (high - latency.ns);
+}
+
+}  // namespace
+
+KernelTimes::KernelTimes(const PricedStep& step, const Programs& programs,
+                         const TimeSources& sources)
+    : programs_(programs) {
+  const std::size_t operators = step.graph.operators.size();
+  latencies_.resize(operators + programs.extra.size());
+  std::vector<bool> is_used(latencies_.size());
+  for (const Part& part : programs.parts) is_used[static_cast<std::size_t>(part.op)] = true;
+  for (std::size_t i = 0; i < latencies_.size(); ++i) {
+    if (!is_used[i]) continue;
+    std::optional<Latency> known;
+    std::string name;
+    if (i < operators) {
+      known = sources.of_operator(i);
+      name = "operator '" + step.graph.operators[i].name + "'";
+    } else {
+      const ExtraCollective& extra = programs.extra[i - operators];
+      if (sources.of_collective) {
+        known = sources.of_collective(extra.problem, extra.work, extra.stride);
+      }
+      name = extra.problem.text();
+    }
+    if (!known || !std::isfinite(known->ns) || known->ns < 0) {
+      throw refused("no time of " + name + (known ? ": " + known->reason : std::string()), {},
+                    "name a device that states its peaks, a fabric, or another --latency");
+    }
+    latencies_[i] = *std::move(known);
+    has_intervals_ |= latencies_[i].low_ns < latencies_[i].high_ns;
+    provenance_ = std::max(provenance_, latencies_[i].provenance);
+  }
+}
+
+double KernelTimes::stated_ns(const Piece& piece) const {
+  double out = 0;
+  for (std::uint32_t i = 0; i < piece.parts; ++i) {
+    const Part& part = programs_.parts[piece.part + i];
+    out += part.passes * latencies_[static_cast<std::size_t>(part.op)].ns;
+  }
+  return out;
+}
+
+double KernelTimes::drawn_ns(const Piece& piece, std::int64_t device) const {
+  double out = 0;
+  for (std::uint32_t i = 0; i < piece.parts; ++i) {
+    const Part& part = programs_.parts[piece.part + i];
+    const auto op = static_cast<std::uint64_t>(part.op);
+    const std::uint64_t key =
+        mixed(mixed(mixed(seed_) ^ run_) ^ (static_cast<std::uint64_t>(device) << 32 | op));
+    out += part.passes * drawn(latencies_[static_cast<std::size_t>(part.op)], unit(key));
+  }
+  return out;
+}
+
+}  // namespace halmark::schedule
