@@ -28,6 +28,7 @@ Action add_report(OptionSet& app);
 Action add_retire(OptionSet& app);
 Action add_run(OptionSet& app);
 Action add_salvage(OptionSet& app);
+Action add_simulate(OptionSet& app);
 Action add_study(OptionSet& app);
 Action add_trace(OptionSet& app);
 Action add_tune(OptionSet& app);
@@ -47,6 +48,7 @@ std::span<const Command> commands() {
       Command{"trace", "Read a torch-profiler trace; compare it with a model", 1, add_trace},
       Command{"models", "List the known models with their sizes", 1, add_models},
       Command{"fabric", "Topologies: links, routes, bandwidth per level", 1, add_fabric},
+      Command{"simulate", "What a plan does, event by event: serving", 1, add_simulate},
       Command{"plan-size", "Devices, energy, cost and carbon that a job needs", 1, add_plan_size},
       Command{"plan-mix", "How many of each device type serve a load at least cost", 1,
               add_plan_mix},
