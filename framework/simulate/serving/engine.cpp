@@ -69,8 +69,9 @@ bool Engine::takes_decode(std::size_t at, StepWork& work, std::int64_t& room) {
 
 bool Engine::takes_piece(Live& request, StepWork& work, std::int64_t& room) {
   const std::int64_t rest = request.prompt - request.computed;
-  // A prompt that may not be cut passes whole, in a step of its own where it exceeds the budget.
-  const bool is_alone = !plan_.chunks_prompts && work.is_empty();
+  // A prompt that may not be cut passes whole, beside the tokens of others and, where it exceeds
+  // what is left of the budget, as the only one.
+  const bool is_alone = !plan_.chunks_prompts && work.pieces == 0;
   const std::int64_t piece = plan_.chunks_prompts ? std::min(rest, room) : rest;
   if (piece <= 0 || (piece > room && !is_alone)) return false;
   const std::int64_t tokens =
