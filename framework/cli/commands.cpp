@@ -48,7 +48,7 @@ std::span<const Command> commands() {
       Command{"trace", "Read a torch-profiler trace; compare it with a model", 1, add_trace},
       Command{"models", "List the known models with their sizes", 1, add_models},
       Command{"fabric", "Topologies: links, routes, bandwidth per level", 1, add_fabric},
-      Command{"simulate", "Steps, training and plans of shards event by event over a fabric", 1,
+      Command{"simulate", "Steps, training, serving and plans of shards, event by event", 1,
               add_simulate},
       Command{"plan-size", "Devices, energy, cost and carbon that a job needs", 1, add_plan_size},
       Command{"plan-mix", "How many of each device type serve a load at least cost", 1,

@@ -103,6 +103,8 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"tune/validate",
      {"core", "kernels", "model", "latency", "measure/campaign", "journal", "tune/plan",
       "tune/evaluate", "tune/search"}},
+    {"tune/serving",
+     {"core", "plan", "model", "latency", "report", "simulate", "tune/plan", "tune/sources"}},
     {"tune/stored",
      {"core", "kernels", "roofline", "plan", "search", "study", "journal", "report", "tune/problem",
       "tune/search"}},

@@ -10,6 +10,7 @@ Action add_simulate(OptionSet& app) {
       Command{"step", "A step of prefill or decode", 1, add_simulate_step},
       Command{"training", "A training step: 1F1B, interleaved or zero-bubble", 1,
               add_simulate_training},
+      Command{"serving", "A stream of requests on a server's engines", 1, add_simulate_serving},
       Command{"plan", "Shards of a model: layouts, tensors, stages, what they exchange", 1,
               add_simulate_plan},
   };

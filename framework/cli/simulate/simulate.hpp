@@ -19,6 +19,7 @@ CommandResult simulated_step(const GlobalOptions& global, SimulateOptions option
 
 Action add_simulate_step(OptionSet& app);
 Action add_simulate_training(OptionSet& app);
+Action add_simulate_serving(OptionSet& app);
 Action add_simulate_plan(OptionSet& app);
 
 }  // namespace halmark::cli

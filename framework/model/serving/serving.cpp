@@ -108,17 +108,23 @@ std::optional<EngineFigures> serve_together(const RequestShape& request, std::in
     if (!step) return std::nullopt;
     out.request_ns = plan.steps * *step;
     out.ttft_ns = (plan.steps - later) * *step;
+    out.rest_ns = concurrency > 1 ? *step / 2 : 0;
   } else {
     const auto own =
         prompt_ns(request.input_tokens, plan.room, later > 0 ? requests - 1 : 0, times);
     if (!own) return std::nullopt;
     out.ttft_ns = *own;
     out.request_ns = requests * *own;
+    // Steps with prompts of the others, and those without any.
+    double sum = (requests - 1) * *own, squares = sum * *own / plan.own;
     if (const double others = plan.steps - requests * plan.own; others > 0) {
       const auto step = times.step_ns({0, 0, 0, requests});
       if (!step) return std::nullopt;
       out.request_ns += others * *step;
+      sum += others * *step;
+      squares += others * *step * *step;
     }
+    if (concurrency > 1 && sum > 0) out.rest_ns = squares / (2 * sum);
   }
   if (later > 0) out.tpot_ns = (out.request_ns - out.ttft_ns) / later;
   return out;

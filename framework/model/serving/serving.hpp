@@ -33,6 +33,9 @@ struct EngineFigures {
   double ttft_ns = 0, tpot_ns = 0, request_ns = 0;
   double steps = 0;           // that a request lasts
   bool is_saturated = false;  // the token budget is full in every step
+  // Of the step in progress, to a request that comes at any time: with lengths s of the steps of
+  // the others, sum of s^2 over twice their sum.
+  double rest_ns = 0;
 };
 
 // Continuous batching on an engine that holds B = `concurrency` requests all the time (as one is

@@ -1,0 +1,77 @@
+// What an engine adds to the kernels of a step: host work, scheduling, and the way of a request to
+// its queue. The closed form (serving.hpp) and the events (simulate/serving) take the same terms.
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <optional>
+
+#include "model/serving/serving.hpp"
+
+namespace halmark {
+
+// All zero and one: an engine that costs nothing. Fitted values:
+// configs/engines/serving_terms.toml.
+struct EngineTerms {
+  double device_scale = 1;      // kernels of a step in the engine, over the same measured alone
+  double step_ns = 0;           // host, per step: what the device waits for
+  double sequence_ns = 0;       // per request in a step: sampling, bookkeeping
+  double token_ns = 0;          // per prompt token in a step
+  // A step with prompts is launched kernel by kernel, where one of tokens alone is replayed: it
+  // takes as long as its launches at least.
+  double prompt_step_ns = 0;
+  double arrival_ns = 0;        // network and admission: from the client to the queue and back
+  double arrival_token_ns = 0;  // per prompt token before the queue: tokenising
+  auto operator<=>(const EngineTerms&) const = default;
+
+  double whole_step_ns(double device_ns, double sequences, double prompt_tokens) const {
+    const double least_ns = prompt_tokens > 0 ? prompt_step_ns : 0;
+    return std::max(device_scale * device_ns, least_ns) + step_ns + sequence_ns * sequences +
+           token_ns * prompt_tokens;
+  }
+  double whole_arrival_ns(std::int64_t input_tokens) const {
+    return arrival_ns + arrival_token_ns * static_cast<double>(input_tokens);
+  }
+};
+
+// Times of the steps of a device, with the terms of an engine around them. Refers to `device`.
+class EngineTimes : public StepTimes {
+ public:
+  EngineTimes(const StepTimes& device, const EngineTerms& terms) : device_(device), terms_(terms) {}
+  std::optional<double> step_ns(const StepMix& mix) const override {
+    const auto device = device_.step_ns(mix);
+    if (!device) return std::nullopt;
+    return terms_.whole_step_ns(*device, mix.prompts + mix.decodes,
+                                mix.prompts * static_cast<double>(mix.piece_tokens));
+  }
+
+ private:
+  const StepTimes& device_;
+  EngineTerms terms_;
+};
+
+// What one engine may hold and compute.
+struct EngineLimits {
+  std::int64_t token_budget = 1;
+  std::int64_t requests_max = 0;  // in its batch, by setting or by the KV cache; 0 = no limit
+};
+
+struct ClosedLoopFigures {
+  double ttft_ns = 0, tpot_ns = 0, request_ns = 0;
+  double in_engine = 0;  // requests in the batch, mean
+  bool is_saturated = false;
+  bool waits_for_room = false;  // requests queue because the batch is full
+};
+
+// `clients` of a closed loop against one engine. Of B clients some are on their way to the queue
+// (a = whole_arrival_ns), at most M = requests_max are in the batch, the rest waits: with b in the
+// batch, R(b) of serve_together, X = b / R(b), the smallest b with b + X a = B, at most M. Below it
+// a request that comes at any time waits for the rest of the step in progress. TTFT is what of B /
+// X (Little's law) is not spent on later tokens. Nothing when a step has no time.
+std::optional<ClosedLoopFigures> serve_closed_loop(const RequestShape& request,
+                                                   std::int64_t clients, const EngineLimits& limits,
+                                                   const StepTimes& device,
+                                                   const EngineTerms& terms);
+
+}  // namespace halmark

@@ -1,0 +1,124 @@
+#include "pages/simulate/serving_page.hpp"
+
+#include <fmt/format.h>
+
+#include "core/text/clean_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/table.hpp"
+#include "simulate/serving/serving_json.hpp"
+
+namespace halmark::pages {
+namespace {
+
+using report::bytes_text;
+using report::duration_text;
+using report::rounded_percent_text;
+using report::significant_text;
+using report::TextTable;
+
+std::string latency_table(const ServingPage& page) {
+  const serving::ServerSummary& s = page.summary;
+  const bool has_closed_form = page.closed_form.has_value();
+  TextTable table({"", "n", "mean", "p50", "p90", "p99", has_closed_form ? "closed form" : ""},
+                  {false, true, true, true, true, true, true});
+  const auto add = [&](const char* name, const serving::Percentiles& p, double closed_ns) {
+    if (p.n == 0) return;
+    table.add({name, std::to_string(p.n), duration_text(p.mean), duration_text(p.p50),
+               duration_text(p.p90), duration_text(p.p99),
+               has_closed_form ? duration_text(closed_ns) : ""});
+  };
+  const ClosedLoopFigures closed = page.closed_form.value_or(ClosedLoopFigures{});
+  add("time to the first token", s.ttft, closed.ttft_ns);
+  add("time per later token", s.tpot, closed.tpot_ns);
+  add("whole request", s.request, closed.request_ns);
+  return table.text();
+}
+
+std::string engine_table(const ServingPage& page) {
+  TextTable table({"engine", "steps", "busy", "blocks at most", "written", "reused", "evicted",
+                   "computed again", "put off"},
+                  {false, true, true, true, true, true, true, true, true});
+  for (const serving::EngineRecord& e : page.record.engines) {
+    const double busy =
+        static_cast<double>(e.busy_ps) /
+        static_cast<double>(std::max<events::Picoseconds>(1, page.record.makespan_ps));
+    table.add({e.name, std::to_string(e.steps), rounded_percent_text(busy),
+               std::to_string(e.blocks_peak), std::to_string(e.kv.allocated),
+               std::to_string(e.kv.reused), std::to_string(e.kv.evicted),
+               std::to_string(e.kv.recomputed), std::to_string(e.put_off)});
+  }
+  return table.text();
+}
+
+std::string level_line(const ServingPage& page) {
+  const serving::ServerSummary& s = page.summary;
+  if (!s.goodput_share) return "";
+  std::string levels;
+  const auto add = [&](const char* name, const std::optional<double>& ns) {
+    if (ns)
+      levels +=
+          fmt::format("{}{} at most {}", levels.empty() ? "" : ", ", name, duration_text(*ns));
+  };
+  add("ttft", page.levels.ttft_ns);
+  add("tpot", page.levels.tpot_ns);
+  return fmt::format("goodput: {} requests/s, {} of the requests keep {}\n",
+                     significant_text(*s.goodput_requests_per_s),
+                     rounded_percent_text(*s.goodput_share), levels);
+}
+
+std::string other_lines(const ServingPage& page) {
+  const serving::ServerRecord& r = page.record;
+  std::string out;
+  if (r.cold_start_ps) {
+    out += fmt::format("cold start: {} from nothing to the first token, weights of {} from {}\n",
+                       duration_text(static_cast<double>(*r.cold_start_ps) * 1e-3),
+                       bytes_text(page.plan.cold_start.weight_bytes), page.plan.cold_start.from);
+  }
+  if (r.handed_over_bytes > 0) {
+    out += fmt::format("over the link: {} of KV cache, {} requests moved between engines\n",
+                       bytes_text(r.handed_over_bytes), r.migrations);
+  }
+  return out;
+}
+
+Json closed_form_json(const ServingPage& page) {
+  if (!page.closed_form) return nullptr;
+  const ClosedLoopFigures& f = *page.closed_form;
+  return {{"ttft_ms", f.ttft_ns * 1e-6},
+          {"tpot_ms", f.tpot_ns * 1e-6},
+          {"request_ms", f.request_ns * 1e-6},
+          {"in_engine", f.in_engine},
+          {"is_saturated", f.is_saturated}};
+}
+
+}  // namespace
+
+report::View serving_page(const ServingPage& page) {
+  const serving::ServerSummary& s = page.summary;
+  report::View out;
+  out.data = serving::server_json(page.plan, page.record, s);
+  out.data["configuration"] = page.configuration.parallel.text();
+  out.data["closed_form"] = closed_form_json(page);
+  out.data["basis"] = page.basis;
+  const auto& engine = page.plan.engine;
+  out.text = fmt::format(
+      "{} {} {}, {}: {} requests in {}, simulated\n"
+      "KV cache of an engine: {} blocks of {} tokens, {} each on all ranks; {} of weights on a "
+      "rank\n\n",
+      page.configuration.model, page.configuration.precision.name,
+      page.configuration.parallel.text(), serving::server_mode_name(page.plan.mode),
+      page.record.requests.size(), duration_text(s.makespan_s * 1e9), engine.blocks,
+      engine.block_tokens, bytes_text(engine.block_bytes),
+      bytes_text(static_cast<double>(page.room.rank_weight_bytes)));
+  out.text += latency_table(page);
+  out.text += fmt::format(
+      "\nthroughput: {} generated tokens/s, {} requests/s; {} in the server on average\n",
+      significant_text(s.tokens_per_s), significant_text(s.requests_per_s),
+      significant_text(page.record.in_system));
+  out.text += level_line(page) + other_lines(page);
+  out.text += '\n' + engine_table(page) + '\n';
+  for (const std::string& line : page.basis) out.text += message_text(line) + '\n';
+  return out;
+}
+
+}  // namespace halmark::pages

@@ -1,0 +1,29 @@
+// What `halmark simulate serving` prints.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/chosen/configuration.hpp"
+#include "model/serving/engine_terms.hpp"
+#include "report/views/view.hpp"
+#include "simulate/serving/cache_room.hpp"
+#include "simulate/serving/summary.hpp"
+
+namespace halmark::pages {
+
+struct ServingPage {
+  const Configuration& configuration;
+  const serving::ServerPlan& plan;
+  const serving::CacheRoom& room;
+  const serving::Levels& levels;
+  const serving::ServerRecord& record;
+  const serving::ServerSummary& summary;
+  const std::optional<ClosedLoopFigures>& closed_form;
+  const std::vector<std::string>& basis;
+};
+
+report::View serving_page(const ServingPage& page);
+
+}  // namespace halmark::pages

@@ -1,0 +1,58 @@
+#include "simulate/serving/summary.hpp"
+
+#include <vector>
+
+#include "core/numeric/statistics.hpp"
+
+namespace halmark::serving {
+namespace {
+
+double ns_of(Picoseconds time) { return static_cast<double>(time) * 1e-3; }
+
+Percentiles percentiles(const std::vector<double>& values) {
+  if (values.empty()) return {};
+  return {values.size(), mean(values), quantile(values, 0.5), quantile(values, 0.9),
+          quantile(values, 0.99)};
+}
+
+}  // namespace
+
+double kv_bytes(const EnginePlan& plan, std::int64_t blocks) {
+  return static_cast<double>(blocks) * plan.block_bytes;
+}
+
+ServerSummary summary_of(const ServerRecord& record, const Levels& levels, std::size_t skip) {
+  ServerSummary out;
+  std::vector<double> ttft, tpot, request;
+  std::size_t good = 0;
+  for (std::size_t i = 0; i < record.requests.size(); ++i) {
+    const RequestRecord& r = record.requests[i];
+    out.generated_tokens += r.output_tokens;
+    out.prompt_tokens += r.input_tokens;
+    if (i < skip) continue;
+    ttft.push_back(ns_of(r.first_ps - r.arrival_ps));
+    request.push_back(ns_of(r.end_ps - r.arrival_ps));
+    std::optional<double> between;
+    if (r.output_tokens > 1) {
+      between = ns_of(r.end_ps - r.first_ps) / static_cast<double>(r.output_tokens - 1);
+      tpot.push_back(*between);
+    }
+    const bool is_soon = !levels.ttft_ns || ttft.back() <= *levels.ttft_ns;
+    const bool is_fluent = !levels.tpot_ns || !between || *between <= *levels.tpot_ns;
+    good += is_soon && is_fluent ? 1 : 0;
+  }
+  out.ttft = percentiles(ttft);
+  out.tpot = percentiles(tpot);
+  out.request = percentiles(request);
+  out.makespan_s = events::seconds_of(record.makespan_ps);
+  if (out.makespan_s <= 0) return out;
+  out.requests_per_s = static_cast<double>(record.requests.size()) / out.makespan_s;
+  out.tokens_per_s = static_cast<double>(out.generated_tokens) / out.makespan_s;
+  if (levels.is_any() && !ttft.empty()) {
+    out.goodput_share = static_cast<double>(good) / static_cast<double>(ttft.size());
+    out.goodput_requests_per_s = *out.goodput_share * out.requests_per_s;
+  }
+  return out;
+}
+
+}  // namespace halmark::serving

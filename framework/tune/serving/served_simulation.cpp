@@ -1,0 +1,244 @@
+#include "tune/serving/served_simulation.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include "core/text/error.hpp"
+#include "core/text/text.hpp"
+#include "latency/chain.hpp"
+#include "model/pricing/kernel_table.hpp"
+#include "model/spec/model_spec.hpp"
+#include "plan/asked_sweep.hpp"
+#include "plan/precision.hpp"
+#include "report/times_from.hpp"
+#include "simulate/serving/fitted_terms.hpp"
+#include "tune/plan/known_plan.hpp"
+
+namespace halmark::tune {
+namespace {
+
+using serving::ServerMode;
+
+constexpr double bytes_per_gb = 1e9;
+constexpr std::int64_t token_budget_unstated = 8192;
+
+ServerMode mode_of(const std::string& word) {
+  for (const ServerMode mode :
+       {ServerMode::aggregated, ServerMode::disaggregated, ServerMode::shared}) {
+    if (serving::server_mode_name(mode) == word) return mode;
+  }
+  throw refused("'" + printable(word) + "' is no way to serve", "--mode",
+                suggestion(word, {"aggregated", "disaggregated", "shared"}));
+}
+
+// Without a source the fastest possible times, as a search of a model has them.
+LatencyChoice named(LatencyChoice choice) {
+  if (choice.sources.empty()) choice.sources = {"roofline"};
+  choice.where = "--latency";
+  choice.device_where = "--device";
+  return choice;
+}
+
+// "disk:2.5": from where, and GB/s.
+serving::ColdStart cold_start_of(const ServingQuestion& q, double weight_bytes) {
+  serving::ColdStart out;
+  if (q.cold_start.empty()) return out;
+  const std::size_t colon = q.cold_start.find(':');
+  out.from = q.cold_start.substr(0, colon);
+  const std::string rate = colon == std::string::npos ? "" : q.cold_start.substr(colon + 1);
+  double gb_per_s = 0;
+  const auto [end, error] = std::from_chars(rate.data(), rate.data() + rate.size(), gb_per_s);
+  if ((out.from != "disk" && out.from != "network") || error != std::errc{} ||
+      end != rate.data() + rate.size() || !std::isfinite(gb_per_s) || gb_per_s <= 0) {
+    throw refused("'" + printable(q.cold_start) + "' is no source of weights", "--cold-start",
+                  "disk:GB/s or network:GB/s, as disk:2.5");
+  }
+  out.bytes_per_s = gb_per_s * bytes_per_gb;
+  out.weight_bytes = weight_bytes;
+  out.other_s = q.cold_start_other_s;
+  return out;
+}
+
+Parallel layout_of(const ServingQuestion& q) {
+  Parallel out{.dp = q.dp, .tp = q.tp, .pp = q.pp, .ep = q.ep};
+  if (q.devices == 0) return out;
+  const std::int64_t others = std::int64_t{q.dp} * q.pp;
+  if (q.tp == 1 && q.devices % others == 0) out.tp = static_cast<int>(q.devices / others);
+  if (mode_of(q.mode) != ServerMode::disaggregated && out.devices() != q.devices) {
+    throw refused(std::to_string(q.devices) + " devices, and the layout " + out.text() + " has " +
+                      std::to_string(out.devices()),
+                  "--devices", "leave it out, or change --tp, --pp, --dp");
+  }
+  return out;
+}
+
+// Prices, plans and simulates; what it refers to lives as long as it.
+class Simulation {
+ public:
+  Simulation(const ServingQuestion& q, const Folders& models, const Folders& devices)
+      : q_(q),
+        device_(target_device(named(q.latency), devices)),
+        latencies_(priced_latencies(named(q.latency), device_, devices, std::nullopt)),
+        spec_(load_model(q.model, models)),
+        steps_(
+            spec_,
+            [this](const Operator& op) {
+              return kernel_time(
+                  latencies_.chain.latency(op.local, op.local_work, op.group_stride));
+            },
+            &device_, 0) {}
+
+  ServedSimulation run() {
+    ServedSimulation out;
+    out.spec = spec_;
+    out.configuration = {
+        .model = spec_.id,
+        .parallel = layout_of(q_),
+        .precision = precision_of(q_.dtype, precision_facts(spec_, computes_bf16(device_)))};
+    out.levels = levels();
+    const serving::Load load = this->load();
+    const auto layout = checked(out.configuration.parallel, out.configuration.precision);
+    Parallel prefill = out.configuration.parallel;
+    if (q_.prefill_tp > 0) prefill.tp = q_.prefill_tp;
+    const auto prefill_layout = checked(prefill, out.configuration.precision);
+    plan(out, layout, prefill_layout, load);
+    serving::LayoutClock clock(steps_, layout), prefill_clock(steps_, prefill_layout);
+    out.record = serving::simulate_server(out.plan, load, clock, prefill_clock);
+    const auto empty_at_first = load.clients > 0
+                                    ? std::min<std::size_t>(static_cast<std::size_t>(load.clients),
+                                                            load.requests.size() / 2)
+                                    : 0;
+    out.summary = serving::summary_of(out.record, out.levels, empty_at_first);
+    closed_form(out, layout);
+    basis(out);
+    return out;
+  }
+
+ private:
+  serving::Levels levels() const {
+    serving::Levels out;
+    if (!q_.ttft.empty()) out.ttft_ns = parse_duration_ns(q_.ttft, "--ttft");
+    if (!q_.tpot.empty()) out.tpot_ns = parse_duration_ns(q_.tpot, "--tpot");
+    return out;
+  }
+
+  serving::Load load() const {
+    if (!q_.trace.empty()) return serving::read_trace(q_.trace);
+    serving::LoadQuestion asked = q_.load;
+    if (q_.has_rate) {
+      asked.arrivals =
+          asked.variation == 1 ? serving::Arrivals::poisson : serving::Arrivals::bursty;
+    }
+    return serving::load_of(asked);
+  }
+
+  StepPricer::Layout checked(const Parallel& parallel, const Precision& precision) {
+    const auto layout = steps_.layout(parallel, precision);
+    if (const auto& refusal = steps_.refusal(layout)) {
+      throw refused(parallel.text() + ": " + refusal->text, {}, "choose another layout");
+    }
+    return layout;
+  }
+
+  serving::EnginePlan engine(serving::CacheRoom& room, StepPricer::Layout layout,
+                             std::int64_t context) {
+    serving::EnginePlan out = q_.engine;
+    if (!q_.engine_terms.empty()) {
+      const serving::SeriesTerms& series = serving::fitted_terms(q_.engine_terms, spec_.id).series;
+      out.terms = series.of_model(spec_.layers);
+      out.chunks_prompts = series.chunks_prompts;
+      if (out.token_budget == 0) out.token_budget = series.token_budget;
+    }
+    if (out.token_budget == 0) out.token_budget = token_budget_unstated;
+    const auto memory =
+        static_cast<std::int64_t>(static_cast<double>(device_.memory_bytes) * q_.memory_fraction);
+    room = serving::cache_room(steps_, layout, memory, out.token_budget, out.block_tokens, context);
+    if (out.blocks > room.blocks || room.blocks == 0) {
+      throw refused((room.blocks == 0 ? std::string("no KV block")
+                                      : std::to_string(out.blocks) + " KV blocks") +
+                        " beside " + std::to_string(room.rank_weight_bytes) +
+                        " bytes of weights and " + std::to_string(room.rank_activation_bytes) +
+                        " of activations on a rank: " + std::to_string(room.blocks) + " fit into " +
+                        std::to_string(memory) + " bytes",
+                    q_.model, "more devices per engine, a narrower --dtype, or fewer --kv-blocks");
+    }
+    if (out.blocks == 0) out.blocks = room.blocks;
+    out.block_bytes = room.block_bytes;
+    return out;
+  }
+
+  void plan(ServedSimulation& out, StepPricer::Layout layout, StepPricer::Layout prefill_layout,
+            const serving::Load& load) {
+    std::int64_t context = 1;
+    for (const auto& r : load.requests)
+      context = std::max(context, r.input_tokens + r.output_tokens);
+    serving::ServerPlan& plan = out.plan;
+    plan.mode = mode_of(q_.mode);
+    const Parallel& parallel = out.configuration.parallel;
+    if (plan.mode == ServerMode::disaggregated && parallel.dp * parallel.pp > 1) {
+      throw refused("a worker of a disaggregated server is one replica of one stage", "--mode",
+                    "state --tp, --prefill-workers and --decode-workers");
+    }
+    plan.engines = parallel.dp * parallel.pp;
+    plan.prefill_workers = q_.prefill_workers;
+    plan.decode_workers = q_.decode_workers;
+    plan.engine = engine(out.room, layout, context);
+    if (plan.mode == ServerMode::disaggregated) {
+      serving::CacheRoom room;
+      plan.prefill = engine(room, prefill_layout, context);
+    }
+    plan.prefill_share = q_.prefill_share;
+    // Every rank of the narrower side sends or takes its part.
+    const int narrower = std::min(parallel.tp, steps_.parallel(prefill_layout).tp);
+    const double rate = q_.link_gb_per_s > 0 ? q_.link_gb_per_s * bytes_per_gb
+                                             : latencies_.transfer_bytes_per_s.value_or(0);
+    plan.link_bytes_per_s = rate * narrower;
+    plan.kv_bytes_per_token = out.room.kv_bytes_per_token;
+    plan.migrates = q_.migrates;
+    plan.cold_start = cold_start_of(q_, out.room.weight_bytes / parallel.pp);
+    plan.keeps_timeline = !q_.events_file.empty();
+    out.memory_bytes =
+        static_cast<std::int64_t>(static_cast<double>(device_.memory_bytes) * q_.memory_fraction);
+  }
+
+  void closed_form(ServedSimulation& out, StepPricer::Layout layout) {
+    const bool is_closed = q_.trace.empty() && !q_.has_rate && q_.load.prefix_tokens == 0;
+    if (!is_closed || out.plan.mode != ServerMode::aggregated) return;
+    if (q_.load.clients % out.plan.engines != 0) return;
+    const RequestShape& shape = q_.load.shape;
+    const LayoutTimes times(steps_, layout,
+                            shape.input_tokens + std::max<std::int64_t>(1, shape.output_tokens / 2),
+                            &KernelTime::ns);
+    out.closed_form = serve_closed_loop(
+        shape, q_.load.clients / out.plan.engines,
+        {out.plan.engine.token_budget, serving::requests_held(out.plan.engine, shape)}, times,
+        out.plan.engine.terms);
+  }
+
+  void basis(ServedSimulation& out) const {
+    out.basis.push_back("device: " + device_.name + " (" + device_.id + ")");
+    for (const std::string& line : report::table_lines(latencies_.table_use())) {
+      out.basis.push_back("times: " + line);
+    }
+    for (const std::string& line : latencies_.sources) out.basis.push_back("times: " + line);
+    out.basis.push_back(
+        q_.engine_terms.empty()
+            ? std::string("engine: no host or scheduler terms (--engine names some)")
+            : "engine: " + serving::source_text(serving::fitted_terms(q_.engine_terms, spec_.id)));
+  }
+
+  const ServingQuestion& q_;
+  Device device_;
+  PricedLatencies latencies_;
+  ModelSpec spec_;
+  StepPricer steps_;
+};
+
+}  // namespace
+
+ServedSimulation simulate_serving(const ServingQuestion& question, const Folders& models,
+                                  const Folders& devices) {
+  return Simulation(question, models, devices).run();
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,58 @@
+// A server of a model on known devices, simulated event by event over times that the named sources
+// give: the one call that `halmark simulate serving` makes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/chosen/configuration.hpp"
+#include "model/serving/engine_terms.hpp"
+#include "simulate/serving/cache_room.hpp"
+#include "simulate/serving/summary.hpp"
+#include "tune/sources/priced_latencies.hpp"
+
+namespace halmark::tune {
+
+struct ServingQuestion {
+  std::string model, dtype = "checkpoint";
+  LatencyChoice latency;     // its device is the server's
+  std::int64_t devices = 0;  // 0 = those of the layout; else tp takes what the others leave
+  int tp = 1, pp = 1, dp = 1, ep = 1;
+  int prefill_tp = 0, prefill_workers = 1, decode_workers = 1;  // disaggregated; 0 = as tp
+  std::string mode = "aggregated";                              // or disaggregated, shared
+  double prefill_share = 0.5;                                   // shared
+  std::string trace;  // file of arrivals; "" = by rate or clients
+  serving::LoadQuestion load = {.shape = {1024, 128}, .requests = 200};
+  bool has_rate = false;
+  serving::EnginePlan engine;    // blocks: 0 = what fits
+  std::string engine_terms;      // "trtllm", "vllm": fitted ones; "" = none
+  double memory_fraction = 0.9;  // of a device
+  double link_gb_per_s = 0;      // 0 = that of the device
+  std::string cold_start;        // "disk:2.5", "network:12.5": GB/s; "" = warm
+  double cold_start_other_s = 0;
+  bool migrates = false;
+  std::string ttft, tpot;   // levels, "1s"
+  std::string events_file;  // that the caller writes the events to; "" = none are kept
+};
+
+struct ServedSimulation {
+  ModelSpec spec;
+  Configuration configuration;
+  serving::ServerPlan plan;
+  serving::CacheRoom room;
+  serving::Levels levels;
+  serving::ServerRecord record;
+  serving::ServerSummary summary;
+  std::optional<ClosedLoopFigures> closed_form;  // of a closed loop on aggregated engines
+  std::vector<std::string> basis;                // where times and terms are from
+  std::int64_t memory_bytes = 0;                 // that a rank may use
+};
+
+// Throws Error (exit 2) for what is unknown, impossible, does not fit, or is beyond the limit of a
+// simulation.
+ServedSimulation simulate_serving(const ServingQuestion& question, const Folders& models,
+                                  const Folders& devices);
+
+}  // namespace halmark::tune

@@ -1,0 +1,79 @@
+// What published deployments took against what the shipped terms predict, by events. The figures of
+// curves that a fit was not given are in the README of simulate/serving; these have seen all of
+// them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "core/numeric/statistics.hpp"
+#include "served_points.hpp"
+#include "simulate/serving/fitted_terms.hpp"
+#include "tests/shared_data.hpp"
+
+namespace halmark::test {
+namespace {
+
+using serving::FittedTerms;
+
+struct Errors {
+  std::vector<double> ttft, tpot;
+  std::size_t within_ttft = 0, within_tpot = 0;
+
+  void add(const serving::ServedPoint& point, const FittedTerms& row) {
+    const auto f = predicted(point, row.series);
+    ttft.push_back(std::abs(f.ttft_ns / point.ttft_ns - 1));
+    tpot.push_back(std::abs(f.tpot_ns / point.tpot_ns - 1));
+    const auto is_within = [](double measured, double value, const serving::Ratios& r) {
+      return measured >= r.low * value && measured <= r.high * value ? 1U : 0U;
+    };
+    within_ttft += is_within(point.ttft_ns, f.ttft_ns, row.ttft);
+    within_tpot += is_within(point.tpot_ns, f.tpot_ns, row.tpot);
+  }
+  void add(const Errors& o) {
+    ttft.insert(ttft.end(), o.ttft.begin(), o.ttft.end());
+    tpot.insert(tpot.end(), o.tpot.begin(), o.tpot.end());
+    within_ttft += o.within_ttft;
+    within_tpot += o.within_tpot;
+  }
+  void print(const char* name) const {
+    const auto n = static_cast<double>(ttft.size());
+    std::printf("| %-34s | %3zu | %5.1f | %5.1f | %5.1f | %5.1f | %5.1f | %5.1f |\n", name,
+                ttft.size(), 100 * median(tpot), 100 * quantile(tpot, 0.9),
+                100 * static_cast<double>(within_tpot) / n, 100 * median(ttft),
+                100 * quantile(ttft, 0.9), 100 * static_cast<double>(within_ttft) / n);
+  }
+};
+
+TEST(ServedDeployments, are_predicted_by_the_shipped_terms) {
+  if (!std::filesystem::exists(shared_data("served-deployments.csv"))) {
+    GTEST_SKIP() << "data not found: " << shared_data("served-deployments.csv");
+  }
+  const ServedPoints points(shared_data(""));
+  std::printf("%zu rows of H100\n", points.rows().all);
+  for (const auto& [reason, count] : points.rows().refused) {
+    std::printf("  not expressed, %zu: %s\n", count, reason.c_str());
+  }
+  std::printf("| series | n | TPOT median %% | p90 | within | TTFT median %% | p90 | within |\n");
+  Errors all;
+  for (const auto& [name, series] : points.series()) {
+    Errors errors;
+    for (const auto* point : series) {
+      const ServedRow& row = points.row_of(*point);
+      errors.add(*point, serving::fitted_terms(row.backend, row.model));
+    }
+    errors.print(name.c_str());
+    all.add(errors);
+  }
+  all.print("all");
+  EXPECT_GE(all.ttft.size(), 330u);
+  EXPECT_LE(median(all.tpot), 0.10);
+  EXPECT_LE(median(all.ttft), 0.25);
+  const auto n = static_cast<double>(all.ttft.size());
+  EXPECT_GE(static_cast<double>(all.within_tpot) / n, 0.80);
+  EXPECT_GE(static_cast<double>(all.within_ttft) / n, 0.80);
+}
+
+}  // namespace
+}  // namespace halmark::test
