@@ -29,6 +29,7 @@ Action add_retire(OptionSet& app);
 Action add_run(OptionSet& app);
 Action add_salvage(OptionSet& app);
 Action add_simulate(OptionSet& app);
+Action add_serve(OptionSet& app);
 Action add_study(OptionSet& app);
 Action add_trace(OptionSet& app);
 Action add_tune(OptionSet& app);
@@ -68,6 +69,8 @@ std::span<const Command> commands() {
               add_compare_devices},
       Command{"history", "Series of kernels over all nights: where they changed", 1, add_history},
       Command{"retire", "Delete raw samples of older runs; their figures stay", 1, add_retire},
+      Command{"serve", "The page: choose a device, shards and batch, and see what happens", 1,
+              add_serve},
       Command{"study", "Studies: list, show, copy, and serve a search to any program", 1,
               add_study},
       Command{"verify", "Check every row and chain of a results database", 1, add_verify},

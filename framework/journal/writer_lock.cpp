@@ -82,6 +82,17 @@ WriterLock::WriterLock(const std::string& database_path, double wait_s) {
   }
 }
 
+std::string writer_of(const std::string& database_path) {
+  const std::string path = database_path + ".lock";
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return {};
+  // Shared with other readers; a writer that comes meanwhile tries again.
+  const bool is_held = is_lock_file(fd) && flock(fd, LOCK_SH | LOCK_NB) != 0;
+  const std::string holder = is_held ? read_holder(fd) : std::string();
+  close(fd);
+  return holder;
+}
+
 WriterLock::~WriterLock() {
   if (fd_ >= 0) close(fd_);
 }

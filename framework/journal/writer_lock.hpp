@@ -18,6 +18,9 @@ class WriterLock {
   int fd_ = -1;
 };
 
+// Who writes the database now: "pid 7 on host since ..."; "" = nobody. Looks alone.
+std::string writer_of(const std::string& database_path);
+
 std::string utc_now();                      // "2026-11-21T10:20:30Z"
 std::string utc_text(std::time_t seconds);  // since 1970
 

@@ -113,6 +113,9 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
       "tune/search", "tune/stored"}},
     {"verify", {"core", "expression", "kernels", "model", "journal"}},
     {"serve", {"core", "report"}},
+    {"pages/serve",
+     {"core", "kernels", "plan", "model", "latency", "simulate", "history", "journal", "report",
+      "export", "tune", "serve"}},
     {"plugins", {"abi"}},
 };
 
@@ -123,6 +126,8 @@ struct Owner {
 
 const std::vector<Owner> owners = {
     {"boost/dll", {"framework/host/"}},
+    {"boost/beast", {"framework/serve/"}},
+    {"boost/asio", {"framework/serve/"}},
     {"boost/random", {"search/samplers/sobol_sequence.cpp"}},
     {"nlopt", {"search/surrogate/minimise_nlopt.cpp"}},
     {"Cbc_C_Interface.h", {"search/integer_program_cbc.cpp"}},

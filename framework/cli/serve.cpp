@@ -1,0 +1,74 @@
+// halmark serve: the page over everything that is computed here, for the browsers of this machine.
+#include <memory>
+
+#include "cli/console/facts.hpp"
+#include "cli/console/interrupt.hpp"
+#include "cli/console/session.hpp"
+#include "pages/serve/static_page.hpp"
+#include "report/report.hpp"
+#include "serve/server.hpp"
+
+namespace halmark::cli {
+namespace {
+
+struct Options {
+  serve::ServerSettings server;
+  int port = 0;
+  bool is_writable = false;
+  std::string html, state;
+};
+
+pages::PageSettings page_settings(const GlobalOptions& global, const Options& o) {
+  return {.sources = {.models = config_dirs("models"),
+                      .devices = config_dirs("devices"),
+                      .fabrics = config_dirs("fabrics"),
+                      .engines = config_dirs("engines"),
+                      .here = local_machine().measured},
+          .sweeps = {.folders = config_dirs("sweeps"),
+                     .program = program_path().string(),
+                     .database = database_path(global),
+                     .is_writable = o.is_writable}};
+}
+
+CommandResult written(const GlobalOptions& global, const Options& o) {
+  const auto question = serve::parse_question("/api/step?" + o.state);
+  if (!question) throw refused("the state cannot be read", "--state", "words of a copied link");
+  pages::SimulatorPage page(page_settings(global, o));
+  write_whole_file(pages::static_page(page, pages::parse_state(question->values)), o.html);
+  return {.data = {{"written", o.html}}, .text = "written: " + o.html + '\n'};
+}
+
+CommandResult execute(const GlobalOptions& global, Options o) {
+  if (!o.html.empty()) return written(global, o);
+  if (!serve::is_loopback(o.server.address) && o.server.hosts.empty()) {
+    throw refused("other machines would reach " + o.server.address, "--listen",
+                  "name the host by which they do with --allow-host as well");
+  }
+  pages::SimulatorPage page(page_settings(global, o));
+  o.server.port = static_cast<unsigned short>(o.port);
+  if (o.is_writable) o.server.token = serve::random_token();
+  serve::Server server(o.server, page);
+  const HeldInterrupts until_closed;
+  const std::string host = o.server.address.find(':') != std::string::npos
+                               ? '[' + o.server.address + ']'
+                               : o.server.address;
+  write_stdout("http://" + host + ':' + std::to_string(server.port()) + '/' +
+               (o.server.token.empty() ? "" : "#token=" + o.server.token) + '\n');
+  server.run(interrupted);
+  return {.exit_code = interrupt_exit_code()};
+}
+
+}  // namespace
+
+Action add_serve(OptionSet& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("--port", o->port, "Port (default 0: one that is free)").check(within(0, 65535));
+  app.add_option("--listen", o->server.address, "Address (default 127.0.0.1: this machine alone)");
+  app.add_option("--allow-host", o->server.hosts, "Further name by which browsers reach it");
+  app.add_flag("--writable", o->is_writable, "The page may start and stop sweeps, by its token");
+  app.add_option("--html", o->html, "Instead of serving: one file with a grid of states");
+  app.add_option("--state", o->state, "With --html: of the grid, the words behind # of a link");
+  return [o](const GlobalOptions& global) { return execute(global, *o); };
+}
+
+}  // namespace halmark::cli

@@ -1,0 +1,166 @@
+#include "pages/serve/priced_system.hpp"
+
+#include <algorithm>
+
+#include "core/text/error.hpp"
+#include "model/pricing/kernel_table.hpp"
+#include "plan/device_file.hpp"
+#include "plan/precision.hpp"
+#include "tune/plan/known_plan.hpp"
+#include "tune/plan/named_fabric.hpp"
+
+namespace halmark::pages {
+namespace {
+
+Device device_of(const std::string& id, const PageSources& sources) {
+  if (sources.here && id == sources.here->id) return *sources.here;
+  return known_device(id, sources.devices);
+}
+
+tune::Target target_of(const PageState& state, const PageSources& sources) {
+  tune::Target out;
+  Device device = device_of(state.device, sources);
+  out.backend = device.id;
+  out.memory_bytes = device.memory_bytes;
+  out.datasheet = std::move(device);
+  out.fabric = tune::named_fabric(state.fabric, "fabric", {}, sources.fabrics);
+  return out;
+}
+
+tune::PricedLatencies latencies_of(const tune::Target& target, const PageSources& sources) {
+  tune::LatencyChoice choice;
+  choice.sources = sources.latency.empty() ? std::vector<std::string>{"roofline"} : sources.latency;
+  choice.where = "--latency";
+  choice.device = target.datasheet->id;
+  return tune::priced_latencies(choice, *target.datasheet, sources.devices, std::nullopt,
+                                target.fabric ? &*target.fabric : nullptr);
+}
+
+std::vector<int> divisors(std::int64_t n) {
+  std::vector<int> out;
+  for (int d = 1; d <= n; ++d) {
+    if (n % d == 0) out.push_back(d);
+  }
+  return out;
+}
+
+// Experts are split over all of tp and dp, over tp alone, or not at all.
+std::vector<int> expert_degrees(const ModelSpec& spec, int dp, int tp) {
+  std::vector<int> out = {1};
+  if (!spec.moe) return out;
+  for (const int ep : {tp, tp * dp}) {
+    if (std::ranges::find(out, ep) == out.end()) out.push_back(ep);
+  }
+  return out;
+}
+
+std::vector<Parallel> splits_of(const ModelSpec& spec, std::int64_t devices) {
+  std::vector<Parallel> out;
+  for (const int tp : divisors(devices)) {
+    for (const int pp : divisors(devices / tp)) {
+      if (pp > spec.layers) continue;
+      const int dp = static_cast<int>(devices / tp / pp);
+      for (const int ep : expert_degrees(spec, dp, tp)) {
+        out.push_back({.dp = dp, .tp = tp, .pp = pp, .ep = ep});
+      }
+    }
+  }
+  return out;
+}
+
+bool is_faster(const PricedLayout& a, const PricedLayout& b) {
+  if (a.price.has_value() != b.price.has_value()) return a.price.has_value();
+  if (a.price && a.price->step_ns != b.price->step_ns) {
+    return a.price->step_ns < b.price->step_ns;
+  }
+  return a.parallel < b.parallel;
+}
+
+std::string memory_text(std::int64_t needed, std::int64_t has) {
+  const auto gib = [](std::int64_t bytes) {
+    const auto tenths = static_cast<std::int64_t>(static_cast<double>(bytes) / (1 << 30) * 10);
+    return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + " GiB";
+  };
+  return "out of memory: a rank needs " + gib(needed) + ", and the device has " + gib(has);
+}
+
+}  // namespace
+
+PricedSystem::PricedSystem(const PageState& state, const PageSources& sources)
+    : spec_(load_model(state.model, sources.models)), target_(target_of(state, sources)) {
+  latencies_.emplace(latencies_of(target_, sources));
+  pricer_ = std::make_unique<StepPricer>(
+      spec_,
+      [this](const Operator& op) {
+        return kernel_time(chain().latency(op.local, op.local_work, op.group_stride));
+      },
+      &*target_.datasheet, Workload::even_routing);
+}
+
+Precision PricedSystem::precision(const std::string& recipe) const {
+  return precision_of(recipe, tune::precision_facts(spec_, computes_bf16(device())));
+}
+
+PricedLayout PricedSystem::priced(const PageState& state, const Parallel& parallel,
+                                  std::int64_t batch) {
+  PricedLayout out{.parallel = parallel, .batch = batch};
+  const StepPricer::Layout layout = pricer_->layout(parallel, precision(state.dtype));
+  if (const auto& refusal = pricer_->refusal(layout)) {
+    out.reason = refusal->text;
+    return out;
+  }
+  const std::int64_t parts = std::int64_t{parallel.dp} * parallel.pp;
+  if (batch % parts != 0) {
+    out.reason = "a batch of " + std::to_string(batch) +
+                 " does not divide by dp x pp = " + std::to_string(parts);
+    return out;
+  }
+  // As memory_use counts them: the cache of all sequences of a replica, one micro-batch at work.
+  const std::int64_t at_work = batch / parts;
+  for (const StageMemory& stage : pricer_->stage_memory(layout, state.context)) {
+    const std::int64_t more_logits =
+        stage.has_head ? (at_work - 1) * spec_.vocab * 4 / parallel.tp : 0;
+    const std::int64_t rank = stage.weight_bytes + more_logits +
+                              batch / parallel.dp * stage.kv_bytes_per_sequence +
+                              pricer_->activation_bytes(layout, at_work * state.new_tokens);
+    out.bytes_per_rank = std::max(out.bytes_per_rank, rank);
+  }
+  if (target_.memory_bytes > 0 && out.bytes_per_rank > target_.memory_bytes) {
+    out.reason = memory_text(out.bytes_per_rank, target_.memory_bytes);
+    return out;
+  }
+  out.price = pricer_->price(layout, state.phase, batch, state.new_tokens, state.context);
+  if (!out.price) out.reason = device().id + " states no figure that a kernel needs";
+  return out;
+}
+
+std::vector<PricedLayout> PricedSystem::layouts(const PageState& state) {
+  std::vector<PricedLayout> out;
+  for (const Parallel& parallel : splits_of(spec_, state.shards)) {
+    out.push_back(priced(state, parallel, state.batch));
+  }
+  std::ranges::sort(out, is_faster);
+  return out;
+}
+
+Configuration PricedSystem::configuration(const PageState& state) {
+  Configuration out{.model = spec_.id,
+                    .precision = precision(state.dtype),
+                    .workload = {.phase = state.phase,
+                                 .batch = state.batch,
+                                 .new_tokens = state.new_tokens,
+                                 .context = state.context}};
+  if (state.strategy) {
+    out.parallel = *state.strategy;
+    return out;
+  }
+  const std::vector<PricedLayout> all = layouts(state);
+  if (all.empty() || !all.front().price) {
+    const std::string why = all.empty() ? "" : all.front().reason;
+    throw refused("no layout of " + std::to_string(state.shards) + " devices is possible", {}, why);
+  }
+  out.parallel = all.front().parallel;
+  return out;
+}
+
+}  // namespace halmark::pages

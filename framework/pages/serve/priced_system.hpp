@@ -1,0 +1,69 @@
+// One model on one device over one fabric, with its sources of times: what every state that names
+// them is priced by.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/pricing/step_pricer.hpp"
+#include "model/spec/model_spec.hpp"
+#include "pages/serve/page_state.hpp"
+#include "tune/plan/target.hpp"
+#include "tune/sources/priced_latencies.hpp"
+
+namespace halmark::pages {
+
+using Folders = std::vector<std::filesystem::path>;
+
+// Where things are looked up, and what times come from.
+struct PageSources {
+  Folders models, devices, fabrics, engines;
+  std::optional<Device> here;        // this machine with its measured peaks
+  std::vector<std::string> latency;  // as of tune --latency; roofline where nothing is said
+};
+
+// A layout of so many devices with what it comes to. Without a price: why.
+struct PricedLayout {
+  Parallel parallel;
+  std::int64_t batch = 1;
+  std::optional<Price> price;
+  std::int64_t bytes_per_rank = 0;
+  std::string reason;
+};
+
+class PricedSystem {
+ public:
+  // Throws Error (exit 2) for names that are not known, a fabric that cannot be read and a source
+  // of times that does not fit.
+  PricedSystem(const PageState& state, const PageSources& sources);
+  PricedSystem(const PricedSystem&) = delete;
+  PricedSystem& operator=(const PricedSystem&) = delete;
+
+  const ModelSpec& spec() const { return spec_; }
+  const Device& device() const { return *target_.datasheet; }
+  const tune::Target& target() const { return target_; }
+  const LatencyChain& chain() const { return latencies_->chain; }
+  const std::vector<std::string>& times_from() const { return latencies_->sources; }
+  const fabric::Topology* topology() const { return target_.fabric ? &*target_.fabric : nullptr; }
+
+  // Throws Error (exit 2) for a recipe that is not known.
+  Precision precision(const std::string& recipe) const;
+  // Every layout of the state's devices that the model permits, fastest first, those without a
+  // price at the end.
+  std::vector<PricedLayout> layouts(const PageState& state);
+  // Of one layout and batch. Context parallelism is priced by its own graph: nothing here.
+  PricedLayout priced(const PageState& state, const Parallel& parallel, std::int64_t batch);
+  // The layout that is meant, with the rest. Throws Error (exit 2) where none is possible.
+  Configuration configuration(const PageState& state);
+
+ private:
+  ModelSpec spec_;
+  tune::Target target_;
+  std::optional<tune::PricedLatencies> latencies_;
+  std::unique_ptr<StepPricer> pricer_;
+};
+
+}  // namespace halmark::pages

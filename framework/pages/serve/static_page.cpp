@@ -1,0 +1,247 @@
+#include "pages/serve/static_page.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/json/json.hpp"
+#include "core/text/digest.hpp"
+#include "core/text/error.hpp"
+#include "serve/page_files.hpp"
+
+namespace halmark::pages {
+namespace {
+
+using Words = std::map<std::string, std::string>;
+
+// As the page asks: names in order, encoded as encodeURIComponent does.
+std::string query_text(const Words& words) {
+  std::string out;
+  for (const auto& [name, value] : words) {
+    out += (out.empty() ? "" : "&") + name + '=';
+    for (const char c : value) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (std::isalnum(byte) != 0 || std::string_view("-_.!~*'()").find(c) != std::string::npos) {
+        out += c;
+      } else {
+        out += '%';
+        out += "0123456789ABCDEF"[byte >> 4];
+        out += "0123456789ABCDEF"[byte & 15];
+      }
+    }
+  }
+  return out;
+}
+
+std::string file_text(std::string_view name) {
+  const auto files = serve::page_files();
+  const auto file = std::ranges::find(files, name, &serve::PageFile::name);
+  return file == files.end() ? std::string() : std::string(file->text);
+}
+
+// All modules as one: what they import from each other is in the same scope.
+std::string joined_modules() {
+  std::string out;
+  for (const serve::PageFile& file : serve::page_files()) {
+    if (!file.name.ends_with(".js")) continue;
+    std::string_view rest = file.text;
+    while (!rest.empty()) {
+      std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      if (line.starts_with("import ")) continue;
+      if (line.starts_with("export ")) line.remove_prefix(7);
+      out += line;
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+// A policy names what may run by its digest, in base 64.
+std::string digest_source(const std::string& text) {
+  const std::string hex = sha256_of(text);
+  constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  unsigned bits = 0;
+  int count = 0;
+  for (const char c : hex) {
+    bits = bits << 4 | static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+    for (count += 4; count >= 6;) {
+      count -= 6;
+      out += letters[bits >> count & 63];
+    }
+  }
+  if (count > 0) out += letters[bits << (6 - count) & 63];
+  while (out.size() % 4 != 0) out += '=';
+  return "'sha256-" + out + "'";
+}
+
+// Nothing in it ends the element that holds it.
+std::string embedded(const Json& document) {
+  std::string out;
+  for (const char c : dump_json(document))
+    out += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return out;
+}
+
+void replace_first(std::string& text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  if (at == std::string::npos) throw Error(ExitCode::error, "the page has no '" + what + "'");
+  text.replace(at, what.size(), by);
+}
+
+std::vector<std::string> powers(std::int64_t from, std::int64_t to, std::int64_t factor) {
+  std::vector<std::string> out;
+  for (std::int64_t value = from; value <= to; value *= factor)
+    out.push_back(std::to_string(value));
+  return out;
+}
+
+Json numbers(const std::vector<std::string>& texts) {
+  Json out = Json::array();
+  for (const std::string& text : texts) out.push_back(std::stoll(text));
+  return out;
+}
+
+class Grid {
+ public:
+  Grid(SimulatorPage& page, const PageState& base) : page_(page), base_(base) {
+    fixed_ = {{"device", base.device}, {"model", base.model}, {"dtype", base.dtype}};
+    if (!base.fabric.empty()) fixed_["fabric"] = base.fabric;
+    shards_ = powers(1, base.shards, 2);
+    if (shards_.back() != std::to_string(base.shards)) {
+      shards_.push_back(std::to_string(base.shards));
+    }
+    batches_ = powers(1, 256, 4);
+    contexts_ = {"1024", "4096", "16384"};
+  }
+
+  Json made() {
+    answers_["documents"] = documents();
+    answers_["runs"] = {{"runs", Json::array()}, {"reason", "this file carries no journal"}};
+    if (!base_.fabric.empty()) {
+      Words words = fixed_;
+      words.erase("dtype");
+      put("fabric", words);
+    }
+    for (const char* phase : {"decode", "prefill"}) {
+      for (const std::string& shards : shards_) {
+        for (const std::string& context : contexts_) add(phase, shards, context);
+      }
+    }
+    return {{"state", state()},
+            {"controls", controls()},
+            {"answers", std::move(answers_)},
+            {"note", "a file with " + std::to_string(states_) + " states; halmark serve has all"}};
+  }
+
+ private:
+  Json state() const {
+    Json out = {{"phase", "decode"},
+                {"shards", shards_.back()},
+                {"batch", "16"},
+                {"context", "4096"},
+                {"strategy", "auto"}};
+    for (const auto& [name, value] : fixed_) out[name] = value;
+    return out;
+  }
+
+  Json controls() const {
+    const auto one = [](const std::string& word) { return Json::array({word}); };
+    return {{"device", one(base_.device)},
+            {"model", one(base_.model)},
+            {"fabric", one(base_.fabric)},
+            {"dtype", one(base_.dtype)},
+            {"phase", Json::array({"decode", "prefill"})},
+            {"shards", numbers(shards_)},
+            {"batch", numbers(batches_)},
+            {"context", numbers(contexts_)},
+            {"new", numbers(contexts_)}};
+  }
+
+  void add(const std::string& phase, const std::string& shards, const std::string& context) {
+    Words words = fixed_;
+    words["phase"] = phase;
+    words["shards"] = shards;
+    words["context"] = context;
+    put("front", words);
+    words["strategy"] = "auto";
+    for (const std::string& batch : batches_) {
+      words["batch"] = batch;
+      put("step", words);
+      // Events are the largest part of a state: those of one batch are carried.
+      if (batch == "16" && context == "4096") put("timeline", words);
+      ++states_;
+    }
+  }
+
+  void put(const std::string& path, const Words& words) {
+    try {
+      answers_[path + '?' + query_text(words)] = slim(page_.answer({path, words}));
+    } catch (const Error& error) {
+      answers_[path + '?' + query_text(words)] = {{"error", error.line()}};
+    }
+  }
+
+  // Layouts that are not possible fill a choice that a file does not have.
+  static Json slim(Json answer) {
+    if (answer.contains("layouts")) answer["layouts"] = Json::array();
+    return answer;
+  }
+
+  // Of the choices those that the file has.
+  Json documents() {
+    Json out = page_.answer({"documents", {}});
+    const auto keep = [&out](const char* list, const std::string& id) {
+      Json kept = Json::array();
+      for (const Json& one : out[list]) {
+        if (one.at("id") == id) kept.push_back(one);
+      }
+      out[list] = std::move(kept);
+    };
+    keep("devices", base_.device);
+    keep("models", base_.model);
+    keep("fabrics", base_.fabric);
+    out["recipes"] = Json::array({base_.dtype});
+    return out;
+  }
+
+  SimulatorPage& page_;
+  PageState base_;
+  Words fixed_;
+  std::vector<std::string> shards_, batches_, contexts_;
+  Json answers_ = Json::object();
+  std::size_t states_ = 0;
+};
+
+}  // namespace
+
+std::string static_page(SimulatorPage& page, const PageState& base) {
+  Words words = {{"device", base.device},
+                 {"model", base.model},
+                 {"dtype", base.dtype},
+                 {"shards", std::to_string(base.shards)}};
+  if (!base.fabric.empty()) words["fabric"] = base.fabric;
+  page.answer({"step", words});
+  const std::string grid = embedded(Grid(page, base).made());
+  const std::string script = '\n' + joined_modules();
+  const std::string style = '\n' + file_text("page.css");
+  const std::string policy =
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src " +
+      digest_source(script) + "; style-src " + digest_source(style) +
+      "; img-src data: blob:; base-uri 'none'; form-action 'none'\">\n";
+  std::string out = file_text("index.html");
+  replace_first(out, "<link rel=\"stylesheet\" href=\"page.css\">\n",
+                policy + "<style>" + style + "</style>\n");
+  replace_first(out, "<script type=\"module\" src=\"app.js\"></script>\n", "");
+  replace_first(out, "</body>",
+                "<script type=\"application/json\" id=\"grid\">" + grid +
+                    "</script>\n<script type=\"module\">" + script + "</script>\n</body>");
+  if (out.size() > static_page_bytes_max) {
+    throw refused("the file would have " + std::to_string(out.size() >> 20) + " MiB", {},
+                  "take fewer shards");
+  }
+  return out;
+}
+
+}  // namespace halmark::pages

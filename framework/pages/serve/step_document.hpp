@@ -1,0 +1,24 @@
+// A composed step as the page shows it: figures, each with its interval and where it is from,
+// operators, layouts, memory.
+#pragma once
+
+#include "core/json/json_type.hpp"
+#include "pages/serve/composed_step.hpp"
+
+namespace halmark::pages {
+
+// [{"key", "title", "unit", "value", "low", "high", "from", "means", "reason", "term"}, ...]: a
+// null `value` stands beside a reason; `from` says on what it rests, `means` what that word says.
+Json figures_json(const PricedSystem& system, const ComposedStep& step);
+// One row per operator that the slowest stage executes, in order.
+Json operators_json(const ComposedStep& step);
+// {"weights", "cache", "activations", "device", "fits"} of the fullest rank, bytes.
+Json memory_json(const PricedSystem& system, const ComposedStep& step);
+// One row per layout, fastest first.
+Json layouts_json(const std::vector<PricedLayout>& layouts, std::int64_t devices,
+                  const Device& device);
+// Where the chosen one stands among batches and layouts of up to so many devices: what a front is
+// made of. Rows as of layouts_json.
+Json candidates_json(PricedSystem& system, const PageState& state);
+
+}  // namespace halmark::pages

@@ -1,0 +1,38 @@
+// Sweeps that the page may start, and the one that goes on, whoever started it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pages/serve/sweep_process.hpp"
+
+namespace halmark::pages {
+
+struct SweepPlace {
+  std::vector<std::filesystem::path> folders;  // of sweeps (*.toml)
+  std::string program, database;
+  bool is_writable = false;
+};
+
+class Sweeps {
+ public:
+  explicit Sweeps(SweepPlace place) : place_(std::move(place)) {}
+
+  // By the name of its file, without suffix. Throws Error (exit 2) for one that is none of the
+  // folders', and while a process writes the database.
+  void start(const std::string& name);
+  void stop();
+  // {"sweep": null or as of SweepProcess, "sweeps": [names]}
+  Json progress();
+
+ private:
+  Json watched() const;
+  std::vector<std::string> names() const;
+
+  SweepPlace place_;
+  std::unique_ptr<SweepProcess> process_;
+};
+
+}  // namespace halmark::pages

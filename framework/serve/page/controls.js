@@ -1,0 +1,215 @@
+// The state of the page: what the controls say, and what the address says of them.
+import {element, replaced, text} from "./format.js";
+import {explained} from "./glossary.js";
+import {grid, query_of} from "./source.js";
+
+const defaults = {device: "h100-sxm", model: "qwen3-32b", fabric: "nvlink-node", phase: "decode", dtype: "checkpoint",
+  shards: "8", batch: "16", context: "2048", new: "2048", strategy: "auto"};
+const steps_of = {
+  shards: [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 36, 48, 64, 72, 96, 128, 192, 256, 384, 512, 768, 1024],
+  batch: [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096],
+  context: [128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072],
+  new: [1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768],
+};
+
+export const state = {...defaults};
+const inputs = {};
+let known = null, changed = () => {};
+
+export function read_address(words) {
+  Object.assign(state, grid ? grid.state : {});
+  // A link leaves out what is not there.
+  if (words.has("model")) Object.assign(state, {fabric: "", strategy: "auto"});
+  for (const key of Object.keys(defaults)) {
+    if (words.has(key)) state[key] = words.get(key);
+  }
+}
+
+// What is asked: words that do not matter in a phase are left out, so that equal states are one.
+export function asked_state() {
+  const out = {...state};
+  if (out.phase === "decode" || Number(out.new) >= Number(out.context)) delete out.new;
+  if (!out.fabric) delete out.fabric;
+  return out;
+}
+
+export function permalink() {
+  return `${location.href.split("#")[0]}#${query_of(asked_state())}`;
+}
+
+function values_of(name) {
+  if (grid && grid.controls[name]) return grid.controls[name];
+  const fabric = known.fabrics.find((one) => one.id === state.fabric);
+  const most = name === "shards" && fabric ? fabric.devices : name === "new" ? Number(state.context) : Infinity;
+  const out = steps_of[name].filter((value) => value <= most);
+  if (name === "shards" && fabric && !out.includes(fabric.devices) && fabric.devices <= 1024) out.push(fabric.devices);
+  const own = Number(state[name]);
+  if (own >= 1 && !out.includes(own) && own <= most) out.push(own);
+  return out.sort((a, b) => a - b);
+}
+
+export function set_state(words) {
+  Object.assign(state, words);
+  fit_state();
+  show_controls();
+  changed();
+}
+
+function fit_state() {
+  for (const name of ["shards", "new"]) {
+    const values = values_of(name);
+    if (Number(state[name]) > values.at(-1)) state[name] = String(values.at(-1));
+  }
+}
+
+function choose(name, value) {
+  state[name] = String(value);
+  // A layout is one of a number of devices.
+  if (["shards", "model", "phase"].includes(name)) state.strategy = "auto";
+  if (name === "fabric" && !grid) {
+    const fabric = known.fabrics.find((one) => one.id === value);
+    if (fabric && Number(state.shards) > fabric.devices) state.strategy = "auto";
+    if (fabric && fabric.device && known.devices.some((one) => one.id === fabric.device)) state.device = fabric.device;
+  }
+  if (name === "device") fit_fabric();
+  fit_state();
+  show_controls();
+  changed();
+}
+
+// A fabric is of one device, or of any; another device has its own link until a fabric is chosen.
+function fit_fabric() {
+  const fabric = known.fabrics.find((one) => one.id === state.fabric);
+  if (!fabric || !fabric.device || fabric.device === state.device) return;
+  const own = known.fabrics.find((one) => one.device === state.device && one.devices >= Number(state.shards));
+  state.fabric = own ? own.id : "";
+}
+
+function selected(name, label, word, groups, hint = "") {
+  const id = `control-${name}`;
+  const input = element("select", {id, name, onchange: () => choose(name, input.value)});
+  inputs[name] = {input, groups};
+  return element("div", {class: "control"},
+    element("label", {for: id}, word ? explained(word, label) : label), input,
+    hint ? element("p", {class: "hint", id: `${id}-hint`}, hint) : null);
+}
+
+function slider(name, label, word) {
+  const id = `control-${name}`;
+  const output = element("output", {for: id});
+  const input = element("input", {type: "range", id, name, min: 0, step: 1,
+    oninput: () => choose(name, values_of(name)[Number(input.value)])});
+  inputs[name] = {input, output};
+  return element("div", {class: "control", "data-control": name},
+    element("label", {for: id}, explained(word, label), output), input);
+}
+
+function phases() {
+  const choices = (grid && grid.controls.phase) || ["decode", "prefill"];
+  const boxes = choices.map((value) => {
+    const input = element("input", {type: "radio", name: "phase", value, onchange: () => choose("phase", value)});
+    inputs[`phase-${value}`] = {input};
+    return element("label", {}, input, value);
+  });
+  return element("fieldset", {class: "control"}, element("legend", {}, explained("phase", "Phase")), element("div", {class: "segments"}, boxes));
+}
+
+const option = (value, label) => ({value, label});
+
+function device_groups() {
+  const groups = new Map();
+  for (const device of known.devices) {
+    const group = device.is_measured ? "This machine, measured" : device.vendor || device.kind;
+    if (!groups.has(group)) groups.set(group, []);
+    groups.get(group).push(option(device.id, device.name || device.id));
+  }
+  return [...groups].sort(([a], [b]) => (b.startsWith("This") - a.startsWith("This")) || a.localeCompare(b));
+}
+
+function model_groups() {
+  return [["", known.models.map((model) => option(model.id, model.id))]];
+}
+
+function fabric_groups() {
+  const fits = (fabric) => !fabric.device || fabric.device === state.device;
+  const listed = (fabric) => option(fabric.id, `${fabric.id} (${fabric.devices})`);
+  return [["", [option("", "the device's own link")]],
+    ["Of this device, or any", known.fabrics.filter(fits).map(listed)],
+    ["Of another device", known.fabrics.filter((fabric) => !fits(fabric)).map(listed)]];
+}
+
+let layouts = [];
+function strategy_groups() {
+  const label = (row) => row.step_ns ? `${short_strategy(row.strategy)}   ${text(row.step_ns, "ns")}` : short_strategy(row.strategy);
+  const possible = layouts.filter((row) => row.step_ns);
+  const own = state.strategy !== "auto" && !possible.some((row) => row.strategy === state.strategy)
+    ? [option(state.strategy, short_strategy(state.strategy))] : [];
+  return [["", [option("auto", "auto: the fastest that fits"), ...own]],
+    ["Layouts that fit, fastest first", possible.map((row) => option(row.strategy, label(row)))]];
+}
+
+// "dp1 tp8 pp1 ep1" is read as "tp8".
+export function short_strategy(strategy) {
+  return strategy.split(" ").filter((word) => !/^..1$/.test(word)).join(" ") || "1 device";
+}
+
+export function show_layouts(rows) {
+  layouts = rows;
+  show_controls();
+}
+
+function fill(select, groups, value) {
+  const key = JSON.stringify(groups);
+  if (select.dataset.key !== key) {
+    select.dataset.key = key;
+    const options = (list) => list.map((one) => element("option", {value: one.value}, one.label));
+    select.replaceChildren(...groups.filter(([, list]) => list.length).flatMap(([name, list]) =>
+      name ? [element("optgroup", {label: name}, options(list))] : options(list)));
+  }
+  select.value = value;
+  select.disabled = select.options.length < 2;
+}
+
+function show_controls() {
+  for (const [name, control] of Object.entries(inputs)) {
+    if (control.groups) fill(control.input, limited(name, control.groups()), state[name]);
+    if (control.output) {
+      const values = values_of(name);
+      const place = Math.max(0, values.indexOf(Number(state[name])));
+      control.input.max = values.length - 1;
+      control.input.value = place;
+      control.input.disabled = values.length < 2;
+      control.input.setAttribute("aria-valuetext", String(values[place]));
+      control.output.textContent = Number(values[place]).toLocaleString("en");
+    }
+    if (name.startsWith("phase-")) control.input.checked = state.phase === control.input.value;
+  }
+  const of_prefill = document.querySelector("[data-control=new]");
+  if (of_prefill) of_prefill.hidden = state.phase === "decode" || Boolean(grid);
+}
+
+// A file knows the values of its grid alone.
+function limited(name, groups) {
+  if (!grid || name === "strategy") return grid ? [["", [option("auto", "auto: the fastest that fits")]]] : groups;
+  const allowed = grid.controls[name] || [state[name]];
+  return groups.map(([label, list]) => [label, list.filter((one) => allowed.includes(one.value))]);
+}
+
+export function begin_controls(documents, on_change) {
+  known = documents;
+  if (!known.fabrics.some((one) => one.id === state.fabric)) state.fabric = "";
+  changed = on_change;
+  replaced("controls",
+    selected("device", "Accelerator", "", device_groups),
+    selected("model", "Model", "", model_groups),
+    selected("fabric", "Fabric", "", fabric_groups),
+    phases(),
+    slider("shards", "Shards", "shards"),
+    slider("batch", "Batch", "batch"),
+    slider("context", "Context", "context"),
+    slider("new", "New tokens of it", "context"),
+    selected("dtype", "Types", "recipe", () => [["", known.recipes.map((name) => option(name, name))]]),
+    selected("strategy", "Strategy", "strategy", strategy_groups));
+  fit_state();
+  show_controls();
+}

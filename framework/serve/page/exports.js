@@ -1,0 +1,104 @@
+// What is seen, as files: pictures, tables, the timeline for Perfetto, the deployment.
+import {element, replaced} from "./format.js";
+import {asked_state} from "./controls.js";
+import {front_rows} from "./front.js";
+import {ask, grid} from "./source.js";
+import {timeline_data} from "./timeline.js";
+
+let shown_step = null;
+
+export function exported_step(step) { shown_step = step; }
+
+function save(name, content, type) {
+  const link = element("a", {href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], {type})), download: name});
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  document.body.dataset.saved = name;
+}
+
+// A cell that a spreadsheet would take for a formula is text.
+function csv_cell(value) {
+  let content = value === null || value === undefined ? "" : String(value);
+  if (/^[=+\-@\t\r]/.test(content) && typeof value !== "number") content = `'${content}`;
+  return /[",\n]/.test(content) ? `"${content.replaceAll('"', '""')}"` : content;
+}
+
+export function csv_of(rows) {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return [names.join(","), ...rows.map((row) => names.map((name) => csv_cell(row[name])).join(","))].join("\n") + "\n";
+}
+
+const drawn_properties = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-opacity", "opacity", "font-size", "font-family", "font-weight", "paint-order"];
+
+// A picture that needs no style sheet: what the page's rules gave becomes attributes.
+function standalone(svg) {
+  const copy = svg.cloneNode(true), sources = [svg, ...svg.querySelectorAll("*")];
+  [copy, ...copy.querySelectorAll("*")].forEach((node, i) => {
+    const style = getComputedStyle(sources[i]);
+    for (const name of drawn_properties) {
+      const value = style.getPropertyValue(name);
+      if (value) node.setAttribute(name, value);
+    }
+    node.removeAttribute("class");
+    node.removeAttribute("tabindex");
+  });
+  const [, , width, height] = svg.getAttribute("viewBox").split(" ");
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", height);
+  const paper = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  for (const [name, value] of Object.entries({width, height, fill: getComputedStyle(document.body).backgroundColor})) paper.setAttribute(name, value);
+  copy.prepend(paper);
+  return {text: new XMLSerializer().serializeToString(copy), width: Number(width), height: Number(height)};
+}
+
+function save_svg(id) {
+  const svg = document.getElementById(id);
+  if (svg) save(`halmark-${id}.svg`, standalone(svg).text, "image/svg+xml");
+}
+
+async function save_png(id) {
+  const node = document.getElementById(id);
+  if (!node) return;
+  if (node instanceof HTMLCanvasElement) { node.toBlob((blob) => save(`halmark-${id}.png`, blob)); return; }
+  const picture = standalone(node), image = new Image();
+  image.src = URL.createObjectURL(new Blob([picture.text], {type: "image/svg+xml"}));
+  await image.decode();
+  const canvas = element("canvas", {width: picture.width * 2, height: picture.height * 2});
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(image.src);
+  canvas.toBlob((blob) => save(`halmark-${id}.png`, blob));
+}
+
+// The trace event format, which Perfetto and chrome://tracing open.
+export function perfetto_of(data) {
+  const events = [];
+  data.actors.forEach((name, i) => events.push({ph: "M", name: "process_name", pid: i + 1, args: {name}}));
+  data.resources.forEach((resource, i) => {
+    const owner = data.events.find((event) => event[4] === i);
+    if (owner) events.push({ph: "M", name: "thread_name", pid: owner[3] + 1, tid: i + 1, args: {name: resource.name}});
+  });
+  for (const [start, end, label, actor, resource, kind, critical] of data.events) {
+    events.push({ph: "X", name: data.labels[label], cat: data.kinds[kind], ts: start, dur: end - start, pid: actor + 1, tid: resource + 1, args: {critical: Boolean(critical)}});
+  }
+  return JSON.stringify({displayTimeUnit: "ns", traceEvents: events});
+}
+
+async function save_deployment(engine) {
+  const files = (await ask("export", {...asked_state(), as: engine})).files;
+  for (const file of files) save(file.name, file.text, "text/plain");
+}
+
+export function show_exports(notify, engines) {
+  const item = (label, action) => element("button", {type: "button", onclick: async () => {
+    document.getElementById("export-menu").open = false;
+    try { await action(); } catch (error) { notify(error.message); }
+  }}, label);
+  const rows = (name, of_step) => item(`${name} (CSV)`, () => save(`halmark-${name.toLowerCase().replaceAll(" ", "-")}.csv`, csv_of(of_step()), "text/csv"));
+  const engine_items = grid || !engines ? [] : [element("h3", {}, "Deployment of this point"), engines.map((engine) => item(`Launch script for ${engine}`, () => save_deployment(engine)))];
+  replaced("export-list",
+    element("h3", {}, "Pictures"), item("Front (SVG)", () => save_svg("front-chart")), item("Front (PNG)", () => save_png("front-chart")), item("Fabric (SVG)", () => save_svg("fabric-drawing")), item("Fabric (PNG)", () => save_png("fabric-drawing")), item("Timeline (PNG)", () => save_png("timeline-canvas")),
+    element("h3", {}, "Tables"), rows("Figures", () => shown_step.figures), rows("Operators", () => shown_step.operators), rows("Sharding", () => shown_step.sharding.rows), rows("Layouts", () => shown_step.layouts), rows("Front", front_rows),
+    element("h3", {}, "Timeline"), item("Perfetto and chrome://tracing (JSON)", () => { const data = timeline_data(); if (data) save("halmark-timeline.json", perfetto_of(data), "application/json"); }),
+    engine_items);
+}

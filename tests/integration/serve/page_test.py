@@ -1,0 +1,254 @@
+"""Uses the page as a person would, in a headless browser, and prints as JSON what it saw.
+
+    python3 page_test.py BROWSER ADDRESS FOLDER [--pictures FOLDER] [--file PAGE.html] [--sweep NAME]
+
+"failed" holds what was wrong, one line each; none = all is well. Nothing but ADDRESS may be asked for.
+"""
+import argparse
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from browser import Browser  # noqa: E402
+
+parser = argparse.ArgumentParser()
+parser.add_argument("browser")
+parser.add_argument("address")
+parser.add_argument("folder")
+parser.add_argument("--pictures")
+parser.add_argument("--file")
+parser.add_argument("--sweep")
+asked = parser.parse_args()
+failed, figures = [], {}
+page = Browser(asked.browser, asked.folder)
+
+
+def check(is_right, what):
+    if not is_right:
+        failed.append(what)
+
+
+def shown():
+    return page.run("document.body.dataset.shown || ''")
+
+
+def settle(before=None):
+    """Until the last change is drawn, its front and timeline too."""
+    page.await_true("document.body.dataset.settled !== undefined && document.body.dataset.settled === document.body.dataset.shown"
+                    + (f" && document.body.dataset.shown !== {json.dumps(before)}" if before is not None else ""))
+
+
+def text_of(selector):
+    return page.run(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''")
+
+
+def opened(address):
+    page.open("about:blank")
+    page.open(address)
+    page.await_true("document.body && document.body.dataset.settled !== undefined")
+
+
+def choose(name, value):
+    before = shown()
+    if page.run(f"document.getElementById('control-{name}').value") == value:
+        return
+    page.run(f"(() => {{const e = document.getElementById('control-{name}'); e.value = {json.dumps(value)};"
+             " e.dispatchEvent(new Event('change')); })()")
+    settle(before)
+
+
+def slide(name, steps):
+    before = shown()
+    page.run(f"(() => {{const e = document.getElementById('control-{name}'); e.value = Number(e.value) + ({steps});"
+             " e.dispatchEvent(new Event('input')); })()")
+    settle(before)
+
+
+def controls():
+    """Each control changes the state that its link states."""
+    opened(asked.address)
+    for name, value in (("model", "llama-3.1-70b"), ("device", "b200"), ("fabric", "nvl72"), ("dtype", "bf16")):
+        choose(name, value)
+        check(f"{name}={value}" in shown(), f"{name}: {shown()}")
+    for name in ("shards", "batch", "context"):
+        before = page.run(f"document.querySelector('[data-control={name}] output').textContent")
+        slide(name, 1)
+        after = page.run(f"document.querySelector('[data-control={name}] output').textContent")
+        check(before != after and f"{name}={after.replace(',', '')}" in shown(), f"{name}: {before} to {after}, {shown()}")
+    before = shown()
+    page.run("document.querySelector('input[name=phase][value=prefill]').click()")
+    settle(before)
+    check("phase=prefill" in shown(), "phase: " + shown())
+    slide("new", -2)
+    check("new=" in shown(), "new: " + shown())
+    before = shown()
+    page.run("document.querySelector('input[name=phase][value=decode]').click()")
+    settle(before)
+    layouts = page.run("[...document.getElementById('control-strategy').options].map((o) => o.value)")
+    check(len(layouts) > 3 and layouts[0] == "auto", f"strategies: {layouts}")
+    choose("strategy", layouts[2])
+    check("strategy=" in shown() and "auto" not in shown(), "strategy: " + shown())
+    link = page.run("location.href")
+    title = text_of("#title")
+    opened(link)
+    settle()
+    check(text_of("#title") == title, f"the link opens {text_of('#title')}, not {title}")
+
+
+def parts():
+    opened(asked.address.split("#")[0] + "#model=llama-3.1-70b&device=b200&fabric=nvl72&shards=16&batch=64&dtype=bf16")
+    settle()
+    for part, least in (("#headline .value", 4), ("#figure-list dt", 4), ("#operators tbody tr", 5), ("#sharding-view tbody tr", 5),
+                        ("#front-chart .point", 2), ("#front-chart .here", 1), ("#fabric-drawing .device", 72),
+                        ("#fabric-drawing .link.used", 16), ("#timeline-canvas", 1), ("#words-view dt", 20)):
+        count = page.run(f"document.querySelectorAll({json.dumps(part)}).length")
+        check(count >= least, f"{part}: {count}")
+    names = page.run("[...document.querySelectorAll('button, select, input, canvas, a, summary')].filter((e) => !(e.textContent.trim() ||"
+                     " e.getAttribute('aria-label') || e.labels?.length)).map((e) => e.outerHTML.slice(0, 80))")
+    check(not names, f"without a name: {names}")
+    check("Apache-2.0" in text_of("footer") and any(c.isdigit() for c in text_of("#version")), "footer: " + text_of("footer"))
+    page.run("document.querySelector('#headline .term').focus()")
+    check(len(page.run("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")) > 20, "a word has no explanation")
+    axes_and_point()
+    timeline()
+    exports()
+
+
+def axes_and_point():
+    before = page.run("document.querySelector('#front-chart').getAttribute('aria-label')")
+    page.run("(() => {const e = document.querySelector('#front-view select'); e.value = 'mfu'; e.dispatchEvent(new Event('change')); })()")
+    check(page.run("document.querySelector('#front-chart').getAttribute('aria-label')") != before, "the axis does not change")
+    before = shown()
+    page.run("[...document.querySelectorAll('#front-chart .point')].find((p) => true).focus()")
+    page.key("Enter", "Enter", "\r")
+    settle(before)
+    check("strategy=" in shown(), "a point of the front is not chosen: " + shown())
+
+
+def timeline():
+    span = "window.halmark_timeline.to - window.halmark_timeline.from"
+    whole = page.run(span)
+    page.run("document.getElementById('timeline-canvas').focus()")
+    page.key("+", "Equal", "+")
+    time.sleep(0.1)
+    near = page.run(span)
+    check(near < whole, f"plus does not zoom: {whole} to {near}")
+    page.key("ArrowRight")
+    page.key("Home")
+    check(abs(page.run(span) - whole) < 1e-6 * whole, "Home does not show all")
+    # A hundred thousand events, panned frame by frame.
+    figures["pan"] = page.run("""(async () => {
+      const lanes = 16, each = 6250, resources = [], events = [];
+      for (let r = 0; r < lanes; ++r) {
+        resources.push({name: 'device' + r + ' compute', is_link: false});
+        for (let i = 0; i < each; ++i) events.push([i * 10 + r, i * 10 + r + 8, i % 40, r, r, 7 + i % 3, r === 0 ? 1 : 0]);
+      }
+      const data = {...window.halmark_timeline.data, resources, events, actors: resources.map((r) => r.name), makespan_us: each * 10 + lanes};
+      data.labels = Array.from({length: 40}, (_, i) => 'kernel ' + i);
+      const view = window.halmark_timeline;
+      const made = new view.constructor(data);
+      view.canvas.replaceWith(made.canvas);
+      await new Promise(requestAnimationFrame);
+      const frames = [];
+      for (const share of [1, .2, .02]) {
+        made.show(0, data.makespan_us * share);
+        await new Promise(requestAnimationFrame);
+        const began = performance.now();
+        for (let i = 0; i < 40; ++i) { made.pan(.01); await new Promise(requestAnimationFrame); }
+        frames.push(40 / (performance.now() - began) * 1000);
+      }
+      return {events: events.length, frames_per_s: Math.min(...frames)};
+    })()""")
+    check(figures["pan"]["frames_per_s"] >= 30, f"panning: {figures['pan']}")
+
+
+def exports():
+    items = page.run("[...document.querySelectorAll('#export-list button')].map((b) => b.textContent)")
+    check(len(items) >= 12, f"exports: {items}")
+    for item in items:
+        page.run("delete document.body.dataset.saved")
+        page.run("[...document.querySelectorAll('#export-list button')].find((b) => b.textContent === " + json.dumps(item) + ").click()")
+        try:
+            page.await_true("document.body.dataset.saved || !document.getElementById('notice').hidden", 10)
+        except TimeoutError:
+            failed.append("not saved: " + item)
+    # What an engine cannot do, it says.
+    page.run("document.getElementById('notice').hidden = true")
+
+
+def speed():
+    opened(asked.address.split("#")[0] + "#model=qwen3-235b-a22b&device=b200&fabric=nvl72&shards=64&batch=64")
+    settle()
+    paints, answers = [], []
+    for step in (1, 1, 1, -1, -1, -1, 1, 1):
+        slide("batch", step)
+        paints.append(float(page.run("document.body.dataset.paintMs")))
+        answers.append(float(page.run("document.body.dataset.answerMs")))
+    figures["paint_ms"], figures["answer_ms"] = sorted(paints)[len(paints) // 2], sorted(answers)[len(answers) // 2]
+    check(figures["paint_ms"] < 100, f"repaint: {paints}")
+
+
+def refusals():
+    opened(asked.address.split("#")[0] + "#model=llama-3.1-70b&shards=8&strategy=dp1%20tp3")
+    page.await_true("!document.getElementById('notice').hidden")
+    check("tp" in text_of("#notice"), "a layout that cannot be: " + text_of("#notice"))
+    page.console[:] = [line for line in page.console if "422" not in line]
+
+
+def widths():
+    for width in (400, 1280, 1920):
+        for dark in (False, True):
+            page.size(width, 900)
+            page.media(dark=dark)
+            opened(asked.address.split("#")[0] + "#model=qwen3-30b-a3b&device=h100-sxm&fabric=nvlink-node&shards=8&batch=64")
+            settle()
+            time.sleep(0.2)
+            check(page.run("document.documentElement.scrollWidth") <= width, f"wider than {width}: {page.run('document.documentElement.scrollWidth')}")
+            if asked.pictures:
+                page.size(width, min(6000, page.run("document.documentElement.scrollHeight")))
+                time.sleep(0.3)
+                page.picture(os.path.join(asked.pictures, f"{width}-{'dark' if dark else 'light'}.png"))
+    page.size(1280, 900)
+    page.media(dark=False, prefers_reduced_motion="reduce")
+
+
+def sweep():
+    """Started from the page, followed to its end."""
+    opened(asked.address)
+    check("token" not in page.run("location.href"), "the token stays in the address")
+    page.await_true("document.querySelector('#progress-view select')")
+    page.run(f"document.querySelector('#progress-view select').value = {json.dumps(asked.sweep)}")
+    page.run("[...document.querySelectorAll('#progress-view button')].find((b) => b.textContent === 'Start').click()")
+    page.await_true("document.getElementById('progress-view').textContent.includes('complete')", 60)
+
+
+def file_alone():
+    opened("file://" + asked.file)
+    settle()
+    before = text_of("#title")
+    slide("batch", -1)
+    check(text_of("#title") != before, "the file does not answer a slider")
+    check(page.run("document.querySelectorAll('#front-chart .point').length") > 1, "the file has no front")
+
+
+try:
+    controls()
+    parts()
+    speed()
+    refusals()
+    widths()
+    if asked.sweep:
+        sweep()
+    if asked.file:
+        file_alone()
+    root = asked.address.split("#")[0]
+    elsewhere = [u for u in page.requests if not u.startswith((root, "about:", "data:", "blob:", "file://"))]
+    check(not elsewhere, f"asked elsewhere: {elsewhere[:5]}")
+    check(not page.console, f"console: {page.console[:5]}")
+except (TimeoutError, RuntimeError) as error:
+    failed.append(f"{error!r}; notice: {text_of('#notice')}; console: {page.console[:5]}")
+finally:
+    page.close()
+print(json.dumps({"failed": failed, "figures": figures}))

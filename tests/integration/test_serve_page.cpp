@@ -1,0 +1,42 @@
+// The page in a real browser: every control, no console error, nobody else asked.
+#include "serve_fixture.hpp"
+
+namespace halmark::integration {
+namespace {
+
+class ServePage : public ServeTest {};
+
+TEST_F(ServePage, is_used_as_a_person_would) {
+  const auto browser = found_program("chromium");
+  const auto python = found_program("python3");
+  if (!browser || !python) GTEST_SKIP() << "chromium or python3 is not installed";
+  tiny_sweep("fake", "shards = [1]");
+  std::filesystem::create_directories(path("own/sweeps"));
+  write("own/sweeps/tiny.toml", read("tiny.toml"));
+  base_.environment["HALMARK_CONFIG_PATH"] = path("own");
+  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+  ASSERT_EQ(
+      halmark({"serve", "--html", "grid.html", "--state", "model=qwen3-0.6b&shards=4"}).exit_code,
+      0);
+  start({"--writable", "--db", path("r.db")});
+  Launch launch = base_;
+  launch.limit_s = 280;
+  launch.arguments = {*python,
+                      "-B",
+                      HALMARK_SOURCE_DIR "/tests/integration/serve/page_test.py",
+                      *browser,
+                      address_,
+                      base_.folder,
+                      "--file",
+                      path("grid.html"),
+                      "--sweep",
+                      "tiny"};
+  const Outcome page = run(launch);
+  ASSERT_EQ(page.exit_code, 0) << page.err;
+  const Json seen = Json::parse(page.out);
+  EXPECT_EQ(seen["failed"], Json::array());
+  RecordProperty("figures", seen["figures"].dump());
+}
+
+}  // namespace
+}  // namespace halmark::integration
