@@ -1,9 +1,9 @@
 // halmark aa: kernels against themselves, limits that this machine supports, false alarms.
 #include <memory>
 
-#include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
 #include "history/view/duets_view.hpp"
+#include "host/process/interrupt.hpp"
 #include "tune/evaluate/agreement.hpp"
 #include "tune/evaluate/duets.hpp"
 #include "tune/plan/kernel_cases.hpp"

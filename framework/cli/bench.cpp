@@ -5,8 +5,8 @@
 #include <map>
 #include <memory>
 
-#include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
+#include "host/process/interrupt.hpp"
 #include "report/views/kernel_views.hpp"
 #include "tune/plan/kernel_cases.hpp"
 #include "tune/plan/known_plan.hpp"

@@ -8,57 +8,14 @@
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
 #include "host/group.hpp"
+#include "host/plugin/plugin_checks.hpp"
 #include "host/process/contained_process.hpp"
-#include "host/process/worker_memory.hpp"
 #include "journal/store.hpp"
 #include "measure/sampling/gbench.hpp"
 #include "plan/device_judgement.hpp"
 
 namespace halmark::cli {
 namespace {
-
-struct Check {
-  std::string name, verdict, text;  // verdict: ok, note, missing, refused
-};
-
-std::vector<Check> plugin_checks(const GlobalOptions& options) {
-  std::vector<Check> out;
-  const std::vector<FoundPlugin> found = find_plugins(options);
-  for (const FoundPlugin& p : found) {
-    if (p.is_loaded() && p.description->devices.empty()) {
-      out.push_back({"plugin " + p.description->name, "note", absence_of(*p.description)});
-    } else if (p.is_loaded()) {
-      out.push_back({"plugin " + p.description->name, "ok",
-                     p.path + ", version " + p.description->plugin_version + ", " +
-                         std::to_string(p.description->kernels.size()) + " kernels, " +
-                         std::to_string(p.description->devices.size()) + " devices"});
-    } else {
-      out.push_back({"plugin " + p.path, "refused", p.refusal});
-    }
-  }
-  for (const BuiltPlugin& plugin : built_plugins()) {
-    if (plugin.why_not.empty()) continue;
-    out.push_back({"plugin " + std::string(plugin.backend), "note",
-                   "not built: " + std::string(plugin.why_not)});
-  }
-  if (found.empty()) {
-    out.push_back({"plugins", "missing",
-                   "no hm_*.so in --plugin, HALMARK_PLUGIN_PATH or beside "
-                   "the program"});
-  }
-  return out;
-}
-
-std::string worker_memory_text(const GlobalOptions& options) {
-  const auto stated = worker_limits_of(options).memory_bytes;
-  if (stated && *stated == 0) return "no limit: --worker-memory none";
-  const std::int64_t bytes = stated ? *stated : default_worker_memory_bytes(1);
-  return std::to_string(bytes >> 20) + " MiB for one worker (" +
-         (stated ? std::string("--worker-memory")
-                 : "80 % of " + std::to_string(usable_memory_bytes() >> 20) +
-                       " MiB, shared by workers at once") +
-         "), by " + std::string(memory_limit_means());
-}
 
 std::vector<Check> machine_checks(const GlobalOptions& options) {
   std::vector<Check> out;
@@ -75,7 +32,8 @@ std::vector<Check> machine_checks(const GlobalOptions& options) {
   const ContainmentLevel level = containment_level();
   out.push_back({"containment", level == ContainmentLevel::cgroup_v2 ? "ok" : "note",
                  std::string(containment_text(level))});
-  out.push_back({"worker memory", "ok", worker_memory_text(options)});
+  out.push_back(
+      {"worker memory", "ok", worker_memory_text(worker_limits_of(options).memory_bytes)});
   const std::string mpirun = find_mpirun();
   out.push_back(
       {"mpirun", mpirun.empty() ? "missing" : "ok",
@@ -89,7 +47,12 @@ std::vector<Check> library_checks() {
 }
 
 CommandResult execute(const GlobalOptions& options) {
-  std::vector<Check> checks = plugin_checks(options);
+  std::vector<Check> checks = plugin_checks(find_plugins(options));
+  for (const BuiltPlugin& plugin : built_plugins()) {
+    if (plugin.why_not.empty()) continue;
+    checks.push_back({"plugin " + std::string(plugin.backend), "note",
+                      "not built: " + std::string(plugin.why_not)});
+  }
   for (auto more : {machine_checks(options), library_checks()}) {
     checks.insert(checks.end(), more.begin(), more.end());
   }

@@ -1,9 +1,9 @@
 // halmark fabric: topologies that Halmark knows by name, of a file, or measured here.
 #include <memory>
 
-#include "cli/console/interrupt.hpp"
-#include "cli/console/paths.hpp"
+#include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
+#include "host/process/interrupt.hpp"
 #include "journal/writer_lock.hpp"
 #include "pages/fabric/collectives_page.hpp"
 #include "pages/fabric/fabric_page.hpp"

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "cli/console/command.hpp"
-#include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
 #include "core/version.hpp"
+#include "host/process/interrupt.hpp"
 #include "plan/worker_limits.hpp"
 
 namespace halmark::cli {

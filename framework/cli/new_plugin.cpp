@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "cli/console/command.hpp"
-#include "cli/console/paths.hpp"
+#include "cli/console/facts.hpp"
 #include "host/plugin/new_project.hpp"
 
 namespace halmark::cli {

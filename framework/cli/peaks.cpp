@@ -2,8 +2,8 @@
 // The CPU by probes of our own, any other device by its plugin's kernels.
 #include <memory>
 
-#include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
+#include "host/process/interrupt.hpp"
 #include "journal/writer_lock.hpp"
 #include "report/views/device_views.hpp"
 #include "tune/search/device_peaks.hpp"

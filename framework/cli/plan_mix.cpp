@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/console/command.hpp"
-#include "cli/console/paths.hpp"
+#include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
 #include "plan/precision.hpp"
 #include "plan/served_sweep.hpp"

@@ -1,8 +1,8 @@
 // halmark run: the whole layer stack of a configuration on the device, against its estimate.
 #include <memory>
 
-#include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
+#include "host/process/interrupt.hpp"
 #include "report/views/validation_view.hpp"
 #include "tune/plan/named_fabric.hpp"
 #include "tune/validate/run_configuration.hpp"

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "cli/console/facts.hpp"
-#include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
+#include "host/process/interrupt.hpp"
 #include "pages/serve/static_page.hpp"
 #include "report/report.hpp"
 #include "serve/server.hpp"

@@ -7,21 +7,21 @@
 #include <memory>
 #include <optional>
 
-#include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
 #include "cli/study/study.hpp"
 #include "cli/tune_latency.hpp"
 #include "core/text/text.hpp"
 #include "deploy/engine_store.hpp"
 #include "history/night_order.hpp"
+#include "host/process/interrupt.hpp"
 #include "model/spec/coverage.hpp"
 #include "model/spec/model_document.hpp"
 #include "plan/asked_sweep.hpp"
 #include "report/served_report.hpp"
-#include "study/storage/open.hpp"
 #include "tune/certify/conclusion.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/plan_view.hpp"
+#include "tune/search/outcome.hpp"
 #include "tune/steer/study_steering.hpp"
 #include "tune/stored/stored_plan.hpp"
 #include "tune/stored/stored_report.hpp"
@@ -69,44 +69,17 @@ void note(const GlobalOptions& global, const std::string& text) {
   if (!global.quiet && !global.json) write_stderr(text);
 }
 
-// A night may end before any configuration has all its kernels; its rows are what it is for.
-bool has_result(const tune::TuneRun& run, const Sweep& sweep) {
-  return !run.front.empty() || (sweep.nightly && !run.rows.empty());
-}
-
-ExitCode exit_code_of(const tune::TuneRun& run, const Sweep& sweep) {
-  if (interrupted()) return interrupt_exit_code();
-  const auto is_wrong = [](const Validation& v) {
-    return v.status == Status::wrong_result || v.status == Status::nan_result;
-  };
-  if (std::ranges::any_of(run.validations, is_wrong)) return ExitCode::incorrect;
-  const auto has_failed = [](const auto& row) { return counts_as_failure(row.status); };
-  // Nothing usable is no success, whatever the reasons are.
-  const bool is_partial = !has_result(run, sweep) || std::ranges::any_of(run.rows, has_failed) ||
-                          std::ranges::any_of(run.validations, has_failed);
-  return is_partial ? ExitCode::partial : ExitCode::ok;
-}
-
 // The run's configurations as studies, one for each problem: steps of two phases do not compare.
-// The journal has them already, so a study that cannot be written costs nothing but itself.
 void keep_studies(const GlobalOptions& global, const tune::TunePlan& plan, const tune::TuneRun& run,
                   CommandResult& result) {
-  const std::string location = study_location(global);
-  try {
-    const auto store = open_study_store(location, StudyAccess::or_create);
+  keep_in_studies(global, "the journal has every row", result, [&](StudyStore& store) {
     for (const tune::TuneProblem& problem : plan.problems()) {
       const std::string name = fmt::format("{} {} {}, run {}", plan.sweep().name, problem.name(),
                                            problem.hash().substr(0, 12), run.id);
-      tune::store_evaluations(*store, name, *parse_phase(problem.name()), run.evaluations,
+      tune::store_evaluations(store, name, *parse_phase(problem.name()), run.evaluations,
                               plan.sweep().objectives, run.times);
     }
-    for (const std::string& text : store->take_notes()) {
-      result.warnings.push_back({"W-STUDY-01", "study", text, ""});
-    }
-  } catch (const Error& e) {
-    result.warnings.push_back({"W-STUDY-02", "study", "not written: " + std::string(e.what()),
-                               "the journal has every row"});
-  }
+  });
 }
 
 Sweep sweep_of(const Options& options) {
@@ -150,19 +123,6 @@ struct Session {
   std::unique_ptr<Store> store;
   std::unique_ptr<tune::Steering> steering;
 };
-
-// A run that was stopped under an earlier layout of plans is not gone, but it cannot go on.
-void note_old_run(const Session& s, const tune::TunePlan& plan) {
-  const auto latest = s.store->latest_sweep();
-  if (!latest) return;
-  const RunInfo info = s.store->run_info(*latest);
-  const tune::StoredPlan old = tune::read_stored_plan(info.plan_text);
-  if (old.is_of_this_version || info.plan_text.empty() || old.sweep != plan.sweep().name) return;
-  if (!s.store->evaluations(*latest).empty()) return;
-  note(s.global, fmt::format("halmark: run {} of this sweep was not finished by halmark {}; it is "
-                             "kept, and a new run begins\n",
-                             *latest, info.tool_version));
-}
 
 using NightOrder = decltype(history::night_order);
 
@@ -209,9 +169,10 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   report.notes = run.notes;
   if (!run.kept.empty()) report.notes.insert(report.notes.begin(), run.kept);
   std::ranges::move(model_lines(plan.spec()), std::back_inserter(report.notes));
-  CommandResult result{.exit_code = exit_code_of(run, plan.sweep()),
-                       .data = report_json(report),
-                       .text = report_text(report, use_color(s.global))};
+  CommandResult result{
+      .exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(run, plan.sweep()),
+      .data = report_json(report),
+      .text = report_text(report, use_color(s.global))};
   if (interrupted()) {
     result.text += "interrupted: every finished row is stored; the same command goes on\n";
     return result;
@@ -243,7 +204,9 @@ CommandResult measured(Session& s, const Sweep& sweep) {
                                : tune::winner_table(*s.store, s.machine.identity(), s.plugin.hash));
   const HeldInterrupts until_reported;
   note(s.global, tune::plan_view(*plan).text + '\n');
-  note_old_run(s, *plan);
+  if (const std::string kept = tune::unfinished_old_run(*s.store, sweep.name); !kept.empty()) {
+    note(s.global, "halmark: " + kept + '\n');
+  }
   Progress progress(s.global, "tune");
   const tune::MeasureContext context = context_of(s, sweep, progress);
   std::optional<tune::CertifySettings> certify;

@@ -1,12 +1,11 @@
 // Both kinds of reports leave by the same door: printed, and written where --out says.
 #include "cli/tune_latency.hpp"
 
-#include "cli/console/interrupt.hpp"
-#include "cli/console/paths.hpp"
+#include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
 #include "cli/study/study.hpp"
 #include "export/front_list.hpp"
-#include "study/storage/open.hpp"
+#include "host/process/interrupt.hpp"
 #include "tune/plan/plan_view.hpp"
 #include "tune/search/priced_sweep.hpp"
 #include "tune/stored/stored_front.hpp"
@@ -25,23 +24,15 @@ void write_to(const ServedReport& report, const std::string& path) {
   write_served_report(report, path);
 }
 
-// A priced search has no journal: its front is kept as a study. One that cannot be written costs
-// nothing but itself.
+// A priced search has no journal: its front is kept as a study.
 template <class Report>
 std::string keep(const GlobalOptions& global, const tune::PricedSweep& priced, const Report& report,
                  const tune::TrialTimes& times, CommandResult& result) {
   std::vector<std::string> studies;
-  try {
-    const auto store = open_study_store(study_location(global), StudyAccess::or_create);
-    studies = tune::keep_front(*store, report, priced.front_facts(), times);
+  keep_in_studies(global, "the figures above are all the same", result, [&](StudyStore& store) {
+    studies = tune::keep_front(store, report, priced.front_facts(), times);
     result.data["studies"] = studies;
-    for (const std::string& text : store->take_notes()) {
-      result.warnings.push_back({"W-STUDY-01", "study", text, ""});
-    }
-  } catch (const Error& e) {
-    result.warnings.push_back({"W-STUDY-02", "study", "not written: " + std::string(e.what()),
-                               "the figures above are all the same"});
-  }
+  });
   return studies.empty() ? "this search" : "study '" + studies.front() + "'";
 }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "cli/console/interrupt.hpp"
 #include "core/version.hpp"
 #include "host/machine_text.hpp"
 #include "host/partition.hpp"
+#include "host/process/interrupt.hpp"
 #include "journal/writer_lock.hpp"
 #include "plan/device_file.hpp"
 #include "tune/evaluate/machine_peaks.hpp"

@@ -1,68 +1,15 @@
 // halmark model: options, and the step that they describe.
-#include <cmath>
-
 #include "cli/model/model_options.hpp"
-#include "core/dtype.hpp"
+#include "model/step/question_checks.hpp"
 #include "tune/evaluate/step_over_fabric.hpp"
 
 namespace halmark::cli {
 namespace {
 
-template <typename Value, typename Parse>
-Value parsed(std::string_view option, const std::string& text, const Parse& parse,
-             const std::vector<std::string>& known) {
-  const auto value = parse(text);
-  if (value) return *value;
-  throw refused("unknown value '" + printable(text) + "' of " + std::string(option), {},
-                suggestion(text, known));
-}
-
-bool is_any_set(const TrainingOptions& o) {
-  return o.recompute || o.optimizer || o.gradients || o.zero || o.lora_rank || o.micro_batch ||
-         o.sequence_parallel || o.loss;
-}
-
-TrainingPlan plan_of(const TrainingOptions& o, const Precision& precision) {
-  TrainingPlan plan;
-  plan.gradient = precision.activation;
-  if (o.recompute) {
-    plan.recompute = parsed<Recompute>("--recompute", *o.recompute, parse_recompute,
-                                       {"none", "selective", "alternate", "full"});
-  }
-  if (o.optimizer) {
-    plan.optimizer = parsed<Optimizer>("--optimizer", *o.optimizer, parse_optimizer,
-                                       {"none", "sgd", "momentum", "adam", "adam8bit"});
-  }
-  if (o.gradients) {
-    plan.gradient = parsed<Dtype>("--gradients", *o.gradients, parse_dtype, {"bf16", "f16", "f32"});
-  }
-  if (o.loss) plan.loss = parsed<Loss>("--loss", *o.loss, parse_loss, {"in-place", "plain"});
-  plan.zero = o.zero.value_or(0);
-  plan.lora_rank = o.lora_rank.value_or(0);
-  if (o.lora_rank && *o.lora_rank < 1) throw refused("--lora-rank must be at least 1");
-  plan.sequence_parallel = o.sequence_parallel;
-  return plan;
-}
-
 void check(const ModelOptions& options) {
   if (options.model.empty()) {
     throw refused("no model is named", {}, "name an id or a config.json; --list shows the ids");
   }
-  const auto ms = options.question.measured_ms;
-  // As for tables of times: nothing executes in less than 0.1 ns, no step takes eleven days.
-  if (ms && !(*ms >= 1e-7 && *ms <= 1e9)) {
-    throw refused("--measured-ms is no time of a step", {},
-                  "give milliseconds from 1e-7 to 1e9; leave it out where nothing was measured");
-  }
-}
-
-void check_speculation(const ModelOptions& options) {
-  if (options.question.drafted < 0) throw refused("--mtp must be 0 or more");
-  if (!options.question.acceptance) return;
-  const double a = *options.question.acceptance;
-  if (!(a >= 0 && a <= 1)) throw refused("--acceptance must lie in 0..1");
-  if (options.question.drafted == 0)
-    throw refused("--acceptance without drafted tokens", {}, "add --mtp N");
 }
 
 void check_devices(const ModelOptions& options, const Configuration& configuration) {
@@ -84,14 +31,6 @@ void check_form(const ModelOptions& options) {
   if (options.cp == 1 && options.question.form.delta_chunk == 0) return;
   throw refused("--mtp drafts in decode, --cp and --delta-chunk are of steps over whole sequences",
                 {}, "leave one of them out");
-}
-
-void check_peak(const ModelOptions& options, const std::optional<Device>& device) {
-  if (options.question.peak != "measured") return;
-  if (device && device->is_measured) return;
-  throw refused(device ? "the peaks of '" + device->id + "' are not measured"
-                       : std::string("no device whose peaks could have been measured is named"),
-                {}, "--device FILE names what halmark peaks wrote; or leave --peak measured out");
 }
 
 }  // namespace
@@ -159,7 +98,7 @@ void add_model_options(OptionSet& app, ModelOptions& o) {
 
 PricedStep priced_step(const ModelOptions& options) {
   check(options);
-  check_speculation(options);
+  check_question(options.question);
   ModelSpec spec = load_model(options.model, config_dirs("models"));
   spec.fuses_qkv = options.fused_qkv;
   std::optional<Device> device;
@@ -173,11 +112,11 @@ PricedStep priced_step(const ModelOptions& options) {
   }
   check_form(options);
   check_devices(options, configuration);
-  check_peak(options, device);
+  check_peak(options.question, device);
   StepQuestion question = options.question;
   if (configuration.workload.phase == Phase::training) {
-    question.training = plan_of(options.training, configuration.precision);
-  } else if (is_any_set(options.training)) {
+    question.training = training_plan(options.training, configuration.precision);
+  } else if (options.training.has_any()) {
     throw refused("options of a training step with phase " +
                       std::string(phase_name(configuration.workload.phase)),
                   {}, "add --phase training, or leave them out");

@@ -6,22 +6,15 @@
 
 #include "cli/console/facts.hpp"
 #include "model/step/priced_step.hpp"
+#include "model/training/training_words.hpp"
 #include "pages/step/kernel_section.hpp"
 
 namespace halmark::cli {
 
-// Of phase training; refused for the others.
-struct TrainingOptions {
-  std::optional<std::string> recompute, optimizer, gradients, loss;
-  std::optional<int> zero;
-  std::optional<std::int64_t> lora_rank, micro_batch;
-  bool sequence_parallel = false;
-};
-
 struct ModelOptions {
   std::string model;
   DeploymentOptions configuration;
-  TrainingOptions training;
+  TrainingWords training;
   int cp = 1;
   bool fused_qkv = false;
   std::string device, fabric;

@@ -2,11 +2,11 @@
 // slower.
 #include <memory>
 
-#include "cli/console/interrupt.hpp"
-#include "cli/console/paths.hpp"
+#include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
 #include "history/view/comparison_view.hpp"
 #include "history/view/duets_view.hpp"
+#include "host/process/interrupt.hpp"
 #include "tune/evaluate/duets.hpp"
 #include "tune/plan/kernel_cases.hpp"
 #include "tune/stored/stored_report.hpp"

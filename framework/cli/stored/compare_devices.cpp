@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/console/command.hpp"
-#include "cli/console/paths.hpp"
+#include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
 #include "history/series.hpp"
 #include "history/view/device_comparison_view.hpp"

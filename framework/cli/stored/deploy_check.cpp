@@ -4,11 +4,11 @@
 
 #include <memory>
 
-#include "cli/console/interrupt.hpp"
-#include "cli/console/paths.hpp"
+#include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
 #include "cli/study/study.hpp"
 #include "deploy/engine_store.hpp"
+#include "host/process/interrupt.hpp"
 #include "journal/writer_lock.hpp"
 #include "tune/plan/deployment.hpp"
 #include "tune/stored/stored_front.hpp"

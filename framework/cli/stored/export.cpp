@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "cli/console/paths.hpp"
+#include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
 #include "cli/study/study.hpp"
 #include "deploy/engine_store.hpp"

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "cli/console/facts.hpp"
-#include "cli/console/paths.hpp"
 #include "cli/console/terminal.hpp"
 #include "deploy/bench/engine_bench.hpp"
 #include "deploy/engine_store.hpp"

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/console/command.hpp"
-#include "cli/console/paths.hpp"
+#include "cli/console/facts.hpp"
 #include "history/view/retention_view.hpp"
 
 namespace halmark::cli {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/console/paths.hpp"
+#include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
 #include "pages/study/studies_page.hpp"
 #include "study/storage/copy.hpp"
@@ -70,6 +70,18 @@ CommandResult copy(StudyStore& from, StudyStore& to, const Options& options) {
 
 std::string study_location(const GlobalOptions& global) {
   return "sqlite:" + database_path(global) + ".study";
+}
+
+void keep_in_studies(const GlobalOptions& global, const std::string& otherwise,
+                     CommandResult& result, const std::function<void(StudyStore&)>& keep) {
+  try {
+    const auto store = open_study_store(study_location(global), StudyAccess::or_create);
+    keep(*store);
+    add_notes(*store, result);
+  } catch (const Error& e) {
+    result.warnings.push_back(
+        {"W-STUDY-02", "study", "not written: " + std::string(e.what()), otherwise});
+  }
 }
 
 Action add_study(OptionSet& app) {

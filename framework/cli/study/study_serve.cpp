@@ -6,10 +6,10 @@
 
 #include <filesystem>
 
-#include "cli/console/interrupt.hpp"
 #include "cli/console/terminal.hpp"
 #include "cli/study/study.hpp"
 #include "framework/study/study.hpp"
+#include "host/process/interrupt.hpp"
 #include "plan/space_file.hpp"
 #include "study/storage/open.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "cli/console/interrupt.hpp"
 #include "cli/console/session.hpp"
+#include "host/process/interrupt.hpp"
 #include "pages/trace/prediction_page.hpp"
 #include "tune/plan/kernel_cases.hpp"
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "journal/store.hpp"
+
 namespace halmark::tune {
 
 struct StoredPlan {
@@ -15,5 +17,9 @@ struct StoredPlan {
 
 // Throws Error (exit 1) for a plan that is neither.
 StoredPlan read_stored_plan(const std::string& text);
+
+// A run of this sweep that was stopped under an earlier layout of plans is not gone, but it cannot
+// go on: the sentence that says so; "" where there is none.
+std::string unfinished_old_run(const Store& store, const std::string& sweep);
 
 }  // namespace halmark::tune

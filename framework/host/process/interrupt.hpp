@@ -5,7 +5,7 @@
 
 #include "core/text/error.hpp"
 
-namespace halmark::cli {
+namespace halmark {
 
 void watch_interrupts();
 
@@ -22,4 +22,4 @@ bool interrupted();
 // interrupted (130) or terminated (143); only after interrupted().
 ExitCode interrupt_exit_code();
 
-}  // namespace halmark::cli
+}  // namespace halmark

@@ -1,10 +1,10 @@
-#include "cli/console/interrupt.hpp"
+#include "host/process/interrupt.hpp"
 
 #include <unistd.h>
 
 #include <csignal>
 
-namespace halmark::cli {
+namespace halmark {
 namespace {
 
 volatile std::sig_atomic_t received = 0;
@@ -40,4 +40,4 @@ ExitCode interrupt_exit_code() {
   return received == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
 }
 
-}  // namespace halmark::cli
+}  // namespace halmark

@@ -1,9 +1,12 @@
-#include "cli/console/paths.hpp"
+#include "core/input/places.hpp"
 
 #include <cstdlib>
+#include <string>
 #include <system_error>
 
-namespace halmark::cli {
+#include "core/text/error.hpp"
+
+namespace halmark {
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,21 +75,18 @@ fs::path plugin_template_dir() {
               "install halmark anew: cmake --install");
 }
 
-std::string database_path(const GlobalOptions& options) {
-  if (!options.db.empty()) return options.db;
-  return (xdg("XDG_STATE_HOME", ".local/state") / "halmark.db").string();
-}
+fs::path state_dir() { return xdg("XDG_STATE_HOME", ".local/state"); }
 
 fs::path cache_dir() { return created(xdg("XDG_CACHE_HOME", ".cache")); }
 
 fs::path measured_device_path(std::string_view fingerprint) {
-  return xdg("XDG_STATE_HOME", ".local/state") / "devices" / (std::string(fingerprint) + ".toml");
+  return state_dir() / "devices" / (std::string(fingerprint) + ".toml");
 }
 
-fs::path builds_dir() { return xdg("XDG_STATE_HOME", ".local/state") / "builds"; }
+fs::path builds_dir() { return state_dir() / "builds"; }
 
 fs::path measured_limits_path(std::string_view fingerprint) {
   return measured_device_path(std::string(fingerprint) + "-limits");
 }
 
-}  // namespace halmark::cli
+}  // namespace halmark

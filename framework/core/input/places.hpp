@@ -1,12 +1,11 @@
-// Where things are: configs beside the program, the database and device files under XDG folders.
+// Where things are: configs beside the program, files of this user under XDG folders.
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
-#include "cli/console/command.hpp"
-
-namespace halmark::cli {
+namespace halmark {
 
 std::filesystem::path program_path();
 // <prefix>/share/halmark/configs when installed, the source tree's configs from a build tree, with
@@ -17,12 +16,12 @@ std::filesystem::path installation_prefix();
 // What `new-plugin` copies. Throws Error (exit 5) where neither an installation nor the source tree
 // has it.
 std::filesystem::path plugin_template_dir();
-std::string database_path(const GlobalOptions& options);  // a writer creates its folder
-std::filesystem::path cache_dir();                        // created
+std::filesystem::path state_dir();  // not created
+std::filesystem::path cache_dir();  // created
 // The file that `peaks` writes for this machine.
 std::filesystem::path measured_device_path(std::string_view fingerprint);
 std::filesystem::path builds_dir();  // of kept builds; not created
 // Beside it: the limits that `halmark aa` wrote.
 std::filesystem::path measured_limits_path(std::string_view fingerprint);
 
-}  // namespace halmark::cli
+}  // namespace halmark

@@ -1,0 +1,41 @@
+#include "host/plugin/plugin_checks.hpp"
+
+#include "host/process/contained_process.hpp"
+#include "host/process/worker_memory.hpp"
+
+namespace halmark {
+namespace {
+
+Check check_of(const FoundPlugin& p) {
+  if (!p.is_loaded()) return {"plugin " + p.path, "refused", p.refusal};
+  const std::string name = "plugin " + p.description->name;
+  if (p.description->devices.empty()) return {name, "note", absence_of(*p.description)};
+  return {name, "ok",
+          p.path + ", version " + p.description->plugin_version + ", " +
+              std::to_string(p.description->kernels.size()) + " kernels, " +
+              std::to_string(p.description->devices.size()) + " devices"};
+}
+
+}  // namespace
+
+std::vector<Check> plugin_checks(std::span<const FoundPlugin> found) {
+  std::vector<Check> out;
+  for (const FoundPlugin& p : found) out.push_back(check_of(p));
+  if (found.empty()) {
+    out.push_back({"plugins", "missing",
+                   "no hm_*.so in --plugin, HALMARK_PLUGIN_PATH or beside the program"});
+  }
+  return out;
+}
+
+std::string worker_memory_text(std::optional<std::int64_t> stated) {
+  if (stated && *stated == 0) return "no limit: --worker-memory none";
+  const std::int64_t bytes = stated ? *stated : default_worker_memory_bytes(1);
+  return std::to_string(bytes >> 20) + " MiB for one worker (" +
+         (stated ? std::string("--worker-memory")
+                 : "80 % of " + std::to_string(usable_memory_bytes() >> 20) +
+                       " MiB, shared by workers at once") +
+         "), by " + std::string(memory_limit_means());
+}
+
+}  // namespace halmark

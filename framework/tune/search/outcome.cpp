@@ -1,0 +1,20 @@
+#include "tune/search/outcome.hpp"
+
+#include <algorithm>
+
+namespace halmark::tune {
+
+ExitCode exit_code_of(const TuneRun& run, const Sweep& sweep) {
+  const auto is_wrong = [](const Validation& v) {
+    return v.status == Status::wrong_result || v.status == Status::nan_result;
+  };
+  if (std::ranges::any_of(run.validations, is_wrong)) return ExitCode::incorrect;
+  const auto has_failed = [](const auto& row) { return counts_as_failure(row.status); };
+  const bool has_result = !run.front.empty() || (sweep.nightly && !run.rows.empty());
+  // Nothing usable is no success, whatever the reasons are.
+  const bool is_partial = !has_result || std::ranges::any_of(run.rows, has_failed) ||
+                          std::ranges::any_of(run.validations, has_failed);
+  return is_partial ? ExitCode::partial : ExitCode::ok;
+}
+
+}  // namespace halmark::tune
