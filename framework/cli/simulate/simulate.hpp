@@ -2,13 +2,14 @@
 #pragma once
 
 #include "cli/model/model_options.hpp"
-#include "simulate/schedule/step_simulation.hpp"
+#include "simulate/schedule/step_power.hpp"
 
 namespace halmark::cli {
 
 struct SimulateOptions {
   ModelOptions model;
   schedule::SimulationOptions simulation;
+  schedule::PowerOptions power;
   std::optional<int> shards;
   std::vector<std::string> latency, one_time;
   std::string order = "1f1b", perfetto, events;

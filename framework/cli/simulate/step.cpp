@@ -36,6 +36,9 @@ void add_simulate_options(OptionSet& app, SimulateOptions& o) {
   app.add_option("--one-time", o.one_time, "boot=SECONDS,compile=SECONDS: apart from the step")
       ->delimiter(',');
   app.add_option("--events-max", o.simulation.lowering.events_max, "Limit of all runs together");
+  app.add_option("--power-cap", o.power.cap_w, "Watts of a device: kernels take what that costs");
+  app.add_option("--power-budget", o.power.budget_w, "Watts of all devices: an equal cap for each");
+  app.add_option("--grid", o.power.carbon.g_per_kwh, "Grams of CO2e of a kWh (480: the world)");
   app.add_option("--perfetto", o.perfetto, "Writes a trace for ui.perfetto.dev");
   app.add_option("--events", o.events, "Writes every event, one JSON object a line");
 }
@@ -50,10 +53,13 @@ CommandResult simulated_step(const GlobalOptions& global, SimulateOptions o) {
   const fabric::Topology topology =
       *tune::named_fabric(o.model.fabric, step.graph.configuration, config_dirs("fabrics"));
   const tune::StepLatencies times(step, o.latency, config_dirs("devices"), topology);
-  const schedule::TimeSources sources{[&](std::size_t op) { return times.of_operator(op); },
-                                      [&](const Problem& p, const Work& w, std::int64_t s) {
-                                        return times.of_collective(p, w, s);
-                                      }};
+  const schedule::TimeSources sources{
+      [&](std::size_t op) {
+        return schedule::under_caps(times.of_operator(op), step.graph.operators[op], step, o.power);
+      },
+      [&](const Problem& p, const Work& w, std::int64_t s) {
+        return times.of_collective(p, w, s);
+      }};
   const schedule::Site site(topology);
   schedule::StepSimulator simulator(step, site, sources, o.simulation);
   if (!global.quiet) write_stderr(pages::simulation_begins(simulator.events(), simulator.runs()));
@@ -62,8 +68,9 @@ CommandResult simulated_step(const GlobalOptions& global, SimulateOptions o) {
   const simulate::Timeline whole = preceded_by(simulation.timeline, simulation.one_time);
   if (!o.perfetto.empty()) write_whole_file(simulate::chrome_trace(whole), o.perfetto);
   if (!o.events.empty()) write_whole_file(simulate::json_lines(whole), o.events);
-  return shown(
-      pages::simulation_view({step, topology, simulation, times.sources(), stdout_columns()}));
+  return shown(pages::simulation_view({step, topology, simulation,
+                                       schedule::step_power(step, simulation, o.power),
+                                       times.sources(), stdout_columns()}));
 }
 
 Action add_simulate_step(OptionSet& app) {

@@ -16,16 +16,24 @@ using report::percent_text;
 using schedule::StepSimulation;
 
 struct Section {
-  Json (*data)(const StepSimulation& simulation);
+  Json (*data)(const SimulationPage& page);
   std::string (*text)(const SimulationPage& page);
 };
 
-constexpr std::array sections = {Section{schedule::throughput_json, throughput_section},
-                                 Section{schedule::latency_json, latency_section},
-                                 Section{schedule::critical_json, critical_section},
-                                 Section{schedule::timeline_json, timeline_section},
-                                 Section{schedule::links_json, links_section},
-                                 Section{schedule::schedule_json, sources_section}};
+template <Json (*data)(const StepSimulation&)>
+Json of_simulation(const SimulationPage& page) {
+  return data(page.simulation);
+}
+
+constexpr std::array sections = {
+    Section{of_simulation<schedule::throughput_json>, throughput_section},
+    Section{of_simulation<schedule::latency_json>, latency_section},
+    Section{[](const SimulationPage& page) { return schedule::power_json(page.power); },
+            power_section},
+    Section{of_simulation<schedule::critical_json>, critical_section},
+    Section{of_simulation<schedule::timeline_json>, timeline_section},
+    Section{of_simulation<schedule::links_json>, links_section},
+    Section{of_simulation<schedule::schedule_json>, sources_section}};
 
 std::string schedule_text(const StepSimulation& s) {
   std::string out = fmt::format("{} micro-batch{}", s.pipeline.micro_batches,
@@ -92,6 +100,30 @@ std::string latency_section(const SimulationPage& page) {
   return out;
 }
 
+std::string power_section(const SimulationPage& page) {
+  if (!page.power) return "\npower unknown: the device states none (power_w of its file)\n";
+  const schedule::StepPower& p = *page.power;
+  const auto watts = [](double value) { return report::significant_text(value, 4) + " W"; };
+  std::string out = fmt::format(
+      "\npower modelled: {} on average, {} at most, of {} device{} of {} each; {} J a step, {} J a "
+      "token\n",
+      watts(p.use.mean_w), watts(p.use.peak_w), p.use.devices, p.use.devices == 1 ? "" : "s",
+      watts(p.model.limit_w), report::significant_text(p.use.energy_j(), 4),
+      report::significant_text(p.j_per_token(), 4));
+  if (p.cap_w)
+    out += fmt::format("capped at {} a device: its kernels take longer\n", watts(*p.cap_w));
+  if (p.budget) {
+    out +=
+        fmt::format("budget {}: limits are {} times of it; above it {} of the time\n",
+                    watts(p.budget->budget_w), report::significant_text(p.budget->oversubscription),
+                    percent_text(p.budget->time_share_above));
+  }
+  out += fmt::format("carbon of a step: {} g of energy, {} g of making the devices\n",
+                     report::significant_text(p.carbon.operational_g),
+                     report::significant_text(p.carbon.embodied_g));
+  return out + p.model.origin + '\n';
+}
+
 std::string critical_section(const SimulationPage& page) {
   const simulate::CriticalParts path = critical_parts(page.simulation.timeline);
   const simulate::DeviceParts parts = device_parts(page.simulation.timeline);
@@ -131,7 +163,7 @@ report::View simulation_view(const SimulationPage& page) {
               {"fabric", page.topology.id},
               {"device", page.step.device ? Json(page.step.device->id) : Json(nullptr)}};
   for (const Section& section : sections) {
-    out.data.update(section.data(page.simulation));
+    out.data.update(section.data(page));
     out.text += report::wrapped_lines(section.text(page), page.width);
   }
   out.data["warnings"] = graph.warnings;

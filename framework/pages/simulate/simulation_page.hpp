@@ -2,12 +2,14 @@
 // event folded. A section is one line of the table in simulation_page.cpp: its JSON and its text.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/step/priced_step.hpp"
 #include "report/views/view.hpp"
 #include "simulate/fabric/topology.hpp"
+#include "simulate/schedule/step_power.hpp"
 #include "simulate/schedule/step_simulation.hpp"
 
 namespace halmark::pages {
@@ -16,8 +18,9 @@ struct SimulationPage {
   const PricedStep& step;
   const fabric::Topology& topology;
   const schedule::StepSimulation& simulation;
-  std::vector<std::string> sources;  // of times, one line each
-  int width = 0;                     // terminal columns
+  std::optional<schedule::StepPower> power;  // nothing: the device states none
+  std::vector<std::string> sources;          // of times, one line each
+  int width = 0;                             // terminal columns
 };
 
 report::View simulation_view(const SimulationPage& page);
@@ -31,6 +34,7 @@ std::string latency_section(const SimulationPage& page);
 std::string critical_section(const SimulationPage& page);
 std::string timeline_section(const SimulationPage& page);
 std::string links_section(const SimulationPage& page);
+std::string power_section(const SimulationPage& page);
 std::string sources_section(const SimulationPage& page);
 
 }  // namespace halmark::pages
