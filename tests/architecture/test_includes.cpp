@@ -67,7 +67,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"simulate/collectives", {"core", "roofline", "search", "simulate/events"}},
     {"simulate/traffic", {"core", "simulate/events", "simulate/fabric", "simulate/collectives"}},
     {"simulate/fabric", {"core", "plan"}},
-    {"simulate/timeline", {"core", "simulate/events"}},
+    {"simulate/timeline", {"core", "parquet", "simulate/events"}},
     {"simulate/power", {"core", "search", "simulate/events", "simulate/timeline"}},
     {"simulate/schedule",
      {"core", "kernels", "model", "roofline", "simulate", "simulate/events", "simulate/fabric",

@@ -12,7 +12,7 @@ struct SimulateOptions {
   schedule::PowerOptions power;
   std::optional<int> shards;
   std::vector<std::string> latency, one_time;
-  std::string order = "1f1b", perfetto, events;
+  std::string order = "1f1b", perfetto, events, otlp;
   bool has_messages = false, joins_kernels = false, waits_with_gradients = false;
 };
 void add_simulate_options(OptionSet& app, SimulateOptions& options);

@@ -4,6 +4,7 @@
 #include "pages/simulate/simulation_page.hpp"
 #include "report/report.hpp"
 #include "simulate/schedule/one_time.hpp"
+#include "simulate/timeline/telemetry.hpp"
 #include "simulate/timeline/timeline_export.hpp"
 #include "tune/evaluate/step_latencies.hpp"
 #include "tune/plan/named_fabric.hpp"
@@ -40,7 +41,8 @@ void add_simulate_options(OptionSet& app, SimulateOptions& o) {
   app.add_option("--power-budget", o.power.budget_w, "Watts of all devices: an equal cap for each");
   app.add_option("--grid", o.power.carbon.g_per_kwh, "Grams of CO2e of a kWh (480: the world)");
   app.add_option("--perfetto", o.perfetto, "Writes a trace for ui.perfetto.dev");
-  app.add_option("--events", o.events, "Writes every event, one JSON object a line");
+  app.add_option("--events", o.events, "Writes every event: a JSON object a line, or .parquet");
+  app.add_option("--otlp", o.otlp, "Writes spans and metrics for OpenTelemetry");
 }
 
 CommandResult simulated_step(const GlobalOptions& global, SimulateOptions o) {
@@ -67,7 +69,9 @@ CommandResult simulated_step(const GlobalOptions& global, SimulateOptions o) {
   simulation.one_time = schedule::one_time_phases(step, topology, o.one_time);
   const simulate::Timeline whole = preceded_by(simulation.timeline, simulation.one_time);
   if (!o.perfetto.empty()) write_whole_file(simulate::chrome_trace(whole), o.perfetto);
-  if (!o.events.empty()) write_whole_file(simulate::json_lines(whole), o.events);
+  if (!o.events.empty()) write_whole_file(simulate::events_of_file(whole, o.events), o.events);
+  if (!o.otlp.empty())
+    write_whole_file(simulate::otlp_lines(whole, schedule::telemetry_origin(step)), o.otlp);
   return shown(pages::simulation_view({step, topology, simulation,
                                        schedule::step_power(step, simulation, o.power),
                                        times.sources(), stdout_columns()}));

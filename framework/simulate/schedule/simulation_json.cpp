@@ -1,6 +1,9 @@
 #include "simulate/schedule/simulation_json.hpp"
 
+#include <chrono>
+
 #include "core/json/json.hpp"
+#include "core/text/digest.hpp"
 
 namespace halmark::schedule {
 namespace {
@@ -100,6 +103,15 @@ Json critical_json(const StepSimulation& s) {
             {"communication", parts.communication},
             {"hidden_communication", parts.hidden_communication},
             {"bubble", parts.bubble}}}};
+}
+
+simulate::TelemetryOrigin telemetry_origin(const PricedStep& step) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {.attributes = {{"halmark.model", step.graph.spec.id},
+                         {"halmark.configuration", step.graph.configuration.key()},
+                         {"halmark.configuration.hash", sha256_of(step.graph.configuration.key())},
+                         {"halmark.device", step.device ? step.device->id : std::string()}},
+          .begin_unix_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
 }
 
 }  // namespace halmark::schedule

@@ -3,6 +3,7 @@
 
 #include "core/json/json_type.hpp"
 #include "simulate/schedule/step_simulation.hpp"
+#include "simulate/timeline/telemetry.hpp"
 
 namespace halmark::schedule {
 
@@ -11,6 +12,9 @@ Json latency_json(const StepSimulation& s);     // the step, its quantiles, one-
 Json schedule_json(const StepSimulation& s);    // what was simulated
 Json links_json(const StepSimulation& s);       // that carried something
 Json timeline_json(const StepSimulation& s);    // folded by label
-Json critical_json(const StepSimulation& s);    // parts of the makespan, and of a device's time
+// What telemetry of it says that it is of; shown from now on.
+simulate::TelemetryOrigin telemetry_origin(const PricedStep& step);
+
+Json critical_json(const StepSimulation& s);  // parts of the makespan, and of a device's time
 
 }  // namespace halmark::schedule
