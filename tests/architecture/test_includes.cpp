@@ -86,6 +86,8 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"tune/evaluate",
      {"core", "plan", "model", "latency", "measure/campaign", "measure/probe", "journal", "report",
       "tune/problem", "tune/plan", "tune/sources"}},
+    {"tune/simulate",
+     {"core", "model", "report", "simulate", "tune/plan", "tune/sources", "tune/evaluate"}},
     {"tune/sizing",
      {"core", "plan", "model", "roofline", "latency", "search", "report", "tune/plan",
       "tune/sources", "tune/evaluate"}},

@@ -155,6 +155,13 @@ std::string sources_section(const SimulationPage& page) {
   return out;
 }
 
+std::string measured_section(const SimulationPage& page) {
+  if (!page.measured_ns) return {};
+  return fmt::format(
+      "\nexecuted by halmark run: {} a step; simulated {}\n", duration_text(*page.measured_ns),
+      report::signed_percent_text(page.simulation.step_ns() / *page.measured_ns - 1));
+}
+
 report::View simulation_view(const SimulationPage& page) {
   report::View out;
   const OperatorGraph& graph = page.step.graph;
@@ -166,6 +173,8 @@ report::View simulation_view(const SimulationPage& page) {
     out.data.update(section.data(page));
     out.text += report::wrapped_lines(section.text(page), page.width);
   }
+  out.text += report::wrapped_lines(measured_section(page), page.width);
+  out.data["measured_us"] = page.measured_ns ? Json(*page.measured_ns / 1e3) : Json(nullptr);
   out.data["warnings"] = graph.warnings;
   return out;
 }

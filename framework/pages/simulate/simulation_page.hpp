@@ -2,6 +2,7 @@
 // event folded. A section is one line of the table in simulation_page.cpp: its JSON and its text.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,10 @@ struct SimulationPage {
   const schedule::StepSimulation& simulation;
   std::optional<schedule::StepPower> power;  // nothing: the device states none
   std::vector<std::string> sources;          // of times, one line each
-  int width = 0;                             // terminal columns
+  int width = 0;                     // terminal columns
+  // Of this configuration as it was executed: the step, and by operator one execution.
+  std::optional<double> measured_ns = {};
+  std::map<std::string, double> measured_each_ns = {};
 };
 
 report::View simulation_view(const SimulationPage& page);
@@ -33,6 +37,7 @@ std::string throughput_section(const SimulationPage& page);
 std::string latency_section(const SimulationPage& page);
 std::string critical_section(const SimulationPage& page);
 std::string timeline_section(const SimulationPage& page);
+std::string measured_section(const SimulationPage& page);
 std::string links_section(const SimulationPage& page);
 std::string power_section(const SimulationPage& page);
 std::string sources_section(const SimulationPage& page);

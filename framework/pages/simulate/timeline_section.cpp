@@ -27,15 +27,28 @@ std::string rest_text(std::size_t all, const char* what, const char* where) {
 std::string timeline_section(const SimulationPage& page) {
   const std::vector<simulate::LabelFold> folds = fold_by_label(page.simulation.timeline);
   const double makespan = ns(page.simulation.timeline.makespan_ps);
-  TextTable table({"event", "kind", "count", "each", "on path", "begins", "ends", "moves"},
-                  {false, false, true, true, true, true, true, true});
+  std::vector<std::string> titles = {"event", "kind", "count", "each"};
+  const bool was_run = !page.measured_each_ns.empty();
+  if (was_run) titles.emplace_back("in the run");
+  for (const char* title : {"on path", "begins", "ends", "moves"}) titles.emplace_back(title);
+  std::vector<bool> is_number(titles.size(), true);
+  is_number[0] = is_number[1] = false;
+  TextTable table(titles, is_number);
   for (std::size_t i = 0; i < std::min(rows_max, folds.size()); ++i) {
     const simulate::LabelFold& fold = folds[i];
-    table.add({fold.label, std::string(events::kind_name(fold.kind)), std::to_string(fold.events),
-               report::duration_text(ns(fold.busy_ps) / static_cast<double>(fold.events)),
-               report::rounded_percent_text(makespan > 0 ? ns(fold.critical_ps) / makespan : 0),
-               report::duration_text(ns(fold.first_ps)), report::duration_text(ns(fold.last_ps)),
-               report::bytes_text(fold.bytes / static_cast<double>(fold.events))});
+    std::vector<std::string> row = {
+        fold.label, std::string(events::kind_name(fold.kind)), std::to_string(fold.events),
+        report::duration_text(ns(fold.busy_ps) / static_cast<double>(fold.events))};
+    if (was_run) {
+      const auto at = page.measured_each_ns.find(fold.label);
+      row.push_back(at == page.measured_each_ns.end() ? report::absent_text
+                                                      : report::duration_text(at->second));
+    }
+    row.push_back(report::rounded_percent_text(makespan > 0 ? ns(fold.critical_ps) / makespan : 0));
+    row.push_back(report::duration_text(ns(fold.first_ps)));
+    row.push_back(report::duration_text(ns(fold.last_ps)));
+    row.push_back(report::bytes_text(fold.bytes / static_cast<double>(fold.events)));
+    table.add(row);
   }
   return "\ntimeline, layers together, longest first\n" + table.text(page.width) +
          rest_text(folds.size(), "kinds of events", "--json has all, --events FILE each one");

@@ -2,6 +2,8 @@
 #include <map>
 #include <tuple>
 
+#include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "simulate/schedule/piece_visits.hpp"
 #include "simulate/schedule/step_lowering.hpp"
 
@@ -53,6 +55,13 @@ double events_of(const Programs& programs, const DeviceGrid& grid, const Site& s
     out += times * counting.of(piece);
   });
   return out;
+}
+
+void require_within(double events, double events_max) {
+  if (events <= events_max) return;
+  throw refused("the simulation would have " + number_text(events) + " events, and its limit is " +
+                    number_text(events_max),
+                "--events-max", "raise it, use --by-layer, or simulate fewer replicas (--dp)");
 }
 
 }  // namespace halmark::schedule

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "core/text/error.hpp"
-#include "core/text/text.hpp"
 
 namespace halmark::schedule {
 namespace {
@@ -293,11 +292,7 @@ class Lowering {
 LoweredStep lower_step(const Programs& programs, const DeviceGrid& grid, const Site& site,
                        const KernelTimes& times, const LoweringOptions& options) {
   const double events = events_of(programs, grid, site, options.carriage);
-  if (events > options.events_max) {
-    throw refused("the simulation would have " + number_text(events) +
-                      " events, and its limit is " + number_text(options.events_max),
-                  {}, "raise --events-max, use --grain layer, or simulate fewer replicas (--dp)");
-  }
+  require_within(events, options.events_max);
   return Lowering(programs, grid, site, times, options).run(events);
 }
 

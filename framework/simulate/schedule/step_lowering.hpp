@@ -33,9 +33,10 @@ struct LoweredStep {
 // How many events lower_step() makes.
 double events_of(const Programs& programs, const DeviceGrid& grid, const Site& site,
                  Carriage carriage);
+// Throws Error (exit 2) where that exceeds the limit.
+void require_within(double events, double events_max);
 
-// Every task comes behind those it waits for. Throws Error (exit 2) before anything is made where
-// there would be more than events_max.
+// Every task comes behind those it waits for. Throws as require_within() before anything is made.
 LoweredStep lower_step(const Programs& programs, const DeviceGrid& grid, const Site& site,
                        const KernelTimes& times, const LoweringOptions& options);
 

@@ -52,9 +52,10 @@ StepSimulator::StepSimulator(const PricedStep& step, const Site& site, const Tim
       times_(step, programs_, sources),
       events_(events_of(programs_, grid_, site, options.lowering.carriage)) {
   const double limit = options.lowering.events_max;
+  require_within(events_, limit);
   const double fits = std::floor(limit / std::max(1.0, events_)) - 1;
   runs_ = options.runs.value_or(static_cast<int>(std::clamp(fits, 0.0, double{runs_max})));
-  if (events_ * (1.0 + runs_) > limit && events_ <= limit) {
+  if (events_ * (1.0 + runs_) > limit) {
     throw refused(std::to_string(runs_) + " runs of " + number_text(events_) +
                       " events exceed the limit of " + number_text(limit),
                   "--runs", "use fewer, or raise --events-max");

@@ -1,0 +1,69 @@
+#include "tune/simulate/simulate_step.hpp"
+
+#include "core/text/error.hpp"
+#include "report/report.hpp"
+#include "simulate/schedule/one_time.hpp"
+#include "simulate/schedule/simulation_json.hpp"
+#include "simulate/timeline/telemetry.hpp"
+#include "simulate/timeline/timeline_export.hpp"
+#include "tune/plan/named_fabric.hpp"
+
+namespace halmark::tune {
+namespace {
+
+schedule::SimulationOptions options_of(const StepSimulating& asked) {
+  schedule::SimulationOptions out = asked.options;
+  const auto order = schedule::parse_training_order(asked.order);
+  if (!order) {
+    throw refused("unknown schedule '" + printable(asked.order) + "'", "--schedule",
+                  suggestion(asked.order, schedule::training_order_names()));
+  }
+  out.program.order = *order;
+  if (asked.joins_kernels) out.program.grain = schedule::Grain::layer;
+  out.program.overlaps_gradients = !asked.waits_with_gradients;
+  if (asked.has_messages) out.lowering.carriage = schedule::Carriage::messages;
+  return out;
+}
+
+void write_files(const PricedStep& step, const StepSimulating& asked,
+                 const schedule::StepSimulation& simulation) {
+  if (asked.perfetto.empty() && asked.events.empty() && asked.otlp.empty()) return;
+  const simulate::Timeline whole = preceded_by(simulation.timeline, simulation.one_time);
+  if (!asked.perfetto.empty()) write_whole_file(simulate::chrome_trace(whole), asked.perfetto);
+  if (!asked.events.empty()) {
+    write_whole_file(simulate::events_of_file(whole, asked.events), asked.events);
+  }
+  if (!asked.otlp.empty()) {
+    write_whole_file(simulate::otlp_lines(whole, schedule::telemetry_origin(step)), asked.otlp);
+  }
+}
+
+}  // namespace
+
+SimulatedStep simulate_step(const PricedStep& step, const StepSimulating& asked,
+                            const Folders& devices, const Folders& fabrics,
+                            const std::function<void(double events, int runs)>& begins) {
+  SimulatedStep out{.topology = *named_fabric(asked.fabric, step.graph.configuration, fabrics)};
+  const StepLatencies times(step, asked.latency, devices, out.topology);
+  const schedule::TimeSources sources{
+      [&](std::size_t op) {
+        return schedule::under_caps(times.of_operator(op), step.graph.operators[op], step,
+                                    asked.power);
+      },
+      [&](const Problem& problem, const Work& work, std::int64_t stride) {
+        return times.of_collective(problem, work, stride);
+      }};
+  const schedule::Site site(out.topology);
+  schedule::StepSimulator simulator(step, site, sources, options_of(asked));
+  const auto once = schedule::one_time_phases(step, out.topology, asked.one_time);
+  begins(simulator.events(), simulator.runs());
+  out.simulation = simulator.run();
+  out.simulation.one_time = once;
+  out.sources = times.sources();
+  out.run = times.run();
+  out.power = schedule::step_power(step, out.simulation, asked.power);
+  write_files(step, asked, out.simulation);
+  return out;
+}
+
+}  // namespace halmark::tune
