@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "cli/console/facts.hpp"
-#include "cli/console/terminal.hpp"
 #include "pages/simulate/serving_page.hpp"
 #include "report/report.hpp"
 #include "simulate/serving/serving_json.hpp"
@@ -21,11 +20,10 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--ep", q->ep, "Ranks that experts are spread over, of tp and dp");
   app.add_option("--dtype", q->dtype, precision_help());
   app.add_option("--rate", q->load.rate_per_s, "Requests a second, arriving by chance");
-  app.add_option("--burst", q->load.variation,
-                 "Of --rate: deviation of the gaps over their mean (1)");
+  app.add_option("--burst", q->load.variation, "Of --rate: deviation over mean of the gaps (1)");
   app.add_option("--concurrency", q->load.clients, "Clients that each wait for their answer (1)");
-  app.add_option("--arrivals", q->trace,
-                 "CSV: arrival_s,input_tokens,output_tokens[,prefix_id,...]");
+  app.add_flag("--at-once", q->begins_at_once, "Clients begin together, as benchmarks do");
+  app.add_option("--arrivals", q->trace, "CSV: arrival_s,input_tokens,output_tokens,...");
   app.add_option("--input", q->load.shape.input_tokens, "Prompt tokens of a request");
   app.add_option("--output", q->load.shape.output_tokens, "Generated tokens of a request");
   app.add_option("--requests", q->load.requests, "How many (200)");
@@ -35,15 +33,12 @@ Action add_simulate_serving(OptionSet& app) {
   app.add_option("--prefill-share", q->prefill_share, "Of a shared device's time (0.5)");
   app.add_option("--prefill-workers", q->prefill_workers, "Disaggregated (1)");
   app.add_option("--decode-workers", q->decode_workers, "Disaggregated (1)");
-  app.add_option("--prefill-tp", q->prefill_tp, "Of a prefill worker (as --tp)");
   app.add_option("--link-gb-per-s", q->link_gb_per_s, "Of one device between workers (its link)");
   app.add_flag("--migrate", q->migrates, "Requests move between engines where that gains");
-  app.add_option("--token-budget", q->engine.token_budget,
-                 "Most tokens of a step (as fitted, or 8192)");
+  app.add_option("--token-budget", q->engine.token_budget, "Most tokens of a step (fitted, 8192)");
   app.add_option("--kv-blocks", q->engine.blocks, "Of an engine's cache (what fits)");
   app.add_option("--block-tokens", q->engine.block_tokens, "Of a KV block (16)");
   app.add_option("--max-batch", q->engine.requests_max, "Requests in a batch (no limit)");
-  app.add_option("--memory-fraction", q->memory_fraction, "Of a device (0.9)");
   app.add_option("--engine", q->engine_terms, "Fitted host and scheduler terms: trtllm, vllm");
   app.add_option("--cold-start", q->cold_start, "Weights from disk:GB/s or network:GB/s first");
   app.add_option("--ttft", q->ttft, "Level: time to the first token at most, 1s");
@@ -54,8 +49,9 @@ Action add_simulate_serving(OptionSet& app) {
   return [q, app](const GlobalOptions&) {
     q->has_rate = app.is_given("--rate");
     const auto s = tune::simulate_serving(*q, config_dirs("models"), config_dirs("devices"));
-    CommandResult out = shown(pages::serving_page(
-        {s.configuration, s.plan, s.room, s.levels, s.record, s.summary, s.closed_form, s.basis}));
+    CommandResult out =
+        shown(pages::serving_page({s.configuration, s.plan, s.room, s.levels, s.record, s.summary,
+                                   s.closed_form, s.keeps_ttft, s.keeps_tpot, s.basis}));
     if (q->events_file.empty()) return out;
     write_whole_file(serving::events_text(s.record.timeline), q->events_file);
     out.text += "events written to " + q->events_file + '\n';

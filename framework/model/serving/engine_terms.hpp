@@ -14,10 +14,10 @@ namespace halmark {
 // All zero and one: an engine that costs nothing. Fitted values:
 // configs/engines/serving_terms.toml.
 struct EngineTerms {
-  double device_scale = 1;      // kernels of a step in the engine, over the same measured alone
-  double step_ns = 0;           // host, per step: what the device waits for
-  double sequence_ns = 0;       // per request in a step: sampling, bookkeeping
-  double token_ns = 0;          // per prompt token in a step
+  double device_scale = 1;  // kernels of a step in the engine, over the same measured alone
+  double step_ns = 0;       // host, per step: what the device waits for
+  double sequence_ns = 0;   // per request in a step: sampling, bookkeeping
+  double token_ns = 0;      // per prompt token in a step
   // A step with prompts is launched kernel by kernel, where one of tokens alone is replayed: it
   // takes as long as its launches at least.
   double prompt_step_ns = 0;

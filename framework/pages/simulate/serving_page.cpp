@@ -61,9 +61,17 @@ std::string level_line(const ServingPage& page) {
   };
   add("ttft", page.levels.ttft_ns);
   add("tpot", page.levels.tpot_ns);
-  return fmt::format("goodput: {} requests/s, {} of the requests keep {}\n",
-                     significant_text(*s.goodput_requests_per_s),
-                     rounded_percent_text(*s.goodput_share), levels);
+  std::string out = fmt::format("goodput: {} requests/s, {} of the requests keep {}\n",
+                                significant_text(*s.goodput_requests_per_s),
+                                rounded_percent_text(*s.goodput_share), levels);
+  const auto add_probability = [&](const char* name, const std::optional<double>& p) {
+    if (!p) return;
+    out += fmt::format("measured, the mean {} keeps its level with {}, by the interval below\n",
+                       name, rounded_percent_text(*p));
+  };
+  add_probability("ttft", page.keeps_ttft);
+  add_probability("tpot", page.keeps_tpot);
+  return out;
 }
 
 std::string other_lines(const ServingPage& page) {
@@ -99,6 +107,8 @@ report::View serving_page(const ServingPage& page) {
   out.data = serving::server_json(page.plan, page.record, s);
   out.data["configuration"] = page.configuration.parallel.text();
   out.data["closed_form"] = closed_form_json(page);
+  out.data["keeps_ttft_probability"] = page.keeps_ttft ? Json(*page.keeps_ttft) : Json(nullptr);
+  out.data["keeps_tpot_probability"] = page.keeps_tpot ? Json(*page.keeps_tpot) : Json(nullptr);
   out.data["basis"] = page.basis;
   const auto& engine = page.plan.engine;
   out.text = fmt::format(

@@ -21,6 +21,9 @@ struct ServingPage {
   const serving::ServerRecord& record;
   const serving::ServerSummary& summary;
   const std::optional<ClosedLoopFigures>& closed_form;
+  // Probabilities that measured means keep the levels.
+  const std::optional<double>& keeps_ttft;
+  const std::optional<double>& keeps_tpot;
   const std::vector<std::string>& basis;
 };
 

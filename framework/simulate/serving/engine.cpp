@@ -118,8 +118,8 @@ void Engine::admit(StepWork& work, std::int64_t& room) {
   while (room > 0 && !waiting_.empty() && !is_full()) {
     Live request = waiting_.front();
     if (plan_.keeps_prefixes && request.blocks.prefix >= 0 && request.computed == 0) {
-      const std::int64_t common = std::min(request.prefix_tokens, request.prompt - 1);
-      blocks_.attach(request.blocks, common / plan_.block_tokens);
+      const std::int64_t prefix_tokens = std::min(request.prefix_tokens, request.prompt - 1);
+      blocks_.attach(request.blocks, prefix_tokens / plan_.block_tokens);
       request.computed = request.blocks.shared * plan_.block_tokens;
     }
     if (!takes_piece(request, work, room)) {

@@ -39,10 +39,16 @@ class Draws {
   std::uint64_t seed_, next_ = 0;
 };
 
+constexpr std::int64_t requests_max = 20'000'000;
+
 void check(const LoadQuestion& q) {
   const auto require = [](bool holds, const std::string& what, const std::string& remedy) {
     if (!holds) throw refused(what, {}, remedy);
   };
+  require(q.requests <= requests_max,
+          "a load of " + std::to_string(q.requests) + " requests, and the limit is " +
+              std::to_string(requests_max),
+          "ask for fewer: nothing was simulated");
   require(q.requests >= 1, "a load of " + std::to_string(q.requests) + " requests",
           "ask for 1 or more");
   require(q.shape.input_tokens >= 1 && q.shape.output_tokens >= 1,

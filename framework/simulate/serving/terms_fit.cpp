@@ -18,9 +18,9 @@ constexpr std::array<Parameter, 8> parameters = {{
     {[](SeriesTerms& t) -> double& { return t.terms.device_scale; }, 0.6, 1.3},
     {[](SeriesTerms& t) -> double& { return t.terms.step_ns; }, 0, 4e6},
     {[](SeriesTerms& t) -> double& { return t.terms.sequence_ns; }, 0, 8e4},
-    {[](SeriesTerms& t) -> double& { return t.terms.token_ns; }, 0, 1e4},
-    {[](SeriesTerms& t) -> double& { return t.terms.prompt_step_ns; }, 0, 1.5e6},
-    {[](SeriesTerms& t) -> double& { return t.terms.arrival_ns; }, 0, 8e7},
+    {[](SeriesTerms& t) -> double& { return t.terms.token_ns; }, 0, 2e4},
+    {[](SeriesTerms& t) -> double& { return t.terms.prompt_step_ns; }, 0, 2.5e6},
+    {[](SeriesTerms& t) -> double& { return t.terms.arrival_ns; }, 0, 1.5e8},
     {[](SeriesTerms& t) -> double& { return t.terms.arrival_token_ns; }, 0, 1e4},
     {[](SeriesTerms& t) -> double& { return t.waves; }, 2, 15},
 }};

@@ -17,6 +17,9 @@ struct SeriesTerms {
   // How the scheduler was set, chosen among few.
   std::int64_t token_budget = 8192;
   bool chunks_prompts = false;
+  // Inputs of 8-bit linears are quantised by static scales, inside of what computes them: the
+  // model's block_quantize takes no time.
+  bool fuses_quantize = false;
   std::int64_t requests_short = 0;  // the batch has room for so many fewer than there are clients
 
   EngineTerms of_model(std::int64_t layers) const;

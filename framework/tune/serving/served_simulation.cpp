@@ -7,6 +7,7 @@
 #include "core/text/text.hpp"
 #include "latency/chain.hpp"
 #include "model/pricing/kernel_table.hpp"
+#include "model/spec/coverage.hpp"
 #include "model/spec/model_spec.hpp"
 #include "plan/asked_sweep.hpp"
 #include "plan/precision.hpp"
@@ -61,15 +62,24 @@ serving::ColdStart cold_start_of(const ServingQuestion& q, double weight_bytes) 
 
 Parallel layout_of(const ServingQuestion& q) {
   Parallel out{.dp = q.dp, .tp = q.tp, .pp = q.pp, .ep = q.ep};
-  if (q.devices == 0) return out;
-  const std::int64_t others = std::int64_t{q.dp} * q.pp;
-  if (q.tp == 1 && q.devices % others == 0) out.tp = static_cast<int>(q.devices / others);
-  if (mode_of(q.mode) != ServerMode::disaggregated && out.devices() != q.devices) {
-    throw refused(std::to_string(q.devices) + " devices, and the layout " + out.text() + " has " +
-                      std::to_string(out.devices()),
-                  "--devices", "leave it out, or change --tp, --pp, --dp");
+  for (const int part : {q.dp, q.tp, q.pp, q.ep}) {
+    if (part >= 1) continue;
+    throw refused("a layout of " + out.text(), "--tp, --pp, --dp, --ep", "each is 1 or more");
   }
-  return out;
+  if (q.devices == 0) return out;
+  std::int64_t devices = 0;
+  if (mode_of(q.mode) == ServerMode::disaggregated) {
+    const int prefill_tp = q.prefill_tp > 0 ? q.prefill_tp : q.tp;
+    devices = std::int64_t{q.prefill_workers} * prefill_tp + std::int64_t{q.decode_workers} * q.tp;
+  } else {
+    const std::int64_t others = std::int64_t{q.dp} * q.pp;
+    if (q.tp == 1 && q.devices % others == 0) out.tp = static_cast<int>(q.devices / others);
+    devices = out.devices();
+  }
+  if (devices == q.devices) return out;
+  throw refused(std::to_string(q.devices) + " devices, and the layout has " +
+                    std::to_string(devices) + ": " + out.text(),
+                "--devices", "leave it out, or change --tp, --pp, --dp or the workers");
 }
 
 // Prices, plans and simulates; what it refers to lives as long as it.
@@ -82,7 +92,8 @@ class Simulation {
         spec_(load_model(q.model, models)),
         steps_(
             spec_,
-            [this](const Operator& op) {
+            [this, fuses = fuses_quantize()](const Operator& op) {
+              if (fuses && op.local.op == "block_quantize") return no_executions;
               return kernel_time(
                   latencies_.chain.latency(op.local, op.local_work, op.group_stride));
             },
@@ -96,25 +107,31 @@ class Simulation {
         .parallel = layout_of(q_),
         .precision = precision_of(q_.dtype, precision_facts(spec_, computes_bf16(device_)))};
     out.levels = levels();
-    const serving::Load load = this->load();
+    serving::Load load = this->load();
     const auto layout = checked(out.configuration.parallel, out.configuration.precision);
     Parallel prefill = out.configuration.parallel;
     if (q_.prefill_tp > 0) prefill.tp = q_.prefill_tp;
     const auto prefill_layout = checked(prefill, out.configuration.precision);
     plan(out, layout, prefill_layout, load);
+    closed_form(out, layout);
+    spread(load, out.closed_form);
     serving::LayoutClock clock(steps_, layout), prefill_clock(steps_, prefill_layout);
     out.record = serving::simulate_server(out.plan, load, clock, prefill_clock);
-    const auto empty_at_first = load.clients > 0
-                                    ? std::min<std::size_t>(static_cast<std::size_t>(load.clients),
-                                                            load.requests.size() / 2)
-                                    : 0;
-    out.summary = serving::summary_of(out.record, out.levels, empty_at_first);
-    closed_form(out, layout);
+    // The first of spread clients find an empty server; a benchmark counts all.
+    const auto clients = static_cast<std::size_t>(q_.begins_at_once ? 0 : load.clients);
+    out.summary =
+        serving::summary_of(out.record, out.levels, std::min(clients, load.requests.size() / 2));
+    keep_levels(out);
     basis(out);
     return out;
   }
 
  private:
+  bool fuses_quantize() const {
+    return !q_.engine_terms.empty() &&
+           serving::fitted_terms(q_.engine_terms, spec_.id).series.fuses_quantize;
+  }
+
   serving::Levels levels() const {
     serving::Levels out;
     if (!q_.ttft.empty()) out.ttft_ns = parse_duration_ns(q_.ttft, "--ttft");
@@ -215,12 +232,34 @@ class Simulation {
         out.plan.engine.terms);
   }
 
+  void spread(serving::Load& load, const std::optional<ClosedLoopFigures>& closed) const {
+    if (!closed || q_.begins_at_once) return;
+    for (std::int64_t i = 0; i < load.clients; ++i) {
+      const double share = static_cast<double>(i) / static_cast<double>(load.clients);
+      load.requests[static_cast<std::size_t>(i)].arrival_ps =
+          events::picoseconds(share * closed->request_ns * 1e-9);
+    }
+  }
+
+  void keep_levels(ServedSimulation& out) const {
+    if (q_.engine_terms.empty()) return;
+    const serving::FittedTerms& fitted = serving::fitted_terms(q_.engine_terms, spec_.id);
+    const auto probability = [](const std::optional<double>& limit_ns, double mean_ns,
+                                const serving::Ratios& r) -> std::optional<double> {
+      if (!limit_ns) return std::nullopt;
+      return probability_at_most(*limit_ns, mean_ns, r.low * mean_ns, r.high * mean_ns);
+    };
+    out.keeps_ttft = probability(out.levels.ttft_ns, out.summary.ttft.mean, fitted.ttft);
+    out.keeps_tpot = probability(out.levels.tpot_ns, out.summary.tpot.mean, fitted.tpot);
+  }
+
   void basis(ServedSimulation& out) const {
     out.basis.push_back("device: " + device_.name + " (" + device_.id + ")");
     for (const std::string& line : report::table_lines(latencies_.table_use())) {
       out.basis.push_back("times: " + line);
     }
     for (const std::string& line : latencies_.sources) out.basis.push_back("times: " + line);
+    for (const std::string& line : model_lines(spec_)) out.basis.push_back(line);
     out.basis.push_back(
         q_.engine_terms.empty()
             ? std::string("engine: no host or scheduler terms (--engine names some)")

@@ -26,6 +26,9 @@ struct ServingQuestion {
   std::string trace;  // file of arrivals; "" = by rate or clients
   serving::LoadQuestion load = {.shape = {1024, 128}, .requests = 200};
   bool has_rate = false;
+  // Of a closed loop: all clients begin together, as benchmarks do; else evenly over a request, as
+  // the closed form has them.
+  bool begins_at_once = false;
   serving::EnginePlan engine;    // blocks: 0 = what fits
   std::string engine_terms;      // "trtllm", "vllm": fitted ones; "" = none
   double memory_fraction = 0.9;  // of a device
@@ -46,8 +49,11 @@ struct ServedSimulation {
   serving::ServerRecord record;
   serving::ServerSummary summary;
   std::optional<ClosedLoopFigures> closed_form;  // of a closed loop on aggregated engines
-  std::vector<std::string> basis;                // where times and terms are from
-  std::int64_t memory_bytes = 0;                 // that a rank may use
+  // That measured means of TTFT and of TPOT keep their levels, by the interval of the engine's
+  // terms.
+  std::optional<double> keeps_ttft, keeps_tpot;
+  std::vector<std::string> basis;  // where times and terms are from
+  std::int64_t memory_bytes = 0;   // that a rank may use
 };
 
 // Throws Error (exit 2) for what is unknown, impossible, does not fit, or is beyond the limit of a

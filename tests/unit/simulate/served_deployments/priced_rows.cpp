@@ -35,6 +35,10 @@ std::vector<std::string> tables_of(const std::filesystem::path& folder,
 
 }  // namespace
 
+bool fuses_quantize(const ServedRow& row) {
+  return row.backend == "trtllm" && row.gemm_quantization == "fp8";
+}
+
 struct PricedRows::Engine {
   ModelSpec spec;
   Precision precision;
@@ -70,7 +74,8 @@ PricedRows::Engine& PricedRows::engine_of(const ServedRow& row) {
     const LatencyChain& chain = known->second.chain;
     engine->steps = std::make_unique<StepPricer>(
         engine->spec,
-        [&chain](const Operator& op) {
+        [&chain, fuses = fuses_quantize(row)](const Operator& op) {
+          if (fuses && op.local.op == "block_quantize") return no_executions;
           return kernel_time(chain.latency(op.local, op.local_work, op.group_stride));
         },
         nullptr, 0);

@@ -12,6 +12,9 @@
 
 namespace halmark::test {
 
+// TensorRT-LLM's FP8 checkpoints have static scales.
+bool fuses_quantize(const ServedRow& row);
+
 // One thread. Tables and layouts are read once.
 class PricedRows {
  public:

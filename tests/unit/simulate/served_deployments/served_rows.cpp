@@ -54,7 +54,12 @@ std::optional<std::string> refusal(const Fields& row) {
 std::string dtype_of(const Fields& row) {
   const std::string precision = row.text("precision");
   if (precision.empty()) return "bf16";  // of the files that state none, by their bytes per token
-  return precision == "fp4" ? "checkpoint" : "fp8";
+  if (precision == "fp4") return "checkpoint";
+  // TensorRT-LLM's own FP8 checkpoints keep the cache in it: at one device more tokens are in
+  // flight than a cache of 16 bits holds.
+  const bool has_static_scales =
+      row.text("backend") == "trtllm" && row.text("gemm_quant_mode") == "fp8";
+  return has_static_scales ? "fp8+kv_cache=fp8" : "fp8";
 }
 
 ServedRow row_of(const Fields& row) {

@@ -73,6 +73,7 @@ TEST(Load, follows_from_its_seed) {
 
 TEST(Load, numbers_that_mean_none_are_refused) {
   EXPECT_THROW(load_of({.requests = 0}), Error);
+  EXPECT_THROW(load_of({.requests = 1'000'000'000}), Error);
   EXPECT_THROW(load_of({.clients = 0}), Error);
   EXPECT_THROW(load_of({.arrivals = Arrivals::poisson, .rate_per_s = 0}), Error);
   EXPECT_THROW(load_of({.arrivals = Arrivals::poisson, .rate_per_s = NAN}), Error);
