@@ -35,6 +35,8 @@ Action add_simulate_plan(OptionSet& app) {
   add_deployment_options(app, o->configuration);
   app.add_option("--memory", o->asked.memory_fraction, "Of a shard's memory, what it may fill (1)")
       .check(within(0.01, 1.0));
+  app.add_option("--zero", o->asked.zero, "Training: ZeRO stage").check(within(0, 3));
+  app.add_flag("--sequence-parallel", o->asked.sequence_parallel, "Training: norms split over tp");
   app.add_flag("--journal", o->reads_journal,
                "Start from steps that --db holds of this machine, and be corrected by them");
   app.add_flag("--all", o->page.shows_all, "Every layer and layout by itself");

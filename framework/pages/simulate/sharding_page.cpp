@@ -89,7 +89,8 @@ std::string stages_text(const PlanAnswer& a) {
     out += fmt::format("{} layers {}-{} on shards {}: {}", s == 0 ? ":" : ";", stage.first_layer,
                        stage.first_layer + stage.layers - 1, a.owners[s], duration_text(ns[s]));
   }
-  return out + " a micro-batch\n";
+  return out + fmt::format(" a micro-batch\na step that stands alone, as run executes it: {}\n",
+                           duration_text(a.plan.chosen()->cost.alone_ns));
 }
 
 std::string grouped_text(const PlanAnswer& a) {

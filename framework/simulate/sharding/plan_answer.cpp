@@ -30,6 +30,7 @@ std::string run_command(const Configuration& c) {
 
 std::string why_not_executable(const PlanAnswer& answer) {
   const Configuration& c = answer.plan.chosen()->configuration;
+  if (answer.question.training) return "a training step is priced, and not executable here";
   if (answer.offload) return "tensors in a slower memory are priced, and not executable here";
   if (!answer.question.stage_devices.empty()) {
     return "stages on devices that differ are priced, and not executable here";
@@ -70,6 +71,12 @@ void offload_rest(PlanAnswer& out, const fabric::Topology* topology) {
     throw refused("out_of_memory: no cut of " + chosen.configuration.parallel.text() +
                       " fits the devices of its stages",
                   chosen.configuration.key(), "more shards, or larger devices");
+  }
+  if (out.question.training) {
+    throw refused("out_of_memory: the layout that is nearest, " +
+                      chosen.configuration.parallel.text() + ", needs " +
+                      std::to_string(chosen.largest.total()) + " bytes a shard",
+                  chosen.configuration.key(), "more shards, a higher --zero, or a smaller batch");
   }
   const std::int64_t missing = chosen.largest.total() - out.question.bytes_max.value_or(0);
   const std::vector<OffloadItem> items = offload_items(out.graph, fullest);
@@ -119,7 +126,7 @@ PlanAnswer answer_plan(const ModelSpec& spec, const PlanQuestion& question,
   if (out.plan.chosen() == nullptr) refuse_all(out.plan, question);
   const Configuration& chosen = out.plan.chosen()->configuration;
   out.graph = *build_graph(spec, chosen);
-  out.table = shard_table(out.graph);
+  out.table = shard_table(out.graph, question.training);
   for (std::size_t s = 0; s < out.graph.stages.size(); ++s) {
     out.owners.push_back(owners_text(owners_of(chosen.parallel, s)));
   }

@@ -9,6 +9,7 @@ Json layout_json(const PlannedLayout& layout) {
   return {{"key", layout.configuration.key()},
           {"parallel", layout.configuration.parallel},
           {"step_ns", layout.cost.ns()},
+          {"alone_ns", layout.cost.alone_ns},
           {"compute_ns", layout.cost.step.compute_ns},
           {"communication_ns", layout.cost.step.communication_ns},
           {"stage_ns", layout.cost.stage_ns},

@@ -8,6 +8,7 @@
 #include "core/text/error.hpp"
 #include "simulate/sharding/layer_groups.hpp"
 #include "simulate/sharding/stage_choice.hpp"
+#include "simulate/sharding/training_step.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -87,12 +88,14 @@ class Planner {
       ++out_.tried;
       add(parallel);
     }
+    add_measured_cuts();
     std::ranges::stable_sort(out_.layouts, [](const PlannedLayout& a, const PlannedLayout& b) {
       return std::tuple(!a.fits, a.cost.ns(), a.largest.total()) <
              std::tuple(!b.fits, b.cost.ns(), b.largest.total());
     });
     if (!out_.layouts.empty()) name_winner();
-    if (q_.groups_layers && q_.stage_devices.empty() && !out_.layouts.empty()) {
+    const bool is_plain = q_.stage_devices.empty() && !q_.training;
+    if (q_.groups_layers && is_plain && !out_.layouts.empty()) {
       out_.grouped = group_layers(spec_, q_, out_.layouts, time_);
     }
     return std::move(out_);
@@ -103,9 +106,15 @@ class Planner {
     Configuration c = q_.base;
     c.parallel = parallel;
     const auto graph = build_graph(spec_, c);
+    std::optional<Refusal> refusal;
     if (const Refusal* why = graph.why()) {
-      ++out_.refused[why->reason];
-      if (out_.first_refusal.empty()) out_.first_refusal = why->text;
+      refusal = *why;
+    } else if (q_.training) {
+      refusal = check_training(*graph, *q_.training);
+    }
+    if (refusal) {
+      ++out_.refused[refusal->reason];
+      if (out_.first_refusal.empty()) out_.first_refusal = refusal->text;
       return std::nullopt;
     }
     PlannedLayout made{.configuration = c, .cost = cost_of(*graph)};
@@ -116,16 +125,22 @@ class Planner {
     const MemoryUse memory = memory_use(*graph);
     made.largest = memory.largest;
     made.fits = simulate::fits(memory, q_);
+    if (q_.training) {
+      made.largest = training_rank_memory(*graph, *q_.training);
+      made.fits = !q_.bytes_max || made.largest.total() <= *q_.bytes_max;
+    }
     if (const auto it = q_.measured_ns.find(c.key()); it != q_.measured_ns.end()) {
       made.measured_ns = it->second;
     }
     if (parallel.pp > 1 && parallel.stages.empty()) {
       question_ = stage_question(*graph, made.cost, memory, q_);
+      if (q_.training) question_->bytes_max.clear();  // states and what is in flight are no layer's
     }
     return made;
   }
 
   StepCost cost_of(const OperatorGraph& graph) const {
+    if (q_.training) return training_step_cost(graph, *q_.training, time_);
     if (q_.stage_devices.empty()) return step_cost(graph, time_);
     std::vector<OperatorTime> times;
     for (const PlanQuestion::StageDevice& device : q_.stage_devices) times.push_back(device.time);
@@ -151,6 +166,28 @@ class Planner {
     } else if (!even->measured_ns) {
       out_.layouts.push_back(*even);
     }
+  }
+
+  // Pipelines that were run with other stages than the planner's.
+  void add_measured_cuts() {
+    for (const Parallel& parallel : q_.measured_cuts) {
+      if (parallel.devices() != q_.shards || !keeps_stated(parallel)) continue;
+      const bool is_known = std::ranges::any_of(out_.layouts, [&](const PlannedLayout& layout) {
+        return layout.configuration.parallel == parallel;
+      });
+      Configuration c = q_.base;
+      c.parallel = parallel;
+      if (is_known || !q_.measured_ns.contains(c.key())) continue;
+      ++out_.tried;
+      add(parallel);
+    }
+  }
+
+  bool keeps_stated(const Parallel& p) const {
+    const Parallel& s = q_.stated;
+    const auto keeps = [](int stated, int has) { return stated == 0 || stated == has; };
+    return keeps(s.dp, p.dp) && keeps(s.tp, p.tp) && keeps(s.pp, p.pp) && keeps(s.ep, p.ep) &&
+           keeps(s.cp, p.cp) && (s.stages.empty() || s.stages == p.stages);
   }
 
   void name_winner() {
@@ -181,7 +218,7 @@ class Planner {
 std::optional<double> ShardPlan::slower_than_winner() const {
   if (!winner || layouts.empty()) return std::nullopt;
   const PlannedLayout& first = overruled ? *overruled : layouts.front();
-  return first.measured_ns.value_or(first.cost.ns()) / winner->second - 1;
+  return first.measured_ns.value_or(first.cost.alone_ns) / winner->second - 1;
 }
 
 std::vector<Parallel> layouts_of(std::int64_t shards, const Parallel& stated, bool has_experts,

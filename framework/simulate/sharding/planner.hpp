@@ -12,6 +12,7 @@
 
 #include "model/graph/graph.hpp"
 #include "model/pricing/memory.hpp"
+#include "model/training/training.hpp"
 #include "simulate/sharding/step_cost.hpp"
 
 namespace halmark::simulate {
@@ -21,7 +22,8 @@ struct PlanQuestion {
   std::int64_t shards = 1;
   // Degrees that are stated; 0 = the planner's choice. Stages likewise: empty = its choice.
   Parallel stated = {.dp = 0, .tp = 0, .pp = 0, .ep = 0, .cp = 0};
-  std::optional<std::int64_t> bytes_max;  // of one shard
+  std::optional<std::int64_t> bytes_max;      // of one shard
+  std::optional<TrainingPlan> training = {};  // of phase training
   // Devices of each stage where they differ; `stated.pp` is their number then, and the time that
   // the planner is given is not asked.
   struct StageDevice {
@@ -32,6 +34,7 @@ struct PlanQuestion {
   bool groups_layers = true;  // also looks for a strategy per group of layers
   // Steps that were measured, by the key of their configuration.
   std::map<std::string, double> measured_ns = {};
+  std::vector<Parallel> measured_cuts = {};  // of these, with stages that were stated
 };
 
 struct PlannedLayout {

@@ -312,10 +312,13 @@ std::vector<ShardRun> owners_of(const Parallel& parallel, std::size_t stage) {
   const std::int64_t of_replicas = group_stride(parallel, Split::data);
   std::vector<ShardRun> out;
   for (std::int64_t r = 0; r < parallel.dp / across; ++r) {
-    out.push_back({.first = r * of_replicas + static_cast<std::int64_t>(stage) *
-                                                  group_stride(parallel, Split::pipeline),
-                   .stride = 1,
-                   .count = within});
+    const std::int64_t first = r * of_replicas + static_cast<std::int64_t>(stage) *
+                                                     group_stride(parallel, Split::pipeline);
+    if (!out.empty() && out.back().first + out.back().count == first) {
+      out.back().count += within;
+    } else {
+      out.push_back({.first = first, .count = within});
+    }
   }
   return out;
 }
@@ -329,7 +332,7 @@ std::string owners_text(const std::vector<ShardRun>& runs) {
     }
     const ShardRun& run = runs[i];
     out += (i == 0 ? "" : ", ") + std::to_string(run.first);
-    if (run.count > 1) out += '-' + std::to_string(run.first + (run.count - 1) * run.stride);
+    if (run.count > 1) out += '-' + std::to_string(run.first + run.count - 1);
   }
   return out;
 }

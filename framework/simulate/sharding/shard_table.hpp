@@ -30,9 +30,9 @@ enum class ShardStrategy {
 };
 std::string_view strategy_name(ShardStrategy strategy);  // "tensor_column"
 
-// Shards first, first + stride, ... : count of them.
+// Shards first, first + 1, ... : count of them.
 struct ShardRun {
-  std::int64_t first = 0, stride = 1, count = 1;
+  std::int64_t first = 0, count = 1;
   bool operator==(const ShardRun&) const = default;
 };
 

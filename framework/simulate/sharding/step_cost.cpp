@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/pricing/pipeline.hpp"
 #include "model/pricing/step_sum.hpp"
 
 namespace halmark::simulate {
@@ -62,6 +63,13 @@ StepCost step_cost(const OperatorGraph& graph, std::span<const OperatorTime> by_
     stages.push_back(stage);
     out.stage_ns.push_back(stage.ns());
   }
+  out.alone_ns =
+      pipeline_time(pipeline_slots(std::ssize(stages), graph.micro_batches()),
+                    [&](std::int64_t stage, std::int64_t) {
+                      return KernelTime{.ns = out.stage_ns[static_cast<std::size_t>(stage)],
+                                        .is_known = true};
+                    })
+          .ns;
   const StepTime step = evaluate(sum, times);
   out.is_way = step.is_way;
   if (step.is_way) {

@@ -29,6 +29,9 @@ struct StepCost {
   std::vector<std::vector<PartTimes>> types;
   std::vector<double> stage_ns;  // of one micro-batch, by stage
   std::string unknown;           // operator without a time; "" = all have one
+  // From the first stage's begin to the last one's end when nothing stands before or behind the
+  // step: what halmark run executes. Equals ns() of one stage.
+  double alone_ns = 0;
   double ns() const { return step.ns(); }
   const PartTimes& type(std::size_t stage, std::int32_t of) const {
     return types[types.size() > 1 ? stage : 0][static_cast<std::size_t>(of)];

@@ -60,7 +60,8 @@ simulate::MeasuredPairs measured_pairs(
       (exchanges.contains(op.name) ? communication : compute).measured_ns += op.measured_ns;
     }
     out.compute.push_back(compute);
-    out.communication.push_back(communication);
+    // What stages wait for each other is measured with their hand-overs.
+    if (step.configuration.parallel.pp == 1) out.communication.push_back(communication);
   }
   return out;
 }

@@ -90,9 +90,14 @@ void add_stages(std::span<const Device> devices, const ShardPlanning& asked, std
 simulate::PlanAnswer plan_shards(const ModelSpec& spec, const Configuration& configuration,
                                  std::span<const Device> devices, const ShardPlanning& asked,
                                  const std::vector<std::filesystem::path>& fabrics) {
-  if (configuration.workload.phase == Phase::training) {
-    throw refused("a training step is not planned", "--phase",
-                  "plan prefill or decode; halmark model --phase training prices a layout");
+  const bool is_training = configuration.workload.phase == Phase::training;
+  if (!is_training && (asked.zero > 0 || asked.sequence_parallel)) {
+    throw refused("--zero and --sequence-parallel are of training", "--phase",
+                  "add --phase training, or leave them out");
+  }
+  if (is_training && devices.size() > 1) {
+    throw refused("a training step is not planned over devices that differ", "--device",
+                  "name one of them");
   }
   const std::int64_t shards =
       asked.shards == 0 ? std::max<std::int64_t>(configuration.devices(), std::ssize(devices))
@@ -112,11 +117,20 @@ simulate::PlanAnswer plan_shards(const ModelSpec& spec, const Configuration& con
   question.stated = stated_degrees(configuration, asked.strategy);
   question.base.parallel = {};
   question.bytes_max = fillable(shard, asked);
+  if (is_training) {
+    question.training = TrainingPlan{.zero = asked.zero,
+                                     .gradient = configuration.precision.activation,
+                                     .sequence_parallel = asked.sequence_parallel};
+  }
   if (devices.size() > 1) add_stages(devices, asked, shards, joined, question);
   std::optional<simulate::MeasuredPairs> pairs;
   if (asked.journal != nullptr) {
     const auto steps = measured_steps(*asked.journal, asked.fingerprint, spec.id);
     question.measured_ns = step_times(steps);
+    for (const MeasuredStep& step : steps) {
+      const Parallel& parallel = step.configuration.parallel;
+      if (!parallel.stages.empty()) question.measured_cuts.push_back(parallel);
+    }
     pairs = measured_pairs(spec, steps, [&](std::int64_t of) {
       return shard_times(device, shard_of(device, of), joined);
     });

@@ -104,7 +104,25 @@ TEST_F(SimulatePlan, what_is_impossible_is_said_in_one_line) {
   refused_with({"--shards", "4", "--tp", "3"}, "the stated degrees do not multiply to them");
   refused_with({"--shards", "2", "--stages", "10,17", "--batch", "2"},
                "stages of 27 layers in all");
-  refused_with({"--shards", "2", "--phase", "training"}, "a training step is not planned");
+  refused_with({"--shards", "2", "--zero", "1"}, "--zero and --sequence-parallel are of training");
+}
+
+TEST_F(SimulatePlan, a_training_step_shares_states_out_over_replicas) {
+  const auto plan = [&](const char* zero) {
+    return data_of({"simulate", "plan", "qwen3-0.6b", "--device", "h100-sxm", "--fabric",
+                    "nvlink-node", "--shards", "4", "--strategy", "data", "--phase", "training",
+                    "--new-tokens", "512", "--batch", "4", "--zero", zero});
+  };
+  const Json copied = plan("0"), shared = plan("3");
+  EXPECT_FALSE(shared["executable"].get<bool>());
+  // Weights and gradients in bf16, master copy and two moments in f32: 16 bytes a parameter, here
+  // a quarter of them.
+  const double states = copied["layouts"][0]["weight_bytes"].get<double>();
+  EXPECT_NEAR(states, 16.0 * 596049920, 16.0 * 596049920 * 0.01);
+  EXPECT_NEAR(shared["layouts"][0]["weight_bytes"].get<double>(), states / 4, states * 0.001);
+  EXPECT_NEAR(copied["table"]["replication"].get<double>(), 4, 1e-9);
+  EXPECT_NEAR(shared["table"]["replication"].get<double>(), 1, 1e-3);
+  EXPECT_EQ(shared["table"]["rows"][1]["strategy"], "zero3");
 }
 
 TEST_F(SimulatePlan, stages_are_stated_in_model_as_in_plan) {

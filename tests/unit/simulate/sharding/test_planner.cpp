@@ -90,6 +90,9 @@ TEST(Planner, cuts_a_pipeline_so_that_the_stage_with_the_head_has_fewer_layers) 
   EXPECT_GT(stages[0], stages[1] + 4);
   const std::vector<double>& ns = plan.chosen()->cost.stage_ns;
   EXPECT_LT(std::abs(ns[0] - ns[1]) / ns[0], 0.1);
+  // Two micro-batches: the first stage alone, both, the last alone.
+  EXPECT_DOUBLE_EQ(plan.chosen()->cost.alone_ns, ns[0] + std::max(ns[0], ns[1]) + ns[1]);
+  EXPECT_DOUBLE_EQ(plan.chosen()->cost.ns(), 2 * std::max(ns[0], ns[1]));
 }
 
 TEST(Planner, gives_a_slower_device_fewer_layers) {
@@ -118,6 +121,36 @@ TEST(Planner, gives_a_slower_device_fewer_layers) {
     EXPECT_LE(plan.chosen()->cost.ns(), 2 * slowest * (1 + 1e-12)) << first;
   }
   EXPECT_GT(stages[0], 2 * stages[1]);
+}
+
+TEST(Planner, a_training_step_is_three_forward_passes_and_one_exchange_of_gradients) {
+  const ModelSpec spec = shipped("llama-2-7b");
+  PlanQuestion q = question(spec, 1, 4, Phase::training);
+  q.training = TrainingPlan{};
+  // Products alone take time: the backward pass of each is two of its size.
+  const OperatorTime products = [](const Operator& op) -> std::optional<double> {
+    if (op.kind == OperatorKind::collective) return op.local_work.message_bytes;
+    return op.rank_work.matmul_flops / 1e3;
+  };
+  const ShardPlan one = plan_shards(spec, q, products);
+  const auto graph = build_graph(spec, one.chosen()->configuration);
+  ASSERT_TRUE(graph);
+  EXPECT_NEAR(one.chosen()->cost.ns(), 3 * graph->totals.matmul_flops / 1e3,
+              3 * graph->totals.matmul_flops / 1e3 * 1e-9);
+  q.shards = 2;
+  q.stated = {.dp = 2, .tp = 1, .pp = 1, .ep = 1, .cp = 1};
+  const ShardPlan two = plan_shards(spec, q, products);
+  // Half of the batch on each, and a message of all gradients in bf16.
+  EXPECT_DOUBLE_EQ(two.chosen()->cost.step.compute_ns, one.chosen()->cost.ns() / 2);
+  EXPECT_DOUBLE_EQ(two.chosen()->cost.step.communication_ns,
+                   2.0 * static_cast<double>(graph->totals.parameters));
+  // 1F1B of four micro-batches over two stages: five of the slower stage's turns at most.
+  q.stated = {.dp = 1, .tp = 1, .pp = 2, .ep = 1, .cp = 1};
+  q.base.workload.micro_batch = 1;
+  const ShardPlan pipeline = plan_shards(spec, q, products);
+  const std::vector<double>& ns = pipeline.chosen()->cost.stage_ns;
+  EXPECT_NEAR(pipeline.chosen()->cost.ns(), ns[0] + ns[1] + 3 * std::max(ns[0], ns[1]),
+              ns[0] * 1e-9 + pipeline.chosen()->cost.step.communication_ns);
 }
 
 TEST(Planner, takes_stages_that_are_stated) {
@@ -200,6 +233,12 @@ TEST(Planner, says_when_its_choice_was_slower_than_what_was_measured) {
   ASSERT_TRUE(plan.overruled);
   EXPECT_EQ(plan.overruled->configuration.key(), chosen.configuration.key());
   EXPECT_EQ(plan.chosen()->configuration.key(), other.configuration.key());
+  // One that the planner would not cut like that is looked at because it was measured.
+  Configuration odd = q.base;
+  odd.parallel = {.pp = 2, .stages = {2, 26}};
+  q.measured_ns = {{chosen.configuration.key(), 2e6}, {odd.key(), 1e6}};
+  q.measured_cuts = {odd.parallel};
+  EXPECT_EQ(plan_shards(spec, q, time_by({})).chosen()->configuration.key(), odd.key());
   // A choice that was not measured stands, and is said to be slower where it is.
   q.measured_ns = {{other.configuration.key(), 1}};
   const ShardPlan kept = plan_shards(spec, q, time_by({}));

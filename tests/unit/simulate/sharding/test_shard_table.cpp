@@ -220,6 +220,8 @@ TEST(ShardTable, states_where_uneven_stages_lie) {
   EXPECT_EQ(second.size(), 18u);
   EXPECT_EQ(owners_text(owners_of(graph->configuration.parallel, 0)), "0-1");
   EXPECT_EQ(owners_text(owners_of(graph->configuration.parallel, 1)), "2-3");
+  EXPECT_EQ(owners_text(owners_of({.dp = 4, .tp = 2}, 0)), "0-7");
+  EXPECT_EQ(owners_text(owners_of({.dp = 2, .tp = 2, .pp = 2}, 1)), "2-3, 6-7");
 }
 
 TEST(ShardTable, holds_a_training_states_as_zero_shares_them_out) {
