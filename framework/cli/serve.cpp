@@ -40,20 +40,14 @@ CommandResult written(const GlobalOptions& global, const Options& o) {
 
 CommandResult execute(const GlobalOptions& global, Options o) {
   if (!o.html.empty()) return written(global, o);
-  if (!serve::is_loopback(o.server.address) && o.server.hosts.empty()) {
-    throw refused("other machines would reach " + o.server.address, "--listen",
-                  "name the host by which they do with --allow-host as well");
-  }
+  if (global.json) throw refused("serve answers by HTTP", {}, "leave --json away");
   pages::SimulatorPage page(page_settings(global, o));
   o.server.port = static_cast<unsigned short>(o.port);
   if (o.is_writable) o.server.token = serve::random_token();
   serve::Server server(o.server, page);
   const HeldInterrupts until_closed;
-  const std::string host = o.server.address.find(':') != std::string::npos
-                               ? '[' + o.server.address + ']'
-                               : o.server.address;
-  write_stdout("http://" + host + ':' + std::to_string(server.port()) + '/' +
-               (o.server.token.empty() ? "" : "#token=" + o.server.token) + '\n');
+  write_stdout(server.url() + '\n');
+  if (!global.quiet) write_stderr("halmark: open it in a browser of this machine; Ctrl-C ends\n");
   server.run(interrupted);
   return {.exit_code = interrupt_exit_code()};
 }

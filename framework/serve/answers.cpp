@@ -81,8 +81,9 @@ PageAnswer answered(PageValues& values, const RequestHead& head, std::string_vie
   } catch (const std::out_of_range&) {
     return not_found();
   } catch (const Error& error) {
-    // A state that cannot be is an answer too: the page says why.
-    return json_answer(422, {{"error", error.line()}, {"remedy", error.remedy()}});
+    // A state that cannot be is an answer: browsers would tell their console of another status.
+    return json_answer(head.method == "POST" ? 422 : 200,
+                       {{"error", error.line()}, {"remedy", error.remedy()}});
   } catch (const std::bad_alloc&) {
     return rejected({503, "there is not enough memory for this answer", "ask for less"});
   } catch (const std::exception& error) {

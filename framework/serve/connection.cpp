@@ -1,5 +1,7 @@
 #include "serve/connection.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cctype>
@@ -46,7 +48,10 @@ void Shared::make_room() {
 }
 
 Connection::Connection(asio::ip::tcp::socket socket, Shared& shared)
-    : shared_(shared), stream_(std::move(socket)) {}
+    : shared_(shared), stream_(std::move(socket)) {
+  // A sweep that the page starts inherits no client.
+  fcntl(stream_.socket().native_handle(), F_SETFD, FD_CLOEXEC);
+}
 
 Connection::~Connection() {
   forget_answer();

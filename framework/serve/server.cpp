@@ -1,5 +1,7 @@
 #include "serve/server.hpp"
 
+#include <fcntl.h>
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <thread>
@@ -24,8 +26,6 @@ asio::ip::address parsed_address(const std::string& text) {
 
 }  // namespace
 
-bool is_loopback(const std::string& address) { return parsed_address(address).is_loopback(); }
-
 struct Server::State {
   Shared shared;
   tcp::acceptor acceptor{shared.io};
@@ -42,9 +42,16 @@ struct Server::State {
 
 Server::Server(ServerSettings settings, PageValues& values) : state_(std::make_unique<State>()) {
   const tcp::endpoint at(parsed_address(settings.address), settings.port);
+  if (!at.address().is_loopback() && settings.hosts.empty()) {
+    throw refused("other machines would reach " + settings.address, "--listen",
+                  "name the host by which they do with --allow-host as well");
+  }
+  const std::string address = at.address().to_string();
+  settings.hosts.push_back(at.address().is_v6() ? '[' + address + ']' : address);
   error_code error;
   tcp::acceptor& acceptor = state_->acceptor;
   acceptor.open(at.protocol(), error);
+  if (!error) fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) acceptor.bind(at, error);
   if (!error) acceptor.listen(static_cast<int>(connections_max), error);
@@ -65,6 +72,14 @@ Server::~Server() {
 }
 
 unsigned short Server::port() const { return state_->shared.guard.port; }
+
+std::string Server::url() const {
+  const tcp::endpoint at = state_->acceptor.local_endpoint();
+  const std::string address = at.address().to_string();
+  const Guard& guard = state_->shared.guard;
+  return "http://" + (at.address().is_v6() ? '[' + address + ']' : address) + ':' +
+         std::to_string(guard.port) + '/' + (guard.token.empty() ? "" : "#token=" + guard.token);
+}
 
 void Server::State::accept() {
   acceptor.async_accept([this](error_code error, tcp::socket socket) {

@@ -19,14 +19,15 @@ struct ServerSettings {
 
 class Server {
  public:
-  // Listens at once. Throws Error (exit 2) for an address that is none or is in use. `values` must
-  // outlive it.
+  // Listens at once. Throws Error (exit 2) for an address that is none or is in use, and for one
+  // that other machines reach without a name of `hosts`. `values` must outlive it.
   Server(ServerSettings settings, PageValues& values);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   unsigned short port() const;
+  std::string url() const;  // with the token, where there is one
   // Answers until `should_stop` says so, asked ten times a second.
   void run(const std::function<bool()>& should_stop);
 
@@ -34,8 +35,5 @@ class Server {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-// Whether only this machine reaches the address. Throws Error (exit 2) for one that is none.
-bool is_loopback(const std::string& address);
 
 }  // namespace halmark::serve

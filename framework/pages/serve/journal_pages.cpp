@@ -13,7 +13,7 @@
 namespace halmark::pages {
 namespace {
 
-constexpr std::size_t runs_max = 100, points_max = 2000;
+constexpr std::size_t runs_max = 40, points_max = 2000;
 
 Json run_json(const history::ListedRun& run) {
   return {{"id", run.id},

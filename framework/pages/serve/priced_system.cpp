@@ -22,6 +22,7 @@ tune::Target target_of(const PageState& state, const PageSources& sources) {
   Device device = device_of(state.device, sources);
   out.backend = device.id;
   out.memory_bytes = device.memory_bytes;
+  if (device.is_measured) out.measured = device;
   out.datasheet = std::move(device);
   out.fabric = tune::named_fabric(state.fabric, "fabric", {}, sources.fabrics);
   return out;
@@ -89,12 +90,17 @@ std::string memory_text(std::int64_t needed, std::int64_t has) {
 PricedSystem::PricedSystem(const PageState& state, const PageSources& sources)
     : spec_(load_model(state.model, sources.models)), target_(target_of(state, sources)) {
   latencies_.emplace(latencies_of(target_, sources));
+  begin_pricing();
+}
+
+void PricedSystem::begin_pricing() {
   pricer_ = std::make_unique<StepPricer>(
       spec_,
       [this](const Operator& op) {
         return kernel_time(chain().latency(op.local, op.local_work, op.group_stride));
       },
       &*target_.datasheet, Workload::even_routing);
+  priced_ = 0;
 }
 
 Precision PricedSystem::precision(const std::string& recipe) const {
@@ -136,7 +142,9 @@ PricedLayout PricedSystem::priced(const PageState& state, const Parallel& parall
 
 std::vector<PricedLayout> PricedSystem::layouts(const PageState& state) {
   std::vector<PricedLayout> out;
+  if (priced_ > layouts_kept_max) begin_pricing();
   for (const Parallel& parallel : splits_of(spec_, state.shards)) {
+    ++priced_;
     out.push_back(priced(state, parallel, state.batch));
   }
   std::ranges::sort(out, is_faster);
@@ -157,7 +165,9 @@ Configuration PricedSystem::configuration(const PageState& state) {
   const std::vector<PricedLayout> all = layouts(state);
   if (all.empty() || !all.front().price) {
     const std::string why = all.empty() ? "" : all.front().reason;
-    throw refused("no layout of " + std::to_string(state.shards) + " devices is possible", {}, why);
+    throw refused("no layout of " + std::to_string(state.shards) +
+                  " devices is possible for a batch of " + std::to_string(state.batch) +
+                  (why.empty() ? "" : ": " + why));
   }
   out.parallel = all.front().parallel;
   return out;

@@ -34,6 +34,9 @@ struct PricedLayout {
   std::string reason;
 };
 
+// A pricer keeps what it has priced. Whoever moves a slider for a day begins anew at times.
+inline constexpr std::size_t layouts_kept_max = 10'000;
+
 class PricedSystem {
  public:
   // Throws Error (exit 2) for names that are not known, a fabric that cannot be read and a source
@@ -63,7 +66,10 @@ class PricedSystem {
   ModelSpec spec_;
   tune::Target target_;
   std::optional<tune::PricedLatencies> latencies_;
+  void begin_pricing();
+
   std::unique_ptr<StepPricer> pricer_;
+  std::size_t priced_ = 0;  // by this pricer
 };
 
 }  // namespace halmark::pages

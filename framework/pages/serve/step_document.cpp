@@ -138,15 +138,6 @@ Json figures_json(const PricedSystem& system, const ComposedStep& step) {
     time.high = e.high_ns;
   }
   add(time);
-  add({"step_p99_ns",
-       "99th percentile",
-       "ns",
-       "latency",
-       {},
-       {},
-       {},
-       {"not simulated", "Percentiles are of many steps with the jitter of a simulation."},
-       "one step on paper has none"});
   if (e.alone) {
     add({"alone_ns", "step alone", "ns", "bubble share", e.alone->ns, e.alone->low_ns,
          e.alone->high_ns, from, ""});
@@ -173,6 +164,15 @@ Json figures_json(const PricedSystem& system, const ComposedStep& step) {
   if (e.step_ns > 0) exchange.value = communication_ns(e) / e.step_ns;
   add(exchange);
   add_energy(out, system, step);
+  add({"step_p99_ns",
+       "99th percentile",
+       "ns",
+       "latency",
+       {},
+       {},
+       {},
+       {"not simulated", "Percentiles are of many steps with the jitter of a simulation."},
+       "one step on paper has none"});
   return out;
 }
 

@@ -1,11 +1,13 @@
 // Sweeps that the page may start, and the one that goes on, whoever started it.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/json/json.hpp"
 #include "pages/serve/sweep_process.hpp"
 
 namespace halmark::pages {
@@ -28,11 +30,15 @@ class Sweeps {
   Json progress();
 
  private:
-  Json watched() const;
+  Json watched();
+  Json rows_of_writer(const std::string& holder) const;
   std::vector<std::string> names() const;
 
   SweepPlace place_;
   std::unique_ptr<SweepProcess> process_;
+  // What was last seen of another's rows, and when to look again: a large database takes long.
+  Json seen_ = Json();
+  std::chrono::steady_clock::time_point next_look_{};
 };
 
 }  // namespace halmark::pages

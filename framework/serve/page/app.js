@@ -2,8 +2,8 @@
 import {text} from "./format.js";
 import {ask, grid, query_of, taken_token} from "./source.js";
 import {learn, show_words} from "./glossary.js";
-import {asked_state, begin_controls, permalink, read_address, short_strategy, show_layouts, state} from "./controls.js";
-import {show_figures, show_operators} from "./figures.js";
+import {asked_state, begin_controls, permalink, read_address, set_state, short_strategy, show_layouts} from "./controls.js";
+import {show_figures, show_layout_table, show_operators} from "./figures.js";
 import {show_fabric} from "./fabric.js";
 import {show_sharding} from "./sharding.js";
 import {show_timeline, show_timeline_refusal} from "./timeline.js";
@@ -43,13 +43,14 @@ function show_step(step, drawing) {
   show_title(step);
   show_figures(step);
   show_layouts(step.layouts);
+  show_layout_table(step, (strategy) => set_state({strategy}));
   show_operators(step);
   show_sharding(step);
   show_fabric(drawing, step);
   show_here(step);
   exported_step(step);
   notify(step.warnings.join(" "));
-  document.body.classList.remove("waiting");
+  document.body.classList.remove("waiting", "refused");
   requestAnimationFrame(() => setTimeout(() => { document.body.dataset.paintMs = (performance.now() - began).toFixed(1); document.body.dataset.shown = query_of(asked_state()); }));
 }
 
@@ -88,8 +89,10 @@ async function update() {
   } catch (error) {
     if (error.name === "AbortError") return;
     document.body.classList.remove("waiting");
+    // What stands below is of another state: it steps back.
+    document.body.classList.add("refused");
     document.body.dataset.shown = query_of(asked);
-    notify(error.message);
+    notify(`${error.message}. Below is the last state that was possible.`);
   }
 }
 

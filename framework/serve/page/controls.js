@@ -144,7 +144,8 @@ function strategy_groups() {
   const possible = layouts.filter((row) => row.step_ns);
   const own = state.strategy !== "auto" && !possible.some((row) => row.strategy === state.strategy)
     ? [option(state.strategy, short_strategy(state.strategy))] : [];
-  return [["", [option("auto", "auto: the fastest that fits"), ...own]],
+  const fastest = possible.length ? `auto: ${short_strategy(possible[0].strategy)}, the fastest` : "auto: the fastest that fits";
+  return [["", [option("auto", fastest), ...own]],
     ["Layouts that fit, fastest first", possible.map((row) => option(row.strategy, label(row)))]];
 }
 
@@ -200,7 +201,7 @@ export function begin_controls(documents, on_change) {
   if (!known.fabrics.some((one) => one.id === state.fabric)) state.fabric = "";
   changed = on_change;
   replaced("controls",
-    selected("device", "Accelerator", "", device_groups),
+    selected("device", "Accelerator", "", device_groups, grid || known.devices.some((one) => one.is_measured) ? "" : "halmark peaks adds this machine, measured"),
     selected("model", "Model", "", model_groups),
     selected("fabric", "Fabric", "", fabric_groups),
     phases(),

@@ -1,5 +1,5 @@
 // The figures of a step: the four that are asked for most, large, and the rest; memory as one bar.
-import {drawn, element, range_text, replaced, shown, table, text} from "./format.js";
+import {drawn, element, range_text, replaced, shown, table, text, was_open} from "./format.js";
 import {explained, told} from "./glossary.js";
 
 const large = ["step_ns", "tokens_per_s", "flops_per_s", "mfu"];
@@ -57,6 +57,18 @@ function show_memory(memory) {
       drawn("rect", {x: 0, y: 0, width: 1000, height: 10, class: "free"}), bars));
 }
 
+// Every layout of these devices at this batch, and why some are none.
+export function show_layout_table(step, choose) {
+  if (!step.layouts.length) { replaced("layouts"); return; }
+  const columns = [
+    [() => explained("strategy"), (row) => row.step_ns ? element("button", {type: "button", class: "term", onclick: () => choose(row.strategy)}, row.strategy) : row.strategy],
+    ["step", (row) => row.step_ns ? text(row.step_ns, "ns") : "-", true], ["tokens/s", (row) => row.step_ns ? text(row.tokens_per_s, "") : "-", true],
+    ["memory", (row) => row.bytes_per_rank ? text(row.bytes_per_rank, "B") : "-", true], ["why not", (row) => row.reason || "", false, "long"]];
+  const rows = step.layouts.map((row) => ({...row, mark: row.strategy === step.state.strategy ? "chosen" : undefined}));
+  replaced("layouts", element("details", {class: "more", open: was_open("layouts")}, element("summary", {}, `All ${rows.length} layouts of ${step.state.shards} devices at batch ${step.state.batch}`),
+    table("Fastest first; choose one, or see why it is none", columns, rows)));
+}
+
 const tones = {compute: 0, memory: 1, communication: 3, launch: 4};
 
 export function tone_of(bound) { return tones[bound] ?? 2; }
@@ -88,6 +100,6 @@ export function show_operators(step) {
     bar,
     element("div", {class: "legend"}, bounds.map(([bound, ns]) => element("span", {}, element("span", {class: `key k${tone_of(bound)}`}), `${bound} ${text(ns / total, "1")}`))),
     table("Operators of the slowest rank, longest first", columns, first),
-    rest.length ? element("details", {class: "more"}, element("summary", {}, `${rest.length} more`), table("Further operators", columns, rest)) : null,
+    rest.length ? element("details", {class: "more", open: was_open("operators")}, element("summary", {}, `${rest.length} more`), table("Further operators", columns, rest)) : null,
     element("p", {class: "from"}, step.times_from.join("; ")));
 }

@@ -59,6 +59,9 @@ export function range_text(low, high, unit) {
   return from_unit === to_unit ? `${from} to ${text(high, unit)}` : `${text(low, unit)} to ${text(high, unit)}`;
 }
 
+// What a reader opened stays open when its figures change.
+export function was_open(id) { return Boolean(document.querySelector(`#${id} details`)?.open); }
+
 export function replaced(id, ...children) {
   const node = typeof id === "string" ? document.getElementById(id) : id;
   node.replaceChildren(...children.flat(Infinity).filter((child) => child));

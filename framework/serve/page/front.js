@@ -113,7 +113,7 @@ function draw_front() {
   replaced("front-view", element("div", {class: "toolbar"}, select_of("x"), select_of("y"),
     element("span", {class: "grow"}), element("span", {}, `${front.length} of ${list.length} on the `, explained("front", "front"), tried > list.length ? `; ${tried - list.length} more do not fit` : "")),
     svg,
-    element("div", {class: "legend"}, element("span", {}, element("span", {class: "key k0"}), "on the front: choose one"), element("span", {}, element("span", {class: "key k2"}), "beaten"), element("span", {}, element("span", {class: "key accent"}), "here"), others.length ? element("span", {}, element("span", {class: "key k3"}), "of the stored run") : null),
+    element("div", {class: "legend"}, element("span", {}, element("span", {class: "key k0"}), "on the front: choose one"), element("span", {}, element("span", {class: "key k2"}), "beaten"), element("span", {}, element("span", {class: "key ring"}), "here"), others.length ? element("span", {}, element("span", {class: "key k3"}), "of the stored run") : null),
     element("p", {class: "from"}, `${state.model} on ${state.device}, ${state.phase}, context ${state.context}: batches 1 to 1024 in powers of two on 1 to ${state.shards} devices; without context parallelism`));
 }
 

@@ -45,6 +45,6 @@ export async function act(path, words) {
 
 async function answer_of(response) {
   const said = await response.json();
-  if (!response.ok) throw new Refusal(said.error || `the server answered ${response.status}`);
+  if (said.error || !response.ok) throw new Refusal(said.error || `the server answered ${response.status}`);
   return said;
 }

@@ -206,7 +206,7 @@ export function show_timeline(data) {
       button("-", () => view.zoom(1 / .6), "Zoom out"), button("+", () => view.zoom(.6), "Zoom in"), button("All", () => view.show(0, data.makespan_us), "Show all of it")),
     view.canvas, view.detail,
     element("div", {class: "legend"}, element("span", {}, element("span", {class: "key k0"}), "kernel"), element("span", {}, element("span", {class: "key k3"}), "collective"), element("span", {}, element("span", {class: "key k4"}), "to the next stage"), element("span", {}, element("span", {class: "key path"}), explained("critical path", "critical path"))),
-    table(`The critical path is ${text(sum * 1e3, "ns")}, all of the step; what it consists of`, [["events", (row) => row.name], ["kind", (row) => row.kind], ["count", (row) => String(row.count), true], ["time", (row) => text(row.us * 1e3, "ns"), true], ["of it", (row) => text(row.us / sum, "1"), true]], rows.slice(0, 8)),
+    table(`Critical path, ${text(sum * 1e3, "ns")}`, [["events", (row) => row.name], ["kind", (row) => row.kind], ["count", (row) => String(row.count), true], ["time", (row) => text(row.us * 1e3, "ns"), true], ["of it", (row) => text(row.us / sum, "1"), true]], rows.slice(0, 8)),
     data.note ? element("p", {class: "from"}, data.note) : null);
   view.redraw();
 }
