@@ -91,7 +91,7 @@ export function show_operators(step) {
   const columns = [
     ["operator", (row) => row.name], ["layer", (row) => row.layer],
     ["time", (row) => text(row.ns, "ns"), true], [() => explained("time share", "of the step"), (row) => text(row.ns / total, "1"), true],
-    ["", share], [() => explained("interval"), (row) => row.low_ns < row.high_ns ? range_text(row.low_ns, row.high_ns, "ns") : "-", true],
+    ["", share, false, "bars"], [() => explained("interval"), (row) => row.low_ns < row.high_ns ? range_text(row.low_ns, row.high_ns, "ns") : "-", true],
     [() => explained("bottleneck", "waits for"), (row) => row.bound], [() => explained("times from", "from"), (row) => row.from], ["type", (row) => row.dtype],
     ["executions", (row) => String(row.count), true]];
   const first = rows.slice(0, 10), rest = rows.slice(10);
