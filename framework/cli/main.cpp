@@ -154,6 +154,6 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  halmark::cli::watch_interrupts();
+  halmark::watch_interrupts();
   return halmark::cli::run(argc, argv);
 }

@@ -18,6 +18,7 @@
 #include "model/spec/model_document.hpp"
 #include "plan/asked_sweep.hpp"
 #include "report/served_report.hpp"
+#include "study/storage/open.hpp"
 #include "tune/certify/conclusion.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/plan_view.hpp"

@@ -1,7 +1,6 @@
 #include "host/plugin/plugin_checks.hpp"
 
 #include "host/plugin/plugin_choice.hpp"
-
 #include "host/process/contained_process.hpp"
 #include "host/process/worker_memory.hpp"
 
