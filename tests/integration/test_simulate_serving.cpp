@@ -65,7 +65,10 @@ TEST_F(SimulateServing, the_same_seed_gives_the_same_events_and_the_engine_adds_
   const double bare = served(load)["tpot"]["mean_ms"].get<double>();
   Arguments with = load;
   with.insert(with.end(), {"--engine", "trtllm"});
-  EXPECT_NE(served(with)["tpot"]["mean_ms"].get<double>(), bare);
+  with.insert(with.end(), {"--tpot", "1s"});
+  const Json termed = served(with);
+  EXPECT_NE(termed["tpot"]["mean_ms"].get<double>(), bare);
+  EXPECT_TRUE(termed["keeps_tpot_probability"].is_null()) << "of a roofline nothing is known";
 }
 
 TEST_F(SimulateServing, prefixes_traces_pools_and_cold_starts) {

@@ -241,8 +241,11 @@ class Simulation {
     }
   }
 
+  // The terms' interval is of times that tables gave: it says nothing of a roofline's.
+  bool has_tables() const { return latencies_.chain.has(SourceKind::imported); }
+
   void keep_levels(ServedSimulation& out) const {
-    if (q_.engine_terms.empty()) return;
+    if (q_.engine_terms.empty() || !has_tables()) return;
     const serving::FittedTerms& fitted = serving::fitted_terms(q_.engine_terms, spec_.id);
     const auto probability = [](const std::optional<double>& limit_ns, double mean_ns,
                                 const serving::Ratios& r) -> std::optional<double> {
@@ -260,10 +263,17 @@ class Simulation {
     }
     for (const std::string& line : latencies_.sources) out.basis.push_back("times: " + line);
     for (const std::string& line : model_lines(spec_)) out.basis.push_back(line);
-    out.basis.push_back(
-        q_.engine_terms.empty()
-            ? std::string("engine: no host or scheduler terms (--engine names some)")
-            : "engine: " + serving::source_text(serving::fitted_terms(q_.engine_terms, spec_.id)));
+    if (q_.engine_terms.empty()) {
+      out.basis.emplace_back("engine: no host or scheduler terms (--engine names some)");
+      return;
+    }
+    out.basis.push_back("engine: " +
+                        serving::source_text(serving::fitted_terms(q_.engine_terms, spec_.id)));
+    if (!has_tables()) {
+      out.basis.emplace_back(
+          "engine: fitted with times of kernel tables (--latency imported:FILE,interpolated,...); "
+          "with those above its interval does not hold");
+    }
   }
 
   const ServingQuestion& q_;
