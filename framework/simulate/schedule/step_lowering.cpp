@@ -26,7 +26,7 @@ class Lowering {
 
   LoweredStep run(double events) {
     out_.actors = actors_of(site_, grid_.devices());
-    for (std::int64_t i = 0; i < 2 * grid_.devices(); ++i) out_.graph.add_stream();
+    for (std::int64_t i = 0; i < device_streams * grid_.devices(); ++i) out_.graph.add_stream();
     if (options_.carriage == Carriage::messages && grid_.devices() > 1) {
       wires_ = carrier_of(site_, out_.actors, options_.seed, out_.graph);
     }
@@ -56,9 +56,12 @@ class Lowering {
   events::ActorIndex actor(std::int64_t device) const {
     return static_cast<events::ActorIndex>(out_.actors[index(device)]);
   }
-  static StreamIndex compute(std::int64_t device) { return static_cast<StreamIndex>(2 * device); }
-  static StreamIndex communication(std::int64_t device) {
-    return static_cast<StreamIndex>(2 * device + 1);
+  static StreamIndex compute(std::int64_t device) {
+    return static_cast<StreamIndex>(device_streams * device);
+  }
+  static StreamIndex communication(const Piece& piece, std::int64_t device) {
+    return static_cast<StreamIndex>(device_streams * device +
+                                    (piece.among == Among::copies ? 2 : 1));
   }
   events::Picoseconds time_of(const Piece& piece, std::int64_t device) const {
     return events::picoseconds(times_.ns(piece, device) * 1e-9);
@@ -164,7 +167,7 @@ class Lowering {
     for (const std::int64_t d : group) {
       const TaskIndex task = add({.kind = EventKind::collective,
                                   .actor = actor(d),
-                                  .place = Place::on(communication(d)),
+                                  .place = Place::on(communication(piece, d)),
                                   .duration_ps = time},
                                  piece.label);
       out_.graph.wait(task, all);
@@ -226,7 +229,7 @@ class Lowering {
         const TaskIndex sent = wires_ != nullptr ? message(piece, d, to)
                                                  : add({.kind = piece.kind,
                                                         .actor = actor(d),
-                                                        .place = Place::on(communication(d)),
+                                                        .place = Place::on(communication(piece, d)),
                                                         .duration_ps = time_of(piece, d)},
                                                        piece.label);
         for (const TaskIndex task : before) out_.graph.wait(sent, task);

@@ -22,7 +22,10 @@ struct LoweringOptions {
   std::uint64_t seed = 1;  // of the ways that flows choose
 };
 
-// Stream 2 i computes on device i, stream 2 i + 1 communicates.
+// Of device i stream 3 i computes, 3 i + 1 communicates within its pipeline, and 3 i + 2 with the
+// copies of its weights: libraries have a stream for each kind of group, and a gradient that waits
+// for replicas must not hold up the next layer's all-reduce.
+inline constexpr std::int64_t device_streams = 3;
 struct LoweredStep {
   events::TaskGraph graph;
   std::vector<std::uint32_t> labels;  // by task, of Programs::labels

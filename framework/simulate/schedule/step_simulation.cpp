@@ -90,6 +90,7 @@ simulate::Timeline StepSimulator::timeline_of_stated(StepSimulation& out) const 
     const std::string& device = names.actors[static_cast<std::size_t>(actor)];
     names.streams.push_back(device + " compute");
     names.streams.push_back(device + " communication");
+    names.streams.push_back(device + " communication with copies");
   }
   for (const PieceLabel& label : programs_.labels) names.labels.push_back(label.text);
   const events::EventList events = timed(lowered.graph);

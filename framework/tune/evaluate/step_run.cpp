@@ -29,11 +29,21 @@ void add_measured(const Validation& validation, const Evaluation& evaluation, St
   to.measured_ns = validation.measured_ns;
   to.measured_each_ns.clear();
   for (const Validation::Operator& op : validation.operators) {
-    double count = 0;
+    double count = 0, ns = 0;
     for (const OperatorShare& share : evaluation.estimate->operators) {
-      if (share.name == op.name) count += static_cast<double>(share.count);
+      if (share.name != op.name) continue;
+      count += static_cast<double>(share.count);
+      ns += share.ns;
     }
     if (count > 0) to.measured_each_ns[op.name] = op.measured_ns / count;
+    // In one state of the machine with the run, where kernels took turns with it.
+    if (!op.composed_ns || ns <= 0) continue;
+    for (auto& [place, latency] : to.operators) {
+      if (place.second != op.name) continue;
+      for (double* part : {&latency.ns, &latency.low_ns, &latency.high_ns}) {
+        *part *= *op.composed_ns / ns;
+      }
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "../../case_name.hpp"
 #include "schedule_fixtures.hpp"
 #include "simulate/timeline/timeline_export.hpp"
 
@@ -190,7 +191,9 @@ TEST_P(Invariants, more_bandwidth_is_never_slower) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, Invariants, testing::Range(1, 41));
+INSTANTIATE_TEST_SUITE_P(Random, Invariants, testing::Range(1, 41), [](const auto& info) {
+  return halmark::test::case_name({"seed", info.param});
+});
 
 }  // namespace
 }  // namespace halmark::schedule

@@ -146,6 +146,25 @@ TEST(StepSchedule, gradients_are_reduced_behind_the_last_pass_or_behind_their_la
   }
 }
 
+// Nothing of the last backward pass waits for a gradient of the layer behind it.
+TEST(StepSchedule, gradients_do_not_hold_up_the_collectives_of_the_next_layer) {
+  const PricedStep step = step_of(test::training({.dp = 2, .tp = 2, .pp = 2}, 2));
+  const auto last_kernel = [&](double extra_ns) {
+    const auto times = times_of(
+        step,
+        [](const Operator& op) {
+          return op.kind == OperatorKind::collective ? 500 : layers_alone(op);
+        },
+        extra_ns);
+    events::Picoseconds out = 0;
+    for (const auto& event : simulated(step, leaf(8), times).timeline.events) {
+      if (event.kind == events::EventKind::kernel) out = std::max(out, event.end_ps);
+    }
+    return out;
+  };
+  EXPECT_EQ(last_kernel(1e6), last_kernel(0));
+}
+
 // A lone all-reduce of two tensor ranks, message by message, against the formula.
 TEST(StepSchedule, a_lone_collective_is_its_closed_form_within_one_percent) {
   for (const int tp : {2, 4}) {
