@@ -173,8 +173,11 @@ std::string end_text(const PlanAnswer& a) {
     }
     out += '\n';
   }
-  if (!a.not_executable.empty()) return out + "\nnot executable here: " + a.not_executable + '\n';
-  return out + "\nrun executes it: " + a.command + '\n';
+  if (a.not_executable.empty()) return out + "\nrun executes it: " + a.command + '\n';
+  out += "\nnot executable here: " + a.not_executable + '\n';
+  if (a.command.empty()) return out;
+  return out +
+         fmt::format("the fastest that is, {} alone: {}\n", duration_text(a.command_ns), a.command);
 }
 
 }  // namespace

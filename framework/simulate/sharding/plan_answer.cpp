@@ -39,6 +39,15 @@ std::string why_not_executable(const PlanAnswer& answer) {
   return {};
 }
 
+// The choice, or where that is priced alone the fastest that is not. Null: none is.
+const PlannedLayout* executable_of(const PlanAnswer& answer) {
+  if (answer.question.training || !answer.question.stage_devices.empty()) return nullptr;
+  for (const PlannedLayout& layout : answer.plan.layouts) {
+    if (layout.fits && layout.configuration.parallel.cp == 1) return &layout;
+  }
+  return nullptr;
+}
+
 [[noreturn]] void refuse_all(const ShardPlan& plan, const PlanQuestion& question) {
   std::string reasons;
   for (const auto& [reason, count] : plan.refused) {
@@ -134,7 +143,10 @@ PlanAnswer answer_plan(const ModelSpec& spec, const PlanQuestion& question,
   // A mixture of strategies that fits goes before moving tensors out.
   if (!out.plan.chosen()->fits && !out.plan.grouped) offload_rest(out, topology);
   out.not_executable = why_not_executable(out);
-  if (out.not_executable.empty()) out.command = run_command(chosen);
+  if (const PlannedLayout* run = executable_of(out)) {
+    out.command = run_command(run->configuration);
+    out.command_ns = run->cost.alone_ns;
+  }
   out.planning_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return out;
 }

@@ -38,7 +38,9 @@ struct PlanAnswer {
   std::optional<Offload> offload;   // where the chosen layout does not fit
   std::vector<OffloadedItem> offloaded;
   std::string not_executable;  // why halmark run cannot execute it; "" = it can
-  std::string command;         // that executes it; "" = none does
+  // Executes it, or the fastest layout that can be; "" = none can. What that step takes alone.
+  std::string command;
+  double command_ns = 0;
   double planning_s = 0;
 
   double step_ns() const { return plan.chosen()->cost.ns() + (offload ? offload->ns : 0); }

@@ -97,7 +97,8 @@ Json plan_json(const PlanAnswer& answer) {
               {"offload", offload_json(answer)},
               {"executable", answer.not_executable.empty()},
               {"not_executable", answer.not_executable},
-              {"command", answer.command}};
+              {"command", answer.command},
+              {"command_ns", answer.command_ns}};
   out["grouped"] = grouped ? Json{{"configuration", grouped->configuration},
                                   {"step_ns", grouped->ns},
                                   {"bytes_per_shard", grouped->bytes},

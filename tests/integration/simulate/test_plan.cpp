@@ -107,6 +107,18 @@ TEST_F(SimulatePlan, what_is_impossible_is_said_in_one_line) {
   refused_with({"--shards", "2", "--zero", "1"}, "--zero and --sequence-parallel are of training");
 }
 
+TEST_F(SimulatePlan, what_run_cannot_execute_is_said_beside_the_fastest_that_it_can) {
+  const Json data = data_of({"simulate", "plan", "llama-3.1-8b", "--device", "h100-sxm", "--fabric",
+                             "nvlink-node", "--shards", "8", "--phase", "prefill", "--new-tokens",
+                             "32768", "--batch", "1"});
+  EXPECT_GT(data["configuration"]["parallel"]["cp"].get<int>(), 1);
+  EXPECT_FALSE(data["executable"].get<bool>());
+  EXPECT_THAT(data["not_executable"].get<std::string>(), HasSubstr("not executable here"));
+  const auto command = data["command"].get<std::string>();
+  EXPECT_THAT(command, HasSubstr("halmark run llama-3.1-8b --phase prefill --new-tokens 32768"));
+  EXPECT_THAT(command, testing::Not(HasSubstr("--cp")));
+}
+
 TEST_F(SimulatePlan, a_training_step_shares_states_out_over_replicas) {
   const auto plan = [&](const char* zero) {
     return data_of({"simulate", "plan", "qwen3-0.6b", "--device", "h100-sxm", "--fabric",
