@@ -17,7 +17,10 @@ using simulate::ShardTable;
 
 std::string dims_text(const std::vector<std::int64_t>& dims) {
   std::string out = "[";
-  for (const std::int64_t dim : dims) out += (out.size() > 1 ? "," : "") + std::to_string(dim);
+  for (const std::int64_t dim : dims) {
+    if (out.size() > 1) out += ',';
+    out += std::to_string(dim);
+  }
   return out + ']';
 }
 
@@ -93,7 +96,8 @@ std::string runs_text(const std::vector<std::int64_t>& ascending) {
   for (std::size_t i = 0; i < ascending.size();) {
     std::size_t end = i + 1;
     while (end < ascending.size() && ascending[end] == ascending[end - 1] + 1) ++end;
-    out += (out.empty() ? "" : ",") + std::to_string(ascending[i]);
+    if (!out.empty()) out += ',';
+    out += std::to_string(ascending[i]);
     if (end - i > 1) out += '-' + std::to_string(ascending[end - 1]);
     i = end;
   }

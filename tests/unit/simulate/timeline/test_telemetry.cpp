@@ -1,8 +1,8 @@
 // What others read of a timeline says the same as the timeline.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -98,9 +98,7 @@ TEST(OtlpSpans, of_the_same_origin_are_the_same_trace) {
 }
 
 TEST(TimelineParquet, has_the_rows_of_the_json_lines) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "halmark_timeline.parquet";
-  std::ofstream(path, std::ios::binary) << events_of_file(small(), path.string());
-  const ParquetReader reader(path.string());
+  const ParquetReader reader(events_of_file(small(), "events.parquet"), "events.parquet");
   ParquetCells cells(reader);
   std::size_t row = 0;
   const std::vector<Json> lines = lines_of(events_of_file(small(), "events.jsonl"));
@@ -120,7 +118,6 @@ TEST(TimelineParquet, has_the_rows_of_the_json_lines) {
     ++row;
   }
   EXPECT_EQ(row, lines.size());
-  std::filesystem::remove(path);
 }
 
 }  // namespace
