@@ -31,8 +31,8 @@ CommandResult execute(const GlobalOptions& global, Options o) {
         if (!global.quiet) write_stderr(pages::simulation_begins(events, runs));
       });
   const tune::StepRun run = s.run.value_or(tune::StepRun{});
-  return shown(pages::simulation_view({step, s.topology, s.simulation, s.power, s.sources, stdout_columns(),
-                                       run.measured_ns, run.measured_each_ns}));
+  return shown(pages::simulation_view({step, s.topology, s.simulation, s.power, s.sources,
+                                       stdout_columns(), run.measured_ns, run.measured_each_ns}));
 }
 
 Action add(OptionSet& app, const char* phase) {
@@ -64,7 +64,8 @@ Action add(OptionSet& app, const char* phase) {
   app.add_option("--grid", o->asked.power.carbon.g_per_kwh, "Grams of CO2e a kWh (480: the world)");
   app.add_option("--otlp", o->asked.otlp, "Writes spans and metrics for OpenTelemetry");
   app.add_option("--perfetto", o->asked.perfetto, "Writes a trace for ui.perfetto.dev");
-  app.add_option("--events", o->asked.events, "Writes every event: a JSON object a line, or .parquet");
+  app.add_option("--events", o->asked.events,
+                 "Writes every event: a JSON object a line, or .parquet");
   return [o](const GlobalOptions& global) { return execute(global, *o); };
 }
 

@@ -21,7 +21,7 @@ struct SimulationPage {
   const schedule::StepSimulation& simulation;
   std::optional<schedule::StepPower> power;  // nothing: the device states none
   std::vector<std::string> sources;          // of times, one line each
-  int width = 0;                     // terminal columns
+  int width = 0;                             // terminal columns
   // Of this configuration as it was executed: the step, and by operator one execution.
   std::optional<double> measured_ns = {};
   std::map<std::string, double> measured_each_ns = {};

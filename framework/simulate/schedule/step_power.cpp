@@ -88,9 +88,11 @@ std::optional<StepPower> step_power(const PricedStep& step, const StepSimulation
   const auto model = power_model_of(step);
   if (!model) return std::nullopt;
   const std::set<std::uint32_t> devices = devices_of(simulation.timeline);
-  const power::PoweredDevice device = {*model, peak_of(*step.device, main_dtype(step)),
-                                       bandwidth_of(*step.device)};
   StepPower out{.model = *model, .cap_w = options.cap_of_device_w(devices.size())};
+  power::PoweredDevice device = {*model, peak_of(*step.device, main_dtype(step)),
+                                 bandwidth_of(*step.device)};
+  // Its kernels were slowed until none of them draws more.
+  if (out.cap_w) device.model.limit_w = std::min(model->limit_w, *out.cap_w);
   out.use = power::power_use(simulation.timeline, [&](std::uint32_t actor) {
     return devices.contains(actor) ? &device : nullptr;
   });

@@ -13,11 +13,11 @@
 namespace halmark::tune {
 
 struct StepSimulating {
-  std::string fabric;                 // an id, or a file
-  std::vector<std::string> latency;   // sources: see StepLatencies
-  std::vector<std::string> one_time;  // see schedule::one_time_phases
+  std::string fabric;                  // an id, or a file
+  std::vector<std::string> latency;    // sources: see StepLatencies
+  std::vector<std::string> one_time;   // see schedule::one_time_phases
   std::string perfetto, events, otlp;  // files to write; "" = none
-  std::string order = "1f1b";         // of training: a name of schedule::training_order_names()
+  std::string order = "1f1b";          // of training: a name of schedule::training_order_names()
   bool has_messages = false, joins_kernels = false, waits_with_gradients = false;
   schedule::PowerOptions power;
   schedule::SimulationOptions options;  // without what the words above say
@@ -28,7 +28,7 @@ struct SimulatedStep {
   schedule::StepSimulation simulation;
   std::optional<schedule::StepPower> power;  // nothing: the device states none
   std::vector<std::string> sources;          // of times, one line each
-  std::optional<StepRun> run;        // of this configuration, where the journal has it
+  std::optional<StepRun> run;                // of this configuration, where the journal has it
 };
 
 // `begins`: told before it starts, of how many events and how many runs of as many with drawn

@@ -23,8 +23,8 @@ TEST(RankPlaces, tensor_innermost_then_context_experts_stages_and_replicas) {
 // Numbers made of one index per group are those of the devices, each once: no two groups collide.
 TEST(RankPlaces, every_device_has_one_number) {
   for (const Parallel& p : {Parallel{.dp = 4, .tp = 2, .pp = 3, .ep = 4, .cp = 2},
-                           Parallel{.dp = 2, .tp = 8, .pp = 1, .ep = 16, .cp = 1},
-                           Parallel{.dp = 3, .tp = 1, .pp = 2, .ep = 3, .cp = 1}}) {
+                            Parallel{.dp = 2, .tp = 8, .pp = 1, .ep = 16, .cp = 1},
+                            Parallel{.dp = 3, .tp = 1, .pp = 2, .ep = 3, .cp = 1}}) {
     const int across = expert_layout(p).across_replicas;
     std::set<std::int64_t> numbers;
     for (int t = 0; t < p.tp; ++t) {

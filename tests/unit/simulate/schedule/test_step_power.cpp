@@ -57,7 +57,7 @@ TEST(StepPower, a_lower_cap_is_never_faster_and_is_kept) {
   const PricedStep step = step_on(device_of(500));
   double before_ns = 0;
   const double peak_w = step_power(step, simulated_under(step, {}), {})->use.peak_w;
-  for (const double part : {1.0, 0.9, 0.8, 0.7}) {
+  for (const double part : {1.0, 0.9, 0.85, 0.8}) {
     const PowerOptions options{.cap_w = part * peak_w};
     const StepSimulation simulation = simulated_under(step, options);
     const auto power = step_power(step, simulation, options);
