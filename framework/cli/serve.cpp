@@ -1,4 +1,6 @@
 // halmark serve: the page over everything that is computed here, for the browsers of this machine.
+#include "cli/serve.hpp"
+
 #include <memory>
 
 #include "cli/console/facts.hpp"
@@ -30,16 +32,14 @@ pages::PageSettings page_settings(const GlobalOptions& global, const Options& o)
                      .is_writable = o.is_writable}};
 }
 
-CommandResult written(const GlobalOptions& global, const Options& o) {
+pages::PageState stated(const Options& o) {
   const auto question = serve::parse_question("/api/step?" + o.state);
   if (!question) throw refused("the state cannot be read", "--state", "words of a copied link");
-  pages::SimulatorPage page(page_settings(global, o));
-  write_whole_file(pages::static_page(page, pages::parse_state(question->values)), o.html);
-  return {.data = {{"written", o.html}}, .text = "written: " + o.html + '\n'};
+  return pages::parse_state(question->values);
 }
 
 CommandResult execute(const GlobalOptions& global, Options o) {
-  if (!o.html.empty()) return written(global, o);
+  if (!o.html.empty()) return written_page(global, stated(o), o.html);
   if (global.json) throw refused("serve answers by HTTP", {}, "leave --json away");
   pages::SimulatorPage page(page_settings(global, o));
   o.server.port = static_cast<unsigned short>(o.port);
@@ -53,6 +53,13 @@ CommandResult execute(const GlobalOptions& global, Options o) {
 }
 
 }  // namespace
+
+CommandResult written_page(const GlobalOptions& global, const pages::PageState& state,
+                           const std::string& file) {
+  pages::SimulatorPage page(page_settings(global, {}));
+  write_whole_file(pages::static_page(page, state), file);
+  return {.data = {{"written", file}}, .text = "written: " + file + '\n'};
+}
 
 Action add_serve(OptionSet& app) {
   auto o = std::make_shared<Options>();

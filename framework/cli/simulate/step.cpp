@@ -1,6 +1,7 @@
 // halmark simulate step and training: a step as events over a fabric.
 #include "cli/console/terminal.hpp"
 #include "cli/model/model_options.hpp"
+#include "cli/serve.hpp"
 #include "cli/simulate/simulate.hpp"
 #include "pages/simulate/simulation_page.hpp"
 #include "tune/simulate/simulate_step.hpp"
@@ -12,6 +13,7 @@ struct Options {
   ModelOptions model;
   tune::StepSimulating asked;
   std::optional<int> shards;
+  std::string html;
 };
 
 // Alone it says how many; beside --tp and the like it is checked.
@@ -22,9 +24,24 @@ void take_shards(Options& o) {
   o.model.devices = *o.shards;
 }
 
+pages::PageState page_state(const PricedStep& step, const ModelOptions& asked) {
+  const Configuration& c = step.graph.configuration;
+  return {.device = step.device ? step.device->id : asked.device,
+          .model = step.graph.spec.id,
+          .fabric = asked.fabric,
+          .dtype = asked.configuration.dtype,
+          .phase = c.workload.phase,
+          .shards = c.devices(),
+          .batch = c.workload.batch,
+          .new_tokens = c.workload.new_tokens,
+          .context = c.workload.context,
+          .strategy = c.parallel};
+}
+
 CommandResult execute(const GlobalOptions& global, Options o) {
   take_shards(o);
   const PricedStep step = priced_step(o.model);
+  if (!o.html.empty()) return written_page(global, page_state(step, o.model), o.html);
   o.asked.fabric = o.model.fabric;
   tune::SimulatedStep s = tune::simulate_step(
       step, o.asked, config_dirs("devices"), config_dirs("fabrics"), [&](double events, int runs) {
@@ -63,6 +80,8 @@ Action add(OptionSet& app, const char* phase) {
   app.add_option("--power-budget", o->asked.power.budget_w, "Watts of all: an equal cap for each");
   app.add_option("--grid", o->asked.power.carbon.g_per_kwh, "Grams of CO2e a kWh (480: the world)");
   app.add_option("--otlp", o->asked.otlp, "Writes spans and metrics for OpenTelemetry");
+  app.add_option("--html", o->html,
+                 "Instead: the page of halmark serve as a file, around this step");
   app.add_option("--perfetto", o->asked.perfetto, "Writes a trace for ui.perfetto.dev");
   app.add_option("--events", o->asked.events,
                  "Writes every event: a JSON object a line, or .parquet");

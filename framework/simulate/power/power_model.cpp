@@ -7,6 +7,8 @@ namespace halmark::power {
 namespace {
 
 constexpr double least_clock = 0.2;
+constexpr double stretch_most = 1000;  // beyond the lowest clock
+constexpr int bisections = 60;
 constexpr const char* measured_table =
     "32,520 products on an H200 with a limit of 700 W, vLLM 0.22.0 "
     "(ai-dynamo/aiconfigurator@095f58a5)";
@@ -66,26 +68,31 @@ std::optional<PowerModel> power_model_of(const Device& device, Dtype compute_dty
 }
 
 Capped capped(const PowerModel& model, const Activity& activity, double cap_w) {
-  const auto drawn = [&](double clock) {
-    // A kernel that takes longer moves its bytes more slowly.
-    const Activity slowed = {activity.flops_share,
-                             activity.bytes_share / stretch_at(activity, clock)};
+  const auto drawn = [&](double clock, double stretch) {
+    // A kernel that takes longer moves its bytes, and computes, more slowly.
+    const double slower = stretch / stretch_at(activity, clock);
+    const Activity slowed = {activity.flops_share / slower, activity.bytes_share / stretch};
     return std::min(model.limit_w, model.idle_w + above_idle_w(model, slowed, clock));
   };
-  Capped out{.power_w = drawn(1)};
+  const auto at_clock = [&](double clock) { return drawn(clock, stretch_at(activity, clock)); };
+  Capped out{.power_w = at_clock(1)};
   if (out.power_w <= cap_w) return out;
-  double low = least_clock, high = 1;
-  if (drawn(low) > cap_w) {
-    high = low, out.is_kept = false;
-  } else {
-    for (int step = 0; step < 50; ++step) {
-      const double middle = (low + high) / 2;
-      (drawn(middle) > cap_w ? high : low) = middle;
-    }
+  if (cap_w <= model.idle_w)
+    return {.clock = least_clock, .power_w = model.idle_w, .is_kept = false};
+  const bool is_by_clock = at_clock(least_clock) <= cap_w;
+  // What keeps the cap lies between: of the clock, or at the lowest one of the stretch.
+  double kept = is_by_clock ? least_clock : stretch_most, beyond = 1;
+  for (int step = 0; step < bisections; ++step) {
+    const double middle = (kept + beyond) / 2;
+    const double watts = is_by_clock
+                             ? at_clock(middle)
+                             : drawn(least_clock, stretch_at(activity, least_clock) * middle);
+    (watts > cap_w ? beyond : kept) = middle;
   }
-  out.clock = low;
-  out.stretch = stretch_at(activity, low);
-  out.power_w = drawn(low);
+  out.clock = is_by_clock ? kept : least_clock;
+  out.stretch = stretch_at(activity, out.clock) * (is_by_clock ? 1 : kept);
+  out.power_w = drawn(out.clock, out.stretch);
+  out.is_kept = out.power_w <= cap_w * (1 + 1e-9);
   return out;
 }
 

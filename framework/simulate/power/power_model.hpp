@@ -38,13 +38,14 @@ struct Capped {
   double clock = 1;    // of the uncapped one
   double stretch = 1;  // of the kernel's time
   double power_w = 0;
-  bool is_kept = true;  // false: even the lowest clock draws more than the cap
+  bool is_kept = true;  // false: the device draws more when it idles
 };
 
 // Power of the cores goes with the cube of their clock (frequency times the square of a voltage
 // that follows it); the memory keeps its clock. A kernel that waits for memory is slowed only once
 // the cores need longer than the memory: the finding of 2308.12908 (section 4.3), that decoding
-// loses little under a cap and prefill much. The lowest clock is 0.2 of the highest.
+// loses little under a cap and prefill much. The lowest clock is 0.2 of the highest; where
+// that is not enough the device pauses between its works, so that its memory moves less too.
 Capped capped(const PowerModel& model, const Activity& activity, double cap_w);
 
 }  // namespace halmark::power

@@ -72,9 +72,8 @@ std::optional<Latency> under_caps(std::optional<Latency> latency, const Operator
       share(work.bytes_read + work.bytes_written, seconds, bandwidth_of(*step.device))};
   const power::Capped capped = power::capped(*model, activity, *cap_w);
   if (!capped.is_kept) {
-    throw refused("a cap of " + number_text(*cap_w, 4) + " W is less than the " +
-                      number_text(capped.power_w, 4) + " W that " + op.name +
-                      " draws at the lowest clock",
+    throw refused("a cap of " + number_text(*cap_w, 4) + " W is no more than the " +
+                      number_text(capped.power_w, 4) + " W that the device draws while it idles",
                   step.device->id, "raise the cap, or take fewer devices");
   }
   latency->ns *= capped.stretch;

@@ -34,7 +34,7 @@ struct StepPower {
 std::optional<power::PowerModel> power_model_of(const PricedStep& step);
 
 // A kernel under the caps: longer by what the lower clock costs it. Throws Error (exit 2) where
-// even the lowest clock of the device draws more than the cap.
+// the device draws more than the cap while it idles.
 std::optional<Latency> under_caps(std::optional<Latency> latency, const Operator& op,
                                   const PricedStep& step, const PowerOptions& options);
 

@@ -59,10 +59,25 @@ TEST(PowerCap, costs_a_kernel_nothing_while_it_waits_for_memory) {
   EXPECT_LE(slowed.power_w, full_w - 40 + 1e-6);
 }
 
-TEST(PowerCap, below_what_the_lowest_clock_draws_is_not_kept) {
-  const Capped low = capped(plain, {0.1, 1}, 150);
-  EXPECT_FALSE(low.is_kept);
-  EXPECT_GT(low.power_w, 150);
+TEST(PowerCap, below_what_the_lowest_clock_draws_is_kept_by_pauses) {
+  const Capped low = capped(plain, {0, 1}, 150);
+  EXPECT_TRUE(low.is_kept);
+  EXPECT_NEAR(low.stretch, 4, 1e-6) << "a quarter of the bandwidth draws a quarter of 200 W";
+  EXPECT_NEAR(low.power_w, 150, 1e-6);
+}
+
+TEST(PowerCap, below_what_the_device_idles_at_is_not_kept) {
+  EXPECT_FALSE(capped(plain, {0.1, 1}, 90).is_kept);
+}
+
+TEST(PowerCap, a_lower_one_is_never_faster) {
+  double before = 1;
+  for (double cap_w = 420; cap_w > 101; cap_w -= 7) {
+    const Capped at = capped(plain, {0.7, 0.9}, cap_w);
+    EXPECT_GE(at.stretch, before - 1e-9);
+    EXPECT_LE(at.power_w, cap_w * (1 + 1e-6));
+    before = at.stretch;
+  }
 }
 
 TEST(PowerFit, finds_the_model_behind_its_points) {

@@ -1,0 +1,15 @@
+// The page as a file.
+#pragma once
+
+#include <string>
+
+#include "cli/console/command.hpp"
+#include "pages/serve/page_state.hpp"
+
+namespace halmark::cli {
+
+// Writes the page with a grid of states around `state` into `file`.
+CommandResult written_page(const GlobalOptions& global, const pages::PageState& state,
+                           const std::string& file);
+
+}  // namespace halmark::cli
