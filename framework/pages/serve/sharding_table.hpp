@@ -1,4 +1,4 @@
-// Which rank has what: one row per operator with weights or an exchange, as the graph splits it.
+// Which rank has what: the table of simulate/sharding, layers that are alike in one row.
 #pragma once
 
 #include "core/json/json_type.hpp"
@@ -8,7 +8,7 @@ namespace halmark::pages {
 
 // {"rows": [{"layer", "tensor", "shape", "bits", "strategy", "count", "bytes", "bytes_per_shard",
 // "owners", "collective", "collective_bytes", "reason"}], "sum", "held", "replication"}: bytes of
-// all instances; `owners` ranks hold a part each. `held`: over all ranks.
+// all layers; `owners` ranks hold a part of one each. `held`: over all ranks.
 Json sharding_json(const ComposedStep& step);
 
 }  // namespace halmark::pages

@@ -50,19 +50,6 @@ Json state_json(const PageState& state, const Configuration& c) {
           {"precision", c.precision.name}};
 }
 
-// Simulated figures take the place of those of the same key; others come behind.
-void replace(Json& figures, const Json& simulated) {
-  for (const Json& figure : simulated) {
-    const auto same = std::ranges::find_if(
-        figures, [&](const Json& known) { return known.at("key") == figure.at("key"); });
-    if (same != figures.end()) {
-      *same = figure;
-    } else {
-      figures.push_back(figure);
-    }
-  }
-}
-
 }  // namespace
 
 SimulatorPage::SimulatorPage(PageSettings settings)
@@ -122,17 +109,14 @@ Json SimulatorPage::step(const PageState& state) {
   const ComposedStep step = composed_step(system, configuration);
   PageState at = state;
   at.shards = configuration.devices();
-  Json figures = figures_json(system, step);
-  if (settings_.simulated.figures) replace(figures, settings_.simulated.figures(system, step));
   Json warnings = Json::array();
   for (const std::string& warning : step.graph.warnings) warnings.push_back(warning);
   return {{"state", state_json(state, configuration)},
-          {"figures", std::move(figures)},
+          {"figures", figures_json(system, step)},
           {"bottleneck", step.estimate.bottleneck},
           {"memory", memory_json(system, step)},
           {"operators", operators_json(step)},
-          {"sharding", settings_.simulated.sharding ? settings_.simulated.sharding(system, step)
-                                                    : sharding_json(step)},
+          {"sharding", sharding_json(step)},
           {"layouts", layouts_json(system.layouts(at), at.shards, system.device())},
           {"load", topology != nullptr ? link_load_json(*topology, *of.router, step) : Json()},
           {"times_from", system.times_from()},
@@ -142,9 +126,6 @@ Json SimulatorPage::step(const PageState& state) {
 Json SimulatorPage::timeline(const PageState& state) {
   PricedSystem& system = *known(state).system;
   const ComposedStep step = composed_step(system, system.configuration(state));
-  if (settings_.simulated.timeline) {
-    return timeline_json(settings_.simulated.timeline(system, step));
-  }
   Json out = timeline_json(step_timeline(system, step));
   out["note"] =
       "one rank of each stage: the others of a stage do the same at the same time; collectives "

@@ -1,7 +1,6 @@
 // The values of the page of `halmark serve`: which question is answered by what.
 #pragma once
 
-#include <functional>
 #include <list>
 #include <memory>
 #include <set>
@@ -12,25 +11,12 @@
 #include "pages/serve/sweeps.hpp"
 #include "serve/page_values.hpp"
 #include "simulate/fabric/routes.hpp"
-#include "simulate/timeline/timeline.hpp"
 
 namespace halmark::pages {
-
-// What simulations say instead of a step on paper. One that is empty leaves the page with what the
-// priced step has.
-struct SimulatedValues {
-  // Events of all ranks.
-  std::function<simulate::Timeline(const PricedSystem&, const ComposedStep&)> timeline;
-  // {"rows", "sum", "held", "replication"} as of sharding_json.
-  std::function<Json(const PricedSystem&, const ComposedStep&)> sharding;
-  // Figures as of figures_json, in place of those with the same key: percentiles, power.
-  std::function<Json(const PricedSystem&, const ComposedStep&)> figures;
-};
 
 struct PageSettings {
   PageSources sources;
   SweepPlace sweeps;
-  SimulatedValues simulated;
 };
 
 class SimulatorPage final : public serve::PageValues {

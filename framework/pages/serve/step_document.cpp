@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "core/json/json.hpp"
+#include "core/text/units.hpp"
 
 namespace halmark::pages {
 namespace {
 
-constexpr double ns_of_s = 1e9;
 constexpr std::int64_t candidates_max = 4000;
 
 // A word for the figure, and a sentence for who asks.
@@ -37,10 +37,10 @@ Json figure_json(const Figure& f) {
 
 // A rate falls as the time rises: its interval is that of the time, turned round.
 Figure rate(Figure f, const Estimate& e, double per_step) {
-  f.value = per_step / (e.step_ns / ns_of_s);
+  f.value = per_step / (e.step_ns / ns_per_s);
   if (e.low_ns < e.high_ns) {
-    f.low = per_step / (e.high_ns / ns_of_s);
-    f.high = per_step / (e.low_ns / ns_of_s);
+    f.low = per_step / (e.high_ns / ns_per_s);
+    f.high = per_step / (e.low_ns / ns_per_s);
   }
   return f;
 }
@@ -79,10 +79,10 @@ void add_energy(Json& out, const PricedSystem& system, const ComposedStep& step)
   if (watts) {
     const Estimate& e = step.estimate;
     joule.reason.clear();
-    joule.value = *watts * e.step_ns / ns_of_s / tokens;
+    joule.value = *watts * e.step_ns / ns_per_s / tokens;
     if (e.low_ns < e.high_ns) {
-      joule.low = *watts * e.low_ns / ns_of_s / tokens;
-      joule.high = *watts * e.high_ns / ns_of_s / tokens;
+      joule.low = *watts * e.low_ns / ns_per_s / tokens;
+      joule.high = *watts * e.high_ns / ns_per_s / tokens;
     }
   }
   out.push_back(figure_json(power));

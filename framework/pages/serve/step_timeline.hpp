@@ -1,5 +1,4 @@
-// One step as events: every operator of one rank per stage, one micro-batch behind the other. What
-// a simulation of all ranks gives instead has the same form.
+// One step as events: every operator of one rank per stage, one micro-batch behind the other.
 #pragma once
 
 #include "core/json/json_type.hpp"

@@ -47,7 +47,16 @@ double stretch_at(const Activity& activity, double clock) {
   return waits <= 0 ? 1 : std::max(1.0, activity.flops_share / clock / waits);
 }
 
+double share(double amount, double seconds, double per_s) {
+  return per_s > 0 && seconds > 0 ? std::min(1.0, amount / seconds / per_s) : 0;
+}
+
 }  // namespace
+
+Activity activity_of(double flops, double bytes, double seconds, double flops_per_s,
+                     double bytes_per_s) {
+  return {share(flops, seconds, flops_per_s), share(bytes, seconds, bytes_per_s)};
+}
 
 double power_w(const PowerModel& model, const Activity& activity, double seconds) {
   const double busy = std::isinf(seconds) ? 1 : seconds / (seconds + model.gap_s);

@@ -15,6 +15,10 @@ struct Activity {
   double flops_share = 0, bytes_share = 0;
 };
 
+// Of so much work within `seconds`; a rate of 0 is not known, and its share 0.
+Activity activity_of(double flops, double bytes, double seconds, double flops_per_s,
+                     double bytes_per_s);
+
 // idle + compute F^a + memory B^b, at most the limit. A loop of executions of t seconds shows
 // t / (t + gap) of the part above idle: between short ones the device waits for the next.
 struct PowerModel {

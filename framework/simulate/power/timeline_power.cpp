@@ -17,11 +17,6 @@ struct Turn {
   double above_idle_w = 0;  // negative at its end
 };
 
-double share(double amount, Picoseconds time_ps, double per_s) {
-  if (per_s <= 0 || time_ps <= 0) return 0;
-  return std::min(1.0, amount / (events::seconds_of(time_ps) * per_s));
-}
-
 struct Span {
   Picoseconds begin_ps = 0, end_ps = 0;
 };
@@ -45,10 +40,11 @@ std::vector<Turn> turns_of(const simulate::Timeline& timeline, const DeviceOf& d
     if (e.phase != phase || e.kind != events::EventKind::kernel || e.end_ps <= e.start_ps) continue;
     const PoweredDevice* device = device_of(e.actor);
     if (device == nullptr) continue;
-    const Picoseconds time_ps = e.end_ps - e.start_ps;
-    const double watts = power_w(device->model, {share(e.flops, time_ps, device->flops_per_s),
-                                                 share(e.bytes, time_ps, device->bytes_per_s)}) -
-                         device->model.idle_w;
+    const double watts =
+        power_w(device->model,
+                activity_of(e.flops, e.bytes, events::seconds_of(e.end_ps - e.start_ps),
+                            device->flops_per_s, device->bytes_per_s)) -
+        device->model.idle_w;
     out.push_back({e.start_ps, e.actor, watts});
     out.push_back({e.end_ps, e.actor, -watts});
   }

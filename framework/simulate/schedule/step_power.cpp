@@ -21,10 +21,6 @@ double bandwidth_of(const Device& device) {
   return memory ? memory->bytes_per_s : 0;
 }
 
-double share(double amount, double seconds, double per_s) {
-  return per_s > 0 && seconds > 0 ? std::min(1.0, amount / seconds / per_s) : 0;
-}
-
 // Whose peak shares are of: that of the products that do most of the step's work.
 Dtype main_dtype(const PricedStep& step) {
   const auto most = std::ranges::max_element(step.graph.operators, {}, &Operator::matmul_flops);
@@ -64,12 +60,10 @@ std::optional<Latency> under_caps(std::optional<Latency> latency, const Operator
                   step.device ? step.device->id : std::string(),
                   "name a device file with power_w, or leave the cap out");
   }
-  const double seconds = latency->ns * 1e-9;
   const Work& work = op.rank_work;
-  const power::Activity activity = {
-      share(work.matmul_flops + work.vector_flops, seconds,
-            peak_of(*step.device, peak_dtype_of(step, op))),
-      share(work.bytes_read + work.bytes_written, seconds, bandwidth_of(*step.device))};
+  const power::Activity activity = power::activity_of(
+      work.flops(), work.bytes(), latency->ns * 1e-9,
+      peak_of(*step.device, peak_dtype_of(step, op)), bandwidth_of(*step.device));
   const power::Capped capped = power::capped(*model, activity, *cap_w);
   if (!capped.is_kept) {
     throw refused("a cap of " + number_text(*cap_w, 4) + " W is no more than the " +

@@ -1,8 +1,8 @@
 #include "simulate/sharding/plan_answer.hpp"
 
 #include <algorithm>
-#include <chrono>
 
+#include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
 #include "core/text/units.hpp"
 
@@ -117,7 +117,7 @@ double PlanAnswer::tokens_per_s() const {
 PlanAnswer answer_plan(const ModelSpec& spec, const PlanQuestion& question,
                        const OperatorTime& time, const fabric::Topology* topology,
                        const std::optional<MeasuredPairs>& pairs) {
-  const auto began = std::chrono::steady_clock::now();
+  const auto began = SteadyClock::now();
   PlanAnswer out{.model = spec.id, .question = question};
   out.reads_journal = pairs.has_value();
   OperatorTime used = time;
@@ -147,7 +147,7 @@ PlanAnswer answer_plan(const ModelSpec& spec, const PlanQuestion& question,
     out.command = run_command(run->configuration);
     out.command_ns = run->cost.alone_ns;
   }
-  out.planning_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  out.planning_s = seconds_since(began);
   return out;
 }
 

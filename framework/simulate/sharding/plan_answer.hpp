@@ -47,12 +47,13 @@ struct PlanAnswer {
   double tokens_per_s() const;
 };
 
-// `time`: as the figures of the device say; `topology`: null = not known. `pairs`: of each kind,
-// predicted by `time`. Throws Error (exit 2) where no layout is possible, or none fits and no tier
-// of the topology holds what is too much.
 struct MeasuredPairs {
   std::vector<PredictedMeasured> compute, communication;
 };
+
+// `time`: as the figures of the device say; `topology`: null = not known. `pairs`: of each kind,
+// predicted by `time`. Throws Error (exit 2) where no layout is possible, or none fits and no tier
+// of the topology holds what is too much.
 PlanAnswer answer_plan(const ModelSpec& spec, const PlanQuestion& question,
                        const OperatorTime& time, const fabric::Topology* topology,
                        const std::optional<MeasuredPairs>& pairs);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "pages/serve/static_page.hpp"
@@ -51,21 +53,24 @@ TEST(SimulatorPages, devices_without_power_say_so) {
   EXPECT_THAT(figure(step, "power")["reason"].get<std::string>(), testing::HasSubstr("power"));
 }
 
-TEST(SimulatorPages, simulated_values_take_the_place_of_priced_ones) {
-  PageSettings with = settings();
-  with.simulated.figures = [](const PricedSystem&, const ComposedStep&) {
-    return Json::array({{{"key", "power"}, {"value", 7}}, {{"key", "p99"}, {"value", 9}}});
-  };
-  with.simulated.sharding = [](const PricedSystem&, const ComposedStep&) { return Json("table"); };
-  with.simulated.timeline = [](const PricedSystem&, const ComposedStep&) {
-    return simulate::Timeline{.actors = {"one"}, .makespan_ps = 5'000'000};
-  };
-  SimulatorPage page(std::move(with));
-  const Json step = page.answer({"step", state});
-  EXPECT_EQ(figure(step, "power")["value"], 7);
-  EXPECT_EQ(figure(step, "p99")["value"], 9);
-  EXPECT_EQ(step["sharding"], "table");
-  EXPECT_EQ(page.answer({"timeline", state})["makespan_us"], 5);
+TEST(SimulatorPages, the_sharding_table_adds_up_and_names_each_tensor_once) {
+  SimulatorPage page(settings());
+  Values values = state;
+  values["strategy"] = "tp4";
+  const Json table = page.answer({"step", values})["sharding"];
+  std::set<std::pair<std::string, std::string>> names;
+  double bytes = 0, held = 0;
+  for (const Json& row : table["rows"]) {
+    bytes += row["bytes"].get<double>();
+    held += row["bytes_per_shard"].get<double>() * row["owners"].get<double>() *
+            row["count"].get<double>();
+    const bool is_new = names.emplace(row["layer"], row["tensor"]).second;
+    EXPECT_TRUE(is_new) << row;
+    EXPECT_FALSE(row["reason"].get<std::string>().empty()) << row;
+  }
+  EXPECT_DOUBLE_EQ(bytes, table["sum"].get<double>());
+  EXPECT_DOUBLE_EQ(held, table["held"].get<double>());
+  EXPECT_GT(held, bytes) << "norms are on every rank";
 }
 
 TEST(SimulatorPages, launch_scripts_say_what_the_state_says) {

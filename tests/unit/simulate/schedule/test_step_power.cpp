@@ -53,18 +53,18 @@ TEST(StepPower, is_between_idling_and_the_limit_for_as_long_as_the_step_takes) {
   EXPECT_GT(power->carbon.operational_g, 0);
 }
 
-TEST(StepPower, a_lower_cap_is_never_faster_and_is_kept) {
+// What a device draws is cut off at its cap: that its kernels were slowed shows in their time.
+TEST(StepPower, a_lower_cap_is_never_faster_and_costs_time_in_the_end) {
   const PricedStep step = step_on(device_of(500));
-  double before_ns = 0;
-  const double peak_w = step_power(step, simulated_under(step, {}), {})->use.peak_w;
-  for (const double part : {1.0, 0.9, 0.85, 0.8}) {
-    const PowerOptions options{.cap_w = part * peak_w};
-    const StepSimulation simulation = simulated_under(step, options);
-    const auto power = step_power(step, simulation, options);
+  const StepSimulation free = simulated_under(step, {});
+  const double peak_w = step_power(step, free, {})->use.peak_w;
+  double before_ns = free.step_ns();
+  for (const double part : {1.0, 0.9, 0.7, 0.5}) {
+    const StepSimulation simulation = simulated_under(step, {.cap_w = part * peak_w});
     EXPECT_GE(simulation.step_ns(), before_ns);
-    EXPECT_LE(power->use.mean_w, part * peak_w);
     before_ns = simulation.step_ns();
   }
+  EXPECT_GT(before_ns, 1.2 * free.step_ns());
 }
 
 TEST(StepPower, a_budget_is_an_equal_cap_for_each) {
