@@ -62,7 +62,7 @@ function(halmark_add_program name)
 endfunction()
 
 # Headers are read once for eight sources, so that nothing of an anonymous namespace may have the name
-# of another file's. Not where each file is one instance of the same (a family, a chart), and not in
+# of another file's. Not where each file is one instance of the same (a family, a chart, a sampler, an engine), and not in
 # the preset dev.
 function(halmark_compile_together target)
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
@@ -70,7 +70,7 @@ function(halmark_compile_together target)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   set(instances ${ARGN})
-  list(FILTER instances INCLUDE REGEX "^(families|charts)/")
+  list(FILTER instances INCLUDE REGEX "^(families|charts|samplers|engine)/")
   set_source_files_properties(${instances} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 

@@ -157,7 +157,7 @@ void read_power(const TomlTable& root, Device& out) {
   out.usd_per_hour = number_if(root, "usd_per_hour", 1e-6, 1e6);
 }
 
-DeviceFile read(const TomlTable& root, std::string_view path) {
+DeviceFile read_device_table(const TomlTable& root, std::string_view path) {
   DeviceFile file{.path = std::string(path)};
   Device& out = file.device;
   out.id = root.string("id");
@@ -194,11 +194,11 @@ DeviceFile read(const TomlTable& root, std::string_view path) {
 }  // namespace
 
 DeviceFile read_device_file(const std::string& path) {
-  return read(TomlTable::parse_file(path), input_name(path));
+  return read_device_table(TomlTable::parse_file(path), input_name(path));
 }
 
 DeviceFile parse_device_file(std::string_view text, std::string_view where) {
-  return read(TomlTable::parse(text, where), where);
+  return read_device_table(TomlTable::parse(text, where), where);
 }
 
 Device read_device(const std::string& path) { return read_device_file(path).device; }

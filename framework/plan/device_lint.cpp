@@ -11,13 +11,8 @@ namespace {
 using Severity = DeviceFinding::Severity;
 
 constexpr double rule_tolerance = 0.01;
-constexpr double ratio_tolerance = 0.02;  // datasheets round
 // No part shipped so far reads all of its memory more often (56: 32 GB of GDDR7 at 1.8 TB/s).
 constexpr double capacity_reads_per_s_max = 64;
-
-bool near(double value, double expected, double tolerance) {
-  return std::fabs(value - expected) <= tolerance * std::fabs(expected);
-}
 
 double tera(double per_s) { return per_s / 1e12; }
 

@@ -2,6 +2,7 @@
 // what is known of the part it names. Catches sparse figures in the place of dense ones.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,12 @@ struct DeviceFinding {
   std::string text;
 };
 std::string_view severity_name(DeviceFinding::Severity severity);
+
+inline constexpr double ratio_tolerance = 0.02;  // datasheets round
+// Within `share` of what is expected.
+inline bool near(double value, double expected, double share) {
+  return std::fabs(value - expected) <= share * std::fabs(expected);
+}
 
 // What a file says by itself:
 //   a stated peak is within 1 % of units x FMA/cycle x 2 x clock, where those are given;

@@ -15,11 +15,6 @@ namespace {
 using Severity = DeviceFinding::Severity;
 
 constexpr double tolerance = 0.01;
-constexpr double ratio_tolerance = 0.02;
-
-bool near(double value, double expected, double share) {
-  return std::fabs(value - expected) <= share * std::fabs(expected);
-}
 
 // "RTX 4090" and "rtx-4090" are the words rtx, 4090.
 std::vector<std::string> words_of(std::string_view text) {

@@ -7,8 +7,6 @@
 namespace halmark {
 namespace {
 
-constexpr std::int64_t tokens_max = 1 << 22;
-
 RequestLoad read(const TomlTable& root) {
   RequestLoad out;
   for (const TomlTable& table : root.tables("bucket")) {

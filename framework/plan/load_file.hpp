@@ -22,6 +22,8 @@ struct RequestLoad {
 };
 
 inline constexpr std::size_t buckets_max = 64;
+// Of a prompt, an answer or a context, wherever a file states one.
+inline constexpr std::int64_t tokens_max = 1 << 22;
 
 // [[bucket]] input_tokens, output_tokens, requests_per_s; [slo] as in sweeps. Throws Error (exit 2)
 // with file:line:column.

@@ -6,12 +6,12 @@
 #include <charconv>
 
 #include "core/text/error.hpp"
+#include "plan/load_file.hpp"
 
 namespace halmark {
 
 namespace {
 
-constexpr std::int64_t tokens_max = 1 << 22;
 constexpr std::int64_t concurrency_max = 65536;
 
 std::vector<std::string> objective_names() {

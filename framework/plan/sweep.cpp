@@ -7,6 +7,7 @@
 
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
+#include "plan/load_file.hpp"
 #include "plan/toml_table.hpp"
 
 namespace halmark {
@@ -16,8 +17,6 @@ const std::vector<std::string> phases = {"prefill", "decode", "training"};
 const std::vector<std::string> strategies = {"data", "tensor", "pipeline", "expert", "context"};
 // Context parallelism is priced, not measured: a sweep asks for it.
 const std::vector<std::string> default_strategies = {"data", "tensor", "pipeline", "expert"};
-
-constexpr std::int64_t tokens_max = 1 << 22;
 
 std::vector<std::string> step_objective_names() {
   std::vector<std::string> out;
@@ -75,7 +74,7 @@ void read_stages(const TomlTable& root, Sweep& out) {
   }
 }
 
-Sweep read(const TomlTable& root, std::string_view where) {
+Sweep read_sweep_table(const TomlTable& root, std::string_view where) {
   Sweep out;
   out.file = std::string(where);
   out.name = root.string("name");
@@ -178,11 +177,11 @@ void MeasureSettings::take(const MeasureLimits& of_machine) {
 }
 
 Sweep read_sweep(const std::string& path) {
-  return read(TomlTable::parse_file(path), input_name(path));
+  return read_sweep_table(TomlTable::parse_file(path), input_name(path));
 }
 
 Sweep parse_sweep(std::string_view text, std::string_view where) {
-  return read(TomlTable::parse(text, where), where);
+  return read_sweep_table(TomlTable::parse(text, where), where);
 }
 
 std::vector<Precision> precisions_of(const Sweep& sweep, const SweepWorkload& workload,

@@ -6,7 +6,6 @@
 namespace halmark {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 using Kind = CertificateLeaf::Kind;
 
 class Builder {

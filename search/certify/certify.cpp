@@ -10,7 +10,6 @@
 namespace halmark {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // A kernel's users that a promise looks at: more would not change which kernel is chosen.
 constexpr std::size_t promise_users_max = 256;
 // Of so many equal bounds the most promising is sought.

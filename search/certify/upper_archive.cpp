@@ -6,8 +6,6 @@
 namespace halmark {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 bool at_least_as_good(std::span<const double> a, std::span<const double> b) {
   for (std::size_t j = 0; j < a.size(); ++j) {
     if (!(a[j] <= b[j])) return false;

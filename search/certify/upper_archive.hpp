@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "search/pareto/pareto.hpp"
 
 namespace halmark {
+
+// What nothing is known of: gaps before anything was evaluated, times of unmeasured kernels.
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Smallest eps >= 0 such that upper <= (1 + eps) bound in every objective, for a maximised one
 // (which is negative here): value >= bound's value / (1 + eps). Infinity where no factor helps.

@@ -13,7 +13,7 @@
 namespace halmark {
 namespace {
 
-constexpr std::uint64_t draws_max = 1000;
+constexpr std::uint64_t even_draws_max = 1000;
 constexpr std::uint64_t short_order = 64;
 
 // A standard normal deviate (Box and Muller 1958).
@@ -113,13 +113,13 @@ std::optional<Point> Space::from_unit(std::span<const double> u) const {
 }
 
 std::optional<Point> Space::draw(std::uint64_t seed) const {
-  std::uint64_t attempts = draws_max;
+  std::uint64_t attempts = even_draws_max;
   return draw(seed, attempts);
 }
 
 std::optional<Point> Space::draw(std::uint64_t seed, std::uint64_t& attempts) const {
   std::vector<double> u(domains().size());
-  for (std::uint64_t attempt = 0; attempt < draws_max && attempts > 0; ++attempt, --attempts) {
+  for (std::uint64_t attempt = 0; attempt < even_draws_max && attempts > 0; ++attempt, --attempts) {
     const std::uint64_t key = hash_combine(seed, attempt);
     for (std::size_t d = 0; d < u.size(); ++d) u[d] = uniform_01(hash_u64(key, d));
     if (auto out = from_unit(u)) return out;

@@ -11,6 +11,8 @@
 
 namespace halmark::deploy {
 
+inline constexpr double millisecond_ns = 1e6;
+
 // An object of a file and how a message names it: "results.json:[2]".
 struct BenchObject {
   const Json& value;

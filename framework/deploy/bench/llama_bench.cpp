@@ -10,7 +10,7 @@
 namespace halmark::deploy {
 namespace {
 
-constexpr double agreement = 1e-3;  // of a mean with its samples: both are rounded
+constexpr double mean_agreement = 1e-3;  // of a mean with its samples: both are rounded
 
 // The mean that a row states is that of its own samples.
 void check_samples(const BenchObject& row, double avg_ns, EngineStep& step) {
@@ -22,7 +22,7 @@ void check_samples(const BenchObject& row, double avg_ns, EngineStep& step) {
   }
   if (samples.empty()) throw refused("there is no sample", list.where);
   const double mean = figures_of(samples).mean;
-  if (std::fabs(mean - avg_ns) > agreement * avg_ns) {
+  if (std::fabs(mean - avg_ns) > mean_agreement * avg_ns) {
     throw refused(
         "its mean is " + number_text(mean, 6) + " ns, and avg_ns says " + number_text(avg_ns, 6),
         list.where);

@@ -10,8 +10,6 @@
 namespace halmark::deploy {
 namespace {
 
-constexpr double millisecond_ns = 1e6;
-
 // Iterations of one prompt; the first is a warm-up and left out, as the tool's own averages do.
 struct PromptRows {
   std::int64_t input_tokens = 0, output_tokens = 0;

@@ -10,7 +10,7 @@
 namespace halmark::deploy {
 namespace {
 
-constexpr double second_ns = 1e9, millisecond_ns = 1e6, agreement = 1e-6;
+constexpr double second_ns = 1e9, agreement = 1e-6;
 
 // A whole batch from its prompts to its last token; the file has neither its size nor its lengths.
 EngineStep latency_step(const BenchObject& file, const StatedFacts& stated) {

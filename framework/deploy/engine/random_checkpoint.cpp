@@ -9,7 +9,7 @@
 namespace halmark::deploy {
 namespace {
 
-constexpr std::int64_t block_values = 32;
+constexpr std::int64_t q8_values = 32;  // of a block
 // Both are values of the checkpoint that no operator's time depends on.
 constexpr float rope_base = 10000, norm_epsilon = 1e-6F;
 
@@ -119,7 +119,7 @@ GgufFile random_checkpoint(const ModelSpec& s, GgufType type, std::int64_t longe
   constexpr std::int64_t special_tokens = 3 + 256;
   if (s.vocab <= special_tokens) throw refused("its vocabulary has no words", s.id);
   for (const std::int64_t row : {s.hidden, s.heads * s.head_dim, s.intermediate}) {
-    if (type == GgufType::q8_0 && row % block_values != 0) {
+    if (type == GgufType::q8_0 && row % q8_values != 0) {
       throw refused("rows of " + std::to_string(row) + " values are no whole blocks of Q8_0", s.id);
     }
   }

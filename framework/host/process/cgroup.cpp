@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "host/process/descendants.hpp"
+#include "host/process/leftovers.hpp"
 
 namespace halmark {
 namespace {
@@ -89,18 +90,12 @@ std::int64_t counter(const std::string& text, const std::string& name) {
 
 constexpr const char* name_prefix = "halmark-";
 
-// Numbers of processes say nothing outside of their namespace.
-std::string process_namespace() {
-  struct stat status {};
-  return ::stat("/proc/self/ns/pid", &status) == 0 ? std::to_string(status.st_ino) : "0";
-}
-
 // "halmark-<pid>-<start ticks>-<count>-<process namespace>".
 std::string new_name() {
   static std::atomic<unsigned> count{0};
   return name_prefix + std::to_string(::getpid()) + "-" +
          std::to_string(start_ticks_of(::getpid()).value_or(0)) + "-" +
-         std::to_string(count.fetch_add(1)) + "-" + process_namespace();
+         std::to_string(count.fetch_add(1)) + "-" + std::to_string(process_namespace());
 }
 
 // A killed process needs a moment to leave its group.
@@ -124,7 +119,8 @@ void remove_leftovers(const std::string& folder) {
     if (!(rest >> pid >> dash >> start_ticks) || dash != '-') continue;
     if (start_ticks_of(pid) == start_ticks) continue;
     // A group that still holds processes refuses to be removed.
-    if (::rmdir((folder + "/" + name).c_str()) != 0 && name.ends_with("-" + process_namespace())) {
+    if (::rmdir((folder + "/" + name).c_str()) != 0 &&
+        name.ends_with("-" + std::to_string(process_namespace()))) {
       end_group(folder + "/" + name);
     }
   }

@@ -24,11 +24,6 @@ namespace {
 constexpr std::string_view tag_name = "HALMARK_CONTAINED=";
 constexpr std::string_view guard_name = "halmark-guard";
 
-std::uint64_t process_namespace() {
-  struct stat status {};
-  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
-}
-
 struct Supervisor {
   std::uint64_t space = 0, start_ticks = 0;
   pid_t pid = 0;
@@ -67,6 +62,11 @@ std::string name_of(pid_t pid) {
 }
 
 }  // namespace
+
+std::uint64_t process_namespace() {
+  struct stat status {};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
 
 std::string new_containment_tag() {
   std::random_device device;

@@ -1,9 +1,13 @@
 // What supervisors that were killed left running, where their guards were killed too.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace halmark {
+
+// Numbers of processes say nothing outside of it.
+std::uint64_t process_namespace();
 
 // The environment entry by which everything below a contained process is recognised: names the
 // process namespace, this process with its start time, and a random number.

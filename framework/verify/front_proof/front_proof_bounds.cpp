@@ -60,16 +60,18 @@ Dtype multiplied(const Device& device, Dtype dtype) {
 }
 
 void add_operations(const Share& share, const Work& work, std::vector<ExpectedTerm>& out) {
-  const std::vector<Peak>& peaks = share.device.peaks;
-  const bool is_stated = work.compute_dtype == Dtype::f4_e2m1 ||
-                         std::ranges::find(peaks, work.compute_dtype, &Peak::dtype) != peaks.end();
+  const std::vector<halmark::Peak>& peaks = share.device.peaks;
+  const bool is_stated =
+      work.compute_dtype == Dtype::f4_e2m1 ||
+      std::ranges::find(peaks, work.compute_dtype, &halmark::Peak::dtype) != peaks.end();
   if (work.matmul_flops <= 0 || !is_stated) return;
   const Dtype dtype = multiplied(share.device, work.compute_dtype);
   const auto at = [&](int n) { return share.device.peak(dtype, n); };
-  const auto peak = best_up_to(peaks, at, &Peak::flops_per_s, share.all());
+  const auto peak = best_up_to(peaks, at, &halmark::Peak::flops_per_s, share.all());
   if (!peak || peak->flops_per_s <= 0) return;
   const std::string path = peak->path.empty() ? std::string(dtype_name(dtype)) : peak->path;
-  const double per_s = upper(*peak, &Peak::flops_per_s, &Peak::flops_per_s_high) / share.shards;
+  const double per_s =
+      upper(*peak, &halmark::Peak::flops_per_s, &halmark::Peak::flops_per_s_high) / share.shards;
   out.push_back({.peak = peak_id(path, peak->threads, share.shards),
                  .source = peak->source,
                  .per_s = per_s,

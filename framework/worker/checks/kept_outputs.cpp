@@ -9,7 +9,6 @@
 namespace halmark::worker {
 namespace {
 
-constexpr std::uint64_t line_bytes = 64;
 constexpr std::int64_t lines_bytes = 32 << 10;  // single lines, beside whole stretches
 
 std::int64_t aligned(std::uint64_t bytes) {

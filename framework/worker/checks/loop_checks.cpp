@@ -19,7 +19,6 @@ constexpr double settling_interval_ns = 250e3;
 constexpr std::int64_t settling_bytes = 16 << 10;
 // Longer ones are executed as seldom as they can be.
 constexpr double long_interval_ns = 2e6;
-constexpr std::uint64_t line_bytes = 64;
 constexpr std::int64_t lines_at_once = 32;
 // Slots beside the executions: of changed rows, and of what lies there when `wait` returned.
 constexpr int slots_behind_the_loop = 6;

@@ -254,7 +254,6 @@ void ArgumentRing::poison_outputs() {
 }
 
 std::uint64_t ArgumentRing::marked_at(std::uint64_t bytes) const {
-  constexpr std::uint64_t line_bytes = 64;
   return bytes == 0 ? 0 : mark_offset_ % bytes / line_bytes * line_bytes;
 }
 

@@ -16,7 +16,6 @@ namespace {
 constexpr std::uint64_t canary_bytes = operand_canary_bytes;
 constexpr int canary_value = 0xC5;
 constexpr int poison_value = 0xFF;
-constexpr std::uint64_t line_bytes = 64;
 
 bool is_canary(const std::byte* begin) {
   return std::all_of(begin, begin + canary_bytes,

@@ -11,6 +11,8 @@
 
 namespace halmark::worker {
 
+inline constexpr std::uint64_t line_bytes = 64;  // of a cache, as checks draw and marks lie
+
 enum class Fallback { own_mapping, none };
 
 class OperandBuffer {
