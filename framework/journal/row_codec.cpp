@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -243,6 +244,35 @@ void read_paired(const Json& in, Validation& v) {
   }
 }
 
+// Operators by number, times in whole nanoseconds: a rank executes hundreds of kernels.
+Json executions_json(const RankExecutions& rank) {
+  std::map<std::string, std::size_t> numbers;
+  Json names = Json::array(), of = Json::array(), begin_ns = Json::array(), ns = Json::array();
+  for (const Execution& execution : rank) {
+    const auto [at, is_new] = numbers.try_emplace(execution.operator_name, numbers.size());
+    if (is_new) names.push_back(execution.operator_name);
+    of.push_back(at->second);
+    begin_ns.push_back(std::llround(execution.begin_ns));
+    ns.push_back(std::llround(execution.ns));
+  }
+  return {{"operators", names}, {"of", of}, {"begin_ns", begin_ns}, {"ns", ns}};
+}
+
+RankExecutions executions_from(const Json& in) {
+  const auto names = in.at("operators").get<std::vector<std::string>>();
+  const auto of = in.at("of").get<std::vector<std::size_t>>();
+  const auto begin_ns = in.at("begin_ns").get<std::vector<double>>();
+  const auto ns = in.at("ns").get<std::vector<double>>();
+  if (begin_ns.size() != of.size() || ns.size() != of.size()) {
+    throw std::invalid_argument("executions are cut short");
+  }
+  RankExecutions out;
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    out.push_back({names.at(of[i]), begin_ns[i], ns[i]});
+  }
+  return out;
+}
+
 }  // namespace
 
 Json validation_json(const Validation& v) {
@@ -269,6 +299,9 @@ Json validation_json(const Validation& v) {
   // Absent where there is one stage, and where every rank has a core, as in all earlier rows.
   if (v.bubble_share) out["bubble_share"] = *v.bubble_share;
   if (v.is_oversubscribed) out["oversubscribed"] = true;
+  for (const RankExecutions& rank : v.executions) {
+    out["executions"].push_back(executions_json(rank));
+  }
   return out;
 }
 
@@ -283,6 +316,9 @@ Validation validation_from(const Json& in) {
   v.reason = in.at("reason").get<std::string>();
   if (in.contains("bubble_share")) v.bubble_share = in.at("bubble_share").get<double>();
   v.is_oversubscribed = in.value("oversubscribed", false);
+  if (in.contains("executions")) {
+    for (const Json& rank : in.at("executions")) v.executions.push_back(executions_from(rank));
+  }
   in.contains("composition") ? read_paired(in, v) : read_unpaired(in, v);
   if (in.contains("memory")) {
     if (!in.at("memory").is_null()) v.memory = in.at("memory").get<MeasuredMemory>();

@@ -47,9 +47,9 @@ CommandResult execute(const GlobalOptions& global, Options o) {
       step, o.asked, config_dirs("devices"), config_dirs("fabrics"), [&](double events, int runs) {
         if (!global.quiet) write_stderr(pages::simulation_begins(events, runs));
       });
-  const tune::StepRun run = s.run.value_or(tune::StepRun{});
-  return shown(pages::simulation_view({step, s.topology, s.simulation, s.power, s.sources,
-                                       stdout_columns(), run.measured_ns, run.measured_each_ns}));
+  pages::SimulationPage page{step, s.topology, s.simulation, s.power, s.sources, stdout_columns()};
+  if (s.run) page.executed = {s.run->measured_ns, s.run->measured_each_ns, s.run->executions};
+  return shown(pages::simulation_view(page));
 }
 
 Action add(OptionSet& app, const char* phase) {
@@ -79,7 +79,8 @@ Action add(OptionSet& app, const char* phase) {
   app.add_option("--power-cap", o->asked.power.cap_w, "Watts of a device; slows its kernels");
   app.add_option("--power-budget", o->asked.power.budget_w, "Watts of all: an equal cap for each");
   app.add_option("--grid", o->asked.power.carbon.g_per_kwh, "Grams of CO2e a kWh (480: the world)");
-  app.add_option("--otlp", o->asked.otlp, "Writes spans and metrics for OpenTelemetry");
+  app.add_option("--otlp", o->asked.otlp,
+                 "Spans and metrics of OpenTelemetry: a file, or http://HOST:PORT of a collector");
   app.add_option("--html", o->html,
                  "Instead: the page of halmark serve as a file, around this step");
   app.add_option("--perfetto", o->asked.perfetto, "Writes a trace for ui.perfetto.dev");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/measured/execution.hpp"
 #include "core/measured/measured_memory.hpp"
 #include "core/measured/measurement.hpp"
 #include "core/measured/state_interval.hpp"
@@ -50,6 +51,7 @@ struct Validation {
     double measured_ns = 0;
   };
   std::vector<Operator> operators;
+  std::vector<RankExecutions> executions;  // by rank; none in rows of earlier versions
 
   bool was_run() const { return has_latency(status) && measured_ns > 0; }
   bool has_time() const { return was_run() && !is_oversubscribed; }

@@ -33,7 +33,8 @@ constexpr std::array sections = {
     Section{of_simulation<schedule::critical_json>, critical_section},
     Section{of_simulation<schedule::timeline_json>, timeline_section},
     Section{of_simulation<schedule::links_json>, links_section},
-    Section{of_simulation<schedule::schedule_json>, sources_section}};
+    Section{of_simulation<schedule::schedule_json>, sources_section},
+    Section{executed_json, executed_section}};
 
 std::string schedule_text(const StepSimulation& s) {
   std::string out = fmt::format("{} micro-batch{}", s.pipeline.micro_batches,
@@ -155,13 +156,6 @@ std::string sources_section(const SimulationPage& page) {
   return out;
 }
 
-std::string measured_section(const SimulationPage& page) {
-  if (!page.measured_ns) return {};
-  return fmt::format(
-      "\nexecuted by halmark run: {} a step; simulated {}\n", duration_text(*page.measured_ns),
-      report::signed_percent_text(page.simulation.step_ns() / *page.measured_ns - 1));
-}
-
 report::View simulation_view(const SimulationPage& page) {
   report::View out;
   const OperatorGraph& graph = page.step.graph;
@@ -173,8 +167,8 @@ report::View simulation_view(const SimulationPage& page) {
     out.data.update(section.data(page));
     out.text += report::wrapped_lines(section.text(page), page.width);
   }
-  out.text += report::wrapped_lines(measured_section(page), page.width);
-  out.data["measured_us"] = page.measured_ns ? Json(*page.measured_ns / 1e3) : Json(nullptr);
+  const std::optional<double>& step_ns = page.executed.step_ns;
+  out.data["measured_us"] = step_ns ? Json(*step_ns / 1e3) : Json(nullptr);
   out.data["warnings"] = graph.warnings;
   return out;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/measured/execution.hpp"
 #include "model/step/priced_step.hpp"
 #include "report/views/view.hpp"
 #include "simulate/fabric/topology.hpp"
@@ -22,9 +23,13 @@ struct SimulationPage {
   std::optional<schedule::StepPower> power;  // nothing: the device states none
   std::vector<std::string> sources;          // of times, one line each
   int width = 0;                             // terminal columns
-  // Of this configuration as it was executed: the step, and by operator one execution.
-  std::optional<double> measured_ns = {};
-  std::map<std::string, double> measured_each_ns = {};
+  // Of this configuration as it was executed: the step, by operator one execution, and all of them.
+  struct Executed {
+    std::optional<double> step_ns;
+    std::map<std::string, double> each_ns;
+    std::vector<RankExecutions> ranks;
+  };
+  Executed executed = {};
 };
 
 report::View simulation_view(const SimulationPage& page);
@@ -37,7 +42,8 @@ std::string throughput_section(const SimulationPage& page);
 std::string latency_section(const SimulationPage& page);
 std::string critical_section(const SimulationPage& page);
 std::string timeline_section(const SimulationPage& page);
-std::string measured_section(const SimulationPage& page);
+Json executed_json(const SimulationPage& page);
+std::string executed_section(const SimulationPage& page);
 std::string links_section(const SimulationPage& page);
 std::string power_section(const SimulationPage& page);
 std::string sources_section(const SimulationPage& page);

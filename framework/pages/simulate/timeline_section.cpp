@@ -28,7 +28,7 @@ std::string timeline_section(const SimulationPage& page) {
   const std::vector<simulate::LabelFold> folds = fold_by_label(page.simulation.timeline);
   const double makespan = ns(page.simulation.timeline.makespan_ps);
   std::vector<std::string> titles = {"event", "kind", "count", "each"};
-  const bool was_run = !page.measured_each_ns.empty();
+  const bool was_run = !page.executed.each_ns.empty();
   if (was_run) titles.emplace_back("in the run");
   for (const char* title : {"on path", "begins", "ends", "moves"}) titles.emplace_back(title);
   std::vector<bool> is_number(titles.size(), true);
@@ -40,8 +40,8 @@ std::string timeline_section(const SimulationPage& page) {
         fold.label, std::string(events::kind_name(fold.kind)), std::to_string(fold.events),
         report::duration_text(ns(fold.busy_ps) / static_cast<double>(fold.events))};
     if (was_run) {
-      const auto at = page.measured_each_ns.find(fold.label);
-      row.push_back(at == page.measured_each_ns.end() ? report::absent_text
+      const auto at = page.executed.each_ns.find(fold.label);
+      row.push_back(at == page.executed.each_ns.end() ? report::absent_text
                                                       : report::duration_text(at->second));
     }
     row.push_back(report::rounded_percent_text(makespan > 0 ? ns(fold.critical_ps) / makespan : 0));

@@ -27,6 +27,7 @@ void add_operators(const Evaluation& evaluation, StepRun& to) {
 
 void add_measured(const Validation& validation, const Evaluation& evaluation, StepRun& to) {
   to.measured_ns = validation.measured_ns;
+  to.executions = validation.executions;
   to.measured_each_ns.clear();
   for (const Validation::Operator& op : validation.operators) {
     double count = 0, ns = 0;

@@ -8,6 +8,7 @@
 
 #include "core/device.hpp"
 #include "core/latency.hpp"
+#include "core/measured/execution.hpp"
 #include "model/graph/graph.hpp"
 
 namespace halmark::tune {
@@ -18,6 +19,7 @@ struct StepRun {
   std::map<std::pair<std::string, std::string>, Latency> operators;
   std::optional<double> measured_ns;               // the step; absent: not executed, or not timed
   std::map<std::string, double> measured_each_ns;  // by operator, one execution within it
+  std::vector<RankExecutions> executions;          // by rank, where the journal has them
   std::string source;                              // one line
 
   std::optional<Latency> latency(const Operator& op) const;

@@ -2,8 +2,10 @@
 
 #include "core/text/error.hpp"
 #include "report/report.hpp"
+#include "serve/http_post.hpp"
 #include "simulate/schedule/one_time.hpp"
 #include "simulate/schedule/simulation_json.hpp"
+#include "simulate/timeline/executed.hpp"
 #include "simulate/timeline/telemetry.hpp"
 #include "simulate/timeline/timeline_export.hpp"
 #include "tune/plan/named_fabric.hpp"
@@ -25,16 +27,31 @@ schedule::SimulationOptions options_of(const StepSimulating& asked) {
   return out;
 }
 
-void write_files(const PricedStep& step, const StepSimulating& asked,
-                 const schedule::StepSimulation& simulation) {
+constexpr const char* otlp_port = "4318";
+
+// https://opentelemetry.io/docs/specs/otlp/#otlphttp-request
+void post_otlp(const std::string& lines, const serve::HttpTarget& to) {
+  const std::size_t cut = lines.find('\n');
+  serve::post_json(to, "/v1/traces", lines.substr(0, cut));
+  serve::post_json(to, "/v1/metrics", lines.substr(cut + 1));
+}
+
+void write_files(const PricedStep& step, const StepSimulating& asked, const SimulatedStep& made) {
+  const schedule::StepSimulation& simulation = made.simulation;
   if (asked.perfetto.empty() && asked.events.empty() && asked.otlp.empty()) return;
-  const simulate::Timeline whole = preceded_by(simulation.timeline, simulation.one_time);
+  const auto executed = made.run ? made.run->executions : std::vector<RankExecutions>{};
+  const simulate::Timeline whole =
+      preceded_by(with_executed(simulation.timeline, executed), simulation.one_time);
   if (!asked.perfetto.empty()) write_whole_file(simulate::chrome_trace(whole), asked.perfetto);
   if (!asked.events.empty()) {
     write_whole_file(simulate::events_of_file(whole, asked.events), asked.events);
   }
-  if (!asked.otlp.empty()) {
-    write_whole_file(simulate::otlp_lines(whole, schedule::telemetry_origin(step)), asked.otlp);
+  if (asked.otlp.empty()) return;
+  const std::string lines = simulate::otlp_lines(whole, schedule::telemetry_origin(step));
+  if (serve::is_http_url(asked.otlp)) {
+    post_otlp(lines, serve::http_target(asked.otlp, otlp_port));
+  } else {
+    write_whole_file(lines, asked.otlp);
   }
 }
 
@@ -43,6 +60,7 @@ void write_files(const PricedStep& step, const StepSimulating& asked,
 SimulatedStep simulate_step(const PricedStep& step, const StepSimulating& asked,
                             const Folders& devices, const Folders& fabrics,
                             const std::function<void(double events, int runs)>& begins) {
+  if (serve::is_http_url(asked.otlp)) serve::http_target(asked.otlp, otlp_port);
   SimulatedStep out{.topology = *named_fabric(asked.fabric, step.graph.configuration, fabrics)};
   const StepLatencies times(step, asked.latency, devices, out.topology);
   const schedule::TimeSources sources{
@@ -62,7 +80,7 @@ SimulatedStep simulate_step(const PricedStep& step, const StepSimulating& asked,
   out.sources = times.sources();
   out.run = times.run();
   out.power = schedule::step_power(step, out.simulation, asked.power);
-  write_files(step, asked, out.simulation);
+  write_files(step, asked, out);
   return out;
 }
 

@@ -13,11 +13,13 @@
 namespace halmark::tune {
 
 struct StepSimulating {
-  std::string fabric;                  // an id, or a file
-  std::vector<std::string> latency;    // sources: see StepLatencies
-  std::vector<std::string> one_time;   // see schedule::one_time_phases
-  std::string perfetto, events, otlp;  // files to write; "" = none
-  std::string order = "1f1b";          // of training: a name of schedule::training_order_names()
+  std::string fabric;                 // an id, or a file
+  std::vector<std::string> latency;   // sources: see StepLatencies
+  std::vector<std::string> one_time;  // see schedule::one_time_phases
+  // Files to write; "" = none. otlp: or http://HOST:PORT of a collector. All have the executed step
+  // beside the simulated one, where the journal has it.
+  std::string perfetto, events, otlp;
+  std::string order = "1f1b";  // of training: a name of schedule::training_order_names()
   bool has_messages = false, joins_kernels = false, waits_with_gradients = false;
   schedule::PowerOptions power;
   schedule::SimulationOptions options;  // without what the words above say
@@ -33,7 +35,7 @@ struct SimulatedStep {
 
 // `begins`: told before it starts, of how many events and how many runs of as many with drawn
 // times. Throws Error (exit 2) for what is unknown or too long, and (exit 1) of a file that cannot
-// be written.
+// be written, or a collector that does not take it.
 SimulatedStep simulate_step(const PricedStep& step, const StepSimulating& asked,
                             const Folders& devices, const Folders& fabrics,
                             const std::function<void(double events, int runs)>& begins);

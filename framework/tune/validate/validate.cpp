@@ -153,6 +153,7 @@ Validation confront(const OperatorGraph& graph, const Estimate& printed,
     out.reason += (out.reason.empty() ? "" : "; ") + std::string("memory ended: ") +
                   std::to_string(run.shared_instances.size()) + " kernels share weights";
   }
+  out.executions = run.executions;
   std::map<std::string, double> measured;
   for (const auto& op : run.operators) measured[op.name] += op.ns;
   for (const OperatorShare& share : printed.operators) {

@@ -78,7 +78,8 @@ inline Validation full_validation() {
       .memory_reason = "none",
       .status = Status::suspect,
       .reason = "noisy",
-      .operators = {{"lm_head", 10, 11}, {"attention", 5, 4}}};
+      .operators = {{"lm_head", 10, 11}, {"attention", 5, 4}},
+      .executions = {{{"attention", 0, 4}, {"lm_head", 5, 11}, {"attention", 16, 5}}, {}}};
 }
 
 // Drawn from rounds of the one variant of numbered_measurement.

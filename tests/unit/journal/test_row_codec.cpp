@@ -105,6 +105,7 @@ TEST(ValidationJson, reads_back_whole) {
   EXPECT_EQ(back.memory->ranks.at(0).roles.at(0).unexplained_bytes(), 5);
   EXPECT_EQ(back.memory_reason, "none");
   EXPECT_EQ(back.bubble_share, 0.3);
+  EXPECT_EQ(back.executions, v.executions);
   EXPECT_FALSE(back.is_oversubscribed);
   v.is_oversubscribed = true;
   EXPECT_TRUE(validation_from(parse_json(dump_json(validation_json(v)), "v")).is_oversubscribed);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/chosen/configuration.hpp"
+#include "core/measured/execution.hpp"
 #include "core/measured/measurement.hpp"
 #include "host/process/shared_memory.hpp"
 #include "host/worker_client.hpp"
@@ -108,7 +109,8 @@ struct StackRunResult {
     std::int64_t count = 0;  // steps of one repetition on one rank
     double ns = 0;           // all of them; median over repetitions of the slowest rank
   };
-  std::vector<OperatorTime> operators;  // in order of first execution
+  std::vector<OperatorTime> operators;     // in order of first execution
+  std::vector<RankExecutions> executions;  // by rank
   // Of all ranks' time, what stages of a pipeline waited for their turn; absent without stages.
   std::optional<double> bubble_share;
   std::vector<Signal> signals;

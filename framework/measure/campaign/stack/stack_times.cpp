@@ -84,6 +84,30 @@ std::vector<double> shifts_ns(std::span<const Stack> per_rank, const StackSteps&
   return out;
 }
 
+std::vector<RankExecutions> executions_of(std::span<const Stack> per_rank, const StackSteps& steps,
+                                          std::size_t repetitions) {
+  std::vector<double> begins(repetitions, std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < repetitions; ++i) {
+    for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
+      begins[i] =
+          std::min(begins[i], repetition_of(per_rank[rank], steps[rank], i).front().begin_ns);
+    }
+  }
+  std::vector<RankExecutions> out(per_rank.size());
+  std::vector<double> begin_ns(repetitions), ns(repetitions);
+  for (std::size_t rank = 0; rank < per_rank.size(); ++rank) {
+    for (std::size_t step = 0; step < per_rank[rank].steps.size(); ++step) {
+      for (std::size_t i = 0; i < repetitions; ++i) {
+        const TimedSample& sample = repetition_of(per_rank[rank], steps[rank], i)[step];
+        begin_ns[i] = sample.begin_ns - begins[i];
+        ns[i] = sample.wall_ns;
+      }
+      out[rank].push_back({per_rank[rank].steps[step].operator_name, median(begin_ns), median(ns)});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::size_t common_repetitions(std::span<const Stack> per_rank, const StackSteps& steps) {
@@ -145,6 +169,7 @@ bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackR
   if (!waited.empty()) result.bubble_share = median(waited);
   for (std::size_t i = 0; i < operators.size(); ++i) operators[i].ns = median(slowest[i]);
   result.operators = std::move(operators);
+  result.executions = executions_of(per_rank, steps, repetitions);
   result.median_ns = median(result.step_ns);
   result.interval_ns = median_interval(result.step_ns).interval;
   return true;

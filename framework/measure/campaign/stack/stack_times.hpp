@@ -20,9 +20,9 @@ using StackSteps = std::vector<std::vector<TimedSample>>;
 // Repetitions that every rank completed; 0 when a rank has no whole number of them.
 std::size_t common_repetitions(std::span<const Stack> per_rank, const StackSteps& steps);
 
-// Fills step_ns, median_ns, interval_ns, operators and bubble_share. False when there is no common
-// repetition. A shift between stages takes as long as on the rank that came last; what the others
-// wait in it are the bubbles of a pipeline.
+// Fills step_ns, median_ns, interval_ns, operators, executions and bubble_share. False when there
+// is no common repetition. A shift between stages takes as long as on the rank that came last; what
+// the others wait in it are the bubbles of a pipeline.
 bool fold_times(std::span<const Stack> per_rank, const StackSteps& steps, StackRunResult& result);
 
 // One sample per repetition: the mean of the kernel's executions by the rank that was slowest as a

@@ -40,6 +40,20 @@ TEST(StackTimes, operators_are_summed_per_rank_and_the_slowest_rank_counts) {
   EXPECT_EQ(result.operators[1].ns, (10 + 30) / 2.0);
 }
 
+// Two repetitions; the second rank began first in one of them, by 4.
+TEST(StackTimes, executions_begin_where_the_first_rank_began) {
+  const std::vector<Stack> stacks{stack({"a", "b"}), stack({"a"})};
+  StackSteps samples = steps({{10, 20, /**/ 14, 20}, {5, 7}});
+  const std::vector<double> begins{100, 111, 204, 220};
+  for (std::size_t i = 0; i < begins.size(); ++i) samples[0][i].begin_ns = begins[i];
+  samples[1][0].begin_ns = 102;
+  samples[1][1].begin_ns = 200;
+  StackRunResult result;
+  ASSERT_TRUE(fold_times(stacks, samples, result));
+  const std::vector<RankExecutions> expected{{{"a", 2, 12}, {"b", 15.5, 20}}, {{"a", 1, 6}}};
+  EXPECT_EQ(result.executions, expected);
+}
+
 // Slots of 10 and 30 on the first rank, of 50 on the second; a shift takes 1 and 2 on the rank that
 // comes last, the rest is what the other waits for it.
 TEST(StackTimes, a_shift_takes_as_long_as_on_the_rank_that_came_last) {
