@@ -1,6 +1,7 @@
 // What is seen, as files: pictures, tables, the timeline for Perfetto, the deployment.
 import {element, replaced} from "./format.js";
-import {asked_state} from "./controls.js";
+import {figure_rows} from "./figures.js";
+import {asked_state} from "./state.js";
 import {front_rows} from "./front.js";
 import {ask, grid} from "./source.js";
 import {timeline_data} from "./timeline.js";
@@ -8,6 +9,11 @@ import {timeline_data} from "./timeline.js";
 let shown_step = null;
 
 export function exported_step(step) { shown_step = step; }
+
+function step_of(name) {
+  if (shown_step && shown_step[name]) return shown_step[name].rows || shown_step[name];
+  throw new Error(`this state has no table of ${name}`);
+}
 
 function save(name, content, type) {
   const link = element("a", {href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], {type})), download: name});
@@ -54,12 +60,13 @@ function standalone(svg) {
 
 function save_svg(id) {
   const svg = document.getElementById(id);
-  if (svg) save(`halmark-${id}.svg`, standalone(svg).text, "image/svg+xml");
+  if (!svg || !svg.getClientRects().length) throw new Error("there is no such picture in this state");
+  save(`halmark-${id}.svg`, standalone(svg).text, "image/svg+xml");
 }
 
 async function save_png(id) {
   const node = document.getElementById(id);
-  if (!node) return;
+  if (!node || !node.getClientRects().length) throw new Error("there is no such picture in this state");
   if (node instanceof HTMLCanvasElement) { node.toBlob((blob) => save(`halmark-${id}.png`, blob)); return; }
   const picture = standalone(node), image = new Image();
   image.src = URL.createObjectURL(new Blob([picture.text], {type: "image/svg+xml"}));
@@ -84,6 +91,14 @@ export function perfetto_of(data) {
   return JSON.stringify({displayTimeUnit: "ns", traceEvents: events});
 }
 
+// Of every device, where the page shows some.
+async function save_perfetto() {
+  let data = timeline_data();
+  if (!data) throw new Error("there is no timeline to save");
+  if (data.left_out && !grid) data = (await ask("simulation", {...asked_state(), all: 1})).timeline;
+  save("halmark-timeline.json", perfetto_of(data), "application/json");
+}
+
 async function save_deployment(engine) {
   const files = (await ask("export", {...asked_state(), as: engine})).files;
   for (const file of files) save(file.name, file.text, "text/plain");
@@ -98,7 +113,7 @@ export function show_exports(notify, engines) {
   const engine_items = grid || !engines ? [] : [element("h3", {}, "Deployment of this point"), engines.map((engine) => item(`Launch script for ${engine}`, () => save_deployment(engine)))];
   replaced("export-list",
     element("h3", {}, "Pictures"), item("Front (SVG)", () => save_svg("front-chart")), item("Front (PNG)", () => save_png("front-chart")), item("Fabric (SVG)", () => save_svg("fabric-drawing")), item("Fabric (PNG)", () => save_png("fabric-drawing")), item("Timeline (PNG)", () => save_png("timeline-canvas")),
-    element("h3", {}, "Tables"), rows("Figures", () => shown_step.figures), rows("Operators", () => shown_step.operators), rows("Sharding", () => shown_step.sharding.rows), rows("Layouts", () => shown_step.layouts), rows("Front", front_rows),
-    element("h3", {}, "Timeline"), item("Perfetto and chrome://tracing (JSON)", () => { const data = timeline_data(); if (data) save("halmark-timeline.json", perfetto_of(data), "application/json"); }),
+    element("h3", {}, "Tables"), rows("Figures", figure_rows), rows("Operators", () => step_of("operators")), rows("Sharding", () => step_of("sharding")), rows("Layouts", () => step_of("layouts")), rows("Front", front_rows), rows("Requests", () => step_of("experienced")),
+    element("h3", {}, "Timeline"), item("Perfetto and chrome://tracing (JSON)", save_perfetto),
     engine_items);
 }

@@ -15,6 +15,7 @@ function show_progress(said, notify) {
       element("div", {}, `${sweep.done}${sweep.total > 0 ? ` of ${sweep.total}` : ""}${sweep.subject ? `, now ${sweep.subject}` : ""}${sweep.is_running ? left : ""}`),
       share === null ? null : element("progress", {max: 1, value: share, "aria-label": "Part that is done"}),
       lines.length ? element("ul", {}, lines) : null,
+      sweep.is_ours || !sweep.is_running ? null : element("p", {class: "from"}, "It was not started here: where it was, Ctrl-C stops it."),
       sweep.is_ours && sweep.is_running ? button("Stop", () => act("stop", {}), notify) : null,
       sweep.is_ours && !sweep.is_running && sweep.can_resume ? button("Resume", () => act("start", {sweep: sweep.name}), notify) : null),
     sweep.is_running ? null : start);
@@ -30,14 +31,27 @@ function start_form(sweeps, notify) {
   return element("div", {class: "toolbar"}, element("label", {}, "Measure here", input), button("Start", () => act("start", {sweep: input.value}), notify));
 }
 
-export function follow_progress(notify) {
+// `back`: called when the server answers again after it did not.
+export function follow_progress(notify, back) {
   if (grid || !window.EventSource) return;
   const events = new EventSource("/api/events");
+  let is_lost = false;
   events.onmessage = (event) => {
     // What did not change keeps its focus.
     if (event.data === last_key) return;
     last_key = event.data;
     show_progress(JSON.parse(event.data), notify);
+  };
+  // A browser asks again by itself, every few seconds.
+  events.onerror = () => {
+    if (is_lost) return;
+    is_lost = true;
+    last_key = "";
+    notify("The server does not answer. What stands here stays; it is asked again every few seconds.");
+  };
+  events.onopen = () => {
+    if (is_lost) back();
+    is_lost = false;
   };
   window.addEventListener("pagehide", () => events.close());
 }
