@@ -170,7 +170,7 @@ async function begin() {
   follow_progress(notify, async () => {
     await update();
     notify("The server answers again.", true);
-  });
+  }, () => show_journal().catch((error) => notify(error.message)));
 }
 
 begin().catch((error) => notify(error.message));

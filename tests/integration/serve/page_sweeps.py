@@ -34,6 +34,8 @@ def sweep():
     says("Running")
     says("complete", 90)
     check(not page.run("[...document.querySelectorAll('#progress-view button')].some((b) => b.textContent === 'Resume')"), "a complete sweep can be resumed")
+    check(", now" not in progress_text(), "an ended sweep is said to go on: " + progress_text())
+    page.await_true(f"document.getElementById('journal-view').textContent.includes({json.dumps(asked.sweep + '.toml')})", 10)
 
 
 def launched(arguments):
@@ -42,7 +44,7 @@ def launched(arguments):
 
 def shell_sweep():
     """Started elsewhere: seen, and not stopped from here."""
-    other = launched(["tune", f"own/sweeps/{asked.sweep}.toml", "--db", "r.db", "--fresh"])
+    other = launched(["tune", f"own/sweeps/{asked.sweep}.toml", "--db", "r.db", "--again"])
     try:
         says("Running: halmark", 60)
         check(not page.run("[...document.querySelectorAll('#progress-view button')].some((b) => b.textContent === 'Stop')"), "another's sweep can be stopped")
