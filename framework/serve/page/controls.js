@@ -111,7 +111,7 @@ function fabric_groups() {
 let layouts = [];
 function strategy_groups() {
   const possible = layouts.filter((row) => row.step_ns);
-  const label = (row) => `${short_strategy(row.strategy)}   ${(row.step_ns / possible[0].step_ns).toFixed(2)} x the fastest`;
+  const label = (row) => `${short_strategy(row.strategy)}   ${(row.step_ns / possible[0].step_ns).toFixed(2)} x`;
   const own = state.strategy !== "auto" && !possible.some((row) => row.strategy === state.strategy)
     ? [option(state.strategy, short_strategy(state.strategy))] : [];
   const fastest = possible.length ? `auto: ${short_strategy(possible[0].strategy)}` : "auto: the fastest that fits";

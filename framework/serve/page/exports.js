@@ -104,16 +104,18 @@ async function save_deployment(engine) {
   for (const file of files) save(file.name, file.text, "text/plain");
 }
 
+// What a state does not have is not offered: classes say whose it is.
 export function show_exports(notify, engines) {
-  const item = (label, action) => element("button", {type: "button", onclick: async () => {
+  const item = (label, action, of) => element("button", {type: "button", class: of, onclick: async () => {
     document.getElementById("export-menu").open = false;
     try { await action(); } catch (error) { notify(error.message); }
   }}, label);
-  const rows = (name, of_step) => item(`${name} (CSV)`, () => save(`halmark-${name.toLowerCase().replaceAll(" ", "-")}.csv`, csv_of(of_step()), "text/csv"));
-  const engine_items = grid || !engines ? [] : [element("h3", {}, "Deployment of this point"), engines.map((engine) => item(`Launch script for ${engine}`, () => save_deployment(engine)))];
+  const heading = (label, of) => element("h3", {class: of}, label);
+  const rows = (name, of_step, of) => item(`${name} (CSV)`, () => save(`halmark-${name.toLowerCase().replaceAll(" ", "-")}.csv`, csv_of(of_step()), "text/csv"), of);
+  const engine_items = grid || !engines ? [] : [heading("Deployment of this point", "of-engine"), engines.map((engine) => item(`Launch script for ${engine}`, () => save_deployment(engine), "of-engine"))];
   replaced("export-list",
-    element("h3", {}, "Pictures"), item("Front (SVG)", () => save_svg("front-chart")), item("Front (PNG)", () => save_png("front-chart")), item("Fabric (SVG)", () => save_svg("fabric-drawing")), item("Fabric (PNG)", () => save_png("fabric-drawing")), item("Timeline (PNG)", () => save_png("timeline-canvas")),
-    element("h3", {}, "Tables"), rows("Figures", figure_rows), rows("Operators", () => step_of("operators")), rows("Sharding", () => step_of("sharding")), rows("Layouts", () => step_of("layouts")), rows("Front", front_rows), rows("Requests", () => step_of("experienced")),
-    element("h3", {}, "Timeline"), item("Perfetto and chrome://tracing (JSON)", save_perfetto),
+    heading("Pictures", "of-step"), item("Front (SVG)", () => save_svg("front-chart"), "of-step of-engine"), item("Front (PNG)", () => save_png("front-chart"), "of-step of-engine"), item("Fabric (SVG)", () => save_svg("fabric-drawing"), "of-step"), item("Fabric (PNG)", () => save_png("fabric-drawing"), "of-step"), item("Timeline (PNG)", () => save_png("timeline-canvas"), "of-step"),
+    heading("Tables"), rows("Figures", figure_rows), rows("Operators", () => step_of("operators"), "of-step"), rows("Sharding", () => step_of("sharding"), "of-step"), rows("Layouts", () => step_of("layouts")), rows("Front", front_rows, "of-step of-engine"), rows("Requests", () => step_of("experienced"), "of-serving"),
+    heading("Timeline", "of-step"), item("Perfetto and chrome://tracing (JSON)", save_perfetto, "of-step"),
     engine_items);
 }

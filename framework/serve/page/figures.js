@@ -93,7 +93,7 @@ export function show_layout_table(step, choose) {
   if (step.layouts.length < 2) { replaced("layouts"); return; }
   const columns = [
     [() => explained("strategy"), (row) => row.step_ns ? element("button", {type: "button", class: "term", onclick: () => choose(row.strategy)}, row.strategy) : row.strategy],
-    ["step", (row) => row.step_ns ? text(row.step_ns, "ns") : "-", true], ["tokens/s", (row) => row.step_ns ? text(row.tokens_per_s, "") : "-", true],
+    [() => step.state.phase === "training" ? "step" : explained("step of a stream"), (row) => row.step_ns ? text(row.step_ns, "ns") : "-", true], ["tokens/s", (row) => row.step_ns ? text(row.tokens_per_s, "") : "-", true],
     ["memory", (row) => row.bytes_per_rank ? text(row.bytes_per_rank, "B") : "-", true], ["why not", (row) => row.reason || "", false, "long"]];
   const rows = step.layouts.map((row) => ({...row, mark: row.strategy === step.state.strategy ? "chosen" : undefined}));
   replaced("layouts", element("details", {class: "more", open: was_open("layouts")}, element("summary", {}, `All ${rows.length} layouts of ${step.state.shards} devices at batch ${step.state.batch}`),

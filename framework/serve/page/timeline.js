@@ -143,7 +143,8 @@ class TimelineView {
       context.fillStyle = colour("--grid");
       context.fillRect(x, axis_height - 4, 1, height);
       context.fillStyle = colour("--soft");
-      context.fillText(text(time * 1e3, "ns"), x + 3, 14);
+      const label = text(time * 1e3, "ns");
+      if (x + 3 + context.measureText(label).width < this.canvas.clientWidth) context.fillText(label, x + 3, 14);
     }
   }
 
