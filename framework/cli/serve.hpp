@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/console/command.hpp"
-#include "pages/serve/page_state.hpp"
+#include "pages/serve/state/page_state.hpp"
 
 namespace halmark::cli {
 

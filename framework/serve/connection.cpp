@@ -1,6 +1,7 @@
 #include "serve/connection.hpp"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -138,10 +139,33 @@ void Connection::on_body(error_code error) {
   compute();
 }
 
+bool Connection::is_slow() const {
+  const auto question = parse_question(std::string(parser_->get().target()));
+  return question && shared_.values->is_slow(*question);
+}
+
+// A page whose slider moved on closes the connection on which it waited.
+void Connection::watch_reader() {
+  stream_.socket().async_wait(asio::ip::tcp::socket::wait_read,
+                              [self = shared_from_this(), is_gone = is_gone_](error_code error) {
+                                if (error || self->phase_ != Phase::answering) return;
+                                char next = 0;
+                                const int fd = self->stream_.socket().native_handle();
+                                if (::recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) != 0) return;
+                                *is_gone = true;
+                                self->close();
+                              });
+}
+
 void Connection::compute() {
-  asio::post(shared_.computing,
-             [self = shared_from_this(), asked = head(), body = parser_->get().body()] {
-               auto made = answered(*self->shared_.values, asked, body);
+  is_gone_ = std::make_shared<std::atomic<bool>>(false);
+  const bool takes_long = is_slow();
+  if (takes_long) watch_reader();
+  asio::post(takes_long ? shared_.slow : shared_.computing,
+             [self = shared_from_this(), asked = head(), body = parser_->get().body(),
+              is_gone = is_gone_] {
+               auto made = *is_gone ? PageAnswer() : answered(*self->shared_.values, asked, body);
+               // Released by the thread that owns it, answered or not.
                asio::post(self->shared_.io, [self, made = std::move(made)]() mutable {
                  if (self->phase_ == Phase::answering)
                    self->answer(std::move(made), self->keeps_alive_);

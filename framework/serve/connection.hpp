@@ -2,6 +2,7 @@
 // the io_context.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -30,6 +31,7 @@ struct Shared {
   std::list<std::weak_ptr<Connection>> connections;  // the oldest first
   boost::asio::io_context io{1};
   boost::asio::thread_pool computing{1};
+  boost::asio::thread_pool slow{1};  // see PageValues::is_slow
 
   // Makes room for one more where all places are taken.
   void make_room();
@@ -61,6 +63,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void fail(boost::beast::error_code error);
   RequestHead head() const;
   void compute();
+  bool is_slow() const;
+  void watch_reader();
   void begin_stream();
   void await_end();
   void answer(PageAnswer answer, bool keeps_alive);
@@ -78,6 +82,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string head_;  // of the answer
   std::shared_ptr<const std::string> body_;
   std::size_t written_ = 0;
+  std::shared_ptr<std::atomic<bool>> is_gone_;  // nobody waits for the answer any more
 };
 
 }  // namespace halmark::serve

@@ -17,11 +17,13 @@ struct PageQuestion {
   std::map<std::string, std::string> values;  // each name once
 };
 
-// Called by one thread at a time. Throws Error (exit 2) for what cannot be answered: the page shows
-// its line.
+// Called by two threads: one asks what is slow, the other all else. Throws Error (exit 2) for what
+// cannot be answered: the page shows its line.
 class PageValues {
  public:
   virtual ~PageValues() = default;
+  // Whether a slider would be held up by the answer.
+  virtual bool is_slow(const PageQuestion&) const { return false; }
   // Reads only. Throws std::out_of_range for a path that does not exist.
   virtual Json answer(const PageQuestion& question) = 0;
   // Starts or stops work: the server has checked token and origin before. Throws likewise.

@@ -67,8 +67,10 @@ Server::Server(ServerSettings settings, PageValues& values) : state_(std::make_u
 }
 
 Server::~Server() {
-  state_->shared.computing.stop();
-  state_->shared.computing.join();
+  for (asio::thread_pool* threads : {&state_->shared.computing, &state_->shared.slow}) {
+    threads->stop();
+    threads->join();
+  }
 }
 
 unsigned short Server::port() const { return state_->shared.guard.port; }

@@ -38,7 +38,7 @@ const std::map<std::string, std::string, std::less<>> openers = {
     {"framework/journal/writer_lock.cpp", "a lock of its own"},
     {"framework/study/storage/sqlite_file.cpp", "synchronises a folder"},
     {"framework/study/storage/journal_file.cpp", "appends; checks the file by itself"},
-    {"framework/pages/serve/sweep_process.cpp", "/dev/null of its child"},
+    {"framework/pages/serve/sweep/sweep_process.cpp", "/dev/null of its child"},
     {"framework/report/write.cpp", "writes"},
     {"framework/tune/certify/conclusion.cpp", "writes"},
 };

@@ -33,19 +33,33 @@ void measure(Figures& figures) {
                  {"batch", "64"},
                  {"context", "8192"}};
   figures.report("page_first_answer", ms_of(page, "step", words, nullptr), "ms");
-  std::vector<double> moves;
-  for (int batch = 64; batch <= 2048; batch += 64) {
-    words["batch"] = std::to_string(batch);
-    moves.push_back(ms_of(page, "step", words, nullptr));
-  }
-  std::ranges::sort(moves);
-  figures.at_most("page_slider_move", moves[moves.size() / 2], "ms", 50);
-  figures.at_most("page_slider_move_worst", moves.back(), "ms", 50);
+  const auto move = [&](const std::string& name) {
+    std::vector<double> moves;
+    for (int batch = 64; batch <= 2048; batch += 64) {
+      words["batch"] = std::to_string(batch);
+      moves.push_back(ms_of(page, "step", words, nullptr));
+    }
+    std::ranges::sort(moves);
+    figures.at_most(name, moves[moves.size() / 2], "ms", 50);
+    figures.at_most(name + "_worst", moves.back(), "ms", 50);
+  };
+  move("page_slider_move");
   figures.report("page_front", ms_of(page, "front", words, nullptr), "ms");
   words["strategy"] = "dp1 tp8 pp8 ep8";
+  move("page_slider_move_pipeline");
   std::size_t bytes = 0;
-  figures.report("page_timeline", ms_of(page, "timeline", words, &bytes), "ms");
-  figures.report("page_timeline_bytes", static_cast<double>(bytes) / (1 << 20), "MiB");
+  figures.report("page_simulation", ms_of(page, "simulation", words, &bytes), "ms");
+  figures.report("page_spread", ms_of(page, "spread", words, nullptr), "ms");
+  figures.report("page_simulation_bytes", static_cast<double>(bytes) / (1 << 20), "MiB");
+  words["phase"] = "training";
+  words["model"] = "qwen3-32b";
+  words["strategy"] = "dp8 tp8";
+  words["context"] = "2048";
+  move("page_slider_move_training");
+  words["phase"] = "serving";
+  words["strategy"] = "tp8";
+  words["shards"] = "8";
+  figures.report("page_serving", ms_of(page, "serving", words, nullptr), "ms");
 }
 
 }  // namespace

@@ -41,26 +41,63 @@ TEST_F(Serve, the_figures_of_a_step_fit_each_other) {
   const double seconds = figure(step, "step_ns") / 1e9;
   EXPECT_NEAR(figure(step, "tokens_per_s") * seconds, 32, 1e-6);
   EXPECT_NEAR(figure(step, "tokens_per_s_per_device") * 8, figure(step, "tokens_per_s"), 1e-6);
-  EXPECT_NEAR(figure(step, "j_per_token"), 8 * 700 * seconds / 32, 1e-9);  // 700 W: its datasheet
   EXPECT_NEAR(figure(step, "mfu") * 8 * 989.4e12, figure(step, "flops_per_s"), 1e12);
   // 70.55e9 parameters in two bytes, over the ranks of one replica.
   EXPECT_NEAR(step["sharding"]["sum"].get<double>(), 2 * 70.55e9, 0.02 * 2 * 70.55e9);
-  const Json timeline = answer("/api/timeline?" + state);
+  const Json simulation = answer("/api/simulation?" + state);
   double critical = 0, last = 0;
-  for (const Json& event : timeline["events"]) {
+  for (const Json& event : simulation["timeline"]["events"]) {
     last = std::max(last, event[1].get<double>());
     if (event[6] == 1) critical += event[1].get<double>() - event[0].get<double>();
   }
-  EXPECT_NEAR(last, timeline["makespan_us"].get<double>(), 1e-3);
-  EXPECT_NEAR(critical, last, 1e-3 * static_cast<double>(timeline["events"].size()));
-  EXPECT_NEAR(last * 1e3, figure(step, "alone_ns"), 1e-3 * figure(step, "alone_ns"));
+  const auto events = static_cast<double>(simulation["timeline"]["events"].size());
+  EXPECT_NEAR(last, simulation["timeline"]["makespan_us"].get<double>(), 1e-3);
+  EXPECT_NEAR(critical, last, 1e-3 * events);
+  EXPECT_NEAR(last * 1e3, figure(step, "step_ns"), 1e-3 * figure(step, "step_ns"));
+  const double watts = figure(simulation, "power");
+  EXPECT_NEAR(figure(simulation, "j_per_token"), watts * seconds / 32, 1e-6 * watts * seconds);
+  EXPECT_LT(watts, 8 * 700);  // of its datasheet
+}
+
+// Two programs: the server, and the command that a terminal runs.
+TEST_F(Serve, agrees_with_halmark_simulate) {
+  start();
+  const Json simulation = answer(
+      "/api/simulation?model=qwen3-235b-a22b&device=b200&fabric=nvl72&shards=16&batch=64&"
+      "context=8192&strategy=dp1%20tp8%20pp2%20ep8");
+  const Outcome command = halmark({"simulate",  "qwen3-235b-a22b",
+                                   "--device",  "b200",
+                                   "--fabric",  "nvl72",
+                                   "--tp",      "8",
+                                   "--pp",      "2",
+                                   "--ep",      "8",
+                                   "--batch",   "64",
+                                   "--context", "8192",
+                                   "--phase",   "decode",
+                                   "--runs",    "0",
+                                   "--json"});
+  ASSERT_EQ(command.exit_code, 0) << command.err;
+  const Json said = Json::parse(command.out)["data"];
+  EXPECT_DOUBLE_EQ(figure(simulation, "step_ns"), said["latency"]["step_us"].get<double>() * 1e3);
+  EXPECT_DOUBLE_EQ(figure(simulation, "tokens_per_s"),
+                   said["throughput"]["tokens_per_s"].get<double>());
+  EXPECT_DOUBLE_EQ(figure(simulation, "j_per_token"),
+                   said["power"]["energy_j_per_token"].get<double>());
+  EXPECT_EQ(simulation["critical"], said["critical_path"]);
+  EXPECT_EQ(simulation["schedule"], said["schedule"]);
+  double busiest = 0;
+  for (const Json& link : said["links"]) {
+    busiest = std::max(busiest, link["utilisation"].get<double>());
+  }
+  EXPECT_DOUBLE_EQ(simulation["load"]["busiest"].get<double>(), busiest);
 }
 
 TEST_F(Serve, one_shard_sends_nothing) {
   start();
-  const Json step = answer("/api/step?model=qwen3-0.6b&shards=1&batch=1&fabric=nvlink-node");
-  EXPECT_EQ(step["load"]["links"].size(), 0u);
-  EXPECT_EQ(figure(step, "communication"), 0);
+  const std::string state = "model=qwen3-0.6b&shards=1&batch=1&fabric=nvlink-node";
+  const Json simulation = answer("/api/simulation?" + state), step = answer("/api/step?" + state);
+  EXPECT_EQ(simulation["load"]["links"].size(), 0u);
+  EXPECT_EQ(figure(simulation, "communication"), 0);
   for (const Json& row : step["sharding"]["rows"]) EXPECT_EQ(row["strategy"], "replicate");
 }
 

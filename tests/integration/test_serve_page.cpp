@@ -12,7 +12,12 @@ TEST_F(ServePage, is_used_as_a_person_would) {
   if (!browser || !python) GTEST_SKIP() << "chromium or python3 is not installed";
   tiny_sweep("fake", "shards = [1]");
   std::filesystem::create_directories(path("own/sweeps"));
-  write("own/sweeps/tiny.toml", read("tiny.toml"));
+  // Long enough to be stopped: each kernel is sampled for a while.
+  std::string longer = read("tiny.toml");
+  const std::string budget = "sample_budget_s = 0.002";
+  longer.replace(longer.find(budget), budget.size(), "sample_budget_s = 0.15");
+  longer.replace(longer.find("name = \"tiny\""), 13, "name = \"longer\"");
+  write("own/sweeps/longer.toml", longer);
   base_.environment["HALMARK_CONFIG_PATH"] = path("own");
   ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
   ASSERT_EQ(
@@ -30,7 +35,9 @@ TEST_F(ServePage, is_used_as_a_person_would) {
                       "--file",
                       path("grid.html"),
                       "--sweep",
-                      "tiny"};
+                      "longer",
+                      "--program",
+                      HalmarkTest::launch({}).arguments.front()};
   const Outcome page = run(launch);
   ASSERT_EQ(page.exit_code, 0) << page.err;
   const Json seen = Json::parse(page.out);

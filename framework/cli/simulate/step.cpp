@@ -24,7 +24,8 @@ void take_shards(Options& o) {
   o.model.devices = *o.shards;
 }
 
-pages::PageState page_state(const PricedStep& step, const ModelOptions& asked) {
+pages::PageState page_state(const PricedStep& step, const Options& o) {
+  const ModelOptions& asked = o.model;
   const Configuration& c = step.graph.configuration;
   return {.device = step.device ? step.device->id : asked.device,
           .model = step.graph.spec.id,
@@ -35,13 +36,15 @@ pages::PageState page_state(const PricedStep& step, const ModelOptions& asked) {
           .batch = c.workload.batch,
           .new_tokens = c.workload.new_tokens,
           .context = c.workload.context,
-          .strategy = c.parallel};
+          .strategy = c.parallel,
+          .training = asked.training,
+          .schedule = o.asked.order};
 }
 
 CommandResult execute(const GlobalOptions& global, Options o) {
   take_shards(o);
   const PricedStep step = priced_step(o.model);
-  if (!o.html.empty()) return written_page(global, page_state(step, o.model), o.html);
+  if (!o.html.empty()) return written_page(global, page_state(step, o), o.html);
   o.asked.fabric = o.model.fabric;
   tune::SimulatedStep s = tune::simulate_step(
       step, o.asked, config_dirs("devices"), config_dirs("fabrics"), [&](double events, int runs) {

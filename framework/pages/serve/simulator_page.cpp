@@ -1,25 +1,26 @@
 #include "pages/serve/simulator_page.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <stdexcept>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
-#include "pages/serve/deployment_files.hpp"
-#include "pages/serve/fabric_drawing.hpp"
-#include "pages/serve/journal_pages.hpp"
-#include "pages/serve/page_documents.hpp"
-#include "pages/serve/sharding_table.hpp"
-#include "pages/serve/step_document.hpp"
-#include "pages/serve/step_timeline.hpp"
-#include "plan/device_file.hpp"
-#include "simulate/fabric/fabric_file.hpp"
+#include "core/text/text.hpp"
+#include "pages/serve/document/deployment_files.hpp"
+#include "pages/serve/document/fabric_drawing.hpp"
+#include "pages/serve/document/journal_pages.hpp"
+#include "pages/serve/document/page_documents.hpp"
+#include "pages/serve/document/serving_document.hpp"
+#include "pages/serve/document/sharding_table.hpp"
+#include "pages/serve/document/simulation_document.hpp"
+#include "pages/serve/document/step_document.hpp"
+#include "pages/serve/state/composed_step.hpp"
+#include "pages/serve/state/served_state.hpp"
 
 namespace halmark::pages {
 namespace {
-
-constexpr std::size_t systems_max = 8;
 
 const std::string& wanted(const serve::PageQuestion& question, const char* name) {
   const auto found = question.values.find(name);
@@ -53,50 +54,14 @@ Json state_json(const PageState& state, const Configuration& c) {
 }  // namespace
 
 SimulatorPage::SimulatorPage(PageSettings settings)
-    : settings_(std::move(settings)), sweeps_(settings_.sweeps) {}
+    : settings_(std::move(settings)),
+      sweeps_(settings_.sweeps),
+      quick_(settings_.sources),
+      slow_(settings_.sources) {}
 SimulatorPage::~SimulatorPage() = default;
 
-// Elsewhere a name may be the path of a file. What a page sends is one of the lists, or nothing.
-void SimulatorPage::require_listed(const PageState& state) {
-  if (models_.empty()) {
-    const PageSources& of = settings_.sources;
-    for (const ModelListing& model : list_models(of.models)) models_.insert(model.id);
-    for (const Device& device : known_devices(of.devices)) devices_.insert(device.id);
-    for (const auto& topology : fabric::known_fabrics(of.fabrics)) fabrics_.insert(topology.id);
-    if (of.here) devices_.insert(of.here->id);
-  }
-  const auto check = [](const char* kind, const std::string& name, const auto& listed) {
-    if (listed.contains(name)) return;
-    throw refused(std::string("unknown ") + kind + " '" + printable(name) + "'", {},
-                  suggestion(name, {listed.begin(), listed.end()}));
-  };
-  check("model", state.model, models_);
-  check("device", state.device, devices_);
-  if (!state.fabric.empty()) check("fabric", state.fabric, fabrics_);
-}
-
-SimulatorPage::Known& SimulatorPage::known(const PageState& state) {
-  require_listed(state);
-  const auto same = std::ranges::find_if(systems_, [&](const Known& one) {
-    return one.device == state.device && one.model == state.model && one.fabric == state.fabric;
-  });
-  if (same != systems_.end()) {
-    systems_.splice(systems_.begin(), systems_, same);
-    return systems_.front();
-  }
-  Known made{state.device, state.model, state.fabric,
-             std::make_unique<PricedSystem>(state, settings_.sources), nullptr};
-  if (made.system->topology() != nullptr) {
-    made.router = std::make_unique<fabric::Router>(*made.system->topology());
-  }
-  systems_.push_front(std::move(made));
-  if (systems_.size() > systems_max) systems_.pop_back();
-  return systems_.front();
-}
-
 Json SimulatorPage::step(const PageState& state) {
-  Known& of = known(state);
-  PricedSystem& system = *of.system;
+  PricedSystem& system = quick_.system(state);
   const Configuration configuration = system.configuration(state);
   const fabric::Topology* topology = system.topology();
   if (topology != nullptr &&
@@ -106,46 +71,80 @@ Json SimulatorPage::step(const PageState& state) {
                       std::to_string(configuration.devices()) + " are wanted",
                   {}, "choose fewer shards or a larger fabric");
   }
-  const ComposedStep step = composed_step(system, configuration);
+  const ComposedStep step = composed_step(system, state, configuration);
   PageState at = state;
   at.shards = configuration.devices();
   Json warnings = Json::array();
-  for (const std::string& warning : step.graph.warnings) warnings.push_back(warning);
+  for (const std::string& warning : step.graph().warnings) warnings.push_back(warning);
   return {{"state", state_json(state, configuration)},
-          {"figures", figures_json(system, step)},
+          {"figures", figures_json(step)},
           {"bottleneck", step.estimate.bottleneck},
           {"memory", memory_json(system, step)},
           {"operators", operators_json(step)},
           {"sharding", sharding_json(step)},
           {"layouts", layouts_json(system.layouts(at), at.shards, system.device())},
-          {"load", topology != nullptr ? link_load_json(*topology, *of.router, step) : Json()},
           {"times_from", system.times_from()},
           {"warnings", std::move(warnings)}};
 }
 
-Json SimulatorPage::timeline(const PageState& state) {
-  PricedSystem& system = *known(state).system;
-  const ComposedStep step = composed_step(system, system.configuration(state));
-  Json out = timeline_json(step_timeline(system, step));
-  out["note"] =
-      "one rank of each stage: the others of a stage do the same at the same time; collectives "
-      "follow the kernels that they wait for";
+namespace {
+
+tune::StepOutcome simulated_or_refused(const PricedSystem& system, const PageState& state,
+                                       const PricedStep& step, const SimulatedAs& as) {
+  auto out = simulated(system, state, step, as);
+  if (out) return *std::move(out);
+  throw refused("this step has more than " + number_text(as.events_max) +
+                    " events: too many to simulate while you wait",
+                {}, "choose fewer shards or a smaller batch, or ask halmark simulate");
+}
+
+}  // namespace
+
+Json SimulatorPage::simulation(const PageState& state, bool shows_all) {
+  PricedSystem& system = slow_.system(state);
+  const ComposedStep step = composed_step(system, state, system.configuration(state));
+  return simulation_json(system, step, simulated_or_refused(system, state, step.priced, {}),
+                         shows_all);
+}
+
+Json SimulatorPage::spread(const PageState& state) {
+  PricedSystem& system = slow_.system(state);
+  const ComposedStep step = composed_step(system, state, system.configuration(state));
+  return spread_json(
+      simulated_or_refused(system, state, step.priced, {.runs = std::nullopt}).simulation);
+}
+
+Json SimulatorPage::serving(const PageState& state) {
+  if (!state.load) throw refused("this state has no requests", {}, "choose phase serving");
+  PricedSystem& system = slow_.system(state);
+  const tune::ServingQuestion question = serving_question(state, system, settings_.sources);
+  Json out = serving_json(
+      state, tune::simulate_serving(question, settings_.sources.models, settings_.sources.devices));
+  out["layouts"] = layouts_json(system.layouts(decode_of(state)), state.shards, system.device());
   return out;
 }
 
 Json SimulatorPage::front(const PageState& state) {
-  return candidates_json(*known(state).system, state);
+  if (state.phase == Phase::training) {
+    throw refused("a front of training steps is not searched here", {},
+                  "the layouts of these devices are listed below");
+  }
+  return candidates_json(slow_.system(state), state);
 }
 
 Json SimulatorPage::drawing(const PageState& state) {
-  const fabric::Topology* topology = known(state).system->topology();
+  const fabric::Topology* topology = quick_.system(state).topology();
   if (topology == nullptr) throw refused("no fabric is chosen", {}, "choose one of the list");
   return fabric_drawing(*topology);
 }
 
 Json SimulatorPage::deployment(const PageState& state, const std::string& engine) {
-  PricedSystem& system = *known(state).system;
-  const ComposedStep step = composed_step(system, system.configuration(state));
+  if (state.phase == Phase::training) {
+    throw refused("an engine serves, and this state trains", {}, "choose another phase");
+  }
+  const PageState at = decode_of(state);
+  PricedSystem& system = quick_.system(at);
+  const ComposedStep step = composed_step(system, at, system.configuration(at));
   return deployment_files(system, step, settings_.sources, engine);
 }
 
@@ -153,13 +152,24 @@ Json SimulatorPage::documents() const {
   return page_documents(settings_.sources, settings_.sweeps.is_writable);
 }
 
+// Events, hundreds of layouts, databases of any size.
+bool SimulatorPage::is_slow(const serve::PageQuestion& question) const {
+  constexpr std::array<std::string_view, 7> slow = {"simulation", "spread", "serving", "front",
+                                                    "runs",       "run",    "compare"};
+  return std::ranges::find(slow, question.path) != slow.end();
+}
+
 Json SimulatorPage::answer(const serve::PageQuestion& question) {
   using Answer = Json (*)(SimulatorPage&, const serve::PageQuestion&);
   static const std::map<std::string, Answer, std::less<>> answers = {
       {"documents", [](SimulatorPage& p, const auto&) { return p.documents(); }},
       {"step", [](SimulatorPage& p, const auto& q) { return p.step(parse_state(q.values)); }},
-      {"timeline",
-       [](SimulatorPage& p, const auto& q) { return p.timeline(parse_state(q.values)); }},
+      {"simulation",
+       [](SimulatorPage& p, const auto& q) {
+         return p.simulation(parse_state(q.values), q.values.contains("all"));
+       }},
+      {"spread", [](SimulatorPage& p, const auto& q) { return p.spread(parse_state(q.values)); }},
+      {"serving", [](SimulatorPage& p, const auto& q) { return p.serving(parse_state(q.values)); }},
       {"front", [](SimulatorPage& p, const auto& q) { return p.front(parse_state(q.values)); }},
       {"fabric", [](SimulatorPage& p, const auto& q) { return p.drawing(parse_state(q.values)); }},
       {"export",

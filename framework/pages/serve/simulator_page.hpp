@@ -1,16 +1,11 @@
 // The values of the page of `halmark serve`: which question is answered by what.
 #pragma once
 
-#include <list>
-#include <memory>
-#include <set>
 #include <string>
 
-#include "pages/serve/composed_step.hpp"
-#include "pages/serve/priced_system.hpp"
-#include "pages/serve/sweeps.hpp"
+#include "pages/serve/state/known_systems.hpp"
+#include "pages/serve/sweep/sweeps.hpp"
 #include "serve/page_values.hpp"
-#include "simulate/fabric/routes.hpp"
 
 namespace halmark::pages {
 
@@ -24,32 +19,25 @@ class SimulatorPage final : public serve::PageValues {
   explicit SimulatorPage(PageSettings settings);
   ~SimulatorPage() override;
 
+  bool is_slow(const serve::PageQuestion& question) const override;
   Json answer(const serve::PageQuestion& question) override;
   Json act(const serve::PageQuestion& question) override;
   Json progress() override;
 
  private:
-  // A system that was asked for, with the last step of it.
-  struct Known {
-    std::string device, model, fabric;
-    std::unique_ptr<PricedSystem> system;
-    std::unique_ptr<fabric::Router> router;
-  };
-
-  Known& known(const PageState& state);
-  void require_listed(const PageState& state);
   Json documents() const;
   Json step(const PageState& state);
-  Json timeline(const PageState& state);
+  Json simulation(const PageState& state, bool shows_all);
+  Json spread(const PageState& state);
+  Json serving(const PageState& state);
   Json front(const PageState& state);
   Json drawing(const PageState& state);
   Json deployment(const PageState& state, const std::string& engine);
 
   PageSettings settings_;
   Sweeps sweeps_;
-  std::set<std::string, std::less<>> models_, devices_,
-      fabrics_;               // ids; read at the first question
-  std::list<Known> systems_;  // the one asked for last comes first
+  // Of the thread that answers at once, and of the one whose answers take long.
+  KnownSystems quick_, slow_;
 };
 
 }  // namespace halmark::pages

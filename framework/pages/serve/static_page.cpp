@@ -114,6 +114,10 @@ class Grid {
     }
     batches_ = powers(1, 256, 4);
     contexts_ = {"1024", "4096", "16384"};
+    if (base.phase == Phase::training) {
+      phases_ = {"training"};
+      take_training();
+    }
   }
 
   Json made() {
@@ -124,8 +128,12 @@ class Grid {
       words.erase("dtype");
       put("fabric", words);
     }
-    for (const char* phase : {"decode", "prefill"}) {
+    for (const std::string& phase : phases_) {
       for (const std::string& shards : shards_) {
+        if (phase == "serving") {
+          add_served(shards);
+          continue;
+        }
         for (const std::string& context : contexts_) add(phase, shards, context);
       }
     }
@@ -136,12 +144,23 @@ class Grid {
   }
 
  private:
+  // As the page asks: every word of training, the defaults too.
+  void take_training() {
+    const TrainingWords& t = base_.training;
+    if (t.micro_batch) fixed_["micro"] = std::to_string(*t.micro_batch);
+    fixed_["recompute"] = t.recompute.value_or("none");
+    fixed_["optimizer"] = t.optimizer.value_or("adam");
+    fixed_["zero"] = std::to_string(t.zero.value_or(0));
+    fixed_["schedule"] = base_.schedule;
+  }
+
   Json state() const {
-    Json out = {{"phase", "decode"},
+    Json out = {{"phase", phases_.front()},
                 {"shards", shards_.back()},
                 {"batch", "16"},
                 {"context", "4096"},
                 {"strategy", "auto"}};
+    for (const auto& [name, value] : load_) out[name] = value;
     for (const auto& [name, value] : fixed_) out[name] = value;
     return out;
   }
@@ -152,11 +171,28 @@ class Grid {
             {"model", one(base_.model)},
             {"fabric", one(base_.fabric)},
             {"dtype", one(base_.dtype)},
-            {"phase", Json::array({"decode", "prefill"})},
+            {"phase", phases_},
             {"shards", numbers(shards_)},
             {"batch", numbers(batches_)},
             {"context", numbers(contexts_)},
-            {"new", numbers(contexts_)}};
+            {"new", numbers(contexts_)},
+            {"clients", numbers(clients_)},
+            {"input", numbers({load_.at("input")})},
+            {"output", numbers({load_.at("output")})},
+            {"requests", numbers({load_.at("requests")})}};
+  }
+
+  void add_served(const std::string& shards) {
+    Words words = fixed_;
+    words.insert(load_.begin(), load_.end());
+    words["phase"] = "serving";
+    words["shards"] = shards;
+    words["strategy"] = "auto";
+    for (const std::string& clients : clients_) {
+      words["clients"] = clients;
+      put("serving", words);
+      ++states_;
+    }
   }
 
   void add(const std::string& phase, const std::string& shards, const std::string& context) {
@@ -170,22 +206,31 @@ class Grid {
       words["batch"] = batch;
       put("step", words);
       // Events are the largest part of a state: those of one batch are carried.
-      if (batch == "16" && context == "4096") put("timeline", words);
+      const bool is_middle = batch == "16" && context == "4096";
+      put("simulation", words, is_middle);
+      if (is_middle) put("spread", words);
       ++states_;
     }
   }
 
-  void put(const std::string& path, const Words& words) {
+  void put(const std::string& path, const Words& words, bool has_events = true) {
     try {
-      answers_[path + '?' + query_text(words)] = slim(page_.answer({path, words}));
+      Json answer = slim(page_.answer({path, words}));
+      if (!has_events && answer.contains("timeline")) answer["timeline"] = nullptr;
+      answers_[path + '?' + query_text(words)] = std::move(answer);
     } catch (const Error& error) {
       answers_[path + '?' + query_text(words)] = {{"error", error.line()}};
     }
   }
 
-  // Layouts that are not possible fill a choice that a file does not have.
+  // Other layouts fill a choice that a file does not have.
   static Json slim(Json answer) {
-    if (answer.contains("layouts")) answer["layouts"] = Json::array();
+    if (!answer.contains("layouts")) return answer;
+    Json kept = Json::array();
+    for (const Json& layout : answer["layouts"]) {
+      if (layout["strategy"] == answer["state"]["strategy"]) kept.push_back(layout);
+    }
+    answer["layouts"] = std::move(kept);
     return answer;
   }
 
@@ -209,7 +254,10 @@ class Grid {
   SimulatorPage& page_;
   PageState base_;
   Words fixed_;
-  std::vector<std::string> shards_, batches_, contexts_;
+  std::vector<std::string> phases_ = {"decode", "prefill", "serving"};
+  std::vector<std::string> shards_, batches_, contexts_, clients_ = {"1", "4", "16", "64", "256"};
+  const Words load_ = {
+      {"clients", "16"}, {"input", "1024"}, {"output", "128"}, {"requests", "200"}};
   Json answers_ = Json::object();
   std::size_t states_ = 0;
 };

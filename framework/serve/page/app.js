@@ -2,18 +2,20 @@
 import {text} from "./format.js";
 import {ask, grid, query_of, taken_token} from "./source.js";
 import {learn, show_words} from "./glossary.js";
-import {asked_state, begin_controls, permalink, read_address, set_state, short_strategy, show_layouts} from "./controls.js";
-import {show_figures, show_layout_table, show_operators} from "./figures.js";
+import {begin_controls, set_state, show_layouts} from "./controls.js";
+import {asked_state, permalink, read_address, short_strategy} from "./state.js";
+import {show_figures, show_layout_table, show_missing_figures, show_more_figures, show_operators} from "./figures.js";
+import {show_serving} from "./serving.js";
 import {show_fabric} from "./fabric.js";
 import {show_sharding} from "./sharding.js";
 import {show_timeline, show_timeline_refusal} from "./timeline.js";
-import {axis_words, read_axes, show_front, show_here} from "./front.js";
+import {axis_words, read_axes, show_front, show_front_refusal, show_here} from "./front.js";
 import {show_journal} from "./journal.js";
 import {exported_step, show_exports} from "./exports.js";
 import {follow_progress} from "./progress.js";
 
 const notice = document.getElementById("notice");
-let running = null, settled = 0, drawn_fabric = {id: null, drawing: null}, front_key = "", timeline_key = "";
+let running = null, settled = 0, drawn_fabric = {id: null, drawing: null}, front_key = "", simulated = {key: "", load: undefined};
 
 function notify(message, is_calm = false) {
   notice.textContent = message;
@@ -30,68 +32,111 @@ async function fabric_of(asked, signal) {
   return drawn_fabric.drawing;
 }
 
-function show_title(step) {
-  const {model, device, shards, strategy, phase, batch} = step.state;
-  const by_key = Object.fromEntries(step.figures.map((figure) => [figure.key, figure]));
-  const line = `${model} on ${shards} x ${device} (${short_strategy(strategy)}), ${phase}, batch ${batch}`;
+function show_title(of, figures) {
+  const {model, device, shards, strategy, phase} = of;
+  const first = figures[0];
+  const load = phase === "serving" ? (of.rate ? `${text(of.rate, "")} requests/s` : `${of.clients} clients`) : `batch ${of.batch}`;
+  const line = `${model} on ${shards} x ${device} (${short_strategy(strategy)}), ${phase}, ${load}`;
   document.getElementById("title").textContent = line;
-  document.title = `${line}: ${text(by_key.step_ns.value, "ns")} - Halmark`;
+  document.title = `${line}: ${text(first.value, first.unit)} - Halmark`;
 }
 
-function show_step(step, drawing) {
+function drawn_now(began, key) {
+  document.body.classList.remove("waiting", "refused");
+  requestAnimationFrame(() => setTimeout(() => {
+    document.body.dataset.paintMs = (performance.now() - began).toFixed(1);
+    document.body.dataset.shown = key;
+  }));
+}
+
+function show_step(step, drawing, key) {
   const began = performance.now();
-  show_title(step);
+  show_title(step.state, step.figures);
   show_figures(step);
   show_layouts(step.layouts);
   show_layout_table(step, (strategy) => set_state({strategy}));
   show_operators(step);
   show_sharding(step);
-  show_fabric(drawing, step);
+  show_fabric(drawing, step, simulated.key === key ? simulated.load : undefined);
   show_here(step);
   exported_step(step);
-  notify(step.warnings.join(" "));
-  document.body.classList.remove("waiting", "refused");
-  requestAnimationFrame(() => setTimeout(() => { document.body.dataset.paintMs = (performance.now() - began).toFixed(1); document.body.dataset.shown = query_of(asked_state()); }));
+  notify(step.warnings.map((line) => line.replaceAll("_", " ")).join("; "), true);
+  document.body.classList.toggle("simulating", simulated.key !== key);
+  drawn_now(began, key);
 }
 
-// What is expensive follows when the hand rests.
-async function show_rest(asked, signal) {
+// What its refusal says stands in its place; a state that was left says nothing.
+async function or_refusal(work, refuse) {
+  try {
+    await work();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    refuse(error.message);
+  }
+}
+
+function show_simulation(simulation, step, drawing, asked, key) {
+  simulated = {key, load: simulation.load};
+  document.body.classList.remove("simulating");
+  show_more_figures(simulation.figures);
+  show_fabric(drawing, step, simulation.load);
+  if (!simulation.timeline) { show_timeline_refusal("This file carries the events of batch 16 and context 4096 alone."); return; }
+  show_timeline(simulation, grid ? null : async () => {
+    await or_refusal(async () => show_timeline(await ask("simulation", {...asked, all: 1}), null), notify);
+  });
+}
+
+// What takes longer follows when the hand rests.
+async function show_rest(asked, step, drawing, signal, key) {
   const {strategy, batch, ...space} = asked;
+  await or_refusal(async () => show_simulation(await ask("simulation", asked, signal), step, drawing, asked, key),
+    (message) => { document.body.classList.remove("simulating"); show_missing_figures(message); show_timeline_refusal(message); show_fabric(drawing, step, null); });
   if (query_of(space) !== front_key) {
-    show_front(await ask("front", space, signal));
+    await or_refusal(async () => show_front(await ask("front", space, signal)), show_front_refusal);
     front_key = query_of(space);
   }
-  if (query_of(asked) !== timeline_key) {
-    try {
-      show_timeline(await ask("timeline", asked, signal));
-      timeline_key = query_of(asked);
-    } catch (error) {
-      if (error.name === "AbortError") throw error;
-      show_timeline_refusal(error.message);
-    }
-  }
-  document.body.dataset.settled = query_of(asked);
+  await or_refusal(async () => show_more_figures((await ask("spread", asked, signal)).figures), show_missing_figures);
+  document.body.dataset.settled = key;
+}
+
+async function update_step(asked, signal, key, is_mine) {
+  const began = performance.now();
+  const [step, drawing] = await Promise.all([ask("step", asked, signal), fabric_of(asked, signal)]);
+  document.body.dataset.answerMs = (performance.now() - began).toFixed(1);
+  show_step(step, drawing, key);
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  if (is_mine()) await show_rest(asked, step, drawing, signal, key);
+}
+
+async function update_serving(asked, signal, key) {
+  const served = await ask("serving", asked, signal), began = performance.now();
+  show_title(served.state, served.figures);
+  show_figures(served);
+  show_serving(served);
+  show_layouts(served.layouts);
+  exported_step(served);
+  notify("");
+  drawn_now(began, key);
+  document.body.dataset.settled = key;
 }
 
 async function update() {
   if (running) running.abort();
   running = new AbortController();
-  const {signal} = running, asked = asked_state(), mine = ++settled;
+  const {signal} = running, asked = asked_state(), key = query_of(asked), mine = ++settled;
   history.replaceState(null, "", permalink());
   document.body.classList.add("waiting");
-  const began = performance.now();
+  document.body.dataset.phase = asked.phase;
   try {
-    const [step, drawing] = await Promise.all([ask("step", asked, signal), fabric_of(asked, signal)]);
-    document.body.dataset.answerMs = (performance.now() - began).toFixed(1);
-    show_step(step, drawing);
-    await new Promise((resolve) => setTimeout(resolve, 120));
-    if (mine === settled) await show_rest(asked, signal);
+    if (asked.phase === "serving") await update_serving(asked, signal, key);
+    else await update_step(asked, signal, key, () => mine === settled);
   } catch (error) {
     if (error.name === "AbortError") return;
     document.body.classList.remove("waiting");
     // What stands below is of another state: it steps back.
     document.body.classList.add("refused");
-    document.body.dataset.shown = query_of(asked);
+    document.body.dataset.shown = document.body.dataset.settled = key;
+    document.getElementById("title").textContent = `${asked.model} on ${asked.shards} x ${asked.device}, ${asked.phase}: not possible`;
     notify(`${error.message}. Below is the last state that was possible.`);
   }
 }
@@ -122,7 +167,10 @@ async function begin() {
   });
   await update();
   await show_journal().catch((error) => notify(error.message));
-  follow_progress(notify);
+  follow_progress(notify, async () => {
+    await update();
+    notify("The server answers again.", true);
+  }, () => show_journal().catch((error) => notify(error.message)));
 }
 
 begin().catch((error) => notify(error.message));

@@ -1,41 +1,11 @@
-// The state of the page: what the controls say, and what the address says of them.
-import {element, replaced, text} from "./format.js";
+// The controls: each says a word of the state, with what it means behind its label.
+import {element, replaced} from "./format.js";
 import {explained} from "./glossary.js";
-import {grid, query_of} from "./source.js";
+import {grid} from "./source.js";
+import {matters, phase_words, short_strategy, state, steps_of} from "./state.js";
 
-const defaults = {device: "h100-sxm", model: "qwen3-32b", fabric: "nvlink-node", phase: "decode", dtype: "checkpoint",
-  shards: "8", batch: "16", context: "2048", new: "2048", strategy: "auto"};
-const steps_of = {
-  shards: [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 36, 48, 64, 72, 96, 128, 192, 256, 384, 512, 768, 1024],
-  batch: [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096],
-  context: [128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072],
-  new: [1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768],
-};
-
-export const state = {...defaults};
 const inputs = {};
 let known = null, changed = () => {};
-
-export function read_address(words) {
-  Object.assign(state, grid ? grid.state : {});
-  // A link leaves out what is not there.
-  if (words.has("model")) Object.assign(state, {fabric: "", strategy: "auto"});
-  for (const key of Object.keys(defaults)) {
-    if (words.has(key)) state[key] = words.get(key);
-  }
-}
-
-// What is asked: words that do not matter in a phase are left out, so that equal states are one.
-export function asked_state() {
-  const out = {...state};
-  if (out.phase === "decode" || Number(out.new) >= Number(out.context)) delete out.new;
-  if (!out.fabric) delete out.fabric;
-  return out;
-}
-
-export function permalink() {
-  return `${location.href.split("#")[0]}#${query_of(asked_state())}`;
-}
 
 function values_of(name) {
   if (grid && grid.controls[name]) return grid.controls[name];
@@ -65,7 +35,7 @@ function fit_state() {
 function choose(name, value) {
   state[name] = String(value);
   // A layout is one of a number of devices.
-  if (["shards", "model", "phase"].includes(name)) state.strategy = "auto";
+  if (["shards", "model", "phase", "recompute", "optimizer", "zero", "micro"].includes(name)) state.strategy = "auto";
   if (name === "fabric" && !grid) {
     const fabric = known.fabrics.find((one) => one.id === value);
     if (fabric && Number(state.shards) > fabric.devices) state.strategy = "auto";
@@ -89,8 +59,8 @@ function selected(name, label, word, groups, hint = "") {
   const id = `control-${name}`;
   const input = element("select", {id, name, onchange: () => choose(name, input.value)});
   inputs[name] = {input, groups};
-  return element("div", {class: "control"},
-    element("label", {for: id}, word ? explained(word, label) : label), input,
+  return element("div", {class: "control", "data-control": name},
+    element("label", {for: id}, explained(word, label)), input,
     hint ? element("p", {class: "hint", id: `${id}-hint`}, hint) : null);
 }
 
@@ -105,7 +75,7 @@ function slider(name, label, word) {
 }
 
 function phases() {
-  const choices = (grid && grid.controls.phase) || ["decode", "prefill"];
+  const choices = (grid && grid.controls.phase) || phase_words;
   const boxes = choices.map((value) => {
     const input = element("input", {type: "radio", name: "phase", value, onchange: () => choose("phase", value)});
     inputs[`phase-${value}`] = {input};
@@ -140,24 +110,21 @@ function fabric_groups() {
 
 let layouts = [];
 function strategy_groups() {
-  const label = (row) => row.step_ns ? `${short_strategy(row.strategy)}   ${text(row.step_ns, "ns")}` : short_strategy(row.strategy);
   const possible = layouts.filter((row) => row.step_ns);
+  const label = (row) => `${short_strategy(row.strategy)}   ${(row.step_ns / possible[0].step_ns).toFixed(2)} x`;
   const own = state.strategy !== "auto" && !possible.some((row) => row.strategy === state.strategy)
     ? [option(state.strategy, short_strategy(state.strategy))] : [];
-  const fastest = possible.length ? `auto: ${short_strategy(possible[0].strategy)}, the fastest` : "auto: the fastest that fits";
+  const fastest = possible.length ? `auto: ${short_strategy(possible[0].strategy)}` : "auto: the fastest that fits";
   return [["", [option("auto", fastest), ...own]],
     ["Layouts that fit, fastest first", possible.map((row) => option(row.strategy, label(row)))]];
 }
 
-// "dp1 tp8 pp1 ep1" is read as "tp8".
-export function short_strategy(strategy) {
-  return strategy.split(" ").filter((word) => !/^..1$/.test(word)).join(" ") || "1 device";
-}
-
 export function show_layouts(rows) {
-  layouts = rows;
+  layouts = rows || [];
   show_controls();
 }
+
+const units_of = {rate: " /s"};
 
 function fill(select, groups, value) {
   const key = JSON.stringify(groups);
@@ -181,12 +148,11 @@ function show_controls() {
       control.input.value = place;
       control.input.disabled = values.length < 2;
       control.input.setAttribute("aria-valuetext", String(values[place]));
-      control.output.textContent = Number(values[place]).toLocaleString("en");
+      control.output.textContent = Number(values[place]).toLocaleString("en") + (units_of[name] || "");
     }
     if (name.startsWith("phase-")) control.input.checked = state.phase === control.input.value;
   }
-  const of_prefill = document.querySelector("[data-control=new]");
-  if (of_prefill) of_prefill.hidden = state.phase === "decode" || Boolean(grid);
+  for (const control of document.querySelectorAll("#controls [data-control]")) control.hidden = !matters(control.dataset.control);
 }
 
 // A file knows the values of its grid alone.
@@ -200,17 +166,30 @@ export function begin_controls(documents, on_change) {
   known = documents;
   if (!known.fabrics.some((one) => one.id === state.fabric)) state.fabric = "";
   changed = on_change;
+  const choices = (pairs) => () => [["", pairs.map(([value, label]) => option(value, label))]];
   replaced("controls",
-    selected("device", "Accelerator", "", device_groups, grid || known.devices.some((one) => one.is_measured) ? "" : "halmark peaks adds this machine, measured"),
-    selected("model", "Model", "", model_groups),
-    selected("fabric", "Fabric", "", fabric_groups),
     phases(),
+    selected("model", "Model", "model", model_groups),
+    selected("device", "Accelerator", "accelerator", device_groups, grid || known.devices.some((one) => one.is_measured) ? "" : "halmark peaks adds this machine, measured"),
+    selected("fabric", "Fabric", "fabric", fabric_groups),
     slider("shards", "Shards", "shards"),
+    selected("strategy", "Strategy", "strategy", strategy_groups),
     slider("batch", "Batch", "batch"),
     slider("context", "Context", "context"),
-    slider("new", "New tokens of it", "context"),
+    slider("new", "New tokens of it", "new tokens"),
     selected("dtype", "Types", "recipe", () => [["", known.recipes.map((name) => option(name, name))]]),
-    selected("strategy", "Strategy", "strategy", strategy_groups));
+    selected("micro", "Micro-batch", "micro-batch", choices([["", "as large as it can be"], ...[1, 2, 4, 8, 16, 32].map((n) => [String(n), String(n)])])),
+    selected("recompute", "Recomputed", "recomputation", choices(["none", "selective", "alternate", "full"].map((word) => [word, word]))),
+    selected("optimizer", "Optimizer", "optimizer", choices(["adam", "adam8bit", "momentum", "sgd", "none"].map((word) => [word, word]))),
+    selected("zero", "ZeRO stage", "zero", choices(["0", "1", "2", "3"].map((word) => [word, word === "0" ? "0: replicas copy all" : word]))),
+    selected("schedule", "Schedule", "schedule", choices([["1f1b", "1F1B"], ["interleaved", "interleaved"], ["zero-bubble", "zero-bubble"]])),
+    selected("arrivals", "Requests come", "arrivals", choices([["clients", "from clients that wait"], ["rate", "by chance, at a rate"]])),
+    slider("clients", "Clients", "clients"),
+    slider("rate", "Rate", "request rate"),
+    slider("input", "Prompt tokens", "prompt tokens"),
+    slider("output", "Answer tokens", "answer tokens"),
+    slider("requests", "Requests", "requests"),
+    selected("engine", "Engine", "engine", () => [["", [option("", "none: kernels alone"), ...(known.fitted_engines || []).map((name) => option(name, name))]]]));
   fit_state();
   show_controls();
 }

@@ -1,6 +1,7 @@
 // What is seen, as files: pictures, tables, the timeline for Perfetto, the deployment.
 import {element, replaced} from "./format.js";
-import {asked_state} from "./controls.js";
+import {figure_rows} from "./figures.js";
+import {asked_state} from "./state.js";
 import {front_rows} from "./front.js";
 import {ask, grid} from "./source.js";
 import {timeline_data} from "./timeline.js";
@@ -8,6 +9,11 @@ import {timeline_data} from "./timeline.js";
 let shown_step = null;
 
 export function exported_step(step) { shown_step = step; }
+
+function step_of(name) {
+  if (shown_step && shown_step[name]) return shown_step[name].rows || shown_step[name];
+  throw new Error(`this state has no table of ${name}`);
+}
 
 function save(name, content, type) {
   const link = element("a", {href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], {type})), download: name});
@@ -54,12 +60,13 @@ function standalone(svg) {
 
 function save_svg(id) {
   const svg = document.getElementById(id);
-  if (svg) save(`halmark-${id}.svg`, standalone(svg).text, "image/svg+xml");
+  if (!svg || !svg.getClientRects().length) throw new Error("there is no such picture in this state");
+  save(`halmark-${id}.svg`, standalone(svg).text, "image/svg+xml");
 }
 
 async function save_png(id) {
   const node = document.getElementById(id);
-  if (!node) return;
+  if (!node || !node.getClientRects().length) throw new Error("there is no such picture in this state");
   if (node instanceof HTMLCanvasElement) { node.toBlob((blob) => save(`halmark-${id}.png`, blob)); return; }
   const picture = standalone(node), image = new Image();
   image.src = URL.createObjectURL(new Blob([picture.text], {type: "image/svg+xml"}));
@@ -84,21 +91,31 @@ export function perfetto_of(data) {
   return JSON.stringify({displayTimeUnit: "ns", traceEvents: events});
 }
 
+// Of every device, where the page shows some.
+async function save_perfetto() {
+  let data = timeline_data();
+  if (!data) throw new Error("there is no timeline to save");
+  if (data.left_out && !grid) data = (await ask("simulation", {...asked_state(), all: 1})).timeline;
+  save("halmark-timeline.json", perfetto_of(data), "application/json");
+}
+
 async function save_deployment(engine) {
   const files = (await ask("export", {...asked_state(), as: engine})).files;
   for (const file of files) save(file.name, file.text, "text/plain");
 }
 
+// What a state does not have is not offered: classes say whose it is.
 export function show_exports(notify, engines) {
-  const item = (label, action) => element("button", {type: "button", onclick: async () => {
+  const item = (label, action, of) => element("button", {type: "button", class: of, onclick: async () => {
     document.getElementById("export-menu").open = false;
     try { await action(); } catch (error) { notify(error.message); }
   }}, label);
-  const rows = (name, of_step) => item(`${name} (CSV)`, () => save(`halmark-${name.toLowerCase().replaceAll(" ", "-")}.csv`, csv_of(of_step()), "text/csv"));
-  const engine_items = grid || !engines ? [] : [element("h3", {}, "Deployment of this point"), engines.map((engine) => item(`Launch script for ${engine}`, () => save_deployment(engine)))];
+  const heading = (label, of) => element("h3", {class: of}, label);
+  const rows = (name, of_step, of) => item(`${name} (CSV)`, () => save(`halmark-${name.toLowerCase().replaceAll(" ", "-")}.csv`, csv_of(of_step()), "text/csv"), of);
+  const engine_items = grid || !engines ? [] : [heading("Deployment of this point", "of-engine"), engines.map((engine) => item(`Launch script for ${engine}`, () => save_deployment(engine), "of-engine"))];
   replaced("export-list",
-    element("h3", {}, "Pictures"), item("Front (SVG)", () => save_svg("front-chart")), item("Front (PNG)", () => save_png("front-chart")), item("Fabric (SVG)", () => save_svg("fabric-drawing")), item("Fabric (PNG)", () => save_png("fabric-drawing")), item("Timeline (PNG)", () => save_png("timeline-canvas")),
-    element("h3", {}, "Tables"), rows("Figures", () => shown_step.figures), rows("Operators", () => shown_step.operators), rows("Sharding", () => shown_step.sharding.rows), rows("Layouts", () => shown_step.layouts), rows("Front", front_rows),
-    element("h3", {}, "Timeline"), item("Perfetto and chrome://tracing (JSON)", () => { const data = timeline_data(); if (data) save("halmark-timeline.json", perfetto_of(data), "application/json"); }),
+    heading("Pictures", "of-step"), item("Front (SVG)", () => save_svg("front-chart"), "of-step of-engine"), item("Front (PNG)", () => save_png("front-chart"), "of-step of-engine"), item("Fabric (SVG)", () => save_svg("fabric-drawing"), "of-step"), item("Fabric (PNG)", () => save_png("fabric-drawing"), "of-step"), item("Timeline (PNG)", () => save_png("timeline-canvas"), "of-step"),
+    heading("Tables"), rows("Figures", figure_rows), rows("Operators", () => step_of("operators"), "of-step"), rows("Sharding", () => step_of("sharding"), "of-step"), rows("Layouts", () => step_of("layouts")), rows("Front", front_rows, "of-step of-engine"), rows("Requests", () => step_of("experienced"), "of-serving"),
+    heading("Timeline", "of-step"), item("Perfetto and chrome://tracing (JSON)", save_perfetto, "of-step"),
     engine_items);
 }

@@ -93,7 +93,13 @@ function entity(drawing, i, place, size, switch_half, is_on) {
   return drawn("rect", {x: x - half, y: y - half * (kind === "switch" ? .6 : 1), width: 2 * half, height: half * (kind === "switch" ? 1.2 : 2), rx: 2, class: kind}, title);
 }
 
-export function show_fabric(drawing, step) {
+function empty_text(load) {
+  if (load === undefined) return "What each link carries follows with the simulation.";
+  return load ? "This layout sends nothing over it." : "What each link carries is not known: the fabric is too large to follow every message.";
+}
+
+// `load`: of the simulation; undefined while it is not known yet.
+export function show_fabric(drawing, step, load_of_step) {
   if (!drawing) {
     replaced("fabric-view", element("p", {class: "empty"}, "No fabric is chosen: collectives are priced by the device's own link. A fabric of the list shows its topology and what the step loads each link with."));
     return;
@@ -101,14 +107,14 @@ export function show_fabric(drawing, step) {
   const room = document.getElementById("fabric-view").clientWidth;
   const shards = Number(step.state.shards);
   if (!plan || plan.drawing !== drawing || plan.room !== room || plan.shards !== shards) plan = {drawing, room, shards, ...placed(drawing, shards)};
-  const load = new Map((step.load ? step.load.links : []).map(([from, to, share, bytes]) => [`${from}-${to}`, {share, bytes}]));
+  const load = new Map((load_of_step ? load_of_step.links : []).map(([from, to, share, bytes]) => [`${from}-${to}`, {share, bytes}]));
   const used = new Set(plan.devices.slice(0, shards));
   const lines = drawing.links.filter(([from, to]) => plan.at[from] && plan.at[to]).map(([from, to, figure, cables]) => {
     const known = load.get(`${from}-${to}`);
     const [x1, y1] = plan.at[from], [x2, y2] = plan.at[to];
     const share = known ? known.share : 0;
     const says = `${drawing.nodes[from][0]} - ${drawing.nodes[to][0]}, ${drawing.figures[figure].transport}, ${text(drawing.figures[figure].bytes_per_s * cables, "B/s")}` +
-      (known ? `: ${text(share, "1")} used, ${text(known.bytes, "B")} a step` : ": not used");
+      (known ? `: ${text(share, "1")} used, ${text(known.bytes, "B")} a step` : load_of_step ? ": not used" : "");
     const line = drawn("line", {x1, y1, x2, y2, class: `link${known ? " used" : ""}${share > .8 ? " full" : ""}`, "stroke-width": known ? 1 + 4 * Math.min(1, share) : 1, "stroke-opacity": known ? .35 + .65 * Math.min(1, share) : .8}, drawn("title", {}, says));
     line.addEventListener("mouseenter", () => show_tip(line, says));
     line.addEventListener("mouseleave", hide_tip);
@@ -116,7 +122,7 @@ export function show_fabric(drawing, step) {
   });
   const boxes = plan.boxes.map((box) => [drawn("rect", {...box, name: undefined, rx: 4, class: "box"}),
     box.width > 44 ? drawn("text", {x: box.x + box.width / 2, y: box.y + box.height + 12, class: "tick", "text-anchor": "middle"}, box.name) : null]);
-  const svg = drawn("svg", {id: "fabric-drawing", viewBox: `0 0 ${plan.width} ${plan.height + 8}`, role: "img", "aria-label": `${drawing.name}: ${plan.devices.length} devices, ${drawing.links.length} links; the busiest is used to ${text(step.load ? step.load.busiest : 0, "1")}`},
+  const svg = drawn("svg", {id: "fabric-drawing", viewBox: `0 0 ${plan.width} ${plan.height + 8}`, role: "img", "aria-label": `${drawing.name}: ${plan.devices.length} devices, ${drawing.links.length} links; the busiest is used to ${text(load_of_step ? load_of_step.busiest : 0, "1")}`},
     boxes, lines, drawing.nodes.map((_, i) => plan.at[i] && entity(drawing, i, plan.at[i], plan.size, plan.half, used.has(i))));
   const kinds = new Set(drawing.nodes.map(([, kind]) => kind));
   const busiest = [...load.entries()].sort((a, b) => b[1].share - a[1].share).slice(0, 6).map(([key, value]) => {
@@ -127,6 +133,6 @@ export function show_fabric(drawing, step) {
     svg,
     element("div", {class: "legend"}, element("span", {}, element("span", {class: "key accent"}), "used by the step, wider = fuller"), element("span", {}, element("span", {class: "key k0"}), "device of the deployment"), kinds.has("nic") ? element("span", {}, element("span", {class: "key k2"}), "adapter") : null, kinds.has("host") ? element("span", {}, element("span", {class: "key k4"}), "host") : null),
     busiest.length ? table("The fullest links", [["link", (row) => row.name], [() => explained("utilisation", "used"), (row) => text(row.share, "1"), true], ["bytes a step", (row) => text(row.bytes, "B"), true]], busiest)
-      : element("p", {class: "empty"}, "This layout sends nothing over it."),
-    step.load ? element("p", {class: "from"}, step.load.assumed) : null);
+      : element("p", {class: "empty"}, empty_text(load_of_step)),
+    load_of_step ? element("p", {class: "from"}, load_of_step.assumed) : null);
 }

@@ -2,7 +2,10 @@
 import {drawn, element, range_text, replaced, shown, table, text, was_open} from "./format.js";
 import {explained, told} from "./glossary.js";
 
-const large = ["step_ns", "tokens_per_s", "flops_per_s", "mfu"];
+const large = {serving: ["ttft_p50_ns", "tpot_p50_ns", "tokens_per_s", "requests_per_s"]};
+const large_of_step = ["step_ns", "tokens_per_s", "flops_per_s", "mfu"];
+const coming = "is being simulated";
+let shown_figures = new Map(), shown_phase = "";
 
 function interval_text(figure) {
   if (figure.low === null || figure.high === null) return "";
@@ -14,55 +17,83 @@ function headline(figure) {
   return element("div", {"data-figure": figure.key},
     element("div", {class: "name"}, explained(figure.term, figure.title)),
     element("div", {class: "value"}, number, element("span", {class: "unit"}, unit)),
-    element("div", {class: "interval"}, interval_text(figure) || figure.reason || "a bound, no interval"),
+    element("div", {class: "interval"}, interval_text(figure) || figure.reason || (shown_phase === "serving" ? "" : "no interval")),
     element("div", {class: "from"}, told(figure.from, figure.means)));
 }
 
 function listed(figure) {
   const quiet = interval_text(figure) || figure.reason;
+  const from = figure.reason === coming ? null : element("span", {class: "from"}, told(figure.from, figure.means));
   return element("div", {"data-figure": figure.key},
     element("dt", {}, explained(figure.term, figure.title)),
     element("dd", {}, text(figure.value, figure.unit)),
-    element("dd", {class: "interval"}, quiet ? `${quiet}, ` : "", element("span", {class: "from"}, told(figure.from, figure.means))));
+    element("dd", {class: "interval"}, quiet && from ? `${quiet}, ` : quiet, from));
 }
+
+export function figure_rows() { return [...shown_figures.values()]; }
 
 export function show_figures(step) {
-  const by_key = new Map(step.figures.map((figure) => [figure.key, figure]));
-  replaced("headline", large.filter((key) => by_key.has(key)).map((key) => headline(by_key.get(key))));
-  replaced("figure-list", step.figures.filter((figure) => !large.includes(figure.key)).map(listed));
-  show_memory(step.memory);
+  shown_phase = step.state.phase;
+  shown_figures = new Map(step.figures.map((figure) => [figure.key, figure]));
+  draw_figures();
+  replaced("memory");
+  if (step.memory) show_memory(step.memory);
 }
 
+// What came later takes the place of what was shown; new figures follow the one before them.
+export function show_more_figures(figures) {
+  const rows = figure_rows();
+  let at = rows.length - 1;
+  for (const figure of figures) {
+    const place = rows.findIndex((row) => row.key === figure.key);
+    if (place >= 0) { rows[place] = figure; at = place; } else { rows.splice(++at, 0, figure); }
+  }
+  shown_figures = new Map(rows.map((figure) => [figure.key, figure]));
+  draw_figures();
+}
+
+// Nothing more is to come: why.
+export function show_missing_figures(message) {
+  show_more_figures(figure_rows().filter((figure) => figure.reason === coming).map((figure) => ({...figure, reason: message})));
+}
+
+function draw_figures() {
+  const keys = large[shown_phase] || large_of_step;
+  const focused = document.activeElement?.closest?.("#figures [data-figure]")?.dataset.figure;
+  replaced("headline", keys.filter((key) => shown_figures.has(key)).map((key) => headline(shown_figures.get(key))));
+  replaced("figure-list", figure_rows().filter((figure) => !keys.includes(figure.key)).map(listed));
+  // Who read a figure keeps its place.
+  if (focused) document.querySelector(`#figures [data-figure=${focused}] .term`)?.focus();
+}
+
+const memory_tones = {weights: "0", cache: "3", gradients: "3", optimizer: "2", activations: "4", working: "1"};
+
 function show_memory(memory) {
-  const used = memory.weights + memory.cache + memory.activations;
-  const whole = Math.max(memory.device, used);
-  const parts = [["weights", memory.weights, "f0"], ["cache", memory.cache, "f3"], ["activations", memory.activations, "f4"]];
+  const whole = Math.max(memory.device, memory.used);
   let x = 0;
-  const bars = parts.map(([name, bytes, tone]) => {
+  const bars = memory.parts.map(({name, bytes}) => {
     const width = bytes / whole * 1000;
-    const bar = drawn("rect", {x, y: 0, width, height: 10, class: tone}, drawn("title", {}, `${name} ${text(bytes, "B")}`));
+    const bar = drawn("rect", {x, y: 0, width, height: 10, class: `f${memory_tones[name]}`}, drawn("title", {}, `${name} ${text(bytes, "B")}`));
     x += width;
     return bar;
   });
-  if (memory.device > 0 && used > memory.device) {
-    bars.push(drawn("rect", {x: memory.device / whole * 1000, y: 0, width: (used - memory.device) / whole * 1000, height: 10, class: "over"}));
-  }
+  const over = memory.used - memory.device;
+  if (memory.device > 0 && over > 0) bars.push(drawn("rect", {x: memory.device / whole * 1000, y: 0, width: over / whole * 1000, height: 10, class: "over"}));
   const room = memory.device > 0 ? ` of ${text(memory.device, "B")}` : "";
-  const verdict = memory.fits ? "" : `: does not fit, short by ${text(used - memory.device, "B")}`;
-  const keys = [["k0", "weights", memory.weights], ["k3", "cache", memory.cache], ["k4", "activations", memory.activations]];
+  const verdict = memory.fits ? "" : `: does not fit, short by ${text(over, "B")}`;
   replaced("memory",
-    element("div", {class: "legend"}, element("strong", {}, explained("memory", "Memory of the fullest device"), ` ${text(used, "B")}${room}${verdict}`),
-      keys.map(([tone, name, bytes]) => element("span", {}, element("span", {class: `key ${tone}`}), `${name} ${text(bytes, "B")}`))),
-    drawn("svg", {class: "bar", viewBox: "0 0 1000 10", preserveAspectRatio: "none", role: "img", "aria-label": `Memory ${text(used, "B")}${room}${verdict}`},
+    element("div", {class: "legend"}, element("strong", {class: memory.fits ? undefined : "alarm"}, explained("memory", "Memory of the fullest device"), ` ${text(memory.used, "B")}${room}${verdict}`),
+      memory.parts.map(({name, bytes}) => element("span", {}, element("span", {class: `key k${memory_tones[name]}`}), `${name} ${text(bytes, "B")}`))),
+    drawn("svg", {class: "bar", viewBox: "0 0 1000 10", preserveAspectRatio: "none", role: "img", "aria-label": `Memory ${text(memory.used, "B")}${room}${verdict}`},
       drawn("rect", {x: 0, y: 0, width: 1000, height: 10, class: "free"}), bars));
 }
 
 // Every layout of these devices at this batch, and why some are none.
 export function show_layout_table(step, choose) {
-  if (!step.layouts.length) { replaced("layouts"); return; }
+  if (step.layouts.length < 2) { replaced("layouts"); return; }
   const columns = [
     [() => explained("strategy"), (row) => row.step_ns ? element("button", {type: "button", class: "term", onclick: () => choose(row.strategy)}, row.strategy) : row.strategy],
-    ["step", (row) => row.step_ns ? text(row.step_ns, "ns") : "-", true], ["tokens/s", (row) => row.step_ns ? text(row.tokens_per_s, "") : "-", true],
+    [() => step.state.phase === "training" ? "step" : explained("step of a stream"), (row) => row.step_ns ? text(row.step_ns, "ns") : "-", true], ["tokens/s", (row) => row.step_ns ? text(row.tokens_per_s, "") : "-", true],
     ["memory", (row) => row.bytes_per_rank ? text(row.bytes_per_rank, "B") : "-", true], ["why not", (row) => row.reason || "", false, "long"]];
   const rows = step.layouts.map((row) => ({...row, mark: row.strategy === step.state.strategy ? "chosen" : undefined}));
   replaced("layouts", element("details", {class: "more", open: was_open("layouts")}, element("summary", {}, `All ${rows.length} layouts of ${step.state.shards} devices at batch ${step.state.batch}`),
@@ -76,7 +107,7 @@ export function tone_of(bound) { return tones[bound] ?? 2; }
 export function show_operators(step) {
   const total = step.operators.reduce((sum, row) => sum + row.ns, 0);
   const rows = [...step.operators].sort((a, b) => b.ns - a.ns);
-  const bounds = ["compute", "memory", "communication", "launch"].map((bound) =>
+  const bounds = ["compute", "memory", "communication", "launch", "unknown"].map((bound) =>
     [bound, rows.filter((row) => row.bound === bound).reduce((sum, row) => sum + row.ns, 0)]).filter(([, ns]) => ns > 0);
   let x = 0;
   const bar = drawn("svg", {class: "bar", viewBox: "0 0 1000 10", preserveAspectRatio: "none", role: "img",
@@ -90,10 +121,10 @@ export function show_operators(step) {
     drawn("rect", {x: 0, y: 0, width: Math.max(.5, row.ns / rows[0].ns * 100), height: 10, class: `f${tone_of(row.bound)}`}));
   const columns = [
     ["operator", (row) => row.name], ["layer", (row) => row.layer],
-    ["time", (row) => text(row.ns, "ns"), true], [() => explained("time share", "of the step"), (row) => text(row.ns / total, "1"), true],
+    ["time", (row) => text(row.ns, "ns"), true], [() => explained("time share", "share"), (row) => text(row.ns / total, "1"), true],
     ["", share, false, "bars"], [() => explained("interval"), (row) => row.low_ns < row.high_ns ? range_text(row.low_ns, row.high_ns, "ns") : "-", true],
     [() => explained("bottleneck", "waits for"), (row) => row.bound], [() => explained("times from", "from"), (row) => row.from], ["type", (row) => row.dtype],
-    ["executions", (row) => String(row.count), true]];
+    ["count", (row) => String(row.count), true]];
   const first = rows.slice(0, 10), rest = rows.slice(10);
   replaced("operators",
     element("p", {}, explained("bottleneck", "Bottleneck"), `: ${step.bottleneck}`),

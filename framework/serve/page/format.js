@@ -23,7 +23,7 @@ function filled(node, attributes, children) {
 // Three significant digits without an exponent.
 export function digits(value) {
   if (!Number.isFinite(value)) return "-";
-  if (value === 0) return "0";
+  if (Math.abs(value) < 5e-7) return "0";
   const size = Math.floor(Math.log10(Math.abs(value)));
   return value.toFixed(Math.min(6, Math.max(0, 2 - size)));
 }

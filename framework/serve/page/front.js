@@ -1,20 +1,21 @@
 // Batches and layouts of up to the chosen number of devices, by two figures; what no other beats in
 // both is the front.
 import {drawn, element, replaced, text} from "./format.js";
-import {set_state, short_strategy, state} from "./controls.js";
+import {set_state} from "./controls.js";
+import {short_strategy, state} from "./state.js";
 import {explained, hide_tip, show_tip} from "./glossary.js";
 
 const axes = {
-  step_ns: {title: "step latency", unit: "ns", best: -1},
+  step_ns: {title: "step of a stream", unit: "ns", best: -1},
   tokens_per_s: {title: "tokens/s", unit: "tokens/s", best: 1},
   tokens_per_s_per_device: {title: "tokens/s per device", unit: "tokens/s", best: 1},
   bytes_per_rank: {title: "memory of the fullest device", unit: "B", best: -1},
   mfu: {title: "MFU", unit: "1", best: 1},
-  j_per_token: {title: "energy per token, at the power limit", unit: "J", best: -1},
+  j_per_token_most: {title: "energy per token at most, devices at their limit", unit: "J", best: -1},
   devices: {title: "devices", unit: "", best: -1},
 };
 let chosen = {x: "step_ns", y: "tokens_per_s_per_device"};
-let points = [], stored = [], here = null, tried = 0;
+let points = [], stored = [], here = null, tried = 0, difference = "";
 
 export function front_rows() { return points; }
 export function read_axes(words) {
@@ -71,7 +72,7 @@ function axes_drawn(x, y, width, height, left, bottom) {
   let last = -Infinity;
   for (const value of x.ticks) {
     out.push(drawn("line", {x1: x.at(value), x2: x.at(value), y1: 10, y2: height - bottom, class: "grid"}));
-    if (x.at(value) - last > 62) { out.push(drawn("text", {x: x.at(value), y: height - bottom + 16, class: "tick", "text-anchor": "middle"}, text(value, axes[chosen.x].unit))); last = x.at(value); }
+    if (x.at(value) - last > 62) { out.push(drawn("text", {x: x.at(value), y: height - bottom + 16, class: "tick", "text-anchor": x.at(value) > width - 40 ? "end" : "middle"}, text(value, axes[chosen.x].unit))); last = x.at(value); }
   }
   let above = Infinity;
   for (const value of y.ticks) {
@@ -114,7 +115,7 @@ function draw_front() {
     element("span", {class: "grow"}), element("span", {}, `${front.length} of ${list.length} on the `, explained("front", "front"), tried > list.length ? `; ${tried - list.length} more do not fit` : "")),
     svg,
     element("div", {class: "legend"}, element("span", {}, element("span", {class: "key k0"}), "on the front: choose one"), element("span", {}, element("span", {class: "key k2"}), "beaten"), element("span", {}, element("span", {class: "key ring"}), "here"), others.length ? element("span", {}, element("span", {class: "key k3"}), "of the stored run") : null),
-    element("p", {class: "from"}, `${state.model} on ${state.device}, ${state.phase}, context ${state.context}: batches 1 to 1024 in powers of two on 1 to ${state.shards} devices; without context parallelism`));
+    element("p", {class: "from"}, `${state.model} on ${state.device}, ${state.phase}, context ${state.context}: batches 1 to 1024 in powers of two on 1 to ${state.shards} devices; without context parallelism. Steps follow each other: pipelines stay full.${difference}`));
 }
 
 export function show_front(answer) {
@@ -123,12 +124,20 @@ export function show_front(answer) {
   draw_front();
 }
 
+// By the same sums as the points around it.
 export function show_here(step) {
-  const by_key = Object.fromEntries(step.figures.map((figure) => [figure.key, figure]));
-  const value = (key) => by_key[key] ? by_key[key].value : null;
-  here = {step_ns: value("step_ns"), low_ns: by_key.step_ns.low, high_ns: by_key.step_ns.high, tokens_per_s: value("tokens_per_s"), tokens_per_s_per_device: value("tokens_per_s_per_device"), mfu: value("mfu"), j_per_token: value("j_per_token"),
-    bytes_per_rank: step.memory.weights + step.memory.cache + step.memory.activations, devices: step.state.shards, batch: step.state.batch, strategy: step.state.strategy};
+  const row = step.layouts.find((one) => one.strategy === step.state.strategy);
+  here = row && row.step_ns ? {...row, devices: step.state.shards, batch: step.state.batch} : null;
+  const by_key = new Map(step.figures.map((figure) => [figure.key, figure]));
+  const shown_ns = (by_key.get("stream_ns") || by_key.get("step_ns")).value;
+  difference = here && Math.abs(here.step_ns / shown_ns - 1) > .01
+    ? ` Here kernels are summed as they would be measured, every expert with whole rows: ${text(here.step_ns, "ns")}, where the step above has the expected share of each, ${text(shown_ns, "ns")}.` : "";
   if (points.length) draw_front();
+}
+
+export function show_front_refusal(message) {
+  points = [];
+  replaced("front-view", element("p", {class: "empty"}, message));
 }
 
 let drawn_width = 0;

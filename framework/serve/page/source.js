@@ -27,6 +27,15 @@ export function query_of(state) {
 
 export class Refusal extends Error {}
 
+async function fetched(path, options) {
+  try {
+    return await fetch(path, {...options, cache: "no-store"});
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal("The server does not answer: start halmark serve again, on the same port");
+  }
+}
+
 export async function ask(path, state = {}, signal = undefined) {
   const query = query_of(state);
   if (grid) {
@@ -35,11 +44,11 @@ export async function ask(path, state = {}, signal = undefined) {
     if (found.error) throw new Refusal(found.error);
     return found;
   }
-  return answer_of(await fetch(`/api/${path}${query ? "?" + query : ""}`, {signal, cache: "no-store"}));
+  return answer_of(await fetched(`/api/${path}${query ? "?" + query : ""}`, {signal}));
 }
 
 export async function act(path, words) {
-  return answer_of(await fetch(`/api/${path}`, {method: "POST", cache: "no-store", body: JSON.stringify(words),
+  return answer_of(await fetched(`/api/${path}`, {method: "POST", body: JSON.stringify(words),
     headers: {"Content-Type": "application/json", "X-Halmark-Token": token}}));
 }
 

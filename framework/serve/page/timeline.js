@@ -38,6 +38,12 @@ function first_ending_after(lane, time) {
   return low;
 }
 
+// What fits beside a lane; its events say the whole name.
+function short_name(name, width) {
+  const short = name.replace(" communication with copies", " copies").replace(" communication", " links");
+  return width < 140 ? short.replace(/node(\d)/, "n$1").replace(/device(\d)/, "d$1") : short;
+}
+
 class TimelineView {
   constructor(document_of) {
     this.data = document_of;
@@ -80,7 +86,7 @@ class TimelineView {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
   }
 
-  names() { return Math.min(150, this.canvas.clientWidth * .28); }
+  names() { return Math.min(168, this.canvas.clientWidth * .3); }
   width() { return Math.max(50, this.canvas.clientWidth - this.names()); }
   time_at(x) { return this.from + (x - this.names()) / this.width() * (this.to - this.from); }
   show(from, to) {
@@ -129,7 +135,7 @@ class TimelineView {
   }
 
   draw_axis(context, colour, height) {
-    const span = this.to - this.from, rough = span / Math.max(2, this.width() / 110), base = 10 ** Math.floor(Math.log10(rough));
+    const span = this.to - this.from, rough = span / Math.max(3, this.width() / 110), base = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map((factor) => factor * base).find((value) => value >= rough);
     context.font = "11px system-ui, sans-serif";
     for (let time = Math.ceil(this.from / step) * step; time <= this.to; time += step) {
@@ -137,7 +143,8 @@ class TimelineView {
       context.fillStyle = colour("--grid");
       context.fillRect(x, axis_height - 4, 1, height);
       context.fillStyle = colour("--soft");
-      context.fillText(text(time * 1e3, "ns"), x + 3, 14);
+      const label = text(time * 1e3, "ns");
+      if (x + 3 + context.measureText(label).width < this.canvas.clientWidth) context.fillText(label, x + 3, 14);
     }
   }
 
@@ -175,39 +182,33 @@ class TimelineView {
     context.fillRect(0, y, name_width, row_height);
     context.fillStyle = colour("--soft");
     context.save(); context.beginPath(); context.rect(0, y, name_width - 8, row_height); context.clip();
-    context.fillText(lane.resource.name, 6, y + 14);
+    context.fillText(short_name(lane.resource.name, name_width), 6, y + 14);
     context.restore();
   }
 }
 
-function critical_rows(data) {
-  const sums = new Map();
-  for (const event of data.events) {
-    if (!event[6]) continue;
-    const name = data.labels[event[2]].replace(/^layer \d+ /, "");
-    const row = sums.get(name) || {name, us: 0, count: 0, kind: data.kinds[event[5]]};
-    row.us += event[1] - event[0];
-    row.count += 1;
-    sums.set(name, row);
-  }
-  return [...sums.values()].sort((a, b) => b.us - a.us);
-}
-
 export function timeline_data() { return view ? view.data : null; }
 
-export function show_timeline(data) {
+const key = (tone, label) => element("span", {}, element("span", {class: `key ${tone}`}), label);
+
+// `show_all`: asks for the events of every device.
+export function show_timeline(simulation, show_all) {
+  const data = simulation.timeline;
   view = new TimelineView(data);
   window.halmark_timeline = view;
-  const rows = critical_rows(data), sum = rows.reduce((total, row) => total + row.us, 0);
+  const rows = simulation.critical_path, parts = simulation.critical, whole = data.makespan_us;
   const button = (label, action, name) => element("button", {type: "button", onclick: action, "aria-label": name}, label);
+  const share = (us) => `${text(us * 1e3, "ns")} (${text(us / whole, "1")})`;
   replaced("timeline-view",
     element("div", {class: "toolbar"},
-      element("span", {}, `${data.events.length.toLocaleString("en")} events, ${text(data.makespan_us * 1e3, "ns")}`), element("span", {class: "grow"}),
-      button("-", () => view.zoom(1 / .6), "Zoom out"), button("+", () => view.zoom(.6), "Zoom in"), button("All", () => view.show(0, data.makespan_us), "Show all of it")),
+      element("span", {}, `${data.events_of_all.toLocaleString("en")} events, ${text(whole * 1e3, "ns")}`), element("span", {class: "grow"}),
+      data.left_out && show_all ? button("Every device", show_all) : null,
+      button("-", () => view.zoom(1 / .6), "Zoom out"), button("+", () => view.zoom(.6), "Zoom in"), button("All", () => view.show(0, whole), "Show the whole step")),
     view.canvas, view.detail,
-    element("div", {class: "legend"}, element("span", {}, element("span", {class: "key k0"}), "kernel"), element("span", {}, element("span", {class: "key k3"}), "collective"), element("span", {}, element("span", {class: "key k4"}), "to the next stage"), element("span", {}, element("span", {class: "key path"}), explained("critical path", "critical path"))),
-    table(`Critical path, ${text(sum * 1e3, "ns")}`, [["events", (row) => row.name], ["kind", (row) => row.kind], ["count", (row) => String(row.count), true], ["time", (row) => text(row.us * 1e3, "ns"), true], ["of it", (row) => text(row.us / sum, "1"), true]], rows.slice(0, 8)),
-    data.note ? element("p", {class: "from"}, data.note) : null);
+    element("div", {class: "legend"}, key("k0", "kernel"), key("k3", "collective"), key("k4", "to the next stage"), key("path", explained("critical path", "critical path"))),
+    data.note ? element("p", {class: "from"}, data.note) : null,
+    element("p", {}, explained("critical path", "Critical path"), ` ${text(whole * 1e3, "ns")}: compute ${share(parts.compute_us)}, communication ${share(parts.communication_us)}`, parts.other_us > 0 ? `, other ${share(parts.other_us)}` : ""),
+    table("What it consists of, longest first", [["events", (row) => row.label], ["kind", (row) => row.kind], ["on the path", (row) => text(row.us * 1e3, "ns"), true], ["of it", (row) => text(row.us / whole, "1"), true], ["on all devices", (row) => text(row.busy_us * 1e3, "ns"), true]], rows.slice(0, 8)));
   view.redraw();
 }
 

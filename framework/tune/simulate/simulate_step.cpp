@@ -57,29 +57,41 @@ void write_files(const PricedStep& step, const StepSimulating& asked, const Simu
 
 }  // namespace
 
+StepOutcome simulate_timed(const PricedStep& step, const schedule::Site& site,
+                           const schedule::TimeSources& times, const StepSimulating& asked,
+                           const std::function<void(double events, int runs)>& begins) {
+  const schedule::TimeSources capped{[&](std::size_t op) {
+                                       return schedule::under_caps(times.of_operator(op),
+                                                                   step.graph.operators[op], step,
+                                                                   asked.power);
+                                     },
+                                     times.of_collective};
+  schedule::StepSimulator simulator(step, site, capped, options_of(asked));
+  begins(simulator.events(), simulator.runs());
+  StepOutcome out{.simulation = simulator.run()};
+  out.power = schedule::step_power(step, out.simulation, asked.power);
+  return out;
+}
+
 SimulatedStep simulate_step(const PricedStep& step, const StepSimulating& asked,
                             const Folders& devices, const Folders& fabrics,
                             const std::function<void(double events, int runs)>& begins) {
   if (serve::is_http_url(asked.otlp)) serve::http_target(asked.otlp, otlp_port);
   SimulatedStep out{.topology = *named_fabric(asked.fabric, step.graph.configuration, fabrics)};
   const StepLatencies times(step, asked.latency, devices, out.topology);
-  const schedule::TimeSources sources{
-      [&](std::size_t op) {
-        return schedule::under_caps(times.of_operator(op), step.graph.operators[op], step,
-                                    asked.power);
-      },
-      [&](const Problem& problem, const Work& work, std::int64_t stride) {
-        return times.of_collective(problem, work, stride);
-      }};
-  const schedule::Site site(out.topology);
-  schedule::StepSimulator simulator(step, site, sources, options_of(asked));
   const auto once = schedule::one_time_phases(step, out.topology, asked.one_time);
-  begins(simulator.events(), simulator.runs());
-  out.simulation = simulator.run();
+  StepOutcome outcome =
+      simulate_timed(step, schedule::Site(out.topology),
+                     {[&](std::size_t op) { return times.of_operator(op); },
+                      [&](const Problem& problem, const Work& work, std::int64_t stride) {
+                        return times.of_collective(problem, work, stride);
+                      }},
+                     asked, begins);
+  out.simulation = std::move(outcome.simulation);
   out.simulation.one_time = once;
   out.sources = times.sources();
   out.run = times.run();
-  out.power = schedule::step_power(step, out.simulation, asked.power);
+  out.power = std::move(outcome.power);
   write_files(step, asked, out);
   return out;
 }

@@ -33,6 +33,18 @@ struct SimulatedStep {
   std::optional<StepRun> run;                // of this configuration, where the journal has it
 };
 
+// What was simulated, without files and what happens once.
+struct StepOutcome {
+  schedule::StepSimulation simulation;
+  std::optional<schedule::StepPower> power;
+};
+
+// The same step of times that are at hand. `asked`: without fabric, latency, one_time and files.
+// `begins`: as below; may throw where that is too long. Refers to step and site while it runs.
+StepOutcome simulate_timed(const PricedStep& step, const schedule::Site& site,
+                           const schedule::TimeSources& times, const StepSimulating& asked,
+                           const std::function<void(double events, int runs)>& begins);
+
 // `begins`: told before it starts, of how many events and how many runs of as many with drawn
 // times. Throws Error (exit 2) for what is unknown or too long, and (exit 1) of a file that cannot
 // be written, or a collector that does not take it.

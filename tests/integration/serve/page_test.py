@@ -1,69 +1,21 @@
 """Uses the page as a person would, in a headless browser, and prints as JSON what it saw.
 
-    python3 page_test.py BROWSER ADDRESS FOLDER [--pictures FOLDER] [--file PAGE.html] [--sweep NAME]
+    python3 page_test.py BROWSER ADDRESS FOLDER [--pictures FOLDER] [--file PAGE.html] [--sweep NAME [--program HALMARK]]
+
+--sweep: one that takes some seconds; --program starts it from the shell too, and a server that is killed.
 
 "failed" holds what was wrong, one line each; none = all is well. Nothing but ADDRESS may be asked for.
 """
-import argparse
 import json
 import os
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from browser import Browser  # noqa: E402
-
-parser = argparse.ArgumentParser()
-parser.add_argument("browser")
-parser.add_argument("address")
-parser.add_argument("folder")
-parser.add_argument("--pictures")
-parser.add_argument("--file")
-parser.add_argument("--sweep")
-asked = parser.parse_args()
-failed, figures = [], {}
-page = Browser(asked.browser, asked.folder)
-
-
-def check(is_right, what):
-    if not is_right:
-        failed.append(what)
-
-
-def shown():
-    return page.run("document.body.dataset.shown || ''")
-
-
-def settle(before=None):
-    """Until the last change is drawn, its front and timeline too."""
-    page.await_true("document.body.dataset.settled !== undefined && document.body.dataset.settled === document.body.dataset.shown"
-                    + (f" && document.body.dataset.shown !== {json.dumps(before)}" if before is not None else ""))
-
-
-def text_of(selector):
-    return page.run(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''")
-
-
-def opened(address):
-    page.open("about:blank")
-    page.open(address)
-    page.await_true("document.body && document.body.dataset.settled !== undefined")
-
-
-def choose(name, value):
-    before = shown()
-    if page.run(f"document.getElementById('control-{name}').value") == value:
-        return
-    page.run(f"(() => {{const e = document.getElementById('control-{name}'); e.value = {json.dumps(value)};"
-             " e.dispatchEvent(new Event('change')); })()")
-    settle(before)
-
-
-def slide(name, steps):
-    before = shown()
-    page.run(f"(() => {{const e = document.getElementById('control-{name}'); e.value = Number(e.value) + ({steps});"
-             " e.dispatchEvent(new Event('input')); })()")
-    settle(before)
+from page_phases import serving, training  # noqa: E402
+from page_sweeps import killed_server, shell_sweep, sweep  # noqa: E402
+from page_use import (asked, check, choose, explained_controls, failed, figures, opened, page, phase, settle, shown,  # noqa: E402
+                      slide, text_of)
 
 
 def controls():
@@ -86,6 +38,7 @@ def controls():
     before = shown()
     page.run("document.querySelector('input[name=phase][value=decode]').click()")
     settle(before)
+    explained_controls()
     layouts = page.run("[...document.getElementById('control-strategy').options].map((o) => o.value)")
     check(len(layouts) > 3 and layouts[0] == "auto", f"strategies: {layouts}")
     choose("strategy", layouts[2])
@@ -95,6 +48,25 @@ def controls():
     opened(link)
     settle()
     check(text_of("#title") == title, f"the link opens {text_of('#title')}, not {title}")
+
+
+def keyboard():
+    """Without a mouse: from the top to a slider, and a figure's explanation."""
+    opened(asked.address.split("#")[0] + "#model=qwen3-32b&device=h100-sxm&fabric=nvlink-node&shards=8&batch=16")
+    settle()
+    reached, active = [], "document.activeElement.id || document.activeElement.name || document.activeElement.textContent.slice(0, 30)"
+    for _ in range(40):
+        page.key("Tab")
+        reached.append(page.run(active))
+        if reached[-1] == "control-batch":
+            break
+    check("control-batch" in reached, f"Tab reaches {reached}")
+    check(reached[0].startswith("Skip"), f"first: {reached[0]}")
+    before = shown()
+    page.key("ArrowRight")
+    settle(before)
+    check("batch=24" in shown(), "an arrow moves the batch: " + shown())
+    check(page.run(active) == "control-batch", "the slider loses its focus: " + page.run(active))
 
 
 def parts():
@@ -214,16 +186,6 @@ def widths():
     page.media(dark=False, prefers_reduced_motion="reduce")
 
 
-def sweep():
-    """Started from the page, followed to its end."""
-    opened(asked.address)
-    check("token" not in page.run("location.href"), "the token stays in the address")
-    page.await_true("document.querySelector('#progress-view select')")
-    page.run(f"document.querySelector('#progress-view select').value = {json.dumps(asked.sweep)}")
-    page.run("[...document.querySelectorAll('#progress-view button')].find((b) => b.textContent === 'Start').click()")
-    page.await_true("document.getElementById('progress-view').textContent.includes('complete')", 60)
-
-
 def file_alone():
     opened("file://" + asked.file)
     settle()
@@ -231,16 +193,25 @@ def file_alone():
     slide("batch", -1)
     check(text_of("#title") != before, "the file does not answer a slider")
     check(page.run("document.querySelectorAll('#front-chart .point').length") > 1, "the file has no front")
+    for value in ("prefill", "serving"):
+        phase(value)
+        check(page.run("document.getElementById('notice').hidden"), f"the file has no {value}: {text_of('#notice')}")
 
 
 try:
     controls()
     parts()
+    training()
+    serving()
+    keyboard()
     speed()
     refusals()
     widths()
     if asked.sweep:
         sweep()
+        if asked.program:
+            shell_sweep()
+            killed_server()
     if asked.file:
         file_alone()
     root = asked.address.split("#")[0]

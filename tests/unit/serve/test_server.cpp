@@ -23,12 +23,22 @@ using testing::StartsWith;
 
 class Numbers : public PageValues {
  public:
+  bool is_slow(const PageQuestion& question) const override {
+    return question.path.starts_with("slow");
+  }
   Json answer(const PageQuestion& question) override {
+    if (is_slow(question)) {
+      ++slow_answers;
+      while (!may_go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     if (question.path == "large") return std::string(8 << 20, 'x');
     return {{"path", question.path}};
   }
   Json act(const PageQuestion&) override { return {{"acted", true}}; }
   Json progress() override { return {{"tick", ++ticks_}}; }
+
+  std::atomic<bool> may_go_on = false;
+  std::atomic<int> slow_answers = 0;
 
  private:
   int ticks_ = 0;
@@ -84,6 +94,7 @@ class HttpServer : public testing::Test {
       : server_({.token = "secret"}, values_),
         runs_([this] { server_.run([this] { return should_stop_.load(); }); }) {}
   ~HttpServer() override {
+    values_.may_go_on = true;
     should_stop_ = true;
     runs_.join();
   }
@@ -114,6 +125,32 @@ TEST_F(HttpServer, answers_further_questions_of_one_connection) {
     client.send("GET /api/" + std::string(path) + " HTTP/1.1\r\n" + host() + "\r\n");
     EXPECT_THAT(client.read_until("\"}"), HasSubstr(path));
   }
+}
+
+TEST_F(HttpServer, what_takes_long_holds_nothing_else_up) {
+  Client slow(server_.port());
+  slow.send("GET /api/slow HTTP/1.1\r\n" + host() + "\r\n");
+  for (int i = 0; i < 5; ++i) EXPECT_THAT(got("/api/step"), HasSubstr("{\"path\":\"step\"}"));
+  values_.may_go_on = true;
+  EXPECT_THAT(slow.read_until("\"}"), HasSubstr("slow"));
+}
+
+TEST_F(HttpServer, what_nobody_waits_for_any_more_is_not_computed) {
+  Client first(server_.port());
+  first.send("GET /api/slow HTTP/1.1\r\n" + host() + "\r\n");
+  while (values_.slow_answers == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 3; ++i) {
+    Client left(server_.port());
+    left.send("GET /api/slow HTTP/1.1\r\n" + host() + "\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  // Each has gone before its turn came; the server has seen it when it answers another.
+  EXPECT_THAT(got("/api/step"), HasSubstr("step"));
+  Client last(server_.port());
+  last.send("GET /api/slow-last HTTP/1.1\r\n" + host() + "\r\n");
+  values_.may_go_on = true;
+  EXPECT_THAT(last.read_until("\"}"), HasSubstr("slow-last"));
+  EXPECT_EQ(values_.slow_answers, 2);
 }
 
 TEST_F(HttpServer, gives_heads_without_bodies) {

@@ -1,7 +1,7 @@
 // The shipped configs, as the page of an installation knows them.
 #pragma once
 
-#include "pages/serve/priced_system.hpp"
+#include "pages/serve/state/priced_system.hpp"
 
 namespace halmark::pages {
 

@@ -1,4 +1,4 @@
-#include "pages/serve/page_state.hpp"
+#include "pages/serve/state/page_state.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,6 +31,38 @@ TEST(PageStates, a_decode_step_makes_one_token_and_a_prompt_is_new_unless_it_say
   EXPECT_FALSE(parse_state({{"strategy", "auto"}}).strategy);
 }
 
+TEST(PageStates, strategies_are_read_as_they_are_written) {
+  for (const Parallel& parallel : {Parallel{.dp = 4, .tp = 2, .ep = 8}, Parallel{.tp = 2, .cp = 4},
+                                   Parallel{.dp = 4, .pp = 2, .stages = {19, 17}}}) {
+    EXPECT_EQ(parse_strategy(parallel.text()), parallel) << parallel.text();
+  }
+}
+
+TEST(PageStates, training_takes_whole_sequences_and_says_how_it_trains) {
+  const PageState state = parse_state({{"phase", "training"},
+                                       {"context", "4096"},
+                                       {"new", "16"},
+                                       {"micro", "2"},
+                                       {"zero", "3"},
+                                       {"recompute", "full"},
+                                       {"schedule", "zero-bubble"}});
+  EXPECT_EQ(state.new_tokens, 4096);
+  EXPECT_EQ(state.training.micro_batch, 2);
+  EXPECT_EQ(state.training.zero, 3);
+  EXPECT_EQ(state.training.recompute, "full");
+  EXPECT_EQ(state.schedule, "zero-bubble");
+  EXPECT_FALSE(parse_state({{"phase", "decode"}, {"zero", "3"}}).training.has_any());
+}
+
+TEST(PageStates, serving_has_a_load) {
+  const PageState state =
+      parse_state({{"phase", "serving"}, {"rate", "2.5"}, {"input", "512"}, {"output", "64"}});
+  ASSERT_TRUE(state.load);
+  EXPECT_EQ(state.load->rate, 2.5);
+  EXPECT_EQ(state.load->input, 512);
+  EXPECT_FALSE(parse_state({{"phase", "decode"}, {"rate", "2"}}).load);
+}
+
 TEST(PageStates, numbers_are_within_their_limits) {
   EXPECT_EQ(parse_state({{"shards", "1024"}}).shards, page_shards_max);
   EXPECT_EQ(parse_state({{"batch", "65536"}}).batch, page_batch_max);
@@ -44,9 +76,14 @@ TEST(PageStates, numbers_are_within_their_limits) {
 }
 
 TEST(PageStates, that_cannot_be_meant_are_refused) {
-  EXPECT_THROW(parse_state({{"phase", "training"}}), Error);
+  EXPECT_THROW(parse_state({{"phase", "dreaming"}}), Error);
+  EXPECT_THROW(parse_state({{"phase", "training"}, {"zero", "4"}}), Error);
+  for (const char* wrong : {"", "0", "-1", "nan", "inf", "1e9", "2x"}) {
+    EXPECT_THROW(parse_state({{"phase", "serving"}, {"rate", wrong}}), Error) << wrong;
+  }
   EXPECT_THROW(parse_state({{"phase", "prefill"}, {"context", "10"}, {"new", "11"}}), Error);
-  for (const char* wrong : {"xx2", "tp", "tp0", "tp-2", "t", "tp2;ls"}) {
+  for (const char* wrong :
+       {"xx2", "tp", "tp0", "tp-2", "t", "tp2;ls", "stages", "stages1+", "stages+1"}) {
     EXPECT_THROW(parse_strategy(wrong), Error) << wrong;
   }
 }

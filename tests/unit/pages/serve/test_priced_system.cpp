@@ -1,14 +1,13 @@
 // Two ways to the same figures: the pricer of many layouts, and the composed graph of one.
-#include "pages/serve/priced_system.hpp"
+#include "pages/serve/state/priced_system.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
-#include "pages/serve/composed_step.hpp"
-#include "pages/serve/fabric_drawing.hpp"
-#include "pages/serve/step_timeline.hpp"
+#include "pages/serve/document/fabric_drawing.hpp"
+#include "pages/serve/state/composed_step.hpp"
 #include "shipped.hpp"
 
 namespace halmark::pages {
@@ -29,12 +28,12 @@ TEST(PricedSystems, layouts_have_the_price_and_the_memory_of_their_graphs) {
     if (!layout.price) continue;
     PageState state = on_a_node;
     state.strategy = layout.parallel;
-    const ComposedStep step = composed_step(system, system.configuration(state));
+    const ComposedStep step = composed_step(system, state, system.configuration(state));
     EXPECT_NEAR(layout.price->step_ns, step.estimate.step_ns, 1e-6 * step.estimate.step_ns)
         << layout.parallel.text();
     EXPECT_NEAR(static_cast<double>(layout.bytes_per_rank),
-                static_cast<double>(step.memory.largest.total()),
-                0.002 * static_cast<double>(step.memory.largest.total()))
+                static_cast<double>(step.priced.memory_bytes()),
+                0.002 * static_cast<double>(step.priced.memory_bytes()))
         << layout.parallel.text();
     ++priced;
   }
@@ -55,59 +54,24 @@ TEST(PricedSystems, auto_leaves_out_what_does_not_fit) {
   EXPECT_EQ(found.devices(), 2);
 }
 
-// An all-reduce over n ranks of a switch: every rank sends 2 (n - 1) / n of the message. Two of
-// them a layer, of batch x hidden values in two bytes.
-TEST(PricedSystems, links_carry_what_the_all_reduces_of_the_step_send) {
+// Layouts of a training step have what the graph of each says of its memory, and auto the first.
+TEST(PricedSystems, auto_trains_with_a_layout_that_fits) {
   PageState state = on_a_node;
-  state.strategy = Parallel{.tp = 8};
+  state.model = "qwen3-8b";
+  state.phase = Phase::training;
+  state.batch = 8;
+  state.new_tokens = state.context = 2048;
+  state.training.zero = 1;
   PricedSystem system(state, shipped_sources());
-  const ComposedStep step = composed_step(system, system.configuration(state));
-  const fabric::Router router(*system.topology());
-  const Json load = link_load_json(*system.topology(), router, step);
-  ASSERT_EQ(load["links"].size(), 8u);  // each device to the switch
-  // One more behind the embedding; logits are gathered, 128,256 of them in two bytes a sequence.
-  const double sent = ((80 * 2 + 1) * (32.0 * 8192 * 2) * 2 + 32.0 * 128256 * 2) * 7 / 8;
-  for (const Json& link : load["links"]) {
-    EXPECT_NEAR(link[3].get<double>(), sent, 1e-6 * sent);
-    // 450 GB/s one way.
-    EXPECT_NEAR(link[2].get<double>(),
-                link[3].get<double>() / (450e9 * step.estimate.step_ns * 1e-9), 1e-9);
+  const std::vector<PricedLayout> layouts = system.layouts(state);
+  ASSERT_TRUE(layouts.front().price);
+  EXPECT_EQ(system.configuration(state).parallel, layouts.front().parallel);
+  const ComposedStep step = composed_step(system, state, system.configuration(state));
+  EXPECT_EQ(step.priced.memory_bytes(), layouts.front().bytes_per_rank);
+  EXPECT_LE(step.priced.memory_bytes(), system.target().memory_bytes);
+  for (const PricedLayout& layout : layouts) {
+    EXPECT_NE(layout.price.has_value(), !layout.reason.empty()) << layout.parallel.text();
   }
-}
-
-// GPipe: m micro-batches through p equal stages take (m + p - 1) turns; here m = p.
-TEST(StepTimelines, fill_and_drain_a_pipeline) {
-  PageState state = on_a_node;
-  state.strategy = Parallel{.tp = 2, .pp = 4};
-  PricedSystem system(state, shipped_sources());
-  const ComposedStep step = composed_step(system, system.configuration(state));
-  const simulate::Timeline timeline = step_timeline(system, step);
-  ASSERT_EQ(timeline.actors.size(), 4u);
-  EXPECT_EQ(timeline.actors[1], "node0.device2");  // stages of tp 2 are two devices apart
-  const double turn_ns = step.estimate.step_ns / 4;
-  const double makespan_ns = static_cast<double>(timeline.makespan_ps) / 1e3;
-  EXPECT_GT(makespan_ns, 6 * turn_ns);
-  EXPECT_LE(makespan_ns, 7 * turn_ns * 1.001);
-  events::Picoseconds critical = 0;
-  for (const simulate::TimelineEvent& event : timeline.events) {
-    if (event.is_critical) critical += event.end_ps - event.start_ps;
-    if (event.cause == simulate::TimelineEvent::none) {
-      EXPECT_EQ(event.start_ps, 0);
-    } else {
-      EXPECT_EQ(event.start_ps, timeline.events[event.cause].end_ps);
-    }
-  }
-  EXPECT_EQ(critical, timeline.makespan_ps);
-}
-
-TEST(StepTimelines, of_one_stage_sum_to_the_step) {
-  PageState state = on_a_node;
-  state.strategy = Parallel{.tp = 8};
-  PricedSystem system(state, shipped_sources());
-  const ComposedStep step = composed_step(system, system.configuration(state));
-  const simulate::Timeline timeline = step_timeline(system, step);
-  EXPECT_NEAR(static_cast<double>(timeline.makespan_ps) / 1e3, step.estimate.step_ns,
-              1e-5 * step.estimate.step_ns);
 }
 
 TEST(FabricDrawings, have_every_entity_or_say_how_many_are_left_out) {

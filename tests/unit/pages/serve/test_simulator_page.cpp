@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/json/json.hpp"
@@ -34,21 +35,91 @@ const Json& figure(const Json& step, const std::string& key) {
 
 TEST(SimulatorPages, every_figure_says_where_it_is_from) {
   SimulatorPage page(settings());
-  const Json step = page.answer({"step", state});
-  for (const Json& one : step["figures"]) {
-    EXPECT_FALSE(one["from"].get<std::string>().empty()) << one;
-    EXPECT_FALSE(one["means"].get<std::string>().empty()) << one;
-    EXPECT_NE(one["value"].is_null(), one["reason"].get<std::string>().empty()) << one;
-    const bool has_interval = !one["low"].is_null();
-    EXPECT_TRUE(!has_interval || one["low"] <= one["high"]) << one;
+  Values trained = state, served = state;
+  trained["model"] = "qwen3-0.6b";
+  trained["phase"] = "training";
+  served["phase"] = "serving";
+  for (const auto& [path, values] :
+       std::vector<std::pair<std::string, Values>>{{"step", state},
+                                                   {"simulation", state},
+                                                   {"spread", state},
+                                                   {"step", trained},
+                                                   {"simulation", trained},
+                                                   {"serving", served}}) {
+    const Json document = page.answer({path, values});
+    ASSERT_FALSE(document["figures"].empty()) << path;
+    for (const Json& one : document["figures"]) {
+      EXPECT_FALSE(one["from"].get<std::string>().empty()) << path << one;
+      EXPECT_FALSE(one["means"].get<std::string>().empty()) << path << one;
+      EXPECT_NE(one["value"].is_null(), one["reason"].get<std::string>().empty()) << path << one;
+      const bool has_interval = !one["low"].is_null();
+      EXPECT_TRUE(!has_interval || one["low"] <= one["high"]) << path << one;
+    }
   }
+}
+
+// What was simulated takes the place of everything that was announced.
+TEST(SimulatorPages, what_is_being_simulated_comes) {
+  SimulatorPage page(settings());
+  std::set<std::string> coming, came;
+  const Json at_once = page.answer({"step", state});
+  for (const Json& one : at_once["figures"]) {
+    if (one["reason"] == "is being simulated") coming.insert(one["key"]);
+  }
+  for (const char* path : {"simulation", "spread"}) {
+    const Json later = page.answer({path, state});
+    for (const Json& one : later["figures"]) came.insert(one["key"]);
+  }
+  EXPECT_GE(coming.size(), 5u);
+  EXPECT_TRUE(std::ranges::includes(came, coming));
+}
+
+TEST(SimulatorPages, only_what_takes_long_is_asked_beside_the_sliders) {
+  const SimulatorPage page(settings());
+  for (const char* path : {"step", "fabric", "documents", "export"}) {
+    EXPECT_FALSE(page.is_slow({path, {}})) << path;
+  }
+  for (const char* path : {"simulation", "spread", "serving", "front", "compare"}) {
+    EXPECT_TRUE(page.is_slow({path, {}})) << path;
+  }
+}
+
+// One client that waits has the server for itself: a prefill, then one step a token.
+TEST(SimulatorPages, one_client_of_a_server_experiences_its_steps) {
+  SimulatorPage page(settings());
+  Values values = {{"model", "qwen3-32b"}, {"device", "h100-sxm"}, {"shards", "4"},
+                   {"dtype", "bf16"},      {"phase", "serving"},   {"clients", "1"},
+                   {"input", "1024"},      {"output", "64"},       {"requests", "20"},
+                   {"strategy", "tp4"}};
+  const Json served = page.answer({"serving", values});
+  const Json prefill = page.answer({"step",
+                                    {{"model", "qwen3-32b"},
+                                     {"device", "h100-sxm"},
+                                     {"shards", "4"},
+                                     {"dtype", "bf16"},
+                                     {"phase", "prefill"},
+                                     {"batch", "1"},
+                                     {"context", "1024"},
+                                     {"strategy", "tp4"}}});
+  const Json decode = page.answer({"step",
+                                   {{"model", "qwen3-32b"},
+                                    {"device", "h100-sxm"},
+                                    {"shards", "4"},
+                                    {"dtype", "bf16"},
+                                    {"batch", "1"},
+                                    {"context", "1056"},
+                                    {"strategy", "tp4"}}});
+  const auto near = [](double a, double b) { EXPECT_NEAR(a, b, 0.02 * b); };
+  near(figure(served, "ttft_p50_ns")["value"], figure(prefill, "step_ns")["value"]);
+  near(figure(served, "tpot_p50_ns")["value"], figure(decode, "step_ns")["value"]);
+  EXPECT_EQ(served["experienced"][0]["n"], 19);  // the first finds an empty server
 }
 
 TEST(SimulatorPages, devices_without_power_say_so) {
   SimulatorPage page(settings());
   Values values = state;
   values["device"] = "tpu-v5p";
-  const Json step = page.answer({"step", values});
+  const Json step = page.answer({"simulation", values});
   EXPECT_TRUE(figure(step, "power")["value"].is_null());
   EXPECT_THAT(figure(step, "power")["reason"].get<std::string>(), testing::HasSubstr("power"));
 }
@@ -127,6 +198,22 @@ TEST(StaticPages, state_their_own_digests_and_end_no_element_early) {
   for (std::size_t at = 0; (at = text.find("</script>", at)) != std::string::npos; ++at) ++ends;
   EXPECT_EQ(ends, 2u);
   EXPECT_LT(text.size(), std::size_t{4} << 20);
+}
+
+// Under the words by which page/state.js asks for them.
+TEST(StaticPages, carry_training_steps_and_loads_of_a_server) {
+  SimulatorPage page(settings());
+  PageState state = {.device = "h100-sxm", .model = "qwen3-0.6b", .shards = 2};
+  EXPECT_THAT(static_page(page, state),
+              testing::HasSubstr("\"serving?clients=16&device=h100-sxm&dtype=checkpoint&input=1024&"
+                                 "model=qwen3-0.6b&output=128&phase=serving&requests=200&shards=2&"
+                                 "strategy=auto\""));
+  state.phase = Phase::training;
+  state.training.zero = 1;
+  EXPECT_THAT(static_page(page, state),
+              testing::HasSubstr("\"simulation?batch=16&context=4096&device=h100-sxm&"
+                                 "dtype=checkpoint&model=qwen3-0.6b&optimizer=adam&phase=training&"
+                                 "recompute=none&schedule=1f1b&shards=2&strategy=auto&zero=1\""));
 }
 
 }  // namespace

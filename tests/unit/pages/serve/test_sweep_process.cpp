@@ -1,5 +1,5 @@
 // A child that talks like `halmark tune --progress json`, by a shell that the test names.
-#include "pages/serve/sweep_process.hpp"
+#include "pages/serve/sweep/sweep_process.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "pages/serve/journal_pages.hpp"
+#include "pages/serve/document/journal_pages.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,16 +3,19 @@
 #pragma once
 
 #include "core/json/json_type.hpp"
-#include "pages/serve/composed_step.hpp"
+#include "pages/serve/document/figure.hpp"
+#include "pages/serve/state/composed_step.hpp"
 
 namespace halmark::pages {
 
-// [{"key", "title", "unit", "value", "low", "high", "from", "means", "reason", "term"}, ...]: a
-// null `value` stands beside a reason; `from` says on what it rests, `means` what that word says.
-Json figures_json(const PricedSystem& system, const ComposedStep& step);
+// Figures that follow from the time of a step: latency, rates, MFU.
+Json rates_json(const PricedStep& step, const StepTime& time, const Origin& from);
+// These, and those that a simulation will say, without a value. [figure, ...]: a null `value`
+// stands beside a reason; `from` says on what it rests, `means` what that word says.
+Json figures_json(const ComposedStep& step);
 // One row per operator that the slowest stage executes, in order.
 Json operators_json(const ComposedStep& step);
-// {"weights", "cache", "activations", "device", "fits"} of the fullest rank, bytes.
+// {"parts": [{"name", "bytes"}], "used", "device", "fits"} of the fullest rank.
 Json memory_json(const PricedSystem& system, const ComposedStep& step);
 // One row per layout, fastest first.
 Json layouts_json(const std::vector<PricedLayout>& layouts, std::int64_t devices,

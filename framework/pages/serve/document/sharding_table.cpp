@@ -1,4 +1,4 @@
-#include "pages/serve/sharding_table.hpp"
+#include "pages/serve/document/sharding_table.hpp"
 
 #include <map>
 #include <utility>
@@ -52,7 +52,7 @@ Json row_json(const Fold& fold) {
 }  // namespace
 
 Json sharding_json(const ComposedStep& step) {
-  const simulate::ShardTable table = simulate::shard_table(step.graph);
+  const simulate::ShardTable table = simulate::shard_table(step.graph());
   std::vector<Fold> folds;
   std::map<std::pair<std::string, std::string>, std::size_t> places;
   for (const ShardRow& row : table.rows) {

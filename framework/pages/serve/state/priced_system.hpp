@@ -10,7 +10,7 @@
 
 #include "model/pricing/step_pricer.hpp"
 #include "model/spec/model_spec.hpp"
-#include "pages/serve/page_state.hpp"
+#include "pages/serve/state/page_state.hpp"
 #include "tune/plan/target.hpp"
 #include "tune/sources/priced_latencies.hpp"
 
@@ -55,7 +55,7 @@ class PricedSystem {
   // Throws Error (exit 2) for a recipe that is not known.
   Precision precision(const std::string& recipe) const;
   // Every layout of the state's devices that the model permits, fastest first, those without a
-  // price at the end.
+  // price at the end. Times of steps that follow each other; of training, of a step alone.
   std::vector<PricedLayout> layouts(const PageState& state);
   // Of one layout and batch. Context parallelism is priced by its own graph: nothing here.
   PricedLayout priced(const PageState& state, const Parallel& parallel, std::int64_t batch);
@@ -67,6 +67,8 @@ class PricedSystem {
   tune::Target target_;
   std::optional<tune::PricedLatencies> latencies_;
   void begin_pricing();
+  Configuration base(const PageState& state) const;  // without a layout
+  std::vector<PricedLayout> training_layouts(const PageState& state) const;
 
   std::unique_ptr<StepPricer> pricer_;
   std::size_t priced_ = 0;  // by this pricer

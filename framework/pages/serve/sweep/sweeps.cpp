@@ -1,4 +1,4 @@
-#include "pages/serve/sweeps.hpp"
+#include "pages/serve/sweep/sweeps.hpp"
 
 #include <algorithm>
 

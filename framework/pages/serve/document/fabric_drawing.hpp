@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/json/json_type.hpp"
-#include "pages/serve/composed_step.hpp"
-#include "simulate/fabric/routes.hpp"
+#include "simulate/fabric/topology.hpp"
+#include "simulate/schedule/step_simulation.hpp"
 
 namespace halmark::pages {
 
@@ -15,10 +15,8 @@ inline constexpr std::size_t drawn_entities_max = 700;
 Json fabric_drawing(const fabric::Topology& topology);
 
 // {"links": [[from, to, utilisation, bytes], ...], "busiest", "assumed"}: entities of the drawing;
-// bytes of one direction, the fuller one, over the step. Messages as of rings and pairs: a step of
-// an all-reduce goes to the next rank of its group, an all-to-all to every other one, by the
-// shortest way that a hash of the flow chooses. Links without bytes are left out.
-Json link_load_json(const fabric::Topology& topology, const fabric::Router& router,
-                    const ComposedStep& step);
+// of one direction of one cable, the fuller one, over the step, as `halmark simulate` has it. Links
+// without bytes are left out. null without a topology, and where bytes of links are not known.
+Json link_load_json(const fabric::Topology* topology, const schedule::StepSimulation& step);
 
 }  // namespace halmark::pages

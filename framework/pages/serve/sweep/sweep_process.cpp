@@ -1,4 +1,4 @@
-#include "pages/serve/sweep_process.hpp"
+#include "pages/serve/sweep/sweep_process.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>

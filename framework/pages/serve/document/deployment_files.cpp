@@ -1,4 +1,4 @@
-#include "pages/serve/deployment_files.hpp"
+#include "pages/serve/document/deployment_files.hpp"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 
 // What is exported elsewhere is a point of a front: here a front of one.
 SearchedFront front_of_one(const PricedSystem& system, const ComposedStep& step) {
-  const Configuration& c = step.graph.configuration;
+  const Configuration& c = step.graph().configuration;
   Evaluation point{.configuration = c};
   point.estimate = step.estimate;
   SearchedFront out{.origin = "the page of halmark serve",
@@ -32,7 +32,8 @@ SearchedFront front_of_one(const PricedSystem& system, const ComposedStep& step)
 Json deployment_files(const PricedSystem& system, const ComposedStep& step,
                       const PageSources& sources, const std::string& engine) {
   const std::int64_t device_bytes = system.target().memory_bytes;
-  if (const auto refusal = check_memory(step.memory, device_bytes); refusal && device_bytes > 0) {
+  if (const auto refusal = check_memory(step.priced.memory, device_bytes);
+      refusal && device_bytes > 0) {
     throw refused(refusal->text, {}, "choose more shards or a smaller batch");
   }
   const std::vector<std::string>& engines = exports::engine_names();

@@ -1,11 +1,13 @@
-#include "pages/serve/priced_system.hpp"
+#include "pages/serve/state/priced_system.hpp"
 
 #include <algorithm>
 
 #include "core/text/error.hpp"
 #include "model/pricing/kernel_table.hpp"
+#include "model/training/training.hpp"
 #include "plan/device_file.hpp"
 #include "plan/precision.hpp"
+#include "simulate/sharding/planner.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/named_fabric.hpp"
 
@@ -141,6 +143,7 @@ PricedLayout PricedSystem::priced(const PageState& state, const Parallel& parall
 }
 
 std::vector<PricedLayout> PricedSystem::layouts(const PageState& state) {
+  if (state.phase == Phase::training) return training_layouts(state);
   std::vector<PricedLayout> out;
   if (priced_ > layouts_kept_max) begin_pricing();
   for (const Parallel& parallel : splits_of(spec_, state.shards)) {
@@ -151,13 +154,53 @@ std::vector<PricedLayout> PricedSystem::layouts(const PageState& state) {
   return out;
 }
 
-Configuration PricedSystem::configuration(const PageState& state) {
+Configuration PricedSystem::base(const PageState& state) const {
   Configuration out{.model = spec_.id,
                     .precision = precision(state.dtype),
                     .workload = {.phase = state.phase,
                                  .batch = state.batch,
                                  .new_tokens = state.new_tokens,
                                  .context = state.context}};
+  if (state.training.micro_batch) out.workload.micro_batch = *state.training.micro_batch;
+  return out;
+}
+
+// Passes and gradients by the planner of shards: its sum over the slowest stage orders them.
+std::vector<PricedLayout> PricedSystem::training_layouts(const PageState& state) const {
+  simulate::PlanQuestion question{.base = base(state), .shards = state.shards};
+  question.stated.cp = 1;
+  question.training = training_plan(state.training, question.base.precision);
+  question.groups_layers = false;
+  if (target_.memory_bytes > 0) question.bytes_max = target_.memory_bytes;
+  const simulate::ShardPlan plan =
+      simulate::plan_shards(spec_, question, [this](const Operator& op) -> std::optional<double> {
+        const auto latency = op.kind == OperatorKind::collective
+                                 ? chain().latency(op.local, op.local_work, op.group_stride)
+                                 : chain().latency(op.local, op.rank_work);
+        return latency ? std::optional(latency->ns) : std::nullopt;
+      });
+  std::vector<PricedLayout> out;
+  const double tokens = static_cast<double>(state.batch) * static_cast<double>(state.context);
+  for (const simulate::PlannedLayout& layout : plan.layouts) {
+    PricedLayout one{.parallel = layout.configuration.parallel,
+                     .batch = state.batch,
+                     .bytes_per_rank = layout.largest.total()};
+    const double ns = layout.cost.alone_ns;
+    if (layout.fits) {
+      one.price = Price{.step_ns = ns, .low_ns = ns, .high_ns = ns};
+      one.price->tokens_per_s = tokens / ns * 1e9;
+    } else {
+      one.reason = memory_text(one.bytes_per_rank, target_.memory_bytes);
+    }
+    out.push_back(std::move(one));
+  }
+  if (out.empty()) out.push_back({.batch = state.batch, .reason = plan.first_refusal});
+  std::ranges::stable_sort(out, is_faster);
+  return out;
+}
+
+Configuration PricedSystem::configuration(const PageState& state) {
+  Configuration out = base(state);
   if (state.strategy) {
     out.parallel = *state.strategy;
     return out;
@@ -166,8 +209,9 @@ Configuration PricedSystem::configuration(const PageState& state) {
   if (all.empty() || !all.front().price) {
     const std::string why = all.empty() ? "" : all.front().reason;
     throw refused("no layout of " + std::to_string(state.shards) +
-                  " devices is possible for a batch of " + std::to_string(state.batch) +
-                  (why.empty() ? "" : ": " + why));
+                      " devices is possible for a batch of " + std::to_string(state.batch) +
+                      (why.empty() ? "" : ": " + why),
+                  {}, "choose more shards, a smaller batch or narrower types");
   }
   out.parallel = all.front().parallel;
   return out;

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "core/json/json_type.hpp"
-#include "pages/serve/priced_system.hpp"
+#include "pages/serve/state/priced_system.hpp"
 
 namespace halmark::pages {
 
 // {"version", "licence", "devices", "models", "fabrics", "recipes", "glossary", "engines",
-// "is_writable"}
+// "fitted_engines", "is_writable"}
 Json page_documents(const PageSources& sources, bool is_writable);
 
 }  // namespace halmark::pages

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/json/json_type.hpp"
-#include "pages/serve/composed_step.hpp"
+#include "pages/serve/state/composed_step.hpp"
 
 namespace halmark::pages {
 

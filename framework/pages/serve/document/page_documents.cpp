@@ -1,4 +1,6 @@
-#include "pages/serve/page_documents.hpp"
+#include "pages/serve/document/page_documents.hpp"
+
+#include <algorithm>
 
 #include "core/json/json.hpp"
 #include "core/version.hpp"
@@ -8,6 +10,7 @@
 #include "plan/precision.hpp"
 #include "report/glossary.hpp"
 #include "simulate/fabric/fabric_file.hpp"
+#include "simulate/serving/fitted_terms.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -68,6 +71,10 @@ Json glossary_json() {
 Json page_documents(const PageSources& sources, bool is_writable) {
   Json recipes = Json::array({std::string(checkpoint_recipe)});
   for (const std::string& recipe : precision_recipes()) recipes.push_back(recipe);
+  Json fitted = Json::array();
+  for (const serving::FittedTerms& terms : serving::all_fitted_terms()) {
+    if (std::ranges::find(fitted, terms.engine) == fitted.end()) fitted.push_back(terms.engine);
+  }
   return {{"version", std::string(tool_version) + " (" + tool_build + ")"},
           {"licence", "Apache-2.0"},
           {"devices", devices_json(sources)},
@@ -76,6 +83,7 @@ Json page_documents(const PageSources& sources, bool is_writable) {
           {"recipes", std::move(recipes)},
           {"glossary", glossary_json()},
           {"engines", exports::engine_names()},
+          {"fitted_engines", std::move(fitted)},
           {"is_writable", is_writable}};
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/json/json_type.hpp"
-#include "pages/serve/composed_step.hpp"
+#include "pages/serve/state/composed_step.hpp"
 
 namespace halmark::pages {
 

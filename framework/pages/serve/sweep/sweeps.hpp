@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/json/json.hpp"
-#include "pages/serve/sweep_process.hpp"
+#include "pages/serve/sweep/sweep_process.hpp"
 
 namespace halmark::pages {
 

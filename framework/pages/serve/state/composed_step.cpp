@@ -1,0 +1,168 @@
+#include "pages/serve/state/composed_step.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/text/error.hpp"
+#include "core/text/text.hpp"
+#include "kernels/contract.hpp"
+#include "model/pricing/composer.hpp"
+#include "tune/evaluate/placed_latencies.hpp"
+
+namespace halmark::pages {
+namespace {
+
+// Thrown and caught here: a sum may stand in.
+struct TooManyEvents {};
+
+std::optional<Latency> latency_of(const PricedSystem& system, const Operator& op) {
+  if (op.kind != OperatorKind::collective) return system.chain().latency(op.local, op.rank_work);
+  return system.chain().latency(op.local, op.local_work, op.group_stride);
+}
+
+// Kernels by what the slowest rank executes on paper, as a simulation has them.
+Composer::Lookup on_paper(const PricedSystem& system, const OperatorGraph& graph) {
+  std::map<Problem, Work> works;
+  for (const Operator& op : graph.operators) {
+    if (op.kind == OperatorKind::collective || !op.of_context_rank.empty()) continue;
+    Work& work = works[op.local];
+    if (op.rank_work.flops() + op.rank_work.bytes() >= work.flops() + work.bytes()) {
+      work = op.rank_work;
+    }
+  }
+  return [&system, works = std::move(works),
+          others = tune::placed(system.chain(), graph)](const KernelCase& kernel_case) {
+    const auto at = works.find(kernel_case.problem);
+    if (at == works.end()) return others(kernel_case);
+    return system.chain().latency(kernel_case.problem, at->second);
+  };
+}
+
+Estimate composed(const PricedSystem& system, const OperatorGraph& graph) {
+  const int ranks = graph.configuration.devices();
+  const Composer composer(graph, system.target().placement(ranks), system.target().facts(ranks));
+  Evaluation evaluation = composer.compose(on_paper(system, graph));
+  if (evaluation.estimate) return *std::move(evaluation.estimate);
+  throw refused("no time of this step is known: " + evaluation.reason, {}, "choose another dtype");
+}
+
+OperatorShare share_of(const Operator& op, const Latency& latency, double executions) {
+  const double ns = executions * latency.ns;
+  return {.name = op.name,
+          .layer_type = op.layer_type,
+          .count = static_cast<std::int64_t>(executions),
+          .ns = ns,
+          .low_ns = executions * latency.low_ns,
+          .high_ns = executions * latency.high_ns,
+          .lower_bound_ns = executions * latency.lower_bound_ns,
+          .flops = executions * op.rank_work.flops(),
+          .bytes = executions * op.rank_work.bytes(),
+          .bound = op.kind == OperatorKind::collective ? "communication"
+                                                       : std::string(limiter_name(latency.limiter)),
+          .provenance = latency.provenance,
+          .status = latency.status,
+          .strategy = op.strategy,
+          .dtype = std::string(dtype_name(op.dtype)),
+          .implementation = latency.implementation};
+}
+
+// Forward, backward and repeated passes of the operators of the stage that computes longest.
+Estimate trained(const PricedSystem& system, const PricedStep& step) {
+  const OperatorGraph& graph = step.graph;
+  Estimate out;
+  double longest_ns = -1;
+  for (std::size_t stage = 0; stage < graph.stages.size(); ++stage) {
+    std::vector<OperatorShare> shares;
+    double ns = 0;
+    for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+      const Operator& op = graph.operators[i];
+      const double turns = static_cast<double>(op.stage_counts[stage] * graph.micro_batches());
+      if (turns <= 0) continue;
+      const auto latency = latency_of(system, op);
+      if (!latency) {
+        throw refused(system.device().id + " states no figure that '" + op.name + "' needs", {},
+                      "choose another device or dtype");
+      }
+      shares.push_back(share_of(op, *latency, turns * step.cost->operators[i].passes));
+      out.provenance = std::max(out.provenance, latency->provenance);
+      ns += shares.back().ns;
+    }
+    if (ns <= longest_ns) continue;
+    longest_ns = ns;
+    out.operators = std::move(shares);
+  }
+  if (out.operators.empty()) throw refused("nothing of this step takes time");
+  const auto most = std::ranges::max_element(out.operators, {}, &OperatorShare::ns);
+  out.bottleneck = most->name + " (" + most->bound + ")";
+  out.matmul_flops = step.totals().matmul_flops;
+  return out;
+}
+
+// A pipeline fills and drains, and gradients hide behind passes: events say how.
+StepTime time_of(const PricedSystem& system, const PageState& state, const ComposedStep& step) {
+  const Estimate& e = step.estimate;
+  const bool is_training = step.priced.is_training();
+  if (!is_training && !e.alone) return {e.step_ns, e.low_ns, e.high_ns, false};
+  const auto outcome = simulated(system, state, step.priced,
+                                 {.grain = schedule::Grain::layer,
+                                  .events_max = is_training ? page_events_max : quick_events_max});
+  if (!outcome && is_training) {
+    throw refused("a training step of more than " + number_text(page_events_max) +
+                      " events is not simulated while you wait",
+                  {}, "choose fewer shards or a larger micro-batch, or ask halmark simulate");
+  }
+  if (!outcome) return {e.alone->ns, e.alone->low_ns, e.alone->high_ns, false};
+  const double ns = outcome->simulation.step_ns();
+  if (is_training || e.alone->ns <= 0) return {ns, ns, ns, true};
+  const double by = ns / e.alone->ns;
+  return {ns, e.alone->low_ns * by, e.alone->high_ns * by, true};
+}
+
+// Without a fabric every device meets every other one by its own link.
+schedule::Site site_of(const PricedSystem& system, std::int64_t devices) {
+  if (system.topology() != nullptr) return schedule::Site(*system.topology());
+  const Device& device = system.device();
+  const double rate = device.links.empty() ? 1e9 : device.links.front().bytes_per_s;
+  return schedule::Site(
+      simulate::FabricLevels{.levels = {{.ranks = devices, .bytes_per_s = rate}}});
+}
+
+}  // namespace
+
+std::optional<tune::StepOutcome> simulated(const PricedSystem& system, const PageState& state,
+                                           const PricedStep& step, const SimulatedAs& as) {
+  const schedule::TimeSources times{
+      [&](std::size_t op) { return latency_of(system, step.graph.operators[op]); },
+      [&](const Problem& problem, const Work& work, std::int64_t stride) {
+        return system.chain().latency(problem, work, stride);
+      }};
+  tune::StepSimulating asked{.order = state.schedule,
+                             .joins_kernels = as.grain == schedule::Grain::layer};
+  asked.options.runs = as.runs;
+  try {
+    return tune::simulate_timed(step, site_of(system, step.graph.configuration.devices()), times,
+                                asked, [&](double events, int) {
+                                  if (events > as.events_max) throw TooManyEvents();
+                                });
+  } catch (const TooManyEvents&) {
+    return std::nullopt;
+  }
+}
+
+ComposedStep composed_step(const PricedSystem& system, const PageState& state,
+                           const Configuration& configuration) {
+  StepQuestion question;
+  if (configuration.workload.phase == Phase::training) {
+    question.training = training_plan(state.training, configuration.precision);
+  }
+  ComposedStep out{.priced = price_step(system.spec(), configuration, system.device(), question)};
+  out.estimate =
+      out.priced.is_training() ? trained(system, out.priced) : composed(system, out.priced.graph);
+  out.time = time_of(system, state, out);
+  if (out.priced.is_training()) {
+    out.estimate.step_ns = out.estimate.low_ns = out.estimate.high_ns = out.time.ns;
+  }
+  return out;
+}
+
+}  // namespace halmark::pages

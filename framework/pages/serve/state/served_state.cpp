@@ -1,0 +1,56 @@
+#include "pages/serve/state/served_state.hpp"
+
+#include <algorithm>
+
+#include "core/text/error.hpp"
+
+namespace halmark::pages {
+namespace {
+
+constexpr std::int64_t generated_max = 3'000'000;  // tokens of all requests: about ten seconds
+constexpr std::int64_t batch_unstated = 16;        // where requests come by chance
+
+}  // namespace
+
+PageState decode_of(const PageState& state) {
+  if (!state.load) return state;
+  PageState out = state;
+  const std::int64_t together = state.load->rate ? batch_unstated : state.load->clients;
+  out.phase = Phase::decode;
+  out.batch = (together + state.shards - 1) / state.shards * state.shards;
+  out.new_tokens = 1;
+  out.context = state.load->input + state.load->output;
+  out.load.reset();
+  return out;
+}
+
+tune::ServingQuestion serving_question(const PageState& state, PricedSystem& system,
+                                       const PageSources& sources) {
+  const PageLoad& load = *state.load;
+  if (sources.here && state.device == sources.here->id) {
+    throw refused("a server of this machine is not simulated", {}, "choose a known accelerator");
+  }
+  if (load.requests * load.output > generated_max) {
+    throw refused(std::to_string(load.requests * load.output) +
+                      " generated tokens are not simulated while you wait",
+                  {}, "choose fewer requests or tokens, or ask halmark simulate serving");
+  }
+  const Parallel parallel = system.configuration(decode_of(state)).parallel;
+  tune::ServingQuestion out{.model = state.model,
+                            .dtype = state.dtype,
+                            .tp = parallel.tp,
+                            .pp = parallel.pp,
+                            .dp = parallel.dp,
+                            .ep = parallel.ep};
+  out.latency.device = state.device;
+  out.latency.sources = sources.latency;
+  out.load.shape = {load.input, load.output};
+  out.load.requests = load.requests;
+  out.load.clients = load.clients;
+  out.has_rate = load.rate.has_value();
+  out.load.rate_per_s = load.rate.value_or(1);
+  out.engine_terms = load.engine;
+  return out;
+}
+
+}  // namespace halmark::pages
