@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <limits>
 #include <string>
+#include <utility>
+
+#include "core/numeric/random.hpp"
 
 namespace halmark {
 namespace {
@@ -12,6 +16,32 @@ constexpr std::int64_t page_bytes = 4096;
 std::int64_t whole_pages(std::int64_t bytes) {
   return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
+// Pages are not alike: what the kernel hands out first on a machine that has been up for a while
+// lies in fragments, and was read at 8 GB/s where what came last was read at 11. Pieces of all
+// arenas in random order give every rank, and every part of its ring, the same mixture; a rank that
+// came first was the slowest of every stack. `begins`: what each arena has already.
+void deal_out_pages(std::span<SharedMemory> arenas, std::span<const std::int64_t> begins,
+                    const std::function<bool()>& should_stop) {
+  constexpr std::int64_t piece_bytes = 2 << 20;
+  struct Piece {
+    SharedMemory* arena;
+    std::int64_t begin;
+  };
+  std::vector<Piece> pieces;
+  for (std::size_t i = 0; i < arenas.size(); ++i) {
+    for (std::int64_t at = begins[i]; at < arenas[i].bytes(); at += piece_bytes) {
+      pieces.push_back({&arenas[i], at});
+    }
+  }
+  for (std::size_t left = pieces.size(); left > 1; --left) {
+    std::swap(pieces[left - 1], pieces[uniform_below(hash_u64(pieces.size(), left), left)]);
+  }
+  for (const Piece& piece : pieces) {
+    if (should_stop && should_stop()) return;
+    piece.arena->populate(piece.begin, std::min(piece_bytes, piece.arena->bytes() - piece.begin));
+  }
+}
+
 }  // namespace
 
 std::int64_t available_memory_bytes() {
@@ -42,11 +72,11 @@ std::vector<SharedMemory> make_arenas(std::span<const std::int64_t> bytes_wanted
     if (bytes <= 0) break;
     try {
       arenas.push_back(SharedMemory::create("halmark-arena", bytes, false));
-      arenas.back().populate(should_stop);
     } catch (const std::exception&) {
       break;
     }
   }
+  deal_out_pages(arenas, std::vector<std::int64_t>(arenas.size(), 0), should_stop);
   return arenas;
 }
 
@@ -62,17 +92,21 @@ void grow_arenas(std::vector<SharedMemory>& arenas, std::span<const std::int64_t
   const double available = static_cast<double>(available_memory_bytes()) + held;
   const bool fits = available <= held || held + missing <= fraction * available;
   try {
+    std::vector<std::int64_t> begins;
     for (std::size_t i = 0; fits && i < bytes_wanted.size(); ++i) {
       const std::int64_t bytes = whole_pages(bytes_wanted[i]);
-      if (i < arenas.size() && arenas[i].bytes() >= bytes) continue;
+      begins.push_back(i < arenas.size() ? arenas[i].bytes() : 0);
+      if (begins.back() >= bytes) continue;
       if (i < arenas.size()) {
         arenas[i].grow(bytes);
       } else {
         arenas.push_back(SharedMemory::create("halmark-arena", bytes, false));
       }
-      arenas[i].populate(should_stop);
     }
-    if (fits) return;
+    if (fits) {
+      begins.resize(arenas.size(), std::numeric_limits<std::int64_t>::max());  // as they are
+      return deal_out_pages(arenas, begins, should_stop);
+    }
   } catch (const std::exception&) {
     // Made anew below, in what memory there is.
   }

@@ -73,14 +73,11 @@ void SharedMemory::grow(std::int64_t bytes) {
 }
 
 // Where the kernel does not know the advice (before Linux 5.14), pages come when they are touched.
-void SharedMemory::populate(const std::function<bool()>& should_stop) {
-  constexpr std::int64_t chunk_bytes = 64 << 20;
-  for (std::int64_t at = 0; at < bytes_ && !(should_stop && should_stop()); at += chunk_bytes) {
-    const std::int64_t bytes = std::min(chunk_bytes, bytes_ - at);
-    if (::madvise(data_ + at, static_cast<std::size_t>(bytes), MADV_POPULATE_WRITE) == 0) continue;
-    for (std::int64_t page = 0; errno == EINVAL && page < bytes; page += 4096) {
-      static_cast<volatile std::byte*>(data_)[at + page] = data_[at + page];
-    }
+void SharedMemory::populate(std::int64_t begin, std::int64_t bytes) {
+  std::byte* const data = data_ + begin;
+  if (::madvise(data, static_cast<std::size_t>(bytes), MADV_POPULATE_WRITE) == 0) return;
+  for (std::int64_t page = 0; errno == EINVAL && page < bytes; page += 4096) {
+    static_cast<volatile std::byte*>(data)[page] = data[page];
   }
 }
 

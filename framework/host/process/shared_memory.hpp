@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 
@@ -32,8 +31,8 @@ class SharedMemory {
   // it is.
   void grow(std::int64_t bytes);
 
-  // Faults every page in; gigabytes take seconds, so it ends where `should_stop` wants it to.
-  void populate(const std::function<bool()>& should_stop);
+  // Faults the pages of a part in.
+  void populate(std::int64_t begin, std::int64_t bytes);
 
   // Takes the pages out of this process's page tables: they stay in the memory and come back when
   // they are touched. What others map is then counted for them alone.

@@ -57,20 +57,36 @@ TEST(Arenas, beyond_the_fraction_all_shrink_alike) {
   EXPECT_EQ(arenas[0].bytes() % 4096, 0);
 }
 
+std::int64_t pages_in(const SharedMemory& memory, std::int64_t begin, std::int64_t bytes) {
+  std::vector<unsigned char> in(static_cast<std::size_t>(bytes / 4096));
+  mincore(memory.data() + begin, static_cast<std::size_t>(bytes), in.data());
+  return std::ranges::count_if(in, [](unsigned char page) { return (page & 1) != 0; });
+}
+
 TEST(Arenas, are_faulted_in_piece_by_piece_and_end_where_a_stop_is_wanted) {
   constexpr std::int64_t bytes = 300 << 20;
-  const auto pages_in = [](const SharedMemory& memory) {
-    std::vector<unsigned char> in(static_cast<std::size_t>(memory.bytes() / 4096));
-    mincore(memory.data(), static_cast<std::size_t>(memory.bytes()), in.data());
-    return std::ranges::count_if(in, [](unsigned char page) { return (page & 1) != 0; });
-  };
   const auto whole = make_arenas(std::vector{bytes}, 1);
   ASSERT_EQ(whole.size(), 1u);
-  EXPECT_EQ(pages_in(whole[0]), bytes / 4096);
+  EXPECT_EQ(pages_in(whole[0], 0, bytes), bytes / 4096);
   int looks = 0;
   const auto stopped = make_arenas(std::vector{bytes}, 1, [&] { return ++looks > 1; });
   ASSERT_EQ(stopped.size(), 1u);
-  EXPECT_EQ(pages_in(stopped[0]), (64 << 20) / 4096);
+  EXPECT_EQ(pages_in(stopped[0], 0, bytes), (2 << 20) / 4096);
+}
+
+// 60 of 120 pieces: a quarter of all lies in each half of each arena, whichever came first.
+TEST(Arenas, pages_of_all_are_dealt_out_in_no_order) {
+  constexpr std::int64_t bytes = 120 << 20;
+  int looks = 0;
+  const auto arenas = make_arenas(std::vector{bytes, bytes}, 1, [&] { return ++looks > 60; });
+  ASSERT_EQ(arenas.size(), 2u);
+  for (const SharedMemory& arena : arenas) {
+    for (const std::int64_t begin : {std::int64_t{0}, bytes / 2}) {
+      EXPECT_NEAR(static_cast<double>(pages_in(arena, begin, bytes / 2)) * 4096 / (60 << 20), 0.5,
+                  0.25)
+          << begin;
+    }
+  }
 }
 
 // What is large enough is left alone, mapping and all.
