@@ -15,7 +15,7 @@ import {exported_step, show_exports} from "./exports.js";
 import {follow_progress} from "./progress.js";
 
 const notice = document.getElementById("notice");
-let running = null, settled = 0, drawn_fabric = {id: null, drawing: null}, front_key = "", simulated = {key: "", load: undefined};
+let running = null, settled = 0, has_shown = false, drawn_fabric = {id: null, drawing: null}, front_key = "", simulated = {key: "", load: undefined};
 
 function notify(message, is_calm = false) {
   notice.textContent = message;
@@ -42,7 +42,8 @@ function show_title(of, figures) {
 }
 
 function drawn_now(began, key) {
-  document.body.classList.remove("waiting", "refused");
+  document.body.classList.remove("waiting", "refused", "nothing");
+  has_shown = true;
   requestAnimationFrame(() => setTimeout(() => {
     document.body.dataset.paintMs = (performance.now() - began).toFixed(1);
     document.body.dataset.shown = key;
@@ -136,8 +137,11 @@ async function update() {
     // What stands below is of another state: it steps back.
     document.body.classList.add("refused");
     document.body.dataset.shown = document.body.dataset.settled = key;
-    document.getElementById("title").textContent = `${asked.model} on ${asked.shards} x ${asked.device}, ${asked.phase}: not possible`;
-    notify(`${error.message}. Below is the last state that was possible.`);
+    const line = `${asked.model} on ${asked.shards} x ${asked.device}, ${asked.phase}: not possible`;
+    document.getElementById("title").textContent = line;
+    document.title = `${line} - Halmark`;
+    document.body.classList.toggle("nothing", !has_shown);
+    notify(`${error.message}.${has_shown ? " Below is the last state that was possible." : ""}`);
   }
 }
 

@@ -43,8 +43,13 @@ function choose(name, value) {
   }
   if (name === "device") fit_fabric();
   fit_state();
+  if (state.strategy !== "auto" && devices_of(state.strategy) !== Number(state.shards)) state.strategy = "auto";
   show_controls();
   changed();
+}
+
+function devices_of(strategy) {
+  return [...strategy.matchAll(/(?:dp|tp|pp|cp)(\d+)/g)].reduce((product, [, degree]) => product * Number(degree), 1);
 }
 
 // A fabric is of one device, or of any; another device has its own link until a fabric is chosen.

@@ -115,7 +115,7 @@ export function show_fabric(drawing, step, load_of_step) {
     const share = known ? known.share : 0;
     const says = `${drawing.nodes[from][0]} - ${drawing.nodes[to][0]}, ${drawing.figures[figure].transport}, ${text(drawing.figures[figure].bytes_per_s * cables, "B/s")}` +
       (known ? `: ${text(share, "1")} used, ${text(known.bytes, "B")} a step` : load_of_step ? ": not used" : "");
-    const line = drawn("line", {x1, y1, x2, y2, class: `link${known ? " used" : ""}${share > .8 ? " full" : ""}`, "stroke-width": known ? 1 + 4 * Math.min(1, share) : 1, "stroke-opacity": known ? .35 + .65 * Math.min(1, share) : .8}, drawn("title", {}, says));
+    const line = drawn("line", {x1, y1, x2, y2, class: `link${known ? " used" : ""}${share > .8 ? " full" : ""}`, "stroke-width": known ? 1 + 4 * Math.min(1, share) : 1, "stroke-opacity": known ? .6 + .4 * Math.min(1, share) : .8}, drawn("title", {}, says));
     line.addEventListener("mouseenter", () => show_tip(line, says));
     line.addEventListener("mouseleave", hide_tip);
     return line;

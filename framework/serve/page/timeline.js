@@ -51,7 +51,7 @@ class TimelineView {
     this.from = 0;
     this.to = Math.max(document_of.makespan_us, 1e-3);
     this.canvas = element("canvas", {id: "timeline-canvas", tabindex: 0, role: "img",
-      "aria-label": `${this.count} events over ${text(document_of.makespan_us * 1e3, "ns")}. Arrow keys pan, plus and minus zoom, Home shows all.`});
+      "aria-label": `${document_of.events_of_all ?? this.count} events over ${text(document_of.makespan_us * 1e3, "ns")}. Arrow keys pan, plus and minus zoom, Home shows all.`});
     this.detail = element("p", {class: "detail", "aria-live": "polite"}, "Point at an event; drag to pan, wheel with Ctrl or + and - to zoom, Home shows all.");
     this.context = this.canvas.getContext("2d", {alpha: false});
     this.listen();

@@ -21,7 +21,7 @@ def sweep():
     """Started from the page, stopped, resumed, followed to its end."""
     opened(asked.address)
     check("token" not in page.run("location.href"), "the token stays in the address")
-    page.await_true("document.querySelector('#progress-view select')")
+    page.await_true("Boolean(document.querySelector('#progress-view select'))")
     page.run(f"document.querySelector('#progress-view select').value = {json.dumps(asked.sweep)}")
     press("Start")
     says("Running")
@@ -52,6 +52,21 @@ def shell_sweep():
     finally:
         other.communicate(timeout=90)
     page.await_true("!document.getElementById('progress-view').textContent.includes('Running')", 30)
+
+
+def journal():
+    """Runs of the database: the configurations of one, and two of them side by side."""
+    opened(asked.address)
+    page.await_true("document.querySelectorAll('#journal-view tbody tr').length >= 3", 20)
+    page.run("document.querySelector('#journal-view tbody td:nth-child(3) button').click()")
+    page.await_true("Boolean(document.querySelector('#run-view h3'))", 20)
+    check("Run" in text_of("#run-view h3"), "the configurations of a run: " + text_of("#run-view"))
+    check(page.run("document.getElementById('compare').disabled"), "nothing is chosen, and it can be compared")
+    page.run("[...document.querySelectorAll('#journal-view input[name=before]')].at(1).click()")
+    page.run("[...document.querySelectorAll('#journal-view input[name=after]')].at(0).click()")
+    page.run("document.getElementById('compare').click()")
+    page.await_true("document.getElementById('compare-view').textContent.length > 20", 20)
+    check("against" in text_of("#compare-view"), "two runs of one sweep do not compare: " + text_of("#compare-view"))
 
 
 def killed_server():

@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from page_phases import serving, training  # noqa: E402
-from page_sweeps import killed_server, shell_sweep, sweep  # noqa: E402
+from page_sweeps import journal, killed_server, shell_sweep, sweep  # noqa: E402
 from page_use import (asked, check, choose, explained_controls, failed, figures, opened, page, phase, settle, shown,  # noqa: E402
                       slide, text_of)
 
@@ -136,6 +136,34 @@ def timeline():
     check(figures["pan"]["frames_per_s"] >= 30, f"panning: {figures['pan']}")
 
 
+def buttons():
+    """Those beside a chart or in a table."""
+    opened(asked.address.split("#")[0] + "#model=qwen3-235b-a22b&device=b200&fabric=nvl72&shards=32&batch=64&strategy=dp4%20tp8%20ep32")
+    settle()
+    span = "window.halmark_timeline.to - window.halmark_timeline.from"
+    press = "[...document.querySelectorAll('#timeline-view button')].find((b) => b.getAttribute('aria-label') === {} || b.textContent === {}).click()"
+    whole = page.run(span)
+    page.run(press.format("'Zoom in'", "''"))
+    check(page.run(span) < whole, "the button does not zoom in")
+    near = page.run(span)
+    page.run(press.format("'Zoom out'", "''"))
+    check(page.run(span) > near, "the button does not zoom out")
+    page.run(press.format("'Show the whole step'", "''"))
+    check(page.run(span) == whole, "All does not show the whole step")
+    some = page.run("window.halmark_timeline.count")
+    page.run(press.format("''", "'Every device'"))
+    page.await_true(f"window.halmark_timeline.count > {some}")
+    before = shown()
+    page.run("document.querySelector('#layouts details').open = true; document.querySelector('#layouts tbody tr:nth-child(2) button').click()")
+    settle(before)
+    check("strategy=auto" not in shown() and shown() != before, "a layout of the table is not chosen: " + shown())
+    check(page.run("document.querySelector('#layouts details').open"), "what a reader opened is closed again")
+    page.run("document.getElementById('copy-link').click()")
+    page.await_true("document.getElementById('notice').textContent.includes('opens this state')")
+    for link in page.run("[...document.querySelectorAll('.sections a')].map((a) => a.getAttribute('href'))"):
+        check(page.run(f"Boolean(document.querySelector({json.dumps(link)}))"), f"nothing at {link}")
+
+
 def exports():
     items = page.run("[...document.querySelectorAll('#export-list button')].map((b) => b.textContent)")
     check(len(items) >= 12, f"exports: {items}")
@@ -201,6 +229,7 @@ def file_alone():
 try:
     controls()
     parts()
+    buttons()
     training()
     serving()
     keyboard()
@@ -211,6 +240,7 @@ try:
         sweep()
         if asked.program:
             shell_sweep()
+            journal()
             killed_server()
     if asked.file:
         file_alone()

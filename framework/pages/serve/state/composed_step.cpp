@@ -136,7 +136,9 @@ std::optional<tune::StepOutcome> simulated(const PricedSystem& system, const Pag
       [&](const Problem& problem, const Work& work, std::int64_t stride) {
         return system.chain().latency(problem, work, stride);
       }};
-  tune::StepSimulating asked{.order = state.schedule,
+  // Orders of passes differ in a pipeline alone.
+  const bool has_stages = step.graph.stages.size() > 1;
+  tune::StepSimulating asked{.order = has_stages ? state.schedule : "1f1b",
                              .joins_kernels = as.grain == schedule::Grain::layer};
   asked.options.runs = as.runs;
   try {

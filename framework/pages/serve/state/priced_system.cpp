@@ -87,6 +87,13 @@ std::string memory_text(std::int64_t needed, std::int64_t has) {
   return "out of memory: a rank needs " + gib(needed) + ", and the device has " + gib(has);
 }
 
+// What would make a state fit.
+const char* more_room(const PageState& state) {
+  return state.phase == Phase::training
+             ? "choose more shards, a higher ZeRO stage, more recomputation or a smaller batch"
+             : "choose more shards, a smaller batch or narrower types";
+}
+
 }  // namespace
 
 PricedSystem::PricedSystem(const PageState& state, const PageSources& sources)
@@ -211,7 +218,7 @@ Configuration PricedSystem::configuration(const PageState& state) {
     throw refused("no layout of " + std::to_string(state.shards) +
                       " devices is possible for a batch of " + std::to_string(state.batch) +
                       (why.empty() ? "" : ": " + why),
-                  {}, "choose more shards, a smaller batch or narrower types");
+                  {}, why.starts_with("out of memory") ? more_room(state) : "");
   }
   out.parallel = all.front().parallel;
   return out;
