@@ -96,7 +96,7 @@ class Build {
     for (const std::string& option : request_.options) arguments.push_back(option);
     auto output = run_compiler(program, arguments, request_.limits, request_.folder);
     if (output) return std::nullopt;
-    name_source(output.failure.reason);
+    output.failure.reason = with_own_name(output.failure.reason);
     if (lacks_entry(output.failure.reason)) {
       output.failure.reason = source_.path + ": it has no entry; it must define " +
                               entry_text(contract_, params_, source_.language);
@@ -105,12 +105,13 @@ class Build {
   }
 
   // As the user named it: the compiler has it from the root.
-  void name_source(std::string& reason) const {
+  std::string with_own_name(std::string text) const {
     const std::string path = fs::absolute(source_.path).string();
-    for (std::size_t at = reason.find(path); at != std::string::npos;
-         at = reason.find(path, at + source_.path.size())) {
-      reason.replace(at, path.size(), source_.path);
+    for (std::size_t at = text.find(path); at != std::string::npos;
+         at = text.find(path, at + source_.path.size())) {
+      text.replace(at, path.size(), source_.path);
     }
+    return text;
   }
 
   std::optional<BuildFailure> build_host() {

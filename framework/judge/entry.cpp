@@ -75,11 +75,14 @@ std::string choices(const OpContract& contract, const Params& params) {
   return out;
 }
 
-constexpr const char* cuda_types = R"(#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
-#include <stdint.h>
-)";
+std::string types_of(Language language) {
+  if (language != Language::cuda) return c_types;
+  std::string out = "#include <stdint.h>\n";
+  for (const char* name : {"cuda_bf16", "cuda_fp16", "cuda_runtime"}) {
+    out += std::string("#include <") + name + ".h>\n";
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -121,8 +124,8 @@ std::string entry_header(const OpContract& contract, const Params& params, Langu
     return (has_f16 ? "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" : "") +
            choices(contract, params) + entry + ";\n";
   }
-  return std::string(language == Language::cuda ? cuda_types : c_types) +
-         choices(contract, params) + "#ifdef __cplusplus\nextern \"C\"\n#endif\n" + entry + ";\n";
+  return types_of(language) + choices(contract, params) +
+         "#ifdef __cplusplus\nextern \"C\"\n#endif\n" + entry + ";\n";
 }
 
 std::string entry_call(const OpContract& contract, const Params& params, Language language) {

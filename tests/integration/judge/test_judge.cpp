@@ -26,7 +26,8 @@ class Judge : public HalmarkTest {
   }
 
   bool has_opencl() const {
-    for (const Json& device : data_of({"devices"})["devices"]) {
+    const Json data = data_of({"devices"});
+    for (const Json& device : data["devices"]) {
       if (device["backend"] == "opencl" && device["status"] == "ok") return true;
     }
     return false;
@@ -157,11 +158,11 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{"cheats/right_once.cpp", 6, "wrong_result", "", no_baseline},
         Offence{"cheats/computes_ahead.cpp", 6, "wrong_result", "", no_baseline},
         Offence{"cheats/timer_patched.cpp", 3, "quarantined", "tampered", no_baseline},
-        Offence{"cheats/only_when_poisoned.cl", 3, "quarantined", "", no_baseline},
+        Offence{"cheats/only_when_poisoned.cl", 6, "wrong_result", "", no_baseline},
         Offence{"cheats/constant_output.cl", 6, "wrong_result", "is 0, expected", no_baseline},
         Offence{"cheats/lower_precision.cl", 6, "wrong_result", "expected", no_baseline},
         Offence{"cheats/mutates_inputs.cl", 6, "wrong_result", "mutated its inputs", no_baseline},
-        Offence{"cheats/writes_elsewhere.cl", 6, "wrong_result", "", no_baseline}),
+        Offence{"cheats/writes_elsewhere.cl", 6, "wrong_result", "out of bounds", no_baseline}),
     offence_name);
 
 INSTANTIATE_TEST_SUITE_P(
