@@ -1,91 +1,20 @@
 // halmark bench: kernels of one op over problems, dtypes and devices.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 #include <memory>
 
 #include "cli/console/session.hpp"
 #include "host/process/interrupt.hpp"
 #include "report/views/kernel_views.hpp"
-#include "tune/plan/kernel_cases.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/asked_variants.hpp"
-#include "tune/search/variants.hpp"
-#include "tune/stored/kept_rows.hpp"
+#include "tune/search/bench_request.hpp"
+#include "tune/stored/baseline.hpp"
 #include "tune/stored/variant_comparison.hpp"
 
 namespace halmark::cli {
 namespace {
 
-struct BenchOptions {
-  tune::CaseRequest asked;
-  tune::VariantSearch search;
-  std::string sweep;
-  std::vector<std::string> variants;
-  std::optional<int> rounds;  // absent: as many as this machine needs
-  double seconds = 0.2;
-  bool keeps_winners = false;
-  bool keeps_nothing = false;
-};
-
-constexpr int rounds_of_winner_min = 3;
-
-std::string command_line(const BenchOptions& options) {
-  std::string out = "halmark bench";
-  if (!options.sweep.empty()) out += " --sweep " + options.sweep;
-  if (!options.asked.op.empty()) out += " --op " + options.asked.op;
-  if (!options.asked.params.empty()) out += " --params " + options.asked.params;
-  const auto add_list = [&out](const char* name, const std::vector<std::string>& items) {
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      out += (i == 0 ? std::string(name) : ",") + items[i];
-    }
-  };
-  add_list(" --dtype ", options.asked.dtypes);
-  add_list(" --variants ", options.variants);
-  return out + " --backend " + options.asked.backend;
-}
-
-void check_options(const BenchOptions& options) {
-  if (!options.sweep.empty()) {
-    if (options.variants.empty()) {
-      throw refused("--sweep is for --variants", {}, "halmark tune measures a sweep");
-    }
-    if (!options.asked.params.empty() || !options.asked.dtypes.empty()) {
-      throw refused("--sweep brings its own problems: leave out --params and --dtype");
-    }
-  } else if (options.asked.op.empty() || options.asked.dtypes.empty()) {
-    throw refused(std::string(options.asked.op.empty() ? "--op" : "--dtype") + " is required", {},
-                  "see halmark bench --help");
-  }
-  // Of one process nobody knows how far the next one is from it.
-  if (!options.variants.empty() && options.keeps_winners && options.rounds &&
-      *options.rounds < rounds_of_winner_min) {
-    throw refused(fmt::format("a winner needs {} rounds or more", rounds_of_winner_min), {},
-                  "leave out --store to look at fewer");
-  }
-}
-
-// Rounds shuffle the cases; a sweep reads in the order in which it was asked for.
-std::vector<KernelPoint> in_order_of(const std::vector<KernelCase>& cases,
-                                     std::vector<KernelPoint> points) {
-  std::map<std::string, std::size_t> position;
-  for (std::size_t i = 0; i < cases.size(); ++i) position.emplace(cases[i].key(), i);
-  std::ranges::sort(points, {}, [&](const KernelPoint& p) { return position.at(p.key); });
-  return points;
-}
-
-ExitCode exit_code_of(const std::vector<KernelPoint>& points) {
-  if (interrupted()) return interrupt_exit_code();
-  ExitCode out = ExitCode::ok;
-  for (const KernelPoint& p : points) {
-    if (p.status == Status::wrong_result || p.status == Status::nan_result) {
-      return ExitCode::incorrect;
-    }
-    if (counts_as_failure(p.status)) out = ExitCode::partial;
-  }
-  return out;
-}
+using BenchOptions = tune::BenchRequest;
 
 // Rows of the cases, or of the variants that the sampler asked for; `cases` become those.
 std::vector<Measurement> measured(const GlobalOptions& global, const BenchOptions& options,
@@ -126,8 +55,23 @@ std::vector<KernelCase> questions_of(const BenchOptions& options, const LocalMac
   return tune::variant_questions(*plan, options.asked.op);
 }
 
+// Cases of the plugin that rows are scored against; it takes turns with the other from now on.
+std::vector<KernelCase> baseline_beside(const BenchOptions& options,
+                                        const std::vector<FoundPlugin>& found,
+                                        std::vector<KernelCase>& cases,
+                                        tune::KernelMeasuring& measuring) {
+  if (options.baseline.empty()) return {};
+  const tune::Baseline named = tune::parse_baseline(options.baseline);
+  const FoundPlugin& plugin = plugin_of(found, named.backend);
+  check_kernel(*plugin.description, named.kernel);
+  measuring.beside = {{named.backend, plugin.path, plugin.hash}};
+  const std::vector<KernelCase> out = tune::baseline_cases(cases, named);
+  cases = tune::joined(std::move(cases), out);
+  return out;
+}
+
 CommandResult execute(const GlobalOptions& global, const BenchOptions& options) {
-  check_options(options);
+  check_request(options);
   const bool has_sweep = !options.sweep.empty();
   std::vector<KernelCase> cases;
   if (!has_sweep) cases = tune::kernel_cases(options.asked);
@@ -150,19 +94,21 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   std::optional<RunPeaks> peaks = run_peaks(machine);
   tune::KernelMeasuring measuring = measuring_with(global, machine, plugin, peaks);
   if (!sets.empty() && options.keeps_winners)
-    measuring.rounds = std::max(measuring.rounds, rounds_of_winner_min);
+    measuring.rounds = std::max(measuring.rounds, tune::rounds_of_winner_min);
   if (options.rounds) measuring.rounds = *options.rounds;
   measuring.seconds = options.seconds;
   tune::KeptRows kept = kept_rows(global, machine, command_line(options),
                                   {options.keeps_winners, options.keeps_nothing});
   measuring.sink = keeping_sink(kept, peaks, machine.cores);
+  const auto baseline = baseline_beside(options, found, cases, measuring);
   const std::vector<Measurement> rows = measured(global, options, sets, measuring, cases);
   keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
   if (peaks) machine.measured = peaks->device();
-  const std::vector<KernelPoint> points =
-      in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
+  std::vector<KernelPoint> points =
+      tune::in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
+  tune::score_beside(points, baseline);
   CommandResult result = shown(report::kernels_view(points, cases.front().is_collective()));
-  result.exit_code = exit_code_of(points);
+  result.exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(points);
   if (!sets.empty()) {
     compare(sets, rows, machine, options.keeps_winners ? &kept : nullptr, result);
   }
@@ -208,6 +154,9 @@ Action add_bench(OptionSet& app) {
                  "With --variants: variants to measure per problem (0: all)")
       ->check(within(0, 1'000'000));
   app.add_option("--seed", o->search.seed, "Of the sampler");
+  app.add_option("--baseline", o->baseline,
+                 "BACKEND or BACKEND:KERNEL, measured in turns: each row is scored against it")
+      ->excludes("--variants");
   app.add_option("--rounds", o->rounds, "Fresh processes per case")->check(within(1, 99));
   app.add_option("--seconds", o->seconds, "Sampling time per case and round")
       ->check(within(0.001, 600.0));

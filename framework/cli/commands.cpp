@@ -18,6 +18,7 @@ Action add_fabric(OptionSet& app);
 Action add_history(OptionSet& app);
 Action add_import(OptionSet& app);
 Action add_man(OptionSet& app);
+Action add_judge(OptionSet& app);
 Action add_model(OptionSet& app);
 Action add_models(OptionSet& app);
 Action add_new_plugin(OptionSet& app);
@@ -43,6 +44,7 @@ std::span<const Command> commands() {
       Command{"peaks", "Measure peak FLOP/s and bandwidth; write a device file", 1, add_peaks},
       Command{"aa", "Measure kernels against themselves; write this machine's limits", 1, add_aa},
       Command{"bench", "Measure kernels of one op", 1, add_bench},
+      Command{"judge", "A kernel's source: built, checked, measured, scored", 1, add_judge},
       Command{"winners", "List the fastest kernel variants that bench has stored", 1, add_winners},
       Command{"model", "Price one step of a model: FLOPs, bytes, memory, bounds", 1, add_model},
       Command{"explain", "Say what a word or a percentage in the output means", 1, add_explain},

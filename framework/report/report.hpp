@@ -11,6 +11,7 @@
 #include "core/chosen/table_use.hpp"
 #include "core/device.hpp"
 #include "core/json/json_type.hpp"
+#include "core/limiter.hpp"
 #include "core/measured/measurement.hpp"
 #include "core/measured/validation.hpp"
 
@@ -30,6 +31,7 @@ struct KernelPoint {
   std::optional<double> duration_ns, low_ns, high_ns;
   double matmul_flops = 0, bytes = 0;  // of one execution, one shard
   double lower_bound_ns = 0;
+  Limiter limiter = Limiter::unknown;  // what the bound is made of
   std::optional<double> mfu, path_fraction, mfu_datasheet, roofline_fraction;
   std::string mfu_reason;
   std::optional<double> algbw_bytes_per_s, busbw_bytes_per_s;  // collectives, as nccl-tests
@@ -40,6 +42,10 @@ struct KernelPoint {
   std::optional<double> bandwidth_share;
   std::string bandwidth_reason;       // why absent
   std::optional<double> clean_share;  // of its samples: median of its rounds; absent without labels
+  // The speed-of-light score against a baseline that was measured beside it, and which that was.
+  std::optional<double> score;
+  std::string baseline;      // "cpu: gemm_onednn ..."; "" = none was asked for
+  std::string score_reason;  // why absent
 };
 
 struct FrontPoint {

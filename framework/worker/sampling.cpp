@@ -155,7 +155,7 @@ class Sampling {
   MachineProbes& probes_;
   const ReportPhase& report_;
 
-  double deadline_ns_ = 0;
+  double begin_ns_ = 0, deadline_ns_ = 0;
   std::unique_ptr<StopRule> rule_;
   std::unique_ptr<TimedStep> step_;
   std::unique_ptr<LoopChecks> checks_;  // where the request asks for them
@@ -172,7 +172,8 @@ void Sampling::check_request() const {
 }
 
 void Sampling::prepare() {
-  deadline_ns_ = context_.clock.wall_ns() + request_.wall_cap_s * ns_per_s;
+  begin_ns_ = context_.clock.wall_ns();
+  deadline_ns_ = begin_ns_ + request_.wall_cap_s * ns_per_s;
   rule_ = make_stop_rule(request_.rule);
   step_ = make_timed_step(context_, kernel_, 1);
   measured_.id = request_.id;
@@ -231,6 +232,8 @@ SampleResult Sampling::summarise() {
   const MachineReading after = probe();
   measured_.clock_hz.after = after.clock_hz;
   measured_.peak_flops.after = after.peak_flops;
+  // The parent has a clock that nothing here can reach, and compares.
+  measured_.signals.push_back({"request_ns", context_.clock.wall_ns() - begin_ns_, {}});
   for (TimedSample& sample : series_.samples) sample = per_execution(sample, measured_.repeat);
   return {.samples = std::move(series_.samples), .measured = std::move(measured_)};
 }

@@ -1,6 +1,7 @@
 // The ABI side of the CUDA backend: one device per ordinal, asynchronous streams, times from
 // events. Everything that computes is a Kernel of the table.
 #include <cstring>
+#include <halmark_judged.hpp>
 #include <mutex>
 
 #include "kernel.hpp"
@@ -236,4 +237,4 @@ class Backend {
 
 }  // namespace
 
-HM_PLUGIN(Backend);
+HM_PLUGIN_OR_JUDGED(Backend);

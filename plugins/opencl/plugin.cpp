@@ -1,5 +1,7 @@
 // The ABI side of the OpenCL backend: every device of every platform, asynchronous queues, times
 // from profiling events. Everything that computes is a Kernel of the table.
+#include <halmark_judged.hpp>
+
 #include "kernel.hpp"
 
 namespace {
@@ -159,4 +161,4 @@ class Backend {
 
 }  // namespace
 
-HM_PLUGIN(Backend);
+HM_PLUGIN_OR_JUDGED(Backend);

@@ -114,6 +114,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"tune/steer",
      {"core", "plan", "search", "study", "tune/problem", "tune/plan", "tune/evaluate",
       "tune/search", "tune/stored"}},
+    {"judge", {"abi", "core", "host", "kernels", "roofline", "report", "tune"}},
     {"verify", {"core", "expression", "kernels", "model", "journal"}},
     {"serve", {"core", "report"}},
     {"pages/serve",

@@ -78,4 +78,19 @@ std::vector<std::string> write_plugin_project(const fs::path& from, const fs::pa
   return files;
 }
 
+std::string plugin_project_steps(const fs::path& folder, const std::string& name,
+                                 const fs::path& prefix, const fs::path& program) {
+  const std::string build = (folder / "build").string();
+  const std::string where = prefix.empty() ? "<where halmark is installed>" : prefix.string();
+  std::string out = "\ncmake -S " + folder.string() + " -B " + build +
+                    " -DCMAKE_PREFIX_PATH=" + where + "\ncmake --build " + build +
+                    "\nctest --test-dir " + build + " --output-on-failure\n" + program.string() +
+                    " bench --plugin " + build + " --backend " + name +
+                    " --op gemm --params m=64,n=256,k=256 --dtype f32 --variants all\n";
+  if (!prefix.empty()) return out;
+  return out +
+         "\nThis halmark runs from its build tree: cmake --install makes the package that the "
+         "project needs.\n";
+}
+
 }  // namespace halmark

@@ -14,4 +14,10 @@ std::vector<std::string> write_plugin_project(const std::filesystem::path& from,
                                               const std::filesystem::path& to,
                                               const std::string& name);
 
+// How to build, check and measure it, for people. `prefix`: where halmark is installed; "" = it
+// runs from its build tree.
+std::string plugin_project_steps(const std::filesystem::path& folder, const std::string& name,
+                                 const std::filesystem::path& prefix,
+                                 const std::filesystem::path& program);
+
 }  // namespace halmark

@@ -7,6 +7,7 @@
 #include "core/numeric/clock.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
+#include "core/text/units.hpp"
 #include "measure/campaign/gate/row_verdict.hpp"
 #include "measure/campaign/shard_sampling.hpp"
 #include "measure/campaign/trial_gate.hpp"
@@ -117,8 +118,13 @@ class Trial {
     const auto begin = SteadyClock::now();
     auto series = sample_shards(crew_, TrialGate::stage_id, rule(), options_.wall_cap_s,
                                 row_.one_time.first_ns, {}, output_checks());
+    const double request_s = seconds_since(begin);
     if (!series) return end(row_, series.failure);
     apply(std::move(*series));
+    // Of several shards each has a request per block, and others in between.
+    if (staged_.shards.size() == 1) {
+      row_.signals.push_back({"request_host_ns", request_s * ns_per_s, {}});
+    }
     if (row_.samples.empty())
       return end(row_, Status::invalid, "no sample of the shards overlapped");
     const BandwidthState::Reading after = probe_bandwidth(seconds_since(begin));

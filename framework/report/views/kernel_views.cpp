@@ -1,6 +1,9 @@
 // The rows of `halmark bench`.
 #include "report/views/kernel_views.hpp"
 
+#include <algorithm>
+
+#include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
 
@@ -23,6 +26,8 @@ Json row_json(const KernelPoint& p) {
               {"mfu", optional_number(p.mfu)},
               {"path_fraction", optional_number(p.path_fraction)},
               {"mfu_datasheet", optional_number(p.mfu_datasheet)},
+              {"bound_ns", p.lower_bound_ns > 0 ? Json(p.lower_bound_ns) : Json()},
+              {"limiter", std::string(limiter_name(p.limiter))},
               {"roofline_fraction", optional_number(p.roofline_fraction)},
               {"bandwidth_share", optional_number(p.bandwidth_share)},
               {"clean_share", optional_number(p.clean_share)},
@@ -33,6 +38,11 @@ Json row_json(const KernelPoint& p) {
               {"status", std::string(status_name(p.status))},
               {"reason", p.reason}};
   if (!p.mfu) out["mfu_reason"] = p.mfu_reason;
+  if (!p.baseline.empty()) {
+    out["baseline"] = p.baseline;
+    out["score"] = optional_number(p.score);
+    if (!p.score) out["score_reason"] = p.score_reason;
+  }
   if (!p.bandwidth_share) out["bandwidth_share_reason"] = p.bandwidth_reason;
   if (!p.duration_ns) out["duration_ns_median_reason"] = p.reason;
   if (p.busbw_bytes_per_s) {
@@ -58,6 +68,12 @@ std::string point_table(std::span<const KernelPoint> points, bool are_collective
   std::vector<bool> right{false, false, false, true, true};
   head.insert(head.end(), figures.begin(), figures.end());
   right.insert(right.end(), figures.size(), true);
+  const bool has_scores =
+      std::ranges::any_of(points, [](const KernelPoint& p) { return p.score.has_value(); });
+  if (has_scores) {
+    head.push_back("score");
+    right.push_back(true);
+  }
   head.push_back("status");
   right.push_back(false);
   TextTable table(head, right);
@@ -76,6 +92,7 @@ std::string point_table(std::span<const KernelPoint> points, bool are_collective
                           rounded_percent_text(p.roofline_fraction),
                           rounded_percent_text(p.bandwidth_share)};
     row.insert(row.end(), values.begin(), values.end());
+    if (has_scores) row.push_back(p.score ? number_text(*p.score, 3) : std::string(absent_text));
     row.push_back(std::string(status_name(p.status)) + (p.reason.empty() ? "" : ": " + p.reason));
     table.add(row);
   }

@@ -31,6 +31,10 @@ ValidityThresholds thresholds_of(const MeasureLimits& limits) {
 std::vector<Measurement> measure_kernels(std::span<const KernelCase> cases,
                                          const KernelMeasuring& o) {
   CampaignOptions campaign = campaign_of(o.backend, o.plugin_path, o.plugin_hash, o.peaks);
+  for (const PluginBeside& other : o.beside) {
+    campaign.plugin_path_by_backend[other.backend] = other.path;
+    campaign.plugin_hash_by_backend[other.backend] = other.hash;
+  }
   campaign.rounds = o.rounds;
   campaign.rule.budget_s = o.seconds;
   if (o.limits.disturbed_share) campaign.rule.disturbed_share = *o.limits.disturbed_share;

@@ -12,9 +12,15 @@
 
 namespace halmark::tune {
 
+// Another plugin whose cases take turns with the others in each round.
+struct PluginBeside {
+  std::string backend, path, hash;
+};
+
 // Of one plugin, and how its kernels are measured.
 struct KernelMeasuring {
   std::string backend, plugin_path, plugin_hash;
+  std::vector<PluginBeside> beside;
   RunPeaks* peaks = nullptr;  // of this machine, for quarantine; null = none
   int rounds = 3;
   double seconds = protocol::SampleRule{}.budget_s;  // of sampling, per case and round

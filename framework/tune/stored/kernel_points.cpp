@@ -44,6 +44,7 @@ void add_figures(KernelPoint& out, const Latency& latency, const KernelCase& ker
   out.mfu_datasheet = u.mfu_datasheet;
   out.roofline_fraction = u.roofline_fraction;
   out.lower_bound_ns = u.lower_bound_ns;
+  out.limiter = u.limiter;
 }
 
 // Of the reads before and after each usable round; of all rounds where none is usable.

@@ -51,7 +51,10 @@ std::optional<OperandBuffer> OperandBuffer::create(OpenDevice& device, HostMemor
   made.bytes_ = bytes;
   alignment = std::max(alignment, operand_alignment_min);
   if (!device.can_wrap()) {
-    made.buffer_ = take(device.create_buffer(bytes, alignment), "create");
+    made.buffer_ = take(device.create_buffer(bytes + canary_bytes, alignment), "create");
+    std::array<std::byte, canary_bytes> canary;
+    canary.fill(std::byte{canary_value});
+    check(made.buffer_.write(bytes, canary.data(), canary_bytes), "create");
     return made;
   }
   const std::uint64_t whole = operand_block_bytes(bytes, alignment);
@@ -124,7 +127,10 @@ std::uint64_t OperandBuffer::checksum() {
 }
 
 bool OperandBuffer::canaries_intact() const {
-  return !host_ || (is_canary(host_ - canary_bytes) && is_canary(host_ + bytes_));
+  if (host_) return is_canary(host_ - canary_bytes) && is_canary(host_ + bytes_);
+  std::array<std::byte, canary_bytes> behind;
+  check(buffer_.read(bytes_, behind.data(), canary_bytes), "reveal");
+  return is_canary(behind.data());
 }
 
 }  // namespace halmark::worker

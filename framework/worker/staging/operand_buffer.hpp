@@ -1,5 +1,5 @@
 // One operand of one argument set: a device buffer, over host memory with canaries where the device
-// computes in host memory.
+// computes in host memory. Elsewhere a canary lies behind it, in the device's own memory.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +45,8 @@ class OperandBuffer {
   bool canaries_intact() const;
 
  private:
-  HostBlock block_;  // outlives the buffer over it
-  DeviceBuffer buffer_;
+  HostBlock block_;              // outlives the buffer over it
+  mutable DeviceBuffer buffer_;  // a plugin's calls are not const
   std::byte* host_ = nullptr;
   std::uint64_t bytes_ = 0;
 };

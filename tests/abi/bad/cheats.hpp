@@ -40,6 +40,8 @@ inline constexpr Cheat cheats[] = {
     {"mutates_inputs", "mutate_inputs=1", "wrong_result", "mutated its inputs"},
     {"writes_past_a_buffer", "overrun=1", "wrong_result", "out of bounds"},
     {"writes_before_a_buffer", "underrun=1", "wrong_result", "out of bounds"},
+    {"writes_past_a_buffer_apart", "overrun=1", "wrong_result", "out of bounds", CheatCase::small,
+     true},
     // answers that turn wrong, or seldom are
     {"last_element_later", "wrong=last_element_later;latency_ns=30000", "wrong_result", "dst["},
     {"last_element_later_softmax", "wrong=last_element_later;latency_ns=60000", "wrong_result",

@@ -15,6 +15,7 @@ class Times {
 
   std::optional<std::string> contradiction() const {
     if (auto why = too_short()) return why;
+    if (auto why = slow_clock()) return why;
     if (auto why = skipped_repeats()) return why;
     if (auto why = short_of_slope()) return why;
     if (auto why = remembered_answers()) return why;
@@ -39,6 +40,17 @@ class Times {
     if (median_ns() >= least_ns) return std::nullopt;
     return figure(median_ns()) + " per execution is below the " + figure(least_ns) +
            " that starting one takes";
+  }
+
+  // What computes in the worker's process can write over its clock; the parent's is out of reach. A
+  // request is the whole of the loop and the checks around it, so that the way to the worker and
+  // back is little of it.
+  std::optional<std::string> slow_clock() const {
+    constexpr double share = 0.05, least_ns = 50e6;
+    const auto own = signal("request_ns"), host = signal("request_host_ns");
+    if (!own || !host || *host - *own <= std::max(share * *host, least_ns)) return std::nullopt;
+    return "its worker's clock counts " + figure(*own) + " where the host's counts " +
+           figure(*host) + ": the clock was tampered with";
   }
 
   // Where a call costs the launch of a device that works alone, more repeats may be nearly free.

@@ -57,6 +57,20 @@ TEST(ImpossibleTime, is_of_repeats_that_cost_next_to_nothing) {
   EXPECT_EQ(why(share("second_execution_share", 0.1, 10), asynchronous), "");
 }
 
+// 50 ms or a twentieth are the way to the worker and a machine that is busy.
+TEST(ImpossibleTime, is_of_a_clock_that_counts_less_than_the_hosts) {
+  const auto request = [](double own_ns, double host_ns) {
+    return row(100, {{"request_ns", own_ns, {}}, {"request_host_ns", host_ns, {}}});
+  };
+  EXPECT_EQ(why(request(400e6, 440e6)), "");
+  EXPECT_EQ(why(request(3000e6, 3100e6)), "");
+  EXPECT_NE(why(request(3000e6, 3200e6)), "");
+  EXPECT_EQ(why(request(400e6, 1600e6)),
+            "its worker's clock counts 4e+08 ns where the host's counts 1.6e+09 ns: the clock was "
+            "tampered with");
+  EXPECT_EQ(why(row(100, {{"request_ns", 1e6, {}}})), "");
+}
+
 TEST(ImpossibleTime, is_of_answers_that_are_remembered) {
   EXPECT_EQ(why(row(100, {{"new_inputs_cost", 1.4, {}}})), "");
   EXPECT_NE(why(row(100, {{"new_inputs_cost", 1.6, {}}})), "");

@@ -1,0 +1,63 @@
+#include "tune/search/bench_request.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace halmark::tune {
+
+void check_request(const BenchRequest& request) {
+  if (!request.sweep.empty()) {
+    if (request.variants.empty()) {
+      throw refused("--sweep is for --variants", {}, "halmark tune measures a sweep");
+    }
+    if (!request.asked.params.empty() || !request.asked.dtypes.empty()) {
+      throw refused("--sweep brings its own problems: leave out --params and --dtype");
+    }
+  } else if (request.asked.op.empty() || request.asked.dtypes.empty()) {
+    throw refused(std::string(request.asked.op.empty() ? "--op" : "--dtype") + " is required", {},
+                  "see halmark bench --help");
+  }
+  // Of one process nobody knows how far the next one is from it.
+  if (!request.variants.empty() && request.keeps_winners && request.rounds &&
+      *request.rounds < rounds_of_winner_min) {
+    throw refused("a winner needs " + std::to_string(rounds_of_winner_min) + " rounds or more", {},
+                  "leave out --store to look at fewer");
+  }
+}
+
+std::string command_line(const BenchRequest& request) {
+  std::string out = "halmark bench";
+  if (!request.sweep.empty()) out += " --sweep " + request.sweep;
+  if (!request.asked.op.empty()) out += " --op " + request.asked.op;
+  if (!request.asked.params.empty()) out += " --params " + request.asked.params;
+  const auto add_list = [&out](const char* name, const std::vector<std::string>& items) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      out += (i == 0 ? std::string(name) : ",") + items[i];
+    }
+  };
+  add_list(" --dtype ", request.asked.dtypes);
+  add_list(" --variants ", request.variants);
+  if (!request.baseline.empty()) out += " --baseline " + request.baseline;
+  return out + " --backend " + request.asked.backend;
+}
+
+std::vector<KernelPoint> in_order_of(std::span<const KernelCase> cases,
+                                     std::vector<KernelPoint> points) {
+  std::map<std::string, std::size_t> position;
+  for (std::size_t i = 0; i < cases.size(); ++i) position.emplace(cases[i].key(), i);
+  std::ranges::sort(points, {}, [&](const KernelPoint& p) { return position.at(p.key); });
+  return points;
+}
+
+ExitCode exit_code_of(std::span<const KernelPoint> points) {
+  ExitCode out = ExitCode::ok;
+  for (const KernelPoint& p : points) {
+    if (p.status == Status::wrong_result || p.status == Status::nan_result) {
+      return ExitCode::incorrect;
+    }
+    if (counts_as_failure(p.status)) out = ExitCode::partial;
+  }
+  return out;
+}
+
+}  // namespace halmark::tune

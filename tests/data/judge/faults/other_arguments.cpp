@@ -1,0 +1,1 @@
+extern "C" void run(const float*, const float*, float*, int, int, int) {}

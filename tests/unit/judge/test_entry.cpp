@@ -1,0 +1,121 @@
+// The entry of a source as a person writes it from the page, and what its plugin is told.
+#include "judge/entry.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <halmark_judged.hpp>
+
+#include "../error_of.hpp"
+#include "judge/problems.hpp"
+
+namespace halmark::judge {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype = Dtype::f32) {
+  const auto value = static_cast<std::int64_t>(dtype);
+  return complete_problem({"gemm",
+                           {{"m", m},
+                            {"n", n},
+                            {"k", k},
+                            {"src_dtype", value},
+                            {"wei_dtype", value},
+                            {"dst_dtype", value}}});
+}
+const OpContract& contract(const char* op) { return *find_contract(op); }
+
+TEST(Entry, has_the_operands_and_the_sizes_of_the_contract) {
+  EXPECT_EQ(entry_text(contract("gemm"), gemm(1, 1, 1).params, Language::cpp),
+            "void run(const float* src, const float* wei, float* dst, int64_t m, int64_t n, "
+            "int64_t k)");
+  EXPECT_EQ(entry_text(contract("gemm"), gemm(1, 1, 1, Dtype::bf16).params, Language::cuda),
+            "void run(const __nv_bfloat16* src, const __nv_bfloat16* wei, __nv_bfloat16* dst, "
+            "int64_t m, int64_t n, int64_t k, cudaStream_t stream)");
+  EXPECT_EQ(entry_text(contract("gemm"), gemm(1, 1, 1).params, Language::opencl),
+            "__kernel void run(__global const float* src, __global const float* wei, __global "
+            "float* dst, long m, long n, long k)");
+}
+
+TEST(Entry, has_choices_as_macros) {
+  const Problem problem = complete_problem(
+      {"activation", {{"rows", 1}, {"cols", 1}, {"kind", 2}, {"src_dtype", 2}, {"dst_dtype", 2}}});
+  EXPECT_THAT(entry_header(contract("activation"), problem.params, Language::c),
+              HasSubstr("#define HM_KIND 2\n"));
+  EXPECT_EQ(entry_text(contract("activation"), problem.params, Language::c),
+            "void run(const float* src, float* dst, int64_t rows, int64_t cols)");
+}
+
+TEST(Entry, exists_for_every_op_that_one_process_can_measure) {
+  int ops = 0;
+  for (const OpContract* op : all_contracts()) {
+    if (!op->is_measurable() || op->is_collective()) continue;
+    const std::vector<Dtype> dtypes{Dtype::f32, Dtype::s8, Dtype::s32};
+    const auto params = op->conformance_params(dtypes);
+    ASSERT_FALSE(params.empty()) << op->name();
+    const Problem problem = complete_problem({std::string(op->name()), params.front()});
+    const std::string text = entry_text(*op, problem.params, Language::cpp);
+    for (const OperandSpec& o : op->operands(problem.params)) EXPECT_THAT(text, HasSubstr(o.name));
+    ++ops;
+  }
+  EXPECT_GE(ops, 15);
+}
+
+TEST(Entry, is_of_the_language_that_the_file_ends_with) {
+  EXPECT_EQ(language_of("a/b.cc"), Language::cpp);
+  EXPECT_EQ(language_of("b.c"), Language::c);
+  EXPECT_EQ(language_of("b.cl"), Language::opencl);
+  EXPECT_EQ(language_of("b.cu"), Language::cuda);
+  EXPECT_THAT(test::error_of([] { (void)language_of("b.f90"); }).line(),
+              HasSubstr("says no language"));
+}
+
+TEST(LaunchRange, multiplies_divides_and_pads) {
+  const auto range = [](const char* source) {
+    return launch_range(launch_statement(source), contract("gemm"), gemm(33, 130, 7).params);
+  };
+  const LaunchRange tiled = range("// halmark: global = n/4, m; local = 16, 16\nx");
+  EXPECT_THAT(tiled.global, ElementsAre(48, 48));  // 33 of 130/4 and 33 rows, in groups of 16
+  EXPECT_THAT(tiled.local, ElementsAre(16, 16));
+  EXPECT_THAT(range("/* halmark: global = m*n/8 */").global, ElementsAre(537));  // 4290 / 8, up
+  EXPECT_THAT(range("nothing said").global, ElementsAre(33 * 130));
+  EXPECT_THAT(test::error_of([&] { (void)range("// halmark: global = rows\n"); }).line(),
+              HasSubstr("'rows' is neither a size"));
+  EXPECT_THAT(test::error_of([&] { (void)range("// halmark: local = 4\n"); }).line(),
+              HasSubstr("one to three"));
+}
+
+TEST(Conformance, keeps_types_and_flags_and_changes_the_sizes) {
+  const Problem asked = gemm(512, 512, 512);
+  const auto problems = conformance_problems(contract("gemm"), asked);
+  ASSERT_GE(problems.size(), 4u);
+  bool has_prime = false;
+  for (const Problem& p : problems) {
+    EXPECT_EQ(p.params.at("wei_trans"), 0);
+    EXPECT_EQ(p.params.dtype("src_dtype"), Dtype::f32);
+    has_prime = has_prime || p.params.at("n") == 127;
+  }
+  EXPECT_TRUE(has_prime);
+}
+
+TEST(CarriedText, reads_back_in_the_plugin) {
+  const std::vector<Problem> problems{gemm(2, 3, 4), gemm(500, 3, 4)};
+  const std::string text = carried_text(contract("gemm"), problems,
+                                        {.kernel = "mine", .source = "mine one.cl", .launch = ""});
+  const plugin::judged::Carried carried = plugin::judged::parse(text);
+  EXPECT_EQ(carried.kernel, "mine");
+  EXPECT_EQ(carried.op, "gemm");
+  EXPECT_EQ(carried.source, "mine one.cl");
+  EXPECT_EQ(carried.problems.size(), 3u);  // both, and the small twin of the second
+  const plugin::judged::Problem& first = carried.problems.front();
+  EXPECT_EQ(first.operands.size(), 3u);
+  EXPECT_EQ(first.operands[1].name, "wei");
+  EXPECT_EQ(first.operands[1].role, HM_ROLE_CONSTANT);
+  EXPECT_EQ(first.sizes.size(), 3u);
+  EXPECT_EQ(plugin::judged::footer(12, 345).size(), plugin::judged::footer_bytes);
+}
+
+}  // namespace
+}  // namespace halmark::judge
