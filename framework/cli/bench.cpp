@@ -7,6 +7,7 @@
 
 #include "cli/console/session.hpp"
 #include "host/process/interrupt.hpp"
+#include "plan/shard_places.hpp"
 #include "report/views/kernel_views.hpp"
 #include "tune/plan/kernel_cases.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -21,7 +22,7 @@ namespace {
 struct BenchOptions {
   tune::CaseRequest asked;
   tune::VariantSearch search;
-  std::string sweep;
+  std::string sweep, shards_on;
   std::vector<std::string> variants;
   std::optional<int> rounds;  // absent: as many as this machine needs
   double seconds = 0.2;
@@ -43,6 +44,7 @@ std::string command_line(const BenchOptions& options) {
   };
   add_list(" --dtype ", options.asked.dtypes);
   add_list(" --variants ", options.variants);
+  if (!options.shards_on.empty()) return out + " --shards-on '" + options.shards_on + '\'';
   return out + " --backend " + options.asked.backend;
 }
 
@@ -126,8 +128,38 @@ std::vector<KernelCase> questions_of(const BenchOptions& options, const LocalMac
   return tune::variant_questions(*plan, options.asked.op);
 }
 
+// The cases on each kind of place that is named.
+CommandResult on_named_devices(const GlobalOptions& global, const BenchOptions& options) {
+  const auto places = parse_shard_places(options.shards_on, "--shards-on");
+  const std::vector<KernelCase> cases = tune::kernel_cases(options.asked, places);
+  const std::vector<FoundPlugin> found = find_plugins(global);
+  LocalMachine machine = local_machine();
+  tune::NamedDevices named(places, found, machine);
+  machine = named.as_machine();
+  const HeldInterrupts until_reported;
+  std::optional<RunPeaks> none;
+  tune::KernelMeasuring measuring =
+      measuring_with(global, machine, plugin_of(found, places.front().backend), none);
+  named.measure_with(measuring);
+  if (options.rounds) measuring.rounds = *options.rounds;
+  measuring.seconds = options.seconds;
+  tune::KeptRows kept = kept_rows(global, machine, command_line(options),
+                                  {options.keeps_winners, options.keeps_nothing}, named.lines());
+  measuring.sink = keeping_sink(kept, named);
+  std::vector<KernelCase> asked = cases;
+  const std::vector<Measurement> rows = measured(global, options, {}, measuring, asked);
+  tune::ReportingMachine judge = reporting_machine(machine);
+  named.judge_in(judge);
+  const auto points = in_order_of(cases, tune::kernel_points(rows, judge));
+  CommandResult result = shown(report::kernels_view(points, cases.front().is_collective()));
+  result.exit_code = exit_code_of(points);
+  say_what_is_kept(global, kept, result);
+  return result;
+}
+
 CommandResult execute(const GlobalOptions& global, const BenchOptions& options) {
   check_options(options);
+  if (!options.shards_on.empty()) return on_named_devices(global, options);
   const bool has_sweep = !options.sweep.empty();
   std::vector<KernelCase> cases;
   if (!has_sweep) cases = tune::kernel_cases(options.asked);
@@ -195,6 +227,9 @@ Action add_bench(OptionSet& app) {
       ->excludes("--kernel");
   app.add_option("--sweep", o->sweep,
                  "With --variants: the problems of this sweep, of --op or of all ops");
+  app.add_option("--shards-on", o->shards_on,
+                 "On each of these devices instead: 'cpu:0/2 + opencl:0'")
+      ->excludes("--variants");
   app.add_option("--parts", o->asked.parts, "Cut the device into equal parts; use one")
       ->check(within(1, 4096));
   app.add_option("--shards", o->asked.shards, "Parts that run the problem at the same time")
