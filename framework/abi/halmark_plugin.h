@@ -113,7 +113,12 @@ typedef struct hm_param {
   int64_t value;
 } hm_param;
 
-/* Parameters are sorted by name and unique. A plugin refuses an unknown name (HM_UNSUPPORTED). */
+/* Parameters are sorted by name and unique. A plugin refuses an unknown name (HM_UNSUPPORTED).
+ * Which ops there are, the parameters of each with their ranges, and which dtypes they take
+ * (parameters that end in "dtype" are HM_DTYPE_* numbers) is written per op in
+ * kernels/<op>/<op>.cpp and listed in kernels/README.md: the host sends every parameter, defaults
+ * filled in. A dtype that a kernel does not have is HM_UNSUPPORTED with a reason, never another
+ * dtype. */
 typedef struct hm_problem {
   uint32_t struct_size;
   uint32_t count;
@@ -254,6 +259,9 @@ typedef struct hm_domain {
 #define HM_ROLE_CONSTANT 4 /* fixed between calls (weights); may be packed by load_constants */
 #define HM_ROLE_STATE 5    /* kept between calls in plain layout (KV cache, state vector) */
 
+/* Names, roles, shapes and dtypes of an op's operands, in this order, are those of its contract:
+ * OpContract::operands in kernels/<op>/<op>.cpp, one line each in kernels/README.md. A plugin may
+ * change layout and bytes of constants alone; everything else is plain and row-major. */
 typedef struct hm_operand {
   uint32_t struct_size;
   int32_t role;

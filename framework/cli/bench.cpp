@@ -4,6 +4,7 @@
 
 #include "cli/console/session.hpp"
 #include "host/process/interrupt.hpp"
+#include "plan/shard_places.hpp"
 #include "report/views/kernel_views.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/asked_variants.hpp"
@@ -64,14 +65,44 @@ std::vector<KernelCase> baseline_beside(const BenchOptions& options,
   const tune::Baseline named = tune::parse_baseline(options.baseline);
   const FoundPlugin& plugin = plugin_of(found, named.backend);
   check_kernel(*plugin.description, named.kernel);
-  measuring.beside = {{named.backend, plugin.path, plugin.hash}};
+  measuring.others = {{{named.backend, plugin.path}}, {{named.backend, plugin.hash}}};
   const std::vector<KernelCase> out = tune::baseline_cases(cases, named);
   cases = tune::joined(std::move(cases), out);
   return out;
 }
 
+// The cases on each kind of place that is named.
+CommandResult on_named_devices(const GlobalOptions& global, const BenchOptions& options) {
+  const auto places = parse_shard_places(options.shards_on, "--shards-on");
+  const std::vector<KernelCase> cases = tune::kernel_cases(options.asked, places);
+  const std::vector<FoundPlugin> found = find_plugins(global);
+  LocalMachine machine = local_machine();
+  tune::NamedDevices named(places, found, machine);
+  machine = named.as_machine();
+  const HeldInterrupts until_reported;
+  std::optional<RunPeaks> none;
+  tune::KernelMeasuring measuring =
+      measuring_with(global, machine, plugin_of(found, places.front().backend), none);
+  named.measure_with(measuring);
+  if (options.rounds) measuring.rounds = *options.rounds;
+  measuring.seconds = options.seconds;
+  tune::KeptRows kept = kept_rows(global, machine, command_line(options),
+                                  {options.keeps_winners, options.keeps_nothing}, named.lines());
+  measuring.sink = keeping_sink(kept, named);
+  std::vector<KernelCase> asked = cases;
+  const std::vector<Measurement> rows = measured(global, options, {}, measuring, asked);
+  tune::ReportingMachine judge = reporting_machine(machine);
+  named.judge_in(judge);
+  const auto points = tune::in_order_of(cases, tune::kernel_points(rows, judge));
+  CommandResult result = shown(report::kernels_view(points, cases.front().is_collective()));
+  result.exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(points);
+  say_what_is_kept(global, kept, result);
+  return result;
+}
+
 CommandResult execute(const GlobalOptions& global, const BenchOptions& options) {
   check_request(options);
+  if (!options.shards_on.empty()) return on_named_devices(global, options);
   const bool has_sweep = !options.sweep.empty();
   std::vector<KernelCase> cases;
   if (!has_sweep) cases = tune::kernel_cases(options.asked);
@@ -141,6 +172,9 @@ Action add_bench(OptionSet& app) {
       ->excludes("--kernel");
   app.add_option("--sweep", o->sweep,
                  "With --variants: the problems of this sweep, of --op or of all ops");
+  app.add_option("--shards-on", o->shards_on,
+                 "On each of these devices instead: 'cpu:0/2 + opencl:0'")
+      ->excludes("--variants");
   app.add_option("--parts", o->asked.parts, "Cut the device into equal parts; use one")
       ->check(within(1, 4096));
   app.add_option("--shards", o->asked.shards, "Parts that run the problem at the same time")

@@ -3,6 +3,7 @@
 
 #include "cli/console/session.hpp"
 #include "host/process/interrupt.hpp"
+#include "plan/shard_places.hpp"
 #include "report/views/validation_view.hpp"
 #include "tune/plan/named_fabric.hpp"
 #include "tune/validate/run_configuration.hpp"
@@ -13,7 +14,7 @@ namespace {
 struct Options {
   std::string model;
   DeploymentOptions configuration;
-  std::string backend = "cpu", device = "0", fabric;
+  std::string backend = "cpu", device = "0", fabric, shards_on;
   std::optional<int> rounds;  // absent: as many as this machine needs
   double seconds = 11;
   bool takes_defaults = false;
@@ -47,26 +48,60 @@ std::string command_line(const Options& o) {
   if (!d.precision.empty()) out += " --precision " + d.precision;
   if (o.is_isolated) out += " --isolated";
   if (!o.fabric.empty()) out += " --fabric " + o.fabric;
+  if (!o.shards_on.empty()) return out + " --shards-on '" + o.shards_on + '\'';
   return out + " --backend " + o.backend;
+}
+
+// Replicas, where no other layout is asked for; `machine` is then what the devices are.
+std::optional<tune::NamedDevices> named_devices(const Options& options,
+                                                const std::vector<FoundPlugin>& found,
+                                                Configuration& configuration,
+                                                LocalMachine& machine) {
+  if (options.shards_on.empty()) return std::nullopt;
+  configuration.places = parse_shard_places(options.shards_on, "--shards-on");
+  Parallel& parallel = configuration.parallel;
+  if (parallel.devices() == 1) parallel.dp = static_cast<int>(configuration.places.size());
+  tune::NamedDevices out(configuration.places, found, machine);
+  machine = out.as_machine();
+  return out;
+}
+
+CommandResult shown_run(const Configuration& configuration, const tune::RunOutcome& outcome) {
+  report::View run = report::validation_view(*outcome.validation);
+  CommandResult result{
+      .exit_code = exit_code_of(outcome.validation->status),
+      .data = {{"deployment", configuration},
+               {"estimate",
+                outcome.evaluation.estimate ? Json(*outcome.evaluation.estimate) : Json(nullptr)},
+               {"run", std::move(run.data)}},
+      .text = std::move(run.text)};
+  if (!outcome.evaluation.estimate) {
+    result.data["estimate_reason"] = outcome.evaluation.reason;
+  }
+  return result;
 }
 
 CommandResult execute(const GlobalOptions& global, const Options& options) {
   const ModelSpec spec = load_model(options.model, config_dirs("models"));
   LocalMachine machine = local_machine();
-  const Configuration configuration =
-      deployment_from(options.configuration, spec, machine.has_bf16);
+  Configuration configuration = deployment_from(options.configuration, spec, machine.has_bf16);
   if (configuration.workload.phase == Phase::training) {
     throw refused("phase 'training' is modelled, but not measured", {},
                   "run prefill or decode; halmark model --phase training prices a training step");
   }
   const std::vector<FoundPlugin> found = find_plugins(global);
-  const FoundPlugin& plugin = plugin_of(found, options.backend);
-  check_device(plugin, options.device);
-  rows_are_of(machine, plugin, options.device);
-  tune::Target target = target_of(
-      machine, options.backend, options.device,
-      options.takes_defaults ? WinnerTable{}
-                             : stored_winners(global, machine, options.backend, options.device));
+  std::optional<tune::NamedDevices> named = named_devices(options, found, configuration, machine);
+  const ShardPlace first =
+      named ? named->devices().front().place : ShardPlace{options.backend, options.device};
+  const FoundPlugin& plugin = plugin_of(found, first.backend);
+  check_device(plugin, first.device);
+  if (!named) rows_are_of(machine, plugin, first.device);
+  const bool takes_defaults = options.takes_defaults || named;
+  tune::Target target =
+      target_of(machine, first.backend, first.device,
+                takes_defaults ? WinnerTable{}
+                               : stored_winners(global, machine, first.backend, first.device));
+  if (named) named->name_in(target);
   target.in_stack = !options.is_isolated;
   target.fabric = tune::named_fabric(options.fabric, configuration, config_dirs("fabrics"));
   tune::require_runnable(spec, configuration, target);  // before anything is written
@@ -75,10 +110,12 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
   std::optional<RunPeaks> peaks = run_peaks(machine);
   tune::KernelMeasuring measuring = measuring_with(global, machine, plugin, peaks);
   if (options.rounds) measuring.rounds = *options.rounds;
+  if (named) named->measure_with(measuring);
   measuring.progress = campaign_progress(progress);
   tune::KeptRows kept =
-      kept_rows(global, machine, command_line(options), {.is_off = options.keeps_nothing});
-  measuring.sink = keeping_sink(kept, peaks, machine.cores);
+      kept_rows(global, machine, command_line(options), {.is_off = options.keeps_nothing},
+                named ? named->lines() : std::vector<std::string>{});
+  measuring.sink = named ? keeping_sink(kept, *named) : keeping_sink(kept, peaks, machine.cores);
   const tune::RunOutcome outcome =
       tune::run_configuration(spec, configuration, target, measuring, options.seconds);
   progress.finish();
@@ -91,17 +128,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
     kept.append(outcome.evaluation);
     kept.append(*outcome.validation);
   }
-  report::View run = report::validation_view(*outcome.validation);
-  CommandResult result{
-      .exit_code = exit_code_of(outcome.validation->status),
-      .data = {{"deployment", configuration},
-               {"estimate",
-                outcome.evaluation.estimate ? Json(*outcome.evaluation.estimate) : Json(nullptr)},
-               {"run", std::move(run.data)}},
-      .text = std::move(run.text)};
-  if (!outcome.evaluation.estimate) {
-    result.data["estimate_reason"] = outcome.evaluation.reason;
-  }
+  CommandResult result = shown_run(configuration, outcome);
   say_what_is_kept(global, kept, result);
   return result;
 }
@@ -114,6 +141,9 @@ Action add_run(OptionSet& app) {
   add_deployment_options(app, o->configuration);
   app.add_option("--backend", o->backend, "Backend, for example cpu");
   app.add_option("--device", o->device, "Device of the backend");
+  app.add_option("--shards-on", o->shards_on,
+                 "The device of every shard: 'cpu:0/2 + opencl:0', '2 x cuda:0/2'; replicas unless "
+                 "--tp, --pp or --dp say otherwise");
   app.add_option("--fabric", o->fabric, "Prices collectives that cannot be measured (fabric show)");
   app.add_option("--rounds", o->rounds, "Fresh processes per kernel")->check(within(1, 99));
   app.add_option(

@@ -9,6 +9,7 @@
 
 #include "cli/console/session.hpp"
 #include "cli/study/study.hpp"
+#include "cli/tune_kernels.hpp"
 #include "cli/tune_latency.hpp"
 #include "core/text/text.hpp"
 #include "deploy/engine_store.hpp"
@@ -17,6 +18,7 @@
 #include "model/spec/coverage.hpp"
 #include "model/spec/model_document.hpp"
 #include "plan/asked_sweep.hpp"
+#include "plan/shard_places.hpp"
 #include "report/served_report.hpp"
 #include "study/storage/open.hpp"
 #include "tune/certify/conclusion.hpp"
@@ -36,7 +38,7 @@ namespace {
 struct Options {
   std::string sweep;
   bool plan_only = false, takes_defaults = false;
-  std::string sampler, stages;
+  std::string sampler, stages, shards_on;
   std::optional<std::uint64_t> seed;
   std::optional<std::int64_t> trials;
   std::vector<std::string> out;
@@ -57,6 +59,7 @@ std::string command_line(const Options& options) {
   if (!options.sampler.empty()) out += " --sampler " + options.sampler;
   if (options.seed) out += " --seed " + std::to_string(*options.seed);
   if (options.trials) out += " --trials " + std::to_string(*options.trials);
+  if (!options.shards_on.empty()) out += " --shards-on '" + options.shards_on + '\'';
   out += tune::proposal_words(options.proposals);
   if (options.certify.eps > 0) out += fmt::format(" --gap {}", options.certify.eps);
   if (options.takes_defaults) out += " --no-winners";
@@ -83,8 +86,7 @@ void keep_studies(const GlobalOptions& global, const tune::TunePlan& plan, const
   });
 }
 
-Sweep sweep_of(const Options& options) {
-  Sweep sweep = read_sweep(options.sweep);
+Sweep sweep_of(const Options& options, Sweep sweep) {
   if (!options.sampler.empty()) {
     sweep.sampler = options.sampler;
     sweep.sampler_where = "--sampler";
@@ -93,6 +95,11 @@ Sweep sweep_of(const Options& options) {
   if (!options.stages.empty()) sweep.stages = {parse_stages(options.stages, "--stages")};
   if (options.seed) sweep.seed = *options.seed;
   if (options.trials) sweep.trials = *options.trials;
+  if (!options.shards_on.empty()) {
+    sweep.shards_on = {parse_shard_places(options.shards_on, "--shards-on")};
+    sweep.backend = sweep.shards_on.front().front().backend;
+    sweep.device = sweep.shards_on.front().front().device;
+  }
   tune::steer(sweep, options.proposals);
   tune::check_sampler(sweep);
   if (!options.night.empty() && !is_date(options.night)) {
@@ -109,10 +116,24 @@ Sweep sweep_of(const Options& options) {
 }
 
 std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& machine,
-                                        WinnerTable winners) {
-  return tune::measured_plan(sweep,
-                             target_of(machine, sweep.backend, sweep.device, std::move(winners)),
-                             machine.has_bf16, config_dirs("models"), config_dirs("fabrics"));
+                                        WinnerTable winners,
+                                        const std::optional<tune::NamedDevices>& named) {
+  tune::Target target = target_of(machine, sweep.backend, sweep.device, std::move(winners));
+  if (named) named->name_in(target);
+  return tune::measured_plan(sweep, std::move(target), machine.has_bf16, config_dirs("models"),
+                             config_dirs("fabrics"));
+}
+
+// The devices that the sweep names for its shards; `machine` is then what they are.
+std::optional<tune::NamedDevices> named_devices(const Sweep& sweep,
+                                                const std::vector<FoundPlugin>& found,
+                                                LocalMachine& machine) {
+  if (sweep.shards_on.empty()) return std::nullopt;
+  std::vector<ShardPlace> all;
+  for (const auto& places : sweep.shards_on) all.insert(all.end(), places.begin(), places.end());
+  tune::NamedDevices out(all, found, machine);
+  machine = out.as_machine();
+  return out;
 }
 
 // What the command has at hand once devices may be touched.
@@ -123,6 +144,7 @@ struct Session {
   const FoundPlugin& plugin;
   std::unique_ptr<Store> store;
   std::unique_ptr<tune::Steering> steering;
+  std::optional<tune::NamedDevices> named;
 };
 
 using NightOrder = decltype(history::night_order);
@@ -133,11 +155,14 @@ tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& 
       return order(kernels, *s.store, s.machine.rows_fingerprint, run);
     };
   };
+  std::vector<std::string> lines = run_lines(s.global, s.machine);
+  if (s.named) std::ranges::move(s.named->lines(), std::back_inserter(lines));
   return {.plugin_path = s.plugin.path,
           .plugin_hash = s.plugin.hash,
+          .plugins = s.named ? s.named->plugins() : tune::BackendPlugins{},
           .store = s.store.get(),
           .command = recorded_command(s.global, command_line(s.options)),
-          .machine_lines = run_lines(s.global, s.machine),
+          .machine_lines = std::move(lines),
           .worker_limits = worker_limits_of(s.global, sweep.containment),
           .begins_anew = s.options.begins_anew,
           .steering = s.steering.get(),
@@ -166,7 +191,9 @@ void validate(const Session& s, const tune::TunePlan& plan, tune::MeasuredSweep&
 
 CommandResult reported(const Session& s, const tune::TunePlan& plan,
                        const tune::MeasuredSweep& sweep, const tune::TuneRun& run) {
-  RunReport report = tune::stored_report(*s.store, run.id, reporting_machine(s.machine));
+  tune::ReportingMachine judge = reporting_machine(s.machine);
+  if (s.named) s.named->judge_in(judge);
+  RunReport report = tune::stored_report(*s.store, run.id, judge);
   report.notes = run.notes;
   if (!run.kept.empty()) report.notes.insert(report.notes.begin(), run.kept);
   std::ranges::move(model_lines(plan.spec()), std::back_inserter(report.notes));
@@ -193,16 +220,16 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
 }
 
 CommandResult measured(Session& s, const Sweep& sweep) {
-  if (!s.machine.measured && sweep.backend == "cpu") {
-    note(s.global, "halmark: measuring this machine's peaks first (once)\n");
-    s.machine.measured = measured_peaks(s.global, s.machine, true,
-                                        measured_device_path(s.machine.fingerprint).string());
+  if (sweep.backend == "cpu" && !s.named) {
+    ensure_cpu_peaks(s.global, s.machine);
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
   }
-  const auto plan = plan_of(
-      sweep, s.machine,
-      s.options.takes_defaults ? WinnerTable{}
-                               : tune::winner_table(*s.store, s.machine.identity(), s.plugin.hash));
+  const auto plan =
+      plan_of(sweep, s.machine,
+              s.options.takes_defaults ? WinnerTable{}
+              : s.named                ? s.named->winners(*s.store)
+                        : tune::winner_table(*s.store, s.machine.identity(), s.plugin.hash),
+              s.named);
   const HeldInterrupts until_reported;
   note(s.global, tune::plan_view(*plan).text + '\n');
   if (const std::string kept = tune::unfinished_old_run(*s.store, sweep.name); !kept.empty()) {
@@ -231,8 +258,21 @@ void check_outputs(const Options& options, const Sweep& sweep) {
   if (!options.written.as.empty()) check_export(options.written);
 }
 
+// What only sweeps of models have.
+CommandResult execute_kernels(const GlobalOptions& global, const Options& options,
+                              KernelSweep sweep) {
+  if (!options.sampler.empty()) sweep.sampler = options.sampler;
+  if (options.seed) sweep.seed = *options.seed;
+  if (options.trials) sweep.trials = *options.trials;
+  return tune_kernels(global, sweep, command_line(options));
+}
+
 CommandResult execute_sweep(const GlobalOptions& global, const Options& options) {
-  const Sweep sweep = sweep_of(options);
+  auto read = read_tune_file(options.sweep);
+  if (auto* kernels = std::get_if<KernelSweep>(&read)) {
+    return execute_kernels(global, options, std::move(*kernels));
+  }
+  const Sweep sweep = sweep_of(options, std::get<Sweep>(std::move(read)));
   check_outputs(options, sweep);
   if (const tune::LatencyChoice choice = tune::latency_choice(sweep, options.latency);
       !choice.sources.empty()) {
@@ -250,22 +290,31 @@ CommandResult execute_sweep(const GlobalOptions& global, const Options& options)
                   "halmark export --pick ... --as ... after this command");
   }
   LocalMachine machine = local_machine();
+  std::vector<FoundPlugin> found;
+  if (!sweep.shards_on.empty()) {
+    found = find_plugins(global);
+    if (!options.plan_only) ensure_cpu_peaks(global, machine);
+    if (interrupted()) return {.exit_code = interrupt_exit_code()};
+  }
+  auto named = named_devices(sweep, found, machine);
   // Refuses what is impossible before anything is written or run.
   const auto plan = plan_of(sweep, machine,
-                            options.takes_defaults || !options.plan_only
+                            options.takes_defaults || !options.plan_only || named
                                 ? WinnerTable{}
-                                : stored_winners(global, machine, sweep.backend, sweep.device));
+                                : stored_winners(global, machine, sweep.backend, sweep.device),
+                            named);
   if (options.plan_only) return shown(tune::plan_view(*plan));
-  const std::vector<FoundPlugin> found = find_plugins(global);
+  if (!named) found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, sweep.backend);
-  rows_are_of(machine, plugin, sweep.device);
+  if (!named) rows_are_of(machine, plugin, sweep.device);
   auto steering = tune::steering_of(options.proposals, *plan);
   Session session{global,
                   options,
                   std::move(machine),
                   plugin,
                   open_store(database_path(global)),
-                  std::move(steering)};
+                  std::move(steering),
+                  std::move(named)};
   return measured(session, sweep);
 }
 
@@ -348,6 +397,8 @@ Action add_tune(OptionSet& app) {
                  "With --latency: a known device's id, or a device file");
   app.add_option("--fabric", o->latency.fabric, "Instead of the sweep's: see halmark fabric show");
   app.add_option("--stages", o->stages, "Layers of each stage, 10,18: tried beside equal stages");
+  app.add_option("--shards-on", o->shards_on,
+                 "The device of every shard, instead of the sweep's: 'cpu:0/2 + opencl:0'");
   app.add_option("--tables-device", o->latency.tables_device,
                  "With imported: the device that the tables were measured on, if another");
   app.add_option("--series", o->latency.series,

@@ -1,6 +1,7 @@
 #include "core/kernel_case.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace halmark {
 std::string_view cache_mode_name(CacheMode mode) {
@@ -30,6 +31,37 @@ std::optional<CacheMode> parse_cache_mode(std::string_view name) {
 std::string ShardPlace::text() const {
   std::string out = backend + ':' + device;
   if (parts > 1) out += '/' + std::to_string(parts) + '.' + std::to_string(part);
+  return out;
+}
+
+namespace {
+
+std::optional<int> whole_number(std::string_view text) {
+  int out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc() || end != text.data() + text.size() || out < 0) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+std::optional<ShardPlace> parse_shard_place(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == 0 || colon == text.npos) return std::nullopt;
+  if (text.substr(0, colon).find_first_of("/+ ") != text.npos) return std::nullopt;
+  const std::size_t slash = text.find('/', colon);
+  ShardPlace out{.backend = std::string(text.substr(0, colon)),
+                 .device = std::string(text.substr(colon + 1, slash - colon - 1))};
+  if (out.device.empty()) return std::nullopt;
+  if (slash == text.npos) return out;
+  const std::string_view cut = text.substr(slash + 1);
+  const std::size_t dot = cut.find('.');
+  const auto parts = whole_number(cut.substr(0, dot));
+  const auto part = dot == cut.npos ? std::optional(0) : whole_number(cut.substr(dot + 1));
+  constexpr int parts_max = 4096;
+  if (!parts || !part || *parts < 1 || *parts > parts_max || *part >= *parts) return std::nullopt;
+  out.parts = *parts;
+  out.part = *part;
   return out;
 }
 

@@ -27,7 +27,11 @@ struct ShardPlace {
   int part = 0;
   auto operator<=>(const ShardPlace&) const = default;
   std::string text() const;
+  // Ranks on one of these share its memory and its power; "cpu:0".
+  std::string device_text() const { return backend + ':' + device; }
 };
+// Of "cpu:0", "cpu:0/2" (the first of two parts) or "cpu:0/2.1"; nothing for other texts.
+std::optional<ShardPlace> parse_shard_place(std::string_view text);
 
 struct KernelCase {
   Problem problem;

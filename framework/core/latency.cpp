@@ -34,6 +34,27 @@ std::vector<const Measurement*> counted(std::span<const Measurement> rounds) {
   return out;
 }
 
+// A meter is of all that ran on its device at once: of one execution by one shard. A device's own
+// meter goes first, because that of the packages counts what else the machine does.
+struct Metered {
+  double joules = 0;
+  std::string meter;
+};
+
+std::optional<Metered> metered(const Measurement& row) {
+  const KernelCase& k = row.kernel_case;
+  const double devices = 1 + static_cast<double>(std::ranges::count(k.device, '+'));
+  const auto ranks = static_cast<double>(k.problem.params.value_or("ranks", k.shards_at_once));
+  const double shards = std::max(1.0, ranks / devices);
+  for (const auto& [name, meter] : {std::pair{"device_energy_uj", k.backend + ':' + k.device},
+                                    std::pair{"package_energy_uj", std::string("rapl")}}) {
+    const auto said = std::ranges::find(row.signals, name, &Signal::name);
+    if (said == row.signals.end() || !said->value) continue;
+    return Metered{*said->value * 1e-6 / shards, meter};
+  }
+  return std::nullopt;
+}
+
 bool is_only_noisy(const Measurement& row) {
   return row.status == Status::invalid && row.was_sampled();
 }
@@ -41,7 +62,7 @@ bool is_only_noisy(const Measurement& row) {
 }  // namespace
 
 std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double lower_bound_ns) {
-  std::vector<double> medians, speeds, cores;
+  std::vector<double> medians, speeds, cores, joules;
   Latency out{.lower_bound_ns = lower_bound_ns, .provenance = Provenance::measured};
   Interval inside{0, 0};
   for (const Measurement* m : counted(rounds)) {
@@ -58,12 +79,17 @@ std::optional<Latency> fold_rounds(std::span<const Measurement> rounds, double l
       if (peak) cores.push_back(*peak);
     }
     out.implementation = m->implementation.name;
+    if (const auto energy = metered(*m)) {
+      joules.push_back(energy->joules);
+      out.energy_origin = energy->meter;
+    }
   }
   if (medians.empty()) return std::nullopt;
   out.rounds = static_cast<int>(medians.size());
   out.ns = median(medians);
   if (!speeds.empty()) out.bytes_per_s = median(speeds);
   if (!cores.empty()) out.flops_per_s = median(cores);
+  if (!joules.empty()) out.energy_j = median(joules);
   // One process: its own interval is all there is, and it understates the spread between processes.
   const Interval between = medians.size() == 1 ? inside : median_interval(medians).interval;
   out.low_ns = std::min(between.low, out.ns);

@@ -38,6 +38,9 @@ struct Latency {
   // The state of the memory while it was measured, of all shards at once: median of its rounds.
   std::optional<double> bytes_per_s = {};
   std::optional<double> flops_per_s = {};  // likewise the short probes of one core
+  // Of one execution by one of the shards that ran at once, where their meter was read.
+  std::optional<double> energy_j = {};
+  std::string energy_origin = {};  // the meter: "rapl", "fake:0"
 };
 
 class LatencySource {

@@ -22,6 +22,7 @@ constexpr std::array exact_names{"PATH",
                                  "XDG_CACHE_HOME",
                                  "CUDA_VISIBLE_DEVICES",
                                  "CUDA_DEVICE_ORDER",
+                                 "HALMARK_POWERCAP",
                                  "OPENCL_VENDOR_PATH",
                                  "HIP_VISIBLE_DEVICES",
                                  "ZE_AFFINITY_MASK"};
@@ -56,7 +57,14 @@ Environment worker_environment(const CpuSet& cpus, const Environment& named) {
   environment.emplace("OMP_PROC_BIND", "close");
   environment.emplace("OMP_DYNAMIC", "false");
   // The shard decides, not the caller's shell.
-  if (!cpus.cpus.empty()) environment["OMP_NUM_THREADS"] = std::to_string(cpus.threads());
+  if (!cpus.cpus.empty()) {
+    const std::string threads = std::to_string(cpus.threads());
+    environment["OMP_NUM_THREADS"] = threads;
+    // PoCL would start one per CPU of the machine, which take turns on those of the shard; the name
+    // is another one from version 4 on.
+    environment.emplace("POCL_MAX_PTHREAD_COUNT", threads);
+    environment.emplace("POCL_CPU_MAX_CU_COUNT", threads);
+  }
   for (const auto& [name, value] : named) environment[name] = value;
   return environment;
 }

@@ -102,7 +102,8 @@ class SqliteStore : public Store {
   std::vector<UsedPeaks> used_peaks(std::int64_t run) const override {
     return of_run<UsedPeaks>(run, "peaks", [](const Json& body, std::string_view) {
       return UsedPeaks{.device_text = body.at("device_text").get<std::string>(),
-                       .threads = body.at("threads").get<int>()};
+                       .threads = body.at("threads").get<int>(),
+                       .devices = body.value("devices", std::vector<std::string>{})};
     });
   }
 

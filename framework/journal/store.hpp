@@ -31,8 +31,9 @@ struct RunInfo {
 // The ceilings that rows of a run were judged by. Rows behind an entry were judged by it, until the
 // next one.
 struct UsedPeaks {
-  std::string device_text;  // the device file as it was
-  int threads = 0;          // CPUs of the whole device
+  std::string device_text;                // the device file as it was
+  int threads = 0;                        // CPUs of the whole device
+  std::vector<std::string> devices = {};  // whose rows ("cuda:0"); empty = all of the run
   bool operator==(const UsedPeaks&) const = default;
 };
 

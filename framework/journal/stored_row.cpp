@@ -41,8 +41,10 @@ Entry entry_of(const Duet& d) {
 }
 
 Entry entry_of(const UsedPeaks& p) {
-  return {
-      "peaks", "", dump_json({{"device_text", p.device_text}, {"threads", p.threads}}), {}, false};
+  Json body = {{"device_text", p.device_text}, {"threads", p.threads}};
+  // Absent where a run has one device, as in all earlier rows.
+  if (!p.devices.empty()) body["devices"] = p.devices;
+  return {"peaks", "", dump_json(body), {}, false};
 }
 
 Entry entry_of(const RunMachine& m) {

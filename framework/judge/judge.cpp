@@ -111,7 +111,7 @@ class Judging {
     }
     const FoundPlugin& chosen = plugin_of(found_, baseline_->backend);
     check_kernel(*chosen.description, baseline_->kernel);
-    measuring_.beside = {{baseline_->backend, chosen.path, chosen.hash}};
+    measuring_.others = {{{baseline_->backend, chosen.path}}, {{baseline_->backend, chosen.hash}}};
   }
 
   std::vector<KernelCase> cases_of_conformance() {
@@ -181,7 +181,7 @@ class Judging {
     tune::KernelMeasuring short_one = measuring_;
     short_one.rounds = 1;
     short_one.seconds = std::min(measuring_.seconds, conformance_seconds);
-    short_one.beside.clear();
+    short_one.others = {};
     bool has_failed = false;
     short_one.sink = [&](const Measurement& row) {
       if (row.status == Status::quarantined || !counts_as_failure(row.status)) return;

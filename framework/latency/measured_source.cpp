@@ -26,10 +26,15 @@ void MeasuredSource::add(const Measurement& measurement) {
   rows_[measurement.kernel_case.key()].push_back(measurement);
 }
 
+const CaseBounds& MeasuredSource::bounds(const KernelCase& kernel_case) const {
+  const auto own = bounds_of_.find(kernel_case.backend + ':' + kernel_case.device);
+  return own == bounds_of_.end() ? bounds_ : own->second;
+}
+
 std::optional<Latency> MeasuredSource::latency(const KernelCase& kernel_case) const {
   const auto found = rows_.find(kernel_case.key());
   if (found == rows_.end() || found->second.empty()) return std::nullopt;
-  const roofline::Bound bound = bounds_.of(kernel_case).bound;
+  const roofline::Bound bound = bounds(kernel_case).of(kernel_case).bound;
   auto out = fold_usable_rounds(found->second, bound.ns());
   if (out) out->limiter = bound.limiter();
   return out;

@@ -29,13 +29,20 @@ class MeasuredSource final : public LatencySource {
   void add(const Measurement& measurement);  // a row from a journal
   // Bounds of latencies from now on: peaks may have been refined by probes.
   void bound_by(BoundingDevice bounding) { bounds_ = CaseBounds(bounding); }
+  // Of cases on this device ("cuda:0"), instead.
+  void bound_by(const std::string& device, BoundingDevice bounding) {
+    bounds_of_.insert_or_assign(device, CaseBounds(bounding));
+  }
   std::vector<Measurement> rows(const KernelCase& kernel_case) const;
   // Why a required case has no latency: the reason of its last row.
   std::string why_absent(const KernelCase& kernel_case) const;
 
  private:
+  const CaseBounds& bounds(const KernelCase& kernel_case) const;
+
   Measure measure_;
   CaseBounds bounds_;
+  std::map<std::string, CaseBounds> bounds_of_;           // by device
   std::map<std::string, std::vector<Measurement>> rows_;  // by case key
 };
 

@@ -1,9 +1,7 @@
 #include "plan/nightly.hpp"
 
 namespace halmark {
-namespace {
-
-std::vector<NightlyKernels> read_kernels(const TomlTable& nightly, const char* key) {
+std::vector<NightlyKernels> read_kernel_tables(const TomlTable& nightly, const char* key) {
   std::vector<NightlyKernels> out;
   for (const TomlTable& table : nightly.tables(key)) {
     out.push_back({.op = table.string("op"),
@@ -14,8 +12,6 @@ std::vector<NightlyKernels> read_kernels(const TomlTable& nightly, const char* k
   return out;
 }
 
-}  // namespace
-
 std::optional<Nightly> read_nightly(const TomlTable& root) {
   const auto table = root.table("nightly");
   if (!table) return std::nullopt;
@@ -24,8 +20,8 @@ std::optional<Nightly> read_nightly(const TomlTable& root) {
   out.budget_s = table->number("minutes", 0.01, minutes_of_day) * 60;
   out.keep_samples_nights =
       static_cast<int>(table->integer_or("keep_samples_nights", 1, 10'000, 0));
-  out.kernels = read_kernels(*table, "kernel");
-  out.sentinels = read_kernels(*table, "sentinel");
+  out.kernels = read_kernel_tables(*table, "kernel");
+  out.sentinels = read_kernel_tables(*table, "sentinel");
   return out;
 }
 

@@ -25,6 +25,9 @@ struct Nightly {
   std::vector<NightlyKernels> sentinels;
 };
 
+// The tables [[key]] of this one.
+std::vector<NightlyKernels> read_kernel_tables(const TomlTable& table, const char* key);
+
 // Absent where the file has no [nightly]. Throws Error (exit 2) with file:line:column.
 std::optional<Nightly> read_nightly(const TomlTable& root);
 

@@ -31,10 +31,12 @@ void refuse_without_request(const TomlTable& root) {
   if (!root.has("objectives")) return;
   for (const std::string& name : root.strings("objectives")) {
     const auto objective = parse_request_objective(name);
-    const bool is_of_steps = name == "latency" || name == "throughput" || name == "memory";
+    const auto of_steps = parse_objective(name);
+    const bool is_of_steps = of_steps && row_of(*of_steps).of_step != nullptr;
     if (!objective || is_of_steps) continue;
     throw refused("objective '" + name + "' is one of requests, and no [request] is given",
-                  root.where("objectives"), "add [request], or take latency, throughput, memory");
+                  root.where("objectives"),
+                  "add [request], or take latency, throughput, memory, energy");
   }
 }
 

@@ -8,7 +8,8 @@
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
 #include "plan/load_file.hpp"
-#include "plan/toml_table.hpp"
+#include "plan/shard_places.hpp"
+#include "plan/sweep_tables.hpp"
 
 namespace halmark {
 namespace {
@@ -23,6 +24,14 @@ std::vector<std::string> step_objective_names() {
   for (const ObjectiveRow& row : objective_rows()) {
     if (row.of_step != nullptr) out.emplace_back(row.name);
   }
+  return out;
+}
+
+// Of a sweep that names none.
+std::vector<std::string> usual_objective_names() {
+  std::vector<std::string> out = step_objective_names();
+  std::erase_if(
+      out, [](const std::string& name) { return row_of(*parse_objective(name)).is_asked_for; });
   return out;
 }
 
@@ -51,17 +60,6 @@ SweepWorkload read_workload(const TomlTable& table) {
   return out;
 }
 
-void read_measure(const TomlTable& table, MeasureSettings& out) {
-  out.limits = read_limits(table);
-  out.rounds = static_cast<int>(table.integer_or("rounds", 1, 99, out.rounds));
-  out.sample_budget_s = table.number_or("sample_budget_s", 0.001, 60, out.sample_budget_s);
-  out.samples_min = table.integer_or("samples_min", 3, 4096, out.samples_min);
-  out.wall_cap_s = table.number_or("wall_cap_s", 0.1, 600, out.wall_cap_s);
-  out.warmup_cap_s = table.number_or("warmup_cap_s", 0, 60, out.warmup_cap_s);
-  out.repeat_budget_s = table.number_or("repeat_budget_s", 0, 1e6, out.repeat_budget_s);
-  out.in_stack = table.boolean_or("in_stack", out.in_stack);
-}
-
 void read_stages(const TomlTable& root, Sweep& out) {
   if (!root.has("stages")) return;
   out.stages_where = root.where("stages");
@@ -74,7 +72,40 @@ void read_stages(const TomlTable& root, Sweep& out) {
   }
 }
 
+// They stand for what other keys say of the device, and are measured.
+void read_shards_on(const TomlTable& root, Sweep& out) {
+  if (!root.has("shards_on")) return;
+  out.shards_on_where = root.where("shards_on");
+  for (const char* other : {"shards", "backend", "device", "request", "latency", "nightly"}) {
+    if (!root.has(other)) continue;
+    throw refused("shards_on stands beside " + std::string(other), out.shards_on_where,
+                  "it names the device of every shard that is measured: leave one of them out");
+  }
+  for (const std::string& text : root.strings("shards_on")) {
+    out.shards_on.push_back(parse_shard_places(text, out.shards_on_where));
+  }
+  out.backend = out.shards_on.front().front().backend;
+  out.device = out.shards_on.front().front().device;
+}
+
+}  // namespace
+
+void read_measure(const TomlTable& table, MeasureSettings& out) {
+  out.limits = read_limits(table);
+  out.rounds = static_cast<int>(table.integer_or("rounds", 1, 99, out.rounds));
+  out.sample_budget_s = table.number_or("sample_budget_s", 0.001, 60, out.sample_budget_s);
+  out.samples_min = table.integer_or("samples_min", 3, 4096, out.samples_min);
+  out.wall_cap_s = table.number_or("wall_cap_s", 0.1, 600, out.wall_cap_s);
+  out.warmup_cap_s = table.number_or("warmup_cap_s", 0, 60, out.warmup_cap_s);
+  out.repeat_budget_s = table.number_or("repeat_budget_s", 0, 1e6, out.repeat_budget_s);
+  out.in_stack = table.boolean_or("in_stack", out.in_stack);
+}
+
 Sweep read_sweep_table(const TomlTable& root, std::string_view where) {
+  if (root.has("kernel")) {
+    throw refused("a sweep of kernels has no model", root.where("kernel"),
+                  "halmark tune measures and compares it");
+  }
   Sweep out;
   out.file = std::string(where);
   out.name = root.string("name");
@@ -111,13 +142,14 @@ Sweep read_sweep_table(const TomlTable& root, std::string_view where) {
     out.sampler = root.string("sampler");
     out.sampler_where = root.where("sampler");
   }
+  read_shards_on(root, out);
   out.trials = root.integer_or("trials", 0, 10'000'000, out.trials);
   out.seed = static_cast<std::uint64_t>(root.integer_or("seed", 0, INT64_MAX, 1));
   out.budget_s = root.number_or("budget_s", 1, 1e6, out.budget_s);
   if (!out.served) {
     const std::vector<std::string> all = step_objective_names();
     const std::vector<std::string> wanted =
-        root.has("objectives") ? root.choices("objectives", all) : all;
+        root.has("objectives") ? root.choices("objectives", all) : usual_objective_names();
     for (const std::string& name : wanted) {
       out.objectives.push_back(*parse_objective(name));
     }
@@ -148,8 +180,6 @@ Sweep read_sweep_table(const TomlTable& root, std::string_view where) {
   }
   return out;
 }
-
-}  // namespace
 
 std::vector<int> parse_stages(const std::string& text, const std::string& where) {
   std::vector<int> out;

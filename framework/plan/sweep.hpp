@@ -50,7 +50,10 @@ struct Sweep {
   std::string model_where;
   std::string backend = "cpu";
   std::string device = "0";
-  std::vector<std::int64_t> shards;      // empty = 1..cores
+  std::vector<std::int64_t> shards;  // empty = 1..cores
+  // Choices of devices, one per shard of a configuration; empty = equal parts of `device`.
+  std::vector<std::vector<ShardPlace>> shards_on;
+  std::string shards_on_where;
   std::vector<std::string> strategies;   // subset of data, tensor, pipeline, expert
   std::vector<std::vector<int>> stages;  // layers per stage, tried beside equal ones; see Parallel
   std::string stages_where;

@@ -20,16 +20,28 @@ std::string slowdown_text(std::uint32_t bits) {
   return out;
 }
 
+// Of one execution. What an idle device takes is none of it.
+void add_energy(const char* name, double uj, double busy_share, std::vector<Signal>& signals) {
+  constexpr double busy_share_min = 0.9;
+  if (busy_share >= busy_share_min) {
+    signals.push_back({name, uj, {}});
+  } else {
+    signals.push_back(
+        {name, std::nullopt,
+         "the device was busy for " + number_text(100 * busy_share, 3) + " % of the loop only"});
+  }
+}
+
 }  // namespace
 
 void DeviceState::begin() {
   begun_ = SteadyClock::now();
   if (auto read = device_.energy_microjoules()) energy_before_uj_ = *read;
+  if (device_.description().kind == "cpu") packages_.emplace(PackageEnergy::root_of_machine());
   if (auto read = device_.clocks()) before_ = *read;
 }
 
 void DeviceState::end(double executions, double busy_ns, std::vector<Signal>& signals) {
-  constexpr double busy_share_min = 0.9;
   const double busy_share = busy_ns * 1e-9 / seconds_since(begun_);
   const auto after = device_.clocks();
   const auto energy = device_.energy_microjoules();
@@ -49,14 +61,13 @@ void DeviceState::end(double executions, double busy_ns, std::vector<Signal>& si
       signals.push_back({"device_slowed_down", by.empty() ? 0 : 1, by});
     }
   }
-  if (!energy_before_uj_ || !energy || executions <= 0) return;
-  if (busy_share >= busy_share_min) {
-    add("device_energy_uj", (*energy - *energy_before_uj_) / executions);
-  } else {
-    signals.push_back(
-        {"device_energy_uj", std::nullopt,
-         "the device was busy for " + number_text(100 * busy_share, 3) + " % of the loop only"});
+  const auto packages_uj = packages_ ? packages_->microjoules_since() : std::nullopt;
+  if (executions <= 0) return;
+  if (energy_before_uj_ && energy) {
+    add_energy("device_energy_uj", (*energy - *energy_before_uj_) / executions, busy_share,
+               signals);
   }
+  if (packages_uj) add_energy("package_energy_uj", *packages_uj / executions, busy_share, signals);
 }
 
 }  // namespace halmark::worker

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/text/units.hpp"
+#include "worker/device_state.hpp"
 #include "worker/request_failed.hpp"
 
 namespace halmark::worker {
@@ -167,6 +168,8 @@ class Sequence {
   void sample() {
     const Dtype dtype = main_dtype(steps_);
     const MachineReading before = probes_.read_state(dtype);
+    DeviceState state(context_.device);
+    state.begin();
     step_.start_together(start_);
     Interference& interference = probes_.interference();
     interference.begin();
@@ -179,6 +182,7 @@ class Sequence {
                                              step_, *rule, context_.clock);
     measured_.samples = static_cast<std::int64_t>(series.samples.size());
     measured_.signals = interference.end(step_.clean(), is_synchronous());
+    state.end(static_cast<double>(measured_.samples), busy_ns(series), measured_.signals);
     fail_with("sample");
     measured_.stop_rule =
         step_.lost_the_others() ? protocol::StopReason::aborted : series.stop_rule;
@@ -195,6 +199,12 @@ class Sequence {
 
  private:
   bool is_synchronous() const { return context_.device.description().synchronous; }
+
+  static double busy_ns(const SampleSeries& series) {
+    double out = 0;
+    for (const TimedSample& sample : series.samples) out += sample.wall_ns;
+    return out;
+  }
 
   // Threads that wait for another rank are off their CPU by themselves.
   ChunkRule chunk_rule() const {

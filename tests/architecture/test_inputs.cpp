@@ -25,6 +25,7 @@ const std::map<std::string, std::string, std::less<>> openers = {
     {"framework/deploy/engine/gguf.cpp", "writes"},
     {"framework/judge/build.cpp", "writes"},
     {"framework/measure/sampling/interference.cpp", "/proc"},
+    {"framework/measure/sampling/package_energy.cpp", "the power zones of /sys"},
     {"framework/measure/sampling/process_counters.cpp", "/proc"},
     {"framework/study/worker.cpp", "/proc"},
     {"framework/worker/machine_probes.cpp", "/proc"},

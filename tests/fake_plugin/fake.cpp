@@ -431,7 +431,11 @@ class Fake {
   using Stream = fake::Stream;
   using Event = fake::Event;
   using Comm = fake::Comm;
+#ifdef HALMARK_FAKE_TWO
+  static constexpr const char* name = "fake_two";
+#else
   static constexpr const char* name = "fake";
+#endif
   static constexpr const char* version = "1.0";
 
   explicit Fake(const hm_host& host) {

@@ -158,6 +158,9 @@ Script::Script(std::string_view text) {
 
 Script Script::from_environment() {
   const char* text = std::getenv("HALMARK_FAKE_SCRIPT");
+#ifdef HALMARK_FAKE_TWO
+  if (const char* own = std::getenv("HALMARK_FAKE_TWO_SCRIPT")) text = own;
+#endif
   const std::string named = text == nullptr ? "" : text, built_in = trailer_of_this_library();
   if (named.empty() && built_in.empty()) return Script();
   return Script(named + (named.empty() || built_in.empty() ? "" : ";") + built_in);

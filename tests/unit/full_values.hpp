@@ -58,19 +58,21 @@ inline Measurement full_measurement() {
 }
 
 inline Configuration full_deployment() {
-  return {.model = "qwen3-0.6b",
-          .parallel = {.dp = 2, .tp = 3, .pp = 4, .ep = 5, .cp = 6},
-          .precision = {.name = "int8",
-                        .qkv = Dtype::s8,
-                        .output = Dtype::bf16,
-                        .ffn = Dtype::f32,
-                        .experts = Dtype::f4_e2m1,
-                        .head = Dtype::f16,
-                        .attention = Dtype::bf16,
-                        .kv_cache = Dtype::f8_e4m3fn,
-                        .activation = Dtype::bf16,
-                        .packed = PackedWeights::nvfp4},
-          .workload = {Phase::prefill, 4, 512, 600, 50}};
+  return {
+      .model = "qwen3-0.6b",
+      .parallel = {.dp = 2, .tp = 3, .pp = 4, .ep = 5, .cp = 6},
+      .precision = {.name = "int8",
+                    .qkv = Dtype::s8,
+                    .output = Dtype::bf16,
+                    .ffn = Dtype::f32,
+                    .experts = Dtype::f4_e2m1,
+                    .head = Dtype::f16,
+                    .attention = Dtype::bf16,
+                    .kv_cache = Dtype::f8_e4m3fn,
+                    .activation = Dtype::bf16,
+                    .packed = PackedWeights::nvfp4},
+      .workload = {Phase::prefill, 4, 512, 600, 50},
+      .places = {{.backend = "cpu", .parts = 2, .part = 1}, {.backend = "opencl", .device = "3"}}};
 }
 
 inline Estimate full_estimate() {
@@ -80,6 +82,7 @@ inline Estimate full_estimate() {
   e.high_ns = 1.2e6;
   e.lower_bound_ns = 7e5;
   e.alone = StepAlone{1.5e6, 1.4e6, 1.7e6};
+  e.energy = StepEnergy{3.25, true, "measured: rapl"};
   e.tokens_per_s = 1234.5;
   e.matmul_flops = 3e12;
   e.memory_bytes_per_rank = 1ll << 33;

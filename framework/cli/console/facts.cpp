@@ -10,13 +10,6 @@ Device known_device(const std::string& id) {
   return halmark::known_device(id, config_dirs("devices"));
 }
 
-std::optional<Device> measured_device(const std::string& fingerprint) {
-  const std::filesystem::path path = measured_device_path(fingerprint);
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
-  return read_device(path.string());
-}
-
 std::string database_path(const GlobalOptions& options) {
   return options.db.empty() ? (state_dir() / "halmark.db").string() : options.db;
 }

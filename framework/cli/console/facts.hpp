@@ -19,9 +19,6 @@ namespace halmark::cli {
 // (exit 2) with the nearest names.
 Device known_device(const std::string& id);
 
-// The file that `halmark peaks` wrote for this machine; nothing when there is none.
-std::optional<Device> measured_device(const std::string& fingerprint);
-
 using tune::DeploymentOptions;
 void add_deployment_options(OptionSet& app, DeploymentOptions& options);
 

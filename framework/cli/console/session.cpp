@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "core/version.hpp"
-#include "host/machine_text.hpp"
-#include "host/partition.hpp"
 #include "host/process/interrupt.hpp"
 #include "journal/writer_lock.hpp"
 #include "plan/device_file.hpp"
@@ -12,57 +10,6 @@
 #include "tune/stored/stored_winners.hpp"
 
 namespace halmark::cli {
-namespace {
-
-// Its own figures and datasheet take the place of the CPU's.
-void measure_on(LocalMachine& machine, const protocol::DeviceDescription& device) {
-  machine.rows_fingerprint = machine.machine.fingerprint_on(device);
-  if (!device.is_apart()) return;
-  machine.measured = measured_device(machine.rows_fingerprint);
-  machine.datasheet = datasheet_of(device.name, device.kind, config_dirs("devices"));
-  machine.has_bf16 = !machine.datasheet || machine.datasheet->peak(Dtype::bf16, 0).has_value();
-  if (device.memory_bytes > 0) machine.memory_bytes = device.memory_bytes;
-}
-
-}  // namespace
-
-LocalMachine local_machine() {
-  LocalMachine out{.machine = this_machine()};
-  out.fingerprint = out.rows_fingerprint = out.machine.fingerprint();
-  out.cores = cut(1).front().threads();
-  const std::vector<std::string> keys = isa_keys();
-  out.has_bf16 = std::ranges::any_of(keys, [](const std::string& key) {
-    return key.find("bf16") != std::string::npos || key.find("amx") != std::string::npos;
-  });
-  out.measured = measured_device(out.fingerprint);
-  out.datasheet = datasheet_of(out.machine.cpu_model, "cpu", config_dirs("devices"));
-  out.memory_bytes = out.machine.memory_bytes;
-  const std::filesystem::path limits = measured_limits_path(out.fingerprint);
-  std::error_code ignored;
-  if (std::filesystem::exists(limits, ignored)) {
-    out.limits_path = limits.string();
-    out.limits = read_limits_file(out.limits_path);
-  }
-  return out;
-}
-
-MachineIdentity LocalMachine::identity() const {
-  MachineIdentity out{.fingerprint = rows_fingerprint, .earlier = {}};
-  // Rows of a plugin's own device say nothing of it that would prove which it was.
-  if (rows_fingerprint != fingerprint) return out;
-  out.earlier.fingerprint = machine.earlier_fingerprint();
-  for (int parts = 1; parts <= machine.shape.cpus.threads(); ++parts) {
-    out.earlier.affinity.emplace(parts, cut(parts).front().text());
-  }
-  return out;
-}
-
-void rows_are_of(LocalMachine& machine, const FoundPlugin& plugin, const std::string& device) {
-  if (!plugin.description) return;
-  const auto& devices = plugin.description->devices;
-  const auto found = std::ranges::find(devices, device, &protocol::DeviceDescription::id);
-  if (found != devices.end()) measure_on(machine, *found);
-}
 
 std::vector<MachineIdentity> identities_of(const GlobalOptions& global,
                                            const LocalMachine& machine) {
@@ -130,29 +77,6 @@ tune::KernelMeasuring measuring_with(const GlobalOptions& global, const LocalMac
   return out;
 }
 
-tune::Target target_of(const LocalMachine& machine, const std::string& backend,
-                       const std::string& device, WinnerTable winners) {
-  return {.backend = backend,
-          .device = device,
-          .fingerprint = machine.rows_fingerprint,
-          .earlier = machine.identity().earlier,
-          .measured = machine.measured,
-          .datasheet = machine.datasheet,
-          .cores = machine.cores,
-          .memory_bytes = machine.memory_bytes,
-          .winners = std::move(winners),
-          .limits = machine.limits};
-}
-
-tune::ReportingMachine reporting_machine(const LocalMachine& machine) {
-  return {.fingerprint = machine.rows_fingerprint,
-          .cores = machine.cores,
-          .measured = machine.measured,
-          .datasheet = machine.datasheet,
-          .lines = machine_lines(machine),
-          .earlier = machine.identity().earlier};
-}
-
 WinnerTable stored_winners(const GlobalOptions& global, const LocalMachine& machine,
                            const std::string& backend, const std::string& device) {
   const std::string path = database_path(global);
@@ -164,7 +88,7 @@ WinnerTable stored_winners(const GlobalOptions& global, const LocalMachine& mach
   if (!has_some) return {};
   for (const FoundPlugin& plugin : find_plugins(global)) {
     if (!plugin.is_loaded() || plugin.description->name != backend) continue;
-    LocalMachine own = machine;
+    tune::LocalMachine own = machine;
     rows_are_of(own, plugin, device);
     WinnerTable out = tune::winner_table(*store, own.identity(), plugin.hash);
     store->require_sound();  // a winner that cannot be read must not give way to a default
@@ -189,13 +113,25 @@ Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, 
                                       .is_interrupted = interrupted});
 }
 
+void ensure_cpu_peaks(const GlobalOptions& global, LocalMachine& machine) {
+  if (machine.measured) return;
+  if (!global.quiet && !global.json) {
+    write_stderr("halmark: measuring this machine's peaks first (once)\n");
+  }
+  machine.measured =
+      measured_peaks(global, machine, true, measured_device_path(machine.fingerprint).string());
+}
+
 void keep_seen_peaks(const LocalMachine& machine, const RunPeaks* peaks) {
   if (peaks == nullptr || !peaks->has_seen()) return;
   tune::keep_seen_peaks(peaks->seen(), measured_device_path(machine.fingerprint).string());
 }
 
 tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine,
-                         const std::string& command, Keeping keeping) {
+                         const std::string& command, Keeping keeping,
+                         const std::vector<std::string>& device_lines) {
+  std::vector<std::string> lines = run_lines(global, machine);
+  lines.insert(lines.end(), device_lines.begin(), device_lines.end());
   return {{.database = database_path(global),
            .is_asked = keeping.is_asked || !global.db.empty(),
            .is_off = keeping.is_off},
@@ -204,7 +140,7 @@ tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machin
            .tool_version = tool_version,
            .tool_build = tool_build,
            .started_utc = journal::utc_now()},
-          run_lines(global, machine)};
+          lines};
 }
 
 std::function<void(const Measurement&)> keeping_sink(tune::KeptRows& kept,
@@ -214,6 +150,17 @@ std::function<void(const Measurement&)> keeping_sink(tune::KeptRows& kept,
     if (peaks && peaks->revision() != stored_revision) {
       kept.append(UsedPeaks{device_text(peaks->device()), cores});
       stored_revision = peaks->revision();
+    }
+    kept.append(row);
+  };
+}
+
+std::function<void(const Measurement&)> keeping_sink(tune::KeptRows& kept,
+                                                     const tune::NamedDevices& devices) {
+  return [&kept, &devices, stored_revision = -1](const Measurement& row) mutable {
+    if (devices.revision() != stored_revision) {
+      for (const UsedPeaks& peaks : devices.used_peaks()) kept.append(peaks);
+      stored_revision = devices.revision();
     }
     kept.append(row);
   };
@@ -254,12 +201,6 @@ std::vector<std::string> run_lines(const GlobalOptions& global, const LocalMachi
   for (const Warning& w : *global.insecure_plugins) {
     out.push_back("insecure plugin: " + w.subject + " " + w.text);
   }
-  return out;
-}
-
-std::vector<std::string> machine_lines(const LocalMachine& m) {
-  std::vector<std::string> out = property_lines(m.machine, m.cores, m.rows_fingerprint);
-  if (!m.limits_path.empty()) out.push_back("limits: " + m.limits_path);
   return out;
 }
 

@@ -116,10 +116,21 @@ std::string groups_text(const std::vector<LayerGroup>& groups) {
 
 }  // namespace
 
+namespace {
+
+std::string places_text(const std::vector<ShardPlace>& places) {
+  std::string out = places.empty() ? "" : " on";
+  for (const ShardPlace& place : places) out += ' ' + place.text();
+  return out;
+}
+
+}  // namespace
+
 std::string Configuration::key() const {
   const std::string what = served ? load_text(*served) + skew_text(workload) : step_text(workload);
   const std::string where = served ? workers_text(*served, parallel) : parallel.text();
-  return model + ' ' + what + ' ' + precision.name + ' ' + where + groups_text(groups);
+  return model + ' ' + what + ' ' + precision.name + ' ' + where + groups_text(groups) +
+         places_text(places);
 }
 
 }  // namespace halmark

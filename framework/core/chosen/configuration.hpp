@@ -100,13 +100,16 @@ struct Configuration {
   // All layers in groups, each with a strategy of its own; empty = all as `parallel` says. Priced
   // by the planner of shards, not executable.
   std::vector<LayerGroup> groups = {};
+  // Where each rank lies, by rank (see build_stacks); empty = on equal parts of the one device that
+  // the sweep names.
+  std::vector<ShardPlace> places = {};
   auto operator<=>(const Configuration&) const = default;
   int devices() const;  // of all workers together
   // "qwen3-0.6b decode b4 n1 c1024 bf16 dp1 tp2 pp1 ep1"; a routing skew follows the context:
   // "s50", a stated micro-batch the skew: "m2", and a stated imbalance: "i1500000".
   // Served: "qwen3-0.6b i1024 o128 x16 t2048 bf16 dp1 tp2 pp1 ep1", disaggregated "... prefill 2x
   // dp1 tp4 pp1 ep1 decode 3x dp1 tp8 pp1 ep1"; a routing skew follows the budget. Groups of layers
-  // come last: "groups 12:dp1.tp4.ep1 16:dp2.tp2.ep1".
+  // follow: "groups 12:dp1.tp4.ep1 16:dp2.tp2.ep1"; places come last: "on cpu:0/2.0 opencl:0".
   std::string key() const;
 };
 
@@ -125,6 +128,8 @@ struct Stack {
   std::vector<StackStep> steps;
   // By kernel, of a collective that leaves ranks out: those that meet in it, this one among them.
   std::map<std::int32_t, std::vector<int>> members = {};
+  // Where its rank lies, if that is named; else on a part of the device that its kernels name.
+  std::optional<ShardPlace> place = {};
 };
 
 // Time of one operator over the step, on the slowest shard.
@@ -151,6 +156,14 @@ struct StepAlone {
   double ns = 0, low_ns = 0, high_ns = 0;
 };
 
+// Energy of one step, of all ranks together, while they execute: waits are no part of it.
+struct StepEnergy {
+  double joules = 0;
+  bool is_measured = false;  // false: what the device's power makes of the time
+  std::string origin;        // "measured: rapl", "assumed: power_w x time of h200"
+  bool operator==(const StepEnergy&) const = default;
+};
+
 // What the Composer says about a configuration. Every figure has an interval and a provenance.
 struct Estimate {
   double step_ns = 0;
@@ -170,7 +183,9 @@ struct Estimate {
   std::string mfu_reason;     // why mfu is absent
   std::optional<double> mfu_datasheet;
   double in_stack_share = 0;  // of step_ns: kernels measured between their neighbours
-  std::string bottleneck;     // operator with the largest share and its bound
+  std::optional<StepEnergy> energy;
+  std::string energy_reason;                     // why energy is absent
+  std::string bottleneck;                        // operator with the largest share and its bound
   Provenance provenance = Provenance::measured;  // the weakest of its parts
   Status status = Status::ok;                    // suspect when any part is
   std::string reason;

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace halmark {
 
@@ -17,7 +18,7 @@ constexpr std::array rows = {
     ObjectiveRow{.objective = Objective::latency,
                  .name = "latency",
                  .unit = "ns",
-                 .of_step = [](const Estimate& e) { return e.step_ns; },
+                 .of_step = [](const Estimate& e) -> Value { return e.step_ns; },
                  .title = "latency",
                  .shown_as = "ms",
                  .shown_unit = 1e6},
@@ -25,22 +26,23 @@ constexpr std::array rows = {
                  .name = "throughput",
                  .unit = "tokens/s",
                  .is_maximised = true,
-                 .of_step = [](const Estimate& e) { return e.tokens_per_s; },
+                 .of_step = [](const Estimate& e) -> Value { return e.tokens_per_s; },
                  .title = "throughput",
                  .shown_as = "tokens/s"},
-    ObjectiveRow{
-        .objective = Objective::memory,
-        .name = "memory",
-        .unit = "bytes",
-        .of_step = [](const Estimate& e) { return static_cast<double>(e.memory_bytes_total); },
-        .of_requests = [](const Figures& f) -> Value {
-          return static_cast<double>(f.memory_bytes);
-        },
-        .title = "memory",
-        .shown_as = "GB",
-        .shown_unit = 1e9,
-        .level_key = "memory_gb",
-        .level_unit = 1e9},
+    ObjectiveRow{.objective = Objective::memory,
+                 .name = "memory",
+                 .unit = "bytes",
+                 .of_step = [](const Estimate& e) -> Value {
+                   return static_cast<double>(e.memory_bytes_total);
+                 },
+                 .of_requests = [](const Figures& f) -> Value {
+                   return static_cast<double>(f.memory_bytes);
+                 },
+                 .title = "memory",
+                 .shown_as = "GB",
+                 .shown_unit = 1e9,
+                 .level_key = "memory_gb",
+                 .level_unit = 1e9},
     ObjectiveRow{.objective = Objective::ttft,
                  .name = "ttft",
                  .unit = "ns",
@@ -87,6 +89,12 @@ constexpr std::array rows = {
     ObjectiveRow{.objective = Objective::energy,
                  .name = "energy",
                  .unit = "J/token",
+                 .of_step = [](const Estimate& e) -> Value {
+                   const double tokens = e.tokens_per_s * e.step_ns * 1e-9;
+                   if (!e.energy || tokens <= 0) return std::nullopt;
+                   return e.energy->joules / tokens;
+                 },
+                 .is_asked_for = true,
                  .of_requests = [](const Figures& f) -> Value { return f.energy_j_per_token; },
                  .title = "energy",
                  .shown_as = "J/token",
@@ -184,8 +192,12 @@ std::optional<std::vector<double>> minimised(const Evaluation& evaluation,
 std::vector<double> minimised(const Estimate& estimate, std::span<const Objective> objectives) {
   std::vector<double> out;
   for (const Objective o : objectives) {
-    const double value = row_of(o).of_step(estimate);
-    out.push_back(is_maximised(o) ? -value : value);
+    const auto value = row_of(o).of_step(estimate);
+    if (!value) {
+      out.push_back(std::numeric_limits<double>::max());
+    } else {
+      out.push_back(is_maximised(o) ? -*value : *value);
+    }
   }
   return out;
 }

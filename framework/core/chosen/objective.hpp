@@ -34,7 +34,8 @@ struct ObjectiveRow {
   std::string_view unit;  // of its values
   bool is_maximised = false;
   // Its value; null = no figure of steps, or of requests.
-  double (*of_step)(const Estimate&) = nullptr;
+  std::optional<double> (*of_step)(const Estimate&) = nullptr;
+  bool is_asked_for = false;  // of steps: only where a sweep names it
   std::optional<double> (*of_requests)(const ServingFigures&) = nullptr;
   // For people: value / shown_unit, and what that is called.
   std::string_view title, shown_as;
@@ -58,7 +59,8 @@ std::optional<double> objective_value(const Evaluation& evaluation, Objective ob
 // All of them, maximised ones negated: here and nowhere else. Nothing where one is absent.
 std::optional<std::vector<double>> minimised(const Evaluation& evaluation,
                                              std::span<const Objective> objectives);
-// The same of a step's estimate alone, for objectives of steps.
+// The same of a step's estimate alone, for objectives of steps; what is absent is worse than any
+// figure.
 std::vector<double> minimised(const Estimate& estimate, std::span<const Objective> objectives);
 // "312 ms", "5.1 tokens/s", "41.9 %"
 std::string objective_text(Objective objective, double value);

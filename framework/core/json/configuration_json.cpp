@@ -100,6 +100,14 @@ void from_json(const Json& in, Precision& value) {
   value.packed = *packed;
 }
 
+void to_json(Json& out, const ShardPlace& value) { out = value.text(); }
+
+void from_json(const Json& in, ShardPlace& value) {
+  const auto place = parse_shard_place(in.get<std::string>());
+  if (!place) throw std::invalid_argument("no place of a shard");
+  value = *place;
+}
+
 void to_json(Json& out, const Configuration& value) {
   out = Json{{"model", value.model},
              {"workload", value.workload},
@@ -107,6 +115,7 @@ void to_json(Json& out, const Configuration& value) {
              {"precision", value.precision}};
   if (value.served) out["served"] = *value.served;
   if (!value.groups.empty()) out["groups"] = value.groups;
+  if (!value.places.empty()) out["places"] = value.places;
 }
 
 void from_json(const Json& in, Configuration& value) {
@@ -116,6 +125,7 @@ void from_json(const Json& in, Configuration& value) {
            .workload = in.at("workload").get<Workload>()};
   if (in.contains("served")) value.served = in.at("served").get<ServedLoad>();
   if (in.contains("groups")) value.groups = in.at("groups").get<std::vector<LayerGroup>>();
+  if (in.contains("places")) value.places = in.at("places").get<std::vector<ShardPlace>>();
 }
 
 void to_json(Json& out, const OperatorShare& value) {
@@ -202,6 +212,13 @@ void to_json(Json& out, const Estimate& e) {
     out["alone"] = {
         {"step_ns", e.alone->ns}, {"low_ns", e.alone->low_ns}, {"high_ns", e.alone->high_ns}};
   }
+  if (e.energy) {
+    out["energy"] = {{"joules", e.energy->joules},
+                     {"measured", e.energy->is_measured},
+                     {"origin", e.energy->origin}};
+  } else if (!e.energy_reason.empty()) {
+    out["energy_reason"] = e.energy_reason;
+  }
 }
 
 void from_json(const Json& in, Estimate& e) {
@@ -229,6 +246,13 @@ void from_json(const Json& in, Estimate& e) {
     e.alone = {alone.at("step_ns").get<double>(), alone.at("low_ns").get<double>(),
                alone.at("high_ns").get<double>()};
   }
+  e.energy.reset();
+  if (in.contains("energy")) {
+    const Json& energy = in.at("energy");
+    e.energy = {energy.at("joules").get<double>(), energy.at("measured").get<bool>(),
+                energy.at("origin").get<std::string>()};
+  }
+  e.energy_reason = in.value("energy_reason", "");
 }
 
 namespace {

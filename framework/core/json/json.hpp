@@ -57,6 +57,8 @@ void to_json(Json& out, const Workload& value);
 void from_json(const Json& in, Workload& value);
 void to_json(Json& out, const Parallel& value);
 void from_json(const Json& in, Parallel& value);
+void to_json(Json& out, const ShardPlace& value);  // its text
+void from_json(const Json& in, ShardPlace& value);
 void to_json(Json& out, const LayerGroup& value);
 void from_json(const Json& in, LayerGroup& value);
 void to_json(Json& out, const Precision& value);

@@ -30,6 +30,10 @@ Result<std::vector<double>, std::string> read_slices(Crew& crew, std::int64_t wa
   if (crew.device().kind != "cpu") {
     return std::string("no host probe: the device has memory of its own");
   }
+  for (int shard = 1; shard < crew.size(); ++shard) {
+    if (crew.device(shard).kind == "cpu" && crew.threads(shard) == crew.threads()) continue;
+    return std::string("no host probe: the shards lie on devices that differ");
+  }
   const auto answers = crew.probe({.kind = protocol::ProbeKind::slices,
                                    .threads = crew.threads(),
                                    .windows = slices,

@@ -215,7 +215,7 @@ Measurement Campaign::attempt(const KernelCase& kernel_case, const CaseGroup& gr
   const TrialOptions trial{.rule = options_.rule,
                            .wall_cap_s = options_.wall_cap_s,
                            .thresholds = options_.thresholds,
-                           .peaks = options_.peaks,
+                           .peaks = peaks_of(kernel_case),
                            .bandwidth = bandwidth_ ? &*bandwidth_ : nullptr,
                            .input_seed = hash_combine(seed, 0x696e),
                            .check_seed = hash_combine(seed ^ options_.seed, 0x636b),
@@ -335,6 +335,12 @@ void Campaign::finish(Measurement row, bool is_resumed) {
   progress_.current = row.kernel_case.problem.text();
   rows_.push_back(std::move(row));
   if (options_.progress) options_.progress(progress_);
+}
+
+RunPeaks* Campaign::peaks_of(const KernelCase& kernel_case) const {
+  if (options_.peaks_by_device.empty()) return options_.peaks;
+  const auto own = options_.peaks_by_device.find(device_key(kernel_case));
+  return own == options_.peaks_by_device.end() ? nullptr : own->second;
 }
 
 bool Campaign::stopped() const { return options_.should_stop && options_.should_stop(); }

@@ -53,7 +53,9 @@ struct CampaignOptions {
   Config open_options;
   std::string cache_dir;
   WorkerLimits limits;
-  RunPeaks* peaks = nullptr;   // of this machine, for quarantine; null = none
+  RunPeaks* peaks = nullptr;  // of this machine, for quarantine; null = none
+  // By device ("cuda:0"), where several are measured on; those without an entry have none.
+  std::map<std::string, RunPeaks*> peaks_by_device;
   int retries_per_case = 3;    // of a disturbed trial, at the end of its round
   double retry_budget_s = 20;  // that all of them together may cost
   // Of the time that a round took before them, but a second at least: a restless machine is not to
@@ -136,6 +138,7 @@ class Campaign {
   void prepare_arenas(std::span<const KernelCase> cases);
   void finish(Measurement row, bool is_resumed);
   bool stopped() const;
+  RunPeaks* peaks_of(const KernelCase& kernel_case) const;
 
   CampaignOptions options_;
   GateHistory history_;

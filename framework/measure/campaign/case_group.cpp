@@ -18,7 +18,33 @@ void shuffle(std::vector<T>& items, std::uint64_t seed) {
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> devices_of(const std::string& text) {
+  std::vector<std::string> out(1);
+  for (const char c : text) {
+    if (c == '+') {
+      out.emplace_back();
+    } else {
+      out.back() += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 ShardPlace CaseGroup::place(int index) const {
+  const auto at = static_cast<std::size_t>(index);
+  if (!places.empty()) return places[at];
+  if (const auto each = devices_of(device); each.size() > 1) {
+    const auto own = each.begin() + static_cast<std::ptrdiff_t>(at % each.size());
+    const auto before = std::count(each.begin(), own, *own);
+    return {.backend = backend,
+            .device = *own,
+            .parts = parts,
+            .part = static_cast<int>(before) % std::max(1, parts)};
+  }
   return {.backend = backend, .device = device, .parts = parts, .part = index % std::max(1, parts)};
 }
 

@@ -19,9 +19,11 @@ struct CaseGroup {
   int parts = 1;
   int shards_at_once = 1;
   bool is_collective = false;
+  std::vector<ShardPlace> places = {};  // by worker, where they are named; else parts of the device
   auto operator<=>(const CaseGroup&) const = default;
   int workers() const { return shards_at_once; }
-  // Place of worker `index`: the parts 0 .. shards_at_once - 1.
+  // Place of worker `index`: its own, or of the parts 0 .. shards_at_once - 1. A device "0+1" is
+  // device 0 for the first worker and 1 for the second.
   ShardPlace place(int index) const;
 };
 

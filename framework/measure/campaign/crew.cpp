@@ -85,29 +85,43 @@ Outcome<std::unique_ptr<Crew>> Crew::start(const CrewOptions& options) {
 }
 
 std::optional<WorkerFailure> Crew::open_devices(const CrewOptions& options) {
-  for (auto& worker : workers_) {
-    auto plugin = worker->load(options.plugin_path);
+  for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
+    Worker& worker = *workers_[shard];
+    const ShardPlace place = options.group.place(static_cast<int>(shard));
+    const auto own = options.plugin_path_by_backend.find(place.backend);
+    auto plugin = worker.load(own == options.plugin_path_by_backend.end() ? options.plugin_path
+                                                                          : own->second);
     if (!plugin) return plugin.failure;
-    plugin_ = std::move(*plugin);
-    const auto index = device_index(plugin_, options.group.device);
+    const auto index = device_index(*plugin, place.device);
     if (!index) {
-      const std::string why = plugin_.log.empty() ? "" : ": " + plugin_.log.back();
+      const std::string why = plugin->log.empty() ? "" : ": " + plugin->log.back();
       return failure_of(Status::refused,
-                        "plugin " + plugin_.name + " has no device " + options.group.device + why,
-                        "open");
+                        "plugin " + plugin->name + " has no device " + place.device + why, "open");
     }
-    auto device = worker->open(*index, options.open_options);
+    auto device = worker.open(*index, options.open_options);
     if (!device) return device.failure;
-    device_ = std::move(*device);
+    opened_.push_back({std::move(*plugin), std::move(*device)});
   }
-  threads_ = device_.kind == "cpu" ? workers_.front()->cpus().threads() : 0;
   return std::nullopt;
 }
 
+int Crew::threads(int shard) const {
+  return device(shard).kind == "cpu" ? at(shard).cpus().threads() : 0;
+}
+
+// Who meets whom through what is a plugin's own: two of them know nothing of each other.
 std::optional<WorkerFailure> Crew::join_ranks(std::span<const RankGroups> cuts) {
-  if (!plugin_.has_comm) {
-    return failure_of(Status::unsupported, "plugin " + plugin_.name + " has no collectives",
-                      "join");
+  for (int shard = 0; shard < size(); ++shard) {
+    if (plugin(shard).name != plugin().name) {
+      return failure_of(Status::unsupported,
+                        "collectives between plugins " + plugin().name + " and " +
+                            plugin(shard).name + " are not executable here",
+                        "join");
+    }
+    if (!plugin(shard).has_comm) {
+      return failure_of(Status::unsupported, "plugin " + plugin(shard).name + " has no collectives",
+                        "join");
+    }
   }
   if (auto failure = join({all_shards()}, true)) return failure;
   for (const RankGroups& cut : cuts) {

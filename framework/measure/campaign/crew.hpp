@@ -24,6 +24,7 @@ std::string group_name(std::span<const int> members);  // "0,2"; what Stage::gro
 struct CrewOptions {
   CaseGroup group;
   std::string plugin_path;
+  std::map<std::string, std::string> plugin_path_by_backend = {};  // of those that have another
   Config open_options;
   std::map<std::string, std::string> environment;
   std::string cache_dir;
@@ -45,10 +46,11 @@ class Crew {
   int size() const { return static_cast<int>(workers_.size()); }
   bool alive();
   const CaseGroup& group() const { return group_; }
-  const protocol::PluginDescription& plugin() const { return plugin_; }
-  const protocol::DeviceDescription& device() const { return device_; }
-  int threads() const { return threads_; }  // CPUs of one shard; 0 = not a CPU
-  int host_threads() const { return workers_.front()->cpus().threads(); }  // that one may use
+  // Of one shard: all have the same unless their places are named.
+  const protocol::PluginDescription& plugin(int shard = 0) const { return opened(shard).plugin; }
+  const protocol::DeviceDescription& device(int shard = 0) const { return opened(shard).device; }
+  int threads(int shard = 0) const;  // its CPUs; 0 = not a CPU
+  int host_threads(int shard = 0) const { return at(shard).cpus().threads(); }  // that it may use
   Worker& worker(int index) { return *workers_[static_cast<std::size_t>(index)]; }
 
   // `request` with its own rank for every shard.
@@ -78,14 +80,18 @@ class Crew {
   // others would wait for it.
   void run_together(std::span<const int> shards,
                     const std::function<void(Worker&, int index, int barrier_fd)>& begin);
+  struct Opened {
+    protocol::PluginDescription plugin;
+    protocol::DeviceDescription device;
+  };
+  const Opened& opened(int shard) const { return opened_[static_cast<std::size_t>(shard)]; }
+  const Worker& at(int shard) const { return *workers_[static_cast<std::size_t>(shard)]; }
   std::vector<int> all_shards() const;
   std::vector<Worker*> pointers(std::span<const int> shards) const;
 
   CaseGroup group_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  protocol::PluginDescription plugin_;
-  protocol::DeviceDescription device_;
-  int threads_ = 0;
+  std::vector<Opened> opened_;  // by shard
 };
 
 // The first failure among outcomes, with the shard named when there are several.

@@ -8,7 +8,6 @@
 #include "core/text/units.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/pricing/run_interval.hpp"
-#include "roofline/row_utilisation.hpp"
 
 namespace halmark {
 
@@ -23,11 +22,23 @@ std::int64_t most_at_work(const OperatorGraph& graph) {
 
 Composer::Composer(OperatorGraph graph, const StackPlacement& placement, DeviceFacts facts)
     : graph_(std::move(graph)), facts_(std::move(facts)) {
-  for (std::size_t stage = 0; stage < graph_.stages.size(); ++stage) {
-    stages_.push_back(stage_kernels(graph_, placement, stage, most_at_work(graph_)));
-  }
+  place_stages(placement);
   sum_ = compile(table_);
   if (graph_.stages.size() > 1) fill_and_drain(placement);
+}
+
+void Composer::place_stages(const StackPlacement& placement) {
+  const Parallel& parallel = graph_.configuration.parallel;
+  for (int stage = 0; stage < parallel.pp; ++stage) {
+    for (const int rank : distinct_ranks(parallel, placement.ranks, stage)) {
+      stages_.push_back(
+          {.stage = stage,
+           .rank = rank,
+           .ranks = ranks_like(parallel, placement.ranks, stage, rank),
+           .kernels = stage_kernels(graph_, placement.of_rank(rank),
+                                    static_cast<std::size_t>(stage), most_at_work(graph_))});
+    }
+  }
 }
 
 // Only kernels that are measured where they stand tell how many stages are at work.
@@ -36,11 +47,11 @@ void Composer::fill_and_drain(const StackPlacement& placement) {
   if (placement.mode != CacheMode::in_stack) return;
   for (const PipelineSlot& slot : slots_) {
     if (slot.stages == most_at_work(graph_)) continue;
-    for (std::int64_t i = 0; i < slot.stages; ++i) {
-      const AtWork key{slot.first_stage + i, slot.stages};
-      if (at_work_.contains(key)) continue;
-      at_work_[key] =
-          stage_kernels(graph_, placement, static_cast<std::size_t>(key.first), slot.stages);
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      const AtWork key{i, slot.stages};
+      if (!slot.has(stages_[i].stage) || at_work_.contains(key)) continue;
+      at_work_[key] = stage_kernels(graph_, placement.of_rank(stages_[i].rank),
+                                    static_cast<std::size_t>(stages_[i].stage), slot.stages);
       for (const StageKernel& kernel : at_work_[key]) table_.index_of(kernel.kernel_case);
     }
   }
@@ -48,38 +59,27 @@ void Composer::fill_and_drain(const StackPlacement& placement) {
 
 const std::vector<StageKernel>& Composer::kernels_at(AtWork key) const {
   const auto apart = at_work_.find(key);
-  return apart != at_work_.end() ? apart->second : stages_[static_cast<std::size_t>(key.first)];
+  return apart != at_work_.end() ? apart->second : stages_[key.first].kernels;
 }
 
 StepSum Composer::compile(KernelTable& table) const {
   StepSum out;
-  for (const auto& stage : stages_) {
-    for (const StageKernel& kernel : stage) {
+  const bool is_placed = !facts_.of_ranks.empty();
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    for (const StageKernel& kernel : stages_[i].kernels) {
       out.terms.push_back({table.index_of(kernel.kernel_case), static_cast<double>(kernel.count)});
     }
-    out.end_stage();
+    if (is_placed) {
+      out.end_placed(i > 0 && stages_[i].stage == stages_[i - 1].stage);
+    } else {
+      out.end_stage();
+    }
   }
   out.micro_batches = static_cast<double>(graph_.micro_batches());
   const Workload& workload = graph_.configuration.workload;
   out.tokens = static_cast<double>(workload.batch) * static_cast<double>(workload.new_tokens);
-  out.ideal_ns = ideal_ns(facts_.measured).value;
+  out.ideal_ns = ideal_ns(&DeviceFacts::measured).value;
   return out;
-}
-
-// sum over operators of FLOPs / (devices x peak of the operator's dtype); MFU = this / step time.
-Result<double, std::string> Composer::ideal_ns(const std::optional<Device>& device) const {
-  if (!device) return std::string("no device figures");
-  double ns = 0;
-  for (const Operator& op : graph_.operators) {
-    if (op.matmul_flops <= 0) continue;
-    const auto peak = shard_peak(*device, op.dtype, facts_.shard);
-    if (!peak) {
-      return "device " + device->id + " has no peak for " + std::string(dtype_name(op.dtype)) +
-             ", needed by " + op.name;
-    }
-    ns += op.matmul_flops / (graph_.configuration.parallel.devices() * *peak) * ns_per_s;
-  }
-  return ns;
 }
 
 std::string Composer::bound(const Operator& op, const Latency& latency) const {
@@ -144,8 +144,9 @@ void add_share(OperatorShare& to, const OperatorShare& more) {
 std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latency>> latencies,
                                             const Price& priced) const {
   std::map<std::pair<std::int32_t, std::int32_t>, OperatorShare> found;  // by operator, by kernel
-  const auto add_stage = [&](std::size_t stage, std::int64_t turns) {
-    for (const StageKernel& kernel : stages_[stage]) {
+  const auto add_stage = [&](const PlacedStage& placed, std::int64_t turns) {
+    const auto stage = static_cast<std::size_t>(placed.stage);
+    for (const StageKernel& kernel : placed.kernels) {
       const std::int32_t at = table_.find(kernel.kernel_case);
       for (const std::int32_t index : kernel.operators) {
         const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
@@ -157,27 +158,13 @@ std::vector<OperatorShare> Composer::shares(std::span<const std::optional<Latenc
     }
   };
   if (priced.is_way) {
-    for (std::size_t stage = 0; stage < stages_.size(); ++stage) add_stage(stage, 1);
+    for (const PlacedStage& placed : stages_) add_stage(placed, 1);
   } else {
-    add_stage(static_cast<std::size_t>(priced.slowest_stage), graph_.micro_batches());
+    add_stage(stages_[static_cast<std::size_t>(priced.slowest_stage)], graph_.micro_batches());
   }
   std::vector<OperatorShare> out;
   for (auto& [place, operator_share] : found) out.push_back(std::move(operator_share));
   return out;
-}
-
-void Composer::judge_utilisation(Estimate& estimate) const {
-  const auto measured = ideal_ns(facts_.measured);
-  estimate.mfu_reason = measured.failure;
-  if (measured) {
-    const auto mfu = fraction_of_peak(*measured / estimate.step_ns, measured_peak_name);
-    estimate.mfu = mfu.value;
-    estimate.mfu_reason = mfu.failure;
-  }
-  const auto datasheet = ideal_ns(facts_.datasheet);
-  if (datasheet) {
-    estimate.mfu_datasheet = fraction_of_peak(*datasheet / estimate.step_ns, {}).value;
-  }
 }
 
 namespace {
@@ -223,13 +210,18 @@ void summarise_parts(Estimate& estimate, std::span<const std::optional<Latency>>
 
 std::optional<StepAlone> Composer::alone(std::span<const KernelTime> times) const {
   if (slots_.empty()) return std::nullopt;
-  std::map<AtWork, KernelTime> known;
+  std::map<std::pair<std::int64_t, std::int64_t>, KernelTime> known;
   const KernelTime time = pipeline_time(slots_, [&](std::int64_t stage, std::int64_t at_work) {
     const auto [it, is_new] = known.try_emplace({stage, at_work}, no_executions);
     if (!is_new) return it->second;
-    for (const StageKernel& kernel : kernels_at({stage, at_work})) {
-      const auto at = static_cast<std::size_t>(table_.find(kernel.kernel_case));
-      add(it->second, static_cast<double>(kernel.count) * times[at]);
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      if (stages_[i].stage != stage) continue;
+      KernelTime placed = no_executions;
+      for (const StageKernel& kernel : kernels_at({i, at_work})) {
+        const auto at = static_cast<std::size_t>(table_.find(kernel.kernel_case));
+        add(placed, static_cast<double>(kernel.count) * times[at]);
+      }
+      it->second = largest(it->second, placed);
     }
     return it->second;
   });
@@ -243,18 +235,19 @@ std::map<std::string, double> Composer::operators_ns(const Lookup& lookup,
     for (const OperatorShare& share : estimate.operators) out[share.name] += share.ns;
     return out;
   }
-  std::vector<std::map<std::string, double>> of_stage(graph_.stages.size());
-  std::vector<double> total_ns(graph_.stages.size(), 0);
+  std::vector<std::map<std::string, double>> of_stage(stages_.size());
+  std::vector<double> total_ns(stages_.size(), 0);
   for (const PipelineSlot& slot : slots_) {
-    for (std::int64_t i = 0; i < slot.stages; ++i) {
-      const auto stage = static_cast<std::size_t>(slot.first_stage + i);
-      for (const StageKernel& kernel : kernels_at({slot.first_stage + i, slot.stages})) {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      if (!slot.has(stages_[i].stage)) continue;
+      const auto stage = static_cast<std::size_t>(stages_[i].stage);
+      for (const StageKernel& kernel : kernels_at({i, slot.stages})) {
         const double ns = lookup(kernel.kernel_case).value_or(Latency{}).ns;
         for (const std::int32_t index : kernel.operators) {
           const Operator& op = graph_.operators[static_cast<std::size_t>(index)];
           const double all_ns = ns * static_cast<double>(op.stage_counts[stage]);
-          of_stage[stage][op.name] += all_ns;
-          total_ns[stage] += all_ns;
+          of_stage[i][op.name] += all_ns;
+          total_ns[i] += all_ns;
         }
       }
     }
@@ -303,6 +296,7 @@ Evaluation Composer::compose(const Lookup& lookup) const {
   estimate.memory_bytes_total = memory.total_bytes;
   estimate.operators = shares(latencies, *priced);
   judge_utilisation(estimate);
+  judge_energy(latencies, estimate);
   summarise_parts(estimate, latencies, kernels());
   out.status = estimate.status;
   out.reason = estimate.reason;

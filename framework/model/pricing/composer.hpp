@@ -31,6 +31,9 @@ struct DeviceFacts {
   std::optional<Device> datasheet;  // configs/devices
   ShardShare shard;
   std::optional<double> launch_floor_ns;  // a kernel whose bound is below it is bound by its launch
+  bool asks_energy = false;               // else it is there where all kernels were metered
+  // By rank, where ranks lie on devices of their own; these then stand for the whole.
+  std::vector<DeviceFacts> of_ranks = {};
 };
 
 class Composer {
@@ -57,7 +60,10 @@ class Composer {
   std::map<std::string, double> operators_ns(const Lookup& lookup, const Estimate& estimate) const;
 
  private:
-  Result<double, std::string> ideal_ns(const std::optional<Device>& device) const;
+  // `of`: which figures of a device, DeviceFacts::measured or DeviceFacts::datasheet.
+  using Figures = std::optional<Device> DeviceFacts::*;
+  Result<double, std::string> ideal_ns(Figures of) const;
+  Result<double, std::string> flops_per_s(const Operator& op, Figures of) const;
   std::size_t slowest_of_sum(const Price& priced) const;
   std::vector<OperatorShare> shares(std::span<const std::optional<Latency>> latencies,
                                     const Price& priced) const;
@@ -66,15 +72,24 @@ class Composer {
   std::string bound(const Operator& op, const Latency& latency) const;
   void judge_utilisation(Estimate& estimate) const;
 
-  // One micro-batch on a stage while so many stages are at work.
-  using AtWork = std::pair<std::int64_t, std::int64_t>;
+  // Of a stage: what its ranks of one kind of place execute for one micro-batch.
+  struct PlacedStage {
+    std::int64_t stage = 0;
+    int rank = 0, ranks = 1;  // the first of these ranks, and how many there are
+    std::vector<StageKernel> kernels;
+  };
+  // One of those while so many stages are at work.
+  using AtWork = std::pair<std::size_t, std::int64_t>;
+  void place_stages(const StackPlacement& placement);
   void fill_and_drain(const StackPlacement& placement);
   const std::vector<StageKernel>& kernels_at(AtWork key) const;
+  void judge_energy(std::span<const std::optional<Latency>> latencies, Estimate& estimate) const;
+  void assume_energy(const std::string& why, Estimate& estimate) const;
   std::optional<StepAlone> alone(std::span<const KernelTime> times) const;
 
   OperatorGraph graph_;
   DeviceFacts facts_;
-  std::vector<std::vector<StageKernel>> stages_;
+  std::vector<PlacedStage> stages_;
   KernelTable table_;
   StepSum sum_;
   std::vector<PipelineSlot> slots_;                     // of a pipeline

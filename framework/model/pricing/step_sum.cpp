@@ -20,9 +20,16 @@ class SumOfTimes {
   void end_stage() {
     if (stage_.ns > out_.time.ns) out_.slowest_stage = stages_;
     out_.time = largest(out_.time, stage_);
-    const std::int32_t alike = sum_.stages[static_cast<std::size_t>(stages_)].stages;
-    halmark::add(way_, static_cast<double>(alike) * stage_);
-    all_stages_ += alike;
+    const StepSum::Stage& stage = sum_.stages[static_cast<std::size_t>(stages_)];
+    if (stage.is_alternative) {
+      slowest_ = largest(slowest_, stage_);
+      way_ = way_before_;
+    } else {
+      slowest_ = stage_;
+      way_before_ = way_;
+      all_stages_ += stage.stages;
+    }
+    halmark::add(way_, static_cast<double>(stage.stages) * slowest_);
     ++stages_;
   }
   StepTime step(double micro_batches) {
@@ -37,6 +44,7 @@ class SumOfTimes {
   const StepSum& sum_;
   std::span<const KernelTime> times_;
   KernelTime stage_, way_ = no_executions;
+  KernelTime slowest_, way_before_ = no_executions;  // of the stage; of those before it
   StepTime out_{.time = no_executions};
   std::int32_t stages_ = 0, all_stages_ = 0;
 };
@@ -58,6 +66,12 @@ void StepSum::end_stage() {
     return;
   }
   stages.push_back({.terms_end = static_cast<std::int32_t>(terms.size()), .first_stage = before});
+}
+
+void StepSum::end_placed(bool is_alternative) {
+  stages.push_back({.terms_end = static_cast<std::int32_t>(terms.size()),
+                    .first_stage = static_cast<std::int32_t>(stages.size()),
+                    .is_alternative = is_alternative});
 }
 
 std::span<const StepSum::Term> StepSum::terms_of(std::size_t stage) const {

@@ -46,6 +46,8 @@ struct StepSum {
     std::int32_t terms_end = 0;  // one past its last term
     std::int32_t first_stage = 0;
     std::int32_t stages = 1;  // that are alike
+    // Other ranks of the stage before it, on another device: the slower one counts.
+    bool is_alternative = false;
   };
   std::vector<Term> terms;  // stage after stage
   std::vector<Stage> stages;
@@ -55,6 +57,9 @@ struct StepSum {
 
   // Ends a stage with the terms since the last one; drops them when an earlier stage has the same.
   void end_stage();
+  // The same where ranks lie on devices of their own: no stage counts as another. `is_alternative`:
+  // of the stage whose terms were ended last.
+  void end_placed(bool is_alternative);
   std::span<const Term> terms_of(std::size_t stage) const;  // index into `stages`
 };
 

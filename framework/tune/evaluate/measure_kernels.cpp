@@ -11,6 +11,11 @@ CampaignOptions campaign_of(const std::string& backend, const std::string& plugi
   return out;
 }
 
+void add_plugins(const BackendPlugins& plugins, CampaignOptions& to) {
+  to.plugin_path_by_backend.insert(plugins.paths.begin(), plugins.paths.end());
+  to.plugin_hash_by_backend.insert(plugins.hashes.begin(), plugins.hashes.end());
+}
+
 ValidityThresholds thresholds_of(const MeasureLimits& limits) {
   ValidityThresholds out;
   const auto set = [](Limit& limit, const std::optional<double>& suspect) {
@@ -31,10 +36,8 @@ ValidityThresholds thresholds_of(const MeasureLimits& limits) {
 std::vector<Measurement> measure_kernels(std::span<const KernelCase> cases,
                                          const KernelMeasuring& o) {
   CampaignOptions campaign = campaign_of(o.backend, o.plugin_path, o.plugin_hash, o.peaks);
-  for (const PluginBeside& other : o.beside) {
-    campaign.plugin_path_by_backend[other.backend] = other.path;
-    campaign.plugin_hash_by_backend[other.backend] = other.hash;
-  }
+  add_plugins(o.others, campaign);
+  campaign.peaks_by_device = o.peaks_by_device;
   campaign.rounds = o.rounds;
   campaign.rule.budget_s = o.seconds;
   if (o.limits.disturbed_share) campaign.rule.disturbed_share = *o.limits.disturbed_share;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,16 +13,18 @@
 
 namespace halmark::tune {
 
-// Another plugin whose cases take turns with the others in each round.
-struct PluginBeside {
-  std::string backend, path, hash;
+// Plugins by their backend.
+struct BackendPlugins {
+  std::map<std::string, std::string> paths, hashes;
 };
 
 // Of one plugin, and how its kernels are measured.
 struct KernelMeasuring {
   std::string backend, plugin_path, plugin_hash;
-  std::vector<PluginBeside> beside;
   RunPeaks* peaks = nullptr;  // of this machine, for quarantine; null = none
+  // Where kernels lie on several devices: the other backends, and what bounds each ("cuda:0").
+  BackendPlugins others = {};
+  std::map<std::string, RunPeaks*> peaks_by_device = {};
   int rounds = 3;
   double seconds = protocol::SampleRule{}.budget_s;  // of sampling, per case and round
   MeasureLimits limits;                              // of this machine
@@ -38,6 +41,8 @@ struct KernelMeasuring {
 // The campaign of a plugin on this machine; rounds, rule and hooks are the caller's.
 CampaignOptions campaign_of(const std::string& backend, const std::string& plugin_path,
                             const std::string& plugin_hash, RunPeaks* peaks);
+
+void add_plugins(const BackendPlugins& plugins, CampaignOptions& to);
 
 // Those of the gate; what is not stated has its default, and the limit to `invalid` is as far from
 // that to `suspect` as by default.

@@ -57,30 +57,62 @@ MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
     context.store->append(run_, RunMachine{context.machine_lines});
   }
   if (plan.target().measured) peaks_.emplace(*plan.target().measured, journal::utc_now);
+  for (const Target& named : plan.target().named) {
+    source_.bound_by(named.device_text(), named.bounding());
+    if (!named.measured) continue;
+    peaks_of_named_.try_emplace(named.device_text(), *named.measured, journal::utc_now);
+  }
   store_peaks();
   if (!is_resumed_) return;
   // Another build of the plugin is another series.
   for (Measurement& m : context.store->run_measurements(run_)) {
-    if (m.plugin_hash != context.plugin_hash && !m.plugin_hash.empty()) continue;
+    if (!is_of_this_build(m)) continue;
     const auto key = std::pair(m.kernel_case.key(), m.round);
     stored_.insert_or_assign(key, std::move(m));
   }
   context.store->require_sound();
 }
 
+bool MeasuredEvaluator::is_of_this_build(const Measurement& row) const {
+  const auto own = context_.plugins.hashes.find(row.kernel_case.backend);
+  const std::string& hash =
+      own == context_.plugins.hashes.end() ? context_.plugin_hash : own->second;
+  return row.plugin_hash.empty() || row.plugin_hash == hash;
+}
+
 void MeasuredEvaluator::store_peaks() {
-  if (!peaks_) return;
-  const UsedPeaks used{device_text(peaks_->device()), plan_.target().cores};
-  const std::vector<UsedPeaks> known = context_.store->used_peaks(run_);
+  const Target& target = plan_.target();
+  if (target.named.empty()) {
+    if (peaks_) store_peaks(*peaks_, target, false);
+  }
+  for (const Target& named : target.named) {
+    const auto own = peaks_of_named_.find(named.device_text());
+    if (own != peaks_of_named_.end()) store_peaks(own->second, named, true);
+  }
+  stored_revision_ = revision_of_named();
+}
+
+void MeasuredEvaluator::store_peaks(const RunPeaks& peaks, const Target& of, bool is_named) {
+  UsedPeaks used{device_text(peaks.device()), of.cores};
+  if (is_named) used.devices = {of.device_text()};
+  std::vector<UsedPeaks> known = context_.store->used_peaks(run_);
   context_.store->require_sound();  // nothing is added to a run that does not hold
+  std::erase_if(known, [&](const UsedPeaks& other) { return other.devices != used.devices; });
   if (known.empty() || !(known.back() == used)) context_.store->append(run_, used);
-  stored_revision_ = peaks_->revision();
+}
+
+int MeasuredEvaluator::revision_of_named() const {
+  int out = peaks_ ? peaks_->revision() : 0;
+  for (const auto& [device, peaks] : peaks_of_named_) out += peaks.revision();
+  return out;
 }
 
 CampaignOptions MeasuredEvaluator::campaign_options() {
   const Target& target = plan_.target();
   CampaignOptions options = campaign_of(target.backend, context_.plugin_path, context_.plugin_hash,
                                         peaks_ ? &*peaks_ : nullptr);
+  add_plugins(context_.plugins, options);
+  for (auto& [device, peaks] : peaks_of_named_) options.peaks_by_device[device] = &peaks;
   const MeasureSettings& settings = plan_.sweep().measure;
   options.rounds = settings.rounds;
   options.rule = sample_rule(settings);
@@ -88,7 +120,7 @@ CampaignOptions MeasuredEvaluator::campaign_options() {
   options.thresholds = thresholds_of(settings.limits);
   options.seed = plan_.sweep().seed;
   options.sink = [this](const Measurement& m) {
-    if (peaks_ && peaks_->revision() != stored_revision_) store_peaks();
+    if (revision_of_named() != stored_revision_) store_peaks();
     context_.store->append(run_, m);
     ++new_rows_;
     note_time(m);
@@ -109,9 +141,14 @@ std::vector<Measurement> MeasuredEvaluator::run_campaign(std::span<const KernelC
                                                          CampaignOptions options) {
   std::vector<Measurement> rows = Campaign(std::move(options)).run(cases);
   rows_.insert(rows_.end(), rows.begin(), rows.end());
-  if (peaks_ && peaks_->revision() != bounding_revision_) {
-    bounding_revision_ = peaks_->revision();
-    source_.bound_by({.device = &peaks_->device(), .threads = plan_.target().cores});
+  if (revision_of_named() == bounding_revision_) return rows;
+  bounding_revision_ = revision_of_named();
+  if (peaks_) source_.bound_by({.device = &peaks_->device(), .threads = plan_.target().cores});
+  for (const Target& named : plan_.target().named) {
+    const auto own = peaks_of_named_.find(named.device_text());
+    if (own == peaks_of_named_.end()) continue;
+    source_.bound_by(named.device_text(),
+                     {.device = &own->second.device(), .threads = named.cores});
   }
   return rows;
 }

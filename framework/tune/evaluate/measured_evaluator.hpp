@@ -17,6 +17,7 @@
 #include "measure/campaign/campaign.hpp"
 #include "tune/evaluate/evaluator.hpp"
 #include "tune/evaluate/kernel_chooser.hpp"
+#include "tune/evaluate/measure_kernels.hpp"
 #include "tune/plan/plan.hpp"
 
 namespace halmark::tune {
@@ -38,6 +39,7 @@ class Steering;
 // What measuring needs from the program that it runs in.
 struct MeasureContext {
   std::string plugin_path, plugin_hash;
+  BackendPlugins plugins = {};  // of a sweep whose shards lie on named devices: all of them
   Store* store = nullptr;
   std::string command;                     // that makes the run again
   std::vector<std::string> machine_lines;  // kept with the run
@@ -91,6 +93,9 @@ class MeasuredEvaluator : public Evaluator {
   CampaignOptions campaign_options();
   std::vector<Measurement> run_campaign(std::span<const KernelCase> cases, CampaignOptions options);
   void store_peaks();
+  void store_peaks(const RunPeaks& peaks, const Target& of, bool is_named);
+  bool is_of_this_build(const Measurement& row) const;
+  int revision_of_named() const;
   void note_time(const Measurement& m);
   Composer::Lookup lookup(const Composer& composer) const;
   void explain_missing(const Composer& composer, const Composer::Lookup& known,
@@ -101,6 +106,7 @@ class MeasuredEvaluator : public Evaluator {
   const MeasureContext& context_;
   KernelChooser& chooser_;
   std::optional<RunPeaks> peaks_;
+  std::map<std::string, RunPeaks> peaks_of_named_;   // by device
   int stored_revision_ = 0, bounding_revision_ = 0;  // of the peaks
   std::int64_t run_ = 0;
   bool is_resumed_ = false;

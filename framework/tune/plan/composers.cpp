@@ -3,6 +3,7 @@
 #include "tune/plan/composers.hpp"
 
 #include "model/pricing/memory.hpp"
+#include "tune/plan/rank_places.hpp"
 
 namespace halmark::tune {
 
@@ -14,11 +15,15 @@ Composers::Entry Composers::made(const Configuration& configuration) const {
   if (const Refusal* refusal = built.why()) return {{}, *refusal};
   OperatorGraph& graph = *built;
   if (is_measured_) require_measurable(graph);
-  const int ranks = configuration.devices();
-  if (auto short_of = check_memory(memory_use(graph), target_.memory_of_rank(ranks))) {
+  if (auto wrong = check_places(configuration, is_measured_ && !target_.fabric)) {
+    return {{}, std::move(*wrong)};
+  }
+  if (auto short_of = check_ranks(memory_use(graph), configuration, target_)) {
     return {{}, std::move(*short_of)};
   }
-  return {Composer(std::move(graph), target_.placement(ranks), target_.facts(ranks)), {}};
+  return {
+      Composer(std::move(graph), target_.placement(configuration), target_.facts(configuration)),
+      {}};
 }
 
 const Composers::Entry& Composers::of(const Configuration& configuration) {
@@ -39,7 +44,7 @@ std::span<const Stack> Composers::stacks_of(const KernelCase& kernel_case) {
   const auto [it, is_new] = short_stacks_.try_emplace(first->second);
   if (is_new) {
     const OperatorGraph& graph = first->second->graph();
-    it->second = build_short_stacks(graph, target_.placement(graph.configuration.devices()));
+    it->second = build_short_stacks(graph, target_.placement(graph.configuration));
   }
   return it->second;
 }

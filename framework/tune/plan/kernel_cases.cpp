@@ -80,6 +80,22 @@ std::vector<KernelCase> kernel_cases(const CaseRequest& request) {
   return out;
 }
 
+std::vector<KernelCase> kernel_cases(const CaseRequest& request, std::span<const ShardPlace> on) {
+  std::vector<KernelCase> out;
+  for (const ShardPlace& place : on) {
+    CaseRequest own = request;
+    own.backend = place.backend;
+    own.device = place.device;
+    own.parts = place.parts;
+    own.shards =
+        static_cast<int>(std::ranges::count(on, place.device_text(), &ShardPlace::device_text));
+    for (KernelCase& k : kernel_cases(own)) {
+      if (std::ranges::find(out, k) == out.end()) out.push_back(std::move(k));
+    }
+  }
+  return out;
+}
+
 std::vector<KernelCase> night_cases(const Sweep& sweep, const std::vector<NightlyKernels>& asked) {
   std::vector<KernelCase> out;
   for (const NightlyKernels& one : asked) {

@@ -1,6 +1,7 @@
 // Kernels without a sweep around them: the cases that a user names by op, parameters and dtypes.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ struct CaseRequest {
 // One per dtype and point of the parameters. Throws Error (exit 2) for an unknown op, parameter or
 // dtype.
 std::vector<KernelCase> kernel_cases(const CaseRequest& request);
+
+// The same on each kind of these places: as many shards at once as lie on one device, alone where
+// they lie on devices that differ.
+std::vector<KernelCase> kernel_cases(const CaseRequest& request, std::span<const ShardPlace> on);
 
 // Those of [[nightly.kernel]] or [[nightly.sentinel]] on the sweep's device, each once.
 std::vector<KernelCase> night_cases(const Sweep& sweep, const std::vector<NightlyKernels>& asked);

@@ -1,6 +1,8 @@
 // Both plans refuse before anything is opened.
 #include "tune/plan/known_plan.hpp"
 
+#include <algorithm>
+
 #include "core/text/error.hpp"
 
 namespace halmark::tune {
@@ -14,6 +16,18 @@ Target priced_target(const Sweep& sweep, Device device) {
   out.datasheet = std::move(device);
   out.memory_bytes = static_cast<std::int64_t>(usable);
   return out;
+}
+
+// What its formulas do not know.
+void refuse_certify(const Sweep& sweep) {
+  if (sweep.sampler != certify_sampler) return;
+  if (!sweep.shards_on.empty()) {
+    throw refused("certify proves what lies on one device", sweep.shards_on_where,
+                  "take another sampler, or leave shards_on out");
+  }
+  if (std::ranges::find(sweep.objectives, Objective::energy) == sweep.objectives.end()) return;
+  throw refused("certify proves times, and energy is metered", sweep.file,
+                "take another sampler, or leave energy out");
 }
 
 }  // namespace
@@ -37,7 +51,10 @@ std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf1
     throw refused("fused_qkv is priced, and kernels of this sweep are measured", sweep.file,
                   "leave it out, or name sources of times: latency = [...]");
   }
+  refuse_certify(sweep);
   sweep.measure.take(target.limits);
+  target.asks_energy =
+      std::ranges::find(sweep.objectives, Objective::energy) != sweep.objectives.end();
   // What is proved of a kernel is proved of it alone: certify keeps loops of their own.
   target.in_stack = sweep.measure.in_stack && sweep.sampler != certify_sampler;
   ModelSpec spec = load_model(sweep.model, models);
@@ -58,6 +75,10 @@ std::unique_ptr<TunePlan> priced_plan(const Sweep& sweep, Device device, const F
   if (sweep.sampler == certify_sampler) {
     throw refused("certify measures kernels, and nothing is measured here", sweep.sampler_where,
                   "take another sampler, or leave --latency out");
+  }
+  if (std::ranges::find(sweep.objectives, Objective::energy) != sweep.objectives.end()) {
+    throw refused("energy of a step is metered, and nothing is measured here", sweep.file,
+                  "leave it out: halmark simulate says what a step draws");
   }
   if (sweep.shards.empty()) {
     throw refused("shards is not given", sweep.file,

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "core/json/json.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
+#include "plan/shard_places.hpp"
 #include "search/sampler.hpp"
 #include "tune/plan/forecast.hpp"
 #include "tune/plan/named_fabric.hpp"
@@ -24,6 +26,11 @@ std::string hash_of(std::span<const KernelCase> kernels) {
 
 std::vector<std::int64_t> shard_counts(const Sweep& sweep, int cores) {
   if (!sweep.shards.empty()) return sweep.shards;
+  if (!sweep.shards_on.empty()) {
+    std::set<std::int64_t> sizes;
+    for (const auto& places : sweep.shards_on) sizes.insert(std::ssize(places));
+    return {sizes.begin(), sizes.end()};
+  }
   std::vector<std::int64_t> out;
   for (std::int64_t n = 1; n <= cores; ++n) out.push_back(n);
   return out;
@@ -139,6 +146,9 @@ Json TunePlan::json() const {
               {"trials", sweep_.trials},
               {"objectives", std::move(objectives)},
               {"problems", std::move(problems)}};
+  for (const auto& places : sweep_.shards_on) {
+    out["shards_on"].push_back(shard_places_text(places));
+  }
   if (spec_.moe) out["routing_skew"] = sweep_.routing_skew;
   if (spec_.fuses_qkv) out["fused_qkv"] = true;
   if (target_.fabric) {

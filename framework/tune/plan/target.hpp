@@ -28,7 +28,11 @@ struct Target {
   // What joins the devices: collectives that nobody measured are priced over it. Absent: by the
   // device's own link.
   std::optional<fabric::Topology> fabric = {};
-  bool in_stack = false;  // kernels are measured between their neighbours
+  bool in_stack = false;     // kernels are measured between their neighbours
+  bool asks_energy = false;  // an estimate has energy, whatever it is from
+  bool is_apart = false;     // computes apart from the host, in memory of its own
+  // The devices that places of ranks name, each a target of its own; empty where none is named.
+  std::vector<Target> named = {};
 
   MachineIdentity identity() const { return {fingerprint, earlier}; }
   bool is_shared() const { return cores > 0; }
@@ -40,6 +44,13 @@ struct Target {
   // Of one of `ranks` shards. Refers to the winners.
   StackPlacement placement(int ranks) const;
   DeviceFacts facts(int ranks) const;
+  // The same of a configuration's ranks, on their places where they have any. Throws Error (exit 2)
+  // for a place on a device that is not named.
+  StackPlacement placement(const Configuration& configuration) const;
+  DeviceFacts facts(const Configuration& configuration) const;
+  std::int64_t memory_of_rank(const Configuration& configuration, int rank) const;
+  const Target& of(const ShardPlace& place) const;
+  std::string device_text() const { return backend + ':' + device; }
   BoundingDevice bounding() const;
   // Argument sets rotate through so many bytes: min(measured plateau, 512 MiB, a quarter of the
   // shard's memory).

@@ -10,6 +10,7 @@
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "model/graph/graph.hpp"
+#include "plan/shard_places.hpp"
 
 namespace halmark::tune {
 
@@ -147,6 +148,27 @@ void add_stages(const Sweep& sweep, const ModelSpec& spec, Parameters& out) {
   out.require("stages_do_not_match_pp", fits);
 }
 
+// Where ranks lie: of one choice always, of several as a parameter that fixes their number.
+void add_places(const Sweep& sweep, Configuration& base, Parameters& out) {
+  if (sweep.shards_on.empty()) return;
+  base.places = sweep.shards_on.front();
+  if (sweep.shards_on.size() == 1) return;
+  std::vector<std::string> names;
+  std::string fits;
+  for (const std::vector<ShardPlace>& places : sweep.shards_on) {
+    names.push_back(shard_places_text(places));
+    fits += (fits.empty() ? "" : " or ") + ("shards_on == \"" + names.back()) +
+            "\" and dp * tp * pp == " + std::to_string(places.size());
+  }
+  out.add_choices("shards_on", names,
+                  [all = sweep.shards_on](Configuration& c, const std::string& name) {
+                    for (const std::vector<ShardPlace>& places : all) {
+                      if (shard_places_text(places) == name) c.places = places;
+                    }
+                  });
+  out.require("places_do_not_match", fits);
+}
+
 // Counting a space takes time with what it declares, about ten seconds at this limit.
 void require_countable(const Sweep& sweep, Phase phase, const SpaceDescription& space) {
   double combinations = 1;
@@ -187,6 +209,7 @@ TuneProblem step_problem(const Sweep& sweep, Phase phase, const ModelSpec& spec,
   const DegreeLists degrees = degree_lists(sweep, spec, shards);
   add_layout(spec, least_load(base), degrees, shards, {}, out);
   add_stages(sweep, spec, out);
+  add_places(sweep, base, out);
   require_context_split(spec, base, workloads, degrees.cp, out);
   // Stages that stand idle have a price; a budget of measuring is not spent on them, and the
   // formulas of a proof are of full pipelines.

@@ -38,6 +38,7 @@ std::string command_line(const BenchRequest& request) {
   add_list(" --dtype ", request.asked.dtypes);
   add_list(" --variants ", request.variants);
   if (!request.baseline.empty()) out += " --baseline " + request.baseline;
+  if (!request.shards_on.empty()) return out + " --shards-on '" + request.shards_on + '\'';
   return out + " --backend " + request.asked.backend;
 }
 

@@ -16,7 +16,7 @@ namespace halmark::tune {
 struct BenchRequest {
   CaseRequest asked;
   VariantSearch search;
-  std::string sweep;
+  std::string sweep, shards_on;
   std::vector<std::string> variants;
   std::string baseline;       // as parse_baseline reads it; "" = none
   std::optional<int> rounds;  // absent: as many as this machine needs

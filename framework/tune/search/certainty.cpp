@@ -33,6 +33,9 @@ Estimate with_time(const Estimate& like, double step_ns) {
   out.step_ns = step_ns;
   out.tokens_per_s = like.tokens_per_s * like.step_ns / step_ns;
   out.memory_bytes_total = like.memory_bytes_total;
+  out.energy = like.energy;
+  // What was assumed follows the time; what was metered is known, whatever the time is.
+  if (out.energy && !out.energy->is_measured) out.energy->joules *= step_ns / like.step_ns;
   return out;
 }
 

@@ -32,6 +32,7 @@ Told told_of(const TuneProblem& problem, const Point& point, const Evaluation& e
   if (!objectives) {
     out.outcome = TrialOutcome::failed;
     out.reason = evaluation.reason;
+    if (out.reason.empty() && evaluation.estimate) out.reason = evaluation.estimate->energy_reason;
     return out;
   }
   out.objectives = *objectives;

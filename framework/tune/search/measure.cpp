@@ -119,7 +119,25 @@ std::string MeasuredSweep::kept_text(std::int64_t run) const {
                      evaluator_.kept_rows(), evaluator_.new_rows());
 }
 
+// A configuration whose energy nobody knows is on no front that is of energy.
+void MeasuredSweep::note_energy(TuneRun& run) const {
+  if (!plan_.target().asks_energy) return;
+  std::size_t without = 0, all = 0;
+  std::string why;
+  for (const Evaluation& e : run.evaluations) {
+    if (!e.estimate) continue;
+    ++all;
+    if (e.estimate->energy) continue;
+    ++without;
+    if (why.empty()) why = e.estimate->energy_reason;
+  }
+  if (without == 0) return;
+  run.notes.push_back(
+      fmt::format("energy of {} of {} configurations is not known: {}", without, all, why));
+}
+
 void MeasuredSweep::finish(TuneRun& run) const {
+  note_energy(run);
   run.kept = kept_text(run.id);
   run.rows.assign(evaluator_.rows().begin(), evaluator_.rows().end());
   run.front = step_front(run.evaluations, plan_.sweep().objectives);

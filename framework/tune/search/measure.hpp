@@ -47,6 +47,7 @@ class MeasuredSweep {
   void add_possible_points(TuneRun& run) const;
   void take_judged(TuneRun& run) const;
   std::string kept_text(std::int64_t run) const;
+  void note_energy(TuneRun& run) const;
   void finish(TuneRun& run) const;
 
   const TunePlan& plan_;

@@ -23,8 +23,22 @@ const Measurement& spokesman(const std::vector<Measurement>& rounds) {
   return failed != rounds.end() ? *failed : rounds.back();
 }
 
+// Of the device that the rows are of.
+struct Judge {
+  const std::optional<Device>& measured;
+  const std::optional<Device>& datasheet;
+  int cores;
+};
+
+Judge judge_of(const ReportingMachine& machine, const KernelCase& c) {
+  const auto own =
+      std::ranges::find(machine.devices, c.backend + ':' + c.device, &JudgingDevice::device);
+  if (own != machine.devices.end()) return {own->measured, own->datasheet, own->cores};
+  return {machine.measured, machine.datasheet, machine.cores};
+}
+
 void add_figures(KernelPoint& out, const Latency& latency, const KernelCase& kernel_case,
-                 const Work& work, const ReportingMachine& machine) {
+                 const Work& work, const Judge& machine) {
   const RowDevices devices{.measured = machine.measured ? &*machine.measured : nullptr,
                            .datasheet = machine.datasheet ? &*machine.datasheet : nullptr,
                            .threads = std::max(1, machine.cores / kernel_case.parts)};
@@ -48,8 +62,7 @@ void add_figures(KernelPoint& out, const Latency& latency, const KernelCase& ker
 }
 
 // Of the reads before and after each usable round; of all rounds where none is usable.
-void add_bandwidth(KernelPoint& out, const std::vector<Measurement>& rounds,
-                   const ReportingMachine& machine) {
+void add_bandwidth(KernelPoint& out, const std::vector<Measurement>& rounds, const Judge& machine) {
   const KernelCase& c = rounds.front().kernel_case;
   const int threads = std::max(1, machine.cores / c.parts) * std::max(1, c.shards_at_once);
   const auto best =
@@ -95,6 +108,7 @@ void add_clean_share(KernelPoint& out, const std::vector<Measurement>& rounds) {
 KernelPoint point_of(const std::vector<Measurement>& rounds, const ReportingMachine& machine) {
   const Measurement& row = spokesman(rounds);
   const KernelCase& c = row.kernel_case;
+  const Judge judge = judge_of(machine, c);
   const Problem problem = complete_problem(c.problem);
   const Work work = find_contract(problem.op)->work(problem.params);
   KernelPoint out{.key = c.key(),
@@ -113,12 +127,13 @@ KernelPoint point_of(const std::vector<Measurement>& rounds, const ReportingMach
                   .constant_bytes = row.constant_bytes,
                   .workspace_bytes = row.workspace_bytes,
                   .one_time = row.one_time};
-  add_bandwidth(out, rounds, machine);
+  add_bandwidth(out, rounds, judge);
   add_clean_share(out, rounds);
   const auto usable = fold_rounds(rounds, 0);
   if (usable) {
     out.status = usable->status;
     if (usable->status == Status::ok) out.reason.clear();
+    if (out.reason.empty()) out.reason = usable->reason;
   }
   // Noisy rounds alone keep their label beside the figure: a dash would be no answer.
   const auto latency = usable ? usable : fold_usable_rounds(rounds, 0);
@@ -126,7 +141,7 @@ KernelPoint point_of(const std::vector<Measurement>& rounds, const ReportingMach
     out.mfu_reason = out.reason.empty() ? std::string(status_name(out.status)) : out.reason;
     return out;
   }
-  add_figures(out, *latency, c, work, machine);
+  add_figures(out, *latency, c, work, judge);
   if (const auto bandwidth = collective_bandwidth(work, latency->ns)) {
     out.algbw_bytes_per_s = bandwidth->algorithm;
     out.busbw_bytes_per_s = bandwidth->bus;

@@ -62,6 +62,22 @@ std::vector<std::size_t> front_of(std::span<const Evaluation> evaluations, const
   return step_front(evaluations, objectives);
 }
 
+// The last of each device counts.
+void take_peaks(const UsedPeaks& used, std::int64_t run, ReportingMachine& judge) {
+  Device peaks = parse_device(used.device_text, "run " + std::to_string(run));
+  if (used.devices.empty()) {
+    judge.measured = std::move(peaks);
+    if (used.threads > 0) judge.cores = used.threads;
+    return;
+  }
+  for (const std::string& device : used.devices) {
+    auto own = std::ranges::find(judge.devices, device, &JudgingDevice::device);
+    if (own == judge.devices.end()) own = judge.devices.insert(own, {.device = device});
+    own->measured = peaks;
+    if (used.threads > 0) own->cores = used.threads;
+  }
+}
+
 }  // namespace
 
 std::vector<std::size_t> stored_front(std::span<const Evaluation> evaluations,
@@ -79,10 +95,7 @@ RunReport stored_report(const Store& store, std::int64_t run, const ReportingMac
     judge.datasheet.reset();
   }
   // Those that the run used, wherever the report is made; what is here now may be another figure.
-  if (const auto used = store.used_peaks(run); !used.empty()) {
-    judge.measured = parse_device(used.back().device_text, "run " + std::to_string(run));
-    if (used.back().threads > 0) judge.cores = used.back().threads;
-  }
+  for (const UsedPeaks& used : store.used_peaks(run)) take_peaks(used, run, judge);
   const StoredPlan plan = read_stored_plan(info.plan_text);
   RunReport out{.title = plan.sweep,
                 .model = plan.model,

@@ -13,13 +13,21 @@
 
 namespace halmark::tune {
 
+// What rows of one device are judged by.
+struct JudgingDevice {
+  std::string device;  // "cuda:0"
+  int cores = 1;
+  std::optional<Device> measured, datasheet;
+};
+
 // The machine that looks at the report. Its peaks judge rows that were measured on it, no others.
 struct ReportingMachine {
   std::string fingerprint;
   int cores = 1;
   std::optional<Device> measured, datasheet;
-  std::vector<std::string> lines;  // what it is, for people
-  EarlierIdentity earlier;         // of runs of versions before the fingerprint
+  std::vector<std::string> lines;           // what it is, for people
+  EarlierIdentity earlier;                  // of runs of versions before the fingerprint
+  std::vector<JudgingDevice> devices = {};  // of rows of other devices; those without one: as above
 };
 
 RunReport stored_report(const Store& store, std::int64_t run, const ReportingMachine& machine);

@@ -37,12 +37,13 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
   const Composers::Entry& entry = composers.of(configuration);
   if (!entry.composer) throw refusal_of(*entry.refusal, configuration);
   const int ranks = configuration.devices();
-  if (target.is_oversubscribed(ranks)) {
+  if (configuration.places.empty() && target.is_oversubscribed(ranks)) {
     RunOutcome out{.evaluation = refused_evaluation(
                        configuration, {"oversubscribed", oversubscribed_text(ranks, target.cores) +
                                                              ": run for its outputs, not timed"})};
     out.validation = run_oversubscribed(entry.composer->graph(), target,
                                         {.plugin_path = measuring.plugin_path,
+                                         .plugin_path_by_backend = measuring.others.paths,
                                          .limits = measuring.worker_limits,
                                          .is_interrupted = measuring.is_interrupted});
     return out;
@@ -52,6 +53,7 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
   MeasuredSource source(
       [&](std::span<const KernelCase> cases) { return measure_kernels(cases, where_they_stand); },
       target.bounding());
+  for (const Target& named : target.named) source.bound_by(named.device_text(), named.bounding());
   source.require(entry.composer->kernels());
   LatencyChain chain;
   if (target.fabric) add_fabric(target, source, chain);
@@ -64,6 +66,7 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
   out.validation = run_and_confront(
       *entry.composer, target, source, printed,
       {.plugin_path = measuring.plugin_path,
+       .plugin_path_by_backend = measuring.others.paths,
        .limits = measuring.worker_limits,
        .turns = {stack_pairs, stack_pairs_more, std::max(stack_s / stack_turns, min_block_s)},
        .device = measuring.peaks ? &measuring.peaks->device() : nullptr,

@@ -112,6 +112,7 @@ class Validations {
     return run_and_confront(*evaluator_.composers().of(e.configuration).composer,
                             evaluator_.plan().target(), evaluator_.source(), *e.estimate,
                             {.plugin_path = evaluator_.context().plugin_path,
+                             .plugin_path_by_backend = evaluator_.context().plugins.paths,
                              .limits = evaluator_.context().worker_limits,
                              .seed = evaluator_.plan().sweep().seed,
                              .turns = turns,
@@ -169,11 +170,12 @@ Validation run_and_confront(const Composer& composer, const Target& target,
                             const LatencySource& source, const Estimate& printed,
                             const StackRunning& running) {
   const OperatorGraph& graph = composer.graph();
-  const StackPlacement placement = target.placement(graph.configuration.devices());
+  const StackPlacement placement = target.placement(graph.configuration);
   const CarryingKernels beside = carrying_kernels(composer, source);
   const std::vector<Stack> stacks = build_stacks(graph, placement);
   const StackRunResult run =
       run_stacks(stacks, {.plugin_path = running.plugin_path,
+                          .plugin_path_by_backend = running.plugin_path_by_backend,
                           .limits = running.limits,
                           .seed = running.seed,
                           .warmup = printed.step_ns / ns_per_s < running.turns.block_s ? 1 : 0,
@@ -206,8 +208,9 @@ Validation run_oversubscribed(const OperatorGraph& graph, const Target& target,
                               const StackRunning& running) {
   const int ranks = graph.configuration.devices();
   const StackRunResult run =
-      run_stacks(build_stacks(graph, target.placement(ranks)),
+      run_stacks(build_stacks(graph, target.placement(graph.configuration)),
                  {.plugin_path = running.plugin_path,
+                  .plugin_path_by_backend = running.plugin_path_by_backend,
                   // A rank that spins keeps the core from the one that it waits for.
                   .environment = {{"OMPI_MCA_mpi_yield_when_idle", "1"}},
                   .limits = running.limits,

@@ -19,6 +19,7 @@ Validation confront(const OperatorGraph& graph, const Estimate& printed, const S
 // both sums with it: the printed one, and that of its kernels then.
 struct StackRunning {
   std::string plugin_path;
+  std::map<std::string, std::string> plugin_path_by_backend = {};  // of ranks on other backends
   WorkerLimits limits;
   std::uint64_t seed = 1;
   StackTurns turns;

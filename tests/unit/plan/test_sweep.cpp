@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <variant>
 
+#include "plan/kernel_sweep.hpp"
 #include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
@@ -182,8 +184,9 @@ TEST(Sweep, every_shipped_file_is_read) {
   for (const auto& entry :
        std::filesystem::directory_iterator(HALMARK_SOURCE_DIR "/configs/sweeps")) {
     if (entry.path().extension() != ".toml") continue;
-    const Sweep s = read_sweep(entry.path().string());
-    EXPECT_EQ(s.name, entry.path().stem().string());
+    const auto s = read_tune_file(entry.path().string());
+    EXPECT_EQ(std::visit([](const auto& sweep) { return sweep.name; }, s),
+              entry.path().stem().string());
     ++files;
   }
   EXPECT_GE(files, 2);

@@ -27,7 +27,8 @@ class RowVerdict {
     if (verdict.status == Status::quarantined) return;
     if (has_peaks()) judge_by_bound();
     if (row_.status == Status::quarantined) return;
-    if (const auto why = impossible_time(row_, device(), judging_.crew.host_threads())) {
+    if (const auto why =
+            impossible_time(row_, device(), judging_.crew.host_threads(judging_.shard))) {
       return end(Status::quarantined, std::string(timer_reason) + *why);
     }
     judge_idle();
@@ -54,7 +55,7 @@ class RowVerdict {
     return out;
   }
 
-  const protocol::DeviceDescription& device() const { return judging_.crew.device(); }
+  const protocol::DeviceDescription& device() const { return judging_.crew.device(judging_.shard); }
   bool is_timed_by_host() const { return device().timer == protocol::Timer::host_clock; }
 
   bool has_own_peaks() const { return judging_.peaks != nullptr && judging_.peaks->are_apart(); }
@@ -97,9 +98,9 @@ class RowVerdict {
   static std::string figure(double ns) { return number_text(ns, 4) + " ns"; }
 
   roofline::Bound bound() const {
-    return roofline::case_bound(
-        work_, row_.kernel_case,
-        judging_.peaks->ceilings(judging_.crew.threads(), row_.kernel_case.shards_at_once));
+    return roofline::case_bound(work_, row_.kernel_case,
+                                judging_.peaks->ceilings(judging_.crew.threads(judging_.shard),
+                                                         row_.kernel_case.shards_at_once));
   }
 
   void judge_by_bound() {

@@ -16,6 +16,7 @@ struct RowJudging {
   RunPeaks* peaks;  // of this machine, for quarantine; null = none
   ValidityThresholds thresholds;
   std::function<void()> free_memory;  // before a fresh probe: it needs what is staged no longer
+  int shard = 0;                      // of the crew: one that executed the row's kernel
   bool is_in_host_memory = false;     // what the row's kernel reads and writes
 };
 // Whether operands lie in memory that the worker itself maps.

@@ -94,7 +94,7 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
                                      .arenas = &arenas_,
                                      .should_stop = options_.should_stop},
                          .rule = options_.rule,
-                         .peaks = options_.peaks,
+                         .peaks_of = [this](const KernelCase& k) { return peaks_of(k); },
                          .bandwidth = bandwidth_ ? &*bandwidth_ : nullptr,
                          .checked_executions = checked_executions(options_.rounds)};
   std::vector<Measurement> rows;
@@ -114,6 +114,7 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
     }
   } else {
     options.staging.plugin_path = path->second;
+    options.staging.plugin_path_by_backend = options_.plugin_path_by_backend;
     rows = measure_in_stack(open.stacks, asked, options);
     const bool may_pass = is_loss(rows.front().status) && rows.front().status != Status::timed_out;
     if (may_pass && !stopped()) {
@@ -124,8 +125,8 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
       }
     }
   }
-  const auto hash = options_.plugin_hash_by_backend.find(open.group.backend);
   for (Measurement& row : rows) {
+    const auto hash = options_.plugin_hash_by_backend.find(row.kernel_case.backend);
     row.round = round;
     row.seed = seed;
     note_hang(row);

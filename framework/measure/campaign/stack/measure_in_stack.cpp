@@ -76,10 +76,11 @@ class InStack {
 
   void describe(Measurement& row) {
     row.phase = "sample";
-    row.plugin_name = staged_.crew().plugin().name;
-    row.plugin_version = staged_.crew().plugin().plugin_version;
-    row.plugin_build = staged_.crew().plugin().build;
     const auto kernel = staged_.kernel(row.kernel_case);
+    const auto& plugin = staged_.crew().plugin(kernel ? kernel->rank : 0);
+    row.plugin_name = plugin.name;
+    row.plugin_version = plugin.plugin_version;
+    row.plugin_build = plugin.build;
     if (!kernel) return;
     row.implementation = kernel->staged.implementation;
     row.workspace_bytes = kernel->staged.workspace_bytes;
@@ -153,6 +154,11 @@ class InStack {
     if (row.samples.empty()) return;
     summarise(row);
     row.signals.push_back(clean_share(row.samples));
+    // What the meter says is of a whole repetition: its share of the time is its share of that.
+    for (Signal& signal : row.signals) {
+      if (!signal.name.ends_with("_energy_uj") || !signal.value) continue;
+      *signal.value *= row.duration_ns_median / std::max(row.duration_ns_median, repetition_ns_);
+    }
   }
 
   // In one repetition of a rank that holds it.
@@ -179,7 +185,7 @@ class InStack {
 
   void judge() {
     RowJudging judging{.crew = staged_.crew(),
-                       .peaks = options_.peaks,
+                       .peaks = nullptr,
                        .thresholds = options_.staging.thresholds,
                        .free_memory = [this] { staged_.drop(); }};
     for (Measurement& row : rows_) {
@@ -190,6 +196,8 @@ class InStack {
       }
       const Problem problem = complete_problem(row.kernel_case.problem);
       const auto kernel = staged_.kernel(row.kernel_case);
+      judging.shard = kernel ? kernel->rank : 0;
+      judging.peaks = options_.peaks_of ? options_.peaks_of(row.kernel_case) : nullptr;
       judging.is_in_host_memory = kernel && is_in_host_memory(kernel->staged);
       if (kernel) {
         row.correctness = kernel->correctness;

@@ -17,7 +17,8 @@ namespace halmark {
 struct InStackOptions {
   StackRunOptions staging;  // what it says of blocks and pairs is not read
   protocol::SampleRule rule;
-  RunPeaks* peaks = nullptr;            // of this machine, for quarantine
+  // What rows of a kernel are judged by; null = nothing.
+  std::function<RunPeaks*(const KernelCase&)> peaks_of;
   BandwidthState* bandwidth = nullptr;  // of this machine; null = not followed
   int checked_executions = 44;          // of each kernel, behind the repetitions
 };

@@ -30,6 +30,7 @@ inline double stack_checks_budget_s(double spent_s) { return 0.1 * (1 + spent_s)
 
 struct StackRunOptions {
   std::string plugin_path;
+  std::map<std::string, std::string> plugin_path_by_backend;  // of ranks on other backends
   std::map<std::string, std::string> environment;
   Config open_options;
   std::string cache_dir;
@@ -127,7 +128,7 @@ struct StackRunResult {
 //
 // Runs until `pairs` pairs have met one state of the machine each, and `pairs_more` more
 // at most. One stack per
-// rank; rank i runs on part i of the device that its kernels name. Ranks are MPI
+// rank; rank i runs on its place, or on part i of the device that its kernels name. Ranks are MPI
 // ranks when any step is a collective, plain workers with a common start otherwise. Every kernel
 // passes the correctness gate before a repetition is timed. Failures are statuses, never
 // exceptions.

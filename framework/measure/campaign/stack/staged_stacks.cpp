@@ -165,13 +165,19 @@ void StagedStacks::plan_memory() {
 
 std::optional<WorkerFailure> StagedStacks::start() {
   const KernelCase& first = per_rank_.front().kernels.front();
+  std::vector<ShardPlace> places;
+  for (const Stack& stack : per_rank_) {
+    if (stack.place) places.push_back(*stack.place);
+  }
   const bool collective = std::ranges::any_of(kernels_, &KernelCase::is_collective);
   auto started = Crew::start({.group = {.backend = first.backend,
                                         .device = first.device,
                                         .parts = std::max(1, first.parts),
                                         .shards_at_once = static_cast<int>(per_rank_.size()),
-                                        .is_collective = collective},
+                                        .is_collective = collective,
+                                        .places = std::move(places)},
                               .plugin_path = options_.plugin_path,
+                              .plugin_path_by_backend = options_.plugin_path_by_backend,
                               .open_options = options_.open_options,
                               .environment = options_.environment,
                               .cache_dir = options_.cache_dir,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "core/text/error.hpp"
 #include "kernels/kv_cache.hpp"
@@ -32,47 +33,35 @@ double constant_bytes(const Problem& given) {
   return find_contract(problem.op)->work(problem.params).constant_bytes;
 }
 
-// Who meets in a collective, by its split: the stages of a pipeline, the replicas that exchange
-// rows of experts, else the ranks of a tensor-parallel group.
-std::vector<int> members_of(const Parallel& parallel, Split split, int replica, int stage,
-                            int tensor) {
-  const auto rank = [&](int r, int s, int t) { return (r * parallel.pp + s) * parallel.tp + t; };
-  std::vector<int> out;
-  if (split == Split::pipeline) {
-    for (int s = 0; s < parallel.pp; ++s) out.push_back(rank(replica, s, tensor));
-  } else if (split == Split::expert) {
-    const int across = expert_layout(parallel).across_replicas;
-    for (int i = 0; i < across; ++i) {
-      out.push_back(rank(replica / across * across + i, stage, tensor));
-    }
-  } else {
-    for (int t = 0; t < parallel.tp; ++t) out.push_back(rank(replica, stage, t));
-  }
-  return out;
-}
-
 // `layers_of`: the layers of a stage that its ranks execute.
 template <class LayersOf>
 std::vector<Stack> stacks_of(const OperatorGraph& graph, const StackPlacement& placement,
                              const LayersOf& layers_of) {
   const Parallel& parallel = graph.configuration.parallel;
   const ExpertLayout layout = expert_layout(parallel);
-  std::map<std::pair<int, int>, StageStack> stacks;  // by stage and expert-parallel rank
-  for (int stage = 0; stage < parallel.pp; ++stage) {
-    const std::vector<std::int32_t> layers = layers_of(static_cast<std::size_t>(stage));
-    for (int rank = 0; rank < layout.ep; ++rank) {
-      stacks[{stage, rank}] =
-          stage_stack(graph, placement, static_cast<std::size_t>(stage), rank, layers);
+  // By stage, expert-parallel rank and the rank whose place it has.
+  std::map<std::tuple<int, int, int>, StageStack> stacks;
+  const auto stack_of = [&](int stage, int expert_rank, int place) -> const StageStack& {
+    const auto [it, is_new] = stacks.try_emplace({stage, expert_rank, place});
+    if (is_new) {
+      it->second = stage_stack(graph, placement.of_rank(place), static_cast<std::size_t>(stage),
+                               expert_rank, layers_of(static_cast<std::size_t>(stage)));
     }
-  }
+    return it->second;
+  };
   std::vector<Stack> out;
   for (int replica = 0; replica < parallel.dp; ++replica) {
     for (int stage = 0; stage < parallel.pp; ++stage) {
       for (int tensor = 0; tensor < parallel.tp; ++tensor) {
-        const StageStack& made = stacks.at({stage, layout.rank(replica, tensor)});
+        const int rank = (replica * parallel.pp + stage) * parallel.tp + tensor;
+        const StageStack& made =
+            stack_of(stage, layout.rank(replica, tensor), placement.ranks.empty() ? 0 : rank);
         out.push_back(made.stack);
+        if (!graph.configuration.places.empty()) {
+          out.back().place = graph.configuration.places[static_cast<std::size_t>(rank)];
+        }
         for (const auto& [kernel, split] : made.splits) {
-          auto members = members_of(parallel, split, replica, stage, tensor);
+          auto members = meeting_ranks(parallel, split, replica, stage, tensor);
           if (std::ssize(members) == parallel.devices()) continue;
           out.back().members[kernel] = std::move(members);
         }
@@ -83,6 +72,18 @@ std::vector<Stack> stacks_of(const OperatorGraph& graph, const StackPlacement& p
 }
 
 }  // namespace
+
+StackPlacement StackPlacement::of_rank(int index) const {
+  if (ranks.empty()) return *this;
+  StackPlacement out = *this;
+  const RankPlacement& own = ranks[static_cast<std::size_t>(index)];
+  out.backend = own.backend;
+  out.device = own.device;
+  out.parts = own.parts;
+  out.ring_bytes = own.ring_bytes;
+  out.rank = index;
+  return out;
+}
 
 std::vector<Stack> build_stacks(const OperatorGraph& graph, const StackPlacement& placement) {
   return stacks_of(graph, placement,
@@ -144,7 +145,8 @@ std::vector<Stack> build_short_stacks(const OperatorGraph& graph, const StackPla
       bytes += static_cast<double>(whole[rank].instances[k]) *
                constant_bytes(out[rank].kernels[k].problem);
     }
-    const double ring = std::min(static_cast<double>(placement.ring_bytes), bytes);
+    const double own = static_cast<double>(placement.of_rank(static_cast<int>(rank)).ring_bytes);
+    const double ring = std::min(own, bytes);
     out[rank].instances.resize(out[rank].kernels.size());
     for (std::size_t k = 0; k < out[rank].kernels.size(); ++k) {
       const auto once = static_cast<double>(whole[rank].instances[k]);

@@ -10,6 +10,7 @@
 #include "core/chosen/configuration.hpp"
 #include "core/chosen/winner.hpp"
 #include "model/graph/graph.hpp"
+#include "model/pricing/stack/rank_placement.hpp"
 
 namespace halmark {
 
@@ -23,6 +24,11 @@ struct StackPlacement {
   // the stages that execute it at once: a head has the memory to itself.
   CacheMode mode = CacheMode::rotate_const;
   const WinnerTable* winners = nullptr;  // null = the plugin chooses; used during the call only
+  // By rank, where ranks lie on devices that are named for them; then backend, device, parts and
+  // ring_bytes are those of `rank`.
+  std::vector<RankPlacement> ranks = {};
+  int rank = -1;
+  StackPlacement of_rank(int index) const;  // itself without `ranks`
 };
 
 // The unique kernels of one stage on its heaviest rank: case, executions per micro-batch, and which

@@ -23,14 +23,32 @@ double stage_constant_bytes(const OperatorGraph& graph, std::size_t stage) {
   return bytes;
 }
 
+// A collective of ranks on devices that are named for them is one case, whichever of them asks.
+void place_meeting(const OperatorGraph& graph, const Operator& op, const StackPlacement& placement,
+                   KernelCase& out) {
+  const std::vector<int> members =
+      meeting_ranks(graph.configuration.parallel, op.split, placement.rank);
+  out.device = meeting_device(placement.ranks, members);
+  for (const int member : members) {
+    out.parts = std::max(out.parts, placement.ranks[static_cast<std::size_t>(member)].parts);
+  }
+}
+
 // `shards`: that execute it at once in a stack.
-KernelCase place(const Problem& problem, const StackPlacement& placement, int devices, int shards,
-                 const std::string& neighbours) {
+KernelCase place(const OperatorGraph& graph, const Operator& op, const Problem& problem,
+                 const StackPlacement& placement, int shards, const std::string& neighbours) {
+  int devices = graph.configuration.parallel.devices();
   KernelCase out;
   out.problem = problem;
   out.backend = placement.backend;
   out.device = placement.device;
   out.parts = placement.parts > 0 ? placement.parts : devices;
+  if (placement.rank >= 0) {
+    const int at_once = placement.ranks[static_cast<std::size_t>(placement.rank)].at_once;
+    devices = std::min(devices, at_once);
+    shards = std::min(shards, at_once);
+    if (op.kind == OperatorKind::collective) place_meeting(graph, op, placement, out);
+  }
   out.shards_at_once = devices;
   out.mode = placement.mode;
   out.mode = out.staging();  // as winners were found
@@ -96,13 +114,14 @@ std::vector<StageKernel> kernels_of(const OperatorGraph& graph, const StackPlace
     const int shards =
         is_in_stack ? shards_at_once(graph, op, !neighbours[i].empty(), at_work) : devices;
     for (const Problem* problem : launches_of(op, expert_rank)) {
+      const KernelCase placed = place(graph, op, *problem, placement, shards, neighbours[i]);
       auto it = std::ranges::find_if(out, [&](const StageKernel& k) {
         return k.kernel_case.problem == *problem && k.kernel_case.neighbours == neighbours[i] &&
-               k.kernel_case.shards_at_once == shards;
+               k.kernel_case.shards_at_once == placed.shards_at_once &&
+               k.kernel_case.device == placed.device;
       });
       if (it == out.end()) {
-        it = out.insert(out.end(),
-                        {place(*problem, placement, devices, shards, neighbours[i]), 0, {}});
+        it = out.insert(out.end(), {placed, 0, {}});
         constant_bytes.push_back(op.local_work.constant_bytes);
       }
       it->count += op.stage_counts[stage];

@@ -1,0 +1,76 @@
+#include "tune/plan/rank_places.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/graph/expert_layout.hpp"
+#include "model/pricing/stack/rank_placement.hpp"
+
+namespace halmark::tune {
+namespace {
+
+struct Meeting {
+  Split split;
+  const char* what;
+};
+
+// In which the ranks of a layout meet at all.
+std::vector<Meeting> meetings_of(const Parallel& parallel) {
+  std::vector<Meeting> out;
+  if (parallel.tp > 1) out.push_back({Split::column, "the collectives of tensor parallelism"});
+  if (parallel.pp > 1) out.push_back({Split::pipeline, "the transfers of a pipeline"});
+  if (expert_layout(parallel).across_replicas > 1) {
+    out.push_back({Split::expert, "the exchanges of experts"});
+  }
+  return out;
+}
+
+std::string rank_text(int rank, const ShardPlace& place) {
+  return std::to_string(rank) + " (" + place.text() + ')';
+}
+
+}  // namespace
+
+std::optional<Refusal> check_places(const Configuration& configuration, bool is_executed) {
+  const std::vector<ShardPlace>& places = configuration.places;
+  if (places.empty()) return std::nullopt;
+  if (std::ssize(places) != configuration.devices()) {
+    return Refusal{"places_do_not_match", std::to_string(configuration.devices()) +
+                                              " ranks do not lie on " +
+                                              std::to_string(places.size()) + " devices"};
+  }
+  if (!is_executed) return std::nullopt;
+  for (const Meeting& meeting : meetings_of(configuration.parallel)) {
+    for (int rank = 0; rank < configuration.devices(); ++rank) {
+      const ShardPlace& own = places[static_cast<std::size_t>(rank)];
+      for (const int other : meeting_ranks(configuration.parallel, meeting.split, rank)) {
+        const ShardPlace& there = places[static_cast<std::size_t>(other)];
+        if (there.backend == own.backend) continue;
+        return Refusal{"not_executable",
+                       "ranks " + rank_text(rank, own) + " and " + rank_text(other, there) +
+                           " would meet in " + meeting.what +
+                           ", which two backends do not have in common: not executable here"};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> check_ranks(const MemoryUse& use, const Configuration& configuration,
+                                   const Target& target) {
+  const Parallel& parallel = configuration.parallel;
+  if (configuration.places.empty()) {
+    return check_memory(use, target.memory_of_rank(configuration.devices()));
+  }
+  for (int rank = 0; rank < parallel.devices(); ++rank) {
+    MemoryUse own = use;
+    own.largest = use.stages[static_cast<std::size_t>(rank / parallel.tp % parallel.pp)];
+    if (auto short_of = check_memory(own, target.memory_of_rank(configuration, rank))) {
+      short_of->text += ", on " + configuration.places[static_cast<std::size_t>(rank)].text();
+      return short_of;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace halmark::tune
