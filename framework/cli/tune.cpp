@@ -18,14 +18,13 @@
 #include "model/spec/coverage.hpp"
 #include "model/spec/model_document.hpp"
 #include "plan/asked_sweep.hpp"
-#include "plan/shard_places.hpp"
 #include "report/served_report.hpp"
 #include "study/storage/open.hpp"
 #include "tune/certify/conclusion.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/plan_view.hpp"
 #include "tune/search/outcome.hpp"
-#include "tune/steer/study_steering.hpp"
+#include "tune/steer/tune_request.hpp"
 #include "tune/stored/stored_plan.hpp"
 #include "tune/stored/stored_report.hpp"
 #include "tune/stored/stored_study.hpp"
@@ -35,39 +34,13 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
-  std::string sweep;
-  bool plan_only = false, takes_defaults = false;
-  std::string sampler, stages, shards_on;
-  std::optional<std::uint64_t> seed;
-  std::optional<std::int64_t> trials;
+struct Options : tune::TuneRequest {
+  bool plan_only = false, begins_anew = false, prints_sweep = false;
   std::vector<std::string> out;
-  tune::CertifySettings certify;
-  tune::LatencyChoice latency;
-  tune::ProposalChoice proposals;
-  bool begins_anew = false;
-  std::string night;
   AskedSweep asked;  // of a model instead of a sweep
-  bool prints_sweep = false;
   std::string pick;
   exports::ExportRequest written;
-  std::string validate;  // "" = no, "front" = the sweep's number of points, "all"
 };
-
-std::string command_line(const Options& options) {
-  std::string out = "halmark tune " + options.sweep;
-  if (!options.sampler.empty()) out += " --sampler " + options.sampler;
-  if (options.seed) out += " --seed " + std::to_string(*options.seed);
-  if (options.trials) out += " --trials " + std::to_string(*options.trials);
-  if (!options.shards_on.empty()) out += " --shards-on '" + options.shards_on + '\'';
-  out += tune::proposal_words(options.proposals);
-  if (options.certify.eps > 0) out += fmt::format(" --gap {}", options.certify.eps);
-  if (options.takes_defaults) out += " --no-winners";
-  out += tune::latency_words(options.latency);
-  if (!options.validate.empty())
-    out += options.validate == "all" ? " --validate=all" : " --validate";
-  return out;
-}
 
 void note(const GlobalOptions& global, const std::string& text) {
   if (!global.quiet && !global.json) write_stderr(text);
@@ -86,35 +59,6 @@ void keep_studies(const GlobalOptions& global, const tune::TunePlan& plan, const
   });
 }
 
-Sweep sweep_of(const Options& options, Sweep sweep) {
-  if (!options.sampler.empty()) {
-    sweep.sampler = options.sampler;
-    sweep.sampler_where = "--sampler";
-  }
-  tune::take_fabric(sweep, options.latency.fabric);
-  if (!options.stages.empty()) sweep.stages = {parse_stages(options.stages, "--stages")};
-  if (options.seed) sweep.seed = *options.seed;
-  if (options.trials) sweep.trials = *options.trials;
-  if (!options.shards_on.empty()) {
-    sweep.shards_on = {parse_shard_places(options.shards_on, "--shards-on")};
-    sweep.backend = sweep.shards_on.front().front().backend;
-    sweep.device = sweep.shards_on.front().front().device;
-  }
-  tune::steer(sweep, options.proposals);
-  tune::check_sampler(sweep);
-  if (!options.night.empty() && !is_date(options.night)) {
-    throw refused("'" + options.night + "' is no date", "--night", "as 2026-11-22");
-  }
-  if (!options.night.empty() && !sweep.nightly) {
-    throw refused("--night is of sweeps with a [nightly] table", sweep.file,
-                  "other sweeps are not repeated every night: --again begins a new run");
-  }
-  if (!options.certify.proof.empty() && sweep.sampler != tune::certify_sampler) {
-    throw refused("--proof is of the sampler certify", {}, "add --sampler certify");
-  }
-  return sweep;
-}
-
 std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& machine,
                                         WinnerTable winners,
                                         const std::optional<tune::NamedDevices>& named) {
@@ -122,18 +66,6 @@ std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& 
   if (named) named->name_in(target);
   return tune::measured_plan(sweep, std::move(target), machine.has_bf16, config_dirs("models"),
                              config_dirs("fabrics"));
-}
-
-// The devices that the sweep names for its shards; `machine` is then what they are.
-std::optional<tune::NamedDevices> named_devices(const Sweep& sweep,
-                                                const std::vector<FoundPlugin>& found,
-                                                LocalMachine& machine) {
-  if (sweep.shards_on.empty()) return std::nullopt;
-  std::vector<ShardPlace> all;
-  for (const auto& places : sweep.shards_on) all.insert(all.end(), places.begin(), places.end());
-  tune::NamedDevices out(all, found, machine);
-  machine = out.as_machine();
-  return out;
 }
 
 // What the command has at hand once devices may be touched.
@@ -258,21 +190,12 @@ void check_outputs(const Options& options, const Sweep& sweep) {
   if (!options.written.as.empty()) check_export(options.written);
 }
 
-// What only sweeps of models have.
-CommandResult execute_kernels(const GlobalOptions& global, const Options& options,
-                              KernelSweep sweep) {
-  if (!options.sampler.empty()) sweep.sampler = options.sampler;
-  if (options.seed) sweep.seed = *options.seed;
-  if (options.trials) sweep.trials = *options.trials;
-  return tune_kernels(global, sweep, command_line(options));
-}
-
 CommandResult execute_sweep(const GlobalOptions& global, const Options& options) {
   auto read = read_tune_file(options.sweep);
   if (auto* kernels = std::get_if<KernelSweep>(&read)) {
-    return execute_kernels(global, options, std::move(*kernels));
+    return tune_kernels(global, changed_sweep(options, std::move(*kernels)), command_line(options));
   }
-  const Sweep sweep = sweep_of(options, std::get<Sweep>(std::move(read)));
+  const Sweep sweep = changed_sweep(options, std::get<Sweep>(std::move(read)));
   check_outputs(options, sweep);
   if (const tune::LatencyChoice choice = tune::latency_choice(sweep, options.latency);
       !choice.sources.empty()) {
@@ -296,7 +219,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const Options& options)
     if (!options.plan_only) ensure_cpu_peaks(global, machine);
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
   }
-  auto named = named_devices(sweep, found, machine);
+  auto named = tune::devices_of(sweep, found, machine);
   // Refuses what is impossible before anything is written or run.
   const auto plan = plan_of(sweep, machine,
                             options.takes_defaults || !options.plan_only || named

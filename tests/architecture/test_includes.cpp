@@ -113,7 +113,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
       "tune/search"}},
     {"tune/steer",
      {"core", "plan", "search", "study", "tune/problem", "tune/plan", "tune/evaluate",
-      "tune/search", "tune/stored"}},
+      "tune/search", "tune/stored", "tune/sources", "tune/certify"}},
     {"judge", {"abi", "core", "host", "kernels", "roofline", "report", "tune"}},
     {"tune/devices",
      {"core", "host", "plan", "kernels", "measure/campaign", "search", "journal", "report",

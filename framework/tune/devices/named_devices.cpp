@@ -156,4 +156,14 @@ int NamedDevices::revision() const {
   return out;
 }
 
+std::optional<NamedDevices> devices_of(const Sweep& sweep, const std::vector<FoundPlugin>& found,
+                                       LocalMachine& machine) {
+  if (sweep.shards_on.empty()) return std::nullopt;
+  std::vector<ShardPlace> all;
+  for (const auto& places : sweep.shards_on) all.insert(all.end(), places.begin(), places.end());
+  NamedDevices out(all, found, machine);
+  machine = out.as_machine();
+  return out;
+}
+
 }  // namespace halmark::tune

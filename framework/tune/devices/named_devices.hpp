@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/chosen/configuration.hpp"
 #include "journal/store.hpp"
 #include "measure/campaign/run_peaks.hpp"
+#include "plan/sweep.hpp"
 #include "tune/devices/local_machine.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
 
@@ -62,5 +64,9 @@ class NamedDevices {
   std::vector<NamedDevice> devices_;
   std::map<std::string, RunPeaks> peaks_;  // by device, of those that have any
 };
+
+// The devices that the sweep names for its shards, if it does; `machine` is then what they are.
+std::optional<NamedDevices> devices_of(const Sweep& sweep, const std::vector<FoundPlugin>& found,
+                                       LocalMachine& machine);
 
 }  // namespace halmark::tune

@@ -1,0 +1,61 @@
+#include "tune/steer/tune_request.hpp"
+
+#include "core/text/error.hpp"
+#include "core/text/text.hpp"
+#include "plan/shard_places.hpp"
+#include "tune/plan/named_fabric.hpp"
+
+namespace halmark::tune {
+
+std::string command_line(const TuneRequest& request) {
+  std::string out = "halmark tune " + request.sweep;
+  if (!request.sampler.empty()) out += " --sampler " + request.sampler;
+  if (request.seed) out += " --seed " + std::to_string(*request.seed);
+  if (request.trials) out += " --trials " + std::to_string(*request.trials);
+  if (!request.shards_on.empty()) out += " --shards-on '" + request.shards_on + '\'';
+  out += proposal_words(request.proposals);
+  if (request.certify.eps > 0) out += " --gap " + number_text(request.certify.eps);
+  if (request.takes_defaults) out += " --no-winners";
+  out += latency_words(request.latency);
+  if (!request.validate.empty())
+    out += request.validate == "all" ? " --validate=all" : " --validate";
+  return out;
+}
+
+Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
+  if (!request.sampler.empty()) {
+    sweep.sampler = request.sampler;
+    sweep.sampler_where = "--sampler";
+  }
+  take_fabric(sweep, request.latency.fabric);
+  if (!request.stages.empty()) sweep.stages = {parse_stages(request.stages, "--stages")};
+  if (request.seed) sweep.seed = *request.seed;
+  if (request.trials) sweep.trials = *request.trials;
+  if (!request.shards_on.empty()) {
+    sweep.shards_on = {parse_shard_places(request.shards_on, "--shards-on")};
+    sweep.backend = sweep.shards_on.front().front().backend;
+    sweep.device = sweep.shards_on.front().front().device;
+  }
+  steer(sweep, request.proposals);
+  check_sampler(sweep);
+  if (!request.night.empty() && !is_date(request.night)) {
+    throw refused("'" + request.night + "' is no date", "--night", "as 2026-11-22");
+  }
+  if (!request.night.empty() && !sweep.nightly) {
+    throw refused("--night is of sweeps with a [nightly] table", sweep.file,
+                  "other sweeps are not repeated every night: --again begins a new run");
+  }
+  if (!request.certify.proof.empty() && sweep.sampler != certify_sampler) {
+    throw refused("--proof is of the sampler certify", {}, "add --sampler certify");
+  }
+  return sweep;
+}
+
+KernelSweep changed_sweep(const TuneRequest& request, KernelSweep sweep) {
+  if (!request.sampler.empty()) sweep.sampler = request.sampler;
+  if (request.seed) sweep.seed = *request.seed;
+  if (request.trials) sweep.trials = *request.trials;
+  return sweep;
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,35 @@
+// What `halmark tune` is asked for beside its sweep: words that stand in the place of the file's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "plan/kernel_sweep.hpp"
+#include "plan/sweep.hpp"
+#include "tune/certify/certify_chooser.hpp"
+#include "tune/sources/latency_choice.hpp"
+#include "tune/steer/study_steering.hpp"
+
+namespace halmark::tune {
+
+struct TuneRequest {
+  std::string sweep;  // its file
+  std::string sampler, stages, shards_on, night;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::int64_t> trials;
+  CertifySettings certify;
+  LatencyChoice latency;
+  ProposalChoice proposals;
+  bool takes_defaults = false;  // kernels as the plugin chooses them
+  std::string validate;         // "" = no, "front" = the sweep's number of points, "all"
+};
+
+// The command that searches the same again.
+std::string command_line(const TuneRequest& request);
+
+// Throws Error (exit 2) for words that the sweep cannot follow.
+Sweep changed_sweep(const TuneRequest& request, Sweep sweep);
+KernelSweep changed_sweep(const TuneRequest& request, KernelSweep sweep);
+
+}  // namespace halmark::tune
