@@ -73,7 +73,7 @@ Json rates_json(const PricedStep& step, const StepTime& time, const Origin& from
   const schedule::StepWork work = schedule::work_of(step, time.ns);
   const bool is_open = time.low_ns < time.high_ns;
   Json out = Json::array();
-  const auto add = [&](Figure f) { out.push_back(figure_json(f)); };
+  const auto add = [&](const Figure& f) { out.push_back(figure_json(f)); };
   const auto with_interval = [&](Figure f) {
     if (f.value && is_open) {
       f.low = *f.value * time.ns / time.high_ns;
