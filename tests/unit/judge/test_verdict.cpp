@@ -1,0 +1,145 @@
+// Rows by hand, and the one answer that they are worth.
+#include "judge/verdict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../error_of.hpp"
+#include "judge/verdict_view.hpp"
+#include "tune/stored/baseline.hpp"
+
+namespace halmark::judge {
+namespace {
+
+using testing::HasSubstr;
+
+KernelCase gemm(const std::string& backend) {
+  const auto f32 = static_cast<std::int64_t>(Dtype::f32);
+  return {.problem = complete_problem({"gemm",
+                                       {{"m", 8},
+                                        {"n", 16},
+                                        {"k", 32},
+                                        {"src_dtype", f32},
+                                        {"wei_dtype", f32},
+                                        {"dst_dtype", f32}}}),
+          .backend = backend};
+}
+
+Measurement row(Status status, double ns = 1000, int round = 0,
+                const std::string& backend = "judged") {
+  Measurement out;
+  out.kernel_case = gemm(backend);
+  out.round = round;
+  out.status = status;
+  if (status != Status::ok) out.reason = "reason";
+  out.implementation.name = backend;
+  out.duration_ns_median = ns;
+  out.duration_ns_interval = {0.9 * ns, 1.1 * ns};
+  return out;
+}
+
+Judged judged_source() {
+  Judged out;
+  out.source = "a.cpp";
+  out.op = "gemm";
+  return out;
+}
+
+Verdict verdict(std::vector<Measurement> rows, std::vector<Measurement> baseline = {}) {
+  Judged judged = judged_source();
+  judged.rows = std::move(rows);
+  judged.baseline = std::move(baseline);
+  return verdict_of(judged, {});
+}
+
+TEST(Verdict, accepts_what_no_gate_refuses) {
+  const Verdict v = verdict({row(Status::ok), row(Status::ok, 1100, 1)});
+  EXPECT_EQ(v.outcome, Outcome::accepted);
+  EXPECT_EQ(exit_code_of(v), ExitCode::ok);
+}
+
+TEST(Verdict, refuses_one_wrong_answer_among_any_number_of_rounds) {
+  const Verdict v = verdict({row(Status::ok), row(Status::ok, 1000, 1),
+                             row(Status::wrong_result, 0, 2), row(Status::quarantined, 1, 3)});
+  EXPECT_EQ(v.outcome, Outcome::refused);
+  EXPECT_EQ(v.gate, "correctness");
+  EXPECT_EQ(exit_code_of(v), ExitCode::incorrect);
+}
+
+TEST(Verdict, refuses_false_times_of_half_of_the_rounds) {
+  EXPECT_EQ(
+      verdict({row(Status::ok), row(Status::ok, 1000, 1), row(Status::quarantined, 1, 2)}).outcome,
+      Outcome::accepted);
+  Measurement tampered = row(Status::quarantined, 1, 1);
+  tampered.reason = "timer: a clock";
+  const Verdict v = verdict({row(Status::ok), tampered});
+  EXPECT_EQ(v.outcome, Outcome::refused);
+  EXPECT_EQ(v.gate, "time");
+  EXPECT_EQ(exit_code_of(v), ExitCode::gate_failed);
+  EXPECT_EQ(verdict({row(Status::quarantined)}).gate, "bound");
+}
+
+TEST(Verdict, is_open_where_the_machine_was_too_busy) {
+  const Verdict v = verdict({row(Status::invalid)});
+  EXPECT_EQ(v.outcome, Outcome::undecided);
+  EXPECT_EQ(exit_code_of(v), ExitCode::partial);
+}
+
+TEST(Verdict, is_of_the_build_where_nothing_was_run) {
+  Judged judged = judged_source();
+  judged.fault = row(Status::compile_failed);
+  const Verdict built = verdict_of(judged, {});
+  EXPECT_EQ(built.gate, "build");
+  EXPECT_EQ(exit_code_of(built), ExitCode::refused);
+  judged.build.plugin_path = "hm_judged.so";
+  judged.fault = row(Status::crashed);
+  const Verdict loaded = verdict_of(judged, {});
+  EXPECT_EQ(loaded.gate, "load");
+  EXPECT_EQ(exit_code_of(loaded), ExitCode::partial);
+}
+
+TEST(Verdict, names_the_shape_that_does_not_conform) {
+  Judged judged = judged_source();
+  judged.conformance = {row(Status::ok), row(Status::quarantined), row(Status::wrong_result)};
+  const Verdict v = verdict_of(judged, {});
+  EXPECT_EQ(v.gate, "conformance");
+  EXPECT_THAT(v.problem, HasSubstr("k=32 m=8 n=16"));
+  EXPECT_THAT(verdict_view(v, judged).text, HasSubstr("refused: a.cpp by conformance"));
+}
+
+TEST(Verdict, says_why_there_is_no_score) {
+  const Verdict v = verdict({row(Status::ok)}, {row(Status::unsupported, 0, 0, "cpu")});
+  ASSERT_EQ(v.points.size(), 1u);
+  EXPECT_FALSE(v.points[0].score);
+  EXPECT_THAT(v.points[0].score_reason, HasSubstr("the baseline has no time: reason"));
+  const Verdict unbounded = verdict({row(Status::ok)}, {row(Status::ok, 500, 0, "cpu")});
+  EXPECT_THAT(unbounded.points[0].score_reason, HasSubstr("no measured peaks"));
+}
+
+TEST(Baseline, is_a_backend_and_maybe_a_kernel) {
+  EXPECT_EQ(tune::parse_baseline("cpu").backend, "cpu");
+  EXPECT_EQ(tune::parse_baseline("cpu:gemm_onednn").kernel, "gemm_onednn");
+  for (const char* text : {"", ":x", "cpu:"}) {
+    EXPECT_THAT(test::error_of([&] { (void)tune::parse_baseline(text); }).line(),
+                HasSubstr("names no baseline"));
+  }
+}
+
+TEST(Baseline, runs_each_problem_once_and_scores_by_its_own) {
+  const std::vector<KernelCase> cases{gemm("a"), gemm("a")};
+  const auto baseline = tune::baseline_cases(cases, {"b", "k"});
+  ASSERT_EQ(baseline.size(), 1u);
+  EXPECT_EQ(baseline[0].kernel, "k");
+  EXPECT_EQ(tune::joined({gemm("a")}, baseline).size(), 2u);
+  EXPECT_EQ(tune::joined({baseline[0]}, baseline).size(), 1u);
+  std::vector<KernelPoint> points(2);
+  points[0] = {.key = gemm("a").key(), .problem = "p", .duration_ns = 80};
+  points[1] = {.key = baseline[0].key(), .problem = "p", .place = "b:0", .duration_ns = 50};
+  for (KernelPoint& p : points) p.lower_bound_ns = 20;
+  tune::score_beside(points, baseline);
+  EXPECT_DOUBLE_EQ(points[0].score.value(), 1 / (1 + (80.0 - 20) / (50 - 20)));
+  EXPECT_DOUBLE_EQ(points[1].score.value(), 0.5);
+}
+
+}  // namespace
+}  // namespace halmark::judge
