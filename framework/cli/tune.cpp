@@ -95,11 +95,7 @@ Sweep sweep_of(const Options& options, Sweep sweep) {
   if (!options.stages.empty()) sweep.stages = {parse_stages(options.stages, "--stages")};
   if (options.seed) sweep.seed = *options.seed;
   if (options.trials) sweep.trials = *options.trials;
-  if (!options.shards_on.empty()) {
-    sweep.shards_on = {parse_shard_places(options.shards_on, "--shards-on")};
-    sweep.backend = sweep.shards_on.front().front().backend;
-    sweep.device = sweep.shards_on.front().front().device;
-  }
+  if (!options.shards_on.empty()) put_shards_on(options.shards_on, "--shards-on", sweep);
   tune::steer(sweep, options.proposals);
   tune::check_sampler(sweep);
   if (!options.night.empty() && !is_date(options.night)) {
@@ -122,18 +118,6 @@ std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& 
   if (named) named->name_in(target);
   return tune::measured_plan(sweep, std::move(target), machine.has_bf16, config_dirs("models"),
                              config_dirs("fabrics"));
-}
-
-// The devices that the sweep names for its shards; `machine` is then what they are.
-std::optional<tune::NamedDevices> named_devices(const Sweep& sweep,
-                                                const std::vector<FoundPlugin>& found,
-                                                LocalMachine& machine) {
-  if (sweep.shards_on.empty()) return std::nullopt;
-  std::vector<ShardPlace> all;
-  for (const auto& places : sweep.shards_on) all.insert(all.end(), places.begin(), places.end());
-  tune::NamedDevices out(all, found, machine);
-  machine = out.as_machine();
-  return out;
 }
 
 // What the command has at hand once devices may be touched.
@@ -261,6 +245,10 @@ void check_outputs(const Options& options, const Sweep& sweep) {
 // What only sweeps of models have.
 CommandResult execute_kernels(const GlobalOptions& global, const Options& options,
                               KernelSweep sweep) {
+  if (options.plan_only || !options.validate.empty() || !options.out.empty()) {
+    throw refused("a sweep of kernels has neither plan nor front", sweep.file,
+                  "leave out --plan, --validate and --out");
+  }
   if (!options.sampler.empty()) sweep.sampler = options.sampler;
   if (options.seed) sweep.seed = *options.seed;
   if (options.trials) sweep.trials = *options.trials;
@@ -296,7 +284,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const Options& options)
     if (!options.plan_only) ensure_cpu_peaks(global, machine);
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
   }
-  auto named = named_devices(sweep, found, machine);
+  auto named = tune::named_devices(places_of(sweep), found, machine);
   // Refuses what is impossible before anything is written or run.
   const auto plan = plan_of(sweep, machine,
                             options.takes_defaults || !options.plan_only || named

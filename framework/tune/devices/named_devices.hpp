@@ -2,8 +2,9 @@
 // what it is.
 #pragma once
 
-#include <deque>
+#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "measure/campaign/run_peaks.hpp"
 #include "tune/devices/local_machine.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
+#include "tune/stored/kept_rows.hpp"
 
 namespace halmark::tune {
 
@@ -62,5 +64,16 @@ class NamedDevices {
   std::vector<NamedDevice> devices_;
   std::map<std::string, RunPeaks> peaks_;  // by device, of those that have any
 };
+
+// Nothing without places; else `machine` becomes what they are.
+std::optional<NamedDevices> named_devices(std::span<const ShardPlace> places,
+                                          const std::vector<FoundPlugin>& found,
+                                          LocalMachine& machine);
+
+// Appends rows, and the peaks that they were judged by where these change. Refers to both.
+std::function<void(const Measurement&)> keeping_sink(KeptRows& kept,
+                                                     const std::optional<RunPeaks>& peaks,
+                                                     int cores);
+std::function<void(const Measurement&)> keeping_sink(KeptRows& kept, const NamedDevices& devices);
 
 }  // namespace halmark::tune
