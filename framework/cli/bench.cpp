@@ -77,8 +77,7 @@ CommandResult on_named_devices(const GlobalOptions& global, const BenchOptions& 
   const std::vector<KernelCase> cases = tune::kernel_cases(options.asked, places);
   const std::vector<FoundPlugin> found = find_plugins(global);
   LocalMachine machine = local_machine();
-  tune::NamedDevices named(places, found, machine);
-  machine = named.as_machine();
+  tune::NamedDevices named = *tune::named_devices(places, found, machine);
   const HeldInterrupts until_reported;
   std::optional<RunPeaks> none;
   tune::KernelMeasuring measuring =

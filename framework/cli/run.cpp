@@ -52,18 +52,12 @@ std::string command_line(const Options& o) {
   return out + " --backend " + o.backend;
 }
 
-// Replicas, where no other layout is asked for; `machine` is then what the devices are.
-std::optional<tune::NamedDevices> named_devices(const Options& options,
-                                                const std::vector<FoundPlugin>& found,
-                                                Configuration& configuration,
-                                                LocalMachine& machine) {
-  if (options.shards_on.empty()) return std::nullopt;
-  configuration.places = parse_shard_places(options.shards_on, "--shards-on");
+// Replicas, where no other layout is asked for.
+void lay_on(const std::string& places, Configuration& configuration) {
+  if (places.empty()) return;
+  configuration.places = parse_shard_places(places, "--shards-on");
   Parallel& parallel = configuration.parallel;
   if (parallel.devices() == 1) parallel.dp = static_cast<int>(configuration.places.size());
-  tune::NamedDevices out(configuration.places, found, machine);
-  machine = out.as_machine();
-  return out;
 }
 
 CommandResult shown_run(const Configuration& configuration, const tune::RunOutcome& outcome) {
@@ -90,7 +84,9 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
                   "run prefill or decode; halmark model --phase training prices a training step");
   }
   const std::vector<FoundPlugin> found = find_plugins(global);
-  std::optional<tune::NamedDevices> named = named_devices(options, found, configuration, machine);
+  lay_on(options.shards_on, configuration);
+  std::optional<tune::NamedDevices> named =
+      tune::named_devices(configuration.places, found, machine);
   const ShardPlace first =
       named ? named->devices().front().place : ShardPlace{options.backend, options.device};
   const FoundPlugin& plugin = plugin_of(found, first.backend);

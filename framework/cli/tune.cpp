@@ -193,6 +193,10 @@ void check_outputs(const Options& options, const Sweep& sweep) {
 CommandResult execute_sweep(const GlobalOptions& global, const Options& options) {
   auto read = read_tune_file(options.sweep);
   if (auto* kernels = std::get_if<KernelSweep>(&read)) {
+    if (options.plan_only || !options.validate.empty() || !options.out.empty()) {
+      throw refused("a sweep of kernels has neither plan nor front", kernels->file,
+                    "leave out --plan, --validate and --out");
+    }
     return tune_kernels(global, changed_sweep(options, std::move(*kernels)), command_line(options));
   }
   const Sweep sweep = changed_sweep(options, std::get<Sweep>(std::move(read)));
@@ -219,7 +223,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const Options& options)
     if (!options.plan_only) ensure_cpu_peaks(global, machine);
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
   }
-  auto named = tune::devices_of(sweep, found, machine);
+  auto named = tune::named_devices(places_of(sweep), found, machine);
   // Refuses what is impossible before anything is written or run.
   const auto plan = plan_of(sweep, machine,
                             options.takes_defaults || !options.plan_only || named

@@ -214,6 +214,23 @@ Sweep parse_sweep(std::string_view text, std::string_view where) {
   return read_sweep_table(TomlTable::parse(text, where), where);
 }
 
+void put_shards_on(const std::string& text, const std::string& where, Sweep& sweep) {
+  if (!sweep.shards.empty() || sweep.served || !sweep.latency.empty() || sweep.nightly) {
+    throw refused("shards on named devices are of measured sweeps that state no shards", where,
+                  "leave out shards, [request], latency and [nightly]");
+  }
+  sweep.shards_on = {parse_shard_places(text, where)};
+  sweep.shards_on_where = where;
+  sweep.backend = sweep.shards_on.front().front().backend;
+  sweep.device = sweep.shards_on.front().front().device;
+}
+
+std::vector<ShardPlace> places_of(const Sweep& sweep) {
+  std::vector<ShardPlace> out;
+  for (const auto& places : sweep.shards_on) out.insert(out.end(), places.begin(), places.end());
+  return out;
+}
+
 std::vector<Precision> precisions_of(const Sweep& sweep, const SweepWorkload& workload,
                                      const PrecisionFacts& facts) {
   return precisions_of(workload.precisions.empty() ? sweep.precisions : workload.precisions,

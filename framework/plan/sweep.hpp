@@ -90,6 +90,11 @@ struct Sweep {
 Sweep read_sweep(const std::string& path);
 Sweep parse_sweep(std::string_view text, std::string_view where);
 
+// One choice of devices instead of the sweep's, as parse_shard_places reads it.
+void put_shards_on(const std::string& text, const std::string& where, Sweep& sweep);
+// The places of all choices of shards_on.
+std::vector<ShardPlace> places_of(const Sweep& sweep);
+
 // Those of one workload: its own recipes, or the sweep's, with every combination of [precision].
 std::vector<Precision> precisions_of(const Sweep& sweep, const SweepWorkload& workload,
                                      const PrecisionFacts& facts);

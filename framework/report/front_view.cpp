@@ -139,7 +139,11 @@ std::string deployment_label(const Configuration& configuration, const RunReport
   if (varies(report, work.phase, &Workload::routing_skew)) {
     out += " s" + std::to_string(work.routing_skew);
   }
-  return out + ' ' + configuration.precision.name + ' ' + layout_label(configuration.parallel);
+  out += ' ' + configuration.precision.name + ' ' + layout_label(configuration.parallel);
+  for (std::size_t i = 0; i < configuration.places.size(); ++i) {
+    out += (i == 0 ? " on " : "+") + configuration.places[i].text();
+  }
+  return out;
 }
 
 std::vector<std::pair<std::string, std::string>> strategies(const Estimate& estimate) {

@@ -1,4 +1,5 @@
 // Devices by name: two backends in one sweep of kernels, in one configuration, and what they draw.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -127,6 +128,54 @@ TEST_F(ShardsOn, a_backend_that_is_absent_or_refuses_is_a_row_and_the_sweep_goes
   EXPECT_THAT(by_backend["fake:7"]["reason"].dump(), HasSubstr("has no device 7"));
 }
 
+TEST_F(ShardsOn, a_backend_without_a_driver_says_so_in_its_rows) {
+  const std::string opencl = HALMARK_BINARY_DIR "/lib/halmark/plugins/hm_opencl.so";
+  if (!std::filesystem::exists(opencl)) GTEST_SKIP() << "the opencl plugin was not built";
+  base_.environment["HALMARK_PLUGIN_PATH"] += ":" + opencl;
+  base_.environment["OCL_ICD_VENDORS"] = path("nowhere");
+  const Json data = data_of({"tune", kernel_sweep("\"fake\", \"opencl\"")});
+  EXPECT_EQ(data["wins"]["fake:0"], 2) << data;
+  const Json& absent = data["problems"][0]["times"][1];
+  EXPECT_EQ(absent["status"], "refused") << absent;
+  EXPECT_THAT(absent["reason"].dump(), AllOf(HasSubstr("no device 0"), HasSubstr("OpenCL")));
+  for (const Json& d : data_of({"devices"})["devices"]) {
+    if (d["backend"] != "opencl") continue;
+    EXPECT_EQ(d["status"], "absent");
+    EXPECT_THAT(d["reason"].dump(), HasSubstr("driver"));
+  }
+}
+
+TEST_F(ShardsOn, a_dtype_that_a_backend_does_not_have_is_a_row) {
+  const std::string opencl = HALMARK_BINARY_DIR "/lib/halmark/plugins/hm_opencl.so";
+  if (!std::filesystem::exists(opencl)) GTEST_SKIP() << "the opencl plugin was not built";
+  base_.environment["HALMARK_PLUGIN_PATH"] += ":" + opencl;
+  const Json before = data_of({"devices"});
+  const bool has_device =
+      std::ranges::any_of(before["devices"], [](const Json& d) { return d["id"] == "opencl:0"; });
+  if (!has_device) GTEST_SKIP() << "no OpenCL device";
+  kernel_sweep("\"fake\", \"opencl\"");
+  std::string text = read("kernels.toml");
+  text.replace(text.find("\"f32\""), 5, "\"f8_e4m3fn\"");
+  text.replace(text.find("k=16"), 4, "k=16,dst_dtype=f32");
+  const Outcome o = halmark({"tune", write("f8.toml", text), "--json"});
+  const Json data = envelope_of(o.out)["data"];
+  for (const Json& t : data["problems"][0]["times"]) {
+    if (t["backend"] != "opencl:0") continue;
+    EXPECT_EQ(t["status"], "unsupported") << t;
+    EXPECT_THAT(t["reason"].dump(), HasSubstr("gemm of these dtypes"));
+  }
+}
+
+TEST_F(ShardsOn, devices_say_what_each_offers_and_what_is_known_of_it) {
+  for (const Json& d : data_of({"devices"})["devices"]) {
+    if (d["backend"] != "fake") continue;
+    EXPECT_EQ(d["peaks"]["of_the_cpu"], true) << "its time is the host's clock's";
+    EXPECT_GT(d["ops"].size(), 5);
+    EXPECT_TRUE(d["properties"].contains("memory_bytes"));
+    EXPECT_TRUE(d["properties"].contains("driver"));
+  }
+}
+
 TEST_F(ShardsOn, a_device_that_vanishes_or_has_no_memory_is_a_row_and_the_other_backend_goes_on) {
   base_.environment["HALMARK_FAKE_TWO_SCRIPT"] = "device_lost_at=3";
   const auto status_of_two = [&] {
@@ -220,6 +269,24 @@ TEST_F(ShardsOn, what_names_no_device_is_refused_in_a_line) {
   EXPECT_THAT(said("nobody:0"), HasSubstr("no plugin for backend 'nobody'"));
 }
 
+TEST_F(ShardsOn, a_sweep_of_kernels_is_refused_in_a_line_before_anything_is_written) {
+  kernel_sweep("\"fake\"");
+  const auto said = [&](const std::string& more, const std::string& flag) {
+    std::vector<std::string> words{"tune", write("bad.toml", more + read("kernels.toml")), "--db",
+                                   "bad.db"};
+    if (!flag.empty()) words.push_back(flag);
+    const Outcome o = halmark(words);
+    EXPECT_EQ(o.exit_code, 2) << o.out;
+    EXPECT_TRUE(is_one_line(o.err)) << o.err;
+    EXPECT_FALSE(std::filesystem::exists(path("bad.db")));
+    return o.err;
+  };
+  EXPECT_THAT(said("sampler = \"grids\"\n", ""),
+              AllOf(HasSubstr("bad.toml:1:"), HasSubstr("grid")));
+  EXPECT_THAT(said("colour = 1\n", ""), HasSubstr("bad.toml:1:"));
+  EXPECT_THAT(said("", "--plan"), HasSubstr("neither plan nor front"));
+}
+
 class MeteredSteps : public ShardsOn {
  protected:
   // Energy of the first configuration of a sweep whose objective it is.
@@ -243,6 +310,16 @@ TEST_F(MeteredSteps, packages_of_the_cpu_are_read_and_unrolled) {
   EXPECT_EQ(found["origin"], "measured: rapl");
   const double watts = found["joules"].get<double>() / (estimate_["step_ns"].get<double>() * 1e-9);
   EXPECT_NEAR(watts, 50, 7.5);
+}
+
+TEST_F(MeteredSteps, the_report_says_what_a_step_draws_and_by_which_meter) {
+  base_.environment["HALMARK_FAKE_SCRIPT"] =
+      "latency_ns=5000000;timer=device_event;kind=gpu;watts=200";
+  const Outcome o = halmark(
+      {"tune", placed_sweep("\"fake:0\"", "objectives = [\"energy\"]\n"), "--color", "never"});
+  EXPECT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("J a step"), HasSubstr("J/token, measured: fake:0"),
+                           HasSubstr("on fake:0")));
 }
 
 TEST_F(MeteredSteps, a_plugins_meter_is_read_and_ranks_add_up) {

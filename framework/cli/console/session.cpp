@@ -5,7 +5,6 @@
 #include "core/version.hpp"
 #include "host/process/interrupt.hpp"
 #include "journal/writer_lock.hpp"
-#include "plan/device_file.hpp"
 #include "tune/evaluate/machine_peaks.hpp"
 #include "tune/stored/stored_winners.hpp"
 
@@ -141,29 +140,6 @@ tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machin
            .tool_build = tool_build,
            .started_utc = journal::utc_now()},
           lines};
-}
-
-std::function<void(const Measurement&)> keeping_sink(tune::KeptRows& kept,
-                                                     const std::optional<RunPeaks>& peaks,
-                                                     int cores) {
-  return [&kept, &peaks, cores, stored_revision = -1](const Measurement& row) mutable {
-    if (peaks && peaks->revision() != stored_revision) {
-      kept.append(UsedPeaks{device_text(peaks->device()), cores});
-      stored_revision = peaks->revision();
-    }
-    kept.append(row);
-  };
-}
-
-std::function<void(const Measurement&)> keeping_sink(tune::KeptRows& kept,
-                                                     const tune::NamedDevices& devices) {
-  return [&kept, &devices, stored_revision = -1](const Measurement& row) mutable {
-    if (devices.revision() != stored_revision) {
-      for (const UsedPeaks& peaks : devices.used_peaks()) kept.append(peaks);
-      stored_revision = devices.revision();
-    }
-    kept.append(row);
-  };
 }
 
 void say_what_is_kept(const GlobalOptions& global, const tune::KeptRows& kept,

@@ -16,6 +16,7 @@
 
 namespace halmark::cli {
 
+using tune::keeping_sink;
 using tune::local_machine;
 using tune::LocalMachine;
 using tune::machine_lines;
@@ -63,12 +64,6 @@ struct Keeping {
 tune::KeptRows kept_rows(const GlobalOptions& global, const LocalMachine& machine,
                          const std::string& command, Keeping keeping,
                          const std::vector<std::string>& device_lines = {});
-// Appends rows, and the peaks that they were judged by where these change. Refers to both.
-std::function<void(const Measurement&)> keeping_sink(tune::KeptRows& kept,
-                                                     const std::optional<RunPeaks>& peaks,
-                                                     int cores);
-std::function<void(const Measurement&)> keeping_sink(tune::KeptRows& kept,
-                                                     const tune::NamedDevices& devices);
 // Adds `stored` to the data, and a warning where rows could not be kept.
 void say_what_is_kept(const GlobalOptions& global, const tune::KeptRows& kept,
                       CommandResult& result);

@@ -1,3 +1,5 @@
+#include "core/text/text.hpp"
+#include "core/chosen/objective.hpp"
 #include "report/choice/grouping.hpp"
 #include "report/front_view.hpp"
 #include "report/report.hpp"
@@ -76,6 +78,17 @@ report::PhaseView representatives(const RunReport& report, const report::PhaseVi
   return out;
 }
 
+// Metered or assumed, in its own words; nothing where no energy is known.
+std::string energy_line(const report::FrontRow& row) {
+  if (!row.estimate->energy) return {};
+  const StepEnergy& energy = *row.estimate->energy;
+  std::string out = row.label + ": " + number_text(energy.joules, 3) + " J a step";
+  if (const auto of_token = objective_value(*row.evaluation, Objective::energy)) {
+    out += ", " + objective_text(Objective::energy, *of_token);
+  }
+  return "  " + line(out + ", " + energy.origin) + '\n';
+}
+
 std::string phase_text(const RunReport& report, const report::PhaseView& view, const Ink& ink) {
   std::string out =
       ink.bold(std::string(phase_name(view.phase)) + ": " + std::to_string(view.front.size()) +
@@ -100,6 +113,7 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
                 report::duration_text(row.estimate->alone->ns)) +
            '\n';
   }
+  for (const report::FrontRow& row : shown.front) out += energy_line(row);
   for (const report::FrontRow& row : shown.front) {
     if (report.tables.empty()) break;
     out += wrapped(report::times_text(times_from(*row.estimate), report.tables),

@@ -156,14 +156,35 @@ int NamedDevices::revision() const {
   return out;
 }
 
-std::optional<NamedDevices> devices_of(const Sweep& sweep, const std::vector<FoundPlugin>& found,
-                                       LocalMachine& machine) {
-  if (sweep.shards_on.empty()) return std::nullopt;
-  std::vector<ShardPlace> all;
-  for (const auto& places : sweep.shards_on) all.insert(all.end(), places.begin(), places.end());
-  NamedDevices out(all, found, machine);
+std::optional<NamedDevices> named_devices(std::span<const ShardPlace> places,
+                                          const std::vector<FoundPlugin>& found,
+                                          LocalMachine& machine) {
+  if (places.empty()) return std::nullopt;
+  NamedDevices out(places, found, machine);
   machine = out.as_machine();
   return out;
+}
+
+std::function<void(const Measurement&)> keeping_sink(KeptRows& kept,
+                                                     const std::optional<RunPeaks>& peaks,
+                                                     int cores) {
+  return [&kept, &peaks, cores, stored_revision = -1](const Measurement& row) mutable {
+    if (peaks && peaks->revision() != stored_revision) {
+      kept.append(UsedPeaks{device_text(peaks->device()), cores});
+      stored_revision = peaks->revision();
+    }
+    kept.append(row);
+  };
+}
+
+std::function<void(const Measurement&)> keeping_sink(KeptRows& kept, const NamedDevices& devices) {
+  return [&kept, &devices, stored_revision = -1](const Measurement& row) mutable {
+    if (devices.revision() != stored_revision) {
+      for (const UsedPeaks& peaks : devices.used_peaks()) kept.append(peaks);
+      stored_revision = devices.revision();
+    }
+    kept.append(row);
+  };
 }
 
 }  // namespace halmark::tune

@@ -2,7 +2,7 @@
 // what it is.
 #pragma once
 
-#include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -15,6 +15,7 @@
 #include "plan/sweep.hpp"
 #include "tune/devices/local_machine.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
+#include "tune/stored/kept_rows.hpp"
 
 namespace halmark::tune {
 
@@ -65,8 +66,15 @@ class NamedDevices {
   std::map<std::string, RunPeaks> peaks_;  // by device, of those that have any
 };
 
-// The devices that the sweep names for its shards, if it does; `machine` is then what they are.
-std::optional<NamedDevices> devices_of(const Sweep& sweep, const std::vector<FoundPlugin>& found,
-                                       LocalMachine& machine);
+// Nothing without places; else `machine` becomes what they are.
+std::optional<NamedDevices> named_devices(std::span<const ShardPlace> places,
+                                          const std::vector<FoundPlugin>& found,
+                                          LocalMachine& machine);
+
+// Appends rows, and the peaks that they were judged by where these change. Refers to both.
+std::function<void(const Measurement&)> keeping_sink(KeptRows& kept,
+                                                     const std::optional<RunPeaks>& peaks,
+                                                     int cores);
+std::function<void(const Measurement&)> keeping_sink(KeptRows& kept, const NamedDevices& devices);
 
 }  // namespace halmark::tune

@@ -138,6 +138,11 @@ const BackendChoice& BackendProblem::at(const Point& point) const {
 
 std::vector<BackendQuestion> backend_questions(const KernelSweep& sweep) {
   std::vector<BackendQuestion> out;
+  const std::vector<std::string> samplers = sampler_names();
+  if (std::ranges::find(samplers, sweep.sampler) == samplers.end()) {
+    throw refused("there is no sampler '" + sweep.sampler + "'", sweep.sampler_where,
+                  suggestion(sweep.sampler, samplers));
+  }
   for (const NightlyKernels& asked : sweep.kernels) {
     std::vector<KernelCase> cases;
     try {

@@ -44,7 +44,8 @@ class BackendProblem {
 };
 
 // Every problem of the sweep, each once, on each of its backends. Variants are not asked yet.
-// Throws Error (exit 2) at the table of an unknown op, parameter or dtype.
+// Throws Error (exit 2) for an unknown sampler, and at the table of an unknown op, parameter or
+// dtype.
 std::vector<BackendQuestion> backend_questions(const KernelSweep& sweep);
 
 // As the sweep states it; limits are those of the machine where it states none. Devices, limits of

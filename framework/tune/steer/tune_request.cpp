@@ -2,7 +2,6 @@
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
-#include "plan/shard_places.hpp"
 #include "tune/plan/named_fabric.hpp"
 
 namespace halmark::tune {
@@ -31,11 +30,7 @@ Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
   if (!request.stages.empty()) sweep.stages = {parse_stages(request.stages, "--stages")};
   if (request.seed) sweep.seed = *request.seed;
   if (request.trials) sweep.trials = *request.trials;
-  if (!request.shards_on.empty()) {
-    sweep.shards_on = {parse_shard_places(request.shards_on, "--shards-on")};
-    sweep.backend = sweep.shards_on.front().front().backend;
-    sweep.device = sweep.shards_on.front().front().device;
-  }
+  if (!request.shards_on.empty()) put_shards_on(request.shards_on, "--shards-on", sweep);
   steer(sweep, request.proposals);
   check_sampler(sweep);
   if (!request.night.empty() && !is_date(request.night)) {

@@ -259,6 +259,8 @@ TEST(WorkerEnvironment, passes_what_is_allowed_and_sets_what_measuring_needs) {
   EXPECT_EQ(found.at("POCL_CACHE_DIR"), "/c");
   EXPECT_EQ(found.at("HALMARK_FAKE_SCRIPT"), "s");
   EXPECT_EQ(found.at("OMP_NUM_THREADS"), "3");
+  EXPECT_EQ(found.at("POCL_MAX_PTHREAD_COUNT"), "3") << "a part of the CPU has so many threads";
+  EXPECT_EQ(found.at("POCL_CPU_MAX_CU_COUNT"), "3");
   EXPECT_EQ(found.at("OMP_WAIT_POLICY"), "passive") << "the caller's wish";
   for (const char* name : {"AAA_SECRET", "OMP_STACKSIZE", "OMP_NUM_THREADS", "OMP_WAIT_POLICY",
                            "POCL_CACHE_DIR", "LD_PRELOAD_NOT", "HALMARK_FAKE_SCRIPT", "ZZZ"}) {
