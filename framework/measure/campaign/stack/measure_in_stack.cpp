@@ -70,23 +70,25 @@ class InStack {
 
   bool prepare() {
     if (const auto failure = staged_.prepare()) return end(*failure);
-    for (Measurement& row : rows_) describe(row);
+    for (Measurement& row : rows_) shards_.push_back(describe(row));
     return true;
   }
 
-  void describe(Measurement& row) {
+  // Gives a shard that holds the row's kernel.
+  int describe(Measurement& row) {
     row.phase = "sample";
     const auto kernel = staged_.kernel(row.kernel_case);
     const auto& plugin = staged_.crew().plugin(kernel ? kernel->rank : 0);
     row.plugin_name = plugin.name;
     row.plugin_version = plugin.plugin_version;
     row.plugin_build = plugin.build;
-    if (!kernel) return;
+    if (!kernel) return 0;
     row.implementation = kernel->staged.implementation;
     row.workspace_bytes = kernel->staged.workspace_bytes;
     row.constant_bytes = kernel->staged.constant_bytes;
     row.one_time = kernel->staged.one_time;
     row.correctness = kernel->correctness;
+    return kernel->rank;
   }
 
   // One repetition is warm and tells how long the others take.
@@ -188,7 +190,8 @@ class InStack {
                        .peaks = nullptr,
                        .thresholds = options_.staging.thresholds,
                        .free_memory = [this] { staged_.drop(); }};
-    for (Measurement& row : rows_) {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      Measurement& row = rows_[i];
       if (row.samples.empty()) {
         row.status = Status::refused;
         row.reason = "no stack of its configuration executes it";
@@ -196,7 +199,7 @@ class InStack {
       }
       const Problem problem = complete_problem(row.kernel_case.problem);
       const auto kernel = staged_.kernel(row.kernel_case);
-      judging.shard = kernel ? kernel->rank : 0;
+      judging.shard = shards_[i];  // a fresh probe drops what is staged
       judging.peaks = options_.peaks_of ? options_.peaks_of(row.kernel_case) : nullptr;
       judging.is_in_host_memory = kernel && is_in_host_memory(kernel->staged);
       if (kernel) {
@@ -213,6 +216,7 @@ class InStack {
   const InStackOptions& options_;
   StagedStacks staged_;
   std::vector<Measurement> rows_;
+  std::vector<int> shards_;  // by row
   double repetition_ns_ = 0;
   ShardSeries series_;  // of all shards, without samples
 };
