@@ -54,7 +54,8 @@ const Measurement* decisive(std::span<const Measurement> rows) {
     const bool has_usable = std::ranges::any_of(rows, [&](const Measurement& other) {
       return other.kernel_case == row.kernel_case && has_latency(other.status);
     });
-    if (!has_usable) return &row;
+    // One false time among rounds that a busy machine spoilt decides nothing.
+    if (!has_usable && row.status != Status::quarantined) return &row;
   }
   return nullptr;
 }
@@ -66,6 +67,14 @@ void decide(Verdict& verdict, const Measurement& row, const std::string& gate) {
   verdict.problem = row.kernel_case.problem.params.text();
   const bool is_undecided = row.status == Status::invalid || row.status == Status::cancelled;
   verdict.outcome = is_undecided ? Outcome::undecided : Outcome::refused;
+}
+
+// No pass, no score.
+void withhold_scores(Verdict& verdict) {
+  for (KernelPoint& point : verdict.points) {
+    point.score.reset();
+    point.score_reason = "the source was refused";
+  }
 }
 
 // Of the shapes of conformance only what cannot be noise counts: nobody asked for their times.
@@ -113,6 +122,7 @@ Verdict verdict_of(const Judged& judged, const tune::ReportingMachine& machine) 
   }
   if (const Measurement* row = decisive(judged.rows)) {
     decide(out, *row, gate_of(*row));
+    if (out.outcome == Outcome::refused) withhold_scores(out);
     return out;
   }
   out.outcome = Outcome::accepted;

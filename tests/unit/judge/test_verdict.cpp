@@ -77,9 +77,14 @@ TEST(Verdict, refuses_false_times_of_half_of_the_rounds) {
   EXPECT_EQ(v.gate, "time");
   EXPECT_EQ(exit_code_of(v), ExitCode::gate_failed);
   EXPECT_EQ(verdict({row(Status::quarantined)}).gate, "bound");
+  EXPECT_EQ(v.points.at(0).score_reason, "the source was refused");
 }
 
 TEST(Verdict, is_open_where_the_machine_was_too_busy) {
+  const Verdict spoilt = verdict(
+      {row(Status::quarantined), row(Status::invalid, 1000, 1), row(Status::invalid, 1000, 2)});
+  EXPECT_EQ(spoilt.outcome, Outcome::undecided);
+  EXPECT_EQ(spoilt.status, Status::invalid);
   const Verdict v = verdict({row(Status::invalid)});
   EXPECT_EQ(v.outcome, Outcome::undecided);
   EXPECT_EQ(exit_code_of(v), ExitCode::partial);
