@@ -107,9 +107,9 @@ std::pair<std::string, std::optional<std::int64_t>> file_and_run(const std::stri
 
 bool is_device_file(const std::string& what) { return what.ends_with(".toml"); }
 
-class Assembly {
+class SidesAssembly {
  public:
-  Assembly(const SideChoice& choice, const Folders& devices) : choice_(choice), devices_(devices) {}
+  SidesAssembly(const SideChoice& choice, const Folders& devices) : choice_(choice), devices_(devices) {}
 
   std::vector<DeviceSide> run() {
     sides_.resize(choice_.names.size());
@@ -196,7 +196,7 @@ class Assembly {
 }  // namespace
 
 std::vector<DeviceSide> device_sides(const SideChoice& choice, const Folders& devices) {
-  return Assembly(choice, devices).run();
+  return SidesAssembly(choice, devices).run();
 }
 
 }  // namespace halmark::tune

@@ -39,9 +39,9 @@ std::vector<Measurement> journal_rows(const std::string& file, const Device& tar
   return rows;
 }
 
-class Assembly {
+class SourcesAssembly {
  public:
-  Assembly(const LatencyChoice& choice, const Device& target, const Folders& devices,
+  SourcesAssembly(const LatencyChoice& choice, const Device& target, const Folders& devices,
            std::optional<double> network, const fabric::Topology* fabric)
       : choice_(choice), target_(target), network_(network), fabric_(fabric), devices_(devices) {
     if (!choice.tables_device.empty()) measured_on_ = known_device(choice.tables_device, devices);
@@ -239,7 +239,7 @@ std::vector<TableUse> PricedLatencies::table_use() const {
 PricedLatencies priced_latencies(const LatencyChoice& choice, const Device& target,
                                  const Folders& devices, std::optional<double> network_bytes_per_s,
                                  const fabric::Topology* fabric) {
-  return Assembly(choice, target, devices, network_bytes_per_s, fabric).run();
+  return SourcesAssembly(choice, target, devices, network_bytes_per_s, fabric).run();
 }
 
 }  // namespace halmark::tune
