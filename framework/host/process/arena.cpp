@@ -36,9 +36,11 @@ void deal_out_pages(std::span<SharedMemory> arenas, std::span<const std::int64_t
   for (std::size_t left = pieces.size(); left > 1; --left) {
     std::swap(pieces[left - 1], pieces[uniform_below(hash_u64(pieces.size(), left), left)]);
   }
-  for (const Piece& piece : pieces) {
-    if (should_stop && should_stop()) return;
-    piece.arena->populate(piece.begin, std::min(piece_bytes, piece.arena->bytes() - piece.begin));
+  constexpr std::size_t between_looks = 32;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i % between_looks == 0 && should_stop && should_stop()) return;
+    auto [arena, begin] = pieces[i];
+    arena->populate(begin, std::min(piece_bytes, arena->bytes() - begin));
   }
 }
 

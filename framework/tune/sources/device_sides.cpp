@@ -109,7 +109,8 @@ bool is_device_file(const std::string& what) { return what.ends_with(".toml"); }
 
 class SidesAssembly {
  public:
-  SidesAssembly(const SideChoice& choice, const Folders& devices) : choice_(choice), devices_(devices) {}
+  SidesAssembly(const SideChoice& choice, const Folders& devices)
+      : choice_(choice), devices_(devices) {}
 
   std::vector<DeviceSide> run() {
     sides_.resize(choice_.names.size());

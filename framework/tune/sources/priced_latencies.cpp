@@ -42,7 +42,7 @@ std::vector<Measurement> journal_rows(const std::string& file, const Device& tar
 class SourcesAssembly {
  public:
   SourcesAssembly(const LatencyChoice& choice, const Device& target, const Folders& devices,
-           std::optional<double> network, const fabric::Topology* fabric)
+                  std::optional<double> network, const fabric::Topology* fabric)
       : choice_(choice), target_(target), network_(network), fabric_(fabric), devices_(devices) {
     if (!choice.tables_device.empty()) measured_on_ = known_device(choice.tables_device, devices);
   }

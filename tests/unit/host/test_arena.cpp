@@ -71,14 +71,14 @@ TEST(Arenas, are_faulted_in_piece_by_piece_and_end_where_a_stop_is_wanted) {
   int looks = 0;
   const auto stopped = make_arenas(std::vector{bytes}, 1, [&] { return ++looks > 1; });
   ASSERT_EQ(stopped.size(), 1u);
-  EXPECT_EQ(pages_in(stopped[0], 0, bytes), (2 << 20) / 4096);
+  EXPECT_EQ(pages_in(stopped[0], 0, bytes), (64 << 20) / 4096);
 }
 
-// 60 of 120 pieces: a quarter of all lies in each half of each arena, whichever came first.
+// 64 of 120 pieces: a quarter of all lies in each half of each arena, whichever came first.
 TEST(Arenas, pages_of_all_are_dealt_out_in_no_order) {
   constexpr std::int64_t bytes = 120 << 20;
   int looks = 0;
-  const auto arenas = make_arenas(std::vector{bytes, bytes}, 1, [&] { return ++looks > 60; });
+  const auto arenas = make_arenas(std::vector{bytes, bytes}, 1, [&] { return ++looks > 2; });
   ASSERT_EQ(arenas.size(), 2u);
   for (const SharedMemory& arena : arenas) {
     for (const std::int64_t begin : {std::int64_t{0}, bytes / 2}) {

@@ -88,7 +88,7 @@ TEST(SamplingCourse, takes_as_many_as_were_asked_for_and_states_them_per_executi
   EXPECT_EQ(result.measured.samples, 5);
   EXPECT_EQ(result.measured.stop_rule, protocol::StopReason::count);
   EXPECT_EQ(result.measured.environment, bench.probes.environment());
-  EXPECT_EQ(result.measured.signals.size(), 7u)
+  EXPECT_EQ(result.measured.signals.size(), 8u)
       << "a device that works in this thread has no slope";
   EXPECT_DOUBLE_EQ(result.measured.clock_hz.before.value(), 3 * 100'000 / reading_ns * 1e9);
   EXPECT_DOUBLE_EQ(result.measured.clock_hz.after.value(), 3 * 100'000 / reading_ns * 1e9);
@@ -190,7 +190,13 @@ TEST(SamplingCourse, of_a_device_without_events_has_no_slope_of_its_own) {
   const SampleResult result = bench.run(count_of(3, 8));
   EXPECT_NEAR(value_of(result, "slope_wall_ns"), execution_ns, 1e-6);
   EXPECT_EQ(value_of(result, "slope_device_ns"), -1);
-  EXPECT_EQ(result.measured.signals.back().reason, "the device keeps no time");
+  const auto& signals = result.measured.signals;
+  const auto slope = std::ranges::find(signals, "slope_device_ns", &Signal::name);
+  ASSERT_NE(slope, signals.end());
+  EXPECT_EQ(slope->reason, "the device keeps no time");
+  EXPECT_EQ(signals.back().name, "request_ns");
+  EXPECT_GT(signals.back().value, 3 * 8 * execution_ns)
+      << "what the parent's clock is held against";
 }
 
 TEST(SamplingCourse, ends_at_the_wall_cap_and_lets_the_others_go) {

@@ -67,7 +67,7 @@ TEST_P(StagedGemm, goes_through_the_whole_trial_with_true_outputs) {
   }
   EXPECT_TRUE(sampled->measured.clock_hz.before && sampled->measured.clock_hz.after);
   EXPECT_TRUE(sampled->measured.peak_flops.before && sampled->measured.peak_flops.after);
-  EXPECT_EQ(sampled->measured.signals.size(), 7u);
+  EXPECT_EQ(sampled->measured.signals.size(), 8u);
   EXPECT_NE(sampled->measured.environment.find("google benchmark"), std::string::npos);
 
   const int last = staged->sets - 1;
