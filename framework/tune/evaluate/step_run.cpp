@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "journal/store.hpp"
+#include "kernels/contract.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -22,6 +24,24 @@ void add_operators(const Evaluation& evaluation, StepRun& to) {
                                                     .provenance = share.provenance,
                                                     .status = share.status,
                                                     .implementation = share.implementation};
+  }
+}
+
+// The median over rounds and places; its ends are the least and the most of them.
+void add_kernels(const Store& store, std::int64_t run, StepRun& to) {
+  std::map<std::string, std::vector<double>> ns;
+  for (const Measurement& row : store.run_measurements(run)) {
+    if (has_latency(row.status)) {
+      ns[row.kernel_case.problem.text()].push_back(row.duration_ns_median);
+    }
+  }
+  for (const auto& [problem, rows] : ns) {
+    const auto [least, most] = std::ranges::minmax(rows);
+    to.kernels[problem] = {.ns = median(rows),
+                           .low_ns = least,
+                           .high_ns = most,
+                           .provenance = Provenance::measured,
+                           .status = Status::ok};
   }
 }
 
@@ -52,8 +72,10 @@ void add_measured(const Validation& validation, const Evaluation& evaluation, St
 
 std::optional<Latency> StepRun::latency(const Operator& op) const {
   const auto at = operators.find({op.layer_type, op.name});
-  if (at == operators.end()) return std::nullopt;
-  return at->second;
+  if (at != operators.end()) return at->second;
+  const auto row = kernels.find(complete_problem(op.local).text());
+  if (row == kernels.end()) return std::nullopt;
+  return row->second;
 }
 
 std::optional<StepRun> step_run(const std::string& database, const Configuration& configuration,
@@ -77,6 +99,7 @@ std::optional<StepRun> step_run(const std::string& database, const Configuration
     StepRun out{.source = "kernels as run " + std::to_string(run) + " of " + database +
                           " measured them in this configuration"};
     add_operators(*found, out);
+    add_kernels(*store, run, out);
     for (const Validation& validation : store->validations(run)) {
       if (validation.deployment_key == key && validation.has_time()) {
         add_measured(validation, *found, out);

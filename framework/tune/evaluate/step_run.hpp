@@ -14,9 +14,11 @@
 namespace halmark::tune {
 
 struct StepRun {
-  // By layer type and operator, of one execution on the slowest shard. What other stages alone
-  // execute is missing.
+  // By layer type and operator, of one execution on the slowest shard.
   std::map<std::pair<std::string, std::string>, Latency> operators;
+  // By problem, the rows of that run: what other stages than the slowest execute, a head behind a
+  // short stage.
+  std::map<std::string, Latency> kernels;
   std::optional<double> measured_ns;               // the step; absent: not executed, or not timed
   std::map<std::string, double> measured_each_ns;  // by operator, one execution within it
   std::vector<RankExecutions> executions;          // by rank, where the journal has them
