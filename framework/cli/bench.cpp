@@ -27,7 +27,7 @@ std::vector<Measurement> measured(const GlobalOptions& global, const BenchOption
   if (sets.empty()) {
     rows = tune::measure_kernels(cases, measuring);
   } else {
-    tune::VariantRows found = tune::search_variants(sets, measuring, options.search);
+    tune::MeasuredCases found = tune::search_variants(sets, measuring, options.search);
     cases = std::move(found.cases);
     rows = std::move(found.rows);
   }

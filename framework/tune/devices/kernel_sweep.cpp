@@ -56,11 +56,7 @@ std::vector<BackendQuestion> offered_questions(const KernelSweep& sweep,
 std::vector<report::BackendComparison> compare_backends(std::span<const BackendQuestion> questions,
                                                         std::span<const Measurement> rows,
                                                         const ReportingMachine& machine) {
-  std::map<std::string, KernelPoint> points;
-  for (KernelPoint& point : kernel_points(rows, machine)) {
-    const std::string key = point.key;
-    points.emplace(key, std::move(point));
-  }
+  const std::map<std::string, KernelPoint> points = points_by_key(rows, machine);
   std::vector<report::BackendComparison> out;
   for (const BackendQuestion& question : questions) {
     std::vector<report::BackendTime> times;

@@ -12,6 +12,7 @@
 #include "plan/kernel_sweep.hpp"
 #include "search/space/space.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
+#include "tune/search/case_search.hpp"
 
 namespace halmark::tune {
 
@@ -21,7 +22,6 @@ struct BackendChoice {
   std::string variant;  // "gemm_tiled tile=8"; by_default = what the plugin chooses
   KernelCase kernel_case;
 };
-inline constexpr const char* by_default = "default";
 
 struct BackendQuestion {
   Problem problem;    // complete

@@ -15,7 +15,7 @@ namespace halmark::tune {
 
 struct BenchRequest {
   CaseRequest asked;
-  VariantSearch search;
+  CaseSampling search;
   std::string sweep, shards_on;
   std::vector<std::string> variants;
   std::string baseline;       // as parse_baseline reads it; "" = none

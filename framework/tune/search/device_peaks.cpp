@@ -168,7 +168,7 @@ class DevicePeaks {
     }
     KernelMeasuring once = options_.measuring;
     once.rounds = 1;
-    const VariantRows found = search_variants(sets, once, {});
+    const MeasuredCases found = search_variants(sets, once, {});
     const auto winner = std::ranges::min_element(found.rows, {}, [](const Measurement& m) {
       return has_latency(m.status) ? m.duration_ns_median : std::numeric_limits<double>::infinity();
     });

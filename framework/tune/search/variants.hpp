@@ -12,6 +12,7 @@
 #include "measure/campaign/variants.hpp"
 #include "search/space/space.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
+#include "tune/search/case_search.hpp"
 
 namespace halmark::tune {
 
@@ -29,20 +30,9 @@ class VariantProblem {
   Space space_;
 };
 
-struct VariantSearch {
-  std::string sampler = "grid";
-  std::int64_t trials = 0;  // per problem; 0 = all variants
-  std::uint64_t seed = 1;
-};
-
-struct VariantRows {
-  std::vector<KernelCase> cases;  // that were asked for, each once
-  std::vector<Measurement> rows;
-};
-
 // Measures the variants that the sampler asks for, of each problem; a grid measures all variants of
 // all problems in the rounds of one campaign.
-VariantRows search_variants(std::span<const VariantSet> sets, const KernelMeasuring& measuring,
-                            const VariantSearch& search);
+MeasuredCases search_variants(std::span<const VariantSet> sets, const KernelMeasuring& measuring,
+                              const CaseSampling& sampling);
 
 }  // namespace halmark::tune

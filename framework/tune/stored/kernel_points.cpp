@@ -165,4 +165,14 @@ std::vector<KernelPoint> kernel_points(std::span<const Measurement> rows,
   return out;
 }
 
+std::map<std::string, KernelPoint> points_by_key(std::span<const Measurement> rows,
+                                                 const ReportingMachine& machine) {
+  std::map<std::string, KernelPoint> out;
+  for (KernelPoint& point : kernel_points(rows, machine)) {
+    const std::string key = point.key;
+    out.emplace(key, std::move(point));
+  }
+  return out;
+}
+
 }  // namespace halmark::tune

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,5 +42,8 @@ std::vector<std::size_t> stored_front(std::span<const Evaluation> evaluations,
 // Failed rounds give their status and reason where no round has a latency.
 std::vector<KernelPoint> kernel_points(std::span<const Measurement> rows,
                                        const ReportingMachine& machine);
+// The same by the key of the case.
+std::map<std::string, KernelPoint> points_by_key(std::span<const Measurement> rows,
+                                                 const ReportingMachine& machine);
 
 }  // namespace halmark::tune

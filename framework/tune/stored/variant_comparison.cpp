@@ -8,11 +8,7 @@ namespace halmark::tune {
 std::vector<report::VariantComparison> compare_variants(std::span<const VariantSet> sets,
                                                         std::span<const Measurement> rows,
                                                         const ReportingMachine& machine) {
-  std::map<std::string, KernelPoint> points;
-  for (KernelPoint& point : kernel_points(rows, machine)) {
-    const std::string key = point.key;
-    points.emplace(key, std::move(point));
-  }
+  const std::map<std::string, KernelPoint> points = points_by_key(rows, machine);
   std::vector<report::VariantComparison> out;
   for (const VariantSet& set : sets) {
     report::VariantComparison& next = out.emplace_back(report::VariantComparison{
