@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr InputKind source_input{"a kernel's source", mebibyte, "name an existing source", false};
-
 void write_file(const fs::path& file, std::string_view bytes, bool appends = false) {
   std::ofstream out(file, std::ios::binary | (appends ? std::ios::app : std::ios::trunc));
   out << bytes;

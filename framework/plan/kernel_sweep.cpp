@@ -40,7 +40,7 @@ KernelSweep read(const TomlTable& root, std::string_view where) {
     throw refused("model stands beside [[kernel]]", root.where("model"),
                   "a sweep is of a model or of kernels: keep one of them");
   }
-  out.kernels = read_kernel_tables(root, "kernel");
+  out.kernels = read_asked_kernels(root, "kernel");
   out.backends = read_backends(root);
   if (root.has("variants")) out.variants = root.strings("variants");
   static const std::vector<std::string> modes = {"hot", "rotate_const", "rotate_all"};

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "core/kernel_case.hpp"
-#include "plan/nightly.hpp"
+#include "plan/asked_kernels.hpp"
 #include "plan/sweep.hpp"
 
 namespace halmark {
 
 struct KernelSweep {
   std::string file, name;
-  std::vector<NightlyKernels> kernels;  // [[kernel]]
-  std::vector<ShardPlace> backends;  // "cpu", "opencl:0" or "cpu:0/2": the choices of each problem
+  std::vector<AskedKernels> kernels;  // [[kernel]]
+  std::vector<ShardPlace> backends;   // "cpu", "opencl:0" or "cpu:0/2": the choices of each problem
   // Beside the kernel that each backend chooses: "all", or kernels as of halmark bench --variants.
   std::vector<std::string> variants;
   CacheMode mode = CacheMode::rotate_const;

@@ -1,16 +1,6 @@
 #include "plan/nightly.hpp"
 
 namespace halmark {
-std::vector<NightlyKernels> read_kernel_tables(const TomlTable& nightly, const char* key) {
-  std::vector<NightlyKernels> out;
-  for (const TomlTable& table : nightly.tables(key)) {
-    out.push_back({.op = table.string("op"),
-                   .params = table.string_or("params", ""),
-                   .dtypes = table.strings("dtypes"),
-                   .where = table.where("op")});
-  }
-  return out;
-}
 
 std::optional<Nightly> read_nightly(const TomlTable& root) {
   const auto table = root.table("nightly");
@@ -20,8 +10,8 @@ std::optional<Nightly> read_nightly(const TomlTable& root) {
   out.budget_s = table->number("minutes", 0.01, minutes_of_day) * 60;
   out.keep_samples_nights =
       static_cast<int>(table->integer_or("keep_samples_nights", 1, 10'000, 0));
-  out.kernels = read_kernel_tables(*table, "kernel");
-  out.sentinels = read_kernel_tables(*table, "sentinel");
+  out.kernels = read_asked_kernels(*table, "kernel");
+  out.sentinels = read_asked_kernels(*table, "sentinel");
   return out;
 }
 

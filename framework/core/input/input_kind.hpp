@@ -27,6 +27,8 @@ inline constexpr InputKind study_input{"a journal of studies", 1024 * mebibyte, 
 // A database is read page by page by its library: only its first bytes are read through here.
 inline constexpr InputKind database_input{"a database", std::uint64_t{1} << 47, "", false};
 inline constexpr InputKind plugin_input{"a plugin", 1024 * mebibyte, "", false};
+inline constexpr InputKind source_input{"a kernel's source", mebibyte, "name an existing source",
+                                        false};
 inline constexpr InputKind template_input{"a file of the template", mebibyte, "", false};
 
 // What a JSON document may hold beside its bytes (json_bytes_max, json_depth_max): each value costs

@@ -96,9 +96,9 @@ std::vector<KernelCase> kernel_cases(const CaseRequest& request, std::span<const
   return out;
 }
 
-std::vector<KernelCase> night_cases(const Sweep& sweep, const std::vector<NightlyKernels>& asked) {
+std::vector<KernelCase> night_cases(const Sweep& sweep, const std::vector<AskedKernels>& asked) {
   std::vector<KernelCase> out;
-  for (const NightlyKernels& one : asked) {
+  for (const AskedKernels& one : asked) {
     try {
       for (KernelCase& k : kernel_cases({.op = one.op,
                            .params = one.params,

@@ -27,7 +27,7 @@ std::vector<KernelCase> kernel_cases(const CaseRequest& request);
 std::vector<KernelCase> kernel_cases(const CaseRequest& request, std::span<const ShardPlace> on);
 
 // Those of [[nightly.kernel]] or [[nightly.sentinel]] on the sweep's device, each once.
-std::vector<KernelCase> night_cases(const Sweep& sweep, const std::vector<NightlyKernels>& asked);
+std::vector<KernelCase> night_cases(const Sweep& sweep, const std::vector<AskedKernels>& asked);
 
 // A problem as one of the kernels of a step, on the whole device: its constants rotate through as
 // many sets as the step's `constant_bytes` would fill, within the ring of the target. In the step

@@ -57,7 +57,7 @@ std::vector<BackendQuestion> backend_questions(const KernelSweep& sweep) {
     throw refused("there is no sampler '" + sweep.sampler + "'", sweep.sampler_where,
                   suggestion(sweep.sampler, samplers));
   }
-  for (const NightlyKernels& asked : sweep.kernels) {
+  for (const AskedKernels& asked : sweep.kernels) {
     std::vector<KernelCase> cases;
     try {
       cases = kernel_cases({.op = asked.op,
