@@ -49,6 +49,19 @@ TEST_F(Disturbance, a_row_without_a_clean_sample_shows_its_figure_with_its_label
   EXPECT_THAT(halmark(bench({"--rounds", "1"})).out, testing::HasSubstr("invalid: share of"));
 }
 
+// Inputs that were never drawn before come from memory, and the core's wide units rest meanwhile.
+TEST_F(Disturbance, kernels_of_a_microsecond_are_not_said_to_remember_their_answers) {
+  const std::vector<std::pair<std::string, std::string>> kernels = {
+      {"rope", "rows=2,heads=24,head_dim=128,rotary_dim=128"}, {"rmsnorm", "rows=8,cols=1024"}};
+  for (const auto& [op, params] : kernels) {
+    const Json rows = data_of({"bench", "--op", op, "--params", params, "--dtype", "bf16",
+                               "--backend", "cpu", "--parts", "2", "--shards", "2", "--rounds", "3",
+                               "--seconds", "0.05", "--no-store"})["rows"];
+    EXPECT_THAT(rows[0]["reason"].get<std::string>(),
+                testing::Not(testing::HasSubstr("remembered")));
+  }
+}
+
 TEST_F(Disturbance, samples_that_were_off_the_cpu_do_not_make_the_figure) {
   script("latency_ns=2000000;nap=enqueue;nap_every=4;nap_ns=6000000");
   const Json row = data_of(bench({"--rounds", "1", "--seconds", "0.1"}))["rows"][0];
