@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/numeric/clock.hpp"
 #include "worker/request_failed.hpp"
 #include "worker/staging/staged_kernel.hpp"
 
@@ -35,9 +36,9 @@ double StagedKernel::time_on_inputs(int set, int inputs_from) {
     if (role == Role::input) ring_.fill_operand(set, i, inputs_from);
     if (role == Role::output) ring_.buffer(set, i).poison();
   }
-  constexpr double settling_ns = 50e3;
-  const double settled_ns = context_.clock.wall_ns() + settling_ns;
-  while (context_.clock.wall_ns() < settled_ns) {
+  constexpr std::chrono::microseconds settling{50};
+  const auto settled = SteadyClock::now() + settling;
+  while (SteadyClock::now() < settled) {
   }
   const double begin_ns = context_.clock.wall_ns();
   check(run(set, 1), "reveal");
