@@ -11,7 +11,7 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct AaOptions {
   tune::CaseRequest asked;
   int pairs = 50, rounds = 3;
   double seconds = 0.02;
@@ -37,7 +37,7 @@ report::View chain_of(const tune::Agreement& agreement, const FoundPlugin& plugi
   return history::false_alarms_view(alarms, rules.floor);
 }
 
-CommandResult execute(const GlobalOptions& global, const Options& options) {
+CommandResult execute(const GlobalOptions& global, const AaOptions& options) {
   const bool is_asked = !options.asked.op.empty();
   if (is_asked && options.asked.dtypes.empty()) {
     throw refused("--dtype is required", {}, "see halmark aa --help");
@@ -82,7 +82,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 Action add_aa(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<AaOptions>();
   app.add_option("--pairs", o->pairs, "Pairs of repeats per kernel")->check(within(1, 10'000));
   app.add_option("--rounds", o->rounds, "Fresh processes per repeat")->check(within(2, 9));
   app.add_option("--seconds", o->seconds, "Sampling time per process")->check(within(0.001, 60.0));

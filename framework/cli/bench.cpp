@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/console/session.hpp"
+#include "cli/tune_kernels.hpp"
 #include "host/process/interrupt.hpp"
 #include "plan/shard_places.hpp"
 #include "report/views/kernel_views.hpp"
@@ -102,6 +103,9 @@ CommandResult on_named_devices(const GlobalOptions& global, const BenchOptions& 
 CommandResult execute(const GlobalOptions& global, const BenchOptions& options) {
   check_request(options);
   if (!options.shards_on.empty()) return on_named_devices(global, options);
+  if (const auto sweep = tune::sweep_of_backends(options)) {
+    return tune_kernels(global, *sweep, command_line(options), {false, options.keeps_nothing});
+  }
   const bool has_sweep = !options.sweep.empty();
   std::vector<KernelCase> cases;
   if (!has_sweep) cases = tune::kernel_cases(options.asked);
@@ -160,7 +164,8 @@ Action add_bench(OptionSet& app) {
       "name=value,... as in the op's contract; several values as [64,4096], [64..65536*4] or "
       "[64..512+64]: every combination is measured");
   app.add_option("--dtype", o->asked.dtypes, "dtypes, comma-separated")->delimiter(',');
-  app.add_option("--backend", o->asked.backend, "Backend, for example cpu");
+  app.add_option("--backend", o->asked.backend,
+                 "Backend, for example cpu; several are compared: cpu:0/2,opencl:0");
   app.add_option("--device", o->asked.device, "Device of the backend");
   app.add_option("--kernel", o->asked.kernel,
                  "Kernel of the plugin (default: the first that supports it)");

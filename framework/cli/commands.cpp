@@ -22,6 +22,7 @@ Action add_judge(OptionSet& app);
 Action add_model(OptionSet& app);
 Action add_models(OptionSet& app);
 Action add_new_plugin(OptionSet& app);
+Action add_ops(OptionSet& app);
 Action add_peaks(OptionSet& app);
 Action add_plan_mix(OptionSet& app);
 Action add_plan_size(OptionSet& app);
@@ -50,6 +51,7 @@ std::span<const Command> commands() {
       Command{"explain", "Say what a word or a percentage in the output means", 1, add_explain},
       Command{"trace", "Read a torch-profiler trace; compare it with a model", 1, add_trace},
       Command{"models", "List the known models with their sizes", 1, add_models},
+      Command{"ops", "List the ops with what each computes; the parameters of one", 1, add_ops},
       Command{"fabric", "Topologies: links, routes, bandwidth per level", 1, add_fabric},
       Command{"simulate", "Steps, training, serving and plans of shards, event by event", 1,
               add_simulate},

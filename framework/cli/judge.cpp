@@ -11,14 +11,14 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct JudgeOptions {
   judge::JudgeRequest request;
   tune::CaseRequest asked{.dtypes = {"f32"}, .backend = "judged"};
   int rounds = 5;
   double seconds = 0.2;
 };
 
-CommandResult execute(const GlobalOptions& global, const Options& o) {
+CommandResult execute(const GlobalOptions& global, const JudgeOptions& o) {
   const std::vector<FoundPlugin> found = find_plugins(global);
   const FoundPlugin machinery = judge::machinery_of(o.request.path, found);
   const std::vector<KernelCase> cases = tune::kernel_cases(o.asked);
@@ -46,7 +46,7 @@ CommandResult execute(const GlobalOptions& global, const Options& o) {
 }  // namespace
 
 Action add_judge(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<JudgeOptions>();
   app.add_option("source", o->request.path, "Kernel source: .c, .cpp, .cc, .cl or .cu")->required();
   app.add_option("--op", o->asked.op, "Op that it computes: gemm, rmsnorm, softmax, ...")
       ->required();

@@ -111,6 +111,29 @@ int run_command(const GlobalOptions& options, const Command& command, const Acti
   }
 }
 
+constexpr std::string_view first_steps =
+    R"(First steps:
+  halmark devices                        what this machine has
+  halmark bench --op gemm --params m=512,n=512,k=512 --dtype f32
+                                         one kernel, against the peaks of its device
+  halmark tune configs/sweeps/quickstart.toml
+                                         a model on this CPU, and its Pareto front
+  halmark model qwen3-32b --device h100-sxm --tp 2
+                                         a step on hardware that is not here
+  halmark help COMMAND, halmark explain WORD, halmark ops NAME say more.)";
+
+// "halmark help tune" is "halmark tune --help"; halmark alone is "halmark --help".
+std::vector<std::string> asked_words(int argc, char** argv) {
+  std::vector<std::string> out(argv + 1, argv + argc);
+  if (out.empty()) return {"--help"};
+  if (out.front() == "help") {
+    out.erase(out.begin());
+    out.emplace_back("--help");
+  }
+  std::ranges::reverse(out);  // as CLI::App::parse takes them
+  return out;
+}
+
 int run(int argc, char** argv) {
   GlobalOptions options;
   CLI::App app{"Halmark measures, models and searches AI compute: kernels, MFU, Pareto fronts.",
@@ -118,6 +141,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("halmark ") + tool_version + " (" + tool_build +
                                         ", " + build_type + ")");
   app.require_subcommand(1);
+  app.footer(std::string(first_steps));
   add_global_options(app, options);
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : commands()) {
@@ -127,7 +151,7 @@ int run(int argc, char** argv) {
     actions.emplace_back(sub, command.add(declared));
   }
   try {
-    app.parse(argc, argv);
+    app.parse(asked_words(argc, argv));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     const Error ours = usage_error(error, app);

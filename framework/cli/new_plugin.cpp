@@ -10,12 +10,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct NewPluginOptions {
   std::string name;
   std::string out;  // "" = hm_<name> in the current folder
 };
 
-CommandResult execute(const Options& options) {
+CommandResult execute(const NewPluginOptions& options) {
   const fs::path folder = options.out.empty() ? "hm_" + options.name : options.out;
   const std::vector<std::string> files =
       write_plugin_project(plugin_template_dir(), folder, options.name);
@@ -30,7 +30,7 @@ CommandResult execute(const Options& options) {
 }  // namespace
 
 Action add_new_plugin(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<NewPluginOptions>();
   app.add_option("name", o->name, "Name of the backend; its file will be hm_<name>.so")->required();
   app.add_option("--out,-o", o->out, "Folder to write (default: hm_<name>)");
   return [o](const GlobalOptions&) { return execute(*o); };

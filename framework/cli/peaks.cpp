@@ -11,14 +11,14 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct PeaksOptions {
   bool is_long = false;
   std::string out, backend = "cpu", device = "0";
 };
 
 Device measured_on_device(const GlobalOptions& global, const FoundPlugin& plugin,
                           const protocol::DeviceDescription& device, const LocalMachine& machine,
-                          const Options& options, const std::string& path) {
+                          const PeaksOptions& options, const std::string& path) {
   if (!device.is_apart()) {
     throw refused("device " + options.device + " of " + options.backend +
                       " computes on this machine's CPU, as far as the host's clock can tell",
@@ -41,7 +41,7 @@ Device measured_on_device(const GlobalOptions& global, const FoundPlugin& plugin
                                      .is_quick = !options.is_long});
 }
 
-CommandResult execute(const GlobalOptions& global, const Options& options) {
+CommandResult execute(const GlobalOptions& global, const PeaksOptions& options) {
   LocalMachine machine = local_machine();
   const auto path_of = [&](const std::string& fingerprint) {
     return options.out.empty() ? measured_device_path(fingerprint).string() : options.out;
@@ -69,7 +69,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 Action add_peaks(OptionSet& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PeaksOptions>();
   app.add_flag("--long", options->is_long,
                "100 windows of 10 ms per probe instead of the quick form; of a device three rounds "
                "and more sizes");

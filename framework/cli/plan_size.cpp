@@ -12,7 +12,7 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct PlanSizeOptions {
   std::string model, device, dtype = "checkpoint";
   Job job;
   bool requires_device = false;
@@ -20,7 +20,7 @@ struct Options {
   std::vector<std::string> slo;
 };
 
-void check(const Options& options) {
+void check(const PlanSizeOptions& options) {
   if (options.model.empty()) throw refused("no model is named", {}, "name an id or a config.json");
   if (options.device.empty()) {
     throw refused("no device is named", {}, "--device ID; halmark devices --known lists them");
@@ -28,7 +28,7 @@ void check(const Options& options) {
   require_answerable(options.job);
 }
 
-CommandResult require(const Options& o) {
+CommandResult require(const PlanSizeOptions& o) {
   const ModelSpec spec = load_model(o.model, config_dirs("models"));
   std::optional<Device> device;
   if (!o.device.empty()) device = known_device(o.device);
@@ -40,7 +40,7 @@ CommandResult require(const Options& o) {
   return shown(device_floor_view(tune::device_floor(spec, precision, question), device));
 }
 
-CommandResult execute(const Options& o) {
+CommandResult execute(const PlanSizeOptions& o) {
   if (o.requires_device) return require(o);
   check(o);
   const ModelSpec spec = load_model(o.model, config_dirs("models"));
@@ -54,7 +54,7 @@ CommandResult execute(const Options& o) {
 }  // namespace
 
 Action add_plan_size(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<PlanSizeOptions>();
   app.add_option("model", o->model, "Shipped id, alias, or path of a config.json");
   app.add_option("--device", o->device, "Known device (halmark devices --known)");
   app.add_option("--dtype", o->dtype, precision_help());

@@ -11,7 +11,7 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string model;
   DeploymentOptions configuration;
   std::string backend = "cpu", device = "0", fabric, shards_on;
@@ -28,7 +28,7 @@ ExitCode exit_code_of(Status status) {
   return counts_as_failure(status) ? ExitCode::partial : ExitCode::ok;
 }
 
-std::string command_line(const Options& o) {
+std::string command_line(const RunOptions& o) {
   const DeploymentOptions& d = o.configuration;
   std::string out = "halmark run " + o.model + " --phase " + d.phase + " --dtype " + d.dtype;
   const auto add = [&out](const char* name, std::int64_t value, std::int64_t usual) {
@@ -75,7 +75,7 @@ CommandResult shown_run(const Configuration& configuration, const tune::RunOutco
   return result;
 }
 
-CommandResult execute(const GlobalOptions& global, const Options& options) {
+CommandResult execute(const GlobalOptions& global, const RunOptions& options) {
   const ModelSpec spec = load_model(options.model, config_dirs("models"));
   LocalMachine machine = local_machine();
   Configuration configuration = deployment_from(options.configuration, spec, machine.has_bf16);
@@ -132,7 +132,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 Action add_run(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RunOptions>();
   app.add_option("model", o->model, "Shipped id, alias, or path of a config.json")->required();
   add_deployment_options(app, o->configuration);
   app.add_option("--backend", o->backend, "Backend, for example cpu");

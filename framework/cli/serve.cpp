@@ -13,14 +13,14 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct ServeOptions {
   serve::ServerSettings server;
   int port = 0;
   bool is_writable = false;
   std::string html, state;
 };
 
-pages::PageSettings page_settings(const GlobalOptions& global, const Options& o) {
+pages::PageSettings page_settings(const GlobalOptions& global, const ServeOptions& o) {
   return {.sources = {.models = config_dirs("models"),
                       .devices = config_dirs("devices"),
                       .fabrics = config_dirs("fabrics"),
@@ -32,13 +32,13 @@ pages::PageSettings page_settings(const GlobalOptions& global, const Options& o)
                      .is_writable = o.is_writable}};
 }
 
-pages::PageState stated(const Options& o) {
+pages::PageState stated(const ServeOptions& o) {
   const auto question = serve::parse_question("/api/step?" + o.state);
   if (!question) throw refused("the state cannot be read", "--state", "words of a copied link");
   return pages::parse_state(question->values);
 }
 
-CommandResult execute(const GlobalOptions& global, Options o) {
+CommandResult execute(const GlobalOptions& global, ServeOptions o) {
   if (!o.html.empty()) return written_page(global, stated(o), o.html);
   if (global.json) throw refused("serve answers by HTTP", {}, "leave --json away");
   pages::SimulatorPage page(page_settings(global, o));
@@ -62,7 +62,7 @@ CommandResult written_page(const GlobalOptions& global, const pages::PageState& 
 }
 
 Action add_serve(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ServeOptions>();
   app.add_option("--port", o->port, "Port (default 0: one that is free)").check(within(0, 65535));
   app.add_option("--listen", o->server.address, "Address (default 127.0.0.1: this machine alone)");
   app.add_option("--allow-host", o->server.hosts, "Further name by which browsers reach it");

@@ -34,7 +34,7 @@
 namespace halmark::cli {
 namespace {
 
-struct Options : tune::TuneRequest {
+struct TuneOptions : tune::TuneRequest {
   bool plan_only = false, begins_anew = false, prints_sweep = false;
   std::vector<std::string> out;
   AskedSweep asked;  // of a model instead of a sweep
@@ -71,7 +71,7 @@ std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& 
 // What the command has at hand once devices may be touched.
 struct Session {
   const GlobalOptions& global;
-  const Options& options;
+  const TuneOptions& options;
   LocalMachine machine;
   const FoundPlugin& plugin;
   std::unique_ptr<Store> store;
@@ -183,14 +183,14 @@ CommandResult measured(Session& s, const Sweep& sweep) {
 }
 
 // Formats and tables that the end needs are looked at before the work.
-void check_outputs(const Options& options, const Sweep& sweep) {
+void check_outputs(const TuneOptions& options, const Sweep& sweep) {
   for (const std::string& path : options.out) {
     sweep.served ? check_served_report_path(path) : check_report_path(path);
   }
   if (!options.written.as.empty()) check_export(options.written);
 }
 
-CommandResult execute_sweep(const GlobalOptions& global, const Options& options) {
+CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& options) {
   auto read = read_tune_file(options.sweep);
   if (auto* kernels = std::get_if<KernelSweep>(&read)) {
     if (options.plan_only || !options.validate.empty() || !options.out.empty()) {
@@ -246,7 +246,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const Options& options)
 }
 
 // A model with words about its load stands for a sweep, which is kept beside the database.
-CommandResult execute(const GlobalOptions& global, Options options) {
+CommandResult execute(const GlobalOptions& global, TuneOptions options) {
   if (!options.written.as.empty()) {
     options.written.own_steps = deploy::stored_imports(database_path(global));
   }
@@ -279,7 +279,7 @@ void add_asked_options(OptionSet& app, AskedSweep& asked) {
 }  // namespace
 
 Action add_tune(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TuneOptions>();
   app.add_option("sweep", o->sweep, "Sweep file (configs/sweeps/*.toml), or a model with --device")
       ->required();
   add_asked_options(app, o->asked);

@@ -1,13 +1,12 @@
 #include "cli/tune_kernels.hpp"
 
-#include "cli/console/session.hpp"
 #include "host/process/interrupt.hpp"
 #include "tune/devices/kernel_sweep.hpp"
 
 namespace halmark::cli {
 
 CommandResult tune_kernels(const GlobalOptions& global, const KernelSweep& sweep,
-                           const std::string& command) {
+                           const std::string& command, Keeping keeping) {
   const std::vector<FoundPlugin> found = find_plugins(global);
   LocalMachine host = local_machine();
   ensure_cpu_peaks(global, host);
@@ -15,14 +14,14 @@ CommandResult tune_kernels(const GlobalOptions& global, const KernelSweep& sweep
   tune::NamedDevices devices = tune::NamedDevices::present_or_not(sweep.backends, found, host);
   const auto questions = tune::offered_questions(sweep, devices, found);
   const HeldInterrupts until_reported;
-  Progress progress(global, "tune");
+  Progress progress(global, sweep.file.empty() ? "bench" : "tune");
   host.rows_fingerprint = devices.fingerprint();
   tune::KernelMeasuring measuring = tune::measuring_of(sweep, host.limits);
   measuring.worker_limits = worker_limits_of(global, sweep.containment);
   measuring.is_interrupted = interrupted;
   measuring.progress = campaign_progress(progress);
   devices.measure_with(measuring);
-  tune::KeptRows kept = kept_rows(global, host, command, {}, devices.lines());
+  tune::KeptRows kept = kept_rows(global, host, command, keeping, devices.lines());
   measuring.sink = keeping_sink(kept, devices);
   const tune::BackendRows rows = tune::search_backends(questions, sweep, measuring);
   progress.finish();

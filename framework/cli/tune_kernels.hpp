@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/console/command.hpp"
+#include "cli/console/session.hpp"
 #include "plan/kernel_sweep.hpp"
 
 namespace halmark::cli {
 
 // `command`: that makes it again.
 CommandResult tune_kernels(const GlobalOptions& global, const KernelSweep& sweep,
-                           const std::string& command);
+                           const std::string& command, Keeping keeping = {});
 
 }  // namespace halmark::cli

@@ -1,9 +1,9 @@
 #include "core/dtype.hpp"
+#include "core/text/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -217,9 +217,7 @@ std::int64_t dtype_bytes(Dtype dtype, std::int64_t count) {
 }
 
 std::optional<Dtype> parse_dtype(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(text);
   for (const Facts& f : facts) {
     if (f.name == lower) return f.dtype;
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/json/json.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark::exports {
 namespace {
@@ -59,10 +60,8 @@ std::string yaml_scalar(const std::string& text) {
       });
   static const std::vector<std::string> read_otherwise = {"y",   "n",    "yes",   "no",  "on",
                                                           "off", "true", "false", "null"};
-  std::string lower = text;
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return char(std::tolower(c)); });
-  const bool is_special = std::ranges::find(read_otherwise, lower) != read_otherwise.end();
+  const bool is_special =
+      std::ranges::find(read_otherwise, lower_case(text)) != read_otherwise.end();
   if (is_number() || (is_word && !is_special)) return text;
   return dump_json(Json(text));  // a JSON string is a double-quoted scalar
 }

@@ -84,9 +84,7 @@ std::vector<std::string> read_caches() {
         "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
     const std::string size = first_line(base + "size");
     if (size.empty()) break;
-    std::string type = first_line(base + "type");
-    std::transform(type.begin(), type.end(), type.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string type = lower_case(first_line(base + "type"));
     caches.push_back("L" + first_line(base + "level") + " " + type + " " + size);
   }
   return caches;

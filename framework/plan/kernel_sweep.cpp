@@ -19,19 +19,6 @@ ShardPlace backend_of(const std::string& text, const std::string& where) {
                 "as cpu, cuda:1 for a device of it, cpu:0/2 for one of two parts of a device");
 }
 
-std::vector<ShardPlace> read_backends(const TomlTable& root) {
-  std::vector<ShardPlace> out;
-  const std::string where = root.where("backends");
-  for (const std::string& text : root.strings("backends")) {
-    const ShardPlace place = backend_of(text, where);
-    if (std::ranges::find(out, place) != out.end()) {
-      throw refused("backend " + place.text() + " is named twice", where, "name it once");
-    }
-    out.push_back(place);
-  }
-  return out;
-}
-
 KernelSweep read(const TomlTable& root, std::string_view where) {
   KernelSweep out;
   out.file = std::string(where);
@@ -41,7 +28,7 @@ KernelSweep read(const TomlTable& root, std::string_view where) {
                   "a sweep is of a model or of kernels: keep one of them");
   }
   out.kernels = read_asked_kernels(root, "kernel");
-  out.backends = read_backends(root);
+  out.backends = parse_backends(root.strings("backends"), root.where("backends"));
   if (root.has("variants")) out.variants = root.strings("variants");
   static const std::vector<std::string> modes = {"hot", "rotate_const", "rotate_all"};
   if (root.has("mode")) out.mode = *parse_cache_mode(root.choice("mode", modes));
@@ -66,6 +53,19 @@ KernelSweep read(const TomlTable& root, std::string_view where) {
 }
 
 }  // namespace
+
+std::vector<ShardPlace> parse_backends(const std::vector<std::string>& texts,
+                                       const std::string& where) {
+  std::vector<ShardPlace> out;
+  for (const std::string& text : texts) {
+    const ShardPlace place = backend_of(text, where);
+    if (std::ranges::find(out, place) != out.end()) {
+      throw refused("backend " + place.text() + " is named twice", where, "name it once");
+    }
+    out.push_back(place);
+  }
+  return out;
+}
 
 KernelSweep parse_kernel_sweep(std::string_view text, std::string_view where) {
   return read(TomlTable::parse(text, where), where);

@@ -31,6 +31,9 @@ struct KernelSweep {
 // A file of `halmark tune`: [[kernel]] makes it one of kernels. Throws Error (exit 2) with
 // file:line:column.
 std::variant<Sweep, KernelSweep> read_tune_file(const std::string& path);
+// "cpu", "cuda:1", "cpu:0/2". Throws Error (exit 2) naming `where`.
+std::vector<ShardPlace> parse_backends(const std::vector<std::string>& texts,
+                                       const std::string& where);
 KernelSweep parse_kernel_sweep(std::string_view text, std::string_view where);
 
 }  // namespace halmark

@@ -1,11 +1,11 @@
 #include "serve/connection.hpp"
+#include "core/text/text.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <cctype>
 #include <utility>
 
 namespace halmark::serve {
@@ -14,13 +14,6 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using boost::beast::error_code;
-
-std::string lower(boost::beast::string_view text) {
-  std::string out(text.begin(), text.end());
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 // One whose time is up gets no answer: its socket is closed already.
 std::optional<Rejection> rejection_of(const error_code& error) {
@@ -119,7 +112,8 @@ RequestHead Connection::head() const {
   RequestHead out{.method = std::string(message.method_string()),
                   .target = std::string(message.target())};
   for (const auto& field : message) {
-    out.headers.emplace_back(lower(field.name_string()), std::string(field.value()));
+    const std::string name(field.name_string());
+    out.headers.emplace_back(lower_case(name), std::string(field.value()));
   }
   return out;
 }

@@ -4,22 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "core/text/error.hpp"
+#include "core/text/text.hpp"
 #include "serve/limits.hpp"
 
 namespace halmark::serve {
 namespace {
 
 constexpr std::string_view api = "/api/";
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 // Without a difference in time that says how many characters were right. `b` is not empty.
 bool is_same_secret(std::string_view a, std::string_view b) {
@@ -83,15 +76,16 @@ std::optional<std::string> RequestHead::only(std::string_view name) const {
 }
 
 bool Guard::is_own_host(std::string_view host) const {
-  const std::string wanted = lower(host);
+  const std::string wanted = lower_case(host);
   const std::string behind = ":" + std::to_string(port);
   const auto is = [&](const std::string& name) {
     return wanted == name + behind || (port == 80 && wanted == name);
   };
   if (is("localhost") || is("127.0.0.1") || is("[::1]")) return true;
   // A reverse proxy may pass its own name without a port.
-  return std::ranges::any_of(
-      hosts, [&](const std::string& name) { return is(lower(name)) || wanted == lower(name); });
+  return std::ranges::any_of(hosts, [&](const std::string& name) {
+    return is(lower_case(name)) || wanted == lower_case(name);
+  });
 }
 
 std::optional<Rejection> Guard::rejection(const RequestHead& head) const {
@@ -120,7 +114,7 @@ std::optional<Rejection> Guard::rejection(const RequestHead& head) const {
   if (head.method != "POST") return Rejection{405, "only GET, HEAD and POST are answered", ""};
   if (!origin) return Rejection{403, "what acts states its Origin", ""};
   const auto type = head.only("content-type");
-  if (!type || !lower(*type).starts_with("application/json")) {
+  if (!type || !lower_case(*type).starts_with("application/json")) {
     return Rejection{415, "what acts is application/json", ""};
   }
   const auto said = head.only("x-halmark-token");

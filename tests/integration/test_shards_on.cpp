@@ -107,6 +107,21 @@ TEST_F(ShardsOn, one_tune_compares_two_backends_problem_by_problem) {
   EXPECT_EQ(sql_count(path("r.db"), "SELECT count(*) FROM entry WHERE kind = 'measurement'"), 8);
 }
 
+TEST_F(ShardsOn, bench_compares_several_backends) {
+  const Arguments gemm = {"bench",   "--op", "gemm",     "--params",  "m=[1,8],n=16,k=16",
+                          "--dtype", "f32",  "--rounds", "2",         "--seconds",
+                          "0.02",    "--db", "r.db",     "--backend", "fake,fake_two"};
+  const Json data = data_of(gemm);
+  EXPECT_EQ(data["wins"], (Json{{"fake:0", 2}, {"fake_two:0", 0}}));
+  EXPECT_FALSE(data.contains("what_if")) << "one backend wins everything";
+  EXPECT_EQ(sql_count(path("r.db"), "SELECT count(*) FROM entry WHERE kind = 'measurement'"), 8);
+  Arguments narrowed = gemm;
+  narrowed.insert(narrowed.end(), {"--kernel", "gemm"});
+  const Outcome refusal = halmark(narrowed);
+  EXPECT_EQ(refusal.exit_code, 2);
+  EXPECT_THAT(refusal.err, HasSubstr("leave out the others"));
+}
+
 TEST_F(ShardsOn, backends_that_cannot_be_told_apart_are_tied) {
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=2000000;noise=0.3;seed=1";
   base_.environment["HALMARK_FAKE_TWO_SCRIPT"] = "latency_ns=2000000;noise=0.3;seed=2";

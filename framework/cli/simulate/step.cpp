@@ -9,7 +9,7 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct StepOptions {
   ModelOptions model;
   tune::StepSimulating asked;
   std::optional<int> shards;
@@ -17,14 +17,14 @@ struct Options {
 };
 
 // Alone it says how many; beside --tp and the like it is checked.
-void take_shards(Options& o) {
+void take_shards(StepOptions& o) {
   if (!o.shards) return;
   DeploymentOptions& c = o.model.configuration;
   if (c.tp * c.pp * c.dp * o.model.cp == 1) (c.phase == "training" ? c.dp : c.tp) = *o.shards;
   o.model.devices = *o.shards;
 }
 
-pages::PageState page_state(const PricedStep& step, const Options& o) {
+pages::PageState page_state(const PricedStep& step, const StepOptions& o) {
   const ModelOptions& asked = o.model;
   const Configuration& c = step.graph.configuration;
   return {.device = step.device ? step.device->id : asked.device,
@@ -41,7 +41,7 @@ pages::PageState page_state(const PricedStep& step, const Options& o) {
           .schedule = o.asked.order};
 }
 
-CommandResult execute(const GlobalOptions& global, Options o) {
+CommandResult execute(const GlobalOptions& global, StepOptions o) {
   take_shards(o);
   const PricedStep step = priced_step(o.model);
   if (!o.html.empty()) return written_page(global, page_state(step, o), o.html);
@@ -56,7 +56,7 @@ CommandResult execute(const GlobalOptions& global, Options o) {
 }
 
 Action add(OptionSet& app, const char* phase) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<StepOptions>();
   o->model.configuration.phase = phase;
   o->model.fabric = "lite";
   add_step_options(app, o->model);

@@ -14,7 +14,7 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string before, after, floor = "3%";
   std::vector<std::string> out;
   bool is_live = false;
@@ -28,7 +28,7 @@ history::FrontSide front_of(const history::Side& side) {
   return {side.evaluations, tune::stored_front(side.evaluations, side.plan_text)};
 }
 
-CommandResult stored(const GlobalOptions& global, const Options& o) {
+CommandResult stored(const GlobalOptions& global, const CompareOptions& o) {
   if (!o.asked.op.empty()) throw refused("--op is of --live: stored sides have their kernels");
   const std::string database = database_path(global);
   history::Comparison comparison = history::compare_sides(
@@ -47,7 +47,7 @@ std::vector<KernelCase> cases_of(const std::string& path, const tune::CaseReques
   return tune::cases_of_latest_run(*open_store_read_only(path), asked.backend, path);
 }
 
-CommandResult live(const GlobalOptions& global, const Options& o) {
+CommandResult live(const GlobalOptions& global, const CompareOptions& o) {
   if (!o.out.empty()) throw refused("--out is of stored sides", {}, "use --json");
   const double floor = history::parse_floor(o.floor, "--floor");
   const std::vector<KernelCase> cases = cases_of(database_path(global), o.asked);
@@ -81,7 +81,7 @@ CommandResult live(const GlobalOptions& global, const Options& o) {
 }  // namespace
 
 Action add_compare(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CompareOptions>();
   app.add_option("before", o->before,
                  "A run, a date, a database, FILE.db:RUN, or Google Benchmark JSON; with --live a "
                  "plugin file, the first digits of a kept build, or now")

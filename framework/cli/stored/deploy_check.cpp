@@ -16,13 +16,13 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct DeployCheckOptions {
   std::string engine, server_version;
   tune::FrontPlace place;
   std::optional<std::int64_t> point;
 };
 
-CommandResult execute(const GlobalOptions& global, Options o) {
+CommandResult execute(const GlobalOptions& global, DeployCheckOptions o) {
   const std::string program = deploy::server_program(o.engine);
   const exports::EngineTable table =
       exports::known_engine_table("llamacpp", o.server_version, config_dirs("engines"));
@@ -54,7 +54,7 @@ CommandResult execute(const GlobalOptions& global, Options o) {
 }  // namespace
 
 Action add_deploy_check(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<DeployCheckOptions>();
   app.add_option("--engine", o->engine, "Folder of llama.cpp's programs, llama-server among them");
   app.add_option("--server-version", o->server_version,
                  "Release whose flags the command is written with (default: the latest known)");

@@ -17,7 +17,7 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   exports::ExportRequest asked;
   tune::FrontPlace place;
   std::optional<std::int64_t> point;
@@ -32,7 +32,7 @@ Deployment deployment_at(const SearchedFront& front, std::size_t index,
                              config_dirs("devices"));
 }
 
-CommandResult exchanged(const Options& o) {
+CommandResult exchanged(const ExportOptions& o) {
   exports::MetricTable table;
   tune::StoredKernels run;
   if (o.is_of_front || !o.place.study.empty()) {
@@ -46,7 +46,7 @@ CommandResult exchanged(const Options& o) {
   return shown(exports::exchanged(o.asked, table));
 }
 
-CommandResult execute(const GlobalOptions& global, Options o) {
+CommandResult execute(const GlobalOptions& global, ExportOptions o) {
   o.place.database = database_path(global);
   o.place.studies = study_location(global);
   if (exports::is_exchange(o.asked.as)) return exchanged(o);
@@ -89,7 +89,7 @@ report::View exported_point(const SearchedFront& front, const Pick& pick,
 }
 
 Action add_export(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ExportOptions>();
   add_export_options(app, o->asked);
   app.add_option("--point", o->point, "Number of the point; without --as all are listed")
       .check(within(1, 1'000'000));

@@ -12,12 +12,12 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct ImportOptions {
   std::string tool, file, model;
   deploy::StatedFacts stated;
 };
 
-CommandResult execute(const GlobalOptions& global, Options o) {
+CommandResult execute(const GlobalOptions& global, ImportOptions o) {
   const std::string database = database_path(global);
   if (o.tool.empty()) return shown(report::engine_steps_view(deploy::stored_imports(database)));
   if (o.file.empty()) throw refused("no file is named", {}, "halmark import " + o.tool + " FILE");
@@ -38,7 +38,7 @@ CommandResult execute(const GlobalOptions& global, Options o) {
 }  // namespace
 
 Action add_import(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ImportOptions>();
   app.add_option("tool", o->tool,
                  "Whose output: llama-bench, vllm-bench, openvino-bench; without it, what is "
                  "stored is listed")

@@ -10,12 +10,12 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::int64_t run = 0;  // 0 = the latest
   std::vector<std::string> out;
 };
 
-CommandResult execute(const GlobalOptions& global, const Options& options) {
+CommandResult execute(const GlobalOptions& global, const ReportOptions& options) {
   const std::unique_ptr<Store> store = open_store_read_only(database_path(global));
   const auto run = options.run > 0 ? std::optional(options.run) : store->latest_sweep();
   if (!run) {
@@ -39,7 +39,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 Action add_report(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ReportOptions>();
   app.add_option("--run", o->run, "Run number (default: the latest)");
   app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
   return [o](const GlobalOptions& global) { return execute(global, *o); };

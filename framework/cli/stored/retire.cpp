@@ -8,13 +8,13 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct RetireOptions {
   int keep_runs = 0, keep_nights = 0;
   std::string older_than;
   bool is_dry_run = false;
 };
 
-CommandResult execute(const GlobalOptions& global, const Options& o) {
+CommandResult execute(const GlobalOptions& global, const RetireOptions& o) {
   const RetentionPolicy policy = retention_policy(o.keep_runs, o.keep_nights, o.older_than);
   return shown(history::retention_view(
       history::apply_retention(database_path(global), policy, o.is_dry_run)));
@@ -23,7 +23,7 @@ CommandResult execute(const GlobalOptions& global, const Options& o) {
 }  // namespace
 
 Action add_retire(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RetireOptions>();
   app.add_option("--keep-runs", o->keep_runs, "The latest runs keep their samples")
       ->check(within(1, 1'000'000));
   app.add_option("--keep-nights", o->keep_nights,

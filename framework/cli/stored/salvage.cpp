@@ -10,11 +10,11 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct SalvageOptions {
   std::string from, to;
 };
 
-CommandResult execute_on_studies(const Options& options) {
+CommandResult execute_on_studies(const SalvageOptions& options) {
   const SalvagedStudies done = salvage_studies(options.from, options.to);
   std::vector<LeftOut> left;
   for (const auto& l : done.left_out) left.push_back({l.table, l.row, l.reason});
@@ -30,7 +30,7 @@ CommandResult execute_on_studies(const Options& options) {
   return out;
 }
 
-CommandResult execute(const Options& options) {
+CommandResult execute(const SalvageOptions& options) {
   if (may_hold_studies(options.from)) return execute_on_studies(options);
   const Salvage done = salvage_database(options.from, options.to);
   CommandResult out{.data = salvage_json(done, options.from, options.to),
@@ -42,7 +42,7 @@ CommandResult execute(const Options& options) {
 }  // namespace
 
 Action add_salvage(OptionSet& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SalvageOptions>();
   app.add_example(
       "halmark salvage results.db sound.db\n"
       "  copies every row of results.db that verifies into the new file sound.db and lists the\n"

@@ -8,12 +8,12 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct VerifyOptions {
   std::string path, chain;
   std::optional<std::int64_t> run;
 };
 
-CommandResult execute(const GlobalOptions& global, const Options& options) {
+CommandResult execute(const GlobalOptions& global, const VerifyOptions& options) {
   const std::string path = options.path.empty() ? database_path(global) : options.path;
   const auto noted = noted_head(options.chain, options.run);
   const DatabaseCheck check = check_database(path, noted);
@@ -26,7 +26,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 Action add_verify(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<VerifyOptions>();
   app.add_option("database", o->path, "The file (default: --db)");
   app.add_option("--chain", o->chain,
                  "The head of a run as a report printed it: the rows that it was printed of must "

@@ -9,7 +9,7 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct VerifyFrontOptions {
   std::string proof, journal;
 };
 
@@ -27,7 +27,7 @@ ExitCode exit_code_of(ProofVerdict verdict) {
   return ExitCode::error;
 }
 
-CommandResult execute(const GlobalOptions&, const Options& options) {
+CommandResult execute(const GlobalOptions&, const VerifyFrontOptions& options) {
   const FrontProofCheck check = check_front_proof(
       read_input(options.proof, proof_input),
       {.journal = options.journal,
@@ -41,7 +41,7 @@ CommandResult execute(const GlobalOptions&, const Options& options) {
 }  // namespace
 
 Action add_verify_front(OptionSet& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<VerifyFrontOptions>();
   app.add_option("proof", o->proof, "What halmark tune --proof wrote")->required();
   app.add_option("--journal", o->journal, "Results database whose rows it must follow from");
   return [o](const GlobalOptions& options) { return execute(options, *o); };

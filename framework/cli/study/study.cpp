@@ -12,7 +12,7 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct StudyOptions {
   std::string location;  // --study
   std::string name;
   std::string other;  // --to of export, the source of import
@@ -25,7 +25,7 @@ std::string location_of(const GlobalOptions& global, const std::string& named) {
   return named.empty() ? study_location(global) : named;
 }
 
-std::unique_ptr<StudyStore> open(const GlobalOptions& global, const Options& options,
+std::unique_ptr<StudyStore> open(const GlobalOptions& global, const StudyOptions& options,
                                  StudyAccess access) {
   return open_study_store(location_of(global, options.location), access);
 }
@@ -36,14 +36,14 @@ void add_notes(StudyStore& store, CommandResult& to) {
   }
 }
 
-CommandResult list(const GlobalOptions& global, const Options& options) {
+CommandResult list(const GlobalOptions& global, const StudyOptions& options) {
   const auto store = open(global, options, StudyAccess::existing);
   CommandResult out = shown(pages::studies_page(store->location(), store->list()));
   add_notes(*store, out);
   return out;
 }
 
-CommandResult show(const GlobalOptions& global, const Options& options) {
+CommandResult show(const GlobalOptions& global, const StudyOptions& options) {
   const auto store = open(global, options, StudyAccess::existing);
   const StudySummary study = find_study(*store, options.name);
   TrialCursor cursor;
@@ -53,7 +53,7 @@ CommandResult show(const GlobalOptions& global, const Options& options) {
   return out;
 }
 
-CommandResult copy(StudyStore& from, StudyStore& to, const Options& options) {
+CommandResult copy(StudyStore& from, StudyStore& to, const StudyOptions& options) {
   const StudySummary study = find_study(from, options.name);
   const std::string name = options.as.empty() ? study.info.name : options.as;
   const std::size_t trials = copy_study(from, study.info, to, name);
@@ -85,7 +85,7 @@ void keep_in_studies(const GlobalOptions& global, const std::string& otherwise,
 }
 
 Action add_study(OptionSet& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StudyOptions>();
   const auto add = [&](const char* name, const char* summary) {
     OptionSet sub = app.add_subcommand(name, summary);
     sub.add_option("--study", options->location,

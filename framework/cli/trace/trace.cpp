@@ -16,7 +16,7 @@
 namespace halmark::cli {
 namespace {
 
-struct Options {
+struct TraceOptions {
   std::string file, recipe;
   std::string layers, stage, category;
   double min_flops = 0;
@@ -31,14 +31,14 @@ struct Options {
 
 #ifdef HALMARK_HAS_TRACE
 
-trace::TraceFilter filter_from(const Options& options) {
+trace::TraceFilter filter_from(const TraceOptions& options) {
   return {.flops_min = options.min_flops,
           .layers = trace::layer_range(options.layers),
           .stage = trace::parse_stage(options.stage),
           .category = options.category};
 }
 
-void compare(const Options& options, const trace::Recording& recording,
+void compare(const TraceOptions& options, const trace::Recording& recording,
              const trace::Attribution& attribution, const trace::TraceFilter& filter,
              CommandResult& out) {
   const ModelSpec spec = load_model(options.compare, config_dirs("models"));
@@ -57,7 +57,7 @@ void compare(const Options& options, const trace::Recording& recording,
   if (!compared.is_equal()) out.exit_code = ExitCode::gate_failed;
 }
 
-CommandResult execute(const GlobalOptions& global, const Options& options) {
+CommandResult execute(const GlobalOptions& global, const TraceOptions& options) {
   const trace::TraceFilter filter = filter_from(options);
   const auto source =
       trace::open_bytes(options.file, {.bytes_max = options.max_unpacked_mib << 20});
@@ -79,7 +79,7 @@ CommandResult execute(const GlobalOptions& global, const Options& options) {
 
 #else
 
-CommandResult execute(const GlobalOptions&, const Options&) {
+CommandResult execute(const GlobalOptions&, const TraceOptions&) {
   throw unfit("halmark trace was built without simdjson and zlib",
               "install libsimdjson-dev and zlib1g-dev and build again");
 }
@@ -94,7 +94,7 @@ CommandResult shown_recipe(const std::string& engine) {
 }  // namespace
 
 Action add_trace(OptionSet& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TraceOptions>();
   app.add_option("file", options->file, "Trace of torch.profiler, .json or .json.gz");
   app.add_option("--recipe", options->recipe,
                  "How a server records such a trace: vllm, sglang, trtllm or torch")

@@ -1,20 +1,13 @@
 #include "core/text/error.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 
 #include "core/text/clean_text.hpp"
+#include "core/text/text.hpp"
 
 namespace halmark {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 // Levenshtein distance, case-insensitive.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -68,10 +61,10 @@ Error unfit(std::string what, std::string remedy) {
 
 std::vector<std::string> nearest(std::string_view wanted,
                                  const std::vector<std::string>& candidates, std::size_t count) {
-  const std::string key = lower(wanted);
+  const std::string key = lower_case(wanted);
   std::vector<std::pair<std::size_t, std::string>> scored;
   for (const std::string& candidate : candidates) {
-    const std::string other = lower(candidate);
+    const std::string other = lower_case(candidate);
     std::size_t distance = edit_distance(key, other);
     // A typed fragment ("qwen3") is nearer than its length difference says.
     if (!key.empty() && other.find(key) != std::string::npos)

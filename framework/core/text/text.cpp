@@ -23,6 +23,14 @@ std::string number_text(double value, int digits) {
   return written(value, std::chars_format::general, digits);
 }
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
 bool is_date(std::string_view text) {
   constexpr std::string_view form = "dddd-dd-dd";
   if (text.size() != form.size()) return false;

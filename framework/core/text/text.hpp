@@ -12,6 +12,8 @@ std::string number_text(double value);
 // At most `digits` significant digits, without trailing zeros: "0.01235", "1e+10".
 std::string number_text(double value, int digits);
 
+std::string lower_case(std::string_view text);
+
 // "2026-11-22": digits and dashes in their places.
 bool is_date(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
+#include "report/views/backend_mix.hpp"
 
 namespace halmark::report {
 namespace {
@@ -125,11 +126,17 @@ View backends_view(std::span<const BackendComparison> comparisons) {
   }
   text += ' ' + std::to_string(wins.tied) + " cannot be told apart";
   if (wins.none > 0) text += ", " + std::to_string(wins.none) + " without a time";
-  return {.data = {{"problems", std::move(problems)},
-                   {"wins", std::move(by_backend)},
-                   {"tied", wins.tied},
-                   {"without_a_time", wins.none}},
-          .text = text + '\n'};
+  View out = {.data = {{"problems", std::move(problems)},
+                       {"wins", std::move(by_backend)},
+                       {"tied", wins.tied},
+                       {"without_a_time", wins.none}},
+              .text = text + '\n'};
+  if (const auto mix = best_mix(comparisons)) {
+    View what_if = mix_view(*mix);
+    out.data["what_if"] = std::move(what_if.data);
+    out.text += what_if.text;
+  }
+  return out;
 }
 
 }  // namespace halmark::report

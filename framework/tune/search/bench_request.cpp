@@ -1,9 +1,22 @@
 #include "tune/search/bench_request.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace halmark::tune {
+namespace {
+
+std::vector<std::string> list_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
+    end = text.find(',', begin);
+    out.push_back(text.substr(begin, end - begin));
+  }
+  return out;
+}
+
+}  // namespace
 
 void check_request(const BenchRequest& request) {
   if (!request.sweep.empty()) {
@@ -23,6 +36,34 @@ void check_request(const BenchRequest& request) {
     throw refused("a winner needs " + std::to_string(rounds_of_winner_min) + " rounds or more", {},
                   "leave out --store to look at fewer");
   }
+}
+
+std::optional<KernelSweep> sweep_of_backends(const BenchRequest& request) {
+  const CaseRequest& asked = request.asked;
+  if (asked.backend.find(',') == asked.backend.npos) return std::nullopt;
+  const bool is_narrowed = !asked.kernel.empty() || asked.device != CaseRequest{}.device ||
+                           asked.parts != 1 || asked.shards != 1 || !request.baseline.empty();
+  if (is_narrowed || request.keeps_winners || !request.sweep.empty()) {
+    throw refused(
+        "several backends with --kernel, --device, --parts, --shards, --baseline, "
+        "--store or --sweep",
+        "--backend", "a device or a part of it is named as cpu:0/2; leave out the others");
+  }
+  KernelSweep out;
+  out.name = "bench";
+  out.kernels = {{asked.op, asked.params, asked.dtypes, "--op"}};
+  out.backends = parse_backends(list_of(asked.backend), "--backend");
+  out.variants = request.variants;
+  out.mode = *parse_cache_mode(asked.mode);
+  out.sets = asked.sets;
+  out.sampler = request.search.sampler;
+  out.sampler_where = "--sampler";
+  out.trials = request.search.trials;
+  out.seed = request.search.seed;
+  out.budget_s = std::numeric_limits<double>::infinity();  // all that was asked for
+  out.measure.limits.rounds = request.rounds;
+  out.measure.sample_budget_s = request.seconds;
+  return out;
 }
 
 std::string command_line(const BenchRequest& request) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/text/error.hpp"
+#include "plan/kernel_sweep.hpp"
 #include "report/report.hpp"
 #include "tune/plan/kernel_cases.hpp"
 #include "tune/search/variants.hpp"
@@ -29,6 +30,10 @@ inline constexpr int rounds_of_winner_min = 3;
 
 // Throws Error (exit 2) for words that contradict one another or leave out what is needed.
 void check_request(const BenchRequest& request);
+// Several backends, comma-separated, are a sweep of kernels over them; nothing for one. Throws
+// Error (exit 2) for what such a sweep does not have: one kernel, one device, parts and shards,
+// winners.
+std::optional<KernelSweep> sweep_of_backends(const BenchRequest& request);
 // The command that makes the rows again.
 std::string command_line(const BenchRequest& request);
 

@@ -25,6 +25,10 @@ TEST(NumberText, of_four_digits_rounds_and_drops_trailing_zeros) {
   EXPECT_EQ(number_text(123456, 4), "1.235e+05");
 }
 
+TEST(LowerCase, changes_letters_of_ascii_alone) {
+  EXPECT_EQ(lower_case("Content-TYPE 9_\xC3\x84"), "content-type 9_\xC3\x84");
+}
+
 TEST(SecondsSince, is_the_age_of_a_moment) {
   const auto minute_ago = SteadyClock::now() - std::chrono::minutes(1);
   EXPECT_GE(seconds_since(minute_ago), 60);

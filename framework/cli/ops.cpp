@@ -1,0 +1,19 @@
+// halmark ops: which ops there are, and the parameters of one.
+#include <memory>
+
+#include "cli/console/terminal.hpp"
+#include "pages/ops/op_page.hpp"
+
+namespace halmark::cli {
+
+Action add_ops(OptionSet& app) {
+  auto name = std::make_shared<std::string>();
+  app.add_option("op", *name, "One of them: its parameters, operands and a command");
+  app.add_example("  halmark ops gemm    what halmark bench --op gemm --params takes");
+  return [name](const GlobalOptions&) {
+    const int width = stdout_columns();
+    return shown(name->empty() ? pages::ops_page(width) : pages::op_page(*name, width));
+  };
+}
+
+}  // namespace halmark::cli
