@@ -12,7 +12,7 @@ namespace halmark::pages {
 namespace {
 
 // Asked of a contract for an example, the usual ones first.
-constexpr std::array example_dtypes = {Dtype::f32, Dtype::bf16, Dtype::s8, Dtype::s32};
+constexpr std::array example_dtypes = {Dtype::f32, Dtype::bf16, Dtype::s8, Dtype::s32, Dtype::c64};
 
 std::string value_text(const ParamSpec& spec, std::int64_t value) {
   if (spec.kind != ParamKind::dtype) return std::to_string(value);
