@@ -95,6 +95,7 @@ OpenedDevice::OpenedDevice(const cl::Device& opened) : device(opened) {
     transfers = cl::CommandQueue(context, device);
     limits.work_group_items = device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
     limits.local_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
+    limits.is_cpu = (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0;
     const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
     limits.has_fp16 = extensions.find("cl_khr_fp16") != std::string::npos;
     limits.has_fp64 = extensions.find("cl_khr_fp64") != std::string::npos;

@@ -22,6 +22,8 @@ void describe(const cl::Device& device, std::uint32_t index, hm_device_info& inf
 struct Limits {
   std::size_t work_group_items = 1, local_bytes = 0;
   bool has_fp16 = false, has_fp64 = false;
+  // A processor's core runs the work-items of a group one after the other: few, large ones.
+  bool is_cpu = false;
 };
 
 struct OpenedDevice {

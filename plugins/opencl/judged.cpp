@@ -14,9 +14,7 @@ constexpr const char* options = "-cl-std=CL1.2";
 class PreparedJudged : public Prepared {
  public:
   PreparedJudged(OpenedDevice& device, const judged::Problem& problem) {
-    for (const plug::Operand& o : problem.operands) {
-      operands.push_back({o.name, o.role, o.dtype, o.dims});
-    }
+    operands = problem.operands;
     implementation = "judged " + judged::carried().source;
     cl::Program& program = device.program(judged::carried().code, options);
     try {
@@ -65,7 +63,7 @@ class Judged : public Kernel {
  public:
   std::string_view name() const override { return judged::carried().kernel; }
   std::string_view op() const override { return judged::carried().op; }
-  std::vector<plug::Domain> domains(const Limits&) const override { return {}; }
+  std::vector<plug::Domain> domains(const Limits&, plug::Params) const override { return {}; }
 
   void require_support(const Limits& limits, plug::Params problem, plug::Params) const override {
     const judged::Problem& known = judged::carried().at(problem);

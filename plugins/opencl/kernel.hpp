@@ -12,12 +12,7 @@
 
 namespace hm_opencl {
 
-struct Operand {
-  std::string name;
-  std::int32_t role = HM_ROLE_INPUT;
-  std::int64_t dtype = 0;
-  std::vector<std::int64_t> dims;
-};
+using Operand = plug::Operand;
 
 // Buffers of one argument set, in operand order.
 using Buffers = std::span<hm_buffer* const>;
@@ -31,6 +26,13 @@ class Prepared {
   // Queues one execution. Arguments are captured when the command is queued.
   virtual void enqueue(cl::CommandQueue& queue, Buffers buffers, cl::Event* event) = 0;
 
+  // Queues the packing of constant `index`; unless a kernel has a layout of its own, a copy.
+  virtual void pack(cl::CommandQueue& queue, std::size_t index, const cl::Buffer& plain,
+                    const cl::Buffer& packed, cl::Event* event) {
+    queue.enqueueCopyBuffer(plain, packed, 0, 0, plug::plain_bytes(operands[index]), nullptr,
+                            event);
+  }
+
   std::vector<Operand> operands;
   std::string implementation;  // kernel and build options
 };
@@ -41,7 +43,7 @@ class Kernel {
   virtual std::string_view name() const = 0;
   virtual std::string_view op() const = 0;
   // Of a problem that is supported; may be shorter on devices with small work-groups.
-  virtual std::vector<plug::Domain> domains(const Limits& limits) const = 0;
+  virtual std::vector<plug::Domain> domains(const Limits& limits, plug::Params problem) const = 0;
   // Throws plug::failure with the reason. Every value of `config` lies in its domain.
   virtual void require_support(const Limits& limits, plug::Params problem,
                                plug::Params config) const = 0;

@@ -14,7 +14,7 @@ class PreparedHandle {
       : prepared_(std::move(prepared)), driver_(std::move(driver)) {
     for (const Operand& operand : prepared_->operands) {
       hm_operand plain{};
-      plug::plain_operand(plain, operand.name, operand.role, operand.dtype, operand.dims);
+      plug::describe(operand, plain);
       if (operand.role == HM_ROLE_CONSTANT) constant_bytes_ += plain.bytes;
       operands_.push_back(plain);
     }
@@ -39,28 +39,28 @@ class PreparedHandle {
                   });
   }
 
-  // Weights stay plain: packing is a copy.
   void load_constants(Stream& stream, const hm_arguments& arguments) {
     if (arguments.count != operands_.size() || arguments.sources == nullptr) {
       throw plug::failure(HM_INVALID_ARGUMENT, "load_constants needs one entry per operand");
     }
     for (std::uint32_t i = 0; i < arguments.count; ++i) {
       if (operands_[i].role != HM_ROLE_CONSTANT) continue;
-      require_room(arguments.buffers[i], operands_[i]);
-      require_room(arguments.sources[i], operands_[i]);
+      require_room(arguments.buffers[i], operands_[i].name, operands_[i].bytes);
+      require_room(arguments.sources[i], operands_[i].name,
+                   plug::plain_bytes(prepared_->operands[i]));
       stream.submit(1, [&](cl::CommandQueue& queue, cl::Event* event, std::uint64_t) {
-        queue.enqueueCopyBuffer(memory_of(arguments.sources[i]), memory_of(arguments.buffers[i]), 0,
-                                0, operands_[i].bytes, nullptr, event);
+        prepared_->pack(queue, i, memory_of(arguments.sources[i]), memory_of(arguments.buffers[i]),
+                        event);
       });
     }
   }
 
  private:
-  static void require_room(hm_buffer* buffer, const hm_operand& operand) {
-    if (buffer == nullptr || plug::object_of<Buffer>(buffer).bytes() < operand.bytes) {
-      throw plug::failure(HM_INVALID_ARGUMENT, "buffer of '" + std::string(operand.name) +
+  static void require_room(hm_buffer* buffer, const char* name, std::uint64_t bytes) {
+    if (buffer == nullptr || plug::object_of<Buffer>(buffer).bytes() < bytes) {
+      throw plug::failure(HM_INVALID_ARGUMENT, "buffer of '" + std::string(name) +
                                                    "' is missing or short of " +
-                                                   std::to_string(operand.bytes) + " bytes");
+                                                   std::to_string(bytes) + " bytes");
     }
   }
 
@@ -68,7 +68,9 @@ class PreparedHandle {
     if (set.count != operands_.size()) {
       throw plug::failure(HM_INVALID_ARGUMENT, "a set needs one buffer per operand");
     }
-    for (std::uint32_t i = 0; i < set.count; ++i) require_room(set.buffers[i], operands_[i]);
+    for (std::uint32_t i = 0; i < set.count; ++i) {
+      require_room(set.buffers[i], operands_[i].name, operands_[i].bytes);
+    }
   }
 
   std::unique_ptr<Prepared> prepared_;
@@ -85,12 +87,12 @@ class DeviceHandle {
   std::vector<plug::Domain> domains(std::uint32_t index, const hm_problem& problem) const {
     const Kernel& kernel = at(index, problem);
     kernel.require_support(device_.limits, problem, {});
-    return kernel.domains(device_.limits);
+    return kernel.domains(device_.limits, problem);
   }
 
   void require_support(std::uint32_t index, const hm_problem& problem, plug::Params config) const {
     const Kernel& kernel = at(index, problem);
-    plug::reject_outside(kernel.domains(device_.limits), config);
+    plug::reject_outside(kernel.domains(device_.limits, problem), config);
     kernel.require_support(device_.limits, problem, config);
   }
 

@@ -23,7 +23,7 @@ const char* options_of(std::int64_t dtype) {
 
 class PreparedFma : public Prepared {
  public:
-  PreparedFma(OpenedDevice& device, std::int64_t lanes, std::int64_t iterations, std::int64_t dtype,
+  PreparedFma(OpenedDevice& device, std::int64_t lanes, std::int64_t iterations, std::int32_t dtype,
               std::int64_t lanes_per_item) {
     operands = {{"x", HM_ROLE_INPUT, dtype, {lanes}}, {"dst", HM_ROLE_OUTPUT, dtype, {lanes}}};
     const std::string options = std::string(options_of(dtype)) +
@@ -61,7 +61,7 @@ class Fma : public Kernel {
   std::string_view name() const override { return "multiply_add"; }
   std::string_view op() const override { return "fma"; }
 
-  std::vector<plug::Domain> domains(const Limits&) const override {
+  std::vector<plug::Domain> domains(const Limits&, plug::Params) const override {
     return {plug::domain::ordered("lanes_per_item", {1, 4, 8, 16}, default_lanes_per_item)};
   }
 
@@ -85,8 +85,7 @@ class Fma : public Kernel {
                                     plug::Params config) const override {
     return std::make_unique<PreparedFma>(
         device, plug::require_param(problem, "lanes"), plug::require_param(problem, "iterations"),
-        plug::require_param(problem, "dtype"),
-        plug::param_or(config, "lanes_per_item", default_lanes_per_item));
+        problem.dtype("dtype"), plug::param_or(config, "lanes_per_item", default_lanes_per_item));
   }
 };
 

@@ -51,7 +51,7 @@ class Copy : public Kernel {
   std::string_view name() const override { return "copy"; }
   std::string_view op() const override { return "copy"; }
 
-  std::vector<plug::Domain> domains(const Limits&) const override {
+  std::vector<plug::Domain> domains(const Limits&, plug::Params) const override {
     return {plug::domain::categorical("method", {"kernel", "driver"}, by_kernel)};
   }
 
