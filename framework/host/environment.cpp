@@ -25,7 +25,8 @@ constexpr std::array exact_names{"PATH",
                                  "HALMARK_POWERCAP",
                                  "OPENCL_VENDOR_PATH",
                                  "HIP_VISIBLE_DEVICES",
-                                 "ZE_AFFINITY_MASK"};
+                                 "ZE_AFFINITY_MASK",
+                                 "HALMARK_OPENVINO"};
 constexpr std::array prefixes{"OMP_",     "GOMP_", "OMPI_",        "PMIX_",
                               "OCL_ICD_", "POCL_", "HALMARK_FAKE_"};
 

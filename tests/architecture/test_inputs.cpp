@@ -23,6 +23,7 @@ const std::map<std::string, std::string, std::less<>> openers = {
     {"framework/host/process/contained_process.cpp", "/proc, /dev/null, a file of its own"},
     {"framework/host/process/descendants.cpp", "/proc"},
     {"framework/deploy/engine/gguf.cpp", "writes"},
+    {"framework/export/ir/decoder_layer.cpp", "writes"},
     {"framework/judge/build.cpp", "writes"},
     {"framework/measure/sampling/interference.cpp", "/proc"},
     {"framework/measure/sampling/package_energy.cpp", "the power zones of /sys"},

@@ -7,6 +7,7 @@
 #include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
 #include "cli/study/study.hpp"
+#include "deploy/engine/benchmark_app.hpp"
 #include "deploy/engine_store.hpp"
 #include "host/process/interrupt.hpp"
 #include "journal/writer_lock.hpp"
@@ -17,12 +18,25 @@ namespace halmark::cli {
 namespace {
 
 struct DeployCheckOptions {
-  std::string engine, server_version;
+  std::string engine, server_version, as = "llamacpp";
   tune::FrontPlace place;
   std::optional<std::int64_t> point;
 };
 
+CommandResult check_openvino(const GlobalOptions& global, DeployCheckOptions o) {
+  const std::string app = deploy::benchmark_app(o.engine);
+  o.place.database = database_path(global);
+  o.place.studies = study_location(global);
+  const SearchedFront front = tune::find_front(o.place);
+  const auto number = static_cast<std::size_t>(o.point.value_or(1));
+  return shown(deploy::layer_view(deploy::check_layer(
+      load_model(front.model, config_dirs("models")),
+      tune::deployment_of(front, number, {}, config_dirs("models"), config_dirs("devices")), app,
+      [] { return !interrupted(); })));
+}
+
 CommandResult execute(const GlobalOptions& global, DeployCheckOptions o) {
+  if (o.as == "openvino") return check_openvino(global, o);
   const std::string program = deploy::server_program(o.engine);
   const exports::EngineTable table =
       exports::known_engine_table("llamacpp", o.server_version, config_dirs("engines"));
@@ -55,7 +69,10 @@ CommandResult execute(const GlobalOptions& global, DeployCheckOptions o) {
 
 Action add_deploy_check(OptionSet& app) {
   auto o = std::make_shared<DeployCheckOptions>();
-  app.add_option("--engine", o->engine, "Folder of llama.cpp's programs, llama-server among them");
+  app.add_option("--engine", o->engine,
+                 "Folder of the engine's programs: llama-server, benchmark_app");
+  app.add_option("--as", o->as, "llamacpp, or openvino: one layer, by benchmark_app")
+      .check(one_of({"llamacpp", "openvino"}));
   app.add_option("--server-version", o->server_version,
                  "Release whose flags the command is written with (default: the latest known)");
   app.add_option("--point", o->point,

@@ -7,6 +7,7 @@
 #include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
 #include "cli/study/study.hpp"
+#include "deploy/engine/openvino_layer.hpp"
 #include "deploy/engine_store.hpp"
 #include "export/exchange/exchange.hpp"
 #include "export/front_list.hpp"
@@ -51,6 +52,12 @@ CommandResult execute(const GlobalOptions& global, ExportOptions o) {
   o.place.studies = study_location(global);
   if (exports::is_exchange(o.asked.as)) return exchanged(o);
   const SearchedFront front = tune::find_front(o.place);
+  if (o.asked.as == "openvino") {
+    const auto index = static_cast<std::size_t>(o.point.value_or(1) - 1);
+    const Deployment at = deployment_at(front, index, o.asked);
+    return shown(deploy::exported_layer(load_model(front.model, config_dirs("models")),
+                                        at.configuration(), o.asked.out));
+  }
   o.asked.own_steps = deploy::stored_imports(o.place.database);
   if (o.asked.as.empty()) return shown(exports::front_list(front, o.alike_percent / 100));
   const Pick pick = o.point ? Pick{.index = static_cast<std::size_t>(*o.point - 1)}
@@ -61,7 +68,9 @@ CommandResult execute(const GlobalOptions& global, ExportOptions o) {
 }  // namespace
 
 void add_export_options(OptionSet& app, exports::ExportRequest& o) {
-  app.add_option("--as", o.as, "For an engine: " + exports::engine_list() + "; for a cluster: k8s");
+  app.add_option("--as", o.as,
+                 "For an engine: " + exports::engine_list() + "; for a cluster: k8s; " +
+                     "a layer for OpenVINO's benchmark app: openvino");
   app.add_option("--server-version", o.server_version, "The engine's release, 0.20.1");
   app.add_option("--engine", o.engine, "With k8s: " + exports::engine_list());
   app.add_option("--nodes", o.nodes, "With k8s: the nodes of the cluster (*.toml)");

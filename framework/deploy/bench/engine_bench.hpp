@@ -38,5 +38,8 @@ std::vector<EngineStep> vllm_bench_steps(const std::string& text, const std::str
 // output_json.py, output_csv.py), benchmark_app -report_type no_counters -json_stats (openvino
 // samples/cpp/benchmark_app/main.cpp).
 std::vector<EngineStep> openvino_bench_steps(const std::string& text, const std::string& path);
+// Of the report that benchmark_app of the Python package writes.
+struct BenchObject;
+std::vector<EngineStep> openvino_app_steps(const BenchObject& setup, const BenchObject& results);
 
 }  // namespace halmark::deploy

@@ -82,6 +82,7 @@ std::vector<EngineStep> graph_steps(const BenchObject& file) {
     throw refused("benchmark_app failed: " + printable(results.text("error")),
                   results.place("error"));
   }
+  if (setup.has("target device")) return openvino_app_steps(setup, results);
   EngineStep out{.engine = "openvino",
                  .model = setup.text("topology"),
                  .precision = setup.text_or_none("precision"),

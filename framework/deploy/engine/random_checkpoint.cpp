@@ -13,25 +13,6 @@ constexpr std::int64_t q8_values = 32;  // of a block
 // Both are values of the checkpoint that no operator's time depends on.
 constexpr float rope_base = 10000, norm_epsilon = 1e-6F;
 
-// "" where every operator of the model is one of those that are written.
-std::string unwritten(const ModelSpec& s) {
-  if (s.moe) return "experts";
-  if (s.latent || s.indexer || s.compressed) return "latent attention";
-  if (!s.mixers.empty()) return "mixers beside attention";
-  if (std::ranges::any_of(s.windows, [](std::int64_t w) { return w != 0; }))
-    return "sliding windows";
-  if (!s.ffn_widths.empty()) return "networks of different widths";
-  if (s.plain_activation || s.gate != GateKind::silu) return "a network without a SiLU gate";
-  if (s.norm != NormKind::rms || !s.pre_norms || s.post_norms || s.is_parallel)
-    return "norms in other places or of another kind";
-  if (s.qk_norm && (s.qk_norm_of_row || s.qk_norm_of_each_head || !s.qk_norm_has_gain))
-    return "another norm of queries and keys";
-  if (s.qk_norm && s.qkv_bias) return "norms and biases of queries and keys";
-  if (s.o_bias || s.mlp_bias || s.head_bias) return "biases";
-  if (s.output_gate || s.has_sinks || s.learned_positions > 0) return "gates, sinks or positions";
-  return {};
-}
-
 std::string architecture_of(const ModelSpec& s) {
   return s.qk_norm ? "qwen3" : s.qkv_bias ? "qwen2" : "llama";
 }
@@ -110,6 +91,24 @@ void add_layer(const ModelSpec& s, GgufType type, std::int64_t layer, GgufFile& 
 }
 
 }  // namespace
+
+std::string unwritten(const ModelSpec& s) {
+  if (s.moe) return "experts";
+  if (s.latent || s.indexer || s.compressed) return "latent attention";
+  if (!s.mixers.empty()) return "mixers beside attention";
+  if (std::ranges::any_of(s.windows, [](std::int64_t w) { return w != 0; }))
+    return "sliding windows";
+  if (!s.ffn_widths.empty()) return "networks of different widths";
+  if (s.plain_activation || s.gate != GateKind::silu) return "a network without a SiLU gate";
+  if (s.norm != NormKind::rms || !s.pre_norms || s.post_norms || s.is_parallel)
+    return "norms in other places or of another kind";
+  if (s.qk_norm && (s.qk_norm_of_row || s.qk_norm_of_each_head || !s.qk_norm_has_gain))
+    return "another norm of queries and keys";
+  if (s.qk_norm && s.qkv_bias) return "norms and biases of queries and keys";
+  if (s.o_bias || s.mlp_bias || s.head_bias) return "biases";
+  if (s.output_gate || s.has_sinks || s.learned_positions > 0) return "gates, sinks or positions";
+  return {};
+}
 
 GgufFile random_checkpoint(const ModelSpec& s, GgufType type, std::int64_t longest) {
   if (const std::string what = unwritten(s); !what.empty()) {

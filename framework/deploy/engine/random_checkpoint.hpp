@@ -1,10 +1,15 @@
 // A model's architecture as a GGUF file with random weights.
 #pragma once
 
+#include <string>
+
 #include "deploy/engine/gguf.hpp"
 #include "model/spec/model_spec.hpp"
 
 namespace halmark::deploy {
+
+// What of the model no file of random weights is written for; "" = every operator is.
+std::string unwritten(const ModelSpec& spec);
 
 // Dense decoders of gated networks behind RMS norms, with or without norms of queries and keys and
 // biases of their projections: what llama.cpp calls llama, qwen2 and qwen3. `longest`: tokens of a

@@ -103,5 +103,24 @@ TEST(BenchmarkApp, a_failed_run_is_no_time) {
   EXPECT_THAT(refusal("{}"), HasSubstr("neither perfdata nor execution_results"));
 }
 
+// As version 2026.4.1 of the Python package wrote it.
+const char* const packaged = R"report({"configuration_setup": {"topology": "Model1",
+ "target device": "CPU", "precision": "UNSPECIFIED", "batch size": "1"}, "execution_results": {
+ "total number of iterations": "192", "latency (ms)": "10.54", "avg latency": "10.25",
+ "min latency": "2.30", "max latency": "22.63", "throughput": "95.82"}})report";
+
+TEST(OpenVinoBench, the_app_of_the_python_package_writes_figures_as_text) {
+  const auto steps = openvino_bench_steps(packaged, "r");
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].device, "CPU");
+  EXPECT_EQ(steps[0].phase, "inference");
+  EXPECT_DOUBLE_EQ(steps[0].step_ns, 10.25e6);
+  EXPECT_DOUBLE_EQ(*steps[0].least_ns, 2.3e6);
+  EXPECT_EQ(steps[0].samples, 192);
+  std::string wrong = packaged;
+  wrong.replace(wrong.find("10.25"), 5, "10,25");
+  EXPECT_THAT(refusal(wrong), HasSubstr("'10,25' is no number"));
+}
+
 }  // namespace
 }  // namespace halmark::deploy

@@ -1,0 +1,97 @@
+// The IR of a decoder layer: what its weights weigh and what goes in and out, against sums by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <regex>
+
+#include "export/ir/decoder_layer.hpp"
+#include "tests/python_with.hpp"
+
+namespace halmark::exports {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const DecoderLayer small{.name = "small",
+                         .hidden = 64,
+                         .heads = 4,
+                         .kv_heads = 2,
+                         .head_dim = 16,
+                         .intermediate = 96,
+                         .weights = Dtype::bf16,
+                         .batch = 2,
+                         .new_tokens = 1,
+                         .context = 9};
+
+std::int64_t bytes_of_constants(const std::string& xml, const std::string& type) {
+  const std::regex constant("element_type=\"" + type +
+                            "\" shape=\"[0-9,]*\" offset=\"[0-9]+\" size=\"([0-9]+)\"");
+  std::int64_t out = 0;
+  for (std::sregex_iterator at(xml.begin(), xml.end(), constant), end; at != end; ++at) {
+    out += std::stoll((*at)[1]);
+  }
+  return out;
+}
+
+TEST(DecoderLayerIr, stores_the_matrices_of_the_layer_once_in_their_own_type) {
+  const LayerIr ir = decoder_layer_ir(small);
+  // q, k, v, o: 64 x (64 + 32 + 32 + 64); gate, up, down: 3 x 64 x 96; two bytes each.
+  EXPECT_EQ(bytes_of_constants(ir.xml, "bf16"), 2 * (64 * 192 + 3 * 64 * 96));
+}
+
+TEST(DecoderLayerIr, a_step_over_a_cache_takes_it_and_a_whole_prompt_does_not) {
+  const std::string cached = decoder_layer_ir(small).xml;
+  EXPECT_THAT(cached, HasSubstr("name=\"k_cache\" type=\"Parameter\""));
+  EXPECT_THAT(cached, HasSubstr("shape=\"2,2,8,16\""));
+  DecoderLayer prompt = small;
+  prompt.new_tokens = prompt.context;
+  EXPECT_THAT(decoder_layer_ir(prompt).xml, Not(HasSubstr("k_cache")));
+}
+
+TEST(DecoderLayerIr, the_file_of_weights_is_as_long_as_the_text_says) {
+  const auto folder = std::filesystem::temp_directory_path() / "halmark-layer-ir";
+  std::filesystem::create_directories(folder);
+  const std::string path = (folder / "layer").string();
+  write_layer_ir(small, path);
+  EXPECT_EQ(static_cast<std::int64_t>(std::filesystem::file_size(path + ".bin")),
+            decoder_layer_ir(small).weight_bytes);
+  EXPECT_EQ(std::filesystem::file_size(path + ".xml"), decoder_layer_ir(small).xml.size());
+  std::filesystem::remove_all(folder);
+}
+
+// What a process prints; "" where it fails.
+std::string printed(const std::string& command) {
+  std::string out;
+  FILE* const pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
+  if (pipe == nullptr) return out;
+  char part[256];
+  while (std::fgets(part, sizeof part, pipe) != nullptr) out += part;
+  return ::pclose(pipe) == 0 ? out : "";
+}
+
+TEST(DecoderLayerIr, the_runtime_computes_the_layer_that_its_formulas_say) {
+  const auto python = test::python_with("openvino, numpy");
+  if (!python) GTEST_SKIP() << "no Python with openvino and numpy (pip install openvino)";
+  const auto folder = std::filesystem::temp_directory_path() / "halmark-layer-peer";
+  std::filesystem::create_directories(folder);
+  for (const std::int64_t new_tokens : {1, 3, 9}) {
+    DecoderLayer layer = small;
+    layer.qk_norm = true;
+    layer.new_tokens = new_tokens;
+    const std::string path = (folder / "layer").string();
+    write_layer_ir(layer, path);
+    const std::string difference =
+        printed(*python + " " HALMARK_LAYER_PEER " " + path + " 4 2 16 " +
+                std::to_string(new_tokens) + " " + std::to_string(layer.context));
+    ASSERT_NE(difference, "") << new_tokens;
+    // Sums of at most 96 products in f32.
+    EXPECT_LT(std::stod(difference), 1e-5) << new_tokens;
+  }
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace halmark::exports
