@@ -12,6 +12,7 @@
 #include "cli/console/terminal.hpp"
 #include "core/version.hpp"
 #include "host/process/interrupt.hpp"
+#include "pages/help/first_steps.hpp"
 #include "plan/worker_limits.hpp"
 
 namespace halmark::cli {
@@ -111,17 +112,6 @@ int run_command(const GlobalOptions& options, const Command& command, const Acti
   }
 }
 
-constexpr std::string_view first_steps =
-    R"(First steps:
-  halmark devices                        what this machine has
-  halmark bench --op gemm --params m=512,n=512,k=512 --dtype f32
-                                         one kernel, against the peaks of its device
-  halmark tune configs/sweeps/quickstart.toml
-                                         a model on this CPU, and its Pareto front
-  halmark model qwen3-32b --device h100-sxm --tp 2
-                                         a step on hardware that is not here
-  halmark help COMMAND, halmark explain WORD, halmark ops NAME say more.)";
-
 // "halmark help tune" is "halmark tune --help"; halmark alone is "halmark --help".
 std::vector<std::string> asked_words(int argc, char** argv) {
   std::vector<std::string> out(argv + 1, argv + argc);
@@ -141,7 +131,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("halmark ") + tool_version + " (" + tool_build +
                                         ", " + build_type + ")");
   app.require_subcommand(1);
-  app.footer(std::string(first_steps));
+  app.footer(std::string(pages::first_steps));
   add_global_options(app, options);
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : commands()) {

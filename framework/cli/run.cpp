@@ -6,6 +6,7 @@
 #include "plan/shard_places.hpp"
 #include "report/views/validation_view.hpp"
 #include "tune/plan/named_fabric.hpp"
+#include "tune/search/outcome.hpp"
 #include "tune/validate/run_configuration.hpp"
 
 namespace halmark::cli {
@@ -22,30 +23,8 @@ struct RunOptions {
   bool keeps_nothing = false;
 };
 
-ExitCode exit_code_of(Status status) {
-  if (interrupted()) return interrupt_exit_code();
-  if (status == Status::wrong_result || status == Status::nan_result) return ExitCode::incorrect;
-  return counts_as_failure(status) ? ExitCode::partial : ExitCode::ok;
-}
-
 std::string command_line(const RunOptions& o) {
-  const DeploymentOptions& d = o.configuration;
-  std::string out = "halmark run " + o.model + " --phase " + d.phase + " --dtype " + d.dtype;
-  const auto add = [&out](const char* name, std::int64_t value, std::int64_t usual) {
-    if (value != usual) out += std::string(" --") + name + ' ' + std::to_string(value);
-  };
-  add("batch", d.batch, 1);
-  add("new-tokens", d.new_tokens, 0);
-  add("context", d.context, 0);
-  add("tp", d.tp, 1);
-  add("pp", d.pp, 1);
-  add("dp", d.dp, 1);
-  add("ep", d.ep, 1);
-  for (std::size_t i = 0; i < d.stages.size(); ++i) {
-    out += (i == 0 ? " --stages " : ",") + std::to_string(d.stages[i]);
-  }
-  add("routing-skew", d.routing_skew, 0);
-  if (!d.precision.empty()) out += " --precision " + d.precision;
+  std::string out = "halmark run " + o.model + tune::words_of(o.configuration);
   if (o.is_isolated) out += " --isolated";
   if (!o.fabric.empty()) out += " --fabric " + o.fabric;
   if (!o.shards_on.empty()) return out + " --shards-on '" + o.shards_on + '\'';
@@ -63,7 +42,8 @@ void lay_on(const std::string& places, Configuration& configuration) {
 CommandResult shown_run(const Configuration& configuration, const tune::RunOutcome& outcome) {
   report::View run = report::validation_view(*outcome.validation);
   CommandResult result{
-      .exit_code = exit_code_of(outcome.validation->status),
+      .exit_code =
+          interrupted() ? interrupt_exit_code() : tune::exit_code_of(outcome.validation->status),
       .data = {{"deployment", configuration},
                {"estimate",
                 outcome.evaluation.estimate ? Json(*outcome.evaluation.estimate) : Json(nullptr)},

@@ -1,7 +1,5 @@
 // halmark tune: plan, measure, compose, search, validate, report.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -11,7 +9,6 @@
 #include "cli/study/study.hpp"
 #include "cli/tune_kernels.hpp"
 #include "cli/tune_latency.hpp"
-#include "core/text/text.hpp"
 #include "deploy/engine_store.hpp"
 #include "history/night_order.hpp"
 #include "host/process/interrupt.hpp"
@@ -50,12 +47,7 @@ void note(const GlobalOptions& global, const std::string& text) {
 void keep_studies(const GlobalOptions& global, const tune::TunePlan& plan, const tune::TuneRun& run,
                   CommandResult& result) {
   keep_in_studies(global, "the journal has every row", result, [&](StudyStore& store) {
-    for (const tune::TuneProblem& problem : plan.problems()) {
-      const std::string name = fmt::format("{} {} {}, run {}", plan.sweep().name, problem.name(),
-                                           problem.hash().substr(0, 12), run.id);
-      tune::store_evaluations(store, name, *parse_phase(problem.name()), run.evaluations,
-                              plan.sweep().objectives, run.times);
-    }
+    tune::store_run(store, plan.sweep(), plan.problems(), run);
   });
 }
 

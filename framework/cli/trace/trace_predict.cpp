@@ -45,10 +45,7 @@ std::map<std::string, KernelPoint> measured(const GlobalOptions& global,
   progress.finish();
   keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
   say_what_is_kept(global, kept, out);
-  std::map<std::string, KernelPoint> points;
-  for (KernelPoint& point : tune::kernel_points(rows, reporting_machine(machine)))
-    points.emplace(point.key, std::move(point));
-  return points;
+  return tune::points_by_key(rows, reporting_machine(machine));
 }
 
 trace::KernelTime time_of(const KernelCase& kernel_case,

@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "tune/search/outcome.hpp"
+
 namespace halmark::tune {
 namespace {
 
@@ -93,12 +95,7 @@ std::vector<KernelPoint> in_order_of(std::span<const KernelCase> cases,
 
 ExitCode exit_code_of(std::span<const KernelPoint> points) {
   ExitCode out = ExitCode::ok;
-  for (const KernelPoint& p : points) {
-    if (p.status == Status::wrong_result || p.status == Status::nan_result) {
-      return ExitCode::incorrect;
-    }
-    if (counts_as_failure(p.status)) out = ExitCode::partial;
-  }
+  for (const KernelPoint& p : points) out = std::max(out, exit_code_of(p.status));
   return out;
 }
 

@@ -4,9 +4,14 @@
 
 namespace halmark::tune {
 
+ExitCode exit_code_of(Status status) {
+  if (status == Status::wrong_result || status == Status::nan_result) return ExitCode::incorrect;
+  return counts_as_failure(status) ? ExitCode::partial : ExitCode::ok;
+}
+
 ExitCode exit_code_of(const TuneRun& run, const Sweep& sweep) {
   const auto is_wrong = [](const Validation& v) {
-    return v.status == Status::wrong_result || v.status == Status::nan_result;
+    return exit_code_of(v.status) == ExitCode::incorrect;
   };
   if (std::ranges::any_of(run.validations, is_wrong)) return ExitCode::incorrect;
   const auto has_failed = [](const auto& row) { return counts_as_failure(row.status); };

@@ -15,4 +15,14 @@ std::size_t store_evaluations(StudyStore& store, const std::string& name, Phase 
   return store_trials(store, study_of(name, objectives), members, objectives, {}, {}, times);
 }
 
+void store_run(StudyStore& store, const Sweep& sweep, std::span<const TuneProblem> problems,
+               const TuneRun& run) {
+  for (const TuneProblem& problem : problems) {
+    const std::string name = sweep.name + ' ' + problem.name() + ' ' +
+                             problem.hash().substr(0, 12) + ", run " + std::to_string(run.id);
+    store_evaluations(store, name, *parse_phase(problem.name()), run.evaluations, sweep.objectives,
+                      run.times);
+  }
+}
+
 }  // namespace halmark::tune

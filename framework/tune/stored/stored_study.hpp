@@ -6,7 +6,9 @@
 
 #include "core/chosen/objective.hpp"
 #include "study/values.hpp"
+#include "tune/problem/problem.hpp"
 #include "tune/search/loop.hpp"
+#include "tune/search/measure.hpp"
 
 namespace halmark::tune {
 
@@ -20,5 +22,10 @@ namespace halmark::tune {
 std::size_t store_evaluations(StudyStore& store, const std::string& name, Phase phase,
                               std::span<const Evaluation> evaluations,
                               std::span<const Objective> objectives, const TrialTimes& times = {});
+
+// The evaluations of a run, one study for each problem, named by it, its hash and the run: steps of
+// two phases do not compare.
+void store_run(StudyStore& store, const Sweep& sweep, std::span<const TuneProblem> problems,
+               const TuneRun& run);
 
 }  // namespace halmark::tune
