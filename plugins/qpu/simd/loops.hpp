@@ -1,6 +1,8 @@
 // The loops themselves, compiled once per instruction set by a file that defines HM_QPU_BYTES and
 // HM_QPU_ISA. Nothing here comes from the standard library but integers: a function shared with
 // other files could carry instructions that the machine lacks.
+#pragma once
+
 #include "block_loops.hpp"
 
 namespace hm_qpu {
