@@ -22,7 +22,6 @@ inline constexpr ParamSpec depth_spec{
     .name = "depth", .high = 1 << 16, .meaning = "layers of gates"};
 inline constexpr ParamSpec complex_dtype_spec{.name = "dtype",
                                               .kind = ParamKind::dtype,
-                                              .fallback = dtype_value(Dtype::c64),
                                               .allowed = complex_dtypes,
                                               .meaning = "of an amplitude"};
 

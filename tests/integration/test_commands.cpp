@@ -19,10 +19,10 @@ std::vector<std::string> keys(const Json& object) {
 }
 
 const std::vector<std::string> command_names = {
-    "devices",   "peaks",  "bench",        "model",           "tune",       "run",
-    "report",    "verify", "doctor",       "winners",         "new-plugin", "models",
-    "plan-size", "trace",  "verify-front", "salvage",         "explain",    "compare",
-    "history",   "retire", "plan-mix",     "compare-devices", "fabric",     "simulate"};
+    "devices",         "peaks",   "bench",    "model",      "tune",    "run",       "report",
+    "verify",          "doctor",  "winners",  "new-plugin", "models",  "plan-size", "trace",
+    "verify-front",    "salvage", "explain",  "compare",    "history", "retire",    "plan-mix",
+    "compare-devices", "fabric",  "simulate", "rank-qpu"};
 
 class Command : public HalmarkTest {};
 
