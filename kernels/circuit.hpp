@@ -68,6 +68,20 @@ class CircuitContract : public OpContract {
     });
   }
 
+  // The sum of term(0) .. term(count - 1), in parts: the rounding of one long sum in f64 would be
+  // larger than what a state of c128 may err by.
+  template <class Term>
+  static Amplitude sum_in_parts(std::uint64_t count, Term term) {
+    constexpr std::uint64_t part_terms = 1024;
+    Amplitude sum;
+    for (std::uint64_t begin = 0; begin < count; begin += part_terms) {
+      Amplitude part;
+      for (std::uint64_t i = begin; i < std::min(count, begin + part_terms); ++i) part += term(i);
+      sum += part;
+    }
+    return sum;
+  }
+
   static std::vector<Amplitude> read_state(const Params& p, const InputReader& inputs, int rank,
                                            std::size_t operand);
   // The sizes of the conformance suite beside qubits and dtype.

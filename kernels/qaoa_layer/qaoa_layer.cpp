@@ -88,13 +88,11 @@ class QaoaLayer final : public CircuitContract {
     }
     const double gates = static_cast<double>(qubits(p)) + static_cast<double>(weights.size());
     expect_amplitudes(p, gates, elements, out, [&](std::uint64_t z) {
-      double real = 0, imaginary = 0;
-      for (std::uint64_t y = 0; y < state.size(); ++y) {
+      return sum_in_parts(state.size(), [&](std::uint64_t y) {
         const Amplitude& factor = by_distance[static_cast<std::size_t>(std::popcount(z ^ y))];
-        real += factor.real() * state[y].real() - factor.imag() * state[y].imag();
-        imaginary += factor.real() * state[y].imag() + factor.imag() * state[y].real();
-      }
-      return Amplitude{real, imaginary};
+        return Amplitude{factor.real() * state[y].real() - factor.imag() * state[y].imag(),
+                         factor.real() * state[y].imag() + factor.imag() * state[y].real()};
+      });
     });
   }
 

@@ -39,13 +39,12 @@ class Qft final : public CircuitContract {
     const double scale = 1 / std::sqrt(static_cast<double>(src.size()));
     const auto n = static_cast<double>(p.at("qubits"));
     expect_amplitudes(p, n * (n + 1) / 2, elements, out, [&](std::uint64_t k) {
-      Amplitude sum;
-      for (std::uint64_t j = 0; j < src.size(); ++j) {
+      const auto sum = sum_in_parts(src.size(), [&](std::uint64_t j) {
         const double angle = step * static_cast<double>((j * k) & mask);
         const double c = std::cos(angle), s = std::sin(angle);
-        sum +=
-            Amplitude{src[j].real() * c - src[j].imag() * s, src[j].real() * s + src[j].imag() * c};
-      }
+        return Amplitude{src[j].real() * c - src[j].imag() * s,
+                         src[j].real() * s + src[j].imag() * c};
+      });
       return sum * scale;
     });
   }
