@@ -26,6 +26,7 @@ Action add_ops(OptionSet& app);
 Action add_peaks(OptionSet& app);
 Action add_plan_mix(OptionSet& app);
 Action add_plan_size(OptionSet& app);
+Action add_rank_qpu(OptionSet& app);
 Action add_report(OptionSet& app);
 Action add_retire(OptionSet& app);
 Action add_run(OptionSet& app);
@@ -58,6 +59,8 @@ std::span<const Command> commands() {
       Command{"plan-size", "Devices, energy, cost and carbon that a job needs", 1, add_plan_size},
       Command{"plan-mix", "How many of each device type serve a load at least cost", 1,
               add_plan_mix},
+      Command{"rank-qpu", "Rank published QPUs for a circuit; sample it, simulated", 1,
+              add_rank_qpu},
       Command{"tune", "Measure, model and search a sweep; print its Pareto front", 1, add_tune},
       Command{"run", "Execute a whole layer stack and compare with the estimate", 1, add_run},
       Command{"report", "Write the report of a stored run again", 1, add_report},

@@ -190,9 +190,11 @@ TEST(FakePlugin, computes_every_op_as_its_contract_says) {
   const Dtype dtypes[] = {Dtype::f32, Dtype::bf16, Dtype::f16, Dtype::s8, Dtype::s32};
   constexpr double work_max = 2e6;  // larger cases say nothing more about a naive loop
   for (const OpContract* contract : all_contracts()) {
-    if (!contract->is_measurable()) continue;
+    const auto cases = contract->conformance_params(dtypes);
+    // It knows no complex types.
+    if (!contract->is_measurable() || cases.empty()) continue;
     int checked = 0;
-    for (const Params& params : contract->conformance_params(dtypes)) {
+    for (const Params& params : cases) {
       const Problem problem{std::string(contract->name()), params};
       const std::uint32_t kernel = bench.kernel_of(problem.op);
       if (work_of(*contract, params) > work_max) continue;

@@ -49,6 +49,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"profile/comparison", {"core", "kernels", "model", "profile/trace"}},
     {"profile/capture", {"core"}},
     {"pages", {"core", "kernels", "roofline", "model", "profile", "report", "simulate", "study"}},
+    {"circuit", {"core", "kernels", "plan", "report"}},
     {"latency", {"core", "kernels", "parquet", "plan", "roofline"}},
     {"search/space", {"core", "expression"}},
     {"search", {"core", "search/space"}},

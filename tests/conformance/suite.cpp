@@ -14,9 +14,9 @@
 namespace halmark::conformance {
 namespace {
 
-constexpr std::array every_dtype{Dtype::f32, Dtype::f64,       Dtype::bf16,
-                                 Dtype::f16, Dtype::f8_e4m3fn, Dtype::f8_e5m2,
-                                 Dtype::s8,  Dtype::s32,       Dtype::u8};
+constexpr std::array every_dtype{Dtype::f32,       Dtype::f64,     Dtype::bf16, Dtype::f16,
+                                 Dtype::f8_e4m3fn, Dtype::f8_e5m2, Dtype::s8,   Dtype::s32,
+                                 Dtype::u8,        Dtype::c64,     Dtype::c128};
 
 std::string identifier(std::string text) {
   for (char& c : text) {

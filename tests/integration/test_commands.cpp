@@ -22,7 +22,7 @@ const std::vector<std::string> command_names = {
     "devices",         "peaks",   "bench",    "model",      "tune",    "run",       "report",
     "verify",          "doctor",  "winners",  "new-plugin", "models",  "plan-size", "trace",
     "verify-front",    "salvage", "explain",  "compare",    "history", "retire",    "plan-mix",
-    "compare-devices", "fabric",  "simulate", "ops"};
+    "compare-devices", "fabric",  "simulate", "ops",        "rank-qpu"};
 
 class Command : public HalmarkTest {};
 

@@ -52,7 +52,7 @@ TEST(Entry, exists_for_every_op_that_one_process_can_measure) {
   int ops = 0;
   for (const OpContract* op : all_contracts()) {
     if (!op->is_measurable() || op->is_collective()) continue;
-    const std::vector<Dtype> dtypes{Dtype::f32, Dtype::s8, Dtype::s32};
+    const std::vector<Dtype> dtypes{Dtype::f32, Dtype::s8, Dtype::s32, Dtype::c64};
     const auto params = op->conformance_params(dtypes);
     ASSERT_FALSE(params.empty()) << op->name();
     const Problem problem = complete_problem({std::string(op->name()), params.front()});

@@ -15,8 +15,8 @@
 namespace halmark {
 namespace {
 
-const std::vector<Dtype> types{Dtype::f32, Dtype::bf16, Dtype::f16,
-                               Dtype::s8,  Dtype::s32,  Dtype::u8};
+const std::vector<Dtype> types{Dtype::f32, Dtype::bf16, Dtype::f16, Dtype::s8,
+                               Dtype::s32, Dtype::u8,   Dtype::c64, Dtype::c128};
 
 std::string list(std::span<const std::int64_t> values) {
   std::string out;

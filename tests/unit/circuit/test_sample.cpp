@@ -1,0 +1,75 @@
+// Counts against probabilities in closed form, within five standard deviations.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "circuit/qasm.hpp"
+#include "circuit/sample.hpp"
+#include "core/text/error.hpp"
+
+namespace halmark::circuit {
+namespace {
+
+constexpr std::int64_t shots = 20'000;
+
+double share(const std::map<std::string, std::int64_t>& counts, const std::string& bits) {
+  const auto at = counts.find(bits);
+  return at == counts.end() ? 0 : static_cast<double>(at->second) / shots;
+}
+
+double five_sigma(double p) { return 5 * std::sqrt(p * (1 - p) / shots); }
+
+Circuit of(const std::string& qubits, const std::string& body) {
+  return parse_qasm("OPENQASM 2.0;qreg q[" + qubits + "];" + body, "test");
+}
+
+TEST(Sample, a_ghz_state_is_all_zeros_or_all_ones) {
+  const auto counts = sample(of("4", "h q[0];cx q[0],q[1];cx q[1],q[2];cx q[2],q[3];"), shots, 3);
+  EXPECT_EQ(counts.size(), 2u);
+  EXPECT_NEAR(share(counts, "0000"), 0.5, five_sigma(0.5));
+  EXPECT_NEAR(share(counts, "1111"), 0.5, five_sigma(0.5));
+}
+
+TEST(Sample, the_same_seed_gives_the_same_counts_and_another_does_not) {
+  const Circuit circuit = of("3", "h q;");
+  EXPECT_EQ(sample(circuit, shots, 1), sample(circuit, shots, 1));
+  EXPECT_NE(sample(circuit, shots, 1), sample(circuit, shots, 2));
+}
+
+TEST(Sample, bits_are_those_that_the_circuit_measures_into) {
+  const auto counts =
+      sample(of("3", "creg c[2];x q[2];measure q[2]->c[1];measure q[0]->c[0];"), 10, 1);
+  EXPECT_EQ(counts.begin()->first, "10");
+  EXPECT_EQ(counts.size(), 1u);
+}
+
+TEST(Sample, controlled_gates_have_their_truth_tables) {
+  EXPECT_EQ(sample(of("3", "x q[0];x q[1];ccx q[0],q[1],q[2];"), 5, 1).begin()->first, "111");
+  EXPECT_EQ(sample(of("3", "x q[0];ccx q[0],q[1],q[2];"), 5, 1).begin()->first, "001");
+  EXPECT_EQ(sample(of("3", "x q[0];x q[1];cswap q[0],q[1],q[2];"), 5, 1).begin()->first, "101");
+  EXPECT_EQ(sample(of("2", "x q[0];swap q[0],q[1];"), 5, 1).begin()->first, "10");
+  EXPECT_EQ(sample(of("2", "h q[1];x q[0];cz q[0],q[1];h q[1];"), 5, 1).begin()->first, "11");
+  EXPECT_EQ(sample(of("1", "sx q[0];sx q[0];"), 5, 1).begin()->first, "1");
+  EXPECT_EQ(sample(of("1", "h q[0];s q[0];sdg q[0];t q[0];tdg q[0];h q[0];"), 5, 1).begin()->first,
+            "0");
+}
+
+// Two of three Paulis flip a bit: a gate of average infidelity e leaves a wrong bit with 2/3 * 3/2
+// e.
+TEST(Sample, depolarising_and_readout_errors_come_as_often_as_said) {
+  const Circuit flip = of("1", "x q[0];");
+  EXPECT_NEAR(share(sample(flip, shots, 5, {.one_qubit_error = 0.1}), "0"), 0.1, five_sigma(0.1));
+  EXPECT_NEAR(share(sample(flip, shots, 5, {.readout_error = 0.03}), "0"), 0.03, five_sigma(0.03));
+  // Of fifteen Paulis on two qubits three leave both bits alone: 12/15 * 5/4 e.
+  const Circuit pair = of("2", "cx q[0],q[1];");
+  const auto counts = sample(pair, shots, 7, {.two_qubit_error = 0.2});
+  EXPECT_NEAR(share(counts, "00"), 0.8, five_sigma(0.2));
+}
+
+TEST(Sample, too_many_qubits_are_refused_with_their_number) {
+  EXPECT_THROW(sample(of("27", "h q[0];"), 1, 1), Error);
+}
+
+}  // namespace
+}  // namespace halmark::circuit
