@@ -43,14 +43,6 @@ void note(const GlobalOptions& global, const std::string& text) {
   if (!global.quiet && !global.json) write_stderr(text);
 }
 
-// The run's configurations as studies, one for each problem: steps of two phases do not compare.
-void keep_studies(const GlobalOptions& global, const tune::TunePlan& plan, const tune::TuneRun& run,
-                  CommandResult& result) {
-  keep_in_studies(global, "the journal has every row", result, [&](StudyStore& store) {
-    tune::store_run(store, plan.sweep(), plan.problems(), run);
-  });
-}
-
 std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& machine,
                                         WinnerTable winners,
                                         const std::optional<tune::NamedDevices>& named) {
@@ -135,7 +127,9 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
     result.text += '\n' + certificate.text;
     result.data["certificate"] = std::move(certificate.data);
   }
-  keep_studies(s.global, plan, run, result);
+  keep_in_studies(s.global, "the journal has every row", result, [&](StudyStore& store) {
+    tune::store_run(store, plan.sweep(), plan.problems(), run);
+  });
   for (const std::string& path : s.options.out) {
     write_report(report, path);
     result.text += "written: " + path + '\n';

@@ -23,11 +23,8 @@ struct DeployCheckOptions {
   std::optional<std::int64_t> point;
 };
 
-CommandResult check_openvino(const GlobalOptions& global, DeployCheckOptions o) {
-  const std::string app = deploy::benchmark_app(o.engine);
-  o.place.database = database_path(global);
-  o.place.studies = study_location(global);
-  const SearchedFront front = tune::find_front(o.place);
+CommandResult check_layer(const DeployCheckOptions& o, const SearchedFront& front,
+                          const std::string& app) {
   const auto number = static_cast<std::size_t>(o.point.value_or(1));
   return shown(deploy::layer_view(deploy::check_layer(
       load_model(front.model, config_dirs("models")),
@@ -36,13 +33,15 @@ CommandResult check_openvino(const GlobalOptions& global, DeployCheckOptions o) 
 }
 
 CommandResult execute(const GlobalOptions& global, DeployCheckOptions o) {
-  if (o.as == "openvino") return check_openvino(global, o);
-  const std::string program = deploy::server_program(o.engine);
-  const exports::EngineTable table =
-      exports::known_engine_table("llamacpp", o.server_version, config_dirs("engines"));
+  const bool is_layer = o.as == "openvino";
+  const std::string program =
+      is_layer ? deploy::benchmark_app(o.engine) : deploy::server_program(o.engine);
   o.place.database = database_path(global);
   o.place.studies = study_location(global);
   const SearchedFront front = tune::find_front(o.place);
+  if (is_layer) return check_layer(o, front, program);
+  const exports::EngineTable table =
+      exports::known_engine_table("llamacpp", o.server_version, config_dirs("engines"));
   const auto planned = deploy::plan_checks(front, o.point, table, [&](std::size_t i) {
     return tune::deployment_of(front, i + 1, {}, config_dirs("models"), config_dirs("devices"));
   });
