@@ -185,8 +185,9 @@ class Backend {
     info.kind = kind_of(device);
     info.timer = HM_TIMER_HOST_CLOCK;
     info.flags = HM_DEVICE_SYNCHRONOUS;
-    plug::copy_text(info.id, device);
-    plug::copy_text(info.name, runtime_->property(device, "FULL_DEVICE_NAME"));
+    // Numbers, as of other backends: 0 is what is taken where no device is named.
+    plug::copy_text(info.id, std::to_string(index));
+    plug::copy_text(info.name, device + ", " + runtime_->property(device, "FULL_DEVICE_NAME"));
     plug::copy_text(info.driver, "OpenVINO " + runtime_->version());
     if (info.kind == HM_DEVICE_CPU) {
       info.flags |= HM_DEVICE_UNIFIED_MEMORY;

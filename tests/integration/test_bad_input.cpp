@@ -71,7 +71,7 @@ std::vector<BadInput> table() {
             {"bad.toml:8:11", "context 8", "new_tokens 9"}),
       {"missing_sweep", {"tune", "absent.toml"}, {"absent.toml", "cannot be read"}},
       {"unknown_command", {"tuen"}, {"'tuen'", "'tune'"}},
-      {"no_command", {}, {"subcommand", "halmark --help"}},
+      {"no_command", {"--quiet"}, {"subcommand", "halmark --help"}},
       {"unknown_option", {"tune", "x.toml", "--smapler=grid"}, {"'--smapler'", "'--sampler'"}},
       {"unknown_global_option", {"devices", "--qiet"}, {"'--qiet'", "'--quiet'"}},
       {"missing_argument", {"tune"}, {"sweep"}},

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from page_phases import serving, training  # noqa: E402
@@ -249,7 +250,9 @@ try:
     check(not elsewhere, f"asked elsewhere: {elsewhere[:5]}")
     check(not page.console, f"console: {page.console[:5]}")
 except (TimeoutError, RuntimeError) as error:
-    failed.append(f"{error!r}; notice: {text_of('#notice')}; console: {page.console[:5]}")
+    place = [f"{f.name}:{f.lineno}" for f in traceback.extract_tb(error.__traceback__)][1:3]
+    failed.append(f"{error!r} in {place}; notice: {text_of('#notice')}; console: {page.console[:5]}; "
+                  f"progress: {text_of('#progress-view')}")
 finally:
     page.close()
 print(json.dumps({"failed": failed, "figures": figures}))
