@@ -53,8 +53,8 @@ TEST(OpenVinoDevices, an_ir_that_a_device_refuses_is_compile_failed_in_its_own_w
   const auto description = worker->load(HALMARK_OPENVINO_PLUGIN);
   ASSERT_TRUE(description) << description.failure.reason;
   ASSERT_THAT(description->devices, SizeIs(1));
-  EXPECT_EQ(description->devices[0].id, "NPU");
-  EXPECT_EQ(description->devices[0].name, "A fake NPU");
+  EXPECT_EQ(description->devices[0].id, "0");
+  EXPECT_EQ(description->devices[0].name, "NPU, A fake NPU");
   EXPECT_THAT(description->devices[0].driver, HasSubstr("2099.1-fake"));
   ASSERT_TRUE(worker->open(0));
   const auto refusal = [&](std::int64_t id, const char* op, Params params) {
