@@ -246,8 +246,8 @@ class Parser {
     }
     double value = 0;
     const char* end = token.text.data() + token.text.size();
-    if (token.kind != Token::Kind::number ||
-        std::from_chars(token.text.data(), end, value).ptr != end) {
+    const auto read = std::from_chars(token.text.data(), end, value);
+    if (token.kind != Token::Kind::number || read.ptr != end || read.ec != std::errc{}) {
       tokens_.refuse(token, "expected a number or pi, found '" + token.text + "'");
     }
     return value;

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <set>
 
+#include "core/text/text.hpp"
+#include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
 
 namespace halmark::circuit {
@@ -20,9 +21,9 @@ double mean_hops(const std::string& connectivity, double places) {
   return connectivity == "heavy_hex" ? 2 * grid : grid;
 }
 
-// A pair that is h hops apart needs h - 1 swaps. Circuits whose pairs form no more than a line or a
-// tree of neighbours lie on the device as they are; others are as if placed at random, and a good
-// router does with about half of that.
+// A pair that is h hops apart needs h - 1 swaps. Circuits whose pairs form a line, or several, lie
+// on the device as they are; others are as if placed at random, and a good router does with about
+// half of that.
 double routing_swaps(const Circuit& circuit, const QpuDevice& device) {
   std::set<std::pair<int, int>> pairs;
   std::int64_t gates = 0;
@@ -108,18 +109,11 @@ RankedQpu ranked(const Circuit& circuit, const QpuDevice& device, std::int64_t s
   return out;
 }
 
-std::string number(double value, int digits) {
-  char text[64];
-  const auto end =
-      std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits);
-  return {text, end.ptr};
-}
-
 std::string why(const RankedQpu& row) {
   if (!row.refusal.empty()) return row.refusal;
   std::string text =
       row.dominant.empty() ? "no error is stated" : "most is lost in " + row.dominant;
-  if (row.swaps > 0) text += ", " + number(std::ceil(row.swaps), 6) + " swaps of routing";
+  if (row.swaps > 0) text += ", " + number_text(std::ceil(row.swaps), 6) + " swaps of routing";
   if (row.is_upper_bound) text += "; at most this: not every error is stated";
   return text;
 }
@@ -180,9 +174,9 @@ report::View rank_view(const Circuit& circuit, const std::vector<RankedQpu>& row
     out.data["devices"].push_back(row_json(row));
     const bool can = row.refusal.empty();
     table.add({row.device.id,
-               can ? (row.is_upper_bound ? "<= " : "") + number(row.fidelity, 3) : "-",
-               can && row.shot_ns ? number(*row.shot_ns / 1e3, 4) + " us" : "-",
-               can && row.cost_usd ? "$" + number(*row.cost_usd, 4) : "-", why(row)});
+               can ? (row.is_upper_bound ? "<= " : "") + number_text(row.fidelity, 3) : "-",
+               can && row.shot_ns ? report::duration_text(*row.shot_ns) : "-",
+               can && row.cost_usd ? "$" + number_text(*row.cost_usd, 4) : "-", why(row)});
     sources += row.device.id + ": " + row.device.errors_source + '\n';
   }
   out.text += table.text() +

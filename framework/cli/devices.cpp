@@ -1,5 +1,4 @@
 // halmark devices: backends found, their devices, and for each absent backend the reason.
-
 #include <memory>
 
 #include "cli/built_plugins.hpp"

@@ -1,5 +1,4 @@
 // halmark doctor: what is found, what is refused and why, and what would make figures better.
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>

@@ -118,7 +118,9 @@ std::vector<std::string> asked_words(int argc, char** argv) {
   if (out.empty()) return {"--help"};
   if (out.front() == "help") {
     out.erase(out.begin());
-    out.emplace_back("--help");
+    // A word that is no command is refused as one.
+    if (out.empty() || std::ranges::count(commands(), out.front(), &Command::name) > 0)
+      out.emplace_back("--help");
   }
   std::ranges::reverse(out);  // as CLI::App::parse takes them
   return out;

@@ -1,5 +1,4 @@
 // halmark tune: plan, measure, compose, search, validate, report.
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>

@@ -60,6 +60,9 @@ TEST_F(Ops, are_shown_with_a_command_that_bench_understands) {
 
 TEST_F(Ops, help_is_a_command_and_nothing_says_what_to_do_first) {
   EXPECT_EQ(halmark({"help", "ops"}).out, halmark({"ops", "--help"}).out);
+  const Outcome near = halmark({"help", "tuen"});
+  EXPECT_EQ(near.exit_code, 2);
+  EXPECT_THAT(near.err, HasSubstr("'tune'"));
   const Outcome bare = halmark({});
   EXPECT_EQ(bare.exit_code, 0);
   EXPECT_EQ(bare.out, halmark({"--help"}).out);

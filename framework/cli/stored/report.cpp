@@ -1,5 +1,4 @@
 // halmark report: the report of a stored run again. No device needed.
-
 #include <memory>
 
 #include "cli/console/command.hpp"

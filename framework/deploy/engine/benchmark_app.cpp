@@ -30,11 +30,13 @@ bool is_program(const fs::path& path) {
   return ::access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, ignored);
 }
 
-// A folder of temporary files that goes with it.
+// A folder of its own, that nobody else may write to and that goes with it.
 class Folder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("halmark-layer-" + std::to_string(::getpid()))) {
-    fs::create_directories(path_);
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "halmark-layer-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw unfit("cannot make a folder at " + pattern);
+    path_ = pattern;
   }
   ~Folder() {
     std::error_code ignored;
@@ -67,7 +69,7 @@ void run(const std::string& app, const std::vector<std::string>& arguments, cons
   const auto end =
       std::chrono::steady_clock::now() + std::chrono::duration<double>(run_s + load_time_max_s);
   while (process->running()) {
-    if (!goes_on()) throw unfit("benchmark_app was stopped");
+    if (!goes_on()) throw Error(ExitCode::interrupted, "interrupted");
     if (std::chrono::steady_clock::now() > end) throw unfit("benchmark_app did not end");
     std::this_thread::sleep_for(poll_interval);
   }

@@ -59,6 +59,7 @@ TEST(Qasm, refusals_name_the_place_and_what_stands_there) {
   EXPECT_THAT(refusal_of(head + "h q[0];\n  h q[3];"),
               HasSubstr("a.qasm:6:7: expected an integer in 0..2"));
   EXPECT_THAT(refusal_of(head + "rz(1/0) q[0];"), HasSubstr("a.qasm:5:4: an angle"));
+  EXPECT_THAT(refusal_of(head + "rz(1e400) q[0];"), HasSubstr("a.qasm:5:4: expected a number"));
   EXPECT_THAT(refusal_of(head + "cx q[0],q[0];"), HasSubstr("same qubit twice"));
   EXPECT_THAT(refusal_of(head + "cx q[0];"), HasSubstr("takes 0 angles and 2 qubits, got 0 and 1"));
   EXPECT_THAT(refusal_of(head + "measure q -> c; h q[1];"), HasSubstr("measured before"));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "circuit/qasm.hpp"
+#include "circuit/rank_request.hpp"
 #include "circuit/sample.hpp"
 #include "core/text/error.hpp"
 
@@ -69,6 +70,15 @@ TEST(Sample, depolarising_and_readout_errors_come_as_often_as_said) {
 
 TEST(Sample, too_many_qubits_are_refused_with_their_number) {
   EXPECT_THROW(sample(of("27", "h q[0];"), 1, 1), Error);
+}
+
+// iqm-garnet states the error of pairs alone; nobody may take the others for none.
+TEST(Answer, names_the_errors_that_a_noisy_device_does_not_state) {
+  const report::View shown = answer({.path = HALMARK_SOURCE_DIR "/tests/data/circuits/ghz.qasm",
+                                     .samples = 10,
+                                     .noise = "iqm-garnet"});
+  EXPECT_EQ(shown.data["noise_unstated"], (Json{"one-qubit gates", "readout"}));
+  EXPECT_THAT(shown.text, testing::HasSubstr("states no error of readout"));
 }
 
 }  // namespace
