@@ -34,7 +34,7 @@ find_package(MPI QUIET COMPONENTS C)
 pkg_check_modules(pqxx QUIET IMPORTED_TARGET libpqxx)
 if(NOT pqxx_FOUND)
   set_property(GLOBAL APPEND PROPERTY HALMARK_PLUGINS_ABSENT
-               "studies in PostgreSQL: libpqxx not found (install libpqxx-dev)")
+               "databases and studies in PostgreSQL: libpqxx not found (install libpqxx-dev)")
 endif()
 pkg_check_modules(nlopt QUIET IMPORTED_TARGET nlopt)
 pkg_check_modules(cbc QUIET IMPORTED_TARGET cbc)

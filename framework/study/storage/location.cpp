@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
+#include "core/text/url.hpp"
 #include "study/storage/open.hpp"
 
 namespace halmark::journal {
@@ -29,11 +29,6 @@ Scheme scheme_of(const std::string& text) {
   const std::size_t plus = text.find('+');
   if (plus == std::string::npos) return {text, {}};
   return {text.substr(0, plus), text.substr(plus + 1)};
-}
-
-bool is_scheme(std::string_view text) {
-  const auto may_be = [](unsigned char c) { return std::isalnum(c) != 0 || c == '+' || c == '_'; };
-  return text.size() > 1 && std::ranges::all_of(text, may_be);
 }
 
 // What these say is how Python waits and converts, not which file it is.
@@ -85,9 +80,7 @@ StudyPlace url_place(const std::string& location, std::size_t at) {
   const Scheme scheme = scheme_of(location.substr(0, at));
   const std::string rest = location.substr(at + separator.size());
   if (scheme.dialect == "sqlite") return sqlite_place(rest, scheme, location);
-  if (scheme.dialect == "postgresql" || scheme.dialect == "postgres") {
-    return {StudyBackend::postgresql, scheme.dialect + std::string(separator) + rest};
-  }
+  if (is_postgresql_url(location)) return {StudyBackend::postgresql, libpq_url(location)};
   const std::string shown = without_password(location);
   if (scheme.dialect == "mysql" || scheme.dialect == "mariadb") {
     throw refused("studies in MySQL cannot be opened: this program speaks to SQLite and PostgreSQL",
@@ -107,9 +100,8 @@ bool is_file(const std::string& path) {
 
 StudyPlace study_place(const std::string& location) {
   if (location == "memory:") return {StudyBackend::memory, {}};
-  const std::size_t url = location.find(separator);
-  if (url != std::string::npos && is_scheme(std::string_view(location).substr(0, url))) {
-    return url_place(location, url);
+  if (const std::string_view scheme = url_scheme(location); !scheme.empty()) {
+    return url_place(location, scheme.size());
   }
   const std::size_t colon = location.find(':');
   const std::string kind = location.substr(0, colon);
@@ -126,22 +118,3 @@ StudyPlace study_place(const std::string& location) {
 }
 
 }  // namespace halmark::journal
-
-namespace halmark {
-
-std::string without_password(const std::string& url) {
-  std::string out = url;
-  const std::size_t begin = out.find("://"), at = out.find('@');
-  if (begin != std::string::npos && at != std::string::npos) {
-    const std::size_t colon = out.find(':', begin + 3);
-    if (colon < at) out.erase(colon, at - colon);
-  }
-  const std::string_view key = "password=";
-  for (std::size_t word = out.find(key); word != std::string::npos; word = out.find(key, word)) {
-    word += key.size();
-    out.replace(word, std::min(out.find('&', word), out.size()) - word, "...");
-  }
-  return out;
-}
-
-}  // namespace halmark

@@ -22,9 +22,6 @@ enum class StudyAccess {
 // database without studies; exit 1 for a storage that cannot be reached.
 std::unique_ptr<StudyStore> open_study_store(const std::string& location, StudyAccess access);
 
-// A location as messages and records may show it.
-std::string without_password(const std::string& location);
-
 // The forms, for --help.
 inline constexpr const char* study_locations =
     "sqlite:PATH, journal:PATH, postgresql://..., or as Optuna writes it (sqlite:///FILE)";

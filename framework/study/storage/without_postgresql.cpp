@@ -1,7 +1,7 @@
 // Stands in for the folder postgresql where its client library is not installed.
 #include "core/text/error.hpp"
+#include "core/text/url.hpp"
 #include "study/storage/backends.hpp"
-#include "study/storage/location.hpp"
 
 namespace halmark::journal {
 

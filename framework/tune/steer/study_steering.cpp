@@ -10,6 +10,7 @@
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
+#include "core/text/url.hpp"
 #include "study/storage/open.hpp"
 #include "tune/stored/study_trials.hpp"
 

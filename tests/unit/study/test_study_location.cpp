@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "tests/unit/error_of.hpp"
-#include "tests/unit/study/postgres_server.hpp"
+#include "tests/unit/postgres_server.hpp"
 #include "tests/unit/study/study_fixture.hpp"
 
 namespace halmark {
@@ -71,13 +71,6 @@ TEST(StudyLocation, what_names_no_place_is_refused_with_the_way_out) {
     EXPECT_THAT(error.line(), Not(HasSubstr("secret")));
     EXPECT_EQ(error.line().find('\n'), std::string::npos);
   }
-}
-
-TEST(StudyLocation, a_password_stands_in_no_message) {
-  EXPECT_EQ(without_password("postgresql://u:p@h/d"), "postgresql://u@h/d");
-  EXPECT_EQ(without_password("postgresql://h/d?password=p&user=u"),
-            "postgresql://h/d?password=...&user=u");
-  EXPECT_EQ(without_password("sqlite:///a.db"), "sqlite:///a.db");
 }
 
 TEST(StudyLocation, the_path_of_a_file_is_judged_by_its_first_bytes) {

@@ -7,7 +7,7 @@
 #include "core/json/json.hpp"
 #include "framework/study/worker.hpp"
 #include "tests/unit/error_of.hpp"
-#include "tests/unit/study/postgres_server.hpp"
+#include "tests/unit/postgres_server.hpp"
 #include "tests/unit/study/study_fixture.hpp"
 
 namespace halmark {

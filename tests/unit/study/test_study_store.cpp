@@ -1,6 +1,6 @@
 // What all places of studies do alike: both files, and PostgreSQL where a server can be had.
 #include "tests/unit/error_of.hpp"
-#include "tests/unit/study/postgres_server.hpp"
+#include "tests/unit/postgres_server.hpp"
 #include "tests/unit/study/study_fixture.hpp"
 
 namespace halmark {

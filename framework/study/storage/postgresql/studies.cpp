@@ -1,4 +1,4 @@
-// Studies in a PostgreSQL server, in Optuna's tables. This folder alone uses libpqxx.
+// Studies in a PostgreSQL server, in Optuna's tables.
 #include <algorithm>
 
 #include "core/text/error.hpp"
@@ -11,7 +11,7 @@ namespace {
 class PostgresqlStudies : public StudyStore, private StudyTransaction {
  public:
   PostgresqlStudies(std::string url, StudyAccess access)
-      : session_(std::move(url)), trials_(session_) {
+      : session_(std::move(url), {.turn = 1}), trials_(session_) {
     session_.write([&] { prepare_tables(access); });
   }
 
@@ -134,7 +134,7 @@ class PostgresqlStudies : public StudyStore, private StudyTransaction {
     return trials_.leases(ids);
   }
 
-  PostgresqlSession session_;
+  postgresql::Session session_;
   PostgresqlTrials trials_;
 };
 

@@ -4,7 +4,7 @@
 
 namespace halmark::journal {
 
-Attributes read_attributes(PostgresqlSession& session, const char* sql, std::int64_t id) {
+Attributes read_attributes(postgresql::Session& session, const char* sql, std::int64_t id) {
   Attributes out;
   for (const pqxx::row& row : session.exec(sql, id))
     out.emplace_back(text_at(row, 0), text_at(row, 1));

@@ -5,19 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "postgresql/session.hpp"
 #include "study/storage/backends.hpp"
-#include "study/storage/postgresql/session.hpp"
+#include "study/storage/postgresql/columns.hpp"
 #include "study/storage/tables.hpp"
 
 namespace halmark::journal {
 
+using postgresql::text_at;
+
 // Pairs of key and JSON text that a statement selects for one id.
-Attributes read_attributes(PostgresqlSession& session, const char* sql, std::int64_t id);
+Attributes read_attributes(postgresql::Session& session, const char* sql, std::int64_t id);
 
 // Every call is part of the transaction that is open.
 class PostgresqlTrials {
  public:
-  explicit PostgresqlTrials(PostgresqlSession& session)
+  explicit PostgresqlTrials(postgresql::Session& session)
       : session_(session), texts_(session.location()) {}
 
   std::vector<TrialRow> read(std::int64_t study, TrialCursor& cursor);
@@ -38,7 +41,7 @@ class PostgresqlTrials {
            const std::vector<double>& values, const Attributes& user, const Attributes& system);
   void store(const Details& details);
 
-  PostgresqlSession& session_;
+  postgresql::Session& session_;
   DistributionTexts texts_;
 };
 

@@ -1,4 +1,4 @@
-#include "tests/unit/study/postgres_server.hpp"
+#include "tests/unit/postgres_server.hpp"
 
 #include <fcntl.h>
 #include <glob.h>

@@ -1,0 +1,53 @@
+#include "core/text/url.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace halmark {
+namespace {
+
+constexpr std::string_view url_separator = "://";
+
+std::string_view dialect_of(std::string_view scheme) { return scheme.substr(0, scheme.find('+')); }
+
+}  // namespace
+
+std::string without_password(const std::string& location) {
+  std::string out = location;
+  const std::size_t begin = out.find(url_separator);
+  if (begin != std::string::npos) {
+    // The last '@' before the query: a password may hold one, and a path that does loses nothing.
+    const std::size_t authority = begin + url_separator.size();
+    const std::size_t at = out.rfind('@', out.find('?', authority));
+    const std::size_t colon = out.find(':', authority);
+    if (at != std::string::npos && at > authority && colon < at) out.erase(colon, at - colon);
+  }
+  constexpr std::string_view key = "password=";
+  for (std::size_t word = out.find(key); word != std::string::npos; word = out.find(key, word)) {
+    word += key.size();
+    out.replace(word, std::min(out.find('&', word), out.size()) - word, "...");
+  }
+  return out;
+}
+
+std::string_view url_scheme(std::string_view location) {
+  const std::size_t end = location.find(url_separator);
+  if (end == std::string_view::npos || end < 2) return {};
+  const std::string_view out = location.substr(0, end);
+  const auto may_be = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '+' || c == '-' || c == '_' || c == '.';
+  };
+  return std::ranges::all_of(out, may_be) ? out : std::string_view();
+}
+
+bool is_postgresql_url(std::string_view location) {
+  const std::string_view dialect = dialect_of(url_scheme(location));
+  return dialect == "postgresql" || dialect == "postgres";
+}
+
+std::string libpq_url(const std::string& location) {
+  const std::string_view scheme = url_scheme(location);
+  return std::string(dialect_of(scheme)) + location.substr(scheme.size());
+}
+
+}  // namespace halmark

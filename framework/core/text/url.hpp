@@ -1,0 +1,22 @@
+// Places that are named by a URL.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace halmark {
+
+// A location as messages and records may show it: without the password of its authority
+// (USER:PASSWORD@HOST) and of its query (password=...).
+std::string without_password(const std::string& location);
+
+// "sqlite+pysqlite" of "sqlite+pysqlite:///file.db"; "" of what is no URL, as a path.
+std::string_view url_scheme(std::string_view location);
+
+// Whether it names a database in a PostgreSQL server: postgresql://, postgres://, each with or
+// without the driver that SQLAlchemy writes (+psycopg2).
+bool is_postgresql_url(std::string_view location);
+// As libpq reads it: without a driver.
+std::string libpq_url(const std::string& location);
+
+}  // namespace halmark
