@@ -136,9 +136,10 @@ class Store {
   virtual void require_sound() const = 0;
 };
 
-// Opens or creates the SQLite journal. Throws Error: exit 2 for a foreign, newer or damaged file
-// (untouched), a URL, or a second writer that does not leave within 5 s (its holder is named);
-// exit 1 for storage errors, naming the path.
+// Opens or creates the journal: in a SQLite file, or in a server's database that several processes
+// write at once (postgresql://..., shared_store.hpp). Throws Error: exit 2 for a foreign, newer or
+// damaged file (untouched), another URL, or a second writer of a file that does not leave within
+// 5 s (its holder is named); exit 1 for storage errors, naming the path.
 std::unique_ptr<Store> open_store(const std::string& path);
 // Read-only: never writes, never checkpoints.
 std::unique_ptr<Store> open_store_read_only(const std::string& path);

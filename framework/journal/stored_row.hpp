@@ -39,6 +39,7 @@ struct StoredRow {
   std::int64_t id = 0, run = 0, checksum = 0;
   std::string kind, key, body, samples, chain;  // samples: of rows up to version 2
   bool has_samples = false;
+  std::int64_t writer = 0;           // on a server: whose chain it is part of
   std::optional<std::string> block;  // where the query asked for it
 
   std::string bytes() const;  // canonical encoding of the checksummed columns

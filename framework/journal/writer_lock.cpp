@@ -33,6 +33,12 @@ bool is_lock_file(int fd) {
 
 }  // namespace
 
+std::string host_name() {
+  char host[128] = {};
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
 std::string utc_now() { return utc_text(std::time(nullptr)); }
 
 std::string utc_text(std::time_t seconds) {
@@ -69,10 +75,8 @@ WriterLock::WriterLock(const std::string& database_path, double wait_s) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  char host[128] = {};
-  gethostname(host, sizeof host - 1);
   const std::string holder =
-      "pid " + std::to_string(getpid()) + " on " + host + " since " + utc_now() + '\n';
+      "pid " + std::to_string(getpid()) + " on " + host_name() + " since " + utc_now() + '\n';
   if (ftruncate(fd_, 0) != 0 ||
       pwrite(fd_, holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size())) {
     const int code = errno;

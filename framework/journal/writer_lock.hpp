@@ -21,6 +21,7 @@ class WriterLock {
 // Who writes the database now: "pid 7 on host since ..."; "" = nobody. Looks alone.
 std::string writer_of(const std::string& database_path);
 
+std::string host_name();                    // of this machine
 std::string utc_now();                      // "2026-11-21T10:20:30Z"
 std::string utc_text(std::time_t seconds);  // since 1970
 

@@ -12,9 +12,6 @@
 namespace halmark::postgresql {
 namespace {
 
-// Halmark's writers of studies queue here; Optuna's at the row of the study, which new trials lock
-// too.
-constexpr const char* take_turn = "SELECT pg_advisory_xact_lock(1212238155, $1)";
 using OneState = pqxx::transaction<pqxx::isolation_level::repeatable_read>;
 
 constexpr std::chrono::milliseconds first_pause{100}, pause_max{2000};
@@ -36,7 +33,7 @@ std::string text_at(const pqxx::row& row, int column) {
 
 Session::Session(std::string url, SessionWords words)
     : url_(std::move(url)), location_(without_password(url_)), words_(std::move(words)) {
-  guarded([&] { connect(); });
+  guarded([&] { connect(); }, "opened");
 }
 
 void Session::read(const std::function<void()>& body) {
@@ -52,45 +49,50 @@ void Session::read_one_state(const std::function<void()>& body) {
 void Session::write(const std::function<void()>& body) {
   within(
       [&] {
-        if (words_.turn) exec(take_turn, *words_.turn);
+        if (words_.turn) exec(lock_turn, *words_.turn);
         body();
       },
       Kind::writes);
 }
 
 void Session::within(const std::function<void()>& body, Kind kind) {
-  guarded([&] {
-    begin(kind);
-    try {
-      body();
-      if (kind == Kind::writes) work_->commit();
-    } catch (...) {
-      work_.reset();
-      throw;
-    }
-    work_.reset();
-  });
+  guarded(
+      [&] {
+        begin(kind);
+        try {
+          body();
+          if (kind == Kind::writes) work_->commit();
+        } catch (...) {
+          work_.reset();
+          throw;
+        }
+        work_.reset();
+      },
+      kind == Kind::writes ? "stored" : "read");
 }
 
-void Session::guarded(const std::function<void()>& body) {
+void Session::guarded(const std::function<void()>& body, const char* done) {
   const std::string remedy = "what was acknowledged before is stored";
   try {
     body();
   } catch (const pqxx::in_doubt_error&) {
-    throw Error(ExitCode::error, "the server was lost while it stored " + words_.rows, location_,
-                "whether it has them shows when " + words_.store + " is opened again");
+    throw ServerLost(ExitCode::error, "the server was lost while it stored " + words_.rows,
+                     location_,
+                     "whether it has them shows when " + words_.store + " is opened again");
   } catch (const pqxx::broken_connection& e) {
-    throw Error(ExitCode::error, "the server cannot be reached: " + line_of(e), location_, remedy);
+    throw ServerLost(ExitCode::error, "the server cannot be reached: " + line_of(e), location_,
+                     remedy);
   } catch (const pqxx::failure& e) {
-    throw Error(ExitCode::error, words_.store + " could not be stored: " + line_of(e), location_,
-                remedy);
+    throw Error(ExitCode::error, words_.store + " could not be " + done + ": " + line_of(e),
+                location_, remedy);
   }
 }
 
 void Session::connect() {
   connection_ = std::make_unique<pqxx::connection>(url_);
   // What is said about tables that are made on purpose is of no use to anybody.
-  pqxx::nontransaction(*connection_).exec("SET TIME ZONE 'UTC'; SET client_min_messages = warning");
+  pqxx::nontransaction(*connection_)
+      .exec("SET TIME ZONE 'UTC'; SET client_encoding = 'UTF8'; SET client_min_messages = warning");
 }
 
 // A server that restarts is waited for; nothing is lost, because nothing has begun.

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "core/text/error.hpp"
+
 namespace halmark::postgresql {
 
 // What differs between those who keep something in a server.
@@ -22,13 +24,25 @@ struct SessionWords {
   std::optional<int> turn = std::nullopt;
 };
 
+// The connection was lost in a transaction (exit 1). Whether a commit that had begun is stored
+// nobody said; what locks a row that the transaction had locked will see it.
+class ServerLost : public Error {
+ public:
+  using Error::Error;
+};
+
+// First keys of advisory locks are Halmark's; these are the second ones, one for each who takes
+// turns in a database.
+enum class Turn : int { studies = 1, tables = 2, runs = 3 };
+inline constexpr const char* lock_turn = "SELECT pg_advisory_xact_lock(1212238155, $1)";
+
 // "" of a column that is NULL.
 std::string text_at(const pqxx::row& row, int column);
 
 class Session {
  public:
-  // Connects. Throws Error (exit 1), as everything here does, where the server cannot be reached or
-  // refuses; what `body` throws of its own passes.
+  // Connects. Throws Error (exit 1), as everything here does, where the server cannot be reached
+  // (ServerLost) or refuses; what `body` throws of its own passes.
   Session(std::string url, SessionWords words);
 
   // Goes into errors: the URL without its password.
@@ -37,6 +51,7 @@ class Session {
 
   // How long a transaction waits at its begin for a server that is away; 30 s at first.
   void set_reconnect_limit(std::chrono::milliseconds limit) { reconnect_limit_ = limit; }
+  std::chrono::milliseconds reconnect_limit() const { return reconnect_limit_; }
 
   // In the transaction that is open.
   template <class... Values>
@@ -47,6 +62,8 @@ class Session {
     return work_->exec_params(sql, values...);
 #endif
   }
+  // As a literal within a statement.
+  std::string quoted(const std::string& text) const { return work_->quote(text); }
   // Several statements in one text, without values.
   void exec_all(const std::string& sql) { work_->exec(sql); }
 
@@ -58,7 +75,7 @@ class Session {
   void read_one_state(const std::function<void()>& body);
 
  private:
-  void guarded(const std::function<void()>& body);
+  void guarded(const std::function<void()>& body, const char* done);
   void connect();
   enum class Kind { reads, reads_one_state, writes };
   void begin(Kind kind);

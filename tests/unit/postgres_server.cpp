@@ -102,8 +102,8 @@ std::string PostgresServer::database() {
   return "postgresql://postgres@/" + name + "?host=" + root_;
 }
 
-void PostgresServer::sql(const std::string& url, const std::string& text) const {
-  run({"psql", "-q", "-d", url, "-c", text});
+bool PostgresServer::sql(const std::string& url, const std::string& text) const {
+  return run({"psql", "-q", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", text});
 }
 
 }  // namespace halmark::test

@@ -19,8 +19,8 @@ class PostgresServer {
 
   // The URL of an empty database that nobody else uses.
   std::string database();
-  // SQL past the store.
-  void sql(const std::string& url, const std::string& text) const;
+  // SQL past the store; whether the server took all of it.
+  bool sql(const std::string& url, const std::string& text) const;
 
  private:
   explicit PostgresServer(std::string programs);

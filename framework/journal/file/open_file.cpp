@@ -8,6 +8,7 @@
 
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
+#include "core/text/url.hpp"
 #include "journal/file/damage.hpp"
 #include "journal/file/log_check.hpp"
 #include "journal/file/new_file.hpp"
@@ -190,7 +191,11 @@ void make_empty(const std::string& path) {
 
 void judge_file(const std::string& path, Access access) {
   if (path.find("://") != std::string::npos) {
-    throw refused("a database URL is not supported yet", path, "name a file; it will be SQLite");
+    const std::string scheme(url_scheme(path));
+    throw refused("results cannot be kept at the URL '" + scheme + "://...'",
+                  without_password(path),
+                  suggestion(scheme, {"postgresql", "postgres", "postgresql+psycopg2"}) +
+                      " - or name a file, which will be SQLite");
   }
   try {
     judge_side_files(path);

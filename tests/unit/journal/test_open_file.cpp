@@ -98,9 +98,15 @@ TEST_P(DatabaseUrl, is_refused_with_exit_code_2_and_makes_no_file) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Urls, DatabaseUrl,
-                         testing::Values("postgresql://localhost/halmark", "postgres://a@b/c",
+                         testing::Values("postgresqll://localhost/halmark", "mysql://a@b/c",
                                          "sqlite:///a.db"),
                          [](const auto& info) { return test::case_name({info.param}); });
+
+TEST(OpenFile, a_url_that_nearly_names_a_server_gets_its_scheme_named) {
+  const Error error = error_of([] { open_store("postgresq://u:secret@h/d"); });
+  EXPECT_NE(error.line().find("did you mean 'postgresql'"), std::string::npos) << error.line();
+  EXPECT_EQ(error.line().find("secret"), std::string::npos) << error.line();
+}
 
 TEST(OpenFile, an_absent_database_is_made_with_its_folder_for_writers_only) {
   const ScratchFolder folder;

@@ -6,6 +6,7 @@
 #include "core/json/json.hpp"
 #include "journal_fixture.hpp"
 #include "tests/unit/error_of.hpp"
+#include "tests/unit/postgres_server.hpp"
 
 namespace halmark {
 namespace {
@@ -18,7 +19,26 @@ class StoreTest : public testing::Test {
   std::string path_ = folder_ / "a.db";
 };
 
-TEST_F(StoreTest, every_value_comes_back_after_reopening) {
+// What holds wherever the rows are.
+class AnyStore : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (std::string(GetParam()) == "sqlite") {
+      path_ = folder_ / "a.db";
+    } else {
+      PostgresServer* server = PostgresServer::get();
+      if (server == nullptr) GTEST_SKIP() << "no PostgreSQL server can be started";
+      path_ = server->database();
+    }
+  }
+
+  ScratchFolder folder_;
+  std::string path_;
+};
+INSTANTIATE_TEST_SUITE_P(Places, AnyStore, testing::Values("sqlite", "postgresql"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(AnyStore, every_value_comes_back_after_reopening) {
   Measurement m = numbered_measurement(0xfedcba9876543210u, 5);
   m.samples[2].device_ns = 12.5;
   {
@@ -48,7 +68,7 @@ TEST_F(StoreTest, every_value_comes_back_after_reopening) {
   EXPECT_TRUE(store->damaged().empty());
 }
 
-TEST_F(StoreTest, run_columns_come_back) {
+TEST_P(AnyStore, run_columns_come_back) {
   const auto store = open_store(path_);
   const RunInfo back = store->run_info(store->begin_run(run_info("77")));
   EXPECT_EQ(back.command, run_info().command);
@@ -61,7 +81,7 @@ TEST_F(StoreTest, run_columns_come_back) {
   EXPECT_EQ(error_of([&] { store->run_info(99); }).exit_code(), ExitCode::refused);
 }
 
-TEST_F(StoreTest, the_machine_of_a_run_and_the_latest_sweep_are_found) {
+TEST_P(AnyStore, the_machine_of_a_run_and_the_latest_sweep_are_found) {
   const auto store = open_store(path_);
   EXPECT_EQ(store->latest_sweep(), std::nullopt);
   const std::int64_t sweep = store->begin_run(run_info("aa"));
@@ -80,7 +100,7 @@ TEST_F(StoreTest, the_machine_of_a_run_and_the_latest_sweep_are_found) {
   EXPECT_TRUE(store->machine(sweep)->ends_night);
 }
 
-TEST_F(StoreTest, duets_come_back_as_they_were) {
+TEST_P(AnyStore, duets_come_back_as_they_were) {
   const auto store = open_store(path_);
   const std::int64_t run = store->begin_run(run_info());
   Duet duet{.kernel_case = {},
@@ -111,7 +131,7 @@ TEST_F(StoreTest, duets_come_back_as_they_were) {
   EXPECT_TRUE(store->duets(run + 1).empty());
 }
 
-TEST_F(StoreTest, a_run_is_found_by_plan_and_machine) {
+TEST_P(AnyStore, a_run_is_found_by_plan_and_machine) {
   const auto store = open_store(path_);
   EXPECT_EQ(store->latest_run(), std::nullopt);
   const std::int64_t first = store->begin_run(run_info("aa"));
@@ -124,7 +144,7 @@ TEST_F(StoreTest, a_run_is_found_by_plan_and_machine) {
   EXPECT_EQ(store->latest_run(), other);
 }
 
-TEST_F(StoreTest, rounds_of_a_case_are_found_over_runs_of_the_same_machine_only) {
+TEST_P(AnyStore, rounds_of_a_case_are_found_over_runs_of_the_same_machine_only) {
   const auto store = open_store(path_);
   RunInfo elsewhere = run_info();
   elsewhere.fingerprint = "machine-2";
@@ -142,7 +162,7 @@ TEST_F(StoreTest, rounds_of_a_case_are_found_over_runs_of_the_same_machine_only)
   EXPECT_EQ(rounds[1].seed, 3u);
 }
 
-TEST_F(StoreTest, peaks_that_a_run_used_come_back_in_their_order_and_to_that_run_alone) {
+TEST_P(AnyStore, peaks_that_a_run_used_come_back_in_their_order_and_to_that_run_alone) {
   const auto store = open_store(path_);
   const auto run = store->begin_run({.plan_hash = "a"}),
              other = store->begin_run({.plan_hash = "b"});
@@ -154,7 +174,7 @@ TEST_F(StoreTest, peaks_that_a_run_used_come_back_in_their_order_and_to_that_run
   EXPECT_TRUE(store->damaged().empty());
 }
 
-TEST_F(StoreTest, several_rows_of_one_append_keep_their_order) {
+TEST_P(AnyStore, several_rows_of_one_append_keep_their_order) {
   const auto store = open_store(path_);
   const std::int64_t run = store->begin_run(run_info());
   std::vector<Measurement> rows;
@@ -166,7 +186,7 @@ TEST_F(StoreTest, several_rows_of_one_append_keep_their_order) {
   for (std::uint64_t i = 0; i < 64; ++i) EXPECT_EQ(back[i].seed, i + 1);
 }
 
-TEST_F(StoreTest, a_row_with_a_number_that_is_not_finite_is_not_stored) {
+TEST_P(AnyStore, a_row_with_a_number_that_is_not_finite_is_not_stored) {
   const auto store = open_store(path_);
   const std::int64_t run = store->begin_run(run_info());
   Measurement bad = numbered_measurement(1);
@@ -193,7 +213,7 @@ TEST_F(StoreTest, the_chain_depends_on_every_row_and_on_their_order) {
   EXPECT_NE(head_of("4.db", {1}), head);
 }
 
-TEST_F(StoreTest, readers_see_rows_while_the_writer_goes_on) {
+TEST_P(AnyStore, readers_see_rows_while_the_writer_goes_on) {
   const auto writer = open_store(path_);
   const std::int64_t run = writer->begin_run(run_info());
   writer->append(run, numbered_measurement(1));
@@ -226,7 +246,7 @@ TEST_F(StoreTest, only_measurements_have_a_block_of_samples) {
   EXPECT_TRUE(store->runs_with_winners("machine-2").empty());
 }
 
-TEST_F(StoreTest, a_reader_cannot_write) {
+TEST_P(AnyStore, a_reader_cannot_write) {
   make_database(path_, 1);
   const auto reader = open_store_read_only(path_);
   const Error error = error_of([&] { reader->append(1, numbered_measurement(2)); });
@@ -235,7 +255,7 @@ TEST_F(StoreTest, a_reader_cannot_write) {
   EXPECT_EQ(reader->run_measurements(1).size(), 1u);
 }
 
-TEST_F(StoreTest, a_row_of_a_run_that_does_not_exist_is_an_error) {
+TEST_P(AnyStore, a_row_of_a_run_that_does_not_exist_is_an_error) {
   const auto store = open_store(path_);
   EXPECT_EQ(error_of([&] { store->append(99, numbered_measurement(1)); }).exit_code(),
             ExitCode::error);

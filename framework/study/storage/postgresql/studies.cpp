@@ -11,7 +11,8 @@ namespace {
 class PostgresqlStudies : public StudyStore, private StudyTransaction {
  public:
   PostgresqlStudies(std::string url, StudyAccess access)
-      : session_(std::move(url), {.turn = 1}), trials_(session_) {
+      : session_(std::move(url), {.turn = static_cast<int>(postgresql::Turn::studies)}),
+        trials_(session_) {
     session_.write([&] { prepare_tables(access); });
   }
 

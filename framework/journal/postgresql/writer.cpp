@@ -1,0 +1,170 @@
+#include "journal/postgresql/writer.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "core/text/digest.hpp"
+#include "core/text/error.hpp"
+#include "journal/postgresql/rows.hpp"
+#include "journal/writer_lock.hpp"
+
+namespace halmark::journal {
+namespace {
+
+// Transactions that are begun for one append while the server comes and goes.
+constexpr int attempts_max = 5;
+using Clock = std::chrono::steady_clock;
+
+StoredRow unsaved_row(std::int64_t run, const Entry& entry) {
+  return {.run = run, .kind = std::string(entry.kind), .key = entry.key, .body = entry.body};
+}
+
+// The chain behind `entries`, whose first row follows `chain`.
+std::string chain_behind(std::int64_t run, std::string chain, const std::vector<Entry>& entries) {
+  for (const Entry& entry : entries) chain = sha256_of(chain + unsaved_row(run, entry).bytes());
+  return chain;
+}
+
+}  // namespace
+
+std::int64_t PostgresqlWriter::insert_run(const RunInfo& run) {
+  return session_
+      .exec(
+          "INSERT INTO halmark.run(command, plan_hash, plan_text, fingerprint, tool_version, "
+          "tool_build, started_utc, checksum, chain) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
+          "RETURNING id",
+          run.command, run.plan_hash, run.plan_text, run.fingerprint, run.tool_version,
+          run.tool_build, run.started_utc, run_checksum(run), chain_start(run))[0][0]
+      .as<std::int64_t>();
+}
+
+std::int64_t PostgresqlWriter::begin_run(const RunInfo& run) {
+  std::int64_t out = 0;
+  session_.write([&] { out = insert_run(run); });
+  return out;
+}
+
+std::int64_t PostgresqlWriter::find_or_begin_run(const RunInfo& run) {
+  std::int64_t out = 0;
+  session_.write([&] {
+    session_.exec(postgresql::lock_turn, static_cast<int>(postgresql::Turn::runs));
+    const auto found =
+        session_.exec("SELECT max(id) FROM halmark.run WHERE plan_hash = $1 AND fingerprint = $2",
+                      run.plan_hash, run.fingerprint);
+    out = found[0][0].is_null() ? insert_run(run) : found[0][0].as<std::int64_t>();
+  });
+  return out;
+}
+
+// The first row of this process in a run makes it one of the run's writers. Others that begin wait
+// for the end of the list; rows of those that began before do not (their foreign keys lock less).
+PostgresqlWriter::Place& PostgresqlWriter::place_in(std::int64_t run) {
+  const auto known = places_.find(run);
+  if (known != places_.end()) return known->second;
+  Place place;
+  session_.write([&] {
+    const auto found =
+        session_.exec("SELECT chain FROM halmark.run WHERE id = $1 FOR NO KEY UPDATE", run);
+    if (found.empty()) {
+      throw Error(ExitCode::error, "there is no run " + std::to_string(run) + " to add rows to",
+                  session_.location());
+    }
+    const WriterRow writer{.node = node_, .started_utc = utc_now()};
+    place.chain = writer_start(postgresql::text_at(found[0], 0), writer);
+    place.writer = session_
+                       .exec(
+                           "INSERT INTO halmark.writer(run, node, started_utc, start_chain, chain) "
+                           "VALUES ($1, $2, $3, $4, $4) RETURNING id",
+                           run, writer.node, writer.started_utc, place.chain)[0][0]
+                       .as<std::int64_t>();
+    session_.exec("UPDATE halmark.run SET chain = $1 WHERE id = $2", place.chain, run);
+  });
+  return places_.emplace(run, std::move(place)).first->second;
+}
+
+// Of a lost server nobody hears whether the transaction was committed. The row of this writer says
+// so: it was locked in that transaction, so whoever has the lock now sees how it ended.
+void PostgresqlWriter::commit(Place& place, const std::string& chain_after,
+                              const std::function<void()>& body) {
+  const auto deadline = Clock::now() + session_.reconnect_limit();
+  for (int attempt = 1;; ++attempt) {
+    try {
+      session_.write([&] {
+        const auto found = session_.exec(
+            "SELECT chain FROM halmark.writer WHERE id = $1 FOR UPDATE", place.writer);
+        const std::string chain = found.empty() ? "" : postgresql::text_at(found[0], 0);
+        if (attempt > 1 && chain == chain_after) return;
+        if (chain != place.chain) {
+          throw refused("this database is damaged: somebody else changed writer " +
+                            std::to_string(place.writer) + ", which is this process",
+                        session_.location(), "'halmark verify --db URL' names what does not hold");
+        }
+        body();
+        if (chain_after == chain) return;
+        session_.exec("UPDATE halmark.writer SET chain = $1 WHERE id = $2", chain_after,
+                      place.writer);
+      });
+      place.chain = chain_after;
+      return;
+    } catch (const postgresql::ServerLost&) {
+      if (attempt == attempts_max || Clock::now() >= deadline) throw;
+    }
+  }
+}
+
+std::string PostgresqlWriter::insert(std::int64_t run, const Place& place,
+                                     const std::string& chain_before,
+                                     const std::vector<Entry>& entries) {
+  std::string chain = chain_before;
+  for (const Entry& entry : entries) {
+    const std::string bytes = unsaved_row(run, entry).bytes();
+    chain = sha256_of(chain + bytes);
+    const auto stored = session_.exec(
+        "INSERT INTO halmark.entry(run, writer, kind, key, body, checksum, chain) VALUES ($1, $2, "
+        "$3, $4, $5, $6, $7) RETURNING id",
+        run, place.writer, std::string(entry.kind), entry.key, entry.body,
+        static_cast<std::int64_t>(xxh3_of(bytes)), chain);
+    if (stored.size() != 1) {
+      throw Error(ExitCode::error, "a row was inserted and is not there", session_.location(),
+                  "start again: what was stored before is complete");
+    }
+    if (!entry.has_samples) continue;
+    session_.exec("INSERT INTO halmark.sample_block(entry, bytes) VALUES ($1, $2::bytea)",
+                  stored[0][0].as<std::int64_t>(), bytea_text(entry.samples));
+  }
+  return chain;
+}
+
+void PostgresqlWriter::append(std::int64_t run, const std::vector<Entry>& entries,
+                              const std::function<void(postgresql::Session&)>& also) {
+  Place& place = place_in(run);
+  if (entries.empty()) return;
+  commit(place, chain_behind(run, place.chain, entries), [&] {
+    insert(run, place, place.chain, entries);
+    if (also) also(session_);
+  });
+}
+
+// Rows that others store meanwhile stand behind the one that says so, and keep their samples.
+RunSamples PostgresqlWriter::retire_samples(std::int64_t run, const std::string& policy) {
+  RunSamples out{.run = run};
+  Place& place = place_in(run);
+  std::string chain = place.chain;
+  session_.write([&] {
+    session_.exec("SELECT chain FROM halmark.writer WHERE id = $1 FOR UPDATE", place.writer);
+    const auto deleted = session_.exec(
+        "WITH gone AS (DELETE FROM halmark.sample_block b USING halmark.entry e WHERE e.id = "
+        "b.entry AND e.run = $1 RETURNING length(b.bytes) AS bytes) SELECT count(*), "
+        "coalesce(sum(bytes), 0) FROM gone",
+        run);
+    out.rows = deleted[0][0].as<std::int64_t>();
+    out.bytes = deleted[0][1].as<std::int64_t>();
+    if (out.rows == 0) return;
+    chain = insert(run, place, place.chain, {entry_of(Retirement{policy, utc_now(), out})});
+    session_.exec("UPDATE halmark.writer SET chain = $1 WHERE id = $2", chain, place.writer);
+  });
+  place.chain = chain;
+  return out;
+}
+
+}  // namespace halmark::journal
