@@ -5,6 +5,7 @@
 namespace halmark::cli {
 
 Action add_aa(OptionSet& app);
+Action add_agent(OptionSet& app);
 Action add_bench(OptionSet& app);
 Action add_compare(OptionSet& app);
 Action add_compare_devices(OptionSet& app);
@@ -15,10 +16,12 @@ Action add_doctor(OptionSet& app);
 Action add_explain(OptionSet& app);
 Action add_export(OptionSet& app);
 Action add_fabric(OptionSet& app);
+Action add_fleet(OptionSet& app);
 Action add_history(OptionSet& app);
 Action add_import(OptionSet& app);
 Action add_man(OptionSet& app);
 Action add_judge(OptionSet& app);
+Action add_launch(OptionSet& app);
 Action add_model(OptionSet& app);
 Action add_models(OptionSet& app);
 Action add_new_plugin(OptionSet& app);
@@ -80,6 +83,10 @@ std::span<const Command> commands() {
               add_serve},
       Command{"study", "Studies: list, show, copy, and serve a search to any program", 1,
               add_study},
+      Command{"agent", "This machine measures what a fleet's database asks for", 1, add_agent},
+      Command{"launch", "Start agents by Slurm, ssh or Kubernetes", 1, add_launch},
+      Command{"fleet", "What the agents of a shared database do, how fast, what failed", 1,
+              add_fleet},
       Command{"verify", "Check every row and chain of a results database", 1, add_verify},
       Command{"salvage", "Copy what is sound of a damaged results database into a new one", 1,
               add_salvage},

@@ -92,9 +92,6 @@ int finish(const GlobalOptions& options, const Command& command, const CommandRe
 
 int run_command(const GlobalOptions& options, const Command& command, const Action& action) {
   try {
-    if (options.db.find("://") != std::string::npos) {
-      throw refused("a database URL is not supported yet", options.db, "name a file with --db");
-    }
     CommandResult result = action(options);
     if (options.json)
       std::ranges::copy(*options.insecure_plugins, std::back_inserter(result.warnings));

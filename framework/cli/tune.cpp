@@ -9,6 +9,7 @@
 #include "cli/tune_kernels.hpp"
 #include "cli/tune_latency.hpp"
 #include "deploy/engine_store.hpp"
+#include "fleet/fleet.hpp"
 #include "history/night_order.hpp"
 #include "host/process/interrupt.hpp"
 #include "model/spec/coverage.hpp"
@@ -42,11 +43,12 @@ void note(const GlobalOptions& global, const std::string& text) {
   if (!global.quiet && !global.json) write_stderr(text);
 }
 
-std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& machine,
-                                        WinnerTable winners,
+std::unique_ptr<tune::TunePlan> plan_of(const TuneOptions& options, const Sweep& sweep,
+                                        const LocalMachine& machine, WinnerTable winners,
                                         const std::optional<tune::NamedDevices>& named) {
   tune::Target target = target_of(machine, sweep.backend, sweep.device, std::move(winners));
   if (named) named->name_in(target);
+  if (!options.fleet.empty()) target.fingerprint = fleet::fleet_fingerprint(target.fingerprint);
   return tune::measured_plan(sweep, std::move(target), machine.has_bf16, config_dirs("models"),
                              config_dirs("fabrics"));
 }
@@ -60,8 +62,10 @@ struct Session {
   std::unique_ptr<Store> store;
   std::unique_ptr<tune::Steering> steering;
   std::optional<tune::NamedDevices> named;
+  std::unique_ptr<tune::KernelMeasurer> fleet;
 };
 
+using BuildHashes = std::map<std::string, std::string>;
 using NightOrder = decltype(history::night_order);
 
 tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& progress) {
@@ -81,6 +85,7 @@ tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& 
           .worker_limits = worker_limits_of(s.global, sweep.containment),
           .begins_anew = s.options.begins_anew,
           .steering = s.steering.get(),
+          .fleet = s.fleet.get(),
           .night = {.date = s.options.night,
                     .builds_folder = builds_dir().string(),
                     .order = ordered_by(history::night_order),
@@ -108,6 +113,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
                        const tune::MeasuredSweep& sweep, const tune::TuneRun& run) {
   tune::ReportingMachine judge = reporting_machine(s.machine);
   if (s.named) s.named->judge_in(judge);
+  if (s.fleet) judge.fingerprint = plan.target().fingerprint;
   RunReport report = tune::stored_report(*s.store, run.id, judge);
   report.notes = run.notes;
   if (!run.kept.empty()) report.notes.insert(report.notes.begin(), run.kept);
@@ -142,7 +148,7 @@ CommandResult measured(Session& s, const Sweep& sweep) {
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
   }
   const auto plan =
-      plan_of(sweep, s.machine,
+      plan_of(s.options, sweep, s.machine,
               s.options.takes_defaults ? WinnerTable{}
               : s.named                ? s.named->winners(*s.store)
                         : tune::winner_table(*s.store, s.machine.identity(), s.plugin.hash),
@@ -173,6 +179,16 @@ void check_outputs(const TuneOptions& options, const Sweep& sweep) {
     sweep.served ? check_served_report_path(path) : check_report_path(path);
   }
   if (!options.written.as.empty()) check_export(options.written);
+}
+
+// Rows are those of any machine of this class.
+void join_fleet(Session& s, const Sweep& sweep) {
+  auto& of_fleet = s.machine.rows_fingerprint;
+  of_fleet = fleet::fleet_fingerprint(of_fleet);
+  s.fleet = fleet::measurer(
+      *s.store, of_fleet,
+      s.named ? s.named->plugins().hashes : BuildHashes{{sweep.backend, s.plugin.hash}},
+      [&global = s.global](const std::string& line) { note(global, line); });
 }
 
 CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& options) {
@@ -210,7 +226,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
   }
   auto named = tune::named_devices(places_of(sweep), found, machine);
   // Refuses what is impossible before anything is written or run.
-  const auto plan = plan_of(sweep, machine,
+  const auto plan = plan_of(options, sweep, machine,
                             options.takes_defaults || !options.plan_only || named
                                 ? WinnerTable{}
                                 : stored_winners(global, machine, sweep.backend, sweep.device),
@@ -227,11 +243,13 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
                   open_store(database_path(global)),
                   std::move(steering),
                   std::move(named)};
+  if (!options.fleet.empty()) join_fleet(session, sweep);
   return measured(session, sweep);
 }
 
 // A model with words about its load stands for a sweep, which is kept beside the database.
-CommandResult execute(const GlobalOptions& global, TuneOptions options) {
+CommandResult execute(GlobalOptions global, TuneOptions options) {
+  if (!options.fleet.empty()) global.db = options.fleet;
   if (!options.written.as.empty()) {
     options.written.own_steps = deploy::stored_imports(database_path(global));
   }
@@ -261,6 +279,21 @@ void add_asked_options(OptionSet& app, AskedSweep& asked) {
   app.add_option("--tpot", asked.tpot, "Of a model: time between tokens at most, 30ms");
 }
 
+// Who proposes, and what a proof is to say.
+void add_search_options(OptionSet& app, TuneOptions& o) {
+  app.add_option(
+      "--proposals", o.proposals.location,
+      std::string("Try what waits in a study, so that Optuna steers: ") + study_locations);
+  app.add_option("--proposals-study", o.proposals.study, "Its name, where there are several");
+  app.add_option("--proposals-wait", o.proposals.wait_s, "Seconds without one that end the search")
+      ->check(within(0.0, 1e6));
+  app.add_option("--proof", o.certify.proof, "certify: proof file for halmark verify-front");
+  app.add_option("--gap", o.certify.eps, "certify: stop when nothing can be better than this share")
+      ->check(within(0.0, 1e6));
+  app.add_option("--safety", o.certify.safety, "certify: factor on every peak that bounds a kernel")
+      ->check(within(1.0, 1e6));
+}
+
 }  // namespace
 
 Action add_tune(OptionSet& app) {
@@ -273,6 +306,8 @@ Action add_tune(OptionSet& app) {
   app.add_option("--pick", o->pick, std::string("One point of a priced front: ") + pick_help);
   add_export_options(app, o->written);
   app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
+  app.add_option("--fleet", o->fleet,
+                 "Measure on the agents of this shared database: postgresql://USER@HOST/DATABASE");
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");
   app.add_flag("--again", o->begins_anew,
@@ -281,19 +316,7 @@ Action add_tune(OptionSet& app) {
       "--night", o->night,
       "Of a sweep with [nightly]: the date that this run is of, 2026-11-22 (default: today)");
   app.add_option("--sampler", o->sampler, "Instead of the sweep's:\n" + tune::sampler_help());
-  app.add_option(
-      "--proposals", o->proposals.location,
-      std::string("Try what waits in a study, so that Optuna steers: ") + study_locations);
-  app.add_option("--proposals-study", o->proposals.study, "Its name, where there are several");
-  app.add_option("--proposals-wait", o->proposals.wait_s, "Seconds without one that end the search")
-      ->check(within(0.0, 1e6));
-  app.add_option("--proof", o->certify.proof, "certify: proof file for halmark verify-front");
-  app.add_option("--gap", o->certify.eps,
-                 "certify: stop when nothing can be better than this share")
-      ->check(within(0.0, 1e6));
-  app.add_option("--safety", o->certify.safety,
-                 "certify: factor on every peak that bounds a kernel")
-      ->check(within(1.0, 1e6));
+  add_search_options(app, *o);
   app.add_option("--trials", o->trials,
                  "Configurations to try, instead of the sweep's (0: no limit)")
       ->check(within(0, 10'000'000));

@@ -8,6 +8,9 @@ namespace halmark::cli {
 CommandResult tune_kernels(const GlobalOptions& global, const KernelSweep& sweep,
                            const std::string& command, Keeping keeping) {
   const std::vector<FoundPlugin> found = find_plugins(global);
+  if (sweep.file.empty()) {  // typed just now: no sweep for many machines, where a row says so
+    for (const ShardPlace& place : sweep.backends) plugin_of(found, place.backend);
+  }
   LocalMachine host = local_machine();
   ensure_cpu_peaks(global, host);
   if (interrupted()) return {.exit_code = interrupt_exit_code()};

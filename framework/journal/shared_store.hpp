@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "journal/store.hpp"
@@ -22,9 +23,9 @@ class SharedStore : public virtual Store {
   // The run of this plan and fingerprint, begun if there is none: processes that start at once
   // share one.
   virtual std::int64_t find_or_begin_run(const RunInfo& run) = 0;
-  // Appends the row and runs `also` in the same transaction; what it throws undoes both. It runs
+  // Appends the rows and runs `also` in the same transaction; what it throws undoes both. It runs
   // again where the server was lost before the transaction ended.
-  virtual void append_with(std::int64_t run, const Measurement& row,
+  virtual void append_with(std::int64_t run, std::span<const Measurement> rows,
                            const std::function<void(postgresql::Session&)>& also) = 0;
   // For tables that stand beside the journal's in the schema halmark.
   virtual postgresql::Session& session() = 0;

@@ -32,12 +32,6 @@ void append_schema(ThriftWriter& out, const std::vector<ParquetColumn>& columns)
   }
 }
 
-struct Group {
-  std::int64_t rows = 0, begin = 0;
-  std::vector<WrittenChunk> chunks;  // without their pages
-  std::vector<std::int64_t> bytes;   // of the pages
-};
-
 void append_chunk(ThriftWriter& out, const ParquetColumn& column, const WrittenChunk& chunk,
                   std::int64_t begin, std::int64_t bytes, ParquetCodec codec) {
   const bool has_dictionary = chunk.dictionary_bytes > 0;
@@ -62,6 +56,12 @@ void append_chunk(ThriftWriter& out, const ParquetColumn& column, const WrittenC
 }  // namespace
 
 struct ParquetWriter::State {
+  struct Group {
+    std::int64_t rows = 0, begin = 0;
+    std::vector<WrittenChunk> chunks;  // without their pages
+    std::vector<std::int64_t> bytes;   // of the pages
+  };
+
   std::vector<ParquetColumn> columns;
   Sink sink;
   ParquetOptions options;

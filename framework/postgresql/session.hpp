@@ -33,7 +33,7 @@ class ServerLost : public Error {
 
 // First keys of advisory locks are Halmark's; these are the second ones, one for each who takes
 // turns in a database.
-enum class Turn : int { studies = 1, tables = 2, runs = 3 };
+enum class Turn : int { studies = 1, tables = 2, runs = 3, fleet = 4 };
 inline constexpr const char* lock_turn = "SELECT pg_advisory_xact_lock(1212238155, $1)";
 
 // "" of a column that is NULL.

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -32,16 +33,18 @@ const passwd* other_user() { return geteuid() == 0 ? getpwnam("postgres") : null
 
 }  // namespace
 
-PostgresServer* PostgresServer::get() {
-  static const std::unique_ptr<PostgresServer> server = []() -> std::unique_ptr<PostgresServer> {
+PostgresServer* PostgresServer::get(bool is_durable) {
+  static const std::unique_ptr<PostgresServer> server =
+      [is_durable]() -> std::unique_ptr<PostgresServer> {
     const std::string programs = find_programs();
     if (programs.empty() || (geteuid() == 0 && other_user() == nullptr)) return nullptr;
-    return std::unique_ptr<PostgresServer>(new PostgresServer(programs));
+    return std::unique_ptr<PostgresServer>(new PostgresServer(programs, is_durable));
   }();
   return server && server->is_ready_ ? server.get() : nullptr;
 }
 
-PostgresServer::PostgresServer(std::string programs) : programs_(std::move(programs)) {
+PostgresServer::PostgresServer(std::string programs, bool is_durable)
+    : programs_(std::move(programs)), is_durable_(is_durable) {
   char folder[] = "/tmp/halmark-pg-XXXXXX";
   if (mkdtemp(folder) == nullptr) return;
   root_ = folder;
@@ -52,17 +55,45 @@ PostgresServer::PostgresServer(std::string programs) : programs_(std::move(progr
             "-N"})) {
     return;
   }
-  server_ = start({"postgres", "-D", data, "-c", "listen_addresses=", "-c",
-                   "unix_socket_directories=" + root_, "-c", "fsync=off"});
+  start_server();
+}
+
+// Refused for about a second behind a kill, while children of the killed one are there.
+void PostgresServer::start_server() {
+  is_ready_ = false;
+  server_ = -1;
   for (int i = 0; i < 200 && !is_ready_; ++i) {
+    if (server_ <= 0 || waitpid(server_, nullptr, WNOHANG) == server_) {
+      server_ =
+          start({"postgres", "-D", root_ + "/data", "-c", "listen_addresses=", "-c",
+                 "unix_socket_directories=" + root_, "-c", is_durable_ ? "fsync=on" : "fsync=off"});
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     is_ready_ = run({"pg_isready", "-q", "-h", root_, "-U", "postgres"});
   }
 }
 
+void PostgresServer::kill() {
+  ::kill(server_, SIGKILL);
+  waitpid(server_, nullptr, 0);
+  server_ = -1;
+}
+
+void PostgresServer::restart() { start_server(); }
+
+std::string PostgresServer::answer(const std::string& url, const std::string& query) const {
+  std::string command = programs_ + "/psql -q -A -t -d '" + url + "' -c \"" + query + '"';
+  std::string out;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return out;
+  for (int c = 0; (c = std::fgetc(pipe)) != EOF && c != '\n';) out += static_cast<char>(c);
+  pclose(pipe);
+  return out;
+}
+
 PostgresServer::~PostgresServer() {
   if (server_ > 0) {
-    kill(server_, SIGQUIT);
+    ::kill(server_, SIGQUIT);
     waitpid(server_, nullptr, 0);
   }
   std::error_code ignored;

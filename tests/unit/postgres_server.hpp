@@ -12,7 +12,8 @@ namespace halmark::test {
 class PostgresServer {
  public:
   // The one of this process, started when it is first asked for; null where it cannot be had.
-  static PostgresServer* get();
+  // `is_durable`: what it acknowledges is on the disk; as the first call has it.
+  static PostgresServer* get(bool is_durable = false);
   ~PostgresServer();
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;
@@ -21,15 +22,22 @@ class PostgresServer {
   std::string database();
   // SQL past the store; whether the server took all of it.
   bool sql(const std::string& url, const std::string& text) const;
+  // The first value of a query; "" where there is none.
+  std::string answer(const std::string& url, const std::string& query) const;
+
+  void kill();     // by SIGKILL
+  void restart();  // afterwards
 
  private:
-  explicit PostgresServer(std::string programs);
+  PostgresServer(std::string programs, bool is_durable);
   pid_t start(const std::vector<std::string>& command) const;
   bool run(const std::vector<std::string>& command) const;
+  void start_server();
 
   std::string programs_, root_;
   pid_t server_ = -1;
   int databases_ = 0;
+  bool is_durable_ = false;
   bool is_ready_ = false;
 };
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/console/option_set.hpp"
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "options/option_set.hpp"
 #include "report/views/view.hpp"
 
 namespace halmark::cli {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cli/console/command.hpp"
-#include "cli/console/option_set.hpp"
 #include "core/device.hpp"
 #include "core/input/places.hpp"
+#include "options/option_set.hpp"
 #include "plan/precision.hpp"
 #include "tune/plan/deployment_options.hpp"
 

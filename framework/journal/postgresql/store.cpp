@@ -37,9 +37,11 @@ class PostgresqlStore : private OpenedServer, public RowStore, public SharedStor
     require_sound_runs();
     return writer_.find_or_begin_run(run);
   }
-  void append_with(std::int64_t run, const Measurement& row,
+  void append_with(std::int64_t run, std::span<const Measurement> rows,
                    const std::function<void(postgresql::Session&)>& also) override {
-    writer_.append(run, {entry_of(row)}, also);
+    std::vector<Entry> entries;
+    for (const Measurement& row : rows) entries.push_back(entry_of(row));
+    writer_.append(run, entries, also);
   }
   postgresql::Session& session() override { return connection; }
 

@@ -49,13 +49,7 @@ MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
           },
           plan.target().bounding()) {
   if (plan.target().fabric) add_fabric(plan.target(), source_, with_fabric_);
-  const auto found = run_to_go_on_with(plan, context);
-  is_resumed_ = found.has_value();
-  context.store->require_sound();  // a run that cannot be found would be measured twice
-  run_ = found ? *found : context.store->begin_run(run_info(plan, context));
-  if (!found && !context.machine_lines.empty()) {
-    context.store->append(run_, RunMachine{context.machine_lines});
-  }
+  begin_run();
   if (plan.target().measured) peaks_.emplace(*plan.target().measured, journal::utc_now);
   for (const Target& named : plan.target().named) {
     source_.bound_by(named.device_text(), named.bounding());
@@ -71,6 +65,24 @@ MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
     stored_.insert_or_assign(key, std::move(m));
   }
   context.store->require_sound();
+}
+
+void MeasuredEvaluator::begin_run() {
+  const auto found = run_to_go_on_with(plan_, context_);
+  context_.store->require_sound();  // a run that cannot be found would be measured twice
+  KernelMeasurer::Run run;
+  if (found) {
+    run = {.id = *found, .is_found = true};
+  } else if (context_.fleet != nullptr) {
+    const bool begins_anew = context_.begins_anew || plan_.sweep().nightly;
+    run = context_.fleet->begin(run_info(plan_, context_), begins_anew);
+  } else {
+    run.id = context_.store->begin_run(run_info(plan_, context_));
+  }
+  run_ = run.id;
+  is_resumed_ = run.is_found;
+  if (is_resumed_ || context_.machine_lines.empty()) return;
+  context_.store->append(run_, RunMachine{context_.machine_lines});
 }
 
 bool MeasuredEvaluator::is_of_this_build(const Measurement& row) const {
@@ -139,7 +151,9 @@ CampaignOptions MeasuredEvaluator::campaign_options() {
 
 std::vector<Measurement> MeasuredEvaluator::run_campaign(std::span<const KernelCase> cases,
                                                          CampaignOptions options) {
-  std::vector<Measurement> rows = Campaign(std::move(options)).run(cases);
+  std::vector<Measurement> rows = context_.fleet != nullptr
+                                      ? measure_by_fleet(cases, options)
+                                      : Campaign(std::move(options)).run(cases);
   rows_.insert(rows_.end(), rows.begin(), rows.end());
   if (revision_of_named() == bounding_revision_) return rows;
   bounding_revision_ = revision_of_named();
@@ -149,6 +163,25 @@ std::vector<Measurement> MeasuredEvaluator::run_campaign(std::span<const KernelC
     if (own == peaks_of_named_.end()) continue;
     source_.bound_by(named.device_text(),
                      {.device = &own->second.device(), .threads = named.cores});
+  }
+  return rows;
+}
+
+// Who measures commits the rows, judged by peaks of its own.
+std::vector<Measurement> MeasuredEvaluator::measure_by_fleet(std::span<const KernelCase> cases,
+                                                             const CampaignOptions& options) {
+  std::vector<Measurement> rows = context_.fleet->measure({.run = run_,
+                                                           .cases = cases,
+                                                           .first_round = options.first_round,
+                                                           .rounds = options.rounds,
+                                                           .settings = plan_.sweep().measure,
+                                                           .seed = options.seed,
+                                                           .stacks_of = options.stacks_of,
+                                                           .lookup = options.lookup,
+                                                           .should_stop = options.should_stop,
+                                                           .progress = options.progress});
+  for (const Measurement& m : rows) {
+    if (!stored_.contains({m.kernel_case.key(), m.round})) ++new_rows_;
   }
   return rows;
 }

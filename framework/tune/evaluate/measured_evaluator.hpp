@@ -17,6 +17,7 @@
 #include "measure/campaign/campaign.hpp"
 #include "tune/evaluate/evaluator.hpp"
 #include "tune/evaluate/kernel_chooser.hpp"
+#include "tune/evaluate/kernel_order.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
 #include "tune/plan/plan.hpp"
 
@@ -44,9 +45,10 @@ struct MeasureContext {
   std::string command;                     // that makes the run again
   std::vector<std::string> machine_lines;  // kept with the run
   WorkerLimits worker_limits;
-  bool begins_anew = false;      // also where this plan has a run here
-  Steering* steering = nullptr;  // of who proposes instead of a sampler
-  NightContext night;            // of a sweep with [nightly]
+  bool begins_anew = false;         // also where this plan has a run here
+  Steering* steering = nullptr;     // of who proposes instead of a sampler
+  KernelMeasurer* fleet = nullptr;  // who measures instead of this machine
+  NightContext night;               // of a sweep with [nightly]
   std::function<bool()> is_interrupted;
   // Called as campaigns go on; may be empty.
   std::function<void(const CampaignProgress&)> progress;
@@ -92,6 +94,9 @@ class MeasuredEvaluator : public Evaluator {
  private:
   CampaignOptions campaign_options();
   std::vector<Measurement> run_campaign(std::span<const KernelCase> cases, CampaignOptions options);
+  std::vector<Measurement> measure_by_fleet(std::span<const KernelCase> cases,
+                                            const CampaignOptions& options);
+  void begin_run();
   void store_peaks();
   void store_peaks(const RunPeaks& peaks, const Target& of, bool is_named);
   bool is_of_this_build(const Measurement& row) const;

@@ -2,6 +2,7 @@
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
+#include "core/text/url.hpp"
 #include "tune/plan/named_fabric.hpp"
 
 namespace halmark::tune {
@@ -12,6 +13,7 @@ std::string command_line(const TuneRequest& request) {
   if (request.seed) out += " --seed " + std::to_string(*request.seed);
   if (request.trials) out += " --trials " + std::to_string(*request.trials);
   if (!request.shards_on.empty()) out += " --shards-on '" + request.shards_on + '\'';
+  if (!request.fleet.empty()) out += " --fleet " + without_password(request.fleet);
   out += proposal_words(request.proposals);
   if (request.certify.eps > 0) out += " --gap " + number_text(request.certify.eps);
   if (request.takes_defaults) out += " --no-winners";

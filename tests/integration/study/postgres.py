@@ -3,8 +3,10 @@ as the user postgres then."""
 import glob
 import os
 import pwd
+import signal
 import subprocess
 import tempfile
+import time
 
 
 def programs():
@@ -34,6 +36,22 @@ class Server:
     def start(self):
         self.run("pg_ctl", "-D", self.root + "/data", "-w", "-l", self.root + "/log", "-o",
                  f"-c listen_addresses='' -c unix_socket_directories={self.root}", "start")
+
+    def kill(self):
+        """The postmaster alone, by SIGKILL; its children see it and leave."""
+        with open(self.root + "/data/postmaster.pid", encoding="ascii") as file:
+            os.kill(int(file.readline()), signal.SIGKILL)
+
+    def restart(self, limit_s=30):
+        """After kill(): refused for about a second, while children of the killed one are there."""
+        end = time.monotonic() + limit_s
+        while True:
+            try:
+                return self.start()
+            except subprocess.CalledProcessError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.3)
 
     def stop(self):
         self.run("pg_ctl", "-D", self.root + "/data", "-m", "immediate", "stop")

@@ -63,7 +63,8 @@ TEST_F(SharedJournal, a_writer_waits_for_no_other_ones_transaction) {
   const auto slow = open_shared_store(url_, "slow"), quick = open_shared_store(url_, "quick");
   const std::int64_t run = slow->find_or_begin_run(run_info());
   quick->append(run, numbered_measurement(1));
-  slow->append_with(run, numbered_measurement(2), [&](postgresql::Session&) {
+  const Measurement second = numbered_measurement(2);
+  slow->append_with(run, std::span(&second, 1), [&](postgresql::Session&) {
     quick->append(run, numbered_measurement(3));
     const auto late = open_shared_store(url_, "late");
     late->append(run, numbered_measurement(4));
@@ -81,7 +82,8 @@ TEST_F(SharedJournal, what_belongs_to_a_row_and_fails_undoes_it) {
   store->append(run, numbered_measurement(1));
   const std::string head = store->chain_head(run);
   const Error error = error_of([&] {
-    store->append_with(run, numbered_measurement(2),
+    const Measurement row = numbered_measurement(2);
+    store->append_with(run, std::span(&row, 1),
                        [](postgresql::Session&) { throw refused("the lease is another one's"); });
   });
   EXPECT_EQ(error.exit_code(), ExitCode::refused);

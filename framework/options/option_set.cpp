@@ -1,10 +1,10 @@
-#include "cli/console/option_set.hpp"
+#include "options/option_set.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 
-namespace halmark::cli {
+namespace halmark {
 
 Option Option::required() {
   option_->required();
@@ -127,4 +127,4 @@ HALMARK_OPTION_TYPE(std::optional<std::int64_t>);
 HALMARK_OPTION_TYPE(std::optional<std::uint64_t>);
 #undef HALMARK_OPTION_TYPE
 
-}  // namespace halmark::cli
+}  // namespace halmark

@@ -13,7 +13,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace halmark::cli {
+namespace halmark {
 
 struct Within {
   double low, high;
@@ -72,4 +72,4 @@ class OptionSet {
   CLI::App& app_;
 };
 
-}  // namespace halmark::cli
+}  // namespace halmark

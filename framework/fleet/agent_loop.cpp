@@ -1,0 +1,282 @@
+// Rows are committed with the unit that they finish, or not at all: an agent whose lease was taken
+// stores nothing. What cannot be committed because the server is away is kept on the local disk
+// first, and delivered before anything new is claimed.
+#include "fleet/agent_loop.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "core/numeric/clock.hpp"
+#include "core/numeric/random.hpp"
+#include "core/text/error.hpp"
+#include "core/version.hpp"
+#include "fleet/heartbeat.hpp"
+#include "fleet/sessions.hpp"
+#include "fleet/spool.hpp"
+#include "journal/shared_store.hpp"
+#include "measure/campaign/campaign.hpp"
+#include "tune/plan/plan.hpp"
+
+namespace halmark::fleet {
+namespace {
+
+constexpr double poll_s = 1, retry_min_s = 0.1, retry_max_s = 30;
+
+Agent described(const tune::NamedDevices& devices, const AgentOptions& options) {
+  return {.node = options.node,
+          .pid = ::getpid(),
+          .offer = {.classes = classes_of(devices.fingerprint()),
+                    .plugins = devices.plugins().hashes,
+                    .tool = tool_text()},
+          .state = "idle",
+          .lease_s = options.lease_s};
+}
+
+class AgentLoop {
+ public:
+  AgentLoop(tune::NamedDevices& devices, const AgentOptions& options)
+      : devices_(devices),
+        options_(options),
+        spool_(options.spool),
+        me_(described(devices, options)) {
+    connect();
+    me_.id = table_->enter(me_);
+    heartbeat_ = std::make_unique<Heartbeat>(options.url, me_);
+    say(fmt::format("agent {} ({}): {}, halmark {}", me_.id, me_.node,
+                    fmt::join(me_.offer.classes, " + "), me_.offer.tool));
+  }
+
+  AgentEnd run() {
+    while (!options_.is_interrupted() && !is_idle_for_long()) {
+      try {
+        if (!store_) connect();
+        deliver_spool();
+        if (!measure_some()) pause(poll_s);
+        retry_s_ = retry_min_s;
+      } catch (const Error& error) {
+        if (error.exit_code() != ExitCode::error) throw;
+        wait_for_server(error);
+      }
+    }
+    go();
+    return {me_.measured, me_.failed, me_.lost, options_.is_interrupted()};
+  }
+
+ private:
+  void connect() {
+    store_ = open_shared_store(options_.url, fmt::format("{}:{}", options_.node, me_.pid));
+    shorten_waiting(store_->session());
+    table_.emplace(store_->session());
+  }
+
+  void say(const std::string& line) const {
+    if (options_.say) options_.say("halmark: " + line + '\n');
+  }
+
+  // Between looks, so that an interrupt is seen; agents that started at once drift apart.
+  void pause(double seconds) {
+    seconds *= std::uniform_real_distribution(0.75, 1.25)(random_);
+    const auto begin = SteadyClock::now();
+    while (seconds_since(begin) < seconds && !options_.is_interrupted()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+
+  void wait_for_server(const Error& error) {
+    if (retry_s_ == retry_min_s) say(error.line() + "; trying again");
+    table_.reset();
+    store_.reset();
+    pause(retry_s_);
+    retry_s_ = std::min(2 * retry_s_, retry_max_s);
+    busy_ = SteadyClock::now();  // a server that is away is no reason to leave
+  }
+
+  bool is_idle_for_long() const {
+    return options_.idle_s > 0 && seconds_since(busy_) > options_.idle_s;
+  }
+
+  void tell(const std::string& state, const std::string& doing) {
+    me_.state = state;
+    me_.doing = doing;
+    heartbeat_->say(me_);
+  }
+
+  bool measure_some() {
+    table_->expire();
+    WorkTable::Claim claim = table_->claim(me_);
+    if (claim.units.empty()) {
+      if (me_.state != "idle") {
+        tell("idle", "");
+        table_->say(me_);
+      }
+      return false;
+    }
+    tell("measuring", claim.units.front().name);
+    table_->say(me_);
+    heartbeat_->hold(claim.units);
+    measure(claim);
+    release_rest();
+    busy_ = SteadyClock::now();
+    return true;
+  }
+
+  // What an interrupt has left, or what was taken away.
+  void release_rest() {
+    std::vector<WorkUnit> rest = heartbeat_->held();
+    if (!spool_.is_empty()) {  // what waits there is still its own
+      const std::vector<Spool::Kept> kept = spool_.all();
+      std::erase_if(rest, [&](const WorkUnit& unit) {
+        return std::ranges::any_of(kept,
+                                   [&](const Spool::Kept& k) { return k.unit.id == unit.id; });
+      });
+    }
+    if (rest.empty()) return;
+    if (heartbeat_->has_lost()) say("leases were taken by others: their units are dropped");
+    if (table_) table_->release(me_, rest);
+    for (const WorkUnit& unit : rest) heartbeat_->drop(unit.id);
+  }
+
+  CampaignOptions campaign(const WorkTable::Claim& claim);
+  void measure(const WorkTable::Claim& claim);
+  void deliver(const WorkUnit& unit, const std::vector<Measurement>& rows);
+  bool store(std::int64_t agent, const WorkUnit& unit, const std::vector<Measurement>& rows);
+  void deliver_spool();
+  void go();
+
+  tune::NamedDevices& devices_;
+  const AgentOptions& options_;
+  Spool spool_;
+  Agent me_;
+  std::unique_ptr<SharedStore> store_;
+  std::optional<WorkTable> table_;
+  std::unique_ptr<Heartbeat> heartbeat_;
+  Hangs hangs_;
+  double retry_s_ = retry_min_s;
+  SteadyClock::time_point busy_ = SteadyClock::now();
+  std::minstd_rand random_{std::random_device()()};
+};
+
+CampaignOptions AgentLoop::campaign(const WorkTable::Claim& claim) {
+  tune::KernelMeasuring measuring;
+  devices_.measure_with(measuring);
+  CampaignOptions out;
+  tune::add_plugins(measuring.others, out);
+  out.peaks_by_device = measuring.peaks_by_device;
+  if (const auto own = out.peaks_by_device.find("cpu:0"); own != out.peaks_by_device.end()) {
+    out.peaks = own->second;  // whose memory the state of bandwidth is of
+  }
+  const WorkUnit& first = claim.units.front();
+  out.rounds = 1;
+  out.first_round = first.round;
+  out.rule = tune::sample_rule(claim.settings.measure);
+  out.wall_cap_s = claim.settings.measure.wall_cap_s;
+  out.thresholds = tune::thresholds_of(claim.settings.measure.limits);
+  out.seed = hash_combine(claim.settings.seed, static_cast<std::uint64_t>(first.id));
+  out.limits = options_.worker_limits;
+  out.hangs = &hangs_;
+  out.should_stop = [this] { return options_.is_interrupted() || heartbeat_->has_lost(); };
+  out.stacks_of = [&claim](const KernelCase& k) -> std::span<const Stack> {
+    for (const WorkUnit& unit : claim.units) {
+      if (std::ranges::find(unit.cases, k) != unit.cases.end()) return unit.stacks;
+    }
+    return {};
+  };
+  return out;
+}
+
+void AgentLoop::measure(const WorkTable::Claim& claim) {
+  std::map<std::string, const WorkUnit*> unit_of;
+  std::vector<KernelCase> cases;
+  for (const WorkUnit& unit : claim.units) {
+    for (const KernelCase& k : unit.cases) {
+      unit_of[k.key()] = &unit;
+      cases.push_back(k);
+    }
+  }
+  std::map<const WorkUnit*, std::vector<Measurement>> rows;
+  CampaignOptions options = campaign(claim);
+  options.sink = [&](const Measurement& row) {
+    const WorkUnit* unit = unit_of.at(row.kernel_case.key());
+    std::vector<Measurement>& own = rows[unit];
+    own.push_back(row);
+    if (own.size() == unit->cases.size()) deliver(*unit, own);
+  };
+  Campaign(std::move(options)).run(cases);
+}
+
+// Between samples: the rows go to the server, or to the disk where it is away.
+void AgentLoop::deliver(const WorkUnit& unit, const std::vector<Measurement>& rows) {
+  if (heartbeat_->has_lost()) return;
+  try {
+    if (!store_ || !spool_.is_empty()) throw Error(ExitCode::error, "the server was away");
+    store(me_.id, unit, rows);
+    heartbeat_->drop(unit.id);
+  } catch (const Error& error) {
+    if (error.exit_code() != ExitCode::error) throw;
+    if (spool_.is_empty()) say("rows go to " + options_.spool + ": " + error.line());
+    spool_.keep(me_.id, unit, rows);
+  }
+}
+
+// Whether the rows are in the journal.
+bool AgentLoop::store(std::int64_t agent, const WorkUnit& unit,
+                      const std::vector<Measurement>& rows) {
+  const auto failures = std::ranges::count_if(
+      rows, [](const Measurement& row) { return counts_as_failure(row.status); });
+  try {
+    store_->append_with(unit.run, rows, [&](postgresql::Session& session) {
+      WorkTable::finish(session, {.agent = agent,
+                                  .unit = unit.id,
+                                  .attempt = unit.attempt,
+                                  .rows = std::ssize(rows),
+                                  .failures = failures});
+    });
+  } catch (const AlreadyStored&) {
+    return true;
+  } catch (const LostLease& lost) {
+    ++me_.lost;
+    say(std::string("a late row is not stored: ") + lost.what());
+    return false;
+  }
+  me_.measured += std::ssize(rows);
+  me_.failed += failures;
+  return true;
+}
+
+void AgentLoop::deliver_spool() {
+  if (spool_.is_empty()) return;
+  std::size_t stored = 0;
+  const std::vector<Spool::Kept> kept = spool_.all();
+  for (const Spool::Kept& k : kept) {
+    stored += store(k.agent, k.unit, k.rows) ? 1 : 0;
+    heartbeat_->drop(k.unit.id);
+  }
+  spool_.clear();
+  say(fmt::format("the server is back: {} of {} units that waited in {} are stored", stored,
+                  kept.size(), options_.spool));
+}
+
+void AgentLoop::go() {
+  try {
+    if (!store_) return;  // leases run out by themselves
+    release_rest();
+    table_->leave(me_);
+  } catch (const Error& error) {
+    say(error.line());
+  }
+}
+
+}  // namespace
+
+AgentEnd run_agent(tune::NamedDevices& devices, const AgentOptions& options) {
+  return AgentLoop(devices, options).run();
+}
+
+}  // namespace halmark::fleet

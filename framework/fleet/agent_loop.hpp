@@ -1,0 +1,37 @@
+// One node of a fleet: claims units that its devices fit, measures them, and commits their rows in
+// the transaction that finishes the unit.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/measured/worker_limits.hpp"
+#include "fleet/work_table.hpp"
+#include "tune/devices/named_devices.hpp"
+
+namespace halmark::fleet {
+
+struct AgentOptions {
+  std::string url;
+  std::string node;   // as people call the machine
+  std::string spool;  // file for rows while the server is away
+  double lease_s = fleet::lease_s;
+  double idle_s = 0;  // without work, after which it leaves; 0 = never
+  WorkerLimits worker_limits;
+  std::function<bool()> is_interrupted;
+  std::function<void(const std::string&)> say;  // lines for people
+};
+
+struct AgentEnd {
+  std::int64_t measured = 0, failed = 0, lost = 0;
+  bool is_interrupted = false;
+};
+
+// Until it is interrupted or has been idle for long enough. While the server is away the batch at
+// hand is measured to its end and kept in the spool, and nothing new is claimed. Refers to the
+// devices, whose peaks judge the rows. Throws Error (exit 1) where the server was never reached,
+// (exit 2) for a database that is none of results.
+AgentEnd run_agent(tune::NamedDevices& devices, const AgentOptions& options);
+
+}  // namespace halmark::fleet

@@ -1,0 +1,106 @@
+// Who is there and what runs are under way: rows that people look at.
+#include <pqxx/pqxx>
+
+#include "core/json/json.hpp"
+#include "fleet/sql_values.hpp"
+#include "fleet/work_table.hpp"
+#include "postgresql/session.hpp"
+
+namespace halmark::fleet {
+namespace {
+
+constexpr double leases_of_silence = 3;
+
+Fitness fitness_at(const pqxx::row& row, int first) {
+  return {.classes = Json::parse(row[first].c_str()).get<std::vector<std::string>>(),
+          .plugins = Json::parse(row[first + 1].c_str()).get<std::map<std::string, std::string>>(),
+          .tool = row[first + 2].c_str()};
+}
+
+}  // namespace
+
+bool is_present(const Agent& agent) {
+  return agent.state != "left" && agent.silent_s < leases_of_silence * agent.lease_s;
+}
+
+std::int64_t WorkTable::enter(const Agent& agent) {
+  std::int64_t id = 0;
+  session_.write([&] {
+    id = session_
+             .exec("INSERT INTO halmark.agent(node, pid, classes, plugins, tool, state, lease_s) "
+                   "VALUES ($1, $2, " HALMARK_TEXTS("$3") ", $4::jsonb, $5, 'idle', $6) "
+                   "RETURNING id",
+                   agent.node, agent.pid, json_of(agent.offer.classes),
+                   json_of(agent.offer.plugins), agent.offer.tool, agent.lease_s)[0][0]
+             .as<std::int64_t>();
+  });
+  return id;
+}
+
+void WorkTable::say(const Agent& agent) {
+  session_.write([&] {
+    session_.exec(
+        "UPDATE halmark.agent SET state = $2, doing = $3, lost = $4, heard = clock_timestamp() "
+        "WHERE id = $1",
+        agent.id, agent.state, agent.doing, agent.lost);
+  });
+}
+
+void WorkTable::leave(const Agent& agent) {
+  Agent last = agent;
+  last.state = "left";
+  last.doing.clear();
+  say(last);
+}
+
+std::vector<Agent> WorkTable::agents() {
+  std::vector<Agent> out;
+  session_.read([&] {
+    const pqxx::result found = session_.exec(
+        "SELECT id, node, pid, array_to_json(classes), plugins, tool, state, doing, measured, "
+        "failed, lost, extract(epoch FROM clock_timestamp() - began), "
+        "extract(epoch FROM clock_timestamp() - heard), lease_s FROM halmark.agent "
+        "WHERE heard > clock_timestamp() - interval '1 day' ORDER BY id");
+    for (const pqxx::row& row : found) {
+      out.push_back({.id = row[0].as<std::int64_t>(),
+                     .node = row[1].c_str(),
+                     .pid = row[2].as<std::int64_t>(),
+                     .offer = fitness_at(row, 3),
+                     .state = row[6].c_str(),
+                     .doing = row[7].c_str(),
+                     .measured = row[8].as<std::int64_t>(),
+                     .failed = row[9].as<std::int64_t>(),
+                     .lost = row[10].as<std::int64_t>(),
+                     .since_s = row[11].as<double>(),
+                     .silent_s = row[12].as<double>(),
+                     .lease_s = row[13].as<double>()});
+    }
+  });
+  return out;
+}
+
+std::vector<RunProgress> WorkTable::runs() {
+  std::vector<RunProgress> out;
+  session_.read([&] {
+    const pqxx::result found = session_.exec(
+        "SELECT r.id, r.command, r.fingerprint, count(*) FILTER (WHERE state = 'ready'), "
+        "count(*) FILTER (WHERE state = 'leased'), count(*) FILTER (WHERE state = 'done'), "
+        "count(*) FILTER (WHERE state = 'failed'), "
+        "count(*) FILTER (WHERE ended > clock_timestamp() - interval '1 minute'), "
+        "(array_agg(array_to_json(u.classes)))[1], (array_agg(u.plugins))[1], max(u.tool) "
+        "FROM halmark.unit u JOIN halmark.run r ON r.id = u.run "
+        "GROUP BY r.id, r.command, r.fingerprint ORDER BY r.id DESC LIMIT 10");
+    for (const pqxx::row& row : found) {
+      out.push_back({.run = row[0].as<std::int64_t>(),
+                     .command = row[1].c_str(),
+                     .fingerprint = row[2].c_str(),
+                     .units = {row[3].as<std::int64_t>(), row[4].as<std::int64_t>(),
+                               row[5].as<std::int64_t>(), row[6].as<std::int64_t>()},
+                     .per_minute = row[7].as<double>(),
+                     .need = fitness_at(row, 8)});
+    }
+  });
+  return out;
+}
+
+}  // namespace halmark::fleet

@@ -1,0 +1,63 @@
+#include "fleet/fleet.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "core/input/places.hpp"
+#include "core/text/error.hpp"
+#include "fleet/agent_loop.hpp"
+#include "fleet/fleet_measurer.hpp"
+#include "fleet/fleet_view.hpp"
+#include "fleet/sessions.hpp"
+#include "postgresql/session.hpp"
+
+namespace halmark::fleet {
+namespace {
+
+// HALMARK_NODE: the node's name where the host name is that of a container.
+std::string node_name() {
+  if (const char* named = std::getenv("HALMARK_NODE"); named != nullptr && *named != '\0') {
+    return named;
+  }
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "node";
+}
+
+}  // namespace
+
+std::unique_ptr<tune::KernelMeasurer> measurer(Store& store, const std::string& fingerprint,
+                                               const std::map<std::string, std::string>& plugins,
+                                               std::function<void(const std::string&)> say) {
+  auto* shared = dynamic_cast<SharedStore*>(&store);
+  if (shared == nullptr) {
+    throw refused("a fleet works over a shared database", "--fleet",
+                  "give postgresql://USER@HOST/DATABASE");
+  }
+  return std::make_unique<FleetMeasurer>(
+      *shared,
+      FleetOptions{
+          .need = {.classes = classes_of(fingerprint), .plugins = plugins, .tool = tool_text()},
+          .say = std::move(say)});
+}
+
+report::View serve_node(tune::NamedDevices& devices, AgentOptions options) {
+  if (options.node.empty()) options.node = node_name();
+  if (options.spool.empty()) {
+    options.spool = (state_dir() / ("spool-" + options.node + ".db")).string();
+  }
+  const AgentEnd end = run_agent(devices, options);
+  return {.data = {{"measured", end.measured}, {"failed", end.failed}, {"lost", end.lost}},
+          .text = fmt::format("{} rows measured, {} of them failed, {} leases lost\n", end.measured,
+                              end.failed, end.lost)};
+}
+
+report::View view_of(const std::string& url) {
+  const auto session = agent_session(url);
+  if (!WorkTable::is_there(*session)) return fleet_view({}, {});
+  WorkTable table(*session);
+  return fleet_view(table.agents(), table.runs());
+}
+
+}  // namespace halmark::fleet

@@ -1,0 +1,277 @@
+// Claims skip what others are claiming (SKIP LOCKED), so that agents never wait for each other;
+// what was taken away from an agent is noticed by the number of its attempt when it wants to store.
+#include "fleet/work_table.hpp"
+
+#include <pqxx/pqxx>
+
+#include <algorithm>
+
+#include "core/json/json.hpp"
+#include "core/text/error.hpp"
+#include "fleet/sql_values.hpp"
+#include "postgresql/session.hpp"
+
+namespace halmark::fleet {
+namespace {
+
+using postgresql::Session;
+
+// Beside those of the journal, whose schema is there when they are made.
+constexpr const char* tables = R"sql(
+CREATE TABLE IF NOT EXISTS halmark.agent (
+  id bigserial PRIMARY KEY,
+  node text NOT NULL,
+  pid bigint NOT NULL,
+  classes text[] NOT NULL,
+  plugins jsonb NOT NULL,
+  tool text NOT NULL,
+  state text NOT NULL,
+  doing text NOT NULL DEFAULT '',
+  measured bigint NOT NULL DEFAULT 0,
+  failed bigint NOT NULL DEFAULT 0,
+  lost bigint NOT NULL DEFAULT 0,
+  lease_s double precision NOT NULL,
+  began timestamptz NOT NULL DEFAULT clock_timestamp(),
+  heard timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE TABLE IF NOT EXISTS halmark.unit (
+  id bigserial PRIMARY KEY,
+  run bigint NOT NULL REFERENCES halmark.run(id),
+  name text NOT NULL,
+  round int NOT NULL,
+  batch text NOT NULL,
+  classes text[] NOT NULL,
+  plugins jsonb NOT NULL,
+  tool text NOT NULL,
+  payload text NOT NULL,
+  state text NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'leased', 'done', 'failed')),
+  attempt int NOT NULL DEFAULT 0,
+  losses int NOT NULL DEFAULT 0,
+  agent bigint REFERENCES halmark.agent(id),
+  nodes text[] NOT NULL DEFAULT '{}',
+  lease_s double precision NOT NULL DEFAULT 60,
+  lease_until timestamptz,
+  ended timestamptz,
+  UNIQUE (run, name, round)
+);
+CREATE INDEX IF NOT EXISTS unit_ready ON halmark.unit (id) WHERE state = 'ready';
+CREATE INDEX IF NOT EXISTS unit_leased ON halmark.unit (lease_until) WHERE state = 'leased';
+)sql";
+
+std::string array_of(std::span<const std::int64_t> ids) {
+  std::string out = "{";
+  for (const std::int64_t id : ids) out += (out.size() > 1 ? "," : "") + std::to_string(id);
+  return out + '}';
+}
+
+struct Held {
+  std::string ids, attempts;
+};
+Held held_of(std::span<const WorkUnit> units) {
+  std::vector<std::int64_t> ids, attempts;
+  for (const WorkUnit& u : units) {
+    ids.push_back(u.id);
+    attempts.push_back(u.attempt);
+  }
+  return {array_of(ids), array_of(attempts)};
+}
+
+}  // namespace
+
+std::vector<std::string> classes_of(const std::string& fingerprint) {
+  std::vector<std::string> out;
+  std::size_t begin = 0;
+  while (begin <= fingerprint.size()) {
+    const std::size_t end = std::min(fingerprint.find('+', begin), fingerprint.size());
+    std::string one = fingerprint.substr(begin, end - begin);
+    one = one.substr(0, one.find('@'));
+    if (std::ranges::find(out, one) == out.end()) out.push_back(std::move(one));
+    begin = end + 1;
+  }
+  return out;
+}
+
+WorkTable::WorkTable(Session& session) : session_(session) {
+  session_.write([&] {
+    session_.exec(postgresql::lock_turn, static_cast<int>(postgresql::Turn::fleet));
+    session_.exec_all(tables);
+  });
+}
+
+bool WorkTable::is_there(Session& session) {
+  bool out = false;
+  session.read([&] { out = !session.exec("SELECT to_regclass('halmark.unit')")[0][0].is_null(); });
+  return out;
+}
+
+std::vector<std::int64_t> WorkTable::add(std::span<const WorkUnit> units,
+                                         const UnitSettings& settings, const Fitness& need) {
+  constexpr std::size_t at_once = 500;
+  std::vector<std::int64_t> ids;
+  for (std::size_t begin = 0; begin < units.size(); begin += at_once) {
+    const auto some = units.subspan(begin, std::min(at_once, units.size() - begin));
+    Json rows = Json::array();
+    for (const WorkUnit& u : some) {
+      rows.push_back({{"place", rows.size()},
+                      {"run", u.run},
+                      {"name", u.name},
+                      {"round", u.round},
+                      {"batch", u.batch},
+                      {"payload", payload_of(u, settings)}});
+    }
+    const std::string text = dump_json(rows);
+    session_.write([&] {
+      session_.exec(
+          "INSERT INTO halmark.unit(run, name, round, batch, payload, classes, plugins, tool) "
+          "SELECT run, name, round, batch, payload, " HALMARK_TEXTS("$2") ", $3::jsonb, $4 "
+          "FROM jsonb_to_recordset($1::jsonb) AS u(place int, run bigint, name text, round int, "
+          "batch text, payload text) ORDER BY place ON CONFLICT DO NOTHING",
+          text, json_of(need.classes), json_of(need.plugins), need.tool);
+    });
+    session_.read([&] {
+      const pqxx::result found = session_.exec(
+          "SELECT u.id FROM jsonb_to_recordset($1::jsonb) AS w(place int, run bigint, name text, "
+          "round int) JOIN halmark.unit u USING (run, name, round) ORDER BY w.place",
+          text);
+      for (const pqxx::row& row : found) ids.push_back(row[0].as<std::int64_t>());
+    });
+  }
+  return ids;
+}
+
+UnitCounts WorkTable::counts(std::span<const std::int64_t> ids) {
+  UnitCounts out;
+  session_.read([&] {
+    const pqxx::result found = session_.exec(
+        "SELECT count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'leased'), "
+        "count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed') "
+        "FROM halmark.unit WHERE id = ANY($1::bigint[])",
+        array_of(ids));
+    const pqxx::row row = found[0];
+    out = {row[0].as<std::int64_t>(), row[1].as<std::int64_t>(), row[2].as<std::int64_t>(),
+           row[3].as<std::int64_t>()};
+  });
+  return out;
+}
+
+void WorkTable::expire() {
+  session_.write([&] {
+    session_.exec(
+        "UPDATE halmark.unit SET losses = losses + 1, "
+        "state = CASE WHEN losses + 1 >= $1 THEN 'failed' ELSE 'ready' END "
+        "WHERE id IN (SELECT id FROM halmark.unit WHERE state = 'leased' "
+        "AND lease_until < clock_timestamp() "
+        "AND clock_timestamp() > pg_postmaster_start_time() + make_interval(secs => lease_s) "
+        "FOR UPDATE SKIP LOCKED)",
+        losses_max);
+  });
+}
+
+std::vector<FailedUnit> WorkTable::failed(std::span<const std::int64_t> ids) {
+  std::vector<FailedUnit> out;
+  session_.read([&] {
+    const pqxx::result found = session_.exec(
+        "SELECT id, run, round, payload, array_to_json(nodes) FROM halmark.unit "
+        "WHERE state = 'failed' AND id = ANY($1::bigint[]) ORDER BY id",
+        array_of(ids));
+    for (const pqxx::row& row : found) {
+      FailedUnit& f = out.emplace_back();
+      f.unit.id = row[0].as<std::int64_t>();
+      f.unit.run = row[1].as<std::int64_t>();
+      f.unit.round = row[2].as<int>();
+      read_payload(row[3].c_str(), f.unit);
+      f.nodes = Json::parse(row[4].c_str()).get<std::vector<std::string>>();
+    }
+  });
+  return out;
+}
+
+bool WorkTable::give_up(Session& session, std::int64_t unit) {
+  return session
+             .exec(
+                 "UPDATE halmark.unit SET state = 'done', ended = clock_timestamp() "
+                 "WHERE id = $1 AND state = 'failed'",
+                 unit)
+             .affected_rows() == 1;
+}
+
+WorkTable::Claim WorkTable::claim(const Agent& agent, int units_max) {
+  Claim out;
+  session_.write([&] {
+    const pqxx::result found = session_.exec(
+        "WITH head AS MATERIALIZED (SELECT id, run, round, batch FROM halmark.unit "
+        "WHERE state = 'ready' AND tool = $1 AND classes <@ " HALMARK_TEXTS("$2") " "
+        "AND plugins <@ $3::jsonb ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED), "
+        "next AS MATERIALIZED (SELECT u.id FROM halmark.unit u, head WHERE u.state = 'ready' "
+        "AND u.run = head.run AND u.round = head.round AND u.batch = head.batch "
+        "AND u.tool = $1 AND u.classes <@ " HALMARK_TEXTS("$2") " AND u.plugins <@ $3::jsonb "
+        "ORDER BY u.id LIMIT $4 FOR UPDATE OF u SKIP LOCKED) "
+        "UPDATE halmark.unit t SET state = 'leased', attempt = t.attempt + 1, agent = $5, "
+        "nodes = t.nodes || $6::text, lease_s = $7, "
+        "lease_until = clock_timestamp() + make_interval(secs => $7) "
+        "FROM next WHERE t.id = next.id "
+        "RETURNING t.id, t.run, t.attempt, t.name, t.batch, t.round, t.payload",
+        agent.offer.tool, json_of(agent.offer.classes), json_of(agent.offer.plugins), units_max,
+        agent.id, agent.node, agent.lease_s);
+    for (const pqxx::row& row : found) {
+      WorkUnit& unit = out.units.emplace_back();
+      unit.id = row[0].as<std::int64_t>();
+      unit.run = row[1].as<std::int64_t>();
+      unit.attempt = row[2].as<int>();
+      unit.name = row[3].c_str();
+      unit.batch = row[4].c_str();
+      unit.round = row[5].as<int>();
+      out.settings = read_payload(row[6].c_str(), unit);
+    }
+  });
+  std::ranges::sort(out.units, {}, &WorkUnit::id);
+  return out;
+}
+
+std::vector<std::int64_t> WorkTable::renew(const Agent& agent, std::span<const WorkUnit> held) {
+  std::vector<std::int64_t> out;
+  const Held text = held_of(held);
+  session_.write([&] {
+    const pqxx::result found = session_.exec(
+        "UPDATE halmark.unit t SET state = 'leased', lease_until = clock_timestamp() + "
+        "make_interval(secs => $4) FROM unnest($2::bigint[], $3::int[]) AS h(id, attempt) "
+        "WHERE t.id = h.id AND t.attempt = h.attempt AND t.agent = $1 "
+        "AND t.state IN ('leased', 'ready') RETURNING t.id",
+        agent.id, text.ids, text.attempts, agent.lease_s);
+    for (const pqxx::row& row : found) out.push_back(row[0].as<std::int64_t>());
+  });
+  return out;
+}
+
+void WorkTable::release(const Agent& agent, std::span<const WorkUnit> held) {
+  const Held text = held_of(held);
+  session_.write([&] {
+    session_.exec(
+        "UPDATE halmark.unit t SET state = 'ready' FROM unnest($2::bigint[], $3::int[]) AS h(id, "
+        "attempt) WHERE t.id = h.id AND t.attempt = h.attempt AND t.agent = $1 "
+        "AND t.state = 'leased'",
+        agent.id, text.ids, text.attempts);
+  });
+}
+
+void WorkTable::finish(Session& session, const Finished& f) {
+  // What ran out and was taken by nobody is still its own.
+  const pqxx::result done = session.exec(
+      "UPDATE halmark.unit SET state = 'done', ended = clock_timestamp() "
+      "WHERE id = $1 AND agent = $2 AND attempt = $3 AND state IN ('leased', 'ready')",
+      f.unit, f.agent, f.attempt);
+  if (done.affected_rows() == 1) {
+    session.exec(
+        "UPDATE halmark.agent SET measured = measured + $2, failed = failed + $3, "
+        "heard = clock_timestamp() WHERE id = $1",
+        f.agent, f.rows, f.failures);
+    return;
+  }
+  const pqxx::result now = session.exec(
+      "SELECT 1 FROM halmark.unit WHERE id = $1 AND agent = $2 AND attempt = $3 AND state = 'done'",
+      f.unit, f.agent, f.attempt);
+  if (!now.empty()) throw AlreadyStored("unit " + std::to_string(f.unit) + " is stored");
+  throw LostLease("unit " + std::to_string(f.unit) + " was taken by another agent");
+}
+
+}  // namespace halmark::fleet

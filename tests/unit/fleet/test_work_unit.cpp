@@ -1,0 +1,161 @@
+// Units carry everything that an agent needs, and say which cases are measured together.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/text/error.hpp"
+#include "fleet/fleet.hpp"
+#include "fleet/fleet_measurer.hpp"
+#include "fleet/work_unit.hpp"
+
+namespace halmark::fleet {
+namespace {
+
+KernelCase case_of(int m, CacheMode mode = CacheMode::rotate_const) {
+  KernelCase out{.problem = {.op = "gemm"}, .backend = "fake"};
+  out.problem.params.set("m", m);
+  out.mode = mode;
+  if (mode == CacheMode::in_stack) out.neighbours = "9f3a2b1c00d4";
+  return out;
+}
+
+Stack stack_of(std::vector<KernelCase> kernels) {
+  Stack out{.kernels = std::move(kernels), .instances = {3, 2}, .steps = {}};
+  out.steps = {{.kernel = 0, .instance = 0, .operator_name = "q_proj", .layer_type = "decoder"},
+               {.kernel = 1, .instance = 1, .operator_name = "head", .layer_type = "head"}};
+  out.members[1] = {0, 2};
+  out.place = ShardPlace{.backend = "cpu", .device = "0", .parts = 2, .part = 1};
+  return out;
+}
+
+TEST(WorkUnit, each_case_and_round_is_one_and_what_is_stored_is_none) {
+  const std::vector<KernelCase> cases = {case_of(1), case_of(2), case_of(3)};
+  const MeasureSettings settings;
+  const auto units =
+      units_of({.run = 7,
+                .cases = cases,
+                .first_round = 1,
+                .rounds = 2,
+                .settings = settings,
+                .lookup = [&](const KernelCase& k, int round) {
+                  return k == cases[1] && round == 2 ? std::optional(Measurement{}) : std::nullopt;
+                }});
+  ASSERT_EQ(units.size(), 5u);
+  for (const WorkUnit& unit : units) {
+    EXPECT_EQ(unit.run, 7);
+    ASSERT_EQ(unit.cases.size(), 1u);
+    EXPECT_EQ(unit.name, unit.cases[0].key());
+    EXPECT_FALSE(unit.round == 2 && unit.cases[0] == cases[1]);
+  }
+}
+
+TEST(WorkUnit, cases_of_the_same_stacks_are_one_unit) {
+  const std::vector<KernelCase> cases = {case_of(1, CacheMode::in_stack), case_of(9),
+                                         case_of(2, CacheMode::in_stack)};
+  const std::vector<Stack> stacks = {stack_of({cases[0], cases[2]})};
+  const MeasureSettings settings;
+  const auto units = units_of(
+      {.run = 7, .cases = cases, .settings = settings, .stacks_of = [&](const KernelCase&) {
+         return std::span(stacks);
+       }});
+  ASSERT_EQ(units.size(), 2u);
+  EXPECT_EQ(units[1].cases, (std::vector<KernelCase>{cases[0], cases[2]}));
+  EXPECT_EQ(units[1].stacks.size(), 1u);
+  EXPECT_THAT(units[1].name, testing::StartsWith("stacks "));
+}
+
+TEST(WorkUnit, shards_that_run_at_once_share_no_batch_with_others) {
+  std::vector<KernelCase> cases = {case_of(1), case_of(2), case_of(1)};
+  cases[2].parts = cases[2].shards_at_once = 2;
+  const MeasureSettings settings;
+  const auto units = units_of({.run = 7, .cases = cases, .settings = settings});
+  ASSERT_EQ(units.size(), 3u);
+  EXPECT_EQ(units[0].batch, units[1].batch);
+  EXPECT_NE(units[1].batch, units[2].batch);
+}
+
+TEST(WorkUnit, what_travels_is_what_arrives) {
+  WorkUnit sent{.id = 4, .cases = {case_of(1, CacheMode::in_stack)}};
+  sent.stacks = {stack_of({case_of(1, CacheMode::in_stack), case_of(5)})};
+  UnitSettings settings{.seed = 0xfedcba9876543210u};
+  settings.measure.samples_min = 17;
+  settings.measure.sample_budget_s = 0.125;
+  settings.measure.wall_cap_s = 3.5;
+  settings.measure.warmup_cap_s = 0.75;
+  settings.measure.limits.disturbed_share = 0.25;
+  WorkUnit got{.id = 4};
+  const UnitSettings read = read_payload(payload_of(sent, settings), got);
+  EXPECT_EQ(got.cases, sent.cases);
+  ASSERT_EQ(got.stacks.size(), 1u);
+  EXPECT_EQ(got.stacks[0].kernels, sent.stacks[0].kernels);
+  EXPECT_EQ(got.stacks[0].instances, sent.stacks[0].instances);
+  EXPECT_EQ(got.stacks[0].members, sent.stacks[0].members);
+  EXPECT_EQ(got.stacks[0].place, sent.stacks[0].place);
+  ASSERT_EQ(got.stacks[0].steps.size(), 2u);
+  EXPECT_EQ(got.stacks[0].steps[1].operator_name, "head");
+  EXPECT_EQ(got.stacks[0].steps[1].instance, 1);
+  EXPECT_EQ(read.seed, settings.seed);
+  EXPECT_EQ(read.measure.samples_min, 17);
+  EXPECT_EQ(read.measure.sample_budget_s, 0.125);
+  EXPECT_EQ(read.measure.wall_cap_s, 3.5);
+  EXPECT_EQ(read.measure.warmup_cap_s, 0.75);
+  EXPECT_EQ(read.measure.limits, settings.measure.limits);
+}
+
+TEST(WorkUnit, a_text_that_is_none_is_refused_with_the_unit) {
+  for (const char* text : {"", "{}", "[1]", R"({"cases": [], "stacks": []})", "{\"cases\": 1}"}) {
+    WorkUnit unit{.id = 12};
+    try {
+      read_payload(text, unit);
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit_code(), ExitCode::refused);
+      EXPECT_THAT(e.line(), testing::HasSubstr("unit 12")) << text;
+    }
+  }
+}
+
+TEST(Fleet, classes_are_fingerprints_without_hosts) {
+  EXPECT_EQ(classes_of("cpu-1a@11223344"), std::vector<std::string>{"cpu-1a"});
+  EXPECT_EQ(classes_of("cpu-1a@1+device-2b@1+cpu-1a@1"),
+            (std::vector<std::string>{"cpu-1a", "device-2b"}));
+}
+
+TEST(Fleet, every_machine_of_a_class_has_the_same_fingerprint_there) {
+  EXPECT_EQ(fleet_fingerprint("cpu-1a@11223344"), "cpu-1a@fleet");
+  EXPECT_EQ(fleet_fingerprint("cpu-1a@1+device-2b@1"), "cpu-1a@fleet+device-2b@fleet");
+  EXPECT_EQ(fleet_fingerprint(fleet_fingerprint("cpu-1a@1")), "cpu-1a@fleet");
+}
+
+Agent agent_with(Fitness offer) {
+  return {.node = "n1", .offer = std::move(offer), .state = "idle"};
+}
+
+TEST(Fleet, says_why_nobody_takes_what_waits) {
+  const Fitness need{.classes = {"cpu-1a"}, .plugins = {{"cpu", "h1"}}, .tool = "1"};
+  const auto why = [&](const Fitness& offer) {
+    const std::vector<Agent> agents = {agent_with(offer)};
+    return why_unclaimed(need, agents);
+  };
+  EXPECT_THAT(why_unclaimed(need, {}), testing::HasSubstr("no agent is there"));
+  EXPECT_THAT(why({{"cpu-2b"}, need.plugins, "1"}), testing::HasSubstr("cpu-2b"));
+  EXPECT_THAT(why({{"cpu-1a"}, {{"cpu", "h2"}}, "1"}), testing::HasSubstr("another build"));
+  EXPECT_THAT(why({{"cpu-1a"}, {}, "1"}), testing::HasSubstr("no plugin"));
+  EXPECT_THAT(why({{"cpu-1a"}, need.plugins, "2"}), testing::HasSubstr("runs halmark 2"));
+  EXPECT_EQ(why({{"cpu-1a", "device-3c"}, {{"cpu", "h1"}, {"cuda", "h3"}}, "1"}), "");
+}
+
+TEST(Fleet, an_agent_that_left_or_is_silent_is_not_there) {
+  const Fitness need{.classes = {"cpu-1a"}, .plugins = {}, .tool = "1"};
+  Agent agent = agent_with(need);
+  agent.lease_s = 10;
+  agent.silent_s = 29;
+  EXPECT_EQ(why_unclaimed(need, std::span(&agent, 1)), "");
+  agent.silent_s = 31;
+  EXPECT_THAT(why_unclaimed(need, std::span(&agent, 1)), testing::HasSubstr("no agent is there"));
+  agent.silent_s = 0;
+  agent.state = "left";
+  EXPECT_THAT(why_unclaimed(need, std::span(&agent, 1)), testing::HasSubstr("no agent is there"));
+}
+
+}  // namespace
+}  // namespace halmark::fleet
