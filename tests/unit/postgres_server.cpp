@@ -52,13 +52,29 @@ PostgresServer::PostgresServer(std::string programs) : programs_(std::move(progr
             "-N"})) {
     return;
   }
-  server_ = start({"postgres", "-D", data, "-c", "listen_addresses=", "-c",
-                   "unix_socket_directories=" + root_, "-c", "fsync=off"});
-  for (int i = 0; i < 200 && !is_ready_; ++i) {
+  start_server();
+}
+
+// One that was killed may hold its memory for a moment: then the next one ends at once.
+void PostgresServer::start_server() {
+  is_ready_ = false;
+  for (int i = 0; i < 400 && !is_ready_; ++i) {
+    if (server_ <= 0 || waitpid(server_, nullptr, WNOHANG) == server_) {
+      server_ = start({"postgres", "-D", root_ + "/data", "-c", "listen_addresses=", "-c",
+                       "unix_socket_directories=" + root_, "-c", "fsync=off"});
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     is_ready_ = run({"pg_isready", "-q", "-h", root_, "-U", "postgres"});
   }
 }
+
+void PostgresServer::kill_now() {
+  kill(server_, SIGKILL);  // what it started ends when it sees that
+  waitpid(server_, nullptr, 0);
+  server_ = -1;
+}
+
+void PostgresServer::start_again() { start_server(); }
 
 PostgresServer::~PostgresServer() {
   if (server_ > 0) {
@@ -69,7 +85,7 @@ PostgresServer::~PostgresServer() {
   if (!root_.empty()) std::filesystem::remove_all(root_, ignored);
 }
 
-pid_t PostgresServer::start(const std::vector<std::string>& command) const {
+pid_t PostgresServer::start(const std::vector<std::string>& command, int out) const {
   const passwd* user = other_user();
   const std::string program = programs_ + '/' + command.front();
   std::vector<char*> arguments;
@@ -83,7 +99,7 @@ pid_t PostgresServer::start(const std::vector<std::string>& command) const {
   }
   prctl(PR_SET_PDEATHSIG, SIGQUIT);
   const int nowhere = open("/dev/null", O_RDWR);
-  for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
+  for (const int fd : {0, 1, 2}) dup2(fd == 1 && out >= 0 ? out : nowhere, fd);
   if (getppid() != parent || chdir("/") != 0) _exit(126);
   execv(program.c_str(), arguments.data());
   _exit(127);
@@ -100,6 +116,21 @@ std::string PostgresServer::database() {
   const std::string name = "d" + std::to_string(databases_++);
   run({"createdb", "-h", root_, "-U", "postgres", name});
   return "postgresql://postgres@/" + name + "?host=" + root_;
+}
+
+std::string PostgresServer::value(const std::string& url, const std::string& query) const {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  const pid_t child = start({"psql", "-q", "-A", "-t", "-d", url, "-c", query}, ends[1]);
+  close(ends[1]);
+  std::string out;
+  char part[4096];
+  for (ssize_t n = 0; (n = read(ends[0], part, sizeof part)) > 0;) {
+    out.append(part, static_cast<std::size_t>(n));
+  }
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return out.substr(0, out.find('\n'));
 }
 
 bool PostgresServer::sql(const std::string& url, const std::string& text) const {

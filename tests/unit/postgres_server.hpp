@@ -21,11 +21,19 @@ class PostgresServer {
   std::string database();
   // SQL past the store; whether the server took all of it.
   bool sql(const std::string& url, const std::string& text) const;
+  // The first value of a query; "" where there is none.
+  std::string value(const std::string& url, const std::string& query) const;
+  // SIGKILL to the server and all that it started, as an operator or the kernel does it.
+  void kill_now();
+  // After that; returns when connections are taken.
+  void start_again();
 
  private:
   explicit PostgresServer(std::string programs);
-  pid_t start(const std::vector<std::string>& command) const;
+  // `out`: a descriptor for what it writes.
+  pid_t start(const std::vector<std::string>& command, int out = -1) const;
   bool run(const std::vector<std::string>& command) const;
+  void start_server();
 
   std::string programs_, root_;
   pid_t server_ = -1;
