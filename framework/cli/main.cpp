@@ -25,7 +25,8 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_option("--progress", options.progress, "auto, json or never")
       ->check(CLI::IsMember({"auto", "json", "never"}));
-  app.add_option("--db", options.db, "Results database (a file; default under XDG state)");
+  app.add_option("--db", options.db,
+                 "Results database: a file (default under XDG state) or postgresql://...");
   app.add_option("--plugin", options.plugins, "Plugin file or folder, searched first");
   app.add_flag("--allow-insecure-plugin", options.allows_insecure_plugins,
                "Load plugins that other users could have written too");
@@ -124,6 +125,7 @@ std::vector<std::string> asked_words(int argc, char** argv) {
 }
 
 int run(int argc, char** argv) {
+  std::for_each(argv, argv + argc, report::hide_passwords_of);
   GlobalOptions options;
   CLI::App app{"Halmark measures, models and searches AI compute: kernels, MFU, Pareto fronts.",
                "halmark"};

@@ -251,7 +251,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
 CommandResult execute(GlobalOptions global, TuneOptions options) {
   if (!options.fleet.empty()) global.db = options.fleet;
   if (!options.written.as.empty()) {
-    options.written.own_steps = deploy::stored_imports(database_path(global));
+    options.written.own_steps = deploy::stored_imports(files_beside(global));
   }
   if (is_sweep_file(options.sweep)) {
     if (options.asked.device.empty()) return execute_sweep(global, options);
@@ -260,7 +260,7 @@ CommandResult execute(GlobalOptions global, TuneOptions options) {
   options.asked.model = options.sweep;
   const std::string text = asked_sweep_text(options.asked, config_dirs("devices"));
   if (options.prints_sweep) return {.data = {{"sweep", text}}, .text = text};
-  const auto folder = std::filesystem::absolute(database_path(global)).parent_path();
+  const auto folder = std::filesystem::absolute(files_beside(global)).parent_path();
   std::error_code ignored;  // writing says what is wrong with it
   std::filesystem::create_directories(folder, ignored);
   options.sweep = (folder / (asked_name(options.asked) + ".toml")).string();

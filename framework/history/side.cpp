@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <map>
 #include <set>
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
+#include "core/text/url.hpp"
 #include "history/google_benchmark.hpp"
 #include "history/stored_series.hpp"
+#include "journal/place.hpp"
 
 namespace halmark::history {
 namespace {
@@ -96,7 +97,8 @@ Side journal_side(const std::string& title, const std::string& path,
   for (const std::int64_t run : runs) add_run(store, run, out, series);
   store.require_sound();
   finish_side(std::move(series), out);
-  if (out.series.empty()) throw refused("there are no rows to compare", path, side_remedy);
+  if (out.series.empty())
+    throw refused("there are no rows to compare", without_password(path), side_remedy);
   return out;
 }
 
@@ -108,15 +110,6 @@ Side google_benchmark_side(const std::string& path) {
   out.fingerprints = {file.fingerprint};
   finish_side(std::move(series), out);
   return out;
-}
-
-// FILE.db:7, where no file has that whole name.
-std::optional<std::pair<std::string, std::int64_t>> run_of_file(const std::string& name) {
-  const std::size_t colon = name.rfind(':');
-  if (colon == std::string::npos || !is_number(name.substr(colon + 1))) return std::nullopt;
-  std::error_code absent;
-  if (std::filesystem::exists(name, absent)) return std::nullopt;
-  return std::pair(name.substr(0, colon), std::stoll(name.substr(colon + 1)));
 }
 
 void require_comparable(const Side& before, const Side& after) {
@@ -152,6 +145,7 @@ Error no_shared_series(const Side& before, const Side& after) {
 }  // namespace
 
 Side load_side(const std::string& name, const std::string& database) {
+  const std::string shown = without_password(name);
   if (name.ends_with(".json")) return google_benchmark_side(name);
   if (is_number(name)) {
     const std::unique_ptr<Store> store = open_store_read_only(database);
@@ -161,16 +155,15 @@ Side load_side(const std::string& name, const std::string& database) {
     const std::unique_ptr<Store> store = open_store_read_only(database);
     return journal_side(name, database, runs_of_date(*store, name, database), *store);
   }
-  if (const auto named = run_of_file(name)) {
+  if (const auto named = run_of_database(name)) {
     const std::unique_ptr<Store> store = open_store_read_only(named->first);
-    return journal_side(name, named->first, {named->second}, *store);
+    return journal_side(shown, named->first, {named->second}, *store);
   }
-  std::error_code absent;
-  if (!std::filesystem::exists(name, absent)) {
-    throw refused("there is no such run, date or file", name, side_remedy);
+  if (!is_database_there(name)) {
+    throw refused("there is no such run, date or file", shown, side_remedy);
   }
   const std::unique_ptr<Store> store = open_store_read_only(name);
-  return journal_side(name, name, store->latest_runs(runs_max), *store);
+  return journal_side(shown, name, store->latest_runs(runs_max), *store);
 }
 
 int Comparison::count(Change change) const {

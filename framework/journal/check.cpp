@@ -4,11 +4,12 @@
 
 #include <utility>
 
+#include "core/text/url.hpp"
 #include "journal/file/damage.hpp"
 #include "journal/file/open_file.hpp"
 #include "journal/file/own_schema.hpp"
-#include "journal/schema.hpp"
-#include "journal/stored_row.hpp"
+#include "journal/sqlite_rows.hpp"
+#include "journal/stored_entry.hpp"
 
 namespace halmark {
 namespace {
@@ -30,11 +31,66 @@ void read_integrity(SQLite::Database& db, StoredDatabase& out) {
   }
 }
 
-StoredEntry entry_of(StoredRow row) {
+class FileSnapshot : public DatabaseSnapshot {
+ public:
+  explicit FileSnapshot(const std::string& path)
+      : path_(path), db_(open_file(path, Access::read_only)) {
+    reading([&] { db_.exec("BEGIN"); });
+  }
+
+  // From the first question on: the transaction that was begun has one.
+  void in_one_state(const std::function<void()>& body) override { body(); }
+
+  StoredDatabase read() override {
+    StoredDatabase out;
+    reading([&] {
+      out.foreign_parts = foreign_parts(db_);
+      read_integrity(db_, out);
+    });
+    SqliteRows rows(db_, path_);
+    rows.each_run([&](const RunRow& run) {
+      out.runs.push_back(
+          {.id = run.id,
+           .start_chain = chain_start(run.info),
+           .chains = rows.chains(run),
+           .has_checksum = !run.checksum || *run.checksum == run_checksum(run.info)});
+    });
+    return out;
+  }
+
+  void for_each_entry(const std::function<void(const StoredEntry&)>& visit) override {
+    reading([&] {
+      // By the table itself: an index may be what is damaged.
+      SQLite::Statement query(db_, "SELECT " + columns_with_block(schema_version_of(db_)) +
+                                       " FROM entry NOT INDEXED ORDER BY run, id");
+      while (query.executeStep()) visit(checked_entry(row_of(query)));
+    });
+  }
+
+ private:
+  template <class Body>
+  void reading(Body body) {
+    try {
+      body();
+    } catch (const SQLite::Exception& e) {
+      throw storage_error(&db_, e, "the database cannot be read", path_);
+    }
+  }
+
+  std::string path_;
+  SQLite::Database db_;
+};
+
+}  // namespace
+
+namespace journal {
+
+StoredEntry checked_entry(StoredRow row) {
   std::string bytes = row.bytes();
   return {.id = row.id,
           .run = row.run,
           .checksum = row.checksum,
+          .writer = row.writer,
           .kind = std::move(row.kind),
           .key = std::move(row.key),
           .body = std::move(row.body),
@@ -44,59 +100,11 @@ StoredEntry entry_of(StoredRow row) {
           .block = std::move(row.block)};
 }
 
-}  // namespace
+}  // namespace journal
 
-struct DatabaseSnapshot::Connection {
-  explicit Connection(const std::string& name)
-      : path(name), db(open_file(name, Access::read_only)) {
-    reading([&] { db.exec("BEGIN"); });
-  }
-
-  template <class Body>
-  void reading(Body body) {
-    try {
-      body();
-    } catch (const SQLite::Exception& e) {
-      throw storage_error(&db, e, "the database cannot be read", path);
-    }
-  }
-
-  std::string path;
-  SQLite::Database db;
-};
-
-DatabaseSnapshot::DatabaseSnapshot(const std::string& path)
-    : connection_(std::make_unique<Connection>(path)) {}
-DatabaseSnapshot::~DatabaseSnapshot() = default;
-
-StoredDatabase DatabaseSnapshot::read() const {
-  StoredDatabase out;
-  connection_->reading([&] {
-    SQLite::Database& db = connection_->db;
-    out.foreign_parts = foreign_parts(db);
-    read_integrity(db, out);
-    const bool has_checksums = schema_version_of(db) >= blocks_version;
-    SQLite::Statement runs(db, std::string("SELECT id, chain, ") +
-                                   (has_checksums ? "checksum, " : "NULL, ") + run_columns +
-                                   " FROM run ORDER BY id");
-    while (runs.executeStep()) {
-      const RunInfo info = run_info_of(runs, 3);
-      out.runs.push_back({runs.getColumn(0).getInt64(), chain_start(info),
-                          runs.getColumn(1).getString(),
-                          !has_checksums || runs.getColumn(2).getInt64() == run_checksum(info)});
-    }
-  });
-  return out;
-}
-
-void DatabaseSnapshot::for_each_entry(const std::function<void(const StoredEntry&)>& visit) const {
-  connection_->reading([&] {
-    // By the table itself: an index may be what is damaged.
-    SQLite::Statement query(connection_->db,
-                            "SELECT " + columns_with_block(schema_version_of(connection_->db)) +
-                                " FROM entry NOT INDEXED ORDER BY run, id");
-    while (query.executeStep()) visit(entry_of(row_of(query)));
-  });
+std::unique_ptr<DatabaseSnapshot> open_snapshot(const std::string& database) {
+  if (is_postgresql_url(database)) return open_server_snapshot(database);
+  return std::make_unique<FileSnapshot>(database);
 }
 
 }  // namespace halmark

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/text/error.hpp"
+#include "journal/run_head.hpp"
 #include "journal/store.hpp"
 #include "journal/stored_row.hpp"
 
@@ -37,13 +38,6 @@ struct RunRow {
   std::optional<std::int64_t> checksum;  // of its columns; none in files of versions 1 and 2
   // In a file the head of its rows; on a server the end of the list of its writers.
   std::string chain;
-};
-
-// The rows of one writer of a run. In a file there is one, 0, for all that ever wrote.
-struct RowChain {
-  std::int64_t writer = 0;
-  std::string start;  // as it follows from the columns of the run (and of its writers before)
-  std::string head;   // as stored
 };
 
 class RowSource {
@@ -75,9 +69,5 @@ class RowSource {
   virtual std::vector<RunSamples> samples_by_run() = 0;
   virtual DatabaseSize size() = 0;
 };
-
-// Of a run with these chains: its only writer's in a file, else SHA-256 of all heads in order; of a
-// run on a server without writers, where they would start.
-std::string run_head(const RunRow& run, const std::vector<RowChain>& chains);
 
 }  // namespace halmark::journal

@@ -191,7 +191,7 @@ std::string RowStore::chain_head(std::int64_t run) const {
   std::string out;
   source_->in_one_state([&] {
     const auto found = source_->run(run);
-    if (found) out = run_head(*found, source_->chains(*found));
+    if (found) out = run_head(found->chain, source_->chains(*found));
   });
   return out;
 }

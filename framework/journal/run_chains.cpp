@@ -15,14 +15,6 @@ std::string run_name(std::int64_t id) { return "run " + std::to_string(id); }
 
 }  // namespace
 
-std::string run_head(const RunRow& run, const std::vector<RowChain>& chains) {
-  if (chains.empty()) return run.chain;
-  if (chains.size() == 1 && chains.front().writer == 0) return chains.front().head;
-  std::string heads;
-  for (const RowChain& chain : chains) heads += chain.head;
-  return sha256_of(heads);
-}
-
 void Faults::add(const std::string& line) {
   if (lines_.size() >= lines_max || std::ranges::find(lines_, line) != lines_.end()) return;
   lines_.push_back(line);
@@ -111,3 +103,15 @@ bool RunChains::is_retired(const StoredRow& row) {
 }
 
 }  // namespace halmark::journal
+
+namespace halmark {
+
+std::string run_head(const std::string& start, const std::vector<RowChain>& chains) {
+  if (chains.empty()) return start;
+  if (chains.size() == 1 && chains.front().writer == 0) return chains.front().head;
+  std::string heads;
+  for (const RowChain& chain : chains) heads += chain.head;
+  return sha256_of(heads);
+}
+
+}  // namespace halmark

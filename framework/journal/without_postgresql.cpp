@@ -1,6 +1,7 @@
 // Stands in for the folder postgresql where its client library is not installed.
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
+#include "journal/check.hpp"
 #include "journal/shared_store.hpp"
 
 namespace halmark {
@@ -18,6 +19,10 @@ std::unique_ptr<SharedStore> open_shared_store(const std::string& url, const std
 }
 
 std::unique_ptr<Store> open_shared_store_read_only(const std::string& url) {
+  throw no_postgresql(url);
+}
+
+std::unique_ptr<DatabaseSnapshot> open_server_snapshot(const std::string& url) {
   throw no_postgresql(url);
 }
 

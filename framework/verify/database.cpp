@@ -1,7 +1,9 @@
 #include "verify/database.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -44,14 +46,20 @@ class Checker {
   Checker(DatabaseCheck& out, const std::vector<StoredRun>& runs,
           const std::optional<NotedHead>& noted)
       : out_(out), noted_(noted) {
-    for (const StoredRun& run : runs) chains_[run.id] = run.start_chain;
-    for (const auto& [run, chain] : chains_) note(run, chain);
+    for (const StoredRun& run : runs) {
+      Followed& followed = runs_[run.id];
+      followed.start = run.start_chain;
+      for (const RowChain& chain : run.chains) followed.to_come.push_back(chain);
+      note(run.id);
+      join(run.id, 0);
+    }
   }
 
   void see(const StoredEntry& entry) {
     ++out_.entries;
     if (entry.run != run_) end_run();
     run_ = entry.run;
+    join(entry.run, entry.id);
     const bool is_unchanged = check_hashes(entry);
     // Of a changed row that is said already, and its figures are nobody's.
     if (is_unchanged) check_content(entry);
@@ -72,16 +80,45 @@ class Checker {
     kernels_ = {};
   }
 
-  const std::string& head_of(std::int64_t run) { return chains_[run]; }
+  // Behind the last row that there is of this writer.
+  const std::string& end_of(std::int64_t run, std::int64_t writer) {
+    join(run, std::numeric_limits<std::int64_t>::max());
+    return chain_of(run, writer);
+  }
 
  private:
+  struct Followed {
+    std::string start;
+    std::vector<RowChain> chains;   // `head`: of the last row so far
+    std::vector<RowChain> to_come;  // of writers that begin later
+  };
+
+  // Writers of a server share the numbers of rows: what is before `row` began before it.
+  void join(std::int64_t run, std::int64_t row) {
+    Followed& followed = runs_[run];
+    while (!followed.to_come.empty() && followed.to_come.front().writer <= row) {
+      RowChain chain = followed.to_come.front();
+      followed.to_come.erase(followed.to_come.begin());
+      chain.head = chain.start;
+      followed.chains.push_back(std::move(chain));
+      note(run);
+    }
+  }
+
+  std::string& chain_of(std::int64_t run, std::int64_t writer) {
+    std::vector<RowChain>& chains = runs_[run].chains;
+    const auto it = std::ranges::find(chains, writer, &RowChain::writer);
+    // An orphan, which is said already.
+    return it != chains.end() ? it->head : chains.emplace_back(RowChain{.writer = writer}).head;
+  }
+
   bool check_hashes(const StoredEntry& entry) {
     const bool is_unchanged = static_cast<std::int64_t>(xxh3_of(entry.bytes)) == entry.checksum;
     if (!is_unchanged) {
       out_.findings.push_back(
           {"entry", entry.id, "checksum", "the row was changed after it was stored"});
     }
-    std::string& chain = chains_[entry.run];
+    std::string& chain = chain_of(entry.run, entry.writer);
     chain = sha256_of(chain + entry.bytes);
     if (chain != entry.chain) {
       out_.findings.push_back(
@@ -93,14 +130,15 @@ class Checker {
       if (out_.noted && out_.noted->run == entry.run) out_.noted.reset();
     } else {
       if (out_.noted && out_.noted->run == entry.run) ++out_.noted->rows_behind;
-      note(entry.run, chain);
+      note(entry.run);
     }
     return is_unchanged;
   }
 
-  void note(std::int64_t run, const std::string& chain) {
-    if (!noted_ || noted_->chain != chain || (noted_->run && noted_->run != run)) return;
-    out_.noted = {run, 0};
+  void note(std::int64_t run) {
+    if (!noted_ || (noted_->run && noted_->run != run)) return;
+    const Followed& followed = runs_[run];
+    if (run_head(followed.start, followed.chains) == noted_->chain) out_.noted = {run, 0};
   }
 
   void check_content(const StoredEntry& entry) {
@@ -135,7 +173,7 @@ class Checker {
 
   DatabaseCheck& out_;
   const std::optional<NotedHead>& noted_;
-  std::map<std::int64_t, std::string> chains_;
+  std::map<std::int64_t, Followed> runs_;
   std::int64_t run_ = 0;
   std::vector<Measurement> rows_;
   std::vector<std::int64_t> without_samples_;  // rows, until one retires what they had
@@ -152,10 +190,24 @@ void check_noted(const NotedHead& noted, DatabaseCheck& out) {
                               ": its rows are not those that the head was noted of"});
 }
 
-}  // namespace
+void check_run(const StoredRun& run, Checker& checker, DatabaseCheck& out) {
+  ++out.runs;
+  out.heads.push_back({run.id, run_head(run.start_chain, run.chains)});
+  if (!run.has_checksum) {
+    out.findings.push_back({"run", run.id, "checksum", "its own columns were changed"});
+  }
+  if (!run.fault.empty()) out.findings.push_back({"run", run.id, "chain", run.fault});
+  for (const RowChain& chain : run.chains) {
+    if (checker.end_of(run.id, chain.writer) == chain.head) continue;
+    const bool is_file = chain.writer == 0;
+    out.findings.push_back({is_file ? "run" : "writer", is_file ? run.id : chain.writer, "chain",
+                            is_file ? "the last rows of this run are missing"
+                                    : "the last rows of this writer of run " +
+                                          std::to_string(run.id) + " are missing"});
+  }
+}
 
-DatabaseCheck check_database(const std::string& path, const std::optional<NotedHead>& noted) {
-  const DatabaseSnapshot snapshot(path);
+DatabaseCheck check_snapshot(DatabaseSnapshot& snapshot, const std::optional<NotedHead>& noted) {
   const StoredDatabase stored = snapshot.read();
   DatabaseCheck out;
   for (const std::string& line : stored.integrity) out.findings.push_back({"file", 0, "", line});
@@ -169,17 +221,17 @@ DatabaseCheck check_database(const std::string& path, const std::optional<NotedH
   Checker checker(out, stored.runs, noted);
   snapshot.for_each_entry([&](const StoredEntry& entry) { checker.see(entry); });
   checker.end_run();
-  for (const StoredRun& run : stored.runs) {
-    ++out.runs;
-    out.heads.push_back({run.id, run.chain});
-    if (!run.has_checksum) {
-      out.findings.push_back({"run", run.id, "checksum", "its own columns were changed"});
-    }
-    if (checker.head_of(run.id) != run.chain) {
-      out.findings.push_back({"run", run.id, "chain", "the last rows of this run are missing"});
-    }
-  }
+  for (const StoredRun& run : stored.runs) check_run(run, checker, out);
   if (noted) check_noted(*noted, out);
+  return out;
+}
+
+}  // namespace
+
+DatabaseCheck check_database(const std::string& path, const std::optional<NotedHead>& noted) {
+  const std::unique_ptr<DatabaseSnapshot> snapshot = open_snapshot(path);
+  DatabaseCheck out;
+  snapshot->in_one_state([&] { out = check_snapshot(*snapshot, noted); });
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/text/error.hpp"
+#include "core/text/url.hpp"
 
 namespace halmark {
 namespace {
@@ -31,7 +32,16 @@ Salvage copied(const std::string& from, const std::string& temporary) {
 
 }  // namespace
 
+void require_files(const std::string& from, const std::string& to) {
+  for (const std::string& name : {from, to}) {
+    if (url_scheme(name).empty()) continue;
+    throw refused("only files are copied row by row", without_password(name),
+                  "pg_dump copies a server's database; 'halmark verify' names what does not hold");
+  }
+}
+
 Salvage salvage_database(const std::string& from, const std::string& to) {
+  require_files(from, to);
   require_no_database(to);
   const std::string temporary = to + ".new";
   try {

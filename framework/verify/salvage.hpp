@@ -18,4 +18,7 @@ struct Salvage {
 // exit 1 for a storage error. Nothing is left of a file that is not complete.
 Salvage salvage_database(const std::string& from, const std::string& to);
 
+// Throws Error (exit 2) where one of them is the URL of a server.
+void require_files(const std::string& from, const std::string& to);
+
 }  // namespace halmark

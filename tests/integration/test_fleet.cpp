@@ -60,7 +60,7 @@ class Fleet : public HalmarkTest {
   }
 
   std::int64_t count(const std::string& query) const {
-    return std::stoll(server_->answer(url_, query));
+    return std::stoll(server_->value(url_, query));
   }
   // Every trial once, none left, nothing damaged.
   void expect_whole() const {
@@ -124,9 +124,9 @@ TEST_F(Fleet, rows_wait_on_the_disk_while_the_server_is_away) {
   const auto waiting = tune();
   const auto one = agent("one");
   ASSERT_TRUE(await_rows("one", 1));
-  server_->kill();
+  server_->kill_now();
   EXPECT_TRUE(one->await_lines("rows go to", 1)) << one->err();
-  server_->restart();
+  server_->start_again();
   EXPECT_TRUE(one->await_lines("the server is back", 1)) << one->err();
   expect_front(waiting->wait());
   expect_whole();

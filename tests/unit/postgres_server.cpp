@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -58,11 +57,10 @@ PostgresServer::PostgresServer(std::string programs, bool is_durable)
   start_server();
 }
 
-// Refused for about a second behind a kill, while children of the killed one are there.
+// One that was killed may hold its memory for a moment: then the next one ends at once.
 void PostgresServer::start_server() {
   is_ready_ = false;
-  server_ = -1;
-  for (int i = 0; i < 200 && !is_ready_; ++i) {
+  for (int i = 0; i < 400 && !is_ready_; ++i) {
     if (server_ <= 0 || waitpid(server_, nullptr, WNOHANG) == server_) {
       server_ =
           start({"postgres", "-D", root_ + "/data", "-c", "listen_addresses=", "-c",
@@ -73,34 +71,24 @@ void PostgresServer::start_server() {
   }
 }
 
-void PostgresServer::kill() {
-  ::kill(server_, SIGKILL);
+void PostgresServer::kill_now() {
+  kill(server_, SIGKILL);  // what it started ends when it sees that
   waitpid(server_, nullptr, 0);
   server_ = -1;
 }
 
-void PostgresServer::restart() { start_server(); }
-
-std::string PostgresServer::answer(const std::string& url, const std::string& query) const {
-  std::string command = programs_ + "/psql -q -A -t -d '" + url + "' -c \"" + query + '"';
-  std::string out;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return out;
-  for (int c = 0; (c = std::fgetc(pipe)) != EOF && c != '\n';) out += static_cast<char>(c);
-  pclose(pipe);
-  return out;
-}
+void PostgresServer::start_again() { start_server(); }
 
 PostgresServer::~PostgresServer() {
   if (server_ > 0) {
-    ::kill(server_, SIGQUIT);
+    kill(server_, SIGQUIT);
     waitpid(server_, nullptr, 0);
   }
   std::error_code ignored;
   if (!root_.empty()) std::filesystem::remove_all(root_, ignored);
 }
 
-pid_t PostgresServer::start(const std::vector<std::string>& command) const {
+pid_t PostgresServer::start(const std::vector<std::string>& command, int out) const {
   const passwd* user = other_user();
   const std::string program = programs_ + '/' + command.front();
   std::vector<char*> arguments;
@@ -114,7 +102,7 @@ pid_t PostgresServer::start(const std::vector<std::string>& command) const {
   }
   prctl(PR_SET_PDEATHSIG, SIGQUIT);
   const int nowhere = open("/dev/null", O_RDWR);
-  for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
+  for (const int fd : {0, 1, 2}) dup2(fd == 1 && out >= 0 ? out : nowhere, fd);
   if (getppid() != parent || chdir("/") != 0) _exit(126);
   execv(program.c_str(), arguments.data());
   _exit(127);
@@ -131,6 +119,21 @@ std::string PostgresServer::database() {
   const std::string name = "d" + std::to_string(databases_++);
   run({"createdb", "-h", root_, "-U", "postgres", name});
   return "postgresql://postgres@/" + name + "?host=" + root_;
+}
+
+std::string PostgresServer::value(const std::string& url, const std::string& query) const {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  const pid_t child = start({"psql", "-q", "-A", "-t", "-d", url, "-c", query}, ends[1]);
+  close(ends[1]);
+  std::string out;
+  char part[4096];
+  for (ssize_t n = 0; (n = read(ends[0], part, sizeof part)) > 0;) {
+    out.append(part, static_cast<std::size_t>(n));
+  }
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return out.substr(0, out.find('\n'));
 }
 
 bool PostgresServer::sql(const std::string& url, const std::string& text) const {

@@ -23,14 +23,16 @@ class PostgresServer {
   // SQL past the store; whether the server took all of it.
   bool sql(const std::string& url, const std::string& text) const;
   // The first value of a query; "" where there is none.
-  std::string answer(const std::string& url, const std::string& query) const;
-
-  void kill();     // by SIGKILL
-  void restart();  // afterwards
+  std::string value(const std::string& url, const std::string& query) const;
+  // SIGKILL to the server and all that it started, as an operator or the kernel does it.
+  void kill_now();
+  // After that; returns when connections are taken.
+  void start_again();
 
  private:
   PostgresServer(std::string programs, bool is_durable);
-  pid_t start(const std::vector<std::string>& command) const;
+  // `out`: a descriptor for what it writes.
+  pid_t start(const std::vector<std::string>& command, int out = -1) const;
   bool run(const std::vector<std::string>& command) const;
   void start_server();
 

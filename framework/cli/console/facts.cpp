@@ -2,6 +2,7 @@
 // configuration in all of them.
 #include "cli/console/facts.hpp"
 
+#include "core/text/url.hpp"
 #include "plan/device_file.hpp"
 
 namespace halmark::cli {
@@ -12,6 +13,10 @@ Device known_device(const std::string& id) {
 
 std::string database_path(const GlobalOptions& options) {
   return options.db.empty() ? (state_dir() / "halmark.db").string() : options.db;
+}
+
+std::string files_beside(const GlobalOptions& options) {
+  return is_postgresql_url(options.db) ? database_path({}) : database_path(options);
 }
 
 void add_deployment_options(OptionSet& app, DeploymentOptions& options) {

@@ -23,5 +23,7 @@ using tune::DeploymentOptions;
 void add_deployment_options(OptionSet& app, DeploymentOptions& options);
 
 std::string database_path(const GlobalOptions& options);  // a writer creates its folder
+// Where files lie that go with it: beside it, or of a server's beside the default one.
+std::string files_beside(const GlobalOptions& options);
 
 }  // namespace halmark::cli

@@ -4,6 +4,7 @@
 
 #include "core/version.hpp"
 #include "host/process/interrupt.hpp"
+#include "journal/place.hpp"
 #include "journal/writer_lock.hpp"
 #include "tune/evaluate/machine_peaks.hpp"
 #include "tune/stored/stored_winners.hpp"
@@ -79,8 +80,7 @@ tune::KernelMeasuring measuring_with(const GlobalOptions& global, const LocalMac
 WinnerTable stored_winners(const GlobalOptions& global, const LocalMachine& machine,
                            const std::string& backend, const std::string& device) {
   const std::string path = database_path(global);
-  std::error_code absent;
-  if (!std::filesystem::exists(path, absent)) return {};
+  if (!is_database_there(path)) return {};
   const std::unique_ptr<Store> store = open_store_read_only(path);
   const bool has_some = backend != "cpu" || !runs_with_winners(*store, machine.identity()).empty();
   store->require_sound();
@@ -155,8 +155,7 @@ void say_what_is_kept(const GlobalOptions& global, const tune::KeptRows& kept,
 
 void say_what_is_damaged(const Store& store, const std::string& path, CommandResult& result) {
   for (const std::string& line : store.damaged()) {
-    result.warnings.push_back({"W-DB-02", path, "damaged: " + line,
-                               "'halmark salvage " + path + " NEW.db' copies the rest"});
+    result.warnings.push_back({"W-DB-02", path, "damaged: " + line, remedy_of_damage(path)});
     result.exit_code = ExitCode::refused;
   }
 }

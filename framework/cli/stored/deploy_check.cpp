@@ -60,7 +60,7 @@ CommandResult execute(const GlobalOptions& global, DeployCheckOptions o) {
   progress.finish();
   CommandResult out = shown(deploy::check_view(checked));
   const std::string path =
-      deploy::keep_import(o.place.database, deploy::import_of(checked, journal::utc_now()));
+      deploy::keep_import(files_beside(global), deploy::import_of(checked, journal::utc_now()));
   out.data["stored"] = path;
   out.text += "stored: " + path + "; halmark export shows it beside the point\n";
   return out;

@@ -58,7 +58,7 @@ CommandResult execute(const GlobalOptions& global, ExportOptions o) {
     return shown(deploy::exported_layer(load_model(front.model, config_dirs("models")),
                                         at.configuration(), o.asked.out));
   }
-  o.asked.own_steps = deploy::stored_imports(o.place.database);
+  o.asked.own_steps = deploy::stored_imports(files_beside(global));
   if (o.asked.as.empty()) return shown(exports::front_list(front, o.alike_percent / 100));
   const Pick pick = o.point ? Pick{.index = static_cast<std::size_t>(*o.point - 1)}
                             : chosen_point(front, o.pick, o.asked);

@@ -3,6 +3,7 @@
 
 #include "cli/console/command.hpp"
 #include "cli/console/facts.hpp"
+#include "core/text/url.hpp"
 #include "history/view/history_view.hpp"
 
 namespace halmark::cli {
@@ -24,15 +25,15 @@ Action add_history(OptionSet& app) {
   app.add_option("--floor", o->floor, "Smaller changes of a time are none (default 3%)");
   app.add_option("--out,-o", o->out, "File to write, format by suffix: .json .md .html");
   return [o](const GlobalOptions& global) {
-    const std::string path = database_path(global);
+    const std::string path = database_path(global), shown_path = without_password(path);
     o->query.nights = static_cast<std::size_t>(o->nights);
     if (o->lists) {
       return shown(history::runs_view(
-          history::list_runs(*open_store_read_only(path), o->query.nights, path)));
+          history::list_runs(*open_store_read_only(path), o->query.nights, shown_path)));
     }
     const history::NightReport night =
         history::night_report(*open_store_read_only(path), o->query,
-                              {.floor = history::parse_floor(o->floor, "--floor")}, path);
+                              {.floor = history::parse_floor(o->floor, "--floor")}, shown_path);
     for (const std::string& file : o->out) history::write_history(night, file);
     CommandResult result = shown(history::history_view(night));
     result.exit_code = history::history_exit(night);

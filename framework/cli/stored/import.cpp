@@ -18,7 +18,7 @@ struct ImportOptions {
 };
 
 CommandResult execute(const GlobalOptions& global, ImportOptions o) {
-  const std::string database = database_path(global);
+  const std::string database = files_beside(global);
   if (o.tool.empty()) return shown(report::engine_steps_view(deploy::stored_imports(database)));
   if (o.file.empty()) throw refused("no file is named", {}, "halmark import " + o.tool + " FILE");
   if (!o.model.empty()) o.stated.model_id = load_model(o.model, config_dirs("models")).id;

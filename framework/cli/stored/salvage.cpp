@@ -31,6 +31,7 @@ CommandResult execute_on_studies(const SalvageOptions& options) {
 }
 
 CommandResult execute(const SalvageOptions& options) {
+  require_files(options.from, options.to);
   if (may_hold_studies(options.from)) return execute_on_studies(options);
   const Salvage done = salvage_database(options.from, options.to);
   CommandResult out{.data = salvage_json(done, options.from, options.to),

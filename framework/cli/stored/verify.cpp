@@ -27,7 +27,7 @@ CommandResult execute(const GlobalOptions& global, const VerifyOptions& options)
 
 Action add_verify(OptionSet& app) {
   auto o = std::make_shared<VerifyOptions>();
-  app.add_option("database", o->path, "The file (default: --db)");
+  app.add_option("database", o->path, "A file or a URL (default: --db)");
   app.add_option("--chain", o->chain,
                  "The head of a run as a report printed it: the rows that it was printed of must "
                  "still be the same");

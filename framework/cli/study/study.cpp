@@ -5,6 +5,7 @@
 
 #include "cli/console/facts.hpp"
 #include "cli/console/terminal.hpp"
+#include "journal/place.hpp"
 #include "pages/study/studies_page.hpp"
 #include "study/storage/copy.hpp"
 #include "study/storage/open.hpp"
@@ -69,7 +70,7 @@ CommandResult copy(StudyStore& from, StudyStore& to, const StudyOptions& options
 }  // namespace
 
 std::string study_location(const GlobalOptions& global) {
-  return "sqlite:" + database_path(global) + ".study";
+  return studies_of(database_path(global));
 }
 
 void keep_in_studies(const GlobalOptions& global, const std::string& otherwise,

@@ -12,22 +12,39 @@ std::string_view dialect_of(std::string_view scheme) { return scheme.substr(0, s
 
 }  // namespace
 
-std::string without_password(const std::string& location) {
-  std::string out = location;
-  const std::size_t begin = out.find(url_separator);
+std::vector<PasswordText> passwords_in(const std::string& location) {
+  std::vector<PasswordText> out;
+  const std::size_t begin = location.find(url_separator);
   if (begin != std::string::npos) {
     // The last '@' before the query: a password may hold one, and a path that does loses nothing.
     const std::size_t authority = begin + url_separator.size();
-    const std::size_t at = out.rfind('@', out.find('?', authority));
-    const std::size_t colon = out.find(':', authority);
-    if (at != std::string::npos && at > authority && colon < at) out.erase(colon, at - colon);
+    const std::size_t at = location.rfind('@', location.find('?', authority));
+    const std::size_t colon = location.find(':', authority);
+    if (at != std::string::npos && at > authority && colon < at) {
+      out.push_back({location.substr(colon, at + 1 - colon), "@"});
+    }
   }
   constexpr std::string_view key = "password=";
-  for (std::size_t word = out.find(key); word != std::string::npos; word = out.find(key, word)) {
-    word += key.size();
-    out.replace(word, std::min(out.find('&', word), out.size()) - word, "...");
+  for (std::size_t at = location.find(key); at != std::string::npos; at = location.find(key, at)) {
+    const std::size_t end = std::min(location.find('&', at), location.size());
+    out.push_back({location.substr(at, end - at), std::string(key) + "..."});
+    at = end;
   }
   return out;
+}
+
+std::string with_passwords_hidden(std::string text, const std::vector<PasswordText>& passwords) {
+  for (const auto& [password, shown] : passwords) {
+    for (std::size_t at = text.find(password); at != std::string::npos;
+         at = text.find(password, at + shown.size())) {
+      text.replace(at, password.size(), shown);
+    }
+  }
+  return text;
+}
+
+std::string without_password(const std::string& location) {
+  return with_passwords_hidden(location, passwords_in(location));
 }
 
 std::string_view url_scheme(std::string_view location) {

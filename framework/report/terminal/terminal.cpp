@@ -4,13 +4,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <vector>
 
 #include "core/json/json.hpp"
 #include "core/numeric/clock.hpp"
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
+#include "core/text/url.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/table.hpp"
 #include "report/text/wrapped_text.hpp"
@@ -18,7 +22,16 @@
 namespace halmark::report {
 namespace {
 
-void write_all(int fd, std::string_view text) {
+std::vector<PasswordText>& hidden_passwords() {
+  static std::vector<PasswordText> out;
+  return out;
+}
+
+void write_all(int fd, std::string_view written) {
+  const std::string hidden = hidden_passwords().empty()
+                                 ? std::string()
+                                 : with_passwords_hidden(std::string(written), hidden_passwords());
+  std::string_view text = hidden_passwords().empty() ? written : std::string_view(hidden);
   while (!text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
@@ -50,6 +63,10 @@ std::string seconds_text(double s) {
 }
 
 }  // namespace
+
+void hide_passwords_of(const std::string& word) {
+  std::ranges::move(passwords_in(word), std::back_inserter(hidden_passwords()));
+}
 
 void write_stdout(std::string_view text) { write_all(STDOUT_FILENO, text); }
 void write_stderr(std::string_view text) { write_all(STDERR_FILENO, text); }

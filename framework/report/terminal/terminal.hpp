@@ -8,6 +8,8 @@
 namespace halmark::report {
 
 // A closed pipe ends the printing, never the run.
+// From now on no password of this word of a command line is written.
+void hide_passwords_of(const std::string& word);
 void write_stdout(std::string_view text);
 void write_stderr(std::string_view text);
 

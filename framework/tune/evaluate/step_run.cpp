@@ -4,6 +4,7 @@
 
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
+#include "core/text/url.hpp"
 #include "journal/store.hpp"
 #include "kernels/contract.hpp"
 
@@ -92,8 +93,8 @@ std::optional<StepRun> step_run(const std::string& database, const Configuration
     if (!found) continue;
     const std::string fingerprint = store->run_info(run).fingerprint;
     if (fingerprint != device.fingerprint) {
-      throw refused("'" + key + "' in " + database + " was measured on " + fingerprint +
-                        ", which is not " + device.id,
+      throw refused("'" + key + "' in " + without_password(database) + " was measured on " +
+                        fingerprint + ", which is not " + device.id,
                     "--latency", "name the device file that halmark peaks wrote there");
     }
     StepRun out{.source = "kernels as run " + std::to_string(run) + " of " + database +

@@ -5,15 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <filesystem>
 #include <iterator>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "core/text/error.hpp"
 #include "core/text/sqlite_header.hpp"
 #include "core/text/text.hpp"
+#include "core/text/url.hpp"
+#include "journal/place.hpp"
 #include "latency/sides/side_kernels.hpp"
 #include "plan/device_file.hpp"
 #include "tune/sources/stated_device.hpp"
@@ -23,10 +24,8 @@
 namespace halmark::tune {
 namespace {
 
-bool is_file(const std::string& path) {
-  std::error_code absent;
-  return std::filesystem::exists(path, absent);
-}
+// What a server has behind '?' is no device.
+bool is_there(const std::string& name) { return is_database_there(name); }
 
 struct Named {
   std::string text;  // as the user wrote it
@@ -36,7 +35,7 @@ struct Named {
 
 Named named(const std::string& text) {
   const std::size_t equals = text.rfind('=');
-  if (equals == std::string::npos || is_file(text)) return {text, text, ""};
+  if (equals == std::string::npos || is_there(text)) return {without_password(text), text, ""};
   return {text, text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -94,17 +93,6 @@ DeviceSide device_side(const Named& name, const Device& device,
   return out;
 }
 
-// FILE.db:7, where no file has that whole name.
-std::pair<std::string, std::optional<std::int64_t>> file_and_run(const std::string& what) {
-  const std::size_t colon = what.rfind(':');
-  if (is_file(what) || colon == std::string::npos) return {what, std::nullopt};
-  std::int64_t run = 0;
-  const char* const end = what.data() + what.size();
-  const auto [stop, code] = std::from_chars(what.data() + colon + 1, end, run);
-  if (code != std::errc() || stop != end || run < 1) return {what, std::nullopt};
-  return {what.substr(0, colon), run};
-}
-
 bool is_device_file(const std::string& what) { return what.ends_with(".toml"); }
 
 class SidesAssembly {
@@ -126,11 +114,13 @@ class SidesAssembly {
 
  private:
   void read(std::size_t at, const Named& name) {
-    const auto [path, run] = file_and_run(name.what);
-    if (!is_file(path) || is_device_file(path)) {
+    std::optional<std::int64_t> run;
+    std::string path = name.what;
+    if (const auto of = run_of_database(path)) std::tie(path, run) = *of;
+    if (!is_there(path) || is_device_file(path)) {
       if (!name.of.empty()) throw refused("there is no such file", name.what);
       bounds_.push_back({at, {name, device_or_refused(name.what)}});
-    } else if (read_sqlite_header(path)) {
+    } else if (is_postgresql_url(path) || read_sqlite_header(path)) {
       sides_[at] = journal_side(name, run, path, devices_);
     } else {
       sides_[at] = table_side(name, choice_.layout, devices_);

@@ -1,6 +1,7 @@
 // What the command line says goes before what the sweep says; a refusal names the one that was
 // used.
 #include "core/text/error.hpp"
+#include "core/text/url.hpp"
 #include "plan/device_file.hpp"
 #include "tune/sources/priced_latencies.hpp"
 
@@ -35,7 +36,7 @@ LatencyChoice latency_choice(const Sweep& sweep, LatencyChoice given) {
 std::string latency_words(const LatencyChoice& given) {
   std::string out;
   for (std::size_t i = 0; i < given.sources.size(); ++i) {
-    out += (i == 0 ? " --latency " : ",") + given.sources[i];
+    out += (i == 0 ? " --latency " : ",") + without_password(given.sources[i]);
   }
   for (std::size_t i = 0; i < given.series.size(); ++i) {
     out += (i == 0 ? " --series '" : ",") + given.series[i];

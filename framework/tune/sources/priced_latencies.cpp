@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/text/error.hpp"
+#include "core/text/url.hpp"
 #include "journal/run_identity.hpp"
 #include "latency/imported/imported_source.hpp"
 #include "latency/interpolation/interpolated_source.hpp"
@@ -27,11 +28,12 @@ std::vector<Measurement> journal_rows(const std::string& file, const Device& tar
                                       const std::string& where) {
   const auto store = open_store_read_only(file);
   const auto run = store->latest_sweep();
-  if (!run) throw refused("there is no run in " + file, where);
+  const std::string shown = without_password(file);
+  if (!run) throw refused("there is no run in " + shown, where);
   const std::string fingerprint = store->run_info(*run).fingerprint;
   std::vector<Measurement> rows = store->run_measurements(*run);
   if (!are_rows_of(target, fingerprint, rows)) {
-    throw refused(file + " was measured on " + fingerprint + ", which is not " + target.id +
+    throw refused(shown + " was measured on " + fingerprint + ", which is not " + target.id +
                       (fingerprint == target.fingerprint ? " with all its cores" : ""),
                   where, "name the device file that halmark peaks wrote there, on the same cores");
   }
@@ -119,8 +121,8 @@ class SourcesAssembly {
   }
 
   void add_journal(const std::string& file) {
-    auto source =
-        std::make_unique<JournalSource>(journal_rows(file, target_, choice_.where), target_, file);
+    auto source = std::make_unique<JournalSource>(journal_rows(file, target_, choice_.where),
+                                                  target_, without_password(file));
     out_.sources.push_back(
         fmt::format("{}: {} kernels measured on {}", file, source->size(), target_.id));
     if (interpolated_) interpolated_->add(source->points(), target_);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/text/error.hpp"
+#include "core/text/url.hpp"
 #include "journal/store.hpp"
 #include "plan/device_file.hpp"
 
@@ -72,7 +73,8 @@ class Reader {
     }
     store_->require_sound();
     if (out.empty()) {
-      throw refused("there are no rows of kernels", path_, "halmark bench or tune measure some");
+      throw refused("there are no rows of kernels", without_password(path_),
+                    "halmark bench or tune measure some");
     }
     return out;
   }

@@ -1,13 +1,14 @@
 #include "tune/stored/stored_front.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
 #include "core/json/json.hpp"
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
+#include "core/text/url.hpp"
+#include "journal/place.hpp"
 #include "journal/store.hpp"
 #include "study/storage/open.hpp"
 #include "tune/stored/stored_report.hpp"
@@ -203,9 +204,18 @@ std::vector<std::string> keep_front(StudyStore& store, const RunReport& report, 
 
 namespace {
 
-bool is_there(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
+// Beside a file the studies are another one, which may not be there yet; a server is asked.
+bool has_studies(const FrontPlace& place) {
+  const std::string beside = studies_of(place.database);
+  if (place.studies != beside) return true;
+  if (!is_postgresql_url(beside)) return is_database_there(place.database + ".study");
+  try {
+    open_study_store(beside, StudyAccess::existing);
+    return true;
+  } catch (const Error& error) {
+    if (error.exit_code() != ExitCode::refused) throw;
+    return false;
+  }
 }
 
 SearchedFront front_of_run(const Store& store, std::int64_t run) {
@@ -225,18 +235,17 @@ std::string moment(std::string text) {
 }  // namespace
 
 FrontOrigin front_origin(const FrontPlace& place) {
-  const std::string file = place.database + ".study";
-  const bool has_studies = is_there(file) || !place.studies.ends_with(file);
   std::optional<StoredFront> stored;
-  if (has_studies && !place.run) {
+  if (!place.run && has_studies(place)) {
     if (!place.study.empty()) return {.study = place.study};
     const auto all = stored_fronts(*open_study_store(place.studies, StudyAccess::existing));
     if (!all.empty()) stored = all.back();
   }
   if (!place.study.empty()) {
-    throw refused("no studies are there", place.studies, "search first: halmark tune");
+    throw refused("no studies are there", without_password(place.studies),
+                  "search first: halmark tune");
   }
-  if (place.run || is_there(place.database)) {
+  if (place.run || is_database_there(place.database)) {
     const auto store = open_store_read_only(place.database);
     const auto run = place.run ? place.run : store->latest_sweep();
     if (run &&
@@ -245,7 +254,8 @@ FrontOrigin front_origin(const FrontPlace& place) {
     }
   }
   if (!stored) {
-    throw refused("no search is stored", place.database, "search first: halmark tune SWEEP.toml");
+    throw refused("no search is stored", without_password(place.database),
+                  "search first: halmark tune SWEEP.toml");
   }
   return {.study = stored->study};
 }
@@ -259,7 +269,7 @@ SearchedFront find_front(const FrontPlace& place) {
 StoredKernels stored_kernels(const FrontPlace& place, const ReportingMachine& machine) {
   const auto store = open_store_read_only(place.database);
   const auto run = place.run ? place.run : store->latest_run();
-  if (!run) throw refused("the database holds no run", place.database);
+  if (!run) throw refused("the database holds no run", without_password(place.database));
   return {stored_report(*store, *run, machine), store->run_measurements(*run)};
 }
 

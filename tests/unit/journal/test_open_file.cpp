@@ -132,7 +132,7 @@ TEST_P(EarlierVersion, is_read_as_it_is_and_brought_forward_by_its_first_writer)
   make_database(path, 3);
   turn_into_version(path, GetParam());
   EXPECT_EQ(open_store_read_only(path)->run_measurements(1).size(), 3u);
-  EXPECT_TRUE(DatabaseSnapshot(path).read().foreign_parts.empty());
+  EXPECT_TRUE(open_snapshot(path)->read().foreign_parts.empty());
   const std::string before = open_store_read_only(path)->chain_head(1);
   {
     const auto store = open_store(path);
@@ -146,7 +146,7 @@ TEST_P(EarlierVersion, is_read_as_it_is_and_brought_forward_by_its_first_writer)
     EXPECT_EQ(samples, (std::vector<std::size_t>(4, 3)));
     EXPECT_TRUE(store->damaged().empty());
   }
-  const StoredDatabase after = DatabaseSnapshot(path).read();
+  const StoredDatabase after = open_snapshot(path)->read();
   EXPECT_TRUE(after.foreign_parts.empty());
   EXPECT_TRUE(after.orphans.empty());
 }

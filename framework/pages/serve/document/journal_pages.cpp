@@ -1,13 +1,13 @@
 #include "pages/serve/document/journal_pages.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "history/runs.hpp"
 #include "history/side.hpp"
 #include "history/view/comparison_view.hpp"
+#include "journal/place.hpp"
 #include "journal/store.hpp"
 
 namespace halmark::pages {
@@ -48,8 +48,7 @@ Json point_json(const Evaluation& e) {
 
 Json journal_runs(const std::string& database) {
   Json runs = Json::array();
-  std::error_code ignored;
-  if (!std::filesystem::exists(database, ignored)) {
+  if (!is_database_there(database)) {
     return {{"runs", runs},
             {"reason", "There is no results database yet: halmark tune makes one."}};
   }

@@ -4,6 +4,7 @@
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "journal/place.hpp"
 #include "journal/store.hpp"
 #include "journal/writer_lock.hpp"
 
@@ -59,8 +60,7 @@ Json Sweeps::rows_of_writer(const std::string& holder) const {
               {"done", 0},
               {"total", 0},
               {"left_s", -1}};
-  std::error_code ignored;
-  if (!std::filesystem::exists(place_.database, ignored)) return out;
+  if (!is_database_there(place_.database)) return out;
   const auto store = open_store_read_only(place_.database);
   const auto run = store->latest_run();
   if (!run) return out;
