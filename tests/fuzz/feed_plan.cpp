@@ -72,13 +72,14 @@ void feed_expression(std::string_view text) {
   static const std::vector<std::string> names = {"a", "b", "c"};
   static const std::map<std::string, ParamValue> facts = {{"devices", std::int64_t{8}},
                                                           {"vendor", std::string("x")}};
+  static const ParamValue word = std::string("x");  // operands look at it
   survive([&] {
     const Expression expression(text, names, facts, "space.toml:1:1");
     const Operand wide = Operand::integers_between(-2, 5);
     const Operand interval[] = {wide, Operand::reals_between(-1, 2), Operand{}};
     Truth of_all = Truth::unknown;
     survive([&] { of_all = expression.evaluate(interval); });
-    const Operand point[] = {Operand::of(std::int64_t{3}), Operand::of(0.5), Operand::of("x")};
+    const Operand point[] = {Operand::of(std::int64_t{3}), Operand::of(0.5), Operand::of(word)};
     survive([&] {
       const Truth of_one = expression.evaluate(point);
       if (of_all != Truth::unknown && of_one != Truth::unknown && of_one != of_all) {

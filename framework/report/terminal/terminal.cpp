@@ -4,8 +4,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #include "core/json/json.hpp"
 #include "core/numeric/clock.hpp"
@@ -18,14 +20,18 @@
 namespace halmark::report {
 namespace {
 
-void write_all(int fd, std::string_view text) {
+// 0, or the error that ended it.
+int write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;
+    if (n <= 0) return n == 0 ? EIO : errno;
     text.remove_prefix(static_cast<std::size_t>(n));
   }
+  return 0;
 }
+
+int stdout_error = 0;  // the first that is no reader's leaving
 
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
@@ -51,8 +57,18 @@ std::string seconds_text(double s) {
 
 }  // namespace
 
-void write_stdout(std::string_view text) { write_all(STDOUT_FILENO, text); }
-void write_stderr(std::string_view text) { write_all(STDERR_FILENO, text); }
+void write_stdout(std::string_view text) {
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error != EPIPE && stdout_error == 0) stdout_error = error;
+}
+void write_stderr(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
+
+bool says_lost_output() {
+  if (stdout_error == 0) return false;
+  write_stderr(std::string("halmark: standard output cannot be written: ") +
+               std::strerror(stdout_error) + "\n");
+  return true;
+}
 
 int stdout_columns() {
   if (isatty(STDOUT_FILENO) != 1) return unlimited_width;
