@@ -79,15 +79,13 @@ Error usage_error(const CLI::ParseError& error, const CLI::App& app) {
 int finish(const GlobalOptions& options, const Command& command, const CommandResult& result,
            const Error* error) {
   const HeldInterrupts until_printed;
-  if (options.json) {
-    write_stdout(envelope(command, result, error));
-  } else if (error == nullptr) {
-    write_stdout(result.text);
-  }
+  if (options.json || error == nullptr)
+    write_stdout(options.json ? envelope(command, result, error) : result.text);
   if (!options.json && !options.quiet) {
     for (const Warning& w : result.warnings) write_stderr(warning_line(w));
   }
   if (error != nullptr && !options.json) write_stderr("halmark: " + error->line() + '\n');
+  if (error == nullptr && says_lost_output()) return static_cast<int>(ExitCode::error);
   return static_cast<int>(error != nullptr ? error->exit_code() : result.exit_code);
 }
 

@@ -51,7 +51,7 @@ class Parser {
 
   std::vector<std::size_t> parameters() && {
     std::ranges::sort(used_);
-    used_.erase(std::ranges::unique(used_).begin(), used_.end());
+    used_.erase(std::unique(used_.begin(), used_.end()), used_.end());
     return std::move(used_);
   }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <vector>
@@ -36,6 +37,14 @@ class Doubles {
       throw std::invalid_argument("sample block does not have as many values as it says");
     }
     return static_cast<std::size_t>(value);
+  }
+  std::int32_t set() {
+    const double value = next();
+    constexpr double most = std::numeric_limits<std::int32_t>::max();
+    if (!(value >= 0 && value <= most) || value != std::floor(value)) {
+      throw std::invalid_argument("sample block names a set of operands that there is not");
+    }
+    return static_cast<std::int32_t>(value);
   }
   bool is_at_end() const { return bytes_.empty(); }
   void finish() const {
@@ -120,7 +129,7 @@ void unpack_samples(std::string_view bytes, Measurement& m) {
     Sample s{.wall_ns = in.next(), .cpu_ns = in.next()};
     const double device = in.next();
     if (device >= 0) s.device_ns = device;
-    s.set = static_cast<std::int32_t>(in.next());
+    s.set = in.set();
     m.samples.push_back(s);
   }
   m.shard_wall_ns.assign(shards, {});

@@ -87,7 +87,7 @@ std::vector<std::int64_t> runs_with_winners(const Store& store, const MachineIde
     }
   }
   std::ranges::sort(out);
-  out.erase(std::ranges::unique(out).begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

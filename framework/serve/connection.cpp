@@ -28,6 +28,22 @@ std::optional<Rejection> rejection_of(const error_code& error) {
 
 }  // namespace
 
+void set_limits(RequestParser& parser) {
+  parser.header_limit(static_cast<std::uint32_t>(header_bytes_max));
+  parser.body_limit(body_bytes_max);
+}
+
+RequestHead head_of(const RequestParser& parser) {
+  const auto& message = parser.get();
+  RequestHead out{.method = std::string(message.method_string()),
+                  .target = std::string(message.target())};
+  for (const auto& field : message) {
+    const std::string name(field.name_string());
+    out.headers.emplace_back(lower_case(name), std::string(field.value()));
+  }
+  return out;
+}
+
 void Shared::make_room() {
   connections.remove_if([](const auto& one) { return one.expired(); });
   if (connections.size() < connections_max) return;
@@ -69,8 +85,7 @@ void Connection::forget_answer() {
 void Connection::await_request() {
   phase_ = Phase::reading;
   parser_.emplace();
-  parser_->header_limit(static_cast<std::uint32_t>(header_bytes_max));
-  parser_->body_limit(body_bytes_max);
+  set_limits(*parser_);
   if (buffer_.size() > 0) return read_header();
   stream_.expires_after(idle_limit);
   stream_.async_read_some(buffer_.prepare(1024),
@@ -105,17 +120,6 @@ void Connection::fail(error_code error) {
   const auto rejection = rejection_of(error);
   if (!rejection) return close();
   answer(rejected(*rejection), false);
-}
-
-RequestHead Connection::head() const {
-  const auto& message = parser_->get();
-  RequestHead out{.method = std::string(message.method_string()),
-                  .target = std::string(message.target())};
-  for (const auto& field : message) {
-    const std::string name(field.name_string());
-    out.headers.emplace_back(lower_case(name), std::string(field.value()));
-  }
-  return out;
 }
 
 void Connection::on_body(error_code error) {

@@ -21,6 +21,11 @@ namespace halmark::serve {
 
 class Connection;
 
+using RequestParser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+void set_limits(RequestParser& parser);
+// Of a parser that has read the whole header.
+RequestHead head_of(const RequestParser& parser);
+
 // What connections of one server share.
 struct Shared {
   // Before the io_context, whose last handlers let go of connections.
@@ -54,14 +59,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   enum class Phase { reading, answering, stream, closed };
-  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
   void await_request();
   void read_header();
   void on_header(boost::beast::error_code error);
   void on_body(boost::beast::error_code error);
   void fail(boost::beast::error_code error);
-  RequestHead head() const;
+  RequestHead head() const { return head_of(*parser_); }
   void compute();
   bool is_slow() const;
   void watch_reader();
@@ -75,7 +79,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Shared& shared_;
   boost::beast::tcp_stream stream_;
   boost::beast::flat_buffer buffer_{header_bytes_max + body_bytes_max};
-  std::optional<Parser> parser_;
+  std::optional<RequestParser> parser_;
   Phase phase_ = Phase::reading;
   std::size_t requests_ = 0, accounted_ = 0;
   bool keeps_alive_ = false, is_head_ = false, is_writing_ = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "serve/limits.hpp"
@@ -30,7 +31,17 @@ int hex_digit(char c) {
   return -1;
 }
 
-// Decodes %XX and, of a query, '+'. Nothing for a broken escape and a control character.
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const Utf8Character next = first_character(text);
+    if (!next.is_valid) return false;
+    text.remove_prefix(next.length);
+  }
+  return true;
+}
+
+// Decodes %XX and, of a query, '+'. Nothing for a broken escape, a control character and what is no
+// UTF-8: two names that differ in such bytes alone would be one in an answer.
 std::optional<std::string> decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -45,6 +56,7 @@ std::optional<std::string> decoded(std::string_view text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return std::nullopt;
     out += c;
   }
+  if (!is_utf8(out)) return std::nullopt;
   return out;
 }
 

@@ -40,8 +40,8 @@ struct Guard {
 // 128 random bits as hexadecimal digits.
 std::string random_token();
 
-// "/api/step?device=h100%2Dsxm": path "step". Nothing for a broken escape, a control character, a
-// name that is there twice and more values than the limit.
+// "/api/step?device=h100%2Dsxm": path "step". Nothing for a broken escape, a control character,
+// what is no UTF-8, a name that is there twice and more values than the limit.
 std::optional<PageQuestion> parse_question(std::string_view target);
 // The path of a target without its query; "" of a target that is no path.
 std::string path_of(std::string_view target);

@@ -1,5 +1,6 @@
 #include "study/values_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -21,7 +22,14 @@ double number_at(const Json& in, const char* key, std::string_view where) {
 
 double step_at(const Json& in, const char* key) {
   const auto it = in.find(key);
-  return it != in.end() && it->is_number() ? it->get<double>() : 0;
+  return it != in.end() && it->is_number() ? std::max(0.0, it->get<double>()) : 0;
+}
+
+// As a 64-bit integer has it, so that it can be written again.
+void check_whole(double value, std::string_view where) {
+  if (!(std::fabs(value) < 0x1p63) || value != std::floor(value)) {
+    unreadable("an integer is none of 64 bits", where);
+  }
 }
 
 bool log_at(const Json& in) {
@@ -44,7 +52,9 @@ ParamDistribution numeric(ParamDistribution::Kind kind, const Json& in, std::str
                         .high = number_at(in, "high", where),
                         .step = step_at(in, step_key),
                         .is_log = log_at(in)};
-  if (kind == ParamDistribution::Kind::integer) out.step = std::max(1.0, out.step);
+  if (kind != ParamDistribution::Kind::integer) return out;
+  out.step = std::max(1.0, out.step);
+  for (const double whole : {out.low, out.high, out.step}) check_whole(whole, where);
   return out;
 }
 

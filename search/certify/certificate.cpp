@@ -172,7 +172,8 @@ class Builder {
       leaf.constraints.push_back(problem_.broken[c]);
     }
     std::ranges::sort(leaf.constraints);
-    leaf.constraints.erase(std::ranges::unique(leaf.constraints).begin(), leaf.constraints.end());
+    leaf.constraints.erase(std::unique(leaf.constraints.begin(), leaf.constraints.end()),
+                           leaf.constraints.end());
     count(leaf, 0);
     return true;
   }
@@ -231,7 +232,7 @@ class Builder {
       bounds.push_back(std::move(bound));
     }
     std::ranges::sort(bounds);
-    bounds.erase(std::ranges::unique(bounds).begin(), bounds.end());
+    bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
     for (const std::size_t i : non_dominated(bounds)) {
       leaf.bounds.push_back({.bound = bounds[i], .by = *archive(some).dominator(bounds[i])});
     }

@@ -85,7 +85,7 @@ std::vector<std::int32_t> Configurations::kernels(std::uint64_t combination) con
   std::vector<std::int32_t> out;
   for (const Formula& f : formulas(combination)) add_kernels(f, slots_, out);
   std::ranges::sort(out);
-  out.erase(std::ranges::unique(out).begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

@@ -109,7 +109,7 @@ OpenRegion::OpenRegion(std::span<const Objectives> points, std::span<const doubl
     for (const Objectives& p : inside) edges_[m].push_back(p[m]);
     edges_[m].push_back(reference[m]);
     std::ranges::sort(edges_[m]);
-    edges_[m].erase(std::ranges::unique(edges_[m]).begin(), edges_[m].end());
+    edges_[m].erase(std::unique(edges_[m].begin(), edges_[m].end()), edges_[m].end());
   }
   build_three(std::move(inside));
 }

@@ -2,9 +2,11 @@
 // well.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
@@ -89,6 +91,21 @@ WorkerFailure first_failure(Worker& worker, const std::string& plugin = fake) {
   return {Status::ok, "", "", 0, false};
 }
 
+// HALMARK_CRASHES asks for more than this many.
+int crashes_wanted() {
+  const char* text = std::getenv("HALMARK_CRASHES");
+  return text != nullptr ? std::atoi(text) : 30;
+}
+
+double children_cpu_s() {
+  struct rusage used {};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
 // There and not a zombie that only waits for its parent to look.
 bool is_running(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
@@ -167,6 +184,25 @@ TEST(WorkerFaults, a_crash_that_happens_once_is_gone_with_a_fresh_worker) {
   const WorkerFailure second = trial(script);
   EXPECT_EQ(status_name(second.status), "ok") << second.reason;
   std::filesystem::remove(file);
+}
+
+// Each costs its own trial and a new worker, and nothing piles up.
+TEST(WorkerFaults, one_crash_after_the_other_costs_one_trial_each) {
+  const char* const scripts[] = {"crash=prepare", "crash=prepare;signal=6", "exit=prepare",
+                                 "crash=enqueue;after=1", "throw=prepare"};
+  const double before_s = children_cpu_s();
+  for (int i = 0; i < crashes_wanted(); ++i) {
+    const WorkerFailure failure = trial(scripts[static_cast<std::size_t>(i) % std::size(scripts)]);
+    ASSERT_NE(failure.status, Status::ok) << "crash " << i;
+    ASSERT_FALSE(failure.reason.empty()) << "crash " << i;
+    if (i % 10 != 9) continue;
+    ASSERT_EQ(status_name(trial("").status), "ok") << "behind crash " << i;
+  }
+  const double each_s = (children_cpu_s() - before_s) / crashes_wanted();
+  RecordProperty("cpu_ms_of_a_worker", static_cast<int>(1e3 * each_s));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LT(each_s, 0.05);
+#endif
 }
 
 TEST(WorkerFaults, descendants_in_a_session_of_their_own_are_removed_with_the_worker) {

@@ -99,7 +99,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
      {"core", "model", "roofline", "journal", "simulate", "tune/plan", "tune/sources"}},
     {"tune/certify",
      {"core", "expression", "plan", "model", "roofline", "latency", "measure/campaign", "search",
-      "journal", "tune/problem", "tune/plan", "tune/evaluate"}},
+      "journal", "report", "tune/problem", "tune/plan", "tune/evaluate"}},
     {"tune/search",
      {"core", "plan", "kernels", "model", "measure/campaign", "search", "report", "tune/problem",
       "tune/plan", "tune/sources", "tune/evaluate", "tune/certify"}},

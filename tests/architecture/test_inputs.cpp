@@ -43,7 +43,6 @@ const std::map<std::string, std::string, std::less<>> openers = {
     {"framework/study/storage/journal_file.cpp", "appends; checks the file by itself"},
     {"framework/pages/serve/sweep/sweep_process.cpp", "/dev/null of its child"},
     {"framework/report/write.cpp", "writes"},
-    {"framework/tune/certify/conclusion.cpp", "writes"},
 };
 
 // Names of the standard library and the system that open a file. Members called `open` of ours

@@ -1,16 +1,26 @@
-// What a reader of foreign files must survive: any bytes. Each function returns where the input was
-// read or refused with one line; anything else that leaves it is a defect.
+// What a reader of foreign bytes must survive: any. Each function returns where the input was read
+// or refused with one line; anything else that leaves it is a defect.
 #pragma once
 
 #include <string_view>
 
 namespace halmark::fuzz {
 
-void feed_model_config(std::string_view text);  // config.json, and the graphs of what it describes
-void feed_kernel_table(std::string_view text);  // both formats, bound to a small model
-void feed_device(std::string_view text);        // a device file, its lint, and its text again
-void feed_fabric(std::string_view text);        // a fabric file; of a small one all its figures
-void feed_parquet(std::string_view bytes);      // footer, pages and every cell
-void feed_trace(std::string_view text);  // a profiler's trace, plain or gzip, against a small model
+#define HALMARK_READER(name, group, seeds, mutations) void feed_##name(std::string_view bytes);
+#include "readers.def"
+#undef HALMARK_READER
+
+struct Reader {
+  std::string_view name;
+  std::string_view seeds;  // folder below the root of the project
+  int mutations = 0;       // of a short run
+  void (*feed)(std::string_view bytes) = nullptr;
+};
+
+inline constexpr Reader readers[] = {
+#define HALMARK_READER(name, group, seeds, mutations) {#name, seeds, mutations, feed_##name},
+#include "readers.def"
+#undef HALMARK_READER
+};
 
 }  // namespace halmark::fuzz

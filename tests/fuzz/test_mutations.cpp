@@ -1,27 +1,33 @@
-// The fuzzers' entry points under seeded mutations of their corpus, with any compiler: a few
-// seconds of what the fuzzers do for as long as one lets them.
+// Every reader of readers.def with its seeds and with seeded mutations of them, with any compiler:
+// a few seconds of what the fuzzers do for as long as one lets them.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
 #include <vector>
 
+#include "../unit/case_name.hpp"
 #include "feed.hpp"
 
 namespace halmark::fuzz {
 namespace {
 
-std::vector<std::string> corpus(const std::string& name) {
+std::vector<std::string> seeds_of(std::string_view folder) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(HALMARK_SOURCE_DIR) / folder)) {
+    paths.push_back(entry.path());
+  }
+  std::ranges::sort(paths);  // the order decides which mutation is of which seed
   std::vector<std::string> out;
-  const std::filesystem::path folder = name == "parquet"
-                                           ? HALMARK_SOURCE_DIR "/tests/data/parquet"
-                                           : HALMARK_SOURCE_DIR "/tests/fuzz/corpus/" + name;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& path : paths) {
     std::ostringstream text;
-    text << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+    text << std::ifstream(path, std::ios::binary).rdbuf();
     out.push_back(text.str());
   }
   return out;
@@ -95,34 +101,54 @@ class Mutation {
   std::mt19937_64 random_;
 };
 
-void mutate(const std::string& name, void (*feed)(std::string_view)) {
-  const std::vector<std::string> seeds = corpus(name);
+// Of the short run; the nightly one asks for more of them.
+std::uint64_t times_as_many() {
+  const char* text = std::getenv("HALMARK_MUTATIONS");
+  return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
+}
+
+class Readers : public testing::TestWithParam<Reader> {};
+INSTANTIATE_TEST_SUITE_P(All, Readers, testing::ValuesIn(readers),
+                         [](const auto& info) { return test::case_name({info.param.name}); });
+
+TEST_P(Readers, survive_their_seeds) {
+  const Reader& reader = GetParam();
+  const std::vector<std::string> seeds = seeds_of(reader.seeds);
   ASSERT_FALSE(seeds.empty());
-  for (const std::string& seed : seeds) ASSERT_NO_THROW(feed(seed));
-  for (std::uint64_t i = 0; i < 3000; ++i) {
+  for (const std::string& seed : seeds) EXPECT_NO_THROW(reader.feed(seed)) << seed;
+}
+
+using Mutations = Readers;
+INSTANTIATE_TEST_SUITE_P(Seeded, Mutations, testing::ValuesIn(readers),
+                         [](const auto& info) { return test::case_name({info.param.name}); });
+
+TEST_P(Mutations, are_read_or_refused) {
+  const Reader& reader = GetParam();
+  const std::vector<std::string> seeds = seeds_of(reader.seeds);
+  ASSERT_FALSE(seeds.empty());
+  const std::uint64_t end = static_cast<std::uint64_t>(reader.mutations) * times_as_many();
+  for (std::uint64_t i = 0; i < end; ++i) {
     const std::string text = Mutation(i).of(seeds[i % seeds.size()]);
-    ASSERT_NO_THROW(feed(text)) << "mutation " << i << ":\n" << text;
+    ASSERT_NO_THROW(reader.feed(text)) << "mutation " << i << ":\n" << text;
   }
 }
 
-TEST(Mutations, a_model_configuration_is_read_or_refused) {
-  mutate("model_config", feed_model_config);
+TEST_P(Readers, refuse_hostile_documents) {
+  const std::string deep(100'000, '['), nested = "{\"kernels\":" + std::string(5000, '{');
+  for (const std::string& text :
+       {deep, nested, std::string(20u << 20, ' '), std::string("{\"a\":NaN}"),
+        std::string("{\"layers\": 1e999}"), std::string("\0", 1), std::string()}) {
+    EXPECT_NO_THROW(GetParam().feed(text)) << text.substr(0, 20) << " ... of " << text.size();
+  }
 }
-TEST(Mutations, a_table_of_kernels_is_read_or_refused) {
-  mutate("kernel_table", feed_kernel_table);
-}
-TEST(Mutations, a_device_file_is_read_or_refused) { mutate("device", feed_device); }
-
-TEST(Mutations, a_fabric_file_is_read_or_refused) { mutate("fabric", feed_fabric); }
 
 // Numbers of the footer and of pages are single bytes, so that each change states something else;
 // what is stated must not become memory.
-TEST(Mutations, a_parquet_file_is_read_or_refused) {
+TEST(Bytes, of_a_parquet_file_become_no_memory) {
   struct rusage before {
   }, after{};
   getrusage(RUSAGE_SELF, &before);
-  mutate("parquet", feed_parquet);
-  const std::vector<std::string> seeds = corpus("parquet");
+  const std::vector<std::string> seeds = seeds_of("tests/data/parquet");
   for (std::uint64_t i = 0; i < 3000; ++i) {
     std::mt19937_64 random(i);
     std::string bytes = seeds[i % seeds.size()];
@@ -139,23 +165,20 @@ TEST(Mutations, a_parquet_file_is_read_or_refused) {
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 512 << 10) << "KiB";
 #endif
 }
-#ifdef HALMARK_HAS_TRACE
-TEST(Mutations, a_trace_is_read_or_refused) { mutate("trace", feed_trace); }
-#endif
 
-TEST(Mutations, hostile_documents_are_refused) {
-  const std::string deep(100'000, '['), nested = "{\"kernels\":" + std::string(5000, '{');
-  for (const std::string& text :
-       {deep, nested, std::string(20u << 20, ' '), std::string("{\"a\":NaN}"),
-        std::string("{\"layers\": 1e999}"), std::string("\0", 1)}) {
-    EXPECT_NO_THROW(feed_model_config(text));
-    EXPECT_NO_THROW(feed_kernel_table(text));
-    EXPECT_NO_THROW(feed_device(text));
-    EXPECT_NO_THROW(feed_fabric(text));
-    EXPECT_NO_THROW(feed_parquet(text));
-#ifdef HALMARK_HAS_TRACE
-    EXPECT_NO_THROW(feed_trace(text));
-#endif
+// A database of three rows, one byte changed: what has no checksum has a rule.
+TEST(Bytes, of_a_database_are_read_or_refused) {
+  const std::vector<std::string> seeds = seeds_of("tests/fuzz/corpus/database");
+  for (std::uint64_t i = 0; i < 100 * times_as_many(); ++i) {
+    std::mt19937_64 random(i);
+    std::string bytes = seeds[i % seeds.size()];
+    for (std::size_t n = 0; n <= i % 3; ++n) {
+      // Every second change in the header and the schema, which decide how the rest is read.
+      const std::size_t range =
+          i % 2 == 0 ? std::min<std::size_t>(bytes.size(), 4096) : bytes.size();
+      bytes[random() % range] = static_cast<char>(random());
+    }
+    ASSERT_NO_THROW(feed_database(bytes)) << "byte mutation " << i;
   }
 }
 

@@ -10,6 +10,7 @@
 
 namespace halmark::cli {
 
+using report::says_lost_output;
 using report::stdout_columns;
 using report::TextTable;
 using report::write_stderr;

@@ -93,7 +93,9 @@ void add_row(const MetricRow& row, const std::string& time, Gauges& out) {
     return Json{{"attributes", attributes}, {"timeUnixNano", time}, {key, std::move(value)}};
   };
   for (const Metric& m : row.metrics) {
-    const auto [name, unit] = name_and_unit(m.name);
+    const std::pair<std::string, std::string> labels_of = name_and_unit(m.name);
+    const auto& name = labels_of.first;  // Clang 14 captures no structured binding
+    const auto& unit = labels_of.second;
     out.add(name, unit, m.is_bigger_better ? "more is better" : "less is better",
             point("asDouble", m.value));
     const auto end = [&](const char* which, const std::optional<double>& value) {

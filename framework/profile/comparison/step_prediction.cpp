@@ -120,8 +120,9 @@ TracedStep step_of(const std::vector<const PassTimes*>& passes) {
                  .other_ns = median_of(passes, [](const PassTimes& p) { return p.other_ns; }),
                  .outside_ns = median_of(passes, [](const PassTimes& p) { return p.outside_ns; }),
                  .wall_ns = median_of(passes, [](const PassTimes& p) { return p.wall_ns; })};
-  for (const auto& [problem, of_first] : first.kernels) {
-    out.kernels.push_back({problem, of_first.first, median_of(passes, [&](const PassTimes& p) {
+  for (const auto& kernel : first.kernels) {
+    const auto& problem = kernel.first;  // Clang 14 captures no structured binding
+    out.kernels.push_back({problem, kernel.second.first, median_of(passes, [&](const PassTimes& p) {
                              return p.kernels.at(problem).second;
                            })});
   }

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <vector>
 
@@ -27,7 +29,8 @@ std::vector<PasswordText>& hidden_passwords() {
   return out;
 }
 
-void write_all(int fd, std::string_view written) {
+// 0, or the error that ended it.
+int write_all(int fd, std::string_view written) {
   const std::string hidden = hidden_passwords().empty()
                                  ? std::string()
                                  : with_passwords_hidden(std::string(written), hidden_passwords());
@@ -35,10 +38,13 @@ void write_all(int fd, std::string_view written) {
   while (!text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;
+    if (n <= 0) return n == 0 ? EIO : errno;
     text.remove_prefix(static_cast<std::size_t>(n));
   }
+  return 0;
 }
+
+int stdout_error = 0;  // the first that is no reader's leaving
 
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
@@ -68,8 +74,18 @@ void hide_passwords_of(const std::string& word) {
   std::ranges::move(passwords_in(word), std::back_inserter(hidden_passwords()));
 }
 
-void write_stdout(std::string_view text) { write_all(STDOUT_FILENO, text); }
-void write_stderr(std::string_view text) { write_all(STDERR_FILENO, text); }
+void write_stdout(std::string_view text) {
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error != EPIPE && stdout_error == 0) stdout_error = error;
+}
+void write_stderr(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
+
+bool says_lost_output() {
+  if (stdout_error == 0) return false;
+  write_stderr(std::string("halmark: standard output cannot be written: ") +
+               std::strerror(stdout_error) + "\n");
+  return true;
+}
 
 int stdout_columns() {
   if (isatty(STDOUT_FILENO) != 1) return unlimited_width;

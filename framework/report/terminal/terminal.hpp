@@ -12,6 +12,9 @@ namespace halmark::report {
 void hide_passwords_of(const std::string& word);
 void write_stdout(std::string_view text);
 void write_stderr(std::string_view text);
+// Whether something of stdout went nowhere, as on a full disk; then it has said so on stderr. A
+// reader that left is none.
+bool says_lost_output();
 
 // Columns of the terminal that stdout is: COLUMNS where it says a number, else as the terminal
 // says. Without limit for files and pipes, where nothing is cut.

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <ranges>
 
 namespace halmark::simulate {
 namespace {
@@ -44,7 +43,8 @@ class Formulas {
       inner *= r;
     }
     double beyond = 0, over = 0;
-    for (Level& l : std::views::reverse(levels_)) {
+    for (auto it = levels_.rbegin(); it != levels_.rend(); ++it) {
+      Level& l = *it;
       l.reached = (l.r - 1) * l.g + beyond;
       l.levels_over = over;
       beyond = l.shares_adapter ? l.reached : 0;
@@ -195,7 +195,8 @@ class Formulas {
     }
     Cost out = with_steps([&](const Level& l) { return passes() * (l.r - 1); }, &Level::near);
     double carried = 0;  // by an adapter, with what leaves by it for the levels outside
-    for (const Level& l : std::views::reverse(levels_)) {
+    for (auto it = levels_.rbegin(); it != levels_.rend(); ++it) {
+      const Level& l = *it;
       const double part = is_personal ? s_ : s_ / l.g;
       const double bytes = passes() * part * (l.r - 1) / l.r;
       carried += bytes;

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 
 #include "core/text/error.hpp"
+#include "report/report.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -51,13 +51,6 @@ std::map<std::uint64_t, EndToEnd> runs_of(const StepsToCertify& translated,
     }
   }
   return out;
-}
-
-void write_proof(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.flush();
-  if (!file) throw Error(ExitCode::error, "the proof cannot be written", path);
 }
 
 // Everything that the certificate says, once: as text and as JSON.
@@ -164,7 +157,7 @@ CertificateReport conclude(const CertifyChooser& chooser, std::int64_t run, int 
   CertificateReport out{.data = json_of(c), .text = text_of(c)};
   const std::string& path = chooser.settings().proof;
   if (path.empty()) return out;
-  write_proof(path, proof_text(chooser.certifier(), c.certificate, facts));
+  write_whole_file(proof_text(chooser.certifier(), c.certificate, facts), path);
   out.text += "  proof: " + path + '\n';
   out.data["proof"] = path;
   return out;

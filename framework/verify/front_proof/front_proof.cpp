@@ -28,7 +28,7 @@ bool dominates(const Vector& a, const Vector& b) { return at_least_as_good(a, b)
 // Vectors that no other one is at least as good as, each once, sorted.
 std::vector<Vector> minimal(std::vector<Vector> all) {
   std::ranges::sort(all);
-  all.erase(std::ranges::unique(all).begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   std::vector<Vector> out;
   for (const Vector& v : all) {
     const auto beats = [&v](const Vector& other) { return dominates(other, v); };

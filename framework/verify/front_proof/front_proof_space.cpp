@@ -243,7 +243,7 @@ std::vector<std::size_t> ProofSpace::kernels(std::uint64_t combination) const {
   std::vector<std::size_t> out;
   for (const Node& f : formulas(combination)) add_kernels(f, combination, out);
   std::ranges::sort(out);
-  out.erase(std::ranges::unique(out).begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

@@ -83,7 +83,8 @@ INSTANTIATE_TEST_SUITE_P(
                     doubles({1, 0, 1, 2, -1, 0, 1, 1, 0}), doubles({1, 0, 1, 2, -1, 0, 1, 1, 0.5}),
                     doubles({1, 0, 1, 2, -1, 0, 1, 3, 1}), doubles({1, 0, 1, 2, -1, 0, 1, 0.5, 1}),
                     doubles({1, 0, 1, 2, -1, 0, 0}), doubles({1, 0, 1, 2, -1, 0, 1, 1, 1, 7}),
-                    doubles({0, 0, 1, 1, 1})),
+                    doubles({0, 0, 1, 1, 1}), doubles({1, 0, 1, 2, -1, -1}),
+                    doubles({1, 0, 1, 2, -1, 0.5}), doubles({1, 0, 1, 2, -1, 2147483648.0})),
     [](const auto& info) {
       return test::case_name({info.index, "of", info.param.size(), "bytes"});
     });

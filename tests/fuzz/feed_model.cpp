@@ -1,3 +1,4 @@
+// Models, kernel tables, fabrics and Parquet.
 #include "feed.hpp"
 
 #include <stdexcept>
@@ -6,7 +7,6 @@
 #include "core/text/error.hpp"
 #include "model/pricing/memory.hpp"
 #include "parquet/parquet_cells.hpp"
-#include "plan/device_lint.hpp"
 #include "profile/kernels/kernel_account.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric/fabric_json.hpp"
@@ -71,17 +71,6 @@ void feed_fabric(std::string_view text) {
     // Writing it refuses what is no number.
     (void)dump_json(fabric::fabric_json(topology, fabric::level_views(topology),
                                         fabric::bisection_of(topology)));
-  });
-}
-
-void feed_device(std::string_view text) {
-  survive([&] {
-    const DeviceFile file = parse_device_file(text, "device.toml");
-    (void)lint_device(file, {});
-    const std::string once = device_text(file.device);
-    if (device_text(parse_device(once, "again.toml")) != once) {
-      throw std::logic_error("a device does not survive its own text");
-    }
   });
 }
 

@@ -1,9 +1,0 @@
-#include <cstddef>
-#include <cstdint>
-
-#include "feed.hpp"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  halmark::fuzz::feed_parquet({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
