@@ -6,10 +6,12 @@ namespace halmark::cli {
 
 Action add_aa(OptionSet& app);
 Action add_agent(OptionSet& app);
+Action add_backup(OptionSet& app);
 Action add_bench(OptionSet& app);
 Action add_compare(OptionSet& app);
 Action add_compare_devices(OptionSet& app);
 Action add_completion(OptionSet& app);
+Action add_config(OptionSet& app);
 Action add_deploy_check(OptionSet& app);
 Action add_devices(OptionSet& app);
 Action add_doctor(OptionSet& app);
@@ -92,6 +94,8 @@ std::span<const Command> commands() {
               add_salvage},
       Command{"verify-front", "Check the proof of a certified front, step by step", 1,
               add_verify_front},
+      Command{"backup", "Verified copies of the results database and its studies", 1, add_backup},
+      Command{"config", "Settings and their sources; the keys of files as schemas", 1, add_config},
       Command{"new-plugin", "Write a plugin project of your own to start from", 1, add_new_plugin},
       Command{"doctor", "Check plugins, libraries, permissions and this machine", 1, add_doctor},
       Command{"completion", "Print the completion of bash, zsh or fish", 1, add_completion},

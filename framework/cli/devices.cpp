@@ -14,6 +14,7 @@ namespace {
 std::vector<BackendOfBuild> backends_of_build() {
   std::vector<BackendOfBuild> out;
   for (const BuiltPlugin& plugin : built_plugins()) {
+    if (!plugin.is_backend) continue;
     out.push_back({std::string(plugin.backend), std::string(plugin.why_not)});
   }
   return out;

@@ -34,9 +34,10 @@ std::vector<Check> machine_checks(const GlobalOptions& options) {
   out.push_back(
       {"worker memory", "ok", worker_memory_text(worker_limits_of(options).memory_bytes)});
   const std::string mpirun = find_mpirun();
-  out.push_back(
-      {"mpirun", mpirun.empty() ? "missing" : "ok",
-       mpirun.empty() ? "collectives between shards cannot be measured (openmpi-bin)" : mpirun});
+  out.push_back({"mpirun", mpirun.empty() ? "missing" : "ok",
+                 mpirun.empty()
+                     ? "collectives between shards cannot be measured; apt-get install openmpi-bin"
+                     : mpirun});
   return out;
 }
 
@@ -49,7 +50,7 @@ CommandResult execute(const GlobalOptions& options) {
   std::vector<Check> checks = plugin_checks(find_plugins(options));
   for (const BuiltPlugin& plugin : built_plugins()) {
     if (plugin.why_not.empty()) continue;
-    checks.push_back({"plugin " + std::string(plugin.backend), "note",
+    checks.push_back({(plugin.is_backend ? "plugin " : "") + std::string(plugin.backend), "note",
                       "not built: " + std::string(plugin.why_not)});
   }
   for (auto more : {machine_checks(options), library_checks()}) {

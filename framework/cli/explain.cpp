@@ -8,7 +8,7 @@ namespace halmark::cli {
 
 Action add_explain(OptionSet& app) {
   auto words = std::make_shared<std::vector<std::string>>();
-  app.add_option("word", *words, "A word or a heading: mfu, of roof; alone: all of them");
+  app.add_option("word", *words, "A word, a heading or a topic: mfu, of roof, gate; alone: all");
   app.add_example("  halmark explain mfu    what the MFU of every table is, with its formula");
   return [words](const GlobalOptions&) {
     const int width = stdout_columns();
@@ -16,7 +16,7 @@ Action add_explain(OptionSet& app) {
     // "halmark explain of roof" needs no quotes.
     std::string wanted;
     for (const std::string& word : *words) wanted += (wanted.empty() ? "" : " ") + word;
-    return shown(report::term_view(report::known_term(wanted), width));
+    return shown(report::explained_view(wanted, width));
   };
 }
 

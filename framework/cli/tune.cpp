@@ -22,11 +22,13 @@
 #include "tune/plan/plan_view.hpp"
 #include "tune/search/outcome.hpp"
 #include "tune/steer/tune_request.hpp"
+#include "tune/stored/backup.hpp"
 #include "tune/stored/stored_plan.hpp"
 #include "tune/stored/stored_report.hpp"
 #include "tune/stored/stored_study.hpp"
 #include "tune/stored/stored_winners.hpp"
 #include "tune/validate/validate.hpp"
+#include "verify/database.hpp"
 
 namespace halmark::cli {
 namespace {
@@ -232,6 +234,8 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
                                 : stored_winners(global, machine, sweep.backend, sweep.device),
                             named);
   if (options.plan_only) return shown(tune::plan_view(*plan));
+  if (sweep.nightly)
+    note(global, tune::nightly_backup(database_path(global), require_sound_database));
   if (!named) found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, sweep.backend);
   if (!named) rows_are_of(machine, plugin, sweep.device);
@@ -253,6 +257,7 @@ CommandResult execute(GlobalOptions global, TuneOptions options) {
   if (!options.written.as.empty()) {
     options.written.own_steps = deploy::stored_imports(files_beside(global));
   }
+  options.sweep = named_sweep(options.sweep, config_dirs("sweeps"));
   if (is_sweep_file(options.sweep)) {
     if (options.asked.device.empty()) return execute_sweep(global, options);
     throw refused("a sweep states its own device", options.sweep, "--device is of a model");
@@ -298,7 +303,7 @@ void add_search_options(OptionSet& app, TuneOptions& o) {
 
 Action add_tune(OptionSet& app) {
   auto o = std::make_shared<TuneOptions>();
-  app.add_option("sweep", o->sweep, "Sweep file (configs/sweeps/*.toml), or a model with --device")
+  app.add_option("sweep", o->sweep, "Sweep file, shipped one by name, or a model with --device")
       ->required();
   add_asked_options(app, o->asked);
   app.add_flag("--print-sweep", o->prints_sweep,

@@ -39,7 +39,12 @@ function(halmark_test_plugin name)
   set_tests_properties(conformance.${name} PROPERTIES SKIP_RETURN_CODE 5 TIMEOUT 1800)
 endfunction()
 
-# halmark_install_plugin(<name>): into the folder that halmark searches.
+# halmark_install_plugin(<name>): into the folder that halmark searches. In this tree, a backend that
+# was not built is not installed.
 function(halmark_install_plugin name)
-  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/halmark/plugins)
+  set(optional "")
+  if(HALMARK_PLUGINS_TARGET)
+    set(optional OPTIONAL)
+  endif()
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/halmark/plugins ${optional})
 endfunction()

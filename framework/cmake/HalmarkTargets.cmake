@@ -33,8 +33,9 @@ function(halmark_add_room name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "LIGHT;TOGETHER" "" "SOURCES;LINK;LINK_PRIVATE")
   add_library(halmark_${name} STATIC ${arg_SOURCES})
   add_library(Halmark::${name} ALIAS halmark_${name})
-  target_include_directories(halmark_${name} PUBLIC ${PROJECT_SOURCE_DIR}/framework
-                                                    ${PROJECT_SOURCE_DIR})
+  target_include_directories(halmark_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/framework> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:include/halmark>)
   target_link_libraries(halmark_${name} PUBLIC ${arg_LINK} PRIVATE ${arg_LINK_PRIVATE})
   halmark_compile_options(halmark_${name})
   set(precompiled rooms)

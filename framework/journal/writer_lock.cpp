@@ -49,23 +49,46 @@ std::string utc_text(std::time_t seconds) {
   return text;
 }
 
-WriterLock::WriterLock(const std::string& database_path, double wait_s) {
-  const std::string path = database_path + ".lock";
-  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
-  if (fd_ < 0 && errno == ELOOP) {
+namespace {
+
+int open_lock(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  if (fd < 0 && errno == ELOOP) {
     throw refused("the lock file of the database is a symbolic link", path, "move it away");
   }
-  if (fd_ < 0) {
+  if (fd < 0) {
     throw Error(ExitCode::error, std::string("cannot open the lock file: ") + std::strerror(errno),
                 path);
   }
-  if (!is_lock_file(fd_)) {
-    close(fd_);
-    throw refused("a writer of the database holds its lock here, and this is no lock of one", path,
-                  "move it away");
-  }
+  if (is_lock_file(fd)) return fd;
+  close(fd);
+  throw refused("a writer of the database holds its lock here, and this is no lock of one", path,
+                "move it away");
+}
+
+// A holder removes its file when it ends: whoever waited for it then holds a file without a name,
+// and the next one would make another.
+bool is_named(int fd, const std::string& path) {
+  struct stat held {
+  }, named{};
+  return fstat(fd, &held) == 0 && lstat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+         held.st_ino == named.st_ino;
+}
+
+}  // namespace
+
+WriterLock::WriterLock(const std::string& database_path, double wait_s)
+    : path_(database_path + ".lock") {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(wait_s);
-  while (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+  fd_ = open_lock(path_);
+  while (true) {
+    if (flock(fd_, LOCK_EX | LOCK_NB) == 0) {
+      if (is_named(fd_, path_)) break;
+      close(fd_);
+      fd_ = -1;
+      fd_ = open_lock(path_);
+      continue;
+    }
     if (std::chrono::steady_clock::now() >= deadline) {
       const std::string holder = read_holder(fd_);
       close(fd_);
@@ -82,7 +105,7 @@ WriterLock::WriterLock(const std::string& database_path, double wait_s) {
     const int code = errno;
     close(fd_);
     throw Error(ExitCode::error, std::string("cannot write the lock file: ") + std::strerror(code),
-                path, "free space where the database lives");
+                path_, "free space where the database lives");
   }
 }
 
@@ -98,7 +121,9 @@ std::string writer_of(const std::string& database_path) {
 }
 
 WriterLock::~WriterLock() {
-  if (fd_ >= 0) close(fd_);
+  if (fd_ < 0) return;
+  if (is_named(fd_, path_)) unlink(path_.c_str());  // while it is held, so that it is nobody else's
+  close(fd_);
 }
 
 }  // namespace halmark::journal

@@ -1,4 +1,5 @@
-// The writer role of a database: an advisory lock on a file beside it that names its holder.
+// The writer role of a database: an advisory lock on a file beside it that names its holder and
+// goes with it; that of a killed one stays, and holds nothing.
 #pragma once
 
 #include <ctime>
@@ -15,6 +16,7 @@ class WriterLock {
   WriterLock& operator=(const WriterLock&) = delete;
 
  private:
+  std::string path_;
   int fd_ = -1;
 };
 

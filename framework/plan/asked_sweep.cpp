@@ -52,6 +52,17 @@ std::string concurrencies() {
 
 bool is_sweep_file(std::string_view word) { return word == "-" || word.ends_with(".toml"); }
 
+std::string named_sweep(const std::string& word,
+                        const std::vector<std::filesystem::path>& folders) {
+  if (word.empty() || is_sweep_file(word) || word.find('/') != word.npos) return word;
+  for (const std::filesystem::path& folder : folders) {
+    std::error_code absent;
+    const std::filesystem::path file = folder / (word + ".toml");
+    if (std::filesystem::is_regular_file(file, absent)) return file.string();
+  }
+  return word;
+}
+
 double parse_duration_ns(std::string_view text, const std::string& where) {
   struct Unit {
     std::string_view name;

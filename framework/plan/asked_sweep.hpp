@@ -21,6 +21,10 @@ struct AskedSweep {
 // Whether the word stands for a file, or with "-" for a pipe, and for no model.
 bool is_sweep_file(std::string_view word);
 
+// A shipped sweep by its name, "quickstart": its file in the first of the folders that has it; any
+// other word as it is.
+std::string named_sweep(const std::string& word, const std::vector<std::filesystem::path>& folders);
+
 // Throws Error (exit 2), naming `where`, for what is no duration: a number and ns, us, ms or s.
 double parse_duration_ns(std::string_view text, const std::string& where);
 

@@ -1,76 +1,12 @@
 #include "plan/toml_table.hpp"
 
-#include <toml++/toml.h>
-#include <algorithm>
 #include <cmath>
-#include <set>
-#include <sstream>
 
 #include "core/input/input_file.hpp"
-#include "core/text/error.hpp"
+#include "core/text/text.hpp"
+#include "plan/toml_state.hpp"
 
 namespace halmark {
-
-struct TomlTable::State {
-  std::shared_ptr<const toml::table> document;
-  const toml::table* table = nullptr;
-  std::string file;
-  std::string path;                                  // "workload[1]", "" for the root
-  mutable std::set<std::string, std::less<>> asked;  // every key some reader knows
-  mutable std::vector<std::shared_ptr<State>> children;
-
-  std::string position(const toml::source_region& source) const {
-    return file + ':' + std::to_string(source.begin.line) + ':' +
-           std::to_string(source.begin.column);
-  }
-
-  const toml::node* find(std::string_view key) const {
-    asked.insert(std::string(key));
-    return table->get(key);
-  }
-
-  const toml::node& require(std::string_view key) const {
-    if (const toml::node* node = find(key)) return *node;
-    // A misspelt key says more than the absence of the right one. Of three letters, most are alike.
-    for (const auto& [name, value] : *table) {
-      const bool is_slip = key.size() > 3 && !asked.contains(name.str()) &&
-                           !name.str().starts_with(key) &&
-                           !nearest(name.str(), {std::string(key)}).empty();
-      if (is_slip) unknown(name, {std::string(key)});
-    }
-    throw refused("key '" + std::string(key) + "' is missing" +
-                      (path.empty() ? std::string() : " in [" + path + "]"),
-                  position(table->source()));
-  }
-
-  [[noreturn]] void unknown(const toml::key& key, const std::vector<std::string>& known) const {
-    throw refused("unknown key '" + std::string(key.str()) + "'" +
-                      (path.empty() ? std::string() : " in [" + path + "]"),
-                  position(key.source()), suggestion(key.str(), known));
-  }
-
-  [[noreturn]] void wrong(std::string_view key, const toml::node& node,
-                          const std::string& expected) const {
-    std::ostringstream found;
-    if (node.is_table() || node.is_array()) {
-      found << (node.is_table() ? "a table" : "a list");
-    } else {
-      found << toml::node_view<const toml::node>(&node);
-    }
-    throw refused("key '" + std::string(key) + "' is " + found.str() + "; expected " + expected,
-                  position(node.source()));
-  }
-
-  // A list names each of its values once: a repetition is a slip of the pen.
-  template <class Value>
-  void add_new(std::vector<Value>& values, Value value, std::string_view key,
-               const toml::node& node) const {
-    if (std::ranges::find(values, value) != values.end()) {
-      wrong(key, node, "each value once");
-    }
-    values.push_back(std::move(value));
-  }
-};
 
 namespace {
 
@@ -102,6 +38,7 @@ TomlTable TomlTable::parse_file(const std::string& path) {
 bool TomlTable::has(std::string_view key) const { return state_->find(key) != nullptr; }
 
 std::string TomlTable::string(std::string_view key) const {
+  note_type(state_->known_as(key), KeyType::string);
   const toml::node& node = state_->require(key);
   if (!node.is_string()) state_->wrong(key, node, "a string");
   std::string value(**node.as_string());
@@ -110,10 +47,14 @@ std::string TomlTable::string(std::string_view key) const {
 }
 
 std::string TomlTable::string_or(std::string_view key, std::string fallback) const {
+  note_type(state_->known_as(key), KeyType::string);
+  note_fallback(state_->known_as(key), fallback.empty() ? "" : '"' + fallback + '"');
   return has(key) ? string(key) : fallback;
 }
 
 std::int64_t TomlTable::integer(std::string_view key, std::int64_t low, std::int64_t high) const {
+  note_type(state_->known_as(key), KeyType::integer);
+  note_range(state_->known_as(key), static_cast<double>(low), static_cast<double>(high));
   const toml::node& node = state_->require(key);
   const std::string expected =
       "an integer from " + std::to_string(low) + " to " + std::to_string(high);
@@ -125,10 +66,15 @@ std::int64_t TomlTable::integer(std::string_view key, std::int64_t low, std::int
 
 std::int64_t TomlTable::integer_or(std::string_view key, std::int64_t low, std::int64_t high,
                                    std::int64_t fallback) const {
+  note_type(state_->known_as(key), KeyType::integer);
+  note_range(state_->known_as(key), static_cast<double>(low), static_cast<double>(high));
+  note_fallback(state_->known_as(key), std::to_string(fallback));
   return has(key) ? integer(key, low, high) : fallback;
 }
 
 double TomlTable::number(std::string_view key, double low, double high) const {
+  note_type(state_->known_as(key), KeyType::number);
+  note_range(state_->known_as(key), low, high);
   const toml::node& node = state_->require(key);
   const auto value = node.is_integer() || node.is_floating_point() ? node.value<double>()
                                                                    : std::optional<double>();
@@ -139,10 +85,15 @@ double TomlTable::number(std::string_view key, double low, double high) const {
 }
 
 double TomlTable::number_or(std::string_view key, double low, double high, double fallback) const {
+  note_type(state_->known_as(key), KeyType::number);
+  note_range(state_->known_as(key), low, high);
+  note_fallback(state_->known_as(key), number_text(fallback));
   return has(key) ? number(key, low, high) : fallback;
 }
 
 bool TomlTable::boolean_or(std::string_view key, bool fallback) const {
+  note_type(state_->known_as(key), KeyType::boolean);
+  note_fallback(state_->known_as(key), fallback ? "true" : "false");
   const toml::node* node = state_->find(key);
   if (node == nullptr) return fallback;
   if (!node->is_boolean()) state_->wrong(key, *node, "true or false");
@@ -150,6 +101,7 @@ bool TomlTable::boolean_or(std::string_view key, bool fallback) const {
 }
 
 std::vector<std::string> TomlTable::strings(std::string_view key) const {
+  note_type(state_->known_as(key), KeyType::strings);
   const toml::node& node = state_->require(key);
   if (node.is_string()) return {string(key)};
   const toml::array* list = node.as_array();
@@ -164,6 +116,8 @@ std::vector<std::string> TomlTable::strings(std::string_view key) const {
 
 std::vector<std::int64_t> TomlTable::integers(std::string_view key, std::int64_t low,
                                               std::int64_t high) const {
+  note_type(state_->known_as(key), KeyType::integers);
+  note_range(state_->known_as(key), static_cast<double>(low), static_cast<double>(high));
   const toml::node& node = state_->require(key);
   if (node.is_integer()) return {integer(key, low, high)};
   const std::string expected =
@@ -194,6 +148,7 @@ std::optional<ParamValue> scalar_of(const toml::node& node) {
 }  // namespace
 
 ParamValue TomlTable::value(std::string_view key) const {
+  note_type(state_->known_as(key), KeyType::value);
   const toml::node& node = state_->require(key);
   const auto out = scalar_of(node);
   if (!out) state_->wrong(key, node, "a number, a string, true or false");
@@ -201,6 +156,7 @@ ParamValue TomlTable::value(std::string_view key) const {
 }
 
 std::vector<ParamValue> TomlTable::values(std::string_view key) const {
+  note_type(state_->known_as(key), KeyType::values);
   const toml::node& node = state_->require(key);
   const toml::array* list = node.as_array();
   if (list == nullptr || list->empty()) state_->wrong(key, node, "a list of values");
@@ -214,17 +170,20 @@ std::vector<ParamValue> TomlTable::values(std::string_view key) const {
 }
 
 bool TomlTable::is_string(std::string_view key) const {
-  const toml::node* node = state_->find(key);
+  state_->asked.insert(std::string(key));
+  const toml::node* node = state_->table->get(key);
   return node != nullptr && node->is_string();
 }
 
 std::vector<std::string> TomlTable::keys() const {
+  state_->is_open = true;
   std::vector<std::string> out;
   for (const auto& [key, node] : *state_->table) out.emplace_back(key.str());
   return out;
 }
 
 std::string TomlTable::choice(std::string_view key, const std::vector<std::string>& choices) const {
+  note_choices(state_->known_as(key), choices);
   std::string value = string(key);
   if (std::ranges::find(choices, value) == choices.end()) {
     throw refused("key '" + std::string(key) + "': '" + value + "' is unknown", where(key),
@@ -235,6 +194,7 @@ std::string TomlTable::choice(std::string_view key, const std::vector<std::strin
 
 std::vector<std::string> TomlTable::choices(std::string_view key,
                                             const std::vector<std::string>& choices) const {
+  note_choices(state_->known_as(key), choices);
   std::vector<std::string> values = strings(key);
   for (const std::string& value : values) {
     if (std::ranges::find(choices, value) == choices.end()) {
@@ -246,6 +206,7 @@ std::vector<std::string> TomlTable::choices(std::string_view key,
 }
 
 std::optional<TomlTable> TomlTable::table(std::string_view key) const {
+  note_type(state_->known_as(key), KeyType::table);
   const toml::node* node = state_->find(key);
   if (node == nullptr) return std::nullopt;
   if (!node->is_table()) state_->wrong(key, *node, "a table [" + std::string(key) + "]");
@@ -254,11 +215,13 @@ std::optional<TomlTable> TomlTable::table(std::string_view key) const {
   child->file = state_->file;
   child->table = node->as_table();
   child->path = state_->path.empty() ? std::string(key) : state_->path + '.' + std::string(key);
+  child->schema_path = state_->known_as(key);
   state_->children.push_back(child);
   return TomlTable(child);
 }
 
 std::vector<TomlTable> TomlTable::tables(std::string_view key) const {
+  note_type(state_->known_as(key), KeyType::tables);
   const toml::node* node = state_->find(key);
   if (node == nullptr) return {};
   const toml::array* list = node->as_array();
@@ -272,6 +235,7 @@ std::vector<TomlTable> TomlTable::tables(std::string_view key) const {
     child->file = state_->file;
     child->table = item.as_table();
     child->path = std::string(key) + '[' + std::to_string(out.size()) + ']';
+    child->schema_path = state_->known_as(key) + "[]";
     state_->children.push_back(child);
     out.push_back(TomlTable(child));
   }

@@ -17,13 +17,25 @@ struct Term {
   std::string_view commands;  // that print it: "model, run"
 };
 
-// In alphabetical order.
+struct Topic {
+  std::string_view name;   // as it is looked up: "gate"
+  std::string_view title;  // "Signals of the validity gate"
+  std::span<const Term> terms;
+};
+std::span<const Topic> glossary_topics();
+
+// Of all topics, in the order of their words.
 std::span<const Term> glossary();
 
 // By word or by heading, whatever the case; underscores count as spaces. Null for none.
 const Term* find_term(std::string_view word_or_heading);
 
+// Titles and labels that stand for it, beside its word.
+std::vector<std::string> headings_of(const Term& term);
+
 // Every word, for suggestions and completion.
 std::vector<std::string> glossary_words();
+// The whole glossary as a page, by topic.
+std::string glossary_markdown();
 
 }  // namespace halmark::report

@@ -46,4 +46,7 @@ struct DatabaseCheck {
 DatabaseCheck check_database(const std::string& path,
                              const std::optional<NotedHead>& noted = std::nullopt);
 
+// Throws Error (exit 2) with the first finding, if there is any.
+void require_sound_database(const std::string& path);
+
 }  // namespace halmark

@@ -76,4 +76,13 @@ Json database_check_json(const DatabaseCheck& check, const std::string& path, bo
   return out;
 }
 
+void require_sound_database(const std::string& path) {
+  const DatabaseCheck check = check_database(path);
+  if (check.findings.empty()) return;
+  const DatabaseFinding& first = check.findings.front();
+  throw refused("the database does not verify: " + first.table + ' ' + std::to_string(first.row) +
+                    ", " + first.text,
+                path, "halmark verify lists what it finds; halmark salvage copies the rest");
+}
+
 }  // namespace halmark

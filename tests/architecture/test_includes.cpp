@@ -103,6 +103,7 @@ const std::map<std::string, Rooms, std::less<>> arrows = {
     {"tune/search",
      {"core", "plan", "kernels", "model", "measure/campaign", "search", "report", "tune/problem",
       "tune/plan", "tune/sources", "tune/evaluate", "tune/certify"}},
+    {"tune/reference", {"core", "expression", "plan", "measure/campaign", "report", "simulate"}},
     {"tune/links",
      {"core", "measure/campaign", "measure/links", "report", "simulate/fabric",
       "simulate/collectives", "tune/plan", "tune/evaluate"}},

@@ -48,6 +48,8 @@ std::vector<fs::path> config_dirs(std::string_view kind) {
   }
   const fs::path prefix = program_path().parent_path().parent_path();
   std::error_code ignored;
+  const fs::path own = xdg("XDG_CONFIG_HOME", ".config") / kind;  // of this user
+  if (fs::is_directory(own, ignored)) out.push_back(own);
   for (const fs::path& root :
        {prefix / "share/halmark/configs", fs::path(HALMARK_SOURCE_CONFIGS)}) {
     if (fs::is_directory(root / kind, ignored)) {

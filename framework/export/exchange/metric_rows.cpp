@@ -28,7 +28,8 @@ MetricRow row_of(const KernelPoint& k) {
   return out;
 }
 
-// The unit stands last, as everywhere; rates keep the names that they have.
+}  // namespace
+
 std::string metric_name(const ObjectiveRow& row) {
   const std::string name(row.name);
   if (row.unit == "ns" || row.unit == "bytes") return name + '_' + std::string(row.unit);
@@ -39,8 +40,6 @@ std::string metric_name(const ObjectiveRow& row) {
   if (row.objective == Objective::interactivity) return "interactivity_tokens_per_s";
   return name;
 }
-
-}  // namespace
 
 MetricTable kernel_rows(const RunReport& report, std::span<const Measurement> rows) {
   MetricTable out{.title = report.title,

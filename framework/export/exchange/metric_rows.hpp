@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/chosen/deployment.hpp"
+#include "core/chosen/objective.hpp"
 #include "export/exchange/timeline.hpp"
 #include "report/report.hpp"
 
@@ -36,6 +37,9 @@ struct MetricTable {
   // Bytes of a storage of Optuna; from who knows studies, made when they are wanted.
   std::function<std::string()> study;
 };
+
+// Of an objective: the unit stands last, as everywhere; rates keep the names that they have.
+std::string metric_name(const ObjectiveRow& row);
 
 // `rows`: of the run, as they were measured.
 MetricTable kernel_rows(const RunReport& report, std::span<const Measurement> rows);

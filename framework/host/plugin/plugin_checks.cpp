@@ -7,10 +7,19 @@
 namespace halmark {
 namespace {
 
+// What a backend that loads but finds no device needs here.
+std::string remedy_of(const std::string& backend) {
+  if (backend == "cuda") return "; apt-get install nvidia-driver (Debian: component non-free)";
+  if (backend == "opencl")
+    return "; apt-get install pocl-opencl-icd, or the ICD of the device's maker";
+  return {};  // the others say it themselves
+}
+
 Check check_of(const FoundPlugin& p) {
   if (!p.is_loaded()) return {"plugin " + p.path, "refused", p.refusal};
   const std::string name = "plugin " + p.description->name;
-  if (p.description->devices.empty()) return {name, "note", absence_of(*p.description)};
+  if (p.description->devices.empty())
+    return {name, "note", absence_of(*p.description) + remedy_of(p.description->name)};
   return {name, "ok",
           p.path + ", version " + p.description->plugin_version + ", " +
               std::to_string(p.description->kernels.size()) + " kernels, " +

@@ -70,13 +70,11 @@ std::string number_columns(const Table& table) {
   return out;
 }
 
-// A percentage explains itself where the pointer rests on its heading. Text columns may share a
-// heading with one (the path of a peak, the share on a path): those only by the word itself.
+// A heading explains itself where the pointer rests on it.
 std::string html_heading(const TableColumn& column) {
   std::string out = "<th scope=\"col\"";
   if (column.is_number) out += " class=\"n\"";
-  const Term* term = find_term(column.title);
-  if (term != nullptr && (column.is_number || term->word == column.title)) {
+  if (const Term* term = find_term(column.title)) {
     out += " title=\"" + html_text(term->meaning) + '"';
   }
   return out + '>' + html_text(column.title) + "</th>";

@@ -19,20 +19,55 @@ std::string first_sentence(std::string_view meaning) {
   return std::string(meaning.substr(0, std::min(meaning.find_first_of(".:;"), meaning.size())));
 }
 
+std::string listed(std::span<const Term> terms, int width) {
+  std::size_t longest = 0;
+  for (const Term& term : terms) longest = std::max(longest, term.word.size());
+  std::string out;
+  for (const Term& term : terms) {
+    const std::string word =
+        std::string(term.word) + std::string(longest + 2 - term.word.size(), ' ');
+    out += wrapped(word + first_sentence(term.meaning), width, longest + 2);
+  }
+  return out;
+}
+
+const Topic* find_topic(std::string_view name) {
+  const auto topics = glossary_topics();
+  const auto found = std::ranges::find(topics, name, &Topic::name);
+  return found != topics.end() ? &*found : nullptr;
+}
+
+View topic_view(const Topic& topic, int width) {
+  View out{.data = {{"topic", std::string(topic.name)}, {"terms", Json::array()}}};
+  for (const Term& term : topic.terms) out.data["terms"].push_back(term_json(term));
+  out.text = std::string(topic.title) + "\n" + listed(topic.terms, width);
+  return out;
+}
+
 }  // namespace
 
 View glossary_view(int width) {
-  std::size_t longest = 0;
-  for (const Term& term : glossary()) longest = std::max(longest, term.word.size());
   View out{.data = {{"terms", Json::array()}}};
-  for (const Term& term : glossary()) {
-    out.data["terms"].push_back(term_json(term));
-    const std::string word =
-        std::string(term.word) + std::string(longest + 2 - term.word.size(), ' ');
-    out.text += wrapped(word + first_sentence(term.meaning), width, longest + 2);
+  for (const Topic& topic : glossary_topics()) {
+    View one = topic_view(topic, width);
+    for (Json& term : one.data["terms"]) {
+      term["topic"] = std::string(topic.name);
+      out.data["terms"].push_back(std::move(term));
+    }
+    out.text +=
+        wrapped(one.text.substr(0, one.text.find('\n')) + " (" + std::string(topic.name) + ")",
+                width) +
+        one.text.substr(one.text.find('\n') + 1) + '\n';
   }
   out.text += wrapped("halmark explain WORD says more about one of them", width);
   return out;
+}
+
+View explained_view(std::string_view wanted, int width) {
+  if (find_term(wanted) == nullptr) {
+    if (const Topic* topic = find_topic(wanted)) return topic_view(*topic, width);
+  }
+  return term_view(known_term(wanted), width);
 }
 
 View term_view(const Term& term, int width) {
@@ -45,8 +80,11 @@ View term_view(const Term& term, int width) {
 
 const Term& known_term(std::string_view word) {
   if (const Term* term = find_term(word)) return *term;
+  std::vector<std::string> known = glossary_words();
+  for (const Term& term : glossary())
+    std::ranges::move(headings_of(term), std::back_inserter(known));
   throw refused("unknown word '" + printable(word) + "'", {},
-                suggestion(word, glossary_words()) + " halmark explain lists them");
+                suggestion(word, known) + " halmark explain lists them");
 }
 
 }  // namespace halmark::report

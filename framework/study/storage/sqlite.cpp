@@ -19,6 +19,15 @@ class SqliteStudies : public StudyStore, private StudyTransaction {
     schema_cookie_ = schema_cookie();
   }
 
+  ~SqliteStudies() override {
+    try {
+      require_in_place("");  // a journal of this name may be another database's
+      remove_empty_journal(db_);
+    } catch (...) {
+      // Nothing is lost: only an empty file may stay.
+    }
+  }
+
   std::string_view location() const override { return location_; }
 
   std::vector<StudySummary> list() override {

@@ -128,6 +128,17 @@ void judge(SQLite::Database& db, const std::string& path) {
 
 }  // namespace
 
+void remove_empty_journal(SQLite::Database& db) noexcept {
+  try {
+    sqlite3_busy_timeout(db.getHandle(), 0);
+    if (db.execAndGet("PRAGMA journal_mode").getString() == "truncate") {
+      db.exec("PRAGMA journal_mode = DELETE");
+    }
+  } catch (...) {
+    // It is empty and hurts nobody; the next one that closes the file tries again.
+  }
+}
+
 void require_no_code(SQLite::Database& db, const std::string& path) {
   SQLite::Statement code(
       db, "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY name");

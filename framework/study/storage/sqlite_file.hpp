@@ -22,6 +22,9 @@ struct StudyTurn {
 // `turn` must outlive the database.
 SQLite::Database open_study_file(const std::string& path, StudyAccess access, StudyTurn& turn);
 
+// Removes the emptied rollback journal, unless another process uses the file now. Never throws.
+void remove_empty_journal(SQLite::Database& db) noexcept;
+
 // Throws Error (exit 2) naming a trigger or a view: further tables are others' business, code that
 // runs within our transactions is not.
 void require_no_code(SQLite::Database& db, const std::string& path);

@@ -191,7 +191,7 @@ TEST(OpenFile, the_rest_of_a_creation_that_was_killed_is_no_obstacle) {
   write_file(folder / "a.db.new", "half a database");
   write_file(folder / "a.db.new-journal", "half a journal");
   make_database(folder / "a.db", 1);
-  EXPECT_EQ(folder.names(), (std::set<std::string>{"a.db", "a.db.lock"}));
+  EXPECT_EQ(folder.names(), (std::set<std::string>{"a.db"}));
 }
 
 // A process that is killed while it copies the -wal back leaves a first page that promises more

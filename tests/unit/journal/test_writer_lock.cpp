@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <ctime>
 #include <thread>
+#include <vector>
 
 #include "journal_fixture.hpp"
 #include "tests/unit/error_of.hpp"
@@ -97,6 +99,32 @@ TEST(WriterLock, names_its_holder_and_nothing_of_the_one_before) {
                                             " on [^ ]+ since 20..-..-..T..:..:..Z\n"));
   EXPECT_THAT(error_of([&] { WriterLock(folder / "a.db", 0.0); }).line(),
               testing::HasSubstr(holder.substr(0, holder.size() - 1)));
+}
+
+TEST(WriterLock, leaves_no_file_behind) {
+  const ScratchFolder folder;
+  { const WriterLock lock(folder / "a.db"); }
+  EXPECT_EQ(folder.names(), std::set<std::string>());
+}
+
+// One that waits has opened the file which the holder removes: both of two that come then must not
+// hold a lock each.
+TEST(WriterLock, of_many_that_take_turns_one_holds_it_at_a_time) {
+  const ScratchFolder folder;
+  std::atomic<int> inside = 0, most = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) {
+        const WriterLock lock(folder / "a.db", 30);
+        most = std::max(most.load(), ++inside);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        --inside;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(most, 1);
 }
 
 TEST(WriterLock, a_folder_that_is_not_there_is_an_error_that_names_the_lock) {

@@ -63,13 +63,13 @@ TEST(TableMarkdown, aligns_numbers_to_the_right) {
 }
 
 TEST(TableHtml, names_its_number_columns_from_one_and_links_and_notes_cells) {
-  Table t = table({{"a", false}, {"n", true}, {"m", true}}, {{"<x>", "1", "2"}});
+  Table t = table({{"a", false}, {"k", true}, {"m", true}}, {{"<x>", "1", "2"}});
   t.rows[0][0].anchor = "here";
   t.rows[0][1].note = "\"why\"";
   EXPECT_EQ(table_html(t, "c & d"),
             "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"c &amp; d\">"
             "<table class=\"r2 r3\"><thead><tr><th scope=\"col\">a</th>"
-            "<th scope=\"col\" class=\"n\">n</th><th scope=\"col\" class=\"n\">m</th></tr></thead>"
+            "<th scope=\"col\" class=\"n\">k</th><th scope=\"col\" class=\"n\">m</th></tr></thead>"
             "<tbody>\n<tr><td><a href=\"#here\">&lt;x&gt;</a></td>"
             "<td title=\"&quot;why&quot;\">1</td><td>2</td></tr>\n</tbody></table></div>\n");
 }

@@ -17,6 +17,38 @@ namespace {
 
 constexpr int reason_digits = 4;
 
+enum class Judged {
+  disturbed_samples,
+  wall_cpu,
+  loop_wall_cpu,
+  run_delay,
+  switches,
+  steal,
+  clock,
+  device_clock,
+  peak,
+  bandwidth,
+  load,
+  throttled,
+};
+
+using T = ValidityThresholds;
+constexpr GateSignal judged_signals[] = {
+    {"share of disturbed samples", "disturbed_samples", &T::disturbed_samples},
+    {"median wall/CPU time", "", &T::wall_cpu_ratio},
+    {"wall/CPU time of the loop", "", &T::loop_wall_cpu_ratio},
+    {"run-queue delay", "run_delay_fraction", &T::run_delay_fraction},
+    {"involuntary switches per second", "involuntary_switches_per_s",
+     &T::involuntary_switches_per_s},
+    {"steal", "steal_fraction", &T::steal_fraction},
+    {"clock moved by", "clock_moved", &T::clock_moved},
+    {"device clock moved by", "", &T::device_clock_moved},
+    {"peak moved by", "peak_moved", &T::peak_moved},
+    {"bandwidth moved by", "bandwidth_moved", &T::bandwidth_moved},
+    {"load per CPU", "", &T::load_per_cpu},
+    {"periods in which the cgroup was throttled", "", &T::throttled_periods},
+};
+
 std::optional<double> signal(const Measurement& measurement, std::string_view name) {
   for (const Signal& candidate : measurement.signals) {
     if (candidate.name == name) return candidate.value;
@@ -41,10 +73,16 @@ std::optional<double> moved(std::optional<double> before, std::optional<double> 
   return relative_move(*before, *after);
 }
 
+const GateSignal& row(Judged what) { return judged_signals[static_cast<std::size_t>(what)]; }
+
 class Judge {
  public:
-  void add(std::string_view name, std::optional<double> value, Limit limit) {
+  explicit Judge(const ValidityThresholds& thresholds) : thresholds_(thresholds) {}
+  Limit limit_of(Judged what) const { return thresholds_.*row(what).limit; }
+  void add(Judged what, std::optional<double> value) { add(what, value, limit_of(what)); }
+  void add(Judged what, std::optional<double> value, Limit limit) {
     if (!value) return;
+    const std::string_view name = row(what).name;
     if (*value > limit.invalid) {
       raise(Status::invalid, name, *value, limit.invalid);
     } else if (*value > limit.suspect) {
@@ -66,6 +104,7 @@ class Judge {
     if (status == Status::ok) return 0;
     return status == Status::suspect ? 1 : status == Status::invalid ? 2 : 3;
   }
+  const ValidityThresholds& thresholds_;
   Verdict verdict_;
 };
 
@@ -139,6 +178,8 @@ void judge_stop(const Measurement& measurement, double tight_half_width, Judge& 
 
 }  // namespace
 
+std::span<const GateSignal> gate_signals() { return judged_signals; }
+
 Signal clean_share(std::span<const Sample> samples) {
   const auto disturbed = disturbed_share(samples);
   if (!disturbed) return {.name = "clean_share", .value = {}, .reason = "samples have no label"};
@@ -152,40 +193,30 @@ double relative_move(double a, double b) {
 
 Verdict judge_validity(const Measurement& measurement, const ValidityThresholds& thresholds,
                        bool is_memory_bound) {
-  Judge judge;
+  using enum Judged;
+  Judge judge(thresholds);
+  const auto stated = [&](std::string_view name) { return signal(measurement, name); };
   judge_timer(measurement, thresholds.slope_disagreement, judge);
-  judge.add("share of disturbed samples", disturbed_share(measurement.samples),
-            thresholds.disturbed_samples);
-  judge.add("median wall/CPU time", wall_cpu_ratio(measurement), thresholds.wall_cpu_ratio);
-  judge.add("wall/CPU time of the loop", signal(measurement, signal_name::wall_cpu_ratio),
-            thresholds.loop_wall_cpu_ratio);
-  judge.add("run-queue delay", signal(measurement, signal_name::run_delay_fraction),
-            thresholds.run_delay_fraction);
-  judge.add("involuntary switches per second",
-            signal(measurement, signal_name::involuntary_switches_per_s),
-            thresholds.involuntary_switches_per_s);
-  judge.add("steal", signal(measurement, signal_name::steal_fraction), thresholds.steal_fraction);
-  judge.add("clock moved by", moved(measurement.clock_hz_before, measurement.clock_hz_after),
-            clock_limit(measurement, thresholds.clock_moved));
-  judge.add("device clock moved by",
-            moved(signal(measurement, "device_clock_hz_before"),
-                  signal(measurement, "device_clock_hz_after")),
-            clock_limit(measurement, thresholds.device_clock_moved));
+  judge.add(disturbed_samples, disturbed_share(measurement.samples));
+  judge.add(wall_cpu, wall_cpu_ratio(measurement));
+  judge.add(loop_wall_cpu, stated(signal_name::wall_cpu_ratio));
+  judge.add(run_delay, stated(signal_name::run_delay_fraction));
+  judge.add(switches, stated(signal_name::involuntary_switches_per_s));
+  judge.add(steal, stated(signal_name::steal_fraction));
+  judge.add(clock, moved(measurement.clock_hz_before, measurement.clock_hz_after),
+            clock_limit(measurement, judge.limit_of(clock)));
+  judge.add(device_clock, moved(stated("device_clock_hz_before"), stated("device_clock_hz_after")),
+            clock_limit(measurement, judge.limit_of(device_clock)));
   judge_throttling(measurement, judge);
   if (probes_peaks_alone(measurement)) {
-    judge.add("peak moved by", moved(measurement.peak_flops_before, measurement.peak_flops_after),
-              thresholds.peak_moved);
+    judge.add(peak, moved(measurement.peak_flops_before, measurement.peak_flops_after));
   }
   if (is_memory_bound) {
-    judge.add("bandwidth moved by",
-              moved(measurement.bandwidth.before, measurement.bandwidth.after),
-              thresholds.bandwidth_moved);
+    judge.add(bandwidth, moved(measurement.bandwidth.before, measurement.bandwidth.after));
   }
-  judge.add("load per CPU", signal(measurement, signal_name::load_per_cpu),
-            thresholds.load_per_cpu);
+  judge.add(load, stated(signal_name::load_per_cpu));
   if (!chunks_show_throttling(measurement)) {
-    judge.add("periods in which the cgroup was throttled",
-              signal(measurement, signal_name::throttled_periods), thresholds.throttled_periods);
+    judge.add(throttled, stated(signal_name::throttled_periods));
   }
   const auto kept = static_cast<double>(measurement.samples.size());
   const auto dropped = static_cast<double>(measurement.samples_dropped);

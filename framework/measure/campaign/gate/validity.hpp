@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/measured/measurement.hpp"
 
@@ -42,6 +43,15 @@ struct ValidityThresholds {
   double deadline_half_width = 0.01;      // an interval this tight excuses a `deadline` stop
   double slope_disagreement = 0.10;       // device timer against host slope
 };
+
+// A signal that has two limits, as reasons name it.
+struct GateSignal {
+  std::string_view name;
+  std::string_view key;  // of [measure], which replaces the first limit; "" = none does
+  Limit ValidityThresholds::*limit;
+};
+// In the order in which they are judged.
+std::span<const GateSignal> gate_signals();
 
 struct Verdict {
   Status status = Status::ok;  // ok, suspect, invalid or quarantined

@@ -1,13 +1,12 @@
-// Meanings only: the figures themselves come from the rooms that compute them. Formulas are those
-// of model/utilisation, roofline, report/run_errors and the validity gate.
-#include <array>
-
-#include "report/glossary.hpp"
+// Shares, percentages and the words around them. Meanings only: the figures themselves come from
+// the rooms that compute them. Formulas are those of model/utilisation, roofline, report/run_errors
+// and the validity gate.
+#include "report/glossary/topics.hpp"
 
 namespace halmark::report {
 namespace {
 
-constexpr std::array terms = {
+constexpr Term figure_entries[] = {
     Term{"bandwidth share", "of best bandwidth|memory while measuring",
          "The speed of the memory while a kernel was measured, against the best that was ever seen "
          "on this machine.",
@@ -21,7 +20,7 @@ constexpr std::array terms = {
     Term{"bubble share", "bubbles|bubble",
          "The part of all ranks' time in a pipeline that stages wait for each other.",
          "1 - busy rank time / (ranks x step time)", "run, tune, report"},
-    Term{"composition error", "composition error|composition|error",
+    Term{"composition error", "composition error|composition",
          "How far the sum of the measured kernels is from the whole stack that was run beside them "
          "in the same state of the machine.",
          "sum of kernels / run - 1, median over pairs", "run, tune, report"},
@@ -74,7 +73,7 @@ constexpr std::array terms = {
         "lower bound / time", "run, tune, report"},
     Term{"of fastest", "of fastest", "A kernel variant's speed against the fastest one's.",
          "fastest time / time", "bench"},
-    Term{"of path", "of path|path",
+    Term{"of path", "of path",
          "Utilisation against the peak of the instruction path that the kernel was dispatched to, "
          "not of the fastest path that the device has.",
          "FLOPs / (peak FLOP/s of the path x time)", "bench, run, tune, report"},
@@ -90,9 +89,6 @@ constexpr std::array terms = {
     Term{"prediction error", "prediction error|prediction",
          "How far what was printed before the run is from the run.", "printed / run - 1",
          "run, tune, report"},
-    Term{"quarantined", "quarantined",
-         "A figure that contradicts a bound or a clock: it is shown, and nothing is made of it.",
-         "time < fastest possible time of the same work", "model, bench, run, tune, report"},
     Term{"routing skew", "routing skew",
          "How unevenly tokens choose experts: the exponent of a power law, in percent; 0 is even.",
          "P(expert of rank r) ~ r^(-skew / 100)", "model, run, tune"},
@@ -100,7 +96,7 @@ constexpr std::array terms = {
          "By how much a worker's proportional set size grew, against the bytes that were staged "
          "into it.",
          "growth / staged - 1", "run, tune, report"},
-    Term{"time share", "of time|share|of the step",
+    Term{"time share", "of time|of the step",
          "The part of a time that an operator or a layer takes. Where only the step was measured, "
          "its time is shared out by the operators' floors, and the table says so.",
          "time of the row / time of the whole", "model, trace, run, tune, report"},
@@ -117,6 +113,6 @@ constexpr std::array terms = {
 
 }  // namespace
 
-std::span<const Term> glossary() { return terms; }
+std::span<const Term> figure_terms() { return figure_entries; }
 
 }  // namespace halmark::report

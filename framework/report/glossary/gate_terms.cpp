@@ -1,0 +1,98 @@
+// Signals of the validity gate, as reasons name them and as rows store them, and why figures are
+// refused.
+#include "report/glossary/topics.hpp"
+
+namespace halmark::report {
+namespace {
+
+constexpr Term gate_entries[] = {
+    Term{"bandwidth moved by", "",
+         "Relative difference of the probed memory bandwidth before and after the samples; judged "
+         "for kernels that the memory bounds.",
+         "|before - after| / max(before, after)", "bench, run, tune, report"},
+    Term{"clean_share", "", "The part of the labelled samples that nothing disturbed.",
+         "clean samples / labelled samples", "bench, run, tune, report"},
+    Term{"clock moved by", "",
+         "Relative difference of the probed core clock before and after the samples.",
+         "|before - after| / max(before, after)", "bench, run, tune, report"},
+    Term{"cpus_used", "",
+         "CPU time of all threads of the worker over wall time; more than were given to it is a "
+         "sign of tampering.",
+         "CPU time / wall time", "bench, run, tune, report"},
+    Term{"device clock moved by", "",
+         "Relative difference of the core clock that the device states, before and after the "
+         "samples.",
+         "|before - after| / max(before, after)", "bench, run, tune, report"},
+    Term{"device_slowed_down", "",
+         "The device said that heat or its own hardware slowed it down while it was measured.", "",
+         "bench, run, tune, report"},
+    Term{"disturbed samples", "share of disturbed samples",
+         "The part of all labelled samples in which the counters show that others had the "
+         "processor; these are set aside.",
+         "disturbed samples / labelled samples", "bench, run, tune, report"},
+    Term{"impossible time", "",
+         "Refused because no device can be so fast: below the bound of its peaks, below the launch "
+         "cost, or refuted by another clock.",
+         "", "bench, run, tune, report"},
+    Term{"involuntary switches", "involuntary switches per second|involuntary_switches_per_s",
+         "How often per second the system took the processor away from the worker while it had "
+         "work.",
+         "", "bench, run, tune, report"},
+    Term{"load per CPU", "load_per_cpu",
+         "One-minute load average over online CPUs. Shown, not judged: what it does to a sample, "
+         "the counters say.",
+         "", "bench, run, tune, report"},
+    Term{"loop wall/CPU time", "wall/CPU time of the loop|wall_cpu_ratio",
+         "Wall time over CPU time of the sampling thread over all clean chunks; above 1 it did not "
+         "have the processor all the time.",
+         "wall / CPU", "bench, run, tune, report"},
+    Term{"median wall/CPU time", "",
+         "Median over samples of wall time over CPU time of the worker.", "median of wall / CPU",
+         "bench, run, tune, report"},
+    Term{"peak moved by", "",
+         "Relative difference of the probed peak FLOP/s before and after the samples.",
+         "|before - after| / max(before, after)", "bench, run, tune, report"},
+    Term{"remembered answers", "",
+         "Refused because new inputs take much longer than the same ones again: the kernel keeps "
+         "its results.",
+         "new inputs / same inputs", "bench, run, tune, report"},
+    Term{"run-queue delay", "run_delay_fraction",
+         "The part of the time in which threads of the worker were ready and waited for a "
+         "processor.",
+         "waiting time / wall time", "bench, run, tune, report"},
+    Term{"skipped repeats", "",
+         "Refused because twice the repeats do not take twice the time: executions are left out.",
+         "", "bench, run, tune, report"},
+    Term{"slope", "slope_disagreement",
+         "Time per further execution, from samples of several lengths; the device's own timer must "
+         "agree with the host's.",
+         "", "bench, run, tune"},
+    Term{"steal", "steal_fraction",
+         "The part of all CPU time that the hypervisor gave to other guests.",
+         "stolen ticks / all ticks", "bench, run, tune, report"},
+    Term{"throttled periods", "periods in which the cgroup was throttled|throttled_periods",
+         "Periods in which a CPU quota of the cgroup stopped the worker.", "",
+         "bench, run, tune, report"},
+    Term{"timer disagreement", "",
+         "Quarantined because the device's own timer and the wall clock disagree about one further "
+         "execution.",
+         "", "bench, run, tune, report"},
+    Term{"unread outputs", "",
+         "Refused or suspect because the first read of an output takes longer than the second: "
+         "work is done when it is read.",
+         "", "bench, run, tune, report"},
+    Term{"unsynchronised samples", "samples that did not overlap",
+         "Samples of shards measured at once that did not run beside those of the others; they are "
+         "dropped.",
+         "dropped / all samples", "bench, run, tune, report"},
+    Term{"wall cap", "",
+         "The limit of wall time of one case and process ended sampling before its interval was "
+         "tight.",
+         "", "bench, tune"},
+};
+
+}  // namespace
+
+std::span<const Term> gate_terms() { return gate_entries; }
+
+}  // namespace halmark::report

@@ -1,0 +1,91 @@
+// Headings of tables of devices, links, memories and QPUs.
+#include "report/glossary/topics.hpp"
+
+namespace halmark::report {
+namespace {
+
+constexpr Term machine_entries[] = {
+    Term{"access", "",
+         "How a bandwidth was probed: read (one stream), copy (read and write) or slices (each "
+         "thread its own).",
+         "", "peaks, devices"},
+    Term{"all together", "alone|set by|floor of one device",
+         "The best time of one device by each of its ceilings alone, and with all of them at once; "
+         "set by names the ceiling that decides.",
+         "", "plan-size"},
+    Term{"backend", "plugin",
+         "The plugin that runs kernels: cpu, cuda, opencl, openvino, qpu or one of your own.", "",
+         "devices, bench, winners"},
+    Term{"bandwidth", "bandwidth, one way|read|write|one flow|per rank",
+         "Bytes per second: of a memory, or one way over a link; of one flow, or what each rank "
+         "gets when all send.",
+         "", "devices, fabric, peaks"},
+    Term{"bits", "", "Qubits that a result is read from, or classical bits of a circuit.", "",
+         "rank-qpu"},
+    Term{"confidence", "",
+         "How well a stated figure is known: high (measured or of the maker), medium, low "
+         "(derived).",
+         "", "devices"},
+    Term{"device", "devices|id|aliases",
+         "A processor by its id: one of configs/devices, or of this machine as backend:number.", "",
+         "every command"},
+    Term{"fidelity", "",
+         "Probability that a circuit runs without an error, from the errors that the maker states.",
+         "product of (1 - error) over gates and readouts", "rank-qpu"},
+    Term{"groups", "of each",
+         "Ranks that a level of a fabric joins, and how many such groups there are.", "", "fabric"},
+    Term{"hops", "", "Links on the way between two ranks.", "", "fabric"},
+    Term{"kind", "", "cpu, gpu, npu or the like; of a key, what its value is.", "", "devices"},
+    Term{"latency", "latency, one way",
+         "Of a step or request, its time; of a link, the time of an empty message one way.", "",
+         "fabric, tune, report"},
+    Term{"level", "levels",
+         "A step of the hierarchy: l1 to memory of a device; NUMA domain, node, rack of a fabric.",
+         "", "devices, fabric"},
+    Term{"link", "links|link, one way",
+         "What joins two devices: its name, and what it carries one way.", "", "devices, fabric"},
+    Term{"memory", "size|capacity",
+         "Bytes of a device or tier; of a configuration, the bytes that the fullest shard needs.",
+         "", "devices, fabric, tune, report"},
+    Term{"narrowest", "", "The link of the level that limits it.", "", "fabric"},
+    Term{"occasions", "", "Separate runs of halmark peaks that a ceiling was seen in.", "",
+         "peaks"},
+    Term{"over-subscription", "",
+         "How many times more the links below a switch carry than those above it.",
+         "bandwidth below / bandwidth above", "fabric"},
+    Term{"path", "",
+         "The instruction path of a peak or a kernel (dense_bf16_amx and the like); in a column of "
+         "percent, utilisation against its peak.",
+         "", "devices, bench, report"},
+    Term{"peak", "peaks", "The most FLOP/s that was measured or stated for a path and a type.", "",
+         "peaks, devices, report"},
+    Term{"power", "", "Watt that a device takes at most, or while it was measured.", "", "devices"},
+    Term{"problem", "problem on device, mode|place",
+         "Op and sizes of a kernel, with the device, the parts and the cache mode that it was "
+         "measured in.",
+         "", "bench, report, winners"},
+    Term{"q90", "", "The 90 % quantile of a peak over its probes: what most of them reach.", "",
+         "report"},
+    Term{"QPU", "", "A quantum processor of configs/qpus.", "", "rank-qpu"},
+    Term{"source", "", "Where a stated figure is from.", "", "devices, fabric, models"},
+    Term{"switches", "", "Switches of a fabric.", "", "fabric"},
+    Term{"threads", "", "Threads that a ceiling was measured with; all = every core of the device.",
+         "", "peaks, report"},
+    Term{"time per shot", "", "Time of one execution of a circuit with reset and readout.", "",
+         "rank-qpu"},
+    Term{"tokens per joule", "J/token", "Energy: what one generated token costs.", "",
+         "tune, plan-size"},
+    Term{"transport", "",
+         "How a link carries data: nvlink, pcie, ib, roce, tcp and the like; each has a least "
+         "latency.",
+         "", "fabric"},
+    Term{"working set", "",
+         "Bytes that a probe goes through: what fits into a cache measures that cache.", "",
+         "peaks, report"},
+};
+
+}  // namespace
+
+std::span<const Term> machine_terms() { return machine_entries; }
+
+}  // namespace halmark::report

@@ -1,0 +1,118 @@
+// Headings of tables of models, steps, traces and simulations.
+#include "report/glossary/topics.hpp"
+
+namespace halmark::report {
+namespace {
+
+constexpr Term model_entries[] = {
+    Term{"a shard", "of a shard", "What one shard holds of a tensor, in bytes or as its shape.", "",
+         "simulate"},
+    Term{"a step", "", "Bytes that are exchanged for the tensor in one step.", "", "simulate"},
+    Term{"active parameters", "active B",
+         "Parameters that one token uses, in 1e9: of a mixture, its chosen experts and what all "
+         "tokens share.",
+         "", "models"},
+    Term{"architecture", "", "The class that the model's config names, as libraries know it.", "",
+         "models"},
+    Term{"assumption", "",
+         "A figure that nothing states, with its value and where it is from; options of the "
+         "command change it.",
+         "", "plan-size"},
+    Term{"batch", "", "Sequences in flight over the whole deployment.", "", "model, tune, import"},
+    Term{"blocks at most", "", "The most KV blocks of an engine that were in use at once.", "",
+         "simulate serving"},
+    Term{"busy", "", "The part of the time in which an engine executed steps.",
+         "busy time / whole time", "simulate serving"},
+    Term{"closed form", "",
+         "The same figure by queueing theory, where it has one, beside the simulated one.", "",
+         "simulate serving"},
+    Term{"computed again", "",
+         "Tokens whose cache was evicted and that were computed a second time.", "",
+         "simulate serving"},
+    Term{"concurrency", "", "Requests in flight at once.", "", "tune, plan-mix"},
+    Term{"configuration", "config",
+         "What is chosen: batch (b), new tokens (n), context (c), precision, and data (dp), tensor "
+         "(tp), pipeline (pp), expert (ep), context (cp) parallel ranks.",
+         "", "tune, report"},
+    Term{"dtype", "type|types",
+         "The number format of a kernel or tensor; bf16, f8_e4m3fn, int8 and the like.", "",
+         "every command"},
+    Term{"evicted", "",
+         "KV blocks that were given up for others while something could still have used them.", "",
+         "simulate serving"},
+    Term{"exchange", "",
+         "What shards send each other for the tensor: all_reduce, all_gather, all_to_all and the "
+         "like.",
+         "", "simulate"},
+    Term{"family", "", "The reader of model configs that made the graph.", "", "models"},
+    Term{"gigaflop", "GFLOP|GFLOP/rank|model FLOPs|trace FLOPs",
+         "Floating-point operations in 1e9; a multiplication and an addition are two. Of the whole "
+         "model, of its heaviest rank, or as a trace recorded them.",
+         "", "model, trace"},
+    Term{"layer", "layers|layer type|one layer of",
+         "A block of the model, or its kind where several are alike.", "",
+         "model, simulate, trace"},
+    Term{"layout", "",
+         "How many ranks of which kind of parallelism: dp2 tp4 is two replicas of four "
+         "tensor-parallel ranks.",
+         "", "tune, simulate"},
+    Term{"milliseconds", "ms|ms each|us",
+         "Time of the row in thousandths (ms) or millionths (us) of a second, for all its "
+         "executions or for each.",
+         "", "model"},
+    Term{"module", "module, operator|category|pass|stage",
+         "Where in the model a kernel of a trace belongs: its module, its part of the step, its "
+         "stage.",
+         "", "trace"},
+    Term{"moved bytes", "in|MiB/rank|bytes",
+         "Bytes that an operator reads (in), writes (out), or moves in all.", "",
+         "model, simulate"},
+    Term{"operator", "operators|op|ops|operator of the model|operand|parameter|role|shape|values",
+         "A product, norm or exchange of the graph, or the op of a kernel, with its operands and "
+         "parameters; halmark ops lists them.",
+         "", "model, bench, ops, report"},
+    Term{"phase", "", "prefill (the prompt at once), decode (a token per sequence) or training.",
+         "", "model, tune, report"},
+    Term{"profile", "", "Which limits and checks a fabric is held to.", "", "fabric"},
+    Term{"put off", "", "Requests that waited because no KV blocks were free.", "",
+         "simulate serving"},
+    Term{"rank", "ranks", "One device of a deployment by its number.", "", "model, fabric, report"},
+    Term{"requests", "", "What a user sends: input tokens in, output tokens out.", "",
+         "plan-mix, simulate serving"},
+    Term{"reused", "", "KV blocks that a later request found already written (prefix caching).", "",
+         "simulate serving"},
+    Term{"shard", "shards", "One device, or the part of a CPU that was cut for it.", "",
+         "tune, simulate"},
+    Term{"simulated time", "take, simulated|last ends, simulated",
+         "What a rank's kernels take, and when its last ends, in the simulated timeline, beside "
+         "the executed one.",
+         "", "simulate, run"},
+    Term{"split", "", "How an operator is divided over ranks.", "", "model"},
+    Term{"step", "steps",
+         "One pass through the model: a prefill, one decoded token per sequence, or one training "
+         "update.",
+         "", "model, run, tune"},
+    Term{"strategy", "",
+         "How a kernel or tensor is divided: replicate, data, tensor, pipeline, expert, sequence, "
+         "context, vocab or zero1-3.",
+         "", "tune, simulate, report"},
+    Term{"tokens", "", "Pieces of text as the model counts them.", "", "model, import"},
+    Term{"tokens/s", "", "Tokens per second over the whole deployment.",
+         "tokens of a step / time of a step", "tune, report"},
+    Term{"total parameters", "total B", "All parameters of a model, in 1e9.", "", "models"},
+    Term{"TPOT", "", "Time per output token behind the first.", "", "tune, plan-mix"},
+    Term{"trace", "in the trace",
+         "Figures as a torch-profiler trace recorded them, beside the model's.", "", "trace"},
+    Term{"TTFT", "", "Time to the first token of a request: waiting and prefill.", "",
+         "tune, plan-mix"},
+    Term{"utilisation", "", "The part of a link, a unit or a rate that is used.",
+         "used / available", "simulate, plan-mix"},
+    Term{"workload", "", "A phase with its batch, new tokens and context.", "", "tune"},
+    Term{"written", "", "KV blocks that an engine wrote.", "", "simulate serving"},
+};
+
+}  // namespace
+
+std::span<const Term> model_terms() { return model_entries; }
+
+}  // namespace halmark::report

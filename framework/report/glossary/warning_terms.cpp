@@ -1,0 +1,39 @@
+// Warnings by their stable codes; a test scans the sources for codes that have no entry.
+#include "report/glossary/topics.hpp"
+
+namespace halmark::report {
+namespace {
+
+constexpr Term warning_entries[] = {
+    Term{"W-DB-01", "",
+         "The figures are complete, but could not be stored in the results database; --db names "
+         "another.",
+         "", "bench, run"},
+    Term{"W-DB-02", "",
+         "Rows of the database do not have their checksum and were left out; halmark salvage "
+         "copies the rest.",
+         "", "report, history, verify"},
+    Term{
+        "W-ENV-05", "",
+        "This machine has no measured peaks, so that there is no MFU; halmark peaks measures them.",
+        "", "bench"},
+    Term{"W-IMPORT-01", "", "An imported table names no known model; --model says which it is of.",
+         "", "import"},
+    Term{"W-PLUGIN-01", "",
+         "A plugin that other users could have written was loaded because --allow-insecure-plugin "
+         "said so.",
+         "", "every command that opens a device"},
+    Term{"W-STUDY-01", "",
+         "Something of the storage of a study: a lock of a killed process was taken over, or the "
+         "like.",
+         "", "study"},
+    Term{"W-STUDY-02", "",
+         "The study beside the database was not written; what is in the database is complete.", "",
+         "tune"},
+};
+
+}  // namespace
+
+std::span<const Term> warning_terms() { return warning_entries; }
+
+}  // namespace halmark::report
