@@ -25,6 +25,10 @@ class SharedTables : public testing::Test {
     make_database(url_, 2);
     session_ = std::make_unique<postgresql::Session>(url_, postgresql::SessionWords{});
   }
+  // Roles are of the whole server, and may be there.
+  void make_role(const std::string& name) const {
+    PostgresServer::get()->sql(url_, "CREATE ROLE " + name + " LOGIN");
+  }
   std::string one(const char* sql) {
     std::string out;
     session_->read([&] { out = postgresql::text_at(session_->exec(sql)[0], 0); });
@@ -73,19 +77,21 @@ TEST_F(SharedTables, migrated_ones_are_refused_to_who_does_not_know_them) {
 
 TEST_F(SharedTables, a_schema_that_an_administrator_made_is_filled) {
   const std::string url = PostgresServer::get()->database();
-  PostgresServer::get()->sql(
-      url,
-      "CREATE ROLE writer LOGIN; CREATE SCHEMA halmark AUTHORIZATION writer; REVOKE CREATE ON "
-      "SCHEMA public FROM public");
+  make_role("writer");
+  PostgresServer::get()->sql(url,
+                             "CREATE SCHEMA halmark AUTHORIZATION writer; REVOKE CREATE ON "
+                             "SCHEMA public FROM public");
   const std::string as_writer = url.substr(0, 13) + "writer" + url.substr(url.find('@'));
   EXPECT_EQ(make_database(as_writer, 2), 1);
 }
 
 TEST_F(SharedTables, agents_and_readers_need_few_rights) {
   const PostgresServer& server = *PostgresServer::get();
+  make_role("agent");
+  make_role("reader");
   ASSERT_TRUE(server.sql(
       url_,
-      "CREATE ROLE agent LOGIN; CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA halmark TO agent, "
+      "GRANT USAGE ON SCHEMA halmark TO agent, "
       "reader; GRANT SELECT ON ALL TABLES IN SCHEMA halmark TO agent, reader; GRANT INSERT ON "
       "halmark.run, halmark.writer, halmark.entry, halmark.sample_block TO agent; GRANT UPDATE ON "
       "halmark.run, halmark.writer TO agent; GRANT USAGE ON ALL SEQUENCES IN SCHEMA halmark TO "
@@ -104,7 +110,7 @@ TEST_F(SharedTables, agents_and_readers_need_few_rights) {
 
 // Killed around the commit, and away when the append asks: nobody knows whether the row is stored.
 TEST_F(SharedTables, an_append_that_failed_and_is_tried_again_is_stored_once) {
-  constexpr std::uint64_t rows = 12;
+  constexpr std::uint64_t rows = 25;
   PostgresServer& server = *PostgresServer::get();
   const auto store = open_shared_store(url_, "a");
   store->session().set_reconnect_limit(std::chrono::milliseconds(1));
@@ -118,7 +124,7 @@ TEST_F(SharedTables, an_append_that_failed_and_is_tried_again_is_stored_once) {
       store->append_with(run, numbered_measurement(i), [&](postgresql::Session&) {
         if (killer.joinable()) return;
         killer = std::thread([&server, i] {
-          std::this_thread::sleep_for(std::chrono::microseconds(150 * (i - 2)));
+          std::this_thread::sleep_for(std::chrono::microseconds(5 * (i - 2)));
           server.kill_now();
         });
       });
