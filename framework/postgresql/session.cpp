@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
@@ -15,6 +16,13 @@ namespace {
 using OneState = pqxx::transaction<pqxx::isolation_level::repeatable_read>;
 
 constexpr std::chrono::milliseconds first_pause{100}, pause_max{2000};
+
+const std::vector<std::pair<std::string, std::string>> give_up_options = {
+    {"connect_timeout", "10"},
+    {"keepalives_idle", "10"},
+    {"keepalives_interval", "5"},
+    {"keepalives_count", "3"},
+    {"tcp_user_timeout", "20000"}};
 
 // The library's own text, as part of a line: it ends lines.
 std::string line_of(const std::exception& e) {
@@ -88,11 +96,21 @@ void Session::guarded(const std::function<void()>& body, const char* done) {
   }
 }
 
+// A cable that is cut says nothing: both ends give up on it within half a minute, unless the URL
+// says otherwise. The server then ends what was open, and what it had locked is free.
 void Session::connect() {
-  connection_ = std::make_unique<pqxx::connection>(url_);
+  connection_ = std::make_unique<pqxx::connection>(with_options(url_, give_up_options));
+  constexpr int first_with_user_timeout = 120000;
+  pqxx::nontransaction session(*connection_);
+  session.exec(
+      "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = "
+      "3");
+  if (connection_->server_version() >= first_with_user_timeout) {
+    session.exec("SET tcp_user_timeout = 20000");
+  }
   // What is said about tables that are made on purpose is of no use to anybody.
-  pqxx::nontransaction(*connection_)
-      .exec("SET TIME ZONE 'UTC'; SET client_encoding = 'UTF8'; SET client_min_messages = warning");
+  session.exec(
+      "SET TIME ZONE 'UTC'; SET client_encoding = 'UTF8'; SET client_min_messages = warning");
 }
 
 // A server that restarts is waited for; nothing is lost, because nothing has begun.

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -72,7 +74,12 @@ void PostgresServer::start_server() {
 }
 
 void PostgresServer::kill_now() {
-  kill(server_, SIGKILL);  // what it started ends when it sees that
+  const std::string pid = std::to_string(server_);
+  std::ifstream children("/proc/" + pid + "/task/" + pid + "/children");
+  const std::vector<pid_t> started{std::istream_iterator<pid_t>(children), {}};
+  kill(server_, SIGKILL);
+  // Left alone, each would end what it does, a commit too.
+  for (const pid_t child : started) kill(child, SIGKILL);
   waitpid(server_, nullptr, 0);
   server_ = -1;
 }

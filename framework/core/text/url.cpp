@@ -62,6 +62,17 @@ bool is_postgresql_url(std::string_view location) {
   return dialect == "postgresql" || dialect == "postgres";
 }
 
+std::string with_options(std::string url,
+                         const std::vector<std::pair<std::string, std::string>>& options) {
+  for (const auto& [name, value] : options) {
+    const std::size_t query = url.find('?');
+    const std::string known = query == std::string::npos ? "" : '&' + url.substr(query + 1);
+    if (known.find('&' + name + '=') != std::string::npos) continue;
+    url += (query == std::string::npos ? '?' : '&') + name + '=' + value;
+  }
+  return url;
+}
+
 std::string libpq_url(const std::string& location) {
   const std::string_view scheme = url_scheme(location);
   return std::string(dialect_of(scheme)) + location.substr(scheme.size());

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace halmark {
@@ -24,6 +25,9 @@ std::string_view url_scheme(std::string_view location);
 // Whether it names a database in a PostgreSQL server: postgresql://, postgres://, each with or
 // without the driver that SQLAlchemy writes (+psycopg2).
 bool is_postgresql_url(std::string_view location);
+// With further options of its query, of which those that it has already stay as they are.
+std::string with_options(std::string url,
+                         const std::vector<std::pair<std::string, std::string>>& options);
 // As libpq reads it: without a driver.
 std::string libpq_url(const std::string& location);
 

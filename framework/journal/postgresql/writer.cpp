@@ -19,6 +19,12 @@ StoredRow unsaved_row(std::int64_t run, const Entry& entry) {
   return {.run = run, .kind = std::string(entry.kind), .key = entry.key, .body = entry.body};
 }
 
+Error changed_writer(std::int64_t writer, const std::string& location) {
+  return refused("this database is damaged: somebody else changed writer " +
+                     std::to_string(writer) + ", which is this process",
+                 location, "'halmark verify --db URL' names what does not hold");
+}
+
 // The chain behind `entries`, whose first row follows `chain`.
 std::string chain_behind(std::int64_t run, std::string chain, const std::vector<Entry>& entries) {
   for (const Entry& entry : entries) chain = sha256_of(chain + unsaved_row(run, entry).bytes());
@@ -83,29 +89,27 @@ PostgresqlWriter::Place& PostgresqlWriter::place_in(std::int64_t run) {
 }
 
 // Of a lost server nobody hears whether the transaction was committed. The row of this writer says
-// so: it was locked in that transaction, so whoever has the lock now sees how it ended.
-void PostgresqlWriter::commit(Place& place, const std::string& chain_after,
+// so: it was locked in that transaction, so whoever has the lock now sees how it ended. An append
+// that failed and is tried again by its caller is met in the same way: it is stored once.
+bool PostgresqlWriter::commit(Place& place, const std::string& chain_after,
                               const std::function<void()>& body) {
   const auto deadline = Clock::now() + session_.reconnect_limit();
+  std::string chain;
   for (int attempt = 1;; ++attempt) {
     try {
       session_.write([&] {
         const auto found = session_.exec(
             "SELECT chain FROM halmark.writer WHERE id = $1 FOR UPDATE", place.writer);
-        const std::string chain = found.empty() ? "" : postgresql::text_at(found[0], 0);
-        if (attempt > 1 && chain == chain_after) return;
-        if (chain != place.chain) {
-          throw refused("this database is damaged: somebody else changed writer " +
-                            std::to_string(place.writer) + ", which is this process",
-                        session_.location(), "'halmark verify --db URL' names what does not hold");
-        }
+        chain = found.empty() ? "" : postgresql::text_at(found[0], 0);
+        if (chain != place.chain && chain == place.pending) return;
+        if (chain != place.chain) throw changed_writer(place.writer, session_.location());
         body();
-        if (chain_after == chain) return;
         session_.exec("UPDATE halmark.writer SET chain = $1 WHERE id = $2", chain_after,
                       place.writer);
+        place.pending = chain = chain_after;
       });
-      place.chain = chain_after;
-      return;
+      place.chain = chain;
+      return chain == chain_after;
     } catch (const postgresql::ServerLost&) {
       if (attempt == attempts_max || Clock::now() >= deadline) throw;
     }
@@ -139,10 +143,13 @@ void PostgresqlWriter::append(std::int64_t run, const std::vector<Entry>& entrie
                               const std::function<void(postgresql::Session&)>& also) {
   Place& place = place_in(run);
   if (entries.empty()) return;
-  commit(place, chain_behind(run, place.chain, entries), [&] {
+  const auto body = [&] {
     insert(run, place, place.chain, entries);
     if (also) also(session_);
-  });
+  };
+  while (!commit(place, chain_behind(run, place.chain, entries), body)) {
+    // What was pending is stored, and now known to be.
+  }
 }
 
 // Rows that others store meanwhile stand behind the one that says so, and keep their samples.

@@ -29,12 +29,14 @@ class PostgresqlWriter {
  private:
   struct Place {
     std::int64_t writer = 0;
-    std::string chain;  // of the last row that is known to be stored
+    std::string chain;    // of the last row that is known to be stored
+    std::string pending;  // behind rows of which the server did not say whether they are
   };
   std::int64_t insert_run(const RunInfo& run);
   Place& place_in(std::int64_t run);
-  // Until it is known whether it was stored.
-  void commit(Place& place, const std::string& chain_after, const std::function<void()>& body);
+  // Until it is known whether it was stored. False: earlier rows were, so that `chain_after` is no
+  // longer what follows.
+  bool commit(Place& place, const std::string& chain_after, const std::function<void()>& body);
   std::string insert(std::int64_t run, const Place& place, const std::string& chain_before,
                      const std::vector<Entry>& entries);
 

@@ -41,5 +41,18 @@ TEST(Url, a_driver_of_python_says_nothing_about_the_server) {
   }
 }
 
+TEST(Url, options_that_are_there_stay_as_they_are) {
+  EXPECT_EQ(with_options("postgresql://h/d", {{"a", "1"}, {"b", "2"}}), "postgresql://h/d?a=1&b=2");
+  EXPECT_EQ(with_options("postgresql://h/d?xa=0&b=9", {{"a", "1"}, {"b", "2"}}),
+            "postgresql://h/d?xa=0&b=9&a=1");
+}
+
+TEST(Url, passwords_are_hidden_wherever_they_stand_in_a_text) {
+  EXPECT_EQ(with_passwords_hidden("a 'postgresql://u:p@h/d' and :p@h; password=q",
+                                  passwords_in("journal:postgresql://u:p@h/d?password=q&x=1")),
+            "a 'postgresql://u@h/d' and @h; password=...");
+  EXPECT_TRUE(passwords_in("postgresql://u@h:5432/d").empty());
+}
+
 }  // namespace
 }  // namespace halmark

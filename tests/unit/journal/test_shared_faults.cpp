@@ -67,7 +67,8 @@ class Writer {
       const auto store = open_shared_store(url, this_node());
       const std::int64_t run = store->find_or_begin_run(run_info());
       for (;;) {
-        store->append(run, numbered_measurement(++id, static_cast<int>(draw(id, 300))));
+        ++id;
+        store->append(run, numbered_measurement(id, static_cast<int>(draw(id, 300))));
         if (write(fd, &id, sizeof id) != static_cast<ssize_t>(sizeof id)) _exit(2);
       }
     } catch (const std::exception& e) {
