@@ -28,6 +28,8 @@ TEST_F(Package, is_made_with_what_it_links_and_belongs_below_usr) {
   const Outcome files = shell("dpkg-deb -c package/halmark_*.deb");
   EXPECT_THAT(files.out, HasSubstr("./usr/bin/halmark\n"));
   EXPECT_THAT(files.out, HasSubstr("./usr/share/doc/halmark/copyright\n"));
+  EXPECT_THAT(files.out, HasSubstr("./usr/share/man/man1/halmark-tune.1"));
+  EXPECT_THAT(files.out, HasSubstr("/_halmark\n"));
   EXPECT_THAT(files.out, testing::Not(HasSubstr("./usr/local")));
 }
 
