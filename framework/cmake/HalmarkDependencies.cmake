@@ -34,17 +34,17 @@ find_package(MPI QUIET COMPONENTS C)
 pkg_check_modules(pqxx QUIET IMPORTED_TARGET libpqxx)
 if(NOT pqxx_FOUND)
   set_property(GLOBAL APPEND PROPERTY HALMARK_PLUGINS_ABSENT
-               "databases and studies in PostgreSQL: libpqxx not found; apt-get install libpqxx-dev, and build again")
+               "databases and studies in PostgreSQL: libpqxx not found (apt-get install libpqxx-dev, and build again)")
 endif()
 pkg_check_modules(nlopt QUIET IMPORTED_TARGET nlopt)
 pkg_check_modules(cbc QUIET IMPORTED_TARGET cbc)
 if(NOT nlopt_FOUND)
   set_property(GLOBAL APPEND PROPERTY HALMARK_PLUGINS_ABSENT
-               "sampler nlopt: NLopt not found; apt-get install libnlopt-dev, and build again")
+               "sampler nlopt: NLopt not found (apt-get install libnlopt-dev, and build again)")
 endif()
 if(NOT cbc_FOUND)
   set_property(GLOBAL APPEND PROPERTY HALMARK_PLUGINS_ABSENT
-               "large integer programs: Cbc not found; apt-get install coinor-libcbc-dev, and build again")
+               "large integer programs: Cbc not found (apt-get install coinor-libcbc-dev, and build again)")
 endif()
 # Reading torch-profiler traces.
 # Its configuration calls 3.12 incompatible with 3.0, so the version is asked for afterwards.
@@ -54,7 +54,7 @@ if(TARGET simdjson::simdjson AND NOT simdjson_VERSION VERSION_LESS 3.0 AND TARGE
   set(HALMARK_HAS_TRACE ON)
 else()
   set_property(GLOBAL APPEND PROPERTY HALMARK_PLUGINS_ABSENT
-               "halmark trace: simdjson 3 or zlib not found; apt-get install libsimdjson-dev zlib1g-dev, and build again")
+               "halmark trace: simdjson 3 or zlib not found (apt-get install libsimdjson-dev zlib1g-dev, and build again)")
 endif()
 # Codecs of Parquet tables.
 pkg_check_modules(snappy QUIET IMPORTED_TARGET snappy)
@@ -62,7 +62,7 @@ pkg_check_modules(zstd QUIET IMPORTED_TARGET libzstd)
 foreach(codec snappy zstd)
   if(NOT TARGET PkgConfig::${codec})
     set_property(GLOBAL APPEND PROPERTY HALMARK_PLUGINS_ABSENT
-                 "Parquet with ${codec}: not found; apt-get install lib${codec}-dev, and build again")
+                 "Parquet with ${codec}: not found (apt-get install lib${codec}-dev, and build again)")
   endif()
 endforeach()
 # A machine that only runs halmark need not have what only its tests need.
@@ -74,6 +74,6 @@ if(HALMARK_BUILD_TESTS)
   else()
     set(HALMARK_BUILD_TESTS OFF)
     set_property(GLOBAL APPEND PROPERTY HALMARK_PLUGINS_ABSENT
-                 "tests: GoogleTest not found; apt-get install libgtest-dev libgmock-dev, and build again")
+                 "tests: GoogleTest not found (apt-get install libgtest-dev libgmock-dev, and build again)")
   endif()
 endif()

@@ -71,6 +71,10 @@ if(NOT CMAKE_CROSSCOMPILING)
     file(MAKE_DIRECTORY "${share}/man/man1")
     execute_process(COMMAND "${program}" man "${share}/man/man1" OUTPUT_QUIET
                     COMMAND_ERROR_IS_FATAL ANY)
+    if(prefix STREQUAL "/usr")  # as distributions have them
+      file(GLOB pages "${share}/man/man1/halmark*.1")
+      execute_process(COMMAND gzip -9nf ${pages} OUTPUT_QUIET ERROR_QUIET)
+    endif()
     set(zsh zsh/site-functions)
     if(prefix STREQUAL "/usr" AND EXISTS /etc/debian_version)
       set(zsh zsh/vendor-completions)  # where Debian's own packages have them

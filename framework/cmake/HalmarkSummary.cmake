@@ -11,7 +11,7 @@ set(entries "")
 foreach(backend IN LISTS built)
   string(APPEND entries "    {\"${backend}\", \"\", true},\n")
 endforeach()
-# Of the lines "<what>: <reason>", those that speak of a backend are told from the others.
+# Of the lines "<what>: <reason>", without semicolons, those that speak of a backend are told from the others.
 foreach(line IN LISTS absent)
   string(REGEX MATCH "^([^:]+): (.*)$" matched "${line}")
   set(is_backend false)

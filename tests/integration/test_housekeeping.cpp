@@ -97,13 +97,22 @@ TEST_F(Housekeeping, the_page_of_the_envelope_has_every_key_of_one) {
 }
 
 TEST_F(Housekeeping, a_night_has_a_backup_of_what_was_before_it) {
-  tiny_sweep("fake", "shards = [1]\n[nightly]\nminutes = 1");
-  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
-  const Outcome first = halmark({"tune", "tiny.toml", "--db", "r.db", "--night", "2026-11-01"});
+  tiny_sweep("fake", "shards = [1]");
+  write("night.toml", read("tiny.toml") + "\n[nightly]\nminutes = 0.2\n");
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;timer=device_event";
+  const auto night = [&](const char* date) {
+    return halmark({"tune", "night.toml", "--db", "r.db", "--night", date});
+  };
+  const Outcome first = night("2026-11-01");
+  EXPECT_EQ(first.exit_code, 0) << first.err;
   EXPECT_FALSE(fs::exists(path("backups"))) << "there was nothing to copy";
-  const Outcome second = halmark({"tune", "tiny.toml", "--db", "r.db", "--night", "2026-11-02"});
-  EXPECT_THAT(second.err, HasSubstr("backup: ")) << first.err << second.err;
-  EXPECT_FALSE(fs::is_empty(path("backups")));
+  EXPECT_THAT(night("2026-11-02").err, HasSubstr("backup: "));
+  ASSERT_TRUE(fs::exists(path("backups")));
+  for (const auto& entry : fs::directory_iterator(path("backups"))) {
+    if (entry.path().string().find(".study.") != std::string::npos) continue;
+    EXPECT_EQ(data_of({"history", "--list", "--db", entry.path().string()})["runs"].size(), 1u);
+    break;
+  }
 }
 
 }  // namespace

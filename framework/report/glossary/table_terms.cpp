@@ -46,7 +46,7 @@ constexpr Term table_entries[] = {
          "Time of a kernel inside the executed stack, and alone beside it in the same state of the "
          "machine.",
          "", "run, report"},
-    Term{"inside", "",
+    Term{"inside", "scaled",
          "Whether the run lies in the printed interval; scaled: after a change of the machine's "
          "state was taken out.",
          "", "tune, report"},
@@ -65,8 +65,10 @@ constexpr Term table_entries[] = {
          "Time of a kernel with the old and the new build, measured in turns; their ratio with the "
          "range that it lies in with 99 % confidence.",
          "new / old", "compare"},
-    Term{"pairs", "", "Measurements in turns that a comparison rests on.", "",
-         "compare, aa, report"},
+    Term{"pairs", "unsteady|apart",
+         "Measurements in turns that a comparison rests on; unsteady: they were not all in one "
+         "state of the machine; apart: pairs whose two sides were not.",
+         "", "compare, aa, report"},
     Term{"per s", "", "Requests per second.", "", "plan-mix"},
     Term{"predicted", "printed", "The time that was printed before the run.", "",
          "deploy-check, report"},

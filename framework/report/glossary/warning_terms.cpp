@@ -13,6 +13,10 @@ constexpr Term warning_entries[] = {
          "Rows of the database do not have their checksum and were left out; halmark salvage "
          "copies the rest.",
          "", "report, history, verify"},
+    Term{"W-ENV-03", "",
+         "So many rows were disturbed by other work on this machine that what rests on them is "
+         "suspect; run on a quiet machine.",
+         "", "tune, report"},
     Term{
         "W-ENV-05", "",
         "This machine has no measured peaks, so that there is no MFU; halmark peaks measures them.",

@@ -40,8 +40,10 @@ void add_places(const StatedSettings& stated, std::vector<Setting>& out) {
   const std::string db = stated.db.empty() ? (state_dir() / "halmark.db").string() : stated.db;
   const std::string from = stated.db.empty() ? state : "--db";
   out.push_back({"results database", db, from});
-  out.push_back({"studies", db + ".study", from});
-  out.push_back({"backups", (fs::absolute(db).parent_path() / "backups").string(), from});
+  if (db.find("://") == db.npos) {  // else they are where --study says, and pg_dump's business
+    out.push_back({"studies", db + ".study", from});
+    out.push_back({"backups", (fs::absolute(db).parent_path() / "backups").string(), from});
+  }
   out.push_back({"measured peaks", (state_dir() / "devices").string(), state});
   out.push_back({"kept builds", builds_dir().string(), state});
   const std::string temporary = variable("TMPDIR");

@@ -79,6 +79,9 @@ void copy_verified(const std::string& from, const std::string& to, const Verifie
 
 Backup back_up(const std::string& database, const std::string& folder, const Verifier& verify,
                std::size_t kept) {
+  if (database.find("://") != database.npos) {
+    throw refused("a database of a server is no file to copy", {}, "pg_dump copies it");
+  }
   const fs::path path = fs::absolute(database);
   const std::string name = path.filename().string();
   if (std::error_code code; !fs::is_regular_file(path, code)) {

@@ -79,6 +79,11 @@ TEST(Backup, of_nothing_is_refused_and_before_a_first_night_it_is_none) {
   EXPECT_EQ(test::error_of([&] { back_up(folder / "no.db", {}, believes); }).exit_code(),
             ExitCode::refused);
   EXPECT_EQ(nightly_backup(folder / "no.db", believes), "");
+  const std::string server = "postgresql://me:secret@host/db";
+  const Error e = test::error_of([&] { back_up(server, {}, believes); });
+  EXPECT_THAT(e.line(), testing::HasSubstr("pg_dump"));
+  EXPECT_THAT(e.line(), testing::Not(testing::HasSubstr("secret")));
+  EXPECT_EQ(nightly_backup(server, believes), "");
   EXPECT_TRUE(folder.names().empty());
 }
 

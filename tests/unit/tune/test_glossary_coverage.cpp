@@ -30,6 +30,7 @@ std::string sources() {
   for (const auto& entry :
        fs::recursive_directory_iterator(fs::path(HALMARK_SOURCE_DIR) / "framework")) {
     if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+    if (entry.path().parent_path().filename() == "glossary") continue;  // its own words
     std::ifstream file(entry.path());
     out.append(std::istreambuf_iterator<char>(file), {});
   }
@@ -92,9 +93,8 @@ TEST(GlossaryCoverage, samplers_and_rules_to_stop) {
 }
 
 TEST(GlossaryCoverage, warnings) {
-  const auto codes = matches(sources(), "\"(W-[A-Z]+-\\d\\d)\"");
-  EXPECT_GE(codes.size(), 7u);
-  std::set<std::string> in_code;
+  const auto codes = matches(sources(), "(W-[A-Z]+-\\d\\d)");
+  EXPECT_GE(codes.size(), 8u);
   for (const std::string& code : codes) EXPECT_NE(find_term(code), nullptr) << code;
 }
 

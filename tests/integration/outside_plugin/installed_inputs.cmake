@@ -1,0 +1,32 @@
+# cmake -DBUILD=<build tree> -DNINJA=<ninja> -P installed_inputs.cmake
+# `cmake --install` needs nothing but what scripts/quickstart builds: every file that it installs from
+# the build tree, and not only where it is there, is one of those targets, an input of them, or
+# written when the tree is configured.
+cmake_minimum_required(VERSION 3.25)
+set(targets halmark halmark-worker plugins)
+execute_process(COMMAND ${NINJA} -C ${BUILD} -t inputs ${targets} OUTPUT_VARIABLE inputs COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "\n" ";" inputs "${inputs}")
+list(APPEND inputs bin/halmark bin/halmark-worker halmarkConfig.cmake halmarkConfigVersion.cmake)
+file(GLOB_RECURSE scripts ${BUILD}/cmake_install.cmake)
+list(FILTER scripts EXCLUDE REGEX "/scratch/")  # projects of tests
+set(count 0)
+foreach(script IN LISTS scripts)
+  file(STRINGS ${script} lines REGEX "file\\(INSTALL.*${BUILD}/")
+  foreach(line IN LISTS lines)
+    if(line MATCHES " OPTIONAL " OR line MATCHES "TYPE DIRECTORY")
+      continue()
+    endif()
+    string(REGEX MATCHALL "\"${BUILD}/[^\"]+\"" files "${line}")
+    foreach(file IN LISTS files)
+      string(REGEX REPLACE "\"${BUILD}/(.*)\"" "\\1" file "${file}")
+      math(EXPR count "${count} + 1")
+      if(NOT file IN_LIST inputs AND NOT file MATCHES "^CMakeFiles/Export/")
+        message(SEND_ERROR "${script} installs ${file}, which the quickstart does not build")
+      endif()
+    endforeach()
+  endforeach()
+endforeach()
+if(count LESS 6)
+  message(FATAL_ERROR "only ${count} files are installed from ${BUILD}: the scripts read otherwise")
+endif()
+message(STATUS "${count} files, all of ${targets}")
