@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "journal/file/damage.hpp"
+#include "journal/file/empty_log.hpp"
 #include "journal/file/open_file.hpp"
 #include "journal/file/own_schema.hpp"
 #include "journal/schema.hpp"
@@ -48,7 +49,7 @@ StoredEntry entry_of(StoredRow row) {
 
 struct DatabaseSnapshot::Connection {
   explicit Connection(const std::string& name)
-      : path(name), db(open_file(name, Access::read_only)) {
+      : path(name), log(name), db(open_file(name, Access::read_only)) {
     reading([&] { db.exec("BEGIN"); });
   }
 
@@ -62,6 +63,7 @@ struct DatabaseSnapshot::Connection {
   }
 
   std::string path;
+  EmptyLog log;  // goes after the connection
   SQLite::Database db;
 };
 

@@ -11,6 +11,7 @@
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "journal/file/damage.hpp"
+#include "journal/file/empty_log.hpp"
 #include "journal/file/open_file.hpp"
 #include "journal/row_codec.hpp"
 #include "journal/row_figures.hpp"
@@ -38,6 +39,7 @@ class SqliteStore : public Store {
   SqliteStore(const std::string& path, Access access)
       : path_(path),
         lock_(access == Access::read_write ? writer_role(path) : nullptr),
+        log_(access == Access::read_write ? "" : path),
         db_(open_file(path, access)) {}
 
   std::int64_t begin_run(const RunInfo& run) override {
@@ -365,6 +367,7 @@ class SqliteStore : public Store {
 
   std::string path_;
   std::unique_ptr<WriterLock> lock_;
+  EmptyLog log_;  // goes after the connection
   mutable SQLite::Database db_;
   mutable Faults faults_;
   mutable RunChains chains_{db_, faults_};
