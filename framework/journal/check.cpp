@@ -6,6 +6,7 @@
 
 #include "core/text/url.hpp"
 #include "journal/file/damage.hpp"
+#include "journal/file/empty_log.hpp"
 #include "journal/file/open_file.hpp"
 #include "journal/file/own_schema.hpp"
 #include "journal/sqlite_rows.hpp"
@@ -34,7 +35,7 @@ void read_integrity(SQLite::Database& db, StoredDatabase& out) {
 class FileSnapshot : public DatabaseSnapshot {
  public:
   explicit FileSnapshot(const std::string& path)
-      : path_(path), db_(open_file(path, Access::read_only)) {
+      : path_(path), log_(path), db_(open_file(path, Access::read_only)) {
     reading([&] { db_.exec("BEGIN"); });
   }
 
@@ -78,6 +79,7 @@ class FileSnapshot : public DatabaseSnapshot {
   }
 
   std::string path_;
+  EmptyLog log_;  // goes after the connection
   SQLite::Database db_;
 };
 

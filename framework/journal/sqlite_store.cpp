@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/text/url.hpp"
+#include "journal/file/empty_log.hpp"
 #include "journal/file/open_file.hpp"
 #include "journal/row_store.hpp"
 #include "journal/shared_store.hpp"
@@ -27,9 +28,11 @@ struct OpenedFile {
   OpenedFile(const std::string& name, Access access)
       : path(name),
         lock(access == Access::read_write ? writer_role(name) : nullptr),
+        log(access == Access::read_write ? "" : name),
         db(open_file(name, access)) {}
   std::string path;
   std::unique_ptr<WriterLock> lock;
+  EmptyLog log;  // goes after the connection
   SQLite::Database db;
 };
 

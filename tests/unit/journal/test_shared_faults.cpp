@@ -68,7 +68,8 @@ class Writer {
       const std::int64_t run = store->find_or_begin_run(run_info());
       for (;;) {
         ++id;
-        store->append(run, numbered_measurement(id, static_cast<int>(draw(id, 300))));
+        const int samples = static_cast<int>(draw(id, 300));
+        store->append(run, numbered_measurement(id, samples));
         if (write(fd, &id, sizeof id) != static_cast<ssize_t>(sizeof id)) _exit(2);
       }
     } catch (const std::exception& e) {

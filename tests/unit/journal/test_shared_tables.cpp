@@ -121,7 +121,8 @@ TEST_F(SharedTables, an_append_that_failed_and_is_tried_again_is_stored_once) {
     std::thread killer;
     bool is_acknowledged = true;
     try {
-      store->append_with(run, numbered_measurement(i), [&](postgresql::Session&) {
+      const Measurement row = numbered_measurement(i);
+      store->append_with(run, std::span(&row, 1), [&](postgresql::Session&) {
         if (killer.joinable()) return;
         killer = std::thread([&server, i] {
           std::this_thread::sleep_for(std::chrono::microseconds(5 * (i - 2)));

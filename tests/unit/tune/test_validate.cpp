@@ -21,10 +21,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 OperatorGraph graph_of(const ModelSpec& spec, int pp) {
-  const Configuration c{.model = spec.id,
-                        .parallel = {.pp = pp},
-                        .precision = Precision::uniform("f32", Dtype::f32),
-                        .workload = {Phase::decode, pp, 1, 128}};
+  Configuration c;
+  c.model = spec.id;
+  c.parallel.pp = pp;
+  c.precision = Precision::uniform("f32", Dtype::f32);
+  c.workload = {Phase::decode, pp, 1, 128};
   return *build_graph(spec, c);
 }
 
