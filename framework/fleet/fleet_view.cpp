@@ -48,7 +48,7 @@ Json json_of(const RunProgress& r, const std::string& waits_for) {
 }
 
 std::string agents_text(std::span<const Agent> agents) {
-  TextTable table({"agent", "node", "state", "measured", "failed", "lost", "class", "doing"},
+  TextTable table({"agent", "node", "state", "rows", "failed", "lost", "class", "doing"},
                   {true, false, false, true, true, true, false, false});
   for (const Agent& a : agents) {
     table.add({std::to_string(a.id), a.node, state_of(a), std::to_string(a.measured),

@@ -151,7 +151,7 @@ const std::vector<Owner> owners = {
     {"sqlite3.h", {"framework/journal/", "framework/study/storage/"}},
     {"pqxx/",
      {"framework/postgresql/", "framework/journal/postgresql/",
-      "framework/study/storage/postgresql/"}},
+      "framework/study/storage/postgresql/", "framework/fleet/"}},
     {"hwloc", {"framework/host/"}},
     {"dnnl", {"plugins/cpu/"}},
     {"oneapi/dnnl", {"plugins/cpu/"}},

@@ -5,6 +5,25 @@ namespace halmark::report {
 namespace {
 
 constexpr Term table_entries[] = {
+    Term{"a minute", "", "Units of work that a fleet finished within the last minute.", "",
+         "fleet"},
+    Term{"agent", "node|pid|doing",
+         "A process that measures on its machine what a fleet's database asks for, where it runs, "
+         "and the case at hand.",
+         "", "fleet"},
+    Term{"class", "",
+         "Hardware class: what two machines share whose figures compare; a unit of work is of one.",
+         "", "fleet"},
+    Term{"done", "leased", "Units of work whose rows are stored; leased: that agents have at hand.",
+         "", "fleet"},
+    Term{"lost", "",
+         "Leases that another agent took because this one was silent for too long; nothing of them "
+         "was stored.",
+         "", "fleet"},
+    Term{"state", "",
+         "What an agent does: idle, measuring, left, or silent when it was not heard for three "
+         "leases.",
+         "", "fleet"},
     Term{"#", "n|number", "Position in the list, or how many values a line is of.", "",
          "report, simulate"},
     Term{"a unit keeps up", "", "Requests per second that one unit serves within the limits.", "",
