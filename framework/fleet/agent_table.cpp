@@ -87,8 +87,9 @@ std::vector<RunProgress> WorkTable::runs() {
         "count(*) FILTER (WHERE state = 'leased'), count(*) FILTER (WHERE state = 'done'), "
         "count(*) FILTER (WHERE state = 'failed'), "
         "count(*) FILTER (WHERE ended > clock_timestamp() - interval '1 minute'), "
-        "(array_agg(array_to_json(u.classes)))[1], (array_agg(u.plugins))[1], max(u.tool) "
-        "FROM halmark.unit u JOIN halmark.run r ON r.id = u.run "
+        "(array_agg(array_to_json(n.classes)))[1], (array_agg(n.plugins))[1], max(n.tool) "
+        "FROM halmark.unit u JOIN halmark.run r ON r.id = u.run JOIN halmark.need n ON n.id = "
+        "u.need "
         "GROUP BY r.id, r.command, r.fingerprint ORDER BY r.id DESC LIMIT 10");
     for (const pqxx::row& row : found) {
       out.push_back({.run = row[0].as<std::int64_t>(),

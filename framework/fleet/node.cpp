@@ -1,9 +1,25 @@
 // What needs no database: the devices of a node, fingerprints of a fleet, texts of launchers.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fleet/fleet.hpp"
+#include "fleet/work_table.hpp"
 
 namespace halmark::fleet {
+
+std::vector<std::string> classes_of(const std::string& fingerprint) {
+  std::vector<std::string> out;
+  std::size_t begin = 0;
+  while (begin <= fingerprint.size()) {
+    const std::size_t end = std::min(fingerprint.find('+', begin), fingerprint.size());
+    std::string one = fingerprint.substr(begin, end - begin);
+    one = one.substr(0, one.find('@'));
+    if (std::ranges::find(out, one) == out.end()) out.push_back(std::move(one));
+    begin = end + 1;
+  }
+  return out;
+}
 
 std::string fleet_fingerprint(const std::string& fingerprint) {
   std::string out;

@@ -122,6 +122,8 @@ class WorkTable {
   std::vector<RunProgress> runs();  // that have units, the latest first, ten at most
 
  private:
+  int id_of(const Fitness& need);
+
   postgresql::Session& session_;
 };
 
