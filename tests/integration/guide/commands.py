@@ -4,7 +4,8 @@ commands.py --tree SOURCES --program HALMARK
 
 A command's subcommands and options have to exist, an option that takes a value has to have one, words that
 no positional takes are refused, and brackets and stars that zsh would expand stand in quotes. Prose notation
-is understood: [optional parts], a|b alternatives, "..." for what is left open, CAPITALS for a value.
+is understood: [optional parts], a|b alternatives, "..." for what is left open, CAPITALS for a value. A command
+without such notation that needs no device and no file is run, and has to end with 0.
 """
 import argparse
 import functools
@@ -12,8 +13,10 @@ import glob
 import itertools
 import os
 import re
+import shlex
 import subprocess
 import sys
+import tempfile
 
 PROGRAM = r"(?:(?:\S*/)?bin/)?halmark(?= |$)"
 UNQUOTED_PATTERN = re.compile(r"=\[|[\w.]\*|\*[\w.]")
@@ -82,38 +85,68 @@ def words_of(bare):
     return re.sub(r"\[(?=[=.])|\.\.\.(?=\s|$)", "", bare).replace("[", " ").replace("]", " ").split()[1:]
 
 
-def fault(program, command):
-    """Why the program would not know a command; None where it does."""
-    bare = without_quotes(command)
-    if UNQUOTED_PATTERN.search(bare):
-        return "zsh expands its brackets or stars: put them in quotes"
-    words = words_of(bare)
+def parsed(program, command):
+    """Its subcommand, its other words, and why the program would not know it (None where it does)."""
     general, path, rest = help_of(program, ()), [], []
-    known = general
+    known, words = general, words_of(without_quotes(command))
+
+    def name_of(*more):
+        return " ".join(["halmark", *path, *more])
+
     while words:
         word = words.pop(0)
         if word.startswith("-") and len(word) > 1:
             name, _, value = word.partition("=")
             option = known.options.get(name, general.options.get(name))
             if option is None:
-                return f"{' '.join(['halmark', *path])} has no option {name}"
+                return path, rest, f"{name_of()} has no option {name}"
             if option and not value and words and (not words[0].startswith("-") or words[0] == "-"):
                 words.pop(0)
             elif option is False and value:
-                return f"{' '.join(['halmark', *path])}: {name} takes no value"
+                return path, rest, f"{name_of()}: {name} takes no value"
         elif known.subcommands and not rest and re.match(r"^[a-z-]+(\|[a-z-]+)*$", word):
-            if strange := [one for one in word.split("|") if one not in known.subcommands]:
-                if known is general or not known.positionals:
-                    return f"there is no command {' '.join(['halmark', *path, strange[0]])}"
+            strange = [one for one in word.split("|") if one not in known.subcommands]
+            if not strange:
+                path.append(word.split("|")[0])
+                known = help_of(program, tuple(path))
+            elif known is general or not known.positionals:
+                return path, rest, f"there is no command {name_of(strange[0])}"
+            else:
                 rest.append(word)
-                continue
-            path.append(word.split("|")[0])
-            known = help_of(program, tuple(path))
         elif word not in ("|", "...", "+") and not re.match(r"^[A-Z|]+$", word):
             rest.append(word)
     if path and len(rest) > known.positionals:
-        return f"{' '.join(['halmark', *path])} takes no {rest[known.positionals]!r}"
-    return None
+        return path, rest, f"{name_of()} takes no {rest[known.positionals]!r}"
+    return path, rest, None
+
+
+def fault(program, command):
+    """Why the program, or a shell, would not take a command; None where they do."""
+    if UNQUOTED_PATTERN.search(without_quotes(command)):
+        return "zsh expands its brackets or stars: put them in quotes"
+    return parsed(program, command)[2]
+
+
+NO_DEVICE = {"model", "models", "ops", "explain", "plan-size", "fabric show", "fabric collectives",
+             "simulate", "compare-devices", "devices --known", "config schema", "completion"}
+NOTATION = re.compile(r"\[|\]|\||\.\.\.|\.(?:toml|json|db|pb|xml|html)|[<>;&]|\b[A-Z][A-Z_]+\b")
+
+
+def runs(program, command):
+    """Whether it can be run as it stands: no device, no file of the reader, nothing left open."""
+    path, rest, _ = parsed(program, command)
+    known = " ".join(path) if len(path) > 1 else " ".join(command.split()[1:3])
+    named = bool(rest) or not help_of(program, tuple(path)).positionals or path == ["ops"]
+    return (path[:1] and (path[0] in NO_DEVICE or known in NO_DEVICE) and named
+            and not NOTATION.search(without_quotes(command)))
+
+
+def failure(program, command, folder):
+    """What a command that was run said where it did not end with 0."""
+    line = re.sub("^" + PROGRAM, lambda _: shlex.quote(program), command)
+    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, timeout=100,
+                          check=False, env=os.environ | {"XDG_STATE_HOME": folder})
+    return None if done.returncode == 0 else f"exits with {done.returncode}: {done.stderr.strip()[:300]}"
 
 
 def pages(tree):
@@ -128,15 +161,23 @@ def main():
     parser.add_argument("--tree", required=True)
     parser.add_argument("--program", required=True)
     args = parser.parse_args()
-    wrong, count = [], 0
-    for page in pages(args.tree):
-        with open(page, encoding="utf-8") as file:
-            for line, command in commands_in(file.read()):
+    program = os.path.abspath(args.program)
+    wrong, count, run = [], 0, 0
+    with tempfile.TemporaryDirectory(prefix="halmark-commands-") as folder:
+        for page in pages(args.tree):
+            with open(page, encoding="utf-8") as file:
+                text = file.read()
+            replayed = os.path.basename(os.path.dirname(page)) == "guide"
+            for line, command in commands_in(text):
                 count += 1
-                if why := fault(args.program, command):
+                why = fault(program, command)
+                if not why and not replayed and runs(program, command):
+                    run += 1
+                    why = failure(program, command, folder)
+                if why:
                     wrong.append(f"{os.path.relpath(page, args.tree)}:{line}: {command}\n  {why}")
     print("\n".join(wrong))
-    print(f"{count} commands, {len(wrong)} wrong")
+    print(f"{count} commands parsed, {run} of them run, {len(wrong)} wrong")
     return 1 if wrong or count < 100 else 0
 
 

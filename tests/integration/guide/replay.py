@@ -65,7 +65,7 @@ def shown(real, most, last):
     lines = [line.rstrip() for line in real.splitlines() if not PROGRESS.match(line)]
     if len(lines) > most:
         lines = lines[:most - last - 1] + ["..."] + lines[-last:]
-    return [line if len(line) <= 170 else line[:166].rstrip() + " ..." for line in lines]
+    return [line if len(line) <= 200 else line[:196].rstrip() + " ..." for line in lines]
 
 
 def replay(steps, args, folder, varying):
@@ -79,14 +79,20 @@ def replay(steps, args, folder, varying):
         if step.nightly and not args.nightly:
             continue
         begun = time.monotonic()
-        done = subprocess.run(shell_words(args.shell, step.text), cwd=folder, env=environment,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace",
-                              timeout=SECONDS_OF_A_COMMAND)
-        print(f"{time.monotonic() - begun:6.1f} s  {step.text}", flush=True)
-        output = done.stdout.replace(folder, "~/halmark").replace(args.build, "build/release")
-        real.append((step, output.replace(args.tree, "~/halmark")))
         place = f"{args.page}:{step.line}: {step.text}"
+        try:
+            done = subprocess.run(shell_words(args.shell, step.text), cwd=folder, env=environment,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors="replace",
+                                  timeout=SECONDS_OF_A_COMMAND)
+        except subprocess.TimeoutExpired:
+            return wrong + [f"{place}\n  did not end within {SECONDS_OF_A_COMMAND} s"], real
+        print(f"{time.monotonic() - begun:6.1f} s  {step.text}", flush=True)
+        output = done.stdout
+        for path, name in ((os.path.join(folder, ".xdg", "state"), "~/.local/state"), (folder, "~/halmark"),
+                           (args.build, "build/release"), (args.tree, "~/halmark")):
+            output = output.replace(path, name)
+        real.append((step, output))
         if done.returncode not in step.codes:
             wrong.append(f"{place}\n  exits with {done.returncode}, the page says "
                          f"{step.codes}; it printed:\n{done.stdout[-2000:]}")
