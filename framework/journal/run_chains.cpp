@@ -70,7 +70,10 @@ void RunChains::check_start(const RunRow& run) {
 void RunChains::check_run(std::int64_t id) {
   if (checked_.contains(id)) return;
   checked_.insert(id);
-  if (const auto run = source_.run(id)) check_start(*run);
+  // A writer that joins between the two would be one that is missing.
+  source_.in_one_state([&] {
+    if (const auto run = source_.run(id)) check_start(*run);
+  });
 }
 
 void RunChains::check_runs() {
