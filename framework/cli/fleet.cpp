@@ -14,6 +14,7 @@ struct FleetLaunch : fleet::LaunchRequest {
 };
 
 CommandResult execute_agent(const GlobalOptions& global, fleet::AgentOptions o) {
+  fleet::require_shared(o.url);
   const HeldInterrupts until_it_left;
   LocalMachine machine = local_machine();
   const std::vector<FoundPlugin> found = find_plugins(global);
@@ -85,8 +86,10 @@ Action add_launch(OptionSet& app) {
   app.add_option("--gres", o->gres, "Of Slurm: devices of each node, gpu:8");
   app.add_option("--time", o->time_limit, "Of Slurm: limit of a job, 2:00:00");
   app.add_option("--program", o->program, "halmark on the nodes (default: where this one is)");
-  app.add_option("--idle", o->idle_s, "Seconds without work after which agents leave");
-  app.add_option("--lease", o->lease_s, "Seconds after which a silent agent's work is free again");
+  app.add_option("--idle", o->idle_s, "Seconds without work after which agents leave")
+      ->check(within(0.0, 1e7));
+  app.add_option("--lease", o->lease_s, "Seconds after which a silent agent's work is free again")
+      ->check(within(1.0, 86400.0));
   app.add_flag("--print", o->prints, "Print what Slurm or ssh would get, and start nothing");
   app.add_example("halmark launch postgresql://halmark@db/halmark --slurm 4 --constraint h100");
   return [o](const GlobalOptions&) { return execute_launch(*o); };

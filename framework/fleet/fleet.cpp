@@ -54,6 +54,7 @@ report::View serve_node(tune::NamedDevices& devices, AgentOptions options) {
 }
 
 report::View view_of(const std::string& url) {
+  require_shared(url);
   const auto session = agent_session(url);
   if (!WorkTable::is_there(*session)) return fleet_view({}, {});
   WorkTable table(*session);

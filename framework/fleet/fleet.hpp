@@ -18,6 +18,10 @@ namespace halmark::fleet {
 
 struct AgentOptions;
 
+// Throws Error (exit 2) for what names no database that machines can share, before anything is
+// done.
+void require_shared(const std::string& url);
+
 // A run that every machine of the class measures has this for a host: "cpu-2f...@fleet".
 std::string fleet_fingerprint(const std::string& fingerprint);
 

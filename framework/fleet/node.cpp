@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/text/error.hpp"
+#include "core/text/url.hpp"
 #include "fleet/fleet.hpp"
 #include "fleet/work_table.hpp"
 
@@ -19,6 +21,12 @@ std::vector<std::string> classes_of(const std::string& fingerprint) {
     begin = end + 1;
   }
   return out;
+}
+
+void require_shared(const std::string& url) {
+  if (is_postgresql_url(url)) return;
+  throw refused("a fleet works over a database in a server, and this names none",
+                without_password(url), "give postgresql://USER@HOST/DATABASE");
 }
 
 std::string fleet_fingerprint(const std::string& fingerprint) {

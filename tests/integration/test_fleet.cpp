@@ -178,6 +178,14 @@ TEST_F(Fleet, places_that_are_no_shared_database_are_refused_in_one_line) {
   const Outcome file = halmark({"tune", "tiny.toml", "--fleet", "results.db"});
   EXPECT_EQ(file.exit_code, 2) << file.err;
   EXPECT_TRUE(is_one_line(file.err)) << file.err;
+  for (const char* place : {"results.db", "mysql://h/d"}) {
+    for (const char* command : {"agent", "fleet"}) {
+      const Outcome o = halmark({command, place});
+      EXPECT_EQ(o.exit_code, 2) << command << ' ' << place << o.err;
+      EXPECT_TRUE(is_one_line(o.err)) << o.err;
+    }
+  }
+  EXPECT_EQ(halmark({"launch", "results.db", "--slurm", "2", "--print"}).exit_code, 2);
   const Outcome nobody = halmark({"agent", "postgresql://nobody@127.0.0.1:9/none"});
   EXPECT_EQ(nobody.exit_code, 1) << nobody.err;
   EXPECT_THAT(nobody.err, HasSubstr("cannot be reached"));

@@ -20,8 +20,9 @@ struct LaunchRequest {
   std::string image;               // of Kubernetes
 };
 
-// Throws Error (exit 2) for a URL with a password, which every user of the machines could read in
-// the list of processes: libpq takes it from ~/.pgpass or PGPASSWORD.
+// Throws Error (exit 2) for what is no shared database, and for a URL with a password, which every
+// user of the machines could read in the list of processes: libpq takes it from ~/.pgpass or
+// PGPASSWORD.
 void check_url(const std::string& url);
 
 // The words that start an agent.

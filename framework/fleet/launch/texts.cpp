@@ -6,6 +6,7 @@
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "export/yaml.hpp"
+#include "fleet/fleet.hpp"
 #include "fleet/launch/launch.hpp"
 
 namespace halmark::fleet {
@@ -35,6 +36,7 @@ std::string command_text(const LaunchRequest& request) {
 }  // namespace
 
 void check_url(const std::string& url) {
+  require_shared(url);
   const std::size_t begin = url.find("://"), at = url.find('@');
   const bool has_userinfo = begin != std::string::npos && at != std::string::npos;
   const bool has_password = has_userinfo && url.find(':', begin + 3) < at;
@@ -82,6 +84,7 @@ std::string ssh_line(const LaunchRequest& request) {
 }
 
 std::string kubernetes_manifest(const LaunchRequest& request) {
+  if (request.image.empty()) throw refused("pods need an image", "--image");
   const Json password = {
       {"name", "PGPASSWORD"},
       {"valueFrom",
