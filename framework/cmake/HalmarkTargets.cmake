@@ -107,13 +107,22 @@ function(halmark_use_precompiled target set header)
   target_precompile_headers(${target} REUSE_FROM halmark_precompiled_${set})
 endfunction()
 
-# halmark_add_test(<name> [ALONE] SOURCES ... [LINK ...] [LABELS ...] [DEPENDS targets...])
+# halmark_add_test(<name> [ALONE] SOURCES ... [APART ...] [LINK ...] [LABELS ...] [DEPENDS targets...])
 # One GoogleTest program test_<name>; GTEST_SKIP shows as skipped in ctest. Unit tests may run beside
 # each other; ALONE: this one measures, or starts what does. So does everything with other labels.
+# APART: sources that are not compiled together with others, since a helper of theirs has another's name.
 function(halmark_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE" "TIMEOUT" "SOURCES;LINK;LABELS;DEPENDS")
-  halmark_add_program(test_${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest_main
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE" "TIMEOUT" "SOURCES;APART;LINK;LABELS;DEPENDS")
+  halmark_add_program(test_${name} SOURCES ${arg_SOURCES} ${arg_APART} LINK ${arg_LINK} GTest::gtest_main
                       GTest::gmock)
+  halmark_compile_together(test_${name} "")
+  # Sources of the program itself stay as the program has them.
+  set(apart ${arg_SOURCES})
+  list(FILTER apart INCLUDE REGEX "^/")
+  set_source_files_properties(${apart} ${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  # GCC 12 takes the unused alternatives of std::variant for uninitialised, falsely, where several sources inline it.
+  target_compile_options(test_${name} PRIVATE
+    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-maybe-uninitialized>)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                         ${PROJECT_BINARY_DIR}/tests)
   halmark_optimise_lightly(test_${name})
