@@ -48,7 +48,7 @@ CommandResult shown_run(const Configuration& configuration, const tune::RunOutco
                {"estimate",
                 outcome.evaluation.estimate ? Json(*outcome.evaluation.estimate) : Json(nullptr)},
                {"run", std::move(run.data)}},
-      .text = std::move(run.text)};
+      .text = run.text + report::kernel_energy_text(outcome.evaluation)};
   if (!outcome.evaluation.estimate) {
     result.data["estimate_reason"] = outcome.evaluation.reason;
   }

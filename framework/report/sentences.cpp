@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/chosen/objective.hpp"
 #include "core/numeric/statistics.hpp"
+#include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
 
 namespace halmark::report {
@@ -136,6 +138,16 @@ std::string in_stack_text(const RunReport& report) {
   if (high == 0) return {};
   return "kernels between their neighbours: " + percent_text(low) + " .. " + percent_text(high) +
          " of the time of the front's steps; the rest in loops of their own";
+}
+
+std::string energy_text(const Evaluation& evaluation) {
+  if (!evaluation.estimate || !evaluation.estimate->energy) return {};
+  const StepEnergy& energy = *evaluation.estimate->energy;
+  std::string out = number_text(energy.joules, 3) + " J a step";
+  if (const auto of_token = objective_value(evaluation, Objective::energy)) {
+    out += ", " + objective_text(Objective::energy, *of_token);
+  }
+  return out + ", " + energy.origin;
 }
 
 }  // namespace halmark::report

@@ -35,5 +35,8 @@ std::string coverage_text(const RunReport& report);
 // "kernels between their neighbours: 72 % .. 78 % of the time of the front's steps"; "" where all
 // were measured in loops of their own.
 std::string in_stack_text(const RunReport& report);
+// "0.42 J a step, 0.026 J/token, measured: rapl": metered or assumed, in its own words; "" where no
+// energy is known.
+std::string energy_text(const Evaluation& evaluation);
 
 }  // namespace halmark::report

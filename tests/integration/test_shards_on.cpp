@@ -364,6 +364,23 @@ TEST_F(MeteredSteps, the_report_says_what_a_step_draws_and_by_which_meter) {
                            HasSubstr("on fake:0")));
 }
 
+// 200 W while the kernels of the step take their time, in the text and in JSON.
+TEST_F(MeteredSteps, a_run_says_what_its_kernels_drew) {
+  base_.environment["HALMARK_FAKE_SCRIPT"] =
+      "latency_ns=5000000;timer=device_event;kind=gpu;watts=200";
+  const std::vector<std::string> command = {
+      "run",       tiny_model(), "--phase",   "decode", "--batch",     "2",
+      "--context", "32",         "--dtype",   "f32",    "--shards-on", "fake:0",
+      "--rounds",  "1",          "--seconds", "1",      "--no-store"};
+  EXPECT_THAT(halmark(command).out,
+              testing::ContainsRegex("energy of its kernels: [0-9.]+ J a step, "
+                                     "[0-9.]+ [mk]?J/token, measured: fake:0\n"));
+  const Json estimate = data_of(command)["estimate"];
+  const double watts =
+      estimate["energy"]["joules"].get<double>() / (estimate["step_ns"].get<double>() * 1e-9);
+  EXPECT_NEAR(watts, 200, 30);
+}
+
 TEST_F(MeteredSteps, a_plugins_meter_is_read_and_ranks_add_up) {
   base_.environment["HALMARK_FAKE_SCRIPT"] =
       "latency_ns=20000000;timer=device_event;kind=gpu;watts=200;devices=2";

@@ -78,15 +78,9 @@ report::PhaseView representatives(const RunReport& report, const report::PhaseVi
   return out;
 }
 
-// Metered or assumed, in its own words; nothing where no energy is known.
-std::string energy_line(const report::FrontRow& row) {
-  if (!row.estimate->energy) return {};
-  const StepEnergy& energy = *row.estimate->energy;
-  std::string out = row.label + ": " + number_text(energy.joules, 3) + " J a step";
-  if (const auto of_token = objective_value(*row.evaluation, Objective::energy)) {
-    out += ", " + objective_text(Objective::energy, *of_token);
-  }
-  return "  " + line(out + ", " + energy.origin) + '\n';
+std::string row_energy(const report::FrontRow& row) {
+  const std::string text = report::energy_text(*row.evaluation);
+  return text.empty() ? text : "  " + line(row.label + ": " + text) + '\n';
 }
 
 std::string phase_text(const RunReport& report, const report::PhaseView& view, const Ink& ink) {
@@ -113,7 +107,7 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
                 report::duration_text(row.estimate->alone->ns)) +
            '\n';
   }
-  for (const report::FrontRow& row : shown.front) out += energy_line(row);
+  for (const report::FrontRow& row : shown.front) out += row_energy(row);
   for (const report::FrontRow& row : shown.front) {
     if (report.tables.empty()) break;
     out += wrapped(report::times_text(times_from(*row.estimate), report.tables),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/report.hpp"
+#include "report/sentences.hpp"
 #include "report/text/memory_text.hpp"
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
@@ -106,6 +107,13 @@ std::string validation_text(const Validation& v) {
 }
 
 }  // namespace
+
+std::string kernel_energy_text(const Evaluation& evaluation) {
+  const std::string text = energy_text(evaluation);
+  if (!text.empty()) return "energy of its kernels: " + text + '\n';
+  if (!evaluation.estimate || evaluation.estimate->energy_reason.empty()) return {};
+  return "energy of its kernels: none: " + evaluation.estimate->energy_reason + '\n';
+}
 
 View validation_view(const Validation& validation) {
   return {.data = validation_json(validation), .text = validation_text(validation)};

@@ -1,4 +1,4 @@
-// A whole layer stack that ran, against what its kernels predicted.
+// A whole layer stack that ran, against what its kernels predicted, and the energy that they drew.
 #pragma once
 
 #include "core/measured/validation.hpp"
@@ -7,5 +7,6 @@
 namespace halmark::report {
 
 View validation_view(const Validation& validation);
+std::string kernel_energy_text(const Evaluation& evaluation);  // a line; "" where nothing is known
 
 }  // namespace halmark::report
