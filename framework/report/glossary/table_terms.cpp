@@ -20,11 +20,7 @@ constexpr Term table_entries[] = {
          "Leases that another agent took because this one was silent for too long; nothing of them "
          "was stored.",
          "", "fleet"},
-    Term{
-        "plugin", "version",
-        "The library that drives a backend's devices, by the first digits of its SHA-256; version: "
-        "what it calls itself.",
-        "", "fleet"},
+    Term{"version", "", "What a plugin says that it is of: its own version.", "", "fleet"},
     Term{"state", "",
          "What an agent does: idle, measuring, left, refused when it was turned away, or silent "
          "when "
