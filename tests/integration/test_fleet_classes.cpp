@@ -157,6 +157,25 @@ TEST_F(FleetClasses, a_node_whose_peaks_are_not_of_its_class_is_turned_away) {
   EXPECT_EQ(agent_of("liar")["measured"], 0);
 }
 
+TEST_F(FleetClasses, facts_that_do_not_make_their_class_and_work_of_another_machine_are_refused) {
+  entered(on_one_core(agent_words("one", {"--idle", "0.1"})))->wait();
+  const Arguments plan = {"tune", "tiny.toml", "--fleet", url_};
+  Launch validated = on_login(launch(plan));
+  validated.arguments.push_back("--validate");
+  const Outcome elsewhere = run(validated);
+  EXPECT_EQ(elsewhere.exit_code, 2) << elsewhere.err;
+  EXPECT_TRUE(is_one_line(elsewhere.err)) << elsewhere.err;
+  EXPECT_THAT(elsewhere.err, HasSubstr("validation and nights run on this machine"));
+  ASSERT_TRUE(server_->sql(url_,
+                           "UPDATE halmark.agent SET facts = jsonb_set(facts, "
+                           "'{machine,cpu_model}', '\"Another\"')"));
+  const Outcome forged = run(on_login(launch(plan)));
+  EXPECT_EQ(forged.exit_code, 2) << forged.err;
+  EXPECT_TRUE(is_one_line(forged.err)) << forged.err;
+  EXPECT_THAT(forged.err, HasSubstr("agent 1: says that it is of class"));
+  EXPECT_EQ(count("SELECT count(*) FROM halmark.run"), 0);
+}
+
 TEST_F(FleetClasses, a_check_says_what_a_node_offers_and_takes_nothing) {
   const Json idle = data_of({"agent", url_, "--check"});
   EXPECT_EQ(idle["verdict"], "no work waits");
