@@ -92,7 +92,7 @@ def await_that(is_so, what, limit_s=60):
 
 class Fleet:
     def __init__(self, halmark, plugin, model, folder, server):
-        self.halmark, self.folder = halmark, pathlib.Path(folder)
+        self.halmark, self.folder, self.started = halmark, pathlib.Path(folder), []
         self.near = f"postgresql://postgres@/postgres?host={server.root}&port={PORT}"
         # Gives up on a silent server after two seconds instead of twenty.
         self.far = (f"postgresql://postgres@{HERE}:{PORT}/postgres?tcp_user_timeout=2000"
@@ -117,8 +117,18 @@ class Fleet:
 
     def start(self, name, *words, inside=()):
         log = open(self.folder / (name + ".log"), "wb")
-        return subprocess.Popen([*inside, self.halmark, *words], stdout=log, stderr=log,
-                                cwd=self.folder)
+        self.started.append(subprocess.Popen([*inside, self.halmark, *words], stdout=log,
+                                             stderr=log, cwd=self.folder))
+        return self.started[-1]
+
+    def end(self):
+        """Whatever a failure left running; the logs of all."""
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        for log in sorted(self.folder.glob("*.log")):
+            print(f"--- {log.name}\n{log.read_text(errors='replace')}")
 
     def said(self, name, text):
         return text in (self.folder / (name + ".log")).read_text(errors="replace")
@@ -182,8 +192,7 @@ def main():
             try:
                 check(fleet, sweep_over_a_cut(fleet, cable))
             finally:
-                for log in sorted(fleet.folder.glob("*.log")):
-                    print(f"--- {log.name}\n{log.read_text(errors='replace')}")
+                fleet.end()
 
 
 main()
