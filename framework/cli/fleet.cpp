@@ -2,59 +2,45 @@
 #include "fleet/fleet.hpp"
 #include "cli/console/session.hpp"
 #include "fleet/agent_loop.hpp"
-#include "fleet/launch/launch.hpp"
+#include "fleet/nodes/node_check.hpp"
 #include "host/process/interrupt.hpp"
 
 namespace halmark::cli {
 namespace {
 
-struct FleetLaunch : fleet::LaunchRequest {
-  int slurm = 0, kubernetes = 0;
-  bool prints = false;
-};
-
-CommandResult execute_agent(const GlobalOptions& global, fleet::AgentOptions o) {
+CommandResult execute_agent(const GlobalOptions& global, fleet::AgentOptions o, bool checks) {
   fleet::require_shared(o.url);
   const HeldInterrupts until_it_left;
   LocalMachine machine = local_machine();
   const std::vector<FoundPlugin> found = find_plugins(global);
+  if (checks) {
+    fleet::NodeCheck check = fleet::check_node({machine, found}, o.url, o.node);
+    CommandResult out = shown(std::move(check.view));
+    out.exit_code = check.exit_code;
+    return out;
+  }
   ensure_cpu_peaks(global, machine);
   if (interrupted()) return {.exit_code = interrupt_exit_code()};
-  tune::NamedDevices devices = fleet::devices_of_node(found, machine);
   o.worker_limits = worker_limits_of(global);
   o.is_interrupted = interrupted;
   if (!global.quiet) o.say = [](const std::string& line) { write_stderr(line); };
-  CommandResult out = shown(fleet::serve_node(devices, o));
+  CommandResult out = shown(fleet::serve_node({machine, found}, o));
   if (interrupted()) out.exit_code = interrupt_exit_code();
   return out;
 }
 
-CommandResult execute_launch(const FleetLaunch& o) {
-  const auto started = [](const std::vector<fleet::Started>& all) {
-    CommandResult out = shown(fleet::started_view(all));
-    if (!std::ranges::all_of(all, &fleet::Started::is_ok)) out.exit_code = ExitCode::partial;
-    return out;
-  };
-  fleet::LaunchRequest request = o;
-  fleet::check_url(request.url);
-  if ((o.slurm > 0) + (o.kubernetes > 0) + !o.hosts.empty() != 1) {
-    throw refused("agents are launched by one of --slurm, --ssh and --kubernetes", "launch");
-  }
-  request.nodes = o.slurm + o.kubernetes;
-  if (request.program.empty()) request.program = program_path().string();
-  if (o.kubernetes > 0) return shown(fleet::text_view(fleet::kubernetes_manifest(request)));
-  if (o.prints) {
-    return shown(fleet::text_view(o.slurm > 0 ? fleet::slurm_script(request)
-                                              : fleet::ssh_line(request) + '\n'));
-  }
-  if (o.slurm > 0) return started({fleet::submit_to_slurm(request)});
-  return started(fleet::start_by_ssh(request));
+CommandResult execute_launch(const fleet::LaunchOrder& order) {
+  fleet::Launched launched = fleet::launch(order, program_path().string());
+  CommandResult out = shown(std::move(launched.view));
+  if (!launched.are_all_started) out.exit_code = ExitCode::partial;
+  return out;
 }
 
 }  // namespace
 
 Action add_agent(OptionSet& app) {
   auto o = std::make_shared<fleet::AgentOptions>();
+  auto checks = std::make_shared<bool>(false);
   app.add_option("url", o->url, "Shared database: postgresql://USER@HOST/DATABASE")->required();
   app.add_option("--node", o->node, "Name of this machine for people (default: its host name)");
   app.add_option("--lease", o->lease_s, "Seconds after which a silent agent's work is free again")
@@ -62,8 +48,10 @@ Action add_agent(OptionSet& app) {
   app.add_option("--idle", o->idle_s, "Seconds without work after which it leaves (0: never)")
       ->check(within(0.0, 1e7));
   app.add_option("--spool", o->spool, "File for rows while the database is away");
+  app.add_flag("--check", *checks,
+               "Say what this machine offers and whether work waits for it, and take nothing");
   app.add_example("halmark agent postgresql://halmark@db/halmark   this machine measures for it");
-  return [o](const GlobalOptions& global) { return execute_agent(global, *o); };
+  return [o, checks](const GlobalOptions& global) { return execute_agent(global, *o, *checks); };
 }
 
 Action add_fleet(OptionSet& app) {
@@ -73,7 +61,7 @@ Action add_fleet(OptionSet& app) {
 }
 
 Action add_launch(OptionSet& app) {
-  auto o = std::make_shared<FleetLaunch>();
+  auto o = std::make_shared<fleet::LaunchOrder>();
   app.add_option("url", o->url, "Shared database, without a password")->required();
   app.add_option("--slurm", o->slurm, "Submit a job array of so many exclusive nodes")
       ->check(within(1, 100000));

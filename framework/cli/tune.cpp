@@ -10,6 +10,7 @@
 #include "cli/tune_latency.hpp"
 #include "deploy/engine_store.hpp"
 #include "fleet/fleet.hpp"
+#include "fleet/nodes/planning.hpp"
 #include "history/night_order.hpp"
 #include "host/process/interrupt.hpp"
 #include "model/spec/coverage.hpp"
@@ -45,12 +46,11 @@ void note(const GlobalOptions& global, const std::string& text) {
   if (!global.quiet && !global.json) write_stderr(text);
 }
 
-std::unique_ptr<tune::TunePlan> plan_of(const TuneOptions& options, const Sweep& sweep,
-                                        const LocalMachine& machine, WinnerTable winners,
+std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& machine,
+                                        WinnerTable winners,
                                         const std::optional<tune::NamedDevices>& named) {
   tune::Target target = target_of(machine, sweep.backend, sweep.device, std::move(winners));
   if (named) named->name_in(target);
-  if (!options.fleet.empty()) target.fingerprint = fleet::fleet_fingerprint(target.fingerprint);
   return tune::measured_plan(sweep, std::move(target), machine.has_bf16, config_dirs("models"),
                              config_dirs("fabrics"));
 }
@@ -115,7 +115,6 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
                        const tune::MeasuredSweep& sweep, const tune::TuneRun& run) {
   tune::ReportingMachine judge = reporting_machine(s.machine);
   if (s.named) s.named->judge_in(judge);
-  if (s.fleet) judge.fingerprint = plan.target().fingerprint;
   RunReport report = tune::stored_report(*s.store, run.id, judge);
   report.notes = run.notes;
   if (!run.kept.empty()) report.notes.insert(report.notes.begin(), run.kept);
@@ -150,7 +149,7 @@ CommandResult measured(Session& s, const Sweep& sweep) {
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
   }
   const auto plan =
-      plan_of(s.options, sweep, s.machine,
+      plan_of(sweep, s.machine,
               s.options.takes_defaults ? WinnerTable{}
               : s.named                ? s.named->winners(*s.store)
                         : tune::winner_table(*s.store, s.machine.identity(), s.plugin.hash),
@@ -183,12 +182,21 @@ void check_outputs(const TuneOptions& options, const Sweep& sweep) {
   if (!options.written.as.empty()) check_export(options.written);
 }
 
-// Rows are those of any machine of this class.
+// What agents told takes the place of this machine; false when interrupted before one was there.
+bool take_told(const GlobalOptions& global, const TuneOptions& o, const Sweep& sweep,
+               LocalMachine& machine, std::vector<FoundPlugin>& found) {
+  const HeldInterrupts until_planned;
+  auto told = fleet::facts_to_plan_with({o.fleet, o.fleet_class, sweep, !o.plan_only,
+                                         !o.validate.empty(), [&] { return find_plugins(global); },
+                                         interrupted, [&](const auto& l) { note(global, l); }});
+  if (told) std::tie(machine, found) = std::pair(std::move(told->machine), told->plugins);
+  return told.has_value();
+}
+
+// The machine is one of the fleet's, and rows are those of any machine of its class.
 void join_fleet(Session& s, const Sweep& sweep) {
-  auto& of_fleet = s.machine.rows_fingerprint;
-  of_fleet = fleet::fleet_fingerprint(of_fleet);
   s.fleet = fleet::measurer(
-      *s.store, of_fleet,
+      *s.store, s.machine.rows_fingerprint,
       s.named ? s.named->plugins().hashes : BuildHashes{{sweep.backend, s.plugin.hash}},
       [&global = s.global](const std::string& line) { note(global, line); });
 }
@@ -221,14 +229,17 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
   }
   LocalMachine machine = local_machine();
   std::vector<FoundPlugin> found;
-  if (!sweep.shards_on.empty()) {
+  if (!options.fleet.empty()) {
+    const bool is_told = take_told(global, options, sweep, machine, found);
+    if (!is_told) return {.exit_code = interrupt_exit_code()};
+  } else if (!sweep.shards_on.empty()) {
     found = find_plugins(global);
     if (!options.plan_only) ensure_cpu_peaks(global, machine);
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
   }
   auto named = tune::named_devices(places_of(sweep), found, machine);
   // Refuses what is impossible before anything is written or run.
-  const auto plan = plan_of(options, sweep, machine,
+  const auto plan = plan_of(sweep, machine,
                             options.takes_defaults || !options.plan_only || named
                                 ? WinnerTable{}
                                 : stored_winners(global, machine, sweep.backend, sweep.device),
@@ -236,7 +247,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
   if (options.plan_only) return shown(tune::plan_view(*plan));
   if (sweep.nightly)
     note(global, tune::nightly_backup(database_path(global), require_sound_database));
-  if (!named) found = find_plugins(global);
+  if (!named && options.fleet.empty()) found = find_plugins(global);
   const FoundPlugin& plugin = plugin_of(found, sweep.backend);
   if (!named) rows_are_of(machine, plugin, sweep.device);
   auto steering = tune::steering_of(options.proposals, *plan);
@@ -313,6 +324,9 @@ Action add_tune(OptionSet& app) {
   app.add_flag("--plan", o->plan_only, "Print the plan without opening a device");
   app.add_option("--fleet", o->fleet,
                  "Measure on the agents of this shared database: postgresql://USER@HOST/DATABASE");
+  app.add_option(
+      "--fleet-class", o->fleet_class,
+      "Of a fleet with machines of several classes: for which one; its first characters");
   app.add_flag("--no-winners", o->takes_defaults,
                "Kernels as the plugin chooses them, not as halmark winners lists them");
   app.add_flag("--again", o->begins_anew,

@@ -18,6 +18,7 @@
 #include "core/text/error.hpp"
 #include "core/version.hpp"
 #include "fleet/heartbeat.hpp"
+#include "fleet/nodes/peers.hpp"
 #include "fleet/sessions.hpp"
 #include "fleet/spool.hpp"
 #include "journal/shared_store.hpp"
@@ -29,25 +30,34 @@ namespace {
 
 constexpr double poll_s = 1, retry_min_s = 0.1, retry_max_s = 30;
 
-Agent described(const tune::NamedDevices& devices, const AgentOptions& options) {
+Agent described(const NodeFacts& node, const AgentOptions& options) {
+  const tune::NamedDevices devices = devices_of_node(node);
   return {.node = options.node,
           .pid = ::getpid(),
           .offer = {.classes = classes_of(devices.fingerprint()),
                     .plugins = devices.plugins().hashes,
                     .tool = tool_text()},
           .state = "idle",
-          .lease_s = options.lease_s};
+          .lease_s = options.lease_s,
+          .facts = facts_text(node),
+          .places = classes_by_place(node)};
+}
+
+Error not_of_its_class(const std::string& why, const std::string& node) {
+  return refused("this node is not of its class: " + why, node,
+                 "remove its file below $XDG_STATE_HOME/halmark/devices and run halmark peaks; "
+                 "halmark agent --check says whether it is then of its class");
 }
 
 class AgentLoop {
  public:
-  AgentLoop(tune::NamedDevices& devices, const AgentOptions& options)
-      : devices_(devices),
+  AgentLoop(const NodeFacts& node, const AgentOptions& options)
+      : devices_(devices_of_node(node)),
         options_(options),
         spool_(options.spool),
-        me_(described(devices, options)) {
+        me_(described(node, options)) {
     connect();
-    me_.id = table_->enter(me_);
+    enter(node);
     heartbeat_ = std::make_unique<Heartbeat>(options.url, me_);
     say(fmt::format("agent {} ({}): {}, halmark {}", me_.id, me_.node,
                     fmt::join(me_.offer.classes, " + "), me_.offer.tool));
@@ -74,6 +84,17 @@ class AgentLoop {
     store_ = open_shared_store(options_.url, fmt::format("{}:{}", options_.node, me_.pid));
     shorten_waiting(store_->session());
     table_.emplace(store_->session());
+  }
+
+  // What it would measure as one of its class would be taken for the class's.
+  void enter(const NodeFacts& node) {
+    const auto why = contradiction_of(node, peers_of(store_->session(), node, options_.node));
+    if (!why.empty()) {
+      me_.state = refused_state;
+      me_.doing = why;
+    }
+    me_.id = table_->enter(me_);
+    if (!why.empty()) throw not_of_its_class(why, me_.node);
   }
 
   void say(const std::string& line) const {
@@ -150,7 +171,7 @@ class AgentLoop {
   void deliver_spool();
   void go();
 
-  tune::NamedDevices& devices_;
+  tune::NamedDevices devices_;
   const AgentOptions& options_;
   Spool spool_;
   Agent me_;
@@ -275,8 +296,8 @@ void AgentLoop::go() {
 
 }  // namespace
 
-AgentEnd run_agent(tune::NamedDevices& devices, const AgentOptions& options) {
-  return AgentLoop(devices, options).run();
+AgentEnd run_agent(const NodeFacts& node, const AgentOptions& options) {
+  return AgentLoop(node, options).run();
 }
 
 }  // namespace halmark::fleet

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/measured/worker_limits.hpp"
+#include "fleet/nodes/node_facts.hpp"
 #include "fleet/work_table.hpp"
-#include "tune/devices/named_devices.hpp"
 
 namespace halmark::fleet {
 
@@ -29,9 +29,10 @@ struct AgentEnd {
 };
 
 // Until it is interrupted or has been idle for long enough. While the server is away the batch at
-// hand is measured to its end and kept in the spool, and nothing new is claimed. Refers to the
-// devices, whose peaks judge the rows. Throws Error (exit 1) where the server was never reached,
-// (exit 2) for a database that is none of results.
-AgentEnd run_agent(tune::NamedDevices& devices, const AgentOptions& options);
+// hand is measured to its end and kept in the spool, and nothing new is claimed. The node's peaks
+// judge the rows. Throws Error (exit 1) where the server was never reached, (exit 2) for a database
+// that is none of results, and for a node that is turned away because its peaks are not those of
+// its class.
+AgentEnd run_agent(const NodeFacts& node, const AgentOptions& options);
 
 }  // namespace halmark::fleet

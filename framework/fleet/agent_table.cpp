@@ -20,18 +20,20 @@ Fitness fitness_at(const pqxx::row& row, int first) {
 }  // namespace
 
 bool is_present(const Agent& agent) {
-  return agent.state != "left" && agent.silent_s < leases_of_silence * agent.lease_s;
+  return agent.state != "left" && agent.state != refused_state &&
+         agent.silent_s < leases_of_silence * agent.lease_s;
 }
 
 std::int64_t WorkTable::enter(const Agent& agent) {
   std::int64_t id = 0;
   session_.write([&] {
     id = session_
-             .exec("INSERT INTO halmark.agent(node, pid, classes, plugins, tool, state, lease_s) "
-                   "VALUES ($1, $2, " HALMARK_TEXTS("$3") ", $4::jsonb, $5, 'idle', $6) "
-                   "RETURNING id",
+             .exec("INSERT INTO halmark.agent(node, pid, classes, plugins, tool, state, lease_s, "
+                   "facts, places, doing) VALUES ($1, $2, " HALMARK_TEXTS("$3") ", $4::jsonb, $5, $9, "
+                   "$6, nullif($7, '')::jsonb, $8::jsonb, $10) RETURNING id",
                    agent.node, agent.pid, json_of(agent.offer.classes),
-                   json_of(agent.offer.plugins), agent.offer.tool, agent.lease_s)[0][0]
+                   json_of(agent.offer.plugins), agent.offer.tool, agent.lease_s, agent.facts,
+                   json_of(agent.places), agent.state, agent.doing)[0][0]
              .as<std::int64_t>();
   });
   return id;
@@ -75,6 +77,36 @@ std::vector<Agent> WorkTable::agents() {
                      .silent_s = row[12].as<double>(),
                      .lease_s = row[13].as<double>()});
     }
+  });
+  return out;
+}
+
+std::vector<Agent> WorkTable::agents_with_places(postgresql::Session& session) {
+  std::vector<Agent> out;
+  if (!is_of_this_version(session)) return out;
+  session.read([&] {
+    const pqxx::result found = session.exec(
+        "SELECT id, node, array_to_json(classes), plugins, tool, state, "
+        "extract(epoch FROM clock_timestamp() - heard), lease_s, places FROM halmark.agent "
+        "WHERE facts IS NOT NULL ORDER BY id");
+    for (const pqxx::row& row : found) {
+      out.push_back({.id = row[0].as<std::int64_t>(),
+                     .node = row[1].c_str(),
+                     .offer = fitness_at(row, 2),
+                     .state = row[5].c_str(),
+                     .silent_s = row[6].as<double>(),
+                     .lease_s = row[7].as<double>(),
+                     .places = Json::parse(row[8].c_str())});
+    }
+  });
+  return out;
+}
+
+std::string WorkTable::facts(postgresql::Session& session, std::int64_t agent) {
+  std::string out;
+  session.read([&] {
+    const pqxx::result found = session.exec("SELECT facts FROM halmark.agent WHERE id = $1", agent);
+    if (!found.empty()) out = postgresql::text_at(found[0], 0);
   });
   return out;
 }

@@ -1,9 +1,6 @@
 #include "fleet/fleet.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <array>
 
 #include "core/input/places.hpp"
 #include "core/text/error.hpp"
@@ -14,19 +11,6 @@
 #include "postgresql/session.hpp"
 
 namespace halmark::fleet {
-namespace {
-
-// HALMARK_NODE: the node's name where the host name is that of a container.
-std::string node_name() {
-  if (const char* named = std::getenv("HALMARK_NODE"); named != nullptr && *named != '\0') {
-    return named;
-  }
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "node";
-}
-
-}  // namespace
-
 std::unique_ptr<tune::KernelMeasurer> measurer(Store& store, const std::string& fingerprint,
                                                const std::map<std::string, std::string>& plugins,
                                                std::function<void(const std::string&)> say) {
@@ -42,12 +26,12 @@ std::unique_ptr<tune::KernelMeasurer> measurer(Store& store, const std::string& 
           .say = std::move(say)});
 }
 
-report::View serve_node(tune::NamedDevices& devices, AgentOptions options) {
-  if (options.node.empty()) options.node = node_name();
+report::View serve_node(const NodeFacts& node, AgentOptions options) {
+  options.node = node_name(options.node);
   if (options.spool.empty()) {
     options.spool = (state_dir() / ("spool-" + options.node + ".db")).string();
   }
-  const AgentEnd end = run_agent(devices, options);
+  const AgentEnd end = run_agent(node, options);
   return {.data = {{"measured", end.measured}, {"failed", end.failed}, {"lost", end.lost}},
           .text = fmt::format("{} rows measured, {} of them failed, {} leases lost\n", end.measured,
                               end.failed, end.lost)};

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "fleet/launch/launch.hpp"
-#include "host/plugin/discovery.hpp"
+#include "fleet/nodes/node_facts.hpp"
 #include "journal/store.hpp"
 #include "report/views/view.hpp"
-#include "tune/devices/named_devices.hpp"
 #include "tune/evaluate/kernel_order.hpp"
 
 namespace halmark::fleet {
@@ -22,25 +21,31 @@ struct AgentOptions;
 // done.
 void require_shared(const std::string& url);
 
-// A run that every machine of the class measures has this for a host: "cpu-2f...@fleet".
-std::string fleet_fingerprint(const std::string& fingerprint);
-
 // Measures on the agents of the store's database, which must be a shared one: throws Error (exit 2)
 // otherwise. `plugins`: hashes of the builds that the plan is of. Refers to the store.
 std::unique_ptr<tune::KernelMeasurer> measurer(Store& store, const std::string& fingerprint,
                                                const std::map<std::string, std::string>& plugins,
                                                std::function<void(const std::string&)> say);
 
-// All devices that the plugins of this machine offer.
-tune::NamedDevices devices_of_node(const std::vector<FoundPlugin>& found,
-                                   const tune::LocalMachine& machine);
+// As people call this machine: `named`, HALMARK_NODE, or the host's name.
+std::string node_name(const std::string& named);
 // Until it is interrupted or idle for long enough: what it has done, {"measured", "failed",
 // "lost"}.
-report::View serve_node(tune::NamedDevices& devices, AgentOptions options);
+report::View serve_node(const NodeFacts& node, AgentOptions options);
 
 report::View view_of(const std::string& url);
-report::View started_view(std::span<const Started> started);
-// A document with the key "text".
-report::View text_view(const std::string& text);
+
+// One of the three launchers, or what it would be given.
+struct LaunchOrder : LaunchRequest {
+  int slurm = 0, kubernetes = 0;  // nodes
+  bool prints = false;
+};
+struct Launched {
+  report::View view;  // {"started": [...]} or {"text": ...}
+  bool are_all_started = true;
+};
+// `program_here`: what nodes run where the order names no program. Throws Error: exit 2 for an
+// order of none or several of the launchers, and as they do.
+Launched launch(LaunchOrder order, const std::string& program_here);
 
 }  // namespace halmark::fleet

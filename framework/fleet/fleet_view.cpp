@@ -15,7 +15,9 @@ using report::TextTable;
 constexpr double second_ns = 1e9;
 
 std::string state_of(const Agent& agent) {
-  if (agent.state == "left" || is_present(agent)) return agent.state;
+  if (agent.state == "left" || agent.state == refused_state || is_present(agent)) {
+    return agent.state;
+  }
   return fmt::format("silent for {}", report::duration_text(agent.silent_s * second_ns));
 }
 
@@ -26,7 +28,8 @@ Json json_of(const Agent& a) {
           {"classes", a.offer.classes},
           {"plugins", a.offer.plugins},
           {"tool", a.offer.tool},
-          {"state", is_present(a) || a.state == "left" ? a.state : "silent"},
+          {"state",
+           is_present(a) || a.state == "left" || a.state == refused_state ? a.state : "silent"},
           {"doing", a.doing},
           {"measured", a.measured},
           {"failed", a.failed},

@@ -1,7 +1,10 @@
-// What needs no database: the devices of a node, fingerprints of a fleet, texts of launchers.
+// What needs no database: classes of hardware, texts of launchers.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
@@ -23,47 +26,54 @@ std::vector<std::string> classes_of(const std::string& fingerprint) {
   return out;
 }
 
+// HALMARK_NODE: where the host name is that of a container.
+std::string node_name(const std::string& named) {
+  if (!named.empty()) return named;
+  if (const char* given = std::getenv("HALMARK_NODE"); given != nullptr && *given != '\0') {
+    return given;
+  }
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "node";
+}
+
 void require_shared(const std::string& url) {
   if (is_postgresql_url(url)) return;
   throw refused("a fleet works over a database in a server, and this names none",
                 without_password(url), "give postgresql://USER@HOST/DATABASE");
 }
 
-std::string fleet_fingerprint(const std::string& fingerprint) {
-  std::string out;
-  for (const char c : fingerprint + '+') {
-    if (c != '+') {
-      out += c;
-      continue;
-    }
-    out.resize(std::min(out.size(), out.rfind('@')));
-    out += "@fleet+";
-  }
-  out.pop_back();
-  return out;
-}
+namespace {
 
-tune::NamedDevices devices_of_node(const std::vector<FoundPlugin>& found,
-                                   const tune::LocalMachine& machine) {
-  std::vector<ShardPlace> places;
-  for (const FoundPlugin& plugin : found) {
-    if (!plugin.is_loaded() || !plugin.description) continue;
-    for (const protocol::DeviceDescription& device : plugin.description->devices) {
-      places.push_back({.backend = plugin.description->name, .device = device.id});
-    }
-  }
-  return tune::NamedDevices::present_or_not(places, found, machine);
-}
-
-report::View started_view(std::span<const Started> started) {
-  report::View out{.data = {{"started", Json::array()}}};
+Launched started_view(std::span<const Started> started) {
+  Launched out{.view = {.data = {{"started", Json::array()}}}};
   for (const Started& s : started) {
-    out.data["started"].push_back({{"place", s.place}, {"detail", s.detail}, {"ok", s.is_ok}});
-    out.text += fmt::format("{}: {}{}\n", s.place, s.is_ok ? "" : "failed: ", s.detail);
+    out.view.data["started"].push_back({{"place", s.place}, {"detail", s.detail}, {"ok", s.is_ok}});
+    out.view.text += fmt::format("{}: {}{}\n", s.place, s.is_ok ? "" : "failed: ", s.detail);
+    out.are_all_started = out.are_all_started && s.is_ok;
   }
   return out;
 }
 
-report::View text_view(const std::string& text) { return {.data = {{"text", text}}, .text = text}; }
+Launched text_view(const std::string& text) {
+  return {.view = {.data = {{"text", text}}, .text = text}};
+}
+
+}  // namespace
+
+Launched launch(LaunchOrder order, const std::string& program_here) {
+  check_url(order.url);
+  if ((order.slurm > 0) + (order.kubernetes > 0) + !order.hosts.empty() != 1) {
+    throw refused("agents are launched by one of --slurm, --ssh and --kubernetes", "launch");
+  }
+  order.nodes = order.slurm + order.kubernetes;
+  if (order.program.empty()) order.program = program_here;
+  if (order.kubernetes > 0) return text_view(kubernetes_manifest(order));
+  if (order.prints) {
+    return text_view(order.slurm > 0 ? slurm_script(order) : ssh_line(order) + '\n');
+  }
+  if (order.slurm == 0) return started_view(start_by_ssh(order));
+  const Started job = submit_to_slurm(order);
+  return started_view(std::span(&job, 1));
+}
 
 }  // namespace halmark::fleet

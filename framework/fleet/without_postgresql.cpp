@@ -2,6 +2,8 @@
 #include "core/text/error.hpp"
 #include "fleet/agent_loop.hpp"
 #include "fleet/fleet.hpp"
+#include "fleet/nodes/node_check.hpp"
+#include "fleet/nodes/planning.hpp"
 
 namespace halmark::fleet {
 namespace {
@@ -19,7 +21,11 @@ std::unique_ptr<tune::KernelMeasurer> measurer(Store&, const std::string&,
   throw absent();
 }
 
-report::View serve_node(tune::NamedDevices&, AgentOptions) { throw absent(); }
+report::View serve_node(const NodeFacts&, AgentOptions) { throw absent(); }
+
+std::optional<NodeFacts> facts_to_plan_with(const PlanningQuestion&) { throw absent(); }
+
+NodeCheck check_node(const NodeFacts&, const std::string&, const std::string&) { throw absent(); }
 
 report::View view_of(const std::string&) { throw absent(); }
 

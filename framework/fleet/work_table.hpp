@@ -37,15 +37,22 @@ struct Agent {
   std::string node;  // as people call the machine
   std::int64_t pid = 0;
   Fitness offer;
-  std::string state;  // "idle", "measuring", "left"
+  std::string state;  // "idle", "measuring", "left", "refused"
   std::string doing;  // the case at hand
   std::int64_t measured = 0, failed = 0, lost = 0;
   double since_s = 0,
          silent_s = 0;  // since it began, since it was last heard, by the server's clock
   double lease_s = fleet::lease_s;
+  // What it tells of its machine when it enters (nodes/node_facts.hpp), and the class of the rows
+  // of each of its devices: {"fake:0": "device-7f..."}.
+  std::string facts = {};
+  std::map<std::string, std::string> places = {};
 };
 
-// It has not left, and was heard within three leases.
+// What an agent is that was turned away when it entered; `doing` says why.
+inline constexpr const char* refused_state = "refused";
+
+// It has not left, was not turned away, and was heard within three leases.
 bool is_present(const Agent& agent);
 
 struct UnitCounts {
@@ -81,10 +88,13 @@ class AlreadyStored : public LostLease {
 // Throws Error (exit 1) where the server cannot be reached.
 class WorkTable {
  public:
-  // Makes the tables where there are none, beside the journal's. Refers to the session.
+  // Makes the tables where there are none, beside the journal's, and adds to those of earlier
+  // versions what they lack: else it needs no right to make any. Refers to the session.
   explicit WorkTable(postgresql::Session& session);
   // Whether this database was ever a fleet's; nothing is made.
   static bool is_there(postgresql::Session& session);
+  // Whether it has all that this version's has.
+  static bool is_of_this_version(postgresql::Session& session);
 
   // Ids in order; what another command has added before stays as it is.
   std::vector<std::int64_t> add(std::span<const WorkUnit> units, const UnitSettings& settings,
@@ -118,7 +128,11 @@ class WorkTable {
   std::int64_t enter(const Agent& agent);
   void say(const Agent& agent);
   void leave(const Agent& agent);
-  std::vector<Agent> agents();      // those that have not left, and those of the last day
+  std::vector<Agent> agents();  // those that have not left, and those of the last day
+  // Those that told of their machine, in the order in which they entered, whenever that was; and
+  // what one of them told.
+  static std::vector<Agent> agents_with_places(postgresql::Session& session);
+  static std::string facts(postgresql::Session& session, std::int64_t agent);
   std::vector<RunProgress> runs();  // that have units, the latest first, ten at most
 
  private:

@@ -13,7 +13,7 @@
 namespace halmark::architecture {
 namespace {
 
-constexpr int rows_wanted = 32;
+constexpr int rows_wanted = 34;
 
 struct Named {
   std::string program, test;  // "journal", "DiskFull.storing_goes_on"

@@ -1,89 +1,13 @@
 // `halmark tune --fleet`, `agent` and `fleet` over a PostgreSQL server of this process: the same
 // rows as on one machine, whoever is lost meanwhile.
-#include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <thread>
-
-#include "halmark_fixture.hpp"
-#include "tests/unit/postgres_server.hpp"
+#include "fleet_fixture.hpp"
 
 namespace halmark::integration {
 namespace {
 
 using testing::HasSubstr;
-using Clock = std::chrono::steady_clock;
 
-class Fleet : public HalmarkTest {
- protected:
-  void SetUp() override {
-    server_ = test::PostgresServer::get();
-    if (server_ == nullptr) GTEST_SKIP() << "no PostgreSQL server could be started";
-    url_ = server_->database();
-    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=3000000";
-    base_.limit_s = 120;
-    know_peaks();
-    tiny_sweep("fake", "shards = [1]");
-    trials_ =
-        2 * static_cast<std::int64_t>(data_of({"tune", "tiny.toml", "--plan"})["kernels"].size());
-  }
-
-  std::unique_ptr<Process> agent(const std::string& name, const std::string& lease = "2",
-                                 Arguments more = {}) const {
-    Arguments all = {"agent",   url_,  "--node",  name,
-                     "--lease", lease, "--spool", path(name + ".db")};
-    all.insert(all.end(), more.begin(), more.end());
-    return std::make_unique<Process>(launch(all));
-  }
-  std::unique_ptr<Process> tune() const {
-    return std::make_unique<Process>(launch({"tune", "tiny.toml", "--fleet", url_}));
-  }
-
-  Json fleet() const { return data_of({"fleet", url_}); }
-  Json agent_of(const std::string& name) const {
-    const Json all = fleet();
-    for (const Json& a : all["agents"]) {
-      if (a["node"] == name) return a;
-    }
-    return Json::object();
-  }
-  bool await(const std::function<bool()>& is_so, double limit_s = 30) const {
-    const auto end = Clock::now() + std::chrono::duration<double>(limit_s);
-    while (Clock::now() < end) {
-      if (is_so()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    return false;
-  }
-  bool await_rows(const std::string& name, int count) const {
-    return await([&] { return agent_of(name).value("measured", 0) >= count; });
-  }
-
-  std::int64_t count(const std::string& query) const {
-    return std::stoll(server_->value(url_, query));
-  }
-  // Every trial once, none left, nothing damaged.
-  void expect_whole() const {
-    EXPECT_EQ(count("SELECT count(*) FROM halmark.entry WHERE kind = 'measurement'"), trials_);
-    EXPECT_EQ(count("SELECT count(*) FROM (SELECT DISTINCT key, body::json->>'round' FROM "
-                    "halmark.entry WHERE kind = 'measurement') AS trial"),
-              trials_);
-    EXPECT_EQ(count("SELECT count(*) FROM halmark.unit WHERE state <> 'done'"), 0);
-    EXPECT_TRUE(data_of({"verify", url_})["findings"].empty());
-  }
-  static void expect_front(const Outcome& o) {
-    EXPECT_TRUE(o.exit_code == 0 || o.exit_code == 4) << o.exit_code << o.err;
-    EXPECT_THAT(o.out, HasSubstr("on the front"));
-  }
-  static void end(Process& agent) {
-    agent.signal(SIGTERM);
-    EXPECT_EQ(agent.wait().exit_code, 143);
-  }
-
-  test::PostgresServer* server_ = nullptr;
-  std::string url_;
-  std::int64_t trials_ = 0;
-};
+class Fleet : public FleetTest {};
 
 TEST_F(Fleet, an_agent_measures_what_tune_asks_for_and_its_run_is_reported) {
   const auto one = agent("one");
@@ -160,8 +84,14 @@ TEST_F(Fleet, an_interrupted_agent_hands_its_units_back_at_once) {
 }
 
 TEST_F(Fleet, says_why_nobody_takes_what_waits) {
+  const auto early = tune();  // nobody told yet of any machine
+  EXPECT_TRUE(early->await_lines("waiting to plan: no agent is there", 1)) << early->err();
+  early->signal(SIGINT);
+  EXPECT_EQ(early->wait().exit_code, 130);
+  EXPECT_EQ(halmark({"tune", "tiny.toml", "--plan", "--fleet", url_}).exit_code, 2);
+  agent("left", "2", {"--idle", "1"})->wait();
   const auto waiting = tune();
-  EXPECT_TRUE(waiting->await_lines("no agent is there", 1)) << waiting->err();
+  EXPECT_TRUE(waiting->await_lines("no agent is there: start", 1)) << waiting->err();
   EXPECT_THAT(fleet()["runs"][0]["waits_for"].get<std::string>(), HasSubstr("no agent is there"));
   waiting->signal(SIGINT);
   EXPECT_EQ(waiting->wait().exit_code, 130);

@@ -113,7 +113,7 @@ Device measured_peaks(const GlobalOptions& global, const LocalMachine& machine, 
 }
 
 void ensure_cpu_peaks(const GlobalOptions& global, LocalMachine& machine) {
-  if (machine.measured) return;
+  if (machine.measured || machine.told) return;
   if (!global.quiet && !global.json) {
     write_stderr("halmark: measuring this machine's peaks first (once)\n");
   }

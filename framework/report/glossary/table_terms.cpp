@@ -20,9 +20,11 @@ constexpr Term table_entries[] = {
          "Leases that another agent took because this one was silent for too long; nothing of them "
          "was stored.",
          "", "fleet"},
+    Term{"version", "", "What a plugin says that it is of: its own version.", "", "fleet"},
     Term{"state", "",
-         "What an agent does: idle, measuring, left, or silent when it was not heard for three "
-         "leases.",
+         "What an agent does: idle, measuring, left, refused when it was turned away, or silent "
+         "when "
+         "it was not heard for three leases.",
          "", "fleet"},
     Term{"#", "n|number", "Position in the list, or how many values a line is of.", "",
          "report, simulate"},

@@ -23,8 +23,16 @@ namespace {
 void measure_on(LocalMachine& machine, const protocol::DeviceDescription& device) {
   machine.rows_fingerprint = machine.machine.fingerprint_on(device);
   if (!device.is_apart()) return;
-  machine.measured = measured_device(machine.rows_fingerprint);
-  machine.datasheet = datasheet_of(device.name, device.kind, config_dirs("devices"));
+  KnownFigures known;
+  if (!machine.told) {
+    known = {.measured = measured_device(machine.rows_fingerprint),
+             .datasheet = datasheet_of(device.name, device.kind, config_dirs("devices"))};
+  } else if (const auto own = machine.told->find(machine.rows_fingerprint);
+             own != machine.told->end()) {
+    known = own->second;
+  }
+  machine.measured = std::move(known.measured);
+  machine.datasheet = std::move(known.datasheet);
   machine.has_bf16 = !machine.datasheet || machine.datasheet->peak(Dtype::bf16, 0).has_value();
   if (device.memory_bytes > 0) machine.memory_bytes = device.memory_bytes;
 }
@@ -54,7 +62,7 @@ LocalMachine local_machine() {
 MachineIdentity LocalMachine::identity() const {
   MachineIdentity out{.fingerprint = rows_fingerprint, .earlier = {}};
   // Rows of a plugin's own device say nothing of it that would prove which it was.
-  if (rows_fingerprint != fingerprint) return out;
+  if (told || rows_fingerprint != fingerprint) return out;
   out.earlier.fingerprint = machine.earlier_fingerprint();
   for (int parts = 1; parts <= machine.shape.cpus.threads(); ++parts) {
     out.earlier.affinity.emplace(parts, cut(parts).front().text());

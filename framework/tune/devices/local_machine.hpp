@@ -2,6 +2,7 @@
 // that only a plugin reaches.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,11 @@ namespace halmark::tune {
 // The file that `halmark peaks` wrote for the device of this fingerprint; nothing without one.
 std::optional<Device> measured_device(const std::string& fingerprint);
 
+// What is known of a device that is none of the CPU.
+struct KnownFigures {
+  std::optional<Device> measured, datasheet;
+};
+
 struct LocalMachine {
   Machine machine;
   std::string fingerprint;          // of the host's CPU, as this process may use it
@@ -27,6 +33,9 @@ struct LocalMachine {
   std::optional<Device> datasheet;  // configs/devices, by the name of the CPU or the driver's
   MeasureLimits limits;             // written by `halmark aa`
   std::string limits_path;          // "" = there are none
+  // Of a machine that is not this one: what it told of its devices, by the fingerprint of their
+  // rows, in the place of files of this one.
+  std::optional<std::map<std::string, KnownFigures>> told = {};
 
   MachineIdentity identity() const;  // of what is measured
 };

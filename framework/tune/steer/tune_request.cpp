@@ -14,6 +14,7 @@ std::string command_line(const TuneRequest& request) {
   if (request.trials) out += " --trials " + std::to_string(*request.trials);
   if (!request.shards_on.empty()) out += " --shards-on '" + request.shards_on + '\'';
   if (!request.fleet.empty()) out += " --fleet " + without_password(request.fleet);
+  if (!request.fleet_class.empty()) out += " --fleet-class " + request.fleet_class;
   out += proposal_words(request.proposals);
   if (request.certify.eps > 0) out += " --gap " + number_text(request.certify.eps);
   if (request.takes_defaults) out += " --no-winners";
@@ -35,6 +36,9 @@ Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
   if (!request.shards_on.empty()) put_shards_on(request.shards_on, "--shards-on", sweep);
   steer(sweep, request.proposals);
   check_sampler(sweep);
+  if (!request.fleet_class.empty() && request.fleet.empty()) {
+    throw refused("--fleet-class is of a fleet", {}, "add --fleet URL");
+  }
   if (!request.night.empty() && !is_date(request.night)) {
     throw refused("'" + request.night + "' is no date", "--night", "as 2026-11-22");
   }
@@ -49,6 +53,10 @@ Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
 }
 
 KernelSweep changed_sweep(const TuneRequest& request, KernelSweep sweep) {
+  if (!request.fleet.empty()) {
+    throw refused("backends are compared on the machine that they are on, not by a fleet",
+                  sweep.file, "leave out --fleet; --db URL keeps the rows in a shared database");
+  }
   if (!request.sampler.empty()) sweep.sampler = request.sampler;
   if (request.seed) sweep.seed = *request.seed;
   if (request.trials) sweep.trials = *request.trials;

@@ -16,7 +16,8 @@ namespace halmark::tune {
 struct TuneRequest {
   std::string sweep;  // its file
   std::string sampler, stages, shards_on, night;
-  std::string fleet;  // URL of the database whose agents measure; "" = this machine does
+  std::string fleet;        // URL of the database whose agents measure; "" = this machine does
+  std::string fleet_class;  // of its machines; "" = the one class that is there
   std::optional<std::uint64_t> seed;
   std::optional<std::int64_t> trials;
   CertifySettings certify;

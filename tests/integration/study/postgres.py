@@ -16,6 +16,11 @@ def programs():
 
 
 class Server:
+    """`settings`: words of the server's command line; `trusted`: addresses that need no password."""
+
+    def __init__(self, settings="", trusted=None):
+        self.settings, self.trusted = settings or "-c listen_addresses=''", trusted
+
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="halmark-pg-")
         self.root = self.folder.name
@@ -26,6 +31,9 @@ class Server:
             self.identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         self.run("initdb", "-D", self.root + "/data", "-A", "trust", "-E", "UTF8", "--locale=C",
                  "-U", "postgres")
+        if self.trusted:
+            with open(self.root + "/data/pg_hba.conf", "a", encoding="ascii") as file:
+                file.write(f"host all all {self.trusted} trust\n")
         self.start()
         return self
 
@@ -35,7 +43,7 @@ class Server:
 
     def start(self):
         self.run("pg_ctl", "-D", self.root + "/data", "-w", "-l", self.root + "/log", "-o",
-                 f"-c listen_addresses='' -c unix_socket_directories={self.root}", "start")
+                 f"{self.settings} -c unix_socket_directories={self.root}", "start")
 
     def kill(self):
         """The postmaster alone, by SIGKILL; its children see it and leave."""

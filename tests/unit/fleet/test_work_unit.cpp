@@ -120,12 +120,6 @@ TEST(Fleet, classes_are_fingerprints_without_hosts) {
             (std::vector<std::string>{"cpu-1a", "device-2b"}));
 }
 
-TEST(Fleet, every_machine_of_a_class_has_the_same_fingerprint_there) {
-  EXPECT_EQ(fleet_fingerprint("cpu-1a@11223344"), "cpu-1a@fleet");
-  EXPECT_EQ(fleet_fingerprint("cpu-1a@1+device-2b@1"), "cpu-1a@fleet+device-2b@fleet");
-  EXPECT_EQ(fleet_fingerprint(fleet_fingerprint("cpu-1a@1")), "cpu-1a@fleet");
-}
-
 Agent agent_with(Fitness offer) {
   return {.node = "n1", .offer = std::move(offer), .state = "idle"};
 }

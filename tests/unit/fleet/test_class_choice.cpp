@@ -1,0 +1,136 @@
+// Which class a command plans for, and which node is none of its class.
+#include <gmock/gmock.h>
+
+#include "core/text/error.hpp"
+#include "fleet/nodes/class_choice.hpp"
+#include "fleet/nodes/contradiction.hpp"
+
+namespace halmark::fleet {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Agent agent(std::int64_t id, const std::string& node, const std::string& of_class,
+            const std::string& state = "idle") {
+  return {.id = id,
+          .node = node,
+          .offer = {.classes = {of_class, "cpu-" + node}, .plugins = {}, .tool = "1"},
+          .state = state,
+          .places = {{"fake:0", of_class}, {"cpu:0", "cpu-" + node}}};
+}
+
+ClassQuestion question(const std::string& wanted = "") {
+  return {.wanted = wanted, .places = {{.backend = "fake", .device = "0"}}, .tool = "1"};
+}
+
+TEST(ClassChoice, is_the_one_class_that_is_there_by_its_first_agent) {
+  const std::vector<Agent> all = {agent(3, "a", "device-1"), agent(5, "b", "device-1")};
+  const ClassAnswer answer = chosen_class(question(), all);
+  EXPECT_EQ(answer.agent, 3);
+  EXPECT_EQ(answer.hardware_class, "device-1");
+}
+
+TEST(ClassChoice, of_several_is_the_one_that_is_named_by_its_begin) {
+  const std::vector<Agent> all = {agent(3, "a", "device-1"), agent(5, "b", "device-2")};
+  EXPECT_EQ(chosen_class(question("device-2"), all).agent, 5);
+  EXPECT_EQ(chosen_class(question("cpu-b"), all).agent, 5) << "by the processor beside it";
+  for (const char* wanted : {"", "device-"}) {
+    try {
+      chosen_class(question(wanted), all);
+      ADD_FAILURE() << "one of two was taken";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit_code(), ExitCode::refused);
+      EXPECT_THAT(e.line(), HasSubstr("device-1 (a), device-2 (b)"));
+    }
+  }
+}
+
+TEST(ClassChoice, prefers_who_is_present_and_never_takes_who_was_turned_away) {
+  const std::vector<Agent> all = {agent(1, "a", "device-1", refused_state),
+                                  agent(2, "b", "device-2", "left"), agent(3, "c", "device-1")};
+  EXPECT_EQ(chosen_class(question(), all).agent, 3);
+  EXPECT_EQ(chosen_class(question(), std::span(all).first(2)).agent, 2) << "what it told holds";
+  EXPECT_EQ(chosen_class(question(), std::span(all).first(1)).agent, std::nullopt);
+}
+
+TEST(ClassChoice, of_several_devices_is_all_of_their_classes) {
+  ClassQuestion both = question();
+  both.places.push_back({.backend = "cpu", .device = "0"});
+  const std::vector<Agent> all = {agent(3, "a", "device-1")};
+  EXPECT_EQ(chosen_class(both, all).hardware_class, "device-1+cpu-a");
+}
+
+TEST(ClassChoice, waits_saying_what_is_lacking) {
+  EXPECT_THAT(chosen_class(question(), {}).waits, HasSubstr("no agent is there"));
+  std::vector<Agent> one = {agent(1, "a", "device-1")};
+  EXPECT_THAT(chosen_class(question("cpu-z"), one).waits, HasSubstr("there are device-1 (a)"));
+  one[0].places.erase("fake:0");
+  EXPECT_THAT(chosen_class(question(), one).waits, HasSubstr("a has no device fake:0"));
+  one[0].offer.tool = "2";
+  EXPECT_THAT(chosen_class(question(), one).waits, HasSubstr("a runs halmark 2, and this is 1"));
+}
+
+NodeFacts node(double flops_per_s) {
+  NodeFacts out{.machine = tune::local_machine(), .plugins = {}};
+  out.machine.datasheet.reset();
+  out.machine.measured = Device{.id = "cpu:0", .name = "n", .kind = "cpu"};
+  out.machine.measured->fingerprint = out.machine.fingerprint;
+  out.machine.measured->is_measured = true;
+  out.machine.measured->memory_bytes = 1 << 30;
+  out.machine.measured->peaks = {
+      {.path = "f32_vector", .threads = 1, .flops_per_s = flops_per_s, .source = "a test"}};
+  FoundPlugin plugin{.path = "/p.so", .hash = "h1"};
+  plugin.description = protocol::PluginDescription{.name = "fake", .plugin_version = "7"};
+  plugin.description->devices = {{.id = "0", .name = "F", .driver = "d", .kind = "other"}};
+  out.plugins = {plugin};
+  return out;
+}
+
+TEST(NodeFacts, travel_without_their_host_and_stay_what_they_are) {
+  const NodeFacts own = node(1e9);
+  const std::string text = facts_text(own);
+  const NodeFacts told = read_facts(text, "agent 1");
+  EXPECT_EQ(facts_text(told), text);
+  EXPECT_EQ(told.machine.machine.hardware_class(), own.machine.machine.hardware_class());
+  EXPECT_EQ(told.machine.fingerprint, own.machine.machine.hardware_class() + "@fleet");
+  EXPECT_EQ(text.find(own.machine.machine.host), std::string::npos);
+  EXPECT_EQ(classes_by_place(told), classes_by_place(own));
+  EXPECT_EQ(told.machine.measured->peaks.at(0).flops_per_s, 1e9);
+  EXPECT_EQ(told.plugins.at(0).hash, "h1");
+  EXPECT_THAT(told.plugins.at(0).path, IsEmpty());
+  EXPECT_EQ(told.plugins.at(0).description->plugin_version, "7");
+}
+
+TEST(NodeFacts, that_nobody_can_read_name_their_agent) {
+  for (const char* text : {"", "{}", "[1]", R"({"machine":{"cpu_model":7}})"}) {
+    try {
+      read_facts(text, "agent 9");
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit_code(), ExitCode::refused);
+      EXPECT_THAT(e.line(), HasSubstr("agent 9"));
+    }
+  }
+}
+
+TEST(Contradiction, is_a_factor_of_two_from_the_peers_in_either_direction) {
+  const std::vector<Peer> peers = {{"a", node(100e9)}, {"b", node(110e9)}, {"c", node(5e9)}};
+  EXPECT_EQ(contradiction_of(node(199e9), peers), "") << "the median of the peers is 100";
+  EXPECT_EQ(contradiction_of(node(51e9), peers), "");
+  EXPECT_THAT(contradiction_of(node(201e9), peers), HasSubstr("201 GFLOP/s"));
+  EXPECT_THAT(contradiction_of(node(49e9), peers), HasSubstr("is 100 GFLOP/s (3 agents"));
+  EXPECT_EQ(contradiction_of(node(1e15), {}), "") << "nobody is there to compare with";
+}
+
+TEST(Contradiction, is_a_peak_above_the_datasheet) {
+  NodeFacts own = node(130e9);
+  own.machine.datasheet = Device{.id = "sheet", .name = "Sheet", .kind = "cpu"};
+  own.machine.datasheet->peaks = {{.path = "f32_vector", .flops_per_s = 100e9}};
+  EXPECT_THAT(contradiction_of(own, {}), HasSubstr("datasheet of Sheet has 100 GFLOP/s"));
+  own.machine.measured->peaks[0].flops_per_s = 120e9;
+  EXPECT_EQ(contradiction_of(own, {}), "");
+}
+
+}  // namespace
+}  // namespace halmark::fleet
