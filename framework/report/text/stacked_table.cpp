@@ -8,6 +8,7 @@
 
 #include "report/terminal/terminal.hpp"
 #include "report/text/clean_text.hpp"
+#include "report/text/quantity.hpp"
 #include "report/text/wrapped_text.hpp"
 
 namespace halmark::report {
@@ -130,8 +131,10 @@ std::string take_constants(Table& table, const std::vector<std::string>& kept) {
   std::string out;
   for (std::size_t c = 1; c < table.columns.size();) {
     const std::string& first = table.rows.front()[c].text;
+    // Figures that are equal by chance stay; those that no row has are said once.
+    const bool may_go = !table.columns[c].is_number || first == absent_text;
     const bool is_constant =
-        std::ranges::find(kept, table.columns[c].title) == kept.end() &&
+        may_go && std::ranges::find(kept, table.columns[c].title) == kept.end() &&
         std::ranges::all_of(table.rows, [&](const auto& row) { return row[c].text == first; });
     if (!is_constant) {
       ++c;

@@ -16,8 +16,9 @@ std::string stacked_text(const Table& table, int width, std::size_t key = 0);
 // For stdout as it is: a terminal of some width, or a file or a pipe, where nothing is broken.
 std::string stdout_text(const Table& table, std::size_t key = 0);
 
-// Of tables with two rows or more: takes out the columns behind the first whose cells are all alike
-// and returns "in every row: kind gpu, link -"; else "". `kept`: titles that always stay.
+// Of tables with two rows or more: takes out the columns behind the first whose cells are all
+// alike, of figures only those that no row has, and returns "in every row: kind gpu, link -"; else
+// "". `kept`: titles that always stay.
 std::string take_constants(Table& table, const std::vector<std::string>& kept = {});
 
 // Words that stand in all of these texts, which two or more are, in the order of the first; they
