@@ -19,7 +19,7 @@ struct ReportOptions {
 CommandResult side_by_side(const Store& store, const GlobalOptions& global,
                            const ReportOptions& options) {
   const auto runs = tune::stored_reports(store, options.runs, reporting_machine(local_machine()));
-  CommandResult result = shown(runs_view(runs, stdout_columns()));
+  CommandResult result{.data = runs_json(runs), .text = runs_text(runs, stdout_columns())};
   for (const std::string& path : options.out) {
     write_runs(runs, path);
     result.text += "written: " + path + '\n';

@@ -87,7 +87,7 @@ dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 :focus-visible{outline:2px solid var(--link);outline-offset:2px}
 @media (max-width:760px){body{padding:14px 12px 32px}dl{grid-template-columns:1fr}dd{margin-bottom:6px}
 .wide-picture{overflow-x:auto}.wide-picture>svg{min-width:820px}}
-@media print{body{max-width:none;padding:0;font-size:11px}nav{display:none}
+@media print{@page{size:landscape}figure>svg{max-width:560px}.rows td:last-child{min-width:0}.rows,.pair table,.rows th,table{font-size:8.5px!important}body{max-width:none;padding:0;font-size:11px}nav{display:none}
 .scroll,.scroll:has(>.rows){overflow:visible;border:0;max-height:none}.controls{display:none}table{font-size:8.5px}th{position:static}
 h2,h3{break-after:avoid}figure,tr{break-inside:avoid}details{border:0;padding:0}details::details-content{content-visibility:visible;block-size:auto}
 .pair,.pair>figure{display:block}a{color:inherit;text-decoration:none}}

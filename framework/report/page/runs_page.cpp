@@ -11,6 +11,7 @@
 #include "report/page/points_table.hpp"
 #include "report/page/run_sides.hpp"
 #include "report/text/clean_text.hpp"
+#include "report/text/stacked_table.hpp"
 
 namespace halmark {
 namespace {
@@ -34,7 +35,7 @@ std::vector<Phase> phases_of(const std::vector<SideRow>& rows) {
   return out;
 }
 
-Json runs_json(const std::vector<NumberedReport>& runs, const std::vector<SideRow>& rows) {
+Json joined_json(const std::vector<NumberedReport>& runs, const std::vector<SideRow>& rows) {
   Json sides = Json::array(), list = Json::array();
   for (const NumberedReport& run : runs) {
     list.push_back({{"run", run.run},
@@ -124,14 +125,18 @@ std::string runs_markdown(const std::vector<NumberedReport>& runs) {
 
 }  // namespace
 
-report::View runs_view(const std::vector<NumberedReport>& runs, int width) {
+Json runs_json(const std::vector<NumberedReport>& runs) {
+  return joined_json(runs, report::side_rows(runs));
+}
+
+std::string runs_text(const std::vector<NumberedReport>& runs, int width) {
   const std::vector<SideRow> rows = report::side_rows(runs);
-  std::string text = report::fitted_text(report::runs_table(runs), width);
+  std::string text = report::stacked_text(report::runs_table(runs), width);
   for (const Phase phase : phases_of(rows)) {
     text += '\n' + std::string(phase_name(phase)) + '\n' +
-            report::fitted_text(report::sides_table(runs, rows, phase), width);
+            report::stacked_text(report::sides_table(runs, rows, phase), width);
   }
-  return {.data = runs_json(runs, rows), .text = text + '\n' + no_verdict + '\n'};
+  return text + '\n' + no_verdict + '\n';
 }
 
 std::string runs_html(const std::vector<NumberedReport>& runs) {
@@ -148,7 +153,7 @@ void write_runs(const std::vector<NumberedReport>& runs, const std::string& path
   if (suffix == ".html") return write_whole_file(runs_html(runs), path);
   if (suffix == ".md") return write_whole_file(runs_markdown(runs), path);
   if (suffix == ".json") {
-    return write_whole_file(dump_json(runs_json(runs, report::side_rows(runs)), 1) + '\n', path);
+    return write_whole_file(dump_json(runs_json(runs), 1) + '\n', path);
   }
   throw refused("unknown format of several runs '" + suffix + "'", path,
                 "known: .html, .json, .md");

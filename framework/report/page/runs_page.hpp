@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "report/report.hpp"
-#include "report/views/view.hpp"
 
 namespace halmark {
 
@@ -21,7 +20,8 @@ inline constexpr std::size_t runs_max = 6;
 
 // {"runs", "configurations"}: the latter in the order of the first run that has each, with one
 // entry a run; the text has both as tables for `width` columns.
-report::View runs_view(const std::vector<NumberedReport>& runs, int width);
+Json runs_json(const std::vector<NumberedReport>& runs);
+std::string runs_text(const std::vector<NumberedReport>& runs, int width);
 
 // One self-contained page, readable without script.
 std::string runs_html(const std::vector<NumberedReport>& runs);

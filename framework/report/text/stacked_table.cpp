@@ -149,12 +149,12 @@ std::string take_constants(Table& table, const std::vector<std::string>& kept) {
 
 std::string take_common_words(std::vector<std::string>& texts) {
   if (texts.size() < 2) return {};
-  std::vector<std::string> common = words_of(texts.front());
+  std::vector<std::string> shared = words_of(texts.front());
   for (const std::string& text : texts) {
     const std::vector<std::string> own = words_of(text);
-    std::erase_if(common, [&](const std::string& w) { return std::ranges::count(own, w) != 1; });
+    std::erase_if(shared, [&](const std::string& w) { return std::ranges::count(own, w) != 1; });
   }
-  const std::set<std::string> taken(common.begin(), common.end());
+  const std::set<std::string> taken(shared.begin(), shared.end());
   std::vector<std::string> rest;
   for (const std::string& text : texts) {
     std::vector<std::string> own = words_of(text);
@@ -164,7 +164,7 @@ std::string take_common_words(std::vector<std::string>& texts) {
   // Rows that say nothing any more are alike: then nothing was to be told apart.
   if (std::ranges::any_of(rest, [](const std::string& text) { return text.empty(); })) return {};
   texts = std::move(rest);
-  return joined(common);
+  return joined(shared);
 }
 
 std::vector<std::string> short_implementations(const std::vector<std::string>& full) {

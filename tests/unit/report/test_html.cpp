@@ -144,7 +144,7 @@ TEST(html_report, runs_side_by_side_share_rows_by_their_configuration) {
   runs[1].report.evaluations.pop_back();
   const std::string html = runs_html(runs);
   EXPECT_EQ(test::read_markup(html).error, "");
-  const Json data = runs_view(runs, 80).data;
+  const Json data = runs_json(runs);
   ASSERT_EQ(data["configurations"].size(), runs[0].report.evaluations.size());
   for (const Json& row : data["configurations"]) {
     if (row["change"].is_null()) continue;
