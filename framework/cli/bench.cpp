@@ -94,7 +94,8 @@ CommandResult on_named_devices(const GlobalOptions& global, const BenchOptions& 
   tune::ReportingMachine judge = reporting_machine(machine);
   named.judge_in(judge);
   const auto points = tune::in_order_of(cases, tune::kernel_points(rows, judge));
-  CommandResult result = shown(report::kernels_view(points, cases.front().is_collective()));
+  CommandResult result =
+      shown(report::kernels_view(points, cases.front().is_collective(), stdout_columns()));
   result.exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(points);
   say_what_is_kept(global, kept, result);
   return result;
@@ -141,7 +142,8 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   std::vector<KernelPoint> points =
       tune::in_order_of(cases, tune::kernel_points(rows, reporting_machine(machine)));
   tune::score_beside(points, baseline);
-  CommandResult result = shown(report::kernels_view(points, cases.front().is_collective()));
+  CommandResult result =
+      shown(report::kernels_view(points, cases.front().is_collective(), stdout_columns()));
   result.exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(points);
   if (!sets.empty()) {
     compare(sets, rows, machine, options.keeps_winners ? &kept : nullptr, result);

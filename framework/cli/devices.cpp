@@ -41,7 +41,7 @@ Action add_devices(OptionSet& app) {
   return [o](const GlobalOptions& options) {
     if (o->list_known) {
       return shown(report::known_devices_view(
-          select_devices(known_devices(config_dirs("devices")), o->query)));
+          select_devices(known_devices(config_dirs("devices")), o->query), stdout_columns()));
     }
     if (!o->query.where.empty() || !o->query.sort.empty()) {
       throw refused("--where and --sort are of known devices", {}, "add --known");

@@ -5,13 +5,13 @@
 #include <cstdio>
 #include <iterator>
 #include <new>
-#include <optional>
 #include <string_view>
 
 #include "cli/console/command.hpp"
 #include "cli/console/terminal.hpp"
 #include "core/version.hpp"
 #include "host/process/interrupt.hpp"
+#include "options/usage_error.hpp"
 #include "pages/help/first_steps.hpp"
 #include "plan/worker_limits.hpp"
 
@@ -37,43 +37,6 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
                  "Seconds after which a worker counts as hung: PHASE=SECONDS,... (phases: " +
                      phase_names() + ")")
       ->delimiter(',');
-}
-
-// Long names of the options that may stand behind `app`, its parent's included.
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> out;
-  for (const CLI::App* level = &app; level != nullptr; level = level->get_parent()) {
-    for (const CLI::Option* option : level->get_options()) {
-      for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
-    }
-  }
-  return out;
-}
-
-// The first word that nothing on the command line knows, with the nearest one that something does.
-std::optional<Error> unknown_word(const CLI::App& app) {
-  const auto subs = app.get_subcommands();
-  const CLI::App& named = subs.empty() ? app : *subs.front();
-  const std::vector<std::string> rest = app.remaining(true);
-  const auto option =
-      std::ranges::find_if(rest, [](const std::string& word) { return word.starts_with('-'); });
-  if (option != rest.end()) {
-    const std::string name = option->substr(0, option->find('='));
-    return refused("unknown option '" + name + "'", {}, suggestion(name, option_names(named)));
-  }
-  if (rest.empty()) return std::nullopt;
-  if (!subs.empty()) return refused("unexpected argument '" + rest.front() + "'");
-  std::vector<std::string> names;
-  for (const Command& command : commands()) names.emplace_back(command.name);
-  return refused("unknown command '" + rest.front() + "'", {}, suggestion(rest.front(), names));
-}
-
-// Text of usage errors names the option and the remedy; CLI11's own exit codes are not ours.
-Error usage_error(const CLI::ParseError& error, const CLI::App& app) {
-  if (auto unknown = unknown_word(app)) return *unknown;
-  std::string what = error.what();
-  while (!what.empty() && what.back() == '\n') what.pop_back();
-  return refused(what, {}, "see halmark --help");
 }
 
 int finish(const GlobalOptions& options, const Command& command, const CommandResult& result,
@@ -143,7 +106,9 @@ int run(int argc, char** argv) {
     app.parse(asked_words(argc, argv));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    const Error ours = usage_error(error, app);
+    std::vector<std::string> names;
+    for (const Command& command : commands()) names.emplace_back(command.name);
+    const Error ours = usage_error(error, app, names);
     // Flags are only set by a parse that succeeds; whoever asked for JSON still gets it.
     options.json = std::any_of(argv, argv + argc,
                                [](const char* word) { return std::string_view(word) == "--json"; });

@@ -39,7 +39,11 @@ pages::PageState stated(const ServeOptions& o) {
 }
 
 CommandResult execute(const GlobalOptions& global, ServeOptions o) {
-  if (!o.html.empty()) return written_page(global, stated(o), o.html);
+  if (!o.html.empty()) {
+    CommandResult out;
+    write_page(global, stated(o), o.html, out);
+    return out;
+  }
   if (global.json) throw refused("serve answers by HTTP", {}, "leave --json away");
   pages::SimulatorPage page(page_settings(global, o));
   o.server.port = static_cast<unsigned short>(o.port);
@@ -54,11 +58,12 @@ CommandResult execute(const GlobalOptions& global, ServeOptions o) {
 
 }  // namespace
 
-CommandResult written_page(const GlobalOptions& global, const pages::PageState& state,
-                           const std::string& file) {
+void write_page(const GlobalOptions& global, const pages::PageState& state, const std::string& file,
+                CommandResult& result) {
   pages::SimulatorPage page(page_settings(global, {}));
   write_whole_file(pages::static_page(page, state), file);
-  return {.data = {{"written", file}}, .text = "written: " + file + '\n'};
+  result.data["written"] = file;
+  result.text += "written: " + file + '\n';
 }
 
 Action add_serve(OptionSet& app) {

@@ -8,8 +8,8 @@
 
 namespace halmark::cli {
 
-// Writes the page with a grid of states around `state` into `file`.
-CommandResult written_page(const GlobalOptions& global, const pages::PageState& state,
-                           const std::string& file);
+// Writes the page with a grid of states around `state` into `file`, and says so in `result`.
+void write_page(const GlobalOptions& global, const pages::PageState& state, const std::string& file,
+                CommandResult& result);
 
 }  // namespace halmark::cli

@@ -17,6 +17,7 @@
 #include "model/spec/model_document.hpp"
 #include "plan/asked_sweep.hpp"
 #include "report/served_report.hpp"
+#include "report/text/report_text.hpp"
 #include "study/storage/open.hpp"
 #include "tune/certify/conclusion.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -122,7 +123,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
   CommandResult result{
       .exit_code = interrupted() ? interrupt_exit_code() : tune::exit_code_of(run, plan.sweep()),
       .data = report_json(report),
-      .text = report_text(report, use_color(s.global))};
+      .text = report_text(report, use_color(s.global), stdout_columns())};
   if (interrupted()) {
     result.text += "interrupted: every finished row is stored; the same command goes on\n";
     return result;

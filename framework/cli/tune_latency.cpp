@@ -6,6 +6,7 @@
 #include "cli/study/study.hpp"
 #include "export/front_list.hpp"
 #include "host/process/interrupt.hpp"
+#include "report/text/report_text.hpp"
 #include "tune/plan/plan_view.hpp"
 #include "tune/search/priced_sweep.hpp"
 #include "tune/stored/stored_front.hpp"
@@ -14,10 +15,10 @@ namespace halmark::cli {
 namespace {
 
 CommandResult printed(const RunReport& report, bool color) {
-  return {.data = report_json(report), .text = report_text(report, color)};
+  return {.data = report_json(report), .text = report_text(report, color, stdout_columns())};
 }
 CommandResult printed(const ServedReport& report, bool color) {
-  return {.data = served_json(report), .text = served_text(report, color)};
+  return {.data = served_json(report), .text = served_text(report, color, stdout_columns())};
 }
 void write_to(const RunReport& report, const std::string& path) { write_report(report, path); }
 void write_to(const ServedReport& report, const std::string& path) {

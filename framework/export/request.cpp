@@ -20,6 +20,11 @@ std::string list_of(const std::vector<std::string>& names) {
   return out;
 }
 
+report::View written(const std::vector<TextFile>& files, const std::string& out,
+                     Existing existing) {
+  return {.text = out.empty() ? files_text(files) : write_files(files, out, existing)};
+}
+
 }  // namespace
 
 bool is_exchange(const std::string& as) {
@@ -73,12 +78,8 @@ Pick pick_runnable(const SearchedFront& front, const std::string& how, const Eng
   return out;
 }
 
-report::View written(const std::vector<TextFile>& files, const std::string& out) {
-  return {.text = out.empty() ? files_text(files) : write_files(files, out)};
-}
-
 report::View exchanged(const ExportRequest& request, const MetricTable& table) {
-  report::View out = written(exchange_files(request.as, table), request.out);
+  report::View out = written(exchange_files(request.as, table), request.out, Existing::replaced);
   out.data = {{"format", request.as}, {"rows", table.rows.size()}, {"left_out", table.left}};
   return out;
 }
@@ -93,7 +94,7 @@ report::View exported(Deployment deployment, const Pick& pick, const EngineTable
       written(request.is_cluster()
                   ? std::vector{manifest_file(deployment, launch, nodes, {.image = request.image})}
                   : launch_files(deployment, launch),
-              request.out);
+              request.out, request.overwrites ? Existing::replaced : Existing::refused);
   // In the files these lines stand above the command.
   if (!request.out.empty()) {
     for (const std::string& line : launch.own_lines) out.text += report::clean_text(line) + '\n';

@@ -21,6 +21,7 @@ struct MetricTable;
 struct ExportRequest {
   std::string as, server_version, checkpoint, out;
   std::string engine = "vllm", nodes, image;  // of --as k8s
+  bool overwrites = false;                    // scripts and configs that are there
   std::vector<EngineImport> own_steps;        // what engines measured of themselves
   bool is_cluster() const { return as == "k8s"; }
 };
@@ -46,6 +47,5 @@ Pick pick_runnable(const SearchedFront& front, const std::string& how, const Eng
 report::View exported(Deployment deployment, const Pick& pick, const EngineTable& table,
                       std::span<const ClusterNode> nodes, const ExportRequest& request);
 report::View exchanged(const ExportRequest& request, const MetricTable& table);
-report::View written(const std::vector<TextFile>& files, const std::string& out);
 
 }  // namespace halmark::exports

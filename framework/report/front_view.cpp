@@ -32,7 +32,9 @@ FrontRow front_row(const RunReport& report, const FrontPoint& point) {
           .anchor = "point-" + std::to_string(point.evaluation)};
 }
 
-PhaseView phase_view(const RunReport& report, Phase phase) {
+}  // namespace
+
+PhaseView phase_view_of(const RunReport& report, Phase phase) {
   PhaseView view{.phase = phase};
   std::set<std::size_t> on_front;
   for (const FrontPoint& point : report.front) {
@@ -49,6 +51,8 @@ PhaseView phase_view(const RunReport& report, Phase phase) {
   }
   return view;
 }
+
+namespace {
 
 template <class Field>
 bool varies(const RunReport& report, Phase phase, Field field) {
@@ -122,7 +126,7 @@ std::string FrontRow::composition_reason() const {
 std::vector<PhaseView> phase_views(const RunReport& report) {
   std::vector<PhaseView> views;
   for (const Phase phase : {Phase::decode, Phase::prefill}) {
-    PhaseView view = phase_view(report, phase);
+    PhaseView view = phase_view_of(report, phase);
     if (view.evaluations > 0) views.push_back(std::move(view));
   }
   return views;

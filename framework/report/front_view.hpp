@@ -37,6 +37,9 @@ struct PhaseView {
 // Phases that were evaluated, decode first.
 std::vector<PhaseView> phase_views(const RunReport& report);
 
+// Of a phase that need not have been evaluated.
+PhaseView phase_view_of(const RunReport& report, Phase phase);
+
 // "b4 bf16 tp2": batch, precision and the axes above 1 ("1 shard" when none is); new tokens and
 // context only where the report has more than one of them.
 std::string deployment_label(const Configuration& configuration, const RunReport& report);

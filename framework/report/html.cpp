@@ -3,8 +3,9 @@
 #include "report/charts/charts.hpp"
 #include "report/charts/svg.hpp"
 #include "report/front_view.hpp"
-#include "report/html_page.hpp"
 #include "report/kernel_rates.hpp"
+#include "report/page/html_page.hpp"
+#include "report/page/points_table.hpp"
 #include "report/report.hpp"
 #include "report/sentences.hpp"
 #include "report/text/clean_text.hpp"
@@ -50,10 +51,20 @@ std::string opening(const RunReport& report) {
          badge(report::validity(report) == "valid", report::validity_text(report)) +
          badge(verdict == "within", report::composition_text(report)) + "</div>\n" +
          state_line(report) +
-         "<nav aria-label=\"sections\"><a href=\"#front\">front</a> <a href=\"#roofline\">"
+         "<nav aria-label=\"sections\"><a href=\"#front\">front and all configurations</a> <a "
+         "href=\"#roofline\">"
          "roofline</a> <a href=\"#breakdown\">breakdown</a> <a href=\"#validation\">predicted "
          "against run</a> <a href=\"#kernels\">kernels</a> <a href=\"#left-out\">left out</a> <a "
          "href=\"#provenance\">provenance</a></nav>\n</header>\n";
+}
+
+std::string legend_entry(const std::string& sign, const std::string& text) {
+  return "<li>" + sign + ' ' + html_text(text) + "</li>\n";
+}
+
+std::string line_sign(const char* css_class) {
+  return "<svg class=\"key line\" viewBox=\"0 0 26 14\" aria-hidden=\"true\">" +
+         report::svg_line({1, 7}, {25, 7}, css_class) + "</svg>";
 }
 
 std::string front_caption(const PhaseView& view) {
@@ -62,10 +73,31 @@ std::string front_caption(const PhaseView& view) {
     dtypes.push_back(row.evaluation->configuration.precision.name);
   }
   for (const Evaluation* other : view.others) dtypes.push_back(other->configuration.precision.name);
-  return "<figcaption>" + report::dtype_legend(dtypes) +
-         "Filled: on the front. Faint: not on it. Hollow: suspect. Area: memory. Bars: interval of "
-         "the latency. Dashed: best throughput at or below a latency; points under it are on the "
-         "front for their memory. Every front point links to its breakdown.</figcaption>\n";
+  const report::DtypeLook circle{{}, 0, 7};
+  return "<figcaption><p>Shape and colour: data type of the weights. " +
+         report::dtype_legend(dtypes) + "</p>\n<ul class=\"legend\">\n" +
+         legend_entry(report::legend_marker(circle, "m"),
+                      "on the front: no other configuration is better in every objective; leads to "
+                      "where its time goes") +
+         legend_entry(report::legend_marker(circle, "h faint"),
+                      "evaluated, and another one is better in everything") +
+         legend_entry(
+             report::legend_marker(circle, "h"),
+             "on the front, but suspect: some of its rows did not pass the validity gate") +
+         legend_entry(line_sign("bar"), "the range that a run should lie in") +
+         legend_entry(
+             line_sign("front"),
+             "the most tokens per second at or below a latency; points below it are on the "
+             "front for their memory") +
+         "</ul>\n<p>The larger a mark, the more memory. Lower right is worse, upper left is "
+         "better.</p></figcaption>\n";
+}
+
+std::string points_part(const RunReport& report, const PhaseView& view) {
+  const std::string phase(phase_name(view.phase));
+  return "<h3 id=\"all-" + phase + "\">" + "All " + std::to_string(view.evaluations) + ' ' + phase +
+         " configurations that were evaluated</h3>\n" +
+         report::table_html(report::points_table(report, view), "all " + phase + " configurations");
 }
 
 std::string front_section(const RunReport& report, const std::vector<PhaseView>& views) {
@@ -79,12 +111,14 @@ std::string front_section(const RunReport& report, const std::vector<PhaseView>&
     const std::string chart = report::front_chart(view, report);
     if (chart.empty()) {
       out += element("p", "no configuration has a usable latency");
-      continue;
+    } else {
+      out += "<div class=\"pair\">\n<figure data-of=\"rows-" + phase + "\">" + chart +
+             front_caption(view) + "</figure>\n" +
+             report::table_html(report::front_table(view, report::TableWidth::wide),
+                                phase + " front") +
+             "</div>\n";
     }
-    out +=
-        "<div class=\"pair\">\n<figure>" + chart + front_caption(view) + "</figure>\n" +
-        report::table_html(report::front_table(view, report::TableWidth::wide), phase + " front") +
-        "</div>\n";
+    out += points_part(report, view);
   }
   return out + "</section>\n";
 }
@@ -237,10 +271,11 @@ std::string provenance_section(const RunReport& report) {
 
 std::string report_html(const RunReport& report) {
   const std::vector<PhaseView> views = report::phase_views(report);
-  return report::page_head(report.model + ": " + report.title) + "<body>\n" + opening(report) +
-         "<main>\n" + front_section(report, views) + roofline_section(report) +
+  return report::scripted_page_head(report.model + ": " + report.title) + "<body>\n" +
+         opening(report) + "<main>\n" + front_section(report, views) + roofline_section(report) +
          breakdown_section(views) + validation_section(report) + kernel_section(report) +
-         left_out_section(report) + "</main>\n" + provenance_section(report) + "</body>\n</html>\n";
+         left_out_section(report) + "</main>\n" + provenance_section(report) +
+         report::script_element() + "</body>\n</html>\n";
 }
 
 }  // namespace halmark

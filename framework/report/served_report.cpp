@@ -13,7 +13,9 @@
 #include "report/report.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
+#include "report/text/stacked_table.hpp"
 #include "report/text/table.hpp"
+#include "report/text/wrapped_text.hpp"
 
 namespace halmark {
 
@@ -22,7 +24,8 @@ using report::TableCell;
 
 namespace {
 
-constexpr int width_max = 120;
+constexpr int line_max =
+    120;  // of where times are from: beyond it their series have one of their own
 constexpr std::size_t rows_max = 20;  // on the terminal; files have all
 
 std::string layout_text(const Parallel& p) {
@@ -183,7 +186,7 @@ std::vector<std::string> origins(const ServedReport& r, const Points& points) {
     for (const auto& [step, from] : {std::pair{"TTFT", &p->ttft}, {"TPOT", &p->tpot}}) {
       std::string text = "  " + label + ": " + step + ' ' + report::times_text(*from, r.tables);
       const std::size_t series = text.find("; of ");
-      const bool is_long = report::display_width(text) > width_max && series != std::string::npos;
+      const bool is_long = report::display_width(text) > line_max && series != std::string::npos;
       out.push_back(text.substr(0, is_long ? series : std::string::npos));
       if (is_long) out.push_back("      " + text.substr(series + 2));
     }
@@ -243,12 +246,12 @@ std::string nearest_miss(const ServedReport& r) {
                            : "nearest: " + missed_text(r.nearest.front());
 }
 
-std::string served_text(const ServedReport& r, bool color) {
+std::string served_text(const ServedReport& r, bool color, int width) {
   const auto bold = [&](const std::string& text) {
     return color ? "\x1b[1m" + text + "\x1b[0m" : text;
   };
-  const auto line = [](const std::string& text) {
-    return report::shortened(report::clean_text(text), width_max) + '\n';
+  const auto line = [&](const std::string& text) {
+    return report::wrapped(report::clean_text(text), width, 4);
   };
   std::string out = bold(r.title + ": " + r.model) + '\n';
   for (const std::string& basis : r.basis) out += line(basis);
@@ -261,14 +264,14 @@ std::string served_text(const ServedReport& r, bool color) {
     for (const PointGroup& g : groups) {
       if (shown.size() < rows_max) shown.push_back(&r.front[g.representative]);
     }
-    out += report::table_text(front_table(r, shown), width_max);
+    out += report::stacked_text(front_table(r, shown), width);
     if (groups.size() > rows_max) {
       out += "... and " + std::to_string(groups.size() - rows_max) + " more: see --out or --json\n";
     }
     if (const std::string alike = alike_text(groups); !alike.empty()) out += line(alike);
     for (const std::string& origin : origins(r, shown)) out += line(origin);
   }
-  if (!r.levels.empty()) out += report::clean_text(probability_basis(r)) + '\n';
+  if (!r.levels.empty()) out += line(probability_basis(r));
   for (const std::string& count : counts(r)) out += line(count);
   if (!r.nearest.empty()) {
     out += '\n' + bold("nearest that miss a level") + '\n';

@@ -11,6 +11,7 @@
 #include "core/chosen/objective.hpp"
 #include "core/json/json_type.hpp"
 #include "core/latency.hpp"
+#include "report/text/wrapped_text.hpp"
 #include "report/times_from.hpp"
 
 namespace halmark {
@@ -63,7 +64,9 @@ std::string served_label(const Configuration& configuration);
 // One line: of what misses a level the nearest to keeping it.
 std::string nearest_miss(const ServedReport& report);
 
-std::string served_text(const ServedReport& report, bool color);
+// In lines of at most `width` columns; no cell is cut. Without limit for files and pipes.
+std::string served_text(const ServedReport& report, bool color,
+                        int width = report::unlimited_width);
 std::string served_markdown(const ServedReport& report);
 std::string served_csv(const ServedReport& report);
 Json served_json(const ServedReport& report);

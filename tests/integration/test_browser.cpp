@@ -44,6 +44,41 @@ TEST_F(Browser, shows_the_report_of_a_tiny_tune_without_a_console_error) {
   EXPECT_THAT(page.err, Not(HasSubstr("CONSOLE")));
 }
 
+// tests/integration/report/report_page_test.py says what is looked at.
+TEST_F(Browser, a_report_is_read_as_a_person_would) {
+  const auto browser = chromium();
+  const auto python = found_program("python3");
+  if (!browser || !python) GTEST_SKIP() << "chromium or python3 is not installed";
+  tiny_sweep("fake", "shards = [1, 3]");
+  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;bytes_per_s=1e9;timer=device_event";
+  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db", "--again"}).exit_code, 0);
+  const Json report = data_of({"report", "--db", "r.db", "--out", "r.html"});
+  const Json runs = data_of({"report", "--db", "r.db", "--run", "1", "--run", "2", "--out",
+                             "runs.html", "--out", "s.md"});
+  EXPECT_EQ(runs["runs"].size(), 2u);
+  write("report.json",
+        Json{{"evaluations", report["evaluations"]}, {"sides", runs["configurations"]}}.dump());
+  EXPECT_EQ(halmark({"report", "--db", "r.db", "--run", "1", "--run", "1"}).exit_code, 2);
+  Launch launch = base_;
+  launch.limit_s = 240;
+  launch.arguments = {*python,
+                      "-B",
+                      HALMARK_SOURCE_DIR "/tests/integration/report/report_page_test.py",
+                      *browser,
+                      path("r.html"),
+                      path("report.json"),
+                      base_.folder,
+                      "--runs",
+                      path("runs.html")};
+  if (const char* pictures = std::getenv("HALMARK_PAGE_PICTURES")) {
+    launch.arguments.insert(launch.arguments.end(), {"--pictures", pictures});
+  }
+  const Outcome page = run(launch);
+  ASSERT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_EQ(Json::parse(page.out)["failed"], Json::array());
+}
+
 TEST_F(Browser, a_console_error_would_be_seen) {
   const auto browser = chromium();
   if (!browser) GTEST_SKIP() << "chromium is not installed";

@@ -44,7 +44,6 @@ pages::PageState page_state(const PricedStep& step, const StepOptions& o) {
 CommandResult execute(const GlobalOptions& global, StepOptions o) {
   take_shards(o);
   const PricedStep step = priced_step(o.model);
-  if (!o.html.empty()) return written_page(global, page_state(step, o), o.html);
   o.asked.fabric = o.model.fabric;
   tune::SimulatedStep s = tune::simulate_step(
       step, o.asked, config_dirs("devices"), config_dirs("fabrics"), [&](double events, int runs) {
@@ -52,7 +51,9 @@ CommandResult execute(const GlobalOptions& global, StepOptions o) {
       });
   pages::SimulationPage page{step, s.topology, s.simulation, s.power, s.sources, stdout_columns()};
   if (s.run) page.executed = {s.run->measured_ns, s.run->measured_each_ns, s.run->executions};
-  return shown(pages::simulation_view(page));
+  CommandResult out = shown(pages::simulation_view(page));
+  if (!o.html.empty()) write_page(global, page_state(step, o), o.html, out);
+  return out;
 }
 
 Action add(OptionSet& app, const char* phase) {
@@ -84,8 +85,7 @@ Action add(OptionSet& app, const char* phase) {
   app.add_option("--grid", o->asked.power.carbon.g_per_kwh, "Grams of CO2e a kWh (480: the world)");
   app.add_option("--otlp", o->asked.otlp,
                  "Spans and metrics of OpenTelemetry: a file, or http://HOST:PORT of a collector");
-  app.add_option("--html", o->html,
-                 "Instead: the page of halmark serve as a file, around this step");
+  app.add_option("--html", o->html, "Writes the page of halmark serve around this step");
   app.add_option("--perfetto", o->asked.perfetto, "Writes a trace for ui.perfetto.dev");
   app.add_option("--events", o->asked.events,
                  "Writes every event: a JSON object a line, or .parquet");

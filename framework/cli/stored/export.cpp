@@ -77,6 +77,8 @@ void add_export_options(OptionSet& app, exports::ExportRequest& o) {
   app.add_option("--image", o.image, "With k8s: instead of the image that the engine publishes");
   app.add_option("--checkpoint", o.checkpoint,
                  "What the engine loads (default: the name of the model on its hub)");
+  app.add_flag("--overwrite", o.overwrites,
+               "Replace scripts and configs that are there with other contents");
 }
 
 void check_export(const exports::ExportRequest& request) {

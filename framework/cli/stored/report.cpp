@@ -4,19 +4,34 @@
 #include "cli/console/command.hpp"
 #include "cli/console/session.hpp"
 #include "cli/console/terminal.hpp"
+#include "report/page/runs_page.hpp"
+#include "report/text/report_text.hpp"
 #include "tune/stored/stored_report.hpp"
 
 namespace halmark::cli {
 namespace {
 
 struct ReportOptions {
-  std::int64_t run = 0;  // 0 = the latest
+  std::vector<std::int64_t> runs;  // none = the latest
   std::vector<std::string> out;
 };
 
+CommandResult side_by_side(const Store& store, const GlobalOptions& global,
+                           const ReportOptions& options) {
+  const auto runs = tune::stored_reports(store, options.runs, reporting_machine(local_machine()));
+  CommandResult result{.data = runs_json(runs), .text = runs_text(runs, stdout_columns())};
+  for (const std::string& path : options.out) {
+    write_runs(runs, path);
+    result.text += "written: " + path + '\n';
+  }
+  say_what_is_damaged(store, database_path(global), result);
+  return result;
+}
+
 CommandResult execute(const GlobalOptions& global, const ReportOptions& options) {
   const std::unique_ptr<Store> store = open_store_read_only(database_path(global));
-  const auto run = options.run > 0 ? std::optional(options.run) : store->latest_sweep();
+  if (options.runs.size() > 1) return side_by_side(*store, global, options);
+  const auto run = options.runs.empty() ? store->latest_sweep() : std::optional(options.runs[0]);
   if (!run) {
     const auto other = store->latest_run();
     throw refused(other ? "the database has no sweep" : "the database has no run",
@@ -25,7 +40,8 @@ CommandResult execute(const GlobalOptions& global, const ReportOptions& options)
                         : "run halmark tune first");
   }
   const RunReport report = tune::stored_report(*store, *run, reporting_machine(local_machine()));
-  CommandResult result{.data = report_json(report), .text = report_text(report, use_color(global))};
+  CommandResult result{.data = report_json(report),
+                       .text = report_text(report, use_color(global), stdout_columns())};
   for (const std::string& path : options.out) {
     write_report(report, path);
     result.text += "written: " + path + '\n';
@@ -39,7 +55,8 @@ CommandResult execute(const GlobalOptions& global, const ReportOptions& options)
 
 Action add_report(OptionSet& app) {
   auto o = std::make_shared<ReportOptions>();
-  app.add_option("--run", o->run, "Run number (default: the latest)");
+  app.add_option("--run", o->runs, "Run number (default: the latest); several stand side by side")
+      ->allow_extra_args(false);
   app.add_option("--out,-o", o->out, "Report file, format by suffix: .html .json .csv .md");
   return [o](const GlobalOptions& global) { return execute(global, *o); };
 }

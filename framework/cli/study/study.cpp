@@ -44,7 +44,9 @@ CommandResult list(const GlobalOptions& global, const StudyOptions& options) {
   return out;
 }
 
-CommandResult show(const GlobalOptions& global, const StudyOptions& options) {
+CommandResult show(const GlobalOptions& global, StudyOptions options) {
+  if (options.location.empty() && is_study_location(options.name))
+    options.location.swap(options.name);
   const auto store = open(global, options, StudyAccess::existing);
   const StudySummary study = find_study(*store, options.name);
   TrialCursor cursor;
@@ -95,7 +97,7 @@ Action add_study(OptionSet& app) {
   };
   OptionSet list_app = add("list", "List the studies of a storage");
   OptionSet show_app = add("show", "Show a study and its Pareto front");
-  show_app.add_option("name", options->name, "The study; needed where there are several");
+  show_app.add_option("name", options->name, "The study, where there are several; or their file");
   show_app.add_option("--rows", options->page.rows, "Rows of the front to print");
   show_app.add_flag("--all", options->page.all, "All trials, not only the front");
   OptionSet export_app = add("export", "Copy a study to another storage");

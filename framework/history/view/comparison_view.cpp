@@ -6,12 +6,12 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <limits>
 
 #include "core/json/json.hpp"
 #include "report/report.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
+#include "report/text/stacked_table.hpp"
 #include "report/text/table.hpp"
 
 namespace halmark::history {
@@ -186,14 +186,19 @@ std::string alone_text(const Comparison& comparison) {
   return out;
 }
 
+// Tells rows apart.
+std::size_t series_column(const report::Table& table) {
+  const auto at = std::ranges::find(table.columns, "series", &report::TableColumn::title);
+  return at == table.columns.end() ? 0 : static_cast<std::size_t>(at - table.columns.begin());
+}
+
 std::string text_of(const Comparison& comparison) {
   std::string out = "before: " + printable(side_text(comparison.before)) +
                     "\nafter:  " + printable(side_text(comparison.after)) + '\n';
   const report::Table table = table_of(comparison);
-  if (!table.rows.empty()) out += report::table_text(table, std::numeric_limits<int>::max());
+  if (!table.rows.empty()) out += report::stdout_text(table, series_column(table));
   if (!comparison.front_moves.empty()) {
-    out += moves_summary(comparison) + '\n' +
-           report::table_text(moves_of(comparison), std::numeric_limits<int>::max());
+    out += moves_summary(comparison) + '\n' + report::stdout_text(moves_of(comparison));
   }
   return out + alone_text(comparison) +
          fmt::format("{} of {} series (floor {}, {} of the changes called may be false)\n",

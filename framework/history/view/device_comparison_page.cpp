@@ -3,7 +3,7 @@
 
 #include "history/view/device_comparison_view.hpp"
 #include "report/charts/svg.hpp"
-#include "report/html_page.hpp"
+#include "report/page/html_page.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "history/view/history_view.hpp"
 #include "report/charts/svg.hpp"
-#include "report/html_page.hpp"
+#include "report/page/html_page.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
 

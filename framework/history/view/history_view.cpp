@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "core/json/json.hpp"
 #include "report/report.hpp"
+#include "report/terminal/terminal.hpp"
 #include "report/text/clean_text.hpp"
 #include "report/text/quantity.hpp"
+#include "report/text/stacked_table.hpp"
 #include "report/text/table.hpp"
+#include "report/text/wrapped_text.hpp"
 
 namespace halmark::history {
 namespace {
@@ -144,14 +147,32 @@ report::Table changes_of(const NightReport& night) {
   return out;
 }
 
+// Rows are told apart by their series.
 std::string text_of(const report::Table& table) {
-  return report::table_text(table, std::numeric_limits<int>::max());
+  const auto series = std::ranges::find(table.columns, "series", &report::TableColumn::title);
+  return report::stdout_text(table, static_cast<std::size_t>(series - table.columns.begin()));
 }
 
 std::string summary_of(const NightReport& night) {
   return fmt::format("{} of {} series over {} runs up to {} (floor {})", counts_text(night),
                      night.series.size(), night.runs.size(), night.last_started_utc,
                      report::percent_text(night.rules.floor));
+}
+
+// Of the first nights: what is there, and why nothing is said of it yet.
+std::string unjudged_text(const NightReport& night) {
+  if (night.series.empty() ||
+      static_cast<std::size_t>(night.count(Change::invalid)) < night.series.size())
+    return {};
+  std::size_t most = 0;
+  for (const SeriesHistory& one : night.series) most = std::max(most, one.nights.size());
+  const std::string text = fmt::format(
+      "{} series over {} up to {}; no verdict yet: a series needs {} nights with sound rows, the "
+      "longest has {}",
+      night.series.size(),
+      night.runs.size() == 1 ? "1 run" : std::to_string(night.runs.size()) + " runs",
+      night.last_started_utc, night.rules.nights_min + 1, most);
+  return report::wrapped(text, report::stdout_columns()) + '\n';
 }
 
 Json history_json(const NightReport& night) {
@@ -176,18 +197,20 @@ Json history_json(const NightReport& night) {
 }  // namespace
 
 report::View history_view(const NightReport& night) {
-  std::string text;
+  std::string text = unjudged_text(night);
   if (const report::Table alerts = alerts_of(night); !alerts.rows.empty()) {
     text += text_of(alerts) + '\n';
   }
   if (const report::Table changes = changes_of(night); !changes.rows.empty()) {
     text += "changes that both detectors see\n" + text_of(changes) + '\n';
   }
-  if (night.count(Change::invalid) > 0) {
+  const auto invalid = static_cast<std::size_t>(night.count(Change::invalid));
+  if (invalid > 0 && invalid < night.series.size()) {
     text +=
         fmt::format("INVALID: fewer than {} nights with sound rows\n", night.rules.nights_min + 1);
   }
-  return {.data = history_json(night), .text = text + summary_of(night) + '\n'};
+  const int width = report::stdout_columns();
+  return {.data = history_json(night), .text = text + report::wrapped(summary_of(night), width)};
 }
 
 std::string history_markdown(const NightReport& night) {

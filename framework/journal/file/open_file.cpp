@@ -144,12 +144,27 @@ void copy_runs(SQLite::Database& db) {
   }
 }
 
+// The file as it is, so that an older halmark, or a user in doubt, has it: "backups/FILE.schema-1"
+// beside it, where backups are. It bears no time, so backups that come later displace it never.
+void keep_older(SQLite::Database& db, const std::string& path) {
+  const fs::path of = fs::absolute(path), folder = of.parent_path() / "backups";
+  fs::create_directories(folder);
+  const std::string name =
+      (folder / (of.filename().string() + ".schema-" + std::to_string(schema_version_of(db))))
+          .string();
+  std::string free = name;
+  std::error_code code;
+  for (int i = 2; fs::exists(fs::symlink_status(free, code)); ++i) {
+    free = name + '-' + std::to_string(i);
+  }
+  copy_database(db, free);
+}
+
 // To the present version: runs get their checksums, sample blocks their table. Of version 1 the
 // entries move into a table without the list of kinds; ids stay, so checksums and chains hold. Rows
 // keep their samples where they are: those are part of the chain.
 void migrate(SQLite::Database& db) {
   const int version = schema_version_of(db);
-  if (version == schema_version) return;
   db.exec("PRAGMA foreign_keys = OFF");  // what an edited file has of orphans is verify's to say
   db.exec("PRAGMA legacy_alter_table = ON");  // entry goes on naming the table run
   db.exec("BEGIN IMMEDIATE");
@@ -210,7 +225,10 @@ namespace {
 void judge_connection(SQLite::Database& db, const std::string& path, Access access) {
   if (access == Access::read_write) {
     require_own_schema(db, path);  // of its own version, before the migration runs
-    migrate(db);
+    if (schema_version_of(db) != schema_version) {
+      keep_older(db, path);
+      migrate(db);
+    }
   } else {
     require_tables(db, path, access != Access::salvage);
   }

@@ -7,6 +7,7 @@
 
 #include "model/graph/context_split.hpp"
 #include "model/graph/expert_layout.hpp"
+#include "model/pricing/memory_text.hpp"
 
 namespace halmark {
 
@@ -191,11 +192,8 @@ std::optional<std::int64_t> memory_shortfall(const MemoryUse& use, std::int64_t 
 }
 
 std::optional<Refusal> check_memory(const MemoryUse& use, std::int64_t available_bytes) {
-  const auto missing = memory_shortfall(use, available_bytes);
-  if (!missing) return std::nullopt;
-  return Refusal{"out_of_memory", "a rank needs " + std::to_string(use.largest.total()) +
-                                      " bytes and " + std::to_string(available_bytes) +
-                                      " may be used: short by " + std::to_string(*missing)};
+  if (!memory_shortfall(use, available_bytes)) return std::nullopt;
+  return Refusal{"out_of_memory", memory_shortage_text(use.largest.total(), available_bytes)};
 }
 
 }  // namespace halmark

@@ -7,6 +7,7 @@
 
 #include "core/text/units.hpp"
 #include "model/pricing/memory.hpp"
+#include "model/pricing/memory_text.hpp"
 
 namespace halmark {
 
@@ -116,10 +117,7 @@ ServingPricer::Memory ServingPricer::memory(StepPricer::Layout layout, std::int6
 
 std::optional<Refusal> ServingPricer::memory_refusal(const Memory& memory) const {
   if (memory.largest_rank <= facts_.memory_bytes) return std::nullopt;
-  return Refusal{"out_of_memory", "a rank needs " + std::to_string(memory.largest_rank) +
-                                      " bytes and " + std::to_string(facts_.memory_bytes) +
-                                      " may be used: short by " +
-                                      std::to_string(memory.largest_rank - facts_.memory_bytes)};
+  return Refusal{"out_of_memory", memory_shortage_text(memory.largest_rank, facts_.memory_bytes)};
 }
 
 // Ideal time of all matmul FLOPs of one request on one device.

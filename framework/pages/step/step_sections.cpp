@@ -65,10 +65,12 @@ std::string fit_text(const StepPage& page) {
   const std::string& device = page.step.device->id;
   if (fit->short_by_bytes() == 0) {
     if (!page.form.shows_all) return {};  // the answer says so
-    return fmt::format("fits {}: {} of {} a rank\n", device, fit->needed_bytes, *fit->device_bytes);
+    return fmt::format("fits {}: {} of {} a rank\n", device, size_text(fit->needed_bytes),
+                       size_text(*fit->device_bytes));
   }
-  return fmt::format("does not fit {}: {} bytes a rank and {} there, short by {}\n", device,
-                     fit->needed_bytes, *fit->device_bytes, fit->short_by_bytes());
+  return fmt::format("does not fit {}: {} a rank and {} there, short by {}\n", device,
+                     size_text(fit->needed_bytes), size_text(*fit->device_bytes),
+                     size_text(fit->short_by_bytes()));
 }
 
 std::string mfu_text(const StepPage& page) {

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "core/text/error.hpp"
+#include "report/terminal/terminal.hpp"
 #include "report/text/table.hpp"
+#include "report/text/wrapped_text.hpp"
 #include "study/front.hpp"
 #include "study/values_json.hpp"
 
@@ -84,10 +86,11 @@ report::View study_page(const StudySummary& study, std::span<const TrialRow> tri
     shown.clear();
     for (const TrialRow& row : trials) shown.push_back(&row);
   }
-  out.text = fmt::format(
-      "study '{}': {}; {} trials, {} complete, {} on the front\n", printable(study.info.name),
+  const std::string head = fmt::format(
+      "study '{}': {}; {} trials, {} complete, {} on the front", printable(study.info.name),
       printable(objectives_text(study.info)), study.trials(),
       study.counts[static_cast<std::size_t>(TrialState::complete)], front.size());
+  out.text = report::wrapped(head, report::stdout_columns());
   if (!shown.empty()) out.text += trials_table(study.info, shown);
   return out;
 }

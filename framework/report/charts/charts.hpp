@@ -2,13 +2,19 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "report/charts/svg.hpp"
 #include "report/front_view.hpp"
 
 namespace halmark::report {
 
 // Latency against throughput of one phase; marker size is memory, markers link to their breakdown.
 std::string front_chart(const PhaseView& view, const RunReport& report);
+
+// Fronts of several runs of one phase, each with its look.
+std::string runs_chart(const std::vector<PhaseView>& views, const std::string& name);
+DtypeLook run_look(std::size_t run);
 
 // FLOP/s over FLOP/byte for every kernel with matmul FLOPs, under the measured roofs.
 std::string roofline_chart(const RunReport& report);

@@ -15,7 +15,8 @@ namespace {
 std::string size_text(std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
 
 std::string signed_size_text(std::int64_t bytes) {
-  return (bytes < 0 ? "-" : "+") + size_text(bytes < 0 ? -bytes : bytes);
+  std::string out(1, bytes < 0 ? '-' : '+');
+  return out += size_text(bytes < 0 ? -bytes : bytes);
 }
 
 std::string verdict_text(const ProportionalSet& size) {

@@ -1,16 +1,21 @@
 #include "report/text/table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
+#include "core/text/text.hpp"
 #include "report/glossary.hpp"
 #include "report/text/clean_text.hpp"
+#include "report/text/quantity.hpp"
+#include "report/text/stacked_table.hpp"
 #include "report/text/wrapped_text.hpp"
 
 namespace halmark::report {
 namespace {
 
 constexpr int narrowest = 6;
+constexpr int value_digits = 9;  // of figures in data-v
 
 std::vector<int> natural_widths(const Table& table) {
   std::vector<int> widths;
@@ -70,11 +75,16 @@ std::string number_columns(const Table& table) {
   return out;
 }
 
+std::string table_names(const Table& table) {
+  if (table.id.empty()) return " class=\"" + number_columns(table) + '"';
+  return " id=\"" + table.id + "\" class=\"rows " + number_columns(table) + '"';
+}
+
 // A heading explains itself where the pointer rests on it.
 std::string html_heading(const TableColumn& column) {
   std::string out = "<th scope=\"col\"";
   if (column.is_number) out += " class=\"n\"";
-  if (const Term* term = find_term(column.title)) {
+  if (const Term* term = find_term(column.word.empty() ? column.title : column.word)) {
     out += " title=\"" + html_text(term->meaning) + '"';
   }
   return out + '>' + html_text(column.title) + "</th>";
@@ -82,6 +92,8 @@ std::string html_heading(const TableColumn& column) {
 
 std::string html_cell(const TableCell& cell) {
   std::string out = "<td";
+  if (cell.value && std::isfinite(*cell.value))
+    out += " data-v=\"" + number_text(*cell.value, value_digits) + '"';
   if (!cell.note.empty()) out += " title=\"" + html_text(cell.note) + '"';
   out += '>';
   if (cell.anchor.empty()) return out + html_text(cell.text) + "</td>";
@@ -118,10 +130,12 @@ void TextTable::add(const std::vector<std::string>& cells) {
   for (std::size_t c = 0; c < std::min(cells.size(), row.size()); ++c) row[c].text = cells[c];
 }
 
-std::string TextTable::text() const { return table_text(table_, unlimited_width); }
+std::string TextTable::text() const { return stdout_text(table_); }
 
-std::string TextTable::text(int width) const {
-  Table shown = table_;
+std::string TextTable::text(int width) const { return fitted_text(table_, width); }
+
+std::string fitted_text(const Table& table, int width) {
+  Table shown = table;
   std::string left_out;
   const auto is_too_wide = [&] {
     const std::vector<int> widths = natural_widths(shown);
@@ -156,13 +170,12 @@ std::string table_markdown(const Table& table) {
 
 std::string table_html(const Table& table, const std::string& caption) {
   std::string out = "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"" +
-                    html_text(caption) + "\"><table class=\"" + number_columns(table) +
-                    "\"><thead><tr>";
+                    html_text(caption) + "\"><table" + table_names(table) + "><thead><tr>";
   for (const TableColumn& column : table.columns) out += html_heading(column);
   out += "</tr></thead><tbody>\n";
-  for (const auto& row : table.rows) {
-    out += "<tr>";
-    for (const TableCell& cell : row) out += html_cell(cell);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    out += r < table.row_classes.size() ? "<tr class=\"" + table.row_classes[r] + "\">" : "<tr>";
+    for (const TableCell& cell : table.rows[r]) out += html_cell(cell);
     out += "</tr>\n";
   }
   return out + "</tbody></table></div>\n";

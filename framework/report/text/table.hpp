@@ -1,6 +1,7 @@
 // A table as data, and its three looks. Which columns exist is said once, in tables.cpp.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,21 +10,28 @@ namespace halmark::report {
 struct TableColumn {
   std::string title;
   bool is_number = false;
+  std::string word =
+      {};  // of the glossary, where the title is not one: "latency" of "latency, run 3"
 };
 
 struct TableCell {
   std::string text;
-  std::string anchor;  // HTML: links to this place of the page
-  std::string note;    // HTML: tooltip
+  std::string anchor;                // HTML: links to this place of the page
+  std::string note;                  // HTML: tooltip
+  std::optional<double> value = {};  // HTML: the figure that the text rounds, for sorting
 };
 
 struct Table {
   std::vector<TableColumn> columns;
   std::vector<std::vector<TableCell>> rows;
+  std::string id = {};                        // HTML: of a table whose rows can be filtered
+  std::vector<std::string> row_classes = {};  // HTML: of each row; empty = none
 };
 
 // Left-aligned columns give way until the table fits into `width` terminal columns.
 std::string table_text(const Table& table, int width);
+// As TextTable::text(width): columns are left out from the right, no cell is cut.
+std::string fitted_text(const Table& table, int width);
 std::string table_markdown(const Table& table);
 // A scrollable, keyboard-reachable region with the caption as its name.
 std::string table_html(const Table& table, const std::string& caption);

@@ -1,5 +1,7 @@
-#include "core/text/text.hpp"
+#include <algorithm>
+
 #include "core/chosen/objective.hpp"
+#include "core/text/text.hpp"
 #include "report/choice/grouping.hpp"
 #include "report/front_view.hpp"
 #include "report/report.hpp"
@@ -7,48 +9,33 @@
 #include "report/text/clean_text.hpp"
 #include "report/text/memory_text.hpp"
 #include "report/text/quantity.hpp"
+#include "report/text/report_text.hpp"
+#include "report/text/stacked_table.hpp"
 #include "report/text/tables.hpp"
+#include "report/text/wrapped_text.hpp"
 #include "report/times_from.hpp"
 
 namespace halmark {
 namespace {
 
-constexpr int width_max = 120;
+constexpr int prose_width_max = 120;            // longer lines are hard to read, in files too
 constexpr double mentioned_probability = 0.05;  // of configurations off the front
 
-// Bold and colour only repeat what the words say.
-class Ink {
- public:
-  explicit Ink(bool is_on) : is_on_(is_on) {}
-  std::string bold(const std::string& text) const { return with("1", text); }
-  std::string good(const std::string& text) const { return with("32", text); }
-  std::string bad(const std::string& text) const { return with("33", text); }
-
- private:
-  std::string with(const char* code, const std::string& text) const {
-    return is_on_ ? std::string("\x1b[") + code + 'm' + text + "\x1b[0m" : text;
-  }
-  bool is_on_;
-};
-
-std::string line(const std::string& text) {
-  return report::shortened(report::clean_text(text), width_max);
-}
-
-// Words of clean text in lines of at most width_max columns; later lines are indented.
-std::string wrapped(const std::string& text, const std::string& first, const std::string& rest) {
+// Words of clean text in lines of at most `width` columns; later lines are indented.
+std::string prose(const std::string& text, const std::string& first, const std::string& rest,
+                  int width) {
   std::string out;
   std::string current = first;
   std::string word;
   const auto flush_word = [&] {
     if (word.empty()) return;
     const bool is_start = current == first || current == rest;
-    if (!is_start && report::display_width(current) + 1 + report::display_width(word) > width_max) {
+    if (!is_start && report::display_width(current) + 1 + report::display_width(word) > width) {
       out += current + '\n';
       current = rest;
     }
     if (current != first && current != rest) current += ' ';
-    current += report::shortened(word, width_max - report::display_width(rest));
+    current += word;
     word.clear();
   };
   for (const char c : report::clean_text(text)) {
@@ -61,6 +48,34 @@ std::string wrapped(const std::string& text, const std::string& first, const std
   flush_word();
   return out + current + '\n';
 }
+
+// How lines leave: bold and colour only repeat what the words say; nothing is cut to fit.
+class Ink {
+ public:
+  Ink(bool is_on, int width) : is_on_(is_on), width_(width) {}
+  int width() const { return width_; }
+  // Without its last newline.
+  std::string line(const std::string& text) const {
+    const int width = width_ == report::unlimited_width ? width_ : width_ - 2;
+    std::string out = report::wrapped(report::clean_text(text), width, 4);
+    out.pop_back();
+    return out;
+  }
+  std::string wrapped(const std::string& text, const std::string& first,
+                      const std::string& rest) const {
+    return prose(text, first, rest, std::min(width_, prose_width_max));
+  }
+  std::string bold(const std::string& text) const { return with("1", text); }
+  std::string good(const std::string& text) const { return with("32", text); }
+  std::string bad(const std::string& text) const { return with("33", text); }
+
+ private:
+  std::string with(const char* code, const std::string& text) const {
+    return is_on_ ? std::string("\x1b[") + code + 'm' + text + "\x1b[0m" : text;
+  }
+  bool is_on_;
+  int width_;
+};
 
 // The front of a phase with one row for points that hardly differ.
 report::PhaseView representatives(const RunReport& report, const report::PhaseView& view,
@@ -78,9 +93,9 @@ report::PhaseView representatives(const RunReport& report, const report::PhaseVi
   return out;
 }
 
-std::string row_energy(const report::FrontRow& row) {
+std::string row_energy(const report::FrontRow& row, const Ink& ink) {
   const std::string text = report::energy_text(*row.evaluation);
-  return text.empty() ? text : "  " + line(row.label + ": " + text) + '\n';
+  return text.empty() ? text : "  " + ink.line(row.label + ": " + text) + '\n';
 }
 
 std::string phase_text(const RunReport& report, const report::PhaseView& view, const Ink& ink) {
@@ -91,42 +106,42 @@ std::string phase_text(const RunReport& report, const report::PhaseView& view, c
   if (view.front.empty()) return out + "no configuration has a usable latency\n\n";
   std::vector<PointGroup> groups;
   const report::PhaseView shown = representatives(report, view, groups);
-  out += report::table_text(report::front_table(shown, report::TableWidth::narrow), width_max);
-  if (const std::string alike = alike_text(groups); !alike.empty()) out += line(alike) + '\n';
+  out += report::stacked_text(report::front_table(shown, report::TableWidth::narrow), ink.width());
+  if (const std::string alike = alike_text(groups); !alike.empty()) out += ink.line(alike) + '\n';
   for (const report::FrontRow& row : shown.front) {
     if (!row.point->ties.empty()) {
-      out += wrapped("cannot be told apart from " + std::to_string(row.point->ties.size()) +
-                         " other front point(s)",
-                     "  " + report::clean_text(row.label) + ": ", "    ");
+      out += ink.wrapped("cannot be told apart from " + std::to_string(row.point->ties.size()) +
+                             " other front point(s)",
+                         "  " + report::clean_text(row.label) + ": ", "    ");
     }
   }
   for (const report::FrontRow& row : shown.front) {
     if (!row.estimate->alone) continue;
     out += "  " +
-           line(row.label + ": a step that stands alone, as it is run, " +
-                report::duration_text(row.estimate->alone->ns)) +
+           ink.line(row.label + ": a step that stands alone, as it is run, " +
+                    report::duration_text(row.estimate->alone->ns)) +
            '\n';
   }
-  for (const report::FrontRow& row : shown.front) out += row_energy(row);
+  for (const report::FrontRow& row : shown.front) out += row_energy(row, ink);
   for (const report::FrontRow& row : shown.front) {
     if (report.tables.empty()) break;
-    out += wrapped(report::times_text(times_from(*row.estimate), report.tables),
-                   "  " + report::clean_text(row.label) + ": ", "    ");
+    out += ink.wrapped(report::times_text(times_from(*row.estimate), report.tables),
+                       "  " + report::clean_text(row.label) + ": ", "    ");
   }
   for (const report::FrontRow& row : shown.front) {
     const auto& standing = row.evaluation->standing;
     if (!standing || standing->front_class == FrontClass::certain) continue;
     out += "  " +
-           line(row.label + ": on the front with probability " +
-                report::percent_text(standing->probability)) +
+           ink.line(row.label + ": on the front with probability " +
+                    report::percent_text(standing->probability)) +
            '\n';
   }
   for (const Evaluation* e : view.others) {
     if (!e->standing || e->standing->probability < mentioned_probability) continue;
     out += "  " +
-           line(report::deployment_label(e->configuration, report) +
-                ": may be on the front too, with probability " +
-                report::percent_text(e->standing->probability)) +
+           ink.line(report::deployment_label(e->configuration, report) +
+                    ": may be on the front too, with probability " +
+                    report::percent_text(e->standing->probability)) +
            '\n';
   }
   return out + '\n';
@@ -136,40 +151,44 @@ std::string verdict_text(const RunReport& report, const Ink& ink) {
   const std::string verdict = report::composition_verdict(composition_errors(report.validations));
   const std::string state = report::bandwidth_state_text(report);
   const std::string standing = report::in_stack_text(report);
-  const std::string composition = line(report::composition_text(report));
+  const std::string composition = ink.line(report::composition_text(report));
   const std::string prediction = report::prediction_text(report);
   const std::string coverage = report::coverage_text(report);
   const std::string memory = report::memory_line(report.validations);
-  const std::string validity = report::validity_text(report);
+  const std::string validity = ink.line(report::validity_text(report));
   return (report::validity(report) == "valid" ? ink.good(validity) : ink.bad(validity)) + '\n' +
-         (state.empty() ? "" : line(state) + '\n') +
-         (standing.empty() ? "" : line(standing) + '\n') +
+         (state.empty() ? "" : ink.line(state) + '\n') +
+         (standing.empty() ? "" : ink.line(standing) + '\n') +
          (verdict == "within" ? ink.good(composition) : ink.bad(composition)) + '\n' +
-         (prediction.empty() ? "" : line(prediction) + '\n') +
-         (coverage.empty() ? "" : wrapped(coverage, "", "  ")) +
-         (memory.empty() ? "" : line(memory) + '\n');
+         (prediction.empty() ? "" : ink.line(prediction) + '\n') +
+         (coverage.empty() ? "" : ink.wrapped(coverage, "", "  ")) +
+         (memory.empty() ? "" : ink.line(memory) + '\n');
 }
 
 std::string list_text(const char* title, const std::vector<std::string>& items, const Ink& ink) {
   if (items.empty()) return {};
   std::string out = '\n' + ink.bold(title) + '\n';
-  for (const std::string& item : items) out += wrapped(item, "- ", "  ");
+  for (const std::string& item : items) out += ink.wrapped(item, "- ", "  ");
   return out;
 }
 
 }  // namespace
 
 std::string report_text(const RunReport& report, bool color) {
-  const Ink ink(color);
-  std::string out = ink.bold(line(report.title + ": " + report.model)) + '\n';
-  for (const std::string& machine : report.machine) out += line(machine) + '\n';
+  return report_text(report, color, report::unlimited_width);
+}
+
+std::string report_text(const RunReport& report, bool color, int width) {
+  const Ink ink(color, width);
+  std::string out = ink.bold(ink.line(report.title + ": " + report.model)) + '\n';
+  for (const std::string& machine : report.machine) out += ink.line(machine) + '\n';
   out += '\n';
   for (const report::PhaseView& view : report::phase_views(report)) {
     out += phase_text(report, view, ink);
   }
   if (!report.validations.empty()) {
     out += ink.bold("predicted against run") + '\n' +
-           report::table_text(report::validation_table(report), width_max) + '\n';
+           report::stacked_text(report::validation_table(report), ink.width()) + '\n';
   }
   out += verdict_text(report, ink);
   out += list_text("left out", report.left_out, ink);

@@ -6,6 +6,7 @@
 
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
+#include "report/text/stacked_table.hpp"
 #include "report/text/table.hpp"
 #include "report/views/backend_mix.hpp"
 
@@ -54,7 +55,8 @@ std::string table_of(const BackendComparison& c) {
   for (const BackendTime& t : c.times) {
     const KernelPoint& p = t.point;
     const std::string name = t.variant == usual_variant ? t.backend : t.backend + ' ' + t.variant;
-    table.add({name, p.implementation, p.duration_ns ? duration_text(*p.duration_ns) : "-",
+    table.add({name, implementation_name(p.implementation),
+               p.duration_ns ? duration_text(*p.duration_ns) : "-",
                p.duration_ns ? duration_text(*p.low_ns) + " .. " + duration_text(*p.high_ns) : "-",
                factor_text(t, c.times.front()), rounded_percent_text(p.mfu),
                rounded_percent_text(p.roofline_fraction), verdict_text(t, has_ties(c)),

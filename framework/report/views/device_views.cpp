@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/text/quantity.hpp"
+#include "report/text/stacked_table.hpp"
 #include "report/text/table.hpp"
 
 namespace halmark::report {
@@ -255,18 +256,30 @@ std::string measured_device_text(const Device& d, const std::optional<Device>& d
 
 }  // namespace
 
-View known_devices_view(std::span<const Device> devices) {
-  TextTable table({"id", "name", "kind", "memory", "bandwidth", "link, one way", "power",
-                   "confidence", "peaks"},
-                  {false, false, false, true, true, true, true});
+View known_devices_view(std::span<const Device> devices, int width) {
+  Table table{.columns = {{"id"},
+                          {"name"},
+                          {"kind"},
+                          {"memory", true},
+                          {"bandwidth", true},
+                          {"link, one way", true},
+                          {"power", true},
+                          {"confidence"},
+                          {"peaks"}}};
   Json list = Json::array();
   for (const Device& d : devices) {
     const std::string_view confidence = confidence_name(weakest(d));
-    table.add({d.id, d.name, d.kind, tiers_text(d), memory_bandwidth_text(d), link_text(d),
-               power_text(d), confidence.empty() ? "-" : std::string(confidence), peaks_text(d)});
+    auto& row = table.rows.emplace_back();
+    for (const std::string& text :
+         {d.id, d.name, d.kind, tiers_text(d), memory_bandwidth_text(d), link_text(d),
+          power_text(d), confidence.empty() ? "-" : std::string(confidence), peaks_text(d)}) {
+      row.push_back({text});
+    }
     list.push_back(known_device(d));
   }
-  return {.data = {{"known", std::move(list)}}, .text = table.text()};
+  const std::string constant = take_constants(table);
+  return {.data = {{"known", std::move(list)}},
+          .text = (constant.empty() ? "" : wrapped(constant, width)) + stacked_text(table, width)};
 }
 
 View measured_device_view(const Device& device, const std::optional<Device>& datasheet) {

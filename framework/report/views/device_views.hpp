@@ -5,12 +5,13 @@
 #include <span>
 
 #include "core/device.hpp"
+#include "report/text/wrapped_text.hpp"
 #include "report/views/view.hpp"
 
 namespace halmark::report {
 
 // Every figure with its source and confidence; {"known": [...]}.
-View known_devices_view(std::span<const Device> devices);
+View known_devices_view(std::span<const Device> devices, int width = unlimited_width);
 
 // Measured peaks and bandwidths, and which part of the datasheet's peak they are.
 View measured_device_view(const Device& device, const std::optional<Device>& datasheet);

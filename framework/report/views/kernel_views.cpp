@@ -5,7 +5,9 @@
 
 #include "core/text/text.hpp"
 #include "report/text/quantity.hpp"
+#include "report/text/stacked_table.hpp"
 #include "report/text/table.hpp"
+#include "report/text/wrapped_text.hpp"
 
 namespace halmark::report {
 namespace {
@@ -60,7 +62,14 @@ std::string rate_of(const KernelPoint& p) {
 }
 
 // What a collective does with a link says more than fractions of the memory's speed.
-std::string point_table(std::span<const KernelPoint> points, bool are_collectives) {
+std::string point_table(std::span<const KernelPoint> points, bool are_collectives, int width) {
+  std::vector<std::string> problems, implementations;
+  for (const KernelPoint& p : points) {
+    problems.push_back(p.problem);
+    implementations.push_back(p.implementation);
+  }
+  const std::string shared = take_common_words(problems);
+  implementations = short_implementations(implementations);
   std::vector<std::string> head{"problem", "device", "implementation", "median", "interval"};
   const std::vector<std::string> figures =
       are_collectives ? std::vector<std::string>{"algbw", "busbw"}
@@ -76,13 +85,16 @@ std::string point_table(std::span<const KernelPoint> points, bool are_collective
   }
   head.push_back("status");
   right.push_back(false);
-  TextTable table(head, right);
+  Table table;
+  for (std::size_t c = 0; c < head.size(); ++c) table.columns.push_back({head[c], right[c]});
   const auto bandwidth = [](const std::optional<double>& bytes_per_s) {
     return bytes_per_s ? bandwidth_text(*bytes_per_s) : std::string(absent_text);
   };
-  for (const KernelPoint& p : points) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const KernelPoint& p = points[i];
     std::vector<std::string> row{
-        p.problem, p.place, p.implementation, p.duration_ns ? duration_text(*p.duration_ns) : "-",
+        problems[i], p.place, implementations[i],
+        p.duration_ns ? duration_text(*p.duration_ns) : "-",
         p.duration_ns ? duration_text(*p.low_ns) + " .. " + duration_text(*p.high_ns) : "-"};
     const std::vector<std::string> values =
         are_collectives
@@ -94,17 +106,23 @@ std::string point_table(std::span<const KernelPoint> points, bool are_collective
     row.insert(row.end(), values.begin(), values.end());
     if (has_scores) row.push_back(p.score ? number_text(*p.score, 3) : std::string(absent_text));
     row.push_back(std::string(status_name(p.status)) + (p.reason.empty() ? "" : ": " + p.reason));
-    table.add(row);
+    auto& cells = table.rows.emplace_back();
+    for (const std::string& text : row) cells.push_back({text});
   }
-  return table.text();
+  std::string out;
+  if (!shared.empty()) out += wrapped("in every problem: " + shared, width);
+  if (const std::string constant = take_constants(table, {"median"}); !constant.empty()) {
+    out += wrapped(constant, width);
+  }
+  return out + stacked_text(table, width);
 }
 
 }  // namespace
 
-View kernels_view(std::span<const KernelPoint> points, bool are_collectives) {
+View kernels_view(std::span<const KernelPoint> points, bool are_collectives, int width) {
   Json rows = Json::array();
   for (const KernelPoint& p : points) rows.push_back(row_json(p));
-  return {.data = {{"rows", std::move(rows)}}, .text = point_table(points, are_collectives)};
+  return {.data = {{"rows", std::move(rows)}}, .text = point_table(points, are_collectives, width)};
 }
 
 }  // namespace halmark::report

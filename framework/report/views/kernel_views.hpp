@@ -4,11 +4,15 @@
 #include <span>
 
 #include "report/report.hpp"
+#include "report/text/wrapped_text.hpp"
 #include "report/views/view.hpp"
 
 namespace halmark::report {
 
 // {"rows": [...]}. Of collectives the text shows what they do with a link instead of utilisations.
-View kernels_view(std::span<const KernelPoint> points, bool are_collectives);
+// Columns and words of problems that are the same in all rows stand above the table, which fits
+// `width`.
+View kernels_view(std::span<const KernelPoint> points, bool are_collectives,
+                  int width = unlimited_width);
 
 }  // namespace halmark::report

@@ -9,6 +9,7 @@
 #include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
 #include "report/text/quantity.hpp"
+#include "report/text/stacked_table.hpp"
 #include "report/text/table.hpp"
 
 namespace halmark::report {
@@ -33,7 +34,8 @@ void add_failures(const VariantComparison& c, TextTable& table) {
                                         [&](const VariantTime& t) { return t.variant == v; });
     const auto point = c.points.find(variant_case(c.question, v).key());
     if (has_time || point == c.points.end()) continue;
-    table.add({v.kernel, v.config.text(), point->second.implementation, "-", "-", "-", "",
+    table.add({v.kernel, v.config.text(), implementation_name(point->second.implementation), "-",
+               "-", "-", "",
                std::string(status_name(point->second.status)) + ": " + point->second.reason});
   }
 }
@@ -45,8 +47,8 @@ std::string table_of(const VariantComparison& c) {
   if (c.winner) {
     for (const VariantTime& v : c.winner->variants) {
       const KernelPoint& point = c.points.at(variant_case(c.question, v.variant).key());
-      table.add({v.variant.kernel, v.variant.config.text(), v.implementation, duration_text(v.ns),
-                 range_text(v.interval_ns),
+      table.add({v.variant.kernel, v.variant.config.text(), implementation_name(v.implementation),
+                 duration_text(v.ns), range_text(v.interval_ns),
                  fmt::format("{:.2f} x", v.ns / c.winner->variants.front().ns),
                  verdict_of(v, *c.winner),
                  std::string(status_name(point.status)) +

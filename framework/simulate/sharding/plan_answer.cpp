@@ -5,6 +5,7 @@
 #include "core/numeric/clock.hpp"
 #include "core/text/error.hpp"
 #include "core/text/units.hpp"
+#include "model/pricing/memory_text.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -101,7 +102,7 @@ void offload_rest(PlanAnswer& out, const fabric::Topology* topology) {
   }
   throw refused("out_of_memory: the layout that is nearest, " +
                     chosen.configuration.parallel.text() + ", is short by " +
-                    std::to_string(missing) + " bytes a shard, and " +
+                    memory_size_text(missing) + " a shard, and " +
                     (tiers.empty() ? "no slower memory is known" : "no slower memory holds them"),
                 chosen.configuration.key(),
                 "more shards, narrower types, or a fabric whose file has a [[tier]] large enough");

@@ -118,3 +118,16 @@ StudyPlace study_place(const std::string& location) {
 }
 
 }  // namespace halmark::journal
+
+namespace halmark {
+
+bool is_study_location(const std::string& word) {
+  if (!url_scheme(word).empty() || word.starts_with("sqlite:") || word.starts_with("journal:")) {
+    return true;
+  }
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(word, ignored) &&
+         (word.ends_with(".log") || read_sqlite_header(word));
+}
+
+}  // namespace halmark

@@ -22,6 +22,10 @@ enum class StudyAccess {
 // database without studies; exit 1 for a storage that cannot be reached.
 std::unique_ptr<StudyStore> open_study_store(const std::string& location, StudyAccess access);
 
+// Whether a word can only be a place: it has the form of one, or names a file of studies that is
+// there.
+bool is_study_location(const std::string& word);
+
 // The forms, for --help.
 inline constexpr const char* study_locations =
     "sqlite:PATH, journal:PATH, postgresql://..., or as Optuna writes it (sqlite:///FILE)";

@@ -7,6 +7,7 @@
 #include "core/text/text.hpp"
 #include "latency/chain.hpp"
 #include "model/pricing/kernel_table.hpp"
+#include "model/pricing/memory_text.hpp"
 #include "model/spec/coverage.hpp"
 #include "model/spec/model_spec.hpp"
 #include "plan/asked_sweep.hpp"
@@ -173,10 +174,10 @@ class Simulation {
     if (out.blocks > room.blocks || room.blocks == 0) {
       throw refused((room.blocks == 0 ? std::string("no KV block")
                                       : std::to_string(out.blocks) + " KV blocks") +
-                        " beside " + std::to_string(room.rank_weight_bytes) +
-                        " bytes of weights and " + std::to_string(room.rank_activation_bytes) +
+                        " beside " + memory_size_text(room.rank_weight_bytes) + " of weights and " +
+                        memory_size_text(room.rank_activation_bytes) +
                         " of activations on a rank: " + std::to_string(room.blocks) + " fit into " +
-                        std::to_string(memory) + " bytes",
+                        memory_size_text(memory),
                     q_.model, "more devices per engine, a narrower --dtype, or fewer --kv-blocks");
     }
     if (out.blocks == 0) out.blocks = room.blocks;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/text/error.hpp"
 #include "plan/device_file.hpp"
 #include "tune/search/front.hpp"
 #include "tune/stored/stored_plan.hpp"
@@ -132,6 +133,22 @@ RunReport stored_report(const Store& store, std::int64_t run, const ReportingMac
         invalid, rows.size()));
   }
   for (const std::string& line : store.damaged()) out.warnings.push_back("damaged: " + line);
+  return out;
+}
+
+std::vector<NumberedReport> stored_reports(const Store& store, std::span<const std::int64_t> runs,
+                                           const ReportingMachine& machine) {
+  if (runs.size() > runs_max) {
+    throw refused("more than " + std::to_string(runs_max) + " runs", "--run",
+                  "halmark history looks at any number");
+  }
+  std::vector<NumberedReport> out;
+  for (const std::int64_t run : runs) {
+    if (std::ranges::find(out, run, &NumberedReport::run) != out.end()) {
+      throw refused("run " + std::to_string(run) + " is named twice", "--run");
+    }
+    out.push_back({run, stored_report(store, run, machine)});
+  }
   return out;
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/device.hpp"
 #include "journal/run_identity.hpp"
+#include "report/page/runs_page.hpp"
 #include "report/report.hpp"
 
 namespace halmark::tune {
@@ -32,6 +33,11 @@ struct ReportingMachine {
 };
 
 RunReport stored_report(const Store& store, std::int64_t run, const ReportingMachine& machine);
+
+// Of several runs of one database, in the order named. Throws Error (exit 2) for a run that is
+// named twice or more than runs_max of them.
+std::vector<NumberedReport> stored_reports(const Store& store, std::span<const std::int64_t> runs,
+                                           const ReportingMachine& machine);
 
 // Indices of the front of evaluations that a run with this plan has stored, each configuration
 // once.

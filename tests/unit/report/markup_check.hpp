@@ -18,7 +18,8 @@ struct MarkupTag {
 struct Markup {
   std::string error;  // empty when well formed
   std::vector<MarkupTag> tags;
-  std::string text;  // all character data
+  std::string text;    // all character data
+  std::string script;  // what stands in script elements
 };
 
 class MarkupReader {
@@ -94,7 +95,14 @@ class MarkupReader {
     if (!is_empty && !rest_.starts_with(">")) return fail("malformed tag " + tag.name);
     rest_.remove_prefix(is_empty ? 2 : 1);
     if (!is_empty) open_.push_back(tag.name);
+    const bool is_script = tag.name == "script" && !is_empty;
     out_.tags.push_back(std::move(tag));
+    if (!is_script) return;
+    // Raw text up to its end, and no markup of its own.
+    const std::size_t end = rest_.find("</script>");
+    if (end == std::string_view::npos) return fail("script without end");
+    out_.script += rest_.substr(0, end);
+    rest_.remove_prefix(end);
   }
 
   bool read_attribute(MarkupTag& tag) {

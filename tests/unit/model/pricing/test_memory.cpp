@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fixtures.hpp"
+#include "model/pricing/memory_text.hpp"
 
 namespace halmark {
 namespace {
@@ -104,8 +105,15 @@ TEST(Memory, what_does_not_fit_says_how_many_bytes_are_missing) {
   const auto refusal = check_memory(use, needed - 7);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->reason, "out_of_memory");
-  EXPECT_THAT(refusal->text, testing::AllOf(testing::HasSubstr(std::to_string(needed)),
-                                            testing::HasSubstr("short by 7")));
+  EXPECT_THAT(refusal->text, testing::HasSubstr("short by 7 B"));
+}
+
+TEST(Memory, sizes_in_reasons_have_units_and_keep_what_tells_two_apart) {
+  EXPECT_EQ(memory_shortage_text((std::int64_t{3} << 29) + (std::int64_t{1} << 30),
+                                 std::int64_t{1} << 30),
+            "a rank needs 2.5 GiB and 1 GiB may be used: short by 1.5 GiB");
+  EXPECT_EQ(memory_size_text(1023), "1023 B");
+  EXPECT_EQ(memory_size_text(115443122176), "107.5 GiB");  // 115443122176 / 2^30 = 107.515
 }
 
 }  // namespace

@@ -11,5 +11,8 @@ std::string element(const std::string& name, const std::string& text);
 // From the doctype to </head>, with the style sheet. The policy comes first, so that it holds for
 // everything after it: nothing loads, nothing runs.
 std::string page_head(const std::string& title);
+// The same for a page that ends with `script_element`: that script alone may run.
+std::string scripted_page_head(const std::string& title);
+std::string script_element();
 
 }  // namespace halmark::report

@@ -1,4 +1,4 @@
-#include "report/html_style.hpp"
+#include "report/page/html_style.hpp"
 
 namespace halmark::report {
 
@@ -13,22 +13,31 @@ std::string_view style_sheet() {
 --rule:#3a404a;--panel:#1d2026;--link:#8cc4ff;--bad:#ff9a5c;--good:#4fd3a8;
 --c0:#4aa8e8;--c1:#f0803c;--c2:#2cc497;--c3:#d99bc6;--c4:#8fd0ff;--c5:#e8b13c;--c6:#d6d94a;--c7:#9aa3b0}}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:1440px;padding:20px 24px 48px;background:var(--bg);color:var(--fg);
+body{margin:0 auto;max-width:2560px;padding:20px 24px 48px;background:var(--bg);color:var(--fg);
 font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif}
 h1{font-size:25px;line-height:1.2;margin:0 0 4px;overflow-wrap:anywhere}
 h2{font-size:19px;margin:36px 0 8px;padding-top:10px;border-top:2px solid var(--rule)}
 h3{font-size:16px;margin:20px 0 6px}
-p,ul{margin:6px 0}
+p,ul{margin:6px 0}p,li{max-width:120ch}
 a{color:var(--link)}
 .sub{color:var(--soft);overflow-wrap:anywhere}
 .badges{display:flex;flex-wrap:wrap;gap:8px;margin:10px 0}
 .badge{border:1.5px solid currentColor;border-radius:4px;padding:2px 10px;font-weight:600}
 .ok{color:var(--good)}.bad{color:var(--bad)}
 nav{display:flex;flex-wrap:wrap;gap:4px 16px;margin:8px 0}
-.pair{display:flex;flex-wrap:wrap;gap:16px 24px;align-items:flex-start}
-.pair>figure{flex:1 1 430px;min-width:0;max-width:600px}
-.pair>.scroll{flex:2 1 700px;min-width:0}
-.pair table{font-size:12.5px}.pair th{white-space:normal;vertical-align:bottom}.pair th,.pair td{padding:4px 6px}.pair td:first-child{white-space:nowrap}
+.pair>figure{display:grid;grid-template-columns:minmax(0,600px) minmax(0,1fr);gap:0 24px;margin-bottom:16px}
+.pair>figure>.controls{grid-column:1/-1}.pair figcaption{align-self:end}
+.pair table,.rows{font-size:12.5px}.pair th,.rows th{white-space:normal;vertical-align:bottom}
+.pair th,.pair td,.rows th,.rows td{padding:4px 6px}.pair td:first-child,.rows td:first-child{white-space:nowrap}
+.scroll:has(>.rows){max-height:75vh;overflow-y:auto}.rows td:last-child{min-width:140px}
+.controls{display:flex;flex-wrap:wrap;gap:6px 18px;align-items:center;margin:8px 0}
+input,select,button{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--soft);border-radius:4px;padding:2px 6px}
+input[type=search]{width:min(24em,70vw)}output{color:var(--soft)}
+th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--link);outline-offset:2px}
+th[aria-sort] button::after{content:" \2191"}th[aria-sort=descending] button::after{content:" \2193"}
+.legend{list-style:none;padding:0}.legend li{display:grid;grid-template-columns:30px 1fr;align-items:baseline}svg.line{width:26px}
+@media (min-width:1700px){.pair{display:flex;gap:24px;align-items:flex-start}.pair>figure{display:block;flex:0 0 560px}.pair>.scroll{flex:1 1 auto;min-width:0}}
+@media (max-width:900px){.pair>figure{display:block}}
 figure{margin:0}
 figcaption,.note{color:var(--soft);font-size:13.5px}
 figcaption span{white-space:nowrap;margin-right:10px}
@@ -70,17 +79,18 @@ details[open]{padding-bottom:12px}
 summary{cursor:pointer;padding:8px 0;overflow-wrap:anywhere}
 details .scroll{margin-top:10px}
 .anchor:target{outline:2px solid var(--link);outline-offset:6px}
-.fold>summary{font-weight:600}.fold td:nth-child(2){min-width:290px}
+details th{white-space:normal}details table{font-size:12px}details td{overflow-wrap:anywhere}details .scroll th,details .scroll td{padding:4px 4px}.fold table{font-size:11.5px}
+.fold>summary{font-weight:600}@media (min-width:1700px){.fold td:nth-child(2){min-width:290px}}
 code{font:13px/1.4 ui-monospace,"DejaVu Sans Mono",monospace;overflow-wrap:anywhere}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:3px 16px;margin:8px 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 :focus-visible{outline:2px solid var(--link);outline-offset:2px}
 @media (max-width:760px){body{padding:14px 12px 32px}dl{grid-template-columns:1fr}dd{margin-bottom:6px}
 .wide-picture{overflow-x:auto}.wide-picture>svg{min-width:820px}}
-@media print{body{max-width:none;padding:0;font-size:11px}nav{display:none}
-.scroll{overflow:visible;border:0}table{font-size:8.5px}th{position:static}
+@media print{@page{size:landscape}figure>svg{max-width:560px}.rows td:last-child{min-width:0}.rows,.pair table,.rows th,table{font-size:8.5px!important}body{max-width:none;padding:0;font-size:11px}nav{display:none}
+.scroll,.scroll:has(>.rows){overflow:visible;border:0;max-height:none}.controls{display:none}table{font-size:8.5px}th{position:static}
 h2,h3{break-after:avoid}figure,tr{break-inside:avoid}details{border:0;padding:0}details::details-content{content-visibility:visible;block-size:auto}
-.pair{display:block}a{color:inherit;text-decoration:none}}
+.pair,.pair>figure{display:block}a{color:inherit;text-decoration:none}}
 )css";
 }
 

@@ -1,0 +1,59 @@
+#include "options/usage_error.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+
+namespace halmark {
+namespace {
+
+// Long names of the options that may stand behind `app`, its parent's included.
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const CLI::App* level = &app; level != nullptr; level = level->get_parent()) {
+    for (const CLI::Option* option : level->get_options()) {
+      for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
+    }
+  }
+  return out;
+}
+
+// The command that was named: of "halmark simulate serving" the last word's.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto subs = app.get_subcommands();
+  return subs.empty() ? app : innermost(*subs.front());
+}
+
+// The first word that nothing on the command line knows, with the nearest one that something does.
+std::optional<Error> unknown_word(const CLI::App& app, const std::vector<std::string>& commands) {
+  const CLI::App& named = innermost(app);
+  const std::vector<std::string> rest = app.remaining(true);
+  const auto option =
+      std::ranges::find_if(rest, [](const std::string& word) { return word.starts_with('-'); });
+  if (option != rest.end()) {
+    const std::string name = option->substr(0, option->find('='));
+    return refused("unknown option '" + name + "'", {}, suggestion(name, option_names(named)));
+  }
+  if (rest.empty()) return std::nullopt;
+  if (&named != &app) return refused("unexpected argument '" + rest.front() + "'");
+  return refused("unknown command '" + rest.front() + "'", {}, suggestion(rest.front(), commands));
+}
+
+std::string path_of(const CLI::App& app) {
+  std::string out = app.get_parent() == nullptr ? std::string() : path_of(*app.get_parent());
+  if (!out.empty()) out += ' ';
+  out += app.get_name();
+  return out;
+}
+
+}  // namespace
+
+Error usage_error(const CLI::ParseError& error, const CLI::App& app,
+                  const std::vector<std::string>& commands) {
+  if (auto unknown = unknown_word(app, commands)) return *unknown;
+  std::string what = error.what();
+  while (!what.empty() && what.back() == '\n') what.pop_back();
+  return refused(what, {}, "see " + path_of(innermost(app)) + " --help");
+}
+
+}  // namespace halmark

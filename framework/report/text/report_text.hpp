@@ -1,0 +1,13 @@
+// The tables of a report for a terminal.
+#pragma once
+
+#include <string>
+
+#include "report/report.hpp"
+
+namespace halmark {
+
+// As report_text, in lines of at most `width` columns; no cell is cut.
+std::string report_text(const RunReport& report, bool color, int width);
+
+}  // namespace halmark
