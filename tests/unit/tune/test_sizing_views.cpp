@@ -78,7 +78,8 @@ TEST(DeviceMixView, prints_what_is_rented_who_serves_what_and_what_one_type_alon
   EXPECT_THAT(text, testing::ContainsRegex("small +2 +1.00 +75.0 %"));
   EXPECT_THAT(text, testing::ContainsRegex("large tp2 +1 +4.00 +70.0 %"));
   EXPECT_THAT(text, testing::ContainsRegex("512 \\+ 128 tokens +8.00 +small +75.0 % +4.00/s"));
-  EXPECT_THAT(text, testing::ContainsRegex("4096 \\+ 256 tokens +1.00 +large tp2 +100.0 % +2.00/s"));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("4096 \\+ 256 tokens +1.00 +large tp2 +100.0 % +2.00/s"));
   EXPECT_THAT(text, Not(testing::ContainsRegex("4096 \\+ 256 tokens +1.00 +small")));
   EXPECT_THAT(text, HasSubstr("small alone: cannot serve every kind of request within the levels"));
   EXPECT_THAT(text, testing::ContainsRegex("large alone: 8.00 USD/h, the mix saves 37.5 %"));
@@ -194,6 +195,8 @@ TEST(DeviceMix, refuses_what_has_no_price_no_unit_and_no_server) {
   wrong.buckets[0].request.output_tokens = 1;
   wrong.levels = {{.objective = Objective::interactivity, .limit = 1}};
   EXPECT_THAT(refusal(choice(), wrong), HasSubstr("none follows"));
+  wrong.buckets = {{{512, 128}, 1}, {{512, 1}, 1}};
+  EXPECT_THAT(refusal(choice(), wrong), HasSubstr("none follows")) << "of any kind of request";
 }
 
 DeviceFloor floor_by_hand() {
