@@ -57,10 +57,10 @@ function(halmark_add_program name)
 endfunction()
 
 # Headers are read once for eight sources, so that nothing of an anonymous namespace may have the name
-# of another file's. Not where each file is one instance of the same (a family, a chart, a sampler, an engine), and not in
-# the preset dev.
+# of another file's. Not where each file is one instance of the same (a family, a chart, a sampler, an engine), not in
+# the preset dev, and not with -DCMAKE_UNITY_BUILD=OFF (scripts/mutate: one changed source is compiled alone).
 function(halmark_compile_together target)
-  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS OR (DEFINED CMAKE_UNITY_BUILD AND NOT CMAKE_UNITY_BUILD))
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)

@@ -68,10 +68,10 @@ std::string_view TableRow::text(std::size_t parameter) const {
                                      : field(column);
 }
 
-std::int64_t TableRow::integer_at(std::size_t column, const std::string& name) const {
-  const std::string_view text = field(column);
+std::int64_t TableRow::integer_in(std::string_view text, const std::string& name) const {
   const auto value = number(text);
-  if (!value || !std::isfinite(*value) || *value != std::floor(*value) || std::abs(*value) > 1e15) {
+  // No number that is not finite is both equal to its floor and this small.
+  if (!value || *value != std::floor(*value) || std::abs(*value) > 1e15) {
     fail(std::string("'") + printable(text) + "' is no integer for " + name);
   }
   return static_cast<std::int64_t>(*value);
@@ -80,19 +80,13 @@ std::int64_t TableRow::integer_at(std::size_t column, const std::string& name) c
 std::int64_t TableRow::integer(std::size_t parameter) const {
   const TableParameter& p = layout().parameters[parameter];
   const BoundLayout::Parameter& found = bound_.parameters_[parameter];
-  if (found.column != BoundLayout::none) return integer_at(found.column, p.name) + p.offset;
-  if (found.terms.empty()) {
-    const auto value = number(p.value);
-    if (!value || *value != std::floor(*value) || std::abs(*value) > 1e15) {
-      fail(std::string("'") + printable(p.value) + "' is no integer for " + p.name);
-    }
-    return static_cast<std::int64_t>(*value) + p.offset;
-  }
+  if (found.column != BoundLayout::none) return integer_in(field(found.column), p.name) + p.offset;
+  if (found.terms.empty()) return integer_in(p.value, p.name) + p.offset;
   double out = static_cast<double>(p.offset);
   for (const BoundLayout::Term& term : found.terms) {
     double product = static_cast<double>(term.factor);
     for (const std::size_t column : term.columns) {
-      product *= static_cast<double>(integer_at(column, p.name));
+      product *= static_cast<double>(integer_in(field(column), p.name));
     }
     out += product;
   }

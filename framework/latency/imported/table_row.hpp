@@ -68,7 +68,7 @@ class TableRow {
 
  private:
   std::size_t position(std::string_view name) const;
-  std::int64_t integer_at(std::size_t column, const std::string& name) const;
+  std::int64_t integer_in(std::string_view text, const std::string& name) const;
   std::string_view field(std::size_t column) const { return bound_.table_.row(index_)[column]; }
 
   const BoundLayout& bound_;

@@ -73,6 +73,7 @@ std::string words_of(const DeploymentOptions& d) {
     out += (i == 0 ? " --stages " : ",") + std::to_string(d.stages[i]);
   }
   add("routing-skew", d.routing_skew, 0);
+  if (d.expert_imbalance != "balanced") out += " --expert-imbalance " + d.expert_imbalance;
   if (!d.precision.empty()) out += " --precision " + d.precision;
   return out;
 }

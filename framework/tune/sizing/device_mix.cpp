@@ -65,12 +65,13 @@ class Pricing {
 
  private:
   static void take(const Evaluation& e, const std::vector<ServiceLevel>& levels, UnitLoad& out) {
+    const bool wants_reason = out.requests_per_s <= 0 && out.reason.empty();
     if (!e.served) {
-      if (out.reason.empty()) out.reason = e.refusal + ": " + e.reason;
+      if (wants_reason) out.reason = e.refusal + ": " + e.reason;
       return;
     }
     if (const auto missed = violations(e, levels); !missed.empty()) {
-      if (out.reason.empty()) out.reason = missed.front().text();
+      if (wants_reason) out.reason = missed.front().text();
       return;
     }
     const ServingFigures& f = e.served->figures;

@@ -45,6 +45,8 @@ std::string latency_words(const LatencyChoice& given) {
   if (given.bounds_compete) out += " --bounds-compete";
   if (!given.device.empty()) out += " --device-file " + given.device;
   if (!given.fabric.empty()) out += " --fabric " + given.fabric;
+  if (!given.tables_device.empty()) out += " --tables-device " + given.tables_device;
+  if (!given.layout.empty()) out += " --layout " + given.layout;
   return out;
 }
 

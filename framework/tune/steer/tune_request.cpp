@@ -12,6 +12,7 @@ std::string command_line(const TuneRequest& request) {
   if (!request.sampler.empty()) out += " --sampler " + request.sampler;
   if (request.seed) out += " --seed " + std::to_string(*request.seed);
   if (request.trials) out += " --trials " + std::to_string(*request.trials);
+  if (!request.stages.empty()) out += " --stages " + request.stages;
   if (!request.shards_on.empty()) out += " --shards-on '" + request.shards_on + '\'';
   if (!request.fleet.empty()) out += " --fleet " + without_password(request.fleet);
   if (!request.fleet_class.empty()) out += " --fleet-class " + request.fleet_class;

@@ -228,6 +228,17 @@ TEST(ThreeValues, divides_is_decided_where_no_multiple_or_any_is_in_range) {
 }
 
 TEST(ThreeValues, powers_of_two_and_logarithms_of_ranges) {
+  for (Integer low = -3; low <= 130; ++low) {  // every range of up to nine integers, one by one
+    for (Integer high = low; high <= low + 8; ++high) {
+      int powers = 0;
+      for (const Integer power : {1, 2, 4, 8, 16, 32, 64, 128})
+        powers += power >= low && power <= high;
+      const bool is_single = low == high;
+      EXPECT_EQ(with("is_pow2(a)", between(low, high)),
+                expected(is_single && powers == 1, powers == 0))
+          << low << ".." << high;
+    }
+  }
   EXPECT_EQ(with("is_pow2(a)", between(5, 7)), Truth::no);
   EXPECT_EQ(with("is_pow2(a)", between(5, 8)), Truth::unknown);
   EXPECT_EQ(with("is_pow2(a)", between(4, 7)), Truth::unknown);

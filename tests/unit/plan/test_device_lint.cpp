@@ -239,6 +239,30 @@ TEST(DeviceLint, a_known_part_is_compared_by_what_all_of_it_does) {
   EXPECT_NE(lint_of(2), "");
 }
 
+// A percent is rounding of somebody's, 1.4 % is another figure: of peaks, bandwidths and ranges.
+TEST(DeviceLint, a_known_part_is_compared_within_one_percent) {
+  const std::string known_text =
+      head("part-x9", "Part X9") + peak("bf16", 100) +
+      "[[peak]]\npath = 'f16_matrix'\ndtype = 'f16'\nflops_per_s = 100e12\nflops_per_s_high = "
+      "120e12\nsource = 's'\n" +
+      memory(1000);
+  const std::vector<DeviceFile> known = {parse_device_file(known_text, "known.toml")};
+  const auto lint_of = [&](const std::string& figures) {
+    return lines(
+        lint_device(parse_device_file(head("own part-x9", "Own") + figures, "own.toml"), known));
+  };
+  for (const double sign : {-1.0, 1.0}) {
+    EXPECT_EQ(lint_of(peak("bf16", 100 * (1 + sign * 0.009))), "");
+    EXPECT_NE(lint_of(peak("bf16", 100 * (1 + sign * 0.014))), "");
+    EXPECT_EQ(lint_of(peak("bf16", 100) + memory(1000 * (1 + sign * 0.009))), "");
+    EXPECT_NE(lint_of(peak("bf16", 100) + memory(1000 * (1 + sign * 0.014))), "");
+  }
+  EXPECT_THAT(lint_of(peak("f16", 110)), HasSubstr("sources of part-x9 disagree about"));
+  EXPECT_THAT(lint_of(peak("f16", 120 * 1.009)), HasSubstr("disagree about"));
+  EXPECT_THAT(lint_of(peak("f16", 120 * 1.014)), HasSubstr("above the 120 of part-x9"));
+  EXPECT_THAT(lint_of(peak("f16", 240)), HasSubstr("is twice the 100 of part-x9"));
+}
+
 TEST(DeviceLint, one_die_of_a_part_of_two_is_no_mistake) {
   EXPECT_EQ(lint(head("mine", "MI250X, one die") + "memory_bytes = 64000000000\n" +
                  peak("bf16", 191.5) + memory(1638)),

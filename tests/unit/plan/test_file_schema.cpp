@@ -42,6 +42,15 @@ std::set<std::string> known_words() {
   return out;
 }
 
+// Ranges, choices, defaults and types of every key, as the pages that users read state them.
+TEST(FileSchema, the_reference_page_of_each_kind_is_what_its_readers_ask_for) {
+  for (const std::string& name : plan_schema_names()) {
+    const fs::path page = source / "results/schema/reference" / (name + ".md");
+    EXPECT_EQ(text_of(page), schema_markdown(plan_schema(name)))
+        << "write it again: halmark config schema " << name << " --markdown > " << page;
+  }
+}
+
 TEST(FileSchema, has_every_key_that_a_reader_names_in_its_source) {
   const std::set<std::string> known = known_words();
   // A value is asked for by a literal: table.integer("batch", ...), number_if(root, "clock_hz",
@@ -156,6 +165,43 @@ TEST(KeyWatch, sees_types_ranges_and_what_a_reader_can_do_without) {
   EXPECT_EQ(keys.at("t[].b").choices, (std::vector<std::string>{"x", "y"}));
   TomlTable::parse("z = 1", "w").integer("z", 1, 5);
   EXPECT_FALSE(keys.contains("z")) << "nobody watches any more";
+}
+
+// Every kind of key once: a list for which one value stands, a list of anything, ranges, choices.
+TEST(FileSchema, of_a_file_by_hand_is_the_schema_that_json_schema_means) {
+  FileSchema schema{.name = "n", .title = "t", .written_as = {}, .keys = {}, .meanings = {}};
+  schema.keys["words"].types = {KeyType::string, KeyType::strings};
+  schema.keys["anything"].types = {KeyType::values};
+  schema.keys["anything"].is_required = false;
+  schema.keys["count"].types = {KeyType::integer};
+  schema.keys["count"].low = 1;
+  schema.keys["count"].high = 4096;
+  schema.keys["kind"].types = {KeyType::string};
+  schema.keys["kind"].choices = {"a", "b"};
+  schema.keys["table"].types = {KeyType::table};
+  schema.keys["table.is_on"].types = {KeyType::boolean};
+  schema.keys["list"].types = {KeyType::tables};
+  schema.keys["list"].is_required = false;
+  schema.keys["list[].share"].types = {KeyType::number};
+  const Json expected = parse_json(R"({
+    "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "t", "type": "object",
+    "additionalProperties": false, "required": ["count", "kind", "table", "words"],
+    "properties": {
+      "words": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"},
+                                               "minItems": 1, "uniqueItems": true}]},
+      "anything": {"type": "array", "items": {"type": ["number", "string", "boolean"]},
+                   "minItems": 1, "uniqueItems": true},
+      "count": {"type": "integer", "minimum": 1, "maximum": 4096},
+      "kind": {"type": "string", "enum": ["a", "b"]},
+      "table": {"type": "object", "properties": {"is_on": {"type": "boolean"}},
+                "additionalProperties": false, "required": ["is_on"]},
+      "list": {"type": "array", "items": {"type": "object",
+               "properties": {"share": {"type": "number"}}, "additionalProperties": false,
+               "required": ["share"]}}}})",
+                                   "by hand");
+  // Keys of both in one order; numbers by value.
+  EXPECT_EQ(nlohmann::json::parse(json_schema(schema).dump()),
+            nlohmann::json::parse(expected.dump()));
 }
 
 }  // namespace

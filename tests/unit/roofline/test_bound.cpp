@@ -45,6 +45,13 @@ TEST(Bound, a_collective_is_limited_by_communication_whatever_is_largest) {
   EXPECT_EQ(bound.limiter(), Limiter::communication);
 }
 
+TEST(Bound, the_largest_part_limits_wherever_it_stands) {
+  EXPECT_EQ(of({{2, 1, Level::compute}, {1, 1, Level::memory}, {3, 1, Level::link}}).limiter(),
+            Limiter::communication);
+  EXPECT_EQ(of({{2, 1, Level::compute}, {1, 1, Level::link}, {3, 1, Level::memory}}).limiter(),
+            Limiter::memory);
+}
+
 TEST(Bound, equal_parts_are_limited_by_the_first_of_them) {
   EXPECT_EQ(of({{1, 1, Level::compute}, {2, 2, Level::memory}}).limiter(), Limiter::compute);
 }

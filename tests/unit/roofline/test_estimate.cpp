@@ -102,6 +102,8 @@ TEST(RooflineRates, collectives_take_the_link_and_beyond_a_domain_the_network) {
   EXPECT_DOUBLE_EQ(rates.ns(reduce, 8).value(), 1.75e6 / 4.5e11 * 1e9);
   EXPECT_DOUBLE_EQ(rates.ns(reduce, 9).value(), 1.75e6 / 5e10 * 1e9);
   EXPECT_FALSE(RooflineRates(device(), {}).ns(reduce, 8)) << "no link is stated";
+  const Work local = gemm(64, 64, 64);
+  EXPECT_EQ(RooflineRates(device(), {}).ns(local, 8), RooflineRates(device(), {}).local_ns(local));
   // 20 MB of its own traffic outlast the 1.75 MB on the link.
   const Work heavy{.bytes_read = 1e7, .bytes_written = 1e7, .transfer_bytes = 1.75e6};
   EXPECT_DOUBLE_EQ(rates.ns(heavy, 8).value(), 2e7 / 1e12 * 1e9);

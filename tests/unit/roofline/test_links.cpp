@@ -102,6 +102,14 @@ TEST(Links, beyond_a_domain_all_its_devices_share_the_border) {
   EXPECT_NEAR(least[1].bytes / 5e10 * 1e3, 10.7, 0.05) << "switches of the network may add";
 }
 
+TEST(Links, a_device_that_shares_its_link_with_nobody_is_a_domain_of_one) {
+  Device d = gpu();
+  d.links.back().domain_devices = 1;
+  const Links links(d, 5e10);
+  const auto least = links.least(work("all_to_all", 1 << 20, 4), 4);
+  EXPECT_DOUBLE_EQ(least[1].bytes, 0.75 * (1 << 20));
+}
+
 TEST(Links, borders_of_the_other_collectives) {
   const Links links(gpu(), 5e10);
   const std::int64_t message = 32 << 20;

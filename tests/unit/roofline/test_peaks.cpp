@@ -13,6 +13,12 @@ TEST(ShardPeak, figures_per_thread_count_belong_to_the_shard_already) {
   EXPECT_FALSE(shard_peak(device, Dtype::f32, {}));
 }
 
+TEST(ShardPeak, a_figure_of_one_thread_is_no_figure_of_the_device) {
+  Device device;
+  device.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .threads = 1, .flops_per_s = 4e12}};
+  EXPECT_DOUBLE_EQ(*shard_peak(device, Dtype::bf16, {.threads = 1, .parts = 2}), 4e12);
+}
+
 TEST(ShardPeak, a_figure_of_the_whole_device_is_cut_into_parts) {
   Device device;
   device.peaks = {{.path = "bf16_matrix", .dtype = Dtype::bf16, .flops_per_s = 4e12}};

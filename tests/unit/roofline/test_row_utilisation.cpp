@@ -114,6 +114,13 @@ TEST(RowUtilisation, each_reason_names_what_is_missing) {
   EXPECT_EQ(of(other, {.measured = &d}, "", 1).mfu_reason, "no measured peak for f32");
 }
 
+TEST(RowUtilisation, a_share_above_its_peak_is_said_in_four_digits) {
+  EXPECT_EQ(fraction_of_peak(1.0, "p").value, 1.0);
+  const auto above = fraction_of_peak(1.23456, "the peak");
+  EXPECT_FALSE(above.value);
+  EXPECT_EQ(above.failure, "123.5 % of the peak");
+}
+
 TEST(RowUtilisation, a_bound_of_nothing_leaves_the_row_without_one) {
   const RowUtilisation u = of(bf16_work(1e9, 0, 0), {}, "", 1e-9);
   EXPECT_EQ(u.lower_bound_ns, 0);

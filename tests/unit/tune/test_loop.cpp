@@ -45,6 +45,29 @@ class Known : public Evaluator {
   int calls = 0;
 };
 
+// Of an objective that has no figure the reason is that of the evaluation, else that of the figure.
+TEST(ToldOf, an_absent_figure_has_its_reason) {
+  const Sweep sweep = parse_sweep(
+      "name = \"s\"\nmodel = \"qwen3-0.6b\"\ndtypes = \"bf16\"\nobjectives = [\"latency\", "
+      "\"energy\"]\n[[workload]]\nphase = \"decode\"\nbatch = 1\ncontext = 128\n",
+      "s.toml");
+  const std::vector<std::int64_t> shards = {1};
+  const TuneProblem problem =
+      problems_of(sweep, load_model(sweep.model, {HALMARK_SOURCE_DIR "/configs/models"}), shards,
+                  {})
+          .front();
+  const Point point = problem.space().point(0);
+  Evaluation e{.configuration = problem.at(point)};
+  EXPECT_EQ(told_of(problem, point, e).outcome, TrialOutcome::failed);
+  EXPECT_EQ(told_of(problem, point, e).reason, "");
+  e.estimate = Estimate{.step_ns = 5};
+  e.estimate->energy_reason = "no meter";
+  EXPECT_EQ(told_of(problem, point, e).outcome, TrialOutcome::failed);
+  EXPECT_EQ(told_of(problem, point, e).reason, "no meter");
+  e.reason = "refused";
+  EXPECT_EQ(told_of(problem, point, e).reason, "refused");
+}
+
 class EverySampler : public testing::TestWithParam<std::string> {};
 
 TEST_P(EverySampler, searches_a_problem_and_is_told_what_was_evaluated) {

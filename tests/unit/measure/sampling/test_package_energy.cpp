@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "tests/unit/scratch_folder.hpp"
@@ -59,6 +60,33 @@ TEST_F(PackageEnergyTest, is_absent_with_its_reason) {
   EXPECT_THAT(unreadable.reason(), HasSubstr("energy_uj cannot be read"));
   write("intel-rapl:0", "energy_uj", "nonsense");
   EXPECT_FALSE(PackageEnergy(root()).microjoules_since());
+}
+
+TEST_F(PackageEnergyTest, a_counter_starts_at_zero_and_never_below) {
+  zone("intel-rapl:0", 0);
+  PackageEnergy energy(root());
+  EXPECT_EQ(energy.microjoules_since(), 0);
+  zone("intel-rapl:0", 7);
+  EXPECT_EQ(energy.microjoules_since(), 7);
+  write("intel-rapl:0", "energy_uj", "-5");
+  EXPECT_FALSE(energy.microjoules_since());
+  write("intel-rapl:0", "energy_uj", "5");
+  write("intel-rapl:0", "max_energy_range_uj", "none");
+  PackageEnergy unbounded(root());
+  EXPECT_FALSE(unbounded.microjoules_since());
+  EXPECT_THAT(unbounded.reason(), HasSubstr("max_energy_range_uj cannot be read"));
+}
+
+TEST_F(PackageEnergyTest, is_read_where_the_environment_says_else_where_the_kernel_has_it) {
+  const char* kept = std::getenv("HALMARK_POWERCAP");
+  const std::string before = kept == nullptr ? "" : kept;
+  setenv("HALMARK_POWERCAP", "/some/where", 1);
+  EXPECT_EQ(PackageEnergy::root_of_machine(), "/some/where");
+  setenv("HALMARK_POWERCAP", "", 1);
+  EXPECT_EQ(PackageEnergy::root_of_machine(), "/sys/class/powercap");
+  unsetenv("HALMARK_POWERCAP");
+  EXPECT_EQ(PackageEnergy::root_of_machine(), "/sys/class/powercap");
+  if (kept != nullptr) setenv("HALMARK_POWERCAP", before.c_str(), 1);
 }
 
 TEST_F(PackageEnergyTest, says_when_a_counter_is_gone) {

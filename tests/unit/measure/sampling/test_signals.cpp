@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "measure/sampling/clock_source.hpp"
 #include "measure/sampling/interference.hpp"
 
 namespace halmark {
@@ -74,6 +75,7 @@ TEST(Signals, counters_of_the_process_follow_the_kernel) {
   counters.look_for_threads();
   counters.look_for_threads();
   EXPECT_GT(counters.read_cost_ns(), 0);
+  EXPECT_LT(counters.read_cost_ns(), 50e6) << "a few files of the kernel, even on a busy machine";
   const CounterReading before = counters.read();
   work_for(20e6);
   poll(nullptr, 0, 20);
@@ -117,6 +119,41 @@ TEST(Signals, a_ratio_is_never_below_one) {
   interference.begin();
   work_for(20e6);
   EXPECT_GE(value_of(interference.end(1, true), signal_name::wall_cpu_ratio).value_or(0), 1);
+}
+
+TEST(Signals, of_clean_chunks_are_shares_of_their_own_time) {
+  CounterReading clean;
+  clean.wall_ns = 4e9;
+  clean.thread_cpu_ns = 2e9;
+  clean.cpu_ns = 6e9;
+  clean.run_delay_ns = 1e9;
+  clean.involuntary_switches = 8;
+  Interference interference;
+  auto signals = interference.end(clean, true);
+  EXPECT_EQ(value_of(signals, signal_name::wall_cpu_ratio), 2);
+  EXPECT_EQ(value_of(signals, signal_name::cpus_used), 1.5);
+  EXPECT_EQ(value_of(signals, signal_name::run_delay_fraction), 0.25);
+  EXPECT_EQ(value_of(signals, signal_name::involuntary_switches_per_s), 2);
+  clean.thread_cpu_ns = 0;  // no ratio to nothing
+  clean.run_delay_ns.reset();
+  clean.involuntary_switches.reset();
+  signals = interference.end(clean, true);
+  for (const char* name : {signal_name::wall_cpu_ratio, signal_name::run_delay_fraction,
+                           signal_name::involuntary_switches_per_s}) {
+    EXPECT_FALSE(value_of(signals, name)) << name;
+  }
+  signals = interference.end(std::nullopt, true);
+  EXPECT_EQ(signals.size(), 7u);
+  EXPECT_FALSE(value_of(signals, signal_name::cpus_used)) << "no chunk was clean";
+}
+
+TEST(Clocks, are_those_of_the_kernel) {
+  for (const clockid_t clock :
+       {CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID}) {
+    const double before = now_ns(clock), read = read_clock_ns(clock), after = now_ns(clock);
+    EXPECT_LE(before, read);
+    EXPECT_LE(read, after);
+  }
 }
 
 TEST(Signals, load_is_per_cpu) {

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "fixtures.hpp"
 #include "tests/unit/error_of.hpp"
 
@@ -64,6 +67,91 @@ TEST(JobSize, devices_that_do_not_hold_the_run_are_refused_and_memory_asks_for_m
   const SizedJob sized = size_job(tiny(), bf16(), d, job);
   EXPECT_GT(sized.devices_for_memory, 1);
   EXPECT_EQ(sized.plan.devices, sized.devices_for_memory);
+}
+
+Job run() { return {.tokens = 1e9, .devices = 1}; }
+Job load() { return {.requests_per_s = 1, .input_tokens = 1, .output_tokens = 1}; }
+
+std::string refusal_of(const Job& job) {
+  return test::error_of([&] { require_answerable(job); }).what();
+}
+
+TEST(JobQuestion, a_run_has_a_time_or_devices_and_a_load_the_lengths_of_its_requests) {
+  EXPECT_NO_THROW(require_answerable(run()));
+  EXPECT_NO_THROW(require_answerable({.tokens = 1, .days = 1}));
+  EXPECT_NO_THROW(require_answerable(load()));
+  EXPECT_THAT(refusal_of({}), testing::HasSubstr("name one job"));
+  Job both = load();
+  both.tokens = 1;
+  both.days = 1;
+  EXPECT_THAT(refusal_of(both), testing::HasSubstr("name one job"));
+  EXPECT_THAT(refusal_of({.tokens = 1}), testing::HasSubstr("either a time or a number"));
+  EXPECT_THAT(refusal_of({.tokens = 1, .days = 1, .devices = 1}),
+              testing::HasSubstr("either a time or a number"));
+  for (std::int64_t Job::*length : {&Job::input_tokens, &Job::output_tokens}) {
+    Job none = load();
+    none.*length = 0;
+    EXPECT_THAT(refusal_of(none), testing::HasSubstr("needs the length of its requests"));
+  }
+  Job counted = load();
+  counted.devices = 1;
+  EXPECT_THAT(refusal_of(counted), testing::HasSubstr("--devices is asked of a served load"));
+}
+
+TEST(JobQuestion, figures_out_of_range_are_refused_by_their_name) {
+  const std::pair<const char*, std::optional<double> Job::*> positive[] = {
+      {"--power-w", &Job::power_w},
+      {"--price-per-device-hour", &Job::price_per_device_hour},
+      {"--carbon-g-per-kwh", &Job::carbon_g_per_kwh},
+      {"--mfu", &Job::mfu},
+      {"--decode-mfu", &Job::decode_mfu}};
+  for (const auto& [name, field] : positive) {
+    Job job = run();
+    for (const double value : {0.0, -1.0, std::nan("")}) {
+      job.*field = value;
+      EXPECT_THAT(refusal_of(job), testing::HasSubstr(name)) << value;
+    }
+    job.*field = 1e-3;
+    EXPECT_NO_THROW(require_answerable(job)) << name;
+  }
+  EXPECT_THAT(refusal_of({.tokens = 0, .devices = 1}), testing::HasSubstr("--tokens"));
+  EXPECT_THAT(refusal_of({.tokens = 1, .days = 0}), testing::HasSubstr("--days"));
+  EXPECT_NO_THROW(require_answerable({.tokens = 0.5, .days = 0.5}));
+  Job rare = load();
+  rare.requests_per_s = 0;
+  EXPECT_THAT(refusal_of(rare), testing::HasSubstr("--requests-per-s"));
+  rare.requests_per_s = 1e-3;
+  EXPECT_NO_THROW(require_answerable(rare));
+}
+
+TEST(JobQuestion, shares_end_at_one_and_a_facility_takes_at_least_what_its_devices_take) {
+  for (std::optional<double> Job::*share : {&Job::mfu, &Job::decode_mfu}) {
+    Job job = run();
+    job.*share = 1;
+    EXPECT_NO_THROW(require_answerable(job));
+    job.*share = 1.01;
+    EXPECT_THAT(refusal_of(job), testing::HasSubstr("at most 1"));
+  }
+  Job job = run();
+  for (const double pue : {0.99, HUGE_VAL, std::nan("")}) {
+    job.pue = pue;
+    EXPECT_THAT(refusal_of(job), testing::HasSubstr("--pue")) << pue;
+  }
+  job.pue = 1;
+  EXPECT_NO_THROW(require_answerable(job));
+  job.devices = -1;
+  EXPECT_THAT(refusal_of(job), testing::HasSubstr("--devices is -1"));
+  job.devices = 1;
+  job.sequence = 0;
+  EXPECT_THAT(refusal_of(job), testing::HasSubstr("--sequence is 0"));
+  job.sequence = 1;
+  EXPECT_NO_THROW(require_answerable(job));
+}
+
+TEST(JobSize, a_day_has_86400_seconds) {
+  const Job job{.tokens = 1e12, .sequence = 64, .days = 10};
+  const SizedJob sized = size_job(tiny(), bf16(), device(), job);
+  EXPECT_NEAR(sized.plan.exact_devices, sized.flops / (10 * 86400.0) / (1e12 * 0.4), 1e-9);
 }
 
 TEST(JobSize, a_precision_without_a_peak_is_refused) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/numeric/random.hpp"
@@ -37,6 +38,23 @@ TEST(Crowding, an_objective_without_extent_adds_nothing) {
   const std::vector<Objectives> points{{0, 7, 4}, {1, 7, 2}, {4, 7, 0}};
   EXPECT_DOUBLE_EQ(crowding_distances(points, std::vector<int>(3, 0))[1], 2);
   EXPECT_TRUE(crowding_distances({}, {}).empty());
+}
+
+// A factor of two to a power rounds nothing: in any unit the same points stand in the same order.
+TEST(Crowding, and_hypervolumes_depend_on_no_unit) {
+  const std::vector<Objectives> points{{6, 3, 1}, {0, 10, 2}, {10, 0, 3}, {1, 5, 4}, {3, 4, 5}};
+  const double unit = std::exp2(-80);
+  std::vector<Objectives> small = points;
+  for (Objectives& p : small) {
+    for (double& x : p) x *= unit;
+  }
+  EXPECT_EQ(crowding_distances(small, std::vector<int>(5, 0)),
+            crowding_distances(points, std::vector<int>(5, 0)));
+  EXPECT_EQ(non_dominated_ranks(small), non_dominated_ranks(points));
+  const Objectives reference{11, 11, 11};
+  const Objectives small_reference{11 * unit, 11 * unit, 11 * unit};
+  EXPECT_EQ(hypervolume(small, small_reference),
+            hypervolume(points, reference) * unit * unit * unit);
 }
 
 // A rival may dominate it in some corner of both boxes, and does not lose to it in every corner.

@@ -40,6 +40,16 @@ TEST(Effort, looks_for_a_stop_every_few_hundred_units) {
   EXPECT_THROW(effort.look(), SearchStopped);
 }
 
+// Often enough that a stop comes within a millisecond, rarely enough to cost nothing.
+TEST(Effort, looks_once_in_256_units) {
+  Effort effort;
+  int looks = 0;
+  effort.heed([&] { return ++looks < 0; });
+  effort.begin();
+  for (int i = 0; i < 2560; ++i) effort.spend();
+  EXPECT_EQ(looks, 10);
+}
+
 // A sampler whose every proposal looks at points without an end.
 class Endless : public Proposer {
  public:

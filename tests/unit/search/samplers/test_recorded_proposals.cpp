@@ -140,6 +140,41 @@ constexpr Digests recorded[] = {
 INSTANTIATE_TEST_SUITE_P(Table, RecordedProposals, testing::ValuesIn(recorded),
                          [](const auto& info) { return std::string(info.param.sampler); });
 
+struct LongSearch {
+  const char* sampler;
+  std::size_t objectives;  // of 4096 points; 0 = the space with failures and limits
+  std::size_t trials;
+  std::uint64_t digest;
+};
+
+// Long enough that models leave observations out, are rebuilt, and sources lose old credits.
+constexpr LongSearch long_searches[] = {{"gp", 0, 300, 0xf719aec612431e5f},
+                                        {"gp", 2, 300, 0x6bc15bc7c05c5c6f},
+                                        {"auto", 0, 300, 0xf6280063310b453e},
+                                        {"auto", 3, 300, 0x47af6f474bcfb39d}};
+
+class LongRecordedProposals : public testing::TestWithParam<LongSearch> {};
+
+TEST_P(LongRecordedProposals, are_proposed_again) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "recorded on x86-64, whose compilers do not fuse multiplications and additions";
+#endif
+  if (std::string_view(HALMARK_NLOPT_VERSION) != recorded_with) {
+    GTEST_SKIP() << "recorded with NLopt " << recorded_with;
+  }
+  const auto& [sampler, objectives, trials, expected] = GetParam();
+  const Space space = objectives == 0 ? Space(mixed()) : convex_space();
+  const std::uint64_t found = digest(sampler, space, {trials, 2, 8}, [&](const Point& p) {
+    return objectives == 0 ? limited(p) : of_many(p, objectives);
+  });
+  EXPECT_EQ(fmt::format("{:#018x}", found), fmt::format("{:#018x}", expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, LongRecordedProposals, testing::ValuesIn(long_searches),
+                         [](const auto& info) {
+                           return fmt::format("{}_{}", info.param.sampler, info.param.objectives);
+                         });
+
 TEST(RecordedProposals, are_of_every_sampler) {
   for (const std::string& name : sampler_names()) {
     EXPECT_TRUE(std::ranges::any_of(recorded, [&](const Digests& d) { return d.sampler == name; }))

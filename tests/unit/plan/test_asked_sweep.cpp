@@ -1,0 +1,128 @@
+// Sweeps from the words of a command line: durations, names, and the text that is swept.
+#include "plan/asked_sweep.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "plan/sweep.hpp"
+#include "tests/unit/error_of.hpp"
+#include "tests/unit/scratch_folder.hpp"
+
+namespace halmark {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(AskedSweep, a_duration_is_a_number_and_its_unit) {
+  EXPECT_EQ(parse_duration_ns("30ms", "w"), 30e6);
+  EXPECT_EQ(parse_duration_ns("1.5s", "w"), 1.5e9);
+  EXPECT_EQ(parse_duration_ns("250us", "w"), 250e3);
+  EXPECT_EQ(parse_duration_ns("7ns", "w"), 7);
+  EXPECT_EQ(parse_duration_ns("0.5ns", "w"), 0.5);
+  for (const char* text : {"", "30", "ms", "30 ms", "30m", "0s", "-1s", "infs", "nans", "1sx"}) {
+    EXPECT_THAT(test::error_of([&] { parse_duration_ns(text, "--ttft"); }).what(),
+                HasSubstr("is no duration"))
+        << text;
+  }
+}
+
+TEST(AskedSweep, a_word_without_suffix_names_a_sweep_of_the_first_folder_that_has_it) {
+  const test::ScratchFolder folder;
+  const auto first = folder.path() / "a", second = folder.path() / "b";
+  std::filesystem::create_directories(first);
+  std::filesystem::create_directories(second);
+  std::ofstream(second / "quick.toml") << "\n";
+  EXPECT_EQ(named_sweep("quick", {first, second}), (second / "quick.toml").string());
+  std::ofstream(first / "quick.toml") << "\n";
+  EXPECT_EQ(named_sweep("quick", {first, second}), (first / "quick.toml").string());
+  for (const char* word : {"", "-", "quick.toml", "./quick", "other"}) {
+    EXPECT_EQ(named_sweep(word, {first, second}), word);
+  }
+  EXPECT_TRUE(is_sweep_file("-"));
+  EXPECT_TRUE(is_sweep_file("a.toml"));
+  EXPECT_FALSE(is_sweep_file("a.tom"));
+}
+
+Device device(std::optional<std::int64_t> domain) {
+  Device out{.id = "d"};
+  out.peaks = {{.path = "p", .dtype = Dtype::bf16, .flops_per_s = 1e12}};
+  if (domain) out.links = {{.name = "l", .bytes_per_s = 1e9, .domain_devices = *domain}};
+  return out;
+}
+
+AskedSweep asked(std::int64_t devices) {
+  AskedSweep out;
+  out.model = "qwen/qwen3 8b.json";
+  out.device = "configs/devices/h100.toml";
+  out.devices = devices;
+  out.input_tokens = 2000;
+  out.output_tokens = 256;
+  return out;
+}
+
+TEST(AskedSweep, is_named_by_its_model_its_devices_and_their_kind) {
+  EXPECT_EQ(asked_name(asked(8)), "qwen3-8b-8x-h100");
+  AskedSweep other = asked(1);
+  other.model = "meta_llama/Llama-3.1";
+  EXPECT_EQ(asked_name(other), "meta_llama-Llama-3.1-1x-h100") << "no file: its suffix stays";
+}
+
+TEST(AskedSweep, says_what_was_asked_and_what_is_assumed) {
+  const std::string text = asked_sweep_text(asked(8), device(8));
+  for (const char* line :
+       {"model = \"qwen/qwen3 8b.json\"\n", "device_file = \"configs/devices/h100.toml\"\n",
+        "shards = [8]\n", "dtypes = [\"bf16\"]  # the device states no fp8\n",
+        "[request]\ninput_tokens = 2000\noutput_tokens = 256\n",
+        "concurrency = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("[slo]")));
+  Device fp8 = device(8);
+  fp8.peaks.push_back({.path = "p", .dtype = Dtype::f8_e4m3fn, .flops_per_s = 2e12});
+  EXPECT_THAT(asked_sweep_text(asked(8), fp8), HasSubstr("dtypes = [\"bf16\", \"fp8\"]"));
+}
+
+// A domain of eight holds eight and not nine; one device needs no network.
+TEST(AskedSweep, beyond_a_domain_of_links_a_network_is_assumed) {
+  const char* network = "network_gb_per_s = 50";
+  EXPECT_THAT(asked_sweep_text(asked(8), device(8)), Not(HasSubstr(network)));
+  EXPECT_THAT(asked_sweep_text(asked(9), device(8)), HasSubstr(network));
+  EXPECT_THAT(asked_sweep_text(asked(2), device({})), HasSubstr(network));
+  EXPECT_THAT(asked_sweep_text(asked(1), device({})), Not(HasSubstr(network)));
+}
+
+TEST(AskedSweep, service_levels_are_written_in_milliseconds_where_they_were_asked) {
+  AskedSweep both = asked(1);
+  both.ttft = "1.5s";
+  both.tpot = "30ms";
+  const std::string text = asked_sweep_text(both, device({}));
+  EXPECT_THAT(text, HasSubstr("\n[slo]\nttft_ms = 1500\ntpot_ms = 30\n"));
+  both.ttft.clear();
+  EXPECT_THAT(asked_sweep_text(both, device({})), HasSubstr("\n[slo]\ntpot_ms = 30\n"));
+  both.ttft = "1.5";
+  EXPECT_EQ(test::error_of([&] { asked_sweep_text(both, device({})); }).where(), "--ttft");
+}
+
+TEST(AskedSweep, quotes_and_backslashes_of_a_name_stay_what_they_are) {
+  AskedSweep odd = asked(1);
+  odd.model = R"(a"b\c)";
+  EXPECT_THAT(asked_sweep_text(odd, device({})), HasSubstr(R"(model = "a\"b\\c")"));
+}
+
+TEST(AskedSweep, a_model_without_device_or_lengths_is_refused) {
+  const std::vector<std::filesystem::path> none;
+  for (const int left_out : {0, 1, 2}) {
+    AskedSweep a = asked(1);
+    if (left_out == 0) a.device.clear();
+    if (left_out == 1) a.input_tokens = 0;
+    if (left_out == 2) a.output_tokens = 0;
+    EXPECT_THAT(test::error_of([&] { asked_sweep_text(a, none); }).what(),
+                HasSubstr("is no sweep file"));
+  }
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,194 @@
+// What commands are asked: words that become values, values that become the same words again, and
+// what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/error_of.hpp"
+#include "tune/search/bench_request.hpp"
+#include "tune/search/outcome.hpp"
+#include "tune/sources/stated_price.hpp"
+
+namespace halmark::tune {
+namespace {
+
+using halmark::test::error_of;
+using testing::HasSubstr;
+
+TEST(StatedPrice, is_an_owner_and_a_positive_number) {
+  const StatedPrice price = parse_price("h100-sxm=2.5");
+  EXPECT_EQ(price.owner, "h100-sxm");
+  EXPECT_EQ(price.usd_per_hour, 2.5);
+  EXPECT_EQ(parse_price("a=b=0.01").owner, "a=b") << "the last sign divides";
+  for (const char* text :
+       {"", "h100", "=2", "h100=", "h100=0", "h100=-1", "h100=inf", "h100=nan", "h100=2x"}) {
+    EXPECT_THAT(error_of([&] { parse_price(text); }).what(), HasSubstr("is no price")) << text;
+  }
+}
+
+TEST(Outcome, of_a_row_tells_wrong_results_from_missing_ones) {
+  for (const Status wrong : {Status::wrong_result, Status::nan_result}) {
+    EXPECT_EQ(exit_code_of(wrong), ExitCode::incorrect);
+  }
+  for (const Status failed : {Status::crashed, Status::timed_out, Status::out_of_memory}) {
+    EXPECT_EQ(exit_code_of(failed), ExitCode::partial);
+  }
+  for (const Status fine : {Status::ok, Status::suspect, Status::unsupported, Status::refused}) {
+    EXPECT_EQ(exit_code_of(fine), ExitCode::ok);
+  }
+}
+
+TEST(Outcome, of_several_kernels_is_that_of_the_worst) {
+  std::vector<KernelPoint> points(3);
+  for (KernelPoint& p : points) p.status = Status::ok;
+  EXPECT_EQ(exit_code_of(std::span<const KernelPoint>(points)), ExitCode::ok);
+  points[0].status = Status::crashed;
+  EXPECT_EQ(exit_code_of(std::span<const KernelPoint>(points)), ExitCode::partial);
+  points[1].status = Status::wrong_result;
+  EXPECT_EQ(exit_code_of(std::span<const KernelPoint>(points)), ExitCode::incorrect);
+}
+
+TEST(Outcome, a_sweep_without_a_front_is_no_success_but_a_night_with_rows_is) {
+  TuneRun run;
+  Sweep sweep;
+  EXPECT_EQ(exit_code_of(run, sweep), ExitCode::partial);
+  run.rows.resize(1);
+  run.rows[0].status = Status::ok;
+  EXPECT_EQ(exit_code_of(run, sweep), ExitCode::partial);
+  sweep.nightly.emplace();
+  EXPECT_EQ(exit_code_of(run, sweep), ExitCode::ok);
+  run.rows[0].status = Status::crashed;
+  EXPECT_EQ(exit_code_of(run, sweep), ExitCode::partial);
+  run.rows[0].status = Status::ok;
+  run.validations.resize(1);
+  run.validations[0].status = Status::crashed;
+  EXPECT_EQ(exit_code_of(run, sweep), ExitCode::partial);
+  run.validations[0].status = Status::wrong_result;
+  EXPECT_EQ(exit_code_of(run, sweep), ExitCode::incorrect);
+}
+
+BenchRequest gemm_request() {
+  BenchRequest out;
+  out.asked.op = "gemm";
+  out.asked.params = "m=1,n=64,k=64";
+  out.asked.dtypes = {"bf16", "f32"};
+  return out;
+}
+
+std::string refusal_of(const BenchRequest& request) {
+  return error_of([&] { check_request(request); }).what();
+}
+
+TEST(BenchRequest, names_an_op_and_a_type_or_a_sweep_with_variants) {
+  EXPECT_NO_THROW(check_request(gemm_request()));
+  BenchRequest request = gemm_request();
+  request.asked.op.clear();
+  EXPECT_THAT(refusal_of(request), HasSubstr("--op is required"));
+  request = gemm_request();
+  request.asked.dtypes.clear();
+  EXPECT_THAT(refusal_of(request), HasSubstr("--dtype is required"));
+  BenchRequest sweep;
+  sweep.sweep = "s.toml";
+  EXPECT_THAT(refusal_of(sweep), HasSubstr("--sweep is for --variants"));
+  sweep.variants = {"all"};
+  EXPECT_NO_THROW(check_request(sweep));
+  for (const bool has_params : {false, true}) {
+    BenchRequest both = sweep;
+    if (has_params) both.asked.params = "m=1";
+    if (!has_params) both.asked.dtypes = {"bf16"};
+    EXPECT_THAT(refusal_of(both), HasSubstr("brings its own problems"));
+  }
+}
+
+TEST(BenchRequest, a_winner_that_is_kept_needs_three_rounds) {
+  BenchRequest request = gemm_request();
+  request.variants = {"all"};
+  request.keeps_winners = true;
+  EXPECT_NO_THROW(check_request(request)) << "as many as this machine needs";
+  request.rounds = 2;
+  EXPECT_THAT(refusal_of(request), HasSubstr("3 rounds or more"));
+  request.rounds = 3;
+  EXPECT_NO_THROW(check_request(request));
+  request.rounds = 2;
+  request.keeps_winners = false;
+  EXPECT_NO_THROW(check_request(request));
+  request.keeps_winners = true;
+  request.variants.clear();
+  EXPECT_NO_THROW(check_request(request)) << "no winner is chosen";
+}
+
+TEST(BenchRequest, is_written_as_the_command_that_asks_it) {
+  BenchRequest request = gemm_request();
+  EXPECT_EQ(command_line(request),
+            "halmark bench --op gemm --params m=1,n=64,k=64 --dtype bf16,f32 --backend cpu");
+  request.variants = {"a", "b"};
+  request.baseline = "mean";
+  EXPECT_EQ(command_line(request),
+            "halmark bench --op gemm --params m=1,n=64,k=64 --dtype bf16,f32"
+            " --variants a,b --baseline mean --backend cpu");
+  BenchRequest sweep;
+  sweep.sweep = "s.toml";
+  sweep.variants = {"all"};
+  sweep.shards_on = "cpu:0/2 + opencl:0";
+  EXPECT_EQ(command_line(sweep),
+            "halmark bench --sweep s.toml --variants all --shards-on 'cpu:0/2 + opencl:0'");
+}
+
+TEST(BenchRequest, several_backends_are_a_sweep_of_kernels_over_them) {
+  BenchRequest request = gemm_request();
+  EXPECT_FALSE(sweep_of_backends(request));
+  request.asked.backend = "cpu:0/2,opencl";
+  request.asked.mode = "hot";
+  request.asked.sets = 7;
+  request.rounds = 4;
+  request.seconds = 0.5;
+  request.search = {.sampler = "tpe", .trials = 9, .seed = 3};
+  const KernelSweep sweep = sweep_of_backends(request).value();
+  ASSERT_EQ(sweep.backends.size(), 2u);
+  EXPECT_EQ(sweep.backends[0].text(), "cpu:0/2.0");
+  EXPECT_EQ(sweep.backends[1].backend, "opencl");
+  ASSERT_EQ(sweep.kernels.size(), 1u);
+  EXPECT_EQ(sweep.kernels[0].op, "gemm");
+  EXPECT_EQ(sweep.kernels[0].params, request.asked.params);
+  EXPECT_EQ(sweep.kernels[0].dtypes, request.asked.dtypes);
+  EXPECT_EQ(sweep.mode, CacheMode::hot);
+  EXPECT_EQ(sweep.sets, 7);
+  EXPECT_EQ(sweep.sampler, "tpe");
+  EXPECT_EQ(sweep.trials, 9);
+  EXPECT_EQ(sweep.seed, 3u);
+  EXPECT_EQ(sweep.measure.limits.rounds, 4);
+  EXPECT_EQ(sweep.measure.sample_budget_s, 0.5);
+  EXPECT_GT(sweep.budget_s, 1e300) << "all that was asked for";
+}
+
+TEST(BenchRequest, several_backends_have_nothing_that_only_one_can_have) {
+  BenchRequest several = gemm_request();
+  several.asked.backend = "cpu,opencl";
+  std::vector<BenchRequest> narrowed(8, several);
+  narrowed[0].asked.kernel = "k";
+  narrowed[1].asked.device = "1";
+  narrowed[2].asked.parts = 2;
+  narrowed[3].asked.shards = 2;
+  narrowed[4].baseline = "mean";
+  narrowed[5].keeps_winners = true;
+  narrowed[6].sweep = "s.toml";
+  narrowed[7].asked.backend = "cpu,cpu";
+  for (const BenchRequest& request : narrowed) {
+    EXPECT_EQ(error_of([&] { sweep_of_backends(request); }).exit_code(), ExitCode::refused);
+  }
+  EXPECT_TRUE(sweep_of_backends(several));
+}
+
+TEST(BenchRequest, points_are_read_in_the_order_of_the_question) {
+  std::vector<KernelCase> cases(3);
+  for (std::size_t i = 0; i < cases.size(); ++i) cases[i].kernel = std::string("c") + "zab"[i];
+  std::vector<KernelPoint> points;
+  for (const std::size_t i : {2u, 0u, 1u}) {
+    points.emplace_back();
+    points.back().key = cases[i].key();
+  }
+  const auto ordered = in_order_of(cases, points);
+  for (std::size_t i = 0; i < cases.size(); ++i) EXPECT_EQ(ordered[i].key, cases[i].key());
+}
+
+}  // namespace
+}  // namespace halmark::tune

@@ -1,0 +1,172 @@
+// A server on a shipped device, simulated: what the layout becomes, what a rank may hold, and the
+// figures against closed forms. No device is opened.
+#include "tune/serving/served_simulation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/unit/error_of.hpp"
+
+namespace halmark::tune {
+namespace {
+
+using halmark::test::error_of;
+using testing::HasSubstr;
+
+const Folders models{HALMARK_SOURCE_DIR "/configs/models"};
+const Folders devices{HALMARK_SOURCE_DIR "/configs/devices"};
+
+ServingQuestion question() {
+  ServingQuestion out;
+  out.model = "llama-3.1-8b";
+  out.dtype = "bf16";
+  out.latency.device = "h100-sxm";
+  out.load.shape = {256, 32};
+  out.load.requests = 12;
+  out.load.clients = 4;
+  return out;
+}
+
+ServedSimulation run(const ServingQuestion& q) { return simulate_serving(q, models, devices); }
+
+std::string refusal_of(const ServingQuestion& q) {
+  return error_of([&] { run(q); }).what();
+}
+
+TEST(ServedSimulation, tensor_parallelism_takes_the_devices_that_the_others_leave) {
+  ServingQuestion q = question();
+  q.devices = 4;
+  EXPECT_EQ(run(q).configuration.parallel.tp, 4);
+  q.dp = 2;
+  const ServedSimulation two = run(q);
+  EXPECT_EQ(two.configuration.parallel.tp, 2);
+  EXPECT_EQ(two.plan.engines, 2);
+  q.devices = 5;
+  EXPECT_THAT(refusal_of(q), HasSubstr("5 devices, and the layout has 2"));
+  q.devices = 4;
+  q.tp = 4;
+  EXPECT_THAT(refusal_of(q), HasSubstr("4 devices, and the layout has 8"));
+  q = question();
+  q.tp = 0;
+  EXPECT_THAT(refusal_of(q), HasSubstr("a layout of"));
+}
+
+TEST(ServedSimulation, the_workers_of_both_kinds_are_devices) {
+  ServingQuestion q = question();
+  q.mode = "disaggregated";
+  q.prefill_workers = 2;
+  q.decode_workers = 3;
+  q.prefill_tp = 2;
+  q.link_gb_per_s = 25;
+  q.devices = 2 * 2 + 3;
+  const ServedSimulation s = run(q);
+  EXPECT_EQ(s.plan.mode, serving::ServerMode::disaggregated);
+  EXPECT_EQ(s.plan.prefill_workers, 2);
+  EXPECT_EQ(s.plan.decode_workers, 3);
+  EXPECT_DOUBLE_EQ(s.plan.link_bytes_per_s, 25e9) << "every rank of the narrower side sends";
+  EXPECT_FALSE(s.closed_form);
+  q.devices = 6;
+  EXPECT_THAT(refusal_of(q), HasSubstr("6 devices, and the layout has 7"));
+  q.devices = 0;
+  q.tp = 2;
+  EXPECT_DOUBLE_EQ(run(q).plan.link_bytes_per_s, 50e9);
+  q.dp = 2;
+  EXPECT_THAT(refusal_of(q), HasSubstr("one replica of one stage"));
+  q = question();
+  q.mode = "split";
+  EXPECT_THAT(refusal_of(q), HasSubstr("'split' is no way to serve"));
+}
+
+// 32 layers of 8 KV heads of 128, two bytes each, keys and values: 128 KiB a token.
+TEST(ServedSimulation, what_weights_leave_of_the_memory_is_cache) {
+  ServingQuestion q = question();
+  const ServedSimulation s = run(q);
+  EXPECT_EQ(s.room.kv_bytes_per_token, 32 * 8 * 128 * 2 * 2);
+  EXPECT_EQ(s.memory_bytes, 72'000'000'000) << "0.9 of 80 GB";
+  const double cache =
+      static_cast<double>(s.memory_bytes - s.room.rank_weight_bytes - s.room.rank_activation_bytes);
+  EXPECT_NEAR(static_cast<double>(s.plan.engine.blocks) * 16 * s.room.kv_bytes_per_token / cache, 1,
+              0.01);
+  EXPECT_EQ(s.plan.engine.token_budget, 8192) << "where nobody states one";
+  q.engine.blocks = 100;
+  EXPECT_EQ(run(q).plan.engine.blocks, 100);
+  q.engine.blocks = s.plan.engine.blocks + 1;
+  EXPECT_THAT(refusal_of(q), HasSubstr("KV blocks beside"));
+  q = question();
+  q.memory_fraction = 0.1;
+  EXPECT_THAT(refusal_of(q), HasSubstr("no KV block"));
+}
+
+// Clients that come evenly over a request find what the closed form says.
+TEST(ServedSimulation, a_closed_loop_has_the_figures_of_its_closed_form) {
+  ServingQuestion q = question();
+  q.load.requests = 40;
+  const ServedSimulation s = run(q);
+  ASSERT_TRUE(s.closed_form);
+  EXPECT_NEAR(s.summary.request.mean / s.closed_form->request_ns, 1, 0.05);
+  EXPECT_NEAR(s.summary.tpot.mean / s.closed_form->tpot_ns, 1, 0.05);
+  EXPECT_EQ(s.record.requests.size(), 40u);
+  // They begin evenly over one request.
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(static_cast<double>(s.record.requests[i].arrival_ps) * 1e-3,
+                static_cast<double>(i) / 4 * s.closed_form->request_ns, 1);
+  }
+  q.begins_at_once = true;
+  const ServedSimulation at_once = run(q);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(at_once.record.requests[i].arrival_ps, 0);
+  q.dp = 3;  // four clients do not divide by three engines
+  EXPECT_FALSE(run(q).closed_form);
+  q = question();
+  q.has_rate = true;
+  EXPECT_FALSE(run(q).closed_form);
+}
+
+TEST(ServedSimulation, a_cold_start_reads_the_weights_of_each_engine_first) {
+  ServingQuestion q = question();
+  q.begins_at_once = true;
+  const ServedSimulation warm = run(q);
+  EXPECT_EQ(warm.plan.cold_start.bytes_per_s, 0);
+  q.cold_start = "disk:2.5";
+  q.cold_start_other_s = 3;
+  const ServedSimulation cold = run(q);
+  EXPECT_EQ(cold.plan.cold_start.from, "disk");
+  EXPECT_EQ(cold.plan.cold_start.bytes_per_s, 2.5e9);
+  EXPECT_EQ(cold.plan.cold_start.weight_bytes, cold.room.weight_bytes);
+  const double wait_s = cold.room.weight_bytes / 2.5e9 + 3;
+  EXPECT_NEAR(cold.summary.makespan_s - warm.summary.makespan_s, wait_s, 0.02 * wait_s);
+  for (const char* text : {"disk", "disk:", "disk:0", "disk:-1", "disk:x", "tape:2", "disk:inf"}) {
+    q.cold_start = text;
+    EXPECT_THAT(refusal_of(q), HasSubstr("is no source of weights")) << text;
+  }
+}
+
+TEST(ServedSimulation, levels_are_read_as_durations) {
+  ServingQuestion q = question();
+  EXPECT_FALSE(run(q).summary.goodput_share);
+  q.ttft = "10s";
+  q.tpot = "1us";
+  const ServedSimulation s = run(q);
+  EXPECT_EQ(s.levels.ttft_ns, 10e9);
+  EXPECT_EQ(s.levels.tpot_ns, 1e3);
+  EXPECT_EQ(s.summary.goodput_share, 0) << "no token comes within a microsecond";
+  q.tpot = "10s";
+  EXPECT_EQ(run(q).summary.goodput_share, 1);
+}
+
+TEST(ServedSimulation, says_what_its_times_rest_on) {
+  const ServedSimulation s = run(question());
+  EXPECT_THAT(s.basis.front(), HasSubstr("(h100-sxm)"));
+  EXPECT_THAT(s.basis, testing::Contains(HasSubstr("engine: no host or scheduler terms")));
+  ServingQuestion q = question();
+  q.engine_terms = "vllm";
+  const ServedSimulation fitted = run(q);
+  EXPECT_THAT(fitted.basis, testing::Contains(HasSubstr("its interval does not hold")));
+  EXPECT_FALSE(fitted.keeps_ttft) << "the interval is of times that tables gave";
+  EXPECT_GT(fitted.summary.request.mean, s.summary.request.mean) << "terms only add";
+}
+
+}  // namespace
+}  // namespace halmark::tune

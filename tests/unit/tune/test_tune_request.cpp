@@ -1,0 +1,154 @@
+// What stands in the place of a sweep's own words, the command that asks the same again, and what a
+// sweep cannot follow.
+#include "tune/steer/tune_request.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/error_of.hpp"
+#include "tune/devices/devices_here.hpp"
+
+namespace halmark::tune {
+namespace {
+
+using halmark::test::error_of;
+using testing::HasSubstr;
+
+TEST(TuneRequest, is_written_as_the_command_that_asks_it) {
+  TuneRequest request;
+  request.sweep = "s.toml";
+  EXPECT_EQ(command_line(request), "halmark tune s.toml");
+  request.sampler = "tpe";
+  request.seed = 7;
+  request.trials = 90;
+  request.stages = "10,18";
+  request.shards_on = "cpu:0/2 + opencl:0";
+  request.fleet = "postgresql://u:secret@h/db";
+  request.certify.eps = 0.25;
+  request.takes_defaults = true;
+  request.validate = "front";
+  const std::string whole = command_line(request);
+  EXPECT_THAT(whole, testing::StartsWith(
+                         "halmark tune s.toml --sampler tpe --seed 7 --trials 90 --stages 10,18"
+                         " --shards-on 'cpu:0/2 + opencl:0' --fleet postgresql://"));
+  EXPECT_THAT(whole, testing::EndsWith(" --gap 0.25 --no-winners --validate"));
+  EXPECT_THAT(whole, testing::Not(HasSubstr("secret")));
+  request.validate = "all";
+  EXPECT_THAT(command_line(request), testing::EndsWith(" --validate=all"));
+  request.proposals = {.location = "postgresql://u:secret@h/db", .study = "s"};
+  EXPECT_THAT(command_line(request), HasSubstr(" --proposals 'postgresql://u"));
+  EXPECT_THAT(command_line(request), HasSubstr(" --proposals-study 's'"));
+  EXPECT_THAT(command_line(request), testing::Not(HasSubstr("secret")));
+}
+
+TEST(TuneRequest, sources_of_times_are_named_with_all_that_chooses_among_them) {
+  LatencyChoice latency;
+  EXPECT_EQ(latency_words(latency), "");
+  latency.sources = {"imported:t.csv", "roofline"};
+  latency.series = {"a b", "c"};
+  latency.bounds_compete = true;
+  latency.device = "h100-sxm";
+  latency.fabric = "leaf-25gbe";
+  latency.tables_device = "a100";
+  latency.layout = "l.toml";
+  EXPECT_EQ(latency_words(latency),
+            " --latency imported:t.csv,roofline --series 'a b,c' --bounds-compete"
+            " --device-file h100-sxm --fabric leaf-25gbe --tables-device a100 --layout l.toml");
+}
+
+Sweep plain() {
+  Sweep out;
+  out.file = "s.toml";
+  out.sampler = "grid";
+  out.seed = 1;
+  out.trials = 10;
+  return out;
+}
+
+TEST(TuneRequest, its_words_stand_in_the_place_of_the_sweeps) {
+  const Sweep same = changed_sweep({}, plain());
+  EXPECT_EQ(same.sampler, "grid");
+  EXPECT_EQ(same.seed, 1u);
+  EXPECT_EQ(same.trials, 10);
+  TuneRequest request;
+  request.sampler = "nsga2";
+  request.seed = 5;
+  request.trials = 0;
+  request.stages = "10,18";
+  const Sweep sweep = changed_sweep(request, plain());
+  EXPECT_EQ(sweep.sampler, "nsga2");
+  EXPECT_EQ(sweep.sampler_where, "--sampler");
+  EXPECT_EQ(sweep.seed, 5u);
+  EXPECT_EQ(sweep.trials, 0);
+  ASSERT_EQ(sweep.stages.size(), 1u);
+  EXPECT_THAT(sweep.stages[0], testing::ElementsAre(10, 18));
+  KernelSweep kernels;
+  kernels.sampler = "grid";
+  const KernelSweep changed = changed_sweep(request, kernels);
+  EXPECT_EQ(changed.sampler, "nsga2");
+  EXPECT_EQ(changed.seed, 5u);
+  EXPECT_EQ(changed.trials, 0);
+  EXPECT_EQ(changed_sweep(TuneRequest{}, kernels).sampler, "grid");
+}
+
+TEST(TuneRequest, a_night_is_a_date_of_a_sweep_with_nights) {
+  TuneRequest request;
+  request.night = "2026-11-22";
+  EXPECT_THAT(error_of([&] { changed_sweep(request, plain()); }).what(), HasSubstr("[nightly]"));
+  Sweep nightly = plain();
+  nightly.nightly.emplace();
+  EXPECT_NO_THROW(changed_sweep(request, nightly));
+  for (const char* night : {"2026-1-1", "today", "2026-11-22T10:00"}) {
+    request.night = night;
+    EXPECT_THAT(error_of([&] { changed_sweep(request, nightly); }).what(), HasSubstr("is no date"))
+        << night;
+  }
+}
+
+TEST(TuneRequest, a_proof_is_of_certify_alone) {
+  TuneRequest request;
+  request.certify.proof = "p.json";
+  EXPECT_THAT(error_of([&] { changed_sweep(request, plain()); }).what(), HasSubstr("--proof"));
+  request.sampler = "certify";
+  EXPECT_NO_THROW(changed_sweep(request, plain()));
+}
+
+// Somebody else proposes, or a sampler, or the night itself.
+TEST(Steering, is_one_way_of_choosing_among_others) {
+  const ProposalChoice none, study{.location = "sqlite:///s.db"};
+  Sweep sweep = plain();
+  steer(sweep, none);
+  EXPECT_EQ(sweep.sampler, "grid");
+  steer(sweep, study);
+  EXPECT_EQ(sweep.sampler, "proposals");
+  EXPECT_THAT(error_of([&] { steer(sweep, none); }).what(), HasSubstr("takes what a study holds"));
+  sweep = plain();
+  sweep.sampler_where = "--sampler";
+  EXPECT_THAT(error_of([&] { steer(sweep, study); }).what(), HasSubstr("both say who proposes"));
+  sweep = plain();
+  sweep.sampler_where = "s.toml:3:1";  // the file's own word gives way
+  EXPECT_NO_THROW(steer(sweep, study));
+  sweep = plain();
+  sweep.nightly.emplace();
+  EXPECT_THAT(error_of([&] { steer(sweep, study); }).what(), HasSubstr("[nightly]"));
+  EXPECT_EQ(proposal_words(none), "");
+  EXPECT_EQ(proposal_words(study), " --proposals 'sqlite:///s.db'");
+}
+
+TEST(DevicesHere, say_whether_the_peaks_of_this_machine_are_known) {
+  LocalMachine host;
+  const report::View none = devices_here({}, {}, host);
+  EXPECT_EQ(none.data.at("devices"), Json::array());
+  EXPECT_TRUE(none.data.at("peaks").is_null());
+  EXPECT_THAT(none.data.at("peaks_reason").get<std::string>(), HasSubstr("halmark peaks"));
+  Device measured{.id = "cpu:0", .name = "a CPU", .is_measured = true};
+  measured.peaks = {{.path = "p", .dtype = Dtype::f32, .threads = 2, .flops_per_s = 1e11}};
+  host.measured = measured;
+  const report::View known = devices_here({}, {}, host);
+  EXPECT_FALSE(known.data.at("peaks").is_null());
+  EXPECT_FALSE(known.data.contains("peaks_reason"));
+  EXPECT_THAT(known.text, HasSubstr("measured peaks of "));
+}
+
+}  // namespace
+}  // namespace halmark::tune
