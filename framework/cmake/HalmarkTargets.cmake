@@ -75,6 +75,13 @@ function(halmark_optimise_lightly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os>)
 endfunction()
 
+# GCC 12 takes members of what is only built on one path, unused alternatives of std::variant among them, for uninitialised
+# where several sources inline it; none of them was.
+function(halmark_silence_uninitialized target)
+  target_compile_options(${target} PRIVATE
+    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-maybe-uninitialized>)
+endfunction()
+
 # Rooms, test programs and the commands each share a set of large, never changing headers, compiled
 # once by the target halmark_precompiled_<set>. The preset dev compiles without them, so that every
 # source still names what it uses.
@@ -113,13 +120,11 @@ function(halmark_add_test name)
   set(apart ${arg_SOURCES})
   list(FILTER apart INCLUDE REGEX "^/")
   set_source_files_properties(${apart} ${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  # GCC 12 takes the unused alternatives of std::variant for uninitialised, falsely, where several sources inline it.
-  target_compile_options(test_${name} PRIVATE
-    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-maybe-uninitialized>)
+  halmark_silence_uninitialized(test_${name})
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                         ${PROJECT_BINARY_DIR}/tests)
   halmark_optimise_lightly(test_${name})
-  if(NOT arg_SOURCES MATCHES "[.]c(;|$)")  # one set serves one language
+  if(NOT "${arg_SOURCES};${arg_APART}" MATCHES "[.]c(;|$)")  # one set serves one language
     halmark_use_precompiled(test_${name} tests ${PROJECT_SOURCE_DIR}/tests/precompiled.hpp
                             GTest::gmock nlohmann_json::nlohmann_json)
   endif()

@@ -193,4 +193,11 @@ std::optional<std::string> found_program(const std::string& name) {
   return std::nullopt;
 }
 
+std::optional<std::string> found_browser() {
+  for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
+    if (auto found = found_program(name)) return found;
+  }
+  return std::nullopt;
+}
+
 }  // namespace halmark::integration

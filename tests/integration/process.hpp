@@ -64,5 +64,6 @@ Outcome run(const Launch& launch);
 
 // The program in PATH, if any.
 std::optional<std::string> found_program(const std::string& name);
+std::optional<std::string> found_browser();  // Chromium, by one of its names
 
 }  // namespace halmark::integration

