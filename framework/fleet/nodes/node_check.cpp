@@ -8,6 +8,7 @@
 #include "fleet/fleet_measurer.hpp"
 #include "fleet/nodes/peers.hpp"
 #include "fleet/sessions.hpp"
+#include "postgresql/session.hpp"
 #include "report/text/table.hpp"
 
 namespace halmark::fleet {

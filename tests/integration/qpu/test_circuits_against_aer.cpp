@@ -11,7 +11,7 @@
 
 #include "circuit/qasm.hpp"
 #include "circuit/sample.hpp"
-#include "core/json/json_type.hpp"
+#include "core/json/json.hpp"
 #include "core/numeric/random.hpp"
 #include "kernels/inputs.hpp"
 #include "kernels/rows.hpp"

@@ -11,6 +11,7 @@
 #include <regex>
 #include <set>
 
+#include "core/json/json.hpp"
 #include "markup_check.hpp"
 #include "report/page/runs_page.hpp"
 #include "report/text/clean_text.hpp"

@@ -1,4 +1,5 @@
 // Formulas: what each operation computes, and how a proof writes it.
+#include "core/json/json.hpp"
 #include "search/certify/formula.hpp"
 
 #include <gtest/gtest.h>
