@@ -121,6 +121,12 @@ TEST_F(FirstHour, an_older_database_is_kept_before_it_is_changed) {
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;timer=device_event";
   ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
   test::turn_into_version(path("r.db"), 2);
+  write("backups", "a file where the folder would be");
+  const Outcome blocked = halmark({"tune", "tiny.toml", "--db", "r.db", "--again"});
+  EXPECT_EQ(blocked.exit_code, 1);
+  EXPECT_THAT(blocked.err, HasSubstr("copied there before its schema changes"));
+  EXPECT_EQ(sql(path("r.db"), "PRAGMA user_version"), "2") << "without a copy nothing changes";
+  fs::remove(path("backups"));
   const auto runs = data_of({"history", "--list", "--db", "r.db"})["runs"];
   EXPECT_FALSE(fs::exists(path("backups"))) << "a reader changes nothing";
   ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db", "--again"}).exit_code, 0);

@@ -148,12 +148,19 @@ void copy_runs(SQLite::Database& db) {
 // beside it, where backups are. It bears no time, so backups that come later displace it never.
 void keep_older(SQLite::Database& db, const std::string& path) {
   const fs::path of = fs::absolute(path), folder = of.parent_path() / "backups";
-  fs::create_directories(folder);
+  std::error_code code;
+  fs::create_directories(folder, code);
+  if (code) {
+    throw Error(ExitCode::error,
+                "an older database is copied there before its schema changes, and the folder "
+                "cannot be made: " +
+                    code.message(),
+                folder.string(), "make room for it, or move the database");
+  }
   const std::string name =
       (folder / (of.filename().string() + ".schema-" + std::to_string(schema_version_of(db))))
           .string();
   std::string free = name;
-  std::error_code code;
   for (int i = 2; fs::exists(fs::symlink_status(free, code)); ++i) {
     free = name + '-' + std::to_string(i);
   }

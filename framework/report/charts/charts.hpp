@@ -16,6 +16,13 @@ std::string front_chart(const PhaseView& view, const RunReport& report);
 std::string runs_chart(const std::vector<PhaseView>& views, const std::string& name);
 DtypeLook run_look(std::size_t run);
 
+// What a front reaches, in the picture's pixels up to `right`: for every latency the best
+// throughput at or below it. Points that are on the front for their memory alone lie below the
+// line.
+std::vector<Point> staircase_corners(const PhaseView& view, const LogScale& x, const LogScale& y,
+                                     double right);
+std::string staircase(const std::vector<Point>& corners, const std::string& css_class);
+
 // FLOP/s over FLOP/byte for every kernel with matmul FLOPs, under the measured roofs.
 std::string roofline_chart(const RunReport& report);
 

@@ -60,30 +60,6 @@ std::string point_title(const Evaluation& evaluation, const std::string& label) 
          std::string(status_name(evaluation.status));
 }
 
-// What the front reaches: for every latency the best throughput at or below it. Points that are on
-// the front for their memory alone lie below the line.
-std::vector<Point> staircase_corners(const PhaseView& view, const Canvas& canvas) {
-  std::vector<Point> corners;
-  double best = 0;
-  for (const FrontRow& row : view.front) {
-    if (row.estimate->tokens_per_s <= best) continue;
-    best = row.estimate->tokens_per_s;
-    const Point at = canvas.at(*row.estimate);
-    if (!corners.empty()) corners.push_back({at.x, corners.back().y});
-    corners.push_back(at);
-  }
-  if (!corners.empty()) corners.push_back({right, corners.back().y});
-  return corners;
-}
-
-std::string staircase(const std::vector<Point>& corners) {
-  std::string d;
-  for (const Point& corner : corners) {
-    d += (d.empty() ? 'M' : 'L') + px(corner.x) + ' ' + px(corner.y);
-  }
-  return d.empty() ? d : "<path class=\"front\" d=\"" + d + "\"/>\n";
-}
-
 Box between(Point a, Point b) {
   return {std::min(a.x, b.x) - 1, std::min(a.y, b.y) - 1, std::max(a.x, b.x) + 1,
           std::max(a.y, b.y) + 1};
@@ -170,14 +146,37 @@ std::string labels(const PhaseView& view, const Canvas& canvas, LabelPlacer plac
 
 }  // namespace
 
+std::vector<Point> staircase_corners(const PhaseView& view, const LogScale& x, const LogScale& y,
+                                     double right) {
+  std::vector<Point> corners;
+  double best = 0;
+  for (const FrontRow& row : view.front) {
+    if (row.estimate->tokens_per_s <= best) continue;
+    best = row.estimate->tokens_per_s;
+    const Point at{x.at(row.estimate->step_ns), y.at(best)};
+    if (!corners.empty()) corners.push_back({at.x, corners.back().y});
+    corners.push_back(at);
+  }
+  if (!corners.empty()) corners.push_back({right, corners.back().y});
+  return corners;
+}
+
+std::string staircase(const std::vector<Point>& corners, const std::string& css_class) {
+  std::string d;
+  for (const Point& corner : corners) {
+    d += (d.empty() ? 'M' : 'L') + px(corner.x) + ' ' + px(corner.y);
+  }
+  return d.empty() ? d : "<path class=\"" + css_class + "\" d=\"" + d + "\"/>\n";
+}
+
 std::string front_chart(const PhaseView& view, const RunReport& report) {
   if (view.front.empty() && view.others.empty()) return {};
   const Canvas canvas = canvas_for(view);
   const std::string phase(phase_name(view.phase));
-  const std::vector<Point> corners = staircase_corners(view, canvas);
+  const std::vector<Point> corners = staircase_corners(view, canvas.x, canvas.y, right);
   const std::string body = svg_axes({canvas.x, canvas.y, "latency of one step (log)",
                                      "tokens per second (log)", duration_tick_text, compact_text}) +
-                           faint_points(view, report, canvas) + staircase(corners) +
+                           faint_points(view, report, canvas) + staircase(corners, "front") +
                            front_points(view, canvas) +
                            labels(view, canvas, placer_for(view, canvas, corners));
   return svg_picture(width, height, phase + ": latency against throughput", body);

@@ -11,21 +11,6 @@ constexpr double width = 600, height = 440;
 constexpr double left = 66, right = 590, top = 12, bottom = 392;
 constexpr double radius = 5.5;
 
-// The best throughput at or below every latency.
-std::string staircase(const PhaseView& view, const LogScale& x, const LogScale& y) {
-  std::string d;
-  double best = 0;
-  for (const FrontRow& row : view.front) {
-    if (row.estimate->tokens_per_s <= best) continue;
-    const std::string across = px(x.at(row.estimate->step_ns));
-    if (best > 0) d += 'L' + across + ' ' + px(y.at(best));
-    best = row.estimate->tokens_per_s;
-    d += (d.empty() ? 'M' : 'L') + across + ' ' + px(y.at(best));
-  }
-  if (!d.empty()) d += 'L' + px(right) + ' ' + px(y.at(best));
-  return d;
-}
-
 }  // namespace
 
 DtypeLook run_look(std::size_t run) {
@@ -48,8 +33,8 @@ std::string runs_chart(const std::vector<PhaseView>& views, const std::string& n
                                duration_tick_text, compact_text});
   for (std::size_t i = 0; i < views.size(); ++i) {
     const DtypeLook look = run_look(i);
-    body += "<path class=\"front s" + std::to_string(look.color) + "\" d=\"" +
-            staircase(views[i], x, y) + "\"/>\n";
+    body +=
+        staircase(staircase_corners(views[i], x, y, right), "front s" + std::to_string(look.color));
     for (const FrontRow& row : views[i].front) {
       const Point at{x.at(row.estimate->step_ns), y.at(row.estimate->tokens_per_s)};
       body += svg_marker(at, radius, look, "m",
