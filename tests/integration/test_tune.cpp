@@ -86,6 +86,7 @@ TEST_F(Tune, measures_a_front_and_writes_every_report) {
                                              HasSubstr("id=\"front\""), HasSubstr("<svg")));
   // Nothing is loaded, and the one script is within.
   EXPECT_THAT(read("r.html"), testing::Not(testing::ContainsRegex("(src|href) ?= ?.?https?:")));
+  ASSERT_THAT(read("r.html"), HasSubstr("<script>"));
   EXPECT_EQ(read("r.html").find("<script>"), read("r.html").rfind("<script"));
   EXPECT_THAT(read("r.md"), HasSubstr("| "));
   const std::string csv = read("r.csv");

@@ -10,8 +10,6 @@
 namespace halmark::report {
 namespace {
 
-std::string run_name(const NumberedReport& run) { return "run " + std::to_string(run.run); }
-
 const Estimate* usable(const Evaluation* e) {
   if (e == nullptr || !has_latency(e->status) || !e->estimate) return nullptr;
   const double ns = e->estimate->step_ns;
@@ -68,6 +66,8 @@ std::string fronts_text(const std::vector<NumberedReport>& runs, const SideRow& 
 }
 
 }  // namespace
+
+std::string run_name(const NumberedReport& run) { return "run " + std::to_string(run.run); }
 
 std::optional<double> SideRow::latency_ns(std::size_t run) const {
   const Estimate* e = usable(of_run[run]);

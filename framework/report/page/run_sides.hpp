@@ -10,6 +10,8 @@
 
 namespace halmark::report {
 
+std::string run_name(const NumberedReport& run);  // "run 3"
+
 // One configuration in every run; null where a run did not evaluate it.
 struct SideRow {
   std::string key, label;

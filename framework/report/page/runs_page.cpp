@@ -25,8 +25,6 @@ constexpr const char* no_verdict =
     "Differences are as they were measured; halmark compare says which of them are more than "
     "noise.";
 
-std::string name_of(const NumberedReport& run) { return "run " + std::to_string(run.run); }
-
 std::vector<Phase> phases_of(const std::vector<SideRow>& rows) {
   std::vector<Phase> out;
   for (const Phase phase : {Phase::decode, Phase::prefill}) {
@@ -67,7 +65,7 @@ std::string legend(const std::vector<NumberedReport>& runs) {
   std::string out = "<figcaption><ul class=\"legend\">\n";
   for (std::size_t i = 0; i < runs.size(); ++i) {
     out += "<li>" + report::legend_marker(report::run_look(i), "m") + ' ' +
-           html_text(name_of(runs[i]) + ": " + runs[i].report.title + ", " +
+           html_text(report::run_name(runs[i]) + ": " + runs[i].report.title + ", " +
                      runs[i].report.started_utc) +
            "</li>\n";
   }
@@ -84,7 +82,7 @@ std::string phase_section(const std::vector<NumberedReport>& runs, const std::ve
   Table points;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     views.push_back(report::phase_view_of(runs[i].report, phase));
-    report::add_points(points, runs[i].report, views.back(), name_of(runs[i]), i);
+    report::add_points(points, runs[i].report, views.back(), report::run_name(runs[i]), i);
   }
   std::string out = "<section>\n<h2 id=\"" + name + "\">" + name + "</h2>\n";
   if (const std::string chart = report::runs_chart(views, name); !chart.empty()) {
@@ -100,8 +98,8 @@ std::string phase_section(const std::vector<NumberedReport>& runs, const std::ve
 std::string provenance(const std::vector<NumberedReport>& runs) {
   std::string out = "<footer>\n<h2 id=\"provenance\">Provenance</h2>\n<dl>\n";
   for (const NumberedReport& run : runs) {
-    out += "<dt>" + name_of(run) + "</dt><dd><code>" + html_text(run.report.command) + "</code>, " +
-           html_text(run.report.tool) + ", plan " + html_text(run.report.plan_hash) +
+    out += "<dt>" + report::run_name(run) + "</dt><dd><code>" + html_text(run.report.command) +
+           "</code>, " + html_text(run.report.tool) + ", plan " + html_text(run.report.plan_hash) +
            ", chain head " + html_text(run.report.chain_head) + ", fingerprint " +
            html_text(run.report.fingerprint) + "</dd>\n";
   }

@@ -16,28 +16,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "study"))
 import postgres  # noqa: E402
 import slurm  # noqa: E402
-
-SWEEP = """name = "cluster"
-model = "{model}"
-backend = "fake"
-dtypes = ["f32"]
-shards = [1]
-budget_s = 60
-[[workload]]
-phase = "decode"
-batch = [1, 2]
-context = 32
-[measure]
-rounds = 2
-sample_budget_s = 0.002
-samples_min = 3
-repeat_budget_s = 0
-"""
-
-
-def skip(reason):
-    print("skipped:", reason)
-    sys.exit(77)
+from small_sweep import SWEEP, skip  # noqa: E402
 
 
 def enter_namespace():
@@ -62,7 +41,7 @@ class Cluster:
         state.mkdir()
         os.environ.update(HALMARK_PLUGIN_PATH=plugin, XDG_STATE_HOME=str(state),
                           XDG_CACHE_HOME=str(state), HALMARK_FAKE_SCRIPT="latency_ns=20000000")
-        (self.folder / "sweep.toml").write_text(SWEEP.format(model=model))
+        (self.folder / "sweep.toml").write_text(SWEEP.format(name="cluster", model=model))
 
     def run(self, *words, check=True):
         done = subprocess.run([self.halmark, *words], capture_output=True, text=True,

@@ -14,29 +14,9 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "study"))
 import postgres  # noqa: E402
+from small_sweep import SWEEP, skip  # noqa: E402
 
-SWEEP = """name = "cut"
-model = "{model}"
-backend = "fake"
-dtypes = ["f32"]
-shards = [1]
-budget_s = 60
-[[workload]]
-phase = "decode"
-batch = [1, 2]
-context = 32
-[measure]
-rounds = 2
-sample_budget_s = 0.002
-samples_min = 3
-repeat_budget_s = 0
-"""
 HERE, THERE, PORT = "10.98.0.1", "10.98.0.2", 55432
-
-
-def skip(reason):
-    print("skipped:", reason)
-    sys.exit(77)
 
 
 def enter_namespace():
@@ -100,7 +80,7 @@ class Fleet:
         os.environ.update(HALMARK_PLUGIN_PATH=plugin, XDG_STATE_HOME=str(self.folder / "state"),
                           XDG_CACHE_HOME=str(self.folder / "state"),
                           HALMARK_FAKE_SCRIPT="latency_ns=40000000")
-        (self.folder / "sweep.toml").write_text(SWEEP.format(model=model))
+        (self.folder / "sweep.toml").write_text(SWEEP.format(name="cut", model=model))
 
         self.know_peaks()
 
