@@ -4,13 +4,12 @@
 #include "worker/sampling.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "core/text/units.hpp"
 #include "worker/checks/loop_checks.hpp"
 #include "worker/device_state.hpp"
 #include "worker/request_failed.hpp"
+#include "worker/slopes.hpp"
 #include "worker/warm_up.hpp"
 
 namespace halmark::worker {
@@ -18,87 +17,6 @@ namespace {
 
 using protocol::Stop;
 using protocol::StopReason;
-
-struct Interval {
-  double whole_ns = std::numeric_limits<double>::infinity();
-  double wall_ns = 0;  // without its launch
-  std::optional<double> device_ns;
-};
-
-// The shortest of `known` and five more intervals of `repeat` executions. With its launch: a launch
-// that was interrupted hides time in which the device works.
-Interval shortest(TimedStep& step, std::int64_t repeat, ClockSource& clock, Interval known = {}) {
-  step.set_repeat(repeat);
-  for (int i = 0; i < 5; ++i) {
-    const double whole_ns = interval_ns(step, clock);
-    if (whole_ns >= known.whole_ns) continue;
-    known = {.whole_ns = whole_ns,
-             .wall_ns = whole_ns - step.launch_ns(),
-             .device_ns = step.device_ns()};
-  }
-  return known;
-}
-
-// A machine that is busy with others shows any slope, so the shortest of up to eight attempts
-// count.
-constexpr int slope_attempts = 8;
-
-// (W(2r) - W(r)) / r is free of launch and wait latency: the host's truth about a device's clock.
-// W of a held stream begins when it is released, or each execution would carry its launch.
-void add_slopes(TimedStep& step, ClockSource& clock, std::vector<Signal>& signals) {
-  constexpr double agreement = 0.05;
-  const std::int64_t repeat = step.repeat();
-  const auto per_execution = [&](double longer, double shorter) {
-    return (longer - shorter) / static_cast<double>(repeat);
-  };
-  Interval once, twice;
-  double wall_ns = 0;
-  std::optional<double> device_ns;
-  for (int attempt = 0; attempt < slope_attempts; ++attempt) {
-    once = shortest(step, repeat, clock, once);
-    twice = shortest(step, 2 * repeat, clock, twice);
-    wall_ns = per_execution(twice.wall_ns, once.wall_ns);
-    if (!once.device_ns || !twice.device_ns) break;
-    device_ns = per_execution(*twice.device_ns, *once.device_ns);
-    if (std::abs(*device_ns - wall_ns) <= agreement * wall_ns) break;
-  }
-  signals.push_back({"slope_wall_ns", wall_ns, {}});
-  signals.push_back(
-      {"slope_device_ns", device_ns, device_ns ? std::string() : "the device keeps no time"});
-  step.set_repeat(repeat);
-}
-
-struct Repeats {
-  double share = 0, once_ns = std::numeric_limits<double>::infinity();
-};
-
-// Host clocks too: what more repeats cost, as a share of what the first ones do. Near 0 where they
-// are not executed.
-Repeats repeat_share(TimedStep& step, std::int64_t repeat, ClockSource& clock) {
-  constexpr double plain_share = 0.5;
-  Repeats out;
-  double twice_ns = out.once_ns;
-  for (int attempt = 0; attempt < slope_attempts && out.share < plain_share; ++attempt) {
-    out.once_ns = std::min(out.once_ns, shortest(step, repeat, clock).wall_ns);
-    twice_ns = std::min(twice_ns, shortest(step, 2 * repeat, clock).wall_ns);
-    out.share = (twice_ns - out.once_ns) / std::max(out.once_ns, 1.0);
-  }
-  return out;
-}
-
-// Of one and two executions as well: a kernel that executes some of all repeats, and the last,
-// takes twice as long for twice as many. One execution is long enough where a launch is little of
-// it.
-void add_repeat_shares(TimedStep& step, ClockSource& clock, std::vector<Signal>& signals) {
-  constexpr double launch_is_little_ns = 10e3;
-  const std::int64_t repeat = step.repeat();
-  signals.push_back({"repeat_cost_share", repeat_share(step, repeat, clock).share, {}});
-  const Repeats second = repeat_share(step, 1, clock);
-  if (second.once_ns >= launch_is_little_ns) {
-    signals.push_back({"second_execution_share", second.share, {}});
-  }
-  step.set_repeat(repeat);
-}
 
 class Sampling {
  public:
@@ -227,7 +145,9 @@ SampleResult Sampling::summarise() {
   measured_.stop_rule = step_->lost_the_others() ? StopReason::aborted : series_.stop_rule;
   step_->start_together({});
   step_->act_between(nullptr);
-  if (has_slopes()) add_slopes(*step_, context_.clock, measured_.signals);
+  if (has_slopes()) {
+    add_slopes(*step_, context_.clock, kernel_.is_collective(), measured_.signals);
+  }
   if (checks_) check_more();
   const MachineReading after = probe();
   measured_.clock_hz.after = after.clock_hz;

@@ -162,7 +162,11 @@ TEST(SamplingCourse, of_a_device_ends_with_its_slopes) {
   EXPECT_NEAR(value_of(result, "slope_device_ns"), 700, 1e-6);
   EXPECT_EQ(result.measured.repeat, 8);
   ASSERT_EQ(bench.repeats.size(), 3u + 8 * 10) << "clocks that disagree are asked eight times";
-  for (std::size_t i = 0; i < 80; ++i) EXPECT_EQ(bench.repeats[3 + i], i % 10 < 5 ? 8 : 16);
+  for (std::size_t i = 0; i < 80; ++i) {
+    const std::int64_t once = 8 << std::min<std::size_t>(i / 10, 4);
+    EXPECT_EQ(bench.repeats[3 + i], i % 10 < 5 ? once : 2 * once)
+        << "longer each time, as far as a held queue takes them";
+  }
   EXPECT_DOUBLE_EQ(result.samples.at(0).device_ns.value(), 700);
 }
 
@@ -173,8 +177,25 @@ TEST(SamplingCourse, asks_clocks_that_agree_once) {
   EXPECT_EQ(bench.repeats.size(), 3u + 10);
 }
 
+// Waking the thread that works takes up to 3 us more, another time more: of two executions, 2 us.
+TEST(SamplingCourse, asks_for_slopes_of_intervals_that_are_long_beside_what_they_cost_once) {
+  Bench bench(true);
+  bench.device.clock.per_reading_ns = 10;
+  bench.elapsed_ns = execution_ns;
+  std::uint32_t seed = 7;
+  bench.on_enqueue = [&](const hm_launch&) {
+    seed = seed * 1664525 + 1013904223;
+    bench.extra_ns = 3000.0 * (seed >> 8) / (1 << 24);
+  };
+  const SampleResult result = bench.run(count_of(3, 2));
+  EXPECT_NEAR(value_of(result, "slope_wall_ns"), execution_ns, 30);
+  EXPECT_GE(bench.repeats.back(), 200);
+  EXPECT_EQ(result.measured.repeat, 2);
+}
+
 TEST(SamplingCourse, takes_the_shortest_of_five_intervals_for_a_slope) {
   Bench bench(true);
+  bench.elapsed_ns = execution_ns;
   int calls = 0;
   bench.on_enqueue = [&](const hm_launch&) {
     // All but the third interval of either five are longer.
