@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/input/input_file.hpp"
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 
 namespace halmark::circuit {
 namespace {

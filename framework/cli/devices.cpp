@@ -3,8 +3,8 @@
 
 #include "cli/built_plugins.hpp"
 #include "cli/console/session.hpp"
-#include "plan/device_file.hpp"
-#include "plan/device_query.hpp"
+#include "plan/device/device_file.hpp"
+#include "plan/device/device_query.hpp"
 #include "report/views/device_views.hpp"
 #include "tune/devices/devices_here.hpp"
 

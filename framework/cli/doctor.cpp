@@ -11,7 +11,7 @@
 #include "host/process/contained_process.hpp"
 #include "journal/store.hpp"
 #include "measure/sampling/gbench.hpp"
-#include "plan/device_judgement.hpp"
+#include "plan/device/device_judgement.hpp"
 
 namespace halmark::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include "cli/console/facts.hpp"
 #include "cli/console/session.hpp"
 #include "host/process/interrupt.hpp"
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "pages/fabric/collectives_page.hpp"
 #include "pages/fabric/fabric_page.hpp"
 #include "report/report.hpp"

@@ -4,7 +4,7 @@
 
 #include "cli/console/session.hpp"
 #include "host/process/interrupt.hpp"
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "report/views/device_views.hpp"
 #include "tune/search/device_peaks.hpp"
 

@@ -5,7 +5,7 @@
 #include "core/json/json.hpp"
 #include "core/version.hpp"
 #include "journal/salvage.hpp"
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 
 namespace halmark::fleet {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/numeric/student_t.hpp"
 #include "core/text/text.hpp"
-#include "history/false_discovery.hpp"
+#include "history/statistics/false_discovery.hpp"
 
 namespace halmark::history {
 namespace {

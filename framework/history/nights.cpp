@@ -6,8 +6,8 @@
 
 #include "core/numeric/student_t.hpp"
 #include "core/text/text.hpp"
-#include "history/false_discovery.hpp"
-#include "history/rank_test.hpp"
+#include "history/statistics/false_discovery.hpp"
+#include "history/statistics/rank_test.hpp"
 
 namespace halmark::history {
 namespace {

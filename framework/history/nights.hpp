@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "history/change_points.hpp"
 #include "history/comparison.hpp"
-#include "history/duet_verdict.hpp"
-#include "history/machine_effect.hpp"
+#include "history/statistics/change_points.hpp"
+#include "history/statistics/duet_verdict.hpp"
+#include "history/statistics/machine_effect.hpp"
 
 namespace halmark::history {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/numeric/statistics.hpp"
-#include "history/change_points.hpp"
+#include "history/statistics/change_points.hpp"
 
 namespace halmark::history {
 namespace {

@@ -9,8 +9,8 @@
 #include "journal/file/empty_log.hpp"
 #include "journal/file/open_file.hpp"
 #include "journal/file/own_schema.hpp"
-#include "journal/sqlite_rows.hpp"
-#include "journal/stored_entry.hpp"
+#include "journal/rows/stored_entry.hpp"
+#include "journal/sqlite/sqlite_rows.hpp"
 
 namespace halmark {
 namespace {

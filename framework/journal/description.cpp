@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include "journal/shared_store.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "journal/store.hpp"
-#include "journal/writer_lock.hpp"
 
 namespace halmark {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "journal/row_source.hpp"
+#include "journal/rows/row_source.hpp"
 
 namespace halmark::journal {
 

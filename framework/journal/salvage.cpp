@@ -15,7 +15,7 @@
 #include "journal/file/new_file.hpp"
 #include "journal/file/open_file.hpp"
 #include "journal/file/own_schema.hpp"
-#include "journal/stored_row.hpp"
+#include "journal/rows/stored_row.hpp"
 
 namespace halmark {
 namespace {

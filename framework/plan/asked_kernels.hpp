@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 
 namespace halmark {
 

@@ -9,7 +9,7 @@
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "plan/sweep.hpp"
 
 namespace halmark {

@@ -6,7 +6,7 @@
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "plan/sweep_tables.hpp"
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 
 namespace halmark {
 namespace {

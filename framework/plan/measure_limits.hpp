@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 
 namespace halmark {
 

@@ -10,7 +10,7 @@
 
 #include "core/chosen/precision.hpp"
 #include "core/device.hpp"
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 
 namespace halmark {
 

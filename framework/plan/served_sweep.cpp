@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "core/text/error.hpp"
-#include "plan/load_file.hpp"
+#include "plan/toml/load_file.hpp"
 
 namespace halmark {
 

@@ -8,7 +8,7 @@
 
 #include "core/chosen/configuration.hpp"
 #include "core/chosen/objective.hpp"
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 
 namespace halmark {
 

@@ -7,7 +7,7 @@
 
 #include "core/text/error.hpp"
 #include "expression/expression.hpp"
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 
 namespace halmark {
 namespace {

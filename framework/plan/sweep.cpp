@@ -7,9 +7,9 @@
 
 #include "core/input/input_file.hpp"
 #include "core/text/error.hpp"
-#include "plan/load_file.hpp"
 #include "plan/shard_places.hpp"
 #include "plan/sweep_tables.hpp"
+#include "plan/toml/load_file.hpp"
 
 namespace halmark {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "plan/sweep.hpp"
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 
 namespace halmark {
 

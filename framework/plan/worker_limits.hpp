@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/measured/worker_limits.hpp"
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 
 namespace halmark {
 

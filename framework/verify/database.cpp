@@ -12,7 +12,7 @@
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "journal/check.hpp"
-#include "journal/row_codec.hpp"
+#include "journal/rows/row_codec.hpp"
 #include "verify/composed_row.hpp"
 #include "verify/measured_row.hpp"
 

@@ -9,7 +9,7 @@
 #include "core/json/json.hpp"
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
-#include "journal/row_codec.hpp"
+#include "journal/rows/row_codec.hpp"
 
 namespace halmark {
 namespace {

@@ -146,7 +146,7 @@ const std::vector<Owner> owners = {
     {"nlopt", {"search/surrogate/minimise_nlopt.cpp"}},
     {"Cbc_C_Interface.h", {"search/integer_program_cbc.cpp"}},
     {"benchmark/", {"framework/measure/sampling/gbench.cpp"}},
-    {"toml++/", {"framework/plan/"}},
+    {"toml++/", {"framework/plan/toml/"}},
     {"SQLiteCpp/", {"framework/journal/", "framework/study/storage/"}},
     {"sqlite3.h", {"framework/journal/", "framework/study/storage/"}},
     {"pqxx/",

@@ -15,8 +15,8 @@
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "figures.hpp"
-#include "history/false_alarms.hpp"
 #include "history/nights.hpp"
+#include "history/statistics/false_alarms.hpp"
 #include "history/suspicion.hpp"
 
 namespace halmark::bench {

@@ -7,7 +7,7 @@
 #include "core/text/error.hpp"
 #include "figures.hpp"
 #include "latency/imported/kernel_table.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 
 namespace halmark::bench {
 namespace {

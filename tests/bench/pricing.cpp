@@ -12,7 +12,7 @@
 #include "figures.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/serving/serving_pricer.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "roofline/estimate.hpp"
 #include "search/pareto/pareto.hpp"
 #include "tune/problem/problem.hpp"

@@ -8,7 +8,7 @@
 #include "figures.hpp"
 #include "latency/chain.hpp"
 #include "latency/roofline_source.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "search/pareto/pareto.hpp"
 #include "tune/evaluate/served_evaluator.hpp"
 #include "tune/plan/plan.hpp"

@@ -3,8 +3,8 @@
 
 #include "expression/expression.hpp"
 #include "feed.hpp"
-#include "plan/device_lint.hpp"
-#include "plan/device_query.hpp"
+#include "plan/device/device_lint.hpp"
+#include "plan/device/device_query.hpp"
 #include "plan/kernel_sweep.hpp"
 #include "plan/param_grid.hpp"
 #include "plan/shard_places.hpp"

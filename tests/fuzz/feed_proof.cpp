@@ -1,7 +1,7 @@
 // Proofs of fronts. Whatever one says, the check ends with a verdict.
 #include "core/json/json.hpp"
 #include "feed.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "survive.hpp"
 #include "verify/front_proof/front_proof_text.hpp"
 

@@ -10,7 +10,7 @@
 #include "core/json/json.hpp"
 #include "core/json/winner_json.hpp"
 #include "feed.hpp"
-#include "journal/row_codec.hpp"
+#include "journal/rows/row_codec.hpp"
 #include "survive.hpp"
 #include "verify/database.hpp"
 

@@ -6,8 +6,8 @@
 #include "deploy/bench/engine_bench.hpp"
 #include "feed.hpp"
 #include "latency/imported/kernel_table.hpp"
-#include "plan/load_file.hpp"
-#include "plan/node_file.hpp"
+#include "plan/device/node_file.hpp"
+#include "plan/toml/load_file.hpp"
 #include "simulate/serving/load.hpp"
 #include "survive.hpp"
 

@@ -3,7 +3,7 @@
 #include "cli/console/facts.hpp"
 
 #include "core/text/url.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 
 namespace halmark::cli {
 

@@ -5,7 +5,7 @@
 #include "core/version.hpp"
 #include "host/process/interrupt.hpp"
 #include "journal/place.hpp"
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "tune/evaluate/machine_peaks.hpp"
 #include "tune/stored/stored_winners.hpp"
 

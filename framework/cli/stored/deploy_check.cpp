@@ -10,7 +10,7 @@
 #include "deploy/engine/benchmark_app.hpp"
 #include "deploy/engine_store.hpp"
 #include "host/process/interrupt.hpp"
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "tune/plan/deployment.hpp"
 #include "tune/stored/stored_front.hpp"
 

@@ -11,7 +11,7 @@
 #include "deploy/engine_store.hpp"
 #include "export/exchange/exchange.hpp"
 #include "export/front_list.hpp"
-#include "plan/node_file.hpp"
+#include "plan/device/node_file.hpp"
 #include "tune/plan/deployment.hpp"
 #include "tune/stored/optuna_file.hpp"
 

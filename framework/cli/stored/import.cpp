@@ -6,7 +6,7 @@
 #include "cli/console/terminal.hpp"
 #include "deploy/bench/engine_bench.hpp"
 #include "deploy/engine_store.hpp"
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "report/views/engine_views.hpp"
 
 namespace halmark::cli {

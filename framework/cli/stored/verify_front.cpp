@@ -3,7 +3,7 @@
 
 #include "cli/console/command.hpp"
 #include "core/input/input_file.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "verify/front_proof/front_proof_text.hpp"
 
 namespace halmark::cli {

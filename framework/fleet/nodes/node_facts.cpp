@@ -5,7 +5,7 @@
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "fleet/work_table.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 
 namespace halmark::fleet {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/text/error.hpp"
-#include "history/duet_verdict.hpp"
-#include "history/false_alarms.hpp"
+#include "history/statistics/duet_verdict.hpp"
+#include "history/statistics/false_alarms.hpp"
 #include "report/views/view.hpp"
 
 namespace halmark::history {

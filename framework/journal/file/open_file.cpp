@@ -13,8 +13,8 @@
 #include "journal/file/log_check.hpp"
 #include "journal/file/new_file.hpp"
 #include "journal/file/own_schema.hpp"
-#include "journal/schema.hpp"
-#include "journal/stored_row.hpp"
+#include "journal/rows/stored_row.hpp"
+#include "journal/sqlite/schema.hpp"
 
 namespace halmark::journal {
 namespace {

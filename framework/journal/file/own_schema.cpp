@@ -8,7 +8,7 @@
 #include "core/text/error.hpp"
 #include "journal/file/damage.hpp"
 #include "journal/file/open_file.hpp"
-#include "journal/schema.hpp"
+#include "journal/sqlite/schema.hpp"
 
 namespace halmark::journal {
 namespace {

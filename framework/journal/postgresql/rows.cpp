@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/text/digest.hpp"
-#include "journal/schema.hpp"
+#include "journal/sqlite/schema.hpp"
 
 namespace halmark::journal {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "journal/row_source.hpp"
+#include "journal/rows/row_source.hpp"
 #include "postgresql/session.hpp"
 
 namespace halmark::journal {

@@ -3,7 +3,7 @@
 #include "journal/check.hpp"
 #include "journal/postgresql/rows.hpp"
 #include "journal/postgresql/tables.hpp"
-#include "journal/stored_entry.hpp"
+#include "journal/rows/stored_entry.hpp"
 
 namespace halmark {
 namespace {

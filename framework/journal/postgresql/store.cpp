@@ -5,7 +5,7 @@
 #include "journal/postgresql/rows.hpp"
 #include "journal/postgresql/tables.hpp"
 #include "journal/postgresql/writer.hpp"
-#include "journal/row_store.hpp"
+#include "journal/rows/row_store.hpp"
 #include "journal/shared_store.hpp"
 
 namespace halmark {

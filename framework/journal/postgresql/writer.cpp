@@ -6,7 +6,7 @@
 #include "core/text/digest.hpp"
 #include "core/text/error.hpp"
 #include "journal/postgresql/rows.hpp"
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 
 namespace halmark::journal {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "journal/stored_row.hpp"
+#include "journal/rows/stored_row.hpp"
 #include "postgresql/session.hpp"
 
 namespace halmark::journal {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/text/error.hpp"
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 
 namespace halmark {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/text/error.hpp"
 #include "journal/file/open_file.hpp"
-#include "journal/schema.hpp"
+#include "journal/sqlite/schema.hpp"
 
 namespace halmark::journal {
 namespace {

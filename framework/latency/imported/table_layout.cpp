@@ -5,7 +5,7 @@
 
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 
 namespace halmark {
 namespace {

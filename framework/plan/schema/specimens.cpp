@@ -3,15 +3,15 @@
 #include <functional>
 #include <map>
 
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
+#include "plan/device/node_file.hpp"
 #include "plan/kernel_sweep.hpp"
-#include "plan/load_file.hpp"
-#include "plan/node_file.hpp"
 #include "plan/schema/file_schema.hpp"
 #include "plan/schema/key_meanings.hpp"
 #include "plan/schema/specimen_texts.hpp"
 #include "plan/space_file.hpp"
 #include "plan/sweep.hpp"
+#include "plan/toml/load_file.hpp"
 
 namespace halmark {
 namespace {

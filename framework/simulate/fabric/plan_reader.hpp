@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 #include "simulate/fabric/fabric_plan.hpp"
 
 namespace halmark::fabric {

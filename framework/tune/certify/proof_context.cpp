@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "core/json/json.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 
 namespace halmark::tune {
 namespace {

@@ -6,7 +6,7 @@
 #include "core/input/places.hpp"
 #include "host/machine_text.hpp"
 #include "host/partition.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 
 namespace halmark::tune {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "host/plugin/plugin_choice.hpp"
-#include "journal/writer_lock.hpp"
-#include "plan/device_file.hpp"
+#include "journal/sqlite/writer_lock.hpp"
+#include "plan/device/device_file.hpp"
 #include "tune/stored/stored_winners.hpp"
 
 namespace halmark::tune {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <map>
 
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "report/report.hpp"
 #include "tune/plan/kernel_cases.hpp"
 

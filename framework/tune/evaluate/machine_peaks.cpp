@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "measure/probe/peaks.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "tune/evaluate/peaks_file.hpp"
 
 namespace halmark::tune {

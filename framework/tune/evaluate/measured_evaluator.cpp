@@ -6,8 +6,8 @@
 #include <chrono>
 
 #include "core/version.hpp"
-#include "journal/writer_lock.hpp"
-#include "plan/device_file.hpp"
+#include "journal/sqlite/writer_lock.hpp"
+#include "plan/device/device_file.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
 #include "tune/evaluate/night_run.hpp"
 #include "tune/evaluate/placed_latencies.hpp"

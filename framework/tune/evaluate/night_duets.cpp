@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/numeric/clock.hpp"
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "tune/evaluate/duets.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "journal/samples/retention.hpp"
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 
 namespace halmark::tune {
 namespace {

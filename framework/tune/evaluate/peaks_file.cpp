@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "core/text/error.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "report/report.hpp"
 
 namespace halmark::tune {

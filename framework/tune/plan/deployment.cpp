@@ -7,7 +7,7 @@
 #include "model/pricing/memory.hpp"
 #include "model/spec/model_document.hpp"
 #include "model/spec/model_spec.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "plan/precision.hpp"
 #include "tune/plan/known_plan.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "measure/campaign/predict_cost.hpp"
-#include "plan/trim.hpp"
+#include "plan/toml/trim.hpp"
 #include "search/sampler.hpp"
 #include "tune/plan/kernel_cases.hpp"
 

@@ -9,7 +9,7 @@
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "model/spec/coverage.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "tune/evaluate/served_evaluator.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/sources/stated_price.hpp"

@@ -9,7 +9,7 @@
 
 #include "core/device.hpp"
 #include "model/spec/model_spec.hpp"
-#include "plan/load_file.hpp"
+#include "plan/toml/load_file.hpp"
 #include "tune/sizing/fleet.hpp"
 #include "tune/sources/priced_latencies.hpp"
 

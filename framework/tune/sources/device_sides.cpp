@@ -16,7 +16,7 @@
 #include "core/text/url.hpp"
 #include "journal/place.hpp"
 #include "latency/sides/side_kernels.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "tune/sources/stated_device.hpp"
 #include "tune/sources/stated_price.hpp"
 #include "tune/sources/stored_side.hpp"

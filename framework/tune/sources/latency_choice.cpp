@@ -2,7 +2,7 @@
 // used.
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::tune {

@@ -14,7 +14,7 @@
 #include "latency/journal_source.hpp"
 #include "latency/launch_floor.hpp"
 #include "latency/roofline_source.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "tune/sources/curve_solver.hpp"
 #include "tune/sources/table_sources.hpp"
 

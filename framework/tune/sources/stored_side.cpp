@@ -11,7 +11,7 @@
 #include "core/text/error.hpp"
 #include "core/text/url.hpp"
 #include "journal/store.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 
 namespace halmark::tune {
 namespace {

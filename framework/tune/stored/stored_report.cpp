@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/text/error.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "tune/search/front.hpp"
 #include "tune/stored/stored_plan.hpp"
 

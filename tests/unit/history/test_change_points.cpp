@@ -1,4 +1,4 @@
-#include "history/change_points.hpp"
+#include "history/statistics/change_points.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "history/duet_verdict.hpp"
+#include "history/statistics/duet_verdict.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "history/false_alarms.hpp"
+#include "history/statistics/false_alarms.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "history/false_discovery.hpp"
+#include "history/statistics/false_discovery.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "history/machine_effect.hpp"
+#include "history/statistics/machine_effect.hpp"
 
 #include <gtest/gtest.h>
 

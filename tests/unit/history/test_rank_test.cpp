@@ -1,4 +1,4 @@
-#include "history/rank_test.hpp"
+#include "history/statistics/rank_test.hpp"
 
 #include <gtest/gtest.h>
 

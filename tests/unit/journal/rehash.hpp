@@ -13,7 +13,7 @@
 
 #include "core/json/json.hpp"
 #include "core/text/digest.hpp"
-#include "journal/schema.hpp"
+#include "journal/sqlite/schema.hpp"
 
 namespace halmark::test {
 

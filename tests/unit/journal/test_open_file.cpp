@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "journal/check.hpp"
-#include "journal/schema.hpp"
+#include "journal/sqlite/schema.hpp"
 #include "journal_fixture.hpp"
 #include "rehash.hpp"
 #include "tests/unit/case_name.hpp"

@@ -1,5 +1,5 @@
 #include "core/json/json.hpp"
-#include "journal/row_codec.hpp"
+#include "journal/rows/row_codec.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The quick reader says of every row what the whole value says.
-#include "journal/row_figures.hpp"
+#include "journal/rows/row_figures.hpp"
 
 #include <gtest/gtest.h>
 

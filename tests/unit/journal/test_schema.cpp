@@ -1,4 +1,4 @@
-#include "journal/schema.hpp"
+#include "journal/sqlite/schema.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "journal/writer_lock.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 
 #include <gmock/gmock.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "plan/device_lint.hpp"
+#include "plan/device/device_lint.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

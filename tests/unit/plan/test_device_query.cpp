@@ -1,4 +1,4 @@
-#include "plan/device_query.hpp"
+#include "plan/device/device_query.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

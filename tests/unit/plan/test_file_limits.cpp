@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "plan/space_file.hpp"
 #include "plan/sweep.hpp"
 #include "tests/unit/error_of.hpp"

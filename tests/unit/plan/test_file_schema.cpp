@@ -12,7 +12,7 @@
 
 #include "core/json/json.hpp"
 #include "plan/sweep.hpp"
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {

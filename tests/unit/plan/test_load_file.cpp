@@ -1,4 +1,4 @@
-#include "plan/load_file.hpp"
+#include "plan/toml/load_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

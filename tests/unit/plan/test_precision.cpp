@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "plan/sweep.hpp"
 #include "tests/unit/error_of.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {

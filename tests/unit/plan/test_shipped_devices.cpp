@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/json/json.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 
 namespace halmark {
 namespace {

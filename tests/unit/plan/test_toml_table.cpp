@@ -1,4 +1,4 @@
-#include "plan/toml_table.hpp"
+#include "plan/toml/toml_table.hpp"
 
 #include <gtest/gtest.h>
 

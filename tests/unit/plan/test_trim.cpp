@@ -1,4 +1,4 @@
-#include "plan/trim.hpp"
+#include "plan/toml/trim.hpp"
 
 #include <gtest/gtest.h>
 

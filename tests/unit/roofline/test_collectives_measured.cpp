@@ -10,7 +10,7 @@
 #include "core/json/json.hpp"
 #include "core/numeric/statistics.hpp"
 #include "kernels/contract.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "roofline/ceilings.hpp"
 #include "tests/shared_data.hpp"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "kernels/contract.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "tests/unit/scratch_folder.hpp"
 #include "tune/sources/priced_latencies.hpp"
 #include "tune/sources/stated_device.hpp"

@@ -16,7 +16,7 @@
 #include "kernels/contract.hpp"
 #include "latency/chain.hpp"
 #include "latency/roofline_source.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "tests/shared_data.hpp"
 

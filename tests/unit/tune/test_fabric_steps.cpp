@@ -5,7 +5,7 @@
 #include "latency/roofline_source.hpp"
 #include "model/graph/expert_layout.hpp"
 #include "model/pricing/step_pricer.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/evaluate/placed_latencies.hpp"

@@ -8,7 +8,7 @@
 
 #include "core/latency.hpp"
 #include "journal/store.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "plan/sweep.hpp"
 #include "proof_records.hpp"
 #include "tune/certify/proof_context.hpp"

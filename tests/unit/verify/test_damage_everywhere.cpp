@@ -10,7 +10,7 @@
 #include "core/json/winner_json.hpp"
 #include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
-#include "journal/row_codec.hpp"
+#include "journal/rows/row_codec.hpp"
 #include "tests/unit/journal/journal_fixture.hpp"
 #include "verify/database.hpp"
 #include "verify/salvage.hpp"

@@ -6,7 +6,7 @@
 #include "core/version.hpp"
 #include "export/engine/launch.hpp"
 #include "model/spec/model_spec.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "plan/precision.hpp"
 #include "report/glossary.hpp"
 #include "simulate/fabric/fabric_file.hpp"

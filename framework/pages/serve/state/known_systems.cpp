@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/text/error.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 
 namespace halmark::pages {

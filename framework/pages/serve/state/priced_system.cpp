@@ -5,7 +5,7 @@
 #include "core/text/error.hpp"
 #include "model/pricing/kernel_table.hpp"
 #include "model/training/training.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "plan/precision.hpp"
 #include "simulate/sharding/planner.hpp"
 #include "tune/plan/known_plan.hpp"

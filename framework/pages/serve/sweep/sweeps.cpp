@@ -5,8 +5,8 @@
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "journal/place.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "journal/store.hpp"
-#include "journal/writer_lock.hpp"
 
 namespace halmark::pages {
 namespace {

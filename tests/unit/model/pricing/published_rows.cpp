@@ -8,7 +8,7 @@
 #include "core/json/json.hpp"
 #include "model/pricing/memory.hpp"
 #include "model/step/priced_step.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "plan/precision.hpp"
 
 namespace halmark::published {

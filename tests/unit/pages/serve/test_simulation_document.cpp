@@ -8,7 +8,7 @@
 
 #include "core/json/json.hpp"
 #include "pages/serve/simulator_page.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "plan/precision.hpp"
 #include "shipped.hpp"
 #include "simulate/schedule/simulation_json.hpp"

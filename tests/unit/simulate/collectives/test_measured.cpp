@@ -12,7 +12,7 @@
 
 #include "core/json/json.hpp"
 #include "core/numeric/statistics.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "simulate/collectives/known_systems.hpp"
 #include "tests/shared_data.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "simulate/fabric/capacity.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric/level_view.hpp"

@@ -11,7 +11,7 @@
 #include "../../../shared_data.hpp"
 #include "core/numeric/statistics.hpp"
 #include "latency/imported/csv_table.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "simulate/power/power_fit.hpp"
 
 namespace halmark::power {

@@ -6,7 +6,7 @@
 
 #include "../../model/fixtures.hpp"
 #include "core/text/error.hpp"
-#include "plan/device_file.hpp"
+#include "plan/device/device_file.hpp"
 #include "tune/shards/journal_steps.hpp"
 #include "tune/shards/shard_times.hpp"
 

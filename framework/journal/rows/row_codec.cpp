@@ -1,0 +1,339 @@
+#include "journal/rows/row_codec.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+#include "core/json/json.hpp"
+#include "core/text/digest.hpp"
+
+namespace halmark::journal {
+namespace {
+
+void put(std::string& out, double value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
+
+class Doubles {
+ public:
+  explicit Doubles(std::string_view bytes) : bytes_(bytes) {}
+  double next() {
+    if (bytes_.size() < sizeof(double)) throw std::invalid_argument("sample block is too short");
+    double value;
+    std::memcpy(&value, bytes_.data(), sizeof value);
+    bytes_.remove_prefix(sizeof value);
+    return value;
+  }
+  // Of items of at least one double each: what cannot be there is refused before memory is taken.
+  std::size_t count() {
+    const double value = next();
+    const auto most = static_cast<double>(bytes_.size() / sizeof(double));
+    if (!(value >= 0 && value <= most) || value != std::floor(value)) {
+      throw std::invalid_argument("sample block does not have as many values as it says");
+    }
+    return static_cast<std::size_t>(value);
+  }
+  std::int32_t set() {
+    const double value = next();
+    constexpr double most = std::numeric_limits<std::int32_t>::max();
+    if (!(value >= 0 && value <= most) || value != std::floor(value)) {
+      throw std::invalid_argument("sample block names a set of operands that there is not");
+    }
+    return static_cast<std::int32_t>(value);
+  }
+  bool is_at_end() const { return bytes_.empty(); }
+  void finish() const {
+    if (!bytes_.empty()) throw std::invalid_argument("sample block is too long");
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+// Labels as runs {label, length}: a quiet row has one. Rows without labels end before them, as all
+// rows did before there were labels.
+void put_labels(std::string& out, const std::vector<Sample>& samples) {
+  struct Run {
+    SampleLabel label;
+    double length;
+  };
+  std::vector<Run> runs;
+  for (const Sample& s : samples) {
+    if (runs.empty() || runs.back().label != s.label) runs.push_back({s.label, 0});
+    ++runs.back().length;
+  }
+  const bool has_none = runs.size() == 1 && runs.front().label == SampleLabel::unlabelled;
+  if (runs.empty() || has_none) return;
+  put(out, static_cast<double>(runs.size()));
+  for (const Run& run : runs) {
+    put(out, static_cast<double>(run.label));
+    put(out, run.length);
+  }
+}
+
+SampleLabel label_from(double value) {
+  for (const auto label : {SampleLabel::unlabelled, SampleLabel::clean, SampleLabel::disturbed}) {
+    if (value == static_cast<double>(label)) return label;
+  }
+  throw std::invalid_argument("sample block has a label that there is not");
+}
+
+void take_labels(Doubles& in, std::vector<Sample>& samples) {
+  const std::size_t runs = in.count();
+  if (runs == 0) throw std::invalid_argument("sample block ends in no labels");
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < runs; ++i) {
+    const SampleLabel label = label_from(in.next());
+    const double length = in.next();
+    const auto left = static_cast<double>(samples.size() - at);
+    if (!(length >= 1 && length <= left) || length != std::floor(length)) {
+      throw std::invalid_argument("sample block labels more samples than it has");
+    }
+    for (const auto end = at + static_cast<std::size_t>(length); at < end; ++at) {
+      samples[at].label = label;
+    }
+  }
+  if (at != samples.size()) throw std::invalid_argument("sample block leaves samples unlabelled");
+}
+
+}  // namespace
+
+std::string pack_samples(const Measurement& m) {
+  std::string out;
+  put(out, static_cast<double>(m.samples.size()));
+  put(out, static_cast<double>(m.shard_wall_ns.size()));
+  for (const Sample& s : m.samples) {
+    put(out, s.wall_ns);
+    put(out, s.cpu_ns);
+    put(out, s.device_ns.value_or(-1));
+    put(out, s.set);
+  }
+  for (const auto& series : m.shard_wall_ns) {
+    put(out, static_cast<double>(series.size()));
+    for (const double ns : series) put(out, ns);
+  }
+  put_labels(out, m.samples);
+  return out;
+}
+
+void unpack_samples(std::string_view bytes, Measurement& m) {
+  Doubles in(bytes);
+  const std::size_t samples = in.count(), shards = in.count();
+  m.samples.clear();
+  for (std::size_t i = 0; i < samples; ++i) {
+    Sample s{.wall_ns = in.next(), .cpu_ns = in.next()};
+    const double device = in.next();
+    if (device >= 0) s.device_ns = device;
+    s.set = in.set();
+    m.samples.push_back(s);
+  }
+  m.shard_wall_ns.assign(shards, {});
+  for (auto& series : m.shard_wall_ns) {
+    const std::size_t n = in.count();
+    for (std::size_t i = 0; i < n; ++i) series.push_back(in.next());
+  }
+  if (!in.is_at_end()) take_labels(in, m.samples);
+  in.finish();
+}
+
+namespace {
+
+constexpr const char* block_key = "sample_block";  // in the body of a measurement
+
+}  // namespace
+
+void name_block(Json& body, const Measurement& m, std::string_view block) {
+  body[block_key] = {{"samples", m.samples.size()}, {"sha256", sha256_of(block)}};
+}
+
+SampleBytes sample_bytes(const Json& body, std::string_view in_row,
+                         const std::optional<std::string>& block) {
+  using enum SampleBytes::State;
+  if (!body.contains(block_key)) {
+    if (block) return {unnamed, {}};
+    return {in_row.empty() ? none : whole, in_row};
+  }
+  if (!block) return {missing, {}};
+  const bool is_same = sha256_of(*block) == body.at(block_key).at("sha256").get<std::string>();
+  return is_same ? SampleBytes{whole, *block} : SampleBytes{changed, {}};
+}
+
+std::string fault_of(SampleBytes::State state) {
+  switch (state) {
+    case SampleBytes::State::none:
+    case SampleBytes::State::whole:
+      break;
+    case SampleBytes::State::missing:
+      return "its samples are missing, and no row of its run retires them";
+    case SampleBytes::State::changed:
+      return "its samples are not those that it was stored with";
+    case SampleBytes::State::unnamed:
+      return "samples lie beside it that it does not name";
+  }
+  return {};
+}
+
+Measurement measurement_from(const Json& body, std::string_view samples) {
+  Measurement m = body.get<Measurement>();
+  const bool has_block = body.contains(block_key);
+  const auto count = has_block ? body.at(block_key).at("samples").get<std::int64_t>() : 0;
+  if (samples.empty()) {
+    m.retired_samples = count;
+    return m;
+  }
+  unpack_samples(samples, m);
+  if (has_block && count != static_cast<std::int64_t>(m.samples.size())) {
+    throw std::invalid_argument("its block has another number of samples than it says");
+  }
+  return m;
+}
+
+namespace {
+
+Json composition_json(const Composition& c) {
+  Json out = {{"composed_ns", c.composed_ns},
+              {"error", c.error},
+              {"error_interval", c.error_interval},
+              {"pairs", c.pairs},
+              {"apart", c.apart},
+              {"in_one_state", c.in_one_state},
+              {"paired_share", c.paired_share},
+              {"bytes_per_s", optional_number(c.bytes_per_s)}};
+  if (c.flops_per_s) out["flops_per_s"] = *c.flops_per_s;
+  return out;
+}
+
+Composition composition_from(const Json& in) {
+  Composition out{.composed_ns = in.at("composed_ns").get<double>(),
+                  .error = in.at("error").get<double>(),
+                  .error_interval = in.at("error_interval").get<Interval>(),
+                  .pairs = in.at("pairs").get<int>(),
+                  .apart = in.at("apart").get<int>(),
+                  .in_one_state = in.at("in_one_state").get<bool>(),
+                  .paired_share = in.at("paired_share").get<double>()};
+  if (!in.at("bytes_per_s").is_null()) out.bytes_per_s = in.at("bytes_per_s").get<double>();
+  if (in.contains("flops_per_s")) out.flops_per_s = in.at("flops_per_s").get<double>();
+  return out;
+}
+
+// Before pairs, kernels were measured once in front of the run and once behind it: what was called
+// the prediction was their sum, and the printed latency was not kept.
+void read_unpaired(const Json& in, Validation& v) {
+  const double composed_ns = in.at("predicted_ns").get<double>();
+  if (v.measured_ns > 0) {
+    v.composition = {.composed_ns = composed_ns, .error = composed_ns / v.measured_ns - 1};
+    v.composition->error_interval = {v.composition->error, v.composition->error};
+  }
+  for (const Json& op : in.at("operators")) {
+    v.operators.push_back({op.at("name").get<std::string>(), op.at("predicted_ns").get<double>(),
+                           op.at("measured_ns").get<double>()});
+  }
+}
+
+void read_paired(const Json& in, Validation& v) {
+  if (!in.at("predicted_ns").is_null()) v.predicted_ns = in.at("predicted_ns").get<double>();
+  v.predicted_interval_ns = in.at("predicted_interval_ns").get<Interval>();
+  if (in.contains("predicted_state")) {
+    v.predicted_state = in.at("predicted_state").get<StateInterval>();
+  }
+  v.step_ns = in.at("step_ns").get<std::vector<double>>();
+  if (!in.at("composition").is_null()) v.composition = composition_from(in.at("composition"));
+  v.composition_reason = in.at("composition_reason").get<std::string>();
+  for (const Json& op : in.at("operators")) {
+    const Json& composed = op.at("composed_ns");
+    v.operators.push_back(
+        {op.at("name").get<std::string>(),
+         composed.is_null() ? std::nullopt : std::optional(composed.get<double>()),
+         op.at("measured_ns").get<double>()});
+  }
+}
+
+// Operators by number, times in whole nanoseconds: a rank executes hundreds of kernels.
+Json executions_json(const RankExecutions& rank) {
+  std::map<std::string, std::size_t> numbers;
+  Json names = Json::array(), of = Json::array(), begin_ns = Json::array(), ns = Json::array();
+  for (const Execution& execution : rank) {
+    const auto [at, is_new] = numbers.try_emplace(execution.operator_name, numbers.size());
+    if (is_new) names.push_back(execution.operator_name);
+    of.push_back(at->second);
+    begin_ns.push_back(std::llround(execution.begin_ns));
+    ns.push_back(std::llround(execution.ns));
+  }
+  return {{"operators", names}, {"of", of}, {"begin_ns", begin_ns}, {"ns", ns}};
+}
+
+RankExecutions executions_from(const Json& in) {
+  const auto names = in.at("operators").get<std::vector<std::string>>();
+  const auto of = in.at("of").get<std::vector<std::size_t>>();
+  const auto begin_ns = in.at("begin_ns").get<std::vector<double>>();
+  const auto ns = in.at("ns").get<std::vector<double>>();
+  if (begin_ns.size() != of.size() || ns.size() != of.size()) {
+    throw std::invalid_argument("executions are cut short");
+  }
+  RankExecutions out;
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    out.push_back({names.at(of[i]), begin_ns[i], ns[i]});
+  }
+  return out;
+}
+
+}  // namespace
+
+Json validation_json(const Validation& v) {
+  Json operators = Json::array();
+  for (const auto& op : v.operators) {
+    operators.push_back({{"name", op.name},
+                         {"composed_ns", optional_number(op.composed_ns)},
+                         {"measured_ns", op.measured_ns}});
+  }
+  Json out = {{"deployment_key", v.deployment_key},
+              {"predicted_ns", optional_number(v.predicted_ns)},
+              {"predicted_interval_ns", v.predicted_interval_ns},
+              {"measured_ns", v.measured_ns},
+              {"measured_interval_ns", v.measured_interval_ns},
+              {"step_ns", v.step_ns},
+              {"composition", v.composition ? composition_json(*v.composition) : Json(nullptr)},
+              {"composition_reason", v.composition_reason},
+              {"memory", v.memory ? Json(*v.memory) : Json(nullptr)},
+              {"memory_reason", v.memory_reason},
+              {"status", std::string(status_name(v.status))},
+              {"reason", v.reason},
+              {"operators", operators}};
+  if (v.predicted_state) out["predicted_state"] = *v.predicted_state;
+  // Absent where there is one stage, and where every rank has a core, as in all earlier rows.
+  if (v.bubble_share) out["bubble_share"] = *v.bubble_share;
+  if (v.is_oversubscribed) out["oversubscribed"] = true;
+  for (const RankExecutions& rank : v.executions) {
+    out["executions"].push_back(executions_json(rank));
+  }
+  return out;
+}
+
+Validation validation_from(const Json& in) {
+  Validation v;
+  v.deployment_key = in.at("deployment_key").get<std::string>();
+  v.measured_ns = in.at("measured_ns").get<double>();
+  v.measured_interval_ns = in.at("measured_interval_ns").get<Interval>();
+  const auto status = parse_status(in.at("status").get<std::string>());
+  if (!status) throw std::invalid_argument("unknown status");
+  v.status = *status;
+  v.reason = in.at("reason").get<std::string>();
+  if (in.contains("bubble_share")) v.bubble_share = in.at("bubble_share").get<double>();
+  v.is_oversubscribed = in.value("oversubscribed", false);
+  if (in.contains("executions")) {
+    for (const Json& rank : in.at("executions")) v.executions.push_back(executions_from(rank));
+  }
+  in.contains("composition") ? read_paired(in, v) : read_unpaired(in, v);
+  if (in.contains("memory")) {
+    if (!in.at("memory").is_null()) v.memory = in.at("memory").get<MeasuredMemory>();
+    v.memory_reason = in.at("memory_reason").get<std::string>();
+  }
+  return v;
+}
+
+}  // namespace halmark::journal
