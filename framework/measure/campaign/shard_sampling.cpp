@@ -84,6 +84,7 @@ Outcome<ShardSeries> sample_alone(Crew& crew, std::int64_t id, const protocol::S
   if (!blocks) return blocks.failure;
   ShardSeries series;
   absorb_all(series, *blocks);
+  series.is_of_one_request = blocks->size() == 1;
   series.repeat = std::max<std::int64_t>(1, blocks->front().measured.repeat);
   series.stop_rule = blocks->front().measured.stop_rule;
   series.merged = merge(*blocks, series.repeat);

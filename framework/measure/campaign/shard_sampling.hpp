@@ -15,6 +15,7 @@ namespace halmark {
 struct ShardSeries {
   MergedSamples merged;
   std::int64_t repeat = 1;
+  bool is_of_one_request = false;  // and not of one per block
   protocol::StopReason stop_rule = protocol::StopReason::none;
   std::vector<Signal> signals;               // the worst shard's value of each
   protocol::ClockPair clock_hz, peak_flops;  // of the shard that moved most

@@ -120,9 +120,9 @@ class Trial {
                                 row_.one_time.first_ns, {}, output_checks());
     const double request_s = seconds_since(begin);
     if (!series) return end(row_, series.failure);
+    const bool is_of_one_request = series->is_of_one_request;
     apply(std::move(*series));
-    // Of several shards each has a request per block, and others in between.
-    if (staged_.shards.size() == 1) {
+    if (is_of_one_request) {
       row_.signals.push_back({"request_host_ns", request_s * ns_per_s, {}});
     }
     if (row_.samples.empty())
