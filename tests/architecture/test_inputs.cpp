@@ -38,7 +38,7 @@ const std::map<std::string, std::string, std::less<>> openers = {
     {"framework/host/process/out_of_memory.cpp", "/proc"},
     {"framework/journal/file/log_check.cpp", "the log beside a database that is open"},
     {"framework/journal/file/new_file.cpp", "synchronises a folder"},
-    {"framework/journal/writer_lock.cpp", "a lock of its own"},
+    {"framework/journal/sqlite/writer_lock.cpp", "a lock of its own"},
     {"framework/study/storage/sqlite_file.cpp", "synchronises a folder"},
     {"framework/study/storage/journal_file.cpp", "appends; checks the file by itself"},
     {"framework/pages/serve/sweep/sweep_process.cpp", "/dev/null of its child"},

@@ -59,8 +59,9 @@ TEST(FileSchema, has_every_key_that_a_reader_names_in_its_source) {
       R"re((?:\.|->)(?:string|string_or|integer|integer_or|number|number_or|boolean_or|strings|integers|value|values|choice|choices|tables|table)\(\s*"(\w+)")re"
       R"re(|(?:number_if|read_high|read_confidence)\(\s*\w+,\s*"(\w+)")re");
   std::size_t found = 0;
-  for (const char* file : {"sweep", "served_sweep", "device_file", "space_file", "load_file",
-                           "node_file", "kernel_sweep", "asked_kernels", "nightly"}) {
+  for (const char* file :
+       {"sweep", "served_sweep", "device/device_file", "space_file", "toml/load_file",
+        "device/node_file", "kernel_sweep", "asked_kernels", "nightly"}) {
     const std::string text = text_of(source / "framework/plan" / (std::string(file) + ".cpp"));
     for (std::sregex_iterator it(text.begin(), text.end(), asked), end; it != end; ++it) {
       const std::string key = (*it)[1].matched ? (*it)[1] : (*it)[2];
