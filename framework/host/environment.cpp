@@ -26,7 +26,8 @@ constexpr std::array exact_names{"PATH",
                                  "OPENCL_VENDOR_PATH",
                                  "HIP_VISIBLE_DEVICES",
                                  "ZE_AFFINITY_MASK",
-                                 "HALMARK_OPENVINO"};
+                                 "HALMARK_OPENVINO",
+                                 "HALMARK_OPENVINO_IR"};
 constexpr std::array prefixes{"OMP_",     "GOMP_", "OMPI_",        "PMIX_",
                               "OCL_ICD_", "POCL_", "HALMARK_FAKE_"};
 

@@ -1,6 +1,9 @@
 #include "compiled.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <span>
 
 namespace hm_openvino {
 namespace {
@@ -37,11 +40,29 @@ ov_compiled_model* compile(const Runtime& runtime, const ov_model* model,
   return out;
 }
 
+// For the runtime's own tools: HALMARK_OPENVINO_IR=FOLDER keeps the last graph of each kernel.
+void keep(const Graph& graph, const std::vector<char>& blob) {
+  const char* folder = std::getenv("HALMARK_OPENVINO_IR");
+  if (folder == nullptr || *folder == 0) return;
+  const std::string path = folder + ("/" + graph.name());
+  const std::string xml = graph.xml();
+  const auto write = [](const std::string& file, std::span<const char> bytes) {
+    std::ofstream out(file, std::ios::binary);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    if (!out.flush()) {
+      throw plug::failure(HM_COMPILE_FAILED, "HALMARK_OPENVINO_IR: cannot write " + file);
+    }
+  };
+  write(path + ".xml", xml);
+  write(path + ".bin", blob);
+}
+
 }  // namespace
 
 CompiledGraph::CompiledGraph(const Runtime& runtime, const Graph& graph, std::vector<char> blob,
                              const CompileOptions& options)
     : runtime_(runtime), blob_(std::move(blob)) {
+  keep(graph, blob_);
   Handle<ov_tensor> weights(nullptr, runtime.api().tensor_free);
   if (!blob_.empty()) weights = runtime.byte_tensor(blob_);
   const Handle<ov_model> model = runtime.read(graph.xml(), weights.get());
@@ -65,12 +86,13 @@ const ov_tensor* CompiledGraph::tensor_of(const plug::Operand& operand, std::siz
 void CompiledGraph::bind(const std::vector<plug::Operand>& operands,
                          std::span<void* const> pointers) {
   const Api& api = runtime_.api();
+  std::size_t outputs = 0;  // results of a graph stand in the order of the outputs
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].role == HM_ROLE_CONSTANT) continue;
     const ov_tensor* tensor = tensor_of(operands[i], i, pointers[i]);
     const ov_status status =
         operands[i].role == HM_ROLE_OUTPUT
-            ? api.infer_request_set_output_tensor_by_index(request_.get(), 0, tensor)
+            ? api.infer_request_set_output_tensor_by_index(request_.get(), outputs++, tensor)
             : api.infer_request_set_tensor(request_.get(), operands[i].name.c_str(), tensor);
     runtime_.check(status, "setting a tensor", HM_LAUNCH_FAILED);
   }

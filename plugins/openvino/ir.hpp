@@ -57,6 +57,7 @@ class Graph {
   Value slice(const Value& value, std::int64_t begin, std::int64_t end, std::int64_t axis);
   Value softmax(const Value& value);  // over the last axis
 
+  const std::string& name() const { return name_; }
   std::string xml() const;
   // Constants of the graph; those of WeightPlace are still zero.
   const std::vector<char>& blob() const { return blob_; }

@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <optional>
 
@@ -15,7 +14,6 @@
 namespace {
 
 using namespace hm_openvino;
-constexpr std::size_t operands_max = 8;
 
 int cpus_allowed() {
   cpu_set_t set;
@@ -30,6 +28,7 @@ class PreparedHandle {
                  const CompileOptions& options)
       : runtime_(runtime),
         operands_(kernel.operands(problem)),
+        pointers_(operands_.size()),
         graph_(kernel.name),
         options_(options) {
     kernel.build(problem, graph_);
@@ -59,11 +58,10 @@ class PreparedHandle {
       require_operands(launch.sets[set].buffers, launch.sets[set].count, false);
     }
     plug::for_each_execution(launch, [&](const hm_arguments& set) {
-      std::array<void*, operands_max> pointers{};
       for (std::uint32_t i = 0; i < set.count; ++i) {
-        pointers[i] = plug::object_of<plug::HostBuffer>(set.buffers[i]).data();
+        pointers_[i] = plug::object_of<plug::HostBuffer>(set.buffers[i]).data();
       }
-      compiled_->infer(operands_, std::span(pointers.data(), set.count));
+      compiled_->infer(operands_, pointers_);
     });
   }
 
@@ -98,6 +96,7 @@ class PreparedHandle {
 
   const Runtime& runtime_;
   std::vector<plug::Operand> operands_;
+  std::vector<void*> pointers_;  // of one execution; kept, so that none allocates
   Graph graph_;
   CompileOptions options_;
   std::string implementation_;

@@ -10,6 +10,8 @@ std::span<const Kernel> kernel_table() {
       {"gemm_matmul", "gemm", &gemm_operands, &build_gemm, &gemm_precision},
       {"attention_products", "attention", &attention_operands, &build_attention,
        &attention_precision},
+      {"decoder_layer_graph", "decoder_layer", &decoder_layer_operands, &build_decoder_layer,
+       &decoder_layer_precision},
       {"rmsnorm_rms", "rmsnorm", &rmsnorm_operands, &build_rmsnorm, &in_f32},
       {"layernorm_mvn", "layernorm", &layernorm_operands, &build_layernorm, &in_f32},
       {"rope_pairs", "rope", &rope_operands, &build_rope, &in_f32},

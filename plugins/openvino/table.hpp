@@ -29,5 +29,8 @@ void build_residual_add(const plug::Params& problem, Graph& graph);
 Operands attention_operands(const plug::Params& problem);
 void build_attention(const plug::Params& problem, Graph& graph);
 std::int32_t attention_precision(const plug::Params& problem);
+Operands decoder_layer_operands(const plug::Params& problem);
+void build_decoder_layer(const plug::Params& problem, Graph& graph);
+std::int32_t decoder_layer_precision(const plug::Params& problem);
 
 }  // namespace hm_openvino

@@ -191,8 +191,9 @@ TEST(FakePlugin, computes_every_op_as_its_contract_says) {
   constexpr double work_max = 2e6;  // larger cases say nothing more about a naive loop
   for (const OpContract* contract : all_contracts()) {
     const auto cases = contract->conformance_params(dtypes);
-    // It knows no complex types.
+    // It knows no complex types, and ops one by one.
     if (!contract->is_measurable() || cases.empty()) continue;
+    if (contract->name() == "decoder_layer") continue;
     int checked = 0;
     for (const Params& params : cases) {
       const Problem problem{std::string(contract->name()), params};
