@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <span>
 
 namespace hm_openvino {
@@ -40,12 +41,14 @@ ov_compiled_model* compile(const Runtime& runtime, const ov_model* model,
   return out;
 }
 
-// For the runtime's own tools: HALMARK_OPENVINO_IR=FOLDER keeps the last graph of each kernel.
+// For the runtime's own tools: HALMARK_OPENVINO_IR=FOLDER keeps every graph, named by its kernel
+// and a digest of its text, with the weights that came last.
 void keep(const Graph& graph, const std::vector<char>& blob) {
   const char* folder = std::getenv("HALMARK_OPENVINO_IR");
   if (folder == nullptr || *folder == 0) return;
-  const std::string path = folder + ("/" + graph.name());
   const std::string xml = graph.xml();
+  const std::string digest = std::to_string(std::hash<std::string>()(xml));
+  const std::string path = folder + ("/" + graph.name() + "-" + digest);
   const auto write = [](const std::string& file, std::span<const char> bytes) {
     std::ofstream out(file, std::ios::binary);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
