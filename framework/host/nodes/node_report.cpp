@@ -17,7 +17,7 @@ namespace halmark {
 namespace {
 
 constexpr std::string_view mark = "halmark-node-report";
-constexpr std::size_t fields = 7;
+constexpr std::size_t report_fields = 7;
 
 std::string hash_of(const std::string& path) {
   try {
@@ -32,6 +32,19 @@ std::string hash_of(const std::string& path) {
 std::string field(std::string text) {
   for (char& c : text) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   return text;
+}
+
+// "n1, n2": those of whose ranks one or more said nothing.
+std::string silent_nodes(const std::vector<NodeRanks>& nodes,
+                         const std::vector<std::optional<NodeReport>>& told) {
+  std::string out, last;
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    const std::string& node = node_of_rank(nodes, static_cast<int>(rank));
+    if (told[rank] || node == last) continue;
+    out += (out.empty() ? "" : ", ") + node;
+    last = node;
+  }
+  return out;
 }
 
 ProcessSpec job(const std::string& mpirun, const std::vector<NodeRanks>& nodes,
@@ -77,7 +90,7 @@ std::optional<NodeReport> parse_report(std::string_view line) {
       parts.back() += c;
     }
   }
-  if (parts.size() != fields || parts[0] != mark) return std::nullopt;
+  if (parts.size() != report_fields || parts[0] != mark) return std::nullopt;
   NodeReport out;
   const char* end = parts[1].data() + parts[1].size();
   const auto read = std::from_chars(parts[1].data(), end, out.rank);
@@ -109,18 +122,14 @@ Result<std::vector<NodeReport>, std::string> ask_nodes(const std::vector<NodeRan
       rest += (rest.empty() ? "" : " ") + line;
     }
   }
-  std::vector<NodeReport> out;
-  for (std::size_t rank = 0; rank < told.size(); ++rank) {
-    if (told[rank]) {
-      out.push_back(std::move(*told[rank]));
-      continue;
-    }
-    return "rank " + std::to_string(rank) + " on " + node_of_rank(nodes, static_cast<int>(rank)) +
-           " did not report: " +
+  if (const std::string silent = silent_nodes(nodes, told); !silent.empty()) {
+    return "no report from " + silent + ": " +
            (cause ? "mpirun ended with " + cause->text()
                   : "no answer within " + std::to_string(static_cast<int>(limit_s)) + " s") +
            (rest.empty() ? "" : ": " + cut_text(rest, 300));
   }
+  std::vector<NodeReport> out;
+  for (auto& report : told) out.push_back(std::move(*report));
   return out;
 }
 

@@ -55,8 +55,11 @@ class Node:
                       [*self.inside, "ip", "link", "set", "lo", "up"],
                       [*self.inside, "hostname", "node-two"]):
             subprocess.run(words, check=True)
+        # Both nodes see one /tmp, in which their daemons would meet.
+        (folder / "two").mkdir()
         agent = folder / "agent"
-        agent.write_text(f"#!/bin/sh\nshift\nexec {' '.join(self.inside)} sh -c \"$*\"\n")
+        agent.write_text(f"#!/bin/sh\nshift\nexec {' '.join(self.inside)} "
+                         f"env TMPDIR={folder}/two sh -c \"$*\"\n")
         agent.chmod(0o755)
         os.environ["OMPI_MCA_plm_rsh_agent"] = str(agent)
 
@@ -118,7 +121,10 @@ def main():
             node.run("umount", str(worker))
             subprocess.run(["ip", "link", "set", "hm0", "down"], check=True)
             code, text = ask(halmark, hosts)
-            expect(code == 5 and "did not report" in text, "a cut cable is refused", text)
+            expect(code == 5 and "no report from" in text and THERE in text, "a cut cable is refused", text)
+            subprocess.run(["ip", "link", "set", "hm0", "up"], check=True)
+            code, text = ask(halmark, hosts)
+            expect(code == 0, "the cable alone was the cause", text)
             expect(not left_over("halmark-worker"), "nothing is left", str(left_over("halmark-worker")))
         finally:
             node.close()
