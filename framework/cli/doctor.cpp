@@ -10,6 +10,7 @@
 #include "host/plugin/plugin_checks.hpp"
 #include "host/process/contained_process.hpp"
 #include "journal/store.hpp"
+#include "measure/campaign/node_agreement.hpp"
 #include "measure/sampling/gbench.hpp"
 #include "plan/device/device_judgement.hpp"
 
@@ -46,14 +47,15 @@ std::vector<Check> library_checks() {
           {"google benchmark", "ok", gbench_description()}};
 }
 
-CommandResult execute(const GlobalOptions& options) {
-  std::vector<Check> checks = plugin_checks(find_plugins(options));
+CommandResult execute(const GlobalOptions& options, const std::string& hosts) {
+  const std::vector<FoundPlugin> found = find_plugins(options);
+  std::vector<Check> checks = plugin_checks(found);
   for (const BuiltPlugin& plugin : built_plugins()) {
     if (plugin.why_not.empty()) continue;
     checks.push_back({(plugin.is_backend ? "plugin " : "") + std::string(plugin.backend), "note",
                       "not built: " + std::string(plugin.why_not)});
   }
-  for (auto more : {machine_checks(options), library_checks()}) {
+  for (auto more : {machine_checks(options), library_checks(), node_checks(hosts, found)}) {
     checks.insert(checks.end(), more.begin(), more.end());
   }
   TextTable table({"check", "verdict", "what"});
@@ -88,9 +90,12 @@ Action add_doctor(OptionSet& app) {
              "files and folders")
           ->expected(0, -1)
           ->type_name("[FILE|DIR ...]");
-  return [files, devices](const GlobalOptions& options) {
+  auto hosts = std::make_shared<std::string>();
+  app.add_option("--mpi-hosts", *hosts, "Reach these nodes too, do they agree? n1:2,n2:2; slurm:2")
+      ->excludes("--devices");
+  return [files, devices, hosts](const GlobalOptions& options) {
     std::erase(*files, "");  // the option without a value
-    return devices.is_given() ? judge(*files) : execute(options);
+    return devices.is_given() ? judge(*files) : execute(options, *hosts);
   };
 }
 

@@ -1,5 +1,6 @@
 // halmark-worker: drives one device for the parent. A compute worker inherits its socket; a rank of
 // a group connects: halmark-worker --connect SOCKET --token T, with its rank from the MPI launcher.
+// halmark-worker --node-report PLUGIN says what node it is on and which build it is, and ends.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "host/nodes/node_report.hpp"
 #include "worker/session.hpp"
 
 namespace {
@@ -85,6 +87,11 @@ int main(int argc, char** argv) {
   if (argc == 1 && is_socket(inherited)) {
     fcntl(inherited, F_SETFD, FD_CLOEXEC);
     serve(FileDescriptor(inherited), std::nullopt);
+  }
+  if (argc == 3 && std::string_view(argv[1]) == "--node-report") {
+    const auto report = halmark::this_node_report(rank_from_launcher(), argv[2]);
+    ::dprintf(STDOUT_FILENO, "%s\n", halmark::report_line(report).c_str());
+    return 0;
   }
   const auto arguments = parse(argc, argv);
   if (!arguments) {

@@ -1,0 +1,78 @@
+#include "host/nodes/node_list.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "core/text/error.hpp"
+#include "host/nodes/node_report.hpp"
+
+namespace halmark {
+namespace {
+
+using testing::HasSubstr;
+using Nodes = std::vector<NodeRanks>;
+
+std::string node_list_refusal(std::string_view text, std::string_view slurm = {}) {
+  try {
+    parse_mpi_hosts(text, slurm);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    return error.line();
+  }
+  return "accepted";
+}
+
+TEST(NodeList, reads_nodes_and_their_ranks_in_order) {
+  EXPECT_EQ(parse_mpi_hosts("n1:2,10.0.0.7:1"), (Nodes{{"n1", 2}, {"10.0.0.7", 1}}));
+}
+
+TEST(NodeList, reads_the_nodes_of_a_slurm_allocation) {
+  EXPECT_EQ(parse_mpi_hosts("slurm:4", "n[08-10,12],gpu01"),
+            (Nodes{{"n08", 4}, {"n09", 4}, {"n10", 4}, {"n12", 4}, {"gpu01", 4}}));
+}
+
+TEST(NodeList, refuses_in_one_line_what_names_no_job_over_nodes) {
+  EXPECT_THAT(node_list_refusal("n1"), HasSubstr("'n1' is not a node and its ranks"));
+  EXPECT_THAT(node_list_refusal("n1:0,n2:1"), HasSubstr("'n1:0' is not a node and its ranks"));
+  EXPECT_THAT(node_list_refusal("n1:2x,n2:1"), HasSubstr("'n1:2x'"));
+  EXPECT_THAT(node_list_refusal("n1:2"), HasSubstr("one node is no job over several"));
+  EXPECT_THAT(node_list_refusal("n1:2,n1:2"), HasSubstr("node n1 is named twice"));
+  EXPECT_THAT(node_list_refusal("n1:2,--mca:2"), HasSubstr("'--mca' is not the name of a node"));
+  EXPECT_THAT(node_list_refusal("n1:2,a b:2"), HasSubstr("'a b' is not the name of a node"));
+  EXPECT_THAT(node_list_refusal("n1:65,n2:64"), HasSubstr("129 ranks are more than 128"));
+  EXPECT_EQ(node_list_refusal("n1:64,n2:64"), "accepted");
+  EXPECT_THAT(node_list_refusal("n1:2147483647,n2:1"), HasSubstr("more than 128"));
+  EXPECT_THAT(node_list_refusal("slurm:2"), HasSubstr("no Slurm allocation"));
+  EXPECT_THAT(node_list_refusal("slurm:", "n[1-2]"), HasSubstr("no number of ranks per node"));
+  EXPECT_THAT(node_list_refusal("slurm:1", "n[1-2][3-4]"), HasSubstr("which is not read"));
+  EXPECT_THAT(node_list_refusal("slurm:1", "n[2-1]"), HasSubstr("which is not read"));
+}
+
+TEST(NodeList, ranks_fill_nodes_in_order) {
+  const Nodes nodes{{"n1", 2}, {"n2", 1}};
+  EXPECT_EQ(ranks_of(nodes), 3);
+  EXPECT_EQ(node_of_rank(nodes, 0), "n1");
+  EXPECT_EQ(node_of_rank(nodes, 1), "n1");
+  EXPECT_EQ(node_of_rank(nodes, 2), "n2");
+  EXPECT_THROW(node_of_rank(nodes, 3), std::out_of_range);
+  EXPECT_THROW(node_of_rank(nodes, -1), std::out_of_range);
+  EXPECT_EQ(launcher_arguments(nodes),
+            (std::vector<std::string>{"--host", "n1:2,n2:1", "--map-by", "slot"}));
+}
+
+TEST(NodeReport, survives_its_line_and_no_other_line_is_one) {
+  const NodeReport report{3, "n2", "aa", "", "cpu-01", "Some CPU @ 2 GHz"};
+  EXPECT_EQ(parse_report(report_line(report)), report);
+  NodeReport tabbed = report;
+  tabbed.processor = "a\tb\nc";
+  ASSERT_TRUE(parse_report(report_line(tabbed)));
+  EXPECT_EQ(parse_report(report_line(tabbed))->processor, "a b c");
+  EXPECT_FALSE(parse_report("mpirun: something else"));
+  EXPECT_FALSE(parse_report(report_line(report) + "\tmore"));
+  EXPECT_FALSE(parse_report("halmark-node-report\t-1\tn2\taa\tbb\tcc\tdd"));
+}
+
+}  // namespace
+}  // namespace halmark
