@@ -24,6 +24,8 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 namespace halmark {
@@ -42,6 +44,10 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
+// x86-64 has the first three, 64-bit Arm the others.
+constexpr std::array generation_keys{"cpu family", "model",       "stepping",
+                                     "CPU part",   "CPU variant", "CPU revision"};
+
 void read_cpuinfo(Machine& machine) {
   std::ifstream file("/proc/cpuinfo");
   std::set<std::pair<std::string, std::string>> cores;
@@ -57,7 +63,7 @@ void read_cpuinfo(Machine& machine) {
     if (key == "processor") ++logical;
     if (key == "model name") machine.cpu_model = value;
     if (key == "vendor_id" || key == "CPU implementer") machine.cpu_vendor = value;
-    if (key == "cpu family" || key == "model" || key == "stepping") generation[key] = value;
+    if (std::ranges::find(generation_keys, key) != generation_keys.end()) generation[key] = value;
     if (key == "microcode") machine.microcode = value;
     if (key == "physical id") sockets.insert(socket = value);
     if (key == "core id") cores.emplace(socket, value);
@@ -67,7 +73,7 @@ void read_cpuinfo(Machine& machine) {
       std::sort(machine.cpu_flags.begin(), machine.cpu_flags.end());
     }
   }
-  for (const char* key : {"cpu family", "model", "stepping"}) {
+  for (const std::string key : generation_keys) {
     if (generation.contains(key)) {
       machine.cpu_generation += (machine.cpu_generation.empty() ? "" : "-") + generation[key];
     }
@@ -231,6 +237,13 @@ std::vector<std::string> isa_keys() {
   keys.emplace_back("avx512_core_bf16");
   if (has_avx512_fp16()) keys.emplace_back("avx512_core_fp16");
   if (has_amx()) keys.emplace_back("avx512_core_amx");
+#elif defined(__aarch64__)
+  // Bits of Linux's arch/arm64/include/uapi/asm/hwcap.h; ASIMD is part of the base.
+  keys.emplace_back("asimd");
+  const unsigned long words = ::getauxval(AT_HWCAP), more = ::getauxval(AT_HWCAP2);
+  if ((words >> 10 & 1) != 0) keys.emplace_back("asimd_fp16");
+  if ((words >> 20 & 1) != 0) keys.emplace_back("asimd_dotprod");
+  if ((more >> 14 & 1) != 0) keys.emplace_back("asimd_bf16");
 #endif
   return keys;
 }

@@ -5,19 +5,33 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+
+#include <fstream>
 #endif
 
 namespace hm_cpu {
+namespace {
+
+// 64-bit Arm always has vectors of 128 bits, and the compiler uses them.
+#if defined(__aarch64__)
+constexpr std::string_view baseline = "asimd";
+#else
+constexpr std::string_view baseline;
+#endif
+
+}  // namespace
 
 std::string_view isa_key(Isa isa) {
   if (isa >= Isa::avx512) return "avx512_core";
-  return isa == Isa::avx2 ? "avx2" : "";
+  return isa == Isa::avx2 ? "avx2" : baseline;
 }
 
 std::string_view isa_label(Isa isa) {
   switch (isa) {
     case Isa::generic:
-      return "";
+      return baseline;
     case Isa::avx2:
       return "avx2";
     case Isa::avx512:
@@ -29,7 +43,7 @@ std::string_view isa_label(Isa isa) {
     case Isa::amx:
       return "avx512_core_amx";
   }
-  return "";
+  return baseline;
 }
 
 #if defined(__x86_64__)
@@ -79,9 +93,31 @@ std::string processor_name() {
   name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
   return name.empty() ? "unknown processor" : name;
 }
+#elif defined(__aarch64__)
+Isa detect_isa() { return Isa::generic; }
+
+// /proc/cpuinfo has numbers only: "CPU implementer : 0x41", "CPU part : 0xd0c".
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string implementer, part;
+  for (std::string line; std::getline(file, line);) {
+    const std::string value = line.substr(std::min(line.rfind(' ') + 1, line.size()));
+    if (line.rfind("CPU implementer", 0) == 0) implementer = value;
+    if (line.rfind("CPU part", 0) == 0) part = value;
+  }
+  if (implementer.empty() || part.empty()) return "unknown processor";
+  return "64-bit Arm processor, implementer " + implementer + ", part " + part;
+}
 #else
 Isa detect_isa() { return Isa::generic; }
 std::string processor_name() { return "unknown processor"; }
+#endif
+
+#if defined(__aarch64__)
+// HWCAP_ASIMDDP of Linux's hwcap.h.
+bool has_asimd_dotprod() { return (getauxval(AT_HWCAP) >> 20 & 1) != 0; }
+#else
+bool has_asimd_dotprod() { return false; }
 #endif
 
 }  // namespace hm_cpu

@@ -9,6 +9,8 @@ namespace hm_cpu {
 
 // Best path that processor and operating system allow.
 Isa detect_isa();
+// The s8 dot product sdot of 64-bit Arm; false on other processors.
+bool has_asimd_dotprod();
 // The processor's name as the vendor prints it; "unknown processor" elsewhere.
 std::string processor_name();
 

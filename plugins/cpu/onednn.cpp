@@ -17,6 +17,8 @@ std::string onednn_version() {
          std::to_string(version->patch);
 }
 
+// The library has a ceiling on x86-64 only.
+#if defined(__x86_64__)
 namespace {
 
 #if DNNL_VERSION_MAJOR >= 3
@@ -69,6 +71,7 @@ Isa effective_isa() {
 }
 
 }  // namespace
+#endif
 
 Isa limit_onednn(Isa ceiling) {
 #if defined(__x86_64__)

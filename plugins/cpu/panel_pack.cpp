@@ -111,7 +111,8 @@ PanelLayout::PanelLayout(std::int64_t n, std::int64_t k, std::int32_t type, cons
 }
 
 std::string PanelLayout::isa(Isa best) const {
-  return std::string(is_biased ? isa_label(Isa::avx512_vnni) : isa_key(best));
+  if (!is_biased) return std::string(isa_key(best));
+  return std::string(best == Isa::generic ? "asimd_dotprod" : isa_label(Isa::avx512_vnni));
 }
 
 void PanelLayout::pack_weights(const WeightMatrix& matrix, std::int64_t panel, void* target) const {

@@ -31,9 +31,21 @@ constexpr std::uint64_t huge_page_bytes = 2u << 20;
 // thread's own mask would say 1. It counts the mask that the process was started with.
 int cpus_allowed() { return std::max(1, omp_get_num_procs()); }
 
-std::int64_t cache_bytes(int name, std::int64_t fallback) {
+// The C library knows caches of x86-64 only; elsewhere the kernel does, as "1024K" of a level.
+std::int64_t cache_bytes(int name, [[maybe_unused]] int level, std::int64_t fallback) {
   const long bytes = sysconf(name);
-  return bytes > 0 ? bytes : fallback;
+  if (bytes > 0) return bytes;
+#if !defined(__x86_64__)
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder =
+        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + '/';
+    std::ifstream of_level(folder + "level"), of_size(folder + "size");
+    int found = 0;
+    std::int64_t kib = 0;
+    if (of_level >> found && found == level && of_size >> kib && kib > 0) return kib * 1024;
+  }
+#endif
+  return fallback;
 }
 
 std::int64_t clock_hz_max() {
@@ -279,7 +291,7 @@ class Backend {
     plug::copy_text(info.isa, hm_cpu::isa_label(hm_cpu::detect_isa()));
     plug::copy_text(info.driver, "oneDNN " + hm_cpu::onednn_version());
     info.memory_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    info.cache_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0);
+    info.cache_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 3, 0);
     info.compute_units = cpus_allowed();
     info.clock_hz_max = clock_hz_max();
   }
@@ -295,8 +307,8 @@ class Backend {
     hm_cpu::Device device;
     device.threads = static_cast<int>(threads);
     device.isa = hm_cpu::limit_onednn(ceiling_of(options));
-    device.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, device.l2_bytes);
-    device.last_level_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, device.last_level_bytes);
+    device.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 2, device.l2_bytes);
+    device.last_level_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 3, device.last_level_bytes);
     return std::make_unique<DeviceHandle>(device);
   }
 

@@ -1,16 +1,19 @@
-// Bits by Intel's SDM, volume 2, CPUID. A unit counts only where the kernel saves its registers.
+// Bits by Intel's SDM, volume 2, CPUID, and by Linux's arch/arm64/include/uapi/asm/hwcap.h. A unit
+// counts only where the kernel saves its registers.
 #include "measure/probe/cpu_features.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 namespace halmark {
 namespace {
 
-bool bit(std::uint32_t word, int index) { return (word >> index) & 1u; }
+bool bit(std::uint64_t word, int index) { return (word >> index) & 1u; }
 bool has_all(std::uint64_t state, std::uint64_t wanted) { return (state & wanted) == wanted; }
 
 }  // namespace
@@ -33,6 +36,19 @@ CpuFeatures features_of(const CpuWords& words) {
   has.amx_int8 = tiles && bit(words.seven_d, 25);
   return has;
 }
+
+ArmFeatures arm_features_of(std::uint64_t hwcap, std::uint64_t hwcap2) {
+  constexpr int asimdhp = 10, asimddp = 20, bf16 = 14;
+  return {.dotprod = bit(hwcap, asimddp), .fp16 = bit(hwcap, asimdhp), .bf16 = bit(hwcap2, bf16)};
+}
+
+#if defined(__aarch64__)
+ArmFeatures detect_arm_features() {
+  return arm_features_of(getauxval(AT_HWCAP), getauxval(AT_HWCAP2));
+}
+#else
+ArmFeatures detect_arm_features() { return {}; }
+#endif
 
 #if defined(__x86_64__)
 namespace {

@@ -28,6 +28,19 @@ CpuFeatures features_of(const CpuWords& words);
 // Of this CPU; none on other architectures than x86-64.
 CpuFeatures detect_cpu_features();
 
+// What 64-bit Arm may have beside its base, which always has ASIMD (128-bit vectors).
+struct ArmFeatures {
+  bool dotprod = false;  // sdot: four bytes a lane
+  bool fp16 = false;     // arithmetic in halves, not only conversion
+  bool bf16 = false;     // bfdot
+};
+
+// Of the words AT_HWCAP and AT_HWCAP2 that Linux passes to a program.
+ArmFeatures arm_features_of(std::uint64_t hwcap, std::uint64_t hwcap2);
+
+// Of this CPU; none on other architectures.
+ArmFeatures detect_arm_features();
+
 // AMX state must be asked for before its first use in a process; false when the kernel refuses.
 bool request_amx_permission();
 

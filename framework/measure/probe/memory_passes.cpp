@@ -65,6 +65,36 @@ HALMARK_COPY_PASS(copy_avx2, "avx2", "ymm", 32, "vmovups", "")
 HALMARK_COPY_PASS(copy_avx512, "avx512f", "zmm", 64, "vmovups", "")
 HALMARK_COPY_PASS(stream_avx2, "avx2", "ymm", 32, "vmovntps", "sfence")
 HALMARK_COPY_PASS(stream_avx512, "avx512f", "zmm", 64, "vmovntps", "sfence")
+#elif defined(__aarch64__)
+constexpr std::size_t stride = 512;
+
+void read_asimd(const std::byte* from, std::byte*, std::size_t bytes) {
+  const std::byte* end = from + bytes / stride * stride;
+  for (; from != end; from += 128) {
+    asm volatile(
+        "ldp q0, q1, [%0]\n\tldp q2, q3, [%0, #32]\n\t"
+        "ldp q4, q5, [%0, #64]\n\tldp q6, q7, [%0, #96]"
+        :
+        : "r"(from)
+        : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "memory");
+  }
+}
+
+// stnp tells the caches that the line is not wanted again.
+#define HALMARK_COPY_PASS(function, store)                                                         \
+  void function(const std::byte* from, std::byte* to, std::size_t bytes) {                         \
+    const std::byte* end = from + bytes / stride * stride;                                         \
+    for (; from != end; from += 64, to += 64) {                                                    \
+      asm volatile("ldp q0, q1, [%0]\n\tldp q2, q3, [%0, #32]\n\t" store " q0, q1, [%1]\n\t" store \
+                   " q2, q3, [%1, #32]"                                                            \
+                   :                                                                               \
+                   : "r"(from), "r"(to)                                                            \
+                   : "v0", "v1", "v2", "v3", "memory");                                            \
+    }                                                                                              \
+  }
+
+HALMARK_COPY_PASS(copy_asimd, "stp")
+HALMARK_COPY_PASS(stream_asimd, "stnp")
 #endif
 
 }  // namespace
@@ -73,6 +103,8 @@ MemoryPasses memory_passes([[maybe_unused]] const CpuFeatures& has) {
 #if defined(__x86_64__)
   if (has.avx512_core) return {read_avx512, copy_avx512, stream_avx512};
   if (has.avx2_fma) return {read_avx2, copy_avx2, stream_avx2};
+#elif defined(__aarch64__)
+  return {read_asimd, copy_asimd, stream_asimd};
 #endif
   return {read_portable, copy_portable, copy_portable};
 }

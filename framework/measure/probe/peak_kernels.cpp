@@ -164,6 +164,7 @@ std::vector<PeakPath> peak_paths() {
   const CpuFeatures has = detect_cpu_features();
   append_x86_vector_paths(has, paths);
   append_x86_matrix_paths(has, paths);
+  append_arm_vector_paths(detect_arm_features(), paths);
   if (paths.empty()) append_portable_paths(paths);
   return paths;
 }

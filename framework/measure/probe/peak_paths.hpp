@@ -11,6 +11,8 @@ namespace halmark {
 // Appends the paths of a CPU that has these features; nothing on other architectures.
 void append_x86_vector_paths(const CpuFeatures& has, std::vector<PeakPath>& paths);
 void append_x86_matrix_paths(const CpuFeatures& has, std::vector<PeakPath>& paths);
+// Of an Arm CPU with these features; every one has the paths of "asimd".
+void append_arm_vector_paths(const ArmFeatures& has, std::vector<PeakPath>& paths);
 // Plain C++ that the compiler vectorises as far as the build's baseline allows.
 void append_portable_paths(std::vector<PeakPath>& paths);
 

@@ -91,6 +91,9 @@ struct SimdLoops {
 const SimdLoops& simd_loops(Isa best);  // the widest path not above `best`
 
 extern const SimdLoops simd_generic;
+#if defined(__aarch64__)
+extern const SimdLoops simd_dotprod;  // generic with another s8 panel
+#endif
 #if defined(__x86_64__)
 extern const SimdLoops simd_avx2;
 extern const SimdLoops simd_avx512;

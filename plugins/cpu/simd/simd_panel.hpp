@@ -7,6 +7,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace hm_cpu {
@@ -133,6 +135,11 @@ HM_CPU_INLINE IntVector multiply_pairs(ShortVector x, IntVector pairs) {
 #elif defined(__SSE2__)
   return __builtin_bit_cast(IntVector, _mm_madd_epi16(__builtin_bit_cast(__m128i, x),
                                                       __builtin_bit_cast(__m128i, pairs)));
+#elif defined(__aarch64__)
+  const auto y = __builtin_bit_cast(int16x8_t, pairs);
+  const auto s = __builtin_bit_cast(int16x8_t, x);
+  return __builtin_bit_cast(
+      IntVector, vpaddq_s32(vmull_s16(vget_low_s16(s), vget_low_s16(y)), vmull_high_s16(s, y)));
 #else
   const auto words = __builtin_bit_cast(IntVector, x);
   return ((words << 16) >> 16) * ((pairs << 16) >> 16) + (words >> 16) * (pairs >> 16);
@@ -183,6 +190,29 @@ void panel_s8(const PanelTask& task) {
     store_strip<rows, vectors>(task, first, exact);
   }
 }
+#elif defined(__ARM_FEATURE_DOTPROD)
+// A is u8 = a + 128, four k to a word, [k/4][rows]; flipping the top bit gives a back.
+template <int rows>
+void panel_s8(const PanelTask& task) {
+  constexpr int vectors = vectors_of(rows);
+  for (int first = 0; first < task.columns; first += vectors * lanes) {
+    const std::int32_t* w = static_cast<const std::int32_t*>(task.panel) + first;
+    const std::uint32_t* a = static_cast<const std::uint32_t*>(task.a);
+    int32x4_t sums[rows][vectors] = {};
+    for (std::int64_t k = 0; k < task.groups; ++k, w += panel_columns, a += rows) {
+      int8x16_t weights[vectors];
+      HM_CPU_UNROLL
+      for (int v = 0; v < vectors; ++v) weights[v] = load_as<int8x16_t>(w + v * lanes);
+      HM_CPU_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const int8x16_t value = vreinterpretq_s8_u32(vdupq_n_u32(a[r] ^ 0x80808080U));
+        HM_CPU_UNROLL
+        for (int v = 0; v < vectors; ++v) sums[r][v] = vdotq_s32(sums[r][v], weights[v], value);
+      }
+    }
+    store_strip<rows, vectors>(task, first, sums);
+  }
+}
 #else
 // A is s16 pairs (k, k+2) and (k+1, k+3), [k/4][2][rows]: even and odd bytes of a word become s16
 // by shifts alone.
@@ -222,7 +252,7 @@ HM_CPU_BY_ROWS(panel_s8)
 
 constexpr PanelLoops panel_loops = {
     .rows_max = micro_rows,
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
     .s8_biased = true,
 #else
     .s8_biased = false,

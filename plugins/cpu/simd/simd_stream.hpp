@@ -29,6 +29,20 @@ void stream_copy(const void* src, void* dst, std::int64_t bytes) {
   // Non-temporal stores are weakly ordered: without the fence another thread may not see them.
   _mm_sfence();
 }
+#elif defined(__aarch64__)
+// stnp only hints that the lines are not wanted again: it is ordered as any other store.
+void stream_copy(const void* src, void* dst, std::int64_t bytes) {
+  const char* from = static_cast<const char*>(src);
+  char* to = static_cast<char*>(dst);
+  for (std::int64_t at = 0; at < bytes; at += 64) {
+    __asm__ volatile(
+        "ldp q0, q1, [%0]\n\tldp q2, q3, [%0, #32]\n\t"
+        "stnp q0, q1, [%1]\n\tstnp q2, q3, [%1, #32]"
+        :
+        : "r"(from + at), "r"(to + at)
+        : "v0", "v1", "v2", "v3", "memory");
+  }
+}
 #endif
 
 // Independent chains hide the latency of one multiply-add: 4 cycles x 2 units on most cores.
@@ -53,7 +67,7 @@ void fma_loop(const T* x, T* dst, std::int64_t count, std::int64_t iterations) {
 }
 
 constexpr StreamLoops stream_loops = {
-#if defined(__SSE2__)
+#if defined(__SSE2__) || defined(__aarch64__)
     .copy = stream_copy,
 #else
     .copy = nullptr,

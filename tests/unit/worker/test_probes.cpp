@@ -25,7 +25,7 @@ bool cpuinfo_has(const std::string& flag) {
   std::ifstream file("/proc/cpuinfo");
   std::string line;
   while (std::getline(file, line)) {
-    if (line.rfind("flags", 0) == 0)
+    if (line.rfind("flags", 0) == 0 || line.rfind("Features", 0) == 0)
       return (line + " ").find(" " + flag + " ") != std::string::npos;
   }
   return false;
@@ -46,6 +46,16 @@ TEST(PeakPaths, agree_with_the_flags_that_the_kernel_reports) {
   EXPECT_EQ(lists("f16_vector", "avx512_core_fp16"), cpuinfo_has("avx512_fp16"));
   EXPECT_EQ(lists("bf16_matrix", "avx512_core_amx"), cpuinfo_has("amx_bf16"));
   EXPECT_EQ(lists("s8_matrix", "avx512_core_amx"), cpuinfo_has("amx_int8"));
+}
+#elif defined(__aarch64__)
+// The words the kernel prints: asimddp, asimdhp, bf16. An emulator may show its host's file
+// instead.
+TEST(PeakPaths, agree_with_the_flags_that_the_kernel_reports) {
+  EXPECT_TRUE(lists("f32_vector", "asimd"));
+  if (!cpuinfo_has("asimd")) GTEST_SKIP() << "/proc/cpuinfo is another processor's";
+  EXPECT_EQ(lists("s8_vector", "asimd_dotprod"), cpuinfo_has("asimddp"));
+  EXPECT_EQ(lists("f16_vector", "asimd_fp16"), cpuinfo_has("asimdhp"));
+  EXPECT_EQ(lists("bf16_vector", "asimd_bf16"), cpuinfo_has("bf16"));
 }
 #endif
 

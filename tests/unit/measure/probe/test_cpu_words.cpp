@@ -2,6 +2,7 @@
 // features that this machine need not have.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -99,19 +100,62 @@ TEST(CpuWords, are_needed_bit_by_bit) {
   EXPECT_TRUE(names_of(features_of({})).empty());
 }
 
-#if defined(__x86_64__)
 using Row = std::tuple<std::string, std::string, Dtype, double>;
 
-std::vector<Row> rows_of(const CpuFeatures& has) {
-  std::vector<PeakPath> paths;
-  append_x86_vector_paths(has, paths);
-  append_x86_matrix_paths(has, paths);
+[[maybe_unused]] std::vector<Row> facts_of(const std::vector<PeakPath>& paths) {
   std::vector<Row> out;
   for (const PeakPath& p : paths) {
     EXPECT_NE(p.run, nullptr);
     out.emplace_back(p.path, p.isa, p.dtype, p.flops_per_iteration);
   }
   return out;
+}
+
+// Linux's hwcap.h: ASIMDHP is bit 10 and ASIMDDP bit 20 of the first word, BF16 bit 14 of the
+// second.
+TEST(ArmWords, name_a_feature_each) {
+  const auto names = [](const ArmFeatures& has) {
+    return std::string(has.dotprod ? "d" : "") + (has.fp16 ? "h" : "") + (has.bf16 ? "b" : "");
+  };
+  EXPECT_EQ(names(arm_features_of(0, 0)), "");
+  EXPECT_EQ(names(arm_features_of(0x100000, 0)), "d");
+  EXPECT_EQ(names(arm_features_of(0x400, 0)), "h");
+  EXPECT_EQ(names(arm_features_of(0, 0x4000)), "b");
+  EXPECT_EQ(names(arm_features_of(~0x100400ull, ~0x4000ull)), "");
+}
+
+#if defined(__aarch64__)
+std::vector<Row> rows_of(const ArmFeatures& has) {
+  std::vector<PeakPath> paths;
+  append_arm_vector_paths(has, paths);
+  return facts_of(paths);
+}
+
+// Twenty-four products of vectors of 16 bytes a turn.
+TEST(PathsOfArm, are_the_base_and_one_of_each_feature) {
+  const std::vector<Row> base = {{"f32_vector", "asimd", Dtype::f32, 192},
+                                 {"f64_vector", "asimd", Dtype::f64, 96},
+                                 {"bf16_vector", "asimd", Dtype::bf16, 192},
+                                 {"f16_vector", "asimd", Dtype::f16, 192},
+                                 {"s8_vector", "asimd", Dtype::s8, 768}};
+  EXPECT_EQ(rows_of(ArmFeatures{}), base);
+  EXPECT_EQ(rows_of(ArmFeatures{.dotprod = true}).back(),
+            (Row{"s8_vector", "asimd_dotprod", Dtype::s8, 768}));
+  EXPECT_EQ(rows_of(ArmFeatures{.fp16 = true}).back(),
+            (Row{"f16_vector", "asimd_fp16", Dtype::f16, 384}));
+  EXPECT_EQ(rows_of(ArmFeatures{.bf16 = true}).back(),
+            (Row{"bf16_vector", "asimd_bf16", Dtype::bf16, 384}));
+  EXPECT_EQ(rows_of(ArmFeatures{true, true, true}).size(), base.size() + 3);
+  for (const PeakPath& path : peak_paths()) path.run(2);  // none is an instruction too far
+}
+#endif
+
+#if defined(__x86_64__)
+std::vector<Row> rows_of(const CpuFeatures& has) {
+  std::vector<PeakPath> paths;
+  append_x86_vector_paths(has, paths);
+  append_x86_matrix_paths(has, paths);
+  return facts_of(paths);
 }
 
 // Twelve products of vectors a turn, or four of tiles of 16 x 64 bytes.
@@ -143,6 +187,8 @@ TEST(PathsOfFeatures, are_those_of_each_feature_alone) {
             (std::vector<Row>{{"s8_matrix", "avx512_core_amx", Dtype::s8, 131'072}}));
 }
 
+#endif
+
 // Pages on either side that nobody may touch.
 class Guarded {
  public:
@@ -158,7 +204,8 @@ class Guarded {
   std::byte* at_the_begin() { return base_ + page; }
 
  private:
-  static constexpr std::size_t page = 4096, whole = 3 * page;
+  // 64 KiB on some Arm kernels.
+  const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)), whole = 3 * page;
   std::size_t bytes_;
   std::byte* base_ = nullptr;
 };
@@ -173,7 +220,11 @@ TEST(PassesOfFeatures, read_and_copy_their_bytes_and_none_beside_them) {
     const MemoryPasses passes = memory_passes(has);
     EXPECT_EQ(std::ranges::count(seen, passes.read), 0) << "each has its own";
     seen.push_back(passes.read);
+#if defined(__aarch64__)
+    EXPECT_NE(passes.copy, passes.copy_streaming);
+#else
     EXPECT_EQ(passes.copy == passes.copy_streaming, !has.avx2_fma);
+#endif
     for (const std::size_t bytes : {512u, 1024u, 4096u}) {
       Guarded from(bytes), to(bytes);
       for (std::size_t i = 0; i < bytes; ++i) {
@@ -190,7 +241,6 @@ TEST(PassesOfFeatures, read_and_copy_their_bytes_and_none_beside_them) {
     }
   }
 }
-#endif
 
 // Who reads the clock: each thread's CPUs, and how far the others are.
 class Watching : public ClockSource {
