@@ -20,7 +20,8 @@
 #include "core/text/error.hpp"
 
 namespace halmark {
-namespace {
+// Named, since a friend of the workers has one of these as its field.
+namespace group_start {
 
 // A private folder with one listening socket; both are gone when the group has connected.
 class Listener {
@@ -103,7 +104,9 @@ CpuSet union_of(std::span<const CpuSet> sets) {
   return all;
 }
 
-}  // namespace
+}  // namespace group_start
+
+using namespace group_start;
 
 // Builds Workers around sockets that connected to us.
 class GroupStarter {
