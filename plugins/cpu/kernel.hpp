@@ -74,7 +74,8 @@ class Kernel {
 // problem.
 std::span<const Kernel* const> kernel_table();
 
-// The isa key of own kernels: "avx512_core" on avx512 and above, "avx2", on 64-bit Arm "asimd", or "".
+// The isa key of own kernels: "avx512_core" on avx512 and above, "avx2", on 64-bit Arm "asimd", or
+// "".
 std::string_view isa_key(Isa isa);
 std::string_view isa_label(Isa isa);
 
