@@ -30,8 +30,9 @@ endfunction()
 function(halmark_test_plugin name)
   find_program(HALMARK_CONFORMANCE halmark-conformance HINTS ${HALMARK_BINARY_FOLDER})
   if(NOT HALMARK_CONFORMANCE)
-    message(WARNING "${name} is not tested: halmark-conformance is absent; it is installed with a "
-                    "halmark that was built with its tests (GoogleTest, HALMARK_BUILD_TESTS)")
+    message(WARNING "${name} is not tested: halmark-conformance is absent. In halmark's tree: apt-get install "
+                    "libgtest-dev libgmock-dev; cmake --preset release; cmake --build build/release --target "
+                    "test_conformance; then cmake --install again")
     return()
   endif()
   add_test(NAME conformance.${name}
