@@ -73,7 +73,8 @@ Json page_documents(const PageSources& sources, bool is_writable) {
   for (const std::string& recipe : precision_recipes()) recipes.push_back(recipe);
   Json fitted = Json::array();
   for (const serving::FittedTerms& terms : serving::all_fitted_terms()) {
-    if (std::ranges::find(fitted, terms.engine) == fitted.end()) fitted.push_back(terms.engine);
+    const Json engine(terms.engine);
+    if (std::find(fitted.begin(), fitted.end(), engine) == fitted.end()) fitted.push_back(engine);
   }
   return {{"version", std::string(tool_version) + " (" + tool_build + ")"},
           {"licence", "Apache-2.0"},
