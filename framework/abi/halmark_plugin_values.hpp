@@ -5,6 +5,7 @@
 #include <halmark_plugin.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
