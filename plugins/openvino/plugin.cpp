@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -106,21 +107,26 @@ class PreparedHandle {
 class DeviceHandle {
  public:
   DeviceHandle(const Runtime& runtime, std::string device, int threads)
-      : runtime_(runtime), device_(std::move(device)), threads_(threads) {}
+      : runtime_(runtime), device_(std::move(device)), threads_(threads) {
+    const std::string capabilities = runtime.property(device_, "OPTIMIZATION_CAPABILITIES");
+    truncates_to_bf16_ =
+        device_ == "CPU" && !capabilities.empty() && capabilities.find("BF16") == std::string::npos;
+  }
 
   std::vector<plug::Domain> domains(std::uint32_t index, const hm_problem& problem) const {
-    at(index, problem).operands(problem);
+    require_operands(at(index, problem), problem);
     return own_domains();
   }
 
   void require_support(std::uint32_t index, const hm_problem& problem, plug::Params config) const {
-    at(index, problem).operands(problem);
+    require_operands(at(index, problem), problem);
     plug::reject_outside(own_domains(), config);
   }
 
   std::unique_ptr<PreparedHandle> prepare(std::uint32_t index, const hm_problem& problem,
                                           plug::Params config) const {
     const Kernel& kernel = at(index, problem);
+    require_operands(kernel, problem);
     const CompileOptions options{
         .device = device_,
         .precision = kernel.precision(problem),
@@ -138,6 +144,16 @@ class DeviceHandle {
     return kernel;
   }
 
+  // Results of the CPU device are cut to bf16, not rounded, where no instruction rounds them.
+  void require_operands(const Kernel& kernel, const hm_problem& problem) const {
+    const auto is_cut = [](const plug::Operand& o) {
+      return o.role == HM_ROLE_OUTPUT && o.dtype == HM_DTYPE_BF16;
+    };
+    if (std::ranges::any_of(kernel.operands(problem), is_cut) && truncates_to_bf16_) {
+      plug::unsupported("the runtime truncates to bf16 on a processor without bf16 instructions");
+    }
+  }
+
   // Only the CPU device has threads to choose: powers of two below the part's own count.
   std::vector<plug::Domain> own_domains() const {
     if (device_ != "CPU") return {};
@@ -150,6 +166,7 @@ class DeviceHandle {
   const Runtime& runtime_;
   std::string device_;
   int threads_;
+  bool truncates_to_bf16_ = false;
 };
 
 std::int32_t kind_of(const std::string& device) {
