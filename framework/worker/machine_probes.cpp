@@ -112,8 +112,16 @@ std::optional<double> MachineProbes::best_of_undisturbed(const std::function<dou
   return best > 0 ? std::optional(best) : std::nullopt;
 }
 
+ChunkRule MachineProbes::chunk_rule(double disturbed_share, bool counts_lost_cpu) const {
+  return affordable({.disturbed_share = disturbed_share,
+                     .counts_lost_cpu = counts_lost_cpu,
+                     .is_on_one_cpu = cpus_.size() == 1},
+                    interference_.counters().read_cost_ns());
+}
+
 void MachineProbes::remember_placement() {
   cpus_ = allowed_cpus();
+  interference_.set_cpus(cpus_.size());
   environment_ = describe_process(cpus_);
 }
 

@@ -30,6 +30,8 @@ class MachineProbes {
   // The median of five, for what takes as long as many trials: one reading is a moment.
   MachineReading read_state(Dtype dtype);
   Interference& interference() { return interference_; }
+  // For samples of this process. `counts_lost_cpu`: its threads never sleep by themselves.
+  ChunkRule chunk_rule(double disturbed_share, bool counts_lost_cpu) const;
   // Remembers affinity and environment. Once, after binding and before a plugin loads: OpenMP binds
   // the main thread to one CPU of the shard.
   void remember_placement();

@@ -48,7 +48,6 @@ class Sampling {
   void check_more();
 
   SamplePlan plan() const;
-  ChunkRule chunk_rule() const;
   // A device that keeps its own time is never taken at its word. Ranks of a collective all execute
   // as often, in the one request that looks behind the loop.
   bool has_slopes() const {
@@ -176,18 +175,13 @@ SamplePlan Sampling::plan() const {
                   .first_block = min_samples_for(request_.rule, expected_ns_),
                   .max_samples = std::max<std::int64_t>(1, request_.rule.max_samples),
                   .counters = &probes_.interference().counters(),
-                  .chunk = chunk_rule()};
+                  .chunk = probes_.chunk_rule(request_.rule.disturbed_share,
+                                              is_synchronous() && !kernel_.is_collective())};
   if (request_.rule.stop == Stop::count) {
     plan.first_block = std::max<std::int64_t>(1, request_.rule.count);
     plan.max_samples = std::max(plan.max_samples, plan.first_block);
   }
   return plan;
-}
-
-ChunkRule Sampling::chunk_rule() const {
-  return affordable({.disturbed_share = request_.rule.disturbed_share,
-                     .counts_lost_cpu = is_synchronous() && !kernel_.is_collective()},
-                    probes_.interference().counters().read_cost_ns());
 }
 
 }  // namespace

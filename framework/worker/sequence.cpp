@@ -210,9 +210,7 @@ class Sequence {
   ChunkRule chunk_rule() const {
     const bool meets_others =
         std::ranges::any_of(steps_, [](const Step& step) { return step.kernel->is_collective(); });
-    return affordable({.disturbed_share = request_.disturbed_share,
-                       .counts_lost_cpu = is_synchronous() && !meets_others},
-                      probes_.interference().counters().read_cost_ns());
+    return probes_.chunk_rule(request_.disturbed_share, is_synchronous() && !meets_others);
   }
 
   void fail_with(const char* phase) {

@@ -41,9 +41,14 @@ ChunkRule affordable(ChunkRule rule, double reading_ns) {
   return rule;
 }
 
+std::optional<double> delay_by_others_ns(const CounterReading& counted, bool is_on_one_cpu) {
+  if (!is_on_one_cpu || !counted.run_delay_ns) return counted.run_delay_ns;
+  return std::clamp(counted.wall_ns - counted.cpu_ns, 0.0, *counted.run_delay_ns);
+}
+
 double disturbed_share(const CounterReading& chunk, const ChunkRule& rule) {
   if (chunk.wall_ns <= 0) return 0;
-  const double delayed_ns = chunk.run_delay_ns.value_or(0);
+  const double delayed_ns = delay_by_others_ns(chunk, rule.is_on_one_cpu).value_or(0);
   const double lost_ns = rule.counts_lost_cpu ? chunk.wall_ns - chunk.cpu_ns : 0;
   return std::max({0.0, delayed_ns, lost_ns}) / chunk.wall_ns;
 }

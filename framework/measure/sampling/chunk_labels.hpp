@@ -29,16 +29,21 @@ class DisturbanceCounters {
   virtual CounterReading read() = 0;
 };
 
+// Of the run-queue delay, what others can have caused. Threads that share the process's only CPU
+// wait for each other there: what they use of it nobody took from them.
+std::optional<double> delay_by_others_ns(const CounterReading& counted, bool is_on_one_cpu);
+
 struct ChunkRule {
   double shortest_ns = 500e3;     // of samples; a longer sample is a chunk by itself
   double disturbed_share = 0.01;  // of a chunk's wall time, above which it is disturbed
   // False where threads sleep by themselves: beside a device that works alone, in a collective.
   bool counts_lost_cpu = true;
+  bool is_on_one_cpu = false;
 };
 // The same with chunks so long that a reading of the counters at each border costs 1 % at most.
 ChunkRule affordable(ChunkRule rule, double reading_ns);
 
-// The larger of two shares of the wall time: waiting for a CPU, and (where it counts) on no CPU at
+// The larger of two shares of the wall time: waiting for others, and (where it counts) on no CPU at
 // all, which is what a stopped process and a stolen CPU look like. 0 where nothing can be read.
 double disturbed_share(const CounterReading& chunk, const ChunkRule& rule);
 

@@ -63,7 +63,20 @@ Signal load_signal() {
                  std::strtod(text.c_str(), nullptr) / static_cast<double>(cpus));
 }
 
-std::vector<Signal> signals_of(const CounterReading& counted, bool thread_is_busy) {
+double tick_ns() {
+  timespec tick{};
+  return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 ? static_cast<double>(tick.tv_nsec) : 0;
+}
+
+double cpus_used_at_least(const CounterReading& counted, std::size_t cpus) {
+  static const double tick = tick_ns();
+  const double uncounted_ns = cpus > 1 ? static_cast<double>(cpus - 1) * tick : 0;
+  const double certain_ns = std::max(counted.thread_cpu_ns, counted.cpu_ns - uncounted_ns);
+  return certain_ns / std::max(1.0, counted.wall_ns);
+}
+
+std::vector<Signal> signals_of(const CounterReading& counted, bool thread_is_busy,
+                               std::size_t cpus) {
   using namespace signal_name;
   const double wall_ns = std::max(1.0, counted.wall_ns);
   std::vector<Signal> signals;
@@ -74,10 +87,16 @@ std::vector<Signal> signals_of(const CounterReading& counted, bool thread_is_bus
   } else {
     signals.push_back(present(wall_cpu_ratio, std::max(1.0, wall_ns / counted.thread_cpu_ns)));
   }
-  signals.push_back(present(cpus_used, counted.cpu_ns / wall_ns));
-  signals.push_back(counted.run_delay_ns
-                        ? present(run_delay_fraction, *counted.run_delay_ns / wall_ns)
-                        : absent(run_delay_fraction, "no /proc/self/task/*/schedstat"));
+  signals.push_back(present(cpus_used, cpus_used_at_least(counted, cpus)));
+  const auto delay_ns = delay_by_others_ns(counted, cpus == 1);
+  signals.push_back(delay_ns ? present(run_delay_fraction, *delay_ns / wall_ns)
+                             : absent(run_delay_fraction, "no /proc/self/task/*/schedstat"));
+  // Nobody tells which thread came next.
+  const bool takes_turns = cpus == 1 && counted.cpu_ns > 1.01 * counted.thread_cpu_ns;
+  if (takes_turns) {
+    signals.push_back(absent(involuntary_switches_per_s, "its threads take turns on one CPU"));
+    return signals;
+  }
   signals.push_back(
       counted.involuntary_switches
           ? present(involuntary_switches_per_s, *counted.involuntary_switches / wall_ns * ns_per_s)
@@ -105,7 +124,7 @@ void Interference::begin() {
 
 std::vector<Signal> Interference::end(std::int64_t samples, bool thread_is_busy) {
   const CounterReading counted = growth(begin_, counters_.read());
-  std::vector<Signal> signals = signals_of(counted, thread_is_busy);
+  std::vector<Signal> signals = signals_of(counted, thread_is_busy, cpus_);
   if (samples == 0) {
     signals.back() = absent(signal_name::involuntary_switches_per_s, "no samples");
   }
@@ -117,7 +136,7 @@ std::vector<Signal> Interference::end(const std::optional<CounterReading>& clean
                                       bool thread_is_busy) {
   std::vector<Signal> signals;
   if (clean) {
-    signals = signals_of(*clean, thread_is_busy);
+    signals = signals_of(*clean, thread_is_busy, cpus_);
   } else {
     for (const char* name :
          {signal_name::wall_cpu_ratio, signal_name::cpus_used, signal_name::run_delay_fraction,

@@ -17,9 +17,11 @@ namespace halmark {
 namespace signal_name {
 // Wall time over CPU time of the thread that samples; >= 1.
 inline constexpr char wall_cpu_ratio[] = "wall_cpu_ratio";
-// CPU time of all threads of this process over wall time.
+// CPU time of all threads of this process over wall time, at least: less a tick of the kernel for
+// each CPU beside the sampling thread's, since the time of a thread that runs is counted by ticks.
 inline constexpr char cpus_used[] = "cpus_used";
-// Run-queue delay summed over the threads of this process, per wall time.
+// Run-queue delay that others can have caused, summed over the threads of this process, per wall
+// time.
 inline constexpr char run_delay_fraction[] = "run_delay_fraction";
 // Involuntary context switches of this process per second of wall time.
 inline constexpr char involuntary_switches_per_s[] = "involuntary_switches_per_s";
@@ -58,8 +60,12 @@ class Interference {
   // of `clean`, absent where nothing was clean.
   std::vector<Signal> end(const std::optional<CounterReading>& clean, bool thread_is_busy);
 
+  // How many this process was given; 0 until it is said.
+  void set_cpus(std::size_t cpus) { cpus_ = cpus; }
+
   // For the borders of chunks; begin() looks which threads there are.
   ProcessCounters& counters() { return counters_; }
+  const ProcessCounters& counters() const { return counters_; }
 
  private:
   std::optional<double> throttled() const;
@@ -68,6 +74,7 @@ class Interference {
 
   std::string throttle_path_;  // "" = no cgroup controller for CPU time
   StealShare steal_;
+  std::size_t cpus_ = 0;
   ProcessCounters counters_;
   CounterReading begin_;
   std::optional<double> throttled_begin_;

@@ -16,8 +16,8 @@ constexpr Term gate_entries[] = {
          "Relative difference of the probed core clock before and after the samples.",
          "|before - after| / max(before, after)", "bench, run, tune, report"},
     Term{"cpus_used", "",
-         "CPU time of all threads of the worker over wall time; more than were given to it is a "
-         "sign of tampering.",
+         "CPU time of all threads of the worker over wall time, at least: less a tick of the "
+         "kernel per further CPU. More than were given to it is a sign of tampering.",
          "CPU time / wall time", "bench, run, tune, report"},
     Term{"device clock moved by", "",
          "Relative difference of the core clock that the device states, before and after the "

@@ -1,6 +1,8 @@
 // A prepared kernel with its argument ring: what `stage` makes and the later requests use.
 #pragma once
 
+#include <chrono>
+
 #include "host/process/shared_memory.hpp"
 #include "worker/staging/argument_ring.hpp"
 #include "worker/staging/prepared_kernels.hpp"
@@ -46,7 +48,7 @@ class StagedKernel {
   void first_call(const ReportPhase& report);
   void require_sets(const std::vector<int>& sets) const;
   double execute_afresh(const std::vector<int>& sets, int inputs_from);  // the longest
-  double time_on_inputs(int set, int inputs_from);
+  double time_on_inputs(int set, int inputs_from, std::chrono::milliseconds rest = {});
   std::optional<double> cost_of_new_inputs(int set, int inputs_from);
 
   DeviceContext& context_;

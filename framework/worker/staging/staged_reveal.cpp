@@ -2,6 +2,7 @@
 // The parent draws the sets after sampling, so that a plugin cannot prepare an answer for them.
 #include <algorithm>
 #include <limits>
+#include <thread>
 
 #include "core/numeric/clock.hpp"
 #include "worker/request_failed.hpp"
@@ -29,13 +30,16 @@ double StagedKernel::execute_afresh(const std::vector<int>& sets, int inputs_fro
 
 // Whether or not it has seen them, they are written, so that caches are as warm; then the thread
 // spins, because a core that waited for memory (inputs never drawn before) starts its wide units
-// anew, 2 us that an execution of 1 us would be blamed for.
-double StagedKernel::time_on_inputs(int set, int inputs_from) {
+// anew, 2 us that an execution of 1 us would be blamed for. Writing inputs uses up a time slice,
+// and beside a busy neighbour the execution behind it would be the one that waits: after `rest` the
+// thread has a slice of its own.
+double StagedKernel::time_on_inputs(int set, int inputs_from, std::chrono::milliseconds rest) {
   for (std::size_t i = 0; i < ring_.operands().size(); ++i) {
     const Role role = ring_.operands()[i].spec.role;
     if (role == Role::input) ring_.fill_operand(set, i, inputs_from);
     if (role == Role::output) ring_.buffer(set, i).poison();
   }
+  if (rest.count() > 0) std::this_thread::sleep_for(rest);
   constexpr std::chrono::microseconds settling{50};
   const auto settled = SteadyClock::now() + settling;
   while (SteadyClock::now() < settled) {
@@ -48,15 +52,16 @@ double StagedKernel::time_on_inputs(int set, int inputs_from) {
 // A kernel that remembers its answers by all of its inputs gives right ones to any: only what new
 // inputs cost shows it. Where inputs are addresses, others may lie elsewhere.
 std::optional<double> StagedKernel::cost_of_new_inputs(int set, int inputs_from) {
-  constexpr int tries = 5;
+  constexpr int tries = 10, hurried = 3;
   constexpr double plain = 1.25;
   const auto inputs = std::ranges::count_if(
       ring_.operands(), [](const StagedOperand& o) { return o.spec.role == Role::input; });
   if (inputs == 0 || inputs != std::ssize(ring_.replaceable_inputs(set))) return std::nullopt;
   double least = std::numeric_limits<double>::infinity();
   for (int i = 1; i <= tries && least > plain; ++i) {
-    const double new_ns = time_on_inputs(set, inputs_from + i);
-    const double again_ns = time_on_inputs(set, inputs_from + i);
+    const std::chrono::milliseconds rest(std::max(0, i - hurried));
+    const double new_ns = time_on_inputs(set, inputs_from + i, rest);
+    const double again_ns = time_on_inputs(set, inputs_from + i, rest);
     least = std::min(least, new_ns / std::max(again_ns, 1.0));
   }
   (void)time_on_inputs(set, inputs_from);  // what was asked for is there again

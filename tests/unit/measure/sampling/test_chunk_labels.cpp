@@ -218,5 +218,17 @@ TEST(CounterReading, growth_of_what_a_lost_thread_took_along_is_not_negative) {
   EXPECT_EQ(disturbed_share({}, {}), 0);
 }
 
+// A host thread and the thread of its device take turns on one CPU: each waits while the other
+// computes. Only what neither used can be a neighbour's.
+TEST(ChunkLabels, threads_of_one_process_do_not_disturb_each_other_on_their_only_cpu) {
+  const CounterReading chunk{.wall_ns = 1e6, .cpu_ns = 0.98e6, .run_delay_ns = 0.5e6};
+  ChunkRule rule{.counts_lost_cpu = false};
+  EXPECT_DOUBLE_EQ(disturbed_share(chunk, rule), 0.5);
+  rule.is_on_one_cpu = true;
+  EXPECT_NEAR(disturbed_share(chunk, rule), 0.02, 1e-12);
+  const CounterReading beside_a_neighbour{.wall_ns = 1e6, .cpu_ns = 0.6e6, .run_delay_ns = 0.3e6};
+  EXPECT_DOUBLE_EQ(disturbed_share(beside_a_neighbour, rule), 0.3);
+}
+
 }  // namespace
 }  // namespace halmark

@@ -134,6 +134,20 @@ TEST(Signals, of_clean_chunks_are_shares_of_their_own_time) {
   EXPECT_EQ(value_of(signals, signal_name::cpus_used), 1.5);
   EXPECT_EQ(value_of(signals, signal_name::run_delay_fraction), 0.25);
   EXPECT_EQ(value_of(signals, signal_name::involuntary_switches_per_s), 2);
+  // Three threads beside the one that samples ran; each may be a tick ahead of its count.
+  timespec tick{};
+  ASSERT_EQ(clock_getres(CLOCK_MONOTONIC_COARSE, &tick), 0);
+  interference.set_cpus(1);  // 6 s were used of 4 s: nobody can have taken any
+  EXPECT_EQ(value_of(interference.end(clean, true), signal_name::run_delay_fraction), 0);
+  EXPECT_FALSE(value_of(interference.end(clean, true), signal_name::involuntary_switches_per_s));
+  interference.set_cpus(4);
+  EXPECT_DOUBLE_EQ(value_of(interference.end(clean, true), signal_name::cpus_used).value_or(0),
+                   1.5 - 3 * static_cast<double>(tick.tv_nsec) / 4e9);
+  CounterReading brief = clean;  // no more is certain than what its own thread used
+  brief.wall_ns = 2e6;
+  brief.thread_cpu_ns = 2e6;
+  brief.cpu_ns = 5e6;
+  EXPECT_DOUBLE_EQ(value_of(interference.end(brief, true), signal_name::cpus_used).value_or(0), 1);
   clean.thread_cpu_ns = 0;  // no ratio to nothing
   clean.run_delay_ns.reset();
   clean.involuntary_switches.reset();
