@@ -45,11 +45,12 @@ Action add_agent(OptionSet& app) {
   app.add_option("--node", o->node, "Name of this machine for people (default: its host name)");
   app.add_option("--lease", o->lease_s, "Seconds after which a silent agent's work is free again")
       ->check(within(1.0, 86400.0));
-  app.add_option("--idle", o->idle_s, "Seconds without work after which it leaves (0: never)")
-      ->check(within(0.0, 1e7));
+  const auto time = within(0.0, 1e7);
+  app.add_option("--idle", o->idle_s, "Idle seconds after which it leaves (0: never)")->check(time);
   app.add_option("--spool", o->spool, "File for rows while the database is away");
-  app.add_flag("--check", *checks,
-               "Say what this machine offers and whether work waits for it, and take nothing");
+  app.add_option("--sentinel", o->sentinel_s, "Seconds of work between looks at it (0: never)")
+      ->check(time);
+  app.add_flag("--check", *checks, "Say what it offers, whether work waits for it, and take none");
   app.add_example("halmark agent postgresql://halmark@db/halmark   this machine measures for it");
   return [o, checks](const GlobalOptions& global) { return execute_agent(global, *o, *checks); };
 }

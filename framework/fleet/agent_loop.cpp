@@ -14,16 +14,16 @@
 #include <thread>
 
 #include "core/numeric/clock.hpp"
-#include "core/numeric/random.hpp"
 #include "core/text/error.hpp"
 #include "core/version.hpp"
+#include "fleet/claimed_work.hpp"
 #include "fleet/heartbeat.hpp"
 #include "fleet/nodes/peers.hpp"
+#include "fleet/nodes/sentinel.hpp"
 #include "fleet/sessions.hpp"
 #include "fleet/spool.hpp"
+#include "fleet/watch.hpp"
 #include "journal/shared_store.hpp"
-#include "measure/campaign/campaign.hpp"
-#include "tune/plan/plan.hpp"
 
 namespace halmark::fleet {
 namespace {
@@ -55,6 +55,11 @@ class AgentLoop {
       : devices_(devices_of_node(node)),
         options_(options),
         spool_(options.spool),
+        sentinel_(devices_, options.worker_limits, options.sentinel_file, options.is_interrupted),
+        watch_({.look = [this] { return look(); },
+                .doubt = [this](auto run, auto doubts) { store_->append(run, doubts); },
+                .say = [this](const std::string& line) { say(line); }},
+               options.sentinel_s, options.lease_s),
         me_(described(node, options)) {
     connect();
     enter(node);
@@ -129,21 +134,40 @@ class AgentLoop {
     heartbeat_->say(me_);
   }
 
+  std::string look() {
+    tell("sentinel", "");
+    table_->say(me_);
+    return sentinel_.look();
+  }
+
+  // Without work, or unfit for any.
+  bool rest() {
+    const std::string& why = watch_.unfit();
+    const std::string state = why.empty() ? "idle" : unfit_state;
+    if (me_.state != state || me_.doing != why) {
+      tell(state, why);
+      table_->say(me_);
+    }
+    return false;
+  }
+
   bool measure_some() {
+    if (!watch_.may_claim()) return rest();
     table_->expire();
     WorkTable::Claim claim = table_->claim(me_);
     if (claim.units.empty()) {
-      if (me_.state != "idle") {
-        tell("idle", "");
-        table_->say(me_);
-      }
-      return false;
+      watch_.has_no_work();
+      return rest();
     }
-    tell("measuring", claim.units.front().name);
-    table_->say(me_);
     heartbeat_->hold(claim.units);
-    measure(claim);
+    const bool may_measure = watch_.may_measure();
+    if (may_measure) {
+      tell("measuring", claim.units.front().name);
+      table_->say(me_);
+      measure(claim);
+    }
     release_rest();
+    if (!may_measure) return rest();
     busy_ = SteadyClock::now();
     return true;
   }
@@ -164,7 +188,6 @@ class AgentLoop {
     for (const WorkUnit& unit : rest) heartbeat_->drop(unit.id);
   }
 
-  CampaignOptions campaign(const WorkTable::Claim& claim);
   void measure(const WorkTable::Claim& claim);
   void deliver(const WorkUnit& unit, const std::vector<Measurement>& rows);
   bool store(std::int64_t agent, const WorkUnit& unit, const std::vector<Measurement>& rows);
@@ -174,6 +197,8 @@ class AgentLoop {
   tune::NamedDevices devices_;
   const AgentOptions& options_;
   Spool spool_;
+  Sentinel sentinel_;
+  Watch watch_;
   Agent me_;
   std::unique_ptr<SharedStore> store_;
   std::optional<WorkTable> table_;
@@ -183,34 +208,6 @@ class AgentLoop {
   SteadyClock::time_point busy_ = SteadyClock::now();
   std::minstd_rand random_{std::random_device()()};
 };
-
-CampaignOptions AgentLoop::campaign(const WorkTable::Claim& claim) {
-  tune::KernelMeasuring measuring;
-  devices_.measure_with(measuring);
-  CampaignOptions out;
-  tune::add_plugins(measuring.others, out);
-  out.peaks_by_device = measuring.peaks_by_device;
-  if (const auto own = out.peaks_by_device.find("cpu:0"); own != out.peaks_by_device.end()) {
-    out.peaks = own->second;  // whose memory the state of bandwidth is of
-  }
-  const WorkUnit& first = claim.units.front();
-  out.rounds = 1;
-  out.first_round = first.round;
-  out.rule = tune::sample_rule(claim.settings.measure);
-  out.wall_cap_s = claim.settings.measure.wall_cap_s;
-  out.thresholds = tune::thresholds_of(claim.settings.measure.limits);
-  out.seed = hash_combine(claim.settings.seed, static_cast<std::uint64_t>(first.id));
-  out.limits = options_.worker_limits;
-  out.hangs = &hangs_;
-  out.should_stop = [this] { return options_.is_interrupted() || heartbeat_->has_lost(); };
-  out.stacks_of = [&claim](const KernelCase& k) -> std::span<const Stack> {
-    for (const WorkUnit& unit : claim.units) {
-      if (std::ranges::find(unit.cases, k) != unit.cases.end()) return unit.stacks;
-    }
-    return {};
-  };
-  return out;
-}
 
 void AgentLoop::measure(const WorkTable::Claim& claim) {
   std::map<std::string, const WorkUnit*> unit_of;
@@ -222,7 +219,10 @@ void AgentLoop::measure(const WorkTable::Claim& claim) {
     }
   }
   std::map<const WorkUnit*, std::vector<Measurement>> rows;
-  CampaignOptions options = campaign(claim);
+  CampaignOptions options = campaign_for(claim, devices_);
+  options.limits = options_.worker_limits;
+  options.hangs = &hangs_;
+  options.should_stop = [this] { return options_.is_interrupted() || heartbeat_->has_lost(); };
   options.sink = [&](const Measurement& row) {
     const WorkUnit* unit = unit_of.at(row.kernel_case.key());
     std::vector<Measurement>& own = rows[unit];
@@ -266,6 +266,7 @@ bool AgentLoop::store(std::int64_t agent, const WorkUnit& unit,
     say(std::string("a late row is not stored: ") + lost.what());
     return false;
   }
+  watch_.measured(unit.run, rows);
   me_.measured += std::ssize(rows);
   me_.failed += failures;
   return true;

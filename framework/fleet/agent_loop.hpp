@@ -17,7 +17,9 @@ struct AgentOptions {
   std::string node;   // as people call the machine
   std::string spool;  // file for rows while the server is away
   double lease_s = fleet::lease_s;
-  double idle_s = 0;  // without work, after which it leaves; 0 = never
+  double idle_s = 0;          // without work, after which it leaves; 0 = never
+  double sentinel_s = 600;    // of work, after which the node is looked at; 0 = never
+  std::string sentinel_file;  // the history of those looks
   WorkerLimits worker_limits;
   std::function<bool()> is_interrupted;
   std::function<void(const std::string&)> say;  // lines for people

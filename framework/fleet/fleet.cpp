@@ -31,6 +31,7 @@ report::View serve_node(const NodeFacts& node, AgentOptions options) {
   if (options.spool.empty()) {
     options.spool = (state_dir() / ("spool-" + options.node + ".db")).string();
   }
+  options.sentinel_file = (state_dir() / ("sentinel-" + options.node + ".json")).string();
   const AgentEnd end = run_agent(node, options);
   return {.data = {{"measured", end.measured}, {"failed", end.failed}, {"lost", end.lost}},
           .text = fmt::format("{} rows measured, {} of them failed, {} leases lost\n", end.measured,

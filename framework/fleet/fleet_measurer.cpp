@@ -41,6 +41,10 @@ std::string why_unclaimed(const Fitness& need, std::span<const Agent> agents) {
       "no agent is there: start 'halmark agent URL' on a machine of class " + joined(need.classes);
   for (const Agent& agent : agents) {
     if (!is_present(agent)) continue;
+    if (agent.state == unfit_state) {
+      nearest = fmt::format("{} is unfit: {}", agent.node, agent.doing);
+      continue;
+    }
     if (!has_all(agent.offer.classes, need.classes)) {
       nearest = fmt::format("no agent has the class {}: {} has {}", joined(need.classes),
                             agent.node, joined(agent.offer.classes));

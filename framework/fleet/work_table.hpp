@@ -37,7 +37,7 @@ struct Agent {
   std::string node;  // as people call the machine
   std::int64_t pid = 0;
   Fitness offer;
-  std::string state;  // "idle", "measuring", "left", "refused"
+  std::string state;  // "idle", "measuring", "sentinel", "unfit", "left", "refused"
   std::string doing;  // the case at hand
   std::int64_t measured = 0, failed = 0, lost = 0;
   double since_s = 0,
@@ -49,8 +49,10 @@ struct Agent {
   std::map<std::string, std::string> places = {};
 };
 
-// What an agent is that was turned away when it entered; `doing` says why.
+// What an agent is that was turned away when it entered, and one whose sentinel moved: it claims
+// nothing until that passes. `doing` says why.
 inline constexpr const char* refused_state = "refused";
+inline constexpr const char* unfit_state = "unfit";
 
 // It has not left, was not turned away, and was heard within three leases.
 bool is_present(const Agent& agent);

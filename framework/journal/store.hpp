@@ -12,6 +12,7 @@
 
 #include "core/chosen/configuration.hpp"
 #include "core/chosen/winner.hpp"
+#include "core/measured/doubt.hpp"
 #include "core/measured/duet.hpp"
 #include "core/measured/measurement.hpp"
 #include "core/measured/validation.hpp"
@@ -86,6 +87,8 @@ class Store {
   virtual void append(std::int64_t run, const Winner& winner) = 0;
   virtual void append(std::int64_t run, const Duet& duet) = 0;
   virtual void append(std::int64_t run, const UsedPeaks& peaks) = 0;
+  // Of rows of this run that are stored: readers find them suspect from then on.
+  virtual void append(std::int64_t run, std::span<const Doubt> doubts) = 0;
   virtual void append(std::int64_t run, const RunMachine& machine) = 0;
   // All rounds of a case on a machine, oldest first. Rows that fail their checksum are left out and
   // reported through `damaged`.

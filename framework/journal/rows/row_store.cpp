@@ -21,6 +21,12 @@ void RowStore::append(std::int64_t run, std::span<const Measurement> measurement
   write(run, entries);
 }
 
+void RowStore::append(std::int64_t run, std::span<const Doubt> doubts) {
+  std::vector<Entry> entries;
+  for (const Doubt& d : doubts) entries.push_back(entry_of(d));
+  write(run, entries);
+}
+
 // Rows whose checksum or content does not hold are left out and named. Returns how many have their
 // checksum.
 template <class Use>
@@ -77,17 +83,35 @@ std::vector<Value> RowStore::of_run(std::int64_t run, const char* kind, Decode d
 
 std::vector<Measurement> RowStore::measurements(std::string_view case_key,
                                                 std::string_view fingerprint) const {
+  const RowQuery query{.kind = "measurement",
+                       .key = std::string(case_key),
+                       .fingerprint = std::string(fingerprint),
+                       .with_blocks = true};
+  const Doubts doubts = doubts_of(query);
   std::vector<Measurement> out;
-  read({.kind = "measurement",
-        .key = std::string(case_key),
-        .fingerprint = std::string(fingerprint),
-        .with_blocks = true},
-       measurement_from, out);
+  each_whole_row(query, [&](const StoredRow& row) {
+    const Json body = Json::parse(row.body);
+    out.push_back(measurement_from(body, samples_of(body, row)));
+    doubts.apply(row.run, row.key, out.back());
+  });
   return out;
 }
 
 std::vector<Measurement> RowStore::run_measurements(std::int64_t run) const {
-  return of_run<Measurement>(run, "measurement", measurement_from);
+  auto out = of_run<Measurement>(run, "measurement", measurement_from);
+  const Doubts doubts = doubts_of({.run = run});
+  if (doubts.empty()) return out;
+  for (Measurement& row : out) doubts.apply(run, row.kernel_case.key(), row);
+  return out;
+}
+
+Doubts RowStore::doubts_of(RowQuery query) const {
+  query.kind = "doubt";
+  query.latest = 0;
+  query.with_blocks = false;
+  Doubts out;
+  each_whole_row(query, [&](const StoredRow& row) { out.add(row); });
+  return out;
 }
 
 std::vector<Evaluation> RowStore::evaluations(std::int64_t run) const {
@@ -164,9 +188,11 @@ std::vector<std::int64_t> RowStore::latest_runs(std::size_t count,
 }
 
 std::vector<RowFigures> RowStore::figures(const RowQuery& query) const {
+  const Doubts doubts = doubts_of(query);
   std::vector<RowFigures> out;
   each_whole_row(query, [&](const StoredRow& row) {
     out.push_back({row.run, row.key, figures_from(row.body)});
+    doubts.apply(row.run, row.key, out.back().row);
   });
   return out;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "journal/rows/doubts.hpp"
 #include "journal/rows/row_source.hpp"
 #include "journal/run_chains.hpp"
 #include "journal/store.hpp"
@@ -25,6 +26,7 @@ class RowStore : public virtual Store {
   void append(std::int64_t run, const UsedPeaks& p) override { write(run, {entry_of(p)}); }
   void append(std::int64_t run, const RunMachine& m) override { write(run, {entry_of(m)}); }
   void append(std::int64_t run, std::span<const Measurement> measurements) override;
+  void append(std::int64_t run, std::span<const Doubt> doubts) override;
 
   std::vector<Measurement> measurements(std::string_view case_key,
                                         std::string_view fingerprint) const override;
@@ -62,6 +64,8 @@ class RowStore : public virtual Store {
  private:
   std::optional<std::int64_t> latest(const RunQuery& query) const;
   std::vector<RowFigures> figures(const RowQuery& query) const;
+  // Of the rows that the query asks for.
+  Doubts doubts_of(RowQuery query) const;
   template <class Use>
   std::int64_t each_whole_row(const RowQuery& query, Use use) const;
   template <class Value, class Decode>

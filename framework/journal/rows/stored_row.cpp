@@ -40,6 +40,10 @@ Entry entry_of(const Duet& d) {
   return {"duet", d.kernel_case.key(), dump_json(Json(d)), {}, false};
 }
 
+Entry entry_of(const Doubt& d) {
+  return {"doubt", d.case_key, dump_json({{"round", d.round}, {"reason", d.reason}}), {}, false};
+}
+
 Entry entry_of(const UsedPeaks& p) {
   Json body = {{"device_text", p.device_text}, {"threads", p.threads}};
   // Absent where a run has one device, as in all earlier rows.

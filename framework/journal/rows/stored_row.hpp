@@ -26,6 +26,7 @@ Entry entry_of(const Evaluation& evaluation);
 Entry entry_of(const Validation& validation);
 Entry entry_of(const Winner& winner);
 Entry entry_of(const Duet& duet);
+Entry entry_of(const Doubt& doubt);
 Entry entry_of(const UsedPeaks& peaks);
 Entry entry_of(const RunMachine& machine);
 Entry entry_of(const Retirement& retirement);

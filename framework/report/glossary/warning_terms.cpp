@@ -23,6 +23,11 @@ constexpr Term warning_entries[] = {
         "", "bench"},
     Term{"W-IMPORT-01", "", "An imported table names no known model; --model says which it is of.",
          "", "import"},
+    Term{"W-NODE-01", "",
+         "A node of a fleet is not what it was: a few fixed kernels took another time than on the "
+         "same node before. What it measured since they last did not is suspect, and it claims "
+         "nothing until they do not; drain and inspect the node.",
+         "", "agent, fleet, tune, report"},
     Term{"W-PLUGIN-01", "",
          "A plugin that other users could have written was loaded because --allow-insecure-plugin "
          "said so.",
