@@ -1,4 +1,4 @@
-#include "tune/evaluate/night_run.hpp"
+#include "tune/evaluate/agreement/night_run.hpp"
 
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "tune/evaluate/placed_latencies.hpp"
+#include "tune/evaluate/step/placed_latencies.hpp"
 
 #include <algorithm>
 #include <map>

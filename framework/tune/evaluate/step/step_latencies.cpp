@@ -1,4 +1,4 @@
-#include "tune/evaluate/step_latencies.hpp"
+#include "tune/evaluate/step/step_latencies.hpp"
 
 #include <algorithm>
 

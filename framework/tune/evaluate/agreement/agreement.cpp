@@ -1,7 +1,7 @@
 // A repeat is what a user gets: several fresh processes and their median. Two of them differ by
 // chance alone, so 90 % intervals of their difference have to cover zero 90 % of the time: more
 // often, and they are too wide to tell anything; less often, and "ok" is said of what is not.
-#include "tune/evaluate/agreement.hpp"
+#include "tune/evaluate/agreement/agreement.hpp"
 
 #include <algorithm>
 #include <array>

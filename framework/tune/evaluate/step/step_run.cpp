@@ -1,4 +1,4 @@
-#include "tune/evaluate/step_run.hpp"
+#include "tune/evaluate/step/step_run.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include "report/text/quantity.hpp"
 #include "report/text/table.hpp"
-#include "tune/evaluate/agreement.hpp"
+#include "tune/evaluate/agreement/agreement.hpp"
 
 namespace halmark::tune {
 namespace {

@@ -1,4 +1,4 @@
-#include "tune/evaluate/duets.hpp"
+#include "tune/evaluate/agreement/duets.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tune/evaluate/step_over_fabric.hpp"
+#include "tune/evaluate/step/step_over_fabric.hpp"
 
 #include "core/text/error.hpp"
 #include "tune/plan/named_fabric.hpp"

@@ -1,4 +1,4 @@
-#include "tune/evaluate/night_duets.hpp"
+#include "tune/evaluate/agreement/night_duets.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/numeric/clock.hpp"
 #include "journal/sqlite/writer_lock.hpp"
-#include "tune/evaluate/duets.hpp"
+#include "tune/evaluate/agreement/duets.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
 
 namespace halmark::tune {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/step/priced_step.hpp"
-#include "tune/evaluate/step_run.hpp"
+#include "tune/evaluate/step/step_run.hpp"
 #include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::tune {
