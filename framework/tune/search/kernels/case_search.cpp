@@ -1,4 +1,4 @@
-#include "tune/search/case_search.hpp"
+#include "tune/search/kernels/case_search.hpp"
 
 #include "core/latency.hpp"
 #include "search/sampler.hpp"

@@ -6,7 +6,7 @@
 #include "report/served_report.hpp"
 #include "tune/evaluate/served_evaluator.hpp"
 #include "tune/plan/plan.hpp"
-#include "tune/search/priced_search.hpp"
+#include "tune/search/priced/priced_search.hpp"
 
 namespace halmark::tune {
 

@@ -1,5 +1,5 @@
 // Every report says on what its times rest, in lines of its own.
-#include "tune/search/priced_sweep.hpp"
+#include "tune/search/priced/priced_sweep.hpp"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 #include "report/times_from.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/loop.hpp"
-#include "tune/search/priced_search.hpp"
-#include "tune/search/served_search.hpp"
+#include "tune/search/priced/priced_search.hpp"
+#include "tune/search/priced/served_search.hpp"
 
 namespace halmark::tune {
 

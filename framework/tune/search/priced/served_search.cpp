@@ -1,4 +1,4 @@
-#include "tune/search/served_search.hpp"
+#include "tune/search/priced/served_search.hpp"
 
 #include <algorithm>
 #include <chrono>

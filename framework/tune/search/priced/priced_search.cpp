@@ -1,4 +1,4 @@
-#include "tune/search/priced_search.hpp"
+#include "tune/search/priced/priced_search.hpp"
 
 #include <algorithm>
 

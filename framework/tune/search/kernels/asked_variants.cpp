@@ -1,5 +1,5 @@
 // Refuses before the plugin is asked: a filter that nothing matches would compare nothing.
-#include "tune/search/asked_variants.hpp"
+#include "tune/search/kernels/asked_variants.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "tune/search/bench_request.hpp"
+#include "tune/search/kernels/bench_request.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -10,7 +10,7 @@
 #include "plan/kernel_sweep.hpp"
 #include "report/report.hpp"
 #include "tune/plan/kernel_cases.hpp"
-#include "tune/search/variants.hpp"
+#include "tune/search/kernels/variants.hpp"
 
 namespace halmark::tune {
 

@@ -1,4 +1,4 @@
-#include "tune/search/backend_search.hpp"
+#include "tune/search/kernels/backend_search.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -12,7 +12,7 @@
 #include "plan/kernel_sweep.hpp"
 #include "search/space/space.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
-#include "tune/search/case_search.hpp"
+#include "tune/search/kernels/case_search.hpp"
 
 namespace halmark::tune {
 

@@ -10,7 +10,7 @@
 #include "report/report.hpp"
 #include "report/served_report.hpp"
 #include "tune/plan/plan.hpp"
-#include "tune/search/priced_search.hpp"
+#include "tune/search/priced/priced_search.hpp"
 #include "tune/sources/priced_latencies.hpp"
 
 namespace halmark::tune {

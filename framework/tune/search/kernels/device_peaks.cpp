@@ -1,6 +1,6 @@
 // Sizes grow until the rate no longer does; only then are the kernel's variants tried, since every
 // trial opens the device in a process of its own.
-#include "tune/search/device_peaks.hpp"
+#include "tune/search/kernels/device_peaks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 #include "kernels/contract.hpp"
 #include "tune/evaluate/peaks_file.hpp"
 #include "tune/plan/kernel_cases.hpp"
-#include "tune/search/asked_variants.hpp"
-#include "tune/search/variants.hpp"
+#include "tune/search/kernels/asked_variants.hpp"
+#include "tune/search/kernels/variants.hpp"
 
 namespace halmark::tune {
 

@@ -1,7 +1,7 @@
 // A plugin lists its variants; what the list has in common becomes parameters, so that a sampler
 // can learn what each does on its own. Where the list is no full product, a constraint holds the
 // space to it.
-#include "tune/search/variants.hpp"
+#include "tune/search/kernels/variants.hpp"
 
 #include <algorithm>
 #include <map>
