@@ -1,5 +1,5 @@
 // The engines of a server, and what happens before the first step.
-#include "simulate/serving/server_run.hpp"
+#include "simulate/serving/server/server_run.hpp"
 
 namespace halmark::serving {
 

@@ -1,4 +1,4 @@
-#include "simulate/schedule/piece_writer.hpp"
+#include "simulate/schedule/program/piece_writer.hpp"
 
 #include <cmath>
 

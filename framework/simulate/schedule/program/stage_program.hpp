@@ -9,7 +9,7 @@
 #include "simulate/collectives/collective.hpp"
 #include "simulate/events/task_graph.hpp"
 #include "simulate/schedule/device_grid.hpp"
-#include "simulate/schedule/pass_order.hpp"
+#include "simulate/schedule/program/pass_order.hpp"
 
 namespace halmark::schedule {
 

@@ -1,4 +1,4 @@
-#include "simulate/schedule/pass_order.hpp"
+#include "simulate/schedule/program/pass_order.hpp"
 
 #include <algorithm>
 #include <array>

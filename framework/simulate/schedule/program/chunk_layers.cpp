@@ -1,4 +1,4 @@
-#include "simulate/schedule/chunk_layers.hpp"
+#include "simulate/schedule/program/chunk_layers.hpp"
 
 #include "core/text/error.hpp"
 

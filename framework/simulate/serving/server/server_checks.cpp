@@ -3,7 +3,7 @@
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
-#include "simulate/serving/server.hpp"
+#include "simulate/serving/server/server.hpp"
 
 namespace halmark::serving {
 namespace {

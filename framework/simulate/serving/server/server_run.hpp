@@ -6,7 +6,7 @@
 #include <queue>
 
 #include "simulate/serving/recorder.hpp"
-#include "simulate/serving/server.hpp"
+#include "simulate/serving/server/server.hpp"
 
 namespace halmark::serving {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/graph/graph.hpp"
-#include "simulate/schedule/pass_order.hpp"
+#include "simulate/schedule/program/pass_order.hpp"
 
 namespace halmark::schedule {
 

@@ -1,10 +1,10 @@
-#include "simulate/schedule/stage_program.hpp"
+#include "simulate/schedule/program/stage_program.hpp"
 
 #include <algorithm>
 
 #include "core/text/error.hpp"
-#include "simulate/schedule/chunk_layers.hpp"
-#include "simulate/schedule/piece_writer.hpp"
+#include "simulate/schedule/program/chunk_layers.hpp"
+#include "simulate/schedule/program/piece_writer.hpp"
 
 namespace halmark::schedule {
 namespace {

@@ -1,7 +1,7 @@
 // Requests between engines: handed over behind their prompt, or moved where steps are shorter.
 #include <algorithm>
 
-#include "simulate/serving/server_run.hpp"
+#include "simulate/serving/server/server_run.hpp"
 
 namespace halmark::serving {
 

@@ -1,7 +1,7 @@
 // Every piece of the programs, and how often a device of its stage executes it in one step.
 #pragma once
 
-#include "simulate/schedule/stage_program.hpp"
+#include "simulate/schedule/program/stage_program.hpp"
 
 namespace halmark::schedule {
 

@@ -1,9 +1,9 @@
-#include "simulate/serving/server.hpp"
+#include "simulate/serving/server/server.hpp"
 
 #include <algorithm>
 
 #include "core/text/error.hpp"
-#include "simulate/serving/server_run.hpp"
+#include "simulate/serving/server/server_run.hpp"
 
 namespace halmark::serving {
 

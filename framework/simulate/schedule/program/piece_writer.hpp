@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "simulate/schedule/stage_program.hpp"
+#include "simulate/schedule/program/stage_program.hpp"
 
 namespace halmark::schedule {
 
