@@ -4,8 +4,8 @@
 #include "cli/console/session.hpp"
 #include "history/view/duets_view.hpp"
 #include "host/process/interrupt.hpp"
-#include "tune/evaluate/agreement.hpp"
-#include "tune/evaluate/duets.hpp"
+#include "tune/evaluate/agreement/agreement.hpp"
+#include "tune/evaluate/agreement/duets.hpp"
 #include "tune/plan/kernel_cases.hpp"
 
 namespace halmark::cli {

@@ -8,8 +8,8 @@
 #include "plan/shard_places.hpp"
 #include "report/views/kernel_views.hpp"
 #include "tune/plan/known_plan.hpp"
-#include "tune/search/asked_variants.hpp"
-#include "tune/search/bench_request.hpp"
+#include "tune/search/kernels/asked_variants.hpp"
+#include "tune/search/kernels/bench_request.hpp"
 #include "tune/stored/baseline.hpp"
 #include "tune/stored/variant_comparison.hpp"
 

@@ -6,7 +6,7 @@
 #include "host/process/interrupt.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 #include "report/views/device_views.hpp"
-#include "tune/search/device_peaks.hpp"
+#include "tune/search/kernels/device_peaks.hpp"
 
 namespace halmark::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "host/process/interrupt.hpp"
 #include "report/text/report_text.hpp"
 #include "tune/plan/plan_view.hpp"
-#include "tune/search/priced_sweep.hpp"
+#include "tune/search/priced/priced_sweep.hpp"
 #include "tune/stored/stored_front.hpp"
 
 namespace halmark::cli {

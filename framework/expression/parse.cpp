@@ -1,11 +1,12 @@
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "core/text/error.hpp"
-#include "expression/language.hpp"
+#include "expression/functions.hpp"
+#include "expression/lexer.hpp"
 #include "expression/node.hpp"
 
 namespace halmark {
@@ -13,37 +14,13 @@ namespace {
 
 constexpr int depth_max = 200;
 
-struct Token {
-  enum class Kind { end, integer, real, text, word, sign } kind = Kind::end;
-  std::string text;
-  int line = 1, column = 1;
-};
-
-struct Function {
-  std::string_view name;
-  Verb verb;
-  std::size_t arguments_min, arguments_max;
-  std::string_view meaning, example;
-};
-
-constexpr Function functions[] = {
-    {"min", Verb::minimum, 2, 16, "the least of 2 to 16 numbers", "min(tp, 2) == 2"},
-    {"max", Verb::maximum, 2, 16, "the greatest of 2 to 16 numbers", "max(tp, 2) == 4"},
-    {"ceil_div", Verb::ceil_div, 2, 2, "quotient of two integers, rounded up",
-     "ceil_div(7, 2) == 4"},
-    {"divides", Verb::divides, 2, 2, "whether the first integer divides the second",
-     "divides(tp, 8)"},
-    {"is_pow2", Verb::is_power_of_two, 1, 1, "whether an integer is a power of two", "is_pow2(tp)"},
-    {"log2", Verb::log2, 1, 1, "logarithm to base two of a positive number", "log2(tp) == 2"},
-};
-
 class Parser {
  public:
   using Node = Expression::Node;
 
   Parser(std::string_view text, std::span<const std::string> names,
          const std::map<std::string, ParamValue>& facts, const std::string& where)
-      : text_(text), names_(names), facts_(facts), where_(where) {
+      : names_(names), facts_(facts), lexer_(text, where) {
     next();
   }
 
@@ -61,81 +38,10 @@ class Parser {
 
  private:
   [[noreturn]] void fail(const std::string& what, std::string remedy = {}) const {
-    throw refused(what,
-                  where_ + (where_.empty() ? "expression:" : ": expression:") +
-                      std::to_string(token_.line) + ':' + std::to_string(token_.column),
-                  std::move(remedy));
+    lexer_.fail(token_, what, std::move(remedy));
   }
 
-  void advance() {
-    if (text_[at_] == '\n') {
-      ++line_;
-      column_ = 1;
-    } else {
-      ++column_;
-    }
-    ++at_;
-  }
-
-  bool take_while(auto belongs) {
-    const std::size_t start = at_;
-    while (at_ < text_.size() && belongs(text_[at_])) {
-      token_.text += text_[at_];
-      advance();
-    }
-    return at_ > start;
-  }
-
-  void next() {
-    const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    const auto is_letter = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    };
-    while (at_ < text_.size() && is_space(text_[at_])) advance();
-    token_ = {.kind = Token::Kind::end, .text = {}, .line = line_, .column = column_};
-    if (at_ == text_.size()) {
-      token_.text = "the end";
-      return;
-    }
-    const char c = text_[at_];
-    if (is_digit(c)) {
-      token_.kind = Token::Kind::integer;
-      take_while(is_digit);
-      if (at_ < text_.size() && (text_[at_] == '.' || text_[at_] == 'e' || text_[at_] == 'E')) {
-        token_.kind = Token::Kind::real;
-        char last = ' ';
-        take_while([&](char x) {
-          const bool belongs = is_digit(x) || x == '.' || x == 'e' || x == 'E' ||
-                               ((x == '+' || x == '-') && (last == 'e' || last == 'E'));
-          last = x;
-          return belongs;
-        });
-      }
-    } else if (is_letter(c)) {
-      token_.kind = Token::Kind::word;
-      take_while([&](char x) { return is_letter(x) || is_digit(x) || x == '.'; });
-    } else if (c == '\'' || c == '"') {
-      token_.kind = Token::Kind::text;
-      advance();
-      take_while([&](char x) { return x != c; });
-      if (at_ == text_.size()) fail("the string is not closed");
-      advance();
-    } else {
-      token_.kind = Token::Kind::sign;
-      static constexpr std::string_view pairs[] = {"//", "<=", ">=", "==", "!="};
-      const std::string_view two = text_.substr(at_, 2);
-      const bool is_pair = std::ranges::find(pairs, two) != std::end(pairs);
-      if (!is_pair && std::string_view("+-*/%<>(){},").find(c) == std::string_view::npos) {
-        fail(std::string("'") + printable(std::string_view(&c, 1)) + "' means nothing here",
-             c == '=' ? "equality is ==" : "");
-      }
-      for (std::size_t i = 0; i < (is_pair ? 2u : 1u); ++i) {
-        token_.text += text_[at_];
-        advance();
-      }
-    }
-  }
+  void next() { token_ = lexer_.next(); }
 
   bool is_sign(std::string_view sign) const {
     return token_.kind == Token::Kind::sign && token_.text == sign;
@@ -315,7 +221,7 @@ class Parser {
     const std::string name = token_.text;
     if (name == "true" || name == "false") return take(constant_node(name == "true"));
     if (name == "null") return take(constant_node(nullptr));
-    for (const Function& f : functions) {
+    for (const Function& f : functions()) {
       if (f.name == name) return call(f);
     }
     if (const auto fact = facts_.find(name); fact != facts_.end()) {
@@ -351,12 +257,10 @@ class Parser {
     return out;
   }
 
-  std::string_view text_;
   std::span<const std::string> names_;
   const std::map<std::string, ParamValue>& facts_;
-  const std::string& where_;
-  std::size_t at_ = 0;
-  int line_ = 1, column_ = 1, depth_ = 0;
+  Lexer lexer_;
+  int depth_ = 0;
   Token token_{};
   std::vector<std::size_t> used_;
 };
@@ -381,11 +285,5 @@ Expression::Expression(std::string_view text, std::span<const std::string> names
 Expression::~Expression() = default;
 Expression::Expression(Expression&&) noexcept = default;
 Expression& Expression::operator=(Expression&&) noexcept = default;
-
-std::vector<LanguageWord> expression_functions() {
-  std::vector<LanguageWord> out;
-  for (const Function& f : functions) out.push_back({f.name, f.meaning, f.example});
-  return out;
-}
 
 }  // namespace halmark

@@ -1,7 +1,7 @@
 // halmark model: options, and the step that they describe.
 #include "cli/model/model_options.hpp"
 #include "model/step/question_checks.hpp"
-#include "tune/evaluate/step_over_fabric.hpp"
+#include "tune/evaluate/step/step_over_fabric.hpp"
 
 namespace halmark::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "history/view/comparison_view.hpp"
 #include "history/view/duets_view.hpp"
 #include "host/process/interrupt.hpp"
-#include "tune/evaluate/duets.hpp"
+#include "tune/evaluate/agreement/duets.hpp"
 #include "tune/plan/kernel_cases.hpp"
 #include "tune/stored/stored_report.hpp"
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "kernels/kv_cache.hpp"
-#include "model/graph/context_split.hpp"
 #include "model/graph/draft.hpp"
 #include "model/graph/rank_places.hpp"
 
@@ -178,26 +177,6 @@ void GraphBuilder::add(Draft draft) {
   graph_.operators.push_back(std::move(op));
 }
 
-void GraphBuilder::set_later_block_terms(Operator& op) const {
-  const int ranks = graph_.configuration.parallel.cp;
-  const Size keys = later_block_keys(op.local, ranks, new_tokens_, context_);
-  for (ParamTerm& moving : op.local_terms) {
-    const std::string& name = op.local.params.items()[moving.param].name;
-    if (name == "new_tokens") moving.term = (new_tokens_ / (2 * ranks)).term();
-    if (name == "context") moving.term = keys.term();
-  }
-}
-
-// The verbs give attention all queries of a sequence; its weights (sinks) are those of one launch.
-void GraphBuilder::split_queries(Operator& op) const {
-  op.of_context_rank = query_blocks(op.local, graph_.configuration.parallel.cp);
-  const std::vector<Problem>& heaviest = heaviest_blocks(op.of_context_rank);
-  set_later_block_terms(op);
-  op.local = heaviest.back();
-  op.local_work = find_contract(op.local.op)->work(op.local.params);
-  op.rank_work = work_of(heaviest);
-}
-
 void GraphBuilder::embedding(std::string name, std::int64_t vocab, std::int64_t hidden, Split split,
                              bool is_shared) {
   const Extent columns = split == Split::vocab ? padded_by_tp(vocab) : replicated(vocab);
@@ -297,94 +276,6 @@ void GraphBuilder::activation(std::string name, Extent columns, ActivationKind k
        .local = std::move(local),
        .shape_in = dims,
        .shape_out = dims});
-}
-
-void GraphBuilder::quantize_input(std::string name, Extent rows, Extent columns, Dtype linear,
-                                  Split split) {
-  if (!quantizes_for(linear)) return;
-  const auto on = [&](Side side) { return quantize_problem(rows.*side, columns.*side, linear); };
-  const std::string dims = shape({rows.whole, columns.whole});
-  add({.name = std::move(name),
-       .kind = OperatorKind::quantize,
-       .split = split,
-       .whole = on(&Extent::whole).problem,
-       .local = on(&Extent::local),
-       .shape_in = dims,
-       .shape_out = dims});
-}
-
-void GraphBuilder::linear(const LinearSpec& spec) {
-  if (is_packed(precision(), spec.dtype)) return packed_linear(spec);
-  const bool is_int8 = spec.dtype == Dtype::s8;
-  const std::int64_t dst = number(is_int8 ? Dtype::s32 : precision().activation);
-  auto [whole, local] = problems("gemm", [&](auto side) {
-    return Sizing{{"m", spec.rows.*side},
-                  {"n", spec.columns_out.*side},
-                  {"k", spec.columns_in.*side},
-                  {"src_dtype", number(spec.dtype)},
-                  {"wei_dtype", number(spec.dtype)},
-                  {"dst_dtype", dst},
-                  {"wei_trans", 1}};
-  });
-  const std::string dims_in = shape({spec.rows.whole, spec.columns_in.whole});
-  const std::string dims_out = shape({spec.rows.whole, spec.columns_out.whole});
-  const Extent bias = spec.has_bias ? spec.columns_out : Extent{};
-  const Extent scales = {scale_bytes_of(spec.dtype, spec.columns_out.whole, spec.columns_in.whole),
-                         scale_bytes_of(spec.dtype, spec.columns_out.local, spec.columns_in.local)};
-  add({.name = spec.name,
-       .kind = spec.kind,
-       .split = spec.split,
-       .whole = std::move(whole),
-       .local = std::move(local),
-       .shape_in = dims_in,
-       .shape_out = dims_out,
-       .active_parameters = (spec.columns_in.whole * spec.columns_out.whole).constant(),
-       .bias = bias,
-       .bias_dtype = precision().activation,
-       .scale_bytes = scales,
-       .shares_embedding = spec.shares_embedding});
-  if (!is_int8) return;
-
-  auto [whole_back, local_back] = problems("dequantize", [&](auto side) {
-    return Sizing{{"rows", spec.rows.*side},
-                  {"cols", spec.columns_out.*side},
-                  {"src_dtype", number(Dtype::s32)},
-                  {"dst_dtype", number(precision().activation)}};
-  });
-  // Partial sums of a row split are dequantized before the all-reduce: the row scales differ.
-  const Split split = spec.split == Split::row ? Split::replicated : spec.split;
-  add({.name = spec.name + "_dequantize",
-       .kind = OperatorKind::quantize,
-       .split = split,
-       .whole = std::move(whole_back),
-       .local = std::move(local_back),
-       .shape_in = dims_out,
-       .shape_out = dims_out,
-       .has_parameters = false});
-}
-
-void GraphBuilder::batched_linear(const BatchedLinearSpec& spec) {
-  const std::int64_t weights = spec.columns_in * spec.columns_out;
-  const Size scale_bytes = spec.dtype == Dtype::f8_e4m3fn
-                               ? draft::block_scale_bytes(spec.columns_out, spec.columns_in)
-                               : 0;
-  op({.name = spec.name,
-      .op = "batched_gemm",
-      .kind = OperatorKind::linear,
-      .split = spec.split,
-      .shape_in = shape({spec.rows.whole, spec.groups.whole, spec.columns_in}),
-      .shape_out = shape({spec.rows.whole, spec.groups.whole, spec.columns_out}),
-      .active_parameters = (spec.groups.whole * weights).constant(),
-      .scale_bytes = spec.groups * scale_bytes},
-     [&](Side side) {
-       return Sizing{{"groups", spec.groups.*side},
-                     {"m", spec.rows.*side},
-                     {"n", spec.columns_out},
-                     {"k", spec.columns_in},
-                     {"src_dtype", number(spec.dtype)},
-                     {"wei_dtype", number(spec.dtype)},
-                     {"dst_dtype", number(precision().activation)}};
-     });
 }
 
 void GraphBuilder::op(const OpSpec& spec, const std::function<Sizing(Side)>& params) {

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "model/graph/builder.hpp"
+
 namespace halmark {
 
 namespace {
@@ -149,6 +151,26 @@ double own_input_bytes(const OperatorGraph& graph, const Operator& op) {
   all.params.set("new_tokens", w.new_tokens);
   all.params.set("context", w.context);
   return find_contract(all.op)->work(all.params).bytes_read / graph.configuration.parallel.cp;
+}
+
+void GraphBuilder::set_later_block_terms(Operator& op) const {
+  const int ranks = graph_.configuration.parallel.cp;
+  const Size keys = later_block_keys(op.local, ranks, new_tokens_, context_);
+  for (ParamTerm& moving : op.local_terms) {
+    const std::string& name = op.local.params.items()[moving.param].name;
+    if (name == "new_tokens") moving.term = (new_tokens_ / (2 * ranks)).term();
+    if (name == "context") moving.term = keys.term();
+  }
+}
+
+// The verbs give attention all queries of a sequence; its weights (sinks) are those of one launch.
+void GraphBuilder::split_queries(Operator& op) const {
+  op.of_context_rank = query_blocks(op.local, graph_.configuration.parallel.cp);
+  const std::vector<Problem>& heaviest = heaviest_blocks(op.of_context_rank);
+  set_later_block_terms(op);
+  op.local = heaviest.back();
+  op.local_work = find_contract(op.local.op)->work(op.local.params);
+  op.rank_work = work_of(heaviest);
 }
 
 }  // namespace halmark

@@ -1,11 +1,14 @@
 #include "profile/kernels/kernel_binding.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 
 #include "core/text/error.hpp"
 #include "profile/kernels/kernel_category.hpp"
 #include "profile/kernels/kernel_layer_type.hpp"
+#include "profile/kernels/kernel_shares.hpp"
 
 namespace halmark {
 namespace {
@@ -41,7 +44,7 @@ class Binder {
     }
     bind_products();
     judge_unknown();
-    divide();
+    share_work(layer_, out_);
     find_unmeasured();
     return std::move(out_);
   }
@@ -270,40 +273,6 @@ class Binder {
     for (std::size_t i = 0; i < layer_.kernels.size(); ++i) {
       if (!is_done_[i]) set(i, BindingStatus::unknown, {}, "the category is not known");
     }
-  }
-
-  // Rows of one operator share its work: by the size of their products where all say it, otherwise
-  // by their launches. Never by their times: every row would show the same utilisation.
-  void divide() {
-    std::map<std::int32_t, std::vector<std::size_t>> rows_of;
-    for (std::size_t i = 0; i < out_.kernels.size(); ++i) {
-      for (const BoundOperator& bound : out_.kernels[i].operators) {
-        rows_of[bound.index].push_back(i);
-      }
-    }
-    for (const auto& [index, rows] : rows_of) {
-      if (rows.size() == 1) continue;
-      const bool by_shape =
-          std::ranges::all_of(rows, [&](std::size_t i) { return row(i).shape.has_value(); });
-      double sum = 0;
-      for (const std::size_t i : rows) sum += weight(i, by_shape);
-      for (const std::size_t i : rows) {
-        KernelBinding& binding = out_.kernels[i];
-        binding.status = BindingStatus::shared;
-        const auto it = std::ranges::find(binding.operators, index, &BoundOperator::index);
-        it->share = weight(i, by_shape) / sum;
-      }
-    }
-    for (KernelBinding& binding : out_.kernels) {
-      if (binding.status == BindingStatus::shared) binding.how += ", shared with other rows";
-    }
-  }
-
-  double weight(std::size_t i, bool by_shape) const {
-    const auto count = static_cast<double>(row(i).count);
-    if (!by_shape) return count;
-    const auto [m, n, k] = *row(i).shape;
-    return count * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
 
   void find_unmeasured() {

@@ -9,28 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profile/trace/module_names.hpp"
 #include "profile/trace/recording.hpp"
 
 namespace halmark::trace {
-
-enum class ModuleKind {
-  other,
-  layer,
-  attention,
-  mlp,
-  moe,
-  experts,
-  router,
-  linear,
-  norm,
-  rotary,
-  embedding,
-  activation,
-  recurrence,  // gated DeltaNet, Mamba-2, and the short convolution inside
-  indexer,     // of sparse attention
-  compressor,  // of cached keys and values
-  hyper_connection,
-};
 
 struct Scope {
   std::uint32_t parent = 0;
@@ -61,8 +43,6 @@ class ScopeTree {
   std::unordered_map<std::uint64_t, std::uint32_t> index_;
 };
 
-// "Qwen3Attention_3" -> attention.
-ModuleKind kind_of_class(std::string_view class_name);
 // A name with dots that a model's own annotations give: "model.layers.3.mlp".
 bool is_dotted_path(std::string_view name);
 

@@ -4,7 +4,7 @@
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
-#include "simulate/schedule/piece_visits.hpp"
+#include "simulate/schedule/program/piece_visits.hpp"
 #include "simulate/schedule/step_lowering.hpp"
 
 namespace halmark::schedule {

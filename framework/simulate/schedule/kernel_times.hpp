@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/latency.hpp"
-#include "simulate/schedule/stage_program.hpp"
+#include "simulate/schedule/program/stage_program.hpp"
 
 namespace halmark::schedule {
 

@@ -6,7 +6,7 @@
 
 #include "simulate/collectives/rank_order.hpp"
 #include "simulate/group_levels.hpp"
-#include "simulate/schedule/piece_visits.hpp"
+#include "simulate/schedule/program/piece_visits.hpp"
 
 namespace halmark::schedule {
 namespace {

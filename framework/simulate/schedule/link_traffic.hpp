@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "simulate/schedule/device_wires.hpp"
-#include "simulate/schedule/stage_program.hpp"
+#include "simulate/schedule/program/stage_program.hpp"
 #include "simulate/timeline/timeline.hpp"
 
 namespace halmark::schedule {

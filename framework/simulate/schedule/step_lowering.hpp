@@ -8,7 +8,7 @@
 #include "simulate/events/task_graph.hpp"
 #include "simulate/schedule/device_wires.hpp"
 #include "simulate/schedule/kernel_times.hpp"
-#include "simulate/schedule/stage_program.hpp"
+#include "simulate/schedule/program/stage_program.hpp"
 
 namespace halmark::schedule {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "simulate/serving/server.hpp"
+#include "simulate/serving/server/server.hpp"
 
 namespace halmark::serving {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "simulate/serving/server.hpp"
+#include "simulate/serving/server/server.hpp"
 
 namespace halmark::serving {
 

@@ -5,30 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/graph/graph.hpp"
 #include "model/training/training.hpp"
+#include "simulate/sharding/shard_strategies.hpp"
 
 namespace halmark::simulate {
-
-// How a tensor is split, or what its copies are for. replicate: shards hold it whole and alike.
-enum class ShardStrategy {
-  replicate,
-  pipeline,       // on the shards of one stage
-  tensor_column,  // by its outputs, or by heads
-  tensor_row,     // by its inputs: partial sums are added
-  vocab,          // by rows of the vocabulary
-  expert,         // by whole experts
-  data,           // copies, each with sequences of its own
-  zero1,          // copies whose optimizer states are shared out
-  zero2,          // and gradients
-  zero3,          // and the weights themselves
-  sequence,       // copies, each with a part of the tokens between products
-  context,        // copies, each with a part of the tokens of every sequence
-};
-std::string_view strategy_name(ShardStrategy strategy);  // "tensor_column"
 
 // Shards first, first + 1, ... : count of them.
 struct ShardRun {
@@ -82,9 +65,5 @@ ShardTable shard_table(const OperatorGraph& graph, const std::optional<TrainingP
 // The shards of a stage: runs that lie `stride` apart, see rank_places.hpp.
 std::vector<ShardRun> owners_of(const Parallel& parallel, std::size_t stage);
 std::string owners_text(const std::vector<ShardRun>& runs);  // "0-3, 8-11"
-
-// Why a strategy cannot stand on a tensor of this operator; nothing when it can: experts alone are
-// split by experts, tables by the vocabulary, and a norm is not what a pipeline is cut for.
-std::optional<std::string> misfit(const Operator& op, ShardStrategy strategy);
 
 }  // namespace halmark::simulate

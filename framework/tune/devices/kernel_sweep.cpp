@@ -5,7 +5,7 @@
 
 #include "core/text/error.hpp"
 #include "kernels/contract.hpp"
-#include "tune/search/asked_variants.hpp"
+#include "tune/search/kernels/asked_variants.hpp"
 
 namespace halmark::tune {
 namespace {

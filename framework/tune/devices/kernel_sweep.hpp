@@ -7,7 +7,7 @@
 
 #include "report/views/backend_views.hpp"
 #include "tune/devices/named_devices.hpp"
-#include "tune/search/backend_search.hpp"
+#include "tune/search/kernels/backend_search.hpp"
 
 namespace halmark::tune {
 

@@ -8,9 +8,9 @@
 #include "core/version.hpp"
 #include "journal/sqlite/writer_lock.hpp"
 #include "plan/device/device_file.hpp"
+#include "tune/evaluate/agreement/night_run.hpp"
 #include "tune/evaluate/measure_kernels.hpp"
-#include "tune/evaluate/night_run.hpp"
-#include "tune/evaluate/placed_latencies.hpp"
+#include "tune/evaluate/step/placed_latencies.hpp"
 
 namespace halmark::tune {
 

@@ -2,7 +2,7 @@
 // figures.
 #include "tune/evaluate/priced_evaluator.hpp"
 
-#include "tune/evaluate/placed_latencies.hpp"
+#include "tune/evaluate/step/placed_latencies.hpp"
 
 namespace halmark::tune {
 

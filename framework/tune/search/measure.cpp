@@ -10,7 +10,7 @@
 #include <limits>
 #include <set>
 
-#include "tune/evaluate/night_run.hpp"
+#include "tune/evaluate/agreement/night_run.hpp"
 #include "tune/plan/forecast.hpp"
 #include "tune/search/certainty.hpp"
 #include "tune/search/front.hpp"

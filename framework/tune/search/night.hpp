@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tune/evaluate/agreement/night_duets.hpp"
 #include "tune/evaluate/measured_evaluator.hpp"
-#include "tune/evaluate/night_duets.hpp"
 
 namespace halmark::tune {
 

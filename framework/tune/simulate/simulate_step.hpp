@@ -8,7 +8,7 @@
 
 #include "simulate/schedule/step_power.hpp"
 #include "simulate/schedule/step_simulation.hpp"
-#include "tune/evaluate/step_latencies.hpp"
+#include "tune/evaluate/step/step_latencies.hpp"
 
 namespace halmark::tune {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "report/views/winner_views.hpp"
-#include "tune/search/variants.hpp"
+#include "tune/search/kernels/variants.hpp"
 #include "tune/stored/stored_report.hpp"
 
 namespace halmark::tune {

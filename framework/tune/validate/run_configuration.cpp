@@ -4,7 +4,7 @@
 
 #include "core/text/error.hpp"
 #include "latency/measured_source.hpp"
-#include "tune/evaluate/placed_latencies.hpp"
+#include "tune/evaluate/step/placed_latencies.hpp"
 #include "tune/validate/validate.hpp"
 
 namespace halmark::tune {

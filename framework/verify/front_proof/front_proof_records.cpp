@@ -1,10 +1,11 @@
 #include "verify/front_proof/front_proof_records.hpp"
 
-#include <algorithm>
-#include <limits>
+#include <map>
+#include <utility>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
+#include "verify/front_proof/front_proof_findings.hpp"
 #include "verify/front_proof/front_proof_values.hpp"
 
 namespace halmark::front_proof {
@@ -12,41 +13,6 @@ namespace {
 
 constexpr int known_version = 2;  // the last one; readers take all before it
 constexpr std::size_t formula_depth_max = 64;
-
-// null stands for what is not finite: nothing is known.
-double number_or(const Json& value, double otherwise) {
-  return value.is_null() ? otherwise : value_of<double>(value);
-}
-
-std::size_t named(const std::string& name, const std::vector<std::string>& names) {
-  const auto at = std::ranges::find(names, name);
-  if (at == names.end()) throw std::invalid_argument("nothing is called '" + name + "'");
-  return static_cast<std::size_t>(at - names.begin());
-}
-
-// Whether the word is the first of two; any third one says nothing.
-bool is_first(const Json& word, const char* first, const char* second) {
-  if (word == first) return true;
-  if (word == second) return false;
-  throw std::invalid_argument("'" + word.dump() + "' is neither " + first + " nor " + second);
-}
-
-std::size_t domain_of(const Proof& proof, const std::string& name) {
-  std::vector<std::string> names;
-  for (const Domain& d : proof.domains) names.push_back(d.name);
-  return named(name, names);
-}
-
-Range range_of(const Json& pair) {
-  if (pair.size() != 2) throw std::invalid_argument("an interval is not two numbers");
-  return {value_of<double>(pair.at(0)), value_of<double>(pair.at(1))};
-}
-
-std::vector<Range> ranges_of(const Json& list) {
-  std::vector<Range> out;
-  for (const Json& pair : list) out.push_back(range_of(pair));
-  return out;
-}
 
 Node::Op operation_of(const std::string& name) {
   using Op = Node::Op;
@@ -203,82 +169,6 @@ void read_kernel(Proof& proof, const Json& r, std::size_t line) {
     out.medians = field<std::vector<double>>(r, "medians");
   }
   proof.kernels.push_back(std::move(out));
-}
-
-Alarm alarm_of(const Json& r, std::size_t line) {
-  return {.line = line,
-          .kernel = field<std::size_t>(r, "kernel"),
-          .peak = field<std::size_t>(r, "peak"),
-          .low = field<double>(r, "low"),
-          .bound = field<double>(r, "bound"),
-          .peak_before = field<double>(r, "peak_before"),
-          .peak_after = field<double>(r, "peak_after")};
-}
-
-// A bound may be -infinity (nothing is known), a gap infinity (nothing was evaluated).
-Bound bound_of(const Json& json) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  Bound out;
-  for (const Json& value : json.at("bound")) out.values.push_back(number_or(value, -infinity));
-  if (json.contains("by")) out.by = field<std::uint64_t>(json, "by");
-  if (json.contains("gap")) out.gap = number_or(json.at("gap"), infinity);
-  return out;
-}
-
-Leaf leaf_of(const Proof& proof, const Json& r, std::size_t line) {
-  Leaf out{.line = line, .configurations = field<std::uint64_t>(r, "configurations")};
-  for (const auto& [name, level] : r.at("box").items()) {
-    out.box[domain_of(proof, name)] = value_of<std::size_t>(level);
-  }
-  const auto read_bounds = [&](const char* name) {
-    for (const Json& b : r.at(name)) out.bounds.push_back(bound_of(b));
-  };
-  if (r.contains("constraint")) {
-    out.kind = Leaf::Kind::constraint;
-    out.constraints = field<std::vector<std::size_t>>(r, "constraint");
-  } else if (r.contains("failed")) {
-    out.kind = Leaf::Kind::failed;
-    out.kernel = field<std::size_t>(r, "failed");
-  } else if (r.contains("dominated")) {
-    out.kind = Leaf::Kind::dominated;
-    read_bounds("dominated");
-    if (r.contains("cut")) out.cut = domain_of(proof, field<std::string>(r, "cut"));
-  } else if (r.contains("evaluated")) {
-    out.kind = Leaf::Kind::evaluated;
-    out.interval = ranges_of(r.at("evaluated"));
-  } else {
-    read_bounds("open");
-  }
-  return out;
-}
-
-FrontPoint front_point_of(const Json& r, std::size_t line) {
-  FrontPoint out{.line = line,
-                 .front = field<std::size_t>(r, "front"),
-                 .config = field<std::uint64_t>(r, "config"),
-                 .interval = ranges_of(r.at("interval")),
-                 .kernels = field<std::vector<std::size_t>>(r, "kernels"),
-                 .is_certain = is_first(r.at("class"), "certain", "possible")};
-  if (!r.contains("run")) return out;
-  out.run = range_of(r.at("run").at("interval"));
-  out.run_value = field<double>(r.at("run"), "value");
-  return out;
-}
-
-Trailer trailer_of(const Json& r, std::size_t line) {
-  return {.line = line,
-          .state = field<std::string>(r, "state"),
-          .sha256 = field<std::string>(r, "sha256"),
-          .configurations = field<std::uint64_t>(r, "configurations"),
-          .evaluated = field<std::uint64_t>(r, "evaluated"),
-          .dominated = field<std::uint64_t>(r, "dominated"),
-          .failed = field<std::uint64_t>(r, "failed"),
-          .open = field<std::uint64_t>(r, "open"),
-          .kernels = field<std::uint64_t>(r, "kernels"),
-          .kernels_measured = field<std::uint64_t>(r, "kernels_measured"),
-          .alarms = field<std::uint64_t>(r, "alarms"),
-          .gap = number_or(r.at("gap"), std::numeric_limits<double>::infinity()),
-          .composition_confirmed = field<bool>(r, "composition_confirmed")};
 }
 
 void read_record(Proof& proof, const Json& r, std::size_t line) {

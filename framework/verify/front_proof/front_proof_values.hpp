@@ -1,11 +1,13 @@
 // Values of a record, of the kind that is wanted.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/json/json.hpp"
 
@@ -40,6 +42,25 @@ T field(const Json& record, const char* name) {
   } else {
     return value_of<T>(json);
   }
+}
+
+// null stands for what is not finite: nothing is known.
+inline double number_or(const Json& value, double otherwise) {
+  return value.is_null() ? otherwise : value_of<double>(value);
+}
+
+// Where in `names` it is.
+inline std::size_t named(const std::string& name, const std::vector<std::string>& names) {
+  const auto at = std::ranges::find(names, name);
+  if (at == names.end()) throw std::invalid_argument("nothing is called '" + name + "'");
+  return static_cast<std::size_t>(at - names.begin());
+}
+
+// Whether the word is the first of two; any third one says nothing.
+inline bool is_first(const Json& word, const char* first, const char* second) {
+  if (word == first) return true;
+  if (word == second) return false;
+  throw std::invalid_argument("'" + word.dump() + "' is neither " + first + " nor " + second);
 }
 
 }  // namespace halmark::front_proof

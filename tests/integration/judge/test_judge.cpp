@@ -1,11 +1,11 @@
 // Kernels' sources before the judge: honest ones are accepted and scored, each cheat of
 // SOL-ExecBench's list that a CPU or an OpenCL source can do is refused by the gate that is there
 // for it, and whatever is wrong with a source is a status, a reason and an exit code.
-#include "../halmark_fixture.hpp"
+#include "tests/integration/halmark_fixture.hpp"
 
 #include <chrono>
 
-#include "../../unit/case_name.hpp"
+#include "tests/unit/case_name.hpp"
 
 namespace halmark::integration {
 namespace {

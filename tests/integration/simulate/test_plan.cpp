@@ -1,5 +1,5 @@
 // halmark simulate plan: whole commands on figures of known devices.
-#include "../halmark_fixture.hpp"
+#include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
 namespace {

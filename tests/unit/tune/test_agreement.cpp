@@ -1,6 +1,6 @@
 // Agreement of repeats: intervals against simulated processes of a known spread, folds against rows
 // counted by hand.
-#include "tune/evaluate/agreement.hpp"
+#include "tune/evaluate/agreement/agreement.hpp"
 
 #include <gtest/gtest.h>
 

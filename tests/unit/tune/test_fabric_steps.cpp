@@ -8,8 +8,8 @@
 #include "plan/device/device_file.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "tests/unit/error_of.hpp"
-#include "tune/evaluate/placed_latencies.hpp"
 #include "tune/evaluate/served_evaluator.hpp"
+#include "tune/evaluate/step/placed_latencies.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/sources/fabric_source.hpp"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/error_of.hpp"
-#include "tune/search/bench_request.hpp"
+#include "tune/search/kernels/bench_request.hpp"
 #include "tune/search/outcome.hpp"
 #include "tune/sources/stated_price.hpp"
 

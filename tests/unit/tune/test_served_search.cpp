@@ -1,6 +1,6 @@
 // Searches over served loads and over priced steps, against the plainest loop over every
 // configuration with the same prices.
-#include "tune/search/served_search.hpp"
+#include "tune/search/priced/served_search.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "latency/roofline_source.hpp"
 #include "tests/unit/error_of.hpp"
-#include "tune/search/priced_search.hpp"
+#include "tune/search/priced/priced_search.hpp"
 
 namespace halmark::tune {
 namespace {

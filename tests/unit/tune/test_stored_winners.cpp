@@ -8,7 +8,7 @@
 #include "journal/store.hpp"
 #include "kernels/contract.hpp"
 #include "tests/unit/scratch_folder.hpp"
-#include "tune/evaluate/night_run.hpp"
+#include "tune/evaluate/agreement/night_run.hpp"
 #include "tune/stored/stored_winners.hpp"
 #include "tune/stored/variant_comparison.hpp"
 

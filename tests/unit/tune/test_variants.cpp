@@ -1,5 +1,5 @@
 // Variants of a kernel as a space, against the list that a plugin gave.
-#include "tune/search/variants.hpp"
+#include "tune/search/kernels/variants.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

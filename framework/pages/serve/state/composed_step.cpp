@@ -7,7 +7,7 @@
 #include "core/text/text.hpp"
 #include "kernels/contract.hpp"
 #include "model/pricing/composer.hpp"
-#include "tune/evaluate/placed_latencies.hpp"
+#include "tune/evaluate/step/placed_latencies.hpp"
 
 namespace halmark::pages {
 namespace {

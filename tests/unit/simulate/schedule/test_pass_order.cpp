@@ -1,6 +1,6 @@
 // Orders of passes against the published schedules: what each stage does, and the bubble that is
 // left when all stages take the same.
-#include "simulate/schedule/pass_order.hpp"
+#include "simulate/schedule/program/pass_order.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What a server does, case by case, against figures that can be found by hand.
-#include "simulate/serving/server.hpp"
+#include "simulate/serving/server/server.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

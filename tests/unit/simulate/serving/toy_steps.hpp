@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "model/serving/serving.hpp"
-#include "simulate/serving/server.hpp"
+#include "simulate/serving/server/server.hpp"
 
 namespace halmark::serving::test {
 

@@ -1,0 +1,35 @@
+#include "tune/evaluate/step/placed_latencies.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "tune/sources/fabric_source.hpp"
+
+namespace halmark::tune {
+
+void add_fabric(const Target& target, LatencySource& measured, LatencyChain& chain) {
+  const Device* device = target.bounding().device;
+  chain.add(SourceKind::measured, measured);
+  chain.add(
+      SourceKind::fabric,
+      std::make_unique<FabricSource>(
+          *target.fabric,
+          device == nullptr ? roofline::Ceilings() : roofline::Ceilings(*device, target.cores),
+          device != nullptr && roofline::Links(*device, {}).reduces_in_switch));
+}
+
+Composer::Lookup placed(const LatencyChain& chain, const OperatorGraph& graph) {
+  std::map<Problem, std::int64_t> strides;
+  for (const Operator& op : graph.operators) {
+    if (op.kind != OperatorKind::collective) continue;
+    std::int64_t& stride = strides[op.local];
+    stride = std::max(stride, op.group_stride);
+  }
+  return [&chain, strides = std::move(strides)](const KernelCase& kernel_case) {
+    const auto at = strides.find(kernel_case.problem);
+    return at == strides.end() ? chain.latency(kernel_case)
+                               : chain.latency(kernel_case, at->second);
+  };
+}
+
+}  // namespace halmark::tune

@@ -1,0 +1,105 @@
+// Every report says on what its times rest, in lines of its own.
+#include "tune/search/priced/priced_sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/version.hpp"
+#include "model/spec/coverage.hpp"
+#include "report/times_from.hpp"
+#include "tune/plan/known_plan.hpp"
+#include "tune/search/loop.hpp"
+#include "tune/search/priced/priced_search.hpp"
+#include "tune/search/priced/served_search.hpp"
+
+namespace halmark::tune {
+
+namespace {
+
+// The plan's sweep says what its times come from, whoever named it.
+Sweep priced_by(Sweep sweep, const LatencyChoice& choice) {
+  sweep.latency = choice.sources;
+  return sweep;
+}
+
+std::string tool_text() { return fmt::format("halmark {} ({})", tool_version, tool_build); }
+
+}  // namespace
+
+PricedSweep::PricedSweep(const Sweep& sweep, LatencyChoice choice, const Folders& models,
+                         const Folders& devices, const Folders& fabrics)
+    : choice_(std::move(choice)),
+      devices_(devices),
+      plan_(priced_plan(priced_by(sweep, choice_), target_device(choice_, devices), models,
+                        fabrics)) {}
+
+std::uint64_t PricedSweep::trials() const {
+  const std::int64_t asked = plan_->sweep().trials;
+  return asked > 0 ? static_cast<std::uint64_t>(asked) : plan_->configurations();
+}
+
+SearchedFront PricedSweep::front_facts() const {
+  SearchedFront out;
+  out.device = choice_.device;
+  out.memory_fraction = plan_->sweep().serving_devices.memory_fraction;
+  return out;
+}
+
+std::vector<std::string> PricedSweep::basis(const PricedLatencies& latencies) const {
+  const Device& device = *plan_->target().datasheet;
+  std::vector<std::string> out = {
+      fmt::format("{} ({}), {}", device.name, device.id,
+                  latencies.chain.has(SourceKind::journal)
+                      ? "not touched now: measured times are those of its journal"
+                      : "never touched: nothing below was measured on it")};
+  std::vector<std::string> lines = report::table_lines(latencies.table_use());
+  std::ranges::copy(latencies.sources, std::back_inserter(lines));
+  std::ranges::move(lines_of(latencies.chain.asked().quarantined()), std::back_inserter(lines));
+  for (std::string& line : lines) out.push_back("times: " + std::move(line));
+  if (const auto& network = plan_->sweep().serving_devices.network_bytes_per_s) {
+    out.push_back(fmt::format("network between link domains: {} GB/s per device", *network / 1e9));
+  }
+  return out;
+}
+
+std::variant<RunReport, ServedReport> PricedSweep::search(
+    const std::function<bool()>& should_stop, const std::function<void(std::size_t)>& progress,
+    const PricedExtras& extras) const {
+  const auto& serving = plan_->sweep().serving_devices;
+  const Target& target = plan_->target();
+  const PricedLatencies latencies =
+      priced_latencies(choice_, *target.datasheet, devices_, serving.network_bytes_per_s,
+                       target.fabric ? &*target.fabric : nullptr);
+  if (!plan_->sweep().served) {
+    RunReport report =
+        search_steps(*plan_, latencies.chain, should_stop, choice_.bounds_compete, extras);
+    report.tool = tool_text();
+    report.machine = basis(latencies);
+    report.notes = model_lines(plan_->spec());
+    if (extras.steering != nullptr) report.notes.push_back(extras.steering->note());
+    report.tables = latencies.table_use();
+    report.quarantined = latencies.chain.asked().quarantined();
+    return report;
+  }
+  ServedCosts costs{.usd_per_device_hour = serving.usd_per_device_hour,
+                    .transfer_bytes_per_s = latencies.transfer_bytes_per_s};
+  if (latencies.fabric != nullptr) {
+    costs.fabric_bytes_per_s = [of = latencies.fabric](std::int64_t n) {
+      return of->bytes_per_s(n);
+    };
+  }
+  ServedReport report =
+      search_served(*plan_, latencies.chain, costs, should_stop, progress, extras);
+  report.tool = tool_text();
+  report.basis = basis(latencies);
+  std::ranges::move(model_lines(plan_->spec()), std::back_inserter(report.basis));
+  if (extras.steering != nullptr) report.basis.push_back(extras.steering->note());
+  report.tables = latencies.table_use();
+  report.quarantined = latencies.chain.asked().quarantined();
+  return report;
+}
+
+}  // namespace halmark::tune
