@@ -13,7 +13,7 @@
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "report/report.hpp"
-#include "tune/evaluate/agreement.hpp"
+#include "tune/evaluate/agreement/agreement.hpp"
 
 namespace halmark::fleet {
 namespace {

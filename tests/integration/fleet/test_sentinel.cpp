@@ -1,0 +1,92 @@
+// An agent looks at its node: one that is not what its own history says claims nothing, and what it
+// measured before that was seen is suspect.
+#include <filesystem>
+
+#include "fleet_fixture.hpp"
+
+namespace halmark::integration {
+namespace {
+
+using testing::HasSubstr;
+
+class FleetSentinel : public FleetTest {
+ protected:
+  std::unique_ptr<Process> watched(const std::string& every_s) const {
+    return agent("one", "2", {"--sentinel", every_s});
+  }
+  std::string history() const { return path("state/halmark/sentinel-one.json"); }
+
+  // As if all that was seen before had taken `factor` of its time.
+  void scale_history(double factor) const {
+    Json document = Json::parse(read("state/halmark/sentinel-one.json"));
+    for (auto& [name, looks] : document["looks_ns"].items()) {
+      for (Json& ns : looks) ns = factor * ns.get<double>();
+    }
+    write("state/halmark/sentinel-one.json", document.dump());
+  }
+  // Five looks and more: each claim of eight units is a batch.
+  void learn() const {
+    const auto one = watched("0.001");
+    expect_front(tune()->wait());
+    ASSERT_TRUE(await([&] { return agent_of("one")["state"] == "idle"; }));
+    end(*one);
+    const Json looks = Json::parse(read("state/halmark/sentinel-one.json"))["looks_ns"];
+    ASSERT_FALSE(looks.empty());
+    ASSERT_GE(looks.front().size(), 5u) << looks;
+  }
+  std::unique_ptr<Process> tune_again() const {
+    const std::string text = read("tiny.toml");
+    write("again.toml", "name = \"again\"" + text.substr(text.find('\n')));
+    return std::make_unique<Process>(launch({"tune", "again.toml", "--fleet", url_}));
+  }
+};
+
+TEST_F(FleetSentinel, that_moved_keeps_its_node_from_claiming_until_it_passes) {
+  learn();
+  scale_history(0.5);
+  const auto one = watched("600");
+  const auto waiting = tune_again();
+  ASSERT_TRUE(await([&] { return agent_of("one")["state"] == "unfit"; })) << one->err();
+  EXPECT_THAT(agent_of("one")["doing"].get<std::string>(), HasSubstr("W-NODE-01"));
+  EXPECT_EQ(agent_of("one")["measured"], 0);
+  EXPECT_TRUE(waiting->await_lines("one is unfit: W-NODE-01", 1)) << waiting->err();
+  scale_history(2);
+  expect_front(waiting->wait());
+  EXPECT_EQ(count("SELECT count(*) FROM halmark.entry WHERE kind = 'doubt'"), 0);
+  end(*one);
+}
+
+TEST_F(FleetSentinel, that_moved_behind_a_batch_makes_its_rows_suspect) {
+  learn();
+  const auto one = watched("600");
+  const auto waiting = tune_again();
+  ASSERT_TRUE(await_rows("one", 1));
+  scale_history(0.5);
+  expect_front(waiting->wait());
+  ASSERT_TRUE(await([&] { return agent_of("one")["state"] == "unfit"; })) << one->err();
+  EXPECT_EQ(count("SELECT count(*) FROM halmark.entry WHERE kind = 'doubt'"),
+            agent_of("one")["measured"].get<std::int64_t>());
+  const Json verified = data_of({"verify", url_});
+  EXPECT_TRUE(verified["findings"].empty()) << verified;
+  const Json report = data_of({"report", "--db", url_});
+  for (const Json& kernel : report["kernels"]) {
+    EXPECT_NE(kernel["status"], "ok") << kernel;
+  }
+  EXPECT_THAT(report.dump(), HasSubstr("W-NODE-01"));
+  end(*one);
+}
+
+TEST_F(FleetSentinel, has_a_history_that_is_read_as_any_file_of_a_user) {
+  write("state/halmark/sentinel-one.json", "{\"schema\": \"halmark.sentinel\"}");
+  const auto one = watched("600");
+  const auto waiting = tune();
+  const Outcome o = one->wait();
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_THAT(o.err, HasSubstr("no history of a sentinel"));
+  EXPECT_THAT(o.err, HasSubstr("sentinel-one.json"));
+  waiting->signal(SIGTERM);
+  waiting->wait();
+}
+
+}  // namespace
+}  // namespace halmark::integration
