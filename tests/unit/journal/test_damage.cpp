@@ -1,5 +1,9 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "journal/check.hpp"
 #include "journal_fixture.hpp"
 #include "tests/unit/error_of.hpp"
 
@@ -128,6 +132,22 @@ TEST(DamagedRows, of_a_run_that_is_gone_do_not_become_those_of_the_next_one) {
   raw_sql(path, "PRAGMA foreign_keys = OFF; DELETE FROM run");
   const auto store = open_store(path);
   EXPECT_EQ(error_of([&] { store->begin_run(run_info()); }).exit_code(), ExitCode::refused);
+}
+
+TEST(DamagedRows, of_a_run_that_is_gone_are_named_each_with_what_it_lacks) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  make_database(path, 3);
+  raw_sql(path, "PRAGMA foreign_keys = OFF; DELETE FROM run");
+  std::vector<std::int64_t> rows;
+  for (const auto& orphan : open_snapshot(path)->read().orphans) {
+    EXPECT_EQ(orphan.table, "entry");
+    EXPECT_EQ(orphan.column, "run");
+    EXPECT_EQ(orphan.parent, "run");
+    rows.push_back(orphan.row);
+  }
+  std::ranges::sort(rows);
+  EXPECT_EQ(rows, (std::vector<std::int64_t>{1, 2, 3}));
 }
 
 // The index says another kind than the row: a reader of that kind would not find it. (That of the

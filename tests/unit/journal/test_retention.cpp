@@ -4,9 +4,12 @@
 
 #include <gmock/gmock.h>
 
+#include <ctime>
 #include <filesystem>
+#include <utility>
 
 #include "core/json/json.hpp"
+#include "journal/sqlite/writer_lock.hpp"
 #include "journal_fixture.hpp"
 #include "rehash.hpp"
 #include "tests/unit/error_of.hpp"
@@ -227,8 +230,20 @@ TEST(RetentionOptions, are_an_age_or_numbers_and_the_rows_will_say_them) {
   EXPECT_GT(before("12h"), before("1d"));
   EXPECT_GT(before("6d"), before("1w"));
   EXPECT_GT(before("1w"), before("8d"));
-  for (const char* age : {"", "d", "30", "30days", "-1d", "0d", "1.5d", "99999999999999999999d"}) {
+  for (const char* age : {"", "d", "30", "30days", "-1d", "0d", "1.5d", "99999999999999999999d",
+                          "5x", "0h", "100001h"}) {
     EXPECT_EQ(error_of([&] { retention_policy(0, 0, age); }).exit_code(), ExitCode::refused) << age;
+  }
+  EXPECT_NO_THROW(before("1h"));
+  EXPECT_NO_THROW(before("100000h"));
+}
+
+TEST(RetentionOptions, an_age_is_counted_back_from_now_in_hours_days_and_weeks) {
+  for (const auto& [age, hours] : {std::pair{"5h", 5}, {"3d", 3 * 24}, {"2w", 2 * 7 * 24}}) {
+    const std::time_t first = std::time(nullptr);
+    const std::string before = retention_policy(0, 0, age).before_utc;
+    EXPECT_GE(before, journal::utc_text(first - hours * 3600)) << age;
+    EXPECT_LE(before, journal::utc_text(std::time(nullptr) - hours * 3600)) << age;
   }
 }
 

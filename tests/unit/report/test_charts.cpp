@@ -118,6 +118,51 @@ TEST(breakdown_chart, segments_fill_the_bar) {
   EXPECT_NEAR(total, 1100, 2);
 }
 
+// What the segments of a bar say, from left to right.
+std::vector<std::string> segments_of(const std::vector<double>& ns) {
+  Estimate estimate;
+  for (const double each : ns) {
+    OperatorShare share{.name = "op" + std::to_string(static_cast<int>(each)), .ns = each};
+    share.bound = "memory";
+    estimate.operators.push_back(share);
+  }
+  const report::FrontRow row{.estimate = &estimate, .label = "b1"};
+  const std::string svg = report::breakdown_chart(row);
+  std::vector<std::string> titles;
+  for (std::size_t at = svg.find("<title>"); at != std::string::npos;
+       at = svg.find("<title>", at + 1)) {
+    titles.push_back(svg.substr(at + 7, svg.find("</title>", at) - at - 7));
+  }
+  return titles;
+}
+
+TEST(breakdown_chart, operators_are_drawn_by_size_down_to_a_share_and_the_rest_is_one) {
+  using testing::ElementsAre;
+  EXPECT_THAT(segments_of({8, 300, 500, 192}),
+              ElementsAre("op500: 500 ns, 50.0 %, memory", "op300: 300 ns, 30.0 %, memory",
+                          "op192: 192 ns, 19.2 %, memory", "op8: 8.00 ns, 0.80 %, memory"));
+  EXPECT_THAT(segments_of({7, 300, 500, 193}),
+              ElementsAre("op500: 500 ns, 50.0 %, memory", "op300: 300 ns, 30.0 %, memory",
+                          "op193: 193 ns, 19.3 %, memory", "everything below 0.80 %: 0.70 %"));
+  EXPECT_TRUE(segments_of({0, 0}).empty());
+}
+
+// The same kernel is as large in either chart, and its error is drawn around it.
+TEST(charts, a_kernel_looks_alike_under_the_roofs_and_on_its_strip) {
+  KernelPoint kernel = kernel_at(100e9, "f32");
+  kernel.status = Status::quarantined;
+  kernel.reason = "faster_than_roofline";
+  const auto ring_of = [](const std::string& svg) {
+    const std::size_t at = svg.find(" r=\"", svg.find("class=\"error\"")) + 4;
+    return svg.substr(at, svg.find('"', at) - at);
+  };
+  const std::string under_roofs = ring_of(report::roofline_chart(with_kernel(kernel)));
+  kernel.matmul_flops = 0;
+  kernel.roofline_fraction = 1.1;
+  EXPECT_EQ(ring_of(report::bandwidth_strips(with_kernel(kernel))), under_roofs);
+  EXPECT_GT(std::stod(under_roofs), 0);
+}
+
 TEST(label_placer, labels_never_overlap_each_other_or_their_markers) {
   report::LabelPlacer placer({0, 0, 400, 300}, 12);
   std::vector<report::Point> points;

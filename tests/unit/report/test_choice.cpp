@@ -46,6 +46,14 @@ TEST(Grouping, overlapping_intervals_cannot_be_told_apart) {
   EXPECT_EQ(group_points(std::vector{a, b}, objectives, 0.01).size(), 1u);
 }
 
+TEST(Grouping, what_is_left_unsaid_is_counted) {
+  EXPECT_EQ(alike_text(std::vector<PointGroup>{{0, {}}, {3, {}}}), "");
+  EXPECT_THAT(alike_text(std::vector<PointGroup>{{0, {}}, {3, {4}}}),
+              testing::StartsWith("and 1 that hardly differs from these"));
+  EXPECT_THAT(alike_text(std::vector<PointGroup>{{0, {1, 2}}, {3, {4}}}),
+              testing::StartsWith("and 3 that hardly differ from these"));
+}
+
 TEST(Pick, the_knee_is_the_point_in_the_bend) {
   // The middle one is 1.1 times the best of either; the ends give up a factor of 10.
   const std::vector<Evaluation> points = {point(100, 1000), point(110, 9000), point(1000, 10000)};

@@ -49,6 +49,60 @@ TEST(display_width, counts_terminal_columns) {
   EXPECT_EQ(shortened("abcd", 4), "abcd");
 }
 
+std::string utf8(char32_t code) {
+  const auto byte = [](char32_t value) { return static_cast<char>(value); };
+  if (code < 0x800) return {byte(0xC0 | code >> 6), byte(0x80 | (code & 0x3F))};
+  if (code < 0x10000) {
+    return {byte(0xE0 | code >> 12), byte(0x80 | (code >> 6 & 0x3F)), byte(0x80 | (code & 0x3F))};
+  }
+  return {byte(0xF0 | code >> 18), byte(0x80 | (code >> 12 & 0x3F)),
+          byte(0x80 | (code >> 6 & 0x3F)), byte(0x80 | (code & 0x3F))};
+}
+
+// First and last of blocks of the Unicode standard; their neighbours take one column.
+TEST(display_width, begins_and_ends_where_a_block_of_unicode_does) {
+  struct Block {
+    char32_t first, last;
+    int columns;
+  };
+  for (const auto& [first, last, columns] : {
+           Block{0x300, 0x36F, 0},      // combining diacritical marks
+           Block{0x200B, 0x200F, 0},    // zero-width characters and marks of direction
+           Block{0xFE00, 0xFE0F, 0},    // variation selectors
+           Block{0x1100, 0x115F, 2},    // leading consonants of Hangul
+           Block{0x2E80, 0xA4CF, 2},    // radicals, CJK, Yi
+           Block{0xAC00, 0xD7A3, 2},    // syllables of Hangul
+           Block{0xF900, 0xFAFF, 2},    // compatibility ideographs
+           Block{0xFE30, 0xFE6F, 2},    // compatibility and small forms
+           Block{0xFF00, 0xFF60, 2},    // fullwidth forms
+           Block{0x1F300, 0x1FAFF, 2},  // pictographs
+           Block{0x20000, 0x3FFFD, 2},  // supplementary ideographs
+       }) {
+    EXPECT_EQ(display_width(utf8(first - 1)), 1) << std::hex << first;
+    EXPECT_EQ(display_width(utf8(first)), columns) << std::hex << first;
+    EXPECT_EQ(display_width(utf8(last)), columns) << std::hex << last;
+    EXPECT_EQ(display_width(utf8(last + 1)), 1) << std::hex << last;
+  }
+  EXPECT_EQ(display_width("a\xFF"
+                          "b"),
+            3)
+      << "a byte that is no character takes a column";
+}
+
+TEST(shortened, never_takes_more_columns_than_there_are) {
+  EXPECT_EQ(shortened("abc", 1), "~");
+  EXPECT_EQ(shortened("abc", 0), "");
+  const std::string wide = utf8(0x6F22);
+  EXPECT_EQ(shortened(wide + wide + wide, 5), wide + wide + '~');
+  EXPECT_EQ(shortened(wide + wide + wide, 4), wide + '~') << "half a character is none";
+  EXPECT_EQ(shortened("\xFF\xFF\xFF", 2), "\xFF~");
+}
+
+TEST(markdown_text, escapes_every_character_with_a_meaning_and_no_other) {
+  EXPECT_EQ(markdown_text("|`*_[]\\#!"), "\\|\\`\\*\\_\\[\\]\\\\\\#\\!");
+  EXPECT_EQ(markdown_text("<a> & (b) - c."), "&lt;a&gt; &amp; (b) - c.");
+}
+
 TEST(quantity, three_digits_and_a_unit) {
   EXPECT_EQ(duration_text(999.7), "1.00 us");
   EXPECT_EQ(duration_text(12.3456e6), "12.3 ms");

@@ -31,6 +31,23 @@ const std::string& page() {
 
 TEST(html_report, is_well_formed) { EXPECT_EQ(test::read_markup(page()).error, ""); }
 
+TEST(html_report, the_line_of_a_legend_lies_in_the_middle_of_its_box) {
+  const std::regex sign(R"re(<svg class="key line" viewBox="0 0 (\d+) (\d+)"[^>]*><line [^>]*>)re");
+  const auto number_of = [](const std::string& text, const char* name) {
+    const std::size_t at = text.find(std::string(" ") + name + "=\"");
+    return at == std::string::npos ? -1.0 : std::stod(text.substr(at + 5));
+  };
+  std::size_t count = 0;
+  for (std::sregex_iterator it(page().begin(), page().end(), sign), end; it != end; ++it, ++count) {
+    const std::string line = (*it)[0];
+    EXPECT_EQ(number_of(line, "x1") + number_of(line, "x2"), std::stod((*it)[1])) << line;
+    EXPECT_LT(number_of(line, "x1"), number_of(line, "x2")) << line;
+    EXPECT_EQ(number_of(line, "y1"), std::stod((*it)[2]) / 2) << line;
+    EXPECT_EQ(number_of(line, "y2"), std::stod((*it)[2]) / 2) << line;
+  }
+  EXPECT_GE(count, 2u);
+}
+
 TEST(html_report, the_checker_of_these_tests_rejects_broken_markup) {
   EXPECT_NE(test::read_markup("<p><b></p></b>").error, "");
   EXPECT_NE(test::read_markup("<p>").error, "");

@@ -75,5 +75,20 @@ TEST(StackedTable, build_options_are_shown_where_they_tell_two_apart) {
   EXPECT_THAT(short_implementations({"gemm -DM=4", "gemm -DM=4"}), ElementsAre("gemm", "gemm"));
 }
 
+TEST(StackedTable, only_options_give_way_and_only_defines_lose_their_prefix) {
+  EXPECT_EQ(implementation_name("gemm - -q -O2 -DM=4 avx2"), "gemm - avx2");
+  EXPECT_THAT(short_implementations({"gemm -O2 -DM=4", "gemm -O3 -DM=4"}),
+              ElementsAre("gemm -O2", "gemm -O3"));
+  EXPECT_EQ(implementation_name(""), "");
+}
+
+TEST(StackedTable, figures_stay_though_they_are_equal_and_absent_ones_are_said_once) {
+  Table table =
+      table_of({"id", "ms", "joule", "kind"}, {{"a", "5", "-", "gpu"}, {"b", "5", "-", "gpu"}});
+  table.columns[1].is_number = table.columns[2].is_number = true;
+  EXPECT_EQ(take_constants(table, {"kind"}), "in every row: joule -");
+  EXPECT_EQ(stacked_text(table, 80), "id  ms  kind\na    5  gpu\nb    5  gpu\n");
+}
+
 }  // namespace
 }  // namespace halmark::report

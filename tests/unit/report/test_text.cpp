@@ -43,6 +43,15 @@ TEST(text_report, fits_into_the_columns_of_a_terminal_and_nothing_is_cut) {
   }
 }
 
+TEST(text_report, begins_with_the_model_and_the_machine_a_line_each_and_an_empty_line) {
+  RunReport report = test::synthetic_report();
+  report.title = "t";
+  report.model = "m";
+  report.machine = {"a cpu", "a compiler"};
+  EXPECT_THAT(report_text(report, false), testing::StartsWith("t: m\na cpu\na compiler\n\n"));
+  EXPECT_THAT(report_text(report, false), Not(HasSubstr("\n\n\n")));
+}
+
 // "- " and ten words of ten columns take 111; a space and eight more fill the line to the last.
 TEST(text_report, items_are_wrapped_between_words_at_the_last_column_and_indented) {
   std::string words;

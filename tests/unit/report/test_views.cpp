@@ -51,6 +51,28 @@ TEST(DeviceViews, a_range_is_shown_with_both_ends_and_the_weakest_confidence_cou
   EXPECT_TRUE(known["memory_bytes"].is_null());
 }
 
+TEST(DeviceViews, the_weakest_confidence_is_the_lowest_that_is_stated_in_whatever_order) {
+  using enum Confidence;
+  const auto shown = [](Confidence peak, Confidence memory, Confidence power) {
+    Device d{.id = "x", .name = "X"};
+    d.peaks = {{.path = "f32_vector", .dtype = Dtype::f32, .flops_per_s = 1e12}};
+    d.peaks[0].confidence = peak;
+    d.memory_confidence = memory;
+    d.power_confidence = power;
+    const std::string text = known_devices_view(std::vector{d}).text;
+    for (const char* word : {"low", "medium", "high"}) {
+      if (text.find(std::string("  ") + word) != std::string::npos) return std::string(word);
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(shown(low, high, medium), "low");
+  EXPECT_EQ(shown(high, medium, high), "medium");
+  EXPECT_EQ(shown(high, high, low), "low");
+  EXPECT_EQ(shown(high, unstated, unstated), "high");
+  EXPECT_EQ(shown(unstated, unstated, high), "high");
+  EXPECT_EQ(shown(unstated, unstated, unstated), "none");
+}
+
 TEST(DeviceViews, a_measured_peak_is_set_against_that_of_the_datasheet) {
   const Peak peak{.path = "f32_vector", .dtype = Dtype::f32, .threads = 1, .flops_per_s = 5e10};
   Device measured{.id = "cpu:0"}, stated{.id = "sheet"};
@@ -228,6 +250,18 @@ TEST(WinnerViews, the_fastest_is_first_and_what_failed_is_last_with_its_reason) 
   EXPECT_THAT(view.text, HasSubstr("wrong_result: element 3"));
   EXPECT_THAT(view.text, HasSubstr("winner: fast"));
   EXPECT_FALSE(view.data["problems"][0]["winner"].is_null());
+}
+
+TEST(WinnerViews, a_tie_is_said_of_each_of_its_variants_and_of_none_without_one) {
+  VariantComparison c = comparison();
+  const std::string alone = variants_view(std::vector{c}).text;
+  EXPECT_THAT(alone, HasSubstr("  fastest  "));
+  EXPECT_THAT(alone, HasSubstr("  default  "));
+  EXPECT_THAT(alone, Not(HasSubstr("= tie")));
+  c.winner->variants[1].is_tied = true;
+  const std::string tie = variants_view(std::vector{c}).text;
+  EXPECT_THAT(tie, HasSubstr("  fastest, = tie  "));
+  EXPECT_THAT(tie, HasSubstr("  = tie, default  "));
 }
 
 TEST(WinnerViews, a_tie_and_the_absence_of_a_winner_are_conclusions_too) {

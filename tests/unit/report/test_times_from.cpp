@@ -1,0 +1,92 @@
+// Where times are from: shares of a step, and tables by the number that a figure cites.
+#include "report/times_from.hpp"
+
+#include <gmock/gmock.h>
+
+namespace halmark {
+namespace {
+
+using testing::ElementsAre;
+
+// 1000 ns: 600 and 150 of two series, 250 of nothing but the roofline, which a table contradicts.
+Estimate estimate() {
+  OperatorShare gemm{.name = "gemm", .ns = 600}, norm{.name = "norm", .ns = 150},
+      rest{.name = "rest", .ns = 250};
+  gemm.provenance = norm.provenance = Provenance::imported;
+  gemm.origin = "a.csv: gemm bf16";
+  norm.origin = "b.csv: norm";
+  rest.quarantined = "3 ns is below the bound";
+  Estimate out;
+  out.operators = {gemm, norm, rest};
+  return out;
+}
+
+// The second series of a.csv is never asked; the first of b.csv was passed over.
+std::vector<TableUse> tables() {
+  return {{.name = "a.csv",
+           .file = "in/a.csv",
+           .device = "gpu",
+           .rows = 9,
+           .skipped = {{"no time", 2}},
+           .passed_over = {},
+           .series = {{.name = "gemm bf16", .points = 4, .exact = 1, .interpolated = 2},
+                      {.name = "gemm f32", .points = 3}}},
+          {.name = "b.csv",
+           .file = "in/b.csv",
+           .rows = 5,
+           .passed_over = "another device",
+           .series = {{.name = "copy", .points = 1, .passed_over = 1, .reason = "too fast"},
+                      {.name = "norm", .points = 2, .interpolated = 1}}}};
+}
+
+TEST(TimesFrom, parts_of_a_step_are_shares_of_its_sum) {
+  const TimesFrom from = times_from(estimate());
+  EXPECT_DOUBLE_EQ(from.provenance.at(Provenance::imported), 0.75);
+  EXPECT_DOUBLE_EQ(from.provenance.at(Provenance::roofline), 0.25);
+  EXPECT_DOUBLE_EQ(from.series.at("a.csv: gemm bf16"), 0.6);
+  EXPECT_EQ(from.series.size(), 2u) << "what has no origin is of no series";
+  EXPECT_EQ(from.quarantined, 1u);
+  EXPECT_EQ(from.example, "rest: 3 ns is below the bound");
+  EXPECT_TRUE(times_from({}).provenance.empty());
+}
+
+TEST(TimesFrom, the_first_that_was_quarantined_is_the_example) {
+  TimesFrom from;
+  Latency bad;
+  bad.quarantined = "first";
+  from.add("a", 1, bad);
+  bad.quarantined = "second";
+  from.add("b", 1, bad);
+  EXPECT_EQ(from.quarantined, 2u);
+  EXPECT_EQ(from.example, "a: first");
+}
+
+TEST(TimesFrom, a_figure_cites_the_series_by_the_number_of_its_line) {
+  const TimesFrom from = times_from(estimate());
+  EXPECT_EQ(report::times_text(from, tables()),
+            "imported 75.0 %, roofline 25.0 %; of [1] 60.0 %, [2] 15.0 %; 1 quarantined");
+  EXPECT_EQ(report::series_text(from), "a.csv: gemm bf16 60.0 %; b.csv: norm 15.0 %");
+  EXPECT_EQ(report::shares_text({{Provenance::measured, 1.0}, {Provenance::roofline, 0.0}}),
+            "measured")
+      << "a share of all is none to tell apart";
+}
+
+TEST(TimesFrom, every_table_says_what_of_it_was_used_and_what_was_not) {
+  EXPECT_THAT(report::table_lines(tables()),
+              ElementsAre("in/a.csv: 9 rows measured by others on gpu",
+                          "  [1] gemm bf16: 4 points, gave 1 kernels and 2 more by interpolation",
+                          "  1 more series gave no time", "  2 rows skipped: no time",
+                          "in/b.csv: 5 rows measured by others", "  passed over: another device",
+                          "  - copy: 1 points", "      passed over 1: too fast",
+                          "  [2] norm: 2 points, gave 0 kernels and 1 more by interpolation"));
+}
+
+TEST(TimesFrom, the_document_has_an_example_only_of_what_was_quarantined) {
+  EXPECT_EQ(report::times_json(times_from(estimate()))["quarantined_example"],
+            "rest: 3 ns is below the bound");
+  EXPECT_FALSE(report::times_json({}).contains("quarantined_example"));
+  EXPECT_EQ(report::times_json(times_from(estimate()))["provenance"]["imported"], 0.75);
+}
+
+}  // namespace
+}  // namespace halmark
