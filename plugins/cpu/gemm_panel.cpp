@@ -1,6 +1,7 @@
 // gemm with few rows, where reading the weights is all the work: weights packed into panels of 32
 // columns that are streamed once per tile of rows. Also the bf16 product of any size on processors
-// without bf16 instructions, where it runs at the rate of f32.
+// without bf16 instructions, where it runs at the rate of f32, and the f32 product of any size on
+// AVX2, in blocks of k.
 #include <algorithm>
 
 #include "gemm.hpp"
@@ -18,9 +19,15 @@ class PanelGemm : public Prepared {
     const std::int64_t rows_max = simd_loops(device.isa).panels->rows_max;
     tile_rows_ = ceil_div(gemm_.m, ceil_div(gemm_.m, rows_max));
     tiles_ = ceil_div(gemm_.m, tile_rows_);
+    block_groups_ = layout_.groups;
+    std::int64_t block_row_bytes = layout_.row_bytes;
+    if (problem.src_dtype == HM_DTYPE_F32 && problem.m > few_rows) {
+      // Blocks of equal length, as with the rows.
+      block_groups_ = ceil_div(layout_.groups, ceil_div(layout_.groups, block_k));
+      block_row_bytes = block_groups_ * 4;
+    }
     // So many tiles of A stay in L2 while a panel passes over them.
-    block_tiles_ =
-        std::max<std::int64_t>(1, device.l2_bytes / 2 / (layout_.row_bytes * tile_rows_));
+    block_tiles_ = std::max<std::int64_t>(1, device.l2_bytes / 2 / (block_row_bytes * tile_rows_));
 
     operands = gemm_operands(gemm_);
     operands[1].bytes = static_cast<std::uint64_t>(layout_.panels * layout_.panel_bytes);
@@ -50,10 +57,14 @@ class PanelGemm : public Prepared {
       }
       for (std::int64_t tile = 0; tile < tiles_; tile += block_tiles_) {
         const std::int64_t last = std::min(tile + block_tiles_, tiles_);
+        for (std::int64_t begin = 0; begin < layout_.groups; begin += block_groups_) {
+          // A static schedule gives a panel to the same thread in every block of k: its sums in dst
+          // need no barrier.
 #pragma omp for schedule(static) nowait
-        for (std::int64_t panel = 0; panel < layout_.panels; ++panel) {
-          for (std::int64_t t = tile; t < last; ++t) {
-            layout_.loop(task(rows, buffers[1], buffers[2], t, panel));
+          for (std::int64_t panel = 0; panel < layout_.panels; ++panel) {
+            for (std::int64_t t = tile; t < last; ++t) {
+              layout_.loop(task({rows, buffers[1], buffers[2]}, t, panel, begin));
+            }
           }
         }
       }
@@ -76,15 +87,26 @@ class PanelGemm : public Prepared {
     return std::min(tile_rows_, gemm_.m - tile * tile_rows_);
   }
 
-  PanelTask task(const void* rows, const void* weights, void* dst, std::int64_t tile,
-                 std::int64_t panel) const {
+  // Where a block of k of f32 begins to pay, and its length: 16 columns of it fill half of a usual
+  // L1.
+  static constexpr std::int64_t few_rows = 16, block_k = 256;
+
+  struct Bases {
+    const void *rows, *weights;
+    void* dst;
+  };
+
+  PanelTask task(const Bases& bases, std::int64_t tile, std::int64_t panel,
+                 std::int64_t begin) const {
     const std::int64_t first = panel * panel_columns;
     const std::int64_t element = tile * tile_rows_ * gemm_.n + first;
     PanelTask task;
-    task.a = static_cast<const char*>(rows) + tile * tile_rows_ * layout_.row_bytes;
-    task.panel = static_cast<const char*>(weights) + panel * layout_.panel_bytes;
-    task.dst = static_cast<char*>(dst) + element * (gemm_.dst_dtype == HM_DTYPE_BF16 ? 2 : 4);
-    task.groups = layout_.groups;
+    task.a = static_cast<const char*>(bases.rows) + tile * tile_rows_ * layout_.row_bytes;
+    task.panel = static_cast<const char*>(bases.weights) + panel * layout_.panel_bytes;
+    task.dst = static_cast<char*>(bases.dst) + element * (gemm_.dst_dtype == HM_DTYPE_BF16 ? 2 : 4);
+    task.groups = std::min(block_groups_, layout_.groups - begin);
+    task.begin = begin;
+    task.adds = begin > 0;
     task.dst_stride = gemm_.n;
     task.rows = static_cast<int>(rows_of(tile));
     task.columns = static_cast<int>(std::min(panel_columns, gemm_.n - first));
@@ -94,7 +116,7 @@ class PanelGemm : public Prepared {
 
   GemmProblem gemm_;
   PanelLayout layout_;
-  std::int64_t tile_rows_, tiles_, block_tiles_;
+  std::int64_t tile_rows_, tiles_, block_tiles_, block_groups_;
 };
 
 class PanelGemmKernel : public Kernel {
@@ -105,7 +127,9 @@ class PanelGemmKernel : public Kernel {
   void require_support(const Device& device, const Params& params, const Params&) const override {
     const GemmProblem problem = gemm_problem(params);
     if (problem.src_dtype == HM_DTYPE_F16) unsupported("the panel gemm has no f16");
-    const std::int64_t limit = panel_rows_max(device, problem.src_dtype);
+    // On AVX2 the library of Debian has only its gemm:jit for f32: this one takes every size there.
+    const bool any_size = problem.src_dtype == HM_DTYPE_F32 && device.isa == Isa::avx2;
+    const std::int64_t limit = any_size ? INT64_MAX : panel_rows_max(device, problem.src_dtype);
     if (problem.m > limit) {
       unsupported("the panel gemm takes at most " + std::to_string(limit) + " rows of " +
                   std::string(dtype_name(problem.src_dtype)) + " on this processor");

@@ -17,10 +17,12 @@ struct PanelTask {
   const void* panel = nullptr;  // packed weights, see gemm_panel.cpp
   void* dst = nullptr;          // first row and column of the tile
   std::int64_t groups = 0;      // of 1 (f32), 2 (bf16) or 4 (s8) consecutive k
+  std::int64_t begin = 0;       // f32: first k of this block; a and panel are those of k = 0
   std::int64_t dst_stride = 0;  // elements between rows of dst
   int rows = 0;                 // at most PanelLoops::rows_max
   int columns = 0;              // of the panel that exist in dst
   bool dst_bf16 = false;
+  bool adds = false;  // f32: to what dst holds, as every block of k but the first does
 };
 
 struct PanelLoops {

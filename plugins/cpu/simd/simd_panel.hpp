@@ -62,7 +62,28 @@ HM_CPU_INLINE void store_strip(const PanelTask& task, int first, const V (&sums)
     alignas(64) float values[strip];
     __builtin_memcpy(values, sums[r], sizeof values);
     char* target = static_cast<char*>(task.dst) + (r * task.dst_stride + first) * width;
+    if (columns == strip && !task.dst_bf16) {
+      __builtin_memcpy(target, values, sizeof values);
+      continue;
+    }
     store_columns(values, target, columns, task.dst_bf16);
+  }
+}
+
+// Adds what dst holds, in f32: the sums over the blocks of k before this one.
+template <int rows, int vectors>
+HM_CPU_INLINE void add_stored(const PanelTask& task, int first, Vector (&sums)[rows][vectors]) {
+  constexpr int strip = vectors * lanes;
+  const int columns = task.columns - first < strip ? task.columns - first : strip;
+  for (int r = 0; r < rows; ++r) {
+    alignas(64) float values[strip] = {};
+    const float* stored = static_cast<const float*>(task.dst) + r * task.dst_stride + first;
+    if (columns == strip) {
+      __builtin_memcpy(values, stored, sizeof values);
+    } else {
+      __builtin_memcpy(values, stored, static_cast<unsigned>(columns) * sizeof(float));
+    }
+    for (int v = 0; v < vectors; ++v) sums[r][v] += load_as<Vector>(values + v * lanes);
   }
 }
 
@@ -84,8 +105,8 @@ template <int rows>
 void panel_f32(const PanelTask& task) {
   constexpr int vectors = vectors_of(rows);
   for (int first = 0; first < task.columns; first += vectors * lanes) {
-    const float* w = static_cast<const float*>(task.panel) + first;
-    const float* a = static_cast<const float*>(task.a);
+    const float* w = static_cast<const float*>(task.panel) + task.begin * panel_columns + first;
+    const float* a = static_cast<const float*>(task.a) + task.begin * rows;
     Vector sums[rows][vectors] = {};
     for (std::int64_t k = 0; k < task.groups; ++k, w += panel_columns, a += rows) {
       Vector weights[vectors];
@@ -93,6 +114,7 @@ void panel_f32(const PanelTask& task) {
       for (int v = 0; v < vectors; ++v) weights[v] = load_as<Vector>(w + v * lanes);
       add_products<rows>(a, weights, sums);
     }
+    if (task.adds) add_stored<rows, vectors>(task, first, sums);
     store_strip<rows, vectors>(task, first, sums);
   }
 }
