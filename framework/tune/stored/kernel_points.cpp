@@ -31,6 +31,8 @@ struct Judge {
 };
 
 Judge judge_of(const ReportingMachine& machine, const KernelCase& c) {
+  static const std::optional<Device> none;
+  if (c.is_over_nodes()) return {none, none, machine.cores};
   const auto own =
       std::ranges::find(machine.devices, c.backend + ':' + c.device, &JudgingDevice::device);
   if (own != machine.devices.end()) return {own->measured, own->datasheet, own->cores};
