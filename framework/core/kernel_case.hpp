@@ -49,9 +49,6 @@ struct KernelCase {
   auto operator<=>(const KernelCase&) const = default;
 
   bool is_collective() const;  // the problem carries "ranks"
-  // Its ranks lie on several nodes of an MPI job: the device "0@2" is device 0 on each of two. No
-  // figure of one machine bounds it.
-  bool is_over_nodes() const { return device.find('@') != std::string::npos; }
   // The same kernel on the same arguments: how many shards run it at once may differ, and the ring
   // that a loop of it would have.
   bool shares_arguments(const KernelCase& other) const;
