@@ -17,7 +17,7 @@ import threading
 from two_nodes import HERE, SPACES, THERE, Node, enter_namespace, expect, left_over, skip
 
 OPS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_recv")
-RATE_MBIT, LATENCY_MS = 400, 1
+RATE_MBIT = 400
 BYTES = 1 << 20
 # Bytes that leave each rank at least, over what `bytes` says, with one rank on each of two nodes.
 LEAST_SHARE = {"all_reduce": 1.0, "all_gather": 1.0, "reduce_scatter": 0.5, "all_to_all": 0.5,
@@ -47,19 +47,21 @@ def limit_cable(node):
 
 
 def check_row(row, op, is_limited, text):
+    """Whether it has a time: what the machine disturbed too much has none, and is correct all the same."""
     expect(row["status"] in ("ok", "suspect", "invalid"), f"{op} is correct and has a row", text)
-    expect(row["device"] == "0@2" or "cpu:0@2" in row.get("key", ""), f"{op} is of a device of two nodes", text)
-    expect(row["duration_ns"] > 0, f"{op} has a time", text)
-    if is_limited:
+    expect(row["device"].startswith("cpu:0@2"), f"{op} is of a device of two nodes", text)
+    expect(not row["mfu"] and not row["bound_ns"], f"{op} is bounded by no peak of this machine", text)
+    took_ns = row["duration_ns_median"]
+    if took_ns and is_limited:
         least_ns = LEAST_SHARE[op] * BYTES * 8 / RATE_MBIT * 1e3
-        expect(row["duration_ns"] > 0.9 * least_ns, f"{op} is no faster than the cable: {least_ns} ns", text)
+        expect(took_ns > 0.9 * least_ns, f"{op} is no faster than the cable: {least_ns} ns", text)
+    return bool(took_ns)
 
 
-def kept_rows(db):
+def kept_text(db):
     with sqlite3.connect(db) as connection:
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")]
-        return "\n".join(str(row) for table in tables if table in ("rows", "measurements", "trials")
-                         for row in connection.execute(f'SELECT * FROM "{table}"'))
+        return "\n".join(str(row) for table in tables for row in connection.execute(f'SELECT * FROM "{table}"'))
 
 
 def knock(stop, heard):
@@ -100,13 +102,17 @@ def measure(halmark, folder, is_limited):
     stop, heard = threading.Event(), []
     caller = threading.Thread(target=knock, args=(stop, heard))
     caller.start()
+    timed = 0
     for op in OPS:
         code, out, errors = over_nodes(halmark, op, db, "--mpi-listen", HERE)
         expect(code == 0, f"{op} is measured", out + errors)
         row = json.loads(out)["data"]["rows"][0]
-        check_row(row, op, is_limited, out)
+        timed += check_row(row, op, is_limited, out)
     stop.set()
     caller.join()
+    expect(timed >= len(OPS) // 2, "most have a time", str(timed))
+    kept = kept_text(db)
+    expect("0@2" in kept and "start_skew_ns" in kept, "rows are kept with their device and skew", kept[:2000])
     expect(all(answer == b"" for answer in heard), "a false token is told nothing", str(heard))
     # The listening address is loopback where none is stated: the other node cannot come there.
     code, out, errors = over_nodes(halmark, "all_reduce", db, "--no-store")
