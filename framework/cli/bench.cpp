@@ -7,6 +7,7 @@
 #include "host/process/interrupt.hpp"
 #include "plan/shard_places.hpp"
 #include "report/views/kernel_views.hpp"
+#include "tune/devices/bench_beside.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/search/kernels/asked_variants.hpp"
 #include "tune/search/kernels/bench_request.hpp"
@@ -55,21 +56,6 @@ std::vector<KernelCase> questions_of(const BenchOptions& options, const LocalMac
       tune::measured_plan(sweep, target_of(machine, sweep.backend, sweep.device, {}),
                           machine.has_bf16, config_dirs("models"), config_dirs("fabrics"));
   return tune::variant_questions(*plan, options.asked.op);
-}
-
-// Cases of the plugin that rows are scored against; it takes turns with the other from now on.
-std::vector<KernelCase> baseline_beside(const BenchOptions& options,
-                                        const std::vector<FoundPlugin>& found,
-                                        std::vector<KernelCase>& cases,
-                                        tune::KernelMeasuring& measuring) {
-  if (options.baseline.empty()) return {};
-  const tune::Baseline named = tune::parse_baseline(options.baseline);
-  const FoundPlugin& plugin = plugin_of(found, named.backend);
-  check_kernel(*plugin.description, named.kernel);
-  measuring.others = {{{named.backend, plugin.path}}, {{named.backend, plugin.hash}}};
-  const std::vector<KernelCase> out = tune::baseline_cases(cases, named);
-  cases = tune::joined(std::move(cases), out);
-  return out;
 }
 
 // The cases on each kind of place that is named.
@@ -135,7 +121,8 @@ CommandResult execute(const GlobalOptions& global, const BenchOptions& options) 
   tune::KeptRows kept = kept_rows(global, machine, command_line(options),
                                   {options.keeps_winners, options.keeps_nothing});
   measuring.sink = keeping_sink(kept, peaks, machine.cores);
-  const auto baseline = baseline_beside(options, found, cases, measuring);
+  const auto baseline = tune::baseline_beside(options, found, cases, measuring);
+  tune::lay_over_nodes(options, plugin, cases, measuring, peaks);
   const std::vector<Measurement> rows = measured(global, options, sets, measuring, cases);
   keep_seen_peaks(machine, peaks ? &*peaks : nullptr);
   if (peaks) machine.measured = peaks->device();
@@ -185,6 +172,10 @@ Action add_bench(OptionSet& app) {
       ->check(within(1, 4096));
   app.add_option("--shards", o->asked.shards, "Parts that run the problem at the same time")
       ->check(within(1, 4096));
+  app.add_option("--mpi-hosts", o->mpi_hosts,
+                 "Ranks of a collective on these nodes of one MPI job: n1:2,n2:2 or slurm:2");
+  app.add_option("--mpi-listen", o->mpi_listen,
+                 "With --mpi-hosts: the address of this machine to which the ranks come");
   app.add_option("--mode", o->asked.mode, "hot, rotate_const or rotate_all")
       ->check(one_of({"hot", "rotate_const", "rotate_all"}));
   app.add_option("--sets", o->asked.sets, "Argument sets of the ring")->check(within(1, 4096));

@@ -16,17 +16,23 @@
 #include <sstream>
 #include <system_error>
 
-#include "core/text/clean_text.hpp"
 #include "core/text/error.hpp"
+#include "host/nodes/group_starter.hpp"
 
 namespace halmark {
-// Named, since a friend of the workers has one of these as its field.
-namespace group_start {
+namespace {
+
+std::string draw_token() {
+  std::random_device device;
+  std::ostringstream text;
+  for (int i = 0; i < 8; ++i) text << std::hex << device();
+  return text.str();
+}
 
 // A private folder with one listening socket; both are gone when the group has connected.
-class Listener {
+class Listener : public RankDoor {
  public:
-  Listener() {
+  Listener() : token_(draw_token()) {
     const char* base = std::getenv("TMPDIR");
     std::string pattern = std::string(base && *base ? base : "/tmp") + "/halmark-XXXXXX";
     if (::mkdtemp(pattern.data()) == nullptr) throw unfit("cannot make a folder in " + pattern);
@@ -44,37 +50,43 @@ class Listener {
       throw unfit("no Unix socket can be made at " + path_);
     }
   }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-  ~Listener() {
+  ~Listener() override {
     ::unlink(path_.c_str());
     ::rmdir(folder_.c_str());
   }
-  const std::string& path() const { return path_; }
-  // Nothing when nobody connected within 50 ms.
-  FileDescriptor accept() {
+  std::vector<std::string> arguments() const override {
+    return {"--connect", path_, "--token", token_};
+  }
+  const std::string& token() const override { return token_; }
+  std::optional<protocol::Channel> accept() override {
     pollfd entry{socket_.get(), POLLIN, 0};
-    if (::poll(&entry, 1, 50) <= 0) return FileDescriptor();
-    return FileDescriptor(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (::poll(&entry, 1, 50) <= 0) return std::nullopt;
+    FileDescriptor rank(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!rank) return std::nullopt;
+    return protocol::Channel(std::move(rank));
   }
 
  private:
-  std::string folder_, path_;
+  std::string token_, folder_, path_;
   FileDescriptor socket_;
 };
 
-std::string draw_token() {
-  std::random_device device;
-  std::ostringstream text;
-  for (int i = 0; i < 8; ++i) text << std::hex << device();
-  return text.str();
-}
-
-// Open MPI on one host: probing every fabric costs 200 ms per start, and as root it refuses to run.
-Environment group_environment(const CpuSet& cpus, const Environment& named) {
+// As root Open MPI refuses to run.
+Environment launcher_environment(const CpuSet& cpus) {
   Environment environment = worker_environment(cpus, {});
   environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
   environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
+  // mpirun gives the other ranks a second of grace when one died; nothing of theirs is worth it.
+  environment["OMPI_MCA_odls_base_sigkill_timeout"] = "0";
+  environment["PRTE_MCA_odls_base_sigkill_timeout"] = "0";  // since Open MPI 5
+  // Ranks sleep in the kernel only if they are told that they share cores.
+  environment["OMPI_MCA_mpi_yield_when_idle"] = "0";
+  return environment;
+}
+
+// Open MPI on one host: probing every fabric costs 200 ms per start.
+Environment group_environment(const CpuSet& cpus, const Environment& named) {
+  Environment environment = launcher_environment(cpus);
   environment["OMPI_MCA_pml"] = "ob1";
   // Shared memory is `vader` up to Open MPI 4 and `sm` since 5, and a name that a version does not
   // know ends the ranks: what leaves the host is excluded instead, which no version minds.
@@ -83,17 +95,8 @@ Environment group_environment(const CpuSet& cpus, const Environment& named) {
   environment["OMPI_MCA_osc"] = "^ucx";
   environment["OMPI_MCA_coll"] = "^hcoll,ucc";
   environment["OMPI_MCA_btl_base_warn_component_unused"] = "0";
-  // mpirun gives the other ranks a second of grace when one died; nothing of theirs is worth it.
-  environment["OMPI_MCA_odls_base_sigkill_timeout"] = "0";
-  environment["PRTE_MCA_odls_base_sigkill_timeout"] = "0";  // since Open MPI 5
-  // Ranks sleep in the kernel only if they are told that they share cores.
-  environment["OMPI_MCA_mpi_yield_when_idle"] = "0";
   for (const auto& [name, value] : named) environment[name] = value;
   return environment;
-}
-
-CpuSet cpus_of_rank(const WorkerOptions& options) {
-  return options.cpus ? *options.cpus : cpus_of(options.place);
 }
 
 CpuSet union_of(std::span<const CpuSet> sets) {
@@ -104,93 +107,7 @@ CpuSet union_of(std::span<const CpuSet> sets) {
   return all;
 }
 
-}  // namespace group_start
-
-using namespace group_start;
-
-// Builds Workers around sockets that connected to us.
-class GroupStarter {
- public:
-  explicit GroupStarter(std::span<const WorkerOptions> ranks)
-      : options_(ranks), token_(draw_token()), workers_(ranks.size()) {
-    for (const WorkerOptions& rank : ranks) cpus_.push_back(cpus_of_rank(rank));
-  }
-
-  Outcome<std::vector<std::unique_ptr<Worker>>> run(const std::string& mpirun) {
-    launch(mpirun);
-    const auto deadline = protocol::deadline_after(options_.front().limits.hello_s);
-    for (std::size_t connected = 0; connected < workers_.size();) {
-      if (!process_->running()) {
-        const auto cause = process_->wait(protocol::deadline_after(0));
-        return failed(Status::worker_lost, "mpirun ended before all ranks connected, " +
-                                               (cause ? cause->text() : std::string("unknown")));
-      }
-      if (std::chrono::steady_clock::now() > *deadline) {
-        return failed(Status::timed_out, "only " + std::to_string(connected) + " of " +
-                                             std::to_string(workers_.size()) + " ranks connected");
-      }
-      if (FileDescriptor socket = listener_.accept()) connected += admit(std::move(socket));
-    }
-    for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
-      auto greeted = workers_[rank]->greet(options_[rank]);
-      if (!greeted) return greeted.failure;
-    }
-    return std::move(workers_);
-  }
-
- private:
-  void launch(const std::string& mpirun) {
-    const WorkerOptions& first = options_.front();
-    ProcessSpec spec =
-        group_process(mpirun,
-                      {first.program.empty() ? program_beside("halmark-worker") : first.program,
-                       "--connect", listener_.path(), "--token", token_},
-                      cpus_, first.environment);
-    spec.memory_limit_bytes = memory_limit_of(first);
-    spec.processes = static_cast<int>(options_.size());
-    spec.log_path = first.log_path;
-    spec.keep_core = first.keep_core;
-    process_ = ContainedProcess::start(spec);
-  }
-
-  // One if the connection is a rank of ours; a connection without the token is closed.
-  std::size_t admit(FileDescriptor socket) {
-    protocol::Channel channel(std::move(socket));
-    auto received = channel.receive(protocol::deadline_after(5));
-    if (!received || received.frame.type() != protocol::Type::hello) return 0;
-    try {
-      const auto hello = protocol::decode<protocol::Hello>(received.frame.payload);
-      const auto rank = static_cast<std::size_t>(hello.rank);
-      if (hello.token != token_ || hello.rank < 0 || rank >= workers_.size() || workers_[rank]) {
-        return 0;
-      }
-      std::unique_ptr<Worker> worker(new Worker);
-      worker->channel_ = std::move(channel);
-      worker->process_ = process_;
-      worker->hello_ = hello;
-      worker->cpus_ = cpus_[rank];
-      worker->limits_ = options_[rank].limits;
-      workers_[rank] = std::move(worker);
-      return 1;
-    } catch (const protocol::ProtocolError&) {
-      return 0;
-    }
-  }
-
-  WorkerFailure failed(Status status, std::string reason) {
-    process_->kill_all();
-    const std::string log = cut_text(process_->log_tail(), 300);
-    if (!log.empty()) reason += ": " + log;
-    return {status, std::move(reason), "hello", 0, true};
-  }
-
-  std::span<const WorkerOptions> options_;
-  std::string token_;
-  Listener listener_;
-  std::shared_ptr<ContainedProcess> process_;
-  std::vector<CpuSet> cpus_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-};
+}  // namespace
 
 ProcessSpec group_process(const std::string& mpirun, const std::vector<std::string>& command,
                           std::span<const CpuSet> cpus, const Environment& named) {
@@ -201,6 +118,24 @@ ProcessSpec group_process(const std::string& mpirun, const std::vector<std::stri
   spec.is_launcher = true;
   spec.cpus = union_of(cpus);
   spec.environment = group_environment(cpus.front(), named);
+  return spec;
+}
+
+ProcessSpec group_process_over(const std::vector<NodeRanks>& nodes, const std::string& mpirun,
+                               const std::vector<std::string>& command,
+                               std::span<const CpuSet> cpus, const Environment& named) {
+  ProcessSpec spec = group_process(mpirun, command, cpus, {});
+  spec.environment = launcher_environment(cpus.front());
+  for (const auto& [name, value] : named) spec.environment[name] = value;
+  std::vector<std::string> where = launcher_arguments(nodes);
+  for (const auto& [name, value] : spec.environment) {
+    // mpirun hands on its own variables to other nodes, and no others; threads have to spin there
+    // as they do here.
+    const bool is_for_ranks = named.contains(name) || name.starts_with("OMP_") ||
+                              name.starts_with("GOMP_") || name.starts_with("POCL_");
+    if (is_for_ranks) where.insert(where.end(), {"-x", name});
+  }
+  spec.arguments.insert(spec.arguments.begin(), where.begin(), where.end());
   return spec;
 }
 
@@ -224,8 +159,14 @@ Outcome<std::vector<std::unique_ptr<Worker>>> start_group(std::span<const Worker
                          true};
   }
   try {
-    GroupStarter starter(ranks);
-    return starter.run(mpirun);
+    Listener door;
+    GroupStarter starter(ranks, door);
+    if (auto failure = starter.connect(
+            group_process(mpirun, starter.command(), starter.cpus(), ranks.front().environment))) {
+      return *failure;
+    }
+    if (auto failure = starter.greet()) return *failure;
+    return starter.take();
   } catch (const std::exception& error) {
     return WorkerFailure{Status::worker_lost, error.what(), "start", 0, true};
   }

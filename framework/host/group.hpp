@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/nodes/node_list.hpp"
 #include "host/worker_client.hpp"
 
 namespace halmark {
@@ -24,6 +25,12 @@ Outcome<std::vector<std::unique_ptr<Worker>>> start_group(std::span<const Worker
 // binds itself to its own. Groups are started so, and so is what groups are compared with.
 ProcessSpec group_process(const std::string& mpirun, const std::vector<std::string>& command,
                           std::span<const CpuSet> cpus, const Environment& named);
+
+// The same over nodes: MPI chooses what it goes over, as the site or the user set it up, and
+// `named` is handed on to every node.
+ProcessSpec group_process_over(const std::vector<NodeRanks>& nodes, const std::string& mpirun,
+                               const std::vector<std::string>& command,
+                               std::span<const CpuSet> cpus, const Environment& named);
 
 // Absolute path of mpirun in PATH; "" when it is not installed.
 std::string find_mpirun();

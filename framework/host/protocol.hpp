@@ -1,5 +1,6 @@
 // The wire between the parent and halmark-worker: framing and every message as a plain struct.
-// One request in flight. Runs on any byte stream; memfds travel beside frames on Unix sockets.
+// One request in flight. Runs on any byte stream; memfds travel beside frames on Unix sockets, and
+// over a network their bytes behind the frame.
 #pragma once
 
 #include <cstdint>
@@ -53,6 +54,8 @@ enum class Type : std::uint16_t {
   answer = 116,
 };
 inline constexpr std::uint16_t flag_optional = 1;  // an unknown type with this flag is skipped
+// Behind the payload: a length of 64 bits and as many bytes of memory (see memory_copy.hpp).
+inline constexpr std::uint16_t flag_memory = 2;
 
 struct FrameHeader {
   std::uint32_t magic;
@@ -221,10 +224,12 @@ struct SampleRule {
   // samples are disturbed.
   double disturbed_share = 0.01;
 };
-// Shared-memory barrier (memfd beside the frame): every sample of every shard starts there.
+// Shared-memory barrier (memfd beside the frame): every sample of every shard starts there. Ranks
+// on other nodes meet over the network instead, under this number.
 struct Barrier {
   int parties = 1;
   int index = 0;
+  std::int64_t meeting = 0;  // 0: there is none
 };
 // What the worker copies and changes between samples, never inside an interval, so that the parent
 // can compare afterwards: see KeptOutput. It draws which ones after each execution.

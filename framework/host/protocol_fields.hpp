@@ -193,6 +193,7 @@ template <class V, Of<Barrier> M>
 void fields(V& v, M& m) {
   v("parties", m.parties);
   v("index", m.index);
+  v.later("meeting", m.meeting);
 }
 template <class V, Of<OutputChecks> M>
 void fields(V& v, M& m) {

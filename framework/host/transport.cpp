@@ -10,6 +10,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "host/memory_copy.hpp"
+
 namespace halmark::protocol {
 namespace {
 
@@ -81,6 +83,21 @@ ssize_t receive_some(int fd, void* target, std::size_t bytes, std::vector<FileDe
   return count;
 }
 
+bool send_all(int fd, const char* bytes, std::size_t count, const Deadline& deadline) {
+  while (count > 0) {
+    const ssize_t sent = ::send(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) {
+      bytes += sent;
+      count -= static_cast<std::size_t>(sent);
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      if (wait_ready(fd, POLLOUT, deadline) != Ready::yes) return false;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
 struct ReadOutcome {
   ReceiveStatus status = ReceiveStatus::frame;
   std::size_t bytes = 0;
@@ -127,6 +144,8 @@ Deadline deadline_after(double seconds) {
 bool Channel::send(Type type, std::uint32_t request, std::uint16_t flags, std::string_view payload,
                    int fd, Deadline deadline) {
   if (payload.size() > max_payload_bytes) return false;
+  const bool copies = fd >= 0 && memory_by_ == MemoryBy::copy;
+  if (copies) flags |= flag_memory;
   FrameHeader header{magic, static_cast<std::uint16_t>(type), flags, request,
                      static_cast<std::uint32_t>(payload.size())};
   std::array<iovec, 2> parts{iovec{&header, sizeof header},
@@ -135,7 +154,7 @@ bool Channel::send(Type type, std::uint32_t request, std::uint16_t flags, std::s
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
-  if (fd >= 0) {
+  if (fd >= 0 && !copies) {
     message.msg_control = control.data();
     message.msg_controllen = control.size();
     cmsghdr* part = CMSG_FIRSTHDR(&message);
@@ -164,7 +183,9 @@ bool Channel::send(Type type, std::uint32_t request, std::uint16_t flags, std::s
       sent -= step;
     }
   }
-  return true;
+  return !copies || send_memory(fd, [&](const char* bytes, std::size_t count) {
+    return send_all(socket_.get(), bytes, count, deadline);
+  });
 }
 
 Received Channel::receive(Deadline deadline) {
@@ -193,6 +214,21 @@ Received Channel::receive(Deadline deadline) {
                              frame.fds);
     if (body.status == ReceiveStatus::closed) body.status = ReceiveStatus::truncated;
     if (body.status != ReceiveStatus::frame) return fail(body.status, body.reason);
+    if (frame.header.flags & flag_memory) {
+      if (memory_by_ != MemoryBy::copy) {
+        return fail(ReceiveStatus::malformed, "memory was copied where a descriptor travels");
+      }
+      const auto read = [&](void* to, std::size_t count) {
+        body = read_exactly(socket_.get(), to, count, deadline, frame.fds);
+        return body.status == ReceiveStatus::frame;
+      };
+      FileDescriptor memory;
+      if (auto why = receive_memory(read, memory); !why.empty()) {
+        return body.status == ReceiveStatus::frame ? fail(ReceiveStatus::malformed, std::move(why))
+                                                   : fail(body.status, body.reason);
+      }
+      frame.fds.push_back(std::move(memory));
+    }
     if (!known) continue;
     received.status = ReceiveStatus::frame;
     return received;

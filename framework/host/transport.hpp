@@ -1,4 +1,4 @@
-// Frames over a stream socket: exact reads, bounded lengths, descriptors beside frames.
+// Frames over a stream socket: exact reads, bounded lengths, memory beside frames.
 // Owns framing; knows nothing of what a payload means.
 #pragma once
 
@@ -35,15 +35,22 @@ struct Received {
   explicit operator bool() const { return status == ReceiveStatus::frame; }
 };
 
+// How memory travels beside a frame: between processes of one machine as a descriptor that both
+// map, to another machine as a copy of its bytes, of which the receiver makes memory of its own.
+// Either way it arrives as Frame::fds, so that whoever maps it need not know.
+enum class MemoryBy { descriptor, copy };
+
 // One end of a conversation, used by one thread. SIGPIPE is never raised: a broken pipe is an
 // answer.
 class Channel {
  public:
   Channel() = default;
-  explicit Channel(FileDescriptor socket) : socket_(std::move(socket)) {}
+  explicit Channel(FileDescriptor socket, MemoryBy memory_by = MemoryBy::descriptor)
+      : socket_(std::move(socket)), memory_by_(memory_by) {}
 
   // False when the peer is gone, the payload exceeds max_payload_bytes or the deadline passed.
-  // `fd` is duplicated into the peer; the caller keeps its own. Needs a Unix socket.
+  // `fd` is duplicated into the peer, over a Unix socket, or all of its memory is copied behind the
+  // frame; the caller keeps its own.
   [[nodiscard]] bool send(Type type, std::uint32_t request, std::uint16_t flags,
                           std::string_view payload, int fd = -1, Deadline deadline = {});
   template <class Message>
@@ -55,10 +62,12 @@ class Channel {
   Received receive(Deadline deadline = {});
 
   int fd() const { return socket_.get(); }
+  MemoryBy memory_by() const { return memory_by_; }
   void close() { socket_.reset(); }
 
  private:
   FileDescriptor socket_;
+  MemoryBy memory_by_ = MemoryBy::descriptor;
 };
 
 // Two connected ends, both close-on-exec.

@@ -41,6 +41,8 @@ struct SampleAnswer {
   std::vector<TimedSample> samples;  // times per execution
   protocol::Measured measured;
   std::vector<std::byte> kept = {};  // what measured.kept points into, checked on arrival
+  // Of ranks on several nodes, one per sample: no two began it further apart than this.
+  std::vector<double> start_skews_ns = {};
 };
 struct SequenceAnswer {
   std::vector<TimedSample> steps;  // of the first repetition, of the second, ...

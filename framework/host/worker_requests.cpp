@@ -30,7 +30,8 @@ Outcome<protocol::PluginDescription> Worker::load(const std::string& path) {
 }
 
 Outcome<protocol::DeviceDescription> Worker::open(std::uint32_t index, const Config& options) {
-  if (index < is_cpu_device_.size() && !is_cpu_device_[index]) {
+  const bool is_of_this_machine = channel_.memory_by() == protocol::MemoryBy::descriptor;
+  if (is_of_this_machine && index < is_cpu_device_.size() && !is_cpu_device_[index]) {
     ContainedProcess::lift_data_limit(static_cast<pid_t>(hello_.pid));
   }
   begin(Type::open, Type::opened, protocol::Open{index, options}, limits_.open_s, "open");

@@ -1,5 +1,7 @@
 // halmark-worker: drives one device for the parent. A compute worker inherits its socket; a rank of
 // a group connects: halmark-worker --connect SOCKET --token T, with its rank from the MPI launcher.
+// On another node the rank comes over the network, with its token from the environment:
+// halmark-worker --connect-to ADDRESS --port N.
 // halmark-worker --node-report PLUGIN says what node it is on and which build it is, and ends.
 #include <fcntl.h>
 #include <signal.h>
@@ -14,6 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "host/nodes/meeting.hpp"
+#include "host/nodes/network_door.hpp"
 #include "host/nodes/node_report.hpp"
 #include "worker/session.hpp"
 
@@ -27,6 +31,8 @@ constexpr int exit_unreachable = 5;
 
 struct Arguments {
   std::string socket, token;
+  std::string address;  // instead of the socket
+  int port = 0;
 };
 
 std::optional<Arguments> parse(int argc, char** argv) {
@@ -37,11 +43,15 @@ std::optional<Arguments> parse(int argc, char** argv) {
       arguments.socket = argv[i + 1];
     } else if (name == "--token") {
       arguments.token = argv[i + 1];
+    } else if (name == "--connect-to") {
+      arguments.address = argv[i + 1];
+    } else if (name == "--port") {
+      arguments.port = std::atoi(argv[i + 1]);
     } else {
       return std::nullopt;
     }
   }
-  if (argc % 2 == 0 || arguments.socket.empty()) return std::nullopt;
+  if (argc % 2 == 0 || arguments.socket.empty() == arguments.address.empty()) return std::nullopt;
   return arguments;
 }
 
@@ -72,11 +82,33 @@ int rank_from_launcher() {
 
 // _exit: a plugin's atexit hooks and static destructors may hang or crash, and nothing is left to
 // save.
-[[noreturn]] void serve(FileDescriptor socket, std::optional<Introduction> introduction) {
+[[noreturn]] void serve(halmark::protocol::Channel channel,
+                        std::optional<Introduction> introduction) {
   using halmark::worker::Session;
-  const int code =
-      Session(halmark::protocol::Channel(std::move(socket)), std::move(introduction)).run();
+  const int code = Session(std::move(channel), std::move(introduction)).run();
   _exit(code);
+}
+
+// Two lines to the parent: one for requests, one on which ranks meet before samples.
+int serve_from_afar(const Arguments& arguments) {
+  using halmark::RankLine;
+  const char* token = std::getenv(halmark::group_token_variable);
+  Introduction introduction{token ? token : "", rank_from_launcher(), nullptr};
+  ::unsetenv(halmark::group_token_variable);  // no plugin needs it
+  const auto call = [&](RankLine line) {
+    return halmark::call_door(arguments.address, arguments.port, introduction.token,
+                              introduction.rank, line);
+  };
+  FileDescriptor meetings = call(RankLine::meetings);
+  FileDescriptor requests = meetings ? call(RankLine::requests) : FileDescriptor();
+  if (!requests) {
+    ::dprintf(STDERR_FILENO, "halmark-worker: rank %d cannot reach %s port %d\n", introduction.rank,
+              arguments.address.c_str(), arguments.port);
+    return exit_unreachable;
+  }
+  introduction.meeting = std::make_unique<halmark::MeetingPlace>(std::move(meetings));
+  serve(halmark::protocol::Channel(std::move(requests), halmark::protocol::MemoryBy::copy),
+        std::move(introduction));
 }
 
 }  // namespace
@@ -86,7 +118,7 @@ int main(int argc, char** argv) {
   constexpr int inherited = halmark::protocol::worker_descriptor;
   if (argc == 1 && is_socket(inherited)) {
     fcntl(inherited, F_SETFD, FD_CLOEXEC);
-    serve(FileDescriptor(inherited), std::nullopt);
+    serve(halmark::protocol::Channel(FileDescriptor(inherited)), std::nullopt);
   }
   if (argc == 3 && std::string_view(argv[1]) == "--node-report") {
     const auto report = halmark::this_node_report(rank_from_launcher(), argv[2]);
@@ -98,10 +130,12 @@ int main(int argc, char** argv) {
     ::dprintf(STDERR_FILENO, "halmark-worker is started by halmark; run halmark instead\n");
     return exit_refused;
   }
+  if (!arguments->address.empty()) return serve_from_afar(*arguments);
   FileDescriptor socket = connect_to(arguments->socket);
   if (!socket) {
     ::dprintf(STDERR_FILENO, "halmark-worker: cannot reach %s\n", arguments->socket.c_str());
     return exit_unreachable;
   }
-  serve(std::move(socket), Introduction{arguments->token, rank_from_launcher()});
+  serve(halmark::protocol::Channel(std::move(socket)),
+        Introduction{arguments->token, rank_from_launcher(), nullptr});
 }

@@ -84,6 +84,9 @@ void Session::answer_hello(protocol::Frame& frame) {
         std::move(frame.fds.front()), hello.arena_bytes, Access::read_write, true));
   }
   answer(Type::hello, own_hello(introduction_));
+  if (introduction_ && introduction_->meeting && !introduction_->meeting->rehearse()) {
+    throw unfit("the ranks do not meet over the network");
+  }
 }
 
 bool Session::serve(protocol::Frame& frame) {

@@ -7,7 +7,9 @@
 #include <set>
 #include <string>
 
+#include "host/nodes/meeting.hpp"
 #include "host/plugin/plugin.hpp"
+#include "host/process/barrier.hpp"
 #include "host/transport.hpp"
 #include "measure/sampling/clock_source.hpp"
 #include "worker/host_memory.hpp"
@@ -21,6 +23,7 @@ namespace halmark::worker {
 struct Introduction {
   std::string token;
   int rank = 0;
+  std::unique_ptr<MeetingPlace> meeting;  // where the parent is on another node
 };
 
 class Session {
@@ -68,6 +71,13 @@ class Session {
   OpenedDevice& opened();
   StagedKernel& staged(std::int64_t id, const char* phase);
   void warm_process(Dtype dtype);
+  // Of the shards that take part in a request, as it asks for.
+  struct StartTogether {
+    std::unique_ptr<SharedBarrier> memory;
+    StartBarrier* barrier = nullptr;
+  };
+  StartTogether start_barrier(const std::optional<protocol::Barrier>& asked, protocol::Frame& frame,
+                              const char* phase);
   void report_phase(const char* phase);
   void send(protocol::Type type, std::string_view payload, int fd = -1);
   template <class Message>

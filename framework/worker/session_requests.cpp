@@ -40,27 +40,35 @@ std::string from_hex(std::string_view text) {
   return bytes;
 }
 
-// The barrier's memory comes beside the frame; without it every shard would start on its own.
-std::optional<SharedBarrier> map_barrier(const std::optional<protocol::Barrier>& barrier,
-                                         protocol::Frame& frame, const char* phase) {
-  if (!barrier) return std::nullopt;
-  if (frame.fds.empty()) {
-    throw RequestFailed(HM_INVALID_ARGUMENT, phase, "the barrier came without its memory");
-  }
-  return SharedBarrier::map(std::move(frame.fds.front()));
-}
-
-CommonStart common_start(std::optional<SharedBarrier>& barrier,
-                         const std::optional<protocol::Barrier>& asked, double wall_cap_s) {
+CommonStart common_start(StartBarrier* barrier, const std::optional<protocol::Barrier>& asked,
+                         double wall_cap_s) {
   constexpr double margin_s = 5;
   if (!barrier) return {};
-  return {.barrier = &*barrier,
+  return {.barrier = barrier,
           .parties = asked->parties,
           .timeout = std::chrono::nanoseconds(
               static_cast<std::int64_t>((wall_cap_s + margin_s) * ns_per_s))};
 }
 
 }  // namespace
+
+// The barrier's memory comes beside the frame; without it every shard would start on its own. Ranks
+// on other nodes meet instead.
+Session::StartTogether Session::start_barrier(const std::optional<protocol::Barrier>& asked,
+                                              protocol::Frame& frame, const char* phase) {
+  if (!asked) return {};
+  if (asked->meeting != 0 && introduction_ && introduction_->meeting) {
+    introduction_->meeting->enter(asked->meeting);
+    return {.memory = nullptr, .barrier = introduction_->meeting.get()};
+  }
+  if (frame.fds.empty()) {
+    throw RequestFailed(HM_INVALID_ARGUMENT, phase, "the barrier came without its memory");
+  }
+  StartTogether out;
+  out.memory = std::make_unique<SharedBarrier>(SharedBarrier::map(std::move(frame.fds.front())));
+  out.barrier = out.memory.get();
+  return out;
+}
 
 void Session::load(const std::string& path) {
   if (plugin_) throw RequestFailed(HM_INVALID_ARGUMENT, "load", "a plugin is loaded already");
@@ -152,8 +160,8 @@ void Session::reveal(const protocol::Reveal& request) {
 
 void Session::sample(const protocol::SampleRequest& request, protocol::Frame& frame) {
   StagedKernel& kernel = staged(request.id, "sample");
-  std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame, "sample");
-  const CommonStart start = common_start(barrier, request.barrier, request.wall_cap_s);
+  const StartTogether together = start_barrier(request.barrier, frame, "sample");
+  const CommonStart start = common_start(together.barrier, request.barrier, request.wall_cap_s);
   const SampleResult result = worker::sample(opened().context, kernel, request, start, probes_,
                                              [this](const char* phase) { report_phase(phase); });
   send_samples(pack_samples(result.samples));
@@ -162,8 +170,8 @@ void Session::sample(const protocol::SampleRequest& request, protocol::Frame& fr
 }
 
 void Session::sequence(const protocol::SequenceRequest& request, protocol::Frame& frame) {
-  std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame, "sample");
-  const CommonStart start = common_start(barrier, request.barrier, request.wall_cap_s);
+  const StartTogether together = start_barrier(request.barrier, frame, "sample");
+  const CommonStart start = common_start(together.barrier, request.barrier, request.wall_cap_s);
   const SequenceResult result =
       run_sequence(opened().context, opened().staged, request, start, probes_,
                    [this](const char* phase) { report_phase(phase); });
@@ -197,10 +205,10 @@ void Session::close() { opened_.reset(); }
 
 void Session::probe(const protocol::ProbeRequest& request, protocol::Frame& frame) {
   constexpr auto patience = std::chrono::seconds(20);  // others may still be taking memory
-  std::optional<SharedBarrier> barrier = map_barrier(request.barrier, frame, "probe");
+  const StartTogether together = start_barrier(request.barrier, frame, "probe");
   const auto start = [&] {
-    return !barrier ||
-           barrier->arrive_and_spin(request.barrier->parties, patience) == BarrierOutcome::released;
+    return !together.barrier || together.barrier->arrive_and_spin(
+                                    request.barrier->parties, patience) == BarrierOutcome::released;
   };
   answer(Type::answer, probes_.probe(request, *memory_, start));
 }

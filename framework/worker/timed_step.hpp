@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "host/process/barrier.hpp"
+#include "host/process/start_barrier.hpp"
 #include "measure/sampling/gbench.hpp"
 #include "worker/staging/staged_kernel.hpp"
 
@@ -15,7 +15,7 @@ namespace halmark::worker {
 
 // The common start of shards that are measured at the same time.
 struct CommonStart {
-  SharedBarrier* barrier = nullptr;  // null: measured alone
+  StartBarrier* barrier = nullptr;  // null: measured alone
   int parties = 1;
   std::chrono::nanoseconds timeout{0};
   // False when another shard gave up.

@@ -11,13 +11,12 @@
 #include <utility>
 
 #include "host/process/shared_memory.hpp"
+#include "host/process/start_barrier.hpp"
 
 namespace halmark {
 
-enum class BarrierOutcome { released, aborted, timed_out };
-
 // One per process, over one memfd. Every party calls arrive_and_spin the same number of times.
-class SharedBarrier {
+class SharedBarrier : public StartBarrier {
  public:
   static constexpr std::int64_t shared_bytes = 4096;
 
@@ -37,7 +36,7 @@ class SharedBarrier {
   // Waits until `parties` have arrived in this generation. A party that waits longer than `timeout`
   // aborts the barrier for everybody: the others leave with `aborted` instead of waiting for a
   // shard that died.
-  BarrierOutcome arrive_and_spin(int parties, std::chrono::nanoseconds timeout) {
+  BarrierOutcome arrive_and_spin(int parties, std::chrono::nanoseconds timeout) override {
     State& shared = state();
     if (shared.aborted.load(std::memory_order_acquire)) return BarrierOutcome::aborted;
     const std::uint32_t generation = shared.generation.load(std::memory_order_acquire);
@@ -65,7 +64,7 @@ class SharedBarrier {
   }
 
   // Ends every present and future wait; a barrier is not used again after it.
-  void abort() { state().aborted.store(1, std::memory_order_release); }
+  void abort() override { state().aborted.store(1, std::memory_order_release); }
 
  private:
   static constexpr std::uint32_t clock_every = 64;

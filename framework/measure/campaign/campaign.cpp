@@ -245,7 +245,8 @@ bool Campaign::ensure_crew(const CaseGroup& group, Measurement& row) {
                       .cache_dir = options_.cache_dir,
                       .limits = options_.limits,
                       .needs_group = group.is_collective,
-                      .arenas = arenas_};
+                      .arenas = arenas_,
+                      .job = options_.job ? &*options_.job : nullptr};
   auto started = Crew::start(options);
   if (started) {
     crew_ = std::move(*started);
@@ -297,6 +298,7 @@ void Campaign::follow_bandwidth() {
 
 // Worker i needs memory for the largest case that has a worker i.
 void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
+  if (options_.job) return;
   std::vector<std::int64_t> wanted;
   for (const KernelCase& kernel_case : cases) {
     try {

@@ -14,6 +14,7 @@
 #include "core/device.hpp"
 #include "core/measured/measurement.hpp"
 #include "core/numeric/clock.hpp"
+#include "host/nodes/node_group.hpp"
 #include "host/process/shared_memory.hpp"
 #include "host/protocol.hpp"
 #include "host/worker_client.hpp"
@@ -49,6 +50,7 @@ struct CampaignOptions {
   ValidityThresholds thresholds;
   std::map<std::string, std::string> plugin_path_by_backend;
   std::map<std::string, std::string> plugin_hash_by_backend;
+  std::optional<NodeJob> job;  // over whose nodes all cases are measured
   std::map<std::string, std::string> environment;
   Config open_options;
   std::string cache_dir;

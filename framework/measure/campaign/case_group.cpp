@@ -45,7 +45,10 @@ ShardPlace CaseGroup::place(int index) const {
             .parts = parts,
             .part = static_cast<int>(before) % std::max(1, parts)};
   }
-  return {.backend = backend, .device = device, .parts = parts, .part = index % std::max(1, parts)};
+  return {.backend = backend,
+          .device = device.substr(0, device.find('@')),
+          .parts = parts,
+          .part = index % std::max(1, parts)};
 }
 
 CaseGroup case_group(const KernelCase& kernel_case) {

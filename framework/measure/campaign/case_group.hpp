@@ -23,7 +23,7 @@ struct CaseGroup {
   auto operator<=>(const CaseGroup&) const = default;
   int workers() const { return shards_at_once; }
   // Place of worker `index`: its own, or of the parts 0 .. shards_at_once - 1. A device "0+1" is
-  // device 0 for the first worker and 1 for the second.
+  // device 0 for the first worker and 1 for the second; "0@2" is device 0 on each of two nodes.
   ShardPlace place(int index) const;
 };
 

@@ -26,6 +26,11 @@ WorkerOptions worker_options(const CrewOptions& options, int index) {
     worker.limits.create_s = std::min(worker.limits.create_s, 30.0);
     worker.limits.first_s = std::min(worker.limits.first_s, 15.0);
   }
+  if (options.job != nullptr) {
+    constexpr double reach_s = 60;  // of the launcher, by ssh or Slurm
+    worker.limits.hello_s = std::max(worker.limits.hello_s, reach_s);
+    return worker;  // no memory of this machine is theirs
+  }
   if (static_cast<std::size_t>(index) < options.arenas.size()) {
     const SharedMemory& arena = options.arenas[static_cast<std::size_t>(index)];
     if (arena) worker.arena = &arena;
@@ -64,24 +69,35 @@ std::string group_name(std::span<const int> members) {
 Outcome<std::unique_ptr<Crew>> Crew::start(const CrewOptions& options) {
   std::unique_ptr<Crew> crew(new Crew);
   crew->group_ = options.group;
-  std::vector<WorkerOptions> shards;
-  for (int i = 0; i < options.group.workers(); ++i) shards.push_back(worker_options(options, i));
-  if (options.needs_group && shards.size() > 1) {
-    auto ranks = start_group(shards);
-    if (!ranks) return ranks.failure;
-    crew->workers_ = std::move(*ranks);
-  } else {
-    for (const WorkerOptions& shard : shards) {
-      auto worker = Worker::start(shard);
-      if (!worker) return worker.failure;
-      crew->workers_.push_back(std::move(*worker));
-    }
-  }
+  if (auto failure = crew->start_workers(options)) return *failure;
   if (auto failure = crew->open_devices(options)) return *failure;
   if (options.needs_group) {
     if (auto failure = crew->join_ranks(options.cuts)) return *failure;
   }
   return crew;
+}
+
+std::optional<WorkerFailure> Crew::start_workers(const CrewOptions& options) {
+  std::vector<WorkerOptions> shards;
+  for (int i = 0; i < options.group.workers(); ++i) shards.push_back(worker_options(options, i));
+  if (options.job != nullptr) {
+    auto group = start_node_group(shards, *options.job);
+    if (!group) return group.failure;
+    workers_ = std::move(group->ranks);
+    meeting_ = std::move(group->meeting);
+    start_skew_ns_ = group->start_skew_ns;
+  } else if (options.needs_group && shards.size() > 1) {
+    auto ranks = start_group(shards);
+    if (!ranks) return ranks.failure;
+    workers_ = std::move(*ranks);
+  } else {
+    for (const WorkerOptions& shard : shards) {
+      auto worker = Worker::start(shard);
+      if (!worker) return worker.failure;
+      workers_.push_back(std::move(*worker));
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<WorkerFailure> Crew::open_devices(const CrewOptions& options) {
@@ -194,16 +210,22 @@ std::vector<std::optional<Outcome<protocol::Staged>>> Crew::stage_each(
   return outcomes;
 }
 
-void Crew::run_together(std::span<const int> shards,
-                        const std::function<void(Worker&, int index, int barrier_fd)>& begin) {
-  if (shards.size() == 1) {
-    begin(worker(shards.front()), 0, -1);
-    return;
+void Crew::run_together(std::span<const int> shards, const Begin& begin) {
+  if (shards.size() == 1) return begin(worker(shards.front()), std::nullopt, -1);
+  protocol::Barrier own{.parties = static_cast<int>(shards.size())};
+  if (meeting_) {
+    own.meeting = meeting_->begin(shards);
+    for (const int shard : shards) {
+      begin(worker(shard), own, -1);
+      ++own.index;
+    }
+    return Worker::await_all(pointers(shards), [this] { meeting_->abort(); });
   }
   // A barrier that was aborted cannot be used again, and one page costs nothing: one per request.
   SharedBarrier barrier = SharedBarrier::create();
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    begin(worker(shards[i]), static_cast<int>(i), barrier.fd());
+  for (const int shard : shards) {
+    begin(worker(shard), own, barrier.fd());
+    ++own.index;
   }
   Worker::await_all(pointers(shards), [&barrier] { barrier.abort(); });
 }
@@ -212,32 +234,37 @@ std::vector<Outcome<SampleAnswer>> Crew::sample(const protocol::SampleRequest& r
                                                 std::span<const int> shards) {
   const std::vector<int> all = all_shards();
   if (shards.empty()) shards = all;
-  run_together(shards, [&](Worker& shard, int index, int barrier_fd) {
+  run_together(shards, [&](Worker& shard, const auto& barrier, int barrier_fd) {
     protocol::SampleRequest own = request;
-    if (barrier_fd >= 0) {
-      own.barrier = protocol::Barrier{.parties = static_cast<int>(shards.size()), .index = index};
-    }
+    own.barrier = barrier;
     shard.begin_sample(own, barrier_fd);
   });
   std::vector<Outcome<SampleAnswer>> outcomes;
   for (const int i : shards) outcomes.push_back(worker(i).finish_sample());
+  if (meeting_ && shards.size() > 1 && !request.pilot_only) {
+    const std::vector<double> skews_ns = meeting_->skews_ns();
+    for (auto& outcome : outcomes) {
+      if (outcome) outcome->start_skews_ns = skews_ns;
+    }
+  }
   return outcomes;
 }
 
 std::vector<Outcome<SequenceAnswer>> Crew::sequence(
     std::span<const protocol::SequenceRequest> requests) {
-  run_together(all_shards(), [&](Worker& shard, int index, int barrier_fd) {
-    protocol::SequenceRequest own = requests[static_cast<std::size_t>(index)];
-    if (barrier_fd >= 0) own.barrier = protocol::Barrier{.parties = size(), .index = index};
+  std::size_t next = 0;
+  run_together(all_shards(), [&](Worker& shard, const auto& barrier, int barrier_fd) {
+    protocol::SequenceRequest own = requests[next++];
+    own.barrier = barrier;
     shard.begin_sequence(own, barrier_fd);
   });
   return finish_all<SequenceAnswer>(workers_, [](Worker& w) { return w.finish_sequence(); });
 }
 
 std::vector<Outcome<protocol::ProbeAnswer>> Crew::probe(const protocol::ProbeRequest& request) {
-  run_together(all_shards(), [&](Worker& shard, int index, int barrier_fd) {
+  run_together(all_shards(), [&](Worker& shard, const auto& barrier, int barrier_fd) {
     protocol::ProbeRequest own = request;
-    if (barrier_fd >= 0) own.barrier = protocol::Barrier{.parties = size(), .index = index};
+    own.barrier = barrier;
     shard.begin_probe(own, barrier_fd);
   });
   return finish_all<protocol::ProbeAnswer>(workers_, [](Worker& w) { return w.finish_probe(); });

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "host/nodes/node_group.hpp"
 #include "host/process/barrier.hpp"
 #include "host/process/shared_memory.hpp"
 #include "host/worker_client.hpp"
@@ -33,6 +34,7 @@ struct CrewOptions {
   bool needs_group = false;         // ranks that know each other; under mpirun when several
   std::vector<RankGroups> cuts;     // of them, beside the group of all
   std::span<SharedMemory> arenas;   // one per worker, or none
+  const NodeJob* job = nullptr;     // of ranks on several nodes
 };
 
 // Fans each request out to every shard and collects every answer, so that no shard is left with a
@@ -51,6 +53,8 @@ class Crew {
   const protocol::DeviceDescription& device(int shard = 0) const { return opened(shard).device; }
   int threads(int shard = 0) const;  // its CPUs; 0 = not a CPU
   int host_threads(int shard = 0) const { return at(shard).cpus().threads(); }  // that it may use
+  // What to expect of a start of ranks on several nodes; 0 = they share a machine.
+  double start_skew_ns() const { return start_skew_ns_; }
   Worker& worker(int index) { return *workers_[static_cast<std::size_t>(index)]; }
 
   // `request` with its own rank for every shard.
@@ -73,13 +77,15 @@ class Crew {
 
  private:
   Crew() = default;
+  std::optional<WorkerFailure> start_workers(const CrewOptions& options);
   std::optional<WorkerFailure> open_devices(const CrewOptions& options);
   std::optional<WorkerFailure> join_ranks(std::span<const RankGroups> cuts);
   std::optional<WorkerFailure> join(const RankGroups& groups, bool is_of_all);
   // Sends through `begin`, waits for every shard; a failure of one aborts the barrier, on which the
   // others would wait for it.
-  void run_together(std::span<const int> shards,
-                    const std::function<void(Worker&, int index, int barrier_fd)>& begin);
+  using Begin =
+      std::function<void(Worker&, const std::optional<protocol::Barrier>&, int barrier_fd)>;
+  void run_together(std::span<const int> shards, const Begin& begin);
   struct Opened {
     protocol::PluginDescription plugin;
     protocol::DeviceDescription device;
@@ -91,6 +97,8 @@ class Crew {
 
   CaseGroup group_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<RankMeeting> meeting_;  // of ranks on several nodes
+  double start_skew_ns_ = 0;
   std::vector<Opened> opened_;  // by shard
 };
 

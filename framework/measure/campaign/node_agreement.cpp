@@ -47,6 +47,12 @@ std::optional<std::string> node_disagreement(const std::vector<NodeRanks>& nodes
   return std::nullopt;
 }
 
+std::optional<std::string> why_nodes_do_not_fit(const std::vector<NodeRanks>& nodes,
+                                                const std::string& plugin_path) {
+  const auto reports = ask_nodes(nodes, plugin_path, limit_s);
+  return reports ? node_disagreement(nodes, *reports) : reports.failure;
+}
+
 std::vector<Check> node_checks(std::string_view hosts, std::span<const FoundPlugin> plugins) {
   if (hosts.empty()) return {};
   const char* allocation = std::getenv("SLURM_JOB_NODELIST");

@@ -18,6 +18,10 @@ namespace halmark {
 std::optional<std::string> node_disagreement(const std::vector<NodeRanks>& nodes,
                                              std::span<const NodeReport> reports);
 
+// The same, after asking every rank of `nodes`; also why they did not all answer.
+std::optional<std::string> why_nodes_do_not_fit(const std::vector<NodeRanks>& nodes,
+                                                const std::string& plugin_path);
+
 // What halmark doctor --mpi-hosts says: one check per node, or the one that refuses the job. The
 // plugin is the first of `plugins` with collectives. Empty for no `hosts`; throws Error (exit 2)
 // as parse_mpi_hosts does.

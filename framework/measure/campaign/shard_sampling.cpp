@@ -3,6 +3,7 @@
 #include "measure/campaign/shard_sampling.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/numeric/clock.hpp"
@@ -46,6 +47,9 @@ void keep_most_moved(ClockPair& kept, const ClockPair& shard) {
 }
 
 void absorb_all(ShardSeries& series, ShardBlocks& blocks) {
+  if (const auto skew_ns = stated_skew_ns(blocks.front().start_skews_ns)) {
+    keep_worst_signal(series.signals, {std::string(start_skew_signal), *skew_ns, {}});
+  }
   series.written_sets.clear();
   series.kept.resize(blocks.size());
   for (std::size_t s = 0; s < blocks.size(); ++s) {
@@ -70,7 +74,21 @@ void append(MergedSamples& total, MergedSamples block) {
   total.dropped += block.dropped;
 }
 
+// Clocks of several nodes have nothing in common but the start: the first rank's is taken for the
+// origin, and the others began at the most that the start's skew allows.
+void lay_side_by_side(ShardBlocks& blocks) {
+  for (std::size_t s = 0; s < blocks.size(); ++s) {
+    const std::vector<double>& skews_ns = blocks[s].start_skews_ns;
+    std::vector<TimedSample>& samples = blocks[s].samples;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const double skew_ns = i < skews_ns.size() ? skews_ns[i] : INFINITY;
+      samples[i].begin_ns = s == 0 ? 0 : skew_ns;
+    }
+  }
+}
+
 MergedSamples merge(ShardBlocks& blocks, std::int64_t repeat) {
+  if (!blocks.front().start_skews_ns.empty()) lay_side_by_side(blocks);
   std::vector<std::vector<TimedSample>> shards;
   for (SampleAnswer& shard : blocks) shards.push_back(std::move(shard.samples));
   return merge_shards(shards, repeat);
@@ -104,7 +122,10 @@ class CommonSampling {
         wall_cap_s_(wall_cap_s),
         first_ns_(first_ns),
         checks_(checks),
-        stop_(make_stop_rule(rule)) {}
+        stop_(make_stop_rule(rule)) {
+    // So that the skew of a start is at most a twentieth of what it begins.
+    rule_.min_sample_ns = std::max(rule_.min_sample_ns, 20 * crew.start_skew_ns());
+  }
 
   Outcome<ShardSeries> run() {
     begin_ = SteadyClock::now();

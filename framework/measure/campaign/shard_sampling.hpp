@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/campaign/co_measure.hpp"
@@ -11,6 +12,9 @@
 #include "measure/campaign/gate/kept_check.hpp"
 
 namespace halmark {
+
+// Of ranks on several nodes: see RankMeeting. Their times are known to this, over the repeat.
+inline constexpr std::string_view start_skew_signal = "start_skew_ns";
 
 struct ShardSeries {
   MergedSamples merged;

@@ -162,7 +162,17 @@ class Trial {
     }
     if (row_.samples.empty()) return;
     summarise(row_);
+    widen_by_skew();
     row_.signals.push_back(clean_share(row_.samples));
+  }
+
+  // Ranks that start apart wait for each other, or find the others' part done: either way.
+  void widen_by_skew() {
+    const auto skew = std::ranges::find(row_.signals, start_skew_signal, &Signal::name);
+    if (skew == row_.signals.end() || !skew->value) return;
+    const double each_ns = *skew->value / static_cast<double>(row_.repeat);
+    row_.duration_ns_interval.low = std::max(0.0, row_.duration_ns_interval.low - each_ns);
+    row_.duration_ns_interval.high += each_ns;
   }
 
   void judge() {

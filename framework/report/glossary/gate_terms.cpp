@@ -67,6 +67,10 @@ constexpr Term gate_entries[] = {
          "Time per further execution, from samples of several lengths; the device's own timer must "
          "agree with the host's.",
          "", "bench, run, tune"},
+    Term{"start_skew_ns", "",
+         "Of ranks on several nodes: no two of them began a sample further apart than this, by the "
+         "parent's clock, in 95 % of the samples. Over the repeat it widens the row's interval.",
+         "last answer to a start - first message that let a rank go", "bench"},
     Term{"steal", "steal_fraction",
          "The part of all CPU time that the hypervisor gave to other guests.",
          "stolen ticks / all ticks", "bench, run, tune, report"},

@@ -27,8 +27,9 @@ constexpr Term machine_entries[] = {
          "(derived).",
          "", "devices"},
     Term{"device", "devices|id|aliases",
-         "A processor by its id: one of configs/devices, or of this machine as backend:number.", "",
-         "every command"},
+         "A processor by its id: one of configs/devices, or of this machine as backend:number; "
+         "cpu:0@2 is cpu:0 on each of two nodes, whose ranks exchange over the network.",
+         "", "every command"},
     Term{"fidelity", "",
          "Probability that a circuit runs without an error, from the errors that the maker states.",
          "product of (1 - error) over gates and readouts", "rank-qpu"},

@@ -38,6 +38,7 @@ std::vector<Measurement> measure_kernels(std::span<const KernelCase> cases,
   CampaignOptions campaign = campaign_of(o.backend, o.plugin_path, o.plugin_hash, o.peaks);
   add_plugins(o.others, campaign);
   campaign.peaks_by_device = o.peaks_by_device;
+  campaign.job = o.job;
   campaign.rounds = o.rounds;
   campaign.rule.budget_s = o.seconds;
   if (o.limits.disturbed_share) campaign.rule.disturbed_share = *o.limits.disturbed_share;

@@ -31,6 +31,9 @@ struct Judge {
 };
 
 Judge judge_of(const ReportingMachine& machine, const KernelCase& c) {
+  // Ranks on several nodes, "0@2": no figure of one machine bounds them.
+  static const std::optional<Device> none;
+  if (c.device.find('@') != c.device.npos) return {none, none, machine.cores};
   const auto own =
       std::ranges::find(machine.devices, c.backend + ':' + c.device, &JudgingDevice::device);
   if (own != machine.devices.end()) return {own->measured, own->datasheet, own->cores};

@@ -78,10 +78,10 @@ TEST(display_width, begins_and_ends_where_a_block_of_unicode_does) {
            Block{0x1F300, 0x1FAFF, 2},  // pictographs
            Block{0x20000, 0x3FFFD, 2},  // supplementary ideographs
        }) {
-    EXPECT_EQ(display_width(utf8(first - 1)), 1) << std::hex << first;
-    EXPECT_EQ(display_width(utf8(first)), columns) << std::hex << first;
-    EXPECT_EQ(display_width(utf8(last)), columns) << std::hex << last;
-    EXPECT_EQ(display_width(utf8(last + 1)), 1) << std::hex << last;
+    EXPECT_EQ(display_width(utf8(first - 1)), 1) << std::hex << static_cast<unsigned>(first);
+    EXPECT_EQ(display_width(utf8(first)), columns) << std::hex << static_cast<unsigned>(first);
+    EXPECT_EQ(display_width(utf8(last)), columns) << std::hex << static_cast<unsigned>(last);
+    EXPECT_EQ(display_width(utf8(last + 1)), 1) << std::hex << static_cast<unsigned>(last);
   }
   EXPECT_EQ(display_width("a\xFF"
                           "b"),

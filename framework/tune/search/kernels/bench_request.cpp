@@ -32,6 +32,19 @@ void check_request(const BenchRequest& request) {
     throw refused(std::string(request.asked.op.empty() ? "--op" : "--dtype") + " is required", {},
                   "see halmark bench --help");
   }
+  const CaseRequest alone;
+  if (!request.mpi_hosts.empty() &&
+      (!request.variants.empty() || !request.shards_on.empty() || !request.baseline.empty() ||
+       request.asked.parts != alone.parts || request.asked.shards != alone.shards ||
+       request.asked.backend.find(',') != request.asked.backend.npos)) {
+    throw refused(
+        "--mpi-hosts with --variants, --shards-on, --baseline, --parts, --shards or several "
+        "backends",
+        {}, "nodes and ranks say where it runs; leave out the others");
+  }
+  if (request.mpi_hosts.empty() && request.mpi_listen != BenchRequest{}.mpi_listen) {
+    throw refused("--mpi-listen is for --mpi-hosts");
+  }
   // Of one process nobody knows how far the next one is from it.
   if (!request.variants.empty() && request.keeps_winners && request.rounds &&
       *request.rounds < rounds_of_winner_min) {
@@ -81,6 +94,9 @@ std::string command_line(const BenchRequest& request) {
   add_list(" --dtype ", request.asked.dtypes);
   add_list(" --variants ", request.variants);
   if (!request.baseline.empty()) out += " --baseline " + request.baseline;
+  if (!request.mpi_hosts.empty()) {
+    out += " --mpi-hosts " + request.mpi_hosts + " --mpi-listen " + request.mpi_listen;
+  }
   if (!request.shards_on.empty()) return out + " --shards-on '" + request.shards_on + '\'';
   return out + " --backend " + request.asked.backend;
 }

@@ -1,0 +1,46 @@
+// Builds Workers around the channels of ranks that come to a door. Of this room alone.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/nodes/rank_door.hpp"
+#include "host/worker_client.hpp"
+
+namespace halmark {
+
+class GroupStarter {
+ public:
+  // Both have to outlive it.
+  GroupStarter(std::span<const WorkerOptions> ranks, RankDoor& door)
+      : options_(ranks), door_(door), workers_(ranks.size()) {
+    for (const WorkerOptions& rank : ranks) cpus_.push_back(cpus_of_rank(rank));
+  }
+
+  std::span<const CpuSet> cpus() const { return cpus_; }
+  std::vector<std::string> command() const;
+  // `launcher` runs command() once per rank; log, memory limit and cores are those of rank 0.
+  // Gives why there is no group.
+  std::optional<WorkerFailure> connect(ProcessSpec launcher);
+  std::optional<WorkerFailure> greet();
+  std::vector<std::unique_ptr<Worker>> take() { return std::move(workers_); }
+  // Ends them all; the reason ends with what the launcher wrote.
+  WorkerFailure failed(Status status, std::string reason);
+
+ private:
+  static CpuSet cpus_of_rank(const WorkerOptions& options) {
+    return options.cpus ? *options.cpus : cpus_of(options.place);
+  }
+  std::size_t admit(protocol::Channel channel);
+
+  std::span<const WorkerOptions> options_;
+  RankDoor& door_;
+  std::shared_ptr<ContainedProcess> process_;
+  std::vector<CpuSet> cpus_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace halmark

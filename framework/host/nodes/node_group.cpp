@@ -1,0 +1,57 @@
+#include "host/nodes/node_group.hpp"
+
+#include "core/text/error.hpp"
+#include "host/group.hpp"
+#include "host/nodes/group_starter.hpp"
+#include "host/nodes/network_door.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr double rehearsal_limit_s = 30;
+
+Outcome<NodeGroup> start(std::span<const WorkerOptions> ranks, const NodeJob& job,
+                         const std::string& mpirun) {
+  NetworkDoor door(job.listen, static_cast<int>(ranks.size()));
+  GroupStarter starter(ranks, door);
+  Environment named = ranks.front().environment;
+  named[group_token_variable] = door.token();
+  if (auto failure = starter.connect(
+          group_process_over(job.nodes, mpirun, starter.command(), starter.cpus(), named))) {
+    failure->reason += "; ranks come to " + door.address() + " port " +
+                       std::to_string(door.port()) +
+                       ": --mpi-listen names an address that all nodes reach";
+    return *failure;
+  }
+  NodeGroup group;
+  group.meeting = std::make_unique<RankMeeting>(door.take_meetings());
+  if (auto failure = starter.greet()) return *failure;
+  const auto skew_ns = group.meeting->rehearsed_skew_ns(rehearsal_limit_s);
+  if (!skew_ns) {
+    return starter.failed(Status::timed_out, "the ranks do not meet over the network within " +
+                                                 std::to_string(int(rehearsal_limit_s)) + " s");
+  }
+  group.start_skew_ns = *skew_ns;
+  group.ranks = starter.take();
+  return group;
+}
+
+}  // namespace
+
+Outcome<NodeGroup> start_node_group(std::span<const WorkerOptions> ranks, const NodeJob& job) {
+  const std::string mpirun = find_mpirun();
+  if (mpirun.empty()) {
+    return WorkerFailure{Status::unsupported,
+                         "mpirun is not installed; install the package openmpi-bin", "start", 0,
+                         true};
+  }
+  try {
+    return start(ranks, job, mpirun);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    return WorkerFailure{Status::worker_lost, error.what(), "start", 0, true};
+  }
+}
+
+}  // namespace halmark

@@ -1,0 +1,123 @@
+// Who comes to the door of ranks on other nodes: with the token, or not at all.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/text/error.hpp"
+#include "host/nodes/network_door.hpp"
+#include "host/process/shared_memory.hpp"
+
+namespace halmark {
+namespace {
+
+constexpr const char* loopback = "127.0.0.1";
+
+std::optional<protocol::Channel> await_channel(NetworkDoor& door, int tries = 40) {
+  for (int i = 0; i < tries; ++i) {
+    if (auto channel = door.accept()) return channel;
+  }
+  return std::nullopt;
+}
+
+FileDescriptor caller_of(const NetworkDoor& door) {
+  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(door.port()));
+  ::inet_pton(AF_INET, loopback, &address.sin_addr);
+  EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  return socket;
+}
+
+TEST(NetworkDoor, a_rank_with_the_token_brings_its_two_lines) {
+  NetworkDoor door(loopback, 2);
+  EXPECT_EQ(door.token().size(), 64u);
+  for (const int rank : {1, 0}) {
+    EXPECT_FALSE(door.is_complete());
+    const auto meetings = call_door(loopback, door.port(), door.token(), rank, RankLine::meetings);
+    const auto requests = call_door(loopback, door.port(), door.token(), rank, RankLine::requests);
+    ASSERT_TRUE(meetings && requests);
+    const auto channel = await_channel(door);
+    ASSERT_TRUE(channel);
+    EXPECT_EQ(channel->memory_by(), protocol::MemoryBy::copy);
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(door.accept());
+  }
+  EXPECT_TRUE(door.is_complete());
+}
+
+TEST(NetworkDoor, another_token_rank_or_greeting_is_closed_without_an_answer) {
+  NetworkDoor door(loopback, 2);
+  std::string false_token = door.token();
+  false_token.back() = false_token.back() == '0' ? '1' : '0';
+  const std::string rank_1("\1\0\0\0\1\0\0\0", 8), rank_2("\1\0\0\0\2\0\0\0", 8);
+  for (const std::string& opening :
+       {"HMRANK1\n" + false_token + rank_1, "HMRANK1\n" + door.token() + rank_2,
+        "GET / HT" + door.token() + rank_1}) {
+    const FileDescriptor caller = caller_of(door);
+    ASSERT_EQ(::send(caller.get(), opening.data(), opening.size(), 0), 80);
+    EXPECT_FALSE(await_channel(door, 4));
+    const timeval limit{5, 0};
+    ::setsockopt(caller.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    char byte = 0;
+    EXPECT_EQ(::recv(caller.get(), &byte, 1, 0), 0);
+  }
+}
+
+TEST(NetworkDoor, callers_that_say_nothing_do_not_keep_a_rank_out) {
+  NetworkDoor door(loopback, 1);
+  std::vector<FileDescriptor> silent;
+  for (int i = 0; i < 100; ++i) {
+    silent.push_back(caller_of(door));
+    (void)door.accept();
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto requests = call_door(loopback, door.port(), door.token(), 0, RankLine::requests);
+  EXPECT_TRUE(await_channel(door));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+}
+
+TEST(NetworkDoor, a_wildcard_or_another_machine_is_no_address_to_listen_at) {
+  for (const char* address : {"0.0.0.0", "::", "", "no such host"}) {
+    EXPECT_THROW(NetworkDoor(address, 2), Error) << address;
+  }
+  EXPECT_THROW(NetworkDoor("192.0.2.1", 2), Error);  // of documentation: of no machine
+}
+
+TEST(NetworkDoor, memory_beside_a_frame_arrives_as_its_bytes) {
+  NetworkDoor door(loopback, 1);
+  protocol::Channel rank(call_door(loopback, door.port(), door.token(), 0, RankLine::requests),
+                         protocol::MemoryBy::copy);
+  auto parent = await_channel(door);
+  ASSERT_TRUE(parent);
+  constexpr std::int64_t bytes = (3 << 20) + 5;
+  SharedMemory memory = SharedMemory::create("test", bytes, false);
+  for (std::int64_t i = 0; i < bytes; ++i)
+    memory.data()[i] = static_cast<std::byte>(i * 7 + i / 251);
+  std::thread sender([&] {
+    EXPECT_TRUE(rank.send(protocol::Type::revealed, 3, 0, "{}", memory.fd()));
+    EXPECT_TRUE(rank.send(protocol::Type::closed, 4, 0, ""));
+  });
+  auto received = parent->receive(protocol::deadline_after(20));
+  sender.join();
+  ASSERT_TRUE(received) << received.reason;
+  EXPECT_EQ(received.frame.payload, "{}");
+  ASSERT_EQ(received.frame.fds.size(), 1u);
+  const auto copy =
+      SharedMemory::map(std::move(received.frame.fds[0]), bytes, Access::read_only, false);
+  EXPECT_TRUE(std::equal(copy.view().begin(), copy.view().end(), memory.view().begin()));
+  memory.data()[0] = std::byte{99};
+  EXPECT_NE(copy.data()[0], memory.data()[0]);  // no memory in common
+  const auto next = parent->receive(protocol::deadline_after(20));
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next.frame.type(), protocol::Type::closed);
+}
+
+}  // namespace
+}  // namespace halmark
