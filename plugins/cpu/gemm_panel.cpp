@@ -1,7 +1,9 @@
 // gemm with few rows, where reading the weights is all the work: weights packed into panels of 32
 // columns that are streamed once per tile of rows. Also the bf16 product of any size on processors
-// without bf16 instructions, where it runs at the rate of f32, and the f32 product of any size on
-// AVX2, in blocks of k.
+// without bf16 instructions, where it runs at the rate of f32, and the f32 product of up to 192
+// rows with large weights on AVX2, in blocks of k.
+#include <dnnl_version.h>
+
 #include <algorithm>
 
 #include "gemm.hpp"
@@ -119,6 +121,14 @@ class PanelGemm : public Prepared {
   std::int64_t tile_rows_, tiles_, block_tiles_, block_groups_;
 };
 
+// On AVX2 oneDNN 2 has only gemm:jit for f32, which lays out the weights anew in every call: over
+// so few rows that costs more than its faster loop gains (two cores of Zen 3, 16 shapes).
+bool beats_repacking(const Device& device, const GemmProblem& problem) {
+  constexpr std::int64_t rows_max = 192, weights_per_row = 8192;
+  return DNNL_VERSION_MAJOR < 3 && device.isa == Isa::avx2 && problem.src_dtype == HM_DTYPE_F32 &&
+         problem.m <= rows_max && problem.m * weights_per_row <= problem.n * problem.k;
+}
+
 class PanelGemmKernel : public Kernel {
  public:
   std::string_view name() const override { return "gemm_panel"; }
@@ -127,10 +137,8 @@ class PanelGemmKernel : public Kernel {
   void require_support(const Device& device, const Params& params, const Params&) const override {
     const GemmProblem problem = gemm_problem(params);
     if (problem.src_dtype == HM_DTYPE_F16) unsupported("the panel gemm has no f16");
-    // On AVX2 the library of Debian has only its gemm:jit for f32: this one takes every size there.
-    const bool any_size = problem.src_dtype == HM_DTYPE_F32 && device.isa == Isa::avx2;
-    const std::int64_t limit = any_size ? INT64_MAX : panel_rows_max(device, problem.src_dtype);
-    if (problem.m > limit) {
+    const std::int64_t limit = panel_rows_max(device, problem.src_dtype);
+    if (problem.m > limit && !beats_repacking(device, problem)) {
       unsupported("the panel gemm takes at most " + std::to_string(limit) + " rows of " +
                   std::string(dtype_name(problem.src_dtype)) + " on this processor");
     }

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/process/barrier.hpp"
 #include "table_device.hpp"
 #include "worker/request_failed.hpp"
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/process/barrier.hpp"
 #include "measure/probe/cpu_features.hpp"
 #include "measure/probe/peak_paths.hpp"
 #include "table_device.hpp"

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/process/barrier.hpp"
 #include "table_device.hpp"
 
 namespace halmark::worker {
