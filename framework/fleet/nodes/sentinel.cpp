@@ -49,8 +49,8 @@ SentinelHistory read_history(const std::string& file) {
 
 void write_history(const SentinelHistory& history, const std::string& file) {
   std::filesystem::create_directories(std::filesystem::path(file).parent_path());
-  write_whole_file(
-      dump_json({{"schema", schema}, {"version", 1}, {"looks_ns", history}}, 1) + '\n', file);
+  write_whole_file(dump_json({{"schema", schema}, {"version", 1}, {"looks_ns", history}}, 1) + '\n',
+                   file);
 }
 
 }  // namespace

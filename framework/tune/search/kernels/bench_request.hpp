@@ -19,8 +19,8 @@ struct BenchRequest {
   CaseSampling search;
   std::string sweep, shards_on;
   std::vector<std::string> variants;
-  std::string baseline;       // as parse_baseline reads it; "" = none
-  std::string mpi_hosts;      // as parse_mpi_hosts reads it; "" = this machine alone
+  std::string baseline;   // as parse_baseline reads it; "" = none
+  std::string mpi_hosts;  // as parse_mpi_hosts reads it; "" = this machine alone
   std::string mpi_listen = "127.0.0.1";
   std::optional<int> rounds;  // absent: as many as this machine needs
   double seconds = 0.2;
