@@ -82,7 +82,7 @@ Sentinel::Sentinel(tune::NamedDevices& devices, const WorkerLimits& limits, std:
       file_(std::move(file)),
       is_interrupted_(std::move(is_interrupted)) {}
 
-std::map<std::string, double> Sentinel::measure() {
+std::map<std::string, double> Sentinel::measure(const std::set<std::string>& devices) {
   tune::KernelMeasuring measuring;
   devices_.measure_with(measuring);
   measuring.rounds = rounds;
@@ -91,6 +91,7 @@ std::map<std::string, double> Sentinel::measure() {
   measuring.is_interrupted = is_interrupted_;
   std::vector<KernelCase> cases;
   for (const tune::NamedDevice& device : devices_.devices()) {
+    if (!devices.contains(device.place.device_text())) continue;
     const auto usual = tune::usual_cases(device.place.backend, device.place.device);
     cases.insert(cases.end(), usual.begin(), usual.end());
   }
@@ -107,8 +108,8 @@ std::map<std::string, double> Sentinel::measure() {
   return out;
 }
 
-std::string Sentinel::look() {
-  const std::map<std::string, double> now = measure();
+std::string Sentinel::look(const std::set<std::string>& devices) {
+  const std::map<std::string, double> now = measure(devices);
   if (is_interrupted_ && is_interrupted_()) return {};
   SentinelHistory history = read_history(file_);
   std::string moved = moved_sentinel(history, now);

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,13 +30,13 @@ class Sentinel {
   Sentinel(tune::NamedDevices& devices, const WorkerLimits& limits, std::string file,
            std::function<bool()> is_interrupted);
 
-  // Measures for a few seconds per device. What did not move becomes part of the past. Returns
-  // moved_sentinel(); "" when interrupted. Throws Error: exit 2 for a file that is no history,
-  // exit 1 where it cannot be written.
-  std::string look();
+  // Measures those devices ("cpu:0"), each for a few seconds. What did not move becomes part of the
+  // past. Returns moved_sentinel(); "" when interrupted. Throws Error: exit 2 for a file that is no
+  // history, exit 1 where it cannot be written.
+  std::string look(const std::set<std::string>& devices);
 
  private:
-  std::map<std::string, double> measure();
+  std::map<std::string, double> measure(const std::set<std::string>& devices);
 
   tune::NamedDevices& devices_;
   WorkerLimits limits_;

@@ -76,7 +76,7 @@ def sweep_with_faults(cluster):
     time.sleep(2)
     print(cluster.run("launch", cluster.url, "--slurm", "1", "--lease", "3").strip())
     first = cluster.await_agent(lambda a: a["measured"] > 0, "the agent of Slurm measures")
-    second = cluster.start("second", "agent", cluster.url, "--lease", "3", "--node", "second",
+    second = cluster.start("second", "agent", cluster.url, "--lease", "3", "--node", "second", "--sentinel", "0",
                            "--spool", str(cluster.folder / "second.db"))
     cluster.await_agent(lambda a: a["node"] == "second" and a["measured"] > 0, "both measure")
     print(cluster.run("fleet", cluster.url))

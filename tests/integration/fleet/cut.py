@@ -123,7 +123,7 @@ class Fleet:
                    if a["node"] == node)
 
     def agent(self, node, url, **more):
-        return self.start(node, "agent", url, "--lease", "3", "--node", node, "--spool",
+        return self.start(node, "agent", url, "--lease", "3", "--sentinel", "0", "--node", node, "--spool",
                           str(self.folder / (node + ".db")), **more)
 
 

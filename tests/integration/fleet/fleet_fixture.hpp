@@ -28,10 +28,9 @@ class FleetTest : public HalmarkTest {
   }
 
   std::unique_ptr<Process> agent(const std::string& name, const std::string& lease = "2",
-                                 Arguments more = {}) const {
-    Arguments all = {"agent",      url_,  "--node",  name,
-                     "--lease",    lease, "--spool", path(name + ".db"),
-                     "--sentinel", "0"};  // but in its own tests, whose option comes later
+                                 Arguments more = {"--sentinel", "0"}) const {
+    Arguments all = {"agent",   url_,  "--node",  name,
+                     "--lease", lease, "--spool", path(name + ".db")};
     all.insert(all.end(), more.begin(), more.end());
     return std::make_unique<Process>(launch(all));
   }

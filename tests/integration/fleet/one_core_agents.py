@@ -39,7 +39,7 @@ class Fleet:
 
     def sweep(self, url, cores):
         """Seconds, and the front: {configuration: (low, high)}."""
-        agents = [self.on_core(core, "agent", url, "--node", f"core{core}", "--spool",
+        agents = [self.on_core(core, "agent", url, "--sentinel", "0", "--node", f"core{core}", "--spool",
                                str(self.folder / f"{core}.db")) for core in cores]
         try:
             time.sleep(2)

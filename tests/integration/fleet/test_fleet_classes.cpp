@@ -39,7 +39,8 @@ class FleetClasses : public FleetTest {
     return command;
   }
   Launch agent_words(const std::string& name, Arguments more = {}) const {
-    Arguments all = {"agent", url_, "--node", name, "--lease", "2", "--spool", path(name + ".db")};
+    Arguments all = {"agent", url_,      "--node",           name,         "--lease",
+                     "2",     "--spool", path(name + ".db"), "--sentinel", "0"};
     all.insert(all.end(), more.begin(), more.end());
     return launch(all);
   }
