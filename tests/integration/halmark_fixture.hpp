@@ -50,6 +50,9 @@ class HalmarkTest : public testing::Test {
   // Two layers, hidden 64, vocabulary 512; a sweep of it over the backend.
   std::string tiny_model() const;
   std::string tiny_sweep(const std::string& backend, const std::string& more = "") const;
+  // Measures that sweep into a new database of this name. Neighbours of this machine can spoil a
+  // row (exit code 4): then once more from the start, twice at most.
+  void tune_tiny(const std::string& db) const;
   // One device file that says what this machine's peaks are, so that nothing measures them first.
   // `ceilings`: [[peak]] and [[bandwidth]] entries. Returns its path below the folder.
   std::string know_peaks(const std::string& ceilings = "") const;

@@ -75,7 +75,7 @@ TEST_F(ExportTwice, figures_for_other_tools_are_written_anew_every_night) {
 TEST_F(FirstHour, a_history_says_what_is_there_before_it_says_why_there_is_no_verdict) {
   tiny_sweep("fake", "shards = [1]");
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;timer=device_event";
-  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+  tune_tiny("r.db");
   const Json data = data_of({"history", "--db", "r.db"});
   const Outcome o = halmark({"history", "--db", "r.db"});
   EXPECT_THAT(first_line(o.out),
@@ -119,7 +119,7 @@ TEST_F(FirstHour, an_older_database_is_kept_before_it_is_changed) {
   write("s.toml", served_sweep);
   tiny_sweep("fake", "shards = [1]");
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;timer=device_event";
-  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+  tune_tiny("r.db");
   test::turn_into_version(path("r.db"), 2);
   write("backups", "a file where the folder would be");
   const Outcome blocked = halmark({"tune", "tiny.toml", "--db", "r.db", "--again"});

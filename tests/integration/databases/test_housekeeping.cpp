@@ -34,7 +34,7 @@ TEST_F(Housekeeping, commands_leave_no_empty_file_beside_a_database) {
 TEST_F(Housekeeping, a_backup_is_reported_from_like_the_database) {
   tiny_sweep("fake", "shards = [1]");
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
-  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+  tune_tiny("r.db");
   const Json data = data_of({"backup", "--db", "r.db", "--to", "kept"});
   ASSERT_EQ(data["files"].size(), 2u);
   const std::string copy = data["files"][0]["to"];

@@ -24,7 +24,7 @@ class ExchangeReaders : public HalmarkTest {
   void search() const {
     tiny_sweep("fake", "shards = [1]");
     write("s.toml", served_sweep);
-    ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "m.db"}).exit_code, 0);
+    tune_tiny("m.db");
     ASSERT_EQ(halmark({"tune", "s.toml", "--db", "s.db"}).exit_code, 0);
   }
 
@@ -203,7 +203,7 @@ TEST_F(ExchangeReaders, the_compare_tool_of_google_benchmark_opens_two_runs) {
   const auto python = test::python_with("scipy.stats");
   if (!python) GTEST_SKIP() << "no Python with scipy, which compare.py wants";
   search();
-  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "n.db"}).exit_code, 0);
+  tune_tiny("n.db");
   exported("kernels", "gbench", "before.json");
   const Outcome again =
       halmark({"export", "--db", "n.db", "--as", "gbench", "--out", "after.json"});

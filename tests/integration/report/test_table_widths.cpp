@@ -66,7 +66,7 @@ TEST_P(TableWidth, a_served_front_fits_and_its_configurations_are_whole) {
 }
 
 TEST_P(TableWidth, a_report_fits_and_shows_every_column) {
-  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+  tune_tiny("r.db");
   const Json data = data_of({"report", "--db", "r.db"});
   const std::string text = shown({"report", "--db", "r.db"});
   for (const Json& point : data["front"]) {

@@ -19,7 +19,7 @@ TEST_F(ServePage, is_used_as_a_person_would) {
   longer.replace(longer.find("name = \"tiny\""), 13, "name = \"longer\"");
   write("own/sweeps/longer.toml", longer);
   base_.environment["HALMARK_CONFIG_PATH"] = path("own");
-  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+  tune_tiny("r.db");
   ASSERT_EQ(
       halmark({"serve", "--html", "grid.html", "--state", "model=qwen3-0.6b&shards=4"}).exit_code,
       0);

@@ -211,7 +211,7 @@ TEST_F(Studies, optuna_opens_what_tune_found) {
   const auto python = test::python_with("optuna");
   if (!python) GTEST_SKIP() << "there is no Python with Optuna (pip install optuna)";
   tiny_sweep("fake", "shards = [1]");
-  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+  tune_tiny("r.db");
   Launch launch;
   launch.arguments = {*python, std::string(scripts) + "deployments.py", path("r.db.study"), "2"};
   const Outcome done = run(launch);
