@@ -113,7 +113,7 @@ class Gemm final : public OpContract {
     };
     static constexpr Shape shapes[] = {
         {1, 1, 1, 0},    {1, 127, 129, 0}, {1, 256, 1024, 1}, {2, 17, 5, 1},     {7, 11, 13, 0},
-        {31, 33, 63, 0}, {32, 64, 64, 1},  {65, 47, 31, 1},   {97, 101, 255, 0}, {19, 301, 523, 1}};
+        {31, 33, 63, 0}, {32, 64, 64, 1},  {65, 47, 31, 1},   {97, 101, 255, 0}, {19, 512, 523, 1}};
     std::vector<Params> cases;
     for (const auto source : common_dtypes(source_dtypes, dtypes)) {
       for (const auto result : matmul_results(source, dtypes)) {

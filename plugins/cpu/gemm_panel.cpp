@@ -121,12 +121,14 @@ class PanelGemm : public Prepared {
   std::int64_t tile_rows_, tiles_, block_tiles_, block_groups_;
 };
 
-// On AVX2 oneDNN 2 has only gemm:jit for f32, which lays out the weights anew in every call: over
-// so few rows that costs more than its faster loop gains (two cores of Zen 3, 16 shapes).
-bool beats_repacking(const Device& device, const GemmProblem& problem) {
-  constexpr std::int64_t rows_max = 192, weights_per_row = 8192;
+// On AVX2 oneDNN 2 has only gemm:jit for f32. Its loop is the faster one, but with rows of dst a
+// multiple of 2 KiB apart it loses half of its rate, over few rows at least (two cores of Zen 3: 17
+// such shapes are slower than the panels, none of 4 others with as many weights).
+bool beats_library(const Device& device, const GemmProblem& problem) {
+  constexpr std::int64_t rows_max = 192, weights_per_row = 8192, conflicting = 512;
   return DNNL_VERSION_MAJOR < 3 && device.isa == Isa::avx2 && problem.src_dtype == HM_DTYPE_F32 &&
-         problem.m <= rows_max && problem.m * weights_per_row <= problem.n * problem.k;
+         problem.n % conflicting == 0 && problem.m <= rows_max &&
+         problem.m * weights_per_row <= problem.n * problem.k;
 }
 
 class PanelGemmKernel : public Kernel {
@@ -138,7 +140,7 @@ class PanelGemmKernel : public Kernel {
     const GemmProblem problem = gemm_problem(params);
     if (problem.src_dtype == HM_DTYPE_F16) unsupported("the panel gemm has no f16");
     const std::int64_t limit = panel_rows_max(device, problem.src_dtype);
-    if (problem.m > limit && !beats_repacking(device, problem)) {
+    if (problem.m > limit && !beats_library(device, problem)) {
       unsupported("the panel gemm takes at most " + std::to_string(limit) + " rows of " +
                   std::string(dtype_name(problem.src_dtype)) + " on this processor");
     }
