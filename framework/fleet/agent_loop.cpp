@@ -138,7 +138,7 @@ class AgentLoop {
   std::string look() {
     tell("sentinel", "");
     table_->say(me_);
-    return sentinel_.look(batch_devices_);
+    return sentinel_.look(used_devices_);
   }
 
   // Without work, or unfit for any.
@@ -158,12 +158,11 @@ class AgentLoop {
     WorkTable::Claim claim = table_->claim(me_);
     if (claim.units.empty()) {
       watch_.has_no_work();
-      if (watch_.unfit().empty()) batch_devices_.clear();
       return rest();
     }
     heartbeat_->hold(claim.units);
     for (const WorkUnit& unit : claim.units) {
-      for (const KernelCase& k : unit.cases) batch_devices_.insert(k.backend + ':' + k.device);
+      for (const KernelCase& k : unit.cases) used_devices_.insert(k.backend + ':' + k.device);
     }
     const bool may_measure = watch_.may_measure();
     if (may_measure) {
@@ -204,7 +203,7 @@ class AgentLoop {
   Spool spool_;
   Sentinel sentinel_;
   Watch watch_;
-  std::set<std::string> batch_devices_;  // of the batch of work at hand
+  std::set<std::string> used_devices_;  // by any work so far
   Agent me_;
   std::unique_ptr<SharedStore> store_;
   std::optional<WorkTable> table_;

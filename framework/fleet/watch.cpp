@@ -12,26 +12,24 @@ Watch::Watch(Hooks hooks, double work_s, double again_s)
 bool Watch::may_claim() {
   deliver();
   if (unfit_.empty()) return true;
-  return is_due(again_s_) && passes();
+  return seconds_since(*looked_) >= again_s_ && passes();
 }
 
 bool Watch::may_measure() {
-  if (work_s_ <= 0) return true;
-  if (is_in_batch_ && !is_due(work_s_)) return true;
-  is_in_batch_ = true;
-  return passes();
+  const bool is_known = looked_ && seconds_since(*looked_) < work_s_;
+  return work_s_ <= 0 || is_known || passes();
 }
 
 void Watch::measured(std::int64_t run, const std::vector<Measurement>& rows) {
   if (work_s_ <= 0) return;
+  measured_ = SteadyClock::now();
   for (const Measurement& row : rows) {
     batch_[run].push_back({.case_key = row.kernel_case.key(), .round = row.round, .reason = {}});
   }
 }
 
 void Watch::has_no_work() {
-  is_in_batch_ = false;
-  if (!batch_.empty()) passes();
+  if (!batch_.empty() && seconds_since(measured_) >= again_s_) passes();
 }
 
 bool Watch::passes() {

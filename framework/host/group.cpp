@@ -152,13 +152,8 @@ std::string find_mpirun() {
 }
 
 Outcome<std::vector<std::unique_ptr<Worker>>> start_group(std::span<const WorkerOptions> ranks) {
-  const std::string mpirun = find_mpirun();
-  if (mpirun.empty()) {
-    return WorkerFailure{Status::unsupported,
-                         "mpirun is not installed; install the package openmpi-bin", "start", 0,
-                         true};
-  }
-  try {
+  using Ranks = Outcome<std::vector<std::unique_ptr<Worker>>>;
+  return GroupStarter::under_launcher([&](const std::string& mpirun) -> Ranks {
     Listener door;
     GroupStarter starter(ranks, door);
     if (auto failure = starter.connect(
@@ -167,9 +162,7 @@ Outcome<std::vector<std::unique_ptr<Worker>>> start_group(std::span<const Worker
     }
     if (auto failure = starter.greet()) return *failure;
     return starter.take();
-  } catch (const std::exception& error) {
-    return WorkerFailure{Status::worker_lost, error.what(), "start", 0, true};
-  }
+  });
 }
 
 Outcome<std::vector<std::unique_ptr<Worker>>> start_group(const WorkerOptions& options, int ranks) {

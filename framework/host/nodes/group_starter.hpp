@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/group.hpp"
 #include "host/nodes/rank_door.hpp"
 #include "host/worker_client.hpp"
 
@@ -27,6 +28,21 @@ class GroupStarter {
   std::optional<WorkerFailure> connect(ProcessSpec launcher);
   std::optional<WorkerFailure> greet();
   std::vector<std::unique_ptr<Worker>> take() { return std::move(workers_); }
+  // What `start(mpirun)` gives; a failure where there is no mpirun, or what it throws.
+  template <class Start>
+  static auto under_launcher(Start start) -> decltype(start(std::string())) {
+    const std::string mpirun = find_mpirun();
+    if (mpirun.empty()) {
+      return WorkerFailure{Status::unsupported,
+                           "mpirun is not installed; install the package openmpi-bin", "start", 0,
+                           true};
+    }
+    try {
+      return start(mpirun);
+    } catch (const std::exception& error) {
+      return WorkerFailure{Status::worker_lost, error.what(), "start", 0, true};
+    }
+  }
   // Ends them all; the reason ends with what the launcher wrote.
   WorkerFailure failed(Status status, std::string reason);
 

@@ -1,6 +1,5 @@
 #include "host/nodes/node_group.hpp"
 
-#include "core/text/error.hpp"
 #include "host/group.hpp"
 #include "host/nodes/group_starter.hpp"
 #include "host/nodes/network_door.hpp"
@@ -11,8 +10,7 @@ namespace {
 constexpr double rehearsal_limit_s = 30;
 
 Outcome<NodeGroup> start(std::span<const WorkerOptions> ranks, const NodeJob& job,
-                         const std::string& mpirun) {
-  NetworkDoor door(job.listen, static_cast<int>(ranks.size()));
+                         NetworkDoor& door, const std::string& mpirun) {
   GroupStarter starter(ranks, door);
   Environment named = ranks.front().environment;
   named[group_token_variable] = door.token();
@@ -39,19 +37,9 @@ Outcome<NodeGroup> start(std::span<const WorkerOptions> ranks, const NodeJob& jo
 }  // namespace
 
 Outcome<NodeGroup> start_node_group(std::span<const WorkerOptions> ranks, const NodeJob& job) {
-  const std::string mpirun = find_mpirun();
-  if (mpirun.empty()) {
-    return WorkerFailure{Status::unsupported,
-                         "mpirun is not installed; install the package openmpi-bin", "start", 0,
-                         true};
-  }
-  try {
-    return start(ranks, job, mpirun);
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& error) {
-    return WorkerFailure{Status::worker_lost, error.what(), "start", 0, true};
-  }
+  NetworkDoor door(job.listen, static_cast<int>(ranks.size()));
+  return GroupStarter::under_launcher(
+      [&](const std::string& mpirun) { return start(ranks, job, door, mpirun); });
 }
 
 }  // namespace halmark

@@ -31,6 +31,9 @@ class FleetSentinel : public FleetTest {
   void learn() const {
     const auto one = watched();
     expect_front(tune()->wait());
+    // Two seconds after the last row; its figures are there when it is idle again.
+    const auto looks_behind = [&] { return now()["state"] == "sentinel"; };
+    ASSERT_TRUE(await(looks_behind));
     ASSERT_TRUE(await([&] { return now()["state"] == "idle"; }));
     end(*one);
     Json document = Json::parse(read("state/halmark/sentinel-one.json"));

@@ -63,6 +63,17 @@ class Watched : public testing::Test {
   std::vector<std::pair<std::int64_t, int>> doubted_;
 };
 
+// A search asks for a kernel now and then.
+TEST_F(Watched, does_not_look_between_portions_of_work) {
+  Watch w = watch(1e6, 1e6);
+  for (int round = 1; round <= 5; ++round) {
+    EXPECT_TRUE(w.may_measure());
+    w.measured(1, row(round));
+    w.has_no_work();
+  }
+  EXPECT_EQ(looks_, 1);
+}
+
 TEST_F(Watched, looks_once_before_a_batch_and_once_behind_it) {
   Watch w = watch(1e6);
   w.has_no_work();
