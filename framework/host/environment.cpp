@@ -26,6 +26,7 @@ constexpr std::array exact_names{"PATH",
                                  "OPENCL_VENDOR_PATH",
                                  "HIP_VISIBLE_DEVICES",
                                  "ZE_AFFINITY_MASK",
+                                 "HALMARK_OPENBLAS",
                                  "HALMARK_OPENVINO",
                                  "HALMARK_OPENVINO_IR"};
 constexpr std::array prefixes{"OMP_",     "GOMP_", "OMPI_",        "PMIX_",

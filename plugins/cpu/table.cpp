@@ -17,6 +17,7 @@ const Kernel& rmsnorm_kernel();
 const Kernel& rope_kernel();
 const Kernel& softmax_kernel();
 const Kernel& gemm_onednn_kernel();
+const Kernel& gemm_openblas_kernel();
 const Kernel& gemm_panel_kernel();
 const Kernel& grouped_gemm_onednn_kernel();
 const Kernel& grouped_gemm_panel_kernel();
@@ -36,6 +37,7 @@ std::span<const Kernel* const> kernel_table() {
   static const Kernel* const table[] = {
       &gemm_panel_kernel(),
       &gemm_onednn_kernel(),
+      &gemm_openblas_kernel(),
       &attention_kernel(),
       &activation_kernel(),
       &copy_kernel(),

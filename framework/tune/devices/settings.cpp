@@ -75,8 +75,11 @@ void add_searched(const StatedSettings& stated, std::vector<Setting>& out) {
   }
   const fs::path beside = program_path().parent_path().parent_path() / "lib/halmark/plugins";
   out.push_back({"plugins", beside.string(), "default (beside the program)"});
-  if (const std::string folder = variable("HALMARK_OPENVINO"); !folder.empty()) {
-    out.push_back({"OpenVINO runtime", folder, "HALMARK_OPENVINO"});
+  for (const auto& [library, name] : {std::pair{"OpenBLAS", "HALMARK_OPENBLAS"},
+                                      std::pair{"OpenVINO runtime", "HALMARK_OPENVINO"}}) {
+    if (const std::string place = variable(name); !place.empty()) {
+      out.push_back({library, place, name});
+    }
   }
 }
 
