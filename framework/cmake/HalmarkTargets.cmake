@@ -107,12 +107,13 @@ function(halmark_use_precompiled target set header)
   target_precompile_headers(${target} REUSE_FROM halmark_precompiled_${set})
 endfunction()
 
-# halmark_add_test(<name> [ALONE] SOURCES ... [APART ...] [LINK ...] [LABELS ...] [DEPENDS targets...])
+# halmark_add_test(<name> [ALONE|BESIDE] SOURCES ... [APART ...] [LINK ...] [LABELS ...] [DEPENDS targets...])
 # One GoogleTest program test_<name>; GTEST_SKIP shows as skipped in ctest. Unit tests may run beside
-# each other; ALONE: this one measures, or starts what does. So does everything with other labels.
+# each other; ALONE: this one measures, or starts what does. So does everything with other labels but where BESIDE says that it
+# measures nothing.
 # APART: sources that are not compiled together with others, since a helper of theirs has another's name.
 function(halmark_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE" "TIMEOUT" "SOURCES;APART;LINK;LABELS;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE;BESIDE" "TIMEOUT" "SOURCES;APART;LINK;LABELS;DEPENDS")
   halmark_add_program(test_${name} SOURCES ${arg_SOURCES} ${arg_APART} LINK ${arg_LINK} GTest::gtest_main
                       GTest::gmock)
   halmark_compile_together(test_${name} "")
@@ -139,7 +140,7 @@ function(halmark_add_test name)
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
-  else()
+  elseif(NOT arg_BESIDE)
     set(arg_ALONE ON)
   endif()
   # Values as GoogleTest prints them hold addresses and bytes of objects; a name must be stable.
