@@ -23,6 +23,8 @@ struct Device {
   std::int64_t last_level_bytes = 32 << 20;  // shared
 };
 
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 class Comm;  // comm.hpp; only built with MPI
 
 namespace domain = halmark::plugin::domain;

@@ -11,9 +11,9 @@
 #include <fstream>
 #include <map>
 
+#include "gemm/onednn.hpp"
 #include "isa.hpp"
 #include "kernel.hpp"
-#include "onednn.hpp"
 #ifdef HALMARK_CPU_MPI
 #include "mpi/comm.hpp"
 #endif

@@ -5,8 +5,6 @@
 
 namespace hm_cpu {
 
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 // One plain matrix of weights, [k,n] or [n,k] when transposed.
 struct WeightMatrix {
   const void* data = nullptr;

@@ -1,7 +1,7 @@
 // Attention on 128-bit vectors.
 #define HM_CPU_LANES 4
 #define HM_CPU_MICRO_ROWS 4
-#include "attention_simd.hpp"
+#include "parts.hpp"
 
 namespace hm_cpu {
 

@@ -1,7 +1,7 @@
 // Attention on 256-bit vectors.
 #define HM_CPU_LANES 8
 #define HM_CPU_MICRO_ROWS 6
-#include "attention_simd.hpp"
+#include "parts.hpp"
 
 namespace hm_cpu {
 

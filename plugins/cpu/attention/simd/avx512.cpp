@@ -1,7 +1,7 @@
 // Attention on 512-bit vectors.
 #define HM_CPU_LANES 16
 #define HM_CPU_MICRO_ROWS 12
-#include "attention_simd.hpp"
+#include "parts.hpp"
 
 namespace hm_cpu {
 
