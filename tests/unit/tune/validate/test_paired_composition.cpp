@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recorded_sweep.hpp"
+#include "tests/unit/tune/recorded_sweep.hpp"
 
 namespace halmark::tune {
 namespace {

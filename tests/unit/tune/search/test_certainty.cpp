@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "recorded_sweep.hpp"
+#include "tests/unit/tune/recorded_sweep.hpp"
 
 namespace halmark::tune {
 namespace {

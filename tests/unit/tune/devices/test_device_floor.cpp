@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../error_of.hpp"
 #include "core/text/error.hpp"
 #include "model/spec/model_spec.hpp"
 #include "plan/precision.hpp"
+#include "tests/unit/error_of.hpp"
 #include "tune/plan/known_plan.hpp"
 
 namespace halmark::tune {

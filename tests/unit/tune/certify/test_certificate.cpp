@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "recorded_sweep.hpp"
+#include "tests/unit/tune/recorded_sweep.hpp"
 #include "tune/certify/conclusion.hpp"
 
 namespace halmark::tune {

@@ -8,8 +8,8 @@
 
 #include "latency/case_bounds.hpp"
 #include "measure/campaign/predict_cost.hpp"
-#include "recorded_sweep.hpp"
 #include "tests/unit/error_of.hpp"
+#include "tests/unit/tune/recorded_sweep.hpp"
 #include "tune/certify/conclusion.hpp"
 
 namespace halmark::tune {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "recorded_sweep.hpp"
+#include "tests/unit/tune/recorded_sweep.hpp"
 #include "tune/search/front.hpp"
 
 namespace halmark::tune {
