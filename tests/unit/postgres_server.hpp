@@ -34,6 +34,7 @@ class PostgresServer {
   // `out`: a descriptor for what it writes.
   pid_t start(const std::vector<std::string>& command, int out = -1) const;
   bool run(const std::vector<std::string>& command) const;
+  bool make_data() const;
   void start_server();
 
   std::string programs_, root_;
