@@ -49,8 +49,10 @@ void note(const GlobalOptions& global, const std::string& text) {
 
 std::unique_ptr<tune::TunePlan> plan_of(const Sweep& sweep, const LocalMachine& machine,
                                         WinnerTable winners,
-                                        const std::optional<tune::NamedDevices>& named) {
+                                        const std::optional<tune::NamedDevices>& named,
+                                        const tune::AskedNodes& nodes) {
   tune::Target target = target_of(machine, sweep.backend, sweep.device, std::move(winners));
+  spread_over(nodes, target);
   if (named) named->name_in(target);
   return tune::measured_plan(sweep, std::move(target), machine.has_bf16, config_dirs("models"),
                              config_dirs("fabrics"));
@@ -89,6 +91,7 @@ tune::MeasureContext context_of(const Session& s, const Sweep& sweep, Progress& 
           .begins_anew = s.options.begins_anew,
           .steering = s.steering.get(),
           .fleet = s.fleet.get(),
+          .job = tune::node_job(s.options.nodes),
           .night = {.date = s.options.night,
                     .builds_folder = builds_dir().string(),
                     .order = ordered_by(history::night_order),
@@ -145,6 +148,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
 }
 
 CommandResult measured(Session& s, const Sweep& sweep) {
+  if (const auto job = tune::node_job(s.options.nodes)) tune::require_nodes(*job, s.plugin);
   if (sweep.backend == "cpu" && !s.named) {
     ensure_cpu_peaks(s.global, s.machine);
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
@@ -154,7 +158,7 @@ CommandResult measured(Session& s, const Sweep& sweep) {
               s.options.takes_defaults ? WinnerTable{}
               : s.named                ? s.named->winners(*s.store)
                         : tune::winner_table(*s.store, s.machine.identity(), s.plugin.hash),
-              s.named);
+              s.named, s.options.nodes);
   const HeldInterrupts until_reported;
   note(s.global, tune::plan_view(*plan).text + '\n');
   if (const std::string kept = tune::unfinished_old_run(*s.store, sweep.name); !kept.empty()) {
@@ -244,7 +248,7 @@ CommandResult execute_sweep(const GlobalOptions& global, const TuneOptions& opti
                             options.takes_defaults || !options.plan_only || named
                                 ? WinnerTable{}
                                 : stored_winners(global, machine, sweep.backend, sweep.device),
-                            named);
+                            named, options.nodes);
   if (options.plan_only) return shown(tune::plan_view(*plan));
   if (sweep.nightly)
     note(global, tune::nightly_backup(database_path(global), require_sound_database));
@@ -354,6 +358,10 @@ Action add_tune(OptionSet& app) {
   app.add_option("--stages", o->stages, "Layers of each stage, 10,18: tried beside equal stages");
   app.add_option("--shards-on", o->shards_on,
                  "The device of every shard, instead of the sweep's: 'cpu:0/2 + opencl:0'");
+  app.add_option("--mpi-hosts", o->nodes.hosts,
+                 "Spread shards over these nodes of one MPI job: n1:2,n2:2 or slurm:2");
+  app.add_option("--mpi-listen", o->nodes.listen,
+                 "With --mpi-hosts: the address of this machine to which the ranks come");
   app.add_option("--tables-device", o->latency.tables_device,
                  "With imported: the device that the tables were measured on, if another");
   app.add_option("--series", o->latency.series,

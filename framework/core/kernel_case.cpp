@@ -65,6 +65,16 @@ std::optional<ShardPlace> parse_shard_place(std::string_view text) {
   return out;
 }
 
+std::string device_over_nodes(const std::string& device, int nodes) {
+  return device + '@' + std::to_string(nodes);
+}
+
+int nodes_of_device(std::string_view device) {
+  const std::size_t at = device.rfind('@');
+  const auto nodes = at == device.npos ? std::nullopt : whole_number(device.substr(at + 1));
+  return std::max(1, nodes.value_or(1));
+}
+
 bool KernelCase::is_collective() const { return problem.params.find("ranks").has_value(); }
 
 bool KernelCase::shares_arguments(const KernelCase& other) const {

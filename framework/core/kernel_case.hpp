@@ -33,6 +33,11 @@ struct ShardPlace {
 // Of "cpu:0", "cpu:0/2" (the first of two parts) or "cpu:0/2.1"; nothing for other texts.
 std::optional<ShardPlace> parse_shard_place(std::string_view text);
 
+// "0@2": device "0" of each of two nodes, over which the ranks of a collective lie.
+std::string device_over_nodes(const std::string& device, int nodes);
+// 1 for a device of this machine.
+int nodes_of_device(std::string_view device);
+
 struct KernelCase {
   Problem problem;
   Config config;        // empty = the plugin's default

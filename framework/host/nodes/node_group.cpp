@@ -36,6 +36,12 @@ Outcome<NodeGroup> start(std::span<const WorkerOptions> ranks, const NodeJob& jo
 
 }  // namespace
 
+NodeJob part_of(const NodeJob& job, int nodes, int ranks_each) {
+  NodeJob out{{job.nodes.begin(), job.nodes.begin() + nodes}, job.listen};
+  for (NodeRanks& node : out.nodes) node.ranks = ranks_each;
+  return out;
+}
+
 Outcome<NodeGroup> start_node_group(std::span<const WorkerOptions> ranks, const NodeJob& job) {
   NetworkDoor door(job.listen, static_cast<int>(ranks.size()));
   return GroupStarter::under_launcher(

@@ -19,6 +19,9 @@ struct NodeJob {
   bool operator==(const NodeJob&) const = default;
 };
 
+// The first nodes of a job, with as many ranks on each.
+NodeJob part_of(const NodeJob& job, int nodes, int ranks_each);
+
 struct NodeGroup {
   std::vector<std::unique_ptr<Worker>> ranks;
   std::unique_ptr<RankMeeting> meeting;  // the common start of their samples

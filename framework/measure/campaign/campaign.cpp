@@ -48,6 +48,10 @@ bool fits_memory(KernelCase kernel_case, std::size_t workers) {
 
 bool may_be_better(const Measurement& row) { return is_disturbed(row) || is_unconfirmed(row); }
 
+bool is_over_nodes(const KernelCase& kernel_case) {
+  return nodes_of_device(kernel_case.device) > 1;
+}
+
 bool is_replacement(const Signal& signal) { return signal.name == "worker_replaced"; }
 
 // Lost workers stay visible, whichever trial becomes the row.
@@ -212,14 +216,15 @@ Measurement Campaign::attempt(const KernelCase& kernel_case, const CaseGroup& gr
   Measurement row;
   row.kernel_case = kernel_case;
   if (!ensure_crew(group, row)) return row;
-  const TrialOptions trial{.rule = options_.rule,
-                           .wall_cap_s = options_.wall_cap_s,
-                           .thresholds = options_.thresholds,
-                           .peaks = peaks_of(kernel_case),
-                           .bandwidth = bandwidth_ ? &*bandwidth_ : nullptr,
-                           .input_seed = hash_combine(seed, 0x696e),
-                           .check_seed = hash_combine(seed ^ options_.seed, 0x636b),
-                           .checked_executions = checked_executions(options_.rounds)};
+  const TrialOptions trial{
+      .rule = options_.rule,
+      .wall_cap_s = options_.wall_cap_s,
+      .thresholds = options_.thresholds,
+      .peaks = peaks_of(kernel_case),
+      .bandwidth = bandwidth_ && !is_over_nodes(kernel_case) ? &*bandwidth_ : nullptr,
+      .input_seed = hash_combine(seed, 0x696e),
+      .check_seed = hash_combine(seed ^ options_.seed, 0x636b),
+      .checked_executions = checked_executions(options_.rounds)};
   row = run_trial(*crew_, kernel_case, trial, history_);
   row.plugin_name = crew_->plugin().name;
   row.plugin_version = crew_->plugin().plugin_version;
@@ -238,6 +243,16 @@ bool Campaign::ensure_crew(const CaseGroup& group, Measurement& row) {
     row.reason = "no plugin for backend '" + group.backend + "'";
     return false;
   }
+  const int nodes = nodes_of_device(group.device);
+  std::optional<NodeJob> job;
+  if (nodes > 1) {
+    if (!options_.job || std::ssize(options_.job->nodes) < nodes) {
+      row.status = Status::refused;
+      row.reason = "device " + group.device + " lies on nodes of an MPI job: give --mpi-hosts";
+      return false;
+    }
+    job = part_of(*options_.job, nodes, group.workers() / nodes);
+  }
   CrewOptions options{.group = group,
                       .plugin_path = path->second,
                       .open_options = options_.open_options,
@@ -246,7 +261,7 @@ bool Campaign::ensure_crew(const CaseGroup& group, Measurement& row) {
                       .limits = options_.limits,
                       .needs_group = group.is_collective,
                       .arenas = arenas_,
-                      .job = options_.job ? &*options_.job : nullptr};
+                      .job = job ? &*job : nullptr};
   auto started = Crew::start(options);
   if (started) {
     crew_ = std::move(*started);
@@ -298,9 +313,9 @@ void Campaign::follow_bandwidth() {
 
 // Worker i needs memory for the largest case that has a worker i.
 void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
-  if (options_.job) return;
   std::vector<std::int64_t> wanted;
   for (const KernelCase& kernel_case : cases) {
+    if (is_over_nodes(kernel_case)) continue;  // no memory of this machine is theirs
     try {
       if (options_.stacks_of && !options_.stacks_of(kernel_case).empty()) {
         want_at_least(wanted, stack_arena_bytes(options_.stacks_of(kernel_case)));
@@ -340,6 +355,7 @@ void Campaign::finish(Measurement row, bool is_resumed) {
 }
 
 RunPeaks* Campaign::peaks_of(const KernelCase& kernel_case) const {
+  if (is_over_nodes(kernel_case)) return nullptr;
   if (options_.peaks_by_device.empty()) return options_.peaks;
   const auto own = options_.peaks_by_device.find(device_key(kernel_case));
   return own == options_.peaks_by_device.end() ? nullptr : own->second;

@@ -50,7 +50,7 @@ struct CampaignOptions {
   ValidityThresholds thresholds;
   std::map<std::string, std::string> plugin_path_by_backend;
   std::map<std::string, std::string> plugin_hash_by_backend;
-  std::optional<NodeJob> job;  // over whose nodes all cases are measured
+  std::optional<NodeJob> job;  // on whose nodes cases of devices as "0@2" are measured
   std::map<std::string, std::string> environment;
   Config open_options;
   std::string cache_dir;

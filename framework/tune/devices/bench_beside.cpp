@@ -1,29 +1,15 @@
 #include "tune/devices/bench_beside.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/text/error.hpp"
-#include "measure/campaign/node_agreement.hpp"
+#include "tune/devices/node_job.hpp"
 #include "tune/stored/baseline.hpp"
 
 namespace halmark::tune {
 namespace {
 
 constexpr const char* option = "--mpi-hosts";
-
-// The device's name says how many nodes, the parts how many ranks each; nothing says which has
-// more.
-int ranks_per_node(const std::vector<NodeRanks>& nodes) {
-  const int each = nodes.front().ranks;
-  for (const NodeRanks& node : nodes) {
-    if (node.ranks == each) continue;
-    throw refused("node " + node.host + " has " + std::to_string(node.ranks) + " ranks, " +
-                      nodes.front().host + " " + std::to_string(each),
-                  option, "give every node the same number");
-  }
-  return each;
-}
 
 void require_ranks(const KernelCase& c, int ranks) {
   if (!c.is_collective()) {
@@ -56,20 +42,15 @@ std::vector<KernelCase> baseline_beside(const BenchRequest& request,
 void lay_over_nodes(const BenchRequest& request, const FoundPlugin& plugin,
                     std::vector<KernelCase>& cases, KernelMeasuring& measuring,
                     std::optional<RunPeaks>& peaks) {
-  if (request.mpi_hosts.empty()) return;
-  const char* allocation = std::getenv("SLURM_JOB_NODELIST");
-  const auto nodes = parse_mpi_hosts(request.mpi_hosts, allocation ? allocation : "");
-  const int each = ranks_per_node(nodes);
-  for (const KernelCase& c : cases) require_ranks(c, ranks_of(nodes));
-  if (!plugin.description->has_comm) {
-    throw unfit("plugin " + plugin.description->name + " has no collectives");
-  }
-  if (const auto why = why_nodes_do_not_fit(nodes, plugin.path)) throw unfit(*why);
+  const auto job = node_job(request.nodes);
+  if (!job) return;
+  for (const KernelCase& c : cases) require_ranks(c, ranks_of(job->nodes));
+  require_nodes(*job, plugin);
   for (KernelCase& c : cases) {
-    c.device += '@' + std::to_string(nodes.size());
-    c.parts = each;
+    c.device = device_over_nodes(c.device, static_cast<int>(job->nodes.size()));
+    c.parts = job->nodes.front().ranks;
   }
-  measuring.job = NodeJob{nodes, request.mpi_listen};
+  measuring.job = job;
   measuring.peaks = nullptr;
   peaks.reset();
 }

@@ -26,7 +26,7 @@ struct KernelMeasuring {
   // Where kernels lie on several devices: the other backends, and what bounds each ("cuda:0").
   BackendPlugins others = {};
   std::map<std::string, RunPeaks*> peaks_by_device = {};
-  std::optional<NodeJob> job = {};  // over whose nodes all cases are measured
+  std::optional<NodeJob> job = {};  // on whose nodes cases of devices as "0@2" are measured
   int rounds = 3;
   double seconds = protocol::SampleRule{}.budget_s;  // of sampling, per case and round
   MeasureLimits limits;                              // of this machine

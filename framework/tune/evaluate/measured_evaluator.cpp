@@ -49,6 +49,10 @@ MeasuredEvaluator::MeasuredEvaluator(const TunePlan& plan, Composers& composers,
           },
           plan.target().bounding()) {
   if (plan.target().fabric) add_fabric(plan.target(), source_, with_fabric_);
+  // No peak of this machine bounds what lies on others too.
+  for (int nodes = 2; nodes <= plan.target().nodes; ++nodes) {
+    source_.bound_by(device_over_nodes(plan.target().device_text(), nodes), {});
+  }
   begin_run();
   if (plan.target().measured) peaks_.emplace(*plan.target().measured, journal::utc_now);
   for (const Target& named : plan.target().named) {
@@ -124,6 +128,7 @@ CampaignOptions MeasuredEvaluator::campaign_options() {
   CampaignOptions options = campaign_of(target.backend, context_.plugin_path, context_.plugin_hash,
                                         peaks_ ? &*peaks_ : nullptr);
   add_plugins(context_.plugins, options);
+  options.job = context_.job;
   for (auto& [device, peaks] : peaks_of_named_) options.peaks_by_device[device] = &peaks;
   const MeasureSettings& settings = plan_.sweep().measure;
   options.rounds = settings.rounds;

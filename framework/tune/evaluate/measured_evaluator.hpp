@@ -48,6 +48,7 @@ struct MeasureContext {
   bool begins_anew = false;         // also where this plan has a run here
   Steering* steering = nullptr;     // of who proposes instead of a sampler
   KernelMeasurer* fleet = nullptr;  // who measures instead of this machine
+  std::optional<NodeJob> job = {};  // whose nodes the plan's collectives lie on
   NightContext night;               // of a sweep with [nightly]
   std::function<bool()> is_interrupted;
   // Called as campaigns go on; may be empty.

@@ -18,6 +18,7 @@ Composers::Entry Composers::made(const Configuration& configuration) const {
   if (auto wrong = check_places(configuration, is_measured_ && !target_.fabric)) {
     return {{}, std::move(*wrong)};
   }
+  if (auto wrong = check_nodes(configuration, target_)) return {{}, std::move(*wrong)};
   if (auto short_of = check_ranks(memory_use(graph), configuration, target_)) {
     return {{}, std::move(*short_of)};
   }

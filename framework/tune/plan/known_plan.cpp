@@ -18,6 +18,16 @@ Target priced_target(const Sweep& sweep, Device device) {
   return out;
 }
 
+// Where the sweep states none, also what fills two and more nodes.
+std::vector<std::int64_t> shard_counts_on(const Target& target, const Sweep& sweep) {
+  if (target.nodes == 0) return shard_counts(sweep, target.cores);
+  std::vector<std::int64_t> out =
+      shard_counts(sweep, std::min(target.cores, target.ranks_per_node));
+  if (!sweep.shards.empty()) return out;
+  for (int n = 2; n <= target.nodes; ++n) out.push_back(n * target.ranks_per_node);
+  return out;
+}
+
 // What its formulas do not know.
 void refuse_certify(const Sweep& sweep) {
   if (sweep.sampler != certify_sampler) return;
@@ -60,7 +70,7 @@ std::unique_ptr<TunePlan> measured_plan(Sweep sweep, Target target, bool has_bf1
   ModelSpec spec = load_model(sweep.model, models);
   spec.fuses_qkv = sweep.fused_qkv;
   const PrecisionFacts precisions = precision_facts(spec, has_bf16);
-  const std::vector<std::int64_t> shards = shard_counts(sweep, target.cores);
+  const std::vector<std::int64_t> shards = shard_counts_on(target, sweep);
   if (!sweep.fabric.empty() && sweep.sampler == certify_sampler) {
     throw refused("certify proves what is measured, and a fabric is not", sweep.fabric_where,
                   "take another sampler, or leave the fabric out");

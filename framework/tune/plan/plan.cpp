@@ -149,6 +149,9 @@ Json TunePlan::json() const {
   for (const auto& places : sweep_.shards_on) {
     out["shards_on"].push_back(shard_places_text(places));
   }
+  if (target_.nodes > 0) {
+    out["nodes"] = {{"count", target_.nodes}, {"ranks_each", target_.ranks_per_node}};
+  }
   if (spec_.moe) out["routing_skew"] = sweep_.routing_skew;
   if (spec_.fuses_qkv) out["fused_qkv"] = true;
   if (target_.fabric) {

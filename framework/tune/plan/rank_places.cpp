@@ -56,6 +56,22 @@ std::optional<Refusal> check_places(const Configuration& configuration, bool is_
   return std::nullopt;
 }
 
+std::optional<Refusal> check_nodes(const Configuration& configuration, const Target& target) {
+  const int ranks = configuration.devices(), each = target.ranks_per_node;
+  if (!target.is_spread(ranks)) return std::nullopt;
+  if (ranks % each != 0 || ranks > target.nodes * each) {
+    return Refusal{"places_do_not_match", std::to_string(ranks) + " ranks do not fill some of " +
+                                              std::to_string(target.nodes) + " nodes of " +
+                                              std::to_string(each)};
+  }
+  for (const Meeting& meeting : meetings_of(configuration.parallel)) {
+    if (meeting_spread(configuration.parallel, meeting.split, each).is_even) continue;
+    return Refusal{"not_executable", std::string("the ranks of ") + meeting.what +
+                                         " lie unevenly over nodes of " + std::to_string(each)};
+  }
+  return std::nullopt;
+}
+
 std::optional<Refusal> check_ranks(const MemoryUse& use, const Configuration& configuration,
                                    const Target& target) {
   const Parallel& parallel = configuration.parallel;

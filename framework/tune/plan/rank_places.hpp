@@ -12,6 +12,10 @@ namespace halmark::tune {
 // ranks on two backends would meet in a collective and `is_executed`. Nothing without places.
 std::optional<Refusal> check_places(const Configuration& configuration, bool is_executed);
 
+// Refusal places_do_not_match where the ranks do not fill the target's nodes, not_executable where
+// those of one collective lie unevenly over them. Nothing for ranks of one machine.
+std::optional<Refusal> check_nodes(const Configuration& configuration, const Target& target);
+
 // check_memory of every rank against what its device has for it.
 std::optional<Refusal> check_ranks(const MemoryUse& use, const Configuration& configuration,
                                    const Target& target);

@@ -29,10 +29,12 @@ StackPlacement Target::placement(int ranks) const {
   if (!is_shared()) return {.backend = backend, .parts = 1};
   return {.backend = backend,
           .device = device,
-          .parts = std::min(ranks, cores),
-          .ring_bytes = ring_bytes(ranks),
-          .mode = in_stack ? CacheMode::in_stack : CacheMode::rotate_const,
-          .winners = &winners};
+          .parts = std::min(ranks_here(ranks), cores),
+          .ring_bytes = ring_bytes(ranks_here(ranks)),
+          // Stacks are run on one machine.
+          .mode = in_stack && !is_spread(ranks) ? CacheMode::in_stack : CacheMode::rotate_const,
+          .winners = &winners,
+          .per_node = is_spread(ranks) ? ranks_per_node : 0};
 }
 
 DeviceFacts Target::facts(int ranks) const {
@@ -41,7 +43,7 @@ DeviceFacts Target::facts(int ranks) const {
   }
   return {.measured = measured,
           .datasheet = datasheet,
-          .shard = {.threads = std::max(1, cores / ranks), .parts = ranks},
+          .shard = {.threads = std::max(1, cores / ranks_here(ranks)), .parts = ranks_here(ranks)},
           .asks_energy = asks_energy};
 }
 

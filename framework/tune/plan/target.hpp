@@ -34,12 +34,18 @@ struct Target {
   // The devices that places of ranks name, each a target of its own; empty where none is named.
   std::vector<Target> named = {};
 
+  // Equal nodes, this machine one of them, that ranks fill in their order; 0 = this machine alone.
+  int nodes = 0, ranks_per_node = 0;
+
   MachineIdentity identity() const { return {fingerprint, earlier}; }
   bool is_shared() const { return cores > 0; }
+  bool is_spread(int ranks) const { return nodes > 0 && ranks > ranks_per_node; }
+  // Those that share a machine.
+  int ranks_here(int ranks) const { return is_spread(ranks) ? ranks_per_node : ranks; }
   // More ranks than cores take turns on them: what they compute can be checked, and not timed.
-  bool is_oversubscribed(int ranks) const { return is_shared() && ranks > cores; }
+  bool is_oversubscribed(int ranks) const { return is_shared() && ranks_here(ranks) > cores; }
   std::int64_t memory_of_rank(int ranks) const {
-    return is_shared() ? memory_bytes / ranks : memory_bytes;
+    return is_shared() ? memory_bytes / ranks_here(ranks) : memory_bytes;
   }
   // Of one of `ranks` shards. Refers to the winners.
   StackPlacement placement(int ranks) const;

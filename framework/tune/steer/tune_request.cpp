@@ -14,6 +14,7 @@ std::string command_line(const TuneRequest& request) {
   if (request.trials) out += " --trials " + std::to_string(*request.trials);
   if (!request.stages.empty()) out += " --stages " + request.stages;
   if (!request.shards_on.empty()) out += " --shards-on '" + request.shards_on + '\'';
+  out += words_of(request.nodes);
   if (!request.fleet.empty()) out += " --fleet " + without_password(request.fleet);
   if (!request.fleet_class.empty()) out += " --fleet-class " + request.fleet_class;
   out += proposal_words(request.proposals);
@@ -24,6 +25,23 @@ std::string command_line(const TuneRequest& request) {
     out += request.validate == "all" ? " --validate=all" : " --validate";
   return out;
 }
+
+namespace {
+
+// Nodes of one MPI job measure what lies on equal nodes of which this machine is one.
+void check_nodes(const TuneRequest& request, const Sweep& sweep) {
+  if (!node_job(request.nodes)) return;
+  const char* what = !request.fleet.empty()             ? "--fleet"
+                     : !sweep.shards_on.empty()         ? "shards_on"
+                     : sweep.sampler == certify_sampler ? "the sampler certify"
+                     : latency_choice(sweep, request.latency).sources.empty() ? nullptr
+                                                                              : "--latency";
+  if (what == nullptr) return;
+  throw refused(std::string("--mpi-hosts with ") + what, sweep.file,
+                "it measures the collectives of one device on each node; leave out one of them");
+}
+
+}  // namespace
 
 Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
   if (!request.sampler.empty()) {
@@ -37,6 +55,7 @@ Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
   if (!request.shards_on.empty()) put_shards_on(request.shards_on, "--shards-on", sweep);
   steer(sweep, request.proposals);
   check_sampler(sweep);
+  check_nodes(request, sweep);
   if (!request.fleet_class.empty() && request.fleet.empty()) {
     throw refused("--fleet-class is of a fleet", {}, "add --fleet URL");
   }
@@ -54,6 +73,10 @@ Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
 }
 
 KernelSweep changed_sweep(const TuneRequest& request, KernelSweep sweep) {
+  if (node_job(request.nodes)) {
+    throw refused("--mpi-hosts is of sweeps of a model", sweep.file,
+                  "halmark bench --op all_reduce --mpi-hosts measures one collective");
+  }
   if (!request.fleet.empty()) {
     throw refused("backends are compared on the machine that they are on, not by a fleet",
                   sweep.file, "leave out --fleet; --db URL keeps the rows in a shared database");

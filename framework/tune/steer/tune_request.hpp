@@ -8,6 +8,7 @@
 #include "plan/kernel_sweep.hpp"
 #include "plan/sweep.hpp"
 #include "tune/certify/certify_chooser.hpp"
+#include "tune/devices/node_job.hpp"
 #include "tune/sources/priced_latencies.hpp"
 #include "tune/steer/study_steering.hpp"
 
@@ -18,6 +19,7 @@ struct TuneRequest {
   std::string sampler, stages, shards_on, night;
   std::string fleet;        // URL of the database whose agents measure; "" = this machine does
   std::string fleet_class;  // of its machines; "" = the one class that is there
+  AskedNodes nodes;         // over which collectives are measured
   std::optional<std::uint64_t> seed;
   std::optional<std::int64_t> trials;
   CertifySettings certify;

@@ -230,8 +230,17 @@ Validation run_oversubscribed(const OperatorGraph& graph, const Target& target,
 
 void validate_front(MeasuredEvaluator& evaluator, const ValidateOptions& options, TuneRun& run) {
   Validations validations(evaluator, options, run);
+  std::vector<std::size_t> front = run.front;
+  const auto is_spread = [&](std::size_t point) {
+    return evaluator.plan().target().is_spread(run.evaluations[point].configuration.devices());
+  };
+  if (const auto left_out = std::erase_if(front, is_spread); left_out > 0) {
+    run.notes.push_back(fmt::format(
+        "not validated: {} of the front's points lie over nodes, and stacks are run on one",
+        left_out));
+  }
   const std::vector<std::size_t> chosen =
-      by_turns(chosen_points(run.front, options.points), run.evaluations);
+      by_turns(chosen_points(front, options.points), run.evaluations);
   for (std::size_t i = 0; i < chosen.size() && !evaluator.is_interrupted(); ++i) {
     Evaluation& e = run.evaluations[chosen[i]];
     const Validation* v = validations.of(chosen, i);

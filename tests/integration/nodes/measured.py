@@ -1,6 +1,7 @@
 """Collectives measured over two nodes of one MPI job, in two network namespaces with a cable of a known rate
 between them: rows are kept under a device of their own, no time is shorter than the cable allows, a rank that
-cannot come or a caller without the token is no rank, and nothing that was started is left.
+cannot come or a caller without the token is no rank, and nothing that was started is left. Then a sweep whose
+shards lie on both: its collectives are measured over the cable, its other kernels here, and the front is of both.
 
     measured.py HALMARK    exit 77 with the reason where something is missing
 """
@@ -18,6 +19,7 @@ from two_nodes import HERE, SPACES, THERE, Node, enter_namespace, expect, left_o
 
 OPS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_recv")
 RATE_MBIT = 400
+MODEL = pathlib.Path(__file__).resolve().parent.parent / "data/tiny_model.json"
 BYTES = 1 << 20
 # Bytes that leave each rank at least, over what `bytes` says, with one rank on each of two nodes.
 LEAST_SHARE = {"all_reduce": 1.0, "all_gather": 1.0, "reduce_scatter": 0.5, "all_to_all": 0.5,
@@ -33,6 +35,50 @@ def bench(halmark, op, *more, size=BYTES):
 
 def over_nodes(halmark, op, db, *more, **named):
     return bench(halmark, op, "--mpi-hosts", f"{HERE}:1,{THERE}:1", "--db", str(db), *more, **named)
+
+
+SWEEP = """name = "nodes"
+model = "{model}"
+backend = "cpu"
+dtypes = ["f32"]
+budget_s = 60
+[[workload]]
+phase = "decode"
+batch = [4]
+context = 64
+[measure]
+rounds = 1
+sample_budget_s = 0.02
+repeat_budget_s = 0
+"""
+
+
+def tune(halmark, folder, *more):
+    (folder / "sweep.toml").write_text(SWEEP.format(model=MODEL))
+    done = subprocess.run([halmark, "tune", str(folder / "sweep.toml"), "--mpi-hosts", f"{HERE}:1,{THERE}:1",
+                           "--mpi-listen", HERE, "--db", str(folder / "sweep.db"), "--json", *more],
+                          capture_output=True, text=True, timeout=250)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check_sweep(halmark, folder):
+    """Two shards lie on two nodes, of which each has one: memory, threads and kernels are those of one."""
+    code, out, errors = tune(halmark, folder, "--validate")
+    expect(code in (0, 4), "a sweep over nodes ends", out + errors)
+    data = json.loads(out)["data"]
+    places = {"over": set(), "here": set()}
+    for kernel in data["kernels"]:
+        places["over" if kernel["op"] in OPS else "here"].add(kernel["place"])
+    expect(places == {"over": {"cpu:0@2 x2"}, "here": {"cpu:0"}}, "collectives lie on both nodes, kernels on one",
+           str(places))
+    timed = {max(e["deployment"]["parallel"], key=e["deployment"]["parallel"].get) for e in data["evaluations"]
+             if e["estimate"] and max(e["deployment"]["parallel"].values()) == 2}
+    expect(timed == {"tp", "pp", "dp"}, "what lies on two nodes is timed", out)
+    again, out, errors = tune(halmark, folder)
+    expect(again in (0, 4) and json.loads(out)["data"]["measuring_s"] == data["measuring_s"],
+           "the same command measures nothing twice", out + errors)
+    code, out, errors = tune(halmark, folder, "--sampler", "certify")
+    expect(code == 2 and "certify" in out + errors, "no proof is asked of nodes", out + errors)
 
 
 def limit_cable(node):
@@ -117,6 +163,7 @@ def measure(halmark, folder, is_limited):
     # The listening address is loopback where none is stated: the other node cannot come there.
     code, out, errors = over_nodes(halmark, "all_reduce", db, "--no-store")
     expect(code != 0 and "--mpi-listen" in out + errors, "a door that nobody reaches is said", out + errors)
+    check_sweep(halmark, folder)
     code, out, errors = bench(halmark, "all_reduce", "--mpi-hosts", f"{HERE}:1,{THERE}:2", "--no-store")
     expect(code == 2 and THERE in out + errors, "unequal nodes are refused by name", out + errors)
 

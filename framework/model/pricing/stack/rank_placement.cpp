@@ -1,6 +1,8 @@
 #include "model/pricing/stack/rank_placement.hpp"
 
 #include <algorithm>
+#include <map>
+#include <ranges>
 
 #include "model/graph/expert_layout.hpp"
 
@@ -27,6 +29,21 @@ std::vector<int> meeting_ranks(const Parallel& parallel, Split split, int rank) 
   const int block = rank / parallel.tp;
   return meeting_ranks(parallel, split, block / parallel.pp, block % parallel.pp,
                        rank % parallel.tp);
+}
+
+MeetingSpread meeting_spread(const Parallel& parallel, Split split, int per_node) {
+  MeetingSpread out;
+  for (int rank = 0; rank < parallel.devices(); ++rank) {
+    std::map<int, int> on_node;
+    const std::vector<int> members = meeting_ranks(parallel, split, rank);
+    for (const int member : members) ++on_node[member / per_node];
+    const int most = std::ranges::max(on_node | std::views::values);
+    out.is_even &= most * std::ssize(on_node) == std::ssize(members);
+    if (std::ssize(on_node) < out.nodes) continue;
+    out.ranks = static_cast<int>(members.size());
+    out.nodes = static_cast<int>(on_node.size());
+  }
+  return out;
 }
 
 namespace {

@@ -27,6 +27,14 @@ std::vector<int> meeting_ranks(const Parallel& parallel, Split split, int replic
                                int tensor);
 std::vector<int> meeting_ranks(const Parallel& parallel, Split split, int rank);
 
+// How the ranks of one meeting lie on nodes that ranks fill in their order, `per_node` each: of all
+// groups of the split, the one on most nodes.
+struct MeetingSpread {
+  int ranks = 1, nodes = 1;
+  bool is_even = true;  // as many on each of its nodes, in every group
+};
+MeetingSpread meeting_spread(const Parallel& parallel, Split split, int per_node);
+
 // One rank of a stage per kind of placement among its ranks, the first of each; without placements
 // the first rank.
 std::vector<int> distinct_ranks(const Parallel& parallel, std::span<const RankPlacement> ranks,

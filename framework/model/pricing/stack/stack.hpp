@@ -28,6 +28,8 @@ struct StackPlacement {
   // ring_bytes are those of `rank`.
   std::vector<RankPlacement> ranks = {};
   int rank = -1;
+  // Ranks on each of several equal nodes, which they fill in their order; 0 = all lie on one.
+  int per_node = 0;
   StackPlacement of_rank(int index) const;  // itself without `ranks`
 };
 

@@ -34,6 +34,19 @@ void place_meeting(const OperatorGraph& graph, const Operator& op, const StackPl
   }
 }
 
+// Of the kernels that ranks execute at once, a node has its own. A collective whose ranks lie on
+// several is measured over as many.
+void lay_over_nodes(const OperatorGraph& graph, const Operator& op, int per_node, int& devices,
+                    KernelCase& out) {
+  devices = std::min(devices, per_node);
+  if (op.kind != OperatorKind::collective) return;
+  const MeetingSpread spread = meeting_spread(graph.configuration.parallel, op.split, per_node);
+  if (spread.nodes == 1) return;
+  out.device = device_over_nodes(out.device, spread.nodes);
+  out.parts = spread.ranks / spread.nodes;
+  devices = spread.ranks;
+}
+
 // `shards`: that execute it at once in a stack.
 KernelCase place(const OperatorGraph& graph, const Operator& op, const Problem& problem,
                  const StackPlacement& placement, int shards, const std::string& neighbours) {
@@ -48,6 +61,10 @@ KernelCase place(const OperatorGraph& graph, const Operator& op, const Problem& 
     devices = std::min(devices, at_once);
     shards = std::min(shards, at_once);
     if (op.kind == OperatorKind::collective) place_meeting(graph, op, placement, out);
+  }
+  if (placement.per_node > 0) {
+    lay_over_nodes(graph, op, placement.per_node, devices, out);
+    shards = devices;
   }
   out.shards_at_once = devices;
   out.mode = placement.mode;

@@ -33,7 +33,7 @@ void check_request(const BenchRequest& request) {
                   "see halmark bench --help");
   }
   const CaseRequest alone;
-  if (!request.mpi_hosts.empty() &&
+  if (node_job(request.nodes) &&
       (!request.variants.empty() || !request.shards_on.empty() || !request.baseline.empty() ||
        request.asked.parts != alone.parts || request.asked.shards != alone.shards ||
        request.asked.backend.find(',') != request.asked.backend.npos)) {
@@ -41,9 +41,6 @@ void check_request(const BenchRequest& request) {
         "--mpi-hosts with --variants, --shards-on, --baseline, --parts, --shards or several "
         "backends",
         {}, "nodes and ranks say where it runs; leave out the others");
-  }
-  if (request.mpi_hosts.empty() && request.mpi_listen != BenchRequest{}.mpi_listen) {
-    throw refused("--mpi-listen is for --mpi-hosts");
   }
   // Of one process nobody knows how far the next one is from it.
   if (!request.variants.empty() && request.keeps_winners && request.rounds &&
@@ -94,9 +91,7 @@ std::string command_line(const BenchRequest& request) {
   add_list(" --dtype ", request.asked.dtypes);
   add_list(" --variants ", request.variants);
   if (!request.baseline.empty()) out += " --baseline " + request.baseline;
-  if (!request.mpi_hosts.empty()) {
-    out += " --mpi-hosts " + request.mpi_hosts + " --mpi-listen " + request.mpi_listen;
-  }
+  out += words_of(request.nodes);
   if (!request.shards_on.empty()) return out + " --shards-on '" + request.shards_on + '\'';
   return out + " --backend " + request.asked.backend;
 }

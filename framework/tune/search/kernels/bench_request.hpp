@@ -9,6 +9,7 @@
 #include "core/text/error.hpp"
 #include "plan/kernel_sweep.hpp"
 #include "report/report.hpp"
+#include "tune/devices/node_job.hpp"
 #include "tune/plan/kernel_cases.hpp"
 #include "tune/search/kernels/variants.hpp"
 
@@ -19,9 +20,8 @@ struct BenchRequest {
   CaseSampling search;
   std::string sweep, shards_on;
   std::vector<std::string> variants;
-  std::string baseline;   // as parse_baseline reads it; "" = none
-  std::string mpi_hosts;  // as parse_mpi_hosts reads it; "" = this machine alone
-  std::string mpi_listen = "127.0.0.1";
+  std::string baseline;  // as parse_baseline reads it; "" = none
+  AskedNodes nodes;
   std::optional<int> rounds;  // absent: as many as this machine needs
   double seconds = 0.2;
   bool keeps_winners = false;

@@ -1,0 +1,56 @@
+#include "tune/devices/node_job.hpp"
+
+#include <cstdlib>
+
+#include "core/text/error.hpp"
+#include "measure/campaign/node_agreement.hpp"
+
+namespace halmark::tune {
+namespace {
+
+constexpr const char* option = "--mpi-hosts";
+
+// A device's name says how many nodes, the parts how many ranks each; nothing says which has more.
+void require_equal(const std::vector<NodeRanks>& nodes) {
+  const int each = nodes.front().ranks;
+  for (const NodeRanks& node : nodes) {
+    if (node.ranks == each) continue;
+    throw refused("node " + node.host + " has " + std::to_string(node.ranks) + " ranks, " +
+                      nodes.front().host + " " + std::to_string(each),
+                  option, "give every node the same number");
+  }
+}
+
+}  // namespace
+
+std::string words_of(const AskedNodes& asked) {
+  if (asked.hosts.empty()) return {};
+  return std::string(" ") + option + ' ' + asked.hosts + " --mpi-listen " + asked.listen;
+}
+
+std::optional<NodeJob> node_job(const AskedNodes& asked) {
+  if (asked.hosts.empty()) {
+    if (asked.listen == AskedNodes{}.listen) return std::nullopt;
+    throw refused("--mpi-listen is for --mpi-hosts");
+  }
+  const char* allocation = std::getenv("SLURM_JOB_NODELIST");
+  NodeJob out{parse_mpi_hosts(asked.hosts, allocation ? allocation : ""), asked.listen};
+  require_equal(out.nodes);
+  return out;
+}
+
+void require_nodes(const NodeJob& job, const FoundPlugin& plugin) {
+  if (!plugin.description->has_comm) {
+    throw unfit("plugin " + plugin.description->name + " has no collectives");
+  }
+  if (const auto why = why_nodes_do_not_fit(job.nodes, plugin.path)) throw unfit(*why);
+}
+
+void spread_over(const AskedNodes& asked, Target& target) {
+  const auto job = node_job(asked);
+  if (!job) return;
+  target.nodes = static_cast<int>(job->nodes.size());
+  target.ranks_per_node = job->nodes.front().ranks;
+}
+
+}  // namespace halmark::tune
