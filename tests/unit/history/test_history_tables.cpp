@@ -243,5 +243,31 @@ TEST(Runs, are_listed_with_their_rows_and_applied_retention_goes_by_policy) {
   EXPECT_THAT(error.line(), HasSubstr("the database has no run"));
 }
 
+// Nights at 80 to 1070, 247.5 apart; times from 1000 / 1.05 at 120 to 1100 x 1.05 at 12, by
+// logarithm.
+TEST(HistoryPicture, has_its_marks_where_nights_and_times_are) {
+  NightReport night = night_of(Change::slower);
+  const std::string page = history_html(night);
+  for (const char* part : {
+           "viewBox=\"0 0 1100 150\"",
+           "<line class=\"grid\" x1=\"70\" y1=\"120\" x2=\"1080\" y2=\"120\"/>",
+           "<line class=\"grid\" x1=\"70\" y1=\"66\" x2=\"1080\" y2=\"66\"/>",
+           "x=\"64\" y=\"70\" text-anchor=\"end\">1.05 us<",
+           "<line class=\"roof\" x1=\"80\" y1=\"92.7\" x2=\"575\" y2=\"92.7\"/>",
+           "<line class=\"roof\" x1=\"822.5\" y1=\"39.3\" x2=\"1070\" y2=\"39.3\"/>",
+           "<line class=\"bar\" x1=\"698.8\" y1=\"12\" x2=\"698.8\" y2=\"120\"/>",
+           "x=\"702.8\" y=\"22\">+10.0 %<",
+           "cx=\"327.5\" cy=\"92.7\" r=\"3.5\"",
+           "x=\"80\" y=\"140\">run 1<",
+           "x=\"1070\" y=\"140\" text-anchor=\"end\">run 5<",
+       }) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+  night.series[0].nights[1].ns = 1004;
+  EXPECT_THAT(history_html(night), Not(HasSubstr("class=\"h k0\""))) << "half a percent is nothing";
+  night.series[0].nights[1].ns = 1006;
+  EXPECT_THAT(history_html(night), HasSubstr("class=\"h k0\""));
+}
+
 }  // namespace
 }  // namespace halmark::history

@@ -237,5 +237,24 @@ TEST(ShapeClasses, have_both_ends_of_every_edge) {
             shape_class_of({"op", {{"new_tokens", 2}, {"context", 9000}}}).rank);
 }
 
+// From 0.4 / 1.1 to 2.5 x 1.1 on 330 to 1080: x = 330 + 750 ln(t / 0.3636) / ln(2.75 / 0.3636).
+TEST(DevicePicture, has_its_lines_where_its_ratios_are) {
+  const DeviceComparison c = compared();
+  const std::string page = device_comparison_html(c);
+  for (const char* part : {
+           "viewBox=\"0 0 1100 98\"",
+           "<line class=\"roof\" x1=\"705\" y1=\"14\" x2=\"705\" y2=\"54\"/>",
+           "x=\"322\" y=\"28\" text-anchor=\"end\">gemm bf16 m 1<",
+           "x=\"322\" y=\"48\" text-anchor=\"end\">norm f32 rows 1<",
+           "<line class=\"bar\" x1=\"855.3\" y1=\"24\" x2=\"1044.7\" y2=\"24\"/>",
+           "<line class=\"bar\" x1=\"365.3\" y1=\"44\" x2=\"515.6\" y2=\"44\"/>",
+           "x=\"705\" y=\"70\" text-anchor=\"middle\">1.00<",
+           "x=\"705\" y=\"88\" text-anchor=\"middle\">time of",
+           "cx=\"448.1\" cy=\"44\" r=\"4\"",
+       }) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+}
+
 }  // namespace
 }  // namespace halmark::history
