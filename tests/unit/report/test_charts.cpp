@@ -198,5 +198,23 @@ TEST(breakdown_chart, labels_are_as_long_as_their_segment_has_room) {
   EXPECT_THAT(labels, testing::ElementsAre("1 nm 76.5 %", "2 nm 7.55 %", "3 nm", "4 nm", "5", "6"));
 }
 
+TEST(bandwidth_strips, leave_out_what_has_no_time_no_share_or_matmul_flops) {
+  KernelPoint kernel{
+      .key = "k", .op = "norm", .problem = "norm", .dtype = "f32", .duration_ns = 1e3};
+  kernel.roofline_fraction = 0.5;
+  const auto strips = [](const KernelPoint& k) { return report::bandwidth_strips(with_kernel(k)); };
+  EXPECT_THAT(strips(kernel), HasSubstr(" of the bound</title>"));
+  EXPECT_THAT(strips(kernel), HasSubstr(">1: 50.0 % .. 50.0 %<"));
+  KernelPoint other = kernel;
+  other.duration_ns.reset();
+  EXPECT_EQ(strips(other), "");
+  other = kernel;
+  other.roofline_fraction.reset();
+  EXPECT_EQ(strips(other), "");
+  other = kernel;
+  other.matmul_flops = 1;
+  EXPECT_EQ(strips(other), "");
+}
+
 }  // namespace
 }  // namespace halmark
