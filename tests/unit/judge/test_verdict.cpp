@@ -90,6 +90,14 @@ TEST(Verdict, is_open_where_the_machine_was_too_busy) {
   EXPECT_EQ(exit_code_of(v), ExitCode::partial);
 }
 
+TEST(Verdict, is_open_where_nothing_was_measured) {
+  const Verdict v = verdict({});
+  EXPECT_EQ(v.outcome, Outcome::undecided);
+  EXPECT_TRUE(v.is_interrupted);
+  EXPECT_EQ(v.reason, "interrupted before anything was measured");
+  EXPECT_FALSE(verdict({row(Status::ok)}).is_interrupted);
+}
+
 TEST(Verdict, is_of_the_build_where_nothing_was_run) {
   Judged judged = judged_source();
   judged.fault = row(Status::compile_failed);
