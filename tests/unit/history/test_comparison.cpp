@@ -137,6 +137,9 @@ TEST(Comparison, composed_figures_are_compared_by_their_intervals) {
   after.rows[0].interval_ns = Interval{118, 122};
   EXPECT_EQ(judged(before, after).change, Change::slower);
   EXPECT_EQ(judged(before, after).unit, Unit::intervals);
+  before.rows[0].interval_ns = Interval{96, 104};
+  after.rows[0].interval_ns = Interval{116, 124};
+  EXPECT_EQ(judged(before, after).change, Change::slower) << "5 % each, of 18";
   after.rows[0] = test::row(1, 0, 101);
   after.rows[0].interval_ns = Interval{90, 113};
   EXPECT_EQ(judged(before, after).change, Change::undecided);

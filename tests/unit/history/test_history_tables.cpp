@@ -131,7 +131,7 @@ TEST(HistoryPage, has_nights_changes_and_the_speed_of_the_memory) {
   EXPECT_EQ(count("class=\"h k0\""), 1) << "where the speed made a difference";
   EXPECT_EQ(count("class=\"roof\""), 2) << "the level before and behind the change";
   EXPECT_EQ(count("class=\"bar\""), 1);
-  night.series[0].machine.memory_share = 0.04;
+  night.series[0].machine.memory_share = 0.048;
   night.series.resize(201, night.series[0]);
   EXPECT_THAT(history_html(night), HasSubstr("1 further series, the calmest, are in the JSON"));
   EXPECT_THAT(history_html(night), Not(HasSubstr("follows the memory")));

@@ -75,6 +75,7 @@ TEST(Verdict, refuses_false_times_of_half_of_the_rounds) {
   const Verdict v = verdict({row(Status::ok), tampered});
   EXPECT_EQ(v.outcome, Outcome::refused);
   EXPECT_EQ(v.gate, "time");
+  EXPECT_EQ(v.reason, "timer: a clock");
   EXPECT_EQ(exit_code_of(v), ExitCode::gate_failed);
   EXPECT_EQ(verdict({row(Status::quarantined)}).gate, "bound");
   EXPECT_EQ(v.points.at(0).score_reason, "the source was refused");

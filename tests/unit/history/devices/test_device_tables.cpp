@@ -103,6 +103,8 @@ TEST(DeviceTables, crossovers_of_lines_that_cross_once_come_first) {
   EXPECT_EQ(crossover_summary(c.pairs[0]),
             "crossovers, where who is ahead changes between two sizes: of 3 series 1 have one, 1 "
             "have more");
+  c.pairs[0].crossovers.push_back({"u", "m", 1, 3, false});
+  EXPECT_THAT(crossover_summary(c.pairs[0]), HasSubstr("of 3 series 2 have one, 1 have more"));
 }
 
 TEST(DeviceTables, sides_are_told_by_file_device_and_number) {
