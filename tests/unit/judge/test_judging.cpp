@@ -91,7 +91,8 @@ TEST_F(Judging, keeps_what_was_built_where_it_is_told_to) {
   const Judged out = judged();
   EXPECT_TRUE(fs::exists(folder_ / "kept/judged_kernel.h"));
   EXPECT_EQ(out.build.plugin_path, folder_ / "kept/hm_judged.so");
-  EXPECT_TRUE(fs::exists(out.build.plugin_path));
+  EXPECT_THAT(test::file_bytes(out.build.plugin_path),
+              testing::StartsWith("no\nkernel a\nop gemm\nsource a.c\nproblem\n"));
   EXPECT_THAT(test::file_bytes(folder_ / "arguments"),
               testing::AllOf(HasSubstr("-std=gnu17"), HasSubstr(" -DX=1\n")));
   EXPECT_THAT(out.build.compiler, HasSubstr("-O3 -march=native -fopenmp"));
