@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "core/numeric/statistics.hpp"
 #include "rows.hpp"
@@ -151,6 +152,42 @@ TEST(ChangePoints, the_noise_of_a_night_is_not_moved_by_a_step) {
   EXPECT_NEAR(night_noise(flat), 0.02, 0.002);
   EXPECT_NEAR(night_noise(stepped), night_noise(flat), 0.0005);
   EXPECT_EQ(night_noise(std::vector{1.0}), 0);
+}
+
+// A ramp over four nights: detectors may place its step in different nights.
+TEST(ChangePoints, detectors_agree_that_place_a_change_at_most_one_night_apart) {
+  const auto is_near = [](const std::vector<std::size_t>& places, std::size_t at) {
+    return std::ranges::any_of(places, [at](std::size_t other) {
+      return std::abs(static_cast<int>(other) - static_cast<int>(at)) <= 1;
+    });
+  };
+  int apart = 0, beside = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    std::vector<double> levels = step(15, 15, 0.06);
+    levels[15] = 0.012;
+    levels[16] = 0.024;
+    levels[17] = 0.036;
+    levels[18] = 0.048;
+    const std::vector<double> y = noisy(levels, 0.01, seed);
+    const auto first = energy_changes(y, rules), second = step_changes(y, rules);
+    std::set<std::size_t> expected(first.begin(), first.end());
+    for (const std::size_t at : second) {
+      if (!is_near(first, at)) expected.insert(at);
+      for (const std::size_t other : first) {
+        const int distance = std::abs(static_cast<int>(at) - static_cast<int>(other));
+        apart += distance == 2 ? 1 : 0;
+        beside += distance == 1 ? 1 : 0;
+      }
+    }
+    std::set<std::size_t> found;
+    for (const ChangePoint& c : change_points(y, rules)) {
+      found.insert(c.at);
+      EXPECT_EQ(c.is_agreed, is_near(first, c.at) && is_near(second, c.at)) << seed;
+    }
+    EXPECT_EQ(found, expected) << seed;
+  }
+  EXPECT_GT(apart, 5);
+  EXPECT_GT(beside, 5);
 }
 
 }  // namespace

@@ -119,12 +119,27 @@ TEST(Comparison, runs_are_the_units_where_both_sides_have_several) {
   EXPECT_EQ(c.change, Change::undecided);
 }
 
+TEST(Comparison, processes_are_the_units_where_a_side_is_of_one_run) {
+  const Series one = test::series({100, 101, 102});
+  Series several = test::series({106, 108, 107});
+  several.rows.push_back(test::row(2, 0, 109));
+  for (const auto& [before, after] : {std::pair(one, several), std::pair(several, one)}) {
+    const SeriesChange c = judged(before, after);
+    EXPECT_EQ(c.unit, Unit::processes);
+    EXPECT_EQ(c.units_before, static_cast<int>(before.rows.size()));
+    EXPECT_EQ(c.units_after, static_cast<int>(after.rows.size()));
+  }
+}
+
 TEST(Comparison, composed_figures_are_compared_by_their_intervals) {
   Series before = test::series({100}), after = test::series({120});
   before.rows[0].interval_ns = Interval{98, 102};
   after.rows[0].interval_ns = Interval{118, 122};
   EXPECT_EQ(judged(before, after).change, Change::slower);
   EXPECT_EQ(judged(before, after).unit, Unit::intervals);
+  before.rows[0].interval_ns = Interval{96, 104};
+  after.rows[0].interval_ns = Interval{116, 124};
+  EXPECT_EQ(judged(before, after).change, Change::slower) << "5 % each, of 18";
   after.rows[0] = test::row(1, 0, 101);
   after.rows[0].interval_ns = Interval{90, 113};
   EXPECT_EQ(judged(before, after).change, Change::undecided);

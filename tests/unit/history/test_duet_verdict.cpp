@@ -43,6 +43,8 @@ TEST(DuetVerdict, both_sides_of_the_floor) {
   EXPECT_EQ(judge_duet(duet(0.026, 0.0009, 10), 0.03).change, Change::same);
   EXPECT_EQ(judge_duet(duet(0.029, 0.0009, 10), 0.03).change, Change::undecided);
   EXPECT_EQ(judge_duet(duet(0.04, 0.05, 10), 0.03).change, Change::undecided);
+  EXPECT_EQ(judge_duet(duet(0.04, 0.05, 10), 0.03).reason,
+            "its 10 pairs scatter by 9.1 %: more pairs decide");
 }
 
 TEST(DuetVerdict, what_chose_a_kernel_does_not_confirm_it) {

@@ -69,5 +69,37 @@ TEST(FrontMoves, what_is_new_entered_and_an_equal_front_has_not_moved) {
   EXPECT_THAT(front_moves({{}, {}}, {after, {0}}), IsEmpty());
 }
 
+TEST(FrontMoves, half_a_probability_is_certain) {
+  const auto is_certain = [](double before, double after) {
+    const std::vector<Evaluation> a = {evaluation(1, 100, 10, 1), evaluation(2, 100, 10, before)};
+    const std::vector<Evaluation> b = {evaluation(1, 100, 10, 1), evaluation(2, 100, 10, after)};
+    return front_moves({a, {0, 1}}, {b, {0}}).at(0).is_certain;
+  };
+  EXPECT_TRUE(is_certain(0.75, 0.25));
+  EXPECT_TRUE(is_certain(0.25, 0.75));
+  EXPECT_FALSE(is_certain(0.75, 0.26));
+}
+
+// 1 % of itself is enough, whatever moved more.
+TEST(FrontMoves, what_changed_by_one_percent_moved_by_itself) {
+  const auto moved_by = [](double gemm_ns) {
+    const std::vector<Evaluation> a = {evaluation(1, 100, 0), evaluation(2, 1000, 0)};
+    const std::vector<Evaluation> b = {evaluation(1, 50, 0), evaluation(2, gemm_ns, 0)};
+    const auto moves = front_moves({a, {0, 1}}, {b, {0}});
+    return moves.at(0).moved_by == a[1].configuration.key() ? "itself" : "the other";
+  };
+  EXPECT_STREQ(moved_by(1011), "itself");
+  EXPECT_STREQ(moved_by(1009), "the other");
+}
+
+TEST(FrontMoves, of_a_configuration_that_was_evaluated_twice_the_last_one_counts) {
+  const std::vector<Evaluation> a = {evaluation(1, 100, 0), evaluation(2, 700, 0),
+                                     evaluation(2, 500, 0)};
+  const std::vector<Evaluation> b = {evaluation(1, 100, 0), evaluation(2, 600, 0)};
+  const auto moves = front_moves({a, {0, 2}}, {b, {0}});
+  EXPECT_EQ(moves.at(0).before_ns, 500);
+  EXPECT_EQ(moves.at(0).kernel_before_ns, 500);
+}
+
 }  // namespace
 }  // namespace halmark::history

@@ -96,5 +96,35 @@ TEST_F(GoogleBenchmarkJson, what_is_none_is_refused) {
               HasSubstr("without a name"));
 }
 
+TEST_F(GoogleBenchmarkJson, rows_have_their_round_and_the_program_and_names_of_their_own) {
+  const GoogleBenchmarkFile f = read(file_of(
+      entry("BM_a", 0, 2, "s") + ',' + entry("BM_a", 1, 3, "ns") +
+      ",{\"name\":\"alone\",\"real_time\":0.0,\"time_unit\":\"ns\",\"error_occurred\":false}"));
+  ASSERT_EQ(f.series.size(), 2u);
+  EXPECT_DOUBLE_EQ(f.series[0].rows[0].ns, 2e9);
+  EXPECT_DOUBLE_EQ(f.series[0].rows[1].ns, 3);
+  EXPECT_EQ(f.series[0].rows[0].round, 0);
+  EXPECT_EQ(f.series[0].rows[1].round, 1);
+  EXPECT_EQ(f.series[0].rows[1].build, "./bench");
+  EXPECT_EQ(f.series[0].name.fingerprint, f.fingerprint);
+  EXPECT_EQ(f.series[1].name.what, "alone");
+  EXPECT_EQ(f.series[1].rows[0].fault, "its time is not positive");
+  EXPECT_EQ(f.series[1].rows[0].ns, 0);
+}
+
+TEST_F(GoogleBenchmarkJson, what_the_context_does_not_say_is_left_out) {
+  const auto of = [&](const std::string& context) {
+    return read("{\"context\":{" + context + "},\"benchmarks\":[" + entry("a", 0, 1) + "]}")
+        .fingerprint;
+  };
+  EXPECT_EQ(of(""), "unknown host");
+  EXPECT_EQ(of("\"host_name\":\"h\""), "h");
+  EXPECT_EQ(of("\"host_name\":\"h\",\"num_cpus\":\"2\""), "h");
+  EXPECT_EQ(of("\"num_cpus\":8"), "unknown host, 8 CPUs");
+  EXPECT_EQ(of("\"host_name\":\"h\",\"library_build_type\":\"debug\""), "h, debug library");
+  EXPECT_EQ(read(file_of("{\"name\":\"a\",\"error_occurred\":true}")).series[0].rows[0].fault,
+            "the benchmark failed");
+}
+
 }  // namespace
 }  // namespace halmark::history

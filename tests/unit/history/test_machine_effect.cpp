@@ -53,5 +53,31 @@ TEST(MachineEffect, probes_of_one_regime_become_one_figure) {
   EXPECT_LT(widest, 0.03);  // single probes are up to 0.1 off
 }
 
+// Rows that change between two speeds of the memory each time, without noise.
+std::vector<SeriesRow> alternating(std::size_t count, double share, double ln_of_speeds) {
+  std::vector<SeriesRow> out;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double slower = i % 2 == 0 ? 0 : ln_of_speeds;
+    out.push_back(test::row(static_cast<std::int64_t>(i), 0, 100 * std::exp(share * slower)));
+    out.back().state.bytes_per_s = 8e10 * std::exp(-slower);
+  }
+  return out;
+}
+
+TEST(MachineEffect, rests_on_five_moves_and_is_at_most_a_little_more_than_all) {
+  EXPECT_EQ(machine_effect(alternating(5, 0.7, 0.5)).moves, 4);
+  EXPECT_EQ(machine_effect(alternating(5, 0.7, 0.5)).memory_share, 0);
+  EXPECT_EQ(machine_effect(alternating(6, 0.7, 0.5)).moves, 5);
+  EXPECT_NEAR(machine_effect(alternating(6, 0.7, 0.5)).memory_share, 0.7, 1e-9);
+  EXPECT_NEAR(machine_effect(alternating(6, 1.15, 0.5)).memory_share, 1.15, 1e-9);
+  EXPECT_EQ(machine_effect(alternating(6, 1.5, 0.5)).memory_share, 1.2);
+  EXPECT_EQ(machine_effect(alternating(6, -0.5, 0.5)).memory_share, 0);
+}
+
+TEST(MachineEffect, speeds_within_a_tenth_are_one_regime) {
+  EXPECT_EQ(machine_effect(alternating(20, 0.7, 0.09)).moves, 0);
+  EXPECT_EQ(machine_effect(alternating(20, 0.7, 0.11)).moves, 19);
+}
+
 }  // namespace
 }  // namespace halmark::history

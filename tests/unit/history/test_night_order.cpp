@@ -67,5 +67,32 @@ TEST_F(NightOrder, what_takes_turns_first_is_what_moved_most) {
               ElementsAre(2, 1, 3, 4));
 }
 
+// As far back as thirty nights; the order among equals is the one given.
+TEST_F(NightOrder, looks_thirty_nights_back) {
+  night({{1, {100, 101}}});
+  for (int i = 0; i < 29; ++i) night({{2, {100, 101}}});
+  {
+    const auto store = open_store_read_only(path_);
+    EXPECT_THAT(ms_of(night_order(cases({2, 1, 3}), *store, "class@host", last_ + 1)),
+                ElementsAre(3, 1, 2))
+        << "long unseen, but seen";
+  }
+  night({{2, {100, 101}}});
+  night({{2, {100, 101}}});
+  const auto store = open_store_read_only(path_);
+  EXPECT_THAT(ms_of(night_order(cases({3, 2, 1}), *store, "class@host", last_ + 1)),
+              ElementsAre(3, 1, 2))
+      << "1 is as new as 3";
+}
+
+// A step is news from 3 % on, or beyond what its nights have been apart before.
+TEST_F(NightOrder, a_step_counts_beyond_the_floor_and_the_noise_of_its_nights) {
+  for (const double ns : {90.0, 112.0, 100.0}) night({{1, {100}}, {2, {100}}, {3, {ns}}});
+  night({{1, {102.9}}, {2, {103.2}}, {3, {110}}});
+  const auto store = open_store_read_only(path_);
+  EXPECT_THAT(ms_of(night_order(cases({1, 3, 2}), *store, "class@host", last_ + 1)),
+              ElementsAre(2, 1, 3));
+}
+
 }  // namespace
 }  // namespace halmark::history

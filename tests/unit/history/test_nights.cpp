@@ -54,6 +54,10 @@ TEST(Nights, a_slowdown_is_slower_on_its_second_night_and_undecided_on_its_first
   EXPECT_NEAR(*second.ratio, 1.06, 0.01);
   EXPECT_LT(second.interval.low, 1.06);
   EXPECT_GT(second.interval.high, 1.06);
+  EXPECT_GT(second.noise, 1e-3);
+  constexpr double t = 2.021075390306273;  // two-sided, 5 %, of 40 degrees of freedom
+  EXPECT_NEAR(std::log(second.interval.high / second.interval.low) / 2,
+              t * second.noise * std::sqrt(1.0 / 40 + 1.0 / 2), 1e-9);
   ASSERT_EQ(second.changes.size(), 1u);
   EXPECT_EQ(second.nights[second.changes[0].at].build, "1 (new)");
   EXPECT_EQ(judged(made({.nights = 42, .step = -0.06, .step_at = 40})).change, Change::faster);

@@ -48,6 +48,13 @@ TEST(RankSum, is_the_exact_p_of_all_permutations) {
   }
 }
 
+TEST(RankSum, is_exact_for_sides_of_different_sizes) {
+  EXPECT_DOUBLE_EQ(rank_sum_p(std::vector{1.0, 2.0}, std::vector{3.0, 4.0, 5.0}), 0.2);
+  EXPECT_DOUBLE_EQ(rank_sum_p(std::vector{3.0, 4.0, 5.0}, std::vector{1.0, 2.0}), 0.2);
+  EXPECT_DOUBLE_EQ(rank_sum_p(std::vector{1.0}, std::vector{2.0, 3.0, 4.0}), 0.5);
+  EXPECT_DOUBLE_EQ(rank_sum_p(std::vector{1.0, 3.0}, std::vector{2.0, 4.0, 5.0}), 0.4);
+}
+
 // By hand: ranks of a are 1.5, 1.5, 4; sum 7; mean 10.5; variance 9/12 * (7 - 6/30) = 5.1.
 TEST(RankSum, shares_ranks_among_ties) {
   const double z = 3.5 / std::sqrt(5.1);

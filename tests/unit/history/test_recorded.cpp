@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "stored.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
@@ -71,6 +73,65 @@ TEST_F(Recorded, what_is_not_there_is_refused_with_the_reason) {
   EXPECT_THAT(error_of([&] { report({.op = "gem"}); }).line(), HasSubstr("kernel of op 'gem'"));
   EXPECT_THAT(error_of([&] { report({.model = "llama"}); }).line(),
               HasSubstr("configuration of model 'llama'"));
+}
+
+Evaluation step_of(const std::string& model, double ns) {
+  Evaluation out;
+  out.configuration = {.model = model, .precision = {.name = "f32"}};
+  out.configuration.workload.batch = 1;
+  out.estimate = Estimate{.step_ns = ns, .low_ns = 0.99 * ns, .high_ns = 1.01 * ns};
+  return out;
+}
+
+// Of each night the last evaluation of a configuration counts; one without an estimate does not.
+TEST_F(Recorded, configurations_of_a_model_are_series_too) {
+  for (int night = 1; night <= 12; ++night) {
+    const auto store = open_store(path_);
+    const std::int64_t run = store->begin_run(
+        {.command = "halmark tune", .fingerprint = "class@host", .started_utc = "2026-01-01"});
+    store->append(run, step_of("m", 5000));
+    store->append(run, step_of("m", night > 10 ? 1200 : 1000));
+    store->append(run, step_of("other", 7000));
+    Evaluation refused = step_of("m", 1);
+    refused.estimate.reset();
+    store->append(run, refused);
+  }
+  const NightReport night = report({.model = "m"});
+  ASSERT_EQ(night.series.size(), 1u);
+  EXPECT_EQ(night.series[0].name.what, step_of("m", 1).configuration.key());
+  EXPECT_EQ(night.series[0].name.fingerprint, "class@host");
+  ASSERT_EQ(night.series[0].nights.size(), 12u);
+  EXPECT_NEAR(night.series[0].nights.front().ns, 1000, 1e-6);
+  EXPECT_EQ(night.series[0].nights.front().processes.size(), 1u);
+  EXPECT_NEAR(night.series[0].nights.back().ns, 1200, 1e-6);
+  EXPECT_EQ(night.fingerprint, "class@host");
+  EXPECT_EQ(night.last_started_utc, "2026-01-01");
+}
+
+// Two builds that took turns say of the step that the nights see what it is of.
+TEST_F(Recorded, duets_of_recent_nights_are_heard) {
+  test::store_nights(path_, {.nights = 21, .step = 0.08, .step_at = 20});
+  {
+    const auto store = open_store(path_);
+    Duet duet{
+        .kernel_case = test::measurement(1, 1, 0).kernel_case, .old_build = "a", .new_build = "b"};
+    duet.log_ratios.assign(10, std::log(1.2));
+    store->append(21, duet);
+    duet.log_ratios.assign(10, std::log(1.08));
+    store->append(21, duet);
+    duet.kernel_case = test::measurement(2, 1, 0).kernel_case;
+    duet.log_ratios.assign(10, std::log(1.5));
+    store->append(14, duet);  // before the last seven nights
+  }
+  const NightReport night = report({});
+  EXPECT_EQ(night.series[0].change, Change::slower) << "on its first night already";
+  ASSERT_TRUE(night.series[0].duet);
+  EXPECT_EQ(night.series[0].duet->run, 21);
+  EXPECT_EQ(night.series[0].duet->old_build, "a");
+  EXPECT_EQ(night.series[0].duet->new_build, "b");
+  EXPECT_NEAR(*night.series[0].ratio, 1.08, 1e-9) << "the last duet counts";
+  EXPECT_FALSE(night.series[1].duet);
+  EXPECT_EQ(night.series[1].change, Change::same);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "history/stored_series.hpp"
 #include "stored.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
@@ -107,6 +108,56 @@ TEST(Floor, is_a_share_or_a_percentage) {
     EXPECT_THAT(error_of([&] { parse_floor(text, "--floor"); }).line(), HasSubstr("is no share"))
         << text;
   }
+}
+
+TEST(StoredSeries, rows_have_the_state_around_them_and_why_they_do_not_count) {
+  Measurement m = test::measurement(1, 1000, 2);
+  m.bandwidth.before = 4e10;
+  m.bandwidth.after = 6e10;
+  m.clock_hz_after = 3e9;
+  SeriesRow row = row_of(m, 7);
+  EXPECT_EQ(row.run, 7);
+  EXPECT_EQ(row.round, 2);
+  EXPECT_EQ(row.ns, 1000);
+  EXPECT_EQ(row.build, "0.1 (aabbccdd)");
+  EXPECT_EQ(row.state.bytes_per_s, 5e10) << "half of both";
+  EXPECT_EQ(row.state.clock_hz, 3e9) << "what was seen";
+  EXPECT_TRUE(row.is_sound());
+  m.bandwidth.after.reset();
+  m.clock_hz_after.reset();
+  EXPECT_EQ(row_of(m, 7).state.bytes_per_s, 4e10);
+  EXPECT_EQ(row_of(m, 7).state.clock_hz, std::nullopt);
+  m.status = Status::suspect;
+  EXPECT_EQ(row_of(m, 7).doubt, "suspect");
+  m.reason = "steal";
+  EXPECT_EQ(row_of(m, 7).doubt, "steal");
+  m.duration_ns_median = 0;
+  EXPECT_EQ(row_of(m, 7).fault, "it has no time");
+  m.status = Status::crashed;
+  EXPECT_EQ(row_of(m, 7).fault, "crashed: steal");
+  m.reason.clear();
+  EXPECT_EQ(row_of(m, 7).fault, "crashed");
+  EXPECT_EQ(row_of(m, 7).ns, 0);
+}
+
+TEST(StoredSeries, estimates_have_their_interval_and_their_doubt) {
+  Evaluation e;
+  EXPECT_EQ(row_of(e, 1).fault, "it has no estimate");
+  e.reason = "refused";
+  EXPECT_EQ(row_of(e, 1).fault, "refused");
+  e.estimate = Estimate{.step_ns = 100, .low_ns = 90, .high_ns = 120};
+  SeriesRow row = row_of(e, 4);
+  EXPECT_EQ(row.run, 4);
+  EXPECT_EQ(row.ns, 100);
+  ASSERT_TRUE(row.interval_ns);
+  EXPECT_EQ(row.interval_ns->low, 90);
+  EXPECT_EQ(row.interval_ns->high, 120);
+  EXPECT_TRUE(row.is_sound());
+  e.estimate->status = Status::suspect;
+  e.estimate->reason = "one part";
+  EXPECT_EQ(row_of(e, 4).doubt, "one part");
+  e.estimate->step_ns = 0;
+  EXPECT_EQ(row_of(e, 4).fault, "refused");
 }
 
 }  // namespace

@@ -42,5 +42,12 @@ TEST(Suspicion, sees_a_repair_after_one_bad_night) {
 
 TEST(Suspicion, needs_a_night_before) { EXPECT_EQ(suspicion_of(nights(0, 0.5, 0)), 0); }
 
+// ln N(0.06; 0, s^2 + 0.05^2) - ln N(0.06; 0, s^2): of few nights s is 0.03, and 0.5 ln(9/34) +
+// 0.0018 (1/0.0009 - 1/0.0034) = 0.8060; of five equal ones 0.003, and 196.4674.
+TEST(Suspicion, knows_the_noise_of_five_nights_and_takes_three_percent_before) {
+  EXPECT_NEAR(suspicion_of(nights(0, 0.06, 4)), 0.8060202617, 1e-9);
+  EXPECT_NEAR(suspicion_of(nights(0, 0.06, 5)), 196.4673752178, 1e-7);
+}
+
 }  // namespace
 }  // namespace halmark::history

@@ -69,5 +69,17 @@ TEST_F(DoubtedRows, of_one_run_are_not_those_of_another) {
   EXPECT_EQ(std::ranges::count(all, Status::ok), 2);
 }
 
+TEST_F(DoubtedRows, of_another_case_or_round_are_no_doubt_of_this_one) {
+  store_->append(run_, std::vector<Doubt>{{key_ + "x", 1, "slow"}, {key_, 7, "slow"}});
+  EXPECT_EQ(statuses_of(store_->run_measurements(run_)),
+            (std::vector{Status::ok, Status::ok, Status::invalid}));
+}
+
+TEST_F(DoubtedRows, are_told_by_the_last_doubt) {
+  store_->append(run_, std::vector<Doubt>{{key_, 1, "slow"}});
+  store_->append(run_, std::vector<Doubt>{{key_, 1, "slower"}});
+  EXPECT_EQ(store_->run_measurements(run_).front().reason, "slower");
+}
+
 }  // namespace
 }  // namespace halmark

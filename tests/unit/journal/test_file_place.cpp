@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -67,6 +68,43 @@ TEST_F(FilePlaceTest, another_size_or_time_of_writing_is_another_content_until_i
   EXPECT_TRUE(place.has_other_content()) << "of the same time";
   place.remember_content();
   EXPECT_FALSE(place.has_other_content());
+}
+
+std::size_t descriptors() {
+  const fs::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST_F(FilePlaceTest, closes_what_it_opened) {
+  write("a.db", "abc");
+  const std::size_t before = descriptors();
+  {
+    const FilePlace place(path_), absent(folder_ / "none");
+    EXPECT_EQ(descriptors(), before + 1);
+  }
+  EXPECT_EQ(descriptors(), before);
+}
+
+// Where nothing is open for input the first descriptor is free.
+TEST_F(FilePlaceTest, works_under_descriptor_0_as_under_any) {
+  write("a.db", "abc");
+  const int input = dup(0);
+  close(0);
+  {
+    FilePlace place(path_);
+    ASSERT_NE(fcntl(0, F_GETFD), -1) << "it has descriptor 0";
+    write("a.db", "abcd");
+    EXPECT_TRUE(place.has_other_content());
+    place.remember_content();
+    EXPECT_FALSE(place.has_other_content());
+    fs::rename(path_, folder_ / "b.db");
+    EXPECT_EQ(place.fault(), "moved away");
+  }
+  EXPECT_EQ(fcntl(0, F_GETFD), -1) << "and closed it";
+  if (input >= 0) {
+    dup2(input, 0);
+    close(input);
+  }
 }
 
 }  // namespace

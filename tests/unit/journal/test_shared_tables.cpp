@@ -5,6 +5,8 @@
 #include <numeric>
 #include <thread>
 
+#include "journal/check.hpp"
+#include "journal/postgresql/rows.hpp"
 #include "journal/postgresql/tables.hpp"
 #include "journal/shared_store.hpp"
 #include "journal_fixture.hpp"
@@ -147,6 +149,109 @@ TEST_F(SharedTables, an_append_that_failed_and_is_tried_again_is_stored_once) {
   EXPECT_EQ(stored, expected);
   store->require_sound();
   std::printf("%d of %d appends failed\n", failed, static_cast<int>(rows) - 1);
+}
+
+TEST(Bytea, is_hexadecimal_text_and_back) {
+  const std::string bytes("\x00\x0a\x9f\xff z", 6);
+  EXPECT_EQ(bytea_text(bytes), "\\x000a9fff207a");
+  EXPECT_EQ(bytea_bytes("\\x000a9fff207a"), bytes);
+  EXPECT_EQ(bytea_text(""), "\\x");
+  EXPECT_EQ(bytea_bytes("\\x"), "");
+  EXPECT_EQ(bytea_bytes("000a"), "") << "another format";
+}
+
+// Rows come 512 at a time.
+TEST_F(SharedTables, rows_of_several_answers_are_all_there_in_order) {
+  const auto store = open_store(url_);
+  for (const int rows : {511, 512, 513, 1024, 1030}) {
+    const std::int64_t run = store->begin_run(run_info(std::to_string(rows)));
+    std::vector<Measurement> all;
+    for (int i = 1; i <= rows; ++i) all.push_back(numbered_measurement(std::uint64_t(i), 0));
+    store->append(run, all);
+    const std::vector<Measurement> back = store->run_measurements(run);
+    ASSERT_EQ(back.size(), all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(back[i].seed, i + 1);
+  }
+  EXPECT_EQ(store->case_figures(full_case().key(), 700).size(), 700u);
+  store->require_sound();
+}
+
+TEST_F(SharedTables, a_rule_on_them_is_refused_to_writers_and_named_to_checkers) {
+  PostgresServer::get()->sql(url_,
+                             "CREATE RULE r AS ON INSERT TO halmark.entry DO INSTEAD NOTHING");
+  const Error error = error_of([&] { open_store(url_); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_THAT(error.line(), testing::HasSubstr("this database has the rule r on entry"));
+  EXPECT_THAT(error.remedy(), testing::HasSubstr("rows are stored as they are given"));
+  EXPECT_THAT(open_snapshot(url_)->read().foreign_parts,
+              testing::ElementsAre("the rule r on entry"));
+}
+
+TEST_F(SharedTables, that_do_not_say_their_version_are_refused) {
+  for (const char* edit :
+       {"UPDATE halmark.meta SET schema_version = 0", "DELETE FROM halmark.meta"}) {
+    PostgresServer::get()->sql(url_, edit);
+    const Error error = error_of([&] { open_store_read_only(url_); });
+    EXPECT_EQ(error.exit_code(), ExitCode::refused);
+    EXPECT_THAT(error.line(), testing::HasSubstr("does not say which schema it has"));
+    EXPECT_EQ(error.remedy(), "restore a backup");
+  }
+}
+
+// Rows 1 and 2 are the writer's and its rows' numbers alike: 1 the writer, 2 and 3 the rows.
+TEST_F(SharedTables, rows_that_lack_what_they_name_are_told_with_what_it_is) {
+  PostgresServer::get()->sql(
+      url_,
+      "SET session_replication_role = replica; INSERT INTO halmark.sample_block VALUES (77, ''); "
+      "UPDATE halmark.entry SET run = 9 WHERE id = 2; UPDATE halmark.entry SET writer = 8 WHERE id "
+      "= 3; UPDATE halmark.writer SET run = 7 WHERE id = 1");
+  std::vector<std::string> orphans;
+  for (const auto& o : open_snapshot(url_)->read().orphans) {
+    orphans.push_back(o.table + ' ' + std::to_string(o.row) + ' ' + o.column + ' ' + o.parent);
+  }
+  EXPECT_THAT(orphans, testing::UnorderedElementsAre("entry 2 run run", "entry 2 writer writer",
+                                                     "entry 3 writer writer", "writer 1 run run",
+                                                     "sample_block 77 entry entry"));
+}
+
+TEST_F(SharedTables, damage_says_how_to_see_all_of_it) {
+  PostgresServer::get()->sql(url_, "UPDATE halmark.entry SET checksum = 1");
+  const auto store = open_store_read_only(url_);
+  store->run_measurements(1);
+  const Error error = error_of([&] { store->require_sound(); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_EQ(error.where(), url_);
+  EXPECT_THAT(error.line(), testing::HasSubstr("this database is damaged: entry "));
+  EXPECT_THAT(error.remedy(), testing::HasSubstr("restore a backup (pg_restore)"));
+}
+
+TEST_F(SharedTables, rows_of_no_run_are_found_by_who_looks_for_one) {
+  PostgresServer::get()->sql(
+      url_,
+      "SET session_replication_role = replica; UPDATE halmark.entry SET run = 9 WHERE id = 3");
+  const auto store = open_store_read_only(url_);
+  store->latest_run();
+  EXPECT_THAT(store->damaged(),
+              testing::Contains("run 9: has rows, and is not in the table of runs"));
+}
+
+TEST_F(SharedTables, a_writer_whose_row_another_changed_stops) {
+  const auto store = open_store(url_);
+  store->append(1, numbered_measurement(3));
+  const std::string writer = one("SELECT max(id) FROM halmark.writer");
+  PostgresServer::get()->sql(url_, "UPDATE halmark.writer SET chain = 'x' WHERE id = " + writer);
+  const Error error = error_of([&] { store->append(1, numbered_measurement(4)); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_THAT(error.line(), testing::HasSubstr("somebody else changed writer " + writer +
+                                               ", which is this process"));
+  EXPECT_EQ(one("SELECT count(*) FROM halmark.entry"), "3");
+}
+
+TEST_F(SharedTables, no_row_is_added_to_a_run_that_is_not_there) {
+  const Error error = error_of([&] { open_store(url_)->append(99, numbered_measurement(3)); });
+  EXPECT_EQ(error.exit_code(), ExitCode::error);
+  EXPECT_THAT(error.line(), testing::HasSubstr("there is no run 99 to add rows to"));
+  EXPECT_EQ(one("SELECT count(*) FROM halmark.writer"), "1");
 }
 
 }  // namespace

@@ -178,5 +178,61 @@ TEST_F(Writer, goes_on_while_others_read_and_copy) {
   }
 }
 
+TEST_F(Writer, keeps_what_is_rescued_under_a_name_that_is_free) {
+  write_file(path_ + ".rescued", "mine");
+  write_file(path_ + ".rescued-2", "mine too");
+  fs::remove(path_);
+  EXPECT_THAT(error_of_the_next_row().remedy(), HasSubstr("all are in " + path_ + ".rescued-3"));
+  EXPECT_EQ(file_bytes(path_ + ".rescued-2"), "mine too");
+  EXPECT_EQ(seeds_in(path_ + ".rescued-3"), (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+TEST_F(Writer, says_whether_the_last_row_is_among_those_that_are_kept) {
+  fs::remove(path_);
+  EXPECT_THAT(error_of_the_next_row().remedy(), HasSubstr("the last one included"));
+}
+
+TEST_F(Writer, leaves_no_log_beside_a_name_that_it_lost) {
+  fs::rename(path_, folder_ / "b.db");
+  error_of_the_next_row();
+  EXPECT_FALSE(fs::exists(path_ + "-wal"));
+  EXPECT_FALSE(fs::exists(path_ + "-shm"));
+}
+
+TEST_F(Writer, adds_no_row_to_a_run_that_is_not_there) {
+  const Error error = error_of([&] { store_->append(9, numbered_measurement(3)); });
+  EXPECT_EQ(error.exit_code(), ExitCode::error);
+  EXPECT_EQ(error.where(), path_);
+  store_->append(run_, numbered_measurement(3));
+  EXPECT_EQ(seeds_in(path_), (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+TEST_F(Writer, gives_no_row_the_samples_of_one_that_is_gone) {
+  raw_sql(path_, "PRAGMA foreign_keys = OFF; INSERT INTO sample_block VALUES (3, x'00')");
+  const Error error = error_of_the_next_row();
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_THAT(error.line(), HasSubstr("samples of a row that is gone lie where those of entry 3"));
+  raw_sql(path_, "DELETE FROM sample_block WHERE entry = 3");
+  store_->append(run_, numbered_measurement(3));
+  EXPECT_EQ(seeds_in(path_), (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+// The greatest number that SQLite has leaves it to draw another one.
+TEST_F(Writer, numbers_rows_in_their_order_or_not_at_all) {
+  raw_sql(path_,
+          "PRAGMA foreign_keys = OFF; UPDATE entry SET id = 9223372036854775807 WHERE id = 2");
+  const Error error = error_of_the_next_row();
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_THAT(error.line(),
+              HasSubstr("entry 9223372036854775807 leaves no number for the next row"));
+}
+
+TEST_F(Writer, begins_no_run_under_the_number_of_one_that_is_gone) {
+  raw_sql(path_, "PRAGMA foreign_keys = OFF; UPDATE entry SET run = 2 WHERE id = 2");
+  const Error error = error_of([&] { store_->begin_run(run_info("b")); });
+  EXPECT_EQ(error.exit_code(), ExitCode::refused);
+  EXPECT_THAT(error.line(), HasSubstr("run 2"));
+}
+
 }  // namespace
 }  // namespace halmark

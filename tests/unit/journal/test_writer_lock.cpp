@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <thread>
 #include <vector>
 
@@ -142,6 +144,67 @@ TEST(UtcNow, is_the_time_of_greenwich) {
 
 TEST(UtcNow, is_written_as_iso_8601) {
   EXPECT_THAT(utc_now(), testing::MatchesRegex("20..-..-..T..:..:..Z"));
+}
+
+TEST(WriterLock, is_told_to_who_only_looks) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db";
+  EXPECT_EQ(writer_of(path), "");
+  {
+    const WriterLock lock(path);
+    EXPECT_THAT(writer_of(path), testing::StartsWith("pid " + std::to_string(getpid()) + " on " +
+                                                     host_name() + " since 20"));
+    EXPECT_THAT(writer_of(path), testing::EndsWith("Z")) << "without the end of its line";
+  }
+  EXPECT_EQ(writer_of(path), "");
+  write_file(path + ".lock", "pid 7 on host since then\n");
+  EXPECT_EQ(writer_of(path), "") << "left by one that was killed";
+  EXPECT_EQ(folder.names(), std::set<std::string>{"a.db.lock"});
+}
+
+TEST(WriterLock, is_a_file_that_a_writer_made_and_nothing_else) {
+  const ScratchFolder folder;
+  const std::string path = folder / "a.db", lock = path + ".lock";
+  const auto refusal = [&] { return error_of([&] { WriterLock(path, 0.0); }); };
+  write_file(lock, "my notes");
+  EXPECT_EQ(refusal().exit_code(), ExitCode::refused);
+  EXPECT_EQ(refusal().where(), lock);
+  EXPECT_THAT(refusal().line(), testing::HasSubstr("this is no lock of one"));
+  EXPECT_EQ(file_bytes(lock), "my notes");
+  EXPECT_EQ(writer_of(path), "");
+  std::filesystem::remove(lock);
+  ASSERT_EQ(mkfifo(lock.c_str(), 0600), 0);
+  EXPECT_THAT(refusal().line(), testing::HasSubstr("this is no lock of one"));
+  std::filesystem::remove(lock);
+  std::filesystem::create_symlink(folder / "elsewhere", lock);
+  EXPECT_EQ(refusal().exit_code(), ExitCode::refused);
+  EXPECT_THAT(refusal().line(), testing::HasSubstr("is a symbolic link"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "elsewhere"));
+}
+
+TEST(WriterLock, of_an_unknown_holder_is_one_all_the_same) {
+  const ScratchFolder folder;
+  const WriterLock first(folder / "a.db");
+  std::filesystem::resize_file(folder / "a.db.lock", 0);
+  EXPECT_THAT(error_of([&] { WriterLock(folder / "a.db", 0.0); }).line(),
+              testing::HasSubstr("writes this database: an unknown process"));
+}
+
+// One that lost its file to another holder leaves that one's alone.
+TEST(WriterLock, removes_no_other_ones_file) {
+  const ScratchFolder folder;
+  {
+    const WriterLock lock(folder / "a.db");
+    std::filesystem::remove(folder / "a.db.lock");
+    write_file(folder / "a.db.lock", "pid 7 on host since then\n");
+  }
+  EXPECT_EQ(file_bytes(folder / "a.db.lock"), "pid 7 on host since then\n");
+}
+
+// 2026-11-21T10:20:30Z is 20778 days and 37230 seconds after 1970-01-01.
+TEST(UtcText, counts_from_1970) {
+  EXPECT_EQ(utc_text(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(utc_text(20778LL * 86400 + 37230), "2026-11-21T10:20:30Z");
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ TEST(Verdict, refuses_false_times_of_half_of_the_rounds) {
   const Verdict v = verdict({row(Status::ok), tampered});
   EXPECT_EQ(v.outcome, Outcome::refused);
   EXPECT_EQ(v.gate, "time");
+  EXPECT_EQ(v.reason, "timer: a clock");
   EXPECT_EQ(exit_code_of(v), ExitCode::gate_failed);
   EXPECT_EQ(verdict({row(Status::quarantined)}).gate, "bound");
   EXPECT_EQ(v.points.at(0).score_reason, "the source was refused");
@@ -88,6 +89,14 @@ TEST(Verdict, is_open_where_the_machine_was_too_busy) {
   const Verdict v = verdict({row(Status::invalid)});
   EXPECT_EQ(v.outcome, Outcome::undecided);
   EXPECT_EQ(exit_code_of(v), ExitCode::partial);
+}
+
+TEST(Verdict, is_open_where_nothing_was_measured) {
+  const Verdict v = verdict({});
+  EXPECT_EQ(v.outcome, Outcome::undecided);
+  EXPECT_TRUE(v.is_interrupted);
+  EXPECT_EQ(v.reason, "interrupted before anything was measured");
+  EXPECT_FALSE(verdict({row(Status::ok)}).is_interrupted);
 }
 
 TEST(Verdict, is_of_the_build_where_nothing_was_run) {

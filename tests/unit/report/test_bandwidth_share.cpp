@@ -54,6 +54,8 @@ TEST(BandwidthShare, is_not_told_where_nothing_is_known) {
     EXPECT_THAT(text, Not(HasSubstr("best bandwidth")));
   }
   EXPECT_TRUE(report_json(report)["bandwidth_share"].is_null());
+  EXPECT_EQ(report_json(report)["bandwidth_share_reason"],
+            "no kernel was measured beside reads of the memory");
 }
 
 TEST(BandwidthShare, peaks_of_one_occasion_are_marked) {

@@ -181,5 +181,40 @@ TEST(label_placer, labels_never_overlap_each_other_or_their_markers) {
   }
 }
 
+// Of a bar of 1100 ns each nanosecond is a pixel. A letter takes 0.58 x 12 = 6.96, and 6 stay free:
+// "2 nm 7.55 %" needs 82.56, "4 nm" 33.84, "6" 12.96.
+TEST(breakdown_chart, labels_are_as_long_as_their_segment_has_room) {
+  Estimate estimate;
+  for (const double ns : {841.2, 83.0, 82.0, 34.2, 33.6, 13.2, 12.8}) {
+    estimate.operators.push_back({.name = "nm", .ns = ns});
+  }
+  const std::string svg = report::breakdown_chart({.estimate = &estimate, .label = "b1"});
+  std::vector<std::string> labels;
+  const std::string key = "class=\"seglabel";
+  for (std::size_t at = svg.find(key); at != std::string::npos; at = svg.find(key, at + 1)) {
+    const std::size_t begin = svg.find('>', at) + 1;
+    labels.push_back(svg.substr(begin, svg.find('<', begin) - begin));
+  }
+  EXPECT_THAT(labels, testing::ElementsAre("1 nm 76.5 %", "2 nm 7.55 %", "3 nm", "4 nm", "5", "6"));
+}
+
+TEST(bandwidth_strips, leave_out_what_has_no_time_no_share_or_matmul_flops) {
+  KernelPoint kernel{
+      .key = "k", .op = "norm", .problem = "norm", .dtype = "f32", .duration_ns = 1e3};
+  kernel.roofline_fraction = 0.5;
+  const auto strips = [](const KernelPoint& k) { return report::bandwidth_strips(with_kernel(k)); };
+  EXPECT_THAT(strips(kernel), HasSubstr(" of the bound</title>"));
+  EXPECT_THAT(strips(kernel), HasSubstr(">1: 50.0 % .. 50.0 %<"));
+  KernelPoint other = kernel;
+  other.duration_ns.reset();
+  EXPECT_EQ(strips(other), "");
+  other = kernel;
+  other.roofline_fraction.reset();
+  EXPECT_EQ(strips(other), "");
+  other = kernel;
+  other.matmul_flops = 1;
+  EXPECT_EQ(strips(other), "");
+}
+
 }  // namespace
 }  // namespace halmark

@@ -82,5 +82,122 @@ TEST(Pick, unknown_words_and_empty_fronts_are_refused) {
   EXPECT_THAT(test::error_of([&] { pick_point(none, ""); }).line(), HasSubstr("nearest: x"));
 }
 
+// A hundredth of 100 is 1: what is that far apart is not alike.
+TEST(Grouping, the_share_is_of_the_smaller_value_and_its_end_is_outside) {
+  const auto groups = [](double a, double b) {
+    return group_points(std::vector{point(a, 1000), point(b, 1000)}, objectives, 0.01).size();
+  };
+  EXPECT_EQ(groups(100, 100.99), 1u);
+  EXPECT_EQ(groups(100.99, 100), 1u);
+  EXPECT_EQ(groups(100, 101), 2u);
+  EXPECT_EQ(groups(101, 100), 2u);
+  EXPECT_EQ(groups(0, 0), 1u) << "equal ones, though a share of nothing is nothing";
+}
+
+TEST(Grouping, what_has_no_value_is_alike_only_with_its_like) {
+  constexpr std::array by_cost = {Objective::cost};
+  Evaluation priced = point(100, 1000);
+  priced.served->figures.usd_per_million_tokens = 2;
+  const Evaluation free = point(100, 1000);
+  EXPECT_EQ(group_points(std::vector{free, free}, by_cost, 0.01).size(), 1u);
+  EXPECT_EQ(group_points(std::vector{free, priced}, by_cost, 0.01).size(), 2u);
+}
+
+TEST(Grouping, intervals_that_touch_overlap_whichever_end_is_the_greater) {
+  const auto groups = [](double first_slow, double second_fast) {
+    Evaluation a = point(100, 1000), b = point(120, 1000);
+    for (Evaluation* e : {&a, &b}) {
+      e->served->has_interval = true;
+      e->served->fast = e->served->slow = e->served->figures;
+    }
+    a.served->slow.ttft_ns = first_slow;
+    b.served->fast.ttft_ns = second_fast;
+    return std::pair(group_points(std::vector{a, b}, objectives, 0.01).size(),
+                     group_points(std::vector{b, a}, objectives, 0.01).size());
+  };
+  EXPECT_EQ(groups(110, 110), std::pair(std::size_t{1}, std::size_t{1}));
+  EXPECT_EQ(groups(110, 111), std::pair(std::size_t{2}, std::size_t{2}));
+}
+
+TEST(Grouping, a_step_has_the_interval_of_its_estimate) {
+  constexpr std::array by_latency = {Objective::latency};
+  const auto step = [](double ns, double low, double high) {
+    Evaluation out;
+    out.estimate = Estimate{.step_ns = ns, .low_ns = low, .high_ns = high};
+    return out;
+  };
+  const auto groups = [&](const Evaluation& a, const Evaluation& b) {
+    return group_points(std::vector{a, b}, by_latency, 0.01).size();
+  };
+  EXPECT_EQ(groups(step(100, 90, 110), step(120, 110, 130)), 1u);
+  EXPECT_EQ(groups(step(100, 90, 109), step(120, 110, 130)), 2u);
+  EXPECT_EQ(groups(step(100, 110, 110), step(120, 110, 130)), 2u) << "no width, no interval";
+}
+
+TEST(Grouping, the_line_of_what_is_left_unsaid_is_whole) {
+  EXPECT_EQ(alike_text(std::vector<PointGroup>{{0, {1}}}),
+            "and 1 that hardly differs from these (within 1 % or within their doubt): halmark "
+            "export lists them");
+}
+
+// Logarithms over the range of each: the first is 1 from the best rate, the last 1 from the best
+// time, and of the two between them the second is 0.48^2 + 0.52^2, the third 0.18^2 + 0.82^2 away.
+TEST(Pick, the_knee_is_nearest_by_squares_of_logarithms) {
+  const std::vector<Evaluation> points = {point(100, 1000), point(150, 1500), point(300, 3000),
+                                          point(1000, 10000)};
+  EXPECT_EQ(pick_point(points, objectives, "knee").index, 2u);
+  EXPECT_EQ(pick_point(std::vector{point(100, 1000), point(1000, 10000)}, objectives, "knee").index,
+            0u)
+      << "of equals the first";
+  EXPECT_EQ(pick_point(std::vector{point(300, 5), point(200, 5)}, objectives, "knee").index, 1u)
+      << "what is the same everywhere does not count";
+}
+
+// What takes no time is infinitely better: then only whether a point is as good counts.
+TEST(Pick, a_value_of_zero_is_out_of_reach) {
+  const std::vector<Evaluation> points = {point(100, 9000), point(50, 9900), point(0, 1000)};
+  const Pick knee = pick_point(points, objectives, "knee");
+  EXPECT_EQ(knee.index, 1u);
+  ASSERT_EQ(knee.gives_up.size(), 1u);
+  EXPECT_THAT(knee.gives_up[0], HasSubstr("(much less)"));
+  const std::vector<Evaluation> both = {point(0, 5), point(0, 6)};
+  EXPECT_TRUE(pick_point(both, objectives, "knee").gives_up.empty());
+}
+
+TEST(Pick, says_which_point_is_better_and_by_what) {
+  const std::vector<Evaluation> points = {point(100e6, 1000), point(250e6, 1500)};
+  const Pick fast = pick_point(points, objectives, "best:ttft");
+  EXPECT_THAT(fast.because, testing::StartsWith("picked for the best TTFT of the front, 100 "));
+  ASSERT_EQ(fast.gives_up.size(), 1u);
+  EXPECT_THAT(fast.gives_up[0], testing::StartsWith("tokens_per_s 1000"));
+  EXPECT_THAT(fast.gives_up[0], HasSubstr(", where point 2 has 1500"));
+  EXPECT_THAT(fast.gives_up[0], testing::EndsWith("(1.5 times more)"));
+  EXPECT_THAT(given_up(points, objectives, 1),
+              ElementsAre(testing::AllOf(HasSubstr("where point 1 has 100 "),
+                                         testing::EndsWith("(2.5 times less)"))));
+  EXPECT_THAT(pick_point(points, objectives, "knee").because,
+              testing::StartsWith("picked as the knee"));
+}
+
+TEST(Pick, refusals_say_what_can_be_picked) {
+  const std::vector<Evaluation> points = {point(100, 1000)};
+  const auto refusal = [&](const char* how) {
+    return test::error_of([&] { pick_point(points, objectives, how); });
+  };
+  EXPECT_THAT(refusal("best:speed").line(), HasSubstr("'speed' is no objective"));
+  EXPECT_THAT(refusal("best:cost").line(), HasSubstr("the points have no cost"));
+  EXPECT_THAT(refusal("best:cost").line(), HasSubstr("take knee, or another objective"));
+  EXPECT_THAT(refusal("fastest").line(), HasSubstr("'fastest' picks nothing"));
+  EXPECT_THAT(refusal("fastest").line(), HasSubstr(pick_help));
+}
+
+TEST(Pick, of_a_front_nobody_asks_for_is_the_knee) {
+  SearchedFront front{.title = "s"};
+  front.points = {point(100, 1000), point(110, 9000), point(1000, 10000)};
+  front.objectives = {objectives.begin(), objectives.end()};
+  EXPECT_EQ(pick_point(front, "").index, 1u);
+  EXPECT_EQ(pick_point(front, "best:tokens_per_s").index, 2u);
+}
+
 }  // namespace
 }  // namespace halmark

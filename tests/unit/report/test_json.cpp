@@ -90,5 +90,74 @@ TEST(json_report, the_same_value_gives_the_same_bytes) {
             dump_json(report_json(test::synthetic_report())));
 }
 
+// What is absent says why, of a run, of its front and of its kernels.
+TEST(json_report, every_figure_that_is_absent_has_a_reason) {
+  RunReport report = test::synthetic_report();
+  report.device.reset();
+  Evaluation& first = report.evaluations[report.front[0].evaluation];
+  first.estimate->mfu_datasheet.reset();
+  KernelPoint& kernel = report.kernels.front();
+  kernel.duration_ns.reset();
+  kernel.low_ns.reset();
+  kernel.mfu.reset();
+  kernel.path_fraction.reset();
+  kernel.mfu_datasheet.reset();
+  kernel.mfu_reason = "no time";
+  Json out = round_trip(report);
+  EXPECT_TRUE(out.at("device").is_null());
+  EXPECT_EQ(out.at("device_reason"), "no measured device file");
+  EXPECT_EQ(out.at("front").at(0).at("mfu_datasheet_reason"),
+            "no datasheet peak for this device, or one below what was measured");
+  EXPECT_TRUE(out.at("front").at(0).at("membership").is_null());
+  const Json& row = out.at("kernels").at(0);
+  EXPECT_EQ(row.at("duration_ns_reason"), "no latency");
+  EXPECT_EQ(row.at("ci_low_ns_reason"), "no latency");
+  EXPECT_EQ(row.at("mfu_reason"), "no time");
+  EXPECT_EQ(row.at("path_fraction_reason"), "no time");
+  EXPECT_EQ(row.at("mfu_datasheet_reason"), "no time");
+  EXPECT_EQ(row.at("clean_share_reason"), "its samples have no labels");
+  EXPECT_FALSE(row.contains("busbw_bytes_per_s"));
+  report.validations.resize(1);
+  out = round_trip(report);
+  EXPECT_EQ(out.at("prediction_error").at("worst_reason"),
+            "fewer than 3 points passed the validity gate");
+  EXPECT_EQ(out.at("prediction_error").at("points"), 1);
+  EXPECT_FALSE(out.contains("tables"));
+}
+
+TEST(json_report, what_only_some_runs_have_is_there_where_they_have_it) {
+  RunReport report = test::synthetic_report();
+  Evaluation& first = report.evaluations[report.front[0].evaluation];
+  first.configuration.parallel.cp = 2;
+  first.configuration.parallel.stages = {10, 18};
+  first.configuration.workload.routing_skew = 50;
+  first.standing = FrontStanding{FrontClass::possible, 0.25};
+  first.status = Status::suspect;
+  report.front[0].ties = {"cpu:0 f32"};
+  report.kernels[0].busbw_bytes_per_s = 3e9;
+  report.kernels[0].algbw_bytes_per_s = 2e9;
+  report.kernels[0].clean_share = 0.875;
+  report.quarantined.emplace();
+  Json out = round_trip(report);
+  Json point;
+  for (const Json& one : out.at("front")) {
+    if (one.at("config").contains("cp")) point = one;
+  }
+  ASSERT_FALSE(point.is_null());
+  EXPECT_EQ(point.at("config").at("cp"), 2);
+  EXPECT_EQ(point.at("config").at("stages"), Json::parse("[10, 18]"));
+  EXPECT_EQ(point.at("config").at("routing_skew"), 50);
+  EXPECT_EQ(point.at("membership").at("probability"), 0.25);
+  EXPECT_EQ(point.at("is_suspect"), true);
+  EXPECT_EQ(point.at("ties"), Json::array({"cpu:0 f32"}));
+  EXPECT_TRUE(point.contains("times_from"));
+  EXPECT_EQ(out.at("kernels").at(0).at("busbw_bytes_per_s"), 3e9);
+  EXPECT_EQ(out.at("kernels").at(0).at("algbw_bytes_per_s"), 2e9);
+  EXPECT_EQ(out.at("kernels").at(0).at("clean_share"), 0.875);
+  EXPECT_TRUE(out.contains("quarantined"));
+  EXPECT_TRUE(out.contains("tables"));
+  EXPECT_EQ(out.at("measuring_s"), 109.4);
+}
+
 }  // namespace
 }  // namespace halmark

@@ -90,5 +90,15 @@ TEST(StackedTable, figures_stay_though_they_are_equal_and_absent_ones_are_said_o
   EXPECT_EQ(stacked_text(table, 80), "id  ms  kind\na    5  gpu\nb    5  gpu\n");
 }
 
+// Two columns of five and a gap of two are twelve: what fits is left as it is.
+TEST(StackedTable, what_fits_to_the_last_column_has_no_key_and_no_list_in_front) {
+  const Table table = table_of({"aaaaa", "b"}, {{"1", "22222"}});
+  EXPECT_EQ(stacked_text(table, 12, 1), "aaaaa  b\n1      22222\n");
+  EXPECT_THAT(stacked_text(table, 11, 1), testing::StartsWith("aaaaa:\n"));
+  const Table wide = table_of({"problem", "t"}, {{"gemm m=1 n=1", "5 ms"}});
+  EXPECT_EQ(stacked_text(wide, 18), "problem       t\ngemm m=1 n=1  5 ms\n");
+  EXPECT_THAT(stacked_text(wide, 17), testing::StartsWith("problem:\n  1  gemm"));
+}
+
 }  // namespace
 }  // namespace halmark::report

@@ -92,5 +92,14 @@ TEST(TextTableOfATerminal, leaves_columns_out_from_the_right_and_cuts_no_cell) {
             "no room in\n  10\n  columns\n  for:\n  third,\n  last\n");
 }
 
+// Two columns stay, and a line of a table is never cut: 6 + 1 + 5 columns, one between each.
+TEST(FittedText, leaves_out_what_has_no_room_to_the_last_column) {
+  const Table t = table({{"aaa", false}, {"bb", true}, {"cc", true}}, {{"abcdef", "1", "12345"}});
+  EXPECT_EQ(fitted_text(t, 16).find("no room"), std::string::npos);
+  EXPECT_EQ(fitted_text(t, 15).find("no room"), std::string::npos) << "6 + 2 + 5 and two blanks";
+  EXPECT_NE(fitted_text(t, 14).find("no room in 14"), std::string::npos);
+  EXPECT_NE(fitted_text(t, 14).find("cc"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace halmark::report

@@ -252,5 +252,55 @@ TEST(DeviceComparisonView, refuses_an_unknown_format_before_it_writes_another) {
   EXPECT_EQ(std::fopen(first.c_str(), "r"), nullptr);
 }
 
+TEST(DeviceComparison, energy_needs_the_power_of_every_kernel) {
+  DeviceSide a = side("a", {kernel(2, 100), kernel(4, 100)});
+  a.kernels[0].power_w = 100;
+  const DevicePair pair = pair_of(a, side("b", {kernel(2, 100), kernel(4, 100)}));
+  EXPECT_FALSE(pair.classes.front().shares[0].joule) << "of the other one nothing is known";
+  EXPECT_FALSE(pair.classes.front().shares[1].joule);
+}
+
+TEST(WhatIf, factors_lie_between_a_thousandth_and_a_thousand) {
+  const auto factor = [](const char* text) -> std::optional<double> {
+    try {
+      return parse_what_if(text, 6).factor;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.line(), HasSubstr("is no change of a ceiling"));
+      return std::nullopt;
+    }
+  };
+  EXPECT_EQ(factor("peak=x1000"), 1000);
+  EXPECT_EQ(factor("peak=x1001"), std::nullopt);
+  EXPECT_EQ(factor("peak=x0.001"), 0.001);
+  EXPECT_EQ(factor("peak=x0.0009"), std::nullopt);
+  EXPECT_EQ(factor("6:peak=+0%"), 1);
+  EXPECT_EQ(factor("peak=20%"), std::nullopt);
+  EXPECT_EQ(factor("peak=+20"), std::nullopt);
+  EXPECT_EQ(factor("peak=x2%"), std::nullopt);
+  EXPECT_EQ(parse_what_if("6:peak=x2", 6).side, 5u);
+  EXPECT_EQ(parse_what_if("1:bandwidth=x2", 6).resource, Resource::bandwidth);
+  EXPECT_EQ(parse_what_if("peak=x2", 6).resource, Resource::peak);
+  EXPECT_EQ(parse_what_if("peak=x2", 6).text, "peak=x2");
+  EXPECT_THAT(error_of([] { (void)parse_what_if("7:peak=x2", 6); }).line(),
+              HasSubstr("names no side"));
+}
+
+// Both ceilings of a kernel at once: 80 by memory and 50 by arithmetic become 40 and 25.
+TEST(WhatIf, several_changes_of_one_side_add_up) {
+  const DeviceSide before = side("a", {kernel(1, 100, 0.1, {.compute_ns = 50, .memory_ns = 80})});
+  const DeviceSide after =
+      with_ceilings(before, {parse_what_if("bandwidth=x2", 1), parse_what_if("peak=x2", 1)});
+  EXPECT_NEAR(after.kernels[0].ns, 50, 1e-9);
+  EXPECT_NEAR(after.kernels[0].peak_ns, 25, 1e-9);
+  EXPECT_NEAR(after.kernels[0].least.memory_ns, 40, 1e-9);
+  EXPECT_NEAR(after.kernels[0].interval_ns.low, 45, 1e-9);
+  EXPECT_NEAR(after.kernels[0].interval_ns.high, 70, 1e-9) << "110 - (80 - 40)";
+  const DeviceComparison c = compare_devices({before, side("b", {kernel(1, 100)})}, {},
+                                             {parse_what_if("bandwidth=x2", 2)});
+  ASSERT_EQ(c.modelled.size(), 1u);
+  EXPECT_NEAR(c.modelled[0].classes[0].ratio, 100.0 / 62.5, 1e-9) << "only the first has a change";
+  EXPECT_NEAR(c.pairs[0].classes[0].ratio, 1, 1e-9);
+}
+
 }  // namespace
 }  // namespace halmark::history

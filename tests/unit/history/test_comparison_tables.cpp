@@ -1,0 +1,127 @@
+// Every cell of what people read of two sides, by hand.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "core/json/json.hpp"
+#include "history/view/comparison_view.hpp"
+
+namespace halmark::history {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+SeriesChange change_of(Change change, const char* what, double ratio) {
+  SeriesChange out{.name = {.what = what, .plugin = "cpu"}, .change = change};
+  out.before_ns = 1000;
+  out.after_ns = 1000 * ratio;
+  out.ratio = ratio;
+  out.interval = {ratio - 0.01, ratio + 0.02};
+  out.p = 0.001;
+  out.q = 0.002;
+  out.units_before = 3;
+  out.units_after = 4;
+  return out;
+}
+
+Comparison compared() {
+  Comparison c;
+  c.before = {.title = "run 1", .runs = {1}, .builds = {"0.1 (aa)", "0.2 (bb)"}};
+  c.after = {.title = "r.db", .runs = {2, 3}};
+  c.before.fingerprints = c.after.fingerprints = {"machine"};
+  c.changes = {change_of(Change::slower, "gemm m=1", 1.1), change_of(Change::same, "norm", 1.0)};
+  c.changes.push_back({.name = {.what = "lost"}, .reason = "too few"});
+  c.changes.push_back(change_of(Change::undecided, "step", 0.95));
+  c.changes[3].unit = Unit::intervals;
+  c.only_before = {"x"};
+  c.only_after = {"y", "z"};
+  return c;
+}
+
+TEST(ComparisonTable, has_a_row_for_all_that_is_not_the_same) {
+  const std::string text = comparison_view(compared()).text;
+  EXPECT_THAT(text, testing::StartsWith("before: run 1; build 0.1 (aa), 0.2 (bb)\nafter:  r.db, 2 "
+                                        "runs\nverdict"));
+  EXPECT_THAT(text, ContainsRegex("SLOWER +\\+10.0 % +\\+9.0 % .. \\+12.0 % +gemm m=1 +1.00 us "
+                                  "+1.10 us +3 and 4 processes\n"));
+  EXPECT_THAT(text, ContainsRegex("INVALID +- +- +lost +- +- +- +too few\n"));
+  EXPECT_THAT(text, ContainsRegex("UNDECIDED +-5.0 % .* step .* composed\n"));
+  EXPECT_THAT(text, Not(HasSubstr("norm")));
+  EXPECT_THAT(text,
+              HasSubstr("1 series are of the first side alone\n2 series are of the second "
+                        "side alone\n1 SLOWER, 0 FASTER, 1 UNDECIDED, 1 INVALID, 1 SAME of 4 "
+                        "series (floor 3.00 %, 1.00 % of the changes called may be false)\n"));
+}
+
+TEST(ComparisonTable, as_a_document_has_null_for_what_is_invalid) {
+  const Json data = comparison_view(compared()).data;
+  EXPECT_EQ(data["changes"][0]["p"], 0.001);
+  EXPECT_EQ(data["changes"][0]["q"], 0.002);
+  EXPECT_EQ(data["changes"][0]["unit"], "processes");
+  EXPECT_TRUE(data["changes"][2]["p"].is_null());
+  EXPECT_TRUE(data["changes"][2]["ratio_interval"].is_null());
+  EXPECT_EQ(data["counts"]["INVALID"], 1);
+  EXPECT_EQ(data["before"]["builds"].size(), 2u);
+  EXPECT_EQ(data["after"]["fingerprint"], "machine");
+}
+
+TEST(ComparisonTable, tells_moves_of_the_front_with_the_kernel_that_moved_them) {
+  Comparison c = compared();
+  c.front_moves = {{.configuration = "b1",
+                    .has_entered = true,
+                    .is_certain = true,
+                    .before_ns = 1000,
+                    .after_ns = 900,
+                    .moved_by = "b1",
+                    .kernel = "gemm",
+                    .kernel_before_ns = 500,
+                    .kernel_after_ns = 400},
+                   {.configuration = "b2",
+                    .has_entered = false,
+                    .moved_by = "b1",
+                    .kernel = "gemm",
+                    .kernel_before_ns = 500,
+                    .kernel_after_ns = 400},
+                   {.configuration = "b3", .has_entered = false, .is_certain = true}};
+  const std::string text = comparison_view(c).text;
+  EXPECT_THAT(text, HasSubstr("The front moved: 1 entered, 2 left\n"));
+  EXPECT_THAT(text,
+              ContainsRegex("entered +b1 +1.00 us +900 ns +itself: gemm +500 ns to 400 ns\n"));
+  EXPECT_THAT(text, ContainsRegex("left, within noise +b2 +- +- +b1: gemm +500 ns to 400 ns\n"));
+  EXPECT_THAT(text, ContainsRegex("left +b3 +- +- +- +-\n"));
+  EXPECT_EQ(comparison_view(c).data["front_moves"][1]["move"], "left");
+  EXPECT_THAT(comparison_markdown(c), HasSubstr("\n### The front moved: 1 entered, 2 left\n\n|"));
+}
+
+// The largest first, by its logarithm: -10 % is more than +10 %.
+TEST(ComparisonPicture, has_bars_of_what_was_called_or_else_of_all) {
+  Comparison c = compared();
+  EXPECT_THAT(comparison_markdown(c),
+              HasSubstr("x-axis [\"gemm m=1\"]\n  y-axis \"%\"\n  bar [10.00]"));
+  c.changes.push_back(change_of(Change::faster, "a|b[c]", 0.9));
+  EXPECT_THAT(comparison_markdown(c), HasSubstr("x-axis [\"a b c \", \"gemm m=1\"]\n  y-axis "
+                                                "\"%\"\n  bar [-10.00, 10.00]"));
+  for (SeriesChange& one : c.changes) {
+    if (one.ratio) one.change = Change::same;
+  }
+  EXPECT_THAT(comparison_markdown(c), HasSubstr("bar [-10.00, 10.00, -5.00, 0.00]"));
+  c.changes.assign(13, change_of(Change::slower, "g", 1.1));
+  const std::string many = comparison_markdown(c);
+  EXPECT_EQ(std::ranges::count(many.substr(many.find("bar ["), 200), ','), 11) << "twelve bars";
+  c.changes.assign(1, {.name = {.what = "lost"}});
+  EXPECT_THAT(comparison_markdown(c), Not(HasSubstr("mermaid")));
+  c.changes[0] = change_of(Change::slower, "a name of more than 28 characters", 1.1);
+  EXPECT_THAT(comparison_markdown(c), HasSubstr("x-axis [\"a name of more than 28 char \"]"));
+}
+
+TEST(ComparisonExit, is_partial_where_something_is_open) {
+  Comparison c;
+  EXPECT_EQ(comparison_exit(c), ExitCode::ok);
+  c.changes = {{.name = {.what = "lost"}}};
+  EXPECT_EQ(comparison_exit(c), ExitCode::partial);
+}
+
+}  // namespace
+}  // namespace halmark::history

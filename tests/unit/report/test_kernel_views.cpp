@@ -1,0 +1,96 @@
+// Rows of measured kernels and winners, cell by cell.
+#include <gmock/gmock.h>
+
+#include "core/json/json.hpp"
+#include "report/views/kernel_views.hpp"
+#include "report/views/winner_views.hpp"
+
+namespace halmark::report {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+// 1e6 FLOPs in 1 us: 1 TFLOP/s.
+KernelPoint measured(const char* problem) {
+  KernelPoint out{.op = "gemm",
+                  .problem = problem,
+                  .dtype = "f32",
+                  .place = "cpu:0/2",
+                  .mode = "hot:1",
+                  .implementation = "brg -DM=4",
+                  .rounds = 3,
+                  .duration_ns = 1000,
+                  .low_ns = 990,
+                  .high_ns = 1020,
+                  .matmul_flops = 1e6,
+                  .bytes = 5e4};
+  out.mfu = 0.25;
+  out.path_fraction = 0.5;
+  out.roofline_fraction = 0.75;
+  out.bandwidth_share = 0.9;
+  return out;
+}
+
+TEST(KernelRows, have_the_rate_of_their_work_and_every_share) {
+  KernelPoint bytes = measured("gemm k=1 m=2");
+  bytes.matmul_flops = 0;
+  bytes.status = Status::suspect;
+  bytes.reason = "steal";
+  const std::string text = kernels_view(std::vector{measured("gemm k=1 m=1"), bytes}, false).text;
+  EXPECT_THAT(text, HasSubstr("in every problem: gemm k=1\n"));
+  EXPECT_THAT(text, ContainsRegex("in every row: device cpu:0/2, implementation brg\n"));
+  EXPECT_THAT(text, ContainsRegex("m=1 +1.00 us +990 ns .. 1.02 us +1.00 TFLOP/s +25.0 % +50.0 % "
+                                  "+75.0 % +90.0 %  ok\n"));
+  EXPECT_THAT(text, ContainsRegex("m=2 .* 50.0 GB/s .* suspect: steal\n"));
+  EXPECT_THAT(text, Not(HasSubstr("score")));
+}
+
+TEST(KernelRows, have_scores_where_one_has_and_say_what_is_absent) {
+  KernelPoint best = measured("gemm m=1"), other = measured("gemm m=2");
+  best.baseline = "onednn";
+  best.score = 1.234;
+  other.baseline = "onednn";
+  other.score_reason = "no baseline";
+  other.duration_ns.reset();
+  other.bandwidth_share.reset();
+  other.bandwidth_reason = "busy";
+  other.reason = "gone";
+  const View view = kernels_view(std::vector{best, other}, false);
+  EXPECT_THAT(view.text, ContainsRegex("memory at +score +status"));
+  EXPECT_THAT(view.text, ContainsRegex("m=1 .* 1.23  ok\n"));
+  EXPECT_THAT(view.text, ContainsRegex("m=2 +- +- +- .* - +-  ok: gone\n"));
+  const Json& rows = view.data["rows"];
+  EXPECT_EQ(rows[0]["score"], 1.234);
+  EXPECT_FALSE(rows[0].contains("score_reason"));
+  EXPECT_EQ(rows[1]["score_reason"], "no baseline");
+  EXPECT_EQ(rows[1]["bandwidth_share_reason"], "busy");
+  EXPECT_FALSE(rows[0].contains("bandwidth_share_reason"));
+  EXPECT_FALSE(rows[0].contains("mfu_reason"));
+  EXPECT_TRUE(rows[0]["bound_ns"].is_null());
+  EXPECT_EQ(rows[0]["device"], "cpu:0/2");
+  best.lower_bound_ns = 0.5;
+  EXPECT_EQ(kernels_view(std::vector{best}, false).data["rows"][0]["bound_ns"], 0.5);
+}
+
+TEST(StoredWinners, are_a_row_each_with_the_run_that_they_are_of) {
+  StoredWinner stored{.run = 7};
+  Winner& w = stored.winner;
+  w.question.problem = {"copy", {}};
+  w.plugin_name = "cpu";
+  w.plugin_hash = "0123456789";
+  w.variants = {{.variant = {.kernel = "fast"}, .ns = 100, .interval_ns = {95, 105}},
+                {.variant = {.kernel = "slow"}, .ns = 200}};
+  w.variants[0].is_tied = true;
+  w.chosen = {.kernel = "fast"};
+  const View view = winners_view(std::vector{stored});
+  EXPECT_THAT(view.text, ContainsRegex("fast +100 ns +95.0 ns .. 105 ns +1 of 2  cpu 01234567 +7  "
+                                       "ok\n"));
+  EXPECT_EQ(view.data["winners"][0]["run"], 7);
+  w.chosen.is_default = true;
+  EXPECT_THAT(winners_view(std::vector{stored}).text, HasSubstr("fast (the default)"));
+}
+
+}  // namespace
+}  // namespace halmark::report
