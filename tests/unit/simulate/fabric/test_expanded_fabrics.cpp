@@ -166,6 +166,22 @@ TEST(ExpandedFabric, of_shared_adapters_hangs_them_on_hosts) {
       << levels_of(t);
 }
 
+TEST(ExpandedFabric, of_rails_has_one_for_each_adapter_of_a_group_of_nodes) {
+  const Topology t = read("[node]\ncount = 4\ndevices = 2\n" + host +
+                          "[network]\nkind = \"rail\"\nnics = 2\nspines = 1\nuplinks = 1\n"
+                          "nodes_per_leaf = 2\n" +
+                          network + uplink);
+  EXPECT_NE(levels_of(t).find("rail: {n0.d0 n1.d0} {n0.d1 n1.d1} {n2.d0 n3.d0} {n2.d1 n3.d1}\n"),
+            std::string::npos)
+      << levels_of(t);
+  const std::string links = links_of(t);
+  EXPECT_EQ(links.substr(links.find("n3.nic0")),
+            "n3.nic0 - rail2 by network\nn3.d0 - n3.nic0 by node.host\n"
+            "n3.nic1 - rail3 by network\nn3.d1 - n3.nic1 by node.host\n"
+            "rail0 - spine0 by network.uplink\nrail1 - spine0 by network.uplink\n"
+            "rail2 - spine0 by network.uplink\nrail3 - spine0 by network.uplink\n");
+}
+
 TEST(ExpandedFabric, of_more_adapters_than_devices_gives_each_one_at_least) {
   const Topology t = read("[node]\ncount = 2\ndevices = 1\n" + host +
                           "[network]\nkind = \"leaf\"\nnics = 2\n" + network);

@@ -158,6 +158,18 @@ TEST(Engine, who_reserves_takes_the_blocks_of_the_output_with_the_first_piece) {
   EXPECT_EQ(ids(engine.waiting()), Ids{1});
 }
 
+TEST(Engine, a_prompt_that_lacks_one_block_waits_for_it) {
+  Bench bench(4);
+  Engine& engine = bench.engine();
+  ASSERT_TRUE(engine.adopt(decoding(0, 2, 9), false));
+  engine.enqueue(request(1, 1, 9));
+  EXPECT_EQ(engine.begin_step()->pieces, 1) << "the fourth block";
+  engine.end_step();
+  engine.enqueue(request(2, 1, 9));
+  ASSERT_TRUE(engine.begin_step());
+  EXPECT_EQ(ids(engine.waiting()).back(), 2u);
+}
+
 // Three requests of three keys hold nine blocks after a step each needs another.
 Bench full_after_a_step(std::int64_t total, std::vector<std::int32_t> priorities,
                         std::vector<std::int64_t> outputs = {9, 9, 9}) {

@@ -145,12 +145,13 @@ struct StepsByRequests : StepTimes {
   }
 };
 
-// Requests 1 and 3 on engine 1 are answered by their first token. Engine 0 goes on with 0 and 2,
-// whose steps take 1 ms together, half of it apart. After two tokens `left` are left, of which each
-// saves 0.5 ms; the cache of 101 tokens takes 1 ms over the link, with the hysteresis 1.5.
-ServerRecord after_two_answers(std::int64_t left) {
+// Requests `first` and the one two behind it are answered by their first token, on an engine of
+// their own. The other engine goes on with its two, whose steps take 1 ms together, half of it
+// apart. After two tokens `left` are left, of which each saves 0.5 ms; the cache of 101 tokens
+// takes 1 ms over the link, with the hysteresis 1.5.
+ServerRecord after_two_answers(std::int64_t left, std::size_t first = 1) {
   Load load = together(4, {100, 2 + left});
-  load.requests[1].output_tokens = load.requests[3].output_tokens = 1;
+  load.requests[first].output_tokens = load.requests[first + 2].output_tokens = 1;
   ServerPlan plan = test::plan_of(100);
   plan.engines = 2;
   plan.link_bytes_per_s = 1.01e8;
@@ -174,6 +175,15 @@ TEST(ServerTimeline, of_a_request_that_moves) {
   EXPECT_EQ(record.requests[2].end_ps, 5'000'000'000);
   EXPECT_EQ(record.engines[0].kv.freed, 7 + 7) << "what moved leaves its blocks";
   EXPECT_EQ(record.engines[0].kv.allocated, 7 + 7);
+}
+
+TEST(ServerTimeline, of_a_request_that_moves_to_the_first_engine) {
+  const ServerRecord record = after_two_answers(4, 0);
+  EXPECT_EQ(record.migrations, 1);
+  EXPECT_NE(lines_of(record.timeline)
+                .find("engine 1: rebalance 'request 3 from a batch of 2 to one of 0' on engine 1 "
+                      "link"),
+            std::string::npos);
 }
 
 TEST(ServerTimeline, as_text_is_a_document_a_line) {

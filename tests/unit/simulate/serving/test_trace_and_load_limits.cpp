@@ -96,6 +96,11 @@ TEST(LoadArrivals, of_a_seed_stay_as_they_are) {
   EXPECT_THAT(arrivals_ms(q), ElementsAre(90.036, 141.086, 165.927, 203.833));
   q.variation = 2;
   EXPECT_THAT(arrivals_ms(q), ElementsAre(33.714, 54.477, 65.609, 108.347));
+  // A draw that is refused or taken otherwise moves all that come behind it.
+  q.requests = 5'000;
+  EXPECT_EQ(arrivals_ms(q).back(), 507'990);
+  q.variation = 0.5;
+  EXPECT_EQ(arrivals_ms(q).back(), 494'271);
   q.prefix_tokens = 10;
   q.prefix_share = 0.5;
   q.requests = 8;
