@@ -64,9 +64,9 @@ TEST(MetricTexts, csv_has_a_line_for_each_figure) {
   EXPECT_EQ(metrics_csv(one_kernel()),
             "name,op,device,status,provenance,processes,metric,value,low,high,interval_reason\r\n"
             "\"gemm \"\"a\"\"\",gemm,cpu:0,ok,measured,3,duration_ns,2000,1900,2100,\r\n"
-            "\"gemm \"\"a\"\"\",gemm,cpu:0,ok,measured,3,flops_per_s,2000000000,,,no interval is "
+            "\"gemm \"\"a\"\"\",gemm,cpu:0,ok,measured,3,flops_per_s,2e+09,,,no interval is "
             "known\r\n"
-            "\"gemm \"\"a\"\"\",gemm,cpu:0,ok,measured,3,bytes_per_s,500000000,,,no interval is "
+            "\"gemm \"\"a\"\"\",gemm,cpu:0,ok,measured,3,bytes_per_s,5e+08,,,no interval is "
             "known\r\n"
             "\"gemm \"\"a\"\"\",gemm,cpu:0,ok,measured,3,mfu_ratio,0.5,,,no interval is known\r\n");
 }
