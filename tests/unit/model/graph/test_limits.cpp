@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "fixtures.hpp"
-#include "model/graph/checks.hpp"
 #include "model/graph/expert_imbalance.hpp"
 
 namespace halmark {

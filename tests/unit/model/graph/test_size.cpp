@@ -95,11 +95,11 @@ TEST(Size, of_a_function_is_known_by_its_name_and_operands) {
 }
 
 TEST(Size, in_bytes_is_rounded_up_to_whole_ones) {
-  EXPECT_EQ(dtype_bytes(Dtype::bf16, 7).constant(), 14);
-  EXPECT_EQ(dtype_bytes(Dtype::f32, 7).constant(), 28);
-  EXPECT_EQ(dtype_bytes(Dtype::s8, 7).constant(), 7);
-  EXPECT_EQ(dtype_bytes(Dtype::f4_e2m1, 7).constant(), 4);
-  EXPECT_EQ(dtype_bytes(Dtype::f4_e2m1, 8).constant(), 4);
+  EXPECT_EQ(dtype_bytes(Dtype::bf16, Size(7)).constant(), 14);
+  EXPECT_EQ(dtype_bytes(Dtype::f32, Size(7)).constant(), 28);
+  EXPECT_EQ(dtype_bytes(Dtype::s8, Size(7)).constant(), 7);
+  EXPECT_EQ(dtype_bytes(Dtype::f4_e2m1, Size(7)).constant(), 4);
+  EXPECT_EQ(dtype_bytes(Dtype::f4_e2m1, Size(8)).constant(), 4);
   expect_size(dtype_bytes(Dtype::f4_e2m1, context() + 1), 26, 36);
 }
 
