@@ -1,6 +1,7 @@
 // tools/server/README.md of llama.cpp: GET /health, GET /props, POST /completion.
 #include "deploy/engine/llama_server.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -156,7 +157,10 @@ std::vector<TokenTimes> LlamaServer::complete(const std::vector<std::vector<std:
     }
   }
   goes_on_();
-  if (!process_->running()) throw failure("ended");
+  const bool has_failed = std::ranges::any_of(failures, [](const auto& f) { return f != nullptr; });
+  // Of a server that dies the connection ends a moment before the process does.
+  const double patience_s = has_failed ? 0.5 : 0;
+  if (process_->wait(protocol::deadline_after(patience_s))) throw failure("ended");
   for (const std::exception_ptr& failed : failures) {
     if (failed) std::rethrow_exception(failed);
   }

@@ -21,7 +21,7 @@ double exact_p(std::size_t n, std::size_t m, double u) {
   for (std::size_t place = 0; place < n + m; ++place) {
     for (std::size_t k = std::min(n, place + 1); k > 0; --k) {
       const std::size_t below = place + 1 - k;  // values of the other side before this one
-      if (place + 1 < k || below > m) continue;
+      if (below > m) continue;
       for (std::size_t sum = most + 1; sum-- > below;) {
         ways[k][sum] += ways[k - 1][sum - below];
       }

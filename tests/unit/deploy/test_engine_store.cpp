@@ -49,6 +49,13 @@ TEST(EngineStore, keeps_the_same_file_once) {
   EXPECT_NE(keep_import(database, imported("a", 2, "2026-01-02T00:00:00Z")), first);
 }
 
+TEST(EngineStore, writes_files_that_people_can_read) {
+  const test::ScratchFolder folder;
+  const std::string path = keep_import(folder / "x.db", imported("a", 1, "2026-01-01T00:00:00Z"));
+  EXPECT_THAT(path, testing::ContainsRegex("/x.db.engines/llama-bench-[0-9a-f]{12}.json$"));
+  EXPECT_THAT(test::file_bytes(path), HasSubstr("\n \"import\": {\n  "));
+}
+
 TEST(EngineStore, a_figure_that_was_changed_by_hand_is_refused) {
   const test::ScratchFolder folder;
   const std::string database = folder / "x.db";

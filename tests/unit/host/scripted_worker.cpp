@@ -213,7 +213,22 @@ void answer_sample(Channel& channel, std::uint32_t request, const SampleRequest&
   measured.id = sample.id;
   measured.stop_rule = StopReason::count;
   measured.samples = 10;
-  (void)channel.send_message(Type::measured, request, measured);
+  const char* const text = std::getenv("HALMARK_FAKE_KEPT");
+  if (text == nullptr) {
+    (void)channel.send_message(Type::measured, request, measured);
+    return;
+  }
+  auto memory = SharedMemory::create("kept", 4096, false);
+  for (int i = 0; i < 4096; ++i) memory.data()[i] = static_cast<std::byte>(i % 251);
+  measured.overwritten.resize(1);
+  std::istringstream numbers(text);  // offset, bytes, begin and row of each; row -9: none
+  std::int64_t row = 0;
+  for (KeptOutput kept; numbers >> kept.offset >> kept.bytes >> kept.begin >> row;) {
+    if (row != -9) kept.overwritten = row;
+    measured.kept.push_back(kept);
+  }
+  const int fd = fault == "no_memory" ? -1 : memory.fd();
+  (void)channel.send_message(Type::measured, request, measured, fd);
 }
 
 void answer_reveal(Channel& channel, std::uint32_t request, const Reveal& reveal) {

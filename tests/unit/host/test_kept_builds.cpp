@@ -57,6 +57,7 @@ TEST_F(KeptBuilds, plugin_worker_and_libraries_are_there_when_their_files_have_c
   EXPECT_EQ(content(old.worker_program), "worker");
   EXPECT_EQ(content(old.library_folder + "/libx.so.1"), "library");
   EXPECT_THAT(old.id, SizeIs(64));
+  EXPECT_EQ(fs::path(old.plugin_path).parent_path().filename(), "fake-" + old.id.substr(0, 16));
   EXPECT_EQ(find_kept_build(builds_, old.id.substr(0, 8))->plugin_path, old.plugin_path);
   EXPECT_FALSE(find_kept_build(builds_, old.id.substr(0, 5))) << "too short to name one";
   EXPECT_FALSE(find_kept_build(builds_, "000000"));

@@ -28,6 +28,17 @@ TEST(NodeList, reads_nodes_and_their_ranks_in_order) {
   EXPECT_EQ(parse_mpi_hosts("n1:2,10.0.0.7:1"), (Nodes{{"n1", 2}, {"10.0.0.7", 1}}));
 }
 
+TEST(NodeList, takes_letters_digits_dots_dashes_and_underscores_in_names) {
+  EXPECT_EQ(parse_mpi_hosts("azAZ09._-:1,z:1"), (Nodes{{"azAZ09._-", 1}, {"z", 1}}));
+  EXPECT_EQ(parse_mpi_hosts(std::string(253, 'n') + ":1,m:1").front().host.size(), 253u);
+  for (const std::string& bad :
+       {std::string("`"), std::string("{"), std::string("@"), std::string("["), std::string("/"),
+        std::string("-n"), std::string(254, 'n')}) {
+    EXPECT_THAT(node_list_refusal("m:1," + bad + ":1"), HasSubstr("is not the name of a node"))
+        << bad;
+  }
+}
+
 TEST(NodeList, reads_the_nodes_of_a_slurm_allocation) {
   EXPECT_EQ(parse_mpi_hosts("slurm:4", "n[08-10,12],gpu01"),
             (Nodes{{"n08", 4}, {"n09", 4}, {"n10", 4}, {"n12", 4}, {"gpu01", 4}}));

@@ -142,6 +142,51 @@ TEST(WorkerReveal, takes_parts_inside_their_memory) {
   EXPECT_EQ(worker->reveal({}).failure.reason, "revealed bytes came without memory");
 }
 
+// Offset, bytes, begin in the operand and overwritten row (-9: none) of each; "" where it is taken.
+TEST(WorkerKept, outputs_lie_inside_their_memory_and_name_rows_that_there_are) {
+  constexpr const char* outside = "a kept output lies outside its memory";
+  const std::string most = std::to_string(protocol::KeptOutput::kept_bytes_max);
+  const std::string more = std::to_string(protocol::KeptOutput::kept_bytes_max + 1);
+  const std::string last = std::to_string((256 << 20) - 1), end = std::to_string(256 << 20);
+  const std::pair<std::string, std::string> cases[] = {
+      {"8 16 3 -9 32 4 0 0", ""},
+      {"0 4096 0 -9", ""},
+      {"0 0 0 -9", ""},
+      {"-1 8 0 -9", outside},
+      {"0 -1 0 -9", outside},
+      {"0 8 -1 -9", outside},
+      {"0 8 0 1", outside},
+      {"0 8 0 -1", outside},
+      {"0 " + more + " 0 -9", outside},
+      {"0 " + most + " 0 -9", "cannot be mapped"},
+      {last + " 1 0 -9", "cannot be mapped"},
+      {end + " 1 0 -9", outside},
+      {"4000 97 0 -9", "cannot be mapped"},
+  };
+  for (const auto& [kept, refusal] : cases) {
+    WorkerOptions options = scripted("");
+    options.environment["HALMARK_FAKE_KEPT"] = kept;
+    auto worker = start(options);
+    ASSERT_TRUE(worker);
+    const auto answer = worker->sample({});
+    EXPECT_EQ(static_cast<bool>(answer), refusal.empty()) << kept;
+    EXPECT_THAT(answer.failure.reason, HasSubstr(refusal)) << kept;
+    if (kept.starts_with("8 16")) {
+      ASSERT_EQ(answer->kept.size(), 36u) << "to the end of the last";
+      EXPECT_EQ(answer->kept[8], std::byte{8});
+      EXPECT_EQ(answer->kept[35], std::byte{35});
+    }
+    if (kept == "0 0 0 -9") {
+      EXPECT_TRUE(answer->kept.empty());
+    }
+  }
+  WorkerOptions without = scripted("no_memory");
+  without.environment["HALMARK_FAKE_KEPT"] = "0 8 0 -9";
+  auto worker = start(without);
+  ASSERT_TRUE(worker);
+  EXPECT_EQ(worker->sample({}).failure.reason, "kept outputs came without memory");
+}
+
 TEST(WorkerLog, is_trimmed_once_a_second) {
   const auto path =
       std::filesystem::path(testing::TempDir()) / ("halmark_flood_" + std::to_string(::getpid()));

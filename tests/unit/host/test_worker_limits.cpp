@@ -113,6 +113,22 @@ TEST(WorkerLimits, end_a_wait_for_several_workers) {
   EXPECT_TRUE(healthy->finish_stage());
 }
 
+TEST(WorkerLimits, tell_once_however_many_workers_fail) {
+  std::vector<std::unique_ptr<Worker>> started;
+  std::vector<Worker*> all;
+  for (const double limit_s : {0.2, 0.5}) {
+    WorkerOptions options = scripted("hang_create");
+    options.limits.create_s = limit_s;
+    started.push_back(start(options));
+    ASSERT_TRUE(started.back());
+    started.back()->begin_stage(some_stage());
+    all.push_back(started.back().get());
+  }
+  int told = 0;
+  Worker::await_all(all, [&] { ++told; });
+  EXPECT_EQ(told, 1);
+}
+
 TEST(WorkerLimits, give_a_worker_half_a_second_to_leave) {
   double best_s = 1e9;
   for (int attempt = 0; attempt < 5 && best_s > 0.65; ++attempt) {

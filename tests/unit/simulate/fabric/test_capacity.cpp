@@ -112,6 +112,21 @@ TEST(Bisection, of_leaves_and_spines_is_half_the_ranks_over_the_oversubscription
   }
 }
 
+// One direction: from the half that has the first device.
+TEST(Bisection, of_links_of_one_way_is_that_of_the_first_half) {
+  const auto one_way = [](const std::string& from, const std::string& to, double bandwidth_gbs) {
+    return "[[link]]\nfrom = \"" + from + "\"\nto = \"" + to + "\"\nduplex = \"one_way\"\n" +
+           test::figure_text("ib", 1, bandwidth_gbs);
+  };
+  const Topology topology = parse_fabric(
+      "id = \"x\"\nname = \"x\"\n[[entity]]\nname = \"a\"\nkind = \"device\"\n[[entity]]\n"
+      "name = \"b\"\nkind = \"device\"\n" +
+          one_way("a", "b", 10) + one_way("b", "a", 3),
+      "x.toml");
+  EXPECT_DOUBLE_EQ(bisection_of(topology).bytes_per_s, 10e9);
+  EXPECT_DOUBLE_EQ(capacity_between(topology, std::vector{1}, std::vector{0}), 3e9);
+}
+
 TEST(Bisection, of_one_device_is_nothing) {
   const Topology topology =
       parse_fabric("id = \"x\"\nname = \"x\"\n[node]\ndevices = 1\n", "x.toml");

@@ -123,6 +123,16 @@ TEST_P(RandomFabric, counts_and_figures_of_equal_paths_are_those_of_walking_them
   }
 }
 
+TEST_P(RandomFabric, a_way_to_oneself_has_no_link_and_no_limit) {
+  const Router router(topology_);
+  const int device = topology_.devices().front();
+  const Route route = router.route(router.to(device), device);
+  EXPECT_EQ(route.entities, std::vector<int>{device});
+  EXPECT_TRUE(route.links.empty());
+  EXPECT_EQ(route.latency_ns, 0);
+  EXPECT_EQ(route.bytes_per_s, std::numeric_limits<double>::infinity());
+}
+
 TEST_P(RandomFabric, a_flow_keeps_one_path_and_many_flows_use_all) {
   const Router router(topology_);
   const std::vector<int> devices = topology_.devices();

@@ -1,0 +1,112 @@
+// What a worker sees of its parent's environment, and what measuring adds to it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <string>
+
+#include "host/process/contained_process.hpp"
+#include "host/process/interrupt.hpp"
+#include "host/process/worker_memory.hpp"
+
+namespace halmark {
+namespace {
+
+// A variable as long as this lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* before = ::getenv(name)) before_ = before;
+    value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name);
+  }
+  ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST(WorkerEnvironment, lets_through_what_is_listed_and_nothing_else) {
+  const Variable secret("AWS_SECRET_ACCESS_KEY", "s"), near("XPATH", "x"), home("HOME", "/h=1"),
+      mpi("OMPI_MCA_btl", "tcp"), bare("OMP", "x"), visible("CUDA_VISIBLE_DEVICES", ""),
+      fake("HALMARK_FAKE_LIE", "1"), other("HALMARK_PLUGIN_PATH", "/p");
+  const Environment seen = worker_environment({}, {});
+  EXPECT_EQ(seen.count("AWS_SECRET_ACCESS_KEY"), 0u);
+  EXPECT_EQ(seen.count("XPATH"), 0u);
+  EXPECT_EQ(seen.count("OMP"), 0u);
+  EXPECT_EQ(seen.count("HALMARK_PLUGIN_PATH"), 0u);
+  EXPECT_EQ(seen.at("HOME"), "/h=1") << "the first sign of equality separates";
+  EXPECT_EQ(seen.at("OMPI_MCA_btl"), "tcp");
+  EXPECT_EQ(seen.at("CUDA_VISIBLE_DEVICES"), "");
+  EXPECT_EQ(seen.at("HALMARK_FAKE_LIE"), "1");
+}
+
+TEST(WorkerEnvironment, makes_threads_spin_where_nobody_says_otherwise) {
+  const Variable policy("OMP_WAIT_POLICY", nullptr), spin("GOMP_SPINCOUNT", nullptr),
+      bind("OMP_PROC_BIND", nullptr), dynamic("OMP_DYNAMIC", nullptr), path("PATH", nullptr),
+      threads("OMP_NUM_THREADS", nullptr);
+  const Environment seen = worker_environment({}, {});
+  EXPECT_EQ(seen.at("OMP_WAIT_POLICY"), "active");
+  EXPECT_EQ(seen.at("GOMP_SPINCOUNT"), "300000");
+  EXPECT_EQ(seen.at("OMP_PROC_BIND"), "close");
+  EXPECT_EQ(seen.at("OMP_DYNAMIC"), "false");
+  EXPECT_EQ(seen.at("PATH"), "/usr/local/bin:/usr/bin:/bin");
+  EXPECT_EQ(seen.count("OMP_NUM_THREADS"), 0u) << "no shard, no number";
+  const Variable passive("OMP_WAIT_POLICY", "passive");
+  EXPECT_EQ(worker_environment({}, {}).at("OMP_WAIT_POLICY"), "passive");
+}
+
+TEST(WorkerEnvironment, has_as_many_threads_as_its_shard_and_what_is_named_last) {
+  const Variable threads("OMP_NUM_THREADS", "64"), pocl("POCL_MAX_PTHREAD_COUNT", nullptr),
+      units("POCL_CPU_MAX_CU_COUNT", "9");
+  const CpuSet shard{.cpus = {3, 5, 8}};
+  const Environment seen = worker_environment(shard, {});
+  EXPECT_EQ(seen.at("OMP_NUM_THREADS"), "3") << "the shard decides, not the shell";
+  EXPECT_EQ(seen.at("POCL_MAX_PTHREAD_COUNT"), "3");
+  EXPECT_EQ(seen.at("POCL_CPU_MAX_CU_COUNT"), "9");
+  const Environment named =
+      worker_environment(shard, {{"OMP_NUM_THREADS", "2"}, {"MY_OWN", "value"}});
+  EXPECT_EQ(named.at("OMP_NUM_THREADS"), "2");
+  EXPECT_EQ(named.at("MY_OWN"), "value");
+}
+
+TEST(WorkerMemory, is_four_fifths_of_what_is_usable_over_the_workers_at_once) {
+  const std::int64_t usable = usable_memory_bytes();
+  EXPECT_GT(usable, 100 << 20);
+  EXPECT_NEAR(static_cast<double>(default_worker_memory_bytes(1)),
+              0.8 * static_cast<double>(usable), 8);
+  EXPECT_NEAR(static_cast<double>(default_worker_memory_bytes(4)),
+              0.2 * static_cast<double>(usable), 8);
+  EXPECT_EQ(default_worker_memory_bytes(0), default_worker_memory_bytes(1));
+}
+
+using testing::ExitedWithCode;
+
+TEST(InterruptsDeathTest, the_first_ends_the_process_where_nothing_holds_it) {
+  EXPECT_EXIT((watch_interrupts(), ::raise(SIGINT), ::_exit(0)), ExitedWithCode(130),
+              "halmark: interrupted");
+  EXPECT_EXIT((watch_interrupts(), ::raise(SIGTERM), ::_exit(0)), ExitedWithCode(143),
+              "halmark: interrupted");
+  EXPECT_EXIT((watch_interrupts(), ::raise(SIGHUP), ::_exit(0)), ExitedWithCode(143),
+              "halmark: interrupted");
+}
+
+int held_after(std::initializer_list<int> signals) {
+  watch_interrupts();
+  const HeldInterrupts outer;
+  { const HeldInterrupts inner; }
+  if (interrupted()) return 1;
+  for (const int signal : signals) ::raise(signal);
+  return interrupted() ? 50 + static_cast<int>(interrupt_exit_code()) : 2;
+}
+
+TEST(InterruptsDeathTest, who_holds_them_is_told_and_the_second_leaves) {
+  EXPECT_EXIT(::_exit(held_after({SIGINT})), ExitedWithCode(50 + 130), "^$");
+  EXPECT_EXIT(::_exit(held_after({SIGTERM})), ExitedWithCode(50 + 143), "^$");
+  EXPECT_EXIT(::_exit(held_after({SIGINT, SIGTERM})), ExitedWithCode(143), "^$");
+  EXPECT_EXIT(::_exit(held_after({SIGTERM, SIGINT})), ExitedWithCode(130), "^$");
+}
+
+}  // namespace
+}  // namespace halmark

@@ -1,0 +1,118 @@
+// A fabric as a document, as a file, and what its transports take at least.
+#include <gtest/gtest.h>
+
+#include "fabric_texts.hpp"
+#include "simulate/fabric/fabric_file.hpp"
+#include "simulate/fabric/fabric_json.hpp"
+#include "simulate/fabric/fabric_text.hpp"
+
+namespace halmark::fabric {
+namespace {
+
+TEST(FabricDocument, has_every_part_with_its_unit) {
+  const Topology t = parse_fabric(
+      "id = \"f\"\nname = \"n\"\ndevice = \"h100-sxm\"\nnotes = [\"a note\"]\n[node]\ncount = 2\n"
+      "devices = 1\n[node.host]\n" +
+          test::figure_text("pcie", 0.5, 64) + "[network]\nkind = \"leaf\"\necmp = \"hash\"\n" +
+          test::figure_text("roce", 1000, 50) +
+          "length_km = 3\nduplex = \"half\"\n[[tier]]\nname = \"nvme\"\nscope = \"node\"\nbytes = "
+          "7\n"
+          "read_gbs = 2\nwrite_gbs = 1\nlatency_us = 80\nsource = \"data sheet\"\n",
+      "f.toml");
+  const Json document = fabric_json(t, level_views(t), bisection_of(t));
+  EXPECT_EQ(document["counts"],
+            Json::parse(R"({"devices": 2, "hosts": 2, "nics": 2, "switches": 1, "links": 6})"));
+  EXPECT_EQ(document["id"], "f");
+  EXPECT_EQ(document["name"], "n");
+  EXPECT_EQ(document["profile"], "full");
+  EXPECT_EQ(document["device"], "h100-sxm");
+  EXPECT_EQ(document["notes"], Json::array({"a note"}));
+  EXPECT_EQ(document["ecmp"], "hash");
+  EXPECT_EQ(document["figures"][1], Json::parse(R"({"name": "network", "transport": "roce",
+      "latency_ns": 1e6, "bytes_per_s": 5e10, "duplex": "half", "length_km": 3.0,
+      "source": "test"})"));
+  EXPECT_EQ(document["figures"][0]["duplex"], "full");
+  EXPECT_EQ(document["tiers"], Json::parse(R"([{"name": "nvme", "scope": "node", "bytes": 7,
+      "read_bytes_per_s": 2e9, "write_bytes_per_s": 1e9, "latency_ns": 8e4,
+      "source": "data sheet"}])"));
+  EXPECT_EQ(document["entities"][0], Json::parse(R"({"name": "node0.numa0", "kind": "host",
+      "node": 0, "numa": 0, "forwards": true})"));
+  EXPECT_EQ(document["entities"][5], Json::parse(R"({"name": "leaf0", "kind": "switch",
+      "node": null, "numa": null, "forwards": true})"));
+  EXPECT_EQ(document["entities"][4]["kind"], "nic");
+  EXPECT_EQ(document["links"][0], Json::parse(R"({"from": "node0.device0", "to": "node0.numa0",
+      "figure": "node.host", "cables": 1})"));
+  // Two links of 500 ns and two of 1 ms.
+  EXPECT_EQ(document["levels"], Json::parse(R"([{"name": "leaf", "groups": 1, "ranks": 2,
+      "hops_nearest": 4, "hops_farthest": 4, "latency_ns_nearest": 2001000.0,
+      "latency_ns_farthest": 2001000.0, "bytes_per_s_flow": 5e10, "bytes_per_s_rank": 5e10,
+      "oversubscription": 1.0, "transport": "roce"}])"));
+  EXPECT_EQ(document["bisection"], Json::parse(R"({"bytes_per_s": 5e10, "is_minimum": true})"));
+}
+
+TEST(FabricDocument, of_any_device_names_none) {
+  const Topology t = parse_fabric("id = \"f\"\nname = \"n\"\n[node]\ndevices = 1\n", "f.toml");
+  const Json document = fabric_json(t, {}, bisection_of(t));
+  EXPECT_TRUE(document["device"].is_null());
+  EXPECT_EQ(document["bisection"], Json::parse(R"({"bytes_per_s": 0.0, "is_minimum": true})"));
+}
+
+TEST(FabricFileText, of_one_machine_halves_the_latency_from_rank_to_rank) {
+  const MeasuredFabric one{
+      .id = "here",
+      .name = "n",
+      .devices = 4,
+      .inside = {Transport::pcie, 0.9e-6, 11.2e9, "so"},
+      .tiers = {{"host", 64, 20e9, 0, 1e-7, "a chase"}, {"nvme", 99, 2e9, 1e9, 8e-5, "a disk"}},
+      .notes = {"one", "two"}};
+  EXPECT_EQ(fabric_text(one),
+            "# Written by halmark fabric probe.\nid = \"here\"\nname = \"n\"\n"
+            "notes = [\"one\",\"two\"]\n\n[node]\ncount = 1\ndevices = 4\n\n[node.host]\n"
+            "transport = \"pcie\"\nlatency_us = 0.45\nbandwidth_gbs = 11.2\nsource = \"so\"\n\n"
+            "[[tier]]\nname = \"host\"\nscope = \"node\"\nbytes = 64\nread_gbs = 20\n"
+            "latency_us = 0.1\nsource = \"a chase\"\n\n"
+            "[[tier]]\nname = \"nvme\"\nscope = \"node\"\nbytes = 99\nread_gbs = 2\n"
+            "write_gbs = 1\nlatency_us = 80\nsource = \"a disk\"\n");
+}
+
+TEST(FabricFileText, of_two_machines_leaves_the_links_inside_out_of_the_network) {
+  MeasuredFabric two{.id = "two",
+                     .name = "n",
+                     .inside = {Transport::shared_memory, 0.2e-6, 1e10, "so"},
+                     .network = MeasuredLink{Transport::tcp, 14.2e-6, 1.2345678912e9, "net"},
+                     .tiers = {},
+                     .notes = {}};
+  EXPECT_EQ(fabric_text(two),
+            "# Written by halmark fabric probe.\nid = \"two\"\nname = \"n\"\n\n[node]\ncount = 2\n"
+            "devices = 1\n\n[node.host]\ntransport = \"shared_memory\"\nlatency_us = 0.1\n"
+            "bandwidth_gbs = 10\nsource = \"so\"\n\n[network]\nkind = \"leaf\"\n"
+            "transport = \"tcp\"\nlatency_us = 7\nbandwidth_gbs = 1.234568\nsource = \"net\"\n");
+  two.network->latency_s = 1e-6;
+  EXPECT_NE(fabric_text(two).find("latency_us = 1.25\n"), std::string::npos)
+      << "what an end of kernel TCP takes at least";
+}
+
+// Least share of an end, and of a link between two switches, in ns.
+TEST(LatencyFloors, are_those_of_the_table_of_transports) {
+  struct Floor {
+    Transport transport;
+    double end_ns, switch_ns;
+  };
+  for (const Floor& f : {Floor{Transport::shared_memory, 10, 10}, Floor{Transport::pcie, 50, 50},
+                         Floor{Transport::nvlink, 100, 100}, Floor{Transport::xgmi, 50, 50},
+                         Floor{Transport::ici, 50, 50}, Floor{Transport::ub, 100, 100},
+                         Floor{Transport::ib, 250, 90}, Floor{Transport::roce, 250, 200},
+                         Floor{Transport::tcp, 1250, 200}}) {
+    const std::string name(transport_name(f.transport));
+    EXPECT_EQ(latency_floor_ns(f.transport, 0, 0), f.switch_ns) << name;
+    EXPECT_EQ(latency_floor_ns(f.transport, 1, 0), f.end_ns) << name;
+    EXPECT_EQ(latency_floor_ns(f.transport, 2, 0), 2 * f.end_ns) << name;
+    EXPECT_EQ(is_rdma(f.transport), name == "ib" || name == "roce");
+    EXPECT_EQ(is_network(f.transport), name == "ib" || name == "roce" || name == "tcp");
+  }
+  // 1.468 / 299,792.458 km/s: 4.8967 us a kilometre, beside the ends.
+  EXPECT_NEAR(latency_floor_ns(Transport::ib, 1, 10), 250 + 48'967, 1);
+}
+
+}  // namespace
+}  // namespace halmark::fabric

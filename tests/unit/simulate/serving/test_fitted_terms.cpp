@@ -1,0 +1,210 @@
+// The terms of engines that are shipped, and the settings that a fit of them takes.
+#include "simulate/serving/fitted_terms.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/unit/error_of.hpp"
+#include "toy_steps.hpp"
+
+namespace halmark::serving {
+namespace {
+
+using testing::HasSubstr;
+
+// As the fit printed them: scale, step, sequence, token, prompt step of a layer, arrival and its
+// token (ns), waves, budget, pieces, fused, short; 90 % of TTFT and of TPOT.
+std::string row(const FittedTerms& f) {
+  const SeriesTerms& s = f.series;
+  const EngineTerms& t = s.terms;
+  return fmt::format(
+      "{} {}: {:g} {:g} {:g} {:g} {:g} {:g} {:g} {:g} {} {:d} {:d} {} {:g}-{:g} {:g}-{:g}",
+      f.engine, f.model, t.device_scale, t.step_ns, t.sequence_ns, t.token_ns, t.prompt_step_ns,
+      t.arrival_ns, t.arrival_token_ns, s.waves, s.token_budget, s.chunks_prompts, s.fuses_quantize,
+      s.requests_short, f.ttft.low, f.ttft.high, f.tpot.low, f.tpot.high);
+}
+
+TEST(FittedTerms, are_those_that_the_published_deployments_gave) {
+  std::vector<std::string> rows;
+  for (const FittedTerms& f : all_fitted_terms()) rows.push_back(row(f));
+  EXPECT_THAT(
+      rows,
+      testing::ElementsAre(
+          "trtllm : 0.88 197000 18900 403 532000 4.12e+07 10.4 7.73 1024 0 1 0 0.66-2.77 0.74-1.13",
+          "trtllm llama-3.1-8b: 0.917 170000 13600 499 470000 1.99e+07 2440 6.47 1024 0 0 1 "
+          "0.84-4.84 0.85-1.09",
+          "trtllm qwen3-32b: 0.901 100000 0 2350 547000 1.72e+07 2590 7.3 1024 0 1 0 0.83-1.58 "
+          "0.81-1.21",
+          "trtllm qwen3-235b-a22b: 0.702 207000 71800 930 38200 1.05e+08 297 9.13 1024 0 0 0 "
+          "0.76-1.6 0.81-1.25",
+          "vllm : 0.895 92100 57300 150 153000 7.95e+06 1250 7.05 1024 0 0 0 0.54-1.61 0.74-1.1",
+          "vllm qwen3-32b: 1.03 119000 35800 38.3 297000 9.78e+06 2380 7.96 1024 0 0 0 0.88-1.23 "
+          "0.95-1.09",
+          "vllm llama-3.1-70b: 0.861 149000 27200 300 0 0 0 9.26 1024 0 0 0 0.64-1.2 0.96-1.07",
+          "vllm gpt-oss-120b: 0.785 253000 0 187 194000 6.31e+06 1970 4.87 2048 1 0 0 0.69-1.21 "
+          "0.76-1.2"));
+}
+
+TEST(FittedTerms, of_a_model_go_before_those_of_its_engine) {
+  EXPECT_EQ(fitted_terms("vllm", "gpt-oss-120b").model, "gpt-oss-120b");
+  EXPECT_EQ(fitted_terms("trtllm", "qwen3-32b").engine, "trtllm");
+  EXPECT_EQ(fitted_terms("vllm", "llama-3.1-8b").model, "") << "trtllm alone has a series of it";
+  EXPECT_EQ(fitted_terms("vllm", "llama-3.1-8b").engine, "vllm");
+  EXPECT_THAT(halmark::test::error_of([] { fitted_terms("vlm", "qwen3-32b"); }).line(),
+              testing::StrEq("--engine: no terms of an engine 'vlm'; did you mean 'vllm'?"));
+}
+
+TEST(FittedTerms, name_what_they_rest_on) {
+  EXPECT_EQ(source_text(fitted_terms("vllm", "qwen3-32b")),
+            "terms of vllm with qwen3-32b, fitted on 46 points of 13 curves, release 0.12.0 of the "
+            "2,597 published deployments of ai-dynamo/aiconfigurator@095f58a5, H100; measured over "
+            "predicted in 90 % of cases: TTFT 0.88 to 1.23, TPOT 0.95 to 1.09");
+  EXPECT_THAT(source_text(fitted_terms("trtllm", "another")),
+              HasSubstr("terms of trtllm, all models, fitted on 80 points of 52 curves"));
+}
+
+TEST(RequestsHeld, are_those_whose_prompt_and_half_output_fit) {
+  EnginePlan plan;
+  plan.blocks = 80;
+  EXPECT_EQ(requests_held(plan, {103, 50}), 10) << "128 tokens are 8 blocks";
+  EXPECT_EQ(requests_held(plan, {104, 50}), 8) << "129 tokens are 9";
+  plan.reserves_output = true;
+  EXPECT_EQ(requests_held(plan, {104, 50}), 8) << "154 tokens are 10 blocks";
+  plan.requests_max = 3;
+  EXPECT_EQ(requests_held(plan, {104, 50}), 3);
+  plan.requests_max = 9;
+  EXPECT_EQ(requests_held(plan, {104, 50}), 8);
+  plan.blocks = 5;
+  EXPECT_EQ(requests_held(plan, {104, 50}), 1) << "one at least";
+}
+
+// Steps of 1 ms, prompts of 100 tokens, three tokens out, one client at a time in the batch: TTFT
+// of the first wave 1 and 4 ms, of every later request 4 ms.
+BenchmarkFigures two_clients(double waves) {
+  const test::ConstantSteps times;
+  MixClock clock(times);
+  EnginePlan plan = test::plan_of(100).engine;
+  plan.requests_max = 1;
+  return simulate_benchmark(plan, {100, 3}, 2, waves, clock);
+}
+
+TEST(Benchmark, is_the_first_wave_and_the_later_ones_by_their_number) {
+  EXPECT_NEAR(two_clients(1).ttft_ns, 2.5e6, 1e-3);
+  EXPECT_NEAR(two_clients(5).ttft_ns, 0.2 * 2.5e6 + 0.8 * 4e6, 1e-3);
+  EXPECT_NEAR(two_clients(0.5).ttft_ns, 2.5e6, 1e-3) << "no less than one wave";
+  EXPECT_NEAR(two_clients(5).tpot_ns, 1e6, 1e-3);
+  const test::ConstantSteps times;
+  MixClock clock(times);
+  EXPECT_EQ(simulate_benchmark(test::plan_of(100).engine, {100, 1}, 2, 3, clock).tpot_ns, 0);
+}
+
+ServedPoint point_of(StepClock& clock) {
+  ServedPoint out{.request = {100, 3}, .clients = 1, .layers = 10};
+  out.plan = test::plan_of(1'000).engine;
+  out.clock = &clock;
+  return out;
+}
+
+SeriesTerms series() {
+  SeriesTerms out;
+  out.terms = {.step_ns = 5e3, .prompt_step_ns = 3e5, .arrival_ns = 7e4};
+  return out;
+}
+
+TEST(TermsFit, predicts_with_the_terms_and_the_scheduler_of_the_series) {
+  const test::ConstantSteps times;
+  MixClock clock(times);
+  ServedPoint point = point_of(clock);
+  SeriesTerms terms = series();
+  EXPECT_EQ(terms.of_model(10).prompt_step_ns, 3e6);
+  EXPECT_EQ(terms.of_model(10).step_ns, 5e3);
+  // Ten layers are launched in 3 ms, longer than the step of 1 ms.
+  EXPECT_NEAR(predicted(point, terms).ttft_ns, 7e4 + 3e6 + 5e3, 1e-3);
+  EXPECT_NEAR(predicted(point, terms).tpot_ns, 1e6 + 5e3, 1e-3);
+  terms.chunks_prompts = true;
+  terms.token_budget = 50;
+  EXPECT_NEAR(predicted(point, terms).ttft_ns, 7e4 + 2 * (3e6 + 5e3), 1e-3) << "two pieces";
+  terms.chunks_prompts = false;
+  EXPECT_NEAR(predicted(point, terms).ttft_ns, 7e4 + 3e6 + 5e3, 1e-3) << "whole";
+}
+
+TEST(TermsFit, a_batch_that_is_short_of_places_holds_fewer_than_there_are_clients) {
+  const test::ConstantSteps times;
+  MixClock clock(times);
+  ServedPoint point = point_of(clock);
+  point.clients = 3;
+  SeriesTerms terms;
+  terms.waves = 1;
+  EXPECT_NEAR(predicted(point, terms).ttft_ns, 1e6, 1e-3) << "all in one step";
+  terms.requests_short = 1;
+  // Two in the first step; the third when both are answered after 3 ms.
+  EXPECT_NEAR(predicted(point, terms).ttft_ns, (1e6 + 1e6 + 4e6) / 3, 1e-3);
+  terms.requests_short = 3;
+  EXPECT_NEAR(predicted(point, terms).ttft_ns, (1e6 + 4e6 + 7e6) / 3, 1e-3) << "one at least";
+}
+
+TEST(TermsFit, loss_is_the_mean_error_of_both_times_within_limits) {
+  const test::ConstantSteps times;
+  MixClock clock(times);
+  ServedPoint near = point_of(clock), far = point_of(clock);
+  const BenchmarkFigures f = predicted(near, series());
+  near.ttft_ns = f.ttft_ns * std::exp(0.1);
+  near.tpot_ns = f.tpot_ns * std::exp(-0.2);
+  far.ttft_ns = f.ttft_ns * std::exp(-3.0);
+  far.tpot_ns = f.tpot_ns * std::exp(0.7);
+  const ServedPoint* const both[] = {&near, &far};
+  EXPECT_NEAR(fit_loss(std::span(both, 1), series()), 0.1 + 2 * 0.2, 1e-9);
+  EXPECT_NEAR(fit_loss(both, series()), (0.5 + 1 + 2 * 0.5) / 2, 1e-9) << "1 and 0.5 at most";
+}
+
+// What the bounds predict was measured: nothing is better than where the search begins.
+SeriesTerms kept_at(const EngineTerms& terms, double waves, SeriesTerms start) {
+  const test::ConstantSteps times;
+  MixClock clock(times);
+  ServedPoint point = point_of(clock);
+  SeriesTerms bound = start;
+  bound.terms = terms;
+  bound.waves = waves;
+  const BenchmarkFigures f = predicted(point, bound);
+  point.ttft_ns = f.ttft_ns;
+  point.tpot_ns = f.tpot_ns;
+  const ServedPoint* const points[] = {&point};
+  return fitted_from(start, points, 1);
+}
+
+TEST(TermsFit, begins_within_the_bounds_of_each_term) {
+  const EngineTerms highest{1.3, 4e6, 8e4, 2e4, 2.5e6, 1.5e8, 1e4}, lowest{0.6, 0, 0, 0, 0, 0, 0};
+  SeriesTerms above;
+  above.terms = {9, 1e9, 1e9, 1e9, 1e9, 1e12, 1e9};
+  above.waves = 99;
+  above.token_budget = 4096;
+  const SeriesTerms high = kept_at(highest, 15, above);
+  EXPECT_EQ(high.terms, highest);
+  EXPECT_EQ(high.waves, 15);
+  EXPECT_EQ(high.token_budget, 4096) << "settings stay";
+  SeriesTerms below;
+  below.terms = {0.1, -1, -1, -1, -1, -1, -1};
+  below.waves = 1;
+  const SeriesTerms low = kept_at(lowest, 2, below);
+  EXPECT_EQ(low.terms, lowest);
+  EXPECT_EQ(low.waves, 2);
+}
+
+TEST(TermsFit, comes_nearer_to_what_was_measured) {
+  const test::ConstantSteps times;
+  MixClock clock(times);
+  ServedPoint point = point_of(clock);
+  point.ttft_ns = 2.2e6;
+  point.tpot_ns = 1.2e6;
+  const ServedPoint* const points[] = {&point};
+  SeriesTerms start;
+  start.terms.arrival_ns = 4e6;
+  EXPECT_GT(fit_loss(points, start), 1);
+  EXPECT_LT(fit_loss(points, fitted_from(start, points, 300)), 0.1);
+}
+
+}  // namespace
+}  // namespace halmark::serving
