@@ -15,7 +15,6 @@ using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 // Two nodes of two cores, with two shards each.
 Target two_nodes() {
@@ -30,7 +29,7 @@ Target two_nodes() {
 
 std::unique_ptr<TunePlan> plan_on(const Target& target, const std::string& shards = "") {
   const std::string text = "name = \"s\"\nmodel = \"tiny-qwen3\"\ndtypes = [\"f32\"]\n" + shards +
-                           "[[workload]]\nphase = \"decode\"\nbatch = [4]\ncontext = 128\n";
+                           "[[workload]]\nphase = \"decode\"\nbatch = [24]\ncontext = 128\n";
   return measured_plan(parse_sweep(text, "s.toml"), target, false,
                        {HALMARK_SOURCE_DIR "/tests/data"}, {});
 }
@@ -109,6 +108,10 @@ TEST(Nodes, on_which_a_collective_lies_unevenly_leave_the_configuration_out) {
   EXPECT_THAT(plan->left_out(), Contains(HasSubstr("lie unevenly over nodes of 3")));
 }
 
+std::string refusal_of(const TuneRequest& request, const Sweep& sweep) {
+  return error_of([&] { changed_sweep(request, sweep); }).what();
+}
+
 TEST(AskedNodes, are_said_again_and_refused_beside_what_does_not_measure_them) {
   TuneRequest request;
   request.sweep = "s.toml";
@@ -117,21 +120,20 @@ TEST(AskedNodes, are_said_again_and_refused_beside_what_does_not_measure_them) {
             "halmark tune s.toml --mpi-hosts n1:2,n2:2 --mpi-listen 10.0.0.1");
   Sweep sweep;
   sweep.sampler = "grid";
-  EXPECT_THAT(error_of([&] { changed_sweep(request, sweep); }), IsEmpty());
+  EXPECT_NO_THROW(changed_sweep(request, sweep));
   request.fleet = "postgresql://h/db";
-  EXPECT_THAT(error_of([&] { changed_sweep(request, sweep); }), HasSubstr("with --fleet"));
+  EXPECT_THAT(refusal_of(request, sweep), HasSubstr("with --fleet"));
   request.fleet.clear();
   request.sampler = "certify";
-  EXPECT_THAT(error_of([&] { changed_sweep(request, sweep); }), HasSubstr("certify"));
+  EXPECT_THAT(refusal_of(request, sweep), HasSubstr("certify"));
   request.sampler.clear();
   request.shards_on = "cpu:0/2 + cpu:0/2.1";
-  EXPECT_THAT(error_of([&] { changed_sweep(request, sweep); }), HasSubstr("with shards_on"));
+  EXPECT_THAT(refusal_of(request, sweep), HasSubstr("with shards_on"));
   request = {};
   request.nodes.listen = "10.0.0.1";
-  EXPECT_THAT(error_of([&] { changed_sweep(request, sweep); }),
-              HasSubstr("--mpi-listen is for --mpi-hosts"));
+  EXPECT_THAT(refusal_of(request, sweep), HasSubstr("--mpi-listen is for --mpi-hosts"));
   request.nodes = {.hosts = "n1:2,n2:1"};
-  EXPECT_THAT(error_of([&] { changed_sweep(request, sweep); }), HasSubstr("the same number"));
+  EXPECT_THAT(refusal_of(request, sweep), HasSubstr("node n2 has 1 ranks"));
 }
 
 TEST(DeviceOverNodes, says_how_many_and_devices_of_this_machine_lie_on_one) {
