@@ -1,4 +1,4 @@
-#include "tune/devices/node_job.hpp"
+#include "tune/plan/node_job.hpp"
 
 #include <cstdlib>
 
