@@ -20,6 +20,7 @@
 #include "report/text/report_text.hpp"
 #include "study/storage/open.hpp"
 #include "tune/certify/conclusion.hpp"
+#include "tune/devices/node_job.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/plan/plan_view.hpp"
 #include "tune/search/outcome.hpp"

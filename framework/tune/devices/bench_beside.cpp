@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/text/error.hpp"
-#include "tune/plan/node_job.hpp"
+#include "tune/devices/node_job.hpp"
 #include "tune/stored/baseline.hpp"
 
 namespace halmark::tune {

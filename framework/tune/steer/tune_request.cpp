@@ -30,7 +30,7 @@ namespace {
 
 // Nodes of one MPI job measure what lies on equal nodes of which this machine is one.
 void check_nodes(const TuneRequest& request, const Sweep& sweep) {
-  if (!node_job(request.nodes)) return;
+  if (!request.nodes.are_named()) return;
   const char* what = !request.fleet.empty()             ? "--fleet"
                      : !sweep.shards_on.empty()         ? "shards_on"
                      : sweep.sampler == certify_sampler ? "the sampler certify"
@@ -73,7 +73,7 @@ Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
 }
 
 KernelSweep changed_sweep(const TuneRequest& request, KernelSweep sweep) {
-  if (node_job(request.nodes)) {
+  if (request.nodes.are_named()) {
     throw refused("--mpi-hosts is of sweeps of a model", sweep.file,
                   "halmark bench --op all_reduce --mpi-hosts measures one collective");
   }

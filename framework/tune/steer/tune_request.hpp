@@ -8,7 +8,7 @@
 #include "plan/kernel_sweep.hpp"
 #include "plan/sweep.hpp"
 #include "tune/certify/certify_chooser.hpp"
-#include "tune/plan/node_job.hpp"
+#include "tune/plan/asked_nodes.hpp"
 #include "tune/sources/priced_latencies.hpp"
 #include "tune/steer/study_steering.hpp"
 

@@ -33,7 +33,7 @@ void check_request(const BenchRequest& request) {
                   "see halmark bench --help");
   }
   const CaseRequest alone;
-  if (node_job(request.nodes) &&
+  if (request.nodes.are_named() &&
       (!request.variants.empty() || !request.shards_on.empty() || !request.baseline.empty() ||
        request.asked.parts != alone.parts || request.asked.shards != alone.shards ||
        request.asked.backend.find(',') != request.asked.backend.npos)) {

@@ -9,8 +9,8 @@
 #include "core/text/error.hpp"
 #include "plan/kernel_sweep.hpp"
 #include "report/report.hpp"
+#include "tune/plan/asked_nodes.hpp"
 #include "tune/plan/kernel_cases.hpp"
-#include "tune/plan/node_job.hpp"
 #include "tune/search/kernels/variants.hpp"
 
 namespace halmark::tune {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/error_of.hpp"
+#include "tune/devices/node_job.hpp"
 #include "tune/plan/known_plan.hpp"
 #include "tune/steer/tune_request.hpp"
 
@@ -132,8 +133,17 @@ TEST(AskedNodes, are_said_again_and_refused_beside_what_does_not_measure_them) {
   request = {};
   request.nodes.listen = "10.0.0.1";
   EXPECT_THAT(refusal_of(request, sweep), HasSubstr("--mpi-listen is for --mpi-hosts"));
-  request.nodes = {.hosts = "n1:2,n2:1"};
-  EXPECT_THAT(refusal_of(request, sweep), HasSubstr("node n2 has 1 ranks"));
+}
+
+TEST(AskedNodes, become_the_nodes_of_a_target_where_each_has_as_many_ranks) {
+  Target target;
+  spread_over({}, target);
+  EXPECT_EQ(target.nodes, 0);
+  spread_over({.hosts = "n1:3,n2:3,n3:3"}, target);
+  EXPECT_EQ(target.nodes, 3);
+  EXPECT_EQ(target.ranks_per_node, 3);
+  EXPECT_THAT(error_of([&] { spread_over({.hosts = "n1:2,n2:1"}, target); }).what(),
+              HasSubstr("node n2 has 1 ranks"));
 }
 
 TEST(DeviceOverNodes, says_how_many_and_devices_of_this_machine_lie_on_one) {

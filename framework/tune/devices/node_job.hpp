@@ -2,25 +2,16 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "host/nodes/node_group.hpp"
 #include "host/plugin/discovery.hpp"
+#include "tune/plan/asked_nodes.hpp"
 #include "tune/plan/target.hpp"
 
 namespace halmark::tune {
 
-// --mpi-hosts and --mpi-listen.
-struct AskedNodes {
-  std::string hosts;  // as parse_mpi_hosts reads it; "" = this machine alone
-  std::string listen = "127.0.0.1";
-};
-
-// Of the command that makes the rows again.
-std::string words_of(const AskedNodes& asked);
-
-// Nothing without hosts. Throws Error (exit 2) for nodes with unequal numbers of ranks, and for an
-// address without hosts.
+// Nothing without hosts. Throws Error (exit 2) for what parse_mpi_hosts does not take, for nodes
+// with unequal numbers of ranks, and for an address without hosts.
 std::optional<NodeJob> node_job(const AskedNodes& asked);
 
 // Asks the nodes. Throws Error (exit 5) where they are not alike or the plugin has no collectives.

@@ -1,4 +1,4 @@
-#include "tune/plan/node_job.hpp"
+#include "tune/devices/node_job.hpp"
 
 #include <cstdlib>
 
@@ -8,8 +8,6 @@
 namespace halmark::tune {
 namespace {
 
-constexpr const char* option = "--mpi-hosts";
-
 // A device's name says how many nodes, the parts how many ranks each; nothing says which has more.
 void require_equal(const std::vector<NodeRanks>& nodes) {
   const int each = nodes.front().ranks;
@@ -17,22 +15,14 @@ void require_equal(const std::vector<NodeRanks>& nodes) {
     if (node.ranks == each) continue;
     throw refused("node " + node.host + " has " + std::to_string(node.ranks) + " ranks, " +
                       nodes.front().host + " " + std::to_string(each),
-                  option, "give every node the same number");
+                  "--mpi-hosts", "give every node the same number");
   }
 }
 
 }  // namespace
 
-std::string words_of(const AskedNodes& asked) {
-  if (asked.hosts.empty()) return {};
-  return std::string(" ") + option + ' ' + asked.hosts + " --mpi-listen " + asked.listen;
-}
-
 std::optional<NodeJob> node_job(const AskedNodes& asked) {
-  if (asked.hosts.empty()) {
-    if (asked.listen == AskedNodes{}.listen) return std::nullopt;
-    throw refused("--mpi-listen is for --mpi-hosts");
-  }
+  if (!asked.are_named()) return std::nullopt;
   const char* allocation = std::getenv("SLURM_JOB_NODELIST");
   NodeJob out{parse_mpi_hosts(asked.hosts, allocation ? allocation : ""), asked.listen};
   require_equal(out.nodes);
