@@ -28,8 +28,8 @@ std::string command_line(const TuneRequest& request) {
 
 namespace {
 
-// Nodes of one MPI job measure what lies on equal nodes of which this machine is one.
-void check_nodes(const TuneRequest& request, const Sweep& sweep) {
+// What names other devices, or measures none, has no use for the nodes of a job.
+void refuse_beside_nodes(const TuneRequest& request, const Sweep& sweep) {
   if (!request.nodes.are_named()) return;
   const char* what = !request.fleet.empty()             ? "--fleet"
                      : !sweep.shards_on.empty()         ? "shards_on"
@@ -55,7 +55,7 @@ Sweep changed_sweep(const TuneRequest& request, Sweep sweep) {
   if (!request.shards_on.empty()) put_shards_on(request.shards_on, "--shards-on", sweep);
   steer(sweep, request.proposals);
   check_sampler(sweep);
-  check_nodes(request, sweep);
+  refuse_beside_nodes(request, sweep);
   if (!request.fleet_class.empty() && request.fleet.empty()) {
     throw refused("--fleet-class is of a fleet", {}, "add --fleet URL");
   }
