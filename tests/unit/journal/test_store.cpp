@@ -3,10 +3,10 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "any_store.hpp"
 #include "core/json/json.hpp"
 #include "journal_fixture.hpp"
 #include "tests/unit/error_of.hpp"
-#include "tests/unit/postgres_server.hpp"
 
 namespace halmark {
 namespace {
@@ -19,22 +19,6 @@ class StoreTest : public testing::Test {
   std::string path_ = folder_ / "a.db";
 };
 
-// What holds wherever the rows are.
-class AnyStore : public testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    if (std::string(GetParam()) == "sqlite") {
-      path_ = folder_ / "a.db";
-    } else {
-      PostgresServer* server = PostgresServer::get();
-      if (server == nullptr) GTEST_SKIP() << "no PostgreSQL server can be started";
-      path_ = server->database();
-    }
-  }
-
-  ScratchFolder folder_;
-  std::string path_;
-};
 INSTANTIATE_TEST_SUITE_P(Places, AnyStore, testing::Values("sqlite", "postgresql"),
                          [](const auto& info) { return std::string(info.param); });
 

@@ -4,12 +4,12 @@
 
 #include <filesystem>
 
+#include "any_store.hpp"
 #include "journal/check.hpp"
 #include "journal/samples/retention.hpp"
 #include "journal/shared_store.hpp"
 #include "journal_fixture.hpp"
 #include "tests/unit/error_of.hpp"
-#include "tests/unit/postgres_server.hpp"
 
 namespace halmark {
 namespace {
@@ -17,17 +17,11 @@ namespace {
 using namespace test;
 using testing::ElementsAre;
 
-class StoredRows : public testing::TestWithParam<const char*> {
+class StoredRows : public AnyStore {
  protected:
   void SetUp() override {
-    if (std::string(GetParam()) == "sqlite") {
-      path_ = folder_ / "a.db";
-    } else {
-      PostgresServer* server = PostgresServer::get();
-      if (server == nullptr) GTEST_SKIP() << "no PostgreSQL server can be started";
-      path_ = server->database();
-    }
-    store_ = open_store(path_);
+    AnyStore::SetUp();
+    if (!IsSkipped()) store_ = open_store(path_);
   }
   std::int64_t begun(const std::string& fingerprint, const std::string& plan_text = "p") {
     RunInfo info = run_info();
@@ -42,8 +36,6 @@ class StoredRows : public testing::TestWithParam<const char*> {
     return m;
   }
 
-  ScratchFolder folder_;
-  std::string path_;
   std::unique_ptr<Store> store_;
 };
 INSTANTIATE_TEST_SUITE_P(Places, StoredRows, testing::Values("sqlite", "postgresql"),
