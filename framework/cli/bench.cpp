@@ -172,10 +172,7 @@ Action add_bench(OptionSet& app) {
       ->check(within(1, 4096));
   app.add_option("--shards", o->asked.shards, "Parts that run the problem at the same time")
       ->check(within(1, 4096));
-  app.add_option("--mpi-hosts", o->nodes.hosts,
-                 "Ranks of a collective on these nodes of one MPI job: n1:2,n2:2 or slurm:2");
-  app.add_option("--mpi-listen", o->nodes.listen,
-                 "With --mpi-hosts: the address of this machine to which the ranks come");
+  add_node_options(app, o->nodes, "Ranks of a collective on");
   app.add_option("--mode", o->asked.mode, "hot, rotate_const or rotate_all")
       ->check(one_of({"hot", "rotate_const", "rotate_all"}));
   app.add_option("--sets", o->asked.sets, "Argument sets of the ring")->check(within(1, 4096));

@@ -5,6 +5,7 @@
 #include "host/process/interrupt.hpp"
 #include "plan/shard_places.hpp"
 #include "report/views/validation_view.hpp"
+#include "tune/devices/node_job.hpp"
 #include "tune/plan/named_fabric.hpp"
 #include "tune/search/outcome.hpp"
 #include "tune/validate/run_configuration.hpp"
@@ -15,28 +16,19 @@ namespace {
 struct RunOptions {
   std::string model;
   DeploymentOptions configuration;
+  tune::AskedNodes nodes;
   std::string backend = "cpu", device = "0", fabric, shards_on;
   std::optional<int> rounds;  // absent: as many as this machine needs
   double seconds = 11;
-  bool takes_defaults = false;
-  bool is_isolated = false;
-  bool keeps_nothing = false;
+  bool takes_defaults = false, is_isolated = false, keeps_nothing = false;
 };
 
 std::string command_line(const RunOptions& o) {
-  std::string out = "halmark run " + o.model + tune::words_of(o.configuration);
+  std::string out = "halmark run " + o.model + words_of(o.configuration) + words_of(o.nodes);
   if (o.is_isolated) out += " --isolated";
   if (!o.fabric.empty()) out += " --fabric " + o.fabric;
   if (!o.shards_on.empty()) return out + " --shards-on '" + o.shards_on + '\'';
   return out + " --backend " + o.backend;
-}
-
-// Replicas, where no other layout is asked for.
-void lay_on(const std::string& places, Configuration& configuration) {
-  if (places.empty()) return;
-  configuration.places = parse_shard_places(places, "--shards-on");
-  Parallel& parallel = configuration.parallel;
-  if (parallel.devices() == 1) parallel.dp = static_cast<int>(configuration.places.size());
 }
 
 CommandResult shown_run(const Configuration& configuration, const tune::RunOutcome& outcome) {
@@ -64,7 +56,7 @@ CommandResult execute(const GlobalOptions& global, const RunOptions& options) {
                   "run prefill or decode; halmark model --phase training prices a training step");
   }
   const std::vector<FoundPlugin> found = find_plugins(global);
-  lay_on(options.shards_on, configuration);
+  lay_on(options.shards_on, "--shards-on", configuration);
   std::optional<tune::NamedDevices> named =
       tune::named_devices(configuration.places, found, machine);
   const ShardPlace first =
@@ -77,6 +69,7 @@ CommandResult execute(const GlobalOptions& global, const RunOptions& options) {
       target_of(machine, first.backend, first.device,
                 takes_defaults ? WinnerTable{}
                                : stored_winners(global, machine, first.backend, first.device));
+  spread_over(options.nodes, target);
   if (named) named->name_in(target);
   target.in_stack = !options.is_isolated;
   target.fabric = tune::named_fabric(options.fabric, configuration, config_dirs("fabrics"));
@@ -85,6 +78,7 @@ CommandResult execute(const GlobalOptions& global, const RunOptions& options) {
   Progress progress(global, "run");
   std::optional<RunPeaks> peaks = run_peaks(machine);
   tune::KernelMeasuring measuring = measuring_with(global, machine, plugin, peaks);
+  measuring.job = tune::alike_nodes(options.nodes, plugin);
   if (options.rounds) measuring.rounds = *options.rounds;
   if (named) named->measure_with(measuring);
   measuring.progress = campaign_progress(progress);
@@ -117,9 +111,11 @@ Action add_run(OptionSet& app) {
   add_deployment_options(app, o->configuration);
   app.add_option("--backend", o->backend, "Backend, for example cpu");
   app.add_option("--device", o->device, "Device of the backend");
+  add_node_options(app, o->nodes, "Ranks on");
   app.add_option("--shards-on", o->shards_on,
                  "The device of every shard: 'cpu:0/2 + opencl:0', '2 x cuda:0/2'; replicas unless "
-                 "--tp, --pp or --dp say otherwise");
+                 "--tp, --pp or --dp say otherwise")
+      ->excludes("--mpi-hosts");
   app.add_option("--fabric", o->fabric, "Prices collectives that cannot be measured (fabric show)");
   app.add_option("--rounds", o->rounds, "Fresh processes per kernel")->check(within(1, 99));
   app.add_option(

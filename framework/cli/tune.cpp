@@ -149,7 +149,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
 }
 
 CommandResult measured(Session& s, const Sweep& sweep) {
-  if (const auto job = tune::node_job(s.options.nodes)) tune::require_nodes(*job, s.plugin);
+  tune::alike_nodes(s.options.nodes, s.plugin);
   if (sweep.backend == "cpu" && !s.named) {
     ensure_cpu_peaks(s.global, s.machine);
     if (interrupted()) return {.exit_code = interrupt_exit_code()};
@@ -359,10 +359,7 @@ Action add_tune(OptionSet& app) {
   app.add_option("--stages", o->stages, "Layers of each stage, 10,18: tried beside equal stages");
   app.add_option("--shards-on", o->shards_on,
                  "The device of every shard, instead of the sweep's: 'cpu:0/2 + opencl:0'");
-  app.add_option("--mpi-hosts", o->nodes.hosts,
-                 "Spread shards over these nodes of one MPI job: n1:2,n2:2 or slurm:2");
-  app.add_option("--mpi-listen", o->nodes.listen,
-                 "With --mpi-hosts: the address of this machine to which the ranks come");
+  add_node_options(app, o->nodes, "Spread shards over");
   app.add_option("--tables-device", o->latency.tables_device,
                  "With imported: the device that the tables were measured on, if another");
   app.add_option("--series", o->latency.series,

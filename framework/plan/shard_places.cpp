@@ -90,6 +90,13 @@ std::vector<ShardPlace> parse_shard_places(std::string_view text, const std::str
   return out.take();
 }
 
+void lay_on(std::string_view text, const std::string& where, Configuration& configuration) {
+  if (text.empty()) return;
+  configuration.places = parse_shard_places(text, where);
+  Parallel& parallel = configuration.parallel;
+  if (parallel.devices() == 1) parallel.dp = static_cast<int>(configuration.places.size());
+}
+
 std::string shard_places_text(const std::vector<ShardPlace>& places) {
   std::string out;
   for (const ShardPlace& place : places) out += (out.empty() ? "" : " + ") + place.text();

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/chosen/configuration.hpp"
 #include "core/kernel_case.hpp"
 
 namespace halmark {
@@ -14,6 +15,10 @@ namespace halmark {
 // four. Throws Error (exit 2) at `where` for other words, for a part that two shards have, and for
 // a device that is cut in two ways.
 std::vector<ShardPlace> parse_shard_places(std::string_view text, const std::string& where);
+
+// A configuration's ranks on such places: replicas, where it has no other layout. No text, no
+// place.
+void lay_on(std::string_view text, const std::string& where, Configuration& configuration);
 
 // The same places in those words, parts stated.
 std::string shard_places_text(const std::vector<ShardPlace>& places);

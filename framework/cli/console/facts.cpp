@@ -43,4 +43,11 @@ void add_deployment_options(OptionSet& app, DeploymentOptions& options) {
                  "Kinds in another type than --dtype has them: kv_cache=f8_e4m3fn,head=bf16");
 }
 
+void add_node_options(OptionSet& app, tune::AskedNodes& nodes, const std::string& what) {
+  app.add_option("--mpi-hosts", nodes.hosts,
+                 what + " these nodes of one MPI job: n1:2,n2:2 or slurm:2");
+  app.add_option("--mpi-listen", nodes.listen,
+                 "With --mpi-hosts: the address of this machine to which the ranks come");
+}
+
 }  // namespace halmark::cli

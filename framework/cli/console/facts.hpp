@@ -11,6 +11,7 @@
 #include "core/input/places.hpp"
 #include "options/option_set.hpp"
 #include "plan/precision.hpp"
+#include "tune/plan/asked_nodes.hpp"
 #include "tune/plan/deployment_options.hpp"
 
 namespace halmark::cli {
@@ -21,6 +22,8 @@ Device known_device(const std::string& id);
 
 using tune::DeploymentOptions;
 void add_deployment_options(OptionSet& app, DeploymentOptions& options);
+// --mpi-hosts ("`what` these nodes of one MPI job") and --mpi-listen.
+void add_node_options(OptionSet& app, tune::AskedNodes& nodes, const std::string& what);
 
 std::string database_path(const GlobalOptions& options);  // a writer creates its folder
 // Where files lie that go with it: beside it, or of a server's beside the default one.

@@ -20,7 +20,8 @@ WorkerOptions worker_options(const CrewOptions& options, int index) {
   worker.cache_dir = options.cache_dir;
   worker.limits = options.limits;
   worker.program = options.worker_program;
-  worker.workers_at_once = options.group.workers();
+  worker.workers_at_once =
+      options.job != nullptr ? options.job->nodes.front().ranks : options.group.workers();
   if (options.needs_group) {
     // Ranks wait for each other inside a collective: when one is gone the others never answer.
     worker.limits.create_s = std::min(worker.limits.create_s, 30.0);

@@ -42,10 +42,10 @@ std::vector<KernelCase> baseline_beside(const BenchRequest& request,
 void lay_over_nodes(const BenchRequest& request, const FoundPlugin& plugin,
                     std::vector<KernelCase>& cases, KernelMeasuring& measuring,
                     std::optional<RunPeaks>& peaks) {
-  const auto job = node_job(request.nodes);
-  if (!job) return;
-  for (const KernelCase& c : cases) require_ranks(c, ranks_of(job->nodes));
-  require_nodes(*job, plugin);
+  const auto named = node_job(request.nodes);
+  if (!named) return;
+  for (const KernelCase& c : cases) require_ranks(c, ranks_of(named->nodes));
+  const auto job = alike_nodes(request.nodes, plugin);
   for (KernelCase& c : cases) {
     c.device = device_over_nodes(c.device, static_cast<int>(job->nodes.size()));
     c.parts = job->nodes.front().ranks;

@@ -29,11 +29,14 @@ std::optional<NodeJob> node_job(const AskedNodes& asked) {
   return out;
 }
 
-void require_nodes(const NodeJob& job, const FoundPlugin& plugin) {
+std::optional<NodeJob> alike_nodes(const AskedNodes& asked, const FoundPlugin& plugin) {
+  std::optional<NodeJob> job = node_job(asked);
+  if (!job) return std::nullopt;
   if (!plugin.description->has_comm) {
     throw unfit("plugin " + plugin.description->name + " has no collectives");
   }
-  if (const auto why = why_nodes_do_not_fit(job.nodes, plugin.path)) throw unfit(*why);
+  if (const auto why = why_nodes_do_not_fit(job->nodes, plugin.path)) throw unfit(*why);
+  return job;
 }
 
 void spread_over(const AskedNodes& asked, Target& target) {

@@ -14,8 +14,9 @@ namespace halmark::tune {
 // with unequal numbers of ranks, and for an address without hosts.
 std::optional<NodeJob> node_job(const AskedNodes& asked);
 
-// Asks the nodes. Throws Error (exit 5) where they are not alike or the plugin has no collectives.
-void require_nodes(const NodeJob& job, const FoundPlugin& plugin);
+// node_job, when its nodes have been asked. Throws Error (exit 5) where they are not alike or the
+// plugin has no collectives.
+std::optional<NodeJob> alike_nodes(const AskedNodes& asked, const FoundPlugin& plugin);
 
 // Configurations of more ranks than a node has lie on several of these from now on.
 void spread_over(const AskedNodes& asked, Target& target);

@@ -45,6 +45,7 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
                                         {.plugin_path = measuring.plugin_path,
                                          .plugin_path_by_backend = measuring.others.paths,
                                          .limits = measuring.worker_limits,
+                                         .job = measuring.job,
                                          .is_interrupted = measuring.is_interrupted});
     return out;
   }
@@ -70,6 +71,7 @@ RunOutcome run_configuration(const ModelSpec& spec, const Configuration& configu
        .limits = measuring.worker_limits,
        .turns = {stack_pairs, stack_pairs_more, std::max(stack_s / stack_turns, min_block_s)},
        .device = measuring.peaks ? &measuring.peaks->device() : nullptr,
+       .job = measuring.job,
        .is_interrupted = measuring.is_interrupted});
   return out;
 }

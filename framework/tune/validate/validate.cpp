@@ -118,6 +118,7 @@ class Validations {
                              .turns = turns,
                              .device = peaks ? &peaks->device() : nullptr,
                              .arenas = &arenas_,
+                             .job = evaluator_.context().job,
                              .is_interrupted = [this] { return evaluator_.is_interrupted(); }});
   }
 
@@ -166,29 +167,42 @@ Validation confront(const OperatorGraph& graph, const Estimate& printed,
   return out;
 }
 
+namespace {
+
+// Those that so many ranks fill; nothing where they lie on this machine.
+std::optional<NodeJob> filled_nodes(const StackRunning& running, const Target& target, int ranks) {
+  if (!running.job || !target.is_spread(ranks)) return std::nullopt;
+  return part_of(*running.job, ranks / target.ranks_per_node, target.ranks_per_node);
+}
+
+}  // namespace
+
 Validation run_and_confront(const Composer& composer, const Target& target,
                             const LatencySource& source, const Estimate& printed,
                             const StackRunning& running) {
   const OperatorGraph& graph = composer.graph();
   const StackPlacement placement = target.placement(graph.configuration);
+  const std::optional<NodeJob> job = filled_nodes(running, target, graph.configuration.devices());
   const CarryingKernels beside = carrying_kernels(composer, source);
   const std::vector<Stack> stacks = build_stacks(graph, placement);
-  const StackRunResult run =
-      run_stacks(stacks, {.plugin_path = running.plugin_path,
-                          .plugin_path_by_backend = running.plugin_path_by_backend,
-                          .limits = running.limits,
-                          .seed = running.seed,
-                          .warmup = printed.step_ns / ns_per_s < running.turns.block_s ? 1 : 0,
-                          .beside = beside.cases,
-                          .short_stacks = target.in_stack ? build_short_stacks(graph, placement)
-                                                          : std::vector<Stack>(),
-                          .pairs = running.turns.pairs,
-                          .pairs_more = running.turns.pairs_more,
-                          .block_s = running.turns.block_s,
-                          .walk_bytes = running.device ? memory_walk_bytes(*running.device) : 0,
-                          .measures_memory = true,
-                          .arenas = running.arenas,
-                          .should_stop = running.is_interrupted});
+  const StackRunResult run = run_stacks(
+      stacks,
+      {.plugin_path = running.plugin_path,
+       .plugin_path_by_backend = running.plugin_path_by_backend,
+       .job = job,
+       .limits = running.limits,
+       .seed = running.seed,
+       .warmup = printed.step_ns / ns_per_s < running.turns.block_s ? 1 : 0,
+       .beside = beside.cases,
+       .short_stacks = placement.mode == CacheMode::in_stack ? build_short_stacks(graph, placement)
+                                                             : std::vector<Stack>(),
+       .pairs = running.turns.pairs,
+       .pairs_more = running.turns.pairs_more,
+       .block_s = running.turns.block_s,
+       .walk_bytes = running.device && !job ? memory_walk_bytes(*running.device) : 0,
+       .measures_memory = true,
+       .arenas = running.arenas,
+       .should_stop = running.is_interrupted});
   Validation out = confront(graph, printed, run);
   if (run.memory.empty()) {
     out.memory_reason = run.reason.empty() ? std::string(status_name(run.status)) : run.reason;
@@ -211,6 +225,7 @@ Validation run_oversubscribed(const OperatorGraph& graph, const Target& target,
       run_stacks(build_stacks(graph, target.placement(graph.configuration)),
                  {.plugin_path = running.plugin_path,
                   .plugin_path_by_backend = running.plugin_path_by_backend,
+                  .job = filled_nodes(running, target, ranks),
                   // A rank that spins keeps the core from the one that it waits for.
                   .environment = {{"OMPI_MCA_mpi_yield_when_idle", "1"}},
                   .limits = running.limits,
@@ -230,17 +245,8 @@ Validation run_oversubscribed(const OperatorGraph& graph, const Target& target,
 
 void validate_front(MeasuredEvaluator& evaluator, const ValidateOptions& options, TuneRun& run) {
   Validations validations(evaluator, options, run);
-  std::vector<std::size_t> front = run.front;
-  const auto is_spread = [&](std::size_t point) {
-    return evaluator.plan().target().is_spread(run.evaluations[point].configuration.devices());
-  };
-  if (const auto left_out = std::erase_if(front, is_spread); left_out > 0) {
-    run.notes.push_back(fmt::format(
-        "not validated: {} of the front's points lie over nodes, and stacks are run on one",
-        left_out));
-  }
   const std::vector<std::size_t> chosen =
-      by_turns(chosen_points(front, options.points), run.evaluations);
+      by_turns(chosen_points(run.front, options.points), run.evaluations);
   for (std::size_t i = 0; i < chosen.size() && !evaluator.is_interrupted(); ++i) {
     Evaluation& e = run.evaluations[chosen[i]];
     const Validation* v = validations.of(chosen, i);

@@ -25,6 +25,7 @@ struct StackRunning {
   StackTurns turns;
   const Device* device = nullptr;               // its measured peaks; null = no state of the memory
   std::vector<SharedMemory>* arenas = nullptr;  // kept from run to run
+  std::optional<NodeJob> job = {};              // over whose nodes the target spreads ranks
   std::function<bool()> is_interrupted;
 };
 Validation run_and_confront(const Composer& composer, const Target& target,

@@ -1,7 +1,8 @@
 """Collectives measured over two nodes of one MPI job, in two network namespaces with a cable of a known rate
 between them: rows are kept under a device of their own, no time is shorter than the cable allows, a rank that
 cannot come or a caller without the token is no rank, and nothing that was started is left. Then a sweep whose
-shards lie on both: its collectives are measured over the cable, its other kernels here, and the front is of both.
+shards lie on both: its collectives are measured over the cable, its other kernels here, and the front is of both;
+what is on the front is run whole on both, and so is a step of which two stages of two ranks meet over the cable.
 
     measured.py HALMARK    exit 77 with the reason where something is missing
 """
@@ -50,7 +51,23 @@ context = 64
 rounds = 1
 sample_budget_s = 0.02
 repeat_budget_s = 0
+[validate]
+turn_s = 0.1
 """
+
+
+def check_stack(halmark):
+    """Two stages, each of two ranks on a node of its own: every kernel's output is right, every rank was timed."""
+    done = subprocess.run([halmark, "run", str(MODEL), "--phase", "decode", "--batch", "4", "--context", "64", "--dtype",
+                           "f32", "--tp", "2", "--pp", "2", "--rounds", "1", "--seconds", "0.2", "--no-store", "--json",
+                           "--mpi-hosts", f"{HERE}:2,{THERE}:2", "--mpi-listen", HERE],
+                          capture_output=True, text=True, timeout=250)
+    text = done.stdout + done.stderr
+    run = json.loads(done.stdout)["data"]["run"]
+    expect(run["status"] in ("ok", "suspect", "invalid"), "four ranks on two nodes give right answers", text)
+    expect(run["measured_ns"] > 0 and run["bubble_share"] > 0, "a pipeline over nodes is timed with its bubbles", text)
+    ran = {operator["name"] for operator in run["operators"]}
+    expect({"stage_send_recv", "attention_all_reduce"} <= ran, "ranks met within a node and over the cable", text)
 
 
 def tune(halmark, folder, *more):
@@ -74,6 +91,8 @@ def check_sweep(halmark, folder):
     timed = {max(e["deployment"]["parallel"], key=e["deployment"]["parallel"].get) for e in data["evaluations"]
              if e["estimate"] and max(e["deployment"]["parallel"].values()) == 2}
     expect(timed == {"tp", "pp", "dp"}, "what lies on two nodes is timed", out)
+    runs = {v["key"]: v["measured_ns"] for v in data["validations"]}
+    expect(all(runs[point["key"]] > 0 for point in data["front"]), "the front is run whole, on both nodes too", out)
     again, out, errors = tune(halmark, folder)
     expect(again in (0, 4) and json.loads(out)["data"]["measuring_s"] == data["measuring_s"],
            "the same command measures nothing twice", out + errors)
@@ -164,6 +183,7 @@ def measure(halmark, folder, is_limited):
     code, out, errors = over_nodes(halmark, "all_reduce", db, "--no-store")
     expect(code != 0 and "--mpi-listen" in out + errors, "a door that nobody reaches is said", out + errors)
     check_sweep(halmark, folder)
+    check_stack(halmark)
     code, out, errors = bench(halmark, "all_reduce", "--mpi-hosts", f"{HERE}:1,{THERE}:2", "--no-store")
     expect(code == 2 and THERE in out + errors, "unequal nodes are refused by name", out + errors)
 

@@ -217,7 +217,8 @@ class StackRun {
     if (const auto failure = first_failure(outcomes)) return end(*failure);
     steps.resize(outcomes.size());
     for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
-      const auto& of_rank = outcomes[rank]->steps;
+      std::vector<TimedSample>& of_rank = outcomes[rank]->steps;
+      if (options_.job) begin_together(of_rank);
       steps[rank].insert(steps[rank].end(), of_rank.begin(), of_rank.end());
       const protocol::Measured& measured = outcomes[rank]->measured;
       absorb(measured, series_);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/chosen/configuration.hpp"
 #include "core/measured/execution.hpp"
 #include "core/measured/measurement.hpp"
+#include "host/nodes/node_group.hpp"
 #include "host/process/shared_memory.hpp"
 #include "host/worker_client.hpp"
 #include "measure/campaign/gate/validity.hpp"
@@ -31,6 +33,9 @@ inline double stack_checks_budget_s(double spent_s) { return 0.1 * (1 + spent_s)
 struct StackRunOptions {
   std::string plugin_path;
   std::map<std::string, std::string> plugin_path_by_backend;  // of ranks on other backends
+  // Ranks fill its nodes in their order; their memories are their own, of which one node's stands
+  // for all. Nothing is kept in `arenas` then, and `walk_bytes` is 0.
+  std::optional<NodeJob> job;
   std::map<std::string, std::string> environment;
   Config open_options;
   std::string cache_dir;

@@ -110,6 +110,12 @@ std::vector<RankExecutions> executions_of(std::span<const Stack> per_rank, const
 
 }  // namespace
 
+void begin_together(std::span<TimedSample> steps) {
+  if (steps.empty()) return;
+  const double begin_ns = steps.front().begin_ns;
+  for (TimedSample& step : steps) step.begin_ns -= begin_ns;
+}
+
 std::size_t common_repetitions(std::span<const Stack> per_rank, const StackSteps& steps) {
   if (steps.empty() || steps.size() != per_rank.size()) return 0;
   std::size_t repetitions = std::numeric_limits<std::size_t>::max();

@@ -17,6 +17,10 @@ namespace halmark {
 // shortest rank are left out.
 using StackSteps = std::vector<std::vector<TimedSample>>;
 
+// Clocks of several nodes have nothing in common but the start of a request: the first of its steps
+// begins at 0 on every rank.
+void begin_together(std::span<TimedSample> steps);
+
 // Repetitions that every rank completed; 0 when a rank has no whole number of them.
 std::size_t common_repetitions(std::span<const Stack> per_rank, const StackSteps& steps);
 

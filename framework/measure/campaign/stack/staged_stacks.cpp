@@ -151,7 +151,9 @@ std::int64_t StagedStacks::bytes_of(const std::vector<Held>& held) const {
 }
 
 void StagedStacks::plan_memory() {
-  const auto ranks = static_cast<std::int64_t>(per_rank_.size());
+  // Those that share a machine.
+  const auto ranks = options_.job ? std::int64_t{options_.job->nodes.front().ranks}
+                                  : static_cast<std::int64_t>(per_rank_.size());
   const auto share = static_cast<std::int64_t>(options_.memory_fraction *
                                                static_cast<double>(available_memory_bytes())) /
                      ranks;
@@ -160,7 +162,7 @@ void StagedStacks::plan_memory() {
     afford_sets(held, share);
     wanted.push_back(std::max(bytes_of(held), options_.walk_bytes / ranks));
   }
-  grow_arenas(arenas(), wanted, options_.memory_fraction, options_.should_stop);
+  if (!options_.job) grow_arenas(arenas(), wanted, options_.memory_fraction, options_.should_stop);
 }
 
 std::optional<WorkerFailure> StagedStacks::start() {
@@ -184,7 +186,8 @@ std::optional<WorkerFailure> StagedStacks::start() {
                               .limits = options_.limits,
                               .needs_group = collective,
                               .cuts = rank_cuts(per_rank_),
-                              .arenas = arenas()});
+                              .arenas = arenas(),
+                              .job = options_.job ? &*options_.job : nullptr});
   if (!started) return started.failure;
   crew_ = std::move(*started);
   return std::nullopt;

@@ -54,6 +54,23 @@ TEST(StackTimes, executions_begin_where_the_first_rank_began) {
   EXPECT_EQ(result.executions, expected);
 }
 
+// One rank's clock reads 100 where the other's reads 9000.
+TEST(StackTimes, ranks_whose_clocks_have_nothing_in_common_begin_together) {
+  const std::vector<Stack> stacks{stack({"a", "b"}), stack({"a", "b"})};
+  StackSteps samples = steps({{10, 20}, {5, 7}});
+  samples[0][0].begin_ns = 100;
+  samples[0][1].begin_ns = 112;
+  samples[1][0].begin_ns = 9000;
+  samples[1][1].begin_ns = 9030;
+  for (auto& rank : samples) begin_together(rank);
+  StackRunResult result;
+  ASSERT_TRUE(fold_times(stacks, samples, result));
+  const std::vector<RankExecutions> expected{{{"a", 0, 10}, {"b", 12, 20}},
+                                             {{"a", 0, 5}, {"b", 30, 7}}};
+  EXPECT_EQ(result.executions, expected);
+  EXPECT_EQ(result.median_ns, 30);
+}
+
 // Slots of 10 and 30 on the first rank, of 50 on the second; a shift takes 1 and 2 on the rank that
 // comes last, the rest is what the other waits for it.
 TEST(StackTimes, a_shift_takes_as_long_as_on_the_rank_that_came_last) {
