@@ -69,14 +69,9 @@ function(halmark_compile_together target)
   set_source_files_properties(${instances} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# For what parses or prints: nobody waits for it, but everybody for its compiler, which takes two thirds of the time
-# for -Os that it takes for -O1.
+# For what parses, prints or tests: nobody waits for it, but everybody for its compiler, which takes two thirds of the time
+# for -Os that it takes for -O1, and for -Og two thirds of that; with twice the code.
 function(halmark_optimise_lightly target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os>)
-endfunction()
-
-# For what tests: three quarters of that time again, and twice the code, which nobody installs.
-function(halmark_optimise_for_tests target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
 
@@ -105,9 +100,7 @@ function(halmark_use_precompiled target set header)
       halmark_compile_options(halmark_precompiled_${set})
     endif()
     # GCC ignores those that were optimised otherwise than their user.
-    if(set STREQUAL "tests")
-      halmark_optimise_for_tests(halmark_precompiled_${set})
-    elseif(NOT set STREQUAL "rooms")
+    if(NOT set STREQUAL "rooms")
       halmark_optimise_lightly(halmark_precompiled_${set})
     endif()
     target_precompile_headers(halmark_precompiled_${set} PRIVATE ${header})
@@ -115,10 +108,14 @@ function(halmark_use_precompiled target set header)
   target_precompile_headers(${target} REUSE_FROM halmark_precompiled_${set})
 endfunction()
 
+# What measures, or starts what does: one such test at a time, beside those that measure nothing. They come first, because
+# they are the longest chain.
+set(halmark_measuring RESOURCE_LOCK measuring COST 100)
+
 # halmark_add_test(<name> [ALONE|BESIDE] SOURCES ... [APART ...] [LINK ...] [LABELS ...] [DEPENDS targets...])
 # One GoogleTest program test_<name>; GTEST_SKIP shows as skipped in ctest. Unit tests may run beside
-# each other; ALONE: this one measures, or starts what does. So does everything with other labels but where BESIDE says that it
-# measures nothing.
+# each other; what has other labels measures, but where BESIDE says that it does not. ALONE: what a busy neighbour
+# would make fail, and not only slower.
 # APART: sources that are not compiled together with others, since a helper of theirs has another's name.
 function(halmark_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE;BESIDE" "TIMEOUT" "SOURCES;APART;LINK;LABELS;DEPENDS")
@@ -132,7 +129,7 @@ function(halmark_add_test name)
   halmark_silence_uninitialized(test_${name})
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                         ${PROJECT_BINARY_DIR}/tests)
-  halmark_optimise_for_tests(test_${name})
+  halmark_optimise_lightly(test_${name})
   if(NOT "${arg_SOURCES};${arg_APART}" MATCHES "[.]c(;|$)")  # one set serves one language
     halmark_use_precompiled(test_${name} tests ${PROJECT_SOURCE_DIR}/tests/precompiled.hpp
                             GTest::gmock nlohmann_json::nlohmann_json)
@@ -146,13 +143,17 @@ function(halmark_add_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
+  set(company)
+  if(arg_ALONE)
+    set(company RUN_SERIAL ON)
+  elseif(arg_LABELS AND NOT arg_BESIDE)
+    set(company ${halmark_measuring})
+  endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
-  elseif(NOT arg_BESIDE)
-    set(arg_ALONE ON)
   endif()
   # Values as GoogleTest prints them hold addresses and bytes of objects; a name must be stable.
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." NO_PRETTY_VALUES
                        PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
-                       RUN_SERIAL ${arg_ALONE})
+                       ${company})
 endfunction()
