@@ -112,6 +112,10 @@ endfunction()
 # they are the longest chain.
 set(halmark_measuring RESOURCE_LOCK measuring COST 100)
 
+# Test programs hold most of the tree each: mold, where it is installed, links one in a fifth of the time.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=mold HALMARK_HAS_MOLD)
+
 # halmark_add_test(<name> [ALONE|BESIDE] SOURCES ... [APART ...] [LINK ...] [LABELS ...] [DEPENDS targets...])
 # One GoogleTest program test_<name>; GTEST_SKIP shows as skipped in ctest. Unit tests may run beside
 # each other; what has other labels measures, but where BESIDE says that it does not. ALONE: what a busy neighbour
@@ -121,6 +125,7 @@ function(halmark_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE;BESIDE" "TIMEOUT" "SOURCES;APART;LINK;LABELS;DEPENDS")
   halmark_add_program(test_${name} SOURCES ${arg_SOURCES} ${arg_APART} LINK ${arg_LINK} GTest::gtest_main
                       GTest::gmock)
+  target_link_options(test_${name} PRIVATE $<$<BOOL:${HALMARK_HAS_MOLD}>:-fuse-ld=mold>)
   halmark_compile_together(test_${name} "")
   # Sources of the program itself stay as the program has them.
   set(apart ${arg_SOURCES})

@@ -42,6 +42,13 @@ NodeJob part_of(const NodeJob& job, int nodes, int ranks_each) {
   return out;
 }
 
+std::optional<NodeJob> filled_nodes(const std::optional<NodeJob>& job, int ranks) {
+  if (!job) return std::nullopt;
+  const int each = job->nodes.front().ranks;
+  if (ranks <= each) return std::nullopt;
+  return part_of(*job, ranks / each, each);
+}
+
 Outcome<NodeGroup> start_node_group(std::span<const WorkerOptions> ranks, const NodeJob& job) {
   NetworkDoor door(job.listen, static_cast<int>(ranks.size()));
   return GroupStarter::under_launcher(

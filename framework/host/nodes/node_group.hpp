@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct NodeJob {
 
 // The first nodes of a job, with as many ranks on each.
 NodeJob part_of(const NodeJob& job, int nodes, int ranks_each);
+
+// Those that so many ranks fill, node by node; nothing where one node has room for all.
+std::optional<NodeJob> filled_nodes(const std::optional<NodeJob>& job, int ranks);
 
 struct NodeGroup {
   std::vector<std::unique_ptr<Worker>> ranks;

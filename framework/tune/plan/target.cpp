@@ -31,8 +31,7 @@ StackPlacement Target::placement(int ranks) const {
           .device = device,
           .parts = std::min(ranks_here(ranks), cores),
           .ring_bytes = ring_bytes(ranks_here(ranks)),
-          // Stacks are run on one machine.
-          .mode = in_stack && !is_spread(ranks) ? CacheMode::in_stack : CacheMode::rotate_const,
+          .mode = in_stack ? CacheMode::in_stack : CacheMode::rotate_const,
           .winners = &winners,
           .per_node = is_spread(ranks) ? ranks_per_node : 0};
 }

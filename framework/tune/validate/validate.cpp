@@ -167,22 +167,12 @@ Validation confront(const OperatorGraph& graph, const Estimate& printed,
   return out;
 }
 
-namespace {
-
-// Those that so many ranks fill; nothing where they lie on this machine.
-std::optional<NodeJob> filled_nodes(const StackRunning& running, const Target& target, int ranks) {
-  if (!running.job || !target.is_spread(ranks)) return std::nullopt;
-  return part_of(*running.job, ranks / target.ranks_per_node, target.ranks_per_node);
-}
-
-}  // namespace
-
 Validation run_and_confront(const Composer& composer, const Target& target,
                             const LatencySource& source, const Estimate& printed,
                             const StackRunning& running) {
   const OperatorGraph& graph = composer.graph();
   const StackPlacement placement = target.placement(graph.configuration);
-  const std::optional<NodeJob> job = filled_nodes(running, target, graph.configuration.devices());
+  const std::optional<NodeJob> job = filled_nodes(running.job, graph.configuration.devices());
   const CarryingKernels beside = carrying_kernels(composer, source);
   const std::vector<Stack> stacks = build_stacks(graph, placement);
   const StackRunResult run = run_stacks(
@@ -225,7 +215,7 @@ Validation run_oversubscribed(const OperatorGraph& graph, const Target& target,
       run_stacks(build_stacks(graph, target.placement(graph.configuration)),
                  {.plugin_path = running.plugin_path,
                   .plugin_path_by_backend = running.plugin_path_by_backend,
-                  .job = filled_nodes(running, target, ranks),
+                  .job = filled_nodes(running.job, ranks),
                   // A rank that spins keeps the core from the one that it waits for.
                   .environment = {{"OMPI_MCA_mpi_yield_when_idle", "1"}},
                   .limits = running.limits,

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/text/error.hpp"
+#include "host/nodes/node_group.hpp"
 #include "host/nodes/node_report.hpp"
 
 namespace halmark {
@@ -83,6 +84,20 @@ TEST(NodeReport, survives_its_line_and_no_other_line_is_one) {
   EXPECT_FALSE(parse_report("mpirun: something else"));
   EXPECT_FALSE(parse_report(report_line(report) + "\tmore"));
   EXPECT_FALSE(parse_report("halmark-node-report\t-1\tn2\taa\tbb\tcc\tdd"));
+}
+
+// Three nodes of four ranks at most.
+TEST(NodeJobs, are_filled_node_by_node) {
+  const NodeJob job{{{"a", 4}, {"b", 4}, {"c", 4}}, "10.0.0.1"};
+  EXPECT_FALSE(filled_nodes(std::nullopt, 8));
+  EXPECT_FALSE(filled_nodes(job, 4)) << "one node has room for them";
+  EXPECT_EQ(filled_nodes(job, 8), (NodeJob{{{"a", 4}, {"b", 4}}, "10.0.0.1"}));
+  EXPECT_EQ(filled_nodes(job, 12), job);
+}
+
+TEST(NodeJobs, have_parts_with_fewer_ranks_on_each_node) {
+  const NodeJob job{{{"a", 4}, {"b", 4}, {"c", 4}}, "10.0.0.1"};
+  EXPECT_EQ(part_of(job, 2, 1), (NodeJob{{{"a", 1}, {"b", 1}}, "10.0.0.1"}));
 }
 
 }  // namespace

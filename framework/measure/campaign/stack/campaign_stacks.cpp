@@ -82,7 +82,10 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
                                                  std::uint64_t seed) {
   std::vector<KernelCase> asked;
   for (const std::size_t index : open.cases) asked.push_back(cases[index]);
-  InStackOptions options{.staging = {.environment = options_.environment,
+  const std::optional<NodeJob> job =
+      filled_nodes(options_.job, static_cast<int>(open.stacks.size()));
+  InStackOptions options{.staging = {.job = job,
+                                     .environment = options_.environment,
                                      .open_options = options_.open_options,
                                      .cache_dir = options_.cache_dir,
                                      .limits = options_.limits,
@@ -94,9 +97,10 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
                                      .arenas = &arenas_,
                                      .should_stop = options_.should_stop},
                          .rule = options_.rule,
-                         .peaks_of = [this](const KernelCase& k) { return peaks_of(k); },
-                         .bandwidth = bandwidth_ ? &*bandwidth_ : nullptr,
+                         .bandwidth = bandwidth_ && !job ? &*bandwidth_ : nullptr,
                          .checked_executions = checked_executions(options_.rounds)};
+  // Of this machine: what lies on several nodes is bounded where it is composed.
+  if (!job) options.peaks_of = [this](const KernelCase& k) { return peaks_of(k); };
   std::vector<Measurement> rows;
   const auto path = options_.plugin_path_by_backend.find(open.group.backend);
   const auto hung =

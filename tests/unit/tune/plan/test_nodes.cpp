@@ -68,6 +68,15 @@ TEST(Nodes, have_the_memory_and_the_cores_of_one_for_their_own_shards) {
   EXPECT_FALSE(target.is_oversubscribed(4));
 }
 
+TEST(Nodes, have_kernels_measured_where_they_stand_when_the_sweep_asks_for_it) {
+  Target target = two_nodes();
+  EXPECT_EQ(target.placement(4).mode, CacheMode::rotate_const);
+  target.in_stack = true;
+  EXPECT_EQ(target.placement(4).mode, CacheMode::in_stack);
+  EXPECT_EQ(target.placement(4).per_node, 2);
+  EXPECT_EQ(target.placement(2).per_node, 0) << "one node has room for two";
+}
+
 TEST(Nodes, are_filled_where_the_sweep_states_no_numbers_of_shards) {
   std::set<int> devices;
   for (const Configuration& c : plan_on(two_nodes())->forecast().configurations) {
