@@ -16,8 +16,6 @@
 namespace halmark {
 namespace {
 
-constexpr int losses_max = 3;
-
 void want_at_least(std::vector<std::int64_t>& wanted, const std::vector<std::int64_t>& bytes) {
   if (wanted.size() < bytes.size()) wanted.resize(bytes.size(), 0);
   for (std::size_t i = 0; i < bytes.size(); ++i) wanted[i] = std::max(wanted[i], bytes[i]);
@@ -26,16 +24,6 @@ void want_at_least(std::vector<std::int64_t>& wanted, const std::vector<std::int
 // The same case meets other inputs in every round and every run.
 std::uint64_t trial_seed(std::uint64_t round_seed, std::size_t index) {
   return hash_combine(round_seed, 0x7472 + index);
-}
-
-std::string device_key(const KernelCase& kernel_case) {
-  return kernel_case.backend + ":" + kernel_case.device;
-}
-
-// Phases before any case: what hangs there hangs for all of them.
-bool is_of_device(const std::string& phase) {
-  return phase == "start" || phase == "hello" || phase == "load" || phase == "open" ||
-         phase == "token" || phase == "join";
 }
 
 // With a single argument set. An arena for what does not fit would fault in all memory that there
@@ -64,7 +52,9 @@ std::vector<Signal> replacements_of(const Measurement& row) {
 }  // namespace
 
 Campaign::Campaign(CampaignOptions options)
-    : options_(std::move(options)), retry_s_left_(options_.retry_budget_s) {}
+    : options_(std::move(options)),
+      retry_s_left_(options_.retry_budget_s),
+      losses_(options_.hangs) {}
 
 Campaign::~Campaign() = default;
 
@@ -105,7 +95,7 @@ GroupedCases Campaign::open_cases(const GroupedCases& grouped, std::span<const K
     auto stored = options_.lookup ? options_.lookup(cases[index], round) : std::nullopt;
     if (stored) {
       // A device that hung then may have been mended since; a case has its rows already.
-      if (!is_of_device(stored->phase)) note_hang(*stored);
+      if (!is_of_device(stored->phase)) losses_.note_hang(*stored);
       finish(std::move(*stored), true);
     } else {
       open.cases.push_back(index);
@@ -174,33 +164,22 @@ double Campaign::try_again(std::span<const KernelCase> cases, int round, std::ui
 Measurement Campaign::measure(const KernelCase& kernel_case, const CaseGroup& group, int round,
                               std::uint64_t seed) {
   Measurement row;
-  const Losses& losses = losses_[loss_key(kernel_case)];
-  if (kernel_case.mode == CacheMode::in_stack) {
-    row.kernel_case = kernel_case;
-    row.status = Status::refused;
-    row.reason = "no stack in which it stands is known";
-  } else if (losses.in_a_row >= losses_max) {
-    row.kernel_case = kernel_case;
-    row.status = Status::refused;
-    row.reason = "disabled after " + std::to_string(losses_max) +
-                 " lost workers in a row: " + losses.last_reason;
-  } else if (const std::string why = hang_of(kernel_case); !why.empty()) {
-    row.kernel_case = kernel_case;
-    row.status = Status::refused;
-    row.reason = why;
+  const std::string why = kernel_case.mode == CacheMode::in_stack
+                              ? "no stack in which it stands is known"
+                              : losses_.why_not(kernel_case);
+  if (!why.empty()) {
+    row = {.kernel_case = kernel_case, .status = Status::refused, .reason = why};
   } else {
     row = attempt(kernel_case, group, seed);
     row.round = round;
-    note_hang(row);
-    note_loss(kernel_case, row, is_loss(row.status));
+    losses_.note(row);
     const bool may_pass = is_loss(row.status) && row.status != Status::timed_out;
-    if (may_pass && losses.in_a_row < losses_max && !stopped()) {
+    if (may_pass && losses_.why_not(kernel_case).empty() && !stopped()) {
       const std::string first_loss =
           std::string(status_name(row.status)) + " in " + row.phase + ": " + row.reason;
       row = attempt(kernel_case, group, seed);
       row.round = round;
-      note_hang(row);
-      note_loss(kernel_case, row, is_loss(row.status));
+      losses_.note(row);
       row.signals.push_back({.name = "worker_replaced", .value = 1, .reason = first_loss});
     }
   }
@@ -271,38 +250,6 @@ bool Campaign::ensure_crew(const CaseGroup& group, Measurement& row) {
   row.reason = started.failure.reason;
   row.phase = started.failure.phase;
   return false;
-}
-
-std::string Campaign::loss_key(const KernelCase& kernel_case) const {
-  return kernel_case.problem.op + " " + kernel_case.kernel + " " + kernel_case.config.text() +
-         " on " + kernel_case.backend + ":" + kernel_case.device;
-}
-
-void Campaign::note_loss(const KernelCase& kernel_case, const Measurement& row, bool was_lost) {
-  Losses& losses = losses_[loss_key(kernel_case)];
-  losses.in_a_row = was_lost ? losses.in_a_row + 1 : 0;
-  if (was_lost) losses.last_reason = row.reason;
-}
-
-void Campaign::note_hang(const Measurement& row) {
-  if (row.status != Status::timed_out) return;
-  const KernelCase& c = row.kernel_case;
-  hangs().emplace(is_of_device(row.phase) ? device_key(c) : c.key(),
-                  "not tried again: hung in " + row.phase + " in round " +
-                      std::to_string(row.round) + ": " + row.reason);
-}
-
-Hangs& Campaign::hangs() { return options_.hangs != nullptr ? *options_.hangs : own_hangs_; }
-
-const Hangs& Campaign::hangs() const {
-  return options_.hangs != nullptr ? *options_.hangs : own_hangs_;
-}
-
-std::string Campaign::hang_of(const KernelCase& kernel_case) const {
-  for (const std::string& key : {kernel_case.key(), device_key(kernel_case)}) {
-    if (const auto hang = hangs().find(key); hang != hangs().end()) return hang->second;
-  }
-  return {};
 }
 
 void Campaign::follow_bandwidth() {

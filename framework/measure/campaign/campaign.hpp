@@ -21,6 +21,7 @@
 #include "measure/campaign/bandwidth_state.hpp"
 #include "measure/campaign/case_group.hpp"
 #include "measure/campaign/gate/validity.hpp"
+#include "measure/campaign/losses.hpp"
 #include "measure/campaign/run_peaks.hpp"
 #include "measure/campaign/trial.hpp"
 
@@ -37,9 +38,6 @@ struct CampaignProgress {
   std::optional<double> left_s;  // from the pace so far; nothing before the first trial
   std::string current;           // text of the case just finished
 };
-
-// What hung, and why it is not tried again: by key of a case, or by device ("cpu:0").
-using Hangs = std::map<std::string, std::string>;
 
 struct CampaignOptions {
   int rounds = 3;
@@ -92,10 +90,6 @@ class Campaign {
   std::vector<Measurement> run(std::span<const KernelCase> cases);
 
  private:
-  struct Losses {
-    int in_a_row = 0;
-    std::string last_reason;
-  };
   // A trial that may be had better later in the round.
   struct Disturbed {
     std::size_t index = 0;
@@ -129,13 +123,6 @@ class Campaign {
                       std::uint64_t seed);
   Measurement attempt(const KernelCase& kernel_case, const CaseGroup& group, std::uint64_t seed);
   bool ensure_crew(const CaseGroup& group, Measurement& row);
-  void note_loss(const KernelCase& kernel_case, const Measurement& row, bool was_lost);
-  std::string loss_key(const KernelCase& kernel_case) const;
-  Hangs& hangs();
-  const Hangs& hangs() const;
-  void note_hang(const Measurement& row);
-  // Why this case would only hang again; "" where nothing says so.
-  std::string hang_of(const KernelCase& kernel_case) const;
   void follow_bandwidth();
   void prepare_arenas(std::span<const KernelCase> cases);
   void finish(Measurement row, bool is_resumed);
@@ -147,8 +134,7 @@ class Campaign {
   double retry_s_left_ = 0;
   std::deque<Disturbed> disturbed_;  // of this round
   std::deque<DisturbedStack> disturbed_stacks_;
-  std::map<std::string, Losses> losses_;
-  Hangs own_hangs_;
+  Losses losses_;
   std::vector<SharedMemory> arenas_;
   std::optional<BandwidthState> bandwidth_;
   std::int64_t walk_bytes_ = 0;

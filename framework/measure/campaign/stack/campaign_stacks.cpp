@@ -103,12 +103,13 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
   if (!job) options.peaks_of = [this](const KernelCase& k) { return peaks_of(k); };
   std::vector<Measurement> rows;
   const auto path = options_.plugin_path_by_backend.find(open.group.backend);
-  const auto hung =
-      std::ranges::find_if(asked, [&](const KernelCase& k) { return !hang_of(k).empty(); });
+  const auto hung = std::ranges::find_if(
+      asked, [&](const KernelCase& k) { return !losses_.why_hung(k).empty(); });
   if (hung != asked.end()) {
     // They run together, so one that hangs holds all of them.
     for (const KernelCase& k : asked) {
-      rows.push_back({.kernel_case = k, .status = Status::refused, .reason = hang_of(*hung)});
+      rows.push_back(
+          {.kernel_case = k, .status = Status::refused, .reason = losses_.why_hung(*hung)});
     }
   } else if (path == options_.plugin_path_by_backend.end()) {
     for (const KernelCase& k : asked) {
@@ -133,7 +134,7 @@ std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
     const auto hash = options_.plugin_hash_by_backend.find(row.kernel_case.backend);
     row.round = round;
     row.seed = seed;
-    note_hang(row);
+    losses_.note_hang(row);
     if (hash != options_.plugin_hash_by_backend.end()) row.plugin_hash = hash->second;
   }
   return rows;
