@@ -9,6 +9,8 @@ namespace hm_qpu {
 namespace {
 
 constexpr int block_min = 8;
+// Eight vectors and what they need in between fill 16 registers.
+constexpr int fusion_default = 3;
 constexpr int run_bits = 6;  // of a block, contiguous in memory: 512 bytes of c64
 
 int amplitude_bits(const Params& problem) { return is_single(problem) ? 3 : 4; }
@@ -68,15 +70,13 @@ class Circuitry final : public Prepared {
   Engine<double> f64_;
 };
 
-// The vector is as wide as the narrowest state that fits it.
-int usable_lane_bits(int lane_bits, int block) { return std::min(lane_bits, block); }
-
 }  // namespace
 
 std::vector<Domain> CircuitKernel::domains(const Device& device, const Params& problem) const {
   return {halmark::plugin::domain::ordered("block", block_values(problem),
                                            block_default(device, problem)),
-          halmark::plugin::domain::ordered("fusion", {1, 2, 3, 4}, 2), threads_domain(device)};
+          halmark::plugin::domain::ordered("fusion", {1, 2, 3, 4}, fusion_default),
+          threads_domain(device)};
 }
 
 void CircuitKernel::require_support(const Device& device, const Params& problem) const {
@@ -93,7 +93,7 @@ std::unique_ptr<Prepared> CircuitKernel::prepare(const Device& device, const Par
                                                  const Params& config) const {
   PlanShape shape{.qubits = static_cast<int>(problem.at("qubits"))};
   shape.block = static_cast<int>(config.value_or("block", block_default(device, problem)));
-  shape.fusion = static_cast<int>(config.value_or("fusion", 2));
+  shape.fusion = static_cast<int>(config.value_or("fusion", fusion_default));
   shape.low = std::min(run_bits, shape.block);
   Device own = device;
   own.threads = static_cast<int>(config.value_or("threads", device.threads));
@@ -102,7 +102,6 @@ std::unique_ptr<Prepared> CircuitKernel::prepare(const Device& device, const Par
     return is_single(problem) ? own.loops().f32.lane_bits : own.loops().f64.lane_bits;
   };
   while (own.isa_ceiling > 0 && lane_bits() > shape.block) --own.isa_ceiling;
-  shape.lane_bits = usable_lane_bits(lane_bits(), shape.block);
   auto out = std::make_unique<Circuitry>(*this, own, problem, shape, has_source_);
   out->operands = inputs(problem);
   out->operands.push_back(state_operand("dst", HM_ROLE_OUTPUT, problem));

@@ -4,42 +4,10 @@
 #include <cstring>
 #include <new>
 
-#include "phases.hpp"
+#include "operations.hpp"
 
 namespace hm_qpu {
 namespace {
-
-// A step with its numbers in the state's type, made once per pass.
-template <class T>
-struct Ready {
-  const Step* step = nullptr;
-  std::vector<T> real, imaginary;  // of a matrix
-  DenseArguments<T> dense;
-  OneArguments<T> one;
-  Diagonal<T> diagonal;
-};
-
-template <class T>
-Ready<T> make_ready(const Step& step, const PlanShape& shape) {
-  Ready<T> out{.step = &step};
-  if (step.kind == Step::Kind::phases) {
-    out.diagonal = Diagonal<T>(step.phases, shape.block);
-    return out;
-  }
-  for (const Complex& value : step.matrix) {
-    out.real.push_back(static_cast<T>(value.real()));
-    out.imaginary.push_back(static_cast<T>(value.imag()));
-  }
-  out.dense.count = static_cast<int>(step.qubits.size());
-  std::copy(step.qubits.begin(), step.qubits.end(), out.dense.qubits);
-  out.one.target = step.qubits.front();
-  out.one.controls = step.controls;
-  if (step.qubits.size() == 1) {
-    std::copy(out.real.begin(), out.real.end(), out.one.real);
-    std::copy(out.imaginary.begin(), out.imaginary.end(), out.one.imaginary);
-  }
-  return out;
-}
 
 // Buffers of one thread, on lines of their own.
 template <class T>
@@ -99,19 +67,19 @@ class PassRun {
         run_(std::int64_t{1} << shape.low),
         count_(std::int64_t{1} << shape.block),
         source_(source),
-        state_(state) {
-    for (const Step& step : pass.steps) steps_.push_back(make_ready<T>(step, shape));
-  }
+        state_(state),
+        scale_(static_cast<T>(pass.scale)),
+        operations_(make_operations<T>(pass, shape, loops.lane_bits)) {}
 
   void block(std::int64_t index, Workspace<T>& work) const {
     const Mask base = places_.block(static_cast<Mask>(index));
     T* re = work.real();
     T* im = work.imaginary();
     load(base, re, im);
-    for (const Ready<T>& ready : steps_) apply(ready, base, re, im);
+    for (const Operation<T>& operation : operations_) apply(operation, base, re, im);
     std::int64_t at = 0;
     for (const Mask run : places_.runs()) {
-      loops_.join(re + at, im + at, state_ + 2 * (base | run), run_);
+      loops_.join(re + at, im + at, state_ + 2 * (base | run), run_, scale_);
       at += run_;
     }
   }
@@ -131,17 +99,15 @@ class PassRun {
     }
   }
 
-  void apply(const Ready<T>& ready, Mask base, T* re, T* im) const {
-    const Step& step = *ready.step;
-    if (step.kind == Step::Kind::phases) return ready.diagonal.apply(loops_, base, re, im);
-    if ((base & step.outer_controls) != step.outer_controls) return;
-    const bool is_alone =
-        step.qubits.size() == 1 && (step.controls != 0 || step.qubits.front() < loops_.lane_bits);
-    if (is_alone) return loops_.one(re, im, count_, ready.one);
-    DenseArguments<T> dense = ready.dense;
-    dense.real = ready.real.data();
-    dense.imaginary = ready.imaginary.data();
-    loops_.dense(re, im, count_, dense);
+  void apply(const Operation<T>& operation, Mask base, T* re, T* im) const {
+    if (const auto* turns = std::get_if<Turns<T>>(&operation)) {
+      loops_.turn(re, im, count_, *turns);
+    } else if (const auto* diagonal = std::get_if<Diagonal<T>>(&operation)) {
+      diagonal->apply(loops_, base, re, im);
+    } else if (const auto& gate = std::get<Controlled<T>>(operation);
+               (base & gate.outer_controls) == gate.outer_controls) {
+      loops_.one(re, im, count_, gate.arguments);
+    }
   }
 
   const BlockLoops<T>& loops_;
@@ -149,7 +115,8 @@ class PassRun {
   std::int64_t run_, count_;
   const T* source_;
   T* state_;
-  std::vector<Ready<T>> steps_;
+  T scale_;
+  std::vector<Operation<T>> operations_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Gates as the planner takes them: everything is a dense gate of one qubit, perhaps controlled, or
-// a phase. Qubit q is bit q of an amplitude's index.
+// Gates as circuits state them: everything is a dense gate of one qubit, perhaps controlled, or a
+// phase. Qubit q is bit q of an amplitude's index.
 #pragma once
 
 #include <array>

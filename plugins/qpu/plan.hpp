@@ -11,10 +11,9 @@ namespace hm_qpu {
 
 struct PlanShape {
   int qubits = 0;
-  int block = 15;     // qubits within a block
-  int low = 6;        // of them the lowest: contiguous in memory
-  int lane_bits = 4;  // qubits within a vector: gates on them are not fused
-  int fusion = 2;     // most qubits of a fused gate
+  int block = 15;  // qubits within a block
+  int low = 6;     // of them the lowest: contiguous in memory
+  int fusion = 3;  // most rotations above a vector's width in one sweep over a block
 };
 
 struct Phase {
@@ -22,20 +21,31 @@ struct Phase {
   Complex factor = 1;
 };
 
+// [1 -ratio; ratio 1], its rows of the state exchanged before where `exchanges`. Every gate of one
+// qubit is one between two phases, but for a factor: a multiply-add per number, where a complex
+// matrix takes four.
+struct Rotation {
+  int qubit = 0;
+  bool exchanges = false;
+  double ratio = 0;
+};
+
 // In the bits of a block's index: below PlanShape::low those of the state, then Pass::high.
 struct Step {
-  enum class Kind { dense, phases };
-  Kind kind = Kind::dense;
-  std::vector<int> qubits;      // dense: bit i of a row of the matrix is qubits[i]
-  std::vector<Complex> matrix;  // dense: row-major
-  Mask controls = 0;            // dense of one qubit: local bits that must be set
-  Mask outer_controls = 0;      // and bits of the state
-  std::vector<Phase> phases;
+  enum class Kind { rotations, phases, controlled };
+  Kind kind = Kind::rotations;
+  std::vector<Rotation> rotations = {};  // of different qubits
+  std::vector<Phase> phases = {};
+  // controlled: a gate of one qubit where local bits and bits of the state are set.
+  int target = 0;
+  std::array<Complex, 4> matrix = {};
+  Mask controls = 0, outer_controls = 0;
 };
 
 struct Pass {
   std::vector<int> high;  // qubits of the block beyond the lowest, ascending
   std::vector<Step> steps;
+  double scale = 1;  // of the state, which the rotations leave out
 };
 
 std::vector<Pass> plan_passes(const PlanShape& shape, std::span<const Gate> circuit);
@@ -45,6 +55,7 @@ struct LocalGate {
   Gate gate;
   Mask outer = 0;
 };
-std::vector<Step> fuse(const PlanShape& shape, std::span<const LocalGate> gates);
+// Fills `steps` and `scale`.
+void fuse(std::span<const LocalGate> gates, Pass& pass);
 
 }  // namespace hm_qpu

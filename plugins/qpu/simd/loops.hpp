@@ -26,9 +26,9 @@ inline constexpr int lanes = HM_QPU_BYTES / static_cast<int>(sizeof(T));
 template <class T>
 inline constexpr int lane_bits = __builtin_ctz(static_cast<unsigned>(lanes<T>));
 
-// Zero bits at the places in `sorted`, ascending.
+// Zero bits at the first K places in `sorted`, ascending.
 template <int K>
-inline std::int64_t spread(std::int64_t index, const int (&sorted)[K]) {
+inline std::int64_t spread(std::int64_t index, const int* sorted) {
   for (int i = 0; i < K; ++i) {
     const std::int64_t low = (std::int64_t{1} << sorted[i]) - 1;
     index = ((index & ~low) << 1) | (index & low);
@@ -36,63 +36,147 @@ inline std::int64_t spread(std::int64_t index, const int (&sorted)[K]) {
   return index;
 }
 
-template <class T, int K>
-void dense_of(T* re, T* im, std::int64_t count, const DenseArguments<T>& gate) {
+// The partner of every lane: the one whose number differs in bit `Bit`.
+template <class T, int Bit>
+inline typename Vectors<T>::vector partners(typename Vectors<T>::vector v) {
+  typename Vectors<T>::index lane;
+#pragma GCC unroll 16
+  for (int i = 0; i < lanes<T>; ++i) lane[i] = i ^ (1 << Bit);
+  return __builtin_shuffle(v, lane);
+}
+
+// `ratios`: negative in lanes whose bit is not set.
+template <class T, int Bit, int Rows>
+inline void turn_lanes_of(typename Vectors<T>::vector (&x)[Rows], bool exchanges,
+                          typename Vectors<T>::vector ratios) {
+  if (exchanges) {
+#pragma GCC unroll 16
+    for (int row = 0; row < Rows; ++row) x[row] = partners<T, Bit>(x[row]) + ratios * x[row];
+  } else {
+#pragma GCC unroll 16
+    for (int row = 0; row < Rows; ++row) x[row] += ratios * partners<T, Bit>(x[row]);
+  }
+}
+
+template <class T, int Rows>
+inline void turn_lanes(typename Vectors<T>::vector (&x)[Rows], const Turn<T>& turn,
+                       typename Vectors<T>::vector ratios) {
+  if constexpr (lane_bits < T >> 3) {
+    if (turn.qubit == 3) return turn_lanes_of<T, 3>(x, turn.exchanges, ratios);
+  }
+  if constexpr (lane_bits < T >> 2) {
+    if (turn.qubit == 2) return turn_lanes_of<T, 2>(x, turn.exchanges, ratios);
+  }
+  if constexpr (lane_bits < T >> 1) {
+    if (turn.qubit == 1) return turn_lanes_of<T, 1>(x, turn.exchanges, ratios);
+  }
+  turn_lanes_of<T, 0>(x, turn.exchanges, ratios);
+}
+
+template <class T, int Rows>
+inline void turn_rows(typename Vectors<T>::vector (&x)[Rows], int bit, const Turn<T>& turn) {
+  if (turn.exchanges) {
+    const T ratio = turn.ratio_exchanged;
+#pragma GCC unroll 16
+    for (int row = 0; row < Rows; ++row) {
+      if ((row & bit) != 0) continue;
+      const auto zero = x[row], one = x[row | bit];
+      x[row] = one - zero * ratio;
+      x[row | bit] = zero + one * ratio;
+    }
+    return;
+  }
+  const T ratio = turn.ratio;
+#pragma GCC unroll 16
+  for (int row = 0; row < Rows; ++row) {
+    if ((row & bit) != 0) continue;
+    const auto zero = x[row], one = x[row | bit];
+    x[row] = zero - one * ratio;
+    x[row | bit] = one + zero * ratio;
+  }
+}
+
+// A gap between the places of a sweep: a loop over it has one step and no other index. The lowest
+// is contiguous in memory; where it is short, the widest.
+struct Gap {
+  int begin = 0, bits = 0, below = 0;  // places below it
+};
+template <int K>
+inline Gap loop_gap(const int* sorted, int top) {
+  Gap out;
+  for (int i = 0; i <= K; ++i) {
+    const int begin = i == 0 ? 0 : sorted[i - 1] + 1, end = i == K ? top : sorted[i];
+    if (end - begin > out.bits) out = {begin, end - begin, i};
+    if (out.begin == 0 && out.bits >= 3) break;
+  }
+  return out;
+}
+
+// All rotations of a sweep while their vectors are in registers.
+template <class T, int K, bool HasLanes>
+void turn_of(T* re, T* im, std::int64_t count, const Turns<T>& turns) {
   using V = typename Vectors<T>::vector;
   constexpr int rows = 1 << K;
-  int places[K];
+  int places[K + 1] = {};
   std::int64_t offsets[rows] = {};
   for (int i = 0; i < K; ++i) {
-    places[i] = gate.qubits[i] - lane_bits<T>;
+    places[i] = turns.above[i].qubit - lane_bits<T>;
     for (int row = 0; row < rows; ++row) {
-      if ((row >> i & 1) != 0) offsets[row] += std::int64_t{1} << places[i];
+      offsets[row] += static_cast<std::int64_t>(row >> i & 1) << places[i];
     }
   }
-  for (int i = 1; i < K; ++i) {
-    for (int j = i; j > 0 && places[j - 1] > places[j]; --j) {
-      const int higher = places[j - 1];
-      places[j - 1] = places[j];
-      places[j] = higher;
+  V ratios[lane_bits_max];
+  for (int i = 0; i < turns.lane_count; ++i) {
+    const Turn<T>& turn = turns.lane[i];
+    for (int lane = 0; lane < lanes<T>; ++lane) {
+      ratios[i][lane] = (lane >> turn.qubit & 1) != 0 ? turn.ratio : -turn.ratio;
     }
   }
-  auto* const vr = reinterpret_cast<V*>(re);
-  auto* const vi = reinterpret_cast<V*>(im);
-  const std::int64_t groups = count >> (lane_bits<T> + K);
-  for (std::int64_t g = 0; g < groups; ++g) {
-    const std::int64_t base = spread<K>(g, places);
-    V a[rows], b[rows];
-    for (int row = 0; row < rows; ++row) {
-      a[row] = vr[base + offsets[row]];
-      b[row] = vi[base + offsets[row]];
-    }
-    const T* mr = gate.real;
-    const T* mi = gate.imaginary;
-    for (int row = 0; row < rows; ++row, mr += rows, mi += rows) {
-      V real = a[0] * mr[0] - b[0] * mi[0], imaginary = b[0] * mr[0] + a[0] * mi[0];
+  const int top = __builtin_ctzll(static_cast<unsigned long long>(count)) - lane_bits<T>;
+  const Gap gap = loop_gap<K>(places, top);
+  const std::int64_t step = std::int64_t{1} << gap.begin;
+  const std::int64_t below = (std::int64_t{1} << (gap.begin - gap.below)) - 1;
+  for (std::int64_t g = 0; g < std::int64_t{1} << (top - K - gap.bits); ++g) {
+    const std::int64_t at = spread<K>(((g & ~below) << gap.bits) | (g & below), places);
+    // A rotation is real: it treats both parts alike.
+    V* const parts[] = {reinterpret_cast<V*>(re) + at, reinterpret_cast<V*>(im) + at};
+    for (V* base : parts) {
+      V* const end = base + (step << gap.bits);
+      for (; base != end; base += step) {
+        V x[rows];
 #pragma GCC unroll 16
-      for (int c = 1; c < rows; ++c) {
-        real += a[c] * mr[c];
-        imaginary += b[c] * mr[c];
-        real -= b[c] * mi[c];
-        imaginary += a[c] * mi[c];
+        for (int row = 0; row < rows; ++row) x[row] = base[offsets[row]];
+        if constexpr (HasLanes) {
+          for (int i = 0; i < turns.lane_count; ++i) turn_lanes<T>(x, turns.lane[i], ratios[i]);
+        }
+#pragma GCC unroll 4
+        for (int i = 0; i < K; ++i) turn_rows<T>(x, 1 << i, turns.above[i]);
+#pragma GCC unroll 16
+        for (int row = 0; row < rows; ++row) base[offsets[row]] = x[row];
       }
-      vr[base + offsets[row]] = real;
-      vi[base + offsets[row]] = imaginary;
     }
   }
 }
 
+template <class T, int K>
+void turn_of(T* re, T* im, std::int64_t count, const Turns<T>& turns) {
+  if (turns.lane_count > 0) return turn_of<T, K, true>(re, im, count, turns);
+  turn_of<T, K, false>(re, im, count, turns);
+}
+
 template <class T>
-void dense(T* re, T* im, std::int64_t count, const DenseArguments<T>& gate) {
-  switch (gate.count) {
+void turn(T* re, T* im, std::int64_t count, const Turns<T>& turns) {
+  switch (turns.count) {
+    case 0:
+      return turn_of<T, 0>(re, im, count, turns);
     case 1:
-      return dense_of<T, 1>(re, im, count, gate);
+      return turn_of<T, 1>(re, im, count, turns);
     case 2:
-      return dense_of<T, 2>(re, im, count, gate);
+      return turn_of<T, 2>(re, im, count, turns);
     case 3:
-      return dense_of<T, 3>(re, im, count, gate);
+      return turn_of<T, 3>(re, im, count, turns);
     default:
-      return dense_of<T, 4>(re, im, count, gate);
+      return turn_of<T, 4>(re, im, count, turns);
   }
 }
 
@@ -170,6 +254,17 @@ void multiply(T* __restrict re, T* __restrict im, const T* __restrict fr, const 
 }
 
 template <class T>
+void multiply_by(T* __restrict re, T* __restrict im, const T* __restrict fr, const T* __restrict fi,
+                 std::int64_t count, T r, T i) {
+  for (std::int64_t at = 0; at < count; ++at) {
+    const T a = re[at], b = im[at];
+    const T real = fr[at] * r - fi[at] * i, imaginary = fr[at] * i + fi[at] * r;
+    re[at] = a * real - b * imaginary;
+    im[at] = a * imaginary + b * real;
+  }
+}
+
+template <class T>
 void scale(const T* __restrict re, const T* __restrict im, T* __restrict to_re, T* __restrict to_im,
            std::int64_t count, T fr, T fi) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -188,19 +283,21 @@ void split(const T* __restrict pairs, T* __restrict re, T* __restrict im, std::i
 }
 
 template <class T>
-void join(const T* __restrict re, const T* __restrict im, T* __restrict pairs, std::int64_t count) {
+void join(const T* __restrict re, const T* __restrict im, T* __restrict pairs, std::int64_t count,
+          T factor) {
   for (std::int64_t i = 0; i < count; ++i) {
-    pairs[2 * i] = re[i];
-    pairs[2 * i + 1] = im[i];
+    pairs[2 * i] = re[i] * factor;
+    pairs[2 * i + 1] = im[i] * factor;
   }
 }
 
 template <class T>
 constexpr BlockLoops<T> table{.isa = HM_QPU_ISA,
                               .lane_bits = lane_bits<T>,
-                              .dense = &dense<T>,
+                              .turn = &turn<T>,
                               .one = &one<T>,
                               .multiply = &multiply<T>,
+                              .multiply_by = &multiply_by<T>,
                               .scale = &scale<T>,
                               .split = &split<T>,
                               .join = &join<T>};
