@@ -10,7 +10,7 @@
 
 #include "kernels/contract.hpp"
 #include "measure/sampling/clock_source.hpp"
-#include "tests/unit/host/table_plugin.hpp"
+#include "tests/unit/host/plugin/table_plugin.hpp"
 #include "worker/staging/staged_kernel.hpp"
 
 namespace halmark::worker::test {
