@@ -19,7 +19,8 @@ ip addr add 10.77.0.1/24 dev hm0 && ip link set hm0 up
 in_other() { nsenter --target $other --net -- "$@"; }
 in_other ip addr add 10.77.0.2/24 dev hm1
 in_other ip link set hm1 up
-in_other "$halmark" fabric probe --listen 10.77.0.2:7777 >/dev/null 2>&1 &
+# Not by the function: $! would be a shell that leaves its child behind.
+nsenter --target $other --net -- "$halmark" fabric probe --listen 10.77.0.2:7777 >/dev/null 2>&1 &
 answering=$!
 sleep 0.5
 "$halmark" fabric probe --peer 10.77.0.2:7777 --id two-namespaces --out "$file" --json
