@@ -78,7 +78,7 @@ CommandResult execute(const GlobalOptions& global, const RunOptions& options) {
   Progress progress(global, "run");
   std::optional<RunPeaks> peaks = run_peaks(machine);
   tune::KernelMeasuring measuring = measuring_with(global, machine, plugin, peaks);
-  measuring.job = tune::alike_nodes(options.nodes, plugin);
+  measuring.job = tune::require_nodes(options.nodes, plugin);
   if (options.rounds) measuring.rounds = *options.rounds;
   if (named) named->measure_with(measuring);
   measuring.progress = campaign_progress(progress);

@@ -149,7 +149,7 @@ CommandResult reported(const Session& s, const tune::TunePlan& plan,
 }
 
 CommandResult measured(Session& s, const Sweep& sweep) {
-  tune::alike_nodes(s.options.nodes, s.plugin);
+  tune::require_nodes(s.options.nodes, s.plugin);
   if (sweep.backend == "cpu" && !s.named) {
     ensure_cpu_peaks(s.global, s.machine);
     if (interrupted()) return {.exit_code = interrupt_exit_code()};

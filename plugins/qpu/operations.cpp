@@ -1,3 +1,4 @@
+// A sweep reads and writes the whole block: as many rotations as the registers hold share one.
 #include "operations.hpp"
 
 #include <algorithm>

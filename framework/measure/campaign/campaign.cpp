@@ -264,8 +264,11 @@ void Campaign::prepare_arenas(std::span<const KernelCase> cases) {
   for (const KernelCase& kernel_case : cases) {
     if (is_over_nodes(kernel_case)) continue;  // no memory of this machine is theirs
     try {
-      if (options_.stacks_of && !options_.stacks_of(kernel_case).empty()) {
-        want_at_least(wanted, stack_arena_bytes(options_.stacks_of(kernel_case)));
+      const std::span<const Stack> stacks =
+          options_.stacks_of ? options_.stacks_of(kernel_case) : std::span<const Stack>();
+      if (!stacks.empty()) {
+        const bool is_here = !filled_nodes(options_.job, static_cast<int>(stacks.size()));
+        if (is_here) want_at_least(wanted, stack_arena_bytes(stacks));
         continue;
       }
       const std::int64_t bytes = arena_bytes(kernel_case);

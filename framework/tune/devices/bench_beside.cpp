@@ -45,7 +45,7 @@ void lay_over_nodes(const BenchRequest& request, const FoundPlugin& plugin,
   const auto named = node_job(request.nodes);
   if (!named) return;
   for (const KernelCase& c : cases) require_ranks(c, ranks_of(named->nodes));
-  const auto job = alike_nodes(request.nodes, plugin);
+  const auto job = require_nodes(request.nodes, plugin);
   for (KernelCase& c : cases) {
     c.device = device_over_nodes(c.device, static_cast<int>(job->nodes.size()));
     c.parts = job->nodes.front().ranks;

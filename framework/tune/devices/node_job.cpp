@@ -29,7 +29,7 @@ std::optional<NodeJob> node_job(const AskedNodes& asked) {
   return out;
 }
 
-std::optional<NodeJob> alike_nodes(const AskedNodes& asked, const FoundPlugin& plugin) {
+std::optional<NodeJob> require_nodes(const AskedNodes& asked, const FoundPlugin& plugin) {
   std::optional<NodeJob> job = node_job(asked);
   if (!job) return std::nullopt;
   if (!plugin.description->has_comm) {

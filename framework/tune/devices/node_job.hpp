@@ -16,7 +16,7 @@ std::optional<NodeJob> node_job(const AskedNodes& asked);
 
 // node_job, when its nodes have been asked. Throws Error (exit 5) where they are not alike or the
 // plugin has no collectives.
-std::optional<NodeJob> alike_nodes(const AskedNodes& asked, const FoundPlugin& plugin);
+std::optional<NodeJob> require_nodes(const AskedNodes& asked, const FoundPlugin& plugin);
 
 // Configurations of more ranks than a node has lie on several of these from now on.
 void spread_over(const AskedNodes& asked, Target& target);

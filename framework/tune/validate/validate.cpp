@@ -172,27 +172,26 @@ Validation run_and_confront(const Composer& composer, const Target& target,
                             const StackRunning& running) {
   const OperatorGraph& graph = composer.graph();
   const StackPlacement placement = target.placement(graph.configuration);
-  const std::optional<NodeJob> job = filled_nodes(running.job, graph.configuration.devices());
   const CarryingKernels beside = carrying_kernels(composer, source);
   const std::vector<Stack> stacks = build_stacks(graph, placement);
-  const StackRunResult run = run_stacks(
-      stacks,
-      {.plugin_path = running.plugin_path,
-       .plugin_path_by_backend = running.plugin_path_by_backend,
-       .job = job,
-       .limits = running.limits,
-       .seed = running.seed,
-       .warmup = printed.step_ns / ns_per_s < running.turns.block_s ? 1 : 0,
-       .beside = beside.cases,
-       .short_stacks = placement.mode == CacheMode::in_stack ? build_short_stacks(graph, placement)
-                                                             : std::vector<Stack>(),
-       .pairs = running.turns.pairs,
-       .pairs_more = running.turns.pairs_more,
-       .block_s = running.turns.block_s,
-       .walk_bytes = running.device && !job ? memory_walk_bytes(*running.device) : 0,
-       .measures_memory = true,
-       .arenas = running.arenas,
-       .should_stop = running.is_interrupted});
+  const StackRunResult run =
+      run_stacks(stacks, {.plugin_path = running.plugin_path,
+                          .plugin_path_by_backend = running.plugin_path_by_backend,
+                          .job = filled_nodes(running.job, graph.configuration.devices()),
+                          .limits = running.limits,
+                          .seed = running.seed,
+                          .warmup = printed.step_ns / ns_per_s < running.turns.block_s ? 1 : 0,
+                          .beside = beside.cases,
+                          .short_stacks = placement.mode == CacheMode::in_stack
+                                              ? build_short_stacks(graph, placement)
+                                              : std::vector<Stack>(),
+                          .pairs = running.turns.pairs,
+                          .pairs_more = running.turns.pairs_more,
+                          .block_s = running.turns.block_s,
+                          .walk_bytes = running.device ? memory_walk_bytes(*running.device) : 0,
+                          .measures_memory = true,
+                          .arenas = running.arenas,
+                          .should_stop = running.is_interrupted});
   Validation out = confront(graph, printed, run);
   if (run.memory.empty()) {
     out.memory_reason = run.reason.empty() ? std::string(status_name(run.status)) : run.reason;

@@ -186,7 +186,7 @@ class StackRun {
   }
 
   std::vector<double> memory_speeds() {
-    if (options_.walk_bytes == 0) return {};
+    if (options_.walk_bytes == 0 || options_.job) return {};
     auto read = read_slices(staged_.crew(), options_.walk_bytes, slices);
     return read ? std::move(*read) : std::vector<double>();
   }

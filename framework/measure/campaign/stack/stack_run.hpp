@@ -34,7 +34,7 @@ struct StackRunOptions {
   std::string plugin_path;
   std::map<std::string, std::string> plugin_path_by_backend;  // of ranks on other backends
   // Ranks fill its nodes in their order; their memories are their own, of which one node's stands
-  // for all. Nothing is kept in `arenas` then, and `walk_bytes` is 0.
+  // for all. Nothing is kept in `arenas` then, and the state of the memory is not followed.
   std::optional<NodeJob> job;
   std::map<std::string, std::string> environment;
   Config open_options;

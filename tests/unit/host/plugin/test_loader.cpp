@@ -5,23 +5,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host/plugin/loader.hpp"
-#include "table_plugin.hpp"
+#include "plugin_refusal.hpp"
 
 namespace halmark {
 namespace {
 
 using table_plugin::Tables;
 using testing::HasSubstr;
-
-std::string refusal_of(const Tables& tables, std::uint32_t version = HM_ABI_VERSION) {
-  try {
-    check_plugin(&tables.plugin, version);
-    return "accepted";
-  } catch (const PluginRefused& refused) {
-    return refused.reason();
-  }
-}
 
 std::string load_refusal(const std::string& path) {
   try {

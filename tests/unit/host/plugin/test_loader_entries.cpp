@@ -4,8 +4,7 @@
 
 #include <filesystem>
 
-#include "host/plugin/loader.hpp"
-#include "table_plugin.hpp"
+#include "plugin_refusal.hpp"
 
 namespace halmark {
 namespace {
@@ -28,15 +27,6 @@ struct Whole : Tables {
     plugin.comm = &comm;
   }
 };
-
-std::string refusal_of(const Tables& tables, std::uint32_t version = HM_ABI_VERSION) {
-  try {
-    check_plugin(&tables.plugin, version);
-    return "accepted";
-  } catch (const PluginRefused& refused) {
-    return refused.reason();
-  }
-}
 
 struct Entry {
   const char* name;

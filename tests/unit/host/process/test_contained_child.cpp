@@ -18,6 +18,7 @@
 #include "host/process/cgroup.hpp"
 #include "host/process/contained_process.hpp"
 #include "host/process/descendants.hpp"
+#include "shell.hpp"
 
 namespace halmark {
 namespace {
@@ -26,14 +27,6 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using Clock = std::chrono::steady_clock;
-
-ProcessSpec shell(const std::string& script) {
-  ProcessSpec spec;
-  spec.program = "/bin/sh";
-  spec.arguments = {"-c", script};
-  spec.environment = {{"PATH", "/usr/bin:/bin"}};
-  return spec;
-}
 
 std::string said(const ProcessSpec& spec) {
   auto process = ContainedProcess::start(spec);

@@ -8,19 +8,12 @@
 
 #include "core/version.hpp"
 #include "host/process/contained_process.hpp"
+#include "shell.hpp"
 
 namespace halmark {
 namespace {
 
 using testing::HasSubstr;
-
-ProcessSpec shell(const std::string& script) {
-  ProcessSpec spec;
-  spec.program = "/bin/sh";
-  spec.arguments = {"-c", script};
-  spec.environment = {{"PATH", "/usr/bin:/bin"}};
-  return spec;
-}
 
 TEST(ContainedProcessTest, how_a_process_ended_is_told) {
   ProcessSpec spec;
