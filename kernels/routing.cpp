@@ -74,9 +74,12 @@ std::vector<std::int64_t> apportion(std::int64_t total, std::int64_t limit,
     candidates.push_back(i);
   }
   // Fewer are missing than there are remainders, and who has one is below the limit.
-  std::ranges::stable_sort(
-      candidates, [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
-  for (std::size_t i = 0; i < static_cast<std::size_t>(missing); ++i) ++shares[candidates[i]];
+  const auto raised = std::span(candidates).first(static_cast<std::size_t>(missing));
+  std::ranges::nth_element(
+      candidates, candidates.begin() + std::ssize(raised), [&](std::size_t a, std::size_t b) {
+        return remainders[a] != remainders[b] ? remainders[a] > remainders[b] : a < b;
+      });
+  for (const std::size_t i : raised) ++shares[i];
   return shares;
 }
 

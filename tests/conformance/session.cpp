@@ -9,7 +9,7 @@
 namespace halmark::conformance {
 namespace {
 
-constexpr std::int64_t arena_bytes = 64 << 20;
+constexpr std::int64_t arena_bytes = 16 << 20;
 
 const SharedMemory& arena() {
   static const SharedMemory memory =
@@ -18,6 +18,11 @@ const SharedMemory& arena() {
 }
 
 using Key = std::pair<std::string, std::uint32_t>;  // path, device
+
+std::unique_ptr<Worker>& worker_of(const std::string& path, std::uint32_t device) {
+  static std::map<Key, std::unique_ptr<Worker>> workers;
+  return workers[{path, device}];
+}
 
 struct Group {
   std::vector<std::unique_ptr<Worker>> workers;
@@ -70,9 +75,12 @@ WorkerOptions worker_options() {
   return options;
 }
 
+void keep_worker(const std::string& path, std::uint32_t device, std::unique_ptr<Worker> worker) {
+  worker_of(path, device) = std::move(worker);
+}
+
 Worker* open_worker(const PluginUnderTest& plugin, const DeviceUnderTest& device) {
-  static std::map<Key, std::unique_ptr<Worker>> workers;
-  auto& worker = workers[{plugin.path, device.index}];
+  auto& worker = worker_of(plugin.path, device.index);
   if (worker && worker->alive()) return worker.get();
   auto started = Worker::start(worker_options());
   EXPECT_TRUE(started) << started.failure.reason;

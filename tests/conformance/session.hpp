@@ -13,6 +13,9 @@ namespace halmark::conformance {
 // Affinity as ours; an arena, so that operands get canaries where the plugin can wrap host memory.
 WorkerOptions worker_options();
 
+// A worker with that device of the plugin open becomes the one that open_worker finds.
+void keep_worker(const std::string& path, std::uint32_t device, std::unique_ptr<Worker> worker);
+
 // An open device in a worker of this process. Null with a gtest failure when it cannot be opened.
 Worker* open_worker(const PluginUnderTest& plugin, const DeviceUnderTest& device);
 

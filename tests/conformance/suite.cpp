@@ -126,9 +126,12 @@ PluginUnderTest examine(const std::string& path, std::span<const OpContract* con
       if (!op.kernels.empty()) device.ops.push_back(std::move(op));
     }
     plugin.devices.push_back(std::move(device));
-    (*worker)->close();
+    if (index + 1 == description->devices.size()) {
+      keep_worker(path, index, *std::move(worker));  // its tests begin with it
+    } else {
+      (*worker)->close();
+    }
   }
-  (*worker)->quit();
   return plugin;
 }
 
