@@ -3,7 +3,7 @@
 
 #include "core/text/error.hpp"
 #include "fleet/nodes/class_choice.hpp"
-#include "fleet/nodes/contradiction.hpp"
+#include "told_node.hpp"
 
 namespace halmark::fleet {
 namespace {
@@ -61,6 +61,27 @@ TEST(ClassChoice, of_several_devices_is_all_of_their_classes) {
   EXPECT_EQ(chosen_class(both, all).hardware_class, "device-1+cpu-a");
 }
 
+TEST(ClassChoice, of_two_devices_of_one_class_is_that_class) {
+  ClassQuestion both = question();
+  both.places.push_back({.backend = "fake", .device = "1"});
+  std::vector<Agent> all = {agent(3, "a", "device-1")};
+  all[0].places["fake:1"] = "device-1";
+  EXPECT_EQ(chosen_class(both, all).hardware_class, "device-1");
+  all[0].places.erase("fake:1");
+  EXPECT_EQ(chosen_class(both, all).waits, "a has no device fake:0 + fake:1");
+}
+
+TEST(ClassChoice, names_three_nodes_of_a_class_or_two_and_the_number_of_others) {
+  std::vector<Agent> all;
+  for (const char* name : {"a", "b", "c", "a"}) all.push_back(agent(1, name, "device-1"));
+  EXPECT_EQ(chosen_class(question("x"), all).waits,
+            "no agent has a class x..: there are device-1 (a, b, c)");
+  all.push_back(agent(1, "d", "device-1"));
+  all.push_back(agent(1, "e", "device-2"));
+  EXPECT_EQ(chosen_class(question("x"), all).waits,
+            "no agent has a class x..: there are device-1 (a, b and 2 more), device-2 (e)");
+}
+
 TEST(ClassChoice, waits_saying_what_is_lacking) {
   EXPECT_THAT(chosen_class(question(), {}).waits, HasSubstr("no agent is there"));
   std::vector<Agent> one = {agent(1, "a", "device-1")};
@@ -69,22 +90,6 @@ TEST(ClassChoice, waits_saying_what_is_lacking) {
   EXPECT_THAT(chosen_class(question(), one).waits, HasSubstr("a has no device fake:0"));
   one[0].offer.tool = "2";
   EXPECT_THAT(chosen_class(question(), one).waits, HasSubstr("a runs halmark 2, and this is 1"));
-}
-
-NodeFacts node(double flops_per_s) {
-  NodeFacts out{.machine = tune::local_machine(), .plugins = {}};
-  out.machine.datasheet.reset();
-  out.machine.measured = Device{.id = "cpu:0", .name = "n", .kind = "cpu"};
-  out.machine.measured->fingerprint = out.machine.fingerprint;
-  out.machine.measured->is_measured = true;
-  out.machine.measured->memory_bytes = 1 << 30;
-  out.machine.measured->peaks = {
-      {.path = "f32_vector", .threads = 1, .flops_per_s = flops_per_s, .source = "a test"}};
-  FoundPlugin plugin{.path = "/p.so", .hash = "h1"};
-  plugin.description = protocol::PluginDescription{.name = "fake", .plugin_version = "7"};
-  plugin.description->devices = {{.id = "0", .name = "F", .driver = "d", .kind = "other"}};
-  out.plugins = {plugin};
-  return out;
 }
 
 TEST(NodeFacts, travel_without_their_host_and_stay_what_they_are) {
@@ -119,7 +124,14 @@ TEST(Contradiction, is_a_factor_of_two_from_the_peers_in_either_direction) {
   EXPECT_EQ(contradiction_of(node(199e9), peers), "") << "the median of the peers is 100";
   EXPECT_EQ(contradiction_of(node(51e9), peers), "");
   EXPECT_THAT(contradiction_of(node(201e9), peers), HasSubstr("201 GFLOP/s"));
-  EXPECT_THAT(contradiction_of(node(49e9), peers), HasSubstr("is 100 GFLOP/s (3 agents"));
+  EXPECT_EQ(contradiction_of(node(49e9), peers),
+            "its peak f32_vector of 1 threads is 49 GFLOP/s, and that of class " +
+                classes_by_place(node(1)).at("fake:0") +
+                " is 100 GFLOP/s (3 agents of a and others)");
+  EXPECT_THAT(contradiction_of(node(49e9), std::span(peers).first(1)),
+              HasSubstr("is 100 GFLOP/s (one agent of a)"));
+  EXPECT_EQ(contradiction_of(node(200e9), std::span(peers).first(1)), "") << "twice is allowed";
+  EXPECT_EQ(contradiction_of(node(50e9), std::span(peers).first(1)), "");
   EXPECT_EQ(contradiction_of(node(1e15), {}), "") << "nobody is there to compare with";
 }
 
@@ -128,8 +140,38 @@ TEST(Contradiction, is_a_peak_above_the_datasheet) {
   own.machine.datasheet = Device{.id = "sheet", .name = "Sheet", .kind = "cpu"};
   own.machine.datasheet->peaks = {{.path = "f32_vector", .flops_per_s = 100e9}};
   EXPECT_THAT(contradiction_of(own, {}), HasSubstr("datasheet of Sheet has 100 GFLOP/s"));
-  own.machine.measured->peaks[0].flops_per_s = 120e9;
-  EXPECT_EQ(contradiction_of(own, {}), "");
+  own.machine.measured->peaks[0].flops_per_s = 125e9;
+  EXPECT_EQ(contradiction_of(own, {}), "") << "a quarter above it is allowed";
+  own.machine.measured->peaks[0].flops_per_s = 130e9;
+  own.machine.datasheet->peaks[0].flops_per_s_high = 110e9;
+  EXPECT_EQ(contradiction_of(own, {}), "") << "130 are no 1.25 times 110";
+  own.machine.datasheet->peaks[0].path = "f64_vector";
+  EXPECT_EQ(contradiction_of(own, {}), "") << "the sheet has no figure of it";
+}
+
+// The same level, access and threads: 40 GB/s of one are nothing against 10 GB/s of two.
+TEST(Contradiction, is_a_bandwidth_beyond_that_of_the_peers) {
+  NodeFacts own = node(1e9), other = node(1e9);
+  own.machine.measured->bandwidths = {
+      {.level = "memory", .threads = 2, .bytes_per_s = 40e9, .access = "read"}};
+  other.machine.measured->bandwidths = {
+      {.level = "memory", .threads = 1, .bytes_per_s = 10e9, .access = "read"}};
+  const std::vector<Peer> peers = {{"a", other}};
+  EXPECT_EQ(contradiction_of(own, peers), "");
+  own.machine.measured->bandwidths[0].threads = 1;
+  EXPECT_THAT(contradiction_of(own, peers),
+              HasSubstr("its bandwidth memory read of 1 threads is 40 GB/s, and that of class "));
+  own.machine.measured->bandwidths[0].threads = 0;
+  own.machine.measured->peaks[0].isa = "avx2";
+  EXPECT_EQ(contradiction_of(own, peers), "") << "another ceiling, and another instruction set";
+}
+
+TEST(Contradiction, is_of_peers_that_have_such_a_device) {
+  NodeFacts other = node(1e9);
+  other.machine.machine.cpu_model = "another model";
+  other.machine.fingerprint = other.machine.machine.fingerprint();
+  const std::vector<Peer> peers = {{"a", other}};
+  EXPECT_EQ(contradiction_of(node(1e12), peers), "");
 }
 
 }  // namespace

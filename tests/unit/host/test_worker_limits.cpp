@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <chrono>
+#include <fstream>
 #include <functional>
 
 #include "scripted_client.hpp"
@@ -92,6 +94,29 @@ TEST(WorkerLimits, are_one_for_each_phase) {
        [](Worker& w) { return w.drop(1).failure; }},
   };
   for (const Hang& hang : hangs) expect_limit(hang);
+}
+
+std::string core_limit_of(const Worker& worker) {
+  std::ifstream file("/proc/" + std::to_string(worker.pid()) + "/limits");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("Max core file size")) return line;
+  }
+  return "";
+}
+
+TEST(WorkerLimits, of_a_core_is_nothing_unless_it_is_to_be_kept) {
+  rlimit core{};
+  ASSERT_EQ(::getrlimit(RLIMIT_CORE, &core), 0);
+  WorkerOptions options = scripted("");
+  const auto plain = start(options);
+  ASSERT_TRUE(plain);
+  const std::string none = core_limit_of(*plain);
+  EXPECT_NE(none.find(" 0 "), std::string::npos) << none;
+  options.keep_core = true;
+  const auto keeping = start(options);
+  ASSERT_TRUE(keeping);
+  if (core.rlim_max == 0) GTEST_SKIP() << "this process may not dump either";
+  EXPECT_NE(core_limit_of(*keeping), none);
 }
 
 TEST(WorkerLimits, end_a_wait_for_several_workers) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <halmark_judged.hpp>
 
 #include "../error_of.hpp"
@@ -63,6 +64,60 @@ TEST(Entry, exists_for_every_op_that_one_process_can_measure) {
   EXPECT_GE(ops, 15);
 }
 
+// An op that there is not: an operand of every kind of type, one of which is read and written.
+class ManyTypes : public OpContract {
+ public:
+  std::string_view name() const override { return "many_types"; }
+  std::string_view summary() const override { return ""; }
+  std::span<const ParamSpec> params() const override { return specs_; }
+  std::vector<OperandSpec> operands(const Params& params) const override {
+    const std::int64_t n = params.at("n");
+    return {{.name = "a", .role = Role::input, .dtype = Dtype::f64, .dims = {n}},
+            {.name = "b", .role = Role::state, .dtype = Dtype::s32, .dims = {n}},
+            {.name = "c", .role = Role::constant, .dtype = Dtype::s8, .dims = {n}},
+            {.name = "d", .role = Role::in_out, .dtype = Dtype::f8_e4m3fn, .dims = {n, 2}},
+            {.name = "e", .role = Role::output, .dtype = Dtype::u8, .dims = {n, 3}}};
+  }
+  Work work(const Params&) const override { return {}; }
+  void reference(const Params&, const InputReader&, int, std::size_t, std::span<const std::int64_t>,
+                 std::span<Expected>) const override {}
+  std::vector<Params> conformance_params(std::span<const Dtype>) const override {
+    return {{{"n", 1}, {"az", 3}}, {{"n", 2}, {"az", 4}}, {{"n", 1}, {"az", 3}}};
+  }
+
+ private:
+  static constexpr ParamSpec specs_[] = {{.name = "type", .kind = ParamKind::dtype},
+                                         {.name = "az", .kind = ParamKind::choice},
+                                         {.name = "n", .kind = ParamKind::size},
+                                         {.name = "`{", .kind = ParamKind::flag}};
+};
+const Params many{{"n", 7}, {"az", 3}, {"`{", 1}, {"type", 2}};
+
+TEST(Entry, has_every_type_and_writes_what_is_written) {
+  EXPECT_EQ(entry_text(ManyTypes(), many, Language::c),
+            "void run(const double* a, const int32_t* b, const int8_t* c, uint8_t* d, uint8_t* e, "
+            "int64_t n)");
+  EXPECT_EQ(entry_text(ManyTypes(), many, Language::opencl),
+            "__kernel void run(__global const double* a, __global const int* b, __global const "
+            "char* c, __global uchar* d, __global uchar* e, long n)");
+}
+
+TEST(Entry, has_a_macro_for_each_choice_and_flag_in_capital_letters) {
+  EXPECT_EQ(entry_header(ManyTypes(), many, Language::opencl),
+            "#define HM_AZ 3\n#define HM_`{ 1\n" + entry_text(ManyTypes(), many, Language::opencl) +
+                ";\n");
+}
+
+TEST(Entry, in_cuda_has_the_headers_of_its_types) {
+  EXPECT_THAT(entry_header(ManyTypes(), many, Language::cuda),
+              testing::StartsWith("#include <stdint.h>\n#include <cuda_bf16.h>\n"
+                                  "#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n#define "));
+}
+
+TEST(LaunchRange, without_a_word_of_it_is_the_first_operand_that_is_written) {
+  EXPECT_THAT(launch_range("", ManyTypes(), many).global, ElementsAre(14)) << "7 x 2";
+}
+
 TEST(Entry, is_of_the_language_that_the_file_ends_with) {
   EXPECT_EQ(language_of("a/b.cc"), Language::cpp);
   EXPECT_EQ(language_of("b.c"), Language::c);
@@ -98,6 +153,13 @@ TEST(Conformance, keeps_types_and_flags_and_changes_the_sizes) {
     has_prime = has_prime || p.params.at("n") == 127;
   }
   EXPECT_TRUE(has_prime);
+}
+
+TEST(Conformance, has_each_shape_once_though_two_have_the_same_sizes) {
+  // copy: 4096 and other sizes, whatever was asked.
+  const Problem asked = complete_problem({"copy", {{"bytes", 64}}});
+  const auto problems = conformance_problems(contract("copy"), asked);
+  for (const Problem& p : problems) EXPECT_EQ(std::ranges::count(problems, p), 1) << p.text();
 }
 
 TEST(CarriedText, reads_back_in_the_plugin) {

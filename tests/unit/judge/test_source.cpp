@@ -158,6 +158,7 @@ TEST(FirstError, is_the_line_that_says_what_is_wrong) {
             "ld: multiple definition of `run'");
   EXPECT_EQ(first_error("ld: undefined reference to `f'\nmore"), "ld: undefined reference to `f'");
   EXPECT_EQ(first_error("first\nlast\n\n"), "last");
+  EXPECT_EQ(first_error("first\n\nlast"), "last") << "a line that is empty says nothing";
   EXPECT_EQ(first_error(""), "");
 }
 
@@ -173,6 +174,12 @@ TEST(FindCompiler, is_what_is_named_or_the_first_in_the_path) {
   EXPECT_EQ(find_compiler("HM_TEST_CC", {"hm-absent", "hm-compiler", "sh"}), own);
   EXPECT_EQ(find_compiler("HM_TEST_CC", {"/bin/sh"}), "/bin/sh");
   EXPECT_EQ(find_compiler("HM_TEST_CC", {"hm-absent"}), "");
+  EXPECT_EQ(find_compiler("HM_TEST_CC", {"/hm/absent", "hm-compiler"}), own);
+  setenv("PATH", (":relative:" + folder.path().string()).c_str(), 1);
+  EXPECT_EQ(find_compiler("HM_TEST_CC", {"hm-compiler"}), own);
+  unsetenv("PATH");
+  EXPECT_THAT(find_compiler("HM_TEST_CC", {"sh"}), testing::EndsWith("/bin/sh"));
+  setenv("PATH", (folder.path().string() + ":" + old).c_str(), 1);
   setenv("HM_TEST_CC", "hm-compiler", 1);
   EXPECT_EQ(find_compiler("HM_TEST_CC", {"sh"}), own);
   setenv("HM_TEST_CC", "", 1);
@@ -199,6 +206,8 @@ TEST(RunCompiler, ends_with_its_output_its_first_error_or_its_limit) {
     EXPECT_EQ(lost.failure.status, Status::out_of_memory);
     EXPECT_EQ(lost.failure.reason, "the compiler took more than 4096 MiB of memory");
   }
+  EXPECT_EQ(run("kill -KILL $$").failure.status, Status::compile_failed);
+  EXPECT_THAT(run("exit 1").failure.reason, HasSubstr("exit code 1"));
   const auto slow = run("sleep 30", 0.2);
   EXPECT_EQ(slow.failure.status, Status::timed_out);
   EXPECT_EQ(slow.failure.reason, "the compiler did not end within 0.2 s (--compile-limit)");

@@ -130,6 +130,86 @@ TEST(Verdict, says_why_there_is_no_score) {
   EXPECT_THAT(unbounded.points[0].score_reason, HasSubstr("no measured peaks"));
 }
 
+TEST(Verdict, is_of_the_row_that_decided_with_all_that_it_says) {
+  const Verdict v =
+      verdict({row(Status::ok), row(Status::crashed, 0, 1)}, {row(Status::ok, 500, 0, "cpu")});
+  EXPECT_EQ(v.outcome, Outcome::refused);
+  EXPECT_EQ(v.status, Status::crashed);
+  EXPECT_EQ(v.reason, "reason");
+  EXPECT_EQ(v.gate, "containment");
+  EXPECT_THAT(v.problem, HasSubstr("k=32 m=8 n=16"));
+  ASSERT_EQ(v.points.size(), 1u);
+  EXPECT_EQ(v.baseline.size(), 1u);
+  EXPECT_EQ(v.points[0].score_reason, "the source was refused");
+}
+
+TEST(Verdict, names_the_gate_by_the_status) {
+  const std::pair<Status, const char*> gates[] = {
+      {Status::wrong_result, "correctness"}, {Status::nan_result, "correctness"},
+      {Status::compile_failed, "build"},     {Status::unsupported, "support"},
+      {Status::refused, "support"},          {Status::invalid, "validity"},
+      {Status::timed_out, "containment"},    {Status::cancelled, "containment"}};
+  for (const auto& [status, gate] : gates) {
+    const Verdict v = verdict({row(status)});
+    EXPECT_EQ(v.gate, gate) << status_name(status);
+    const bool is_open = status == Status::invalid || status == Status::cancelled;
+    EXPECT_EQ(v.outcome, is_open ? Outcome::undecided : Outcome::refused) << status_name(status);
+    EXPECT_EQ(v.points.at(0).score_reason == "the source was refused", !is_open);
+  }
+}
+
+TEST(Verdict, accepts_what_is_suspect_and_says_why) {
+  const Verdict v = verdict({row(Status::suspect)});
+  EXPECT_EQ(v.outcome, Outcome::accepted);
+  EXPECT_EQ(v.status, Status::suspect);
+  EXPECT_NE(v.reason, "");
+}
+
+TEST(Verdict, prefers_a_wrong_answer_to_a_kernel_that_failed) {
+  EXPECT_EQ(verdict({row(Status::timed_out), row(Status::nan_result, 0, 1)}).status,
+            Status::nan_result);
+  EXPECT_EQ(verdict({row(Status::quarantined), row(Status::crashed, 0, 1)}).status,
+            Status::crashed);
+}
+
+// Each problem has rounds of its own: two false times of four of one, none of another's six.
+TEST(Verdict, counts_false_times_by_problem) {
+  const auto other = [](Status status, int round) {
+    Measurement out = row(status, 1000, round);
+    out.kernel_case.problem.params.set("m", 9);
+    return out;
+  };
+  std::vector<Measurement> rows;
+  for (int round = 0; round < 6; ++round) rows.push_back(row(Status::ok, 1000, round));
+  for (int round = 0; round < 2; ++round) rows.push_back(other(Status::ok, round));
+  rows.push_back(other(Status::quarantined, 2));
+  EXPECT_EQ(verdict(rows).outcome, Outcome::accepted) << "one of three";
+  rows.push_back(other(Status::quarantined, 3));
+  const Verdict v = verdict(rows);
+  EXPECT_EQ(v.outcome, Outcome::refused) << "two of four";
+  EXPECT_EQ(v.status, Status::quarantined);
+  EXPECT_THAT(v.problem, HasSubstr("m=9"));
+}
+
+TEST(Verdict, is_open_for_a_problem_that_has_no_time_beside_one_that_has) {
+  Measurement spoilt = row(Status::invalid);
+  spoilt.kernel_case.problem.params.set("m", 9);
+  const Verdict v = verdict({row(Status::ok), spoilt});
+  EXPECT_EQ(v.outcome, Outcome::undecided);
+  EXPECT_THAT(v.problem, HasSubstr("m=9"));
+  EXPECT_EQ(verdict({row(Status::ok), row(Status::invalid, 1000, 1)}).outcome, Outcome::accepted);
+}
+
+TEST(Verdict, of_a_shape_that_failed_is_of_its_own_gate) {
+  Judged judged = judged_source();
+  judged.conformance = {row(Status::unsupported), row(Status::timed_out)};
+  const Verdict v = verdict_of(judged, {});
+  EXPECT_EQ(v.gate, "containment");
+  EXPECT_EQ(v.status, Status::timed_out);
+  EXPECT_TRUE(v.points.empty());
+  EXPECT_FALSE(v.is_interrupted);
+}
+
 TEST(Baseline, is_a_backend_and_maybe_a_kernel) {
   EXPECT_EQ(tune::parse_baseline("cpu").backend, "cpu");
   EXPECT_EQ(tune::parse_baseline("cpu:gemm_onednn").kernel, "gemm_onednn");

@@ -101,6 +101,50 @@ TEST_F(VerdictView, without_an_end_has_no_interval_of_the_score) {
   EXPECT_THAT(view().text, EndsWith("  S              0.333\n"));
 }
 
+TEST_F(VerdictView, has_an_interval_where_both_ends_are_known) {
+  point_.high_ns.reset();
+  EXPECT_THAT(view().text, HasSubstr("  T            80.0 ns                          3 rounds"));
+  EXPECT_THAT(view().text, EndsWith("  S              0.333\n"));
+  point_.high_ns = 90;
+  point_.low_ns.reset();
+  EXPECT_THAT(view().text, HasSubstr("  T            80.0 ns                          3 rounds"));
+  EXPECT_THAT(view().text, EndsWith("  S              0.333\n"));
+  point_.low_ns = 75;
+  base_.high_ns.reset();
+  EXPECT_THAT(view().text, EndsWith("  S              0.333\n"));
+}
+
+// A bound of a nanosecond is one: S = 1 / (1 + 79 / 49).
+TEST_F(VerdictView, has_the_bound_of_the_smallest_kernels) {
+  point_.lower_bound_ns = 1;
+  EXPECT_THAT(view().text, HasSubstr("  T_sol        1.00 ns"));
+  EXPECT_EQ(view().data["rows"][0]["bound_ns"], 1);
+}
+
+TEST_F(VerdictView, takes_the_baseline_of_the_same_problem_and_mode) {
+  KernelPoint other = base_;
+  other.problem = "gemm m=2";
+  other.duration_ns = 7;
+  KernelPoint cold = base_;
+  cold.mode = "cold";
+  cold.duration_ns = 8;
+  const Verdict v{
+      .outcome = Outcome::accepted, .points = {point_}, .baseline = {other, cold, base_}};
+  EXPECT_EQ(verdict_view(v, judged_).data["rows"][0]["baseline_ns"], 50);
+}
+
+TEST_F(VerdictView, as_a_document_has_the_figures_of_a_row) {
+  const Json row = view().data["rows"][0];
+  EXPECT_EQ(row["problem"], "gemm m=1");
+  EXPECT_EQ(row["status"], "ok");
+  EXPECT_EQ(row["duration_low_ns"], 75);
+  EXPECT_EQ(row["duration_high_ns"], 90);
+  EXPECT_EQ(row["bound_fraction"], 0.25);
+  EXPECT_DOUBLE_EQ(row["score"], 1.0 / 3);
+  point_.score.reset();
+  EXPECT_TRUE(view().data["rows"][0]["score"].is_null());
+}
+
 TEST_F(VerdictView, of_a_refusal_names_gate_status_reason_and_problem) {
   Verdict v{.outcome = Outcome::refused,
             .gate = "correctness",

@@ -1,6 +1,7 @@
 // Who comes to the door of ranks on other nodes: with the token, or not at all.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -68,6 +69,75 @@ TEST(NetworkDoor, another_token_rank_or_greeting_is_closed_without_an_answer) {
     char byte = 0;
     EXPECT_EQ(::recv(caller.get(), &byte, 1, 0), 0);
   }
+}
+
+TEST(NetworkDoor, tells_ranks_where_it_is_and_its_token_to_nobody) {
+  NetworkDoor door(loopback, 2);
+  const std::vector<std::string> expected{"--connect-to", loopback, "--port",
+                                          std::to_string(door.port())};
+  EXPECT_EQ(door.arguments(), expected);
+  EXPECT_EQ(door.address(), loopback);
+  EXPECT_EQ(door.token().find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_NE(NetworkDoor(loopback, 2).token(), door.token());
+  EXPECT_FALSE(call_door(loopback, door.port(), door.token() + "0", 0, RankLine::requests));
+  EXPECT_FALSE(call_door("no such host", door.port(), door.token(), 0, RankLine::requests));
+}
+
+// Of two lines for the meetings of a rank the first stays; lines of no kind are closed.
+TEST(NetworkDoor, each_rank_has_one_line_for_its_meetings) {
+  NetworkDoor door(loopback, 1);
+  const auto first = call_door(loopback, door.port(), door.token(), 0, RankLine::meetings);
+  for (int i = 0; i < 40 && !door.is_complete(); ++i) EXPECT_FALSE(door.accept());
+  ASSERT_TRUE(door.is_complete());
+  for (const RankLine line : {RankLine::meetings, static_cast<RankLine>(3)}) {
+    const auto other = call_door(loopback, door.port(), door.token(), 0, line);
+    EXPECT_FALSE(await_channel(door, 4));
+    const timeval limit{5, 0};
+    ::setsockopt(other.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    char byte = 0;
+    EXPECT_EQ(::recv(other.get(), &byte, 1, 0), 0);
+  }
+  const auto meetings = door.take_meetings();
+  ASSERT_EQ(meetings.size(), 1u);
+  ASSERT_EQ(::send(meetings[0].get(), "x", 1, 0), 1);
+  char byte = 0;
+  EXPECT_EQ(::recv(first.get(), &byte, 1, 0), 1);
+}
+
+TEST(NetworkDoor, sends_small_messages_at_once_and_notices_who_vanished) {
+  NetworkDoor door(loopback, 1);
+  const auto requests = call_door(loopback, door.port(), door.token(), 0, RankLine::requests);
+  const auto channel = await_channel(door);
+  ASSERT_TRUE(channel);
+  for (const int socket : {requests.get(), channel->fd()}) {
+    int at_once = 0, alive = 0;
+    socklen_t length = sizeof at_once;
+    ::getsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &at_once, &length);
+    ::getsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &alive, &length);
+    EXPECT_TRUE(at_once != 0 && alive != 0);
+  }
+}
+
+// In pieces, slowly: whoever says all of it within five seconds is heard.
+TEST(NetworkDoor, hears_an_opening_in_pieces_and_closes_who_takes_too_long) {
+  NetworkDoor door(loopback, 1);
+  const std::string opening = "HMRANK1\n" + door.token() + std::string("\1\0\0\0\0\0\0\0", 8);
+  const FileDescriptor slow = caller_of(door), never = caller_of(door);
+  for (std::size_t at = 0; at < 80; at += 16) {
+    ASSERT_EQ(::send(slow.get(), opening.data() + at, 16, 0), 16);
+    if (at == 64) break;
+    EXPECT_FALSE(await_channel(door, 3));
+  }
+  EXPECT_TRUE(await_channel(door));
+  const auto begin = std::chrono::steady_clock::now();
+  char byte = 0;
+  while (::recv(never.get(), &byte, 1, MSG_DONTWAIT) < 0 &&
+         std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
+    (void)door.accept();
+  }
+  EXPECT_EQ(::recv(never.get(), &byte, 1, MSG_DONTWAIT), 0) << "it was closed";
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(3500));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(7));
 }
 
 TEST(NetworkDoor, callers_that_say_nothing_do_not_keep_a_rank_out) {

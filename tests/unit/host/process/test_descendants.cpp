@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,6 +87,51 @@ TEST(DescendantsOf, a_group_are_its_members) {
   EXPECT_TRUE(has(found, leader.pid()));
   EXPECT_TRUE(has(found, member.pid()));
   EXPECT_FALSE(has(found, other.pid()));
+}
+
+// Its parent is gone, and its group is its own: only the session tells.
+TEST(DescendantsOf, a_leader_are_those_of_its_session_whoever_their_parent_is) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const Sleeper leader([] {
+    ::setsid();
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0) ::_exit(1);
+    const pid_t between = ::fork();
+    if (between == 0) {
+      const pid_t orphan = ::fork();
+      if (orphan == 0) {
+        ::setpgid(0, 0);
+        for (;;) ::pause();
+      }
+      ::_exit(::write(ends[1], &orphan, sizeof orphan) == sizeof orphan ? 0 : 1);
+    }
+    pid_t orphan = 0;
+    if (::read(ends[0], &orphan, sizeof orphan) != sizeof orphan) ::_exit(1);
+    ::waitpid(between, nullptr, 0);
+    return orphan;
+  });
+  ASSERT_GT(leader.told(), 0);
+  const auto found = find_descendants(leader.pid(), no_tag);
+  EXPECT_TRUE(has(found, leader.pid()));
+  EXPECT_TRUE(has(found, leader.told()));
+  ::kill(leader.told(), SIGKILL);
+  ::waitpid(leader.told(), nullptr, 0);
+}
+
+// It leads neither a session nor a group.
+TEST(DescendantsOf, a_process_are_itself_and_its_children) {
+  const Sleeper parent([] {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (;;) ::pause();
+    }
+    return child;
+  });
+  const Sleeper other([] { return ::getpid(); });
+  const auto found = find_descendants(parent.pid(), no_tag);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_TRUE(has(found, parent.pid()));
+  EXPECT_TRUE(has(found, parent.told()));
 }
 
 TEST(DescendantsOf, nobody_are_none) { EXPECT_TRUE(find_descendants(nobody, no_tag).empty()); }

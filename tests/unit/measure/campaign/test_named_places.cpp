@@ -139,5 +139,44 @@ TEST(NamedPlaces, ranks_of_a_collective_lie_each_on_its_device) {
   EXPECT_EQ(group.place(2).text(), "cuda:0/2.1");
 }
 
+TEST(CampaignProgressOfRows, counts_what_was_stored_failed_or_was_no_use) {
+  CampaignOptions options = fake_options("unsupported=softmax");
+  options.rounds = 2;
+  options.lookup = [](const KernelCase& c, int round) -> std::optional<Measurement> {
+    if (round != 0) return std::nullopt;
+    Measurement stored{.kernel_case = c};
+    stored.status = c.problem.params.at("bytes") == 64 ? Status::invalid : Status::crashed;
+    stored.reason = "stored";
+    return stored;
+  };
+  std::vector<CampaignProgress> seen;
+  options.progress = [&](const CampaignProgress& p) { seen.push_back(p); };
+  const std::vector<KernelCase> cases{copy_case(64), copy_case(128)};
+  ASSERT_EQ(Campaign(std::move(options)).run(cases).size(), 4U);
+  ASSERT_EQ(seen.size(), 4U);
+  EXPECT_FALSE(seen[1].left_s) << "nothing was measured yet";
+  const CampaignProgress& third = seen[2];
+  EXPECT_EQ(third.done, 3);
+  EXPECT_EQ(third.total, 4);
+  EXPECT_EQ(third.resumed, 2);
+  EXPECT_EQ(third.failed, 1) << "of the stored ones";
+  EXPECT_EQ(third.invalid, 1);
+  EXPECT_EQ(third.round, 1);
+  EXPECT_GT(third.elapsed_s, 0);
+  EXPECT_DOUBLE_EQ(third.left_s.value(), third.elapsed_s) << "one took so long, one is left";
+  EXPECT_EQ(seen[3].left_s, 0);
+  EXPECT_TRUE(third.current.starts_with("copy bytes=")) << third.current;
+}
+
+TEST(CampaignOverNodes, without_a_job_is_a_row_that_says_what_to_give) {
+  KernelCase over_nodes = copy_case(64);
+  over_nodes.device = device_over_nodes("0", 2);
+  over_nodes.parts = over_nodes.shards_at_once = 2;
+  const Measurement row = measure_one("", over_nodes);
+  EXPECT_EQ(row.status, Status::refused);
+  EXPECT_NE(row.reason.find("lies on nodes of an MPI job: give --mpi-hosts"), std::string::npos)
+      << row.reason;
+}
+
 }  // namespace
 }  // namespace halmark

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "measure/campaign/arena_size.hpp"
 #include "measure/campaign/bandwidth_state.hpp"
 #include "measure/campaign/fresh_probe.hpp"
+#include "measure/campaign/losses.hpp"
+#include "measure/campaign/stack/staged_stacks.hpp"
+#include "measure/campaign/trial_gate.hpp"
 
 namespace halmark {
 namespace {
@@ -113,6 +117,133 @@ TEST(BetterOf, tells_every_fresh_probe_once_at_its_end) {
   const Measurement kept = better_of(first, row_of(Status::invalid, 9, 1), 1);
   ASSERT_EQ(kept.signals.size(), 2u);
   EXPECT_EQ(kept.signals[1].reason, "earlier");
+}
+
+KernelCase kernel_of(const std::string& kernel, std::int64_t m = 1,
+                     const std::string& device = "0") {
+  return {.problem = {"gemm", {{"m", m}}}, .kernel = kernel, .backend = "fake", .device = device};
+}
+
+Measurement lost_row(const KernelCase& kernel_case, Status status,
+                     const std::string& phase = "first", const std::string& reason = "gone") {
+  Measurement out{.kernel_case = kernel_case, .round = 2, .status = status};
+  out.phase = phase;
+  out.reason = reason;
+  return out;
+}
+
+TEST(Losses, of_three_in_a_row_disable_a_kernel_on_its_device) {
+  Losses losses(nullptr);
+  const KernelCase a = kernel_of("a");
+  for (int i = 0; i < 2; ++i) {
+    losses.note(lost_row(a, Status::crashed));
+    EXPECT_EQ(losses.why_not(a), "");
+  }
+  losses.note(lost_row(a, Status::ok));
+  for (const char* reason : {"one", "two", "three"}) {
+    EXPECT_EQ(losses.why_not(a), "") << "a good row begins anew";
+    losses.note(lost_row(a, Status::worker_lost, "first", reason));
+  }
+  const std::string why = "disabled after 3 lost workers in a row: three";
+  EXPECT_EQ(losses.why_not(a), why);
+  EXPECT_EQ(losses.why_not(kernel_of("a", 7)), why) << "whatever its sizes";
+  EXPECT_EQ(losses.why_not(kernel_of("b")), "");
+  EXPECT_EQ(losses.why_not(kernel_of("a", 1, "1")), "");
+  EXPECT_EQ(losses.why_hung(a), "");
+}
+
+TEST(Losses, of_a_hang_end_its_case_or_its_device) {
+  Losses losses(nullptr);
+  const KernelCase a = kernel_of("a");
+  losses.note_hang(lost_row(a, Status::crashed, "sample"));
+  EXPECT_EQ(losses.why_hung(a), "");
+  losses.note(lost_row(a, Status::timed_out, "sample", "no answer"));
+  EXPECT_EQ(losses.why_not(a), "not tried again: hung in sample in round 2: no answer");
+  EXPECT_EQ(losses.why_not(kernel_of("a", 7)), "") << "another case";
+  for (const char* phase : {"start", "hello", "load", "open", "token", "join"}) {
+    EXPECT_TRUE(is_of_device(phase));
+    Losses others(nullptr);
+    others.note_hang(lost_row(a, Status::timed_out, phase));
+    EXPECT_NE(others.why_hung(kernel_of("b", 9)), "") << "every case of the device";
+    EXPECT_EQ(others.why_hung(kernel_of("b", 9, "1")), "");
+  }
+  for (const char* phase : {"", "create", "first", "sample"}) EXPECT_FALSE(is_of_device(phase));
+  EXPECT_EQ(device_key(a), "fake:0");
+}
+
+TEST(Losses, of_a_hang_are_known_to_the_next_campaign) {
+  Hangs kept;
+  Losses(&kept).note(lost_row(kernel_of("a"), Status::timed_out, "sample"));
+  EXPECT_NE(Losses(&kept).why_hung(kernel_of("a")), "");
+  EXPECT_EQ(Losses(nullptr).why_hung(kernel_of("a")), "");
+}
+
+// 131072 samples: of a stack of three steps 43690 repetitions.
+TEST(StackMemory, is_for_as_many_repetitions_as_samples_are_kept) {
+  std::vector<Stack> stacks(2);
+  EXPECT_EQ(repetitions_max(stacks), 131'072);
+  stacks[1].steps.resize(3);
+  EXPECT_EQ(repetitions_max(stacks), 43'690);
+  stacks[0].steps.resize(200'000);
+  EXPECT_EQ(repetitions_max(stacks), 1);
+}
+
+TEST(StackMemory, has_a_set_for_each_instance_of_a_kernel_once) {
+  KernelCase copy{.problem = {"copy", {{"bytes", 4096}}}, .backend = "fake"};
+  KernelCase larger = copy;
+  larger.problem.params.set("bytes", 8192);
+  const auto of_sets = [](KernelCase k, int sets) {
+    k.sets = sets;
+    return arena_bytes(k);
+  };
+  std::vector<Stack> stacks(2);
+  stacks[0].kernels = {copy, larger, copy};
+  stacks[0].instances = {3, 2, 3};
+  stacks[1].kernels = {copy};
+  stacks[1].instances = {0};
+  const auto bytes = stack_arena_bytes(stacks);
+  ASSERT_EQ(bytes.size(), 2u);
+  EXPECT_EQ(bytes[0], of_sets(copy, 3) + of_sets(larger, 2));
+  EXPECT_EQ(bytes[1], of_sets(copy, 1)) << "one at least";
+}
+
+// A constant has an eighth more for its packing, and its plain source beside it; each buffer has
+// 8 KiB around it, each kernel 16 MiB to work in: gemm of 8 x 16 x 32 in f32, of 3 sets.
+TEST(StackMemory, counts_what_lies_around_buffers) {
+  KernelCase gemm{
+      .problem =
+          {"gemm",
+           {{"m", 8}, {"n", 16}, {"k", 32}, {"src_dtype", 2}, {"wei_dtype", 2}, {"dst_dtype", 2}}},
+      .backend = "fake"};
+  gemm.sets = 3;
+  constexpr std::int64_t around = 8192, src = 8 * 32 * 4, wei = 32 * 16 * 4, dst = 8 * 16 * 4;
+  EXPECT_EQ(staged_bytes(gemm),
+            (src + around) + 3 * (wei + wei / 8 + around) + (wei + around) + 3 * (dst + around));
+  EXPECT_EQ(arena_bytes(gemm), staged_bytes(gemm) + (16 << 20));
+  gemm.mode = CacheMode::rotate_all;
+  EXPECT_EQ(staged_bytes(gemm), 3 * (src + around) + 3 * (wei + wei / 8 + around) + (wei + around) +
+                                    3 * (dst + around));
+}
+
+TEST(SignalsOfChecks, keep_the_largest_cost_of_new_inputs) {
+  std::vector<Signal> signals;
+  keep_most(signals, std::nullopt);
+  EXPECT_TRUE(signals.empty());
+  for (const double cost : {1.5, 3.0, 2.0}) keep_most(signals, cost);
+  ASSERT_EQ(signals.size(), 1u);
+  EXPECT_EQ(signals[0].name, "new_inputs_cost");
+  EXPECT_EQ(signals[0].value, 3.0);
+}
+
+TEST(SignalsOfChecks, have_a_seed_that_is_new_and_exact_in_a_double) {
+  std::uint64_t all = 0;
+  for (int i = 0; i < 64; ++i) {
+    const std::uint64_t seed = fresh_seed();
+    EXPECT_LT(seed, std::uint64_t{1} << 53);
+    all |= seed;
+  }
+  EXPECT_GE(all, std::uint64_t{1} << 52) << "of 64 one has the highest bit";
+  EXPECT_NE(fresh_seed(), fresh_seed());
 }
 
 TEST(MemoryWalk, is_the_plateau_of_a_memory_that_is_known_and_half_a_gibibyte_at_most) {
