@@ -191,7 +191,13 @@ TEST(ChangePoints, detectors_agree_that_place_a_change_at_most_one_night_apart) 
   EXPECT_GT(beside, 5);
 }
 
-// Deviations of an even segment are the same from each value between its middle ones.
+// However small its values are and wherever it lies.
+TEST(ChangePoints, the_energy_distance_is_that_of_differences_alone) {
+  EXPECT_THAT(energy_changes(step(2, 10, 0.005), rules), ElementsAre(2u));
+  EXPECT_THAT(energy_changes(step(10, 2, 0.005), rules), ElementsAre(10u));
+  EXPECT_THAT(energy_changes(step(6, 6, 0.005), rules), ElementsAre(6u));
+}
+
 TEST(ChangePoints, need_two_segments_of_two_nights) {
   EXPECT_THAT(step_changes(std::vector{0.0, 0.0, 1.0}, rules), IsEmpty());
   EXPECT_THAT(energy_changes(std::vector{0.0, 0.0, 1.0}, rules), IsEmpty());
