@@ -27,6 +27,13 @@ std::set<std::string> front_keys(const FrontSide& side) {
   return out;
 }
 
+// Layers of several types have kernels of one name.
+std::map<std::string, double> ns_by_kernel(const Evaluation& e) {
+  std::map<std::string, double> out;
+  for (const OperatorShare& share : e.estimate->operators) out[share.name] += share.ns;
+  return out;
+}
+
 class Moves {
  public:
   Moves(const FrontSide& before, const FrontSide& after)
@@ -86,16 +93,13 @@ class Moves {
     }
     const Evaluation *a = find(before_, move.moved_by), *b = find(after_, move.moved_by);
     if (a == nullptr || b == nullptr) return;
-    std::map<std::string, double> old_ns;
-    for (const OperatorShare& share : a->estimate->operators) old_ns[share.name] += share.ns;
-    for (const OperatorShare& share : b->estimate->operators) {
-      const double was = old_ns[share.name];
-      if (std::abs(share.ns - was) <= std::abs(move.kernel_after_ns - move.kernel_before_ns)) {
-        continue;
-      }
-      move.kernel = share.name;
+    std::map<std::string, double> old_ns = ns_by_kernel(*a);
+    for (const auto& [kernel, ns] : ns_by_kernel(*b)) {
+      const double was = old_ns[kernel];
+      if (std::abs(ns - was) <= std::abs(move.kernel_after_ns - move.kernel_before_ns)) continue;
+      move.kernel = kernel;
       move.kernel_before_ns = was;
-      move.kernel_after_ns = share.ns;
+      move.kernel_after_ns = ns;
     }
   }
 

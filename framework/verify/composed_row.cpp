@@ -80,10 +80,7 @@ void MeasuredKernels::add(const Measurement& row) {
   Kernel& kernel = kernels_[{row.kernel_case.key(), row.plugin_hash}];
   kernel.flops = work->flops();
   kernel.bytes = work->bytes();
-  Measurement kept = row;
-  kept.samples.resize(std::min<std::size_t>(1, row.samples.size()));  // whether there are any
-  kept.shard_wall_ns.clear();
-  kernel.rounds.insert_or_assign(row.round, std::move(kept));
+  kernel.rounds.insert_or_assign(row.round, row);
   std::vector<Measurement> rounds;
   for (const auto& [round, measurement] : kernel.rounds) rounds.push_back(measurement);
   if (const auto fold = fold_usable_rounds(rounds, 0)) kernel.folds.push_back(*fold);

@@ -13,8 +13,8 @@ constexpr std::array<const char*, 4> levels = {"l1", "l2", "l3", "memory"};
 
 struct Share {
   const Device& device;
-  int threads = 0;  // of one shard
-  int shards = 1;   // at once; 1 = the share is looked at alone
+  int threads;  // of one shard
+  int shards;   // at once; 1 = the share is looked at alone
   int all() const { return threads * shards; }
 };
 

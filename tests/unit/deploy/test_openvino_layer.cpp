@@ -213,5 +213,19 @@ TEST(CheckedLayer, that_fails_says_it_in_the_words_of_the_app) {
             ExitCode::interrupted);
 }
 
+TEST(CheckedLayer, has_its_figures_on_the_right) {
+  const CheckedLayer layer{.point_name = "p",
+                           .key = "k",
+                           .predicted_ns = 1,
+                           .predicted_from = "f",
+                           .measured = {.step_ns = 2, .least_ns = 1, .samples = 7}};
+  EXPECT_THAT(
+      layer_view(layer).text,
+      StartsWith("one layer of  predicted  from  engine measured    least  calls  engine / "
+                 "predicted\n"
+                 "k               1.00 ns  f             2.00 ns  1.00 ns      7            "
+                 "    2.00\n"));
+}
+
 }  // namespace
 }  // namespace halmark::deploy

@@ -79,5 +79,50 @@ TEST(ServerProgram, that_is_absent_says_how_to_get_it) {
               HasSubstr("there is no program llama-server"));
 }
 
+CheckedPoint checked_point() {
+  CheckedPoint out{.planned = planned({step(Phase::decode, 1)}).at(0),
+                   .added = {},
+                   .predicted_ns = 1e6,
+                   .low_ns = 1e6,
+                   .high_ns = 2e6,
+                   .measured = {}};
+  out.measured.phase = "decode";
+  out.measured.step_ns = 2e6;
+  out.measured.samples = 7;
+  return out;
+}
+
+TEST(CheckView, has_its_figures_on_the_right) {
+  const std::string text = check_view({checked_point()}).text;
+  const std::string head = text.substr(0, text.find('\n')),
+                    row = text.substr(head.size() + 1, text.find('\n', head.size() + 1));
+  for (const auto& [title, cell] : {std::pair<std::string, std::string>{"predicted", " 1.00 ms"},
+                                    {"engine measured", " 2.00 ms"},
+                                    {"deviation", " 0 ns"},
+                                    {"of", " 7"},
+                                    {"engine / predicted", " 2.00"}}) {
+    const std::size_t end = head.find("  " + title) + 2 + title.size();
+    EXPECT_EQ(row.substr(end - cell.size(), cell.size()), cell) << title << '\n' << text;
+  }
+  EXPECT_THAT(head, testing::StartsWith("step    configuration  "));
+}
+
+// A step of eight tokens of context is the least that can be timed.
+TEST(PlanChecks, eight_tokens_of_context_are_enough) {
+  Deployment short_one = step(Phase::decode, 1), shorter = short_one;
+  short_one.point.configuration.workload.context = 8;
+  shorter.point.configuration.workload.context = 7;
+  EXPECT_EQ(planned({short_one}).size(), 1u);
+  EXPECT_THAT(test::error_of([&] { planned({shorter}); }).line(),
+              HasSubstr("a context of 7 tokens is too short to be timed"));
+  EXPECT_THAT(test::error_of([&] { planned({}); }).line(), HasSubstr("it has no point"));
+  Deployment no_time = step(Phase::decode, 1);
+  no_time.point.estimate.reset();
+  EXPECT_THAT(test::error_of([&] { planned({no_time}); }).line(),
+              HasSubstr("it is no step with a time"));
+  EXPECT_THAT(test::error_of([&] { planned({step(Phase::decode, 4, {.dp = 2})}); }).line(),
+              HasSubstr("2 servers would share this machine"));
+}
+
 }  // namespace
 }  // namespace halmark::deploy

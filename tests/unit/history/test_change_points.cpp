@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numbers>
 #include <set>
 
 #include "core/numeric/statistics.hpp"
@@ -188,6 +189,54 @@ TEST(ChangePoints, detectors_agree_that_place_a_change_at_most_one_night_apart) 
   }
   EXPECT_GT(apart, 5);
   EXPECT_GT(beside, 5);
+}
+
+// However small its values are and wherever it lies.
+TEST(ChangePoints, the_energy_distance_is_that_of_differences_alone) {
+  EXPECT_THAT(energy_changes(step(2, 10, 0.005), rules), ElementsAre(2u));
+  EXPECT_THAT(energy_changes(step(10, 2, 0.005), rules), ElementsAre(10u));
+  EXPECT_THAT(energy_changes(step(6, 6, 0.005), rules), ElementsAre(6u));
+}
+
+TEST(ChangePoints, need_two_segments_of_two_nights) {
+  EXPECT_THAT(step_changes(std::vector{0.0, 0.0, 1.0}, rules), IsEmpty());
+  EXPECT_THAT(energy_changes(std::vector{0.0, 0.0, 1.0}, rules), IsEmpty());
+  EXPECT_THAT(energy_changes(std::vector{0.0, 0.0, 1.0, 1.0}, rules), ElementsAre(2u));
+  EXPECT_THAT(change_points({}, rules), IsEmpty());
+}
+
+// By hand: differences 0.1, 0.3, 0.2 have the median 0.2.
+TEST(ChangePoints, the_noise_is_that_of_normal_nights) {
+  EXPECT_NEAR(night_noise(std::vector{0.0, 0.1, -0.2, 0.0}), 1.4826 * 0.2 / std::sqrt(2.0), 1e-12);
+  EXPECT_NEAR(night_noise(std::vector{0.0, 0.1}), 1.4826 * 0.1 / std::sqrt(2.0), 1e-12);
+}
+
+// Equal nights still spread by a thousandth: t = 0.01 / (0.001 sqrt(1/2 + 1/2)) = 10 with two
+// degrees of freedom, whose p is 1 - t / sqrt(t^2 + 2).
+TEST(ChangePoints, equal_nights_are_no_surer_than_clocks_are) {
+  EXPECT_NEAR(segments_p(std::vector{0.0, 0.0}, std::vector{0.01, 0.01}), 1 - 10 / std::sqrt(102.0),
+              1e-9);
+  EXPECT_NEAR(segments_p(std::vector{0.0, 0.0}, std::vector{0.01}),
+              2 / std::numbers::pi * std::atan(0.1 * std::sqrt(1.5)), 1e-9)
+      << "one degree: 1 - 2 / pi atan(t), t = 10 / sqrt(1.5)";
+  EXPECT_EQ(segments_p({}, std::vector{1.0, 2.0, 3.0}), 1);
+  EXPECT_EQ(segments_p(std::vector{1.0, 2.0, 3.0}, {}), 1);
+}
+
+// The smallest step goes first, and its neighbours share its nights.
+TEST(ChangePoints, steps_below_the_least_size_are_taken_out_one_by_one) {
+  std::vector<double> y = step(10, 10, 0.05);
+  y.insert(y.end(), 10, 0.25);
+  const std::vector<ChangePoint> all = change_points(y, rules, 0.05);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_NEAR(all[0].size(), 0.05, 1e-12);
+  EXPECT_NEAR(all[1].before, 0.05, 1e-12);
+  const std::vector<ChangePoint> large = change_points(y, rules, 0.051);
+  ASSERT_EQ(large.size(), 1u);
+  EXPECT_EQ(large[0].at, 20u);
+  EXPECT_NEAR(large[0].before, 0.025, 1e-12) << "the median of twenty nights";
+  EXPECT_NEAR(large[0].after, 0.25, 1e-12);
+  EXPECT_THAT(change_points(y, rules, 0.3), IsEmpty());
 }
 
 }  // namespace

@@ -172,5 +172,86 @@ TEST(Comparison, equal_sides_are_seldom_called_different) {
   EXPECT_LE(wrong, 4);
 }
 
+// Equal processes still differ by spread_min: t(0.975, 4) = 2.776445 x 0.001 x sqrt(2 / 3).
+TEST(Comparison, equal_processes_are_no_surer_than_clocks_are) {
+  const SeriesChange c = judged(test::series({100, 100, 100}), test::series({110, 110, 110}));
+  EXPECT_NEAR(std::log(c.interval.high / 1.1), 2.776445105 * 1e-3 * std::sqrt(2.0 / 3), 1e-9);
+  EXPECT_NEAR(std::log(c.interval.low / 1.1), -2.776445105 * 1e-3 * std::sqrt(2.0 / 3), 1e-9);
+}
+
+TEST(Comparison, times_are_geometric_means_and_states_are_medians) {
+  Series before = test::series({100, 200, 400}), after = test::series({100, 300, 900});
+  for (std::size_t i = 0; i < 3; ++i) {
+    before.rows[i].state = {.bytes_per_s = 1e10 * static_cast<double>(i + 1), .clock_hz = 2e9};
+    after.rows[i].state = {.bytes_per_s = 1.5e10, .clock_hz = 3e9};
+  }
+  SeriesChange c = compare_series(before, after, {});
+  EXPECT_NEAR(*c.before_ns, 200, 1e-9);
+  EXPECT_NEAR(*c.after_ns, 300, 1e-9);
+  EXPECT_NEAR(*c.memory_ratio, 0.75, 1e-12);
+  EXPECT_NEAR(*c.clock_ratio, 1.5, 1e-12);
+  for (Series* side : {&before, &after}) {
+    Series other = *side;
+    for (SeriesRow& row : other.rows) row.state = {.bytes_per_s = 0, .clock_hz = std::nullopt};
+    c = side == &before ? compare_series(other, after, {}) : compare_series(before, other, {});
+    EXPECT_FALSE(c.memory_ratio) << "a speed of nothing is none";
+    EXPECT_FALSE(c.clock_ratio);
+  }
+}
+
+// Halves of 95 % intervals add by their squares: ln(102 / 98) / 2 = 0.0200027 and ln(122 / 118) / 2
+// = 0.0166682 give 0.0260371; those of no width are 1.96 x 0.001 wide on either side.
+TEST(Comparison, composed_intervals_add_by_their_squares) {
+  const auto half = [](Interval first, Interval second) {
+    Series before = test::series({100}), after = test::series({120});
+    before.rows[0].interval_ns = first;
+    after.rows[0].interval_ns = second;
+    const SeriesChange c = judged(before, after);
+    EXPECT_NEAR(std::log(c.interval.high * c.interval.low), 2 * std::log(1.2), 1e-9);
+    return std::log(c.interval.high / c.interval.low) / 2;
+  };
+  EXPECT_NEAR(half({98, 102}, {118, 122}), 0.0260371, 1e-6);
+  EXPECT_NEAR(half({100, 100}, {120, 120}), 1.959964e-3 * std::sqrt(2.0), 1e-7);
+}
+
+TEST(Comparison, the_latest_composed_figure_of_a_side_counts) {
+  Series before = test::series({90, 100, 50, 60, 70}), after = test::series({120});
+  before.rows[0].interval_ns = Interval{88, 92};
+  before.rows[1].interval_ns = Interval{98, 102};
+  before.rows[2].interval_ns = Interval{49, 51};
+  before.rows[2].fault = "crashed";
+  before.rows[3].interval_ns = Interval{0, 61};
+  after.rows[0].interval_ns = Interval{118, 122};
+  const SeriesChange c = judged(before, after);
+  EXPECT_EQ(c.unit, Unit::intervals);
+  EXPECT_EQ(c.units_before, 1);
+  EXPECT_EQ(c.units_after, 1);
+  EXPECT_NEAR(*c.before_ns, 100, 1e-9) << "neither without an interval, nor lost, nor from 0 on";
+}
+
+TEST(Comparison, the_side_that_lacks_rows_is_named_with_what_it_lost) {
+  const Series enough = test::series({100, 101, 102});
+  Series one = test::series({100});
+  one.rows[0].fault = "crashed";
+  EXPECT_EQ(judged(one, enough).reason,
+            "the first side has 0 usable of 1 row, and 3 are needed: crashed");
+  EXPECT_EQ(judged(test::series({100, 101}), enough).reason,
+            "the first side has 2 usable of 2 rows, and 3 are needed");
+  EXPECT_EQ(judged(enough, test::series({100, 101})).reason,
+            "the second side has 2 usable of 2 rows, and 3 are needed");
+}
+
+TEST(Comparison, the_first_doubt_is_told) {
+  Series before = test::series({100, 101, 102}), after = test::series({120, 121, 122});
+  for (SeriesRow& row : after.rows) row.doubt = "second";
+  EXPECT_EQ(judged(before, after).doubt, "second");
+  before.rows[1].doubt = "first";
+  EXPECT_EQ(judged(before, after).doubt, "first");
+  before.rows[0].doubt = "lost";
+  before.rows[0].fault = "crashed";
+  before.rows.push_back(test::row(1, 3, 103));
+  EXPECT_EQ(judged(before, after).doubt, "first") << "a row that counts for nothing has no doubt";
+}
+
 }  // namespace
 }  // namespace halmark::history

@@ -124,5 +124,41 @@ TEST(HeardDuets, without_an_answer_nothing_is_called) {
   EXPECT_THAT(night[0].reason, HasSubstr("no answer"));
 }
 
+// Ten equal pairs: 0.001 / sqrt(10) of error, t(0.995, 5) = 4.032143.
+TEST(DuetVerdict, equal_pairs_are_no_surer_than_clocks_are) {
+  const DuetVerdict v = judge_duet(duet(0.05, 0, 10), 0.03);
+  EXPECT_NEAR(std::log(v.interval.high / 1.05), 4.032143e-3 / std::sqrt(10), 1e-9);
+  EXPECT_EQ(v.pairs, 10);
+  EXPECT_EQ(judge_duet(duet(0, 0, 2), 0.03).reason, "2 pairs, and 3 are needed");
+}
+
+// Eight pairs that chose at 0.1; the two others below the fifth that counts, so that 0.1 is the
+// size.
+TEST(DuetVerdict, the_other_pairs_confirm_half_of_it) {
+  const auto with = [](double others, int choosing = 8) {
+    Duet out = duet(std::expm1(0.1), 0.0005, 8);
+    out.choosing_pairs = choosing;
+    out.log_ratios.insert(out.log_ratios.end(), 2, others);
+    return judge_duet(out, 0.03).change;
+  };
+  EXPECT_EQ(with(0.052), Change::slower);
+  EXPECT_EQ(with(0.048), Change::undecided);
+  EXPECT_EQ(with(0.08, 9), Change::slower) << "one is enough";
+  EXPECT_EQ(with(0.08, 10), Change::undecided) << "none is not";
+}
+
+// t(0.995, 5) = 4.032143, t(0.975, 5) = 2.570582; of alternating pairs the error is noise /
+// sqrt(3).
+TEST(DuetVerdict, a_change_is_called_where_its_interval_leaves_one) {
+  EXPECT_EQ(judge_duet(duet(0.05, std::log(1.05) * std::sqrt(3.0) / 4.04, 10), 0.03).change,
+            Change::slower);
+  EXPECT_EQ(judge_duet(duet(0.05, std::log(1.05) * std::sqrt(3.0) / 4.02, 10), 0.03).change,
+            Change::undecided);
+  const double left = std::log(1.03) - std::log(1.01);
+  EXPECT_EQ(judge_duet(duet(0.01, left * std::sqrt(3.0) / 2.58, 10), 0.03).change, Change::same);
+  EXPECT_EQ(judge_duet(duet(0.01, left * std::sqrt(3.0) / 2.56, 10), 0.03).change,
+            Change::undecided);
+}
+
 }  // namespace
 }  // namespace halmark::history

@@ -53,5 +53,33 @@ TEST(FalseAlarms, the_upper_bound_is_that_of_clopper_and_pearson) {
   EXPECT_EQ(share_upper_95(0, 0), 1);
 }
 
+TEST(FalseAlarms, are_counted_for_each_kernel_of_each_pair_that_can_be_judged) {
+  std::vector<Measurement> two;
+  for (const Measurement& row : rows(4, 3, -0.2)) {
+    two.push_back(row);
+    two.push_back(row);
+    two.back().kernel_case.problem = {"gemm", {{"m", 2}, {"n", 64}, {"k", 64}}};
+    if (row.round / 6 == 1 && row.round % 2 == 1) two.back().status = Status::crashed;
+  }
+  const FalseAlarms alarms = false_alarms(two, 3, {});
+  EXPECT_EQ(alarms.comparisons, 7) << "of one pair a side of one kernel is lost";
+  ASSERT_THAT(alarms.called, SizeIs(7)) << "faster counts as well";
+  EXPECT_EQ(alarms.called[3].key(), two[0].kernel_case.key()) << "the other one of that pair";
+}
+
+TEST(FalseAlarms, confirmed_ones_are_counted_anew_and_in_both_directions) {
+  FalseAlarms one{.comparisons = 1, .confirmed = 7};
+  Duet duet;
+  duet.log_ratios.assign(10, -0.1);
+  confirm(one, std::vector{duet}, 0.03);
+  EXPECT_EQ(one.confirmed, 1);
+  EXPECT_EQ(one.share(), 1);
+  EXPECT_EQ(one.upper(), 1) << "all of them";
+  EXPECT_EQ(share_upper_95(2, 1), 1);
+  // By the closed form of one trial less than all: p^2 + 2 p (1 - p) = 0.95, p = 1 - sqrt(0.05).
+  EXPECT_NEAR(share_upper_95(0, 2), 1 - std::sqrt(0.05), 1e-12);
+  EXPECT_NEAR(share_upper_95(1, 2), std::sqrt(0.95), 1e-12);
+}
+
 }  // namespace
 }  // namespace halmark::history

@@ -101,5 +101,49 @@ TEST(FrontMoves, of_a_configuration_that_was_evaluated_twice_the_last_one_counts
   EXPECT_EQ(moves.at(0).kernel_before_ns, 500);
 }
 
+// Kernels of one name in layers of two types are one kernel; of equal changes the first by name.
+TEST(FrontMoves, a_kernel_is_summed_over_layers_of_all_types) {
+  const auto with = [](std::vector<std::pair<std::string, double>> kernels) {
+    Evaluation out = evaluation(2, 0, 0);
+    out.estimate = Estimate{.step_ns = 1000};
+    for (const auto& [name, ns] : kernels) {
+      out.estimate->operators.push_back({.name = name, .layer_type = {}, .count = 1, .ns = ns});
+      out.estimate->step_ns += ns;
+    }
+    return out;
+  };
+  const auto move = [&](const Evaluation& before, const Evaluation& after) {
+    const std::vector<Evaluation> a = {evaluation(1, 100, 0), before};
+    const std::vector<Evaluation> b = {evaluation(1, 100, 0), after};
+    return front_moves({a, {0, 1}}, {b, {0}}).at(0);
+  };
+  const FrontMove one =
+      move(with({{"a", 100}, {"a", 100}, {"b", 10}}), with({{"a", 110}, {"a", 120}, {"b", 50}}));
+  EXPECT_EQ(one.kernel, "b");
+  EXPECT_EQ(one.kernel_before_ns, 10);
+  EXPECT_EQ(one.kernel_after_ns, 50);
+  const FrontMove both =
+      move(with({{"a", 100}, {"a", 100}, {"b", 10}}), with({{"a", 130}, {"a", 120}, {"b", 50}}));
+  EXPECT_EQ(both.kernel, "a");
+  EXPECT_EQ(both.kernel_before_ns, 200);
+  EXPECT_EQ(both.kernel_after_ns, 250);
+  EXPECT_EQ(move(with({{"a", 10}, {"b", 10}}), with({{"a", 60}, {"b", 60}})).kernel, "a");
+}
+
+// Where the other side never evaluated it, neither a change nor a kernel is named.
+TEST(FrontMoves, what_one_side_lacks_has_no_kernel) {
+  const std::vector<Evaluation> a = {evaluation(1, 100, 0), evaluation(2, 500, 0)};
+  const std::vector<Evaluation> b = {evaluation(1, 100, 0), evaluation(3, 400, 0)};
+  const auto moves = front_moves({a, {0, 1}}, {b, {0, 1}});
+  ASSERT_THAT(moves, SizeIs(2));
+  EXPECT_TRUE(moves[0].has_entered);
+  EXPECT_EQ(moves[0].kernel, "");
+  EXPECT_EQ(moves[0].moved_by, moves[0].configuration);
+  EXPECT_FALSE(moves[1].has_entered);
+  EXPECT_EQ(moves[1].before_ns, 500);
+  EXPECT_FALSE(moves[1].after_ns);
+  EXPECT_EQ(moves[1].kernel, "");
+}
+
 }  // namespace
 }  // namespace halmark::history

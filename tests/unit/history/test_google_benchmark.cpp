@@ -126,5 +126,12 @@ TEST_F(GoogleBenchmarkJson, what_the_context_does_not_say_is_left_out) {
             "the benchmark failed");
 }
 
+TEST_F(GoogleBenchmarkJson, a_time_below_zero_is_none) {
+  const GoogleBenchmarkFile f = read(file_of(entry("a", 0, -5) + ',' + entry("a", 1, 2)));
+  EXPECT_EQ(f.series.at(0).rows.at(0).ns, 0);
+  EXPECT_EQ(f.series.at(0).rows.at(0).fault, "its time is not positive");
+  EXPECT_EQ(f.series.at(0).rows.at(1).ns, 2000);
+}
+
 }  // namespace
 }  // namespace halmark::history

@@ -79,5 +79,37 @@ TEST(MachineEffect, speeds_within_a_tenth_are_one_regime) {
   EXPECT_EQ(machine_effect(alternating(20, 0.7, 0.11)).moves, 19);
 }
 
+// Slopes of -0.2, 0.5 and 1 with the weights of their moves: the middle one by weight.
+TEST(MachineEffect, weighs_moves_by_their_size) {
+  std::vector<SeriesRow> rows;
+  double time = 0, speed = 0;
+  const auto move = [&](double dx, double share) {
+    speed += dx;
+    time -= share * dx;
+    rows.push_back(test::row(static_cast<std::int64_t>(rows.size()), 0, 100 * std::exp(time)));
+    rows.back().state.bytes_per_s = 1e10 * std::exp(speed);
+  };
+  move(0, 0);
+  for (int i = 0; i < 4; ++i) move(i % 2 == 0 ? 0.3 : -0.3, 1);
+  EXPECT_EQ(machine_effect(rows).memory_share, 0) << "four moves say nothing";
+  move(2, 0.5);
+  EXPECT_NEAR(machine_effect(rows).memory_share, 0.5, 1e-9) << "2 against 4 x 0.3";
+  for (int i = 0; i < 3; ++i) move(i % 2 == 0 ? -0.3 : 0.3, 1);
+  EXPECT_NEAR(machine_effect(rows).memory_share, 1, 1e-9) << "2 against 7 x 0.3";
+}
+
+// A row without a probe is passed over, as is one that does not count.
+TEST(MachineEffect, moves_are_between_neighbours_that_have_a_probe) {
+  std::vector<SeriesRow> rows = alternating(7, 0.7, 0.5);
+  rows[2].state.bytes_per_s.reset();
+  rows[4].fault = "crashed";
+  rows[4].ns = 0;
+  const MachineEffect effect = machine_effect(rows);
+  EXPECT_EQ(effect.moves, 2) << "0 to 1 and 5 to 6: 1, 3 and 5 are of one regime";
+  EXPECT_FALSE(regimes_of(rows)[2]);
+  EXPECT_FALSE(regimes_of(rows)[4]);
+  EXPECT_NEAR(*regimes_of(rows)[5], std::log(8e10) - 0.5, 1e-12);
+}
+
 }  // namespace
 }  // namespace halmark::history

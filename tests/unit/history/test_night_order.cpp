@@ -94,5 +94,52 @@ TEST_F(NightOrder, a_step_counts_beyond_the_floor_and_the_noise_of_its_nights) {
               ElementsAre(2, 1, 3));
 }
 
+// Failed rows and rows without a time say nothing: the kernel stays new.
+TEST_F(NightOrder, what_has_no_time_was_never_measured) {
+  night({{1, {100}}, {2, {100}}});
+  {
+    const auto store = open_store(path_);
+    Measurement failed = test::measurement(3, 100, 0);
+    failed.status = Status::crashed;
+    store->append(last_, failed);
+    store->append(last_, test::measurement(4, 0, 0));
+    store->append(last_, test::measurement(5, 100, 0));
+  }
+  const auto store = open_store_read_only(path_);
+  EXPECT_THAT(ms_of(night_order(cases({1, 5, 4, 2, 3}), *store, "class@host", last_ + 1)),
+              ElementsAre(4, 3, 1, 5, 2));
+}
+
+// With one night before, the noise is that within the last night, half of ln(1.2) = 0.0912; from
+// 101 the step is 0.0812, from 99 it is 0.1012.
+TEST_F(NightOrder, of_two_nights_the_second_tells_the_noise) {
+  night({{1, {100}}, {2, {101}}, {3, {100}}, {4, {99}}});
+  night({{1, {100, 100}}, {2, {100, 120}}, {3, {105, 105}}, {4, {100, 120}}});
+  const auto store = open_store_read_only(path_);
+  EXPECT_THAT(ms_of(night_order(cases({1, 2, 3, 4}), *store, "class@host", last_ + 1)),
+              ElementsAre(4, 3, 2, 1));
+}
+
+// What is left out does not end the list: no time in this night, or none at all.
+TEST_F(NightOrder, what_takes_turns_has_a_time_in_this_night) {
+  night({{1, {100}}, {2, {100}}, {3, {100}}, {6, {100}}});
+  night({{1, {100}}, {2, {100}}, {3, {100}}, {6, {100}}});
+  night({{1, {104}}, {3, {100}}, {4, {100}}});
+  {
+    const auto store = open_store(path_);
+    Measurement failed = test::measurement(2, 100, 0);
+    failed.status = Status::crashed;
+    failed.reason = "gone";
+    store->append(last_, failed);
+    Measurement suspect = test::measurement(6, 200, 0);
+    suspect.status = Status::suspect;
+    store->append(last_, suspect);
+  }
+  const auto store = open_store_read_only(path_);
+  EXPECT_THAT(ms_of(moved_first(cases({2, 5, 6, 4, 3, 1}), *store, "class@host", last_)),
+              ElementsAre(1, 3, 6, 4))
+      << "of 6 nothing is sound in this night, of 4 there is no night before";
+}
+
 }  // namespace
 }  // namespace halmark::history

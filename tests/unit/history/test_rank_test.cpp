@@ -64,5 +64,20 @@ TEST(RankSum, shares_ranks_among_ties) {
   EXPECT_EQ(rank_sum_p({}, std::vector{1.0}), 1);
 }
 
+// 60 x 50 pairs are counted exactly: the two outermost orders of C(110, 50) have a chance far below
+// that of a normal z of 9.0; 60 x 51 pairs are not.
+TEST(RankSum, is_exact_up_to_three_thousand_pairs) {
+  const auto apart = [](int n, int m) {
+    std::vector<double> a, b;
+    for (int i = 0; i < n; ++i) a.push_back(i);
+    for (int i = 0; i < m; ++i) b.push_back(1000 + i);
+    return rank_sum_p(a, b);
+  };
+  const double ways = std::lgamma(111.0) - std::lgamma(51.0) - std::lgamma(61.0);
+  EXPECT_NEAR(std::log(apart(60, 50)), std::log(2.0) - ways, 1e-6);
+  const double z = 60 * 51 / 2.0 / std::sqrt(60 * 51 / 12.0 * 112);
+  EXPECT_NEAR(apart(60, 51) / std::erfc(z / std::sqrt(2.0)), 1, 1e-9);
+}
+
 }  // namespace
 }  // namespace halmark::history

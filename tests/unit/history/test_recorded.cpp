@@ -134,5 +134,98 @@ TEST_F(Recorded, duets_of_recent_nights_are_heard) {
   EXPECT_EQ(night.series[1].change, Change::same);
 }
 
+// One night of rows of these kernels, by m and time.
+void store_night(const std::string& path, const std::vector<std::pair<std::int64_t, double>>& rows,
+                 const std::string& fingerprint = "class@host") {
+  const auto store = open_store(path);
+  const std::int64_t run = store->begin_run(
+      {.command = "halmark bench", .fingerprint = fingerprint, .started_utc = "2026-01-01"});
+  int round = 0;
+  for (const auto& [m, ns] : rows) store->append(run, test::measurement(m, ns, round++));
+}
+
+TEST_F(Recorded, the_urgent_come_first_and_of_these_the_slowest) {
+  for (int night = 0; night < 12; ++night) {
+    const double jitter = night % 2 == 0 ? 1.001 : 0.999;
+    std::vector<std::pair<std::int64_t, double>> rows;
+    for (int process = 0; process < 3; ++process) {
+      const double ns = 1000 * jitter * (1 + 1e-4 * process);
+      const bool is_last = night >= 10;
+      rows.insert(rows.end(), {{1, ns * (is_last ? 1.1 : 1)},
+                               {2, ns * (is_last ? 0.7 : 1)},
+                               {3, ns},
+                               {4, ns * (is_last ? 1.4 : 1)},
+                               {5, ns * (is_last ? 0.9 : 1)}});
+    }
+    store_night(path_, rows);
+  }
+  std::vector<std::string> order;
+  for (const SeriesHistory& one : report({}).series) {
+    order.push_back(one.name.what.substr(one.name.what.find("m="), 3));
+  }
+  EXPECT_THAT(order, testing::ElementsAre("m=4", "m=1", "m=5", "m=2", "m=3"));
+  EXPECT_EQ(report({}).count(Change::faster), 2);
+  EXPECT_EQ(report({}).count(Change::invalid), 0);
+}
+
+TEST_F(Recorded, of_an_op_twelve_rows_a_night_are_read_of_this_machine) {
+  store_night(path_, std::vector<std::pair<std::int64_t, double>>(14, {1, 1000}));
+  EXPECT_EQ(report({.op = "gemm", .nights = 1}).series[0].nights[0].processes.size(), 12u);
+  EXPECT_EQ(report({.nights = 1}).series[0].nights[0].processes.size(), 14u);
+  store_night(path_, {{1, 1000}}, "class@other");
+  store_night(path_, {{1, 1000}});
+  EXPECT_EQ(report({.op = "gemm", .nights = 4}).series[0].nights.size(), 2u)
+      << "other machines stand between";
+}
+
+TEST_F(Recorded, a_device_is_named_by_its_backend_and_its_number) {
+  {
+    const auto store = open_store(path_);
+    const std::int64_t run = store->begin_run(
+        {.command = "halmark bench", .fingerprint = "class@host", .started_utc = "2026-01-01"});
+    Measurement other = test::measurement(2, 1000, 0);
+    other.kernel_case.backend = "cuda";
+    store->append(run, other);
+    store->append(run, test::measurement(1, 1000, 0));
+  }
+  for (const char* op : {"", "gemm"}) {
+    EXPECT_EQ(report({.op = op}).series.size(), 2u);
+    for (const char* device : {"cpu", "cpu:0", "cuda", "cuda:0"}) {
+      EXPECT_EQ(report({.op = op, .device = device}).series.size(), 1u) << op << device;
+    }
+    EXPECT_THAT(error_of([&] { report({.op = op, .device = "cpu:1"}); }).line(),
+                HasSubstr("on cpu:1 was measured in the latest runs of this machine"));
+  }
+}
+
+TEST_F(Recorded, configurations_behind_those_of_other_models_count_too) {
+  const auto store = open_store(path_);
+  const std::int64_t run = store->begin_run(
+      {.command = "halmark tune", .fingerprint = "class@host", .started_utc = "2026-01-01"});
+  Evaluation refused = step_of("m", 1);
+  refused.estimate.reset();
+  store->append(run, step_of("other", 7000));
+  store->append(run, refused);
+  store->append(run, step_of("m", 1000));
+  EXPECT_NEAR(report({.model = "m"}).series.at(0).nights.at(0).ns, 1000, 1e-6);
+}
+
+TEST_F(Recorded, duets_of_the_last_seven_nights_are_heard_or_of_all_if_there_are_fewer) {
+  const auto heard = [&](int nights, std::int64_t run) {
+    const std::string path = folder_ / (std::to_string(nights) + ".db");
+    test::store_nights(path, {.nights = nights});
+    Duet duet{.kernel_case = test::measurement(2, 1, 0).kernel_case};
+    duet.log_ratios.assign(10, std::log(1.02));
+    open_store(path)->append(run, duet);
+    const NightReport night = night_report(*open_store_read_only(path), {}, {.floor = 0.01}, path);
+    const bool out = night.series[0].duet || night.series[1].duet;
+    EXPECT_EQ(night.count(Change::slower), out ? 1 : 0) << "by the floor that was asked for";
+    return out;
+  };
+  EXPECT_TRUE(heard(21, 15));
+  EXPECT_FALSE(heard(20, 13));
+  EXPECT_TRUE(heard(3, 1));
+}
+
 }  // namespace
 }  // namespace halmark::history

@@ -160,5 +160,110 @@ TEST(StoredSeries, estimates_have_their_interval_and_their_doubt) {
   EXPECT_EQ(row_of(e, 4).fault, "refused");
 }
 
+TEST_F(Sides, of_nine_digits_is_a_run_and_of_ten_a_file) {
+  const std::string db = database("a.db", {});
+  EXPECT_THAT(error_of([&] { load_side("123456789", db); }).line(), HasSubstr("no run 123456789"));
+  EXPECT_THAT(error_of([&] { load_side("1234567890", db); }).line(), HasSubstr("no such run"));
+  EXPECT_THAT(error_of([&] { load_side("", db); }).line(), HasSubstr("no such run"));
+  EXPECT_EQ(load_side("1", db).title, "run 1");
+  EXPECT_EQ(load_side(db, "").title, db);
+  EXPECT_TRUE(load_side(db, "").is_journal);
+}
+
+Evaluation step_of(std::int64_t batch, double ns) {
+  Evaluation out;
+  out.configuration = {.model = "m", .precision = {.name = "f32"}};
+  out.configuration.workload.batch = batch;
+  out.estimate = Estimate{.step_ns = ns, .low_ns = 0.99 * ns, .high_ns = 1.01 * ns};
+  return out;
+}
+
+// Of each run the last evaluation of a configuration; without an estimate there is none. The plan
+// is that of the latest run that has one and configurations.
+TEST_F(Sides, hold_the_configurations_of_their_runs) {
+  const std::string path = folder_ / "a.db";
+  {
+    const auto store = open_store(path);
+    for (int night = 1; night <= 3; ++night) {
+      const std::int64_t run = store->begin_run({.command = "halmark tune",
+                                                 .plan_text = night == 3 ? "" : "plan",
+                                                 .fingerprint = "class@host",
+                                                 .started_utc = "2026-01-01T02:00:00Z"});
+      Evaluation refused = step_of(3, 1);
+      refused.estimate.reset();
+      store->append(run, refused);
+      store->append(run, step_of(2, 500));
+      store->append(run, step_of(1, 900));
+      store->append(run, step_of(1, 100 * night));
+    }
+  }
+  const Side side = load_side("2026-01-01", path);
+  EXPECT_EQ(side.runs, (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(side.fingerprints, std::vector<std::string>{"class@host"});
+  EXPECT_EQ(side.plan_text, "plan");
+  ASSERT_EQ(side.evaluations.size(), 3u) << "the refused one is an evaluation too";
+  std::map<std::int64_t, double> steps;
+  for (const Evaluation& e : side.evaluations) {
+    if (e.estimate) steps[e.configuration.workload.batch] = e.estimate->step_ns;
+  }
+  EXPECT_EQ(steps, (std::map<std::int64_t, double>{{1, 200}, {2, 500}}));
+  ASSERT_EQ(side.series.size(), 2u);
+  for (const Series& one : side.series) {
+    ASSERT_EQ(one.rows.size(), 3u) << one.name.what;
+    EXPECT_EQ(one.name.fingerprint, "class@host");
+    const bool is_first = one.name.what == step_of(1, 1).configuration.key();
+    EXPECT_EQ(one.rows[2].ns, is_first ? 300 : 500);
+    EXPECT_EQ(one.rows[2].run, 3);
+  }
+  EXPECT_EQ(load_side("3", path).plan_text, "");
+  EXPECT_TRUE(load_side("3", path).evaluations.empty());
+}
+
+TEST_F(Sides, without_rows_are_refused) {
+  const std::string path = folder_ / "a.db";
+  open_store(path)->begin_run({.command = "x", .fingerprint = "f", .started_utc = "2026-01-01"});
+  EXPECT_THAT(error_of([&] { load_side(path, ""); }).line(),
+              HasSubstr("there are no rows to compare"));
+}
+
+TEST_F(Sides, of_several_machines_or_of_two_kinds_are_refused) {
+  const std::string a = database("a.db", {});
+  test::store_nights(a, {.nights = 1, .fingerprint = "class@other"});
+  const std::string b = database("b.db", {});
+  for (const bool is_first : {true, false}) {
+    const Error error = error_of([&] {
+      compare_sides(load_side(is_first ? a : b, ""), load_side(is_first ? b : a, ""), {});
+    });
+    EXPECT_THAT(error.line(), HasSubstr("its runs are of 2 machines"));
+    EXPECT_THAT(error.line(), HasSubstr("a.db"));
+  }
+  Side other = load_side(b, "");
+  other.is_journal = false;
+  EXPECT_THAT(error_of([&] { compare_sides(load_side(b, ""), other, {}); }).line(),
+              HasSubstr("one side is a results database and the other the JSON"));
+}
+
+TEST_F(Sides, are_listed_by_urgency_and_then_by_ratio) {
+  const auto side = [](const std::map<std::string, double>& ratios) {
+    Side out{.title = "x", .fingerprints = {"machine"}};
+    for (const auto& [name, ratio] : ratios) {
+      Series one{.name = {.what = name}};
+      for (int i = 0; i < 3; ++i) one.rows.push_back(test::row(1, i, ratio * (100 + 0.1 * i)));
+      out.series.push_back(one);
+    }
+    return out;
+  };
+  Side before = side({{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}, {"f", 1}});
+  const Side after = side({{"a", 1}, {"b", 1.2}, {"c", 0.7}, {"d", 1.5}, {"e", 0.8}, {"g", 1}});
+  const Comparison c = compare_sides(before, after, {});
+  std::string order;
+  for (const SeriesChange& change : c.changes) order += change.name.what;
+  EXPECT_EQ(order, "dbeca");
+  EXPECT_EQ(c.only_before, std::vector<std::string>{"f"});
+  EXPECT_EQ(c.only_after, std::vector<std::string>{"g"});
+  EXPECT_EQ(c.count(Change::slower), 2);
+  EXPECT_EQ(c.before.series.size(), 6u);
+}
+
 }  // namespace
 }  // namespace halmark::history

@@ -49,5 +49,16 @@ TEST(Suspicion, knows_the_noise_of_five_nights_and_takes_three_percent_before) {
   EXPECT_NEAR(suspicion_of(nights(0, 0.06, 5)), 196.4673752178, 1e-7);
 }
 
+// Against the one night before, s is 0.03 too: 0.8060 as above. Nights at 0 and 0.08 before one at
+// 0: 0.04 from their median, -0.0110; 0.08 from the last, s^2 = 0.0018: 0.5 ln(18/43) + 0.0032
+// (1/0.0018
+// - 1/0.0043) = -0.435429 + 1.033592.
+TEST(Suspicion, of_two_nights_and_of_a_step_from_the_last_one) {
+  EXPECT_NEAR(suspicion_of(nights(0, 0.06, 1)), 0.8060202617, 1e-9);
+  SeriesHistory back = nights(0, 0.08, 1);
+  back.nights.push_back({.run = 3, .ns = 1000, .adjusted_ns = 1000});
+  EXPECT_NEAR(suspicion_of(back), 0.598163, 1e-4);
+}
+
 }  // namespace
 }  // namespace halmark::history

@@ -58,11 +58,14 @@ Device machine(double flops_per_s) {
   return out;
 }
 
-std::unique_ptr<TunePlan> plan_of(const std::string& batches, int layers, double flops_per_s) {
+std::unique_ptr<TunePlan> plan_of(const std::string& batches, int layers, double flops_per_s,
+                                  const std::string& objectives) {
   Sweep sweep = parse_sweep(
       "name = \"s\"\nmodel = \"tiny\"\ndtypes = [\"f32\"]\nshards = [1, 2]\n"
-      "strategies = [\"data\", \"tensor\", \"pipeline\"]\nobjectives = [\"latency\", \"memory\"]\n"
-      "sampler = \"certify\"\n[[workload]]\nphase = \"decode\"\nbatch = " +
+      "strategies = [\"data\", \"tensor\", \"pipeline\"]\nobjectives = " +
+          objectives +
+          "\n"
+          "sampler = \"certify\"\n[[workload]]\nphase = \"decode\"\nbatch = " +
           batches + "\ncontext = 128\n",
       "s.toml");
   ModelSpec spec = read_model(model_text(layers), "tiny.json");
@@ -123,8 +126,10 @@ Json& context_of(Claim& claim, const std::string& kind) {
   return none;
 }
 
-ProofWorld::ProofWorld(const std::string& batches, int layers, double flops_per_s)
-    : plan_(plan_of(batches, layers, flops_per_s)), steps_(tune::steps_to_certify(*plan_, 1.05)) {
+ProofWorld::ProofWorld(const std::string& batches, int layers, double flops_per_s,
+                       const std::string& objectives)
+    : plan_(plan_of(batches, layers, flops_per_s, objectives)),
+      steps_(tune::steps_to_certify(*plan_, 1.05)) {
   truth_.problem = steps_.problem;
   truth_.facts = {.program = "test",
                   .plan = plan_->hash(),

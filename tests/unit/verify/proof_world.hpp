@@ -41,7 +41,8 @@ class ProofWorld {
  public:
   // `batches`, "[1, 64]"; `layers` of the model; `flops_per_s` of the machine's one peak.
   explicit ProofWorld(const std::string& batches = "[1, 64]", int layers = 3,
-                      double flops_per_s = 1e9);
+                      double flops_per_s = 1e9,
+                      const std::string& objectives = R"(["latency", "memory"])");
 
   const Claim& truth() const { return truth_; }
   const tune::TunePlan& plan() const { return *plan_; }

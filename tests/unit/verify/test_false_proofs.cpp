@@ -229,5 +229,21 @@ TEST_F(FailedKernelRows, that_are_not_there_leave_it_unchecked) {
   EXPECT_EQ(checked().verdict, ProofVerdict::unreadable);
 }
 
+// Of the first stated round too there has to be a row, with the median that is stated.
+TEST_F(FailedKernelRows, of_each_round_are_those_that_are_stated) {
+  append(Status::crashed);
+  const auto with = [&](const char* key, const Json& values) {
+    Records records = records_of(proof_);
+    records[first(records, "kernel")][key] = values;
+    return check_front_proof(text_of(records), {.journal = path_});
+  };
+  EXPECT_EQ(with("rounds", {9}).verdict, ProofVerdict::unreadable);
+  EXPECT_THAT(with("rounds", {9}).reason, HasSubstr("of the journal has no round 9 of "));
+  const double median = other_.duration_ns_median;
+  const FrontProofCheck moved = with("medians", {median * (1 + 1e-9)});
+  EXPECT_EQ(moved.verdict, ProofVerdict::broken);
+  EXPECT_THAT(moved.reason, HasSubstr("a median is not that of the journal's row"));
+}
+
 }  // namespace
 }  // namespace halmark

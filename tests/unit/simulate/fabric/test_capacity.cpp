@@ -133,5 +133,22 @@ TEST(Bisection, of_one_device_is_nothing) {
   EXPECT_EQ(bisection_of(topology).bytes_per_s, 0);
 }
 
+// All halves of twelve devices are looked at; of thirteen the first half against the rest.
+TEST(Bisection, of_thirteen_devices_is_that_of_the_ranks_in_their_order) {
+  for (const int devices : {12, 13}) {
+    std::string text = "id = \"x\"\nname = \"x\"\n[[entity]]\nname = \"s\"\nkind = \"switch\"\n";
+    // The last devices have the slowest links: the least half would be of these.
+    for (int i = 0; i < devices; ++i) {
+      const std::string name = "d" + std::to_string(i);
+      text += "[[entity]]\nname = \"" + name + "\"\nkind = \"device\"\n[[link]]\nfrom = \"" + name +
+              "\"\nto = \"s\"\n" + test::figure_text("ib", 1, i % 2 == 0 ? 10 : 1);
+    }
+    const Bisection found = bisection_of(parse_fabric(text, "x.toml"));
+    EXPECT_EQ(found.is_minimum, devices == 12);
+    // Six slow ones against six fast: 6 GB/s. In order: three and three of six, 33 GB/s.
+    EXPECT_DOUBLE_EQ(found.bytes_per_s, devices == 12 ? 6e9 : 33e9);
+  }
+}
+
 }  // namespace
 }  // namespace halmark::fabric

@@ -73,5 +73,33 @@ TEST(Collision, nothing_is_no_number_of_uplinks) {
   EXPECT_THROW(slowest_flow_share(Ecmp::hash, {.bytes_per_s = 0}), Error);
 }
 
+// Of n flows over two uplinks the fuller one has k with 2 C(n, k) / 2^n, and n / 2 once: exact up
+// to 512 flows, near beyond.
+double share_of_two(int n) {
+  double sum = 0;
+  for (int k = n / 2; k <= n; ++k) {
+    const double ways = std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0);
+    const double chance = (2 * k == n ? 1 : 2) * std::exp(ways - n * std::log(2.0));
+    sum += chance * (n / 2.0) / k;
+  }
+  return sum;
+}
+
+TEST(Collision, is_exact_up_to_512_flows) {
+  for (const int n : {2, 64, 480, 512}) {
+    EXPECT_NEAR(slowest_flow_share(Ecmp::hash, {.flows = n, .uplinks = 2}), share_of_two(n), 1e-8)
+        << n;
+  }
+  const double beyond = slowest_flow_share(Ecmp::hash, {.flows = 514, .uplinks = 2});
+  EXPECT_NEAR(beyond, share_of_two(514), 0.02);
+  EXPECT_GT(std::abs(beyond - share_of_two(514)), 1e-6);
+}
+
+TEST(Collision, a_flow_of_no_rate_is_refused) {
+  EXPECT_THROW(slowest_flow_share(Ecmp::spray, {.flows = 1, .uplinks = 1, .bytes_per_s_flow = 0}),
+               Error);
+  EXPECT_EQ(slowest_flow_share(Ecmp::hash, {.flows = 1, .uplinks = 1}), 1);
+}
+
 }  // namespace
 }  // namespace halmark::fabric

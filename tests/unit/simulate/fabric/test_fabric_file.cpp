@@ -4,6 +4,7 @@
 
 #include "../../case_name.hpp"
 #include "../../error_of.hpp"
+#include "../../scratch_folder.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 
 namespace halmark::fabric {
@@ -203,6 +204,35 @@ TEST(FabricFile, an_unknown_name_is_refused_with_the_nearest) {
       [] { known_fabric("nvl27", {HALMARK_SOURCE_DIR "/configs/fabrics"}); });
   EXPECT_THAT(error.line(), HasSubstr("unknown_fabric: 'nvl27'"));
   EXPECT_THAT(error.line(), HasSubstr("nvl72"));
+}
+
+// A folder before others: what it names, theirs do not; only files of TOML are fabrics.
+TEST(KnownFabrics, are_those_of_the_first_folder_that_has_them_by_their_ids) {
+  const halmark::test::ScratchFolder folder;
+  const auto path = [&](const std::string& name) { return folder.path() / name; };
+  const auto write = [&](const std::string& where, const std::string& id, const std::string& name) {
+    std::filesystem::create_directories(path(where).parent_path());
+    halmark::test::write_file(path(where).string(), "id = \"" + id + "\"\nname = \"" + name +
+                                                        "\"\n[node]\ndevices = 1\n");
+  };
+  write("a/z.toml", "z", "first");
+  write("a/file.toml", "named", "by its id");
+  write("a/no.txt", "no", "");
+  write("b/z.toml", "z", "second");
+  write("b/c.toml", "c", "third");
+  write("c.toml", "outside", "");
+  const std::vector<std::filesystem::path> folders = {path("a"), path("absent"), path("b")};
+  std::vector<std::string> known;
+  for (const Topology& t : known_fabrics(folders)) known.push_back(t.id + ' ' + t.name);
+  EXPECT_THAT(known, testing::ElementsAre("c third", "named by its id", "z first"));
+  EXPECT_EQ(known_fabric("z", folders).name, "first");
+  EXPECT_EQ(known_fabric("c", folders).name, "third");
+  EXPECT_EQ(known_fabric("named", folders).name, "by its id");
+  EXPECT_EQ(known_fabric(path("b/z.toml").string(), folders).name, "second");
+  for (const char* none : {"file", "no", "../c", "absent", "sub/z"}) {
+    EXPECT_THAT(halmark::test::error_of([&] { known_fabric(none, folders); }).line(),
+                HasSubstr("unknown_fabric: '" + std::string(none) + "'"));
+  }
 }
 
 }  // namespace
