@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <set>
 
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
@@ -57,20 +59,17 @@ class Places {
                   "second, 4 x cpu:0/4 for four shards");
   }
 
-  bool is_taken(const ShardPlace& place) const {
-    return std::ranges::find(places_, place) != places_.end();
-  }
-
   void add(ShardPlace place, bool states_part) {
-    for (const ShardPlace& other : places_) {
-      if (other.device_text() != place.device_text() || other.parts == place.parts) continue;
-      throw refused("device " + place.device_text() + " is cut into " +
-                        std::to_string(other.parts) + " and into " + std::to_string(place.parts) +
-                        " parts",
+    Cut& cut = cuts_.try_emplace(place.device_text(), Cut{place.parts, {}}).first->second;
+    if (cut.parts != place.parts) {
+      throw refused("device " + place.device_text() + " is cut into " + std::to_string(cut.parts) +
+                        " and into " + std::to_string(place.parts) + " parts",
                     where_, "shards of one device are equal parts of it");
     }
-    while (!states_part && is_taken(place) && place.part + 1 < place.parts) ++place.part;
-    if (is_taken(place)) {
+    while (!states_part && cut.taken.contains(place.part) && place.part + 1 < place.parts) {
+      ++place.part;
+    }
+    if (!cut.taken.insert(place.part).second) {
       throw refused("two shards lie on " + place.text(), where_,
                     "cut the device: " + place.device_text() + '/' +
                         std::to_string(std::max(2, place.parts + 1)));
@@ -78,8 +77,15 @@ class Places {
     places_.push_back(std::move(place));
   }
 
+  // The equal parts of a device, and which of them have a shard.
+  struct Cut {
+    int parts;
+    std::set<int> taken;
+  };
+
   const std::string& where_;
   std::vector<ShardPlace> places_;
+  std::map<std::string, Cut> cuts_;  // by device
 };
 
 }  // namespace

@@ -80,7 +80,10 @@ void MeasuredKernels::add(const Measurement& row) {
   Kernel& kernel = kernels_[{row.kernel_case.key(), row.plugin_hash}];
   kernel.flops = work->flops();
   kernel.bytes = work->bytes();
-  kernel.rounds.insert_or_assign(row.round, row);
+  Measurement kept = row;
+  kept.samples.resize(std::min<std::size_t>(1, row.samples.size()));  // whether there are any
+  kept.shard_wall_ns.clear();
+  kernel.rounds.insert_or_assign(row.round, std::move(kept));
   std::vector<Measurement> rounds;
   for (const auto& [round, measurement] : kernel.rounds) rounds.push_back(measurement);
   if (const auto fold = fold_usable_rounds(rounds, 0)) kernel.folds.push_back(*fold);

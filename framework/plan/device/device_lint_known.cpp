@@ -182,8 +182,8 @@ class Comparison {
                double high, std::string_view unit, std::string_view why_twice) {
     low *= share();
     high *= share();
-    const bool is_within = value >= low * (1 - tolerance) && value <= high * (1 + tolerance);
     if (near(value, low, tolerance)) return;
+    const bool is_within = value > low && value <= high * (1 + tolerance);
     if (is_within) {
       add(Severity::warning, where,
           fmt::format("{} {:.6g} {} is in the range {:.6g} to {:.6g} that sources of {} disagree "

@@ -81,5 +81,59 @@ TEST(Answer, names_the_errors_that_a_noisy_device_does_not_state) {
   EXPECT_THAT(shown.text, testing::HasSubstr("states no error of readout"));
 }
 
+// A gate of three qubits fails as one of two; of its 63 Paulis 7 leave all bits alone: 56/63 * 9/8
+// e.
+TEST(Sample, gates_of_three_qubits_have_the_error_of_pairs) {
+  const Circuit toffoli = of("3", "ccx q[0],q[1],q[2];");
+  const auto counts = sample(toffoli, shots, 9, {.two_qubit_error = 0.2});
+  EXPECT_NEAR(share(counts, "000"), 0.8, five_sigma(0.2));
+  EXPECT_EQ(sample(toffoli, 100, 9, {.one_qubit_error = 0.3}).size(), 1u);
+}
+
+// X and Y flip a bit, and Z does not: after H, Z flips and X does not.
+TEST(Sample, each_pauli_comes_as_often_as_the_others) {
+  const auto seen = sample(of("1", "h q[0];h q[0];"), shots, 11, {.one_qubit_error = 0.1});
+  // Two gates; either X, Y of the second or Y, Z of the first flip it: p = 0.1 each, not both.
+  EXPECT_NEAR(share(seen, "1"), 2 * 0.1 * 0.9, five_sigma(0.18));
+  const auto pair = sample(of("2", "id q[0];cx q[0],q[1];"), shots, 13, {.two_qubit_error = 0.3});
+  // 15 Paulis, each 0.3 * 5/4 / 15 = 0.025: X or Y flips a bit, I or Z does not, so four of them
+  // give each pair of flips.
+  for (const char* bits : {"01", "10", "11"}) {
+    EXPECT_NEAR(share(pair, bits), 4 * 0.025, five_sigma(0.1)) << bits;
+  }
+}
+
+TEST(Sample, each_bit_is_read_wrong_by_itself) {
+  const auto counts = sample(of("2", "x q[0];"), shots, 17, {.readout_error = 0.2});
+  EXPECT_NEAR(share(counts, "01"), 0.64, five_sigma(0.64));
+  EXPECT_NEAR(share(counts, "00"), 0.16, five_sigma(0.16));
+  EXPECT_NEAR(share(counts, "11"), 0.16, five_sigma(0.16));
+  EXPECT_NEAR(share(counts, "10"), 0.04, five_sigma(0.04));
+}
+
+TEST(Sample, bits_that_nothing_is_measured_into_are_zero) {
+  const auto counts = sample(of("1", "creg c[3];x q[0];measure q[0]->c[1];"), 4, 1);
+  EXPECT_EQ(counts, (std::map<std::string, std::int64_t>{{"10", 4}}))
+      << "as long as the highest that is";
+}
+
+TEST(Sample, uneven_amplitudes_come_as_often_as_their_squares) {
+  // cos^2 and sin^2 of pi / 6.
+  const auto counts = sample(of("2", "ry(pi/3) q[0];ry(pi/3) q[1];"), shots, 19);
+  EXPECT_NEAR(share(counts, "00"), 9.0 / 16, five_sigma(9.0 / 16));
+  EXPECT_NEAR(share(counts, "01"), 3.0 / 16, five_sigma(3.0 / 16));
+  EXPECT_NEAR(share(counts, "11"), 1.0 / 16, five_sigma(1.0 / 16));
+}
+
+TEST(Sample, the_refusal_of_too_many_qubits_says_why) {
+  try {
+    sample(of("27", "h q[0];"), 1, 1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.line(), testing::HasSubstr("27 qubits is not sampled: its state has 2^27"));
+    EXPECT_THAT(error.line(), testing::HasSubstr("at most 26 qubits are"));
+  }
+}
+
 }  // namespace
 }  // namespace halmark::circuit

@@ -105,5 +105,82 @@ TEST(TerminalJson, escapes_what_a_terminal_would_act_on_and_stays_the_same_docum
   EXPECT_EQ(terminal_json(plain), plain);
 }
 
+std::string utf8_of_four(char32_t code) {
+  return {static_cast<char>(0xF0 | code >> 18), static_cast<char>(0x80 | (code >> 12 & 0x3F)),
+          static_cast<char>(0x80 | (code >> 6 & 0x3F)), static_cast<char>(0x80 | (code & 0x3F))};
+}
+
+// The first and the last of each length, and what lies beside them.
+TEST(FirstCharacter, is_decoded_whole_or_not_at_all) {
+  const auto expect = [](const std::string& text, char32_t code) {
+    const Utf8Character got = first_character(text + "x");
+    EXPECT_TRUE(got.is_valid) << std::hex << std::uint32_t{code};
+    EXPECT_EQ(got.code, code);
+    EXPECT_EQ(got.length, text.size());
+  };
+  for (const char32_t code : {0x00, 0x41, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF}) {
+    expect(utf8(code), code);
+  }
+  for (const char32_t code : {0x10000, 0x1F600, 0x10FFFF}) expect(utf8_of_four(code), code);
+  for (const std::string& bad :
+       {std::string("\x80"), std::string("\xC1\xBF"), std::string("\xC2"), std::string("\xC2x"),
+        std::string("\xE0\x9F\xBF"), std::string("\xED\xA0\x80"), std::string("\xED\xBF\xBF"),
+        std::string("\xE2\x82"), std::string("\xE2\x82x"), std::string("\xF0\x8F\xBF\xBF"),
+        utf8_of_four(0x110000), std::string("\xF5\x80\x80\x80"), std::string("\xFF")}) {
+    EXPECT_FALSE(first_character(bad).is_valid);
+    EXPECT_EQ(first_character(bad).length, 1u);
+  }
+}
+
+TEST(CleanText, loses_marks_of_lines_and_noncharacters_and_keeps_their_neighbours) {
+  for (const char32_t code : {0x01, 0x1F, 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF}) {
+    EXPECT_EQ(clean_text("a" + utf8(code) + "b"), "a?b") << std::hex << std::uint32_t{code};
+  }
+  for (const char32_t code : {0x1FFFE, 0x10FFFF}) {
+    EXPECT_EQ(clean_text("a" + utf8_of_four(code) + "b"), "a?b");
+  }
+  for (const char32_t code :
+       {0x20, 0x7E, 0xA0, 0x61B, 0x61D, 0x200D, 0x2010, 0x2027, 0x202F, 0xFEFE, 0xFFFD}) {
+    EXPECT_EQ(clean_text(utf8(code)), utf8(code)) << std::hex << std::uint32_t{code};
+  }
+  EXPECT_EQ(clean_text(utf8_of_four(0x1F600)), utf8_of_four(0x1F600));
+}
+
+// A quote opens at the beginning and behind " ([=:,", and closes before " ;,.:)]?".
+TEST(MessageText, knows_a_quote_by_what_stands_around_it) {
+  const std::string inside(150, 'a'), quoted = inside + " " + inside,
+                                      cut = quoted.substr(0, 197) + "...";
+  for (const char before : std::string(" ([=:,")) {
+    const std::string text = std::string("k") + before + "'" + quoted + "'";
+    EXPECT_EQ(message_text(text), std::string("k") + before + "'" + cut + "'") << before;
+  }
+  for (const char behind : std::string(" ;,.:)]?")) {
+    const std::string text = "'" + quoted + "'" + behind + "k";
+    EXPECT_EQ(message_text(text), "'" + cut + "'" + behind + "k") << behind;
+  }
+  EXPECT_EQ(message_text("k'" + quoted + "'"), "k'" + quoted + "'") << "no quote: two words";
+  EXPECT_EQ(message_text("'" + quoted + "'k"), "'" + quoted + "'k") << "closes nowhere";
+}
+
+TEST(MessageText, of_a_thousand_characters_is_whole_and_of_more_loses_its_middle) {
+  std::string words;
+  while (words.size() < 1000) words += "abcd ";
+  EXPECT_EQ(message_text(words), words);
+  const std::string cut = message_text(words + "0123456789");
+  EXPECT_EQ(cut.size(), 1000u);
+  EXPECT_EQ(cut.substr(0, 747), words.substr(0, 747));
+  EXPECT_EQ(cut.substr(747, 3), "...");
+  EXPECT_EQ(cut.substr(750), (words + "0123456789").substr(760));
+}
+
+TEST(TerminalJson, escapes_by_four_digits_and_leaves_what_is_beyond_them) {
+  EXPECT_EQ(terminal_json(utf8(0x9B)), "\\u009b");
+  EXPECT_EQ(terminal_json(utf8(0x202E)), "\\u202e");
+  EXPECT_EQ(terminal_json(utf8(0xFFFF)), "\\uffff");
+  EXPECT_EQ(terminal_json(utf8(0x7F)), "\\u007f");
+  EXPECT_EQ(terminal_json("\n\t~"), "\n\t~");
+  EXPECT_EQ(terminal_json(utf8_of_four(0x1FFFE)), utf8_of_four(0x1FFFE));
+}
+
 }  // namespace
 }  // namespace halmark

@@ -1,4 +1,5 @@
 #include "core/chosen/configuration.hpp"
+#include "core/chosen/deployment.hpp"
 
 #include <gtest/gtest.h>
 
@@ -98,6 +99,57 @@ TEST(Names, phases_modes_and_packed_weights_read_back) {
     EXPECT_EQ(parse_packed_weights(packed_weights_name(w)), w);
   }
   EXPECT_EQ(parse_phase("Decode"), std::nullopt);
+}
+
+TEST(Configuration, what_differs_from_its_default_is_part_of_the_key) {
+  Configuration d{
+      .model = "m", .precision = {.name = "bf16"}, .workload = {Phase::training, 4, 8, 8}};
+  EXPECT_EQ(d.key(), "m training b4 n8 c8 bf16 dp1 tp1 pp1 ep1");
+  d.workload.routing_skew = 30;
+  d.workload.micro_batch = 2;
+  d.workload.expert_imbalance_ppm = 1'500'000;
+  EXPECT_EQ(d.key(), "m training b4 n8 c8 s30 m2 i1500000 bf16 dp1 tp1 pp1 ep1");
+  d.places = {{"cpu", "0", 2, 0}, {"cuda", "1", 1, 0}};
+  EXPECT_EQ(d.key(),
+            "m training b4 n8 c8 s30 m2 i1500000 bf16 dp1 tp1 pp1 ep1 on cpu:0/2.0 cuda:1");
+  d.groups = {{.layers = 2, .dp = 3, .tp = 4, .ep = 5, .cp = 6}};
+  EXPECT_NE(d.key().find(" groups 2:dp3.tp4.ep5.cp6 on "), std::string::npos) << d.key();
+}
+
+TEST(Admission, of_a_load_is_what_it_says_and_of_a_step_what_a_replica_computes) {
+  const Admission load = admission_of(served());
+  EXPECT_EQ(load.sequences, 16);
+  EXPECT_EQ(load.tokens_per_step, 2048);
+  EXPECT_EQ(load.longest, 1024 + 128);
+  Configuration step;
+  step.workload = {Phase::decode, 9, 3, 77};
+  step.parallel = {.dp = 2, .pp = 2};
+  const Admission of_step = admission_of(step);
+  EXPECT_EQ(of_step.sequences, 9);
+  EXPECT_EQ(of_step.tokens_per_step, 9) << "9 sequences in 4 parts: 3 of 3 tokens";
+  EXPECT_EQ(of_step.longest, 77);
+  step.workload.batch = 8;
+  EXPECT_EQ(admission_of(step).tokens_per_step, 6);
+  step.workload.batch = 0;
+  EXPECT_EQ(admission_of(step).tokens_per_step, 1);
+}
+
+TEST(Names, classes_of_the_front_read_back) {
+  for (const FrontClass c : {FrontClass::certain, FrontClass::possible, FrontClass::out}) {
+    EXPECT_EQ(parse_front_class(front_class_name(c)), c);
+  }
+  EXPECT_EQ(parse_front_class("maybe"), std::nullopt);
+  EXPECT_EQ(parse_serving_mode("mixed"), std::nullopt);
+  EXPECT_EQ(parse_packed_weights("fp4"), std::nullopt);
+  EXPECT_EQ(kernel_kind_names().size(), kernel_kinds.size());
+  EXPECT_EQ(kernel_kind_names().front(), kernel_kinds.front().name);
+}
+
+TEST(KernelKinds, linears_are_all_products_but_the_head) {
+  Precision p = Precision::uniform("u", Dtype::bf16);
+  p.set_linears(Dtype::s8);
+  for (const Dtype d : {p.qkv, p.output, p.ffn, p.experts}) EXPECT_EQ(d, Dtype::s8);
+  for (const Dtype d : {p.head, p.attention, p.kv_cache, p.activation}) EXPECT_EQ(d, Dtype::bf16);
 }
 
 }  // namespace

@@ -71,5 +71,49 @@ TEST(DeviceBandwidth, follows_level_and_threads) {
   EXPECT_FALSE(measured().bandwidth("l1", 1));
 }
 
+// Of several counts below the nearest, of several above the nearest, and one below before any
+// above.
+TEST(DevicePeak, the_nearest_count_decides_and_one_below_goes_first) {
+  Device device;
+  for (const int threads : {2, 4, 16, 64}) {
+    device.peaks.push_back(
+        {.path = "p", .dtype = Dtype::f32, .threads = threads, .flops_per_s = 1000.0 + threads});
+  }
+  EXPECT_DOUBLE_EQ(device.peak(Dtype::f32, 8)->flops_per_s, 1004.0 * 8 / 4);
+  EXPECT_DOUBLE_EQ(device.peak(Dtype::f32, 15)->flops_per_s, 1004.0 * 15 / 4) << "16 is above";
+  EXPECT_DOUBLE_EQ(device.peak(Dtype::f32, 1)->flops_per_s, 1002.0 / 2);
+  EXPECT_DOUBLE_EQ(device.peak(Dtype::f32, 900)->flops_per_s, 1064.0 * 900 / 64);
+  device.peaks.push_back({.path = "p", .dtype = Dtype::f32, .threads = 0, .flops_per_s = 5});
+  EXPECT_DOUBLE_EQ(device.peak(Dtype::f32, 0)->flops_per_s, 5) << "of the whole device";
+  EXPECT_DOUBLE_EQ(device.peak(Dtype::f32, 3)->flops_per_s, 1002.0 * 3 / 2);
+  // The path with the higher figure, where both were measured so.
+  device.peaks.push_back({.path = "q", .dtype = Dtype::f32, .threads = 4, .flops_per_s = 9000});
+  EXPECT_DOUBLE_EQ(device.peak(Dtype::f32, 4)->flops_per_s, 9000);
+}
+
+TEST(DevicePeak, accumulation_in_16_bits_and_accelerators_beside_are_no_general_peaks) {
+  Device device;
+  device.peaks = {{.path = "f16_fp16acc", .dtype = Dtype::f16, .flops_per_s = 4},
+                  {.path = "s8_dla", .dtype = Dtype::s8, .flops_per_s = 4}};
+  EXPECT_FALSE(device.peak(Dtype::f16, 0));
+  EXPECT_FALSE(device.peak(Dtype::s8, 0));
+  EXPECT_TRUE(device.path_peak(Dtype::s8, "", 0));
+}
+
+TEST(Device, is_called_by_its_id_and_aliases_whatever_their_separators) {
+  const Device device{.id = "h100-sxm", .aliases = {"NVIDIA H100"}};
+  for (const char* name : {"h100-sxm", "H100 SXM", "h100sxm", "nvidia_h100"}) {
+    EXPECT_TRUE(device.is_called(name)) << name;
+  }
+  for (const char* name : {"", "-", "h100", "h100-sxm5"}) EXPECT_FALSE(device.is_called(name));
+}
+
+TEST(Device, confidence_has_a_word_where_it_is_stated) {
+  EXPECT_EQ(confidence_name(Confidence::unstated), "");
+  EXPECT_EQ(confidence_name(Confidence::low), "low");
+  EXPECT_EQ(confidence_name(Confidence::medium), "medium");
+  EXPECT_EQ(confidence_name(Confidence::high), "high");
+}
+
 }  // namespace
 }  // namespace halmark

@@ -43,5 +43,37 @@ TEST(Suggestion, names_near_spellings_else_what_is_known) {
   EXPECT_TRUE(many.ends_with(", ...")) << many;
 }
 
+// Distances of spelling: two always, of longer words a third of their letters.
+TEST(Nearest, is_within_two_slips_or_a_third_of_the_letters) {
+  const auto is_near = [](const std::string& wanted, const std::string& candidate) {
+    return !nearest(wanted, {candidate}).empty();
+  };
+  EXPECT_TRUE(is_near("abc", "axy")) << "two replaced";
+  EXPECT_FALSE(is_near("abc", "xyz"));
+  EXPECT_TRUE(is_near("abcdefghi", "abcdefxyz")) << "three of nine";
+  EXPECT_FALSE(is_near("abcdefghi", "abcdewxyz")) << "four of nine";
+  EXPECT_TRUE(is_near("abcdefghi", "abcdef")) << "three left out";
+  EXPECT_FALSE(is_near("abcdefghi", "abcde"));
+  EXPECT_TRUE(is_near("abcdef", "abcdefghi"));
+  EXPECT_TRUE(is_near("b", "aaaaaaaaaaaaaaab")) << "a fragment of it";
+  EXPECT_FALSE(is_near("", "abc")) << "nothing is a fragment of nothing";
+  EXPECT_EQ(nearest("gemn", {"gemma", "gemm", "gem"}),
+            (std::vector<std::string>{"gemm", "gem", "gemma"}));
+}
+
+TEST(Suggestion, lists_up_to_twelve_and_joins_with_or) {
+  EXPECT_EQ(suggestion("gem", {"gema", "gemb", "gemc"}), "did you mean 'gema', 'gemb' or 'gemc'?");
+  EXPECT_EQ(suggestion("gem", {"gemm"}), "did you mean 'gemm'?");
+  std::vector<std::string> known;
+  std::string joined;
+  for (char c = 'a'; c < 'a' + 12; ++c) {
+    known.emplace_back(1, c);
+    joined += (joined.empty() ? "" : ", ") + known.back();
+  }
+  EXPECT_EQ(suggestion("zzzzzzzz", known), "known: " + joined);
+  known.emplace_back("m");
+  EXPECT_EQ(suggestion("zzzzzzzz", known), "known: " + joined + ", ...");
+}
+
 }  // namespace
 }  // namespace halmark

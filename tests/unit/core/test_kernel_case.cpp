@@ -93,5 +93,45 @@ TEST(ShardPlace, a_whole_device_is_written_without_its_parts) {
   EXPECT_EQ((ShardPlace{"cpu", "0", 2, 1}).text(), "cpu:0/2.1");
 }
 
+TEST(ShardPlace, is_read_from_its_words_or_not_at_all) {
+  EXPECT_EQ(parse_shard_place("cpu:0"), (ShardPlace{"cpu", "0", 1, 0}));
+  EXPECT_EQ(parse_shard_place("cuda:1/4"), (ShardPlace{"cuda", "1", 4, 0}));
+  EXPECT_EQ(parse_shard_place("cuda:1/4.3"), (ShardPlace{"cuda", "1", 4, 3}));
+  EXPECT_EQ(parse_shard_place("a:b:c"), (ShardPlace{"a", "b:c", 1, 0}));
+  EXPECT_EQ(parse_shard_place("x:0/1.0"), (ShardPlace{"x", "0", 1, 0}));
+  EXPECT_EQ(parse_shard_place("x:0/4096.4095")->part, 4095);
+  for (const char* bad :
+       {"", "cpu", ":0", "cpu:", "c pu:0", "c+pu:0", "c/pu:0", "cpu:/2", "cpu:0/0", "cpu:0/-1",
+        "cpu:0/4097", "cpu:0/2.2", "cpu:0/2.-1", "cpu:0/2.", "cpu:0/x", "cpu:0/2x", "cpu:0/"}) {
+    EXPECT_FALSE(parse_shard_place(bad)) << bad;
+  }
+}
+
+TEST(DeviceOverNodes, says_of_how_many_nodes_it_is) {
+  EXPECT_EQ(device_over_nodes("0", 2), "0@2");
+  EXPECT_EQ(nodes_of_device("0@2"), 2);
+  EXPECT_EQ(nodes_of_device("a@b@12"), 12);
+  for (const char* one : {"0", "0@", "0@x", "0@0", "0@-3", ""}) {
+    EXPECT_EQ(nodes_of_device(one), 1) << one;
+  }
+}
+
+TEST(KernelCase, arguments_are_shared_by_what_differs_in_shards_and_sets_alone) {
+  KernelCase other = gemm_case();
+  other.shards_at_once = 1;
+  other.sets = 9;
+  EXPECT_TRUE(gemm_case().shares_arguments(other));
+  const auto differs = [&](auto change) {
+    KernelCase changed = gemm_case();
+    change(changed);
+    EXPECT_FALSE(gemm_case().shares_arguments(changed)) << changed.key();
+  };
+  differs([](KernelCase& c) { c.problem.params.set("m", 5); });
+  differs([](KernelCase& c) { c.neighbours = "9f3a2b1c00d4"; });
+  differs([](KernelCase& c) { c.kernel = "other"; });
+  differs([](KernelCase& c) { c.mode = CacheMode::hot; });
+  differs([](KernelCase& c) { c.parts = 4; });
+}
+
 }  // namespace
 }  // namespace halmark

@@ -120,5 +120,57 @@ TEST(FoldRounds, the_interval_always_holds_the_latency) {
   EXPECT_GE(got->high_ns, got->ns);
 }
 
+Measurement metered(std::vector<Signal> signals, const std::string& device = "0", int at_once = 1) {
+  Measurement m = round_of(10);
+  m.kernel_case.backend = "cuda";
+  m.kernel_case.device = device;
+  m.kernel_case.shards_at_once = at_once;
+  m.signals = std::move(signals);
+  return m;
+}
+
+// A meter counts what all shards of its device take: 6 J of three at once are 2 J of one.
+TEST(FoldRounds, energy_is_of_one_shard_and_by_the_devices_own_meter_first) {
+  const Signal own{.name = "device_energy_uj", .value = 6e6},
+      rapl{.name = "package_energy_uj", .value = 9e6};
+  const auto fold = [](const Measurement& m) { return fold_rounds(std::vector{m}, 0).value(); };
+  EXPECT_DOUBLE_EQ(fold(metered({rapl, own})).energy_j.value(), 6);
+  EXPECT_EQ(fold(metered({rapl, own})).energy_origin, "cuda:0");
+  EXPECT_DOUBLE_EQ(fold(metered({rapl})).energy_j.value(), 9);
+  EXPECT_EQ(fold(metered({rapl})).energy_origin, "rapl");
+  EXPECT_DOUBLE_EQ(fold(metered({own}, "0", 3)).energy_j.value(), 2);
+  EXPECT_DOUBLE_EQ(fold(metered({own}, "0+1+2", 3)).energy_j.value(), 6) << "a shard a device";
+  EXPECT_DOUBLE_EQ(fold(metered({own}, "0+1+2+3", 2)).energy_j.value(), 6);
+  Measurement collective = metered({own});
+  collective.kernel_case.problem.params.set("ranks", 2);
+  EXPECT_DOUBLE_EQ(fold(collective).energy_j.value(), 3);
+  EXPECT_FALSE(fold(metered({})).energy_j);
+  EXPECT_FALSE(fold(metered({{.name = "device_energy_uj", .value = {}}})).energy_j);
+  const std::vector<Measurement> three = {metered({own}), metered({{own.name, 2e6, {}}}),
+                                          metered({{own.name, 3e6, {}}})};
+  EXPECT_DOUBLE_EQ(fold_rounds(three, 0)->energy_j.value(), 3) << "the median";
+}
+
+TEST(FoldRounds, the_state_of_the_machine_is_the_median_of_what_its_probes_said) {
+  Measurement a = round_of(10), b = round_of(11);
+  EXPECT_FALSE(fold_rounds(std::vector{a}, 0)->bytes_per_s);
+  EXPECT_FALSE(fold_rounds(std::vector{a}, 0)->flops_per_s);
+  a.bandwidth.before = 1, a.bandwidth.after = 2;
+  b.bandwidth.after = 9;
+  a.peak_flops_before = 10, a.peak_flops_after = 40;
+  b.peak_flops_before = 20;
+  const auto got = fold_rounds(std::vector{a, b}, 0);
+  EXPECT_EQ(got->bytes_per_s, 2);
+  EXPECT_EQ(got->flops_per_s, 20);
+}
+
+TEST(Provenance, has_a_name_for_each_source) {
+  EXPECT_EQ(provenance_name(Provenance::measured), "measured");
+  EXPECT_EQ(provenance_name(Provenance::interpolated), "interpolated");
+  EXPECT_EQ(provenance_name(Provenance::fabric), "fabric");
+  EXPECT_EQ(provenance_name(Provenance::roofline), "roofline");
+  EXPECT_EQ(provenance_name(Provenance::imported), "imported");
+}
+
 }  // namespace
 }  // namespace halmark

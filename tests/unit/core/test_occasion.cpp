@@ -119,5 +119,49 @@ TEST(DeviceOccasions, peaks_of_other_threads_or_paths_are_other_ceilings) {
   EXPECT_EQ(device.peaks[1].flops_per_s, 5);
 }
 
+TEST(Occasion, one_before_the_other_or_without_a_time_is_another) {
+  std::vector<Occasion> occasions;
+  observe(occasions, "2026-11-22T10:00:00Z", Rates{3});
+  observe(occasions, "2026-11-22T09:59:59Z", Rates{4});
+  EXPECT_EQ(occasions.size(), 2U);
+  observe(occasions, "", Rates{5});
+  observe(occasions, "", Rates{6});
+  ASSERT_EQ(occasions.size(), 3U);
+  EXPECT_EQ(occasions[2].probes, 2);
+}
+
+TEST(Occasion, one_without_a_probe_or_a_rate_says_nothing) {
+  std::vector<Occasion> occasions;
+  observe(occasions, Occasion{"2026-11-22T10:00:00Z", 0, 1, {1}});
+  observe(occasions, Occasion{"2026-11-22T10:00:00Z", 1, 1, {}});
+  EXPECT_TRUE(occasions.empty());
+  observe(occasions, Occasion{"2026-11-22T10:00:00Z", 1, 1, {1}});
+  EXPECT_EQ(occasions.size(), 1U);
+}
+
+TEST(Occasion, times_have_hours_minutes_and_seconds) {
+  EXPECT_EQ(utc_seconds("1970-01-01T00:00:00Z"), 0);
+  EXPECT_EQ(utc_seconds("1970-01-01T01:00:00Z"), 3600);
+  EXPECT_EQ(utc_seconds("1970-01-01T00:01:00Z"), 60);
+  EXPECT_EQ(utc_seconds("1970-02-01T00:00:00Z"), 31 * 86400);
+  EXPECT_FALSE(utc_seconds("1970-02-30T00:00:00Z"));
+  EXPECT_FALSE(utc_seconds("1970-02-01T00:00:00:"));
+}
+
+TEST(DeviceOccasions, of_a_whole_device_are_taken_over_with_their_sources) {
+  Device device, seen;
+  observe(device, seen_memory("2026-11-22T10:00:00Z", {49}));
+  seen.bandwidths = {seen_memory("2026-11-22T12:00:00Z", {60, 61})};
+  seen.peaks = {{.path = "f32_vector", .threads = 1, .flops_per_s = 7, .source = "s"}};
+  observe(device, seen);
+  ASSERT_EQ(device.bandwidths.size(), 1U);
+  EXPECT_EQ(device.bandwidths[0].source, "measured 2026-11-22T12:00:00Z");
+  EXPECT_EQ(device.bandwidths[0].bytes_per_s, 49) << "the third highest of three";
+  ASSERT_EQ(device.peaks.size(), 1U);
+  ASSERT_EQ(device.peaks[0].occasions.size(), 1U);
+  EXPECT_EQ(device.peaks[0].occasions[0].utc, "") << "its source names no time";
+  EXPECT_EQ(device.peaks[0].occasions[0].median, 7);
+}
+
 }  // namespace
 }  // namespace halmark

@@ -77,5 +77,35 @@ TEST(StateInterval, is_read_back_as_it_was_written) {
   EXPECT_EQ(after.ns.high, before.ns.high);
 }
 
+TEST(CoreSpeedRatio, tells_nothing_beyond_twice_or_half) {
+  EXPECT_EQ(core_speed_ratio(1, 2), 2);
+  EXPECT_EQ(core_speed_ratio(2, 1), 0.5);
+  EXPECT_FALSE(core_speed_ratio(1, 2.01));
+  EXPECT_FALSE(core_speed_ratio(2.01, 1));
+  EXPECT_FALSE(core_speed_ratio(0, 1));
+  EXPECT_FALSE(core_speed_ratio(1, 0));
+  EXPECT_FALSE(core_speed_ratio({}, 1));
+  EXPECT_FALSE(core_speed_ratio(1, {}));
+}
+
+TEST(StateInterval, of_several_steps_is_as_many_times_as_long) {
+  StateInterval one = interval_at_40_gb_per_s(80);
+  one.compute_ns = 15;
+  const StateInterval three = one.times(3);
+  EXPECT_EQ(three.step_ns, 300);
+  EXPECT_EQ(three.memory_ns, 240);
+  EXPECT_EQ(three.compute_ns, 45);
+  EXPECT_EQ(three.ns.low, 270);
+  EXPECT_EQ(three.ns.high, 330);
+  EXPECT_EQ(three.state.bytes_per_s, 40e9);
+}
+
+TEST(StateInterval, never_begins_below_zero) {
+  StateInterval wide = interval_at_40_gb_per_s(0);
+  wide.ns = {-200, 400};
+  EXPECT_EQ(wide.at({40e9, {}}).low, 0);
+  EXPECT_EQ(wide.at({40e9, {}}).high, 400);
+}
+
 }  // namespace
 }  // namespace halmark

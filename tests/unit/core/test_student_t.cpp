@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace halmark {
 namespace {
 
@@ -32,6 +34,25 @@ TEST(StudentT, critical_values_are_those_of_the_printed_table) {
   EXPECT_NEAR(t_critical(0.05, 9), 2.262, 5e-4);
   EXPECT_NEAR(t_critical(0.001, 40), 3.551, 5e-4);
   EXPECT_NEAR(t_critical(0.10, 16), 1.746, 5e-4);
+}
+
+// Below one, where the search begins, and far beyond it; mpmath at 40 digits.
+TEST(StudentT, critical_values_are_found_on_both_sides_of_where_the_search_begins) {
+  EXPECT_NEAR(t_critical(0.5, 1), 1, 1e-12) << "tan(pi / 4)";
+  EXPECT_NEAR(t_critical(0.9, 1), 0.15838444032453629, 1e-12) << "tan(pi / 20)";
+  EXPECT_NEAR(t_critical(1e-6, 1) * 1e-6, 0.6366197723675813, 1e-9) << "2 / pi";
+  for (const double p : {0.9, 0.4, 0.01, 1e-8}) {
+    EXPECT_NEAR(t_two_sided_p(t_critical(p, 7), 7) / p, 1, 1e-12);
+  }
+}
+
+// Two degrees have a closed form: 1 - t / sqrt(t^2 + 2).
+TEST(StudentT, of_two_degrees_is_its_closed_form) {
+  for (const double t : {1e-3, 0.5, 1.0, 1.4, 1.5, 3.0, 20.0, 500.0}) {
+    const double square = t * t + 2;
+    const double exact = 2 / (square + t * std::sqrt(square));
+    EXPECT_NEAR(t_two_sided_p(t, 2) / exact, 1, 1e-12) << t;
+  }
 }
 
 }  // namespace

@@ -36,5 +36,18 @@ TEST(SecondsSince, is_the_age_of_a_moment) {
   EXPECT_LE(seconds_since(SteadyClock::now() + std::chrono::hours(1)), 0);
 }
 
+TEST(IsDate, is_of_ten_characters_with_digits_and_two_dashes) {
+  EXPECT_TRUE(is_date("2026-11-22"));
+  EXPECT_TRUE(is_date("0000-99-99")) << "the form alone";
+  for (const char* bad : {"", "2026-11-2", "2026-11-222", "2026/11-22", "2026-11 22", "202a-11-22",
+                          "2026-1:-22", "2026-11-2/"}) {
+    EXPECT_FALSE(is_date(bad)) << bad;
+  }
+}
+
+TEST(LowerCase, changes_the_first_and_the_last_letter_and_not_their_neighbours) {
+  EXPECT_EQ(lower_case("@AZ[`az{"), "@az[`az{");
+}
+
 }  // namespace
 }  // namespace halmark

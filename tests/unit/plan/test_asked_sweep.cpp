@@ -124,5 +124,37 @@ TEST(AskedSweep, a_model_without_device_or_lengths_is_refused) {
   }
 }
 
+TEST(AskedSweep, of_one_token_each_is_a_sweep_that_can_be_read) {
+  const test::ScratchFolder folder;
+  test::write_file(folder / "own.toml",
+                   "id = 'own'\nname = 'Own'\nkind = 'gpu'\n[[peak]]\npath = 'bf16_matrix'\n"
+                   "dtype = 'bf16'\nflops_per_s = 1e12\nsource = 's'\n");
+  AskedSweep a = asked(1);
+  a.device = "own";
+  const std::vector<std::filesystem::path> folders = {folder.path()};
+  a.input_tokens = a.output_tokens = 1;
+  const std::string text = asked_sweep_text(a, folders);
+  const Sweep sweep = parse_sweep(text, "asked");
+  EXPECT_EQ(sweep.name, "qwen3-8b-1x-own");
+  EXPECT_EQ(sweep.latency, std::vector<std::string>{"roofline"});
+  EXPECT_EQ(sweep.shards, std::vector<std::int64_t>{1});
+  EXPECT_EQ(sweep.strategies, (std::vector<std::string>{"data", "tensor", "pipeline", "expert"}));
+  ASSERT_TRUE(sweep.served);
+  EXPECT_EQ(sweep.served->request, (RequestShape{1, 1}));
+  EXPECT_EQ(sweep.served->token_budgets, (std::vector<std::int64_t>{2048, 8192}));
+  EXPECT_EQ(sweep.served->modes, std::vector{ServingMode::aggregated});
+  EXPECT_EQ(sweep.served->objectives,
+            (std::vector{Objective::ttft, Objective::tpot, Objective::tokens_per_s_per_device}));
+  for (const char* why : {"  # the fastest possible times", "  # the device states no fp8",
+                          "  # servers for prompts alone"}) {
+    EXPECT_THAT(text, HasSubstr(why));
+  }
+  EXPECT_THAT(text, testing::StartsWith("# Written by halmark tune"));
+  // A request beyond what a sweep may state is refused before the text is given.
+  a.input_tokens = std::int64_t{1} << 40;
+  EXPECT_THAT(test::error_of([&] { asked_sweep_text(a, folders); }).line(),
+              HasSubstr("'input_tokens'"));
+}
+
 }  // namespace
 }  // namespace halmark

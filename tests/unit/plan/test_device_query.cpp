@@ -56,5 +56,55 @@ TEST(DeviceQuery, names_the_nearest_figure) {
             ExitCode::refused);
 }
 
+// Each figure of its own field: one value apiece, told apart by its size.
+TEST(DeviceQuery, every_name_is_one_figure_of_the_device) {
+  Device d{.id = "d", .kind = "gpu", .memory_bytes = 101};
+  d.vendor = "V";
+  d.bandwidths = {{.level = "l2", .bytes_per_s = 1}, {.level = "memory", .bytes_per_s = 102}};
+  d.links = {{.name = "l", .bytes_per_s = 103, .domain_devices = 104}};
+  d.power_w = 105;
+  d.usd_per_hour = 106;
+  const std::pair<const char*, Dtype> peaks[] = {{"fp64", Dtype::f64},    {"fp32", Dtype::f32},
+                                                 {"tf32", Dtype::tf32},   {"bf16", Dtype::bf16},
+                                                 {"fp16", Dtype::f16},    {"fp8", Dtype::f8_e4m3fn},
+                                                 {"fp4", Dtype::f4_e2m1}, {"int8", Dtype::s8}};
+  double rate = 200;
+  for (const auto& [name, dtype] : peaks) {
+    d.peaks.push_back({.path = std::string(dtype_name(dtype)) + "_vector",
+                       .dtype = dtype,
+                       .flops_per_s = ++rate});
+  }
+  const auto fits = [&](const std::string& where) {
+    return select_devices({d}, {.where = where, .sort = ""}).size() == 1;
+  };
+  EXPECT_TRUE(fits("id == \"d\" and vendor == \"V\" and kind == \"gpu\""));
+  EXPECT_TRUE(fits("memory_bytes == 101 and bandwidth == 102 and link == 103 and domain == 104"));
+  EXPECT_TRUE(fits("power_w == 105 and usd_per_hour == 106"));
+  rate = 200;
+  for (const auto& [name, dtype] : peaks) {
+    EXPECT_TRUE(fits(std::string(name) + " == " + std::to_string(++rate))) << name;
+  }
+  std::vector<std::string> names;
+  for (const DeviceFigureName& figure : device_figures()) {
+    EXPECT_FALSE(figure.meaning.empty()) << figure.name;
+    names.push_back(figure.name);
+  }
+  EXPECT_EQ(names.size(), 17u);
+  EXPECT_THAT(names, testing::IsSupersetOf({"id", "domain", "fp4", "int8"}));
+}
+
+TEST(DeviceQuery, a_link_without_a_domain_and_a_figure_of_zero_are_not_known) {
+  Device d{.id = "d", .kind = "gpu"};
+  d.links = {{.name = "l", .bytes_per_s = 103}};
+  d.power_w = 0;
+  const auto fits = [&](const std::string& where) {
+    return select_devices({d}, {.where = where, .sort = ""}).size() == 1;
+  };
+  EXPECT_TRUE(fits("link == 103"));
+  EXPECT_FALSE(fits("domain >= 0"));
+  EXPECT_FALSE(fits("power_w >= 0"));
+  EXPECT_FALSE(fits("memory_bytes >= 0"));
+}
+
 }  // namespace
 }  // namespace halmark

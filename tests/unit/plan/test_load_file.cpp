@@ -55,5 +55,46 @@ TEST(ServiceLevels, read_from_a_command_line_as_from_a_sweep) {
   }
 }
 
+TEST(LoadFile, has_one_to_64_buckets) {
+  const auto load_of = [](int buckets) {
+    std::string text;
+    for (int i = 0; i < buckets; ++i) {
+      text += "[[bucket]]\ninput_tokens = 1\noutput_tokens = 1\nrequests_per_s = 1\n";
+    }
+    return parse_load(text, "load.toml");
+  };
+  EXPECT_EQ(load_of(1).buckets.size(), 1u);
+  EXPECT_EQ(load_of(64).buckets.size(), 64u);
+  EXPECT_THAT(error_of([&] { load_of(65); }).line(),
+              testing::AllOf(HasSubstr("65 buckets of requests"), HasSubstr("1 to 64")));
+  const auto rate = [](const std::string& rate) {
+    return parse_load(
+               "[[bucket]]\ninput_tokens = 1\noutput_tokens = 1\nrequests_per_s = " + rate + "\n",
+               "load.toml")
+        .buckets.at(0)
+        .requests_per_s;
+  };
+  EXPECT_EQ(rate("1e9"), 1e9);
+  EXPECT_EQ(rate("1e-9"), 1e-9);
+  EXPECT_THAT(error_of([&] { rate("1.1e9"); }).line(), HasSubstr("'requests_per_s'"));
+  EXPECT_THAT(error_of([&] { rate("0.9e-9"); }).line(), HasSubstr("'requests_per_s'"));
+}
+
+TEST(ServiceLevels, end_at_1e15_and_name_their_place) {
+  const auto levels = parse_service_levels({"ttft_ms=1e15"}, "--slo");
+  ASSERT_EQ(levels.size(), 1u);
+  EXPECT_EQ(levels[0].limit, 1e21) << "in ns";
+  EXPECT_EQ(levels[0].where, "--slo");
+  EXPECT_EQ(levels[0].objective, Objective::ttft);
+  for (const char* bad : {"ttft_ms=1.1e15", "ttft_ms=0", "ttft_ms=nan", "ttft_ms=5="}) {
+    EXPECT_THAT(error_of([bad] { (void)parse_service_levels({bad}, "--slo"); }).line(),
+                testing::AllOf(HasSubstr("--slo"), HasSubstr("states no limit"),
+                               HasSubstr("as in ttft_ms=500")))
+        << bad;
+  }
+  EXPECT_THAT(error_of([] { (void)parse_service_levels({"=5"}, "--slo"); }).line(),
+              HasSubstr("names no level"));
+}
+
 }  // namespace
 }  // namespace halmark

@@ -84,5 +84,19 @@ TEST(ParamGrid, is_bounded) {
   EXPECT_THAT(refusal("m=[1..100+1],n=[1..100+1]"), HasSubstr("more than 4096 combinations"));
 }
 
+TEST(ParamGrid, bounds_are_taken_themselves) {
+  EXPECT_EQ(values("m=[1..4096+1]", "m").size(), 4096u);
+  EXPECT_THAT(refusal("m=[1..4097+1]"), HasSubstr("more than 4096 values"));
+  EXPECT_EQ(parse_param_grid("m=[1..64+1],n=[1..64+1]").size(), 4096u);
+  EXPECT_THAT(refusal("m=[1..64+1],n=[1..65+1]"), HasSubstr("more than 4096 combinations"));
+  EXPECT_THAT(values("m=[1..3*2]", "m"), ElementsAre(1, 2));
+  EXPECT_THAT(values("m=[-3..0+2]", "m"), ElementsAre(-3, -1));
+  EXPECT_THAT(refusal("m=[-4..8*2]"), HasSubstr("never arrives"));
+  EXPECT_THAT(refusal("m=[1..8+-1]"), HasSubstr("never arrives"));
+  EXPECT_THAT(refusal("=1"), HasSubstr("'=1' is not name=value"));
+  EXPECT_THAT(refusal("m=1x"), HasSubstr("'1x' is no integer for m"));
+  EXPECT_THAT(refusal("m=x"), HasSubstr("forms: name=4096"));
+}
+
 }  // namespace
 }  // namespace halmark

@@ -221,5 +221,42 @@ TEST(SweptPrecisions, refusals_have_a_place) {
                              HasSubstr("f8_e4m3fn")));
 }
 
+TEST(PrecisionNames, refusals_suggest_recipes_and_types) {
+  EXPECT_THAT(refusal_of([] { precision_of("chekpoint", with_bf16); }), HasSubstr("'checkpoint'"));
+  EXPECT_THAT(refusal_of([] {
+                std::string text = minimal;
+                parse_sweep(text.replace(text.find("'int8'"), 6, "'chekpoint'"), "s.toml");
+              }),
+              testing::AllOf(HasSubstr("'dtypes'"), HasSubstr("'checkpoint'")));
+  const std::string help = precision_help();
+  EXPECT_TRUE(help.starts_with("A type per kernel kind, by name: f32, bf16, f16, int8")) << help;
+  EXPECT_THAT(help, HasSubstr(", checkpoint (what the configuration of the model states"));
+}
+
+// Widths of what the checkpoint stores: packed recipes take what is narrower than 8 bits, w8a16
+// what has 8.
+TEST(PrecisionRecipes, of_stored_weights_go_by_their_width) {
+  using enum Dtype;
+  const auto ffn_of = [](const char* name, Dtype weights, bool quantizes_inputs) {
+    return precision_of(name, {.packed = {{KernelKind::ffn}},
+                               .weights = weights,
+                               .quantizes_inputs = quantizes_inputs})
+        .ffn;
+  };
+  EXPECT_EQ(ffn_of("w4a16", s4, false), s4);
+  EXPECT_EQ(ffn_of("w4a16", s8, false), f4_e2m1) << "not stored: asked for";
+  EXPECT_EQ(ffn_of("w8a16", s8, false), s8);
+  EXPECT_EQ(ffn_of("w8a16", f8_e4m3fn, false), f8_e4m3fn);
+  EXPECT_EQ(ffn_of("w8a16", s4, false), s8) << "not stored: asked for";
+  const PrecisionFacts narrow_ffn = {
+      .packed = {{KernelKind::ffn}}, .weights = s8, .quantizes_inputs = true};
+  EXPECT_EQ(precision_of("int8", narrow_ffn).qkv, bf16) << "kept as it is stored";
+  EXPECT_EQ(precision_of("int8", narrow_ffn).ffn, s8);
+  EXPECT_EQ(precision_of("checkpoint", narrow_ffn).name, "int8");
+  EXPECT_EQ(precision_of("w8a16", with_bf16).qkv, s8);
+  EXPECT_EQ(precision_of("awq", with_bf16).packed, PackedWeights::awq);
+  EXPECT_EQ(precision_of("gptq", with_bf16).packed, PackedWeights::gptq);
+}
+
 }  // namespace
 }  // namespace halmark

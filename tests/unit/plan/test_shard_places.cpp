@@ -90,5 +90,39 @@ TEST(ShardPlaces, energy_is_an_objective_only_of_sweeps_that_name_it) {
               testing::ElementsAre(Objective::latency, Objective::energy));
 }
 
+TEST(ShardPlaces, as_many_as_4096_are_named_at_once) {
+  EXPECT_EQ(parse_shard_places("4096 x cpu:0/4096", "w").size(), 4096U);
+  EXPECT_EQ(read("1 x cpu:0"), "cpu:0");
+  EXPECT_EQ(read("  cpu:0  +  2 x   fake:1/2 "), "cpu:0 + fake:1/2.0 + fake:1/2.1");
+  for (const char* text : {"4097 x cpu:0/4097", "-1 x cpu:0", "2x cpu:0/2", "1.5 x cpu:0"}) {
+    EXPECT_THAT(said([&] { parse_shard_places(text, "w"); }), HasSubstr("is no place of a shard"))
+        << text;
+  }
+}
+
+TEST(ShardPlaces, a_stated_part_is_no_other) {
+  EXPECT_THAT(
+      said([] { parse_shard_places("cpu:0/2.0 + cpu:0/2.0", "w"); }),
+      AllOf(HasSubstr("two shards lie on cpu:0/2.0"), HasSubstr("cut the device: cpu:0/3")));
+  EXPECT_THAT(said([] { parse_shard_places("cpu:0.1 + cpu:0.1", "w"); }), HasSubstr("cpu:0.1/2"));
+  EXPECT_EQ(read("host.1:0/2 + host.1:0/2"), "host.1:0/2.0 + host.1:0/2.1")
+      << "a point before the '/' states no part";
+}
+
+TEST(ShardPlaces, are_replicas_of_a_configuration_without_a_layout) {
+  Configuration plain;
+  lay_on("", "w", plain);
+  EXPECT_TRUE(plain.places.empty());
+  EXPECT_EQ(plain.parallel.dp, 1);
+  lay_on("cpu:0/2 + cpu:0/2", "w", plain);
+  EXPECT_EQ(plain.places.size(), 2U);
+  EXPECT_EQ(plain.parallel.dp, 2);
+  Configuration split;
+  split.parallel.tp = 2;
+  lay_on("3 x cpu:0/3", "w", split);
+  EXPECT_EQ(split.places.size(), 3U);
+  EXPECT_EQ(split.parallel.dp, 1) << "who has a layout keeps it";
+}
+
 }  // namespace
 }  // namespace halmark

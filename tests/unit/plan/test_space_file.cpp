@@ -5,6 +5,7 @@
 
 #include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
+#include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
 namespace {
@@ -116,6 +117,130 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"[\"fp32\", \"bf16\"]", "[\"fp32\", \"fp32\"]", "each value once"},
                     Refused{"\"maximize\"", "\"up\"", "'up' is unknown"}),
     [](const auto& info) { return test::case_name({info.param.to}); });
+
+const std::string objective = "[[objective]]\nname = 'y'\n";
+
+SpaceDescription with_parameter(const std::string& keys, const std::string& before = {}) {
+  return parse_space(before + "[[parameter]]\nname = 'x'\n" + keys + objective, "s.toml");
+}
+
+std::string said_of(const std::string& keys, const std::string& before = {}) {
+  return error_of([&] { with_parameter(keys, before); }).line();
+}
+
+TEST(SpaceFile, numbers_keep_their_ends_their_step_and_their_scale) {
+  const SearchDomain whole_number =
+      with_parameter("kind = 'int'\nlow = -3\nhigh = 9\nstep = 3\n").domains.at(0);
+  EXPECT_EQ(whole_number.kind, DomainKind::integer);
+  EXPECT_EQ(whole_number.low, -3);
+  EXPECT_EQ(whole_number.high, 9);
+  EXPECT_EQ(whole_number.step, 3);
+  EXPECT_FALSE(whole_number.is_log);
+  const SearchDomain real =
+      with_parameter("kind = 'float'\nlow = -0.5\nhigh = 1\nstep = 0.25\n").domains.at(0);
+  EXPECT_EQ(real.kind, DomainKind::real);
+  EXPECT_EQ(real.low, -0.5);
+  EXPECT_EQ(real.step, 0.25);
+  EXPECT_NO_THROW(with_parameter("kind = 'float'\nlow = -1e300\nhigh = 1e300\n"));
+  EXPECT_THAT(said_of("kind = 'float'\nlow = -1.1e300\nhigh = 1\n"), testing::HasSubstr("'low'"));
+  EXPECT_THAT(said_of("kind = 'float'\nlow = 0\nhigh = 1.1e300\n"), testing::HasSubstr("'high'"));
+  EXPECT_THAT(said_of("kind = 'int'\nlow = 0\nhigh = 8\nstep = 0.5\n"),
+              testing::HasSubstr("'step'"));
+  EXPECT_THAT(said_of("kind = 'float'\nlow = 0\nhigh = 8\nstep = 0\n"),
+              testing::HasSubstr("'step'"));
+}
+
+TEST(SpaceFile, a_high_end_that_its_step_reaches_is_no_note) {
+  std::vector<std::string> notes;
+  const std::string text = "[[parameter]]\nname = 'x'\nkind = 'int'\nlow = 1\nhigh = 7\nstep = 3\n";
+  parse_space(text + objective, "s.toml", &notes);
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST(SpaceFile, ordinal_values_are_numbers_and_categories_are_anything) {
+  EXPECT_EQ(with_parameter("kind = 'ordinal'\nvalues = [1, 2.5]\n").domains[0].values.size(), 2u);
+  EXPECT_EQ(
+      with_parameter("kind = 'categorical'\nvalues = [true, 'a', 1]\n").domains[0].values.size(),
+      3u);
+  EXPECT_THAT(said_of("kind = 'ordinal'\nvalues = [1, 'a']\n"),
+              testing::HasSubstr("an ordinal parameter has numbers, not 'a'"));
+  EXPECT_THAT(said_of("kind = 'ordinal'\nvalues = [true, 1]\n"),
+              testing::HasSubstr("an ordinal parameter has numbers"));
+}
+
+TEST(SpaceFile, names_are_words_of_letters_digits_points_and_underscores) {
+  const auto named = [](const std::string& name) {
+    return parse_space("[facts]\nK = 3\n[[parameter]]\nname = '" + name +
+                           "'\nkind = 'ordinal'\nvalues = [1, 2]\n" + objective,
+                       "s.toml");
+  };
+  for (const char* good : {"a", "_a", "a.b_1", "A9"}) EXPECT_NO_THROW(named(good)) << good;
+  for (const char* bad : {"", "9a", "a-b", "a b"}) {
+    EXPECT_THAT(error_of([&] { named(bad); }).line(), testing::HasSubstr("is no word")) << bad;
+  }
+  EXPECT_THAT(error_of([&] { named("K"); }).line(),
+              testing::HasSubstr("s.toml:4:8: 'K' is a fact and a parameter"));
+}
+
+TEST(SpaceFile, what_a_domain_is_derived_from_is_an_integer) {
+  EXPECT_THAT(said_of("kind = 'ordinal'\nvalues = 'divisors(K)'\n", "[facts]\nK = 1.5\n"),
+              testing::HasSubstr("'K' is not an integer"));
+  const std::string earlier = "[[parameter]]\nname = 'e'\nkind = ";
+  EXPECT_THAT(said_of("kind = 'ordinal'\nvalues = 'divisors(e)'\n",
+                      earlier + "'float'\nlow = 0\nhigh = 1\n"),
+              testing::HasSubstr("'e' has too many values"));
+  EXPECT_THAT(said_of("kind = 'ordinal'\nvalues = 'divisors(e)'\n",
+                      earlier + "'int'\nlow = 1\nhigh = 65537\n"),
+              testing::HasSubstr("'e' has too many values"));
+  const std::string most = earlier + "'int'\nlow = 1\nhigh = 65536\n";
+  EXPECT_EQ(with_parameter("kind = 'ordinal'\nvalues = 'powers_of_two(1, e)'\n", most)
+                .domains[1]
+                .values.size(),
+            17u)
+      << "2^0 to 2^16";
+}
+
+TEST(SpaceFile, constraints_and_objectives_have_names_units_and_a_direction) {
+  const SpaceDescription s = parse_space(
+      "[[parameter]]\nname = 'x'\nkind = 'ordinal'\nvalues = [1, 2]\n"
+      "[[constraint]]\nname = 'small'\nexpression = 'x < 2'\n"
+      "[[objective]]\nname = 'a'\nunit = 's'\n[[objective]]\nname = 'b'\ndirection = 'minimize'\n",
+      "s.toml");
+  ASSERT_EQ(s.constraints.size(), 1u);
+  EXPECT_EQ(s.constraints[0].name, "small");
+  EXPECT_EQ(s.constraints[0].expression, "x < 2");
+  EXPECT_EQ(s.constraints[0].where, "s.toml:7:14");
+  ASSERT_EQ(s.objectives.size(), 2u);
+  EXPECT_EQ(s.objectives[0].unit, "s");
+  EXPECT_FALSE(s.objectives[0].is_maximised);
+  EXPECT_EQ(s.objectives[1].unit, "");
+  EXPECT_FALSE(s.objectives[1].is_maximised);
+}
+
+TEST(SpaceFile, without_parameters_or_objectives_there_is_nothing_to_search) {
+  EXPECT_THAT(error_of([] { parse_space(objective, "s.toml"); }).line(),
+              testing::HasSubstr("no [[parameter]]"));
+  EXPECT_THAT(error_of([] {
+                parse_space("[[parameter]]\nname = 'x'\nkind = 'ordinal'\nvalues = [1, 2]\n",
+                            "s.toml");
+              }).line(),
+              testing::HasSubstr("no [[objective]]"));
+}
+
+TEST(SpaceFile, a_condition_sees_earlier_parameters_alone) {
+  const std::string x = "[[parameter]]\nname = 'x'\nkind = 'ordinal'\nvalues = [1, 2]\n",
+                    y = "[[parameter]]\nname = 'y2'\nkind = 'ordinal'\nvalues = [1, 2]\n";
+  EXPECT_NO_THROW(parse_space(x + y + "when = 'x > 1'\n" + objective, "s.toml"));
+  EXPECT_THAT(
+      error_of([&] { parse_space(x + "when = 'x > 1'\n" + y + objective, "s.toml"); }).line(),
+      testing::HasSubstr("s.toml:5:8"));
+}
+
+TEST(SpaceFile, is_read_from_a_file) {
+  const test::ScratchFolder folder;
+  test::write_file(folder / "s.toml", whole);
+  EXPECT_EQ(read_space(folder / "s.toml").domains.size(), 6u);
+}
 
 }  // namespace
 }  // namespace halmark

@@ -127,5 +127,76 @@ TEST(TomlTable, an_empty_file_lacks_keys_and_is_not_unreadable) {
   EXPECT_FALSE(TomlTable::parse_file(folder / "empty.toml").has("name"));
 }
 
+TEST(TomlTable, a_string_has_at_most_4096_bytes) {
+  const auto text = [](std::size_t n) { return "s = '" + std::string(n, 'x') + "'\n"; };
+  EXPECT_EQ(parse(text(4096)).string("s").size(), 4096u);
+  EXPECT_NE(refusal([&] { parse(text(4097)).string("s"); }).find("at most 4096 bytes"),
+            std::string::npos);
+}
+
+TEST(TomlTable, values_are_any_scalars_each_once) {
+  const TomlTable t =
+      parse("a = [1, 2.5, 'x', true]\nb = [1, [2]]\nc = [1, 1]\nd = [inf]\ne = 3\nf = []\n");
+  const std::vector<ParamValue> expected = {std::int64_t{1}, 2.5, std::string("x"), true};
+  EXPECT_EQ(t.values("a"), expected);
+  EXPECT_EQ(t.value("e"), ParamValue(std::int64_t{3}));
+  for (const char* key : {"b", "d"}) {
+    EXPECT_NE(refusal([&] { t.values(key); }).find("a number, a string, true or false"),
+              std::string::npos);
+  }
+  EXPECT_NE(refusal([&] { t.values("c"); }).find("each value once"), std::string::npos);
+  for (const char* key : {"e", "f"}) {
+    EXPECT_NE(refusal([&] { t.values(key); }).find("a list of values"), std::string::npos);
+  }
+  EXPECT_NE(refusal([&] { t.value("a"); }).find("a list; expected a number"), std::string::npos);
+  EXPECT_FALSE(t.is_string("e"));
+  EXPECT_FALSE(t.is_string("absent"));
+  EXPECT_TRUE(parse("s = 'x'\n").is_string("s"));
+}
+
+TEST(TomlTable, integers_are_a_list_of_such_within_their_range) {
+  const TomlTable t = parse("a = [1, 10]\nb = [0]\nc = []\nd = [1.5]\ne = [2, 2]\n");
+  EXPECT_EQ(t.integers("a", 1, 10), (std::vector<std::int64_t>{1, 10}));
+  for (const char* key : {"b", "c", "d"}) {
+    EXPECT_NE(refusal([&] { t.integers(key, 1, 10); }).find("integers from 1 to 10"),
+              std::string::npos)
+        << key;
+  }
+  EXPECT_NE(refusal([&] { t.integers("e", 1, 10); }).find("each value once"), std::string::npos);
+}
+
+TEST(TomlTable, numbers_name_their_range) {
+  EXPECT_EQ(refusal([] { parse("d = 9\n").number("d", 0.5, 2e6 - 1999992); }),
+            "f.toml:1:5: key 'd' is 9; expected a number from 0.5 to 8");
+  EXPECT_NE(refusal([] { parse("d = 'x'\n").number("d", 0, 1); }).find("a number from 0 to 1"),
+            std::string::npos);
+}
+
+TEST(TomlTable, a_table_of_a_table_is_named_by_both_and_open_ones_take_any_key) {
+  const TomlTable t = parse("[a]\n[a.b]\nx = 1\n[facts]\nq = 2\np = 1\n");
+  EXPECT_NE(refusal([&] { t.table("a")->table("b")->string("y"); }).find("missing in [a.b]"),
+            std::string::npos);
+  EXPECT_EQ(t.table("facts")->keys(), (std::vector<std::string>{"p", "q"}));
+}
+
+// A slip in a key that has to be there is named instead of its absence; three letters are too few.
+TEST(TomlTable, a_misspelt_key_says_more_than_the_absence_of_the_right_one) {
+  EXPECT_NE(refusal([] { parse("modl = 'x'\n").string("model"); }).find("unknown key 'modl'"),
+            std::string::npos);
+  EXPECT_NE(refusal([] { parse("nam = 'x'\n").string("name"); }).find("unknown key 'nam'"),
+            std::string::npos);
+  EXPECT_NE(refusal([] { parse("lo = 1\n").integer("low", 0, 9); }).find("key 'low' is missing"),
+            std::string::npos);
+  const TomlTable t = parse("modl = 'x'\n");
+  t.string("modl");
+  EXPECT_NE(refusal([&] { t.string("model"); }).find("key 'model' is missing"), std::string::npos);
+}
+
+TEST(TomlTable, a_place_is_the_keys_or_without_it_the_tables) {
+  const TomlTable t = parse("a = 1\n[t]\nb = 2\n");
+  EXPECT_EQ(t.table("t")->where("b"), "f.toml:3:5");
+  EXPECT_EQ(t.table("t")->where("absent"), "f.toml:2:1");
+}
+
 }  // namespace
 }  // namespace halmark

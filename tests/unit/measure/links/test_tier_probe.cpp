@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/statvfs.h>
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
+#include <optional>
 
 #include "core/text/error.hpp"
 #include "measure/links/tier_probe.hpp"
@@ -46,6 +50,93 @@ TEST(TierProbe, a_folder_that_is_not_there_is_named) {
   } catch (const Error& e) {
     EXPECT_EQ(e.exit_code(), ExitCode::unfit);
     EXPECT_THAT(e.what(), HasSubstr("/nowhere/at/all"));
+  }
+}
+
+double seconds_of(const std::function<void()>& call) {
+  const auto begin = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// At least half of the 256 batches of 4096 loads take the median, and three copies of half the
+// memory the best of them: all within the time that the probe took.
+TEST(TierProbe, figures_of_the_memory_fit_into_the_time_that_was_taken) {
+  constexpr std::int64_t bytes = std::int64_t{32} << 20;
+  TierProbe seen;
+  const double took_s = seconds_of([&] { seen = probe_memory(bytes); });
+  EXPECT_EQ(seen.bytes, bytes);
+  EXPECT_EQ(seen.how, "pointer chase over 32 MiB");
+  EXPECT_LE(seen.latency_p50_s * 128 * 4096, took_s);
+  EXPECT_EQ(seen.read_bytes_per_s, seen.write_bytes_per_s);
+  EXPECT_GE(seen.read_bytes_per_s, 3 * (bytes / 2) / took_s);
+  EXPECT_LT(seen.read_bytes_per_s, 1e12);
+}
+
+class StorageProbe : public testing::Test {
+ protected:
+  StorageProbe() { std::filesystem::create_directories(folder_); }
+  // Nothing where files past the page cache cannot be made here.
+  std::optional<TierProbe> probed(std::int64_t bytes, const std::function<bool()>& should_stop) {
+    try {
+      return probe_storage(folder_.string(), bytes, should_stop);
+    } catch (const Error& e) {
+      if (std::string(e.what()).find("past the page cache") == std::string::npos) throw;
+      return std::nullopt;
+    }
+  }
+  std::filesystem::path folder_ =
+      std::filesystem::path(HALMARK_BINARY_DIR) / "tests" / "storage_probe";
+};
+
+// Two blocks of 8 MiB are written and read, then 2000 pages; each asks once whether to stop.
+TEST_F(StorageProbe, writes_and_reads_blocks_and_then_pages) {
+  int asked = 0;
+  std::optional<TierProbe> seen;
+  const double took_s = seconds_of([&] {
+    seen = probed(16 << 20, [&] {
+      ++asked;
+      return false;
+    });
+  });
+  if (!seen) GTEST_SKIP();
+  EXPECT_EQ(asked, 2 + 2 + 2000);
+  EXPECT_GE(seen->write_bytes_per_s, (16 << 20) / took_s);
+  EXPECT_GE(seen->read_bytes_per_s, (16 << 20) / took_s);
+  EXPECT_LE(seen->latency_p50_s * 1000, took_s);
+  EXPECT_GE(seen->latency_p99_s, seen->latency_p50_s);
+  EXPECT_EQ(seen->how, "file of 16 MiB past the page cache");
+  struct statvfs space {};
+  ASSERT_EQ(::statvfs(folder_.c_str(), &space), 0);
+  EXPECT_EQ(seen->bytes, static_cast<std::int64_t>(space.f_blocks * space.f_frsize));
+}
+
+TEST_F(StorageProbe, stops_where_it_is_told) {
+  int asked = 0;
+  const auto after = [&](int calls) {
+    asked = 0;
+    return probed(16 << 20, [&asked, calls] { return ++asked > calls; });
+  };
+  const auto early = after(0);
+  if (!early) GTEST_SKIP();
+  EXPECT_EQ(asked, 3) << "each of the three parts asks once";
+  EXPECT_EQ(early->latency_p50_s, 0) << "no page was read";
+  EXPECT_EQ(early->how, "");
+  const auto late = after(2 + 2 + 5);
+  EXPECT_EQ(asked, 2 + 2 + 6);
+  EXPECT_GT(late->latency_p50_s, 0);
+}
+
+TEST_F(StorageProbe, wants_twice_the_file_to_be_free) {
+  struct statvfs space {};
+  ASSERT_EQ(::statvfs(folder_.c_str(), &space), 0);
+  const auto free = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
+  try {
+    probe_storage(folder_.string(), free * 6 / 10);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("cannot find room in " + folder_.string() + ": No space left"));
+    EXPECT_THAT(e.remedy(), HasSubstr("name a folder on the disk that is meant"));
   }
 }
 
