@@ -150,6 +150,9 @@ TEST_F(Nodes, show_the_best_of_their_peaks) {
   EXPECT_EQ(shown(), "none in its file");
   own.machine.measured.reset();
   EXPECT_EQ(shown(), "not measured yet");
+  own.plugins[0].hash = "0123456789abcdef";
+  EXPECT_THAT(check_node(own, url_, "me").view.text, HasSubstr("  0123456789ab  7 "))
+      << "twelve digits of the build, and its version";
 }
 
 class Planning : public Nodes {

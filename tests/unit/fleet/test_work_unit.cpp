@@ -60,7 +60,10 @@ TEST(WorkUnit, cases_of_the_same_stacks_are_one_unit) {
   ASSERT_EQ(units.size(), 2u);
   EXPECT_EQ(units[1].cases, (std::vector<KernelCase>{cases[0], cases[2]}));
   EXPECT_EQ(units[1].stacks.size(), 1u);
-  EXPECT_THAT(units[1].name, testing::StartsWith("stacks "));
+  EXPECT_THAT(units[1].name, testing::MatchesRegex("stacks [0-9a-f]{16}"));
+  EXPECT_EQ(units[1].batch, units[1].name);
+  EXPECT_EQ(units[1].run, 7);
+  EXPECT_EQ(units[0].batch, "fake:0/1x1");
 }
 
 TEST(WorkUnit, shards_that_run_at_once_share_no_batch_with_others) {
@@ -71,6 +74,7 @@ TEST(WorkUnit, shards_that_run_at_once_share_no_batch_with_others) {
   ASSERT_EQ(units.size(), 3u);
   EXPECT_EQ(units[0].batch, units[1].batch);
   EXPECT_NE(units[1].batch, units[2].batch);
+  EXPECT_EQ(units[2].batch, "fake:0/2x2");
 }
 
 TEST(WorkUnit, what_travels_is_what_arrives) {

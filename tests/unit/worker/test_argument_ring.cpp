@@ -136,6 +136,19 @@ TEST(ArgumentRing, fills_each_set_with_its_own_values) {
   }
 }
 
+// The one set of these modes has the values of the first, by which its output is compared.
+TEST(ArgumentRing, of_one_set_has_the_values_of_the_first) {
+  for (const CacheMode mode : {CacheMode::hot, CacheMode::flush, CacheMode::rotate_const}) {
+    TableDevice d(copy(10'000));
+    const auto kernel = d.stage(mode, 3);
+    const InputPool pool(7, find_contract("copy")->operands(state.problem.params)[0]);
+    std::vector<std::byte> expected(10'000);
+    pool.fill(0, 0, 0, expected.data());
+    const std::byte* found = kernel->ring().buffer(0, 0).host();
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), found)) << cache_mode_name(mode);
+  }
+}
+
 TEST(ArgumentRing, poisons_outputs_alone) {
   TableDevice d(copy(100));
   const auto kernel = d.stage(CacheMode::rotate_all, 2);

@@ -190,6 +190,21 @@ TEST(LoopChecks, keep_further_executions_until_there_are_as_many_as_asked) {
   }
 }
 
+// Those further ones are drawn numbers of executions, of which none is longer than a sample.
+TEST(LoopChecks, keep_executions_behind_one_to_as_many_repeats_as_a_sample_has) {
+  Counting counting(activation, CacheMode::rotate_const, 3);
+  std::set<std::uint64_t> repeats;
+  const auto count_executions = state.on_enqueue;
+  state.on_enqueue = [&](const hm_launch& launch) -> std::int32_t {
+    repeats.insert(launch.repeat);
+    return launch.repeat <= 5 ? count_executions(launch) : HM_INVALID_ARGUMENT;
+  };
+  LoopChecks checks(*counting.device.context, *counting.kernel, {.executions = 60}, 1e3);
+  std::vector<Signal> signals;
+  checks.check_after_wait(5, signals);
+  EXPECT_EQ(repeats, (std::set<std::uint64_t>{1, 2, 3, 4, 5}));
+}
+
 TEST(LoopChecks, show_poison_where_repeats_were_skipped) {
   Counting counting(activation, CacheMode::rotate_const, 3);
   state.on_enqueue = [&](const hm_launch& launch) -> std::int32_t {
