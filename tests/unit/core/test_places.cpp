@@ -45,10 +45,10 @@ TEST_F(Places, state_is_where_the_environment_says_and_else_at_home) {
   EXPECT_EQ(measured_device_path("f0"), "/somewhere/halmark/devices/f0.toml");
   EXPECT_EQ(measured_limits_path("f0"), "/somewhere/halmark/devices/f0-limits.toml");
   EXPECT_EQ(builds_dir(), "/somewhere/halmark/builds");
-  set("HOME", "/home/u");
+  set("HOME", "/people/u");
   for (const char* odd : {"", "relative/path"}) {
     set("XDG_STATE_HOME", odd);
-    EXPECT_EQ(state_dir(), "/home/u/.local/state/halmark") << odd;
+    EXPECT_EQ(state_dir(), "/people/u/.local/state/halmark") << odd;
   }
   unset("XDG_STATE_HOME");
   set("HOME", "");

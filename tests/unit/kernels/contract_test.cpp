@@ -113,5 +113,61 @@ TEST(CompleteProblem, is_idempotent) {
   EXPECT_EQ(complete_problem(once), once);
 }
 
+// 2^24 rows of 2^20 values of four bytes are 64 TiB.
+TEST(CompleteProblem, takes_operands_of_up_to_64_tib) {
+  auto params = small_gemm();
+  params.set("n", 1);
+  params.set("m", std::int64_t{1} << 24);
+  params.set("k", std::int64_t{1} << 20);
+  EXPECT_EQ(refusal({"gemm", params}), "accepted");
+  params.set("m", (std::int64_t{1} << 24) + 1);
+  EXPECT_THAT(refusal({"gemm", params}),
+              HasSubstr("op gemm: operand src would need more than 64 TiB"));
+}
+
+TEST(CompleteProblem, takes_both_ends_of_a_range) {
+  const auto reduce = [](std::int64_t ranks) {
+    return refusal(
+        {"all_reduce", {{"bytes", 4}, {"ranks", ranks}, {"dtype", value_of(Dtype::f32)}}});
+  };
+  EXPECT_EQ(reduce(1), "accepted");
+  EXPECT_EQ(reduce(65536), "accepted");
+  EXPECT_EQ(reduce(0), "op all_reduce: ranks=0 is out of range; expected 1..65536");
+  EXPECT_EQ(reduce(65537), "op all_reduce: ranks=65537 is out of range; expected 1..65536");
+}
+
+TEST(CompleteProblem, lists_what_a_choice_may_be) {
+  const auto f32 = value_of(Dtype::f32);
+  EXPECT_THAT(
+      refusal({"activation",
+               {{"rows", 1}, {"cols", 1}, {"kind", 4}, {"src_dtype", f32}, {"dst_dtype", f32}}}),
+      HasSubstr("kind=4 is out of range; expected 0, 1, 2, 3"));
+  auto params = small_gemm();
+  params.set("dst_dtype", value_of(Dtype::u8));
+  EXPECT_THAT(refusal({"gemm", params}),
+              HasSubstr("dst_dtype=u8 is out of range; expected f32, bf16, f16, s32"));
+}
+
+TEST(CompleteProblem, says_what_a_missing_parameter_means_and_what_a_derived_one_is) {
+  EXPECT_THAT(refusal({"copy", {}}),
+              AllOf(HasSubstr("op copy needs parameter 'bytes' ("), HasSubstr(")")));
+  EXPECT_THAT(refusal({"no_such_op_at_all", {}}),
+              HasSubstr("unknown op 'no_such_op_at_all'; known: "));
+}
+
+TEST(OperandSpec, packs_rows_of_types_below_a_byte) {
+  const OperandSpec packed{.name = "x", .dtype = Dtype::s4, .dims = {3, 5}};
+  EXPECT_EQ(packed.elements(), 15);
+  EXPECT_EQ(packed.bytes(), 3 * 3) << "five of four bits are three bytes";
+  const OperandSpec scalar{.name = "x", .dtype = Dtype::f64, .dims = {}};
+  EXPECT_EQ(scalar.elements(), 1);
+  EXPECT_EQ(scalar.bytes(), 8);
+}
+
+TEST(Contracts, that_are_unknown_are_none_and_nothing_is_said_of_measuring_them) {
+  EXPECT_EQ(find_contract("gem"), nullptr);
+  EXPECT_NO_THROW(require_measurable("gem"));
+}
+
 }  // namespace
 }  // namespace halmark::testing

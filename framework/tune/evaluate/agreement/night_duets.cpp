@@ -16,22 +16,6 @@ constexpr std::size_t nights_back = 30;
 constexpr int nights_of_new_build = 2;                  // in which it still meets the old one
 constexpr std::size_t first_batch = 4, batch_max = 16;  // kernels that share workers
 
-// The build that ran before this one; nothing where this one has been here for longer.
-std::string build_before(const MeasuredEvaluator& evaluator, const std::string& now) {
-  const Store& store = *evaluator.context().store;
-  const std::string fingerprint = store.run_info(evaluator.run()).fingerprint;
-  std::vector<std::int64_t> runs = store.latest_runs(nights_back, fingerprint);
-  std::erase_if(runs, [&](std::int64_t run) { return run >= evaluator.run(); });
-  int nights = 1;
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    const auto machine = store.machine(*run);
-    if (!machine || machine->build.empty()) continue;
-    if (machine->build != now) return machine->build;
-    if (++nights > nights_of_new_build) break;
-  }
-  return {};
-}
-
 DuetOptions duet_options(const MeasuredEvaluator& evaluator, const NightBuilds& builds) {
   const MeasureSettings& settings = evaluator.plan().sweep().measure;
   DuetOptions out{.sides = {side_of(*builds.good), side_of(*builds.here)}};
@@ -46,6 +30,20 @@ DuetOptions duet_options(const MeasuredEvaluator& evaluator, const NightBuilds& 
 
 }  // namespace
 
+std::string build_before(const Store& store, std::int64_t night, const std::string& now) {
+  std::vector<std::int64_t> runs =
+      store.latest_runs(nights_back, store.run_info(night).fingerprint);
+  std::erase_if(runs, [&](std::int64_t run) { return run >= night; });
+  int nights = 1;
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    const auto machine = store.machine(*run);
+    if (!machine || machine->build.empty()) continue;
+    if (machine->build != now) return machine->build;
+    if (++nights > nights_of_new_build) break;
+  }
+  return {};
+}
+
 NightBuilds builds_of_night(const MeasuredEvaluator& evaluator) {
   const MeasureContext& context = evaluator.context();
   NightBuilds out;
@@ -58,7 +56,7 @@ NightBuilds builds_of_night(const MeasuredEvaluator& evaluator) {
   }
   out.here = *kept;
   out.now = kept->id;
-  const std::string before = build_before(evaluator, out.now);
+  const std::string before = build_before(*context.store, evaluator.run(), out.now);
   if (before.empty()) return out;
   out.good = find_kept_build(context.night.builds_folder, before);
   if (!out.good) {

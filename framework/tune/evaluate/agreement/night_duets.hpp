@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "journal/store.hpp"
 #include "measure/campaign/duet/duet_side.hpp"
 #include "tune/evaluate/measured_evaluator.hpp"
 
@@ -18,6 +19,10 @@ struct NightBuilds {
   std::optional<KeptBuild> good;  // the one before it, in the first nights of a new one
   std::string note;               // why one of them is missing, where that is worth a line
 };
+
+// Of the nights of this machine before `night` the build that ran before `now`; "" where `now` has
+// been here for longer than two nights.
+std::string build_before(const Store& store, std::int64_t night, const std::string& now);
 
 // Keeps the build of this night, and finds the one of the nights before.
 NightBuilds builds_of_night(const MeasuredEvaluator& evaluator);

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "host/machine.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/devices/devices_here.hpp"
 
@@ -148,6 +151,15 @@ TEST(DevicesHere, say_whether_the_peaks_of_this_machine_are_known) {
   EXPECT_FALSE(known.data.at("peaks").is_null());
   EXPECT_FALSE(known.data.contains("peaks_reason"));
   EXPECT_THAT(known.text, HasSubstr("measured peaks of "));
+}
+
+TEST(LocalMachine, computes_bf16_where_one_of_its_instruction_sets_does) {
+  const std::vector<std::string> keys = isa_keys();
+  const auto names = [&](const char* word) {
+    return std::ranges::any_of(keys,
+                               [&](const std::string& key) { return key.find(word) != key.npos; });
+  };
+  EXPECT_EQ(local_machine().has_bf16, names("bf16") || names("amx"));
 }
 
 }  // namespace

@@ -226,7 +226,9 @@ TEST(KeepFront, of_requests_is_one_and_none_without_a_point) {
 
 class FrontPlaces : public testing::Test {
  protected:
-  FrontPlace place() const { return {.database = database_, .studies = "sqlite:" + database_ + ".study"}; }
+  FrontPlace place() const {
+    return {.database = database_, .studies = "sqlite:" + database_ + ".study"};
+  }
   std::int64_t begin(const std::string& utc, const std::string& plan = "0123") {
     return open_store(database_)->begin_run({.command = "halmark tune",
                                              .plan_hash = plan,

@@ -8,6 +8,7 @@
 #include "journal/store.hpp"
 #include "kernels/contract.hpp"
 #include "tests/unit/scratch_folder.hpp"
+#include "tune/evaluate/agreement/night_duets.hpp"
 #include "tune/evaluate/agreement/night_run.hpp"
 #include "tune/stored/stored_winners.hpp"
 #include "tune/stored/variant_comparison.hpp"
@@ -112,6 +113,39 @@ TEST_F(StoredWinners, a_night_goes_on_for_twelve_hours_or_on_its_date_until_it_i
   EXPECT_TRUE(machine->ends_night);
   EXPECT_EQ(machine->build, "build");
   EXPECT_THAT(machine->lines, testing::ElementsAre("a machine"));
+}
+
+// A new build meets the one before it for two nights; of machines, builds and nights that are not
+// these nothing is told.
+TEST_F(StoredWinners, the_build_before_is_told_for_two_nights_of_a_new_one) {
+  const auto night = [&](const std::string& build, const std::string& fingerprint = "here") {
+    const std::int64_t run = begin(fingerprint);
+    if (build != "-") store_->append(run, RunMachine{.lines = {}, .build = build});
+    return run;
+  };
+  const auto before = [&] { return build_before(*store_, begin("here"), "new"); };
+  EXPECT_EQ(before(), "");
+  night("elsewhere", "there");
+  EXPECT_EQ(before(), "");
+  night("old");
+  EXPECT_EQ(before(), "old");
+  night("-");
+  night("");
+  EXPECT_EQ(before(), "old") << "who states no build is no night of one";
+  night("new");
+  EXPECT_EQ(before(), "old") << "the second night";
+  const std::int64_t second = night("new");
+  EXPECT_EQ(before(), "") << "the third";
+  EXPECT_EQ(build_before(*store_, second, "new"), "old") << "later runs do not count";
+  EXPECT_EQ(build_before(*store_, second, "old"), "new");
+}
+
+TEST_F(StoredWinners, the_build_before_is_looked_for_among_thirty_runs) {
+  const std::int64_t old = begin("here");
+  store_->append(old, RunMachine{.lines = {}, .build = "old"});
+  for (int i = 0; i < 28; ++i) begin("here");
+  EXPECT_EQ(build_before(*store_, begin("here"), "new"), "old") << "the 30th, this one counted";
+  EXPECT_EQ(build_before(*store_, begin("here"), "new"), "");
 }
 
 TEST(VariantComparison, every_set_has_its_own_points_and_its_winner) {
