@@ -230,5 +230,14 @@ TEST(ChunkLabels, threads_of_one_process_do_not_disturb_each_other_on_their_only
   EXPECT_DOUBLE_EQ(disturbed_share(beside_a_neighbour, rule), 0.3);
 }
 
+// Ten of a thousand microseconds are one percent; without any delay the share is nothing at all.
+TEST(ChunkLabels, of_just_one_percent_are_clean) {
+  EXPECT_EQ(labels(Script(990e3, {{0, {.delay_ns = 10e3}}}), 1), runs({{clean, 1}}));
+  EXPECT_EQ(labels(Script(990e3, {{0, {.delay_ns = 10.1e3}}}), 1), runs({{disturbed, 1}}));
+  EXPECT_EQ(disturbed_share({.wall_ns = 1e6, .cpu_ns = 1e6, .run_delay_ns = 0}, {}), 0);
+  EXPECT_EQ(disturbed_share({.wall_ns = 1e6, .cpu_ns = 2e6, .run_delay_ns = 0}, {}), 0);
+  EXPECT_EQ(disturbed_share({.wall_ns = 0, .cpu_ns = 0, .run_delay_ns = 1}, {}), 0);
+}
+
 }  // namespace
 }  // namespace halmark
