@@ -252,6 +252,7 @@ TEST(StopRules, of_nothing_have_not_finished) {
   width->start();
   EXPECT_FALSE(width->finished());
   EXPECT_EQ(samples_until(*width, 50, [](int) { return 0.0; }), -1) << "no width of nothing";
+  EXPECT_EQ(samples_until(*width, 50, [](int) { return 0.5; }), 6) << "half a ns has one";
   const auto settled = make_noise_settled();
   EXPECT_EQ(samples_until(*settled, 200, [](int) { return 0.0; }), 64 + 3 * 16);
   EXPECT_EQ(make_stop_rule({})->reason(), StopReason::none);
