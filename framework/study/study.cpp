@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
@@ -31,6 +32,22 @@ std::string proposer_of(const TrialRow& row) {
   const std::string* text = find_attribute(row.system, proposer_attribute);
   const Json name = text != nullptr ? Json::parse(*text, nullptr, false) : Json();
   return name.is_string() ? name.get<std::string>() : "";
+}
+
+// The amounts that this program stored, else those above 0 that Optuna has.
+std::vector<double> violations_of(const TrialRow& row) {
+  std::vector<double> out;
+  const std::string* amounts = find_attribute(row.user, violations_attribute);
+  const Json own = amounts != nullptr ? Json::parse(*amounts, nullptr, false) : Json();
+  if (!own.is_array()) {
+    std::ranges::copy_if(constraint_values(row), std::back_inserter(out),
+                         [](double g) { return g > 0; });
+    return out;
+  }
+  for (const Json& amount : own) {
+    if (amount.is_number()) out.push_back(amount.get<double>());
+  }
+  return out;
 }
 
 std::string where_of(const StudyStore& store, const std::string& study) {
@@ -141,34 +158,25 @@ TrialRow Study::row_of(const Point& point) const {
 
 Told Study::told_of(const TrialRow& row, const Point& point) const {
   Told out{.point = point, .outcome = TrialOutcome::failed};
-  const std::string* amounts = find_attribute(row.user, violations_attribute);
-  const Json own = amounts != nullptr ? Json::parse(*amounts, nullptr, false) : Json();
-  for (const double g : constraint_values(row)) {
-    if (g > 0 && !own.is_array()) out.violations.push_back(g);
-  }
-  for (const Json& amount : own.is_array() ? own : Json::array()) {
-    if (amount.is_number()) out.violations.push_back(amount.get<double>());
-  }
-  const bool has_values =
-      row.values.size() == objectives_.size() &&
-      std::ranges::none_of(row.values, [](double value) { return std::isnan(value); });
-  if (has_values) {
-    for (std::size_t i = 0; i < row.values.size(); ++i) {
-      out.objectives.push_back(objectives_[i].is_maximised ? -row.values[i] : row.values[i]);
-    }
-  }
   for (const char* key : {"halmark:failed", "halmark:infeasible"}) {
     const std::string* text = find_attribute(row.user, key);
     const Json reason = text != nullptr ? Json::parse(*text, nullptr, false) : Json();
     if (reason.is_string()) out.reason = reason.get<std::string>();
   }
-  if (row.state != TrialState::fail && !out.violations.empty()) {
+  std::vector<double> violations = violations_of(row);
+  const bool has_values =
+      row.values.size() == objectives_.size() &&
+      std::ranges::none_of(row.values, [](double value) { return std::isnan(value); });
+  if (row.state != TrialState::fail && !violations.empty()) {
     out.outcome = TrialOutcome::infeasible;
+    out.violations = std::move(violations);
   } else if (row.state == TrialState::complete && has_values) {
     out.outcome = TrialOutcome::complete;
   } else {
-    out.objectives.clear();
-    out.violations.clear();
+    return out;
+  }
+  for (std::size_t i = 0; has_values && i < row.values.size(); ++i) {
+    out.objectives.push_back(objectives_[i].is_maximised ? -row.values[i] : row.values[i]);
   }
   return out;
 }

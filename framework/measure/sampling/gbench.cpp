@@ -97,12 +97,6 @@ void initialize_once() {
     char* arguments[] = {program, nullptr};
     int count = 1;
     benchmark::Initialize(&count, arguments);
-    benchmark::AddCustomContext("library", gbench_description());
-#ifdef NDEBUG
-    benchmark::AddCustomContext("halmark_build", "release");
-#else
-    benchmark::AddCustomContext("halmark_build", "debug");
-#endif
   });
 }
 

@@ -32,22 +32,6 @@ std::optional<double> value_after(const std::string& text, std::string_view key)
   return std::strtod(text.c_str() + at + key.size(), nullptr);
 }
 
-// cgroup v2 first, then the cpu controller of v1; "" when neither counts throttling.
-std::string find_throttle_file() {
-  const std::string groups = read_text("/proc/self/cgroup");
-  const std::size_t unified = groups.find("0::");
-  if (unified != std::string::npos) {
-    const std::size_t begin = unified + 3;
-    const std::string path =
-        "/sys/fs/cgroup" + groups.substr(begin, groups.find('\n', begin) - begin) + "/cpu.stat";
-    if (value_after(read_text(path.c_str()), "nr_throttled ")) return path;
-  }
-  for (const char* path : {"/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"}) {
-    if (value_after(read_text(path), "nr_throttled ")) return path;
-  }
-  return {};
-}
-
 Signal present(const char* name, double value) {
   return {.name = name, .value = value, .reason = {}};
 }
@@ -106,7 +90,22 @@ std::vector<Signal> signals_of(const CounterReading& counted, bool thread_is_bus
 
 }  // namespace
 
-Interference::Interference() : throttle_path_(find_throttle_file()) {
+std::string throttle_file(const std::string& groups, const std::string& root) {
+  const std::size_t unified = groups.find("0::");
+  if (unified != std::string::npos) {
+    const std::size_t begin = unified + 3;
+    const std::string path =
+        root + groups.substr(begin, groups.find('\n', begin) - begin) + "/cpu.stat";
+    if (value_after(read_text(path.c_str()), "nr_throttled ")) return path;
+  }
+  for (const char* name : {"/cpu.stat", "/cpu/cpu.stat"}) {
+    if (value_after(read_text((root + name).c_str()), "nr_throttled ")) return root + name;
+  }
+  return {};
+}
+
+Interference::Interference()
+    : throttle_path_(throttle_file(read_text("/proc/self/cgroup"), "/sys/fs/cgroup")) {
   steal_since_a_second();  // the first anchor
   begin();
 }

@@ -48,6 +48,11 @@ class StealShare {
   std::deque<Ticks> ticks_;
 };
 
+// The file that counts throttling: that of the process's own group of cgroup v2, which `groups`
+// (/proc/self/cgroup) names below `root`, that of the root, then the cpu controller of v1; "" where
+// none counts.
+std::string throttle_file(const std::string& groups, const std::string& root);
+
 // Lives as long as the worker; begin() and end() bracket a sampling loop on one thread.
 class Interference {
  public:

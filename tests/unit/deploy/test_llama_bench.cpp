@@ -50,6 +50,10 @@ TEST_F(LlamaBench, steps_agree_with_the_rates_that_the_tool_prints_beside_them) 
   ASSERT_EQ(out.steps.size(), 2u);
   EXPECT_EQ(out.steps[0].phase, "prefill");
   EXPECT_EQ(out.steps[1].phase, "decode");
+  EXPECT_EQ(out.steps[0].how, "the prompt in parts of 512 tokens");
+  EXPECT_EQ(out.steps[1].how, "mean of 128 tokens in a row");
+  EXPECT_EQ(out.steps[1].input_tokens, 0);
+  EXPECT_EQ(out.steps[1].output_tokens, 128);
   // Tokens over the time against the mean of the samples' rates: they differ by the spread squared.
   EXPECT_NEAR(512 / (out.steps[0].step_ns * 1e-9), 7100.002165, 7100 * 1e-3);
   EXPECT_NEAR(1 / (out.steps[1].step_ns * 1e-9), 118.881588, 119 * 1e-3);

@@ -56,6 +56,9 @@ TEST(VllmServe, gives_what_clients_saw_of_prompts_and_later_tokens) {
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(steps[0].phase, "prefill");
   EXPECT_DOUBLE_EQ(steps[0].step_ns, 71.54e6);
+  EXPECT_DOUBLE_EQ(*steps[0].deviation_ns, 5.5e6);
+  EXPECT_EQ(steps[0].samples, 10);
+  EXPECT_EQ(steps[0].batch, 4);
   EXPECT_THAT(steps[0].how, HasSubstr("queueing included"));
   EXPECT_EQ(steps[1].phase, "decode");
   EXPECT_DOUBLE_EQ(steps[1].step_ns, 7.91e6);

@@ -1,6 +1,7 @@
 // Studies carried over, found by name and salvaged; leases judged; answers that list trials.
-#include <sqlite3.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "core/json/json.hpp"
@@ -243,6 +244,27 @@ TEST(LeaseVerdicts, follow_from_owner_age_and_what_was_before) {
   EXPECT_EQ(judge_lease({.owner = dead.dump(), .beat_age_s = 0}, 0).state, LeaseState::free);
 }
 
+// 2020 began 1,577,836,800 s after 1970.
+TEST_F(StudyCopies, leases_of_a_journal_are_as_old_as_the_clock_says) {
+  const auto store = open_study_store("journal:" + b_, StudyAccess::or_create);
+  const std::int64_t study = make_study(*store);
+  std::vector<TrialRow> rows(1, running_row());
+  rows[0].started_utc = "2020-01-01 00:00:00.000000";
+  store->transact([&](StudyTransaction& t) { t.create(study, rows); });
+  const auto since = [] {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count() - 1'577'836'800;
+  };
+  for (int look = 0; look < 3; ++look) {
+    const double before = since();
+    double age = 0;
+    store->transact([&](StudyTransaction& t) { age = *t.leases({&rows[0].id, 1})[0].beat_age_s; });
+    EXPECT_GE(age, before - 1e-5);
+    EXPECT_LE(age, since() + 1e-5);
+    usleep(300'000);
+  }
+}
+
 // Answers that list trials: all of them from a number on, and those of the front.
 TEST(StudyAnswers, list_trials_the_front_and_the_objectives) {
   const auto store = open_study_store("memory:", StudyAccess::or_create);
@@ -265,6 +287,7 @@ TEST(StudyAnswers, list_trials_the_front_and_the_objectives) {
   EXPECT_EQ(all[3].at("state"), "RUNNING");
   EXPECT_TRUE(all[3].at("params").contains("a"));
   EXPECT_FALSE(all[3].contains("constraints"));
+  EXPECT_EQ(study.rows().size(), 4u) << "outside of a request too";
   EXPECT_EQ(answer(R"({"trials":3})").at("trials").size(), 1u);
   EXPECT_EQ(answer(R"({"trials":4})").at("trials").size(), 0u);
   EXPECT_EQ(answer(R"({"trials":2000000000})").at("trials").size(), 0u);

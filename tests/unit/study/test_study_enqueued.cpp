@@ -151,6 +151,34 @@ TEST_F(Enqueued, trials_of_somebody_else_s_space_are_strangers) {
   EXPECT_EQ(status.at("running"), 1);
 }
 
+TEST_F(Enqueued, that_nobody_can_read_are_given_up_one_by_one) {
+  enqueue_elsewhere({"{", "[1]", R"({"a":[1]})", R"({"z":1})", R"({"a":"x"})", "null"});
+  const Json one = answer(R"({"ask":1})").at("trials");
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].at("trial"), 6);
+  for (int trial = 0; trial < 6; ++trial) EXPECT_EQ(row(trial).state, TrialState::fail) << trial;
+}
+
+// Attributes are anybody's: what is no JSON says nothing, and stops nobody.
+TEST_F(Enqueued, attributes_that_are_no_json_are_passed_over) {
+  answer(R"({"ask":3})");
+  std::vector<TrialChange> changes;
+  for (int trial = 0; trial < 3; ++trial) {
+    changes.push_back({.id = row(trial).id,
+                       .state = trial == 2 ? TrialState::fail : TrialState::complete,
+                       .values = {1.0 + trial},
+                       .user = {{"halmark:failed", "{"}, {std::string(violations_attribute), "{"}},
+                       .system = {{std::string(proposer_attribute), "{"},
+                                  {std::string(constraints_attribute), trial == 1 ? "[2]" : "{"}}});
+  }
+  store_->transact([&](StudyTransaction& t) { t.change(changes); });
+  EXPECT_EQ(answer(R"({"ask":1})").at("trials").size(), 1u);
+  Study again(*store_, space(), {.name = "s", .sampler = "nsga2", .seed = 5});
+  EXPECT_EQ(again.ask(1).size(), 1u);
+  EXPECT_EQ(again.strangers(), 0u);
+  EXPECT_EQ(answer(R"({"front":1})").at("trials").size(), 1u) << "the second breaks a constraint";
+}
+
 TEST(Budget, ends_with_its_reason) {
   const auto store = open_study_store("memory:", StudyAccess::or_create);
   SpaceDescription space;

@@ -3,6 +3,7 @@
 #include "framework/study/proposals.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "core/json/json.hpp"
 #include "framework/study/worker.hpp"
@@ -200,6 +201,24 @@ TEST_P(StudyProposals, what_is_given_back_or_left_by_a_dead_process_is_claimed_a
   EXPECT_THAT(last.claim(1), IsEmpty());
   EXPECT_THAT(last.refused(), ElementsAre(HasSubstr("lost twice")));
   EXPECT_EQ(row(*store, last, 0).state, TrialState::fail);
+}
+
+// Two seconds later it looks at trials that others may have given back.
+TEST_P(StudyProposals, what_a_process_gave_back_it_may_claim_itself) {
+  if (GetParam() != "sqlite") GTEST_SKIP() << "it takes its time";
+  const auto store = open();
+  Proposals proposals(*store, wanted(), description_, space_);
+  enqueue(*store, proposals, R"({"tile": 16, "mode": "a"})");
+  ASSERT_EQ(proposals.claim(1).size(), 1u);
+  proposals.release();
+  proposals.release();
+  const ProposalOutcome outcome{.verdict = {.trial = 0, .values = {1, 2}}, .user = {}};
+  proposals.tell({&outcome, 1});
+  EXPECT_EQ(row(*store, proposals, 0).state, TrialState::running) << "it is nobody's";
+  usleep(2'100'000);
+  ASSERT_EQ(proposals.claim(1).size(), 1u);
+  proposals.tell({&outcome, 1});
+  EXPECT_EQ(row(*store, proposals, 0).state, TrialState::complete);
 }
 
 TEST_P(StudyProposals, the_study_says_what_may_be_proposed_and_when_it_is_over) {

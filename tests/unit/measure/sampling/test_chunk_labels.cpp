@@ -230,5 +230,37 @@ TEST(ChunkLabels, threads_of_one_process_do_not_disturb_each_other_on_their_only
   EXPECT_DOUBLE_EQ(disturbed_share(beside_a_neighbour, rule), 0.3);
 }
 
+// Ten of a thousand microseconds are one percent; without any delay the share is nothing at all.
+TEST(ChunkLabels, of_just_one_percent_are_clean) {
+  EXPECT_EQ(labels(Script(990e3, {{0, {.delay_ns = 10e3}}}), 1), runs({{clean, 1}}));
+  EXPECT_EQ(labels(Script(990e3, {{0, {.delay_ns = 10.1e3}}}), 1), runs({{disturbed, 1}}));
+  EXPECT_EQ(disturbed_share({.wall_ns = 1e6, .cpu_ns = 1e6, .run_delay_ns = 0}, {}), 0);
+  EXPECT_EQ(disturbed_share({.wall_ns = 1e6, .cpu_ns = 2e6, .run_delay_ns = 0}, {}), 0);
+  EXPECT_EQ(disturbed_share({.wall_ns = 0, .cpu_ns = 0, .run_delay_ns = 1}, {}), 0);
+}
+
+// Whoever adds a sample hears whether a chunk ended with it, which then has its label.
+TEST(ChunkLabels, say_when_a_chunk_has_ended) {
+  Script script(0, {});
+  std::vector<TimedSample> samples;
+  ChunkLabels chunks(&script, {.shortest_ns = 100}, samples);
+  chunks.begin_block();
+  const auto add = [&](double begin_ns, double wall_ns) {
+    TimedSample sample;
+    sample.begin_ns = begin_ns;
+    sample.wall_ns = wall_ns;
+    samples.push_back(sample);
+    return chunks.add_newest();
+  };
+  EXPECT_FALSE(add(0, 60));
+  EXPECT_TRUE(add(60, 40)) << "100 ns from the first one's beginning";
+  EXPECT_EQ(samples[0].label, clean);
+  EXPECT_FALSE(add(150, 99)) << "from its own beginning";
+  EXPECT_TRUE(add(250, 1));
+  ChunkLabels none(nullptr, {}, samples);
+  none.begin_block();
+  EXPECT_FALSE(none.add_newest());
+}
+
 }  // namespace
 }  // namespace halmark

@@ -242,5 +242,21 @@ TEST(StopRules, automatic_needs_its_minimum_of_the_shortest_sample_seen) {
   EXPECT_EQ(min_samples_for({.min_samples = 2}, 40e6), 2);
 }
 
+TEST(StopRules, fifty_milliseconds_are_no_slow_call_yet) {
+  EXPECT_EQ(min_samples_for({.min_samples = 10}, 50e6), 10);
+  EXPECT_EQ(min_samples_for({.min_samples = 10}, 50e6 + 1), 3);
+}
+
+TEST(StopRules, of_nothing_have_not_finished) {
+  const auto width = make_ci_width(0.01);
+  width->start();
+  EXPECT_FALSE(width->finished());
+  EXPECT_EQ(samples_until(*width, 50, [](int) { return 0.0; }), -1) << "no width of nothing";
+  EXPECT_EQ(samples_until(*width, 50, [](int) { return 0.5; }), 6) << "half a ns has one";
+  const auto settled = make_noise_settled();
+  EXPECT_EQ(samples_until(*settled, 200, [](int) { return 0.0; }), 64 + 3 * 16);
+  EXPECT_EQ(make_stop_rule({})->reason(), StopReason::none);
+}
+
 }  // namespace
 }  // namespace halmark

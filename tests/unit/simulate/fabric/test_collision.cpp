@@ -36,7 +36,7 @@ TEST(Collision, rates_by_hash_are_those_of_draws) {
   std::mt19937_64 random(7);
   for (const auto& [uplinks, flows, rate_of_flow] :
        std::vector<std::tuple<std::int64_t, std::int64_t, double>>{
-           {4, 48, 0.25}, {3, 5, 0.5}, {1, 9, 1}, {8, 1000, 1}, {32, 2000, 1}}) {
+           {4, 48, 0.25}, {3, 5, 0.5}, {1, 9, 1}, {7, 1000, 1}, {8, 1000, 1}, {32, 2000, 1}}) {
     constexpr int draws = 4000;
     const double even = std::min(
         rate_of_flow, std::min(1.0, static_cast<double>(uplinks) / static_cast<double>(flows)));
