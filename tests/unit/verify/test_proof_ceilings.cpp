@@ -103,6 +103,14 @@ TEST(ProofCeilings, hold_for_all_sources_of_a_whole_device) {
   EXPECT_EQ(terms(device, 2, {}, work), Terms{"bf16, 2 threads: 7 at 100"});
 }
 
+// A record of no number of threads is of the whole device, whatever was measured with some.
+TEST(ProofCeilings, of_a_whole_device_are_its_own_figures) {
+  Device device;
+  device.peaks = {peak("v", Dtype::f32, 0, 100), peak("v", Dtype::f32, 4, 88)};
+  EXPECT_EQ(terms(device, 0, {}, operations(7)), Terms{"v, 0 threads: 7 at 100"});
+  EXPECT_EQ(terms(device, 1, {}, operations(7)), Terms{"v, 1 thread: 7 at 22"});
+}
+
 TEST(ProofCeilings, of_types_without_a_peak_are_none) {
   Device device;
   device.peaks = {peak("f16", Dtype::f16, 1, 100)};

@@ -4,6 +4,7 @@
 #include "fabric_texts.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric/fabric_json.hpp"
+#include "simulate/fabric/fabric_schema.hpp"
 #include "simulate/fabric/fabric_text.hpp"
 
 namespace halmark::fabric {
@@ -90,6 +91,21 @@ TEST(FabricFileText, of_two_machines_leaves_the_links_inside_out_of_the_network)
   two.network->latency_s = 1e-6;
   EXPECT_NE(fabric_text(two).find("latency_us = 1.25\n"), std::string::npos)
       << "what an end of kernel TCP takes at least";
+}
+
+// Found by watching the reader: of words, of single entities and of a torus.
+TEST(FabricSchema, has_the_keys_of_the_reader_with_their_limits) {
+  const FileSchema schema = fabric_schema();
+  EXPECT_EQ(schema.name, "fabric");
+  for (const char* path : {"id", "node.numa", "scale_up.nodes", "scale_up.shape", "network.spines",
+                           "entity[].name", "link[].from", "group[].members", "tier[].bytes"}) {
+    EXPECT_TRUE(schema.keys.contains(path)) << path;
+  }
+  EXPECT_EQ(schema.keys.at("network.ecmp").choices, ecmp_names());
+  EXPECT_EQ(schema.keys.at("link[].cables").high, 4096);
+  EXPECT_EQ(schema.keys.at("wan.sites").low, 2);
+  EXPECT_EQ(schema.keys.at("wan.sites").high, 64);
+  EXPECT_GT(schema.meanings.size(), 40u);
 }
 
 TEST(FabricWords, of_kinds_and_duplexes_are_those_of_files) {
