@@ -125,7 +125,8 @@ check_linker_flag(CXX -fuse-ld=mold HALMARK_HAS_MOLD)
 
 # halmark_add_test(<name> [ALONE|BESIDE] SOURCES ... [APART ...] [LINK ...] [LABELS ...] [DEPENDS targets...])
 # One GoogleTest program test_<name>; GTEST_SKIP shows as skipped in ctest. Unit tests may run beside
-# each other; what has other labels measures, but where BESIDE says that it does not. ALONE: what a busy neighbour
+# each other; what has other labels measures, but where BESIDE says that nothing asserted follows
+# from how long something took. ALONE: what a busy neighbour
 # would make fail, and not only slower.
 # APART: sources that are not compiled together with others, since a helper of theirs has another's name.
 function(halmark_add_test name)

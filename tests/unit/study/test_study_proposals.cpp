@@ -205,7 +205,6 @@ TEST_P(StudyProposals, what_is_given_back_or_left_by_a_dead_process_is_claimed_a
 
 // Two seconds later it looks at trials that others may have given back.
 TEST_P(StudyProposals, what_a_process_gave_back_it_may_claim_itself) {
-  if (GetParam() != "sqlite") GTEST_SKIP() << "it takes its time";
   const auto store = open();
   Proposals proposals(*store, wanted(), description_, space_);
   enqueue(*store, proposals, R"({"tile": 16, "mode": "a"})");

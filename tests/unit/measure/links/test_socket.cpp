@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <array>
 #include <thread>
@@ -137,15 +138,23 @@ TEST(Listener, is_of_any_free_port_and_of_one_that_is_taken_says_so) {
               HasSubstr("cannot resolve 'no.such.host.invalid'"));
 }
 
+// Asked of the system itself: a listener that fails must not look like a machine without it.
+bool has_newer_protocol() {
+  const int descriptor = ::socket(AF_INET6, SOCK_STREAM, 0);
+  if (descriptor < 0) return false;
+  const sockaddr_in6 loopback{.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  const auto* address = reinterpret_cast<const sockaddr*>(&loopback);
+  const bool is_bound = ::bind(descriptor, address, sizeof loopback) == 0;
+  ::close(descriptor);
+  return is_bound;
+}
+
 TEST(Listener, has_a_port_of_the_newer_internet_protocol_too) {
-  try {
-    Listener listener({"::1", 0});
-    EXPECT_GT(listener.address().port, 0);
-    Socket near = connect_to(listener.address());
-    EXPECT_GE(listener.accept(never).descriptor(), 0);
-  } catch (const Error& e) {
-    GTEST_SKIP() << e.line();
-  }
+  if (!has_newer_protocol()) GTEST_SKIP() << "no IPv6 on this machine's loopback";
+  Listener listener({"::1", 0});
+  EXPECT_GT(listener.address().port, 0);
+  Socket near = connect_to(listener.address());
+  EXPECT_GE(listener.accept(never).descriptor(), 0);
 }
 
 TEST(Listener, stops_waiting_when_it_is_told) {
