@@ -1,6 +1,6 @@
 // Programs of the user's own: with the whole environment, so that keys and passwords are found.
-#include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 
 #include "core/text/error.hpp"
 #include "fleet/launch/launch.hpp"
+#include "host/process/file_descriptor.hpp"
 
 extern char** environ;
 
@@ -20,41 +21,36 @@ struct Output {
   std::string text;  // of stdout and stderr
 };
 
-struct Pipe {
-  Pipe() {
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-      throw Error(ExitCode::error, std::string("no pipe: ") + std::strerror(errno));
-    }
+// A file in memory: unlike a pipe, it raises no SIGPIPE where a program ends without reading its
+// input (sbatch that refuses its options), and is not waited for where something that was started
+// keeps its output open.
+FileDescriptor file_of(const std::string& text) {
+  FileDescriptor file(::memfd_create("halmark-words", MFD_CLOEXEC));
+  if (!file ||
+      ::pwrite(file.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    throw Error(ExitCode::error, std::string("no file in memory: ") + std::strerror(errno));
   }
-  ~Pipe() {
-    close_end(0);
-    close_end(1);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  void close_end(std::size_t i) {
-    if (ends.at(i) >= 0) ::close(ends.at(i));
-    ends.at(i) = -1;
-  }
-  std::array<int, 2> ends{-1, -1};
-};
-
-void write_all(int fd, const std::string& text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const ssize_t n = ::write(fd, text.data() + at, text.size() - at);
-    if (n <= 0) return;  // it has ended, and says why
-    at += static_cast<std::size_t>(n);
-  }
+  return file;
 }
 
-// Scripts are shorter than what a pipe holds, so that neither side waits for the other.
+std::string text_of(const FileDescriptor& file) {
+  std::string text;
+  std::array<char, 4096> some{};
+  for (ssize_t n = 0;
+       (n = ::pread(file.get(), some.data(), some.size(), static_cast<off_t>(text.size()))) > 0;) {
+    text.append(some.data(), static_cast<std::size_t>(n));
+  }
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 Output run_program(std::vector<std::string> words, const std::string& input) {
-  Pipe in, out;
+  const FileDescriptor in = file_of(input), out = file_of({});
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in.ends[0], 0);
-  posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, out.ends[1], 2);
+  posix_spawn_file_actions_adddup2(&actions, in.get(), 0);
+  posix_spawn_file_actions_adddup2(&actions, out.get(), 1);
+  posix_spawn_file_actions_adddup2(&actions, out.get(), 2);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -66,20 +62,9 @@ Output run_program(std::vector<std::string> words, const std::string& input) {
     throw unfit("'" + words.front() + "' cannot be started: " + std::strerror(failure),
                 "install it, or print what it would get with --print");
   }
-  out.close_end(1);
-  in.close_end(0);
-  write_all(in.ends[1], input);
-  in.close_end(1);
-  Output result;
-  std::array<char, 4096> some{};
-  for (ssize_t n = 0; (n = ::read(out.ends[0], some.data(), some.size())) > 0;) {
-    result.text.append(some.data(), static_cast<std::size_t>(n));
-  }
   int status = 0;
   ::waitpid(pid, &status, 0);
-  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-  while (!result.text.empty() && result.text.back() == '\n') result.text.pop_back();
-  return result;
+  return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128, .text = text_of(out)};
 }
 
 }  // namespace
