@@ -22,6 +22,7 @@ std::vector<Config> variants(Worker& worker, const std::string& kernel, const Pr
   for (const auto& domain : *domains) {
     const auto step = 1 + domain.values.size() / values_max;
     for (std::size_t i = 0; i < domain.values.size(); i += step) {
+      if (domain.values[i] == domain.default_value) continue;  // Config{} is all defaults
       auto config = default_config(*domains);
       config.params.set(domain.name, domain.values[i]);
       configs.push_back(config);

@@ -1,11 +1,7 @@
-// Devices by name: two backends in one sweep of kernels, in one configuration, and what they draw.
+// Devices by name: two backends in one sweep of kernels and in one configuration.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <fstream>
-#include <thread>
 
-#include "tests/integration/halmark_fixture.hpp"
+#include "shards_on_fixture.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -13,86 +9,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-// The power zones of a machine whose one package draws the same at all times.
-class FakePackage {
- public:
-  FakePackage(const std::filesystem::path& root, double watts, double first_uj, double range_uj)
-      : zone_(root / "intel-rapl:0"), watts_(watts), uj_(first_uj), range_uj_(range_uj) {
-    std::filesystem::create_directories(zone_);
-    write("max_energy_range_uj", range_uj_);
-    write("energy_uj", uj_);
-    thread_ = std::thread([this] { count(); });
-  }
-  ~FakePackage() {
-    stops_ = true;
-    thread_.join();
-  }
-
- private:
-  // Renamed into place: a reader never meets half a number.
-  void write(const std::string& name, double value) const {
-    const std::filesystem::path next = zone_ / (name + ".next");
-    std::ofstream(next) << static_cast<long long>(value) << '\n';
-    std::filesystem::rename(next, zone_ / name);
-  }
-  void count() {
-    auto before = std::chrono::steady_clock::now();
-    while (!stops_) {
-      std::this_thread::sleep_for(std::chrono::microseconds(500));
-      const auto now = std::chrono::steady_clock::now();
-      uj_ += watts_ * std::chrono::duration<double, std::micro>(now - before).count();
-      while (uj_ > range_uj_) uj_ -= range_uj_;
-      before = now;
-      write("energy_uj", uj_);
-    }
-  }
-
-  std::filesystem::path zone_;
-  double watts_, uj_, range_uj_;
-  std::atomic<bool> stops_ = false;
-  std::thread thread_;
-};
-
-class ShardsOn : public HalmarkTest {
- protected:
-  ShardsOn() {
-    base_.limit_s = 200;
-    base_.environment["HALMARK_PLUGIN_PATH"] +=
-        ":" HALMARK_BINARY_DIR "/tests/plugins/hm_fake_two.so";
-    base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=1000000";
-    base_.environment["HALMARK_FAKE_TWO_SCRIPT"] = "latency_ns=3000000";
-    know_peaks();
-  }
-  std::string kernel_sweep(const std::string& backends) const {
-    return write("kernels.toml", "name = \"kernels\"\nbackends = [" + backends + R"(]
-[[kernel]]
-op = "gemm"
-params = "m=[1,8],n=16,k=16"
-dtypes = ["f32"]
-[measure]
-rounds = 2
-sample_budget_s = 0.02
-)");
-  }
-  std::string placed_sweep(const std::string& shards_on, const std::string& more = "") const {
-    return write("placed.toml",
-                 "name = \"placed\"\nmodel = \"" + tiny_model() + "\"\nshards_on = [" + shards_on +
-                     "]\ndtypes = [\"f32\"]\nstrategies = [\"data\"]\n" + more + R"(budget_s = 60
-[[workload]]
-phase = "decode"
-batch = 2
-context = 32
-[validate]
-turn_s = 0.02
-[measure]
-rounds = 1
-sample_budget_s = 0.004
-samples_min = 3
-repeat_budget_s = 0
-)");
-  }
-};
 
 TEST_F(ShardsOn, one_tune_compares_two_backends_problem_by_problem) {
   const Json data = data_of({"tune", kernel_sweep("\"fake\", \"fake_two\""), "--db", "r.db"});
@@ -327,83 +243,6 @@ TEST_F(ShardsOn, a_sweep_of_kernels_is_refused_in_a_line_before_anything_is_writ
               AllOf(HasSubstr("bad.toml:1:"), HasSubstr("grid")));
   EXPECT_THAT(said("colour = 1\n", ""), HasSubstr("bad.toml:1:"));
   EXPECT_THAT(said("", "--plan"), HasSubstr("neither plan nor front"));
-}
-
-class MeteredSteps : public ShardsOn {
- protected:
-  // Energy of the first configuration of a sweep whose objective it is.
-  Json energy(const std::string& shards_on) {
-    const Json data = data_of(
-        {"tune", placed_sweep(shards_on, "objectives = [\"latency\", \"energy\"]\n"), "--again"});
-    estimate_ = data["evaluations"][0]["estimate"];
-    return estimate_["energy"];
-  }
-  Json estimate_;
-};
-
-// 50 W while the kernels of a step take their time, whichever way the counter goes.
-TEST_F(MeteredSteps, packages_of_the_cpu_are_read_and_unrolled) {
-  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=20000000;kind=cpu";
-  base_.environment["HALMARK_POWERCAP"] = path("powercap");
-  // Wraps around every two seconds.
-  const FakePackage package(path("powercap"), 50, 99e6, 100e6);
-  const Json found = energy("\"fake:0\"");
-  EXPECT_EQ(found["measured"], true) << estimate_;
-  EXPECT_EQ(found["origin"], "measured: rapl");
-  const double watts = found["joules"].get<double>() / (estimate_["step_ns"].get<double>() * 1e-9);
-  EXPECT_NEAR(watts, 50, 7.5);
-}
-
-TEST_F(MeteredSteps, the_report_says_what_a_step_draws_and_by_which_meter) {
-  base_.environment["HALMARK_FAKE_SCRIPT"] =
-      "latency_ns=5000000;timer=device_event;kind=gpu;watts=200";
-  const Outcome o = halmark(
-      {"tune", placed_sweep("\"fake:0\"", "objectives = [\"energy\"]\n"), "--color", "never"});
-  EXPECT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr("J a step"), HasSubstr("J/token, measured: fake:0"),
-                           HasSubstr("on fake:0")));
-}
-
-// 200 W while the kernels of the step take their time, in the text and in JSON.
-TEST_F(MeteredSteps, a_run_says_what_its_kernels_drew) {
-  base_.environment["HALMARK_FAKE_SCRIPT"] =
-      "latency_ns=5000000;timer=device_event;kind=gpu;watts=200";
-  const std::vector<std::string> command = {
-      "run",       tiny_model(), "--phase",   "decode", "--batch",     "2",
-      "--context", "32",         "--dtype",   "f32",    "--shards-on", "fake:0",
-      "--rounds",  "1",          "--seconds", "1",      "--no-store"};
-  EXPECT_THAT(halmark(command).out,
-              testing::ContainsRegex("energy of its kernels: [0-9.]+ J a step, "
-                                     "[0-9.]+ [mk]?J/token, measured: fake:0\n"));
-  const Json estimate = data_of(command)["estimate"];
-  const double watts =
-      estimate["energy"]["joules"].get<double>() / (estimate["step_ns"].get<double>() * 1e-9);
-  EXPECT_NEAR(watts, 200, 30);
-}
-
-TEST_F(MeteredSteps, a_plugins_meter_is_read_and_ranks_add_up) {
-  base_.environment["HALMARK_FAKE_SCRIPT"] =
-      "latency_ns=20000000;timer=device_event;kind=gpu;watts=200;devices=2";
-  const Json found = energy("\"fake:0 + fake:1\"");
-  EXPECT_EQ(found["origin"], "measured: fake:0 fake:1") << estimate_;
-  const double watts = found["joules"].get<double>() / (estimate_["step_ns"].get<double>() * 1e-9);
-  EXPECT_NEAR(watts, 400, 60);
-}
-
-TEST_F(MeteredSteps, without_a_meter_power_times_time_says_that_it_is_assumed) {
-  base_.environment["HALMARK_POWERCAP"] = path("nowhere");
-  base_.environment["HALMARK_FAKE_SCRIPT"] =
-      "latency_ns=1000000;timer=device_event;kind=gpu;device_name=h200";
-  const Json found = energy("\"fake:0\"");
-  EXPECT_EQ(found["measured"], false) << estimate_;
-  EXPECT_EQ(found["origin"], "assumed: 700 W of h200 all the time");
-  base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=1000000";
-  // Where the machine's own CPU has a datasheet, its power is known.
-  if (const Json other = energy("\"fake:0\""); other.is_null()) {
-    EXPECT_THAT(estimate_["energy_reason"].dump(), HasSubstr("no meter was read"));
-  } else {
-    EXPECT_THAT(other["origin"].dump(), HasSubstr("assumed"));
-  }
 }
 
 }  // namespace

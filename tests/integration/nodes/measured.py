@@ -80,7 +80,7 @@ def tune(halmark, folder, *more):
 
 def check_sweep(halmark, folder):
     """Two shards lie on two nodes, of which each has one: memory, threads and kernels are those of one."""
-    code, out, errors = tune(halmark, folder, "--validate")
+    code, out, errors = tune(halmark, folder, "--validate=all")
     expect(code in (0, 4), "a sweep over nodes ends", out + errors)
     data = json.loads(out)["data"]
     places = {"over": set(), "here": set()}
