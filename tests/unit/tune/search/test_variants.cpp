@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "kernels/contract.hpp"
+
 namespace halmark::tune {
 namespace {
 
@@ -59,6 +61,46 @@ TEST(VariantProblem, parameters_belong_to_their_kernel) {
       EXPECT_EQ(point[d] != absent, is_own);
     }
   }
+}
+
+// A plugin that cannot be loaded has a row for each case and round all the same.
+class SearchVariants : public testing::Test {
+ protected:
+  SearchVariants() {
+    sets_.front().question.problem = complete_problem({"copy", {{"bytes", 64}}});
+    sets_.front().question.backend = "cpu";
+    sets_.push_back({.question = sets_.front().question, .variants = {}, .notes = {}});
+  }
+  std::size_t cases_of(const CaseSampling& sampling) {
+    rows_.clear();
+    const MeasuredCases out = search_variants(
+        sets_,
+        {.backend = "cpu",
+         .plugin_path = "/nowhere/hm_cpu.so",
+         .rounds = 2,
+         .sink = [&](const Measurement& row) { rows_.push_back(row.kernel_case.key()); }},
+        sampling);
+    EXPECT_EQ(out.rows.size(), 2 * out.cases.size());
+    return out.cases.size();
+  }
+  std::vector<VariantSet> sets_{set_of()};
+  std::vector<std::string> rows_;  // whose they are, in their order
+};
+
+TEST_F(SearchVariants, measures_as_many_as_are_asked_and_else_all) {
+  const std::size_t all = sets_.front().variants.size();
+  for (const std::string sampler : {"grid", "random"}) {
+    EXPECT_EQ(cases_of({.sampler = sampler, .trials = 2}), 2u) << sampler;
+    EXPECT_EQ(cases_of({.sampler = sampler, .trials = 0}), all) << sampler;
+  }
+}
+
+TEST_F(SearchVariants, a_grid_measures_each_variant_once_before_any_a_second_time) {
+  const std::size_t all = cases_of({.sampler = "grid"});
+  ASSERT_EQ(rows_.size(), 2 * all);
+  EXPECT_EQ(
+      std::set<std::string>(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(all)).size(),
+      all);
 }
 
 }  // namespace
