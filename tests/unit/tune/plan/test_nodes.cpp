@@ -79,7 +79,8 @@ TEST(Nodes, have_kernels_measured_where_they_stand_when_the_sweep_asks_for_it) {
 
 TEST(Nodes, are_filled_where_the_sweep_states_no_numbers_of_shards) {
   std::set<int> devices;
-  for (const Configuration& c : plan_on(two_nodes())->forecast().configurations) {
+  const auto plan = plan_on(two_nodes());
+  for (const Configuration& c : plan->forecast().configurations) {
     devices.insert(c.devices());
   }
   EXPECT_THAT(devices, ElementsAre(1, 2, 4));

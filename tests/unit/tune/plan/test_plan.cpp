@@ -223,7 +223,8 @@ TEST(TunePlan, kernels_of_layers_stand_in_stacks_that_it_knows) {
 }
 
 TEST(TunePlan, what_is_certified_is_measured_in_loops) {
-  for (const KernelCase& k : standing_plan("sampler = \"certify\"\n")->forecast().kernels) {
+  const auto plan = standing_plan("sampler = \"certify\"\n");
+  for (const KernelCase& k : plan->forecast().kernels) {
     EXPECT_EQ(k.mode, CacheMode::rotate_const) << k.key();
   }
 }
