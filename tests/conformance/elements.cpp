@@ -12,17 +12,19 @@ Config default_config(const std::vector<protocol::DomainDescription>& domains) {
   return config;
 }
 
-// Default first, then one parameter changed at a time; at most a few values of long domains.
+// Defaults first, unnamed and named, then one parameter changed at a time; at most a few values of
+// long domains.
 std::vector<Config> variants(Worker& worker, const std::string& kernel, const Problem& problem) {
   const auto domains = worker.domains(kernel, problem);
   EXPECT_TRUE(domains) << domains.failure.reason;
   std::vector<Config> configs{Config{}};
-  if (!domains) return configs;
+  if (!domains || domains->empty()) return configs;
+  configs.push_back(default_config(*domains));
   constexpr std::size_t values_max = 8;
   for (const auto& domain : *domains) {
     const auto step = 1 + domain.values.size() / values_max;
     for (std::size_t i = 0; i < domain.values.size(); i += step) {
-      if (domain.values[i] == domain.default_value) continue;  // Config{} is all defaults
+      if (domain.values[i] == domain.default_value) continue;
       auto config = default_config(*domains);
       config.params.set(domain.name, domain.values[i]);
       configs.push_back(config);

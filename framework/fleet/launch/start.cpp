@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 #include "core/text/error.hpp"
@@ -63,7 +64,10 @@ Output run_program(std::vector<std::string> words, const std::string& input) {
                 "install it, or print what it would get with --print");
   }
   int status = 0;
-  ::waitpid(pid, &status, 0);
+  while (::waitpid(pid, &status, 0) < 0) {
+    if (errno == EINTR) continue;
+    throw Error(ExitCode::error, "'" + words.front() + "': " + std::strerror(errno));
+  }
   return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128, .text = text_of(out)};
 }
 

@@ -52,11 +52,22 @@ TEST_F(Start, slurm_gets_the_script_and_gives_a_job) {
 
 TEST_F(Start, what_slurm_refuses_is_said_in_its_words) {
   program_does("sbatch", "echo no partition >&2; exit 1");
+  order_.program = std::string(1 << 20, 'x');  // never read, and more than a pipe holds
   order_.slurm = 1;
   const Launched out = launch(order_, "");
   EXPECT_FALSE(out.are_all_started);
   EXPECT_EQ(out.view.text, "slurm: failed: no partition\n");
   EXPECT_EQ(out.view.data["started"].at(0)["ok"], false);
+}
+
+// What was started goes on until the file is gone, which nobody removes before the launch is over.
+TEST_F(Start, waits_for_the_program_and_not_for_what_that_left_behind) {
+  test::write_file(folder_ / "busy", "");
+  program_does("sbatch",
+               "while [ -e '" + (folder_ / "busy") + "' ]; do sleep 0.01; done & echo 17");
+  order_.slurm = 1;
+  EXPECT_EQ(launch(order_, "").view.text, "job 17: queued\n");
+  fs::remove(folder_ / "busy");
 }
 
 TEST_F(Start, ssh_starts_one_on_each_host_without_asking_for_a_password) {

@@ -224,6 +224,7 @@ TEST(TunePlan, kernels_of_layers_stand_in_stacks_that_it_knows) {
 
 TEST(TunePlan, what_is_certified_is_measured_in_loops) {
   const auto plan = standing_plan("sampler = \"certify\"\n");
+  ASSERT_FALSE(plan->forecast().kernels.empty());
   for (const KernelCase& k : plan->forecast().kernels) {
     EXPECT_EQ(k.mode, CacheMode::rotate_const) << k.key();
   }
