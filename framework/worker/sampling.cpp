@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/numeric/statistics.hpp"
 #include "core/text/units.hpp"
 #include "worker/checks/loop_checks.hpp"
 #include "worker/device_state.hpp"
@@ -46,6 +47,7 @@ class Sampling {
   SampleResult pilot_result();
   SampleResult summarise();
   void check_more();
+  std::optional<double> looped_ns() const;
 
   SamplePlan plan() const;
   // A device that keeps its own time is never taken at its word. Ranks of a collective all execute
@@ -140,12 +142,23 @@ SampleResult Sampling::pilot_result() {
   return {.measured = std::move(measured_)};
 }
 
+// One execution in the loop by the device's clock; nothing without such a clock.
+std::optional<double> Sampling::looped_ns() const {
+  const std::vector<Sample> all(series_.samples.begin(), series_.samples.end());
+  std::vector<double> device_ns;
+  for (const Sample& sample : counted_samples(all)) {
+    if (sample.device_ns) device_ns.push_back(*sample.device_ns);
+  }
+  if (device_ns.empty()) return std::nullopt;
+  return median(device_ns) / static_cast<double>(step_->repeat());
+}
+
 SampleResult Sampling::summarise() {
   measured_.stop_rule = step_->lost_the_others() ? StopReason::aborted : series_.stop_rule;
   step_->start_together({});
   step_->act_between(nullptr);
   if (has_slopes()) {
-    add_slopes(*step_, context_.clock, kernel_.is_collective(), measured_.signals);
+    add_slopes(*step_, context_.clock, looped_ns(), kernel_.is_collective(), measured_.signals);
   }
   if (checks_) check_more();
   const MachineReading after = probe();

@@ -79,6 +79,12 @@ bool clocks_agree(const TwoLengths& lengths) {
   return !device_ns || std::abs(*device_ns - wall_ns) <= agreement * wall_ns;
 }
 
+// A slope above what an execution took in the loop says that the loop's time is false.
+bool is_above(const TwoLengths& lengths, std::optional<double> looped_ns) {
+  constexpr double tolerance = 1.02;
+  return looped_ns && lengths.device_slope_ns().value_or(0) > tolerance * *looped_ns;
+}
+
 struct Repeats {
   double share = 0, once_ns = std::numeric_limits<double>::infinity();
 };
@@ -98,8 +104,8 @@ Repeats repeat_share(TimedStep& step, std::int64_t repeat, ClockSource& clock) {
 }  // namespace
 
 // W of a held stream begins when it is released, or each execution would carry its launch.
-void add_slopes(TimedStep& step, ClockSource& clock, bool is_collective,
-                std::vector<Signal>& signals) {
+void add_slopes(TimedStep& step, ClockSource& clock, std::optional<double> looped_ns,
+                bool is_collective, std::vector<Signal>& signals) {
   const std::int64_t repeat = step.repeat();
   TwoLengths lengths(step, clock);
   lengths.take();
@@ -109,8 +115,9 @@ void add_slopes(TimedStep& step, ClockSource& clock, bool is_collective,
     lengths.take();
   }
   for (int attempt = 1; attempt < slope_attempts; ++attempt) {
-    if (!is_collective && clocks_agree(lengths)) break;
-    if (may_lengthen && lengths.once_ns() < long_interval_ns / 2) lengths.lengthen(2);
+    const bool agrees = clocks_agree(lengths);
+    if (!is_collective && agrees && !is_above(lengths, looped_ns)) break;
+    if (may_lengthen && !agrees && lengths.once_ns() < long_interval_ns / 2) lengths.lengthen(2);
     lengths.take();
   }
   const auto device_ns = lengths.device_slope_ns();

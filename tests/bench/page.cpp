@@ -1,9 +1,11 @@
 // What the page waits for: a move of a slider, the front and the timeline of 64 devices, and the
-// first answer of a pair of names.
+// first answer of a pair of names; then what a browser draws.
 #include <algorithm>
 #include <chrono>
 
+#include "child.hpp"
 #include "core/json/json.hpp"
+#include "core/text/error.hpp"
 #include "figures.hpp"
 #include "pages/serve/simulator_page.hpp"
 
@@ -18,6 +20,30 @@ double ms_of(pages::SimulatorPage& page, const char* path, const Words& words, s
   if (bytes != nullptr) *bytes = text.size();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began)
       .count();
+}
+
+// Served by the program itself.
+void measure_browser(Figures& figures) {
+  const ScratchFolder folder(HALMARK_BINARY_DIR);
+  const std::string seen = folder.path() / "seen.json";
+  const ChildRun run =
+      run_program({"/bin/sh", "-c",
+                   "command -v chromium > /dev/null && command -v python3 > /dev/null || exit 127; "
+                   "\"$0\" serve > \"$1/address\" & trap \"kill $!\" EXIT; "
+                   "until grep -q http \"$1/address\"; do sleep 0.1; kill -0 $! || exit 1; done; "
+                   "python3 -B \"$2\" chromium \"$(cat \"$1/address\")$3\" \"$1\"",
+                   HALMARK_BINARY_DIR "/bin/halmark", folder.path(),
+                   HALMARK_SOURCE_DIR "/tests/integration/serve/page_speed.py",
+                   "#model=qwen3-235b-a22b&device=b200&fabric=nvl72&shards=64&batch=64"},
+                  seen);
+  if (run.exit_code == 127) {
+    return figures.absent("page_repaint", "absent", "ms", "",
+                          "python3 or chromium is not installed");
+  }
+  if (run.exit_code != 0) throw Error(ExitCode::error, "page_speed.py failed");
+  const Json said = read_json_file(seen);
+  figures.at_most("page_repaint", said["paint_ms"], "ms", 100);
+  figures.at_least("page_timeline_frames", said["frames_per_s"], "1/s", 30);
 }
 
 void measure(Figures& figures) {
@@ -60,6 +86,7 @@ void measure(Figures& figures) {
   words["strategy"] = "tp8";
   words["shards"] = "8";
   figures.report("page_serving", ms_of(page, "serving", words, nullptr), "ms");
+  measure_browser(figures);
 }
 
 }  // namespace

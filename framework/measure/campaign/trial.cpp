@@ -11,6 +11,7 @@
 #include "measure/campaign/gate/row_verdict.hpp"
 #include "measure/campaign/shard_sampling.hpp"
 #include "measure/campaign/trial_gate.hpp"
+#include "measure/sampling/run_delay.hpp"
 
 namespace halmark {
 namespace {
@@ -115,15 +116,18 @@ class Trial {
   bool sample() {
     row_.phase = "sample";
     const BandwidthState::Reading before = probe_bandwidth(expected_s());
+    const CpuWait wait(crew_.worker(0).pid());
     const auto begin = SteadyClock::now();
     auto series = sample_shards(crew_, TrialGate::stage_id, rule(), options_.wall_cap_s,
                                 row_.one_time.first_ns, {}, output_checks());
     const double request_s = seconds_since(begin);
+    const auto wait_ns = wait.so_far_ns();
     if (!series) return end(row_, series.failure);
     const bool is_of_one_request = series->is_of_one_request;
     apply(std::move(*series));
     if (is_of_one_request) {
       row_.signals.push_back({"request_host_ns", request_s * ns_per_s, {}});
+      row_.signals.push_back({"request_wait_ns", wait_ns, wait_ns ? "" : "not counted here"});
     }
     if (row_.samples.empty())
       return end(row_, Status::invalid, "no sample of the shards overlapped");

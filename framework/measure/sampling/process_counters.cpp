@@ -6,34 +6,16 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include <array>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "measure/sampling/clock_source.hpp"
+#include "measure/sampling/run_delay.hpp"
 
 namespace halmark {
 namespace {
 
 constexpr std::size_t threads_max = 512;  // open files; beyond it there is no figure of the delay
-
-struct Delay {
-  std::optional<double> ns;
-  bool has_ended = false;  // the thread
-};
-
-// Second number of a schedstat line: nanoseconds runnable but not running.
-Delay read_delay(int fd) {
-  std::array<char, 96> text;
-  const ssize_t got = pread(fd, text.data(), text.size() - 1, 0);
-  if (got <= 0) return {.ns = {}, .has_ended = got < 0 && errno == ESRCH};
-  text[static_cast<std::size_t>(got)] = '\0';
-  const char* space = std::strchr(text.data(), ' ');
-  if (space == nullptr) return {};
-  return {.ns = std::strtod(space, nullptr)};
-}
 
 }  // namespace
 
@@ -64,7 +46,7 @@ std::optional<double> ProcessCounters::run_delay_ns() {
   if (threads_.empty() || threads_.size() > threads_max) return std::nullopt;
   double sum_ns = 0;
   for (auto& [id, thread] : threads_) {
-    const Delay delay = read_delay(thread.schedstat.get());
+    const RunDelay delay = read_run_delay(thread.schedstat.get());
     if (delay.ns) {
       thread.delay_ns = delay.ns;
     } else if (!delay.has_ended) {

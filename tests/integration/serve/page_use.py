@@ -13,7 +13,7 @@ parser.add_argument("--file")
 parser.add_argument("--sweep")
 parser.add_argument("--program")
 asked = parser.parse_args()
-failed, figures = [], {}
+failed = []
 page = Browser(asked.browser, asked.folder)
 
 

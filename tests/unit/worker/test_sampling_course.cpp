@@ -178,6 +178,29 @@ TEST(SamplingCourse, asks_clocks_that_agree_once) {
   EXPECT_EQ(bench.repeats.size(), 3u + 10);
 }
 
+// Both clocks see it when others keep the device from working: only tries tell that from a loop
+// whose time is false.
+TEST(SamplingCourse, asks_again_where_a_slope_is_above_the_loop) {
+  Bench bench(true);
+  bench.elapsed_ns = execution_ns;
+  int calls = 0, disturbed = 0;
+  bench.on_enqueue = [&](const hm_launch& launch) {
+    const bool is_longer = ++calls > 3 && calls <= 3 + disturbed && launch.repeat == 16;
+    bench.extra_ns = is_longer ? 0.3 * execution_ns * 16 : 0;
+    bench.elapsed_ns = is_longer ? 1.3 * execution_ns : execution_ns;
+  };
+  EXPECT_NEAR(value_of(bench.run(count_of(3, 8)), "slope_device_ns"), execution_ns, 1e-6);
+  EXPECT_EQ(bench.repeats.size(), 3u + 10);
+  calls = 0;
+  disturbed = 20;
+  EXPECT_NEAR(value_of(bench.run(count_of(3, 8)), "slope_device_ns"), execution_ns, 1e-6);
+  EXPECT_EQ(bench.repeats.size(), 3u + 30);
+  calls = 0;
+  disturbed = 1000;
+  EXPECT_NEAR(value_of(bench.run(count_of(3, 8)), "slope_device_ns"), 1.6 * execution_ns, 1e-6);
+  EXPECT_EQ(bench.repeats.size(), 3u + 80);
+}
+
 // Waking the thread that works takes up to 3 us more, another time more: of two executions, 2 us.
 TEST(SamplingCourse, asks_for_slopes_of_intervals_that_are_long_beside_what_they_cost_once) {
   Bench bench(true);

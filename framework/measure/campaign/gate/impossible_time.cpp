@@ -23,6 +23,12 @@ class Times {
     return lazy_read();
   }
 
+  std::optional<std::string> doubt() const {
+    if (clock_gap_ns() <= 0 || slow_clock()) return std::nullopt;
+    return both_clocks() + ", and " + figure(*signal("request_wait_ns")) +
+           " went by waiting for a CPU: too long to tell that from a clock that was tampered with";
+  }
+
  private:
   static std::string figure(double ns) { return number_text(ns, 4) + " ns"; }
 
@@ -33,6 +39,20 @@ class Times {
 
   double median_ns() const { return row_.duration_ns_median; }
 
+  // A request is the whole of the loop and the checks around it, so that the way to the worker and
+  // back is little of it: what is missing beyond that.
+  double clock_gap_ns() const {
+    constexpr double share = 0.05, least_ns = 50e6;
+    const auto own = signal("request_ns"), host = signal("request_host_ns");
+    if (!own || !host) return 0;
+    return *host - *own - std::max(share * *host, least_ns);
+  }
+
+  std::string both_clocks() const {
+    return "its worker's clock counts " + figure(*signal("request_ns")) +
+           " where the host's counts " + figure(*signal("request_host_ns"));
+  }
+
   std::optional<std::string> too_short() const {
     if (median_ns() <= 0) return "the median is not above 0 ns";
     // An execution reads where its arguments lie and writes a result: several cycles.
@@ -42,15 +62,10 @@ class Times {
            " that starting one takes";
   }
 
-  // What computes in the worker's process can write over its clock; the parent's is out of reach. A
-  // request is the whole of the loop and the checks around it, so that the way to the worker and
-  // back is little of it.
+  // What computes in the worker's process can write over its clock; the parent's is out of reach.
   std::optional<std::string> slow_clock() const {
-    constexpr double share = 0.05, least_ns = 50e6;
-    const auto own = signal("request_ns"), host = signal("request_host_ns");
-    if (!own || !host || *host - *own <= std::max(share * *host, least_ns)) return std::nullopt;
-    return "its worker's clock counts " + figure(*own) + " where the host's counts " +
-           figure(*host) + ": the clock was tampered with";
+    if (clock_gap_ns() <= signal("request_wait_ns").value_or(0)) return std::nullopt;
+    return both_clocks() + ": the clock was tampered with";
   }
 
   // Where a call costs the launch of a device that works alone, more repeats may be nearly free.
@@ -113,6 +128,10 @@ class Times {
 std::optional<std::string> impossible_time(const Measurement& row,
                                            const protocol::DeviceDescription& device, int threads) {
   return Times(row, device, threads).contradiction();
+}
+
+std::optional<std::string> uncertain_time(const Measurement& row) {
+  return Times(row, {}, 0).doubt();
 }
 
 }  // namespace halmark

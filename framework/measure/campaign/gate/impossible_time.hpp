@@ -18,4 +18,8 @@ inline constexpr std::string_view timer_reason = "timer: ";
 std::optional<std::string> impossible_time(const Measurement& row,
                                            const protocol::DeviceDescription& device, int threads);
 
+// Why nobody can tell whether the row's time is possible: its machine was too busy to compare
+// clocks.
+std::optional<std::string> uncertain_time(const Measurement& row);
+
 }  // namespace halmark

@@ -31,6 +31,9 @@ class RowVerdict {
             impossible_time(row_, device(), judging_.crew.host_threads(judging_.shard))) {
       return end(Status::quarantined, std::string(timer_reason) + *why);
     }
+    if (const auto why = uncertain_time(row_)) {
+      return end(Status::invalid, std::string(timer_reason) + *why);
+    }
     judge_idle();
     judge_reads();
     if (!has_peaks() && judging_.peaks != nullptr && is_timed_by_host()) {

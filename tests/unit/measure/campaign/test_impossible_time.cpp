@@ -1,6 +1,7 @@
 // What no time can be, and what a row's own signals say against it, each without the others.
 #include "measure/campaign/gate/impossible_time.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -69,6 +70,28 @@ TEST(ImpossibleTime, is_of_a_clock_that_counts_less_than_the_hosts) {
             "its worker's clock counts 4e+08 ns where the host's counts 1.6e+09 ns: the clock was "
             "tampered with");
   EXPECT_EQ(why(row(100, {{"request_ns", 1e6, {}}})), "");
+}
+
+// Beside busy neighbours, way and waking take longer than that; who makes it wait is not believed.
+TEST(ImpossibleTime, is_not_shown_by_clocks_while_both_waited_for_a_cpu) {
+  const auto request = [](std::optional<double> wait_ns) {
+    return row(100, {{"request_ns", 193.2e6, {}},
+                     {"request_host_ns", 251e6, {}},
+                     {"request_wait_ns", wait_ns, "not counted here"}});
+  };
+  for (const std::optional<double> wait_ns : {std::optional<double>(), std::optional(7.7e6)}) {
+    EXPECT_THAT(why(request(wait_ns)), testing::HasSubstr("tampered"));
+    EXPECT_EQ(uncertain_time(request(wait_ns)), std::nullopt);
+  }
+  EXPECT_EQ(why(request(7.9e6)), "");
+  EXPECT_EQ(uncertain_time(request(7.9e6)),
+            "its worker's clock counts 1.932e+08 ns where the host's counts 2.51e+08 ns, and "
+            "7.9e+06 ns went by waiting for a CPU: too long to tell that from a clock that was "
+            "tampered with");
+  EXPECT_EQ(uncertain_time(row(100, {{"request_ns", 210e6, {}},
+                                     {"request_host_ns", 251e6, {}},
+                                     {"request_wait_ns", 99e6, {}}})),
+            std::nullopt);
 }
 
 TEST(ImpossibleTime, is_of_answers_that_are_remembered) {
