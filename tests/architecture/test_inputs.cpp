@@ -28,6 +28,7 @@ const std::map<std::string, std::string, std::less<>> openers = {
     {"framework/measure/sampling/interference.cpp", "/proc"},
     {"framework/measure/sampling/package_energy.cpp", "the power zones of /sys"},
     {"framework/measure/sampling/process_counters.cpp", "/proc"},
+    {"framework/measure/sampling/run_delay.cpp", "/proc"},
     {"framework/study/worker.cpp", "/proc"},
     {"framework/worker/machine_probes.cpp", "/proc"},
     {"framework/worker/set_size.cpp", "/proc"},
