@@ -44,7 +44,7 @@ void register_verdict(const PluginUnderTest& plugin) {
   }
 }
 
-void register_cases(const std::vector<PluginUnderTest>& plugins) {
+void register_cases(const std::vector<PluginUnderTest>& plugins, bool is_thorough) {
   for (const auto& plugin : plugins) {
     register_verdict(plugin);
     for (const auto& device : plugin.devices) {
@@ -53,7 +53,7 @@ void register_cases(const std::vector<PluginUnderTest>& plugins) {
                  [] { GTEST_SKIP() << "this machine has no better path: it is run anyway"; });
         continue;
       }
-      register_elements(plugin, device);
+      register_elements(plugin, device, is_thorough);
       register_repeats(plugin, device);
       register_queries(plugin, device);
       register_order(plugin, device);
@@ -75,7 +75,7 @@ int run(const std::vector<std::string>& named, const Config& options) {
   const std::string filter = ::testing::GTEST_FLAG(filter);
   const auto plugins = named.empty() ? find_plugins(fake_plugin(), filter, true, options)
                                      : find_plugins(named, filter, false, options);
-  register_cases(plugins);
+  register_cases(plugins, !named.empty());
   if (!named.empty()) print_case_lines();
   const int result = RUN_ALL_TESTS();
   if (named.empty() || result != 0 || ::testing::GTEST_FLAG(list_tests)) return result;

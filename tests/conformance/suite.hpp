@@ -53,7 +53,8 @@ std::vector<PluginUnderTest> find_plugins(const std::vector<std::string>& extra_
                                           const Config& options);
 
 // One per file of tests. Each registers its tests for one device.
-void register_elements(const PluginUnderTest& plugin, const DeviceUnderTest& device);
+void register_elements(const PluginUnderTest& plugin, const DeviceUnderTest& device,
+                       bool is_thorough);
 void register_repeats(const PluginUnderTest& plugin, const DeviceUnderTest& device);
 void register_queries(const PluginUnderTest& plugin, const DeviceUnderTest& device);
 void register_order(const PluginUnderTest& plugin, const DeviceUnderTest& device);
