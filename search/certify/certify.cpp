@@ -131,8 +131,12 @@ void Certifier::update(std::uint64_t c) {
   archives_[configurations_.front(c)].add(c, upper);
 }
 
+bool Certifier::has_evaluated(std::uint64_t c) const {
+  return !archives_[configurations_.front(c)].members().empty();
+}
+
 void Certifier::push(std::uint64_t c) {
-  queue_.push({key(c, lower(c)), hash_u64(options_.seed, c), c, ++versions_[c]});
+  queue_.push({has_evaluated(c), key(c, lower(c)), hash_u64(options_.seed, c), c, ++versions_[c]});
 }
 
 bool Certifier::is_covered(std::uint64_t c, std::span<const double> bound) const {

@@ -76,11 +76,13 @@ class Certifier {
  private:
   enum class Verdict : std::uint8_t { invalid, undecided, discarded, evaluated, failed };
   struct Candidate {
+    bool waits;  // its front has something evaluated; those that have nothing come first
     double key;
     std::uint64_t tie, configuration;
     std::uint32_t version;
     // The queue gives the largest first.
     bool operator<(const Candidate& other) const {
+      if (waits != other.waits) return waits;
       if (key != other.key) return key > other.key;
       return tie != other.tie ? tie > other.tie : configuration > other.configuration;
     }
@@ -90,6 +92,7 @@ class Certifier {
   void decide_again();
   void update(std::uint64_t configuration);
   void push(std::uint64_t configuration);
+  bool has_evaluated(std::uint64_t configuration) const;  // its front
   // Excess: how far an evaluated configuration lay above its bound. What its levels had so far is
   // what another one with these levels is expected to have.
   void learn(std::uint64_t configuration, double excess);

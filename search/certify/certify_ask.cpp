@@ -18,7 +18,10 @@ constexpr std::size_t equals_max = 64;
 // up to eps, once it is evaluated. The others go back into the queue.
 std::uint64_t Certifier::best_of_equals(const Candidate& top) {
   std::vector<std::uint64_t> equals{top.configuration};
-  while (!queue_.empty() && queue_.top().key == top.key && equals.size() < equals_max) {
+  const auto is_equal = [&](const Candidate& next) {
+    return next.waits == top.waits && next.key == top.key;
+  };
+  while (!queue_.empty() && is_equal(queue_.top()) && equals.size() < equals_max) {
     const Candidate next = queue_.top();
     queue_.pop();
     const std::uint64_t c = next.configuration;
@@ -41,6 +44,10 @@ bool Certifier::pop_best(std::uint64_t& configuration) {
     if (verdicts_[c] != Verdict::undecided || versions_[c] != top.version) continue;
     if (is_covered(c, lower(c))) {
       verdicts_[c] = Verdict::discarded;
+      continue;
+    }
+    if (!top.waits && has_evaluated(c)) {
+      push(c);
       continue;
     }
     configuration = best_of_equals(top);
@@ -88,8 +95,10 @@ void Certifier::take_from(std::uint64_t c, std::size_t count, std::vector<std::i
       configurations_.compose(c, supposed_, supposed);
       if (is_covered(c, supposed)) return;
       // The first of a front is finished first: until then nothing can be discarded there.
-      const bool is_first = archives_[configurations_.front(c)].members().empty();
-      if (!is_first && !queue_.empty() && key(c, supposed) > queue_.top().key) return;
+      const auto leads = [&](const Candidate& top) {
+        return !top.waits || key(c, supposed) > top.key;
+      };
+      if (has_evaluated(c) && !queue_.empty() && leads(queue_.top())) return;
     }
     std::size_t best = 0;
     double most = -1;

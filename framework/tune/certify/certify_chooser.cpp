@@ -90,7 +90,7 @@ void CertifyChooser::tell(std::int32_t kernel, const MeasuredSource& source) {
 // False when it was stopped, or the budget is spent.
 bool CertifyChooser::ask_and_measure(MeasuredSource& source) {
   for (;;) {
-    if (should_stop_() || measured_s_ >= plan_.sweep().budget_s) return false;
+    if (should_stop_() || is_budget_spent()) return false;
     const std::vector<std::int32_t> kernels = certifier_.ask(batch_kernels);
     if (kernels.empty()) return true;
     std::vector<KernelCase> cases;

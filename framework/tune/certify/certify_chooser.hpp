@@ -57,6 +57,8 @@ class CertifyChooser : public KernelChooser {
   std::span<const ProvedSoFar> history() const { return history_; }
   double cost_share() const { return cost_so_far_ / cost_of_all_; }
   double measured_s() const { return measured_s_; }
+  double budget_s() const { return plan_.sweep().budget_s; }
+  bool is_budget_spent() const { return measured_s_ >= budget_s(); }
 
  private:
   void tell(std::int32_t kernel, const MeasuredSource& source);

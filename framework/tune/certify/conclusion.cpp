@@ -59,9 +59,9 @@ struct Conclusion {
   ProvedGap gap;
   std::string open_configuration, open_kernel;  // whose bounds leave the gap
   std::size_t kernels = 0, kernels_measured = 0, alarms = 0, certain = 0;
-  double share = 0, measured_s = 0, safety = 1, alpha = 0;
+  double share = 0, measured_s = 0, budget_s = 0, safety = 1, alpha = 0;
   int rounds = 0;
-  bool is_confirmed = false, has_peaks = false;
+  bool is_confirmed = false, has_peaks = false, is_budget_spent = false;
   std::string early;
   std::vector<Objective> only_reported;
 };
@@ -73,6 +73,10 @@ std::string text_of(const Conclusion& c) {
   if (z.open > 0) {
     out += fmt::format("  open: {} configurations; the gap is that of {}, by the bound of {}\n",
                        z.open, c.open_configuration, c.open_kernel);
+  }
+  if (z.open > 0 && c.is_budget_spent) {
+    out += fmt::format(
+        "  stopped: budget_s = {:g} of measuring is spent; the sweep may state more\n", c.budget_s);
   }
   out += fmt::format(
       "  of {} configurations {} on the certified front ({} certain), {} dominated, {} failed, {} "
@@ -114,6 +118,7 @@ Json json_of(const Conclusion& c) {
               {"alpha", c.alpha},
               {"composition_confirmed", c.is_confirmed}};
   if (z.open > 0) {
+    out["budget_spent"] = c.is_budget_spent;
     out["open_configuration"] = c.open_configuration;
     out["open_kernel"] = c.open_kernel;
   }
@@ -130,10 +135,12 @@ Conclusion concluded(const CertifyChooser& chooser, ProofFacts& facts, int round
                .alarms = certifier.alarms().size(),
                .share = chooser.cost_share(),
                .measured_s = chooser.measured_s(),
+               .budget_s = chooser.budget_s(),
                .safety = chooser.settings().safety,
                .alpha = joint_alpha(certifier, facts),
                .rounds = rounds,
                .has_peaks = !steps.problem.peaks.empty(),
+               .is_budget_spent = chooser.is_budget_spent(),
                .early = early_text(chooser.history(), steps),
                .only_reported = steps.only_reported};
   c.certain = static_cast<std::size_t>(

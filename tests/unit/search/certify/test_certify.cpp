@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 
 #include "certifiable.hpp"
@@ -254,6 +255,40 @@ TEST(Certifier, configurations_of_different_fronts_never_compare) {
     certifier.tell(time == 10 ? 0 : time == 20 ? 1 : 2, time, time);
   }
   EXPECT_EQ(make_certificate(certifier).front.size(), 2u);
+}
+
+// One kernel each: a budget that ends early is to leave no front without anything evaluated.
+TEST(Certifier, evaluates_something_of_each_front_before_more_of_any) {
+  using namespace formula;
+  struct Row {
+    double time, memory;
+    std::int32_t front;
+  };
+  // b would lead by its bound: both of the second front pay for the least of one with the most of
+  // the other.
+  constexpr std::array rows = {Row{10, 100, 0}, Row{11, 101, 0}, Row{110, 200, 0}, Row{10, 200, 1},
+                               Row{110, 100, 1}};
+  CertifiableProblem problem = two_configurations();
+  problem.domains = {{"choice", {"a", "b", "c", "d", "e"}}};
+  problem.fronts = {"decode", "prefill"};
+  problem.kernels.clear();
+  problem.front_of.clear();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    problem.kernels.push_back({.key = std::to_string(i),
+                               .operations = rows[i].time,
+                               .terms = {{.peak = 0, .amount = rows[i].time}}});
+    problem.own_formulas[i] = {kernel(static_cast<std::int32_t>(i)), constant(rows[i].memory)};
+    problem.front_of.push_back(rows[i].front);
+  }
+  Certifier certifier(std::move(problem), {});
+  EXPECT_EQ(certifier.ask(1), std::vector<std::int32_t>{0});
+  certifier.tell(0, 20, 20);
+  const std::vector<std::int32_t> second = certifier.ask(1);
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_GE(second[0], 3);
+  certifier.tell(second[0], 2 * rows[static_cast<std::size_t>(second[0])].time,
+                 2 * rows[static_cast<std::size_t>(second[0])].time);
+  EXPECT_EQ(certifier.ask(1), std::vector<std::int32_t>{1});
 }
 
 TEST(RelativeGap, is_a_factor_in_either_direction) {

@@ -211,6 +211,8 @@ TEST(CertifiedSweep, ends_with_the_budget_and_states_what_is_open) {
     const std::string text =
         gap.is_null() ? "without limit" : fmt::format("{:.1f} %", gap.get<double>() * 100);
     EXPECT_THAT(report.text, HasSubstr("certificate: open, gap " + text + '\n'));
+    EXPECT_THAT(report.text, HasSubstr("  stopped: budget_s = "));
+    EXPECT_EQ(report.data.at("budget_spent"), true);
     EXPECT_FALSE(report.data.at("open_configuration").get<std::string>().empty());
     EXPECT_FALSE(report.data.at("open_kernel").get<std::string>().empty());
     for (const Evaluation& e : run.evaluations) EXPECT_TRUE(e.estimate) << "all rows are decided";
