@@ -1,5 +1,5 @@
-// Every element of every shape, for every kernel of an op, in its default config and in each value
-// of each of its parameters.
+// Every element of every shape, for every kernel of an op, in its default config and in values of
+// each of its parameters.
 #include <algorithm>
 
 #include "check.hpp"

@@ -31,8 +31,8 @@ class RowVerdict {
             impossible_time(row_, device(), judging_.crew.host_threads(judging_.shard))) {
       return end(Status::quarantined, std::string(timer_reason) + *why);
     }
-    if (const auto why = uncertain_time(row_)) {
-      return end(Status::invalid, std::string(timer_reason) + *why);
+    if (const auto why = uncertain_time(row_); why && row_.status != Status::invalid) {
+      end(Status::invalid, std::string(timer_reason) + *why);
     }
     judge_idle();
     judge_reads();

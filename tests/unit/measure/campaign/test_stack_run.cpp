@@ -116,7 +116,9 @@ TEST(StackRun, memory_is_measured_where_it_is_asked_for) {
   const std::int64_t grown = *staged.set_size_bytes - *staged.baseline_bytes;
   // Pages of libraries count less as other workers of the same program start.
   EXPECT_GE(grown, 3 * 8'388'608 - 2'097'152) << "three kernels hoard";
-  if (!test::has_shadow_memory) EXPECT_LE(grown, 4 * 8'388'608);
+  if (!test::has_shadow_memory) {
+    EXPECT_LE(grown, 4 * 8'388'608);
+  }
 }
 
 TEST(StackRun, a_run_that_failed_in_staging_has_no_memory) {

@@ -5,10 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "fake_campaign.hpp"
+#include "measure/campaign/gate/row_verdict.hpp"
 
 namespace halmark {
 namespace {
@@ -112,6 +114,33 @@ TEST(Trial, that_is_wrong_behind_the_loop_has_no_time) {
 }
 
 // Two seconds; between two probes a quarter of one, or a tenth beside a long trial.
+double& signal_of(Measurement& row, std::string_view name) {
+  return std::ranges::find(row.signals, name, &Signal::name)->value.value();
+}
+
+// A gap between the clocks of worker and host is tampering, unless waiting for a CPU may explain
+// it.
+TEST(Trial, whose_clocks_were_kept_apart_by_waiting_is_invalid_and_no_cheat) {
+  const KernelCase kernel_case = copy_case(64);
+  Bench bench(kernel_case);
+  Measurement row = bench.run(kernel_case);
+  ASSERT_EQ(row.status, Status::ok) << row.reason;
+  const auto wait = std::ranges::find(row.signals, "request_wait_ns", &Signal::name);
+  ASSERT_NE(wait, row.signals.end());
+  if (!wait->value) GTEST_SKIP() << "this kernel counts no delay";
+  EXPECT_GE(*wait->value, 0);
+  EXPECT_LT(*wait->value, 2 * signal_of(row, "request_host_ns"));
+  signal_of(row, "request_host_ns") += 1e9;
+  const RowJudging judging{.crew = *bench.crew, .peaks = nullptr, .thresholds = blind_thresholds()};
+  for (const auto& [wait_ns, status] :
+       {std::pair(0.0, Status::quarantined), std::pair(2e9, Status::invalid)}) {
+    signal_of(row, "request_wait_ns") = wait_ns;
+    judge_row(row, {}, judging);
+    EXPECT_EQ(row.status, status) << row.reason;
+    EXPECT_THAT(row.reason, HasSubstr("timer: its worker's clock counts"));
+  }
+}
+
 TEST(StateOfMemory, is_known_for_two_seconds_and_probed_after_a_pause) {
   Bench bench(copy_case(64), "kind=cpu");
   int unanswered = 0;
