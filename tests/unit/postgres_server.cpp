@@ -127,8 +127,11 @@ PostgresServer::~PostgresServer() {
 pid_t PostgresServer::start(const std::vector<std::string>& command, int out) const {
   const passwd* user = other_user();
   const std::string program = programs_ + '/' + command.front();
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  // Its own path first: beside that it looks for the other programs, which are in nobody's PATH.
+  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    arguments.push_back(const_cast<char*>(command[i].c_str()));
+  }
   arguments.push_back(nullptr);
   const pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
