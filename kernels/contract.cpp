@@ -32,13 +32,13 @@ bool is_allowed(const ParamSpec& spec, std::int64_t value) {
 }
 
 void check_names(const OpContract& contract, const Params& params) {
-  std::vector<std::string> known;
-  for (const auto& spec : contract.params()) known.emplace_back(spec.name);
+  const auto specs = contract.params();
   for (const auto& param : params.items()) {
-    if (std::ranges::find(known, param.name) == known.end()) {
-      throw refused("op " + std::string(contract.name()) + " has no parameter '" +
-                    printable(param.name) + "'; " + suggestion(param.name, known));
-    }
+    if (std::ranges::find(specs, param.name, &ParamSpec::name) != specs.end()) continue;
+    std::vector<std::string> known;
+    for (const auto& spec : specs) known.emplace_back(spec.name);
+    throw refused("op " + std::string(contract.name()) + " has no parameter '" +
+                  printable(param.name) + "'; " + suggestion(param.name, known));
   }
 }
 

@@ -55,7 +55,8 @@ std::string shape_text(std::initializer_list<Size> dims) {
 }
 
 GraphBuilder::GraphBuilder(const ModelSpec& spec, const Configuration& configuration,
-                           const StepForm& form, NewTokens new_tokens) {
+                           const StepForm& form, NewTokens new_tokens, ExpertRanks ranks)
+    : expert_ranks_(ranks) {
   graph_.spec = spec;
   graph_.configuration = configuration;
   graph_.form = form;

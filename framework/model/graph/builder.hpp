@@ -89,7 +89,7 @@ enum class NewTokens { of_load, one };
 class GraphBuilder {
  public:
   GraphBuilder(const ModelSpec& spec, const Configuration& configuration, const StepForm& form = {},
-               NewTokens new_tokens = NewTokens::of_load);
+               NewTokens new_tokens = NewTokens::of_load, ExpertRanks ranks = ExpertRanks::each);
 
   // Extents of this deployment.
   Extent batch() const { return batch_; }
@@ -233,6 +233,7 @@ class GraphBuilder {
   void sum_totals();
 
   OperatorGraph graph_;
+  ExpertRanks expert_ranks_ = ExpertRanks::each;
   int tp_ = 1;
   ExpertLayout layout_;
   Rows rows_;

@@ -24,11 +24,13 @@ void GraphBuilder::add_routed(Draft draft, const RowPlaces& places, const Make& 
     draft.whole_share.weights = rows_.whole_weights;
   }
   if (places.heaviest.ep_size.constant() > 1) {
-    for (const RowPlace& place : places.of_ranks) {
-      draft.of_expert_rank.push_back(place.rows.value() > 0 ? std::optional(make(place).problem)
-                                                            : std::nullopt);
-    }
     draft.split = Split::expert;
+    if (expert_ranks_ == ExpertRanks::each) {
+      for (const RowPlace& place : places.of_ranks) {
+        draft.of_expert_rank.push_back(place.rows.value() > 0 ? std::optional(make(place).problem)
+                                                              : std::nullopt);
+      }
+    }
   }
   add(std::move(draft));
 }

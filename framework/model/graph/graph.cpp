@@ -137,13 +137,14 @@ std::vector<std::string> warnings(const ModelSpec& spec, const Configuration& co
 
 // Everything has passed its checks.
 Result<OperatorGraph, Refusal> built(const ModelSpec& spec, const Configuration& configuration,
-                                     const Speculation& speculation, const StepForm& form) {
+                                     const Speculation& speculation, const StepForm& form,
+                                     ExpertRanks ranks = ExpertRanks::each) {
   const Family* family = find_family(spec.family);
   assert(family != nullptr && "load_model sets a family of the table");
   try {
     Configuration step = configuration;
     step.workload.new_tokens += speculation.drafted;
-    GraphBuilder builder(spec, step, form);
+    GraphBuilder builder(spec, step, form, NewTokens::of_load, ranks);
     family->build(spec, builder);
     if (speculation.drafted > 0) {
       GraphBuilder drafter(spec, configuration, {}, NewTokens::one);
@@ -173,14 +174,14 @@ Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
 }
 
 Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
-                                           const Configuration& configuration,
-                                           const StepForm& form) {
+                                           const Configuration& configuration, const StepForm& form,
+                                           ExpertRanks ranks) {
   if (auto refusal = check_configuration(spec, configuration)) return *refusal;
   if (auto refusal = check_form(spec, configuration, form)) return *refusal;
   if (auto refusal = prediction::check_trained(spec, configuration, form.predicted)) {
     return *refusal;
   }
-  return built(spec, configuration, {}, form);
+  return built(spec, configuration, {}, form, ranks);
 }
 
 Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,

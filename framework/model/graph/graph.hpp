@@ -60,7 +60,8 @@ struct Operator {
   Problem local;  // what one rank executes for one micro-batch; with of_expert_rank: the heaviest
   std::vector<ParamTerm> local_terms;  // of the parameters of `local` that follow from the load
   // Where the routing gives the expert-parallel ranks different work: what each one executes.
-  // Nothing for a rank none of whose experts got a row. Empty where all ranks do the same.
+  // Nothing for a rank none of whose experts got a row. Empty where all ranks do the same, and
+  // where the graph was built for the heaviest alone.
   std::vector<std::optional<Problem>> of_expert_rank;
   // Attention under context parallelism: the blocks of queries that each context rank executes, one
   // launch each; `local` is the later block of the heaviest rank. Empty where there is one rank.
@@ -148,6 +149,10 @@ struct StepForm {
   std::int64_t predicted = 0;
 };
 
+// Whether operators say what each expert-parallel rank executes, or the heaviest alone: that is all
+// a price follows from, and 32 problems per operator are most of what building a graph costs.
+enum class ExpertRanks { each, heaviest };
+
 // A choice of operators that was made by the load: some exist only while a size is above zero.
 struct LoadBranch {
   SizeTerm::Pointer size;
@@ -210,8 +215,8 @@ Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
 
 // The same in another form than token by token.
 Result<OperatorGraph, Refusal> build_graph(const ModelSpec& spec,
-                                           const Configuration& configuration,
-                                           const StepForm& form);
+                                           const Configuration& configuration, const StepForm& form,
+                                           ExpertRanks ranks = ExpertRanks::each);
 
 // The same for a decode step that drafts and verifies; `configuration` has one new token, and the
 // graph's workload 1 + drafted of them within the same context.

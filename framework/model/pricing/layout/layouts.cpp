@@ -73,9 +73,11 @@ std::int32_t Layouts::class_of(const Parallel& parallel, const Precision& precis
 OperatorGraph Layouts::graph(const Parallel& parallel, const Precision& precision, Phase phase,
                              const RankLoad& load) {
   ++graphs_built_;
-  auto built = build_graph(spec_, {spec_.id, parallel, precision,
-                                   workload_of(phase, load.sequences * parallel.dp * parallel.pp,
-                                               load.new_tokens, load.context, routing_skew_)});
+  auto built = build_graph(spec_,
+                           {spec_.id, parallel, precision,
+                            workload_of(phase, load.sequences * parallel.dp * parallel.pp,
+                                        load.new_tokens, load.context, routing_skew_)},
+                           {}, ExpertRanks::heaviest);
   if (const auto* refusal = built.why()) {
     throw refused(refusal->reason + ": " + refusal->text);
   }

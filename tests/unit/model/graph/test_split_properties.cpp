@@ -236,5 +236,27 @@ TEST(SplitProperties, rows_of_all_expert_ranks_are_the_tokens_choices) {
   EXPECT_GT(checked, 30);
 }
 
+TEST(SplitProperties, a_graph_for_the_heaviest_ranks_differs_in_those_of_the_others_alone) {
+  Drawing drawing(7);
+  int differ = 0;
+  for (int i = 0; i < 100; ++i) {
+    const Draw draw = drawing.next();
+    const OperatorGraph each = model_test::graph_of(draw.spec, draw.configuration);
+    const auto heaviest = build_graph(draw.spec, draw.configuration, {}, ExpertRanks::heaviest);
+    ASSERT_TRUE(heaviest);
+    ASSERT_EQ(heaviest->operators.size(), each.operators.size());
+    for (std::size_t op = 0; op < each.operators.size(); ++op) {
+      const Operator &a = each.operators[op], &b = heaviest->operators[op];
+      EXPECT_EQ(a.local, b.local) << a.name;
+      EXPECT_EQ(a.strategy, b.strategy) << a.name;
+      EXPECT_EQ(a.flops_per_rank, b.flops_per_rank) << a.name;
+      EXPECT_EQ(a.bytes_per_rank, b.bytes_per_rank) << a.name;
+      EXPECT_TRUE(b.of_expert_rank.empty());
+      differ += a.of_expert_rank.empty() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(differ, 30);
+}
+
 }  // namespace
 }  // namespace halmark
