@@ -64,6 +64,12 @@ class StudyProposals : public testing::TestWithParam<std::string> {
   TrialRow row(StudyStore& store, const Proposals& proposals, int trial) const {
     return all_trials(store, proposals.info().id).at(static_cast<std::size_t>(trial));
   }
+  // As if another process ran it now.
+  static void take_away(StudyStore& store, std::int64_t id) {
+    const TrialChange taken{.id = id,
+                            .system = {{std::string(worker_attribute), R"({"host":"elsewhere"})"}}};
+    store.transact([&](StudyTransaction& t) { t.change({&taken, 1}); });
+  }
   static std::string text(const TrialRow& row, std::string_view key) {
     const std::string* found = find_attribute(row.user, key);
     return found != nullptr ? *found : "";
@@ -98,6 +104,24 @@ TEST_P(StudyProposals, a_waiting_trial_is_claimed_with_its_parameters_and_told) 
   EXPECT_THAT(constraint_values(found), ElementsAre(0));
   EXPECT_LE(found.started_utc, found.completed_utc);
   EXPECT_THAT(proposals.claim(8), IsEmpty());
+}
+
+TEST_P(StudyProposals, an_outcome_of_what_is_not_its_own_keeps_none_behind_it_from_being_told) {
+  const auto store = open();
+  Proposals proposals(*store, wanted(), description_, space_);
+  for (int i = 0; i < 2; ++i) {
+    enqueue(*store, proposals,
+            R"({"tile": 16, "mode": "b", "unroll": )" + std::to_string(i + 1) + "}");
+  }
+  ASSERT_EQ(proposals.claim(8).size(), 2u);
+  take_away(*store, row(*store, proposals, 0).id);
+  const std::vector<ProposalOutcome> outcomes = {
+      {.verdict = {.trial = 7, .values = {1, 2}}, .user = {}},
+      {.verdict = {.trial = 0, .values = {3, 4}}, .user = {}},
+      {.verdict = {.trial = 1, .values = {5, 6}}, .user = {}}};
+  proposals.tell(outcomes);
+  EXPECT_EQ(row(*store, proposals, 0).state, TrialState::running) << "another runs it now";
+  EXPECT_THAT(row(*store, proposals, 1).values, ElementsAre(5, 6));
 }
 
 TEST_P(StudyProposals, what_is_outside_of_the_space_fails_with_its_reason) {
@@ -201,6 +225,20 @@ TEST_P(StudyProposals, what_is_given_back_or_left_by_a_dead_process_is_claimed_a
   EXPECT_THAT(last.claim(1), IsEmpty());
   EXPECT_THAT(last.refused(), ElementsAre(HasSubstr("lost twice")));
   EXPECT_EQ(row(*store, last, 0).state, TrialState::fail);
+}
+
+TEST_P(StudyProposals, what_another_took_meanwhile_keeps_none_behind_it_from_being_given_back) {
+  const auto store = open();
+  Proposals first(*store, wanted(), description_, space_);
+  for (const char* unroll : {"1", "2"}) {
+    enqueue(*store, first, R"({"tile": 16, "mode": "b", "unroll": )" + std::string(unroll) + "}");
+  }
+  ASSERT_EQ(first.claim(8).size(), 2u);
+  take_away(*store, row(*store, first, 0).id);
+  first.release();
+  const auto again = Proposals(*store, wanted(), description_, space_).claim(8);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].trial, 1);
 }
 
 // Two seconds later it looks at trials that others may have given back.

@@ -157,6 +157,22 @@ TEST_F(Claims, as_many_as_are_asked_for_and_the_rest_later) {
   EXPECT_EQ(rest[2].trial, 3);
 }
 
+TEST_F(Claims, what_another_took_meanwhile_keeps_none_behind_it_from_being_given_back) {
+  const auto a = open(), b = open();
+  Study first(*a, sixteen(), settings());
+  const auto asked = first.ask(3);
+  ASSERT_EQ(asked.size(), 3u);
+  TrialCursor cursor;
+  const TrialChange taken{.id = a->trials(first.info().id, cursor)[0].id,
+                          .system = {{std::string(worker_attribute), R"({"host":"elsewhere"})"}}};
+  a->transact([&](StudyTransaction& t) { t.change({&taken, 1}); });
+  first.release();
+  const auto again = Study(*b, sixteen(), settings()).ask(2);
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ(again[0].trial, asked[1].trial);
+  EXPECT_EQ(again[1].trial, asked[2].trial);
+}
+
 // Half a second of lease, and one for clocks of whole seconds.
 TEST_F(Claims, a_sign_of_life_keeps_each_of_them) {
   const auto a = open(), b = open();
