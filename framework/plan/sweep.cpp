@@ -88,6 +88,55 @@ void read_shards_on(const TomlTable& root, Sweep& out) {
   out.device = out.shards_on.front().front().device;
 }
 
+// Where times come from, and between which places of a fabric.
+void read_sources(const TomlTable& root, Sweep& out) {
+  if (root.has("latency")) {
+    out.latency = root.strings("latency");
+    out.latency_where = root.where("latency");
+  }
+  if (root.has("series")) {
+    out.series = root.strings("series");
+    out.series_where = root.where("series");
+  }
+  if (root.has("fabric")) {
+    out.fabric = root.string("fabric");
+    out.fabric_where = root.where("fabric");
+  }
+}
+
+// What a sweep of steps tells apart from one of requests.
+void read_steps(const TomlTable& root, Sweep& out) {
+  if (out.served) {
+    if (!root.has("workload")) return;
+    throw refused("[[workload]] stands beside [request]", root.where("workload"),
+                  "steps or requests: keep one of them");
+  }
+  const std::vector<std::string> all = step_objective_names();
+  const std::vector<std::string> wanted =
+      root.has("objectives") ? root.choices("objectives", all) : usual_objective_names();
+  for (const std::string& name : wanted) out.objectives.push_back(*parse_objective(name));
+  for (const TomlTable& table : root.tables("workload")) {
+    out.workloads.push_back(read_workload(table));
+  }
+}
+
+// After everything that says whether the sweep measures.
+void read_measuring(const TomlTable& root, Sweep& out) {
+  if (const auto table = root.table("measure")) read_measure(*table, out.measure);
+  out.nightly = read_nightly(root);
+  if (out.nightly && (out.served || !out.latency.empty())) {
+    throw refused("[nightly] measures, and this sweep does not", root.where("nightly"),
+                  "leave out [request] and latency");
+  }
+  if (out.nightly) out.budget_s = out.nightly->budget_s;
+  if (const auto table = root.table("containment")) out.containment = read_stated_limits(*table);
+  if (const auto table = root.table("validate")) {
+    out.validate_points = table->integer_or("points", 0, 1000, out.validate_points);
+    out.validate_budget_s = table->number_or("budget_s", 1, 1e6, out.validate_budget_s);
+    out.validate_turn_s = table->number_or("turn_s", 0.001, 60, out.validate_turn_s);
+  }
+}
+
 }  // namespace
 
 void read_measure(const TomlTable& table, MeasureSettings& out) {
@@ -115,18 +164,7 @@ Sweep read_sweep_table(const TomlTable& root, std::string_view where) {
   out.device = root.string_or("device", out.device);
   out.served = read_served_sweep(root);
   out.serving_devices = read_serving_devices(root);
-  if (root.has("latency")) {
-    out.latency = root.strings("latency");
-    out.latency_where = root.where("latency");
-  }
-  if (root.has("series")) {
-    out.series = root.strings("series");
-    out.series_where = root.where("series");
-  }
-  if (root.has("fabric")) {
-    out.fabric = root.string("fabric");
-    out.fabric_where = root.where("fabric");
-  }
+  read_sources(root, out);
   out.precisions = read_precision_names(root, "dtypes");
   out.precision_choices = read_precision_choices(root);
   out.fused_qkv = root.boolean_or("fused_qkv", out.fused_qkv);
@@ -146,33 +184,8 @@ Sweep read_sweep_table(const TomlTable& root, std::string_view where) {
   out.trials = root.integer_or("trials", 0, 10'000'000, out.trials);
   out.seed = static_cast<std::uint64_t>(root.integer_or("seed", 0, INT64_MAX, 1));
   out.budget_s = root.number_or("budget_s", 1, 1e6, out.budget_s);
-  if (!out.served) {
-    const std::vector<std::string> all = step_objective_names();
-    const std::vector<std::string> wanted =
-        root.has("objectives") ? root.choices("objectives", all) : usual_objective_names();
-    for (const std::string& name : wanted) {
-      out.objectives.push_back(*parse_objective(name));
-    }
-    for (const TomlTable& table : root.tables("workload")) {
-      out.workloads.push_back(read_workload(table));
-    }
-  } else if (root.has("workload")) {
-    throw refused("[[workload]] stands beside [request]", root.where("workload"),
-                  "steps or requests: keep one of them");
-  }
-  if (const auto table = root.table("measure")) read_measure(*table, out.measure);
-  out.nightly = read_nightly(root);
-  if (out.nightly && (out.served || !out.latency.empty())) {
-    throw refused("[nightly] measures, and this sweep does not", root.where("nightly"),
-                  "leave out [request] and latency");
-  }
-  if (out.nightly) out.budget_s = out.nightly->budget_s;
-  if (const auto table = root.table("containment")) out.containment = read_stated_limits(*table);
-  if (const auto table = root.table("validate")) {
-    out.validate_points = table->integer_or("points", 0, 1000, out.validate_points);
-    out.validate_budget_s = table->number_or("budget_s", 1, 1e6, out.validate_budget_s);
-    out.validate_turn_s = table->number_or("turn_s", 0.001, 60, out.validate_turn_s);
-  }
+  read_steps(root, out);
+  read_measuring(root, out);
   root.finish();
   if (out.workloads.empty() && !out.served) {
     throw refused("no [[workload]] is given", std::string(where),

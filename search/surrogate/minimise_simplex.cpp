@@ -19,19 +19,74 @@ struct Vertex {
 
 using Objective = std::function<double(std::span<const double>)>;
 
+// The largest share of a range over which the best and the worst corner differ.
+double size_of(const std::vector<Vertex>& corners, std::span<const double> low,
+               std::span<const double> high) {
+  double out = 0;
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    const double range = std::max(high[i] - low[i], 1e-300);
+    out = std::max(out, std::abs(corners.back().at[i] - corners.front().at[i]) / range);
+  }
+  return out;
+}
+
+// Of all corners but the last.
+std::vector<double> centre_of(const std::vector<Vertex>& corners) {
+  const std::size_t n = corners.size() - 1;
+  std::vector<double> out(n, 0);
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t i = 0; i < n; ++i) out[i] += corners[k].at[i] / static_cast<double>(n);
+  }
+  return out;
+}
+
+// From one point to another, and beyond for factors above 1.
+std::vector<double> along(const std::vector<double>& from, const std::vector<double>& to,
+                          double factor) {
+  std::vector<double> out(from.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = from[i] + factor * (to[i] - from[i]);
+  return out;
+}
+
+// One step of Nelder and Mead (1965) on corners in order of their values.
+template <typename MakeVertex>
+void move_worst(std::vector<Vertex>& corners, const MakeVertex& vertex) {
+  const std::vector<double> centre = centre_of(corners);
+  const auto beyond = [&](double factor) {
+    return vertex(along(centre, corners.back().at, factor));
+  };
+  Vertex reflected = beyond(-1);
+  if (reflected.value < corners.front().value) {
+    Vertex expanded = beyond(-2);
+    corners.back() = expanded.value < reflected.value ? std::move(expanded) : std::move(reflected);
+    return;
+  }
+  if (reflected.value < corners[corners.size() - 2].value) {
+    corners.back() = std::move(reflected);
+    return;
+  }
+  Vertex contracted = beyond(reflected.value < corners.back().value ? -0.5 : 0.5);
+  if (contracted.value < std::min(reflected.value, corners.back().value)) {
+    corners.back() = std::move(contracted);
+    return;
+  }
+  for (std::size_t k = 1; k < corners.size(); ++k) {
+    corners[k] = vertex(along(corners.front().at, corners[k].at, 0.5));
+  }
+}
+
 Minimum simplex(const Objective& objective, std::span<const double> low,
                 std::span<const double> high, std::vector<double> start,
                 const MinimiseOptions& options) {
-  const std::size_t n = start.size();
   int evaluations = 0;
   const auto vertex = [&](std::vector<double> at) {
-    for (std::size_t i = 0; i < n; ++i) at[i] = std::clamp(at[i], low[i], high[i]);
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = std::clamp(at[i], low[i], high[i]);
     ++evaluations;
     const double value = objective(at);
     return Vertex{std::move(at), value};
   };
   std::vector<Vertex> corners{vertex(start)};
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < start.size(); ++i) {
     std::vector<double> at = start;
     const double step = 0.1 * (high[i] - low[i]);
     at[i] += at[i] + step <= high[i] ? step : -step;
@@ -40,47 +95,11 @@ Minimum simplex(const Objective& objective, std::span<const double> low,
   std::string stop = "evaluations";
   while (evaluations < options.evaluations_max) {
     std::ranges::stable_sort(corners, {}, &Vertex::value);
-    double size = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double range = std::max(high[i] - low[i], 1e-300);
-      size = std::max(size, std::abs(corners.back().at[i] - corners.front().at[i]) / range);
-    }
-    if (size <= options.relative_tolerance) {
+    if (size_of(corners, low, high) <= options.relative_tolerance) {
       stop = "xtol";
       break;
     }
-    std::vector<double> centre(n, 0);
-    for (std::size_t k = 0; k < n; ++k) {
-      for (std::size_t i = 0; i < n; ++i) centre[i] += corners[k].at[i] / static_cast<double>(n);
-    }
-    const auto along = [&](double factor) {
-      std::vector<double> at(n);
-      for (std::size_t i = 0; i < n; ++i) {
-        at[i] = centre[i] + factor * (corners.back().at[i] - centre[i]);
-      }
-      return vertex(std::move(at));
-    };
-    Vertex reflected = along(-1);
-    if (reflected.value < corners.front().value) {
-      Vertex expanded = along(-2);
-      corners.back() =
-          expanded.value < reflected.value ? std::move(expanded) : std::move(reflected);
-    } else if (reflected.value < corners[n - 1].value) {
-      corners.back() = std::move(reflected);
-    } else {
-      Vertex contracted = along(reflected.value < corners.back().value ? -0.5 : 0.5);
-      if (contracted.value < std::min(reflected.value, corners.back().value)) {
-        corners.back() = std::move(contracted);
-      } else {
-        for (std::size_t k = 1; k <= n; ++k) {
-          std::vector<double> at(n);
-          for (std::size_t i = 0; i < n; ++i) {
-            at[i] = 0.5 * (corners[k].at[i] + corners.front().at[i]);
-          }
-          corners[k] = vertex(std::move(at));
-        }
-      }
-    }
+    move_worst(corners, vertex);
   }
   std::ranges::stable_sort(corners, {}, &Vertex::value);
   return {corners.front().at, corners.front().value, evaluations, stop};

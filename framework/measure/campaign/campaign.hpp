@@ -28,6 +28,7 @@
 namespace halmark {
 
 class Crew;
+struct InStackOptions;
 
 struct CampaignProgress {
   std::int64_t done = 0, total = 0;  // trials: cases x rounds
@@ -113,6 +114,10 @@ class Campaign {
   std::vector<Measurement> measure_stack(const GroupedCases& open,
                                          std::span<const KernelCase> cases, int round,
                                          std::uint64_t seed);
+  std::vector<Measurement> measure_staged(const GroupedCases& open,
+                                          std::span<const KernelCase> asked, std::uint64_t seed);
+  InStackOptions in_stack_options(std::size_t ranks, std::uint64_t seed);
+  std::string why_not_staged(const std::string& backend, std::span<const KernelCase> asked) const;
   void run_group(const GroupedCases& grouped, std::span<const KernelCase> cases, int round,
                  std::uint64_t round_seed);
   // Gives the seconds that it cost, `given_s` at most.

@@ -102,6 +102,8 @@ TEST(LoopbackHttp, takes_the_frames_of_a_chunked_transfer_off) {
   EXPECT_EQ(ask(apart.port()).body, "0123456789abcdef\r\n") << "line ends of a frame are its bytes";
   OneAnswer cut({head + "5\r\nabc"});
   EXPECT_EQ(ask(cut.port()).body, "") << "half of a frame is none";
+  OneAnswer unsized({head + "z\r\na\r\n1\r\nb\r\n"});
+  EXPECT_EQ(ask(unsized.port()).body, "") << "a frame without a length ends the body";
 }
 
 TEST(LoopbackHttp, what_is_no_answer_has_no_status) {

@@ -77,57 +77,67 @@ double Campaign::try_stacks_again(std::span<const KernelCase> cases, int round,
   return spent_s;
 }
 
+InStackOptions Campaign::in_stack_options(std::size_t ranks, std::uint64_t seed) {
+  const std::optional<NodeJob> job = filled_nodes(options_.job, static_cast<int>(ranks));
+  InStackOptions out{.staging = {.plugin_path_by_backend = options_.plugin_path_by_backend,
+                                 .job = job,
+                                 .environment = options_.environment,
+                                 .open_options = options_.open_options,
+                                 .cache_dir = options_.cache_dir,
+                                 .limits = options_.limits,
+                                 .seed = hash_combine(seed, 0x696e),
+                                 .check_seed = hash_combine(seed ^ options_.seed, 0x636b),
+                                 .thresholds = options_.thresholds,
+                                 .history = &history_,
+                                 .walk_bytes = walk_bytes_,
+                                 .arenas = &arenas_,
+                                 .should_stop = options_.should_stop},
+                     .rule = options_.rule,
+                     .bandwidth = bandwidth_ && !job ? &*bandwidth_ : nullptr,
+                     .checked_executions = checked_executions(options_.rounds)};
+  // Of this machine: what lies on several nodes is bounded where it is composed.
+  if (!job) out.peaks_of = [this](const KernelCase& k) { return peaks_of(k); };
+  return out;
+}
+
+// They run together, so one that hangs holds all of them.
+std::string Campaign::why_not_staged(const std::string& backend,
+                                     std::span<const KernelCase> asked) const {
+  for (const KernelCase& k : asked) {
+    if (std::string why = losses_.why_hung(k); !why.empty()) return why;
+  }
+  if (options_.plugin_path_by_backend.contains(backend)) return {};
+  return "no plugin for backend '" + backend + "'";
+}
+
+// A loss that a fresh worker may not repeat is tried once more.
+std::vector<Measurement> Campaign::measure_staged(const GroupedCases& open,
+                                                  std::span<const KernelCase> asked,
+                                                  std::uint64_t seed) {
+  InStackOptions options = in_stack_options(open.stacks.size(), seed);
+  options.staging.plugin_path = options_.plugin_path_by_backend.at(open.group.backend);
+  std::vector<Measurement> rows = measure_in_stack(open.stacks, asked, options);
+  const bool may_pass = is_loss(rows.front().status) && rows.front().status != Status::timed_out;
+  if (!may_pass || stopped()) return rows;
+  const std::string first_loss = rows.front().phase + ": " + rows.front().reason;
+  rows = measure_in_stack(open.stacks, asked, options);
+  for (Measurement& row : rows) {
+    row.signals.push_back({.name = "worker_replaced", .value = 1, .reason = first_loss});
+  }
+  return rows;
+}
+
 std::vector<Measurement> Campaign::measure_stack(const GroupedCases& open,
                                                  std::span<const KernelCase> cases, int round,
                                                  std::uint64_t seed) {
   std::vector<KernelCase> asked;
   for (const std::size_t index : open.cases) asked.push_back(cases[index]);
-  const std::optional<NodeJob> job =
-      filled_nodes(options_.job, static_cast<int>(open.stacks.size()));
-  InStackOptions options{.staging = {.job = job,
-                                     .environment = options_.environment,
-                                     .open_options = options_.open_options,
-                                     .cache_dir = options_.cache_dir,
-                                     .limits = options_.limits,
-                                     .seed = hash_combine(seed, 0x696e),
-                                     .check_seed = hash_combine(seed ^ options_.seed, 0x636b),
-                                     .thresholds = options_.thresholds,
-                                     .history = &history_,
-                                     .walk_bytes = walk_bytes_,
-                                     .arenas = &arenas_,
-                                     .should_stop = options_.should_stop},
-                         .rule = options_.rule,
-                         .bandwidth = bandwidth_ && !job ? &*bandwidth_ : nullptr,
-                         .checked_executions = checked_executions(options_.rounds)};
-  // Of this machine: what lies on several nodes is bounded where it is composed.
-  if (!job) options.peaks_of = [this](const KernelCase& k) { return peaks_of(k); };
   std::vector<Measurement> rows;
-  const auto path = options_.plugin_path_by_backend.find(open.group.backend);
-  const auto hung = std::ranges::find_if(
-      asked, [&](const KernelCase& k) { return !losses_.why_hung(k).empty(); });
-  if (hung != asked.end()) {
-    // They run together, so one that hangs holds all of them.
-    for (const KernelCase& k : asked) {
-      rows.push_back(
-          {.kernel_case = k, .status = Status::refused, .reason = losses_.why_hung(*hung)});
-    }
-  } else if (path == options_.plugin_path_by_backend.end()) {
-    for (const KernelCase& k : asked) {
-      rows.push_back({.kernel_case = k,
-                      .status = Status::refused,
-                      .reason = "no plugin for backend '" + open.group.backend + "'"});
-    }
+  if (const std::string why = why_not_staged(open.group.backend, asked); why.empty()) {
+    rows = measure_staged(open, asked, seed);
   } else {
-    options.staging.plugin_path = path->second;
-    options.staging.plugin_path_by_backend = options_.plugin_path_by_backend;
-    rows = measure_in_stack(open.stacks, asked, options);
-    const bool may_pass = is_loss(rows.front().status) && rows.front().status != Status::timed_out;
-    if (may_pass && !stopped()) {
-      const std::string first_loss = rows.front().phase + ": " + rows.front().reason;
-      rows = measure_in_stack(open.stacks, asked, options);
-      for (Measurement& row : rows) {
-        row.signals.push_back({.name = "worker_replaced", .value = 1, .reason = first_loss});
-      }
+    for (const KernelCase& k : asked) {
+      rows.push_back({.kernel_case = k, .status = Status::refused, .reason = why});
     }
   }
   for (Measurement& row : rows) {

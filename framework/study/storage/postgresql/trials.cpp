@@ -12,6 +12,16 @@ Attributes read_attributes(postgresql::Session& session, const char* sql, std::i
 }
 
 std::vector<TrialRow> PostgresqlTrials::read(std::int64_t study, TrialCursor& cursor) {
+  std::vector<TrialRow> out = changed_rows(study, cursor);
+  if (out.empty()) return out;
+  read_details(out);
+  for (const TrialRow& row : out) cursor.see(row);
+  std::ranges::stable_sort(out, {}, &TrialRow::number);
+  return out;
+}
+
+std::vector<TrialRow> PostgresqlTrials::changed_rows(std::int64_t study,
+                                                     const TrialCursor& cursor) {
   Column unfinished;
   for (const auto& [id, seen] : cursor.unfinished) unfinished.add(id);
   std::vector<TrialRow> out;
@@ -33,18 +43,20 @@ std::vector<TrialRow> PostgresqlTrials::read(std::int64_t study, TrialCursor& cu
                           seen->second.params == row[5].as<std::size_t>();
     if (!is_known) out.push_back(std::move(value));
   }
+  return out;
+}
+
+void PostgresqlTrials::read_details(std::vector<TrialRow>& rows) {
   Column ids;
-  for (const TrialRow& row : out) ids.add(row.id);
+  for (const TrialRow& row : rows) ids.add(row.id);
   const auto each = [&](const char* sql, auto add) {
-    if (out.empty()) return;
     for (const pqxx::row& row : session_.exec(sql, ids.literal())) {
-      add(*std::ranges::lower_bound(out, row[0].as<std::int64_t>(), {}, &TrialRow::id), row);
+      add(*std::ranges::lower_bound(rows, row[0].as<std::int64_t>(), {}, &TrialRow::id), row);
     }
   };
   each(
       "SELECT trial_id, param_name, param_value, distribution_json FROM trial_params WHERE "
-      "trial_id "
-      "= ANY($1::int[]) ORDER BY param_id",
+      "trial_id = ANY($1::int[]) ORDER BY param_id",
       [&](TrialRow& to, const pqxx::row& row) {
         to.params.push_back({text_at(row, 1), row[2].as<double>(), texts_.parsed(row[3].c_str())});
       });
@@ -74,9 +86,6 @@ std::vector<TrialRow> PostgresqlTrials::read(std::int64_t study, TrialCursor& cu
       [](TrialRow& to, const pqxx::row& row) {
         to.system.emplace_back(text_at(row, 1), text_at(row, 2));
       });
-  for (const TrialRow& row : out) cursor.see(row);
-  std::ranges::stable_sort(out, {}, &TrialRow::number);
-  return out;
 }
 
 void PostgresqlTrials::add(Details& to, std::int64_t id, const std::vector<TrialParam>& params,

@@ -37,6 +37,10 @@ class PostgresqlTrials {
     Column step_trial, step, step_value, step_type;
     Column user_trial, user_key, user_text, system_trial, system_key, system_text;
   };
+  // Those that are new to the cursor or may have changed, by their ids; without what is beside
+  // them.
+  std::vector<TrialRow> changed_rows(std::int64_t study, const TrialCursor& cursor);
+  void read_details(std::vector<TrialRow>& rows);
   void add(Details& to, std::int64_t id, const std::vector<TrialParam>& params,
            const std::vector<double>& values, const Attributes& user, const Attributes& system);
   void store(const Details& details);

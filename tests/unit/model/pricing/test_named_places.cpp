@@ -58,8 +58,9 @@ const ShardPlace gpu{.backend = "cuda"};
 
 TEST(NamedPlaces, kernels_are_those_of_each_ranks_device) {
   const Configuration c = on({half, gpu}, {.dp = 2});
+  const Composer placed = composer(c);
   std::set<std::string> places;
-  for (const KernelCase& k : composer(c).kernels()) {
+  for (const KernelCase& k : placed.kernels()) {
     places.insert(k.backend + ':' + k.device + '/' + std::to_string(k.parts) + 'x' +
                   std::to_string(k.shards_at_once));
   }
@@ -101,9 +102,9 @@ TEST(NamedPlaces, stages_of_a_pipeline_lie_on_their_ranks_devices) {
 
 TEST(NamedPlaces, a_collective_over_devices_is_one_case_on_all_of_them) {
   const ShardPlace second{.backend = "cuda", .device = "1"};
-  const Configuration c = on({gpu, second}, {.tp = 2});
+  const Composer placed = composer(on({gpu, second}, {.tp = 2}));
   std::set<std::string> devices;
-  for (const KernelCase& k : composer(c).kernels()) {
+  for (const KernelCase& k : placed.kernels()) {
     if (k.is_collective()) devices.insert(k.device);
   }
   EXPECT_EQ(devices, std::set<std::string>{"0+1"});
