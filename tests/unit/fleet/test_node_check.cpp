@@ -103,6 +103,8 @@ TEST_F(Nodes, that_would_be_of_use_pass) {
 }
 
 TEST_F(Nodes, for_which_nothing_of_what_waits_is_are_told_why) {
+  table_->add(units(1), {}, need());
+  EXPECT_EQ(check_node(node(1e9), url_, "me").exit_code, ExitCode::partial) << "of one unit too";
   table_->add(units(3), {}, need());
   const NodeCheck check = check_node(node(1e9), url_, "me");
   EXPECT_EQ(check.exit_code, ExitCode::partial);

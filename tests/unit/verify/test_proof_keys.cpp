@@ -33,7 +33,7 @@ TEST(ProofKeys, are_read_back) {
   EXPECT_EQ(read_kernel_key(k.key())->kernel, "fast");
   k.config.params.set("tile", 4);
   EXPECT_EQ(without_choice(k).kernel, "");
-  EXPECT_EQ(without_choice(k).config, Config{});
+  EXPECT_EQ(without_choice(k).config, halmark::Config{});
   EXPECT_EQ(without_choice(k).problem, k.problem);
 }
 

@@ -99,6 +99,15 @@ TEST(BetterOf, is_the_status_first_and_then_the_share_that_was_disturbed) {
   EXPECT_FALSE(takes_again(of(Status::suspect, 8, 2), of(Status::suspect, 8, 2))) << "the first";
 }
 
+TEST(BetterOf, of_two_without_labels_or_all_disturbed_is_the_first) {
+  Measurement unlabelled = row_of(Status::suspect, 3, 0);
+  for (Sample& sample : unlabelled.samples) sample.label = SampleLabel::unlabelled;
+  Measurement again = unlabelled;
+  again.reason += " again";
+  EXPECT_FALSE(takes_again(unlabelled, again));
+  EXPECT_FALSE(takes_again(unlabelled, row_of(Status::suspect, 0, 3)));
+}
+
 TEST(BetterOf, is_a_failure_whatever_was_before_and_never_a_try_without_samples) {
   EXPECT_TRUE(takes_again(row_of(Status::suspect, 9, 1), row_of(Status::wrong_result, 0, 0)));
   EXPECT_FALSE(takes_again(row_of(Status::invalid, 0, 9), row_of(Status::invalid, 0, 0)));

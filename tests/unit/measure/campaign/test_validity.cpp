@@ -152,6 +152,14 @@ TEST(Validity, a_deadline_is_suspect_unless_the_interval_is_tight) {
   EXPECT_EQ(judge_validity(m, {}).status, Status::suspect);
 }
 
+TEST(Validity, a_deadline_says_nothing_of_a_row_without_a_time) {
+  Measurement m = quiet();
+  m.stop_rule = "deadline";
+  m.duration_ns_median = 0;
+  m.duration_ns_interval = {0, 100};
+  EXPECT_EQ(judge_validity(m, {}).reason.find("wall cap"), std::string::npos);
+}
+
 TEST(Validity, a_device_timer_that_contradicts_the_wall_slope_is_quarantined) {
   Measurement m = with_signal("slope_wall_ns", 1000);
   m.signals.push_back({.name = "slope_device_ns", .value = 950, .reason = {}});
