@@ -39,9 +39,11 @@ class FleetSentinel : public FleetTest {
     Json document = Json::parse(read("state/halmark/sentinel-one.json"));
     ASSERT_EQ(document["looks_ns"].size(), 4u) << document;
     for (auto& [name, looks] : document["looks_ns"].items()) {
-      ASSERT_EQ(looks.size(), 2u) << document;
+      // One that a neighbour disturbed is no look.
+      ASSERT_THAT(looks.size(), testing::AllOf(testing::Ge(1u), testing::Le(2u))) << document;
       EXPECT_THAT(name, HasSubstr("on fake:0"));
-      for (int more = 0; more < 4; ++more) looks.push_back(looks[more % 2]);
+      const std::size_t seen = looks.size();
+      while (looks.size() < 6) looks.push_back(looks[looks.size() % seen]);
     }
     write("state/halmark/sentinel-one.json", document.dump());
   }

@@ -125,6 +125,14 @@ TEST(ProbeRequests, write_the_memory_that_they_read) {
   EXPECT_THAT(beyond.rates, SizeIs(1)) << beyond.reason;
 }
 
+TEST(ProbeRequests, walk_through_slices_of_their_own_where_there_is_no_arena) {
+  Probed p;
+  const auto answer =
+      p.probe({.kind = ProbeKind::slices, .windows = 3, .working_set_bytes = 32 * mib});
+  ASSERT_THAT(answer.rates, SizeIs(3)) << answer.reason;
+  for (const double rate : answer.rates) EXPECT_GT(rate, 0);
+}
+
 TEST(ProbeRequests, refuse_a_working_set_of_nothing_or_of_more_than_64_gibibytes) {
   Probed p;
   const std::int64_t most = std::int64_t{64} << 30;
