@@ -7,7 +7,6 @@
 #include "search/surrogate/gaussian_kernel.hpp"
 
 namespace halmark {
-
 namespace {
 
 struct Standard {

@@ -6,11 +6,11 @@
 #include "search/surrogate/gaussian_kernel.hpp"
 
 namespace halmark {
-
 namespace {
 
 // Added to what an observation is worth by itself, where rounding makes a matrix lose its rank.
 constexpr double jitter_first = 1e-6, jitter_max = 0.1;
+
 struct Bounds {
   double low, high;
 };

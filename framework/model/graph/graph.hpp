@@ -150,7 +150,7 @@ struct StepForm {
 };
 
 // Whether operators say what each expert-parallel rank executes, or the heaviest alone: that is all
-// a price follows from, and 32 problems per operator are most of what building a graph costs.
+// a price follows from, and the others' problems are a third of what building a graph costs.
 enum class ExpertRanks { each, heaviest };
 
 // A choice of operators that was made by the load: some exist only while a size is above zero.
