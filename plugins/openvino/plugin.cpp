@@ -109,8 +109,12 @@ class DeviceHandle {
   DeviceHandle(const Runtime& runtime, std::string device, int threads)
       : runtime_(runtime), device_(std::move(device)), threads_(threads) {
     const std::string capabilities = runtime.property(device_, "OPTIMIZATION_CAPABILITIES");
-    truncates_to_bf16_ =
-        device_ == "CPU" && !capabilities.empty() && capabilities.find("BF16") == std::string::npos;
+    const auto lacks = [&](const char* type) {
+      return device_ == "CPU" && !capabilities.empty() &&
+             capabilities.find(type) == std::string::npos;
+    };
+    truncates_to_bf16_ = lacks("BF16");
+    narrows_f16_ = lacks("FP16");
   }
 
   std::vector<plug::Domain> domains(std::uint32_t index, const hm_problem& problem) const {
@@ -129,7 +133,7 @@ class DeviceHandle {
     require_operands(kernel, problem);
     const CompileOptions options{
         .device = device_,
-        .precision = kernel.precision(problem),
+        .precision = precision_of(kernel, problem),
         .threads = static_cast<int>(plug::param_or(config, "threads", threads_))};
     return std::make_unique<PreparedHandle>(runtime_, kernel, problem, options);
   }
@@ -142,6 +146,13 @@ class DeviceHandle {
                         "'");
     }
     return kernel;
+  }
+
+  // A CPU without f16 instructions that was asked for f16 computes in bf16, where it has that: f32
+  // keeps to the contract.
+  std::int32_t precision_of(const Kernel& kernel, const hm_problem& problem) const {
+    const std::int32_t precision = kernel.precision(problem);
+    return precision == HM_DTYPE_F16 && narrows_f16_ ? HM_DTYPE_F32 : precision;
   }
 
   // Results of the CPU device are cut to bf16, not rounded, where no instruction rounds them.
@@ -166,7 +177,7 @@ class DeviceHandle {
   const Runtime& runtime_;
   std::string device_;
   int threads_;
-  bool truncates_to_bf16_ = false;
+  bool truncates_to_bf16_ = false, narrows_f16_ = false;
 };
 
 std::int32_t kind_of(const std::string& device) {
