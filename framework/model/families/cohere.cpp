@@ -9,7 +9,7 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> model_types = {"cohere", "cohere2"};
+constexpr std::array<std::string_view, 2> cohere_types = {"cohere", "cohere2"};
 
 void read_windows(ConfigReader& config, ModelSpec& spec) {
   decoder::read_window_pattern(config, spec, 4);
@@ -17,7 +17,7 @@ void read_windows(ConfigReader& config, ModelSpec& spec) {
   for (LayerMixer& mixer : spec.mixers) mixer.has_rotary = mixer.window > 0;
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_cohere(ConfigReader& config, ModelSpec& spec) {
   config.set_default("tie_word_embeddings", true);
   dense::read_sizes(config, spec);
   if (spec.architecture == "cohere2") read_windows(config, spec);
@@ -31,6 +31,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family cohere_family;
-const Family cohere_family = {"cohere", model_types, &read, &dense::build};
+const Family cohere_family = {"cohere", cohere_types, &read_cohere, &dense::build};
 
 }  // namespace halmark

@@ -7,9 +7,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"dbrx"};
+constexpr std::array<std::string_view, 1> dbrx_types = {"dbrx"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_dbrx(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_hidden_layers", "n_layers");
   config.also_named("hidden_size", "d_model");
   config.also_named("num_attention_heads", "n_heads");
@@ -27,6 +27,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family dbrx_family;
-const Family dbrx_family = {"dbrx", model_types, &read, &moe::build};
+const Family dbrx_family = {"dbrx", dbrx_types, &read_dbrx, &moe::build};
 
 }  // namespace halmark

@@ -8,14 +8,15 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> model_types = {"deepseek_v2", "deepseek_v3", "kimi_k2",
-                                                         "kimi_k25"};
+constexpr std::array<std::string_view, 4> deepseek_types = {"deepseek_v2", "deepseek_v3", "kimi_k2",
+                                                            "kimi_k25"};
 
-void read(ConfigReader& config, ModelSpec& spec) { latent::read(config, spec, {}); }
+void read_deepseek(ConfigReader& config, ModelSpec& spec) { latent::read(config, spec, {}); }
 
 }  // namespace
 
 extern const Family deepseek_family;
-const Family deepseek_family = {"deepseek", model_types, &read, &latent::build, &latent::predict};
+const Family deepseek_family = {"deepseek", deepseek_types, &read_deepseek, &latent::build,
+                                &latent::predict};
 
 }  // namespace halmark

@@ -11,7 +11,7 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> model_types = {"deepseek_v32", "glm_moe_dsa"};
+constexpr std::array<std::string_view, 2> deepseek_sparse_types = {"deepseek_v32", "glm_moe_dsa"};
 
 void read_shared(ConfigReader& config, ModelSpec& spec) {
   const auto types = config.texts("indexer_types");
@@ -40,7 +40,7 @@ void read_shared(ConfigReader& config, ModelSpec& spec) {
   }
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_deepseek_sparse(ConfigReader& config, ModelSpec& spec) {
   latent::read(config, spec, {"index_topk", "index_topk_freq"});
   if (spec.latent->q_rank == 0) {
     config.refuse("q_lora_rank", "is missing; the indexer reads the low-rank query");
@@ -52,7 +52,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family deepseek_sparse_family;
-const Family deepseek_sparse_family = {"deepseek_sparse", model_types, &read, &latent::build,
-                                       &latent::predict};
+const Family deepseek_sparse_family = {"deepseek_sparse", deepseek_sparse_types,
+                                       &read_deepseek_sparse, &latent::build, &latent::predict};
 
 }  // namespace halmark

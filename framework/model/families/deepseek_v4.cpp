@@ -16,12 +16,12 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"deepseek_v4"};
+constexpr std::array<std::string_view, 1> deepseek_v4_types = {"deepseek_v4"};
 
 constexpr std::int64_t indexed_ratio = 4;
 constexpr std::int64_t heavy_ratio = 128;
 
-std::int64_t number(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
+std::int64_t number_deepseek_v4(Dtype dtype) { return static_cast<std::int64_t>(dtype); }
 
 // Windows of ratio 4 overlap, so an entry is made of two sets of columns.
 std::int64_t sets_of(std::int64_t ratio) { return ratio == indexed_ratio ? 2 : 1; }
@@ -46,7 +46,7 @@ void read_ratios(const ConfigReader& config, ModelSpec& spec) {
   }
 }
 
-void read_heads(ConfigReader& config, ModelSpec& spec) {
+void read_heads_deepseek_v4(ConfigReader& config, ModelSpec& spec) {
   spec.heads = config.required_size("num_attention_heads");
   spec.kv_heads = config.size_or("num_key_value_heads", 1);
   if (spec.kv_heads != 1) {
@@ -70,7 +70,7 @@ void read_output(const ConfigReader& config, ModelSpec& spec) {
   }
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_deepseek_v4(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {"n_shared_experts", "q_lora_rank", "index_topk",
                                   "compress_ratios", "num_hash_layers", "hc_mult", "o_lora_rank"});
   if (config.flag("attention_bias").value_or(false)) {
@@ -79,7 +79,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
   decoder::read_outline(config, spec);
   config.ignore({"num_hash_layers"});  // their router runs all the same
   CompressedSpec& compressed = spec.compressed.emplace();
-  read_heads(config, spec);
+  read_heads_deepseek_v4(config, spec);
   read_output(config, spec);
   read_ratios(config, spec);
   compressed.q_rank = config.required_size("q_lora_rank");
@@ -108,8 +108,8 @@ void latent_norm(std::string name, std::int64_t columns, GraphBuilder& b) {
        [&](Side side) {
          return Sizing{{"rows", b.tokens().*side},
                        {"cols", columns},
-                       {"src_dtype", number(b.precision().activation)},
-                       {"dst_dtype", number(b.precision().activation)}};
+                       {"src_dtype", number_deepseek_v4(b.precision().activation)},
+                       {"dst_dtype", number_deepseek_v4(b.precision().activation)}};
        });
 }
 
@@ -133,9 +133,10 @@ void hyper_connection(const ModelSpec& spec, std::string name, std::int64_t stag
         .shape_in = all,
         .shape_out = stage == 0 ? one : all},
        [&](Side side) {
-         return Sizing{{"rows", b.tokens().*side}, {"streams", streams},
-                       {"hidden", spec.hidden},    {"iterations", iterations},
-                       {"stage", stage},           {"dtype", number(b.precision().activation)}};
+         return Sizing{
+             {"rows", b.tokens().*side}, {"streams", streams},
+             {"hidden", spec.hidden},    {"iterations", iterations},
+             {"stage", stage},           {"dtype", number_deepseek_v4(b.precision().activation)}};
        });
 }
 
@@ -152,7 +153,7 @@ void leave(const ModelSpec& spec, const std::string& sublayer, GraphBuilder& b) 
   hyper_connection(spec, sublayer + "_post", 1, 0, b);
 }
 
-void projections(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
+void projections_deepseek_v4(const ModelSpec& spec, Extent heads, GraphBuilder& b) {
   const Dtype dtype = b.precision().qkv;
   const std::int64_t rank = spec.compressed->q_rank;
   b.quantize_input("qkv_quantize", b.tokens(), GraphBuilder::replicated(spec.hidden), dtype,
@@ -201,7 +202,7 @@ void choose_entries(const ModelSpec& spec, GraphBuilder& b) {
   indexer::choose(spec, Split::head, b.batch() * entries, indexed_ratio, b);
 }
 
-void attend(const ModelSpec& spec, Extent heads, std::int64_t ratio, GraphBuilder& b) {
+void attend_deepseek_v4(const ModelSpec& spec, Extent heads, std::int64_t ratio, GraphBuilder& b) {
   const std::string dims =
       shape_text({b.batch().whole, b.new_tokens(), heads.whole, spec.head_dim});
   b.op({.name = "attention",
@@ -219,9 +220,9 @@ void attend(const ModelSpec& spec, Extent heads, std::int64_t ratio, GraphBuilde
                        {"window", spec.compressed->window},
                        {"ratio", ratio},
                        {"top_k", ratio == indexed_ratio ? spec.indexer->top_k : 0},
-                       {"q_dtype", number(b.precision().attention)},
-                       {"kv_dtype", number(b.precision().kv_cache)},
-                       {"dst_dtype", number(b.precision().activation)}};
+                       {"q_dtype", number_deepseek_v4(b.precision().attention)},
+                       {"kv_dtype", number_deepseek_v4(b.precision().kv_cache)},
+                       {"dst_dtype", number_deepseek_v4(b.precision().activation)}};
        });
 }
 
@@ -252,7 +253,7 @@ void layer(const ModelSpec& spec, std::int64_t ratio, GraphBuilder& b) {
   const Extent heads = b.split_by_tp(spec.heads);
   enter(spec, "attention", b);
   b.rmsnorm("input_norm", b.tokens(), spec.hidden, Split::replicated);
-  projections(spec, heads, b);
+  projections_deepseek_v4(spec, heads, b);
   caches(spec, ratio, b);
   if (ratio > 0) {
     // Value and gate of every entry, before the gate pools its tokens.
@@ -260,7 +261,7 @@ void layer(const ModelSpec& spec, std::int64_t ratio, GraphBuilder& b) {
                       b.precision().activation, b);
   }
   if (ratio == indexed_ratio) choose_entries(spec, b);
-  attend(spec, heads, ratio, b);
+  attend_deepseek_v4(spec, heads, ratio, b);
   output(spec, heads, b);
   leave(spec, "attention", b);
   enter(spec, "ffn", b);
@@ -273,7 +274,7 @@ std::string layer_name(std::int64_t ratio) {
   return ratio == 0 ? "decoder_moe_window" : "decoder_moe_compressed_" + std::to_string(ratio);
 }
 
-void build(const ModelSpec& spec, GraphBuilder& b) {
+void build_deepseek_v4(const ModelSpec& spec, GraphBuilder& b) {
   decoder::begin(spec, b);
   std::map<std::int64_t, std::int32_t> types;
   for (const std::int64_t ratio : spec.compressed->ratios) {
@@ -288,12 +289,12 @@ void build(const ModelSpec& spec, GraphBuilder& b) {
   decoder::end(spec, spec.compressed->streams * spec.hidden, b);
 }
 
-void predict(const ModelSpec& spec, GraphBuilder& b) {
+void predict_deepseek_v4(const ModelSpec& spec, GraphBuilder& b) {
   layer(spec, spec.compressed->prediction_ratio, b);
 }
 
 // The embedding is projected once, and every stream of the hidden state.
-void join(const ModelSpec& spec, GraphBuilder& b) {
+void join_deepseek_v4(const ModelSpec& spec, GraphBuilder& b) {
   replicated_linear("draft_join_embedding", spec.hidden, spec.hidden, b.precision().activation, b);
   b.linear({.name = "draft_join",
             .rows = b.tokens() * spec.compressed->streams,
@@ -306,6 +307,7 @@ void join(const ModelSpec& spec, GraphBuilder& b) {
 }  // namespace
 
 extern const Family deepseek_v4_family;
-const Family deepseek_v4_family = {"deepseek_v4", model_types, &read, &build, &predict, &join};
+const Family deepseek_v4_family = {"deepseek_v4",      deepseek_v4_types,    &read_deepseek_v4,
+                                   &build_deepseek_v4, &predict_deepseek_v4, &join_deepseek_v4};
 
 }  // namespace halmark

@@ -10,9 +10,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> model_types = {"ernie4_5", "ernie4_5_moe"};
+constexpr std::array<std::string_view, 2> ernie4_5_types = {"ernie4_5", "ernie4_5_moe"};
 
-void read_sparse_layers(ConfigReader& config, ModelSpec& spec) {
+void read_sparse_layers_ernie4_5(ConfigReader& config, ModelSpec& spec) {
   const std::int64_t first = config.count("moe_layer_start_index").value_or(1);
   // -1 stands for the last layer.
   const auto end = config.number("moe_layer_end_index").value_or(-1);
@@ -26,34 +26,34 @@ void read_sparse_layers(ConfigReader& config, ModelSpec& spec) {
   config.ignore({"intermediate_size"});
 }
 
-void read_experts(ConfigReader& config, ModelSpec& spec) {
+void read_experts_ernie4_5(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_experts_per_tok", "moe_k");
   moe::read_experts(config, spec, "moe_num_experts", "moe_intermediate_size");
-  read_sparse_layers(config, spec);
+  read_sparse_layers_ernie4_5(config, spec);
   spec.moe->shared_width = config.count("moe_num_shared_experts").value_or(0) * spec.moe->width;
   spec.moe->has_bias = spec.mlp_bias;
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_ernie4_5(ConfigReader& config, ModelSpec& spec) {
   config.set_default("tie_word_embeddings", true);
   decoder::read_sizes(config, spec);
   const bool has_bias = config.flag("use_bias").value_or(false);
   spec.qkv_bias = spec.o_bias = spec.mlp_bias = has_bias;
   if (spec.architecture == "ernie4_5_moe") {
     moe::refuse_unmodelled(config, {});
-    read_experts(config, spec);
+    read_experts_ernie4_5(config, spec);
   } else {
     dense::read_width(config, spec);
   }
 }
 
-void build(const ModelSpec& spec, GraphBuilder& b) {
+void build_ernie4_5(const ModelSpec& spec, GraphBuilder& b) {
   (spec.moe ? moe::build : dense::build)(spec, b);
 }
 
 }  // namespace
 
 extern const Family ernie4_5_family;
-const Family ernie4_5_family = {"ernie4_5", model_types, &read, &build};
+const Family ernie4_5_family = {"ernie4_5", ernie4_5_types, &read_ernie4_5, &build_ernie4_5};
 
 }  // namespace halmark

@@ -9,7 +9,7 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> model_types = {"exaone", "exaone4"};
+constexpr std::array<std::string_view, 2> exaone_types = {"exaone", "exaone4"};
 
 void read_third(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_hidden_layers", "num_layers");
@@ -32,13 +32,13 @@ void read_fourth(ConfigReader& config, ModelSpec& spec) {
   for (LayerMixer& mixer : spec.mixers) mixer.has_rotary = mixer.window > 0;
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_exaone(ConfigReader& config, ModelSpec& spec) {
   (spec.architecture == "exaone" ? read_third : read_fourth)(config, spec);
 }
 
 }  // namespace
 
 extern const Family exaone_family;
-const Family exaone_family = {"exaone", model_types, &read, &dense::build};
+const Family exaone_family = {"exaone", exaone_types, &read_exaone, &dense::build};
 
 }  // namespace halmark

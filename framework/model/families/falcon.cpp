@@ -10,7 +10,7 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> model_types = {"falcon", "RefinedWebModel"};
+constexpr std::array<std::string_view, 2> falcon_types = {"falcon", "RefinedWebModel"};
 
 void read_kv_heads(ConfigReader& config, bool is_new) {
   const auto stated = config.size("num_kv_heads");
@@ -26,7 +26,7 @@ void read_norms(const ConfigReader& config, ModelSpec& spec, bool is_new) {
   spec.parallel_norms = is_new && norms == 2;
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_falcon(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_hidden_layers", "n_layer");
   config.also_named("num_attention_heads", "n_head");
   config.also_named("num_kv_heads", "n_head_kv");
@@ -48,6 +48,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family falcon_family;
-const Family falcon_family = {"falcon", model_types, &read, &dense::build};
+const Family falcon_family = {"falcon", falcon_types, &read_falcon, &dense::build};
 
 }  // namespace halmark

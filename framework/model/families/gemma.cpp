@@ -9,10 +9,10 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> model_types = {"gemma", "gemma2", "gemma3",
+constexpr std::array<std::string_view, 4> gemma_types = {"gemma", "gemma2", "gemma3",
                                                          "gemma3_text"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_gemma(ConfigReader& config, ModelSpec& spec) {
   const bool is_third = spec.architecture.starts_with("gemma3");
   config.also_named("hidden_act", "hidden_activation");
   config.set_default("hidden_act", "gelu_pytorch_tanh");
@@ -29,6 +29,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family gemma_family;
-const Family gemma_family = {"gemma", model_types, &read, &dense::build};
+const Family gemma_family = {"gemma", gemma_types, &read_gemma, &dense::build};
 
 }  // namespace halmark

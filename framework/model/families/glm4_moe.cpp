@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> model_types = {"glm4_moe", "glm4v_moe_text"};
+constexpr std::array<std::string_view, 2> glm4_moe_types = {"glm4_moe", "glm4v_moe_text"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_glm4_moe(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {"first_k_dense_replace", "n_shared_experts"});
   decoder::read_sizes(config, spec);
   decoder::read_windows(config, spec, false);
@@ -27,6 +27,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family glm4_moe_family;
-const Family glm4_moe_family = {"glm4_moe", model_types, &read, &moe::build, &moe::predict};
+const Family glm4_moe_family = {"glm4_moe", glm4_moe_types, &read_glm4_moe, &moe::build,
+                                &moe::predict};
 
 }  // namespace halmark

@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"gpt2"};
+constexpr std::array<std::string_view, 1> gpt2_types = {"gpt2"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_gpt2(ConfigReader& config, ModelSpec& spec) {
   dense::name_as_gpt(config);
   config.set_default("tie_word_embeddings", true);
   if (config.is_set("add_cross_attention")) {
@@ -29,6 +29,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family gpt2_family;
-const Family gpt2_family = {"gpt2", model_types, &read, &dense::build};
+const Family gpt2_family = {"gpt2", gpt2_types, &read_gpt2, &dense::build};
 
 }  // namespace halmark

@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"gpt_neox"};
+constexpr std::array<std::string_view, 1> gpt_neox_types = {"gpt_neox"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_gpt_neox(ConfigReader& config, ModelSpec& spec) {
   config.also_named("partial_rotary_factor", "rotary_pct");
   decoder::read_shape(config, spec);
   decoder::read_rotary(config, spec);
@@ -25,6 +25,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family gpt_neox_family;
-const Family gpt_neox_family = {"gpt_neox", model_types, &read, &dense::build};
+const Family gpt_neox_family = {"gpt_neox", gpt_neox_types, &read_gpt_neox, &dense::build};
 
 }  // namespace halmark

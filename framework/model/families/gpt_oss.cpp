@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"gpt_oss"};
+constexpr std::array<std::string_view, 1> gpt_oss_types = {"gpt_oss"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_gpt_oss(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_experts_per_tok", "experts_per_token");
   config.also_named("num_local_experts", "num_experts");
   moe::refuse_unmodelled(config, {});
@@ -32,6 +32,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family gpt_oss_family;
-const Family gpt_oss_family = {"gpt_oss", model_types, &read, &moe::build};
+const Family gpt_oss_family = {"gpt_oss", gpt_oss_types, &read_gpt_oss, &moe::build};
 
 }  // namespace halmark

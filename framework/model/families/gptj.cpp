@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"gptj"};
+constexpr std::array<std::string_view, 1> gptj_types = {"gptj"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_gptj(ConfigReader& config, ModelSpec& spec) {
   dense::name_as_gpt(config);
   decoder::read_shape(config, spec);
   config.set_default("rotary_dim", 64);
@@ -26,6 +26,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family gptj_family;
-const Family gptj_family = {"gptj", model_types, &read, &dense::build};
+const Family gptj_family = {"gptj", gptj_types, &read_gptj, &dense::build};
 
 }  // namespace halmark

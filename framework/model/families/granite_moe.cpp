@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> model_types = {"granitemoe", "granitemoeshared"};
+constexpr std::array<std::string_view, 2> granite_moe_types = {"granitemoe", "granitemoeshared"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_granite_moe(ConfigReader& config, ModelSpec& spec) {
   const bool has_shared = spec.architecture == "granitemoeshared";
   moe::refuse_unmodelled(config, {has_shared ? "shared_intermediate_size" : ""});
   decoder::read_sizes(config, spec);
@@ -27,6 +27,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family granite_moe_family;
-const Family granite_moe_family = {"granite_moe", model_types, &read, &moe::build};
+const Family granite_moe_family = {"granite_moe", granite_moe_types, &read_granite_moe,
+                                   &moe::build};
 
 }  // namespace halmark

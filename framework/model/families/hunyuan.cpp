@@ -11,8 +11,8 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> model_types = {"hunyuan_v1_dense", "hunyuan_v1_moe",
-                                                         "hunyuan"};
+constexpr std::array<std::string_view, 3> hunyuan_types = {"hunyuan_v1_dense", "hunyuan_v1_moe",
+                                                           "hunyuan"};
 
 // A number, or the one number that a list holds for every layer.
 std::int64_t same_in_all(const ConfigReader& config, const ModelSpec& spec, std::string_view field,
@@ -27,7 +27,7 @@ std::int64_t same_in_all(const ConfigReader& config, const ModelSpec& spec, std:
   return listed.front();
 }
 
-void read_experts(ConfigReader& config, ModelSpec& spec) {
+void read_experts_hunyuan(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {});
   ExpertSpec& experts = spec.moe.emplace();
   experts.experts = same_in_all(config, spec, "num_experts", 1);
@@ -42,13 +42,13 @@ void read_experts(ConfigReader& config, ModelSpec& spec) {
   spec.is_sparse.assign(static_cast<std::size_t>(spec.layers), true);
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_hunyuan(ConfigReader& config, ModelSpec& spec) {
   decoder::read_sizes(config, spec);
   // A file of one expert is a dense model.
   const bool has_experts =
       config.is_list("num_experts") || config.size("num_experts").value_or(1) > 1;
   if (has_experts) {
-    read_experts(config, spec);
+    read_experts_hunyuan(config, spec);
   } else {
     dense::read_width(config, spec);
   }
@@ -59,13 +59,13 @@ void read(ConfigReader& config, ModelSpec& spec) {
                  "num_media_embeds"});
 }
 
-void build(const ModelSpec& spec, GraphBuilder& b) {
+void build_hunyuan(const ModelSpec& spec, GraphBuilder& b) {
   (spec.moe ? moe::build : dense::build)(spec, b);
 }
 
 }  // namespace
 
 extern const Family hunyuan_family;
-const Family hunyuan_family = {"hunyuan", model_types, &read, &build};
+const Family hunyuan_family = {"hunyuan", hunyuan_types, &read_hunyuan, &build_hunyuan};
 
 }  // namespace halmark

@@ -7,9 +7,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"internlm2"};
+constexpr std::array<std::string_view, 1> internlm2_types = {"internlm2"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_internlm2(ConfigReader& config, ModelSpec& spec) {
   config.also_named("attention_bias", "bias");
   dense::read_sizes(config, spec);
   spec.qkv_bias = spec.o_bias = config.flag("attention_bias").value_or(true);
@@ -18,6 +18,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family internlm2_family;
-const Family internlm2_family = {"internlm2", model_types, &read, &dense::build};
+const Family internlm2_family = {"internlm2", internlm2_types, &read_internlm2, &dense::build};
 
 }  // namespace halmark

@@ -10,10 +10,10 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"kimi_linear"};
+constexpr std::array<std::string_view, 1> kimi_linear_types = {"kimi_linear"};
 
 // The configuration numbers layers from 1 and lists every one of them once, under its mixer.
-void read_mixers(ConfigReader& config, ModelSpec& spec) {
+void read_mixers_kimi_linear(ConfigReader& config, ModelSpec& spec) {
   spec.mixers = decoder::uniform_mixers(spec);
   std::vector<int> listed(spec.mixers.size(), 0);
   for (const auto& [field, kind] : {std::pair{"kda_layers", Mixer::delta_rule},
@@ -39,7 +39,7 @@ void read_mixers(ConfigReader& config, ModelSpec& spec) {
 }
 
 // Both low ranks are a head wide.
-void read_delta_rule(ConfigReader& config, ModelSpec& spec) {
+void read_delta_rule_kimi_linear(ConfigReader& config, ModelSpec& spec) {
   if (config.is_set("linear_attn_config.use_full_rank_gate")) {
     config.refuse("linear_attn_config.use_full_rank_gate",
                   "is true; gates of low rank are modelled");
@@ -51,7 +51,7 @@ void read_delta_rule(ConfigReader& config, ModelSpec& spec) {
   delta.gate_rank = delta.key_dim;
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_kimi_linear(ConfigReader& config, ModelSpec& spec) {
   config.also_named("max_position_embeddings", "model_max_length");
   config.also_named("n_routed_experts", "num_experts");
   config.also_named("num_experts_per_tok", "num_experts_per_token");
@@ -66,13 +66,14 @@ void read(ConfigReader& config, ModelSpec& spec) {
   }
   latent::read(config, spec, {"linear_attn_config", "num_shared_experts"});
   spec.latent->has_rotary = !config.flag("mla_use_nope").value_or(false);
-  read_delta_rule(config, spec);
-  read_mixers(config, spec);
+  read_delta_rule_kimi_linear(config, spec);
+  read_mixers_kimi_linear(config, spec);
 }
 
 }  // namespace
 
 extern const Family kimi_linear_family;
-const Family kimi_linear_family = {"kimi_linear", model_types, &read, &latent::build};
+const Family kimi_linear_family = {"kimi_linear", kimi_linear_types, &read_kimi_linear,
+                                   &latent::build};
 
 }  // namespace halmark

@@ -8,10 +8,10 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> model_types = {
+constexpr std::array<std::string_view, 8> llama_types = {
     "llama", "mistral", "ministral", "ministral3", "phi3", "phi3_v", "phi4mm", "granite"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_llama(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
   decoder::read_windows(config, spec, true);
   const bool has_bias = config.flag("attention_bias").value_or(false);
@@ -23,6 +23,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family llama_family;
-const Family llama_family = {"llama", model_types, &read, &dense::build};
+const Family llama_family = {"llama", llama_types, &read_llama, &dense::build};
 
 }  // namespace halmark

@@ -10,9 +10,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> model_types = {"llama4", "llama4_text"};
+constexpr std::array<std::string_view, 2> llama4_types = {"llama4", "llama4_text"};
 
-void read_mixers(const ConfigReader& config, ModelSpec& spec) {
+void read_mixers_llama4(const ConfigReader& config, ModelSpec& spec) {
   const std::vector<bool> rotates = decoder::read_rotating_layers(config, spec);
   const auto chunk = config.size("attention_chunk_size").value_or(0);
   const auto types =
@@ -25,7 +25,7 @@ void read_mixers(const ConfigReader& config, ModelSpec& spec) {
   }
 }
 
-void read_sparse_layers(const ConfigReader& config, ModelSpec& spec) {
+void read_sparse_layers_llama4(const ConfigReader& config, ModelSpec& spec) {
   const std::int64_t step = config.size("interleave_moe_layer_step").value_or(1);
   const auto listed = config.counts("moe_layers");
   config.ignore({"intermediate_size_mlp", "interleave_moe_layer_step"});
@@ -39,11 +39,11 @@ void read_sparse_layers(const ConfigReader& config, ModelSpec& spec) {
   }
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_llama4(ConfigReader& config, ModelSpec& spec) {
   decoder::read_sizes(config, spec);
   moe::read_experts(config, spec, "num_local_experts", "intermediate_size");
-  read_sparse_layers(config, spec);
-  read_mixers(config, spec);
+  read_sparse_layers_llama4(config, spec);
+  read_mixers_llama4(config, spec);
   spec.moe->shared_width = spec.moe->width;
   spec.moe->scoring = RouterScoring::sigmoid;
   spec.moe->renormalize = false;
@@ -55,6 +55,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family llama4_family;
-const Family llama4_family = {"llama4", model_types, &read, &moe::build};
+const Family llama4_family = {"llama4", llama4_types, &read_llama4, &moe::build};
 
 }  // namespace halmark

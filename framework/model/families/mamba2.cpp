@@ -9,9 +9,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"mamba2"};
+constexpr std::array<std::string_view, 1> mamba2_types = {"mamba2"};
 
-void read_state_space(ConfigReader& config, ModelSpec& spec) {
+void read_state_space_mamba2(ConfigReader& config, ModelSpec& spec) {
   StateSpaceSpec& ssm = spec.state_space.emplace();
   ssm.heads = config.required_size("num_heads");
   ssm.head_dim = config.required_size("head_dim");
@@ -31,20 +31,22 @@ void read_state_space(ConfigReader& config, ModelSpec& spec) {
   }
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_mamba2(ConfigReader& config, ModelSpec& spec) {
   decoder::read_outline(config, spec);
-  read_state_space(config, spec);
+  read_state_space_mamba2(config, spec);
   config.ignore({"norm_before_gate", "rms_norm"});  // the order within the gated norm
   spec.mixers.assign(static_cast<std::size_t>(spec.layers), {.kind = Mixer::state_space});
 }
 
-decoder::FeedForward choose(const ModelSpec&, std::int64_t) { return {"mamba", nullptr}; }
+decoder::FeedForward choose_mamba2(const ModelSpec&, std::int64_t) { return {"mamba", nullptr}; }
 
-void build(const ModelSpec& spec, GraphBuilder& b) { decoder::build(spec, b, choose); }
+void build_mamba2(const ModelSpec& spec, GraphBuilder& b) {
+  decoder::build(spec, b, choose_mamba2);
+}
 
 }  // namespace
 
 extern const Family mamba2_family;
-const Family mamba2_family = {"mamba2", model_types, &read, &build};
+const Family mamba2_family = {"mamba2", mamba2_types, &read_mamba2, &build_mamba2};
 
 }  // namespace halmark

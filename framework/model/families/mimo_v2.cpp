@@ -9,7 +9,7 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"mimo_v2_flash"};
+constexpr std::array<std::string_view, 1> mimo_v2_types = {"mimo_v2_flash"};
 
 LayerMixer windowed_mixer(const ConfigReader& config, const LayerMixer& full) {
   LayerMixer out = full;
@@ -27,7 +27,7 @@ LayerMixer windowed_mixer(const ConfigReader& config, const LayerMixer& full) {
 }
 
 // 1 = window.
-void read_mixers(const ConfigReader& config, ModelSpec& spec) {
+void read_mixers_mimo_v2(const ConfigReader& config, ModelSpec& spec) {
   const auto pattern = config.counts("hybrid_layer_pattern").value_or(std::vector<std::int64_t>{});
   decoder::check_layer_count(config, spec, "hybrid_layer_pattern", pattern.size());
   spec.mixers = decoder::uniform_mixers(spec);
@@ -43,20 +43,20 @@ void read_mixers(const ConfigReader& config, ModelSpec& spec) {
 }
 
 // 1 = experts.
-void read_sparse_layers(const ConfigReader& config, ModelSpec& spec) {
+void read_sparse_layers_mimo_v2(const ConfigReader& config, ModelSpec& spec) {
   const auto pattern = config.counts("moe_layer_freq").value_or(std::vector<std::int64_t>{});
   decoder::check_layer_count(config, spec, "moe_layer_freq", pattern.size());
   for (std::size_t i = 0; i < pattern.size(); ++i) spec.is_sparse[i] = pattern[i] != 0;
   spec.intermediate = config.required_size("intermediate_size");
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_mimo_v2(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {"moe_layer_freq"});
   config.ignore({"attention_chunk_size", "sliding_window_size", "scoring_func"});
   decoder::read_sizes(config, spec);
   moe::read_experts(config, spec, "n_routed_experts", "moe_intermediate_size");
-  read_sparse_layers(config, spec);
-  read_mixers(config, spec);
+  read_sparse_layers_mimo_v2(config, spec);
+  read_mixers_mimo_v2(config, spec);
   spec.moe->scoring = RouterScoring::sigmoid;
   spec.moe->renormalize = config.flag_or("norm_topk_prob", true);
   spec.qkv_bias = config.flag("attention_bias").value_or(false);
@@ -65,6 +65,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family mimo_v2_family;
-const Family mimo_v2_family = {"mimo_v2", model_types, &read, &moe::build};
+const Family mimo_v2_family = {"mimo_v2", mimo_v2_types, &read_mimo_v2, &moe::build};
 
 }  // namespace halmark

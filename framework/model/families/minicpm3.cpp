@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"minicpm3"};
+constexpr std::array<std::string_view, 1> minicpm3_types = {"minicpm3"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_minicpm3(ConfigReader& config, ModelSpec& spec) {
   config.set_default("tie_word_embeddings", true);
   // Its file states no width of the values: they are those of a head.
   const std::int64_t heads = config.required_size("num_attention_heads");
@@ -23,6 +23,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family minicpm3_family;
-const Family minicpm3_family = {"minicpm3", model_types, &read, &latent::build};
+const Family minicpm3_family = {"minicpm3", minicpm3_types, &read_minicpm3, &latent::build};
 
 }  // namespace halmark

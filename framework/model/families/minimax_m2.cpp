@@ -11,7 +11,7 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"minimax_m2"};
+constexpr std::array<std::string_view, 1> minimax_m2_types = {"minimax_m2"};
 
 void read_norm(const ConfigReader& config, ModelSpec& spec) {
   spec.qk_norm = config.flag("use_qk_norm").value_or(true);
@@ -22,7 +22,7 @@ void read_norm(const ConfigReader& config, ModelSpec& spec) {
   spec.qk_norm_of_row = kind == "per_layer";
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_minimax_m2(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {});
   config.ignore({"scoring_func"});
   decoder::read_sizes(config, spec);
@@ -35,6 +35,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family minimax_m2_family;
-const Family minimax_m2_family = {"minimax_m2", model_types, &read, &moe::build};
+const Family minimax_m2_family = {"minimax_m2", minimax_m2_types, &read_minimax_m2, &moe::build};
 
 }  // namespace halmark

@@ -7,9 +7,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"mixtral"};
+constexpr std::array<std::string_view, 1> mixtral_types = {"mixtral"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_mixtral(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {});
   decoder::read_sizes(config, spec);
   decoder::read_windows(config, spec, true);
@@ -19,6 +19,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family mixtral_family;
-const Family mixtral_family = {"mixtral", model_types, &read, &moe::build};
+const Family mixtral_family = {"mixtral", mixtral_types, &read_mixtral, &moe::build};
 
 }  // namespace halmark

@@ -10,9 +10,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"mpt"};
+constexpr std::array<std::string_view, 1> mpt_types = {"mpt"};
 
-void refuse_variants(const ConfigReader& config) {
+void refuse_variants_mpt(const ConfigReader& config) {
   if (config.is_set("attn_config.qk_ln") || config.is_set("attn_config.qk_gn")) {
     config.refuse("attn_config.qk_ln", "is set: LayerNorm on q and k is not modelled");
   }
@@ -34,14 +34,14 @@ void read_positions(ConfigReader& config, ModelSpec& spec) {
   spec.learned_positions = config.required_size("max_position_embeddings");
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_mpt(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_hidden_layers", "n_layers");
   config.also_named("hidden_size", "d_model");
   config.also_named("num_attention_heads", "n_heads");
   config.also_named("num_key_value_heads", "attn_config.kv_n_heads");
   config.also_named("max_position_embeddings", "max_seq_len");
   config.set_default("tie_word_embeddings", true);
-  refuse_variants(config);
+  refuse_variants_mpt(config);
   if (config.is_text("attn_config.attn_type", "multiquery_attention")) {
     config.set_default("num_key_value_heads", 1);
   }
@@ -61,6 +61,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family mpt_family;
-const Family mpt_family = {"mpt", model_types, &read, &dense::build};
+const Family mpt_family = {"mpt", mpt_types, &read_mpt, &dense::build};
 
 }  // namespace halmark

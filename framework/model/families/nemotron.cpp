@@ -7,9 +7,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"nemotron"};
+constexpr std::array<std::string_view, 1> nemotron_types = {"nemotron"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_nemotron(ConfigReader& config, ModelSpec& spec) {
   if (!config.has("rope_parameters.partial_rotary_factor")) {
     config.set_default("partial_rotary_factor", 0.5);
   }
@@ -25,6 +25,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family nemotron_family;
-const Family nemotron_family = {"nemotron", model_types, &read, &dense::build};
+const Family nemotron_family = {"nemotron", nemotron_types, &read_nemotron, &dense::build};
 
 }  // namespace halmark

@@ -13,7 +13,7 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"nemotron_h"};
+constexpr std::array<std::string_view, 1> nemotron_h_types = {"nemotron_h"};
 
 char letter_of(const ConfigReader& config, const char* field, const std::string& type) {
   static constexpr std::pair<std::string_view, char> known[] = {
@@ -48,7 +48,7 @@ std::string read_pattern(ConfigReader& config) {
   return letters;
 }
 
-void read_state_space(const ConfigReader& config, ModelSpec& spec) {
+void read_state_space_nemotron_h(const ConfigReader& config, ModelSpec& spec) {
   StateSpaceSpec& ssm = spec.state_space.emplace();
   ssm.heads = config.required_size("mamba_num_heads");
   ssm.head_dim = config.required_size("mamba_head_dim");
@@ -68,7 +68,7 @@ void read_state_space(const ConfigReader& config, ModelSpec& spec) {
   ssm.state_dtype = *dtype;
 }
 
-void read_experts(ConfigReader& config, ModelSpec& spec) {
+void read_experts_nemotron_h(ConfigReader& config, ModelSpec& spec) {
   moe::read_experts(config, spec, "n_routed_experts", "moe_intermediate_size");
   ExpertSpec& experts = *spec.moe;
   if (const std::int64_t shared = config.count("n_shared_experts").value_or(0); shared > 0) {
@@ -82,8 +82,8 @@ void read_experts(ConfigReader& config, ModelSpec& spec) {
 void read_layers(ConfigReader& config, ModelSpec& spec, const std::string& letters) {
   decoder::check_layer_count(config, spec, "hybrid_override_pattern",
                              static_cast<std::int64_t>(letters.size()));
-  if (letters.find('E') != std::string::npos) read_experts(config, spec);
-  if (letters.find('M') != std::string::npos) read_state_space(config, spec);
+  if (letters.find('E') != std::string::npos) read_experts_nemotron_h(config, spec);
+  if (letters.find('M') != std::string::npos) read_state_space_nemotron_h(config, spec);
   if (letters.find('-') != std::string::npos)
     spec.intermediate = config.required_size("intermediate_size");
   spec.mixers = decoder::uniform_mixers(spec);
@@ -119,7 +119,7 @@ void read_prediction(ConfigReader& config, ModelSpec& spec) {
   if (!spec.predicts_sparsely) spec.intermediate = config.required_size("intermediate_size");
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_nemotron_h(ConfigReader& config, ModelSpec& spec) {
   config.also_named("head_dim", "attention_head_dim");
   config.also_named("hidden_act", "mlp_hidden_act");
   const std::string letters = read_pattern(config);
@@ -134,7 +134,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }
 
 // A layer that mixes tokens has no feed-forward network, and the other way round.
-decoder::FeedForward choose(const ModelSpec& spec, std::int64_t layer) {
+decoder::FeedForward choose_nemotron_h(const ModelSpec& spec, std::int64_t layer) {
   switch (mixer_of(spec, layer).kind) {
     case Mixer::attention:
       return {"attention", nullptr};
@@ -149,9 +149,11 @@ decoder::FeedForward choose(const ModelSpec& spec, std::int64_t layer) {
   return {"mlp", dense::feed_forward_of_layers().emit};
 }
 
-void build(const ModelSpec& spec, GraphBuilder& b) { decoder::build(spec, b, choose); }
+void build_nemotron_h(const ModelSpec& spec, GraphBuilder& b) {
+  decoder::build(spec, b, choose_nemotron_h);
+}
 
-void predict(const ModelSpec& spec, GraphBuilder& b) {
+void predict_nemotron_h(const ModelSpec& spec, GraphBuilder& b) {
   const LayerMixer attention = {
       .kind = Mixer::attention,
       .heads = spec.heads,
@@ -168,6 +170,7 @@ void predict(const ModelSpec& spec, GraphBuilder& b) {
 }  // namespace
 
 extern const Family nemotron_h_family;
-const Family nemotron_h_family = {"nemotron_h", model_types, &read, &build, &predict};
+const Family nemotron_h_family = {"nemotron_h", nemotron_h_types, &read_nemotron_h,
+                                  &build_nemotron_h, &predict_nemotron_h};
 
 }  // namespace halmark

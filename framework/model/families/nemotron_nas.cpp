@@ -10,7 +10,7 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"nemotron-nas"};
+constexpr std::array<std::string_view, 1> nemotron_nas_types = {"nemotron-nas"};
 
 struct Block {
   std::optional<std::int64_t> heads_in_group;  // nothing: no attention
@@ -109,7 +109,7 @@ std::int64_t ffn_width(const ConfigReader& config, double factor, const ModelSpe
   return (width + multiple - 1) / multiple * multiple;
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_nemotron_nas(ConfigReader& config, ModelSpec& spec) {
   config.set_derived("num_key_value_heads", config.required_size("num_attention_heads"));
   decoder::read_shape(config, spec);
   decoder::read_gate(config, spec);
@@ -132,7 +132,7 @@ void read(ConfigReader& config, ModelSpec& spec) {
   spec.mlp_bias = config.flag("mlp_bias").value_or(false);
 }
 
-decoder::FeedForward choose(const ModelSpec& spec, std::int64_t layer) {
+decoder::FeedForward choose_nemotron_nas(const ModelSpec& spec, std::int64_t layer) {
   const std::int64_t width = spec.ffn_widths[static_cast<std::size_t>(layer)];
   const bool has_attention = mixer_of(spec, layer).kind == Mixer::attention;
   if (width == 0) return {has_attention ? "attention" : "no_op", nullptr};
@@ -142,11 +142,14 @@ decoder::FeedForward choose(const ModelSpec& spec, std::int64_t layer) {
           }};
 }
 
-void build(const ModelSpec& spec, GraphBuilder& b) { decoder::build(spec, b, choose); }
+void build_nemotron_nas(const ModelSpec& spec, GraphBuilder& b) {
+  decoder::build(spec, b, choose_nemotron_nas);
+}
 
 }  // namespace
 
 extern const Family nemotron_nas_family;
-const Family nemotron_nas_family = {"nemotron_nas", model_types, &read, &build};
+const Family nemotron_nas_family = {"nemotron_nas", nemotron_nas_types, &read_nemotron_nas,
+                                    &build_nemotron_nas};
 
 }  // namespace halmark

@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> model_types = {"olmo2", "olmo3"};
+constexpr std::array<std::string_view, 2> olmo2_types = {"olmo2", "olmo3"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_olmo2(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
   if (spec.architecture == "olmo3") decoder::read_window_pattern(config, spec, 4);
   spec.pre_norms = false;
@@ -22,6 +22,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family olmo2_family;
-const Family olmo2_family = {"olmo2", model_types, &read, &dense::build};
+const Family olmo2_family = {"olmo2", olmo2_types, &read_olmo2, &dense::build};
 
 }  // namespace halmark

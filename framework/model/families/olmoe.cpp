@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"olmoe"};
+constexpr std::array<std::string_view, 1> olmoe_types = {"olmoe"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_olmoe(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {});
   decoder::read_sizes(config, spec);
   moe::read_experts(config, spec, "num_experts", "intermediate_size");
@@ -22,6 +22,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family olmoe_family;
-const Family olmoe_family = {"olmoe", model_types, &read, &moe::build};
+const Family olmoe_family = {"olmoe", olmoe_types, &read_olmoe, &moe::build};
 
 }  // namespace halmark

@@ -9,10 +9,10 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"opt"};
+constexpr std::array<std::string_view, 1> opt_types = {"opt"};
 constexpr std::int64_t unused_positions = 2;
 
-void refuse_variants(const ConfigReader& config, const ModelSpec& spec) {
+void refuse_variants_opt(const ConfigReader& config, const ModelSpec& spec) {
   const auto projected = config.size("word_embed_proj_dim");
   if (projected && *projected != spec.hidden) {
     config.refuse("word_embed_proj_dim", "is " + std::to_string(*projected) +
@@ -24,12 +24,12 @@ void refuse_variants(const ConfigReader& config, const ModelSpec& spec) {
   }
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_opt(ConfigReader& config, ModelSpec& spec) {
   config.also_named("intermediate_size", "ffn_dim");
   config.also_named("hidden_act", "activation_function");
   config.set_default("tie_word_embeddings", true);
   decoder::read_shape(config, spec);
-  refuse_variants(config, spec);
+  refuse_variants_opt(config, spec);
   dense::read_width(config, spec);
   decoder::read_plain_activation(config, spec, "relu");
   const std::int64_t positions = config.required_size("max_position_embeddings");
@@ -41,6 +41,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family opt_family;
-const Family opt_family = {"opt", model_types, &read, &dense::build};
+const Family opt_family = {"opt", opt_types, &read_opt, &dense::build};
 
 }  // namespace halmark

@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"palm"};
+constexpr std::array<std::string_view, 1> palm_types = {"palm"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_palm(ConfigReader& config, ModelSpec& spec) {
   config.set_default("num_key_value_heads", 1);
   config.set_default("tie_word_embeddings", true);
   dense::read_sizes(config, spec);
@@ -21,6 +21,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family palm_family;
-const Family palm_family = {"palm", model_types, &read, &dense::build};
+const Family palm_family = {"palm", palm_types, &read_palm, &dense::build};
 
 }  // namespace halmark

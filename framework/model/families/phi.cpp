@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"phi"};
+constexpr std::array<std::string_view, 1> phi_types = {"phi"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_phi(ConfigReader& config, ModelSpec& spec) {
   if (config.is_set("qk_layernorm")) {
     config.refuse("qk_layernorm", "is set: LayerNorm on q and k is not modelled");
   }
@@ -29,6 +29,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family phi_family;
-const Family phi_family = {"phi", model_types, &read, &dense::build};
+const Family phi_family = {"phi", phi_types, &read_phi, &dense::build};
 
 }  // namespace halmark

@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"phimoe"};
+constexpr std::array<std::string_view, 1> phimoe_types = {"phimoe"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_phimoe(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(config, {});
   decoder::read_sizes(config, spec);
   decoder::read_windows(config, spec, true);
@@ -25,6 +25,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family phimoe_family;
-const Family phimoe_family = {"phimoe", model_types, &read, &moe::build};
+const Family phimoe_family = {"phimoe", phimoe_types, &read_phimoe, &moe::build};
 
 }  // namespace halmark

@@ -8,11 +8,11 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> model_types = {
+constexpr std::array<std::string_view, 7> qwen2_types = {
     "qwen2",           "qwen2_vl",          "qwen2_vl_text", "qwen2_5_vl",
     "qwen2_5_vl_text", "qwen2_5_omni_text", "mimo"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_qwen2(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
   // A stated window is off unless use_sliding_window switches it on.
   decoder::read_windows(config, spec, false);
@@ -23,6 +23,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family qwen2_family;
-const Family qwen2_family = {"qwen2", model_types, &read, &dense::build, &dense::predict};
+const Family qwen2_family = {"qwen2", qwen2_types, &read_qwen2, &dense::build, &dense::predict};
 
 }  // namespace halmark

@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"qwen2_moe"};
+constexpr std::array<std::string_view, 1> qwen2_moe_types = {"qwen2_moe"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_qwen2_moe(ConfigReader& config, ModelSpec& spec) {
   moe::refuse_unmodelled(
       config, {"shared_expert_intermediate_size", "decoder_sparse_step", "mlp_only_layers"});
   decoder::read_sizes(config, spec);
@@ -26,6 +26,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family qwen2_moe_family;
-const Family qwen2_moe_family = {"qwen2_moe", model_types, &read, &moe::build};
+const Family qwen2_moe_family = {"qwen2_moe", qwen2_moe_types, &read_qwen2_moe, &moe::build};
 
 }  // namespace halmark

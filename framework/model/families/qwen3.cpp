@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> model_types = {"qwen3", "qwen3_vl", "qwen3_vl_text"};
+constexpr std::array<std::string_view, 3> qwen3_types = {"qwen3", "qwen3_vl", "qwen3_vl_text"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_qwen3(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
   decoder::read_windows(config, spec, false);
   const bool has_bias = config.flag("attention_bias").value_or(false);
@@ -22,6 +22,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family qwen3_family;
-const Family qwen3_family = {"qwen3", model_types, &read, &dense::build};
+const Family qwen3_family = {"qwen3", qwen3_types, &read_qwen3, &dense::build};
 
 }  // namespace halmark

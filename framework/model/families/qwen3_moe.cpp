@@ -7,10 +7,10 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> model_types = {
+constexpr std::array<std::string_view, 4> qwen3_moe_types = {
     "qwen3_moe", "qwen3_vl_moe", "qwen3_vl_moe_text", "qwen3_omni_moe_text"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_qwen3_moe(ConfigReader& config, ModelSpec& spec) {
   config.also_named("num_experts", "num_local_experts");
   moe::refuse_unmodelled(config, {"decoder_sparse_step", "mlp_only_layers"});
   decoder::read_sizes(config, spec);
@@ -27,6 +27,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family qwen3_moe_family;
-const Family qwen3_moe_family = {"qwen3_moe", model_types, &read, &moe::build};
+const Family qwen3_moe_family = {"qwen3_moe", qwen3_moe_types, &read_qwen3_moe, &moe::build};
 
 }  // namespace halmark

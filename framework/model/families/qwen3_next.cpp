@@ -11,12 +11,12 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> model_types = {"qwen3_next", "qwen3_5", "qwen3_5_text",
-                                                         "qwen3_5_moe", "qwen3_5_moe_text"};
+constexpr std::array<std::string_view, 5> qwen3_next_types = {
+    "qwen3_next", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"};
 
-std::string named(std::int64_t value) { return std::to_string(value); }
+std::string named_qwen3_next(std::int64_t value) { return std::to_string(value); }
 
-void read_delta_rule(const ConfigReader& config, ModelSpec& spec) {
+void read_delta_rule_qwen3_next(const ConfigReader& config, ModelSpec& spec) {
   DeltaRuleSpec& delta = spec.delta_rule.emplace();
   delta.key_heads = config.required_size("linear_num_key_heads");
   delta.key_dim = config.required_size("linear_key_head_dim");
@@ -24,9 +24,9 @@ void read_delta_rule(const ConfigReader& config, ModelSpec& spec) {
   delta.value_dim = config.required_size("linear_value_head_dim");
   delta.kernel = config.required_size("linear_conv_kernel_dim");
   if (delta.value_heads % delta.key_heads != 0) {
-    config.refuse("linear_num_key_heads", "is " + named(delta.key_heads) +
+    config.refuse("linear_num_key_heads", "is " + named_qwen3_next(delta.key_heads) +
                                               ", which does not divide linear_num_value_heads " +
-                                              named(delta.value_heads));
+                                              named_qwen3_next(delta.value_heads));
   }
   const std::string type = config.text("mamba_ssm_dtype").value_or("float32");
   const auto dtype = parse_dtype(type == "float32" ? "f32" : type);
@@ -35,7 +35,7 @@ void read_delta_rule(const ConfigReader& config, ModelSpec& spec) {
 }
 
 // Every full_attention_interval-th layer attends, unless the layers are listed.
-void read_mixers(ConfigReader& config, ModelSpec& spec) {
+void read_mixers_qwen3_next(ConfigReader& config, ModelSpec& spec) {
   const auto types =
       decoder::read_layer_types(config, spec, {"linear_attention", "full_attention"});
   config.ignore({"full_attention_interval"});
@@ -53,7 +53,7 @@ bool has_experts(const ConfigReader& config, const ModelSpec& spec) {
                                            : spec.architecture.starts_with("qwen3_5_moe");
 }
 
-void read_experts(ConfigReader& config, ModelSpec& spec) {
+void read_experts_qwen3_next(ConfigReader& config, ModelSpec& spec) {
   moe::read_experts(config, spec, "num_experts", "moe_intermediate_size");
   moe::read_sparse_layers(config, spec);
   spec.moe->shared_width = config.required_size("shared_expert_intermediate_size");
@@ -61,7 +61,7 @@ void read_experts(ConfigReader& config, ModelSpec& spec) {
   spec.moe->renormalize = config.flag_or("norm_topk_prob", true);
 }
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_qwen3_next(ConfigReader& config, ModelSpec& spec) {
   if (config.has("attn_output_gate") && !config.is_set("attn_output_gate")) {
     config.refuse("attn_output_gate", "is false: attention without its gate is not modelled");
   }
@@ -69,10 +69,10 @@ void read(ConfigReader& config, ModelSpec& spec) {
     config.set_default("partial_rotary_factor", 0.25);
   }
   decoder::read_sizes(config, spec);
-  read_delta_rule(config, spec);
-  read_mixers(config, spec);
+  read_delta_rule_qwen3_next(config, spec);
+  read_mixers_qwen3_next(config, spec);
   if (has_experts(config, spec)) {
-    read_experts(config, spec);
+    read_experts_qwen3_next(config, spec);
   } else {
     dense::read_width(config, spec);
   }
@@ -86,19 +86,20 @@ void read(ConfigReader& config, ModelSpec& spec) {
   spec.output_gate = true;
 }
 
-void build(const ModelSpec& spec, GraphBuilder& b) {
+void build_qwen3_next(const ModelSpec& spec, GraphBuilder& b) {
   if (spec.moe) return moe::build(spec, b);
   dense::build(spec, b);
 }
 
 // Attention and the network of the last layer, with embedding and head of the model.
-void predict(const ModelSpec& spec, GraphBuilder& b) {
+void predict_qwen3_next(const ModelSpec& spec, GraphBuilder& b) {
   (spec.moe ? moe::predict : dense::predict)(spec, b);
 }
 
 }  // namespace
 
 extern const Family qwen3_next_family;
-const Family qwen3_next_family = {"qwen3_next", model_types, &read, &build, &predict};
+const Family qwen3_next_family = {"qwen3_next", qwen3_next_types, &read_qwen3_next,
+                                  &build_qwen3_next, &predict_qwen3_next};
 
 }  // namespace halmark

@@ -7,9 +7,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"seed_oss"};
+constexpr std::array<std::string_view, 1> seed_oss_types = {"seed_oss"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_seed_oss(ConfigReader& config, ModelSpec& spec) {
   dense::read_sizes(config, spec);
   spec.qkv_bias = config.flag("attention_bias").value_or(true);
   spec.o_bias = config.flag("attention_out_bias").value_or(false);
@@ -19,6 +19,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family seed_oss_family;
-const Family seed_oss_family = {"seed_oss", model_types, &read, &dense::build};
+const Family seed_oss_family = {"seed_oss", seed_oss_types, &read_seed_oss, &dense::build};
 
 }  // namespace halmark

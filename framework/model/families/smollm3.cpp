@@ -7,9 +7,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"smollm3"};
+constexpr std::array<std::string_view, 1> smollm3_types = {"smollm3"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_smollm3(ConfigReader& config, ModelSpec& spec) {
   config.set_default("tie_word_embeddings", true);
   dense::read_sizes(config, spec);
   decoder::read_windows(config, spec, false);
@@ -23,6 +23,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family smollm3_family;
-const Family smollm3_family = {"smollm3", model_types, &read, &dense::build};
+const Family smollm3_family = {"smollm3", smollm3_types, &read_smollm3, &dense::build};
 
 }  // namespace halmark

@@ -8,9 +8,9 @@ namespace halmark {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_types = {"starcoder2"};
+constexpr std::array<std::string_view, 1> starcoder2_types = {"starcoder2"};
 
-void read(ConfigReader& config, ModelSpec& spec) {
+void read_starcoder2(ConfigReader& config, ModelSpec& spec) {
   config.set_default("tie_word_embeddings", true);
   config.ignore({"norm_type", "mlp_type"});  // layer_norm and default in every published file
   decoder::read_shape(config, spec);
@@ -25,6 +25,6 @@ void read(ConfigReader& config, ModelSpec& spec) {
 }  // namespace
 
 extern const Family starcoder2_family;
-const Family starcoder2_family = {"starcoder2", model_types, &read, &dense::build};
+const Family starcoder2_family = {"starcoder2", starcoder2_types, &read_starcoder2, &dense::build};
 
 }  // namespace halmark
