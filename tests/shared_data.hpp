@@ -3,15 +3,18 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
+
+#include "tests/checkout.hpp"
 
 namespace halmark::test {
 
 // A file or folder of HALMARK_SHARED_DATA, else of ../shared/data; it need not be there: tests say
 // so and skip.
-inline std::filesystem::path shared_data(const char* relative) {
+inline std::filesystem::path shared_data(std::string_view relative = "") {
   const char* const named = std::getenv("HALMARK_SHARED_DATA");
   const bool is_named = named != nullptr && *named != '\0';
-  return std::filesystem::path(is_named ? named : HALMARK_SHARED_DATA) / relative;
+  return std::filesystem::path(is_named ? named : in_source("/../shared/data")) / relative;
 }
 
 }  // namespace halmark::test

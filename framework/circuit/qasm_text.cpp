@@ -6,7 +6,7 @@
 namespace halmark::circuit {
 namespace {
 
-std::string number_text(double value) {
+std::string exact_text(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
@@ -24,7 +24,7 @@ std::string qasm_text(const Circuit& circuit, int version) {
   for (const GateUse& gate : circuit.gates) {
     out += gate.name;
     for (std::size_t i = 0; i < gate.angles.size(); ++i) {
-      out += (i == 0 ? "(" : ",") + number_text(gate.angles[i]);
+      out += (i == 0 ? "(" : ",") + exact_text(gate.angles[i]);
     }
     if (!gate.angles.empty()) out += ')';
     for (std::size_t i = 0; i < gate.qubits.size(); ++i) {

@@ -19,13 +19,17 @@ function(halmark_compile_options target)
   endif()
 endfunction()
 
-# halmark_add_room(<name> [LIGHT] [TOGETHER] SOURCES ... [LINK public...] [LINK_PRIVATE private...])
-# LIGHT: nobody waits for what it computes (halmark_optimise_lightly). TOGETHER: sources are compiled by
-# eights, in half the time (halmark_compile_together). A room is one static library halmark_<name>, alias Halmark::<name>. Headers are included by their
+# halmark_add_room(<name> [LIGHT] [BATCH <count>] [APART regex] SOURCES ... [LINK public...] [LINK_PRIVATE private...])
+# LIGHT: nobody waits for what it computes (halmark_optimise_lightly). Sources are compiled by eights, or as many as BATCH
+# says (halmark_together). A room is one static library halmark_<name>, alias Halmark::<name>. Headers are included by their
 # path from framework/ or from the root: "core/dtype.hpp", "kernels/contract.hpp".
 function(halmark_add_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "LIGHT;TOGETHER" "" "SOURCES;LINK;LINK_PRIVATE")
-  add_library(halmark_${name} STATIC ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LIGHT" "BATCH;APART" "SOURCES;LINK;LINK_PRIVATE")
+  if(NOT arg_BATCH)
+    set(arg_BATCH 8)
+  endif()
+  halmark_together(sources ${name} BATCH ${arg_BATCH} APART "${arg_APART}" SOURCES ${arg_SOURCES})
+  add_library(halmark_${name} STATIC ${sources})
   add_library(Halmark::${name} ALIAS halmark_${name})
   target_include_directories(halmark_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/framework> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
@@ -37,11 +41,7 @@ function(halmark_add_room name)
     halmark_optimise_lightly(halmark_${name})
     set(precompiled light_rooms)
   endif()
-  halmark_use_precompiled(halmark_${name} ${precompiled}
-                          ${PROJECT_SOURCE_DIR}/framework/precompiled.hpp)
-  if(arg_TOGETHER)
-    halmark_compile_together(halmark_${name} ${arg_SOURCES})
-  endif()
+  halmark_use_precompiled(halmark_${name} ${precompiled} framework/precompiled.hpp)
 endfunction()
 
 # halmark_add_program(<name> SOURCES ... [LINK ...])
@@ -56,23 +56,11 @@ function(halmark_add_program name)
   endif()
 endfunction()
 
-# Headers are read once for eight sources, so that nothing of an anonymous namespace may have the name
-# of another file's. Not where each file is one instance of the same (a family, a chart, a sampler, an engine), not in
-# the preset dev, and not with -DCMAKE_UNITY_BUILD=OFF (scripts/mutate: one changed source is compiled alone).
-function(halmark_compile_together target)
-  if(CMAKE_DISABLE_PRECOMPILE_HEADERS OR (DEFINED CMAKE_UNITY_BUILD AND NOT CMAKE_UNITY_BUILD))
-    return()
-  endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-  set(instances ${ARGN})
-  list(FILTER instances INCLUDE REGEX "^(families|charts|samplers|engine)/")
-  set_source_files_properties(${instances} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endfunction()
-
 # For what parses or prints: nobody waits for it, but everybody for its compiler, which takes two thirds of the time
-# for -Os that it takes for -O1. With -Og, two thirds of that again, plans are priced a fifth slower.
+# for -Os that it takes for -O1. With -Og, three quarters of that again (and no more than with -O0, whose code is larger and runs
+# three times as long), plans are priced a fifth slower: for a build that only serves its tests, preset check.
 function(halmark_optimise_lightly target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${HALMARK_CHECK}>,-Og,-Os>>)
 endfunction()
 
 # For what tests: twice the code, which nobody installs.
@@ -110,65 +98,94 @@ function(halmark_use_precompiled target set header)
     elseif(NOT set STREQUAL "rooms")
       halmark_optimise_lightly(halmark_precompiled_${set})
     endif()
-    target_precompile_headers(halmark_precompiled_${set} PRIVATE ${header})
+    target_include_directories(halmark_precompiled_${set} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/framework)
+    target_precompile_headers(halmark_precompiled_${set} PRIVATE <${header}>)
   endif()
   target_precompile_headers(${target} REUSE_FROM halmark_precompiled_${set})
 endfunction()
-
-# What measures, or starts what does: one such test at a time, beside those that measure nothing. They come first, because
-# they are the longest chain.
-set(halmark_measuring RESOURCE_LOCK measuring COST 100)
 
 # Test programs hold most of the tree each: mold, where it is installed, links one in a fifth of the time.
 include(CheckLinkerFlag)
 check_linker_flag(CXX -fuse-ld=mold HALMARK_HAS_MOLD)
 
-# halmark_add_test(<name> [ALONE|BESIDE] SOURCES ... [APART ...] [LINK ...] [LABELS ...] [DEPENDS targets...])
-# One GoogleTest program test_<name>; GTEST_SKIP shows as skipped in ctest. Unit tests may run beside
-# each other; what has other labels measures, but where BESIDE says that nothing asserted follows
-# from how long something took. ALONE: what a busy neighbour
-# would make fail, and not only slower.
-# APART: sources that are not compiled together with others, since a helper of theirs has another's name.
+# halmark_test_entry(<name> [LIMIT <seconds>] [LABELS ...] [COST <number>] [MEASURING] RUN arguments of tests/run_cases.py):
+# one entry of ctest. LIMIT is what one case may take, 300 s unless stated. MEASURING: what a busy neighbour would make fail.
+# It runs while nothing else does, and what fails is tried again, case by case, twice at most.
+find_program(HALMARK_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)  # the system's, before a wrapper in PATH
+find_program(HALMARK_PYTHON NAMES python3)
+function(halmark_test_entry name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MEASURING" "LIMIT;COST" "LABELS;RUN")
+  if(NOT arg_LIMIT)
+    set(arg_LIMIT 300)
+  endif()
+  set(tries "")
+  if(arg_MEASURING)
+    set(tries --tries 3)
+    list(APPEND arg_LABELS measuring)
+  endif()
+  add_test(NAME ${name} COMMAND_EXPAND_LISTS
+    COMMAND ${HALMARK_PYTHON} -B ${PROJECT_SOURCE_DIR}/tests/run_cases.py --name ${name}
+            --results ${PROJECT_BINARY_DIR}/tests/results --limit ${arg_LIMIT} ${tries} ${arg_RUN})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 7200 SKIP_RETURN_CODE 77)
+  if(arg_MEASURING)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  elseif(arg_COST)
+    set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+  endif()
+endfunction()
+
+# halmark_add_test(<name> [BATCH <count>] [LIMIT <seconds>] [COST <number>] SOURCES ... [APART ...] [LINK ...] [LABELS ...] [DEPENDS targets...])
+# One GoogleTest program test_<name>, one entry of ctest: all its cases but those of its parts. Entries run beside each other,
+# those of the highest COST first. APART: sources that are not compiled together with others, since a helper of theirs
+# has another's name.
 function(halmark_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE;BESIDE" "TIMEOUT" "SOURCES;APART;LINK;LABELS;DEPENDS")
-  halmark_add_program(test_${name} SOURCES ${arg_SOURCES} ${arg_APART} LINK ${arg_LINK} GTest::gtest_main
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "BATCH;LIMIT;COST" "SOURCES;APART;LINK;LABELS;DEPENDS")
+  if(NOT arg_BATCH)
+    set(arg_BATCH 8)
+  endif()
+  halmark_together(sources test_${name} BATCH ${arg_BATCH} SOURCES ${arg_SOURCES})
+  halmark_add_program(test_${name} SOURCES ${sources} ${arg_APART} LINK ${arg_LINK} halmark_checkout GTest::gtest_main
                       GTest::gmock)
   target_link_options(test_${name} PRIVATE $<$<BOOL:${HALMARK_HAS_MOLD}>:-fuse-ld=mold>)
-  halmark_compile_together(test_${name} "")
-  # Sources of the program itself stay as the program has them.
-  set(apart ${arg_SOURCES})
-  list(FILTER apart INCLUDE REGEX "^/")
-  set_source_files_properties(${apart} ${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   halmark_silence_uninitialized(test_${name})
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                         ${PROJECT_BINARY_DIR}/tests)
   halmark_optimise_for_tests(test_${name})
   if(NOT "${arg_SOURCES};${arg_APART}" MATCHES "[.]c(;|$)")  # one set serves one language
-    halmark_use_precompiled(test_${name} tests ${PROJECT_SOURCE_DIR}/tests/precompiled.hpp
-                            GTest::gmock nlohmann_json::nlohmann_json)
+    halmark_use_precompiled(test_${name} tests tests/precompiled.hpp GTest::gmock nlohmann_json::nlohmann_json)
   endif()
-  target_compile_definitions(test_${name} PRIVATE
-    HALMARK_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HALMARK_BINARY_DIR="${PROJECT_BINARY_DIR}"
-    HALMARK_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data")
   if(arg_DEPENDS)
     add_dependencies(test_${name} ${arg_DEPENDS})
-  endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
-  endif()
-  set(company)
-  if(arg_ALONE)
-    set(company RUN_SERIAL ON)
-  elseif(arg_BESIDE)
-    set(company COST 50)  # longer than unit tests
-  elseif(arg_LABELS)
-    set(company ${halmark_measuring})
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
-  # Values as GoogleTest prints them hold addresses and bytes of objects; a name must be stable.
-  gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." NO_PRETTY_VALUES
-                       PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
-                       ${company})
+  # The list of its parts' cases is whole only when all folders were read.
+  set_target_properties(test_${name} PROPERTIES HALMARK_CASES_OF_PARTS "" HALMARK_LIMIT "${arg_LIMIT}")
+  set(parts $<TARGET_PROPERTY:test_${name},HALMARK_CASES_OF_PARTS>)
+  halmark_test_entry(${name} LIMIT ${arg_LIMIT} COST ${arg_COST} LABELS ${arg_LABELS}
+    RUN "$<$<BOOL:${parts}>:--leave=$<JOIN:${parts},:>>" -- $<TARGET_FILE:test_${name}>)
+endfunction()
+
+# halmark_add_part(<program> <part> [MEASURING] [COST <number>] [LABELS ...] CASES patterns...): some cases of a program, as an
+# entry <program>.<part> of their own: what takes long, so that the rest runs beside it, or what measures. A case of a
+# measuring part is of no other.
+function(halmark_add_part program part)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "MEASURING" "COST" "LABELS;CASES")
+  set_property(TARGET test_${program} APPEND PROPERTY HALMARK_CASES_OF_PARTS ${arg_CASES})
+  get_target_property(limit test_${program} HALMARK_LIMIT)
+  set(measured $<TARGET_PROPERTY:test_${program},HALMARK_MEASURING_CASES>)
+  set(kind "")
+  set(leave "$<$<BOOL:${measured}>:--leave=$<JOIN:${measured},:>>")
+  if(arg_MEASURING)
+    set_property(TARGET test_${program} APPEND PROPERTY HALMARK_MEASURING_CASES ${arg_CASES})
+    set(kind MEASURING)
+    set(leave "")
+  endif()
+  if(NOT arg_LABELS)
+    set(arg_LABELS unit)
+  endif()
+  list(JOIN arg_CASES ":" cases)
+  halmark_test_entry(${program}.${part} ${kind} LIMIT ${limit} COST ${arg_COST} LABELS ${arg_LABELS}
+    RUN --only=${cases} ${leave} -- $<TARGET_FILE:test_${program}>)
 endfunction()

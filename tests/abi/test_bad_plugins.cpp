@@ -17,6 +17,7 @@
 #include "bad/expected.hpp"
 #include "host/plugin/loader.hpp"
 #include "host/plugin/plugin.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::abi_test {
 
@@ -25,7 +26,7 @@ void PrintTo(const BadPlugin& plugin, std::ostream* out) { *out << plugin.file; 
 
 namespace {
 
-const std::string bad_folder = HALMARK_BINARY_DIR "/tests/plugins/bad";
+const std::string bad_folder = test::in_build("/tests/plugins/bad");
 
 std::string path_of(std::string_view file) {
   return bad_folder + "/bad_" + std::string(file) + ".so";
@@ -107,6 +108,7 @@ Observed judge(const std::string& answer, int status, bool timed_out) {
 Observed observe(const std::string& path, int limit_ms) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("pipe");
+  fflush(nullptr);  // what is still to be written is of this process alone
   const pid_t child = fork();
   if (child == 0) {
     const rlimit none{0, 0};
@@ -165,7 +167,7 @@ TEST(BadPlugins, every_file_built_has_an_expected_outcome) {
 }
 
 TEST(BadPlugins, the_plugin_they_are_made_from_is_good) {
-  const Observed observed = observe(HALMARK_BINARY_DIR "/tests/plugins/hm_c.so", 60'000);
+  const Observed observed = observe(test::in_build("/tests/plugins/hm_c.so"), 60'000);
   EXPECT_EQ(observed.ending, Ending::accepted) << observed.text;
 }
 

@@ -11,6 +11,7 @@
 #include "bad/cheats.hpp"
 #include "bad/expected.hpp"
 #include "measure/campaign/run_peaks.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/measure/campaign/fake_campaign.hpp"
 
 namespace halmark::abi_test {
@@ -62,7 +63,7 @@ CampaignOptions options_for(const std::string& script, bool is_apart, int repeat
   options.rule.budget_s = 0.005;
   options.rule.repeat = repeat;
   options.plugin_path_by_backend["fake"] =
-      HALMARK_BINARY_DIR "/tests/plugins/hm_fake" + std::string(is_apart ? "_apart" : "") + ".so";
+      test::in_build("/tests/plugins/hm_fake") + std::string(is_apart ? "_apart" : "") + ".so";
   return options;
 }
 

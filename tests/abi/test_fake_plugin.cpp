@@ -17,16 +17,17 @@
 #include "host/plugin/plugin.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"
+#include "tests/checkout.hpp"
+#include "tests/scoped_environment.hpp"
 
 namespace halmark::abi_test {
 namespace {
 
-const std::string fake_path = HALMARK_BINARY_DIR "/tests/plugins/hm_fake.so";
+const std::string fake_path = test::in_build("/tests/plugins/hm_fake.so");
 
 // One instance under a script, with its first device open.
 struct Bench {
-  explicit Bench(const std::string& script) {
-    setenv("HALMARK_FAKE_SCRIPT", script.c_str(), 1);
+  explicit Bench(const std::string& script) : said("HALMARK_FAKE_SCRIPT", script) {
     plugin = load_plugin(fake_path);
     auto made = PluginInstance::create(plugin, "");
     if (!made) throw std::runtime_error(made.failure.message);
@@ -53,6 +54,7 @@ struct Bench {
     throw std::runtime_error("no kernel for " + std::string(op));
   }
 
+  const test::ScopedVariable said;
   LoadedPlugin plugin;
   std::unique_ptr<PluginInstance> instance;
   protocol::PluginDescription description;
@@ -345,7 +347,7 @@ TEST(FakePlugin, has_a_known_best_config_and_a_forbidden_one) {
 
 TEST(FakePlugin, offers_as_many_devices_as_the_script_wants_and_says_why_none) {
   EXPECT_EQ(Bench("devices=3").description.devices.size(), 3u);
-  setenv("HALMARK_FAKE_SCRIPT", "devices=0", 1);
+  const test::ScopedVariable none("HALMARK_FAKE_SCRIPT", "devices=0");
   auto instance = PluginInstance::create(load_plugin(fake_path), "");
   ASSERT_TRUE(instance);
   auto description = (*instance)->describe();
@@ -355,7 +357,7 @@ TEST(FakePlugin, offers_as_many_devices_as_the_script_wants_and_says_why_none) {
 }
 
 TEST(FakePlugin, refuses_a_misspelt_script) {
-  setenv("HALMARK_FAKE_SCRIPT", "latencyns=5", 1);
+  const test::ScopedVariable misspelt("HALMARK_FAKE_SCRIPT", "latencyns=5");
   auto instance = PluginInstance::create(load_plugin(fake_path), "");
   ASSERT_FALSE(instance);
   EXPECT_NE(instance.failure.message.find("latencyns=5"), std::string::npos);

@@ -13,9 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/checkout.hpp"
+
 namespace {
 
-const std::string plugin_folder = HALMARK_BINARY_DIR "/tests/plugins/";
+const std::string plugin_folder = halmark::test::in_build("/tests/plugins/");
 
 const hm_plugin_api* load(const std::string& file) {
   void* library = dlopen((plugin_folder + file).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -273,7 +275,7 @@ std::vector<std::string> libraries_in(const std::string& folder) {
 TEST(ExportedSymbols, every_plugin_exports_exactly_the_two_entry_points) {
   std::vector<std::string> libraries = libraries_in(plugin_folder);
   EXPECT_GE(libraries.size(), 3u) << "the test plugins were not built";
-  for (const std::string& library : libraries_in(HALMARK_TESTED_PLUGIN_DIRECTORY)) {
+  for (const std::string& library : libraries_in(halmark::test::in_build("/lib/halmark/plugins"))) {
     libraries.push_back(library);
   }
   const std::set<std::string> wanted = {"hm_abi_version", "hm_plugin_entry"};

@@ -7,6 +7,7 @@
 #include "core/dtype.hpp"
 #include "kernels/contract.hpp"
 #include "layout.hpp"
+#include "tests/checkout.hpp"
 
 extern "C" int header_works_in_c11(void);
 int header_works_in_cxx20();
@@ -14,8 +15,8 @@ int header_works_in_cxx20();
 namespace halmark::abi_test {
 namespace {
 
-const std::string tests_folder = HALMARK_SOURCE_DIR "/tests/abi";
-const std::string abi_folder = HALMARK_SOURCE_DIR "/framework/abi";
+const std::string tests_folder = test::in_source("/tests/abi");
+const std::string abi_folder = test::in_source("/framework/abi");
 
 TEST(AbiHeader, compiles_pedantically_as_c11_and_as_cxx20) {
   EXPECT_EQ(header_works_in_c11(), 1);

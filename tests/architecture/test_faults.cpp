@@ -1,5 +1,5 @@
 // The table of faults (tests/fault/README.md): every row has tests, and every test that it names is
-// there. ctest takes the labels fault_NN from the same table.
+// there. `scripts/test --fault NN` reads the same table.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/checkout.hpp"
 #include "tree.hpp"
 
 namespace halmark::architecture {
@@ -190,7 +191,7 @@ TEST(Tree, the_version_is_written_in_one_place) {
   }
   ASSERT_TRUE(
       std::regex_search(cmake, found, std::regex(R"(project\(halmark VERSION (\d+\.\d+\.\d+))")));
-  const CommandOutput said = output_of("'" HALMARK_BINARY_DIR "/bin/halmark' --version 2>&1");
+  const CommandOutput said = output_of("'" + test::in_build("/bin/halmark") + "' --version 2>&1");
   EXPECT_EQ(said.status, 0) << said.text;
   EXPECT_THAT(said.text, testing::StartsWith("halmark " + found[1].str() + " ("));
 }

@@ -1,4 +1,5 @@
 #include "tree.hpp"
+#include "tests/checkout.hpp"
 
 #include <sys/wait.h>
 
@@ -51,7 +52,7 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 
 }  // namespace
 
-fs::path root() { return HALMARK_SOURCE_DIR; }
+fs::path root() { return test::in_source(); }
 
 const std::vector<SourceFile>& tracked_files() {
   static const std::vector<SourceFile> files = [] {

@@ -9,6 +9,7 @@
 #include "figures.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/campaign.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -66,7 +67,7 @@ void measure(Figures& figures) {
   CampaignOptions options;
   options.rounds = 5;
   options.rule.budget_s = 0.2;
-  options.plugin_path_by_backend["cpu"] = HALMARK_BINARY_DIR "/lib/halmark/plugins/hm_cpu.so";
+  options.plugin_path_by_backend["cpu"] = test::in_build("/lib/halmark/plugins/hm_cpu.so");
   std::map<KernelCase, std::vector<double>> times;
   for (const Measurement& row : Campaign(options).run(cases)) {
     if (const auto ns = usable_ns(row)) times[row.kernel_case].push_back(*ns);

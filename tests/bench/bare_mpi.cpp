@@ -13,6 +13,7 @@
 
 #include "core/text/error.hpp"
 #include "host/group.hpp"
+#include "tests/checkout.hpp"
 #include "worker/affinity.hpp"
 #include "worker/host_memory.hpp"
 
@@ -142,7 +143,7 @@ std::vector<int> cpus_of_text(const std::string& text) {
 }  // namespace
 
 BareMpi::BareMpi(const std::string& mpirun, std::span<const CpuSet> cpus)
-    : folder_(std::filesystem::path(HALMARK_BINARY_DIR)) {
+    : folder_(std::filesystem::path(test::in_build())) {
   const std::string folder = folder_.path().string();
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(),
                                    bare_mpi_argument, folder};

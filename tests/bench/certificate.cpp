@@ -5,17 +5,18 @@
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "figures.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
 
 constexpr double share_limit_percent = 25;
-constexpr const char* program = HALMARK_BINARY_DIR "/bin/halmark";
+const std::string program = test::in_build("/bin/halmark");
 
 Json certificate_of(const std::filesystem::path& folder) {
   // A shell, since the envelope is on stdout.
   const std::string out = (folder / "certify.json").string();
-  const std::string command = std::string("'") + program + "' tune '" + HALMARK_SOURCE_DIR +
+  const std::string command = std::string("'") + program + "' tune '" + test::in_source() +
                               "/configs/sweeps/certify.toml' --sampler certify --quiet --json" +
                               " --proof '" + (folder / "front.hmproof").string() + "' --db '" +
                               (folder / "certify.db").string() + "' > '" + out + "'";
@@ -34,7 +35,7 @@ bool is_verified(const std::filesystem::path& folder) {
 }
 
 void measure(Figures& figures) {
-  const ScratchFolder folder(HALMARK_BINARY_DIR);
+  const ScratchFolder folder(test::in_build());
   const Json c = certificate_of(folder.path());
   const double share = c.at("predicted_share");
   figures.report("certificate_kernels_measured",

@@ -14,6 +14,7 @@
 #include "host/machine.hpp"
 #include "kernels/collective.hpp"
 #include "measure/campaign/shard_sampling.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -75,7 +76,7 @@ std::unique_ptr<Crew> start_crew() {
                         .shards_at_once = ranks,
                         .is_collective = true};
   return value_of(Crew::start({.group = group,
-                               .plugin_path = HALMARK_BINARY_DIR "/lib/halmark/plugins/hm_cpu.so",
+                               .plugin_path = test::in_build("/lib/halmark/plugins/hm_cpu.so"),
                                .needs_group = true}));
 }
 

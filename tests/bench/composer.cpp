@@ -10,6 +10,7 @@
 #include "figures.hpp"
 #include "model/pricing/composer.hpp"
 #include "rate.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -105,7 +106,7 @@ Compiled compile_all(const ModelSpec& spec) {
 }
 
 void measure(Figures& figures) {
-  const ModelSpec spec = load_model("qwen3-0.6b", {HALMARK_SOURCE_DIR "/configs/models"});
+  const ModelSpec spec = load_model("qwen3-0.6b", {test::in_source("/configs/models")});
   const Compiled compiled = compile_all(spec);
   std::vector<KernelTime> times;
   for (const KernelCase& kernel_case : compiled.table.cases()) {

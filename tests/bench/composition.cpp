@@ -10,6 +10,7 @@
 #include "figures.hpp"
 #include "journal/store.hpp"
 #include "report/report.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -39,7 +40,7 @@ std::vector<std::vector<std::string>> configurations() {
 
 Validation run_once(const std::vector<std::string>& arguments, bool is_isolated,
                     const std::string& database) {
-  std::vector<std::string> command{HALMARK_BINARY_DIR "/bin/halmark", "run", "qwen3-0.6b"};
+  std::vector<std::string> command{test::in_build("/bin/halmark"), "run", "qwen3-0.6b"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   command.insert(command.end(), {"--quiet", "--db", database});
   if (is_isolated) command.emplace_back("--isolated");
@@ -195,7 +196,7 @@ void measure(Figures& figures) {
   if (const char* given = std::getenv("HALMARK_BENCH_DB"); given != nullptr && *given != '\0') {
     return judge(figures, stored_validations(given));
   }
-  const ScratchFolder folder(HALMARK_BINARY_DIR);
+  const ScratchFolder folder(test::in_build());
   const std::string database = (folder.path() / "composition.db").string();
   // One after the other, so that both meet the same hours of the machine.
   std::vector<Validation> standing, isolated;

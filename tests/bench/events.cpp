@@ -9,6 +9,7 @@
 #include "figures.hpp"
 #include "simulate/events/simulation.hpp"
 #include "simulate/schedule/step_lowering.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -40,9 +41,9 @@ Picoseconds jittered(Picoseconds mean, std::uint64_t key) {
 class TrainingStep {
  public:
   explicit TrainingStep(int replicas)
-      : step_(price_step(load_model("gpt-3-175b",
-                                    {std::filesystem::path(HALMARK_SOURCE_DIR) / "configs/models"}),
-                         configuration(replicas), std::nullopt, {.training = TrainingPlan{}})),
+      : step_(price_step(
+            load_model("gpt-3-175b", {std::filesystem::path(test::in_source()) / "configs/models"}),
+            configuration(replicas), std::nullopt, {.training = TrainingPlan{}})),
         site_(levels(replicas)),
         grid_(step_.graph.configuration.parallel),
         programs_(schedule::stage_programs(step_, {.grain = schedule::Grain::layer})),

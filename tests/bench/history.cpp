@@ -18,6 +18,7 @@
 #include "history/nights.hpp"
 #include "history/statistics/false_alarms.hpp"
 #include "history/suspicion.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -379,7 +380,7 @@ Found detection(const std::vector<CasePool>& pool, const Duets* duets) {
 int main() {
   using namespace halmark::bench;
   return run([](Figures& figures) {
-    const std::string data = std::string(HALMARK_SOURCE_DIR) + "/tests/data/";
+    const std::string data = test::in_source("/tests/data/");
     const MeasuredRows rows = read_rows(data + "history_noise.csv");
     const Duets duets(read_duets(data + "duet_noise.csv"));
     const std::vector<CasePool> processes = processes_of(rows), runs = runs_of(rows);

@@ -22,6 +22,7 @@
 #include "figures.hpp"
 #include "kernels/contract.hpp"
 #include "measure/campaign/campaign.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -144,7 +145,7 @@ std::vector<Measurement> block(Disturbance disturbance, std::span<const KernelCa
   options.rounds = 3;
   options.retries_per_case = 0;  // each row as it is
   options.seed = seed;
-  options.plugin_path_by_backend["cpu"] = HALMARK_BINARY_DIR "/lib/halmark/plugins/hm_cpu.so";
+  options.plugin_path_by_backend["cpu"] = test::in_build("/lib/halmark/plugins/hm_cpu.so");
   return Campaign(options).run(cases);
 }
 

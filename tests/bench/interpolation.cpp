@@ -13,6 +13,7 @@
 #include "latency/interpolation/device_transfer.hpp"
 #include "latency/interpolation/interpolation.hpp"
 #include "latency/interpolation/line_interpolation.hpp"
+#include "tests/shared_data.hpp"
 #include "tune/sources/curve_solver.hpp"
 
 namespace halmark::bench {
@@ -205,8 +206,7 @@ void measure(Figures& figures) {
       "on "
       "no attention, mla_bmm or custom_allreduce. Methods and reaches are chosen per series by the "
       "left-out points of its calibrating third; figures are of the other two");
-  const char* given = std::getenv("HALMARK_SHARED_DATA");
-  const std::filesystem::path data(given != nullptr ? given : HALMARK_SHARED_DATA);
+  const std::filesystem::path data = test::shared_data();
   if (!std::filesystem::exists(data / "kernels")) {
     figures.absent("interpolation", "skipped", "%", "", "data not found: " + data.string());
     return;

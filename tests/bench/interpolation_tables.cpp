@@ -8,6 +8,7 @@
 #include "figures.hpp"
 #include "latency/imported/kernel_table.hpp"
 #include "plan/device/device_file.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -93,7 +94,7 @@ std::optional<MeasuredTable> measured_table(const std::filesystem::path& file,
     note(out.name + ": no known device in its path");
     return std::nullopt;
   }
-  out.device = read_device(HALMARK_SOURCE_DIR "/configs/devices/" + *id + ".toml");
+  out.device = read_device(test::in_source("/configs/devices/") + *id + ".toml");
   ImportedTable read;
   std::string layout;
   try {

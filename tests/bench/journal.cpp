@@ -7,6 +7,7 @@
 #include "journal/store.hpp"
 #include "rate.hpp"
 #include "search/pareto/pareto.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -37,7 +38,7 @@ Measurement row_of(int round) {
 }
 
 void rows(Figures& figures) {
-  const ScratchFolder folder(HALMARK_BINARY_DIR);
+  const ScratchFolder folder(test::in_build());
   const auto store = open_store((folder.path() / "bench.db").string());
   const std::int64_t run = store->begin_run({.command = "bench", .fingerprint = "bench"});
   int round = 0;

@@ -9,6 +9,7 @@
 #include "core/numeric/statistics.hpp"
 #include "core/text/error.hpp"
 #include "figures.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/model/pricing/published_rows.hpp"
 #include "tests/unit/model/utilisation/training_memory_rows.hpp"
 #include "tests/unit/model/utilisation/training_rows.hpp"
@@ -20,7 +21,7 @@ constexpr int warm_up = 3, runs = 20;
 
 double answer_ns() {
   const ChildRun run =
-      run_program({HALMARK_BINARY_DIR "/bin/halmark", "model", "qwen3-0.6b", "--phase", "decode",
+      run_program({test::in_build("/bin/halmark"), "model", "qwen3-0.6b", "--phase", "decode",
                    "--batch", "8", "--context", "1024", "--tp", "2", "--dtype", "bf16", "--json"});
   if (run.exit_code != 0) {
     throw Error(ExitCode::error, "halmark model ended with " + std::to_string(run.exit_code));
@@ -43,7 +44,7 @@ void published_inference(Figures& figures) {
 // The `data` of `halmark model`.
 Json told(const ScratchFolder& folder, std::vector<std::string> arguments) {
   const std::string out = folder.path() / "out.json";
-  arguments.insert(arguments.begin(), {HALMARK_BINARY_DIR "/bin/halmark", "model"});
+  arguments.insert(arguments.begin(), {test::in_build("/bin/halmark"), "model"});
   arguments.emplace_back("--json");
   const ChildRun run = run_program(arguments, out);
   if (run.exit_code != 0) {
@@ -70,7 +71,7 @@ struct KindLimits {
 // Absolute errors against what is printed. Single rows scatter by the last places of their rates,
 // up to 1.3 %: beyond that is what a row's own error is.
 void published_training(Figures& figures) {
-  const ScratchFolder folder(HALMARK_BINARY_DIR);
+  const ScratchFolder folder(test::in_build());
   const published::TrainingRows rows = published::training_rows();
   const auto errors = published::training_errors(
       rows, [&](const published::TrainingRow& row) { return told_flops(folder, row); });
@@ -119,7 +120,7 @@ void published_training(Figures& figures) {
 
 // Of the fullest device: what the program says is allocated, against what was reserved.
 void published_memory(Figures& figures) {
-  const ScratchFolder folder(HALMARK_BINARY_DIR);
+  const ScratchFolder folder(test::in_build());
   std::vector<double> errors;
   for (const published::MemoryRow& row : published::memory_rows()) {
     std::vector<std::string> arguments = {folder.path() / "config.json"};

@@ -11,6 +11,7 @@
 #include "figures.hpp"
 #include "host/machine.hpp"
 #include "host/worker_client.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -42,7 +43,7 @@ std::unique_ptr<Worker> staged_worker(const CpuSet& cpus, std::int64_t m) {
   WorkerOptions options;
   options.cpus = cpus;
   auto worker = value_of(Worker::start(options));
-  value_of(worker->load(HALMARK_BINARY_DIR "/lib/halmark/plugins/hm_cpu.so"));
+  value_of(worker->load(test::in_build("/lib/halmark/plugins/hm_cpu.so")));
   value_of(worker->open(0));
   const auto f32 = static_cast<std::int64_t>(Dtype::f32);
   protocol::Stage stage{.id = 1, .kernel = "gemm_onednn", .mode = CacheMode::hot};

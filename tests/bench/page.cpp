@@ -8,6 +8,7 @@
 #include "core/text/error.hpp"
 #include "figures.hpp"
 #include "pages/serve/simulator_page.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -24,7 +25,7 @@ double ms_of(pages::SimulatorPage& page, const char* path, const Words& words, s
 
 // Served by the program itself.
 void measure_browser(Figures& figures) {
-  const ScratchFolder folder(HALMARK_BINARY_DIR);
+  const ScratchFolder folder(test::in_build());
   const std::string seen = folder.path() / "seen.json";
   const ChildRun run =
       run_program({"/bin/sh", "-c",
@@ -32,8 +33,8 @@ void measure_browser(Figures& figures) {
                    "\"$0\" serve > \"$1/address\" & trap \"kill $!\" EXIT; "
                    "until grep -q http \"$1/address\"; do sleep 0.1; kill -0 $! || exit 1; done; "
                    "python3 -B \"$2\" chromium \"$(cat \"$1/address\")$3\" \"$1\"",
-                   HALMARK_BINARY_DIR "/bin/halmark", folder.path(),
-                   HALMARK_SOURCE_DIR "/tests/integration/serve/page_speed.py",
+                   test::in_build("/bin/halmark"), folder.path(),
+                   test::in_source("/tests/integration/serve/page_speed.py"),
                    "#model=qwen3-235b-a22b&device=b200&fabric=nvl72&shards=64&batch=64"},
                   seen);
   if (run.exit_code == 127) {
@@ -47,7 +48,7 @@ void measure_browser(Figures& figures) {
 }
 
 void measure(Figures& figures) {
-  const std::filesystem::path configs = HALMARK_SOURCE_DIR "/configs";
+  const std::filesystem::path configs = test::in_source("/configs");
   pages::SimulatorPage page({.sources = {.models = {configs / "models"},
                                          .devices = {configs / "devices"},
                                          .fabrics = {configs / "fabrics"},

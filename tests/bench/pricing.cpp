@@ -15,6 +15,7 @@
 #include "plan/device/device_file.hpp"
 #include "roofline/estimate.hpp"
 #include "search/pareto/pareto.hpp"
+#include "tests/checkout.hpp"
 #include "tune/problem/problem.hpp"
 
 namespace halmark::bench {
@@ -28,8 +29,8 @@ double thread_s() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-Device device() { return read_device(HALMARK_SOURCE_DIR "/configs/devices/h200.toml"); }
-ModelSpec spec() { return load_model(model, {HALMARK_SOURCE_DIR "/configs/models"}); }
+Device device() { return read_device(test::in_source("/configs/devices/h200.toml")); }
+ModelSpec spec() { return load_model(model, {test::in_source("/configs/models")}); }
 
 StepPricer::TimeOf roofline_of(const RooflineRates& roofline) {
   return [&roofline](const Operator& op) -> KernelTime {

@@ -10,6 +10,7 @@
 #include "latency/roofline_source.hpp"
 #include "plan/device/device_file.hpp"
 #include "search/pareto/pareto.hpp"
+#include "tests/checkout.hpp"
 #include "tune/evaluate/served_evaluator.hpp"
 #include "tune/plan/plan.hpp"
 #include "tune/search/loop.hpp"
@@ -42,7 +43,7 @@ std::string sweep_text(const std::string& shards, const std::string& concurrency
 
 // What a search needs beside its plan.
 struct World {
-  Device device = read_device(HALMARK_SOURCE_DIR "/configs/devices/h200.toml");
+  Device device = read_device(test::in_source("/configs/devices/h200.toml"));
   LatencyChain chain;
   World() { chain.add(SourceKind::roofline, std::make_unique<RooflineSource>(device, 5e10)); }
 
@@ -57,7 +58,7 @@ struct World {
   std::unique_ptr<tune::TunePlan> plan(const std::string& text) const {
     const Sweep sweep = parse_sweep(text, "bench.toml");
     return std::make_unique<tune::TunePlan>(
-        sweep, load_model(sweep.model, {HALMARK_SOURCE_DIR "/configs/models"}), target(),
+        sweep, load_model(sweep.model, {test::in_source("/configs/models")}), target(),
         sweep.shards, PrecisionFacts{}, false);
   }
 

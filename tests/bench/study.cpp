@@ -7,6 +7,7 @@
 #include "framework/study/front.hpp"
 #include "framework/study/study.hpp"
 #include "study/storage/open.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -141,7 +142,7 @@ void many(Figures& figures, const std::string& kind, const ScratchFolder& folder
 int main() {
   using namespace halmark::bench;
   return run([](Figures& figures) {
-    const ScratchFolder folder(HALMARK_BINARY_DIR);
+    const ScratchFolder folder(test::in_build());
     for (const char* kind : {"sqlite", "journal"}) {
       durable(figures, kind, folder);
       beside_running(figures, kind, folder);

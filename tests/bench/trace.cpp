@@ -12,6 +12,7 @@
 #include "child.hpp"
 #include "core/text/error.hpp"
 #include "figures.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::uint64_t memory_bytes = std::uint64_t{2} << 30;
 
 std::string unpacked_fixture() {
   const auto source =
-      trace::open_bytes(HALMARK_SOURCE_DIR "/tests/data/tiny-qwen3-sdpa.trace.json.gz");
+      trace::open_bytes(test::in_source("/tests/data/tiny-qwen3-sdpa.trace.json.gz"));
   std::string out(16u << 20, '\0');
   out.resize(source->read(out));
   return out;
@@ -129,7 +130,7 @@ void measure(Figures& figures) {
          std::to_string(recording.totals.bytes >> 20) + " MiB");
   }
   figures.at_most("trace_2gib_peak_memory", peak_mb(), "MB", 300);
-  const ScratchFolder folder(HALMARK_BINARY_DIR);
+  const ScratchFolder folder(test::in_build());
   const std::filesystem::path path = written(folder.path(), text);
   double best_ns = 0;
   for (int i = 0; i < 3; ++i) {

@@ -5,11 +5,12 @@
 #include "core/text/error.hpp"
 #include "figures.hpp"
 #include "host/group.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::bench {
 namespace {
 
-constexpr const char* plugin_path = HALMARK_BINARY_DIR "/lib/halmark/plugins/hm_cpu.so";
+const std::string plugin_path = test::in_build("/lib/halmark/plugins/hm_cpu.so");
 constexpr int starts = 20, group_starts = 5, round_trips = 5000;
 constexpr int ranks = 2;
 

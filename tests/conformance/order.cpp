@@ -77,7 +77,7 @@ void cycles_do_not_grow(Worker& worker, const OpUnderTest& op) {
 void a_closed_device_opens_again(Worker& worker, const DeviceUnderTest& device,
                                  const OpUnderTest& op) {
   EXPECT_TRUE(worker.close());
-  const auto opened = worker.open(device.index);
+  const auto opened = worker.open(device.index, device.options);
   ASSERT_TRUE(opened) << opened.failure.reason;
   const auto request = stage_request(*op.contract, op.combinations.front().problems.back());
   const auto staged = stage(worker, request);

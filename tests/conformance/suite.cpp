@@ -7,6 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <span>
+#include <sstream>
 
 #include "host/plugin/discovery.hpp"
 #include "session.hpp"
@@ -34,9 +35,18 @@ bool names_one_test(const std::string& filter) {
   return !filter.empty() && filter.find_first_of("*?:-") == std::string::npos;
 }
 
+// Whether a test of the plugin may match one of the patterns that the filter wants: what stands
+// before the first wildcard decides.
 bool concerns(const std::string& filter, const std::string& label) {
-  return !names_one_test(filter) || filter.starts_with(label + "_") ||
-         filter.starts_with(label + ".");
+  const std::string wanted = filter.substr(0, filter.find('-'));
+  if (wanted.empty()) return true;
+  std::istringstream patterns(wanted);
+  for (std::string pattern; std::getline(patterns, pattern, ':');) {
+    const std::string begin = pattern.substr(0, pattern.find_first_of("*?"));
+    const std::string suite = label + "_";
+    if (begin.starts_with(suite) || suite.starts_with(begin)) return true;
+  }
+  return false;
 }
 
 // Thousands of questions tell which dtypes a plugin offers. For one test of one op, as ctest runs

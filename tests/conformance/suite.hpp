@@ -44,8 +44,8 @@ struct PluginUnderTest {
 // Every dtype that contracts are asked about.
 std::span<const Dtype> dtypes_under_test();
 
-// Asks each plugin in a worker of its own. `filter` is the test filter: one that names a single
-// test leaves the plugins out that it does not speak of, because each test is a process of its own.
+// Asks each plugin in a worker of its own. `filter` is the test filter: plugins that it does not
+// speak of are left out, and so are the ops that a single test does not speak of.
 // `searches_installed`: those of HALMARK_PLUGIN_PATH and beside the program as well. Devices are
 // opened with `options`.
 std::vector<PluginUnderTest> find_plugins(const std::vector<std::string>& extra_paths,

@@ -2,6 +2,7 @@
 // the monotonic clock, and the order of rows is that of their numbers.
 #include "../integration/halmark_fixture.hpp"
 #include "../unit/case_name.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -12,7 +13,7 @@ class ClockRate : public HalmarkTest, public testing::WithParamInterface<int> {
   ClockRate() {
     tiny_sweep("fake", "shards = [1]");
     base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000";
-    base_.environment["LD_PRELOAD"] = HALMARK_CLOCK_SHIM;
+    base_.environment["LD_PRELOAD"] = test::in_build("/tests/fault/libhalmark_clock_shim.so");
     base_.environment["HALMARK_TEST_CLOCK_OFFSET_S"] = "-631152000";  // twenty years
     base_.environment["HALMARK_TEST_CLOCK_RATE"] = std::to_string(GetParam());
   }
@@ -26,8 +27,8 @@ TEST_P(ClockRate, changes_no_duration_and_no_order) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer wants to be the first library";
 #endif
-  const Outcome o = halmark({"tune", "tiny.toml", "--db", "r.db"});
-  ASSERT_EQ(o.exit_code, 0) << o.err;
+  tune_tiny("r.db");
+  ASSERT_FALSE(HasFailure());
   EXPECT_GT(column("count(*)"), 5);
   EXPECT_GE(column("min(json_extract(body, '$.wall_s'))"), 0);
   EXPECT_LT(column("max(json_extract(body, '$.wall_s'))"), 30);

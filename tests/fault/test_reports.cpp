@@ -8,6 +8,7 @@
 #include <random>
 
 #include "../integration/halmark_fixture.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -18,7 +19,7 @@ class Reports : public HalmarkTest {
  protected:
   Reports() {
     tiny_sweep("fake", "shards = [1]");
-    EXPECT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+    tune_tiny("r.db");
   }
   Launch report(const std::string& to) const {
     return launch({"report", "--db", "r.db", "--out", to});
@@ -64,7 +65,7 @@ TEST_F(Reports, to_a_stream_that_takes_nothing_are_an_error) {
   Launch to_full;
   to_full = base_;
   to_full.arguments = {"/bin/sh", "-c",
-                       std::string(HALMARK_BINARY_DIR "/bin/halmark report --db r.db > /dev/full")};
+                       test::in_build("/bin/halmark report --db r.db > /dev/full")};
   const Outcome o = run(to_full);
   EXPECT_EQ(o.exit_code, 1) << o.err;
   EXPECT_TRUE(is_one_line(o.err)) << o.err;

@@ -13,6 +13,7 @@
 
 #include "../unit/case_name.hpp"
 #include "feed.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::fuzz {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 std::vector<std::string> seeds_of(std::string_view folder) {
   std::vector<std::filesystem::path> paths;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(HALMARK_SOURCE_DIR) / folder)) {
+       std::filesystem::directory_iterator(std::filesystem::path(test::in_source()) / folder)) {
     paths.push_back(entry.path());
   }
   std::ranges::sort(paths);  // the order decides which mutation is of which seed

@@ -1,4 +1,5 @@
 #include "golden.hpp"
+#include "tests/checkout.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -56,7 +57,7 @@ std::string reviewable(const Json& json) {
 }
 
 testing::AssertionResult is_as_expected(const std::string& text, const std::string& name) {
-  const std::string path = HALMARK_SOURCE_DIR "/tests/golden/expected/" + name;
+  const std::string path = test::in_source("/tests/golden/expected/") + name;
   if (std::getenv("HALMARK_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary) << text;
     return testing::AssertionSuccess();

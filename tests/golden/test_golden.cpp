@@ -10,6 +10,7 @@
 #include "report/report.hpp"
 #include "report/served_report.hpp"
 #include "report/text/quantity.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::golden {
 namespace {
@@ -184,7 +185,7 @@ TEST(GoldenServed, a_search_that_found_nothing_says_so) {
 
 TEST(GoldenText, a_single_changed_byte_is_found_and_its_line_told) {
   if (std::getenv("HALMARK_UPDATE_GOLDEN") != nullptr) GTEST_SKIP() << "files are being written";
-  std::ifstream file(HALMARK_SOURCE_DIR "/tests/golden/expected/report.md", std::ios::binary);
+  std::ifstream file(test::in_source("/tests/golden/expected/report.md"), std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   ASSERT_GT(text.size(), 100u);
   EXPECT_TRUE(is_as_expected(text, "report.md"));

@@ -1,6 +1,7 @@
 #include "halmark_fixture.hpp"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,13 +10,16 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "core/text/digest.hpp"
+#include "tests/checkout.hpp"
+
 namespace halmark::integration {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* fake_plugin = HALMARK_BINARY_DIR "/tests/plugins/hm_fake.so";
-constexpr const char* program = HALMARK_BINARY_DIR "/bin/halmark";
+const std::string fake_plugin = test::in_build("/tests/plugins/hm_fake.so");
+const std::string program = test::in_build("/bin/halmark");
 
 fs::path fresh_folder() {
   std::string name = (fs::temp_directory_path() / "halmark-cli-XXXXXX").string();
@@ -78,14 +82,15 @@ bool HalmarkTest::has_two_cores() const {
 }
 
 std::string HalmarkTest::tiny_model() const {
-  const std::string source = HALMARK_SOURCE_DIR "/tests/integration/data/tiny_model.json";
+  const std::string source = test::in_source("/tests/integration/data/tiny_model.json");
   fs::copy_file(source, folder_ / "tiny.json", fs::copy_options::overwrite_existing);
   return path("tiny.json");
 }
 
 std::string HalmarkTest::tiny_sweep(const std::string& backend, const std::string& more) const {
-  return write("tiny.toml", "name = \"tiny\"\nmodel = \"" + tiny_model() + "\"\nbackend = \"" +
-                                backend + "\"\ndtypes = [\"f32\"]\n" + more + R"(
+  tiny_model();
+  return write("tiny.toml", "name = \"tiny\"\nmodel = \"tiny.json\"\nbackend = \"" + backend +
+                                "\"\ndtypes = [\"f32\"]\n" + more + R"(
 budget_s = 60
 
 [[workload]]
@@ -103,17 +108,85 @@ repeat_budget_s = 0
 )");
 }
 
-void HalmarkTest::tune_tiny(const std::string& db) const {
-  constexpr int tries = 3;
-  int code = 0;
-  for (int i = 0; i < tries; ++i) {
-    code = halmark({"tune", "tiny.toml", "--db", db}).exit_code;
-    if (code != 4) break;
-    for (const std::string& name : files()) {
-      if (name.starts_with(db)) fs::remove(folder_ / name);
+std::vector<std::string> HalmarkTest::written() const {
+  std::vector<std::string> out = files();
+  std::erase_if(out, [](const std::string& name) {
+    return name.starts_with("cache/") || name.starts_with("state/halmark/devices/");
+  });
+  return out;
+}
+
+std::map<std::string, std::string> HalmarkTest::contents() const {
+  std::map<std::string, std::string> out;
+  for (const std::string& name : written()) out[name] = read(name);
+  return out;
+}
+
+void HalmarkTest::restore(const std::map<std::string, std::string>& before) const {
+  for (const std::string& name : written()) {
+    const auto kept = before.find(name);
+    if (kept == before.end()) {
+      fs::remove(folder_ / name);
+    } else if (read(name) != kept->second) {
+      write(name, kept->second);
     }
   }
-  EXPECT_EQ(code, 0);
+}
+
+Outcome HalmarkTest::undisturbed(const std::function<Outcome()>& run_it) const {
+  constexpr int further_tries = 2;
+  const auto before = contents();
+  Outcome out = run_it();
+  for (int i = 0; i < further_tries && out.exit_code == 4; ++i) {
+    restore(before);
+    out = run_it();
+  }
+  return out;
+}
+
+Outcome HalmarkTest::undisturbed(const Arguments& arguments) const {
+  return undisturbed([&] { return halmark(arguments); });
+}
+
+Json HalmarkTest::undisturbed_data_of(Arguments arguments) const {
+  arguments.emplace_back("--json");
+  const Outcome outcome = undisturbed(arguments);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  return envelope_of(outcome.out).value("data", Json::object());
+}
+
+// What the measurement follows from: the files that are there, the environment and the build.
+std::string HalmarkTest::measured_key(const std::string& db) const {
+  std::string text = db;
+  for (const auto& [name, value] : base_.environment) {
+    if (name.starts_with("HALMARK_")) text += '\n' + name + '=' + value;
+  }
+  for (const std::string& name : files()) text += '\n' + name + '\n' + read(name);
+  for (const std::string& file : {program, test::in_build("/bin/halmark-worker"), fake_plugin}) {
+    text += '\n' + std::to_string(fs::last_write_time(file).time_since_epoch().count());
+  }
+  return sha256_of(text).substr(0, 16);
+}
+
+void HalmarkTest::tune_tiny(const std::string& db) const {
+  const fs::path kept = test::in_build("/tests/measured/" + measured_key(db));
+  constexpr auto over = fs::copy_options::recursive | fs::copy_options::overwrite_existing;
+  if (fs::exists(kept)) return fs::copy(kept, folder_, over);
+  const auto before = contents();
+  const Outcome outcome = undisturbed({"tune", "tiny.toml", "--db", db});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  if (outcome.exit_code != 0) return;
+  // Another program may measure it meanwhile: who is first stays.
+  const fs::path made = kept.string() + '.' + std::to_string(getpid());
+  for (const std::string& name : files()) {
+    const auto known = before.find(name);
+    if (known != before.end() && known->second == read(name)) continue;
+    fs::create_directories((made / name).parent_path());
+    fs::copy_file(folder_ / name, made / name);
+  }
+  std::error_code is_there;
+  fs::rename(made, kept, is_there);
+  if (is_there) fs::remove_all(made);
 }
 
 std::string HalmarkTest::know_peaks(const std::string& ceilings) const {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,8 +52,13 @@ class HalmarkTest : public testing::Test {
   // Two layers, hidden 64, vocabulary 512; a sweep of it over the backend.
   std::string tiny_model() const;
   std::string tiny_sweep(const std::string& backend, const std::string& more = "") const;
-  // Measures that sweep into a new database of this name. Neighbours of this machine can spoil a
-  // row (exit code 4): then once more from the start, twice at most.
+  // Runs what measures and must end with 0. Neighbours of this machine can spoil a row (exit code
+  // 4): then once more from the start, with the folder as it was before, twice at most.
+  Outcome undisturbed(const std::function<Outcome()>& run_it) const;
+  Outcome undisturbed(const Arguments& arguments) const;
+  Json undisturbed_data_of(Arguments arguments) const;
+  // That sweep, measured into a new database of this name. It is measured once for all tests of a
+  // build that ask for the same, and kept below the build folder.
   void tune_tiny(const std::string& db) const;
   // One device file that says what this machine's peaks are, so that nothing measures them first.
   // `ceilings`: [[peak]] and [[bandwidth]] entries. Returns its path below the folder.
@@ -63,6 +70,12 @@ class HalmarkTest : public testing::Test {
   Launch base_;  // environment and folder of every launch
 
  private:
+  std::string measured_key(const std::string& db) const;
+  // What a command writes, by its name: not what it learns of this machine, and no cache.
+  std::vector<std::string> written() const;
+  std::map<std::string, std::string> contents() const;
+  void restore(const std::map<std::string, std::string>& before) const;
+
   std::filesystem::path folder_;
 };
 

@@ -294,8 +294,9 @@ TEST_F(Command, plan_size_prints_what_it_assumes_and_invents_no_price) {
 
 TEST_F(Command, bench_measures_a_gemm_and_gives_every_documented_key) {
   base_.environment["HALMARK_FAKE_SCRIPT"] = "timer=device_event;latency_ns=300000";
-  const Json rows = data_of({"bench", "--op", "gemm", "--params", "m=8,n=16,k=32", "--dtype",
-                             "f32,bf16", "--backend", "fake", "--seconds", "0.002"})["rows"];
+  const Json rows =
+      undisturbed_data_of({"bench", "--op", "gemm", "--params", "m=8,n=16,k=32", "--dtype",
+                           "f32,bf16", "--backend", "fake", "--seconds", "0.002"})["rows"];
   ASSERT_EQ(rows.size(), 2u);
   for (const Json& row : rows) {
     EXPECT_THAT(keys(row),
@@ -326,12 +327,12 @@ TEST_F(Command, bench_and_its_rows_are_kept_without_being_asked) {
     return more;
   };
   const std::string own = path("state/halmark/halmark.db");
-  const Json kept = data_of(bench)["stored"];
+  const Json kept = undisturbed_data_of(bench)["stored"];
   EXPECT_EQ(kept["run"], 1);
   EXPECT_EQ(kept["database"], own);
   EXPECT_EQ(sql_count(own, "SELECT count(*) FROM entry WHERE kind = 'measurement'"), 2);
-  EXPECT_EQ(data_of(with({"--db", path("b.db")}))["stored"]["run"], 1);
-  EXPECT_TRUE(data_of(with({"--no-store"}))["stored"].is_null());
+  EXPECT_EQ(undisturbed_data_of(with({"--db", path("b.db")}))["stored"]["run"], 1);
+  EXPECT_TRUE(undisturbed_data_of(with({"--no-store"}))["stored"].is_null());
   EXPECT_EQ(sql_count(own, "SELECT count(*) FROM run"), 1);
   // No sweep: there is nothing to report.
   EXPECT_EQ(halmark({"report"}).exit_code, 2);
@@ -344,7 +345,7 @@ TEST_F(Command, bench_measures_where_it_cannot_store) {
   const Arguments bench{"bench",   "--op",     "gemm",      "--params", "m=8,n=16,k=32",
                         "--dtype", "f32",      "--backend", "fake",     "--seconds",
                         "0.002",   "--rounds", "1"};
-  const Outcome o = halmark(bench);
+  const Outcome o = undisturbed(bench);
   EXPECT_EQ(o.exit_code, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("gemm"));
   EXPECT_THAT(o.err, HasSubstr("not stored"));
@@ -360,8 +361,8 @@ TEST_F(Command, bench_measures_on_the_cpu) {
 #ifndef HALMARK_HAS_CPU
   GTEST_SKIP() << "the cpu plugin was not built";
 #endif
-  const Outcome o = halmark({"bench", "--op", "gemm", "--params", "m=16,n=32,k=64", "--dtype",
-                             "f32", "--backend", "cpu", "--seconds", "0.002", "--json"});
+  const Outcome o = undisturbed({"bench", "--op", "gemm", "--params", "m=16,n=32,k=64", "--dtype",
+                                 "f32", "--backend", "cpu", "--seconds", "0.002", "--json"});
   EXPECT_EQ(o.exit_code, 0) << o.out << o.err;
   const Json rows = envelope_of(o.out)["data"]["rows"];
   ASSERT_EQ(rows.size(), 1u);
@@ -375,9 +376,9 @@ TEST_F(Command, bench_measures_on_the_cpu) {
 }
 
 TEST_F(Command, bench_sweeps_lists_and_ranges_in_the_order_given) {
-  const Json rows =
-      data_of({"bench", "--op", "gemm", "--params", "m=[8,1],n=16,k=[16..32*2]", "--dtype", "f32",
-               "--backend", "fake", "--seconds", "0.002", "--rounds", "1"})["rows"];
+  const Json rows = undisturbed_data_of({"bench", "--op", "gemm", "--params",
+                                         "m=[8,1],n=16,k=[16..32*2]", "--dtype", "f32", "--backend",
+                                         "fake", "--seconds", "0.002", "--rounds", "1"})["rows"];
   ASSERT_EQ(rows.size(), 4u);
   const std::vector<double> flops{2.0 * 8 * 16 * 16, 2.0 * 8 * 16 * 32, 2.0 * 16 * 16,
                                   2.0 * 16 * 32};
@@ -402,8 +403,8 @@ TEST_F(Command, bench_gives_the_bandwidths_of_collectives) {
        {Line{"all_reduce", 1, 1}, Line{"all_gather", 2, 0.5}, Line{"reduce_scatter", 1, 0.5},
         Line{"all_to_all", 1, 0.5}, Line{"broadcast", 1, 1}, Line{"send_recv", 1, 1}}) {
     const Outcome o =
-        halmark({"bench", "--op", line.op, "--params", "bytes=[64,4096],ranks=2", "--dtype", "f16",
-                 "--backend", "cpu", "--rounds", "1", "--seconds", "0.002", "--json"});
+        undisturbed({"bench", "--op", line.op, "--params", "bytes=[64,4096],ranks=2", "--dtype",
+                     "f16", "--backend", "cpu", "--rounds", "1", "--seconds", "0.002", "--json"});
     ASSERT_EQ(o.exit_code, 0) << line.op << o.out << o.err;
     const Json rows = envelope_of(o.out)["data"]["rows"];
     ASSERT_EQ(rows.size(), 2u);

@@ -129,7 +129,7 @@ TEST_F(FirstHour, an_older_database_is_kept_before_it_is_changed) {
   fs::remove(path("backups"));
   const auto runs = data_of({"history", "--list", "--db", "r.db"})["runs"];
   EXPECT_FALSE(fs::exists(path("backups"))) << "a reader changes nothing";
-  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db", "--again"}).exit_code, 0);
+  ASSERT_EQ(undisturbed({"tune", "tiny.toml", "--db", "r.db", "--again"}).exit_code, 0);
   EXPECT_EQ(sql(path("r.db"), "PRAGMA user_version"), "3");
   ASSERT_TRUE(fs::exists(path("backups/r.db.schema-2")));
   EXPECT_EQ(sql(path("backups/r.db.schema-2"), "PRAGMA user_version"), "2");

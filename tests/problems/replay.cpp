@@ -10,6 +10,7 @@
 
 #include "core/json/json.hpp"
 #include "problem.hpp"
+#include "tests/shared_data.hpp"
 
 namespace halmark::problems {
 namespace {
@@ -174,10 +175,7 @@ void add_answer(Problem& problem, const Recording& recorded) {
 
 }  // namespace
 
-std::string data_folder() {
-  const char* folder = std::getenv("HALMARK_SHARED_DATA");
-  return folder != nullptr && *folder != '\0' ? folder : HALMARK_SHARED_DATA;
-}
+std::string data_folder() { return test::shared_data().string(); }
 
 std::optional<Problem> replay(const std::string& name, bool hide_constraints) {
   for (const Source& source : sources()) {

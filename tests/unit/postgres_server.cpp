@@ -1,4 +1,5 @@
 #include "tests/unit/postgres_server.hpp"
+#include "tests/checkout.hpp"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -70,7 +71,7 @@ bool PostgresServer::make_data() const {
   namespace fs = std::filesystem;
   const fs::path data = root_ + "/data";
   const fs::path left =
-      HALMARK_BINARY_DIR "/tests/postgres-" + fs::path(programs_).parent_path().filename().string();
+      test::in_build("/tests/postgres-") + fs::path(programs_).parent_path().filename().string();
   std::error_code failed;
   if (fs::exists(left)) {
     fs::copy(left, data, fs::copy_options::recursive, failed);
@@ -155,6 +156,7 @@ bool PostgresServer::run(const std::vector<std::string>& command) const {
 }
 
 std::string PostgresServer::database() {
+  if (server_ < 0) start_again();  // the case that killed it ended before it could
   const std::string name = "d" + std::to_string(databases_++);
   run({"createdb", "-h", root_, "-U", "postgres", name});
   return "postgresql://postgres@/" + name + "?host=" + root_;

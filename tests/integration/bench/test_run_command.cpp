@@ -31,8 +31,8 @@ TEST_F(RunCommand, executes_two_shards_with_real_collectives) {
   if (!found_program("mpirun")) GTEST_SKIP() << "mpirun is not installed";
   if (!has_two_cores()) GTEST_SKIP() << "one core cannot be cut in two";
   const Outcome o =
-      halmark({"run", tiny_model(), "--phase", "decode", "--batch", "2", "--context", "32", "--tp",
-               "2", "--dtype", "f32", "--rounds", "1", "--seconds", "0.2", "--json"});
+      undisturbed({"run", tiny_model(), "--phase", "decode", "--batch", "2", "--context", "32",
+                   "--tp", "2", "--dtype", "f32", "--rounds", "1", "--seconds", "0.2", "--json"});
   ASSERT_EQ(o.exit_code, 0) << o.out << o.err;
   const Json data = envelope_of(o.out)["data"];
   EXPECT_EQ(data["deployment"]["parallel"]["tp"], 2);
@@ -114,9 +114,10 @@ TEST_F(RunCommand, executes_experts_on_two_ranks) {
   if (!found_program("mpirun")) GTEST_SKIP() << "mpirun is not installed";
   if (!has_two_cores()) GTEST_SKIP() << "one core cannot be cut in two";
   for (const char* axis : {"dp", "tp"}) {
-    const Outcome o = halmark({"run", tiny_experts(), "--phase", "decode", "--batch", "4",
-                               "--context", "32", std::string("--") + axis, "2", "--ep", "2",
-                               "--dtype", "f32", "--rounds", "1", "--seconds", "0.2", "--json"});
+    const Outcome o =
+        undisturbed({"run", tiny_experts(), "--phase", "decode", "--batch", "4", "--context", "32",
+                     std::string("--") + axis, "2", "--ep", "2", "--dtype", "f32", "--rounds", "1",
+                     "--seconds", "0.2", "--json"});
     ASSERT_EQ(o.exit_code, 0) << axis << o.out << o.err;
     const Json data = envelope_of(o.out)["data"];
     EXPECT_EQ(data["deployment"]["parallel"]["ep"], 2);
@@ -138,9 +139,9 @@ TEST_F(RunCommand, executes_two_stages_and_two_replicas) {
   if (!found_program("mpirun")) GTEST_SKIP() << "mpirun is not installed";
   if (!has_two_cores()) GTEST_SKIP() << "one core cannot be cut in two";
   for (const char* axis : {"pp", "dp"}) {
-    const Outcome o = halmark({"run", tiny_model(), "--phase", "decode", "--batch", "2",
-                               "--context", "32", std::string("--") + axis, "2", "--dtype", "f32",
-                               "--rounds", "1", "--seconds", "0.2", "--json"});
+    const Outcome o = undisturbed({"run", tiny_model(), "--phase", "decode", "--batch", "2",
+                                   "--context", "32", std::string("--") + axis, "2", "--dtype",
+                                   "f32", "--rounds", "1", "--seconds", "0.2", "--json"});
     ASSERT_EQ(o.exit_code, 0) << axis << o.out << o.err;
     const Json data = envelope_of(o.out)["data"];
     EXPECT_EQ(data["deployment"]["parallel"][axis], 2);

@@ -8,13 +8,14 @@
 #include <cstdlib>
 
 #include "core/numeric/statistics.hpp"
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 #include "tests/python_with.hpp"
 
 namespace halmark::integration {
 namespace {
 
-const std::string script = HALMARK_SOURCE_DIR "/tests/integration/bench/transformers_step.py";
+const std::string script = test::in_source("/tests/integration/bench/transformers_step.py");
 
 constexpr const char* dense = R"({"model_type": "qwen3", "hidden_size": 1024,
   "intermediate_size": 3072, "num_hidden_layers": 8, "num_attention_heads": 16,

@@ -7,6 +7,7 @@
 #include <functional>
 #include <sstream>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 #include "tests/unit/journal/rehash.hpp"
 
@@ -19,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* fixtures = HALMARK_SOURCE_DIR "/tests/data/fixtures";
+const std::string fixtures = test::in_source("/tests/data/fixtures");
 
 Arguments words(const std::string& line) {
   std::istringstream in(line);
@@ -37,6 +38,7 @@ class Databases : public HalmarkTest {
   }
 
   Outcome line(const std::string& text) const { return halmark(words(text)); }
+  Outcome undisturbed_line(const std::string& text) const { return undisturbed(words(text)); }
 
   void expect_refusal(const std::string& command, const std::string& name) const {
     SCOPED_TRACE(command);
@@ -77,7 +79,7 @@ TEST_P(ForeignParts, stop_every_writer_until_the_database_is_salvaged) {
   EXPECT_EQ(read("dense.db"), before);
   EXPECT_EQ(data_of({"verify", "sound.db"})["heads"],
             read_json_file(std::string(fixtures) + "/expected/verify-dense.json")["data"]["heads"]);
-  EXPECT_EQ(line(std::string(bench) + "sound.db").exit_code, 0);
+  EXPECT_EQ(undisturbed_line(std::string(bench) + "sound.db").exit_code, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -254,8 +256,8 @@ TEST_F(Databases, a_noted_head_is_compared_with_those_of_all_runs) {
 // A report, a resumed sweep and the check of a database rest on figures of rows, not on samples.
 TEST_F(Databases, retired_samples_change_no_figure_and_are_stated) {
   tiny_sweep("fake", "shards = [1]");
-  ASSERT_EQ(line("tune tiny.toml --db r.db").exit_code, 0);
-  ASSERT_EQ(line(std::string(bench) + "r.db").exit_code, 0);
+  tune_tiny("r.db");
+  ASSERT_EQ(undisturbed_line(std::string(bench) + "r.db").exit_code, 0);
   const auto report = [&] {
     Json out = data_of(words("report --db r.db"));
     out.erase("chain_head");  // that they are gone is a row
@@ -288,7 +290,7 @@ TEST_F(Databases, retired_samples_change_no_figure_and_are_stated) {
 
 TEST_F(Databases, retire_states_what_a_row_takes_and_refuses_in_one_line) {
   tiny_sweep("fake", "shards = [1]");
-  ASSERT_EQ(line("tune tiny.toml --db r.db").exit_code, 0);
+  tune_tiny("r.db");
   const Json planned = data_of(words("retire --older-than 1h --dry-run --db r.db"));
   EXPECT_EQ(planned["runs"], Json::array()) << "it began just now";
   EXPECT_GT(planned["sample_bytes_per_row"], 0);
@@ -297,7 +299,7 @@ TEST_F(Databases, retire_states_what_a_row_takes_and_refuses_in_one_line) {
   expect_refusal("retire --older-than month --db r.db", "--older-than");
   expect_refusal("retire --keep-runs 1 --db absent.db", "absent.db");
   sql(path("r.db"), "UPDATE entry SET body = body || ' ' WHERE id = 7");
-  ASSERT_EQ(line(std::string(bench) + "r.db").exit_code, 0);
+  ASSERT_EQ(undisturbed_line(std::string(bench) + "r.db").exit_code, 0);
   expect_refusal("retire --keep-runs 1 --db r.db", "entry 7");
   EXPECT_FALSE(fs::exists(path("absent.db")));
 }
@@ -393,7 +395,7 @@ TEST_P(ReplacedDatabase, ends_the_sweep_at_its_next_row_and_keeps_every_row) {
       sql_count(path("r.db.rescued"), "SELECT count(*) FROM entry WHERE kind = 'measurement'"),
       told_trials(o.err));
   const Outcome later = halmark({"tune", "tiny.toml", "--db", "r.db.rescued"});
-  EXPECT_EQ(later.exit_code, 0) << later.err;
+  EXPECT_THAT(later.exit_code, testing::AnyOf(0, 4)) << "4: a row that neighbours spoiled";
   EXPECT_THAT(later.out + later.err, HasSubstr("went on"));
 }
 

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* fixtures = HALMARK_SOURCE_DIR "/tests/data/fixtures";
+const std::string fixtures = test::in_source("/tests/data/fixtures");
 
 // Room for sums in another order, and for nothing else.
 constexpr double tolerance = 1e-12;
@@ -345,7 +346,7 @@ class FixtureProof : public Fixtures, public testing::WithParamInterface<std::st
   }
   Outcome script() const {
     Launch out = base_;
-    out.arguments = {"python3", "-B", HALMARK_SOURCE_DIR "/tests/verify_front_proof.py", file_};
+    out.arguments = {"python3", "-B", test::in_source("/tests/verify_front_proof.py"), file_};
     return run(out);
   }
 

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -16,8 +17,7 @@ class Housekeeping : public HalmarkTest {};
 TEST_F(Housekeeping, commands_leave_no_empty_file_beside_a_database) {
   tiny_sweep("fake", "shards = [1]");
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=500000";
-  const Outcome tuned = halmark({"tune", "tiny.toml", "--db", "r.db"});
-  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  tune_tiny("r.db");
   write("served.toml", served_sweep);
   ASSERT_EQ(halmark({"tune", "served.toml", "--db", "r.db"}).exit_code, 0);
   halmark({"report", "--db", "r.db"});
@@ -62,7 +62,7 @@ TEST_F(Housekeeping, settings_say_where_they_are_from) {
 
 TEST_F(Housekeeping, a_device_file_of_the_user_is_found_below_xdg_config) {
   fs::create_directories(path("config/halmark/devices"));
-  std::ifstream shipped(HALMARK_SOURCE_DIR "/configs/devices/t4.toml");
+  std::ifstream shipped(test::in_source("/configs/devices/t4.toml"));
   std::string text{std::istreambuf_iterator<char>(shipped), {}};
   const std::size_t id = text.find("id = \"");
   text.replace(id, text.find('\n', id) - id, "id = \"my-t4\"");
@@ -81,7 +81,7 @@ TEST_F(Housekeeping, schemas_are_json_and_pages) {
 }
 
 TEST_F(Housekeeping, the_page_of_the_envelope_has_every_key_of_one) {
-  std::ifstream file(HALMARK_SOURCE_DIR "/results/schema/reference/envelope.md");
+  std::ifstream file(test::in_source("/results/schema/reference/envelope.md"));
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   const Outcome out = halmark({"config", "schema", "nothing", "--json"});
   const Json envelope = envelope_of(out.out);
@@ -96,15 +96,15 @@ TEST_F(Housekeeping, the_page_of_the_envelope_has_every_key_of_one) {
 
 TEST_F(Housekeeping, a_night_has_a_backup_of_what_was_before_it) {
   tiny_sweep("fake", "shards = [1]");
-  write("night.toml", read("tiny.toml") + "\n[nightly]\nminutes = 0.2\n");
+  write("night.toml", read("tiny.toml") + "\n[nightly]\nminutes = 1\n");
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;timer=device_event";
-  const auto night = [&](const char* date) {
-    return halmark({"tune", "night.toml", "--db", "r.db", "--night", date});
+  const auto night = [](const char* date) {
+    return Arguments{"tune", "night.toml", "--db", "r.db", "--night", date};
   };
-  const Outcome first = night("2026-11-01");
+  const Outcome first = undisturbed(night("2026-11-01"));
   EXPECT_EQ(first.exit_code, 0) << first.err;
   EXPECT_FALSE(fs::exists(path("backups"))) << "there was nothing to copy";
-  EXPECT_THAT(night("2026-11-02").err, HasSubstr("backup: "));
+  EXPECT_THAT(halmark(night("2026-11-02")).err, HasSubstr("backup: "));
   ASSERT_TRUE(fs::exists(path("backups")));
   for (const auto& entry : fs::directory_iterator(path("backups"))) {
     if (entry.path().string().find(".study.") != std::string::npos) continue;

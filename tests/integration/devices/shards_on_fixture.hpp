@@ -1,6 +1,7 @@
 // Sweeps whose shards lie on named devices of two fake backends.
 #pragma once
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -10,7 +11,7 @@ class ShardsOn : public HalmarkTest {
   ShardsOn() {
     base_.limit_s = 200;
     base_.environment["HALMARK_PLUGIN_PATH"] +=
-        ":" HALMARK_BINARY_DIR "/tests/plugins/hm_fake_two.so";
+        ":" + test::in_build("/tests/plugins/hm_fake_two.so");
     base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=1000000";
     base_.environment["HALMARK_FAKE_TWO_SCRIPT"] = "latency_ns=3000000";
     know_peaks();

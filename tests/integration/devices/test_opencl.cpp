@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -46,8 +47,8 @@ class OpenCl : public HalmarkTest {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  const std::string plugin_ = HALMARK_BINARY_DIR "/lib/halmark/plugins/hm_opencl.so";
-  const std::string cpu_ = HALMARK_BINARY_DIR "/lib/halmark/plugins/hm_cpu.so";
+  const std::string plugin_ = test::in_build("/lib/halmark/plugins/hm_opencl.so");
+  const std::string cpu_ = test::in_build("/lib/halmark/plugins/hm_cpu.so");
 
   Json variants(const std::string& which) const {
     const Outcome o = halmark({"bench", "--op", "gemm", "--params", "m=16,n=64,k=64", "--dtype",

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 #include "tests/python_with.hpp"
 
@@ -46,9 +47,8 @@ token_budget = [2048]
 
   Launch parser(const std::string& python, const Engine& engine, const Arguments& flags) const {
     Launch out = base_;
-    out.arguments = {python, "-B",
-                     HALMARK_SOURCE_DIR "/tests/integration/exchange/engine_parser.py", engine.name,
-                     folder_of(engine)};
+    out.arguments = {python, "-B", test::in_source("/tests/integration/exchange/engine_parser.py"),
+                     engine.name, folder_of(engine)};
     out.arguments.insert(out.arguments.end(), flags.begin(), flags.end());
     return out;
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 #include "tests/python_with.hpp"
 
@@ -41,8 +42,8 @@ class ExchangeReaders : public HalmarkTest {
 
   Json read_by(const std::string& python, const std::string& kind, const std::string& file) const {
     Launch launch = base_;
-    launch.arguments = {python, "-B", HALMARK_SOURCE_DIR "/tests/integration/exchange/read.py",
-                        kind, path(file)};
+    launch.arguments = {python, "-B", test::in_source("/tests/integration/exchange/read.py"), kind,
+                        path(file)};
     const Outcome o = run(launch);
     EXPECT_EQ(o.exit_code, 0) << o.err;
     return o.exit_code == 0 ? Json::parse(o.out) : Json::array();

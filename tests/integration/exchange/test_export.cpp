@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 #include "tests/python_with.hpp"
 
@@ -19,9 +20,9 @@ class Export : public HalmarkTest {
                                   const std::string& file) const {
     const auto python = test::python_with(module);
     if (!python) return std::nullopt;
-    const Outcome o = run(
-        {.arguments = {*python, HALMARK_SOURCE_DIR "/tests/integration/exchange/export_peers.py",
-                       kind, path(file)}});
+    const Outcome o =
+        run({.arguments = {*python, test::in_source("/tests/integration/exchange/export_peers.py"),
+                           kind, path(file)}});
     EXPECT_EQ(o.exit_code, 0) << o.err;
     return o.out;
   }

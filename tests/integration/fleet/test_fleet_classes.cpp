@@ -1,6 +1,7 @@
 // A fleet of machines of two classes, planned for from a machine of neither: the second class is
 // this machine with one core (`taskset -c 0`), whose peaks are a file of their own.
 #include "fleet_fixture.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -204,9 +205,9 @@ TEST_F(FleetClasses, a_cable_that_is_cut_loses_no_row_and_doubles_none) {
   cut.limit_s = 150;
   cut.arguments = {"python3",
                    "-B",
-                   std::string(HALMARK_SOURCE_DIR) + "/tests/integration/fleet/cut.py",
-                   std::string(HALMARK_BINARY_DIR) + "/bin/halmark",
-                   std::string(HALMARK_BINARY_DIR) + "/tests/plugins/hm_fake.so",
+                   test::in_source("/tests/integration/fleet/cut.py"),
+                   test::in_build("/bin/halmark"),
+                   test::in_build("/tests/plugins/hm_fake.so"),
                    tiny_model()};
   const Outcome o = run(cut);
   if (o.exit_code == 77) GTEST_SKIP() << o.out;

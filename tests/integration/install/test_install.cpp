@@ -2,6 +2,7 @@
 // the Debian package.
 #include <filesystem>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -20,7 +21,7 @@ class Install : public HalmarkTest {
   }
   void install() const {
     // A relative prefix is one below the folder of the command.
-    const Outcome out = shell("cmake --install " HALMARK_BINARY_DIR " --prefix there");
+    const Outcome out = shell("cmake --install " + test::in_build() + " --prefix there");
     ASSERT_EQ(out.exit_code, 0) << out.err;
   }
 };

@@ -1,4 +1,5 @@
 // The Debian package of this build; nothing is installed.
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -20,7 +21,7 @@ TEST_F(Package, is_made_with_what_it_links_and_belongs_below_usr) {
     GTEST_SKIP() << "there is no dpkg-dev";
   }
   const Outcome made =
-      shell("cpack -G DEB --config " HALMARK_BINARY_DIR "/CPackConfig.cmake -B package");
+      shell("cpack -G DEB --config " + test::in_build("/CPackConfig.cmake") + " -B package");
   ASSERT_EQ(made.exit_code, 0) << made.out << made.err;
   const Outcome fields = shell("dpkg-deb -I package/halmark_*.deb");
   EXPECT_THAT(fields.out, HasSubstr("Package: halmark"));

@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "tests/checkout.hpp"
 #include "tests/unit/case_name.hpp"
 
 namespace halmark::integration {
@@ -13,7 +14,7 @@ namespace {
 using testing::AnyOf;
 using testing::HasSubstr;
 
-constexpr const char* sources = HALMARK_SOURCE_DIR "/tests/data/judge/";
+const std::string sources = test::in_source("/tests/data/judge/");
 
 class Judge : public HalmarkTest {
  protected:
@@ -216,9 +217,9 @@ TEST_F(Judge, refuses_what_is_no_source) {
 }
 
 TEST_F(Judge, bench_scores_rows_against_a_baseline) {
-  const Json data =
-      data_of({"bench", "--op", "gemm", "--params", "m=16,n=32,k=48", "--dtype", "f32", "--backend",
-               "fake", "--baseline", "fake", "--rounds", "1", "--seconds", "0.01"});
+  const Json data = undisturbed_data_of({"bench", "--op", "gemm", "--params", "m=16,n=32,k=48",
+                                         "--dtype", "f32", "--backend", "fake", "--baseline",
+                                         "fake", "--rounds", "1", "--seconds", "0.01"});
   EXPECT_THAT(data["rows"][0]["baseline"].get<std::string>(), HasSubstr("fake"));
 }
 

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <set>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -88,7 +89,7 @@ TEST_F(FabricCommand, simulates_groups_that_share_uplinks) {
     return 0.0;
   };
   EXPECT_NEAR(slower("leaf-spine"), 3, 0.01);
-  const std::filesystem::path shipped = HALMARK_SOURCE_DIR "/configs/fabrics/leaf-spine.toml";
+  const std::filesystem::path shipped = test::in_source("/configs/fabrics/leaf-spine.toml");
   std::ifstream in(shipped);
   std::string text((std::istreambuf_iterator<char>(in)), {});
   const std::string stated = "oversubscription = 3";
@@ -138,8 +139,8 @@ TEST_F(FabricCommand, probes_a_peer_in_another_network_namespace) {
                    "--net",
                    "--mount",
                    "/bin/sh",
-                   std::string(HALMARK_SOURCE_DIR) + "/tests/integration/nodes/two_namespaces.sh",
-                   std::string(HALMARK_BINARY_DIR) + "/bin/halmark",
+                   test::in_source("/tests/integration/nodes/two_namespaces.sh"),
+                   test::in_build("/bin/halmark"),
                    path("two.toml")};
   const Outcome o = run(two);
   if (o.exit_code == 77 || (o.exit_code != 0 && o.err.starts_with("unshare:"))) {
@@ -151,7 +152,7 @@ TEST_F(FabricCommand, probes_a_peer_in_another_network_namespace) {
   EXPECT_EQ(links[1]["link"], "tcp to 10.77.0.2:7777");
   for (const int i : {0, 1}) {
     EXPECT_GT(links[i]["latency_s"].get<double>(), 1e-6) << links;
-    EXPECT_LT(links[i]["latency_s"].get<double>(), 1e-3) << links;
+    EXPECT_LT(links[i]["latency_s"].get<double>(), 20e-3) << links;
     EXPECT_GE(links[i]["latency_p99_s"], links[i]["latency_s"]);
   }
   // The file prices collectives over the cable that was measured.

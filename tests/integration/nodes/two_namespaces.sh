@@ -10,7 +10,7 @@ other=$!
 trap 'kill $other $answering 2>/dev/null || true' EXIT
 answering=$other
 # Until the other process has its namespace.
-for _ in 1 2 3 4 5 6 7 8 9 10; do
+for _ in $(seq 100); do
   [ "$(readlink /proc/$other/ns/net)" != "$(readlink /proc/self/ns/net)" ] && break
   sleep 0.1
 done
@@ -22,5 +22,9 @@ in_other ip link set hm1 up
 # Not by the function: $! would be a shell that leaves its child behind.
 nsenter --target $other --net -- "$halmark" fabric probe --listen 10.77.0.2:7777 >/dev/null 2>&1 &
 answering=$!
-sleep 0.5
+# Until it listens at that port (1E61).
+for _ in $(seq 200); do
+  grep -q ':1E61 00000000:0000 0A' /proc/$other/net/tcp && break
+  sleep 0.1
+done
 "$halmark" fabric probe --peer 10.77.0.2:7777 --id two-namespaces --out "$file" --json

@@ -17,6 +17,7 @@
 #include "kernels/rows.hpp"
 #include "tests/integration/process.hpp"
 
+#include "tests/checkout.hpp"
 #include "tests/python_with.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
@@ -35,7 +36,7 @@ class CircuitsAgainstAer : public ::testing::Test {
   // Of circuits, in their order.
   std::vector<State> by_aer(const std::vector<Circuit>& circuits) {
     std::vector<std::string> command = {*python_,
-                                        HALMARK_SOURCE_DIR "/tests/integration/qpu/aer_states.py"};
+                                        test::in_source("/tests/integration/qpu/aer_states.py")};
     for (std::size_t i = 0; i < circuits.size(); ++i) {
       const std::string path = folder_ / (std::to_string(i) + ".qasm");
       test::write_file(path, qasm_text(circuits[i], 2));

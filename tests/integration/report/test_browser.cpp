@@ -1,6 +1,7 @@
 // The report in a real browser: it parses, says nothing on the console, asks nobody for anything.
 #include <unistd.h>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -27,7 +28,7 @@ TEST_F(Browser, shows_the_report_of_a_tiny_tune_without_a_console_error) {
   const auto browser = found_browser();
   if (!browser) GTEST_SKIP() << "chromium is not installed";
   tiny_sweep("fake", "shards = [1]");
-  const Outcome tune = halmark({"tune", "tiny.toml", "--db", "r.db", "--out", "r.html"});
+  const Outcome tune = undisturbed({"tune", "tiny.toml", "--db", "r.db", "--out", "r.html"});
   ASSERT_EQ(tune.exit_code, 0) << tune.err;
   const Outcome page = run(opened(base_, *browser, path("r.html")));
   ASSERT_FALSE(page.timed_out) << page.err;
@@ -45,7 +46,7 @@ TEST_F(Browser, a_report_is_read_as_a_person_would) {
   tiny_sweep("fake", "shards = [1, 3]");
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;bytes_per_s=1e9;timer=device_event";
   tune_tiny("r.db");
-  ASSERT_EQ(halmark({"tune", "tiny.toml", "--db", "r.db", "--again"}).exit_code, 0);
+  ASSERT_EQ(undisturbed({"tune", "tiny.toml", "--db", "r.db", "--again"}).exit_code, 0);
   const Json report = data_of({"report", "--db", "r.db", "--out", "r.html"});
   const Json runs = data_of({"report", "--db", "r.db", "--run", "1", "--run", "2", "--out",
                              "runs.html", "--out", "s.md"});
@@ -57,7 +58,7 @@ TEST_F(Browser, a_report_is_read_as_a_person_would) {
   launch.limit_s = 240;
   launch.arguments = {*python,
                       "-B",
-                      HALMARK_SOURCE_DIR "/tests/integration/report/report_page_test.py",
+                      test::in_source("/tests/integration/report/report_page_test.py"),
                       *browser,
                       path("r.html"),
                       path("report.json"),

@@ -40,7 +40,7 @@ class TableWidth : public HalmarkTest, public testing::WithParamInterface<int> {
     Launch launch = this->launch(arguments);
     launch.stdout_columns = GetParam();
     launch.environment["COLUMNS"] = "";
-    const Outcome o = run(launch);
+    const Outcome o = undisturbed([&] { return run(launch); });
     EXPECT_EQ(o.exit_code, 0) << o.err;
     for (const std::string& line : lines_of(o.out)) {
       EXPECT_LE(columns_of(line), GetParam()) << line;
@@ -94,8 +94,8 @@ class TableFile : public HalmarkTest {};
 
 TEST_F(TableFile, what_all_rows_share_is_said_once) {
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;timer=device_event";
-  const Outcome o = halmark({"bench", "--backend", "fake", "--op", "gemm", "--params",
-                             "m=[1,2,4],n=64,k=32", "--dtype", "f32", "--no-store"});
+  const Outcome o = undisturbed({"bench", "--backend", "fake", "--op", "gemm", "--params",
+                                 "m=[1,2,4],n=64,k=32", "--dtype", "f32", "--no-store"});
   ASSERT_EQ(o.exit_code, 0) << o.err;
   const std::vector<std::string> lines = lines_of(o.out);
   for (const char* shared : {"n=64", "k=32", "fake:0"}) {
@@ -105,8 +105,9 @@ TEST_F(TableFile, what_all_rows_share_is_said_once) {
         << shared << '\n'
         << o.out;
   }
-  const Json rows = data_of({"bench", "--backend", "fake", "--op", "gemm", "--params",
-                             "m=[1,2,4],n=64,k=32", "--dtype", "f32", "--no-store"})["rows"];
+  const Json rows =
+      undisturbed_data_of({"bench", "--backend", "fake", "--op", "gemm", "--params",
+                           "m=[1,2,4],n=64,k=32", "--dtype", "f32", "--no-store"})["rows"];
   EXPECT_THAT(rows[0]["problem"].get<std::string>(), HasSubstr("k=32")) << "whole in the document";
 }
 

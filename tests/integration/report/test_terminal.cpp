@@ -18,6 +18,9 @@ class Terminal : public HalmarkTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return launch(arguments);
   }
+  Outcome undisturbed_run(const Launch& launch) const {
+    return undisturbed([&] { return run(launch); });
+  }
 };
 
 // Columns of UTF-8 text whose characters are all one column wide, as the bar's are.
@@ -38,7 +41,7 @@ std::vector<std::string> drawings(const std::string& text) {
 }
 
 TEST_F(Terminal, progress_in_a_pipe_is_plain_lines) {
-  const Outcome o = run(tune());
+  const Outcome o = undisturbed_run(tune());
   ASSERT_EQ(o.exit_code, 0) << o.err;
   EXPECT_THAT(o.err, HasSubstr("tune 50/50 failed 0"));
   for (const char c : o.err + o.out) {
@@ -47,14 +50,14 @@ TEST_F(Terminal, progress_in_a_pipe_is_plain_lines) {
 }
 
 TEST_F(Terminal, quiet_says_nothing_beside_the_result) {
-  const Outcome o = run(tune({"--quiet"}));
+  const Outcome o = undisturbed_run(tune({"--quiet"}));
   EXPECT_EQ(o.exit_code, 0);
   EXPECT_EQ(o.err, "");
   EXPECT_THAT(o.out, HasSubstr("on the front"));
 }
 
 TEST_F(Terminal, json_progress_is_one_object_per_line) {
-  const Outcome o = run(tune({"--json", "--progress=json"}));
+  const Outcome o = undisturbed_run(tune({"--json", "--progress=json"}));
   ASSERT_EQ(o.exit_code, 0) << o.err;
   std::istringstream lines(o.err);
   std::int64_t done = 0, count = 0;
@@ -74,7 +77,7 @@ class Width : public Terminal, public testing::WithParamInterface<int> {};
 TEST_P(Width, the_progress_line_never_overflows) {
   Launch launch = tune();
   launch.terminal_columns = GetParam();
-  const Outcome o = run(launch);
+  const Outcome o = undisturbed_run(launch);
   ASSERT_EQ(o.exit_code, 0) << o.err;
   const std::vector<std::string> drawn = drawings(o.err);
   ASSERT_GT(drawn.size(), 1u) << o.err;
@@ -122,7 +125,7 @@ TEST_F(Terminal, a_dumb_terminal_gets_plain_lines) {
   Launch launch = tune();
   launch.terminal_columns = 80;
   launch.environment["TERM"] = "dumb";
-  const Outcome o = run(launch);
+  const Outcome o = undisturbed_run(launch);
   EXPECT_EQ(o.exit_code, 0);
   EXPECT_EQ(o.err.find('\033'), std::string::npos);
 }
@@ -130,7 +133,7 @@ TEST_F(Terminal, a_dumb_terminal_gets_plain_lines) {
 TEST_F(Terminal, a_reader_that_leaves_early_ends_nothing_but_the_printing) {
   Launch launch = tune();
   launch.closes_stdout = true;
-  const Outcome o = run(launch);
+  const Outcome o = undisturbed_run(launch);
   EXPECT_EQ(o.signal, 0);
   EXPECT_EQ(o.exit_code, 0) << o.err;
   // The run itself is complete.
@@ -146,7 +149,7 @@ TEST_F(Terminal, a_reader_that_leaves_early_ends_nothing_but_the_printing) {
 }
 
 TEST_F(Terminal, colour_follows_the_option_before_the_environment) {
-  ASSERT_EQ(run(tune()).exit_code, 0);
+  ASSERT_EQ(undisturbed_run(tune()).exit_code, 0);
   const auto has_colour = [&](const Arguments& more, const char* variable, const char* value) {
     Arguments arguments = {"report", "--db", "r.db"};
     arguments.insert(arguments.end(), more.begin(), more.end());

@@ -1,5 +1,6 @@
 // The page in a real browser: every control, no console error, nobody else asked.
 #include "serve_fixture.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::integration {
 namespace {
@@ -28,7 +29,7 @@ TEST_F(ServePage, is_used_as_a_person_would) {
   launch.limit_s = 280;
   launch.arguments = {*python,
                       "-B",
-                      HALMARK_SOURCE_DIR "/tests/integration/serve/page_test.py",
+                      test::in_source("/tests/integration/serve/page_test.py"),
                       *browser,
                       address_,
                       base_.folder,

@@ -1,4 +1,5 @@
 // halmark trace: the real traces of tests/data through the program, and what it refuses.
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -6,7 +7,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string data = HALMARK_SOURCE_DIR "/tests/data/";
+const std::string data = test::in_source("/tests/data/");
 const std::string sdpa = data + "tiny-qwen3-sdpa.trace.json.gz";
 const std::string config = data + "tiny-qwen3.json";
 

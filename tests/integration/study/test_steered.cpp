@@ -1,6 +1,7 @@
 // `halmark tune --proposals`: Optuna proposes, Halmark evaluates.
 #include <filesystem>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 #include "tests/python_with.hpp"
 
@@ -42,8 +43,8 @@ context = 1024
     Launch out = base_;
     out.arguments = {python,
                      "-B",
-                     HALMARK_SOURCE_DIR "/tests/integration/study/steer.py",
-                     HALMARK_BINARY_DIR "/bin/halmark",
+                     test::in_source("/tests/integration/study/steer.py"),
+                     test::in_build("/bin/halmark"),
                      base_.folder,
                      sweep,
                      kind,

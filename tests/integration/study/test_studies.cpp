@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 #include "tests/python_with.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr const char* scripts = HALMARK_SOURCE_DIR "/tests/integration/study/";
+const std::string scripts = test::in_source("/tests/integration/study/");
 
 constexpr const char* space = R"(
 [facts]
@@ -39,14 +40,15 @@ class Studies : public HalmarkTest {
   Outcome serve(const std::string& requests, const std::string& options) const {
     write("requests", requests);
     Launch out = base_;
-    out.arguments = {"/bin/sh", "-c",
-                     "'" HALMARK_BINARY_DIR "/bin/halmark' study serve " + options + " < requests"};
+    out.arguments = {
+        "/bin/sh", "-c",
+        "'" + test::in_build("/bin/halmark") + "' study serve " + options + " < requests"};
     return run(out);
   }
 
   Outcome script(const std::string& python, const std::string& name, Arguments more) const {
     Launch out = base_;
-    out.arguments = {python, "-B", scripts + name, HALMARK_BINARY_DIR "/bin/halmark", base_.folder};
+    out.arguments = {python, "-B", scripts + name, test::in_build("/bin/halmark"), base_.folder};
     out.arguments.insert(out.arguments.end(), more.begin(), more.end());
     out.limit_s = 280;
     return run(out);

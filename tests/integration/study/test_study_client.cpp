@@ -1,4 +1,5 @@
 // The Python client of `halmark study serve`: from its folder, and installed without an index.
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 #include "tests/python_with.hpp"
 
@@ -7,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* package = HALMARK_SOURCE_DIR "/search/python";
+const std::string package = test::in_source("/search/python");
 
 class StudyClient : public HalmarkTest {
  protected:
@@ -17,8 +18,8 @@ class StudyClient : public HalmarkTest {
     out.environment["PYTHONPATH"] = modules;
     out.arguments = {python,
                      "-B",
-                     HALMARK_SOURCE_DIR "/tests/integration/study/client.py",
-                     HALMARK_BINARY_DIR "/bin/halmark",
+                     test::in_source("/tests/integration/study/client.py"),
+                     test::in_build("/bin/halmark"),
                      base_.folder,
                      version};
     out.limit_s = 120;

@@ -1,6 +1,7 @@
 // The URLs and paths that Optuna takes, given to Halmark; and those that it cannot open.
 #include <filesystem>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 #include "tests/python_with.hpp"
 
@@ -21,8 +22,8 @@ TEST_F(StudyUrls, optuna_and_halmark_open_the_same_study_by_the_same_text) {
   Launch out = base_;
   out.arguments = {*python,
                    "-B",
-                   HALMARK_SOURCE_DIR "/tests/integration/study/urls.py",
-                   HALMARK_BINARY_DIR "/bin/halmark",
+                   test::in_source("/tests/integration/study/urls.py"),
+                   test::in_build("/bin/halmark"),
                    base_.folder,
                    has_server ? "postgresql" : "files"};
   out.limit_s = 280;

@@ -8,12 +8,14 @@ using testing::HasSubstr;
 
 class Certify : public HalmarkTest {
  protected:
-  Outcome tune(Arguments more = {}) const {
-    Arguments arguments = {"tune",      "tiny.toml", "--db",    "r.db",
-                           "--sampler", "certify",   "--proof", "f.hmproof"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return halmark(arguments);
+  static Arguments command(const Arguments& more) {
+    Arguments out = {"tune",      "tiny.toml", "--db",    "r.db",
+                     "--sampler", "certify",   "--proof", "f.hmproof"};
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
   }
+  Outcome tune(const Arguments& more = {}) const { return halmark(command(more)); }
+  Outcome undisturbed_tune(const Arguments& more = {}) const { return undisturbed(command(more)); }
   Outcome verify(Arguments more = {}) const {
     Arguments arguments = {"verify-front", "f.hmproof"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -23,7 +25,7 @@ class Certify : public HalmarkTest {
 
 TEST_F(Certify, proves_the_front_of_a_sweep_and_somebody_else_can_check_it) {
   tiny_sweep("fake", "shards = [1]");
-  const Outcome o = tune({"--json"});
+  const Outcome o = undisturbed_tune({"--json"});
   ASSERT_EQ(o.exit_code, 0) << o.out << o.err;
   const Json certificate = envelope_of(o.out)["data"]["certificate"];
   EXPECT_EQ(certificate["state"], "certified");
@@ -42,7 +44,7 @@ TEST_F(Certify, proves_the_front_of_a_sweep_and_somebody_else_can_check_it) {
 
 TEST_F(Certify, goes_on_from_the_rows_that_are_there_and_proves_the_same) {
   tiny_sweep("fake", "shards = [1]");
-  ASSERT_EQ(tune().exit_code, 0);
+  ASSERT_EQ(undisturbed_tune().exit_code, 0);
   const std::string count = "SELECT count(*) FROM entry";
   const std::int64_t rows = sql_count(path("r.db"), count);
   const Outcome first = verify();
@@ -66,7 +68,7 @@ TEST_F(Certify, a_kernel_that_fails_takes_its_configurations_out_of_the_claim) {
 
 TEST_F(Certify, a_proof_that_was_changed_is_refused_by_its_record) {
   tiny_sweep("fake", "shards = [1]");
-  ASSERT_EQ(tune().exit_code, 0);
+  ASSERT_EQ(undisturbed_tune().exit_code, 0);
   const std::string proof = read("f.hmproof");
   const std::size_t at = proof.find("\"evaluated\":[[") + 14;
   write("f.hmproof", proof.substr(0, at) + "1" + proof.substr(at));

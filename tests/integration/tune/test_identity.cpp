@@ -49,11 +49,11 @@ class Identity : public HalmarkTest {
 
 TEST_F(Identity, a_sweep_of_one_core_is_neither_resumed_nor_taken_for_one_of_two) {
   const Arguments tune = {"tune", "tiny.toml", "--db", "r.db", "--json"};
-  const Outcome one = on_one_core(tune);
+  const Outcome one = undisturbed([&] { return on_one_core(tune); });
   ASSERT_EQ(one.exit_code, 0) << one.out << one.err;
   const std::int64_t measured = rows(1);
   ASSERT_GT(measured, 0);
-  const Outcome two = halmark(tune);
+  const Outcome two = undisturbed(tune);
   ASSERT_EQ(two.exit_code, 0) << two.out << two.err;
   EXPECT_EQ(runs(), 2) << "the run of one core was resumed on two";
   EXPECT_EQ(rows(2), measured) << "its rows were taken over";
@@ -73,7 +73,8 @@ TEST_F(Identity, a_sweep_of_one_core_is_neither_resumed_nor_taken_for_one_of_two
 }
 
 TEST_F(Identity, a_sweep_of_one_core_prices_nothing_on_two) {
-  ASSERT_EQ(on_one_core({"tune", "tiny.toml", "--db", "r.db"}).exit_code, 0);
+  const Arguments tune = {"tune", "tiny.toml", "--db", "r.db"};
+  ASSERT_EQ(undisturbed([&] { return on_one_core(tune); }).exit_code, 0);
   const std::string file = know_peaks(R"(
 [[peak]]
 path = "f32_vector"
@@ -119,12 +120,12 @@ TEST_F(Identity, a_run_under_an_earlier_fingerprint_goes_on_where_its_rows_prove
   const std::string label = "earlier versions: ";
   ASSERT_NE(earlier.find(label), std::string::npos) << earlier;
   const std::string old = earlier.substr(earlier.find(label) + label.size(), 20);
-  ASSERT_EQ(halmark(tune).exit_code, 0);
+  ASSERT_EQ(undisturbed(tune).exit_code, 0);
   sql(path("r.db"), "UPDATE run SET fingerprint = '" + old + "'");
   test::rehash(path("r.db"));
   ASSERT_EQ(halmark(tune).exit_code, 0);
   EXPECT_EQ(runs(), 1) << "its rows were measured on all cores";
-  EXPECT_EQ(on_one_core(tune).exit_code, 0);
+  EXPECT_EQ(undisturbed([&] { return on_one_core(tune); }).exit_code, 0);
   EXPECT_EQ(runs(), 2) << "and not on one";
 }
 

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <random>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 #include "tests/integration/running_processes.hpp"
 
@@ -38,7 +39,14 @@ class Interruption : public HalmarkTest {
                         "SELECT count(*) FROM (SELECT DISTINCT key, json_extract(body, '$.round') "
                         "FROM entry WHERE kind = 'measurement')"),
               measurements());
+    // Neighbours of this machine can spoil a row, which then has its label: none was lost.
+    EXPECT_EQ(sql_count(path("r.db"),
+                        "SELECT count(*) FROM entry WHERE kind = 'measurement' AND "
+                        "NOT json_extract(body, '$.duration_ns_median') > 0"),
+              0);
   }
+  // 4: rows that neighbours of this machine spoiled.
+  static testing::Matcher<int> is_finished() { return testing::AnyOf(0, 4); }
 };
 
 TEST_F(Interruption, five_kills_lose_nothing) {
@@ -57,7 +65,7 @@ TEST_F(Interruption, five_kills_lose_nothing) {
     expect_intact();
   }
   const Outcome last = run(tune());
-  EXPECT_EQ(last.exit_code, 0) << last.err;
+  EXPECT_THAT(last.exit_code, is_finished()) << last.err;
   expect_intact();
   expect_complete();
 }
@@ -86,7 +94,7 @@ TEST_F(Interruption, sigint_ends_with_130_and_the_same_command_goes_on) {
   EXPECT_LT(measurements(), 50);
   expect_intact();
   const Outcome second = run(tune());
-  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(second.exit_code, is_finished()) << second.err;
   expect_complete();
 }
 
@@ -112,7 +120,7 @@ TEST_F(Interruption, an_interrupted_run_says_so_in_its_envelope) {
 
 // Its plan was hashed in a layout that is read but no longer written.
 TEST_F(Interruption, an_unfinished_run_of_an_earlier_layout_is_kept_and_a_new_one_begins) {
-  fs::copy_file(HALMARK_SOURCE_DIR "/tests/data/fixtures/interrupted.db", path("r.db"));
+  fs::copy_file(test::in_source("/tests/data/fixtures/interrupted.db"), path("r.db"));
   const std::int64_t before = measurements();
   ASSERT_GT(before, 0);
   std::string sweep = read("tiny.toml");
@@ -123,7 +131,7 @@ TEST_F(Interruption, an_unfinished_run_of_an_earlier_layout_is_kept_and_a_new_on
   const std::string line =
       "halmark: run 1 of this sweep was not finished by halmark 0.1.0; it is kept, and a new run "
       "begins\n";
-  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.exit_code, is_finished()) << first.err;
   EXPECT_NE(first.err.find(line), std::string::npos) << first.err;
   EXPECT_EQ(second.err.find(line), std::string::npos) << second.err;
   const std::int64_t kernels =

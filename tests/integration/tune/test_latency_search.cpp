@@ -235,7 +235,7 @@ TEST_F(LatencySearch, the_journal_of_this_machine_prices_what_it_measured_as_tun
   base_.environment["HALMARK_FAKE_SCRIPT"] = "kind=cpu";
   tiny_sweep("fake", "shards = [1]");
   know_peaks();
-  const Json tuned = data_of({"tune", "tiny.toml", "--db", "r.db"});
+  const Json tuned = undisturbed_data_of({"tune", "tiny.toml", "--db", "r.db"});
   std::string device;
   for (const std::string& file : files()) {
     if (file.starts_with("state/halmark/devices/")) device = file;

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 int kills_wanted() {
   const char* text = std::getenv("HALMARK_KILLS");
-  return text != nullptr ? std::atoi(text) : 10;
+  return text != nullptr ? std::atoi(text) : 5;
 }
 
 class ManyKills : public HalmarkTest, public testing::WithParamInterface<std::string> {
@@ -47,6 +47,9 @@ class ManyKills : public HalmarkTest, public testing::WithParamInterface<std::st
                      "SELECT count(*) FROM (SELECT DISTINCT key, json_extract(body, '$.round') "
                      "FROM entry WHERE kind = 'measurement')");
   }
+
+  // 4: rows that neighbours of this machine spoiled.
+  static testing::Matcher<int> is_finished() { return testing::AnyOf(0, 4); }
 
   // The instant lies anywhere in the life of a run.
   void wait_at_random(std::chrono::milliseconds life) {
@@ -89,7 +92,8 @@ class ManyKills : public HalmarkTest, public testing::WithParamInterface<std::st
 
 TEST_P(ManyKills, lose_nothing_whoever_is_hit) {
   const auto begin = Clock::now();
-  ASSERT_EQ(run(tune()).exit_code, 0);
+  ASSERT_THAT(run(tune()).exit_code, is_finished());
+  EXPECT_EQ(stored(), trials_);
   const auto life = std::chrono::ceil<std::chrono::milliseconds>(Clock::now() - begin);
   ++finished_;
   int parents = 0, workers = 0;
@@ -117,7 +121,7 @@ TEST_P(ManyKills, lose_nothing_whoever_is_hit) {
   RecordProperty("kills_of_workers", workers);
   // Whatever is left open is ended by the same command.
   const Outcome end = run(tune());
-  EXPECT_EQ(end.exit_code, 0) << end.err;
+  EXPECT_THAT(end.exit_code, is_finished()) << end.err;
   EXPECT_EQ(stored(), trials_);
 }
 

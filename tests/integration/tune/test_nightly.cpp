@@ -5,6 +5,7 @@
 #include <fstream>
 #include <regex>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -30,10 +31,11 @@ class Nightly : public HalmarkTest {
   }
 };
 
-constexpr const char* ten_seconds = "\n[nightly]\nminutes = 0.2\n";
+// A night ends when all is measured.
+constexpr const char* one_minute = "\n[nightly]\nminutes = 1\n";
 
 TEST_F(Nightly, every_call_is_a_run_of_its_own) {
-  sweep(ten_seconds);
+  sweep(one_minute);
   for (const char* date : {"2026-11-16", "2026-11-17", "2026-11-17"}) {
     const Outcome o = night(date);
     // 4 where neighbours of this machine spoiled a row: it is one all the same.
@@ -50,7 +52,7 @@ TEST_F(Nightly, every_call_is_a_run_of_its_own) {
 }
 
 TEST_F(Nightly, a_killed_night_goes_on_and_the_next_call_is_another) {
-  sweep(ten_seconds);
+  sweep(one_minute);
   base_.environment["HALMARK_FAKE_SCRIPT"] = "latency_ns=200000;nap=prepare;nap_ns=100000000";
   {
     Process killed(launch({"tune", "night.toml", "--db", "r.db", "--night", "2026-11-16"}));
@@ -66,7 +68,7 @@ TEST_F(Nightly, a_killed_night_goes_on_and_the_next_call_is_another) {
 }
 
 TEST_F(Nightly, a_week_with_one_slower_kernel_names_it_and_nothing_else) {
-  sweep(ten_seconds);
+  sweep(one_minute);
   for (int day = 1; day <= 7; ++day) {
     const Outcome o = night("2026-11-1" + std::to_string(day), day >= 6 ? ";slow=rope:1.5" : "");
     ASSERT_EQ(o.exit_code, 0) << o.err;
@@ -93,7 +95,7 @@ class NightlyBuilds : public Nightly {
   std::string build(const std::string& name, const std::string& script) const {
     std::filesystem::create_directories(path(name));
     const std::string to = path(name) + "/hm_fake.so";
-    std::filesystem::copy_file(HALMARK_BINARY_DIR "/tests/plugins/hm_fake.so", to,
+    std::filesystem::copy_file(test::in_build("/tests/plugins/hm_fake.so"), to,
                                std::filesystem::copy_options::overwrite_existing);
     std::ofstream(to, std::ios::app | std::ios::binary) << "\nHALMARK_FAKE_SCRIPT=" << script;
     return to;
@@ -178,7 +180,7 @@ TEST_F(NightlyBuilds, take_turns_on_every_kernel_of_the_latest_run) {
 }
 
 TEST_F(Nightly, kernels_and_sentinels_besides_the_model_are_measured) {
-  sweep(std::string(ten_seconds) +
+  sweep(std::string(one_minute) +
         "[[nightly.kernel]]\nop = \"rmsnorm\"\nparams = \"rows=[1,8],cols=64\"\n"
         "dtypes = [\"f32\"]\n[[nightly.sentinel]]\nop = \"copy\"\nparams = \"bytes=4096\"\n"
         "dtypes = [\"u8\"]\n");
@@ -193,7 +195,7 @@ TEST_F(Nightly, kernels_and_sentinels_besides_the_model_are_measured) {
 }
 
 TEST_F(Nightly, samples_of_nights_before_the_latest_are_retired) {
-  sweep(std::string(ten_seconds) + "keep_samples_nights = 2\n");
+  sweep(std::string(one_minute) + "keep_samples_nights = 2\n");
   for (const char* date : {"2026-11-16", "2026-11-17", "2026-11-17", "2026-11-18"}) {
     const Outcome o = night(date);
     ASSERT_THAT(o.exit_code, testing::AnyOf(0, 4)) << o.err;  // a spoiled row has samples too
@@ -231,7 +233,7 @@ TEST_F(Nightly, what_does_not_fit_waits_for_another_night) {
 }
 
 TEST_F(Nightly, wrong_inputs_are_refused_in_one_line) {
-  sweep(ten_seconds);
+  sweep(one_minute);
   const Outcome no_date = halmark({"tune", "night.toml", "--db", "r.db", "--night", "yesterday"});
   EXPECT_EQ(no_date.exit_code, 2);
   EXPECT_TRUE(is_one_line(no_date.err));

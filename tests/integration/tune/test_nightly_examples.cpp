@@ -3,6 +3,7 @@
 #include <regex>
 #include <sstream>
 
+#include "tests/checkout.hpp"
 #include "tests/integration/halmark_fixture.hpp"
 
 namespace halmark::integration {
@@ -10,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string examples = HALMARK_SOURCE_DIR "/configs/nightly/";
+const std::string examples = test::in_source("/configs/nightly/");
 
 std::string text_of(const std::string& name) {
   std::ifstream file(examples + name);
@@ -31,7 +32,7 @@ class NightlyExamples : public HalmarkTest {
   // Units as an installation elsewhere has them.
   std::string unit(const std::string& name) const {
     return write(name, std::regex_replace(text_of(name), std::regex("/usr/bin/halmark"),
-                                          HALMARK_BINARY_DIR "/bin/halmark"));
+                                          test::in_build("/bin/halmark")));
   }
 };
 
@@ -64,7 +65,7 @@ TEST_F(NightlyExamples, the_crontab_has_five_times_and_a_command_of_the_shell) {
 
 TEST_F(NightlyExamples, the_workflow_follows_its_schema) {
   const auto checked =
-      tool({HALMARK_SOURCE_DIR "/build/venv/bin/check-jsonschema", "--builtin-schema",
+      tool({test::in_source("/build/venv/bin/check-jsonschema"), "--builtin-schema",
             "vendor.github-workflows", examples + "workflow.yml"});
   if (!checked) GTEST_SKIP() << "there is no check-jsonschema (scripts/test --optuna installs it)";
   EXPECT_EQ(checked->exit_code, 0) << checked->out << checked->err;

@@ -18,11 +18,13 @@ std::vector<std::string> keys(const Json& object) {
 
 class Tune : public HalmarkTest {
  protected:
-  Outcome tune(Arguments more = {}) const {
-    Arguments arguments = {"tune", "tiny.toml", "--db", "r.db"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return halmark(arguments);
+  static Arguments command(const Arguments& more) {
+    Arguments out = {"tune", "tiny.toml", "--db", "r.db"};
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
   }
+  Outcome tune(const Arguments& more = {}) const { return halmark(command(more)); }
+  Outcome undisturbed_tune(const Arguments& more = {}) const { return undisturbed(command(more)); }
   std::int64_t measurements() const {
     return sql_count(path("r.db"), "SELECT count(*) FROM entry WHERE kind = 'measurement'");
   }
@@ -57,8 +59,8 @@ TEST_F(Tune, the_plan_is_the_same_each_time_and_hashes_what_it_would_do) {
 
 TEST_F(Tune, measures_a_front_and_writes_every_report) {
   tiny_sweep("fake", "shards = [1]");
-  const Outcome o =
-      tune({"--json", "--out", "r.html", "--out", "r.json", "--out", "r.csv", "--out", "r.md"});
+  const Outcome o = undisturbed_tune(
+      {"--json", "--out", "r.html", "--out", "r.json", "--out", "r.csv", "--out", "r.md"});
   ASSERT_EQ(o.exit_code, 0) << o.out << o.err;
   const Json front = envelope_of(o.out)["data"]["front"];
   ASSERT_FALSE(front.empty());
@@ -101,7 +103,7 @@ TEST_F(Tune, measures_a_front_and_writes_every_report) {
 
 TEST_F(Tune, the_configurations_are_a_study_beside_the_database) {
   tiny_sweep("fake", "shards = [1]");
-  ASSERT_EQ(tune().exit_code, 0);
+  ASSERT_EQ(undisturbed_tune().exit_code, 0);
   const Json studies = data_of({"study", "list", "--db", "r.db"})["studies"];
   ASSERT_EQ(studies.size(), 1u) << studies;
   const std::string name = studies[0]["name"];
@@ -117,7 +119,7 @@ TEST_F(Tune, the_configurations_are_a_study_beside_the_database) {
 TEST_F(Tune, a_study_file_of_somebody_else_is_left_alone_and_nothing_is_lost) {
   tiny_sweep("fake", "shards = [1]");
   write("r.db.study", "a letter");
-  const Outcome o = tune();
+  const Outcome o = undisturbed_tune();
   EXPECT_EQ(o.exit_code, 0) << o.err;
   EXPECT_THAT(o.out + o.err, HasSubstr("W-STUDY-02"));
   EXPECT_EQ(read("r.db.study"), "a letter");
@@ -125,7 +127,7 @@ TEST_F(Tune, a_study_file_of_somebody_else_is_left_alone_and_nothing_is_lost) {
 
 TEST_F(Tune, a_second_run_measures_nothing_again) {
   tiny_sweep("fake", "shards = [1]");
-  const Outcome first = tune({"--json"});
+  const Outcome first = undisturbed_tune({"--json"});
   ASSERT_EQ(first.exit_code, 0) << first.out << first.err;
   const std::int64_t before = rows();
   // Whatever were measured now would be a failed row.
@@ -149,7 +151,7 @@ TEST_F(Tune, a_second_run_measures_nothing_again) {
 
 TEST_F(Tune, a_report_is_about_the_machine_of_its_run) {
   tiny_sweep("fake", "shards = [1]");
-  ASSERT_EQ(tune({"--json"}).exit_code, 0);
+  ASSERT_EQ(undisturbed_tune({"--json"}).exit_code, 0);
   const Json there = data_of({"report", "--db", "r.db"})["machine"];
   EXPECT_THAT(there.dump(), HasSubstr("fingerprint"));
   sql(path("r.db"), "UPDATE run SET fingerprint = 'another machine'");
@@ -161,7 +163,7 @@ TEST_F(Tune, a_worker_that_dies_once_is_replaced_and_its_row_says_so) {
   tiny_sweep("fake", "shards = [1]");
   base_.environment["HALMARK_FAKE_SCRIPT"] =
       "crash=enqueue;after=40;once_file=" + path("crashed_once");
-  const Outcome o = tune({"--json"});
+  const Outcome o = undisturbed_tune({"--json"});
   EXPECT_EQ(o.exit_code, 0) << o.out << o.err;
   EXPECT_TRUE(std::filesystem::exists(path("crashed_once"))) << "no worker was crashed";
   EXPECT_EQ(sql_count(path("r.db"),
@@ -185,7 +187,7 @@ TEST_F(Tune, a_sweep_whose_every_trial_failed_ends_with_4_and_an_empty_front) {
 
 TEST_F(Tune, report_tells_the_stored_run_again_without_a_plugin) {
   tiny_sweep("fake", "shards = [1]");
-  const Outcome o = tune({"--json"});
+  const Outcome o = undisturbed_tune({"--json"});
   ASSERT_EQ(o.exit_code, 0) << o.out << o.err;
   base_.environment["HALMARK_PLUGIN_PATH"] = path("nothing-here");
   EXPECT_EQ(data_of({"report", "--db", "r.db", "--out", "again.html"})["front"],
@@ -195,7 +197,7 @@ TEST_F(Tune, report_tells_the_stored_run_again_without_a_plugin) {
 
 TEST_F(Tune, verify_passes_and_finds_one_changed_byte) {
   tiny_sweep("fake", "shards = [1]");
-  ASSERT_EQ(tune().exit_code, 0);
+  ASSERT_EQ(undisturbed_tune().exit_code, 0);
   const Json good = data_of({"verify", "r.db"});
   EXPECT_EQ(good["runs"], 1);
   EXPECT_EQ(good["entries"], rows());
@@ -221,7 +223,7 @@ TEST_F(Tune, works_on_the_cpu_with_validation) {
 #endif
   tiny_sweep("cpu", "shards = [1]");
   know_peaks();
-  const Outcome o = tune({"--validate=all", "--json"});
+  const Outcome o = undisturbed_tune({"--validate=all", "--json"});
   ASSERT_EQ(o.exit_code, 0) << o.out << o.err;
   const Json front = envelope_of(o.out)["data"]["front"];
   ASSERT_FALSE(front.empty());

@@ -8,6 +8,7 @@
 #include "circuit/rank_request.hpp"
 #include "circuit/sample.hpp"
 #include "core/text/error.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::circuit {
 namespace {
@@ -74,7 +75,7 @@ TEST(Sample, too_many_qubits_are_refused_with_their_number) {
 
 // iqm-garnet states the error of pairs alone; nobody may take the others for none.
 TEST(Answer, names_the_errors_that_a_noisy_device_does_not_state) {
-  const report::View shown = answer({.path = HALMARK_SOURCE_DIR "/tests/data/circuits/ghz.qasm",
+  const report::View shown = answer({.path = test::in_source("/tests/data/circuits/ghz.qasm"),
                                      .samples = 10,
                                      .noise = "iqm-garnet"});
   EXPECT_EQ(shown.data["noise_unstated"], (Json{"one-qubit gates", "readout"}));

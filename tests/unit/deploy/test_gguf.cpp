@@ -8,6 +8,7 @@
 #include "core/json/json.hpp"
 #include "core/numeric/random.hpp"
 #include "deploy/engine/random_checkpoint.hpp"
+#include "tests/checkout.hpp"
 #include "tests/python_with.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
@@ -41,7 +42,7 @@ TEST(Gguf, its_own_project_reads_the_file_and_its_values) {
     const std::string path = folder / (std::string(type) + ".gguf");
     write_gguf(random_checkpoint(small_spec(), gguf_type(type), 512), path, 1);
     const Json read = parse_json(
-        output_of(*python + " " HALMARK_SOURCE_DIR "/tests/unit/deploy/gguf_peer.py " + path),
+        output_of(*python + " " + test::in_source("/tests/unit/deploy/gguf_peer.py") + " " + path),
         type);
     EXPECT_EQ(read["architecture"], "qwen3");
     EXPECT_EQ(read["tokens"], 300);

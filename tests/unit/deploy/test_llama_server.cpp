@@ -10,7 +10,9 @@
 #include "deploy/deploy_check.hpp"
 #include "deploy/engine/gguf.hpp"
 #include "small_model.hpp"
+#include "tests/checkout.hpp"
 #include "tests/python_with.hpp"
+#include "tests/scoped_environment.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/export/small_deployment.hpp"
 
@@ -24,7 +26,7 @@ class LlamaServerTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!test::python_with("http.server")) GTEST_SKIP() << "no Python is installed";
-    std::filesystem::copy(HALMARK_SOURCE_DIR "/tests/unit/deploy/fake_llama_server.py", program());
+    std::filesystem::copy(test::in_source("/tests/unit/deploy/fake_llama_server.py"), program());
     std::filesystem::permissions(program(), std::filesystem::perms::owner_all);
   }
   std::string program() const { return folder_ / "llama-server"; }
@@ -43,9 +45,8 @@ class LlamaServerTest : public testing::Test {
 };
 
 TEST_F(LlamaServerTest, is_started_on_this_machine_alone_and_waited_for) {
-  ::setenv("HALMARK_SECRET", "token", 1);
+  const test::ScopedVariable secret("HALMARK_SECRET", "token");
   LlamaServer s = server();
-  ::unsetenv("HALMARK_SECRET");
   EXPECT_EQ(s.build(), "b7-fake");
   const Json started = asked().at(0);
   EXPECT_EQ(started["arguments"][0], "--model");
@@ -131,14 +132,12 @@ class CheckPoints : public LlamaServerTest {
  protected:
   std::vector<CheckedPoint> checked(const std::vector<PlannedCheck>& points) {
     std::filesystem::create_directory(folder_.path() / "tmp");
-    const std::string before = std::filesystem::temp_directory_path().string();
-    ::setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
+    const test::ScopedVariable inside("TMPDIR", folder_ / "tmp");
     const auto out = check_points(test::small_model(), points,
                                   {.program = program(),
                                    .device = "this machine",
                                    .goes_on = [] { return true; },
                                    .progress = [&](const std::string& s) { said_.push_back(s); }});
-    ::setenv("TMPDIR", before.c_str(), 1);
     EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "tmp")) << "weights are removed";
     return out;
   }

@@ -10,6 +10,7 @@
 #include "core/text/error.hpp"
 #include "deploy/engine/benchmark_app.hpp"
 #include "small_model.hpp"
+#include "tests/scoped_environment.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/export/small_deployment.hpp"
 
@@ -109,12 +110,10 @@ TEST(BenchmarkAppProgram, is_the_first_executable_of_its_folders) {
   EXPECT_EQ(named.line(), "there is no program benchmark_app in " + b +
                               "; pip install openvino, --engine the folder bin of that Python "
                               "environment");
-  const std::string before = ::getenv("PATH");
-  ::setenv("PATH", (a + ':' + c).c_str(), 1);
+  const test::ScopedVariable both("PATH", a + ':' + c);
   EXPECT_EQ(benchmark_app(""), c + "/benchmark_app");
-  ::setenv("PATH", a.c_str(), 1);
+  const test::ScopedVariable unfit("PATH", a);
   EXPECT_THAT(test::error_of([] { benchmark_app(""); }).line(), HasSubstr("in PATH; pip install"));
-  ::setenv("PATH", before.c_str(), 1);
 }
 
 Deployment point() {

@@ -7,11 +7,12 @@
 
 #include "core/chosen/deployment.hpp"
 #include "export/engine/launch.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::test {
 
 inline const std::vector<std::filesystem::path>& engine_folders() {
-  static const std::vector<std::filesystem::path> folders = {HALMARK_SOURCE_DIR "/configs/engines"};
+  static const std::vector<std::filesystem::path> folders = {test::in_source("/configs/engines")};
   return folders;
 }
 

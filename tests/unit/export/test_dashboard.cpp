@@ -7,6 +7,7 @@
 
 #include "core/json/json.hpp"
 #include "export/exchange/exchange.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::exports {
 namespace {
@@ -36,8 +37,7 @@ std::set<std::string> exported() {
 }
 
 TEST(Dashboard, asks_for_every_metric_that_is_exported_and_for_no_other) {
-  const Json document =
-      read_json_file(std::string(HALMARK_SOURCE_DIR) + "/configs/grafana/halmark.json");
+  const Json document = read_json_file(test::in_source("/configs/grafana/halmark.json"));
   std::set<std::string> asked;
   for (const Json& panel : document["panels"]) {
     if (panel["type"] == "row") continue;
@@ -52,8 +52,7 @@ TEST(Dashboard, asks_for_every_metric_that_is_exported_and_for_no_other) {
 }
 
 TEST(Dashboard, filters_by_labels_that_the_export_has) {
-  const Json document =
-      read_json_file(std::string(HALMARK_SOURCE_DIR) + "/configs/grafana/halmark.json");
+  const Json document = read_json_file(test::in_source("/configs/grafana/halmark.json"));
   MetricTable table{.is_of_kernels = true};
   table.rows.push_back({.name = "k", .metrics = {{.name = "duration_ns", .value = 1}}});
   const std::set<std::string> labels = names_in(prometheus_text(table), "(\\w+)=\"");

@@ -1,12 +1,14 @@
 // The IR of a decoder layer: what its weights weigh and what goes in and out, against sums by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <regex>
 
 #include "export/ir/decoder_layer.hpp"
+#include "tests/checkout.hpp"
 #include "tests/python_with.hpp"
 
 namespace halmark::exports {
@@ -52,7 +54,8 @@ TEST(DecoderLayerIr, a_step_over_a_cache_takes_it_and_a_whole_prompt_does_not) {
 }
 
 TEST(DecoderLayerIr, the_file_of_weights_is_as_long_as_the_text_says) {
-  const auto folder = std::filesystem::temp_directory_path() / "halmark-layer-ir";
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("halmark-layer-ir-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   const std::string path = (folder / "layer").string();
   write_layer_ir(small, path);
@@ -75,7 +78,8 @@ std::string printed(const std::string& command) {
 TEST(DecoderLayerIr, the_runtime_computes_the_layer_that_its_formulas_say) {
   const auto python = test::python_with("openvino, numpy");
   if (!python) GTEST_SKIP() << "no Python with openvino and numpy (pip install openvino)";
-  const auto folder = std::filesystem::temp_directory_path() / "halmark-layer-peer";
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("halmark-layer-peer-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   for (const std::int64_t new_tokens : {1, 3, 9}) {
     DecoderLayer layer = small;
@@ -84,8 +88,8 @@ TEST(DecoderLayerIr, the_runtime_computes_the_layer_that_its_formulas_say) {
     const std::string path = (folder / "layer").string();
     write_layer_ir(layer, path);
     const std::string difference =
-        printed(*python + " " HALMARK_LAYER_PEER " " + path + " 4 2 16 " +
-                std::to_string(new_tokens) + " " + std::to_string(layer.context));
+        printed(*python + " " + test::in_source("/tests/unit/export/layer_peer.py") + " " + path +
+                " 4 2 16 " + std::to_string(new_tokens) + " " + std::to_string(layer.context));
     ASSERT_NE(difference, "") << new_tokens;
     // Sums of at most 96 products in f32.
     EXPECT_LT(std::stod(difference), 1e-5) << new_tokens;

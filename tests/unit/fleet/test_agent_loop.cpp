@@ -14,6 +14,8 @@
 #include "fleet/spool.hpp"
 #include "fleet_database.hpp"
 #include "host/plugin/discovery.hpp"
+#include "tests/checkout.hpp"
+#include "tests/scoped_environment.hpp"
 
 namespace halmark::fleet {
 namespace {
@@ -31,7 +33,7 @@ class AgentLoopTest : public FleetDatabase {
     node_.machine = tune::local_machine();
     node_.machine.measured.reset();
     node_.plugins = discover(
-        {.paths = {HALMARK_BINARY_DIR "/tests/plugins/hm_fake.so"}, .search_installed = false});
+        {.paths = {test::in_build("/tests/plugins/hm_fake.so")}, .search_installed = false});
     ASSERT_TRUE(node_.plugins.at(0).is_loaded()) << node_.plugins[0].refusal;
     need_ = {classes_of(devices_of_node(node_).fingerprint()),
              devices_of_node(node_).plugins().hashes, tool_text()};
@@ -46,7 +48,6 @@ class AgentLoopTest : public FleetDatabase {
     settings_.measure.sample_budget_s = 0.002;
     settings_.measure.warmup_cap_s = 0.01;
   }
-  void TearDown() override { ::unsetenv("HALMARK_FAKE_SCRIPT"); }
 
   std::vector<std::int64_t> add(int count, const std::string& batch = "b") {
     std::vector<WorkUnit> all;
@@ -74,6 +75,7 @@ class AgentLoopTest : public FleetDatabase {
   }
 
   const test::ScratchFolder folder_;
+  const test::ScopedVariable script_{"HALMARK_FAKE_SCRIPT"};  // absent until a case says one
   NodeFacts node_;
   Fitness need_;
   AgentOptions options_;
@@ -183,7 +185,7 @@ class AgentThatIsLate : public AgentLoopTest {
   }
   void SetUp() override {
     AgentLoopTest::SetUp();
-    ::setenv("HALMARK_FAKE_SCRIPT", "nap=prepare;nap_ns=1500000000;nap_every=1", 1);
+    ::setenv("HALMARK_FAKE_SCRIPT", "nap=prepare;nap_ns=4000000000;nap_every=1", 1);
   }
 };
 
@@ -303,10 +305,9 @@ TEST_F(AgentLoopTest, tries_again_where_the_server_is_away_and_does_not_leave_fo
 
 TEST_F(AgentLoopTest, as_a_command_says_what_it_has_done) {
   add(1);
-  ::setenv("XDG_STATE_HOME", folder_.path().c_str(), 1);
+  const test::ScopedVariable state("XDG_STATE_HOME", folder_.path().string());
   options_.spool.clear();
   const report::View view = serve_node(node_, options_);
-  ::unsetenv("XDG_STATE_HOME");
   EXPECT_EQ(view.text, "1 rows measured, 0 of them failed, 0 leases lost\n");
   EXPECT_EQ(view.data["measured"], 1);
   EXPECT_EQ(view.data["failed"], 0);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "core/text/error.hpp"
+#include "tests/unit/scratch_folder.hpp"
 
 namespace halmark::fleet {
 namespace {
@@ -23,14 +24,16 @@ LaunchRequest request() {
 }
 
 bool is_shell(const std::string& text) {
-  const std::string path = testing::TempDir() + "/launch.sh";
+  const test::ScratchFolder folder;
+  const std::string path = folder / "launch.sh";
   std::ofstream(path) << text;
   return std::system(("sh -n '" + path + "'").c_str()) == 0;
 }
 
 // What a shell makes of the words behind `command`.
 std::string words_of(const std::string& command) {
-  const std::string path = testing::TempDir() + "/launch-words.sh";
+  const test::ScratchFolder folder;
+  const std::string path = folder / "launch-words.sh";
   std::ofstream(path) << "set -- " << command << "\nprintf '%s|' \"$@\"\n";
   std::string out;
   FILE* pipe = ::popen(("sh '" + path + "'").c_str(), "r");

@@ -35,7 +35,7 @@ class Beats : public FleetDatabase {
 
 TEST_F(Beats, keep_leases_and_say_what_is_done) {
   table_->add(units(2), {}, need());
-  Agent me = enter("n1", 0.6);
+  Agent me = enter("n1", 2);
   const auto claim = table_->claim(me);
   Heartbeat heartbeat(url_, me);
   heartbeat.hold(claim.units);
@@ -48,7 +48,7 @@ TEST_F(Beats, keep_leases_and_say_what_is_done) {
   EXPECT_TRUE(await([&] { return table_->agents().at(0).state == "measuring"; }));
   EXPECT_EQ(table_->agents().at(0).doing, "a case");
   // Twice as long as a lease, which each beat begins anew.
-  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  std::this_thread::sleep_for(std::chrono::seconds(4));
   table_->expire();
   EXPECT_THAT(table_->claim(enter("n2")).units, IsEmpty());
   EXPECT_FALSE(heartbeat.has_lost());
@@ -165,14 +165,16 @@ class WatchWords : public testing::Test {
             again_s};
   }
   static std::vector<Measurement> row() { return {Measurement{.kernel_case = unit_case(1)}}; }
-  static void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
+  // Between two calls without one less time passes than a look is good for.
+  static constexpr double good_s = 0.5;
+  static void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(600)); }
   std::string moved_;
   int looks_ = 0;
   std::vector<std::string> said_;
 };
 
 TEST_F(WatchWords, say_what_moved_how_many_rows_are_suspect_and_when_it_is_over) {
-  Watch w = watch(1e6, 0.02);
+  Watch w = watch(1e6, good_s);
   EXPECT_TRUE(w.may_measure());
   w.measured(4, row());
   w.measured(4, row());
@@ -196,7 +198,7 @@ TEST_F(WatchWords, say_what_moved_how_many_rows_are_suspect_and_when_it_is_over)
 }
 
 TEST_F(WatchWords, a_look_is_good_for_so_long_and_no_longer) {
-  Watch w = watch(0.02, 1e6);
+  Watch w = watch(good_s, 1e6);
   EXPECT_TRUE(w.may_measure());
   EXPECT_TRUE(w.may_claim());
   EXPECT_EQ(looks_, 1);
@@ -207,7 +209,7 @@ TEST_F(WatchWords, a_look_is_good_for_so_long_and_no_longer) {
 }
 
 TEST_F(WatchWords, without_work_what_was_measured_is_looked_at_when_it_is_time) {
-  Watch w = watch(1e6, 0.02);
+  Watch w = watch(1e6, good_s);
   EXPECT_TRUE(w.may_measure());
   w.measured(1, row());
   w.has_no_work();

@@ -6,6 +6,7 @@
 #include "../error_of.hpp"
 #include "../scratch_folder.hpp"
 #include "fleet/fleet.hpp"
+#include "tests/scoped_environment.hpp"
 
 namespace halmark::fleet {
 namespace {
@@ -17,12 +18,9 @@ namespace fs = std::filesystem;
 class Start : public testing::Test {
  protected:
   Start() {
-    before_ = std::getenv("PATH");
-    ::setenv("PATH", (folder_.path().string() + ":" + before_).c_str(), 1);
     order_.url = "postgresql://u@db/x";
     order_.program = "/bin/halmark";
   }
-  ~Start() override { ::setenv("PATH", before_.c_str(), 1); }
   void program_does(const std::string& name, const std::string& script) const {
     test::write_file(folder_ / name,
                      "#!/bin/sh\necho \"$@\" >> " + (folder_ / "given") + '\n' + script + '\n');
@@ -31,7 +29,7 @@ class Start : public testing::Test {
   std::string given() const { return test::file_bytes(folder_ / "given"); }
 
   const test::ScratchFolder folder_;
-  std::string before_;
+  const test::ScopedVariable path_{"PATH", folder_.path().string() + ":" + std::getenv("PATH")};
   LaunchOrder order_;
 };
 
@@ -89,7 +87,7 @@ TEST_F(Start, a_program_that_dies_has_not_started_anybody) {
 }
 
 TEST_F(Start, without_the_program_says_what_to_install) {
-  ::setenv("PATH", folder_.path().c_str(), 1);
+  const test::ScopedVariable alone("PATH", folder_.path().string());
   order_.slurm = 1;
   const Error error = test::error_of([&] { (void)launch(order_, ""); });
   EXPECT_EQ(error.exit_code(), ExitCode::unfit);
@@ -155,14 +153,14 @@ TEST_F(Start, a_script_has_the_options_of_slurm_that_are_given) {
 
 TEST(NodeName, is_as_it_is_named_by_the_variable_or_the_host_s) {
   EXPECT_EQ(node_name("mine"), "mine");
-  ::setenv("HALMARK_NODE", "told", 1);
+  const test::ScopedVariable told("HALMARK_NODE", "told");
   EXPECT_EQ(node_name(""), "told");
   EXPECT_EQ(node_name("mine"), "mine");
-  ::setenv("HALMARK_NODE", "", 1);
+  const test::ScopedVariable empty("HALMARK_NODE", "");
   char name[256] = {};
   ASSERT_EQ(::gethostname(name, sizeof name - 1), 0);
   EXPECT_EQ(node_name(""), name);
-  ::unsetenv("HALMARK_NODE");
+  const test::ScopedVariable absent("HALMARK_NODE");
   EXPECT_EQ(node_name(""), name);
 }
 

@@ -8,12 +8,13 @@
 #include <utility>
 
 #include "host/worker_client.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::test {
 
 inline WorkerOptions scripted(const std::string& fault) {
   WorkerOptions options;
-  options.program = HALMARK_BINARY_DIR "/tests/scripted_worker";
+  options.program = test::in_build("/tests/scripted_worker");
   options.environment["HALMARK_FAKE_HOST"] = fault;
   return options;
 }

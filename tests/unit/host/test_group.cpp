@@ -1,4 +1,5 @@
 #include "host/group.hpp"
+#include "tests/checkout.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@ using testing::HasSubstr;
 
 WorkerOptions scripted_rank(const std::string& fault) {
   WorkerOptions options;
-  options.program = HALMARK_BINARY_DIR "/tests/scripted_worker";
+  options.program = test::in_build("/tests/scripted_worker");
   options.environment["HALMARK_FAKE_HOST"] = fault;
   options.cpus = CpuSet{};
   options.limits.hello_s = 60;

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "host/group.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
@@ -126,7 +127,7 @@ TEST(GroupOfOneKind, gives_each_rank_its_part_of_the_machine) {
   const auto sets = cut(1);
   if (sets.front().threads() < 2) GTEST_SKIP() << "one core cannot be cut in two";
   WorkerOptions options;
-  options.program = HALMARK_BINARY_DIR "/tests/scripted_worker";
+  options.program = test::in_build("/tests/scripted_worker");
   auto group = start_group(options, 2);
   ASSERT_TRUE(group) << group.failure.reason;
   for (int rank = 0; rank < 2; ++rank) {

@@ -13,6 +13,7 @@
 #include "core/text/error.hpp"
 #include "host/machine.hpp"
 #include "host/partition.hpp"
+#include "tests/scoped_environment.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
@@ -93,16 +94,11 @@ TEST(Partition, a_topology_that_cannot_be_read_is_refused) {
 }
 
 TEST(Partition, the_machine_is_what_this_process_is_bound_to) {
-  cpu_set_t before, one;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
   const int last = cut(1).front().cpus.back();
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<std::size_t>(last), &one);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  const test::ScopedAffinity alone(last);
   const auto bound = Topology::of_machine();
   EXPECT_EQ(bound.processing_units(), 1);
   EXPECT_THAT(numbers(bound.cut(1)), ElementsAre(ElementsAre(last)));
-  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 TEST(Partition, an_impossible_cut_is_refused) {

@@ -172,6 +172,8 @@ TEST(Transport, a_signal_neither_ends_a_wait_nor_breaks_it) {
   });
   EXPECT_TRUE(pair.left.send(Type::samples, 1, 0, large, -1, deadline_after(20)));
   reader.join();
+  const itimerval never{};
+  ::setitimer(ITIMER_REAL, &never, nullptr);  // one that came later would end this process
   ::sigaction(SIGALRM, &before, nullptr);
 }
 

@@ -12,6 +12,8 @@
 #include "host/process/cgroup.hpp"
 #include "host/process/descendants.hpp"
 #include "scripted_client.hpp"
+#include "tests/checkout.hpp"
+#include "tests/scoped_environment.hpp"
 
 namespace halmark {
 namespace {
@@ -77,7 +79,7 @@ TEST(WorkerClient, a_trial_runs_from_load_to_drop) {
 }
 
 TEST(WorkerClient, the_worker_gets_its_cpus_an_allow_listed_environment_and_no_descriptors) {
-  ::setenv("HALMARK_SECRET", "token", 1);
+  const test::ScopedVariable secret("HALMARK_SECRET", "token");
   const FileDescriptor open_here(::dup(0));
   WorkerOptions options = scripted("");
   options.cpus = CpuSet{{cut(1).front().cpus.front()}};
@@ -91,7 +93,6 @@ TEST(WorkerClient, the_worker_gets_its_cpus_an_allow_listed_environment_and_no_d
   EXPECT_THAT(plugin->log, Contains(HasSubstr("PATH=/")));
   EXPECT_THAT(plugin->log, Contains("sid=1"));
   EXPECT_THAT(plugin->log, Not(Contains(HasSubstr("open descriptor"))));
-  ::unsetenv("HALMARK_SECRET");
 }
 
 struct Fault {
@@ -171,7 +172,8 @@ INSTANTIATE_TEST_SUITE_P(WorkerClient, HangInCreate,
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(WorkerClient, a_daemon_that_left_its_session_dies_with_the_worker) {
-  const auto pids = std::filesystem::path(testing::TempDir()) / "halmark_daemon_pids";
+  const auto pids = std::filesystem::path(testing::TempDir()) /
+                    ("halmark_daemon_pids_" + std::to_string(::getpid()));
   std::filesystem::remove(pids);
   WorkerOptions options = scripted("daemon_create");
   options.environment["HALMARK_FAKE_PIDS"] = pids.string();
@@ -188,7 +190,8 @@ TEST(WorkerClient, a_daemon_that_left_its_session_dies_with_the_worker) {
 }
 
 TEST(Descendants, an_escaped_daemon_is_recognised_by_its_environment_alone) {
-  const auto pids = std::filesystem::path(testing::TempDir()) / "halmark_daemon_pids_2";
+  const auto pids = std::filesystem::path(testing::TempDir()) /
+                    ("halmark_daemon_pids_2_" + std::to_string(::getpid()));
   std::filesystem::remove(pids);
   WorkerOptions options = scripted("daemon_create");
   options.environment["HALMARK_FAKE_PIDS"] = pids.string();
@@ -210,11 +213,12 @@ TEST(Descendants, an_escaped_daemon_is_recognised_by_its_environment_alone) {
 
 // Without a control group only the sweep stands between a daemon and the next measurement.
 TEST(ContainedProcessTest, a_daemon_is_found_without_a_control_group) {
-  const auto pids = std::filesystem::path(testing::TempDir()) / "halmark_daemon_pids_3";
+  const auto pids = std::filesystem::path(testing::TempDir()) /
+                    ("halmark_daemon_pids_3_" + std::to_string(::getpid()));
   std::filesystem::remove(pids);
   auto [ours, theirs] = protocol::socket_pair();
   ProcessSpec spec;
-  spec.program = HALMARK_BINARY_DIR "/tests/scripted_worker";
+  spec.program = test::in_build("/tests/scripted_worker");
   spec.environment = worker_environment(
       {}, {{"HALMARK_FAKE_HOST", "daemon_hello"}, {"HALMARK_FAKE_PIDS", pids.string()}});
   spec.protocol_fd = theirs.get();

@@ -1,7 +1,6 @@
 // What a worker sees of its parent's environment, and what measuring adds to it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <string>
@@ -9,23 +8,12 @@
 #include "host/process/contained_process.hpp"
 #include "host/process/interrupt.hpp"
 #include "host/process/worker_memory.hpp"
+#include "tests/scoped_environment.hpp"
 
 namespace halmark {
 namespace {
 
-// A variable as long as this lives.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    if (const char* before = ::getenv(name)) before_ = before;
-    value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name);
-  }
-  ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
+using Variable = test::ScopedVariable;
 
 TEST(WorkerEnvironment, lets_through_what_is_listed_and_nothing_else) {
   const Variable secret("AWS_SECRET_ACCESS_KEY", "s"), near("XPATH", "x"), home("HOME", "/h=1"),
@@ -43,9 +31,8 @@ TEST(WorkerEnvironment, lets_through_what_is_listed_and_nothing_else) {
 }
 
 TEST(WorkerEnvironment, makes_threads_spin_where_nobody_says_otherwise) {
-  const Variable policy("OMP_WAIT_POLICY", nullptr), spin("GOMP_SPINCOUNT", nullptr),
-      bind("OMP_PROC_BIND", nullptr), dynamic("OMP_DYNAMIC", nullptr), path("PATH", nullptr),
-      threads("OMP_NUM_THREADS", nullptr);
+  const Variable policy("OMP_WAIT_POLICY"), spin("GOMP_SPINCOUNT"), bind("OMP_PROC_BIND"),
+      dynamic("OMP_DYNAMIC"), path("PATH"), threads("OMP_NUM_THREADS");
   const Environment seen = worker_environment({}, {});
   EXPECT_EQ(seen.at("OMP_WAIT_POLICY"), "active");
   EXPECT_EQ(seen.at("GOMP_SPINCOUNT"), "300000");
@@ -58,7 +45,7 @@ TEST(WorkerEnvironment, makes_threads_spin_where_nobody_says_otherwise) {
 }
 
 TEST(WorkerEnvironment, has_as_many_threads_as_its_shard_and_what_is_named_last) {
-  const Variable threads("OMP_NUM_THREADS", "64"), pocl("POCL_MAX_PTHREAD_COUNT", nullptr),
+  const Variable threads("OMP_NUM_THREADS", "64"), pocl("POCL_MAX_PTHREAD_COUNT"),
       units("POCL_CPU_MAX_CU_COUNT", "9");
   const CpuSet shard{.cpus = {3, 5, 8}};
   const Environment seen = worker_environment(shard, {});
@@ -83,7 +70,16 @@ TEST(WorkerMemory, is_four_fifths_of_what_is_usable_over_the_workers_at_once) {
 
 using testing::ExitedWithCode;
 
-TEST(InterruptsDeathTest, the_first_ends_the_process_where_nothing_holds_it) {
+// The whole program anew, up to what dies: a fork would have the signals and threads of earlier
+// cases.
+class InterruptsDeathTest : public testing::Test {
+ protected:
+  InterruptsDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  ~InterruptsDeathTest() override { GTEST_FLAG_SET(death_test_style, style_); }
+  const std::string style_ = GTEST_FLAG_GET(death_test_style);
+};
+
+TEST_F(InterruptsDeathTest, the_first_ends_the_process_where_nothing_holds_it) {
   EXPECT_EXIT((watch_interrupts(), ::raise(SIGINT), ::_exit(0)), ExitedWithCode(130),
               "halmark: interrupted");
   EXPECT_EXIT((watch_interrupts(), ::raise(SIGTERM), ::_exit(0)), ExitedWithCode(143),
@@ -101,7 +97,7 @@ int held_after(std::initializer_list<int> signals) {
   return interrupted() ? 50 + static_cast<int>(interrupt_exit_code()) : 2;
 }
 
-TEST(InterruptsDeathTest, who_holds_them_is_told_and_the_second_leaves) {
+TEST_F(InterruptsDeathTest, who_holds_them_is_told_and_the_second_leaves) {
   EXPECT_EXIT(::_exit(held_after({SIGINT})), ExitedWithCode(50 + 130), "^$");
   EXPECT_EXIT(::_exit(held_after({SIGTERM})), ExitedWithCode(50 + 143), "^$");
   EXPECT_EXIT(::_exit(held_after({SIGINT, SIGTERM})), ExitedWithCode(143), "^$");

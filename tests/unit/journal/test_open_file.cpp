@@ -82,18 +82,25 @@ INSTANTIATE_TEST_SUITE_P(
                 "another program"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+class Inside {
+ public:
+  explicit Inside(const fs::path& folder) { fs::current_path(folder); }
+  ~Inside() { fs::current_path(before_); }
+
+ private:
+  const fs::path before_ = fs::current_path();
+};
+
 class DatabaseUrl : public testing::TestWithParam<const char*> {};
 
 TEST_P(DatabaseUrl, is_refused_with_exit_code_2_and_makes_no_file) {
   const ScratchFolder folder;
-  const fs::path before = fs::current_path();
-  fs::current_path(folder.path());
+  const Inside inside(folder.path());
   for (const auto& open : {&open_store, &open_store_read_only}) {
     const Error error = error_of([&] { open(GetParam()); });
     EXPECT_EQ(error.exit_code(), ExitCode::refused) << error.line();
     EXPECT_NE(error.line().find("URL"), std::string::npos) << error.line();
   }
-  fs::current_path(before);
   EXPECT_TRUE(folder.names().empty());
 }
 

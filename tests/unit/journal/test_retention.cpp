@@ -12,6 +12,7 @@
 #include "journal/sqlite/writer_lock.hpp"
 #include "journal_fixture.hpp"
 #include "rehash.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -198,8 +199,7 @@ TEST_F(Retention, the_file_becomes_smaller_beside_a_reader_and_the_rows_stay) {
 TEST(RowSize, of_measured_kernels_is_at_most_4_KiB_without_samples) {
   const ScratchFolder folder;
   // A copy: whoever opens a database leaves a log beside it.
-  std::filesystem::copy_file(HALMARK_SOURCE_DIR "/tests/data/fixtures/dense.db",
-                             folder / "dense.db");
+  std::filesystem::copy_file(test::in_source("/tests/data/fixtures/dense.db"), folder / "dense.db");
   std::vector<Measurement> rows = open_store_read_only(folder / "dense.db")->run_measurements(1);
   ASSERT_EQ(rows.size(), 216u);
   for (Measurement& row : rows) {

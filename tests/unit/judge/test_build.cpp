@@ -8,6 +8,7 @@
 #include "../error_of.hpp"
 #include "../scratch_folder.hpp"
 #include "kernels/contract.hpp"
+#include "tests/scoped_environment.hpp"
 
 namespace halmark::judge {
 namespace {
@@ -82,13 +83,7 @@ TEST_F(Building, puts_what_the_source_says_of_its_launch_in_front_of_it) {
 // A compiler that is a script: it writes down what it was given and does as it is told.
 class BuildingWith : public Building {
  protected:
-  BuildingWith() {
-    for (const char* name : {"NVCC", "CXX", "CC"}) setenv(name, (folder_ / "compiler").c_str(), 1);
-    compiler_does("exit 0");
-  }
-  ~BuildingWith() override {
-    for (const char* name : {"NVCC", "CXX", "CC"}) unsetenv(name);
-  }
+  BuildingWith() { compiler_does("exit 0"); }
   void compiler_does(const std::string& script) const {
     test::write_file(folder_ / "compiler",
                      "#!/bin/sh\necho \"$@\" >> " + (folder_ / "given") + "\n" + script + "\n");
@@ -105,6 +100,10 @@ class BuildingWith : public Building {
                          .limits = {}});
   }
   std::string given() const { return test::file_bytes(folder_ / "given"); }
+
+ private:
+  const test::ScopedVariable nvcc_{"NVCC", folder_ / "compiler"}, cxx_{"CXX", folder_ / "compiler"},
+      cc_{"CC", folder_ / "compiler"};
 };
 
 // Matrix units of compute capability 9.0 and later need the "a" of their architecture.
@@ -135,7 +134,7 @@ TEST_F(BuildingWith, what_nvcc_does_not_compile_has_its_words) {
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.failure.status, Status::compile_failed);
   EXPECT_EQ(failed.failure.reason, "a.cu(1): error: no");
-  setenv("NVCC", "hm-absent", 1);
+  const test::ScopedVariable absent("NVCC", "hm-absent");
   const Error error =
       test::error_of([&] { (void)built(folder_ / "a.cu", Language::cuda, "sm_90"); });
   EXPECT_EQ(error.exit_code(), ExitCode::unfit);

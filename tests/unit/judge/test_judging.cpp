@@ -8,6 +8,7 @@
 #include "../error_of.hpp"
 #include "../scratch_folder.hpp"
 #include "judge/judge.hpp"
+#include "tests/scoped_environment.hpp"
 
 namespace halmark::judge {
 namespace {
@@ -32,12 +33,6 @@ class Judging : public testing::Test {
   Judging() {
     test::write_file(request_.path, "text");
     compiler_is("exit 0");
-    setenv("CC", (folder_ / "compiler").c_str(), 1);
-    setenv("CXX", (folder_ / "compiler").c_str(), 1);
-    setenv("TMPDIR", folder_.path().c_str(), 1);
-  }
-  ~Judging() override {
-    for (const char* name : {"CC", "CXX", "TMPDIR"}) unsetenv(name);
   }
 
   void compiler_is(const std::string& script) const {
@@ -52,6 +47,8 @@ class Judging : public testing::Test {
   }
 
   const test::ScratchFolder folder_;
+  const test::ScopedVariable cc_{"CC", folder_ / "compiler"}, cxx_{"CXX", folder_ / "compiler"},
+      tmpdir_{"TMPDIR", folder_.path().string()};
   JudgeRequest request_{.path = folder_ / "a.c", .baseline = "", .keep = "", .flags = {}};
   std::vector<Measurement> rows_;
 };
@@ -128,9 +125,9 @@ TEST_F(Judging, has_no_baseline_where_none_is_wanted_and_the_one_that_is_named) 
 }
 
 TEST_F(Judging, without_a_compiler_names_what_to_install) {
-  setenv("CC", "hm-absent", 1);
+  const test::ScopedVariable no_c("CC", "hm-absent");
   EXPECT_THAT(test::error_of([&] { (void)judged(); }).line(), HasSubstr("no compiler of C was"));
-  setenv("CXX", "hm-absent", 1);
+  const test::ScopedVariable no_cxx("CXX", "hm-absent");
   EXPECT_THAT(test::error_of([&] { (void)judged(); }).line(), HasSubstr("no compiler of C++ was"));
 }
 

@@ -11,6 +11,7 @@
 #include "judge/compiler.hpp"
 #include "judge/entry.hpp"
 #include "judge/problems.hpp"
+#include "tests/scoped_environment.hpp"
 
 namespace halmark::judge {
 namespace {
@@ -167,25 +168,24 @@ TEST(FindCompiler, is_what_is_named_or_the_first_in_the_path) {
   const std::string own = folder / "hm-compiler";
   test::write_file(own, "#!/bin/sh\n");
   const std::string old = std::getenv("PATH");
-  setenv("PATH", (folder.path().string() + ":" + old).c_str(), 1);
-  unsetenv("HM_TEST_CC");
+  const test::ScopedVariable path("PATH", folder.path().string() + ":" + old);
+  const test::ScopedVariable none("HM_TEST_CC");
   EXPECT_EQ(find_compiler("HM_TEST_CC", {"hm-compiler"}), "") << "nobody may run it";
   std::filesystem::permissions(own, std::filesystem::perms::owner_all);
   EXPECT_EQ(find_compiler("HM_TEST_CC", {"hm-absent", "hm-compiler", "sh"}), own);
   EXPECT_EQ(find_compiler("HM_TEST_CC", {"/bin/sh"}), "/bin/sh");
   EXPECT_EQ(find_compiler("HM_TEST_CC", {"hm-absent"}), "");
   EXPECT_EQ(find_compiler("HM_TEST_CC", {"/hm/absent", "hm-compiler"}), own);
-  setenv("PATH", (":relative:" + folder.path().string()).c_str(), 1);
-  EXPECT_EQ(find_compiler("HM_TEST_CC", {"hm-compiler"}), own);
-  unsetenv("PATH");
-  EXPECT_THAT(find_compiler("HM_TEST_CC", {"sh"}), testing::EndsWith("/bin/sh"));
-  setenv("PATH", (folder.path().string() + ":" + old).c_str(), 1);
-  setenv("HM_TEST_CC", "hm-compiler", 1);
+  {
+    const test::ScopedVariable relative("PATH", ":relative:" + folder.path().string());
+    EXPECT_EQ(find_compiler("HM_TEST_CC", {"hm-compiler"}), own);
+    const test::ScopedVariable absent("PATH");
+    EXPECT_THAT(find_compiler("HM_TEST_CC", {"sh"}), testing::EndsWith("/bin/sh"));
+  }
+  const test::ScopedVariable said("HM_TEST_CC", "hm-compiler");
   EXPECT_EQ(find_compiler("HM_TEST_CC", {"sh"}), own);
-  setenv("HM_TEST_CC", "", 1);
+  const test::ScopedVariable empty("HM_TEST_CC", "");
   EXPECT_EQ(find_compiler("HM_TEST_CC", {"hm-compiler"}), own);
-  unsetenv("HM_TEST_CC");
-  setenv("PATH", old.c_str(), 1);
 }
 
 TEST(RunCompiler, ends_with_its_output_its_first_error_or_its_limit) {

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "model/graph/graph.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::model_test {
 
 inline const std::filesystem::path& model_dir() {
   static const std::filesystem::path dir =
-      std::filesystem::path(HALMARK_SOURCE_DIR) / "configs/models";
+      std::filesystem::path(test::in_source()) / "configs/models";
   return dir;
 }
 

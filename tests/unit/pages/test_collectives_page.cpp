@@ -6,6 +6,7 @@
 #include <array>
 
 #include "simulate/fabric/fabric_file.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark::pages {
@@ -43,7 +44,7 @@ TEST(CollectivesPage, one_rank_moves_nothing) {
 }
 
 fabric::Topology shipped(const std::string& id) {
-  return fabric::read_fabric(HALMARK_SOURCE_DIR "/configs/fabrics/" + id + ".toml");
+  return fabric::read_fabric(test::in_source("/configs/fabrics/") + id + ".toml");
 }
 
 const Json& row_of(const report::View& page, const std::string& collective, double bytes) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "parquet/parquet_cells.hpp"
 #include "parquet/parquet_limits.hpp"
@@ -156,18 +158,25 @@ TEST(ParquetLimits, pages_are_paid_for_each_time_they_are_read) {
               HasSubstr("200 times its"));
 }
 
+// In a process of its own: what an earlier case of this one had at its most would hide a growth.
 TEST(ParquetLimits, nothing_that_is_stated_is_allocated) {
-  struct rusage before {
-  }, after{};
-  getrusage(RUSAGE_SELF, &before);
-  for (const std::int32_t codec : {1, 2, 6}) {
-    Stated stated{.codec = codec, .unpacked_bytes = 2'000'000'000};
-    refusal(stated);
-    stated.unpacked_bytes = 100 << 20;
-    refusal(stated);
+  const pid_t child = fork();
+  if (child == 0) {
+    struct rusage before {
+    }, after{};
+    getrusage(RUSAGE_SELF, &before);
+    for (const std::int32_t codec : {1, 2, 6}) {
+      Stated stated{.codec = codec, .unpacked_bytes = 2'000'000'000};
+      refusal(stated);
+      stated.unpacked_bytes = 100 << 20;
+      refusal(stated);
+    }
+    getrusage(RUSAGE_SELF, &after);
+    _exit(HasFailure() || after.ru_maxrss - before.ru_maxrss >= 256 << 10 ? 1 : 0);  // KiB
   }
-  getrusage(RUSAGE_SELF, &after);
-  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 256 << 10) << "KiB";
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

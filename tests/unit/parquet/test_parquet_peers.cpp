@@ -9,6 +9,7 @@
 #include "core/input/input_kind.hpp"
 #include "parquet/parquet_cells.hpp"
 #include "parquet/parquet_writer.hpp"
+#include "tests/checkout.hpp"
 #include "tests/python_with.hpp"
 #include "tests/shared_data.hpp"
 #include "tests/unit/parquet/formula_table.hpp"
@@ -26,7 +27,7 @@ std::string output_of(const std::string& command) {
 }
 
 std::string by_peer(const std::string& python, const std::string& peer, const std::string& path) {
-  return output_of('\'' + python + "' '" HALMARK_SOURCE_DIR "/tests/unit/parquet/peers.py' " +
+  return output_of('\'' + python + "' '" + test::in_source("/tests/unit/parquet/peers.py") + "' " +
                    peer + " '" + path + '\'');
 }
 

@@ -7,6 +7,7 @@
 #include "core/input/input_kind.hpp"
 #include "parquet/parquet_cells.hpp"
 #include "parquet/parquet_codec.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/parquet/formula_table.hpp"
 #include "tests/unit/scratch_folder.hpp"
@@ -19,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 std::string path_of(const std::string& name) {
-  return HALMARK_SOURCE_DIR "/tests/data/parquet/" + name + ".parquet";
+  return test::in_source("/tests/data/parquet/") + name + ".parquet";
 }
 
 ParquetReader open_file(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -176,7 +177,7 @@ TEST(DeviceFile, mistakes_are_refused_with_their_place) {
 }
 
 TEST(DeviceFile, every_shipped_file_is_read_and_says_where_its_figures_are_from) {
-  const std::vector<Device> devices = known_devices({HALMARK_SOURCE_DIR "/configs/devices"});
+  const std::vector<Device> devices = known_devices({test::in_source("/configs/devices")});
   EXPECT_GE(devices.size(), 10u);
   std::set<std::string> ids;
   for (const Device& d : devices) {

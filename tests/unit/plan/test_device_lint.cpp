@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tests/checkout.hpp"
 #include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
@@ -16,7 +17,7 @@ using testing::HasSubstr;
 
 const std::vector<DeviceFile>& shipped() {
   static const std::vector<DeviceFile> files =
-      known_device_files({HALMARK_SOURCE_DIR "/configs/devices"});
+      known_device_files({test::in_source("/configs/devices")});
   return files;
 }
 

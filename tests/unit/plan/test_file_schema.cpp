@@ -13,6 +13,7 @@
 #include "core/json/json.hpp"
 #include "plan/sweep.hpp"
 #include "plan/toml/toml_table.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-const fs::path source = HALMARK_SOURCE_DIR;
+const fs::path source = test::in_source();
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path);

@@ -1,6 +1,7 @@
 #include "plan/measure_limits.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -16,7 +17,8 @@ class LimitsFile : public testing::Test {
   LimitsFile()
       : path_((std::filesystem::path(testing::TempDir()) /
                (std::string("limits-") +
-                testing::UnitTest::GetInstance()->current_test_info()->name() + ".toml"))
+                testing::UnitTest::GetInstance()->current_test_info()->name() + '-' +
+                std::to_string(::getpid()) + ".toml"))
                   .string()) {}
   ~LimitsFile() override { std::filesystem::remove(path_); }
   void write(const std::string& text) { std::ofstream(path_) << text; }

@@ -8,11 +8,12 @@
 
 #include "core/json/json.hpp"
 #include "plan/device/device_file.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
 
-const std::filesystem::path folder = HALMARK_SOURCE_DIR "/configs/devices";
+const std::filesystem::path folder = test::in_source("/configs/devices");
 
 // Keys of the table as the paths of device files; engines differ between CPUs and the rest.
 std::vector<std::string> paths_of(const std::string& key) {
@@ -69,7 +70,7 @@ void compare(const Json& row, const Device& device) {
 }
 
 TEST(ShippedDevices, every_row_of_the_table_has_a_file_with_its_figures) {
-  const Json data = read_json_file(HALMARK_SOURCE_DIR "/tests/data/device_figures.json");
+  const Json data = read_json_file(test::in_source("/tests/data/device_figures.json"));
   const Json& rows = data["devices"];
   EXPECT_EQ(rows.size(), 58u);
   for (const Json& row : rows) {

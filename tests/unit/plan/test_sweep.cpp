@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "plan/kernel_sweep.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/case_name.hpp"
 #include "tests/unit/error_of.hpp"
 
@@ -182,7 +183,7 @@ TEST(Sweep, one_without_a_workload_is_refused) {
 TEST(Sweep, every_shipped_file_is_read) {
   int files = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator(HALMARK_SOURCE_DIR "/configs/sweeps")) {
+       std::filesystem::directory_iterator(test::in_source("/configs/sweeps"))) {
     if (entry.path().extension() != ".toml") continue;
     const auto s = read_tune_file(entry.path().string());
     EXPECT_EQ(std::visit([](const auto& sweep) { return sweep.name; }, s),
@@ -193,7 +194,7 @@ TEST(Sweep, every_shipped_file_is_read) {
 }
 
 TEST(Sweep, the_quickstart_is_the_promised_grid) {
-  const Sweep s = read_sweep(HALMARK_SOURCE_DIR "/configs/sweeps/quickstart.toml");
+  const Sweep s = read_sweep(test::in_source("/configs/sweeps/quickstart.toml"));
   EXPECT_EQ(s.model, "qwen3-0.6b");
   EXPECT_EQ(s.precisions, (std::vector<std::string>{"f32", "bf16", "int8"}));
   ASSERT_EQ(s.workloads.size(), 3u);

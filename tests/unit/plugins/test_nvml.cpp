@@ -1,5 +1,6 @@
 // Clocks and energy as the CUDA backend reads them: units, throttling, and NaN for the unknown.
 #include "plugins/cuda/nvml.hpp"
+#include "tests/checkout.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ void expect_unknown(const Nvml::Device& device) {
 }
 
 TEST(Nvml, figures_come_in_the_units_of_the_contract) {
-  const Nvml nvml(HALMARK_FAKE_NVML);
+  const Nvml nvml(halmark::test::in_build("/tests/unit/plugins/libfake_nvml.so"));
   EXPECT_EQ(nvml.driver_version(), "580.1.2");
   const Nvml::Device device = nvml.device("0000:01:00.0");
   hm_clocks clocks{};
@@ -36,7 +37,7 @@ TEST(Nvml, figures_come_in_the_units_of_the_contract) {
 }
 
 TEST(Nvml, what_a_device_does_not_tell_is_nan) {
-  const Nvml nvml(HALMARK_FAKE_NVML);
+  const Nvml nvml(halmark::test::in_build("/tests/unit/plugins/libfake_nvml.so"));
   expect_unknown(nvml.device("lost"));
   expect_unknown(nvml.device("none"));
 }

@@ -4,6 +4,7 @@
 
 #include "host/worker_client.hpp"
 #include "kernels/contract.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
@@ -17,10 +18,11 @@ std::string refusal_on(const std::string& library, Dtype dtype = Dtype::f32,
   WorkerOptions of_worker;
   of_worker.cpus = CpuSet{};
   of_worker.environment = {{"HALMARK_OPENBLAS", library}};
-  of_worker.program = HALMARK_BINARY_DIR "/bin/halmark-worker";
+  of_worker.program = test::in_build("/bin/halmark-worker");
   const auto worker = Worker::start(of_worker);
   if (!worker) return worker.failure.reason;
-  if (const auto loaded = (*worker)->load(HALMARK_CPU_PLUGIN); !loaded) {
+  if (const auto loaded = (*worker)->load(test::in_build("/lib/halmark/plugins/hm_cpu.so"));
+      !loaded) {
     return loaded.failure.reason;
   }
   if (const auto opened = (*worker)->open(0, options); !opened) return opened.failure.reason;
@@ -42,8 +44,9 @@ TEST(OpenBlas, that_is_named_and_not_there_is_a_reason_with_the_name) {
 }
 
 TEST(OpenBlas, that_is_another_library_is_refused_by_what_it_is_not) {
-  EXPECT_THAT(refusal_on(HALMARK_FAKE_NVML),
-              AllOf(HasSubstr(HALMARK_FAKE_NVML), HasSubstr("no OpenBLAS")));
+  EXPECT_THAT(refusal_on(test::in_build("/tests/unit/plugins/libfake_nvml.so")),
+              AllOf(HasSubstr(test::in_build("/tests/unit/plugins/libfake_nvml.so")),
+                    HasSubstr("no OpenBLAS")));
 }
 
 TEST(OpenBlas, takes_f32_alone) {

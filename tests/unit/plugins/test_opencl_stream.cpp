@@ -5,6 +5,7 @@
 
 #include "host/plugin/loader.hpp"
 #include "host/plugin/plugin.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
@@ -12,7 +13,8 @@ namespace {
 class OpenClStream : public testing::Test {
  protected:
   void SetUp() override {
-    auto made = PluginInstance::create(load_plugin(HALMARK_OPENCL_PLUGIN), "");
+    auto made = PluginInstance::create(
+        load_plugin(test::in_build("/lib/halmark/plugins/hm_opencl.so")), "");
     ASSERT_TRUE(made) << made.failure.message;
     instance_ = std::move(*made);
     auto description = instance_->describe();

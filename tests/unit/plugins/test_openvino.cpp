@@ -4,6 +4,7 @@
 
 #include "host/worker_client.hpp"
 #include "kernels/contract.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
@@ -18,7 +19,7 @@ std::unique_ptr<Worker> worker_on(const std::string& runtime, const SharedMemory
   WorkerOptions options;
   options.cpus = CpuSet{};
   options.environment = {{"HALMARK_OPENVINO", runtime}};
-  options.program = HALMARK_BINARY_DIR "/bin/halmark-worker";
+  options.program = test::in_build("/bin/halmark-worker");
   options.arena = arena;
   auto worker = Worker::start(options);
   EXPECT_TRUE(worker) << worker.failure.reason;
@@ -28,7 +29,7 @@ std::unique_ptr<Worker> worker_on(const std::string& runtime, const SharedMemory
 TEST(OpenVinoWithoutRuntime, has_no_device_and_says_what_is_not_there_and_what_gets_it) {
   const auto worker = worker_on("/nonexistent/openvino");
   ASSERT_TRUE(worker);
-  const auto description = worker->load(HALMARK_OPENVINO_PLUGIN);
+  const auto description = worker->load(test::in_build("/lib/halmark/plugins/hm_openvino.so"));
   ASSERT_TRUE(description) << description.failure.reason;
   EXPECT_EQ(description->name, "openvino");
   EXPECT_THAT(description->devices, IsEmpty());
@@ -37,20 +38,21 @@ TEST(OpenVinoWithoutRuntime, has_no_device_and_says_what_is_not_there_and_what_g
 }
 
 TEST(OpenVinoWithoutRuntime, a_library_that_is_no_runtime_is_named_with_what_it_lacks) {
-  const auto worker = worker_on(HALMARK_FAKE_NVML);
+  const auto worker = worker_on(test::in_build("/tests/unit/plugins/libfake_nvml.so"));
   ASSERT_TRUE(worker);
-  const auto description = worker->load(HALMARK_OPENVINO_PLUGIN);
+  const auto description = worker->load(test::in_build("/lib/halmark/plugins/hm_openvino.so"));
   ASSERT_TRUE(description) << description.failure.reason;
   EXPECT_THAT(description->devices, IsEmpty());
-  EXPECT_THAT(description->log, ElementsAre(AllOf(HasSubstr(HALMARK_FAKE_NVML),
-                                                  HasSubstr("lacks ov_get_openvino_version"))));
+  EXPECT_THAT(description->log,
+              ElementsAre(AllOf(HasSubstr(test::in_build("/tests/unit/plugins/libfake_nvml.so")),
+                                HasSubstr("lacks ov_get_openvino_version"))));
 }
 
 TEST(OpenVinoDevices, an_ir_that_a_device_refuses_is_compile_failed_in_its_own_words) {
   const SharedMemory arena = SharedMemory::create("halmark-test-openvino", 1 << 20, false);
-  const auto worker = worker_on(HALMARK_FAKE_OPENVINO, &arena);
+  const auto worker = worker_on(test::in_build("/tests/unit/plugins/libfake_openvino.so"), &arena);
   ASSERT_TRUE(worker);
-  const auto description = worker->load(HALMARK_OPENVINO_PLUGIN);
+  const auto description = worker->load(test::in_build("/lib/halmark/plugins/hm_openvino.so"));
   ASSERT_TRUE(description) << description.failure.reason;
   ASSERT_THAT(description->devices, SizeIs(1));
   EXPECT_EQ(description->devices[0].id, "0");

@@ -12,6 +12,7 @@
 #include "kernels/contract.hpp"
 #include "plan/device/device_file.hpp"
 #include "roofline/ceilings.hpp"
+#include "tests/checkout.hpp"
 #include "tests/shared_data.hpp"
 
 namespace halmark::roofline {
@@ -20,7 +21,7 @@ namespace {
 Device device_of(const std::string& system) {
   static const std::map<std::string, std::string> ids = {
       {"A100", "a100"}, {"H100", "h100-sxm"}, {"B200", "b200"}, {"L40S", "l40s"}};
-  return *find_device(ids.at(system.substr(0, 4)), {HALMARK_SOURCE_DIR "/configs/devices"});
+  return *find_device(ids.at(system.substr(0, 4)), {test::in_source("/configs/devices")});
 }
 
 // `bytes` of nccl-tests: the whole buffer of all_gather is what all ranks give together.

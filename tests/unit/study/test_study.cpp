@@ -246,7 +246,7 @@ void forget_worker(StudyStore& store, std::int64_t id) {
 TEST_F(StudyTest, a_trial_without_a_sign_of_life_is_taken_back_once_and_given_up_then) {
   const auto a = open(), b = open();
   StudySettings impatient = settings();
-  impatient.lease_s = 0.5;
+  impatient.lease_s = 2;
   Study lost(*a, space(), settings());
   const StudyProposal asked = lost.ask(1)[0];
   TrialCursor cursor;
@@ -256,7 +256,7 @@ TEST_F(StudyTest, a_trial_without_a_sign_of_life_is_taken_back_once_and_given_up
     Study taker(*b, space(), impatient);
     EXPECT_NE(taker.ask(1)[0].trial, asked.trial) << "its lease holds still";
   }
-  usleep(2'000'000);
+  usleep(3'500'000);
   Study taker(*b, space(), impatient);
   const auto taken = taker.ask(1);
   EXPECT_EQ(taken[0].trial, asked.trial);
@@ -264,7 +264,7 @@ TEST_F(StudyTest, a_trial_without_a_sign_of_life_is_taken_back_once_and_given_up
   const StudyVerdict late = outcome_of(asked);
   EXPECT_THAT(error_of([&] { lost.tell({&late, 1}); }).line(), HasSubstr("taken back"));
   forget_worker(*a, id);
-  usleep(2'000'000);
+  usleep(3'500'000);
   Study third(*a, space(), impatient);
   EXPECT_NE(third.ask(1)[0].trial, asked.trial);
   TrialCursor fresh;

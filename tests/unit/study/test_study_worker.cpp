@@ -173,22 +173,22 @@ TEST_F(Claims, what_another_took_meanwhile_keeps_none_behind_it_from_being_given
   EXPECT_EQ(again[1].trial, asked[2].trial);
 }
 
-// Half a second of lease, and one for clocks of whole seconds.
+// Two seconds of lease, and one for clocks of whole seconds.
 TEST_F(Claims, a_sign_of_life_keeps_each_of_them) {
   const auto a = open(), b = open();
   Study keeper(*a, sixteen(), settings());
   const std::vector<Setting> wanted = {{{"a", std::int64_t{5}}}};
   keeper.enqueue(wanted);
   ASSERT_EQ(keeper.ask(2).size(), 2u);
-  usleep(2'200'000);
+  usleep(3'500'000);
   keeper.beat();
   {
-    Study taker(*b, sixteen(), settings(0.5));
+    Study taker(*b, sixteen(), settings(2));
     EXPECT_EQ(taker.ask(1).at(0).trial, 2) << "both were heard of just now";
     taker.release();
   }
-  usleep(3'200'000);
-  Study taker(*b, sixteen(), settings(0.5));
+  usleep(5'000'000);
+  Study taker(*b, sixteen(), settings(2));
   std::set<int> trials;
   for (const StudyProposal& p : taker.ask(3)) trials.insert(p.trial);
   EXPECT_EQ(trials, (std::set<int>{0, 1, 2}));

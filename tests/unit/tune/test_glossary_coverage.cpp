@@ -17,6 +17,7 @@
 #include "report/glossary.hpp"
 #include "search/sampler.hpp"
 #include "simulate/sharding/shard_table.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
@@ -28,7 +29,7 @@ using report::find_term;
 std::string sources() {
   std::string out;
   for (const auto& entry :
-       fs::recursive_directory_iterator(fs::path(HALMARK_SOURCE_DIR) / "framework")) {
+       fs::recursive_directory_iterator(fs::path(halmark::test::in_source()) / "framework")) {
     if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
     if (entry.path().parent_path().filename() == "glossary") continue;  // its own words
     std::ifstream file(entry.path());
@@ -62,7 +63,7 @@ TEST(GlossaryCoverage, statuses_modes_sources_and_strategies) {
 }
 
 TEST(GlossaryCoverage, statuses_of_envelopes) {
-  std::ifstream file(fs::path(HALMARK_SOURCE_DIR) / "framework/cli/console/envelope.cpp");
+  std::ifstream file(fs::path(halmark::test::in_source()) / "framework/cli/console/envelope.cpp");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto names = matches(text, "return \"(\\w+)\";");
   EXPECT_GE(names.size(), 8u);

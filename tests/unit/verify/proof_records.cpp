@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "core/text/digest.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/scratch_folder.hpp"
 #include "verify/front_proof/front_proof.hpp"
 
@@ -99,7 +100,8 @@ std::optional<int> verdict_of_script(const std::string& proof) {
   const ScratchFolder folder;
   const std::string path = folder / "a.hmproof";
   std::ofstream(path, std::ios::binary) << proof;
-  const std::string command = "python3 '" HALMARK_PROOF_SCRIPT "' '" + path + "' > /dev/null";
+  const std::string command = "python3 '" + test::in_source("/tests/verify_front_proof.py") +
+                              "' '" + path + "' > /dev/null";
   return WEXITSTATUS(std::system(command.c_str()));
 }
 

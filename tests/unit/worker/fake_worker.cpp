@@ -5,6 +5,7 @@
 
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::test {
 
@@ -16,7 +17,7 @@ Problem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 FakeWorker::FakeWorker(const std::string& script, std::int64_t arena_bytes) {
   WorkerOptions options;
-  options.program = HALMARK_WORKER_PROGRAM;
+  options.program = halmark::test::in_build("/bin/halmark-worker");
   options.cpus = CpuSet{};
   if (!script.empty()) options.environment["HALMARK_FAKE_SCRIPT"] = script;
   if (arena_bytes > 0) {
@@ -26,7 +27,7 @@ FakeWorker::FakeWorker(const std::string& script, std::int64_t arena_bytes) {
   auto started = Worker::start(options);
   if (!started) throw std::runtime_error(started.failure.reason);
   worker_ = std::move(*started);
-  auto loaded = worker_->load(HALMARK_FAKE_PLUGIN);
+  auto loaded = worker_->load(halmark::test::in_build("/tests/plugins/hm_fake.so"));
   if (!loaded) throw std::runtime_error(loaded.failure.reason);
   auto opened = worker_->open(0);
   if (!opened) throw std::runtime_error(opened.failure.reason);

@@ -17,6 +17,8 @@
 #include "host/nodes/node_report.hpp"
 #include "host/process/contained_process.hpp"
 #include "table_device.hpp"
+#include "tests/checkout.hpp"
+#include "tests/scoped_environment.hpp"
 #include "worker/affinity.hpp"
 #include "worker/checks/loop_checks.hpp"
 
@@ -39,7 +41,6 @@ double energy_uj = 0;
 class Around : public testing::Test {
  protected:
   Around() : device_(activation) {
-    ::setenv("HALMARK_POWERCAP", "/nonexistent", 1);  // no packages of this machine
     const double unknown = std::numeric_limits<double>::quiet_NaN();
     clocks = {};
     clocks.core_hz = clocks.memory_hz = clocks.temperature_c = clocks.power_w = unknown;
@@ -59,8 +60,6 @@ class Around : public testing::Test {
       return HM_OK;
     };
   }
-  ~Around() override { ::unsetenv("HALMARK_POWERCAP"); }
-
   template <class Change>
   std::map<std::string, Signal> signals(Change change, double executions = 4,
                                         double busy_ns = 1e15) {
@@ -74,6 +73,8 @@ class Around : public testing::Test {
     return by_name;
   }
 
+  const halmark::test::ScopedVariable no_packages_{"HALMARK_POWERCAP",
+                                                   "/nonexistent"};  // of this machine
   TableDevice device_;
 };
 
@@ -150,6 +151,7 @@ TEST(Affinity, binds_to_cpus_that_there_are) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
   int last = 0;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) last = CPU_ISSET(cpu, &before) ? cpu : last;
+  const halmark::test::ScopedAffinity restored;
   bind_to({last});
   cpu_set_t now;
   ASSERT_EQ(::sched_getaffinity(0, sizeof now, &now), 0);
@@ -158,7 +160,6 @@ TEST(Affinity, binds_to_cpus_that_there_are) {
   for (const int none : {-1, CPU_SETSIZE}) EXPECT_THROW(bind_to({none}), std::invalid_argument);
   EXPECT_THROW(bind_to({CPU_SETSIZE - 1}), std::system_error);
   EXPECT_THROW(bind_to({}), std::system_error);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 // Times that the next reads of a device take, the last of them on and on.
@@ -291,8 +292,8 @@ TEST(IdleThreads, are_looked_for_in_twelve_gaps) {
 TEST(WorkerProgramAlone, reports_its_node_and_its_build) {
   for (const auto& [variable, rank] : {std::pair("OMPI_COMM_WORLD_RANK", 3), {"OTHER", 0}}) {
     ProcessSpec spec;
-    spec.program = HALMARK_WORKER_PROGRAM;
-    spec.arguments = {"--node-report", HALMARK_FAKE_PLUGIN};
+    spec.program = halmark::test::in_build("/bin/halmark-worker");
+    spec.arguments = {"--node-report", halmark::test::in_build("/tests/plugins/hm_fake.so")};
     spec.environment = {{variable, "3"}};
     const auto process = ContainedProcess::start(spec);
     const auto cause = process->wait(protocol::deadline_after(60));
@@ -304,14 +305,17 @@ TEST(WorkerProgramAlone, reports_its_node_and_its_build) {
     const auto report = parse_report(said);
     ASSERT_TRUE(report) << said;
     EXPECT_EQ(report->rank, rank);
-    EXPECT_EQ(report->plugin_hash, this_node_report(0, HALMARK_FAKE_PLUGIN).plugin_hash);
-    EXPECT_EQ(report->worker_hash, this_node_report(0, HALMARK_WORKER_PROGRAM).plugin_hash);
+    EXPECT_EQ(
+        report->plugin_hash,
+        this_node_report(0, halmark::test::in_build("/tests/plugins/hm_fake.so")).plugin_hash);
+    EXPECT_EQ(report->worker_hash,
+              this_node_report(0, halmark::test::in_build("/bin/halmark-worker")).plugin_hash);
   }
 }
 
 TEST(WorkerProgramAlone, that_reaches_no_door_of_a_parent_says_which) {
   ProcessSpec spec;
-  spec.program = HALMARK_WORKER_PROGRAM;
+  spec.program = halmark::test::in_build("/bin/halmark-worker");
   spec.arguments = {"--connect-to", "127.0.0.1", "--port", "1"};
   spec.environment = {{"PMI_RANK", "2"}, {"HALMARK_GROUP_TOKEN", std::string(64, 'a')}};
   const auto process = ContainedProcess::start(spec);

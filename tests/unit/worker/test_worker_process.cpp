@@ -9,6 +9,7 @@
 #include "fake_worker.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
@@ -20,7 +21,8 @@ using test::gemm;
 using test::stage_of;
 
 TEST(WorkerProgram, alone_it_says_who_starts_it_and_leaves_with_two) {
-  FILE* pipe = popen(HALMARK_WORKER_PROGRAM " 2>&1 </dev/null", "r");
+  FILE* pipe =
+      popen((halmark::test::in_build("/bin/halmark-worker") + " 2>&1 </dev/null").c_str(), "r");
   ASSERT_NE(pipe, nullptr);
   std::array<char, 256> text{};
   const std::size_t got = fread(text.data(), 1, text.size() - 1, pipe);
@@ -102,13 +104,13 @@ TEST(WorkerOrder, what_is_not_staged_cannot_be_used_and_the_worker_goes_on) {
 
 TEST(WorkerOrder, a_device_before_a_plugin_and_a_kernel_before_a_device_are_refused) {
   WorkerOptions options;
-  options.program = HALMARK_WORKER_PROGRAM;
+  options.program = halmark::test::in_build("/bin/halmark-worker");
   options.cpus = CpuSet{};
   auto worker = Worker::start(options);
   ASSERT_TRUE(worker) << worker.failure.reason;
   EXPECT_FALSE((*worker)->open(0));
-  ASSERT_TRUE((*worker)->load(HALMARK_FAKE_PLUGIN));
-  EXPECT_FALSE((*worker)->load(HALMARK_FAKE_PLUGIN));
+  ASSERT_TRUE((*worker)->load(halmark::test::in_build("/tests/plugins/hm_fake.so")));
+  EXPECT_FALSE((*worker)->load(halmark::test::in_build("/tests/plugins/hm_fake.so")));
   const auto staged = (*worker)->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1));
   EXPECT_NE(staged.failure.reason.find("no device is open"), std::string::npos);
   EXPECT_TRUE((*worker)->open(0));
@@ -141,7 +143,8 @@ TEST(WorkerProbe, lists_paths_and_measures_one) {
       {.kind = protocol::ProbeKind::clock, .path = {}, .isa = {}, .windows = 3, .barrier = {}});
   ASSERT_TRUE(clock) << clock.failure.reason;
   ASSERT_EQ(clock->rates.size(), 3u);
-  EXPECT_GT(clock->rates.front(), 0.3e9);
+  // What others of this machine take of a window makes the clock look slower, never faster.
+  EXPECT_GT(std::ranges::max(clock->rates), 0.3e9);
   auto nothing = worker->probe({.kind = protocol::ProbeKind::copy, .path = {}, .isa = {}});
   EXPECT_NE(nothing.failure.reason.find("working set of 0 bytes"), std::string::npos);
 }
@@ -150,11 +153,15 @@ TEST(WorkerProbe, lists_paths_and_measures_one) {
 TEST(WorkerProbe, slices_walk_through_the_arena_and_memory_beside_it) {
   FakeWorker worker("", 24 << 20);
   for (const int count : {1, 5}) {
-    auto slices = worker->probe({.kind = protocol::ProbeKind::slices,
-                                 .path = {},
-                                 .isa = {},
-                                 .windows = count,
-                                 .working_set_bytes = 32 << 20});
+    const auto probe = [&] {
+      return worker->probe({.kind = protocol::ProbeKind::slices,
+                            .path = {},
+                            .isa = {},
+                            .windows = count,
+                            .working_set_bytes = 32 << 20});
+    };
+    auto slices = probe();  // a disturbed one has no rates
+    for (int i = 0; i < 20 && slices && slices->rates.empty(); ++i) slices = probe();
     ASSERT_TRUE(slices) << slices.failure.reason;
     EXPECT_EQ(slices->rates.size(), static_cast<std::size_t>(count)) << slices->reason;
     for (const double rate : slices->rates) EXPECT_GT(rate, 1e7);
@@ -175,11 +182,11 @@ TEST(WorkerProbe, beside_a_busy_thread_of_the_plugin_there_are_no_slices_but_the
 
 TEST(WorkerPlugin, the_smallest_plugin_goes_through_a_trial) {
   WorkerOptions options;
-  options.program = HALMARK_WORKER_PROGRAM;
+  options.program = halmark::test::in_build("/bin/halmark-worker");
   options.cpus = CpuSet{};
   auto worker = Worker::start(options);
   ASSERT_TRUE(worker) << worker.failure.reason;
-  ASSERT_TRUE((*worker)->load(HALMARK_MINIMAL_PLUGIN));
+  ASSERT_TRUE((*worker)->load(halmark::test::in_build("/tests/plugins/hm_minimal.so")));
   ASSERT_TRUE((*worker)->open(0));
   auto staged =
       (*worker)->stage(stage_of(1, {"copy", {{"bytes", 1000}}}, CacheMode::rotate_all, 3));

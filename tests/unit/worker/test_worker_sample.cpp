@@ -19,9 +19,10 @@ TEST(WorkerSample, the_pilot_makes_a_sample_long_enough) {
   protocol::SampleRequest request;
   request.id = 1;
   request.pilot_only = true;
-  // A pilot that loses the core for a while takes the kernel for a long one; five in a row do not.
+  // A pilot that loses the core for a while takes the kernel for a long one; twenty in a row do
+  // not.
   std::int64_t repeat = 1;
-  for (int attempt = 0; attempt < 5 && repeat < 2; ++attempt) {
+  for (int attempt = 0; attempt < 20 && repeat < 2; ++attempt) {
     auto pilot = worker->sample(request);
     ASSERT_TRUE(pilot) << pilot.failure.reason;
     EXPECT_TRUE(pilot->samples.empty());
@@ -60,12 +61,12 @@ TEST(WorkerSample, the_wall_cap_keeps_the_samples) {
   FakeWorker worker("latency_ns=2000000");
   ASSERT_TRUE(worker->stage(stage_of(1, gemm(2, 2, 2), CacheMode::hot, 1)));
   auto request = count_samples(1, 100'000);
-  request.wall_cap_s = 0.1;
+  request.wall_cap_s = 0.5;
   auto sampled = worker->sample(request);
   ASSERT_TRUE(sampled) << sampled.failure.reason;
   EXPECT_EQ(sampled->measured.stop_rule, protocol::StopReason::deadline);
   EXPECT_GE(sampled->samples.size(), 1u);
-  EXPECT_LE(sampled->samples.size(), 50u);
+  EXPECT_LE(sampled->samples.size(), 250u);
 }
 
 TEST(WorkerSample, a_plugin_error_inside_the_loop_is_a_failure_of_its_phase) {

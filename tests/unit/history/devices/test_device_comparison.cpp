@@ -1,6 +1,7 @@
 // Devices side by side, on kernels whose times are stated here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 
@@ -244,7 +245,7 @@ TEST(DeviceComparisonView, every_look_names_bounds_and_models_as_such) {
 TEST(DeviceComparisonView, refuses_an_unknown_format_before_it_writes_another) {
   const DeviceComparison c =
       compare_devices({side("a", {kernel(1, 1)}), side("b", {kernel(1, 2)})}, {});
-  const std::string first = testing::TempDir() + "never.json";
+  const std::string first = testing::TempDir() + "never-" + std::to_string(::getpid()) + ".json";
   EXPECT_THAT(error_of([&] {
                 write_device_comparison(c, {first, "x.pdf"});
               }).line(),

@@ -16,6 +16,7 @@
 #include "host/group.hpp"
 #include "host/machine.hpp"
 #include "host/nodes/node_report.hpp"
+#include "tests/scoped_environment.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
@@ -26,18 +27,13 @@ using testing::HasSubstr;
 
 class Launcher : public testing::Test {
  protected:
-  Launcher() {
-    before_ = std::getenv("PATH");
-    ::setenv("PATH", (folder_.path().string() + ":" + before_).c_str(), 1);
-  }
-  ~Launcher() override { ::setenv("PATH", before_.c_str(), 1); }
   void launcher_does(const std::string& script) const {
     test::write_file(folder_ / "mpirun", "#!/bin/sh\n" + script + '\n');
     fs::permissions(folder_ / "mpirun", fs::perms::owner_all);
   }
 
   const test::ScratchFolder folder_;
-  std::string before_;
+  const test::ScopedVariable path_{"PATH", folder_.path().string() + ":" + std::getenv("PATH")};
 };
 
 // A caller at the door, with the words of a rank or with others.
@@ -145,7 +141,7 @@ TEST_F(Launcher, nodes_that_say_nothing_are_named_once_with_what_the_launcher_sa
       "no report from n1, n2: mpirun ended with exit code 1: " + std::string(297, '0') + "...");
   launcher_does("exec sleep 100");
   EXPECT_EQ(ask_nodes(three_ranks, "p", 1).failure, "no report from n1, n2: no answer within 1 s");
-  ::setenv("PATH", "/nonexistent", 1);
+  const test::ScopedVariable nowhere("PATH", "/nonexistent");
   EXPECT_EQ(ask_nodes(three_ranks, "p", 1).failure, "mpirun is not installed; install openmpi-bin");
 }
 

@@ -115,7 +115,7 @@ struct TwoRanks {
 };
 
 std::vector<double> await_skews(RankMeeting& meeting, std::size_t count) {
-  for (int i = 0; i < 2000 && meeting.skews_ns().size() < count; ++i) {
+  for (int i = 0; i < 20'000 && meeting.skews_ns().size() < count; ++i) {
     std::this_thread::sleep_for(milliseconds(1));
   }
   return meeting.skews_ns();

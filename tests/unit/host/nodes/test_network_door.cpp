@@ -122,22 +122,23 @@ TEST(NetworkDoor, sends_small_messages_at_once_and_notices_who_vanished) {
 TEST(NetworkDoor, hears_an_opening_in_pieces_and_closes_who_takes_too_long) {
   NetworkDoor door(loopback, 1);
   const std::string opening = "HMRANK1\n" + door.token() + std::string("\1\0\0\0\0\0\0\0", 8);
-  const FileDescriptor slow = caller_of(door), never = caller_of(door);
+  const FileDescriptor slow = caller_of(door);
+  const auto begin = std::chrono::steady_clock::now();
+  const FileDescriptor never = caller_of(door);
   for (std::size_t at = 0; at < 80; at += 16) {
     ASSERT_EQ(::send(slow.get(), opening.data() + at, 16, 0), 16);
     if (at == 64) break;
     EXPECT_FALSE(await_channel(door, 3));
   }
   EXPECT_TRUE(await_channel(door));
-  const auto begin = std::chrono::steady_clock::now();
   char byte = 0;
   while (::recv(never.get(), &byte, 1, MSG_DONTWAIT) < 0 &&
-         std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
+         std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
     (void)door.accept();
   }
   EXPECT_EQ(::recv(never.get(), &byte, 1, MSG_DONTWAIT), 0) << "it was closed";
-  EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(3500));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(7));
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(4900));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(NetworkDoor, callers_that_say_nothing_do_not_keep_a_rank_out) {
@@ -150,7 +151,8 @@ TEST(NetworkDoor, callers_that_say_nothing_do_not_keep_a_rank_out) {
   const auto begin = std::chrono::steady_clock::now();
   const auto requests = call_door(loopback, door.port(), door.token(), 0, RankLine::requests);
   EXPECT_TRUE(await_channel(door));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(4500))
+      << "each of them has five seconds";
 }
 
 TEST(NetworkDoor, a_wildcard_or_another_machine_is_no_address_to_listen_at) {

@@ -9,6 +9,8 @@
 
 #include "host/machine.hpp"
 #include "host/plugin/discovery.hpp"
+#include "tests/checkout.hpp"
+#include "tests/scoped_environment.hpp"
 
 namespace halmark {
 namespace {
@@ -24,12 +26,9 @@ class Discovery : public testing::Test {
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     folder = pattern;
     options.search_installed = false;
-    options.worker_program = HALMARK_BINARY_DIR "/tests/scripted_worker";
+    options.worker_program = test::in_build("/tests/scripted_worker");
   }
-  void TearDown() override {
-    ::unsetenv("HALMARK_PLUGIN_PATH");
-    fs::remove_all(folder);
-  }
+  void TearDown() override { fs::remove_all(folder); }
   std::string file(const std::string& name, mode_t mode = 0644) {
     const auto path = folder / name;
     fs::create_directories(path.parent_path());
@@ -62,8 +61,8 @@ TEST_F(Discovery, given_paths_come_first_then_the_path_variable_and_each_file_on
   file("listed/hm_a.so");
   options.paths = {given};
   options.search_installed = true;
-  ::setenv("HALMARK_PLUGIN_PATH",
-           ((folder / "listed").string() + ":" + given + ":relative").c_str(), 1);
+  const test::ScopedVariable listed("HALMARK_PLUGIN_PATH",
+                                    (folder / "listed").string() + ":" + given + ":relative");
   const auto candidates = plugin_candidates(options);
   ASSERT_GE(candidates.size(), 3u);
   EXPECT_EQ(candidates[0].path, given);
@@ -99,10 +98,9 @@ TEST_F(Discovery, of_two_plugins_with_one_name_the_first_wins) {
 }
 
 TEST_F(Discovery, a_plugin_that_kills_its_worker_is_an_entry_and_not_the_end) {
-  ::setenv("HALMARK_FAKE_HOST", "abort_load", 1);
+  const test::ScopedVariable fake("HALMARK_FAKE_HOST", "abort_load");
   options.paths = {file("hm_a.so"), file("hm_b.so")};
   const auto found = discover(options);
-  ::unsetenv("HALMARK_FAKE_HOST");
   ASSERT_EQ(found.size(), 2u);
   for (const auto& plugin : found) {
     EXPECT_EQ(plugin.status, Status::crashed);
@@ -164,16 +162,26 @@ TEST_F(Discovery, a_symbolic_link_is_judged_by_its_target) {
   EXPECT_EQ(found[0].path, target);
 }
 
+class EffectiveGroup {
+ public:
+  explicit EffectiveGroup(gid_t group) : before_(::getegid()), is_taken_(::setegid(group) == 0) {}
+  ~EffectiveGroup() { EXPECT_EQ(::setegid(before_), 0); }
+  bool is_taken() const { return is_taken_; }
+
+ private:
+  const gid_t before_;
+  const bool is_taken_;
+};
+
 // What newgrp and sg change is the group of the process; the user's own stays.
 TEST_F(Discovery, a_group_that_the_process_took_on_is_not_the_user_s_own) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can take on any group";
   const auto path = file("inner/hm_a.so", 0664);
   ASSERT_EQ(::chown(path.c_str(), 0, 12345), 0);
   ::chmod(path.c_str(), 0664);
-  const gid_t before = ::getegid();
-  ASSERT_EQ(::setegid(12345), 0);
+  const EffectiveGroup other(12345);
+  ASSERT_TRUE(other.is_taken());
   const auto problem = insecurity_of(path);
-  ASSERT_EQ(::setegid(before), 0);
   ASSERT_TRUE(problem);
   EXPECT_THAT(*problem, HasSubstr("is writable by group 12345"));
 }

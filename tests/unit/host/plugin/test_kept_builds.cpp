@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/checkout.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
@@ -117,7 +118,7 @@ TEST_F(KeptBuilds, what_a_killed_process_left_goes_once_it_is_old) {
 }
 
 TEST_F(KeptBuilds, a_worker_says_what_a_plugin_loads) {
-  const std::string plugin = HALMARK_BINARY_DIR "/tests/plugins/hm_minimal.so";
+  const std::string plugin = test::in_build("/tests/plugins/hm_minimal.so");
   const auto found = build_files(plugin, {});
   ASSERT_TRUE(found) << found.failure;
   EXPECT_EQ(found->plugin_path, plugin);

@@ -1,11 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 
 #include "plugin_refusal.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
@@ -88,16 +90,18 @@ TEST(Loader, reserved_fields_in_use_and_nameless_plugins_are_refused) {
 }
 
 TEST(Loader, a_real_library_loads_and_stays_loaded) {
-  const auto plugin = load_plugin(HALMARK_BINARY_DIR "/tests/plugins/hm_minimal.so");
+  const auto plugin = load_plugin(test::in_build("/tests/plugins/hm_minimal.so"));
   EXPECT_EQ(plugin.name, "minimal");
   EXPECT_EQ(plugin.abi_version, HM_ABI_VERSION);
 }
 
 TEST(Loader, a_file_that_is_no_library_is_refused_with_the_loaders_words) {
   EXPECT_THAT(load_refusal("/nonexistent/hm_x.so"), HasSubstr("no such file"));
-  const auto path = std::filesystem::path(testing::TempDir()) / "hm_text.so";
+  const auto path =
+      std::filesystem::path(testing::TempDir()) / ("hm_text_" + std::to_string(::getpid()) + ".so");
   std::ofstream(path) << std::string(4096, 't');
   EXPECT_THAT(load_refusal(path.string()), HasSubstr("invalid ELF header"));
+  std::filesystem::remove(path);
 }
 
 TEST(Loader, a_library_without_the_two_symbols_is_refused_by_symbol) {

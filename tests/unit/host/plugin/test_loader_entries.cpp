@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "plugin_refusal.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
@@ -130,7 +131,7 @@ TEST(LoaderVersion, is_shown_as_major_and_minor) {
   EXPECT_THAT(refusal_of(tables, (3u << 16) | 7u),
               HasSubstr("hm_abi_version says 3.7 but the table says 1.0"));
   try {
-    load_plugin(HALMARK_BINARY_DIR "/tests/plugins/bad/bad_wrong_major.so");
+    load_plugin(test::in_build("/tests/plugins/bad/bad_wrong_major.so"));
     ADD_FAILURE() << "accepted";
   } catch (const PluginRefused& refused) {
     EXPECT_EQ(refused.reason(),
@@ -143,7 +144,7 @@ TEST(LoaderTable, that_is_not_there_is_refused) {
 }
 
 TEST(LoaderPath, is_absolute_whatever_was_given) {
-  const std::filesystem::path exact = HALMARK_BINARY_DIR "/tests/plugins/hm_minimal.so";
+  const std::filesystem::path exact = test::in_build("/tests/plugins/hm_minimal.so");
   EXPECT_EQ(load_plugin(exact.string()).path, exact.string());
   const auto relative = std::filesystem::relative(exact);
   EXPECT_TRUE(std::filesystem::path(load_plugin(relative.string()).path).is_absolute());

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "table_plugin.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
@@ -146,7 +147,7 @@ TEST(Plugin, domains_that_cannot_be_searched_are_refused_by_name) {
 
 TEST(Plugin, a_real_plugin_copies_bytes_through_every_wrapper) {
   auto instance =
-      PluginInstance::create(load_plugin(HALMARK_BINARY_DIR "/tests/plugins/hm_minimal.so"), "");
+      PluginInstance::create(load_plugin(test::in_build("/tests/plugins/hm_minimal.so")), "");
   ASSERT_TRUE(instance) << instance.failure.message;
   auto device = (*instance)->open(0, {});
   ASSERT_TRUE(device) << device.failure.message;

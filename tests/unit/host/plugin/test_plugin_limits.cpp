@@ -11,6 +11,7 @@
 #include "host/plugin/plugin.hpp"
 #include "host/process/contained_process.hpp"
 #include "table_plugin.hpp"
+#include "tests/scoped_environment.hpp"
 
 namespace halmark {
 namespace {
@@ -240,14 +241,10 @@ TEST(PluginDevice, has_one_of_the_kinds_that_there_are) {
 // Whatever stands before it in the caller's environment: allowed names and prefixes pass, and what
 // the shard decides is not the caller's.
 TEST(WorkerEnvironment, passes_what_is_allowed_and_sets_what_measuring_needs) {
-  for (const auto& [name, value] :
-       {std::pair("AAA_SECRET", "x"), std::pair("HOME", "/elsewhere"),
-        std::pair("OMP_STACKSIZE", "9"), std::pair("OMP_NUM_THREADS", "99"),
-        std::pair("OMP_WAIT_POLICY", "passive"), std::pair("POCL_CACHE_DIR", "/c"),
-        std::pair("LD_PRELOAD_NOT", "evil.so"), std::pair("HALMARK_FAKE_SCRIPT", "s"),
-        std::pair("ZZZ", "1")}) {
-    setenv(name, value, 1);
-  }
+  const test::ScopedVariable secret("AAA_SECRET", "x"), home("HOME", "/elsewhere"),
+      stack("OMP_STACKSIZE", "9"), threads("OMP_NUM_THREADS", "99"),
+      policy("OMP_WAIT_POLICY", "passive"), cache("POCL_CACHE_DIR", "/c"),
+      preload("LD_PRELOAD_NOT", "evil.so"), script("HALMARK_FAKE_SCRIPT", "s"), last("ZZZ", "1");
   const Environment found =
       worker_environment({.cpus = {0, 1, 5}}, {{"NAMED", "n"}, {"HOME", "/other"}});
   EXPECT_FALSE(found.contains("AAA_SECRET"));
@@ -262,10 +259,11 @@ TEST(WorkerEnvironment, passes_what_is_allowed_and_sets_what_measuring_needs) {
   EXPECT_EQ(found.at("POCL_MAX_PTHREAD_COUNT"), "3") << "a part of the CPU has so many threads";
   EXPECT_EQ(found.at("POCL_CPU_MAX_CU_COUNT"), "3");
   EXPECT_EQ(found.at("OMP_WAIT_POLICY"), "passive") << "the caller's wish";
-  for (const char* name : {"AAA_SECRET", "OMP_STACKSIZE", "OMP_NUM_THREADS", "OMP_WAIT_POLICY",
-                           "POCL_CACHE_DIR", "LD_PRELOAD_NOT", "HALMARK_FAKE_SCRIPT", "ZZZ"}) {
-    unsetenv(name);
-  }
+}
+
+TEST(WorkerEnvironment, has_what_measuring_needs_where_the_caller_says_nothing) {
+  const test::ScopedVariable threads("OMP_NUM_THREADS"), policy("OMP_WAIT_POLICY"),
+      spin("GOMP_SPINCOUNT"), bind("OMP_PROC_BIND"), dynamic("OMP_DYNAMIC");
   const Environment plain = worker_environment({}, {});
   EXPECT_EQ(plain.at("OMP_WAIT_POLICY"), "active");
   EXPECT_EQ(plain.at("GOMP_SPINCOUNT"), "300000");

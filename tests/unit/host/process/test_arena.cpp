@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <system_error>
@@ -25,10 +26,17 @@ std::int64_t available_by_hand() {
   return 0;
 }
 
+// Other processes may take memory between two looks of one comparison.
+constexpr int looks_at_memory = 5;
+
 TEST(AvailableMemory, is_what_the_kernel_says) {
-  const auto by_hand = static_cast<double>(available_by_hand());
-  ASSERT_GT(by_hand, 0);
-  EXPECT_NEAR(static_cast<double>(available_memory_bytes()) / by_hand, 1, 0.3);
+  double relation = 0;
+  for (int i = 0; i < looks_at_memory && std::abs(relation - 1) > 0.3; ++i) {
+    const auto by_hand = static_cast<double>(available_by_hand());
+    ASSERT_GT(by_hand, 0);
+    relation = static_cast<double>(available_memory_bytes()) / by_hand;
+  }
+  EXPECT_NEAR(relation, 1, 0.3);
 }
 
 TEST(Arenas, are_as_large_as_wanted_in_whole_pages) {
@@ -46,12 +54,17 @@ TEST(Arenas, are_as_large_as_wanted_in_whole_pages) {
 // other: both shrink alike.
 TEST(Arenas, beyond_the_fraction_all_shrink_alike) {
   constexpr std::int64_t small = 40 << 20, large = 3 * small;
-  const auto available = static_cast<double>(available_memory_bytes());
-  ASSERT_GT(available, 0);
-  const double fraction = 0.1 * (small + large) / available;
-  const auto arenas = make_arenas(std::vector<std::int64_t>{small, large}, fraction);
-  ASSERT_EQ(arenas.size(), 2u);
-  EXPECT_NEAR(static_cast<double>(arenas[0].bytes()) / small, 0.1, 0.03);
+  std::vector<SharedMemory> arenas;
+  double share = 0;
+  for (int i = 0; i < looks_at_memory && std::abs(share - 0.1) > 0.03; ++i) {
+    const auto available = static_cast<double>(available_memory_bytes());
+    ASSERT_GT(available, 0);
+    const double fraction = 0.1 * (small + large) / available;
+    arenas = make_arenas(std::vector<std::int64_t>{small, large}, fraction);
+    ASSERT_EQ(arenas.size(), 2u);
+    share = static_cast<double>(arenas[0].bytes()) / small;
+  }
+  EXPECT_NEAR(share, 0.1, 0.03);
   EXPECT_NEAR(static_cast<double>(arenas[1].bytes()) / static_cast<double>(arenas[0].bytes()), 3,
               0.01);
   EXPECT_EQ(arenas[0].bytes() % 4096, 0);
@@ -116,13 +129,17 @@ TEST(Arenas, grow_where_they_are_too_small_and_keep_what_is_there) {
 // 40 MiB are there and 40 more are wanted, where the fraction leaves 60: made anew, alike.
 TEST(Arenas, that_may_not_grow_so_far_are_made_anew_within_the_fraction) {
   constexpr std::int64_t mib = 1 << 20;
-  auto arenas = make_arenas(std::vector<std::int64_t>{40 * mib});
-  const double fraction =
-      static_cast<double>(60 * mib) / static_cast<double>(available_memory_bytes());
-  grow_arenas(arenas, std::vector<std::int64_t>{40 * mib, 40 * mib}, fraction);
-  ASSERT_EQ(arenas.size(), 2u);
-  EXPECT_EQ(arenas[0].bytes(), arenas[1].bytes());
-  EXPECT_NEAR(static_cast<double>(arenas[0].bytes()) / mib, 30, 5);
+  double grown_mib = 0;
+  for (int i = 0; i < looks_at_memory && std::abs(grown_mib - 30) > 5; ++i) {
+    auto arenas = make_arenas(std::vector<std::int64_t>{40 * mib});
+    const double fraction =
+        static_cast<double>(60 * mib) / static_cast<double>(available_memory_bytes());
+    grow_arenas(arenas, std::vector<std::int64_t>{40 * mib, 40 * mib}, fraction);
+    ASSERT_EQ(arenas.size(), 2u);
+    EXPECT_EQ(arenas[0].bytes(), arenas[1].bytes());
+    grown_mib = static_cast<double>(arenas[0].bytes()) / mib;
+  }
+  EXPECT_NEAR(grown_mib, 30, 5);
 }
 
 TEST(SharedMemory, is_zero_at_first_and_one_for_all_who_map_it) {

@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAreArray;
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
@@ -100,6 +101,11 @@ TEST(CgroupPlaces, lose_the_groups_of_who_is_gone_and_no_others) {
   }
   const pid_t child = ::fork();
   if (child == 0) {
+    // What the runner asked of this process is not for that one: it would write the same report.
+    for (const char* name : {"GTEST_OUTPUT", "GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX",
+                             "GTEST_SHARD_STATUS_FILE", "TEST_PREMATURE_EXIT_FILE"}) {
+      ::unsetenv(name);
+    }
     ::execl("/proc/self/exe", "test", "--gtest_brief=1", "--gtest_filter=CgroupPlaces.are_where*",
             nullptr);
     ::_exit(9);
@@ -118,6 +124,7 @@ TEST(ProcessCgroup, without_a_limit_is_one_folder_that_goes_with_it) {
   const CgroupPlaces& places = cgroup_places();
   if (places.unified.empty()) GTEST_SKIP() << "no groups can be made";
   const std::size_t before = ours_in(places.unified).size();
+  const auto before_v1 = ours_in(places.memory_v1);
   {
     const auto group = ProcessCgroup::create(0);
     ASSERT_TRUE(group);
@@ -132,9 +139,7 @@ TEST(ProcessCgroup, without_a_limit_is_one_folder_that_goes_with_it) {
     EXPECT_TRUE(group->watches_processes());
     EXPECT_TRUE(group->is_empty());
     EXPECT_EQ(group->oom_kills().value_or(0), 0);
-    if (!places.memory_v1.empty()) {
-      EXPECT_THAT(ours_in(places.memory_v1), IsEmpty());
-    }
+    EXPECT_THAT(ours_in(places.memory_v1), UnorderedElementsAreArray(before_v1));
   }
   EXPECT_THAT(ours_in(places.unified), SizeIs(before));
 }
@@ -145,17 +150,20 @@ TEST(ProcessCgroup, bounds_memory_where_a_hierarchy_does) {
     GTEST_SKIP() << "memory is not bounded by v1 beside v2 here";
   }
   constexpr std::int64_t limit = 64 << 20;
+  // Groups of earlier cases may stay while the last of their processes ends.
+  const auto before = ours_in(places.memory_v1);
   {
     const auto group = ProcessCgroup::create(limit);
     ASSERT_TRUE(group);
     EXPECT_TRUE(group->bounds_memory());
     EXPECT_THAT(group->join_fds(), SizeIs(2));
-    const auto folders = ours_in(places.memory_v1);
+    auto folders = ours_in(places.memory_v1);
+    std::erase_if(folders, [&](const std::string& f) { return has(before, f); });
     ASSERT_THAT(folders, SizeIs(1));
     EXPECT_EQ(text_of(folders[0] + "/memory.limit_in_bytes"), std::to_string(limit) + "\n");
     EXPECT_EQ(group->oom_kills(), 0);
   }
-  EXPECT_THAT(ours_in(places.memory_v1), IsEmpty());
+  EXPECT_THAT(ours_in(places.memory_v1), UnorderedElementsAreArray(before));
 }
 
 TEST(ProcessCgroup, knows_and_kills_who_joined) {

@@ -19,6 +19,7 @@
 #include "host/process/contained_process.hpp"
 #include "host/process/descendants.hpp"
 #include "shell.hpp"
+#include "tests/scoped_environment.hpp"
 
 namespace halmark {
 namespace {
@@ -65,19 +66,32 @@ TEST(ContainedChild, has_bounded_files_no_core_and_is_the_first_to_be_killed_for
   EXPECT_NE(said(keeping), "0\n");
 }
 
+// Standard input under descriptor 3 too, whatever that was before.
+class OpenAsThree {
+ public:
+  OpenAsThree() { is_open_ = ::dup2(STDIN_FILENO, 3) == 3; }
+  ~OpenAsThree() {
+    if (kept_ < 0) {
+      ::close(3);
+      return;
+    }
+    ::dup2(kept_, 3);
+    ::close(kept_);
+  }
+  bool is_open() const { return is_open_; }
+
+ private:
+  const int kept_ = ::fcntl(3, F_DUPFD_CLOEXEC, 10);  // -1 where 3 is free
+  bool is_open_ = false;
+};
+
 TEST(ContainedChild, reads_nothing_and_inherits_no_descriptor) {
-  const int kept = ::fcntl(3, F_DUPFD_CLOEXEC, 10);  // -1 where 3 is free
-  ASSERT_EQ(::dup2(STDIN_FILENO, 3), 3);
+  const OpenAsThree open;
+  ASSERT_TRUE(open.is_open());
   // The listing itself has the folder open as 3.
   EXPECT_EQ(said(shell("cd /proc/self/fd; for f in 0 1 2 3 4 5; do [ -e $f ] && echo $f; done")),
             "0\n1\n2\n");
   EXPECT_EQ(said(shell("readlink /proc/self/fd/0")), "/dev/null\n");
-  if (kept >= 0) {
-    ::dup2(kept, 3);
-    ::close(kept);
-  } else {
-    ::close(3);
-  }
 }
 
 TEST(ContainedChild, ignores_an_interrupt_and_dies_of_a_broken_pipe) {
@@ -282,15 +296,8 @@ TEST(ContainedLog, goes_on_behind_the_cut) {
 }
 
 TEST(ContainedLog, is_kept_in_memory_where_no_folder_takes_it) {
-  const char* before = std::getenv("TMPDIR");
-  const std::string kept = before != nullptr ? before : "";
-  ::setenv("TMPDIR", "/proc", 1);
+  const test::ScopedVariable nowhere("TMPDIR", "/proc");
   auto process = ContainedProcess::start(shell("head -c 5000000 /dev/zero; echo end"));
-  if (before != nullptr) {
-    ::setenv("TMPDIR", kept.c_str(), 1);
-  } else {
-    ::unsetenv("TMPDIR");
-  }
   ASSERT_TRUE(process->wait(protocol::deadline_after(60)));
   EXPECT_THAT(process->log_tail(), EndsWith("end\n"));
 }

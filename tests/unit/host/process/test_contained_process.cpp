@@ -83,8 +83,11 @@ TEST(ContainedProcessTest, its_memory_is_bounded_by_the_best_that_there_is) {
 TEST(ContainedProcessTest, a_launcher_has_the_memory_of_all_its_processes) {
   const CgroupPlaces& places = cgroup_places();
   if (places.memory_v1.empty() || places.has_memory_v2) GTEST_SKIP() << "not bounded by v1 here";
-  ProcessSpec spec = shell("cat " + places.memory_v1 + "/halmark-" + std::to_string(::getpid()) +
-                           "-*/memory.limit_in_bytes");
+  // Of all groups of this process the one that the shell is in.
+  ProcessSpec spec =
+      shell("for group in " + places.memory_v1 + "/halmark-" + std::to_string(::getpid()) +
+            "-*; do grep -qx $$ $group/cgroup.procs && "
+            "cat $group/memory.limit_in_bytes; done");
   spec.memory_limit_bytes = 64 << 20;
   spec.processes = 3;
   auto process = ContainedProcess::start(spec);

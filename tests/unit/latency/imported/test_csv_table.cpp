@@ -12,6 +12,7 @@
 
 #include "core/input/input_kind.hpp"
 #include "parquet/parquet_writer.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/parquet/formula_table.hpp"
 #include "tests/unit/scratch_folder.hpp"
@@ -155,7 +156,7 @@ TEST(CsvTable, fields_that_repeat_are_still_what_they_were) {
 }
 
 std::string peer_file(const std::string& name) {
-  return HALMARK_SOURCE_DIR "/tests/data/parquet/" + name + ".parquet";
+  return test::in_source("/tests/data/parquet/") + name + ".parquet";
 }
 
 TEST(CsvTable, parquet_is_recognised_by_content_and_read_as_text) {

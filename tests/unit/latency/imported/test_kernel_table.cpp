@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "kernels/contract.hpp"
+#include "tests/shared_data.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -121,7 +122,7 @@ TEST(KernelTable, rows_of_unknown_types_are_counted) {
 }
 
 TEST(KernelTable, published_tables_read_whole) {
-  const std::filesystem::path folder = HALMARK_SHARED_DATA "/kernels";
+  const std::filesystem::path folder = test::shared_data("kernels");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "data not found: " << folder;
   const ImportedTable gemm = read_kernel_table(folder / "gemm_h100_trtllm_1.3.0rc20.csv.gz");
   EXPECT_EQ(gemm.rows, 100'668u);

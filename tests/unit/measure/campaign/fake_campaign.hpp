@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "measure/campaign/campaign.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 
-inline const std::string fake_plugin_path = HALMARK_BINARY_DIR "/tests/plugins/hm_fake.so";
+inline const std::string fake_plugin_path = test::in_build("/tests/plugins/hm_fake.so");
 
 inline ValidityThresholds blind_thresholds() {
   constexpr Limit blind{ValidityThresholds::never, ValidityThresholds::never};

@@ -67,7 +67,7 @@ TEST(MeasureInStack, every_kernel_of_the_stack_is_a_row_with_a_sample_per_repeti
     EXPECT_GE(row.samples.size(), 5U);
     EXPECT_EQ(row.repeat, row.kernel_case.neighbours == "b" ? 2 : 1);
     EXPECT_GE(row.duration_ns_median, 200'000);
-    EXPECT_LT(row.duration_ns_median, 2'000'000);
+    EXPECT_LT(row.duration_ns_median, 20'000'000);
     EXPECT_GT(row.correctness.checked, 0);
     EXPECT_EQ(row.plugin_hash, "abc");
     EXPECT_FALSE(row.implementation.name.empty());
@@ -131,21 +131,28 @@ TEST(MeasureInStack, an_answer_that_goes_wrong_later_is_found_after_the_repetiti
   EXPECT_EQ(wrong, 1);
 }
 
+void expect_found_wrong(const char* script) {
+  InCampaign campaign(script);
+  int wrong = 0;
+  for (const Measurement& row : campaign.run()) {
+    EXPECT_NE(row.status, Status::ok) << script << ": " << row.kernel_case.problem.text();
+    EXPECT_TRUE(row.samples.empty()) << script;
+    wrong += row.status == Status::wrong_result ? 1 : 0;
+  }
+  EXPECT_EQ(wrong, 1) << script;
+}
+
 // A single further execution of each would miss all of them, or nine in ten.
-TEST(MeasureInStack, an_answer_that_is_seldom_wrong_or_late_is_found_behind_the_repetitions) {
+TEST(MeasureInStack, an_answer_that_is_seldom_wrong_is_found_behind_the_repetitions) {
   for (const char* script :
        {"wrong=every_tenth;latency_ns=30000", "wrong=every_tenth_element;latency_ns=30000",
-        "wrong=last_element_later;latency_ns=30000", "wrong=first_buffer;latency_ns=30000",
-        "wrong=soon_late;latency_ns=30000"}) {
-    InCampaign campaign(script);
-    int wrong = 0;
-    for (const Measurement& row : campaign.run()) {
-      EXPECT_NE(row.status, Status::ok) << script << ": " << row.kernel_case.problem.text();
-      EXPECT_TRUE(row.samples.empty()) << script;
-      wrong += row.status == Status::wrong_result ? 1 : 0;
-    }
-    EXPECT_EQ(wrong, 1) << script;
+        "wrong=last_element_later;latency_ns=30000", "wrong=first_buffer;latency_ns=30000"}) {
+    expect_found_wrong(script);
   }
+}
+
+TEST(MeasureInStack, an_answer_that_is_late_is_found_behind_the_repetitions) {
+  expect_found_wrong("wrong=soon_late;latency_ns=30000");
 }
 
 TEST(MeasureInStack, says_how_many_executions_were_compared) {

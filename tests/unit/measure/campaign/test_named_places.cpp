@@ -4,13 +4,14 @@
 #include "fake_campaign.hpp"
 #include "measure/campaign/crew.hpp"
 #include "measure/campaign/stack/stack_run.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
 
 using testing::HasSubstr;
 
-const std::string fake_two_path = HALMARK_BINARY_DIR "/tests/plugins/hm_fake_two.so";
+const std::string fake_two_path = test::in_build("/tests/plugins/hm_fake_two.so");
 
 // Two products and a copy on the device of `place`.
 Stack stack_on(const ShardPlace& place) {

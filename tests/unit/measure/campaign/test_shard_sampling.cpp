@@ -159,11 +159,11 @@ TEST(CommonSampling, asks_for_what_is_left_of_the_budget_and_for_four_at_least) 
 }
 
 TEST(CommonSampling, ends_at_the_wall_cap) {
-  const Measurement row = sampled(counted(100'000), "latency_ns=2000000", 0.15);
+  const Measurement row = sampled(counted(100'000), "latency_ns=2000000", 1);
   ASSERT_TRUE(has_latency(row.status)) << row.reason;  // a busy machine leaves the interval wide
   EXPECT_EQ(row.stop_rule, "deadline");
   EXPECT_GE(row.samples.size(), 1u);
-  EXPECT_LT(row.samples.size(), 75u);
+  EXPECT_LT(row.samples.size(), 500u);
 }
 
 // Calls above 50 ms: three samples are enough for a first block.

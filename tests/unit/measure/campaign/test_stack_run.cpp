@@ -91,7 +91,7 @@ TEST(StackRun, a_device_with_memory_of_its_own_has_no_state_of_the_host) {
 
 TEST(StackRun, memory_is_measured_where_it_is_asked_for) {
   const std::vector<Stack> stacks{two_layers(1)};
-  StackRunOptions o = options("latency_ns=300000;hoard_bytes=8388608");
+  StackRunOptions o = options("latency_ns=300000;hoard_bytes=33554432");
   const KernelCase elsewhere = copy_case(8192);  // of no step
   o.beside = {stacks[0].kernels[1], elsewhere};
   o.pairs = 1;
@@ -115,9 +115,9 @@ TEST(StackRun, memory_is_measured_where_it_is_asked_for) {
   ASSERT_TRUE(staged.baseline_bytes && staged.set_size_bytes) << staged.reason;
   const std::int64_t grown = *staged.set_size_bytes - *staged.baseline_bytes;
   // Pages of libraries count less as other workers of the same program start.
-  EXPECT_GE(grown, 3 * 8'388'608 - 2'097'152) << "three kernels hoard";
+  EXPECT_GE(grown, 3 * 33'554'432 - 8'388'608) << "three kernels hoard";
   if (!test::has_shadow_memory) {
-    EXPECT_LE(grown, 4 * 8'388'608);
+    EXPECT_LE(grown, 4 * 33'554'432);
   }
 }
 

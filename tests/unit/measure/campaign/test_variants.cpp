@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "fake_campaign.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -104,7 +105,7 @@ TEST(FindVariants, of_a_problem_that_nothing_supports_are_none_with_the_reason) 
 
 TEST(FindVariants, a_plugin_that_dies_is_an_error_of_the_machine_with_its_name) {
   const Error error = error_of([] {
-    find_variants(std::vector{gemm_case()}, {.plugin_path = HALMARK_BINARY_DIR "/no/hm_x.so"});
+    find_variants(std::vector{gemm_case()}, {.plugin_path = test::in_build("/no/hm_x.so")});
   });
   EXPECT_EQ(error.exit_code(), ExitCode::unfit);
   EXPECT_THAT(error.line(), HasSubstr("hm_x.so"));

@@ -90,9 +90,9 @@ TEST(LinkMessages, of_one_size_end_after_two_thousand) {
 
 TEST(LinkMessages, of_one_size_go_on_for_the_time_that_is_asked) {
   Peer peer([](std::size_t) { return 5; });
-  peer.probed(options(1, 1024, 0.1));
-  EXPECT_GE(peer.lengths().size(), 1u + 1u + 6u) << "20 of 5 ms, fewer where it is late";
-  EXPECT_LE(peer.lengths().size(), 1u + 1u + 21u);
+  peer.probed(options(1, 1024, 1));
+  EXPECT_GE(peer.lengths().size(), 1u + 1u + 6u) << "200 of 5 ms, fewer where it is late";
+  EXPECT_LE(peer.lengths().size(), 1u + 1u + 201u);
 }
 
 TEST(LinkMessages, end_where_somebody_says_so) {

@@ -11,6 +11,7 @@
 
 #include "core/text/error.hpp"
 #include "measure/links/tier_probe.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::links {
 namespace {
@@ -41,8 +42,8 @@ bool has_direct_files(const std::filesystem::path& folder) {
 }
 
 TEST(TierProbe, storage_is_read_and_written_past_the_page_cache_and_nothing_stays) {
-  const std::filesystem::path folder =
-      std::filesystem::path(HALMARK_BINARY_DIR) / "tests" / "tier_probe";
+  const std::filesystem::path folder = std::filesystem::path(test::in_build()) / "tests" /
+                                       ("tier_probe_" + std::to_string(::getpid()));
   if (!has_direct_files(folder)) GTEST_SKIP() << "no files past the page cache on this disk";
   const TierProbe seen = probe_storage(folder.string(), 32 << 20);
   EXPECT_GT(seen.read_bytes_per_s, 1e6);
@@ -50,6 +51,7 @@ TEST(TierProbe, storage_is_read_and_written_past_the_page_cache_and_nothing_stay
   EXPECT_GT(seen.latency_p50_s, 1e-7);
   EXPECT_GT(seen.bytes, 32 << 20);
   EXPECT_TRUE(std::filesystem::is_empty(folder));
+  std::filesystem::remove(folder);
 }
 
 TEST(TierProbe, a_folder_that_is_not_there_is_named) {
@@ -87,11 +89,15 @@ class StorageProbe : public testing::Test {
   void SetUp() override {
     if (!has_direct_files(folder_)) GTEST_SKIP() << "no files past the page cache on this disk";
   }
+  void TearDown() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
   TierProbe probed(std::int64_t bytes, const std::function<bool()>& should_stop) {
     return probe_storage(folder_.string(), bytes, should_stop);
   }
-  std::filesystem::path folder_ =
-      std::filesystem::path(HALMARK_BINARY_DIR) / "tests" / "storage_probe";
+  std::filesystem::path folder_ = std::filesystem::path(test::in_build()) / "tests" /
+                                  ("storage_probe_" + std::to_string(::getpid()));
 };
 
 // Two blocks of 8 MiB are written and read, then 2000 pages; each asks once whether to stop.

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "tests/scoped_environment.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
 namespace halmark {
@@ -78,15 +79,12 @@ TEST_F(PackageEnergyTest, a_counter_starts_at_zero_and_never_below) {
 }
 
 TEST_F(PackageEnergyTest, is_read_where_the_environment_says_else_where_the_kernel_has_it) {
-  const char* kept = std::getenv("HALMARK_POWERCAP");
-  const std::string before = kept == nullptr ? "" : kept;
-  setenv("HALMARK_POWERCAP", "/some/where", 1);
+  const test::ScopedVariable said("HALMARK_POWERCAP", "/some/where");
   EXPECT_EQ(PackageEnergy::root_of_machine(), "/some/where");
-  setenv("HALMARK_POWERCAP", "", 1);
+  const test::ScopedVariable empty("HALMARK_POWERCAP", "");
   EXPECT_EQ(PackageEnergy::root_of_machine(), "/sys/class/powercap");
-  unsetenv("HALMARK_POWERCAP");
+  const test::ScopedVariable absent("HALMARK_POWERCAP");
   EXPECT_EQ(PackageEnergy::root_of_machine(), "/sys/class/powercap");
-  if (kept != nullptr) setenv("HALMARK_POWERCAP", before.c_str(), 1);
 }
 
 TEST_F(PackageEnergyTest, says_when_a_counter_is_gone) {

@@ -1,5 +1,6 @@
 // Two that share a CPU wait for one another.
 #include "measure/sampling/run_delay.hpp"
+#include "tests/scoped_environment.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -12,17 +13,8 @@
 namespace halmark {
 namespace {
 
-void stay_on(int cpu) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(cpu, &one);
-  sched_setaffinity(0, sizeof one, &one);
-}
-
 TEST(CpuWait, is_the_whole_time_of_two_that_share_a_cpu) {
-  cpu_set_t before;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  stay_on(sched_getcpu());
+  const test::ScopedAffinity together(sched_getcpu());
   const pid_t other = fork();
   if (other == 0) {
     alarm(10);  // should nobody be left to end it
@@ -38,7 +30,6 @@ TEST(CpuWait, is_the_whole_time_of_two_that_share_a_cpu) {
   const auto waited_ns = wait.so_far_ns();
   kill(other, SIGKILL);
   waitpid(other, nullptr, 0);
-  sched_setaffinity(0, sizeof before, &before);
   if (!waited_ns) GTEST_SKIP() << "this kernel counts no delay";
   // Others of this machine may keep both waiting.
   EXPECT_GT(*waited_ns, 0.5 * took_ns);

@@ -6,14 +6,14 @@
 
 #include "core/json/json.hpp"
 #include "fixtures.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/case_name.hpp"
 
 namespace halmark {
 namespace {
 
 std::vector<Json> rows() {
-  const Json data =
-      read_json_file(std::string(HALMARK_SOURCE_DIR) + "/tests/data/transformers_parameters.json");
+  const Json data = read_json_file(test::in_source("/tests/data/transformers_parameters.json"));
   return {data.at("rows").begin(), data.at("rows").end()};
 }
 

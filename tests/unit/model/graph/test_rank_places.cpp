@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/graph/expert_layout.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark {
 namespace {
@@ -47,7 +48,7 @@ TEST(RankPlaces, every_device_has_one_number) {
 }
 
 TEST(RankPlaces, graphs_say_them_of_their_collectives) {
-  const ModelSpec spec = load_model("qwen3-235b-a22b", {HALMARK_SOURCE_DIR "/configs/models"});
+  const ModelSpec spec = load_model("qwen3-235b-a22b", {test::in_source("/configs/models")});
   auto built = build_graph(spec, {.model = spec.id,
                                   .parallel = {.dp = 2, .tp = 4, .pp = 2, .ep = 8},
                                   .precision = {},

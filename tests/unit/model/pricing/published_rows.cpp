@@ -10,11 +10,12 @@
 #include "model/step/priced_step.hpp"
 #include "plan/device/device_file.hpp"
 #include "plan/precision.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::published {
 namespace {
 
-const std::filesystem::path models = HALMARK_SOURCE_DIR "/configs/models";
+const std::filesystem::path models = test::in_source("/configs/models");
 
 // Names of the rows as shipped models of the same shape.
 std::optional<std::string> model_of(const std::string& name) {
@@ -50,8 +51,8 @@ std::optional<std::string> model_of(const std::string& name) {
 std::optional<Device> device_of(std::string name) {
   if (name.starts_with("RaspberryPi-5")) name = "raspberry-pi-5";
   if (const std::size_t space = name.find(" ("); space != std::string::npos) name.resize(space);
-  auto device = find_device(name, {HALMARK_SOURCE_DIR "/configs/devices"});
-  if (!device) device = find_device("apple-" + name, {HALMARK_SOURCE_DIR "/configs/devices"});
+  auto device = find_device(name, {test::in_source("/configs/devices")});
+  if (!device) device = find_device("apple-" + name, {test::in_source("/configs/devices")});
   return device;
 }
 
@@ -308,8 +309,7 @@ double Checks::median_bound() const {
 }
 
 Checks inference_checks() {
-  static const Json data =
-      read_json_file(HALMARK_SOURCE_DIR "/tests/data/published_inference.json");
+  static const Json data = read_json_file(test::in_source("/tests/data/published_inference.json"));
   Checks out;
   for (const Json& json : data["rows"]) {
     const auto model = model_of(json["model"]);

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -75,8 +76,8 @@ TEST(ModelSpec, an_empty_name_is_refused) {
 }
 
 TEST(ModelSpec, a_path_to_a_hugging_face_config_is_read) {
-  const std::filesystem::path dir =
-      std::filesystem::path(testing::TempDir()) / "halmark_model_spec_path";
+  const std::filesystem::path dir = std::filesystem::path(testing::TempDir()) /
+                                    ("halmark_model_spec_path_" + std::to_string(::getpid()));
   std::filesystem::create_directories(dir);
   std::ofstream(dir / "config.json") << model_test::tiny_json;
   EXPECT_EQ(load_model((dir / "config.json").string(), {}).hidden, 8);

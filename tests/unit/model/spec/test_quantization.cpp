@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -168,8 +169,8 @@ TEST(Quantization, the_cache_is_the_one_that_the_checkpoint_states) {
 }
 
 TEST(Quantization, a_scheme_may_stand_in_a_file_beside_the_configuration) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / "halmark_hf_quant_config";
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) /
+                                       ("halmark_hf_quant_config_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   const Json shipped = read_json_file((model_test::model_dir() / "llama-3.1-8b.json").string());
   std::ofstream(folder / "config.json") << shipped.at("config").dump();

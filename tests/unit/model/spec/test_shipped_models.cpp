@@ -11,6 +11,7 @@
 #include "core/json/json.hpp"
 #include "core/text/error.hpp"
 #include "fixtures.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -90,7 +91,7 @@ TEST(ShippedModels, total_parameters_equal_the_published_ones_within_their_round
 }
 
 Json facts(const std::string& name) {
-  return read_json_file(std::string(HALMARK_SOURCE_DIR) + "/tests/data/" + name);
+  return read_json_file(test::in_source("/tests/data/") + name);
 }
 
 // Counts made apart from the program: tests/data/README.md says how.
@@ -157,7 +158,7 @@ TEST(ShippedModels, a_public_configuration_that_is_not_modelled_is_refused_with_
 
 // The rows of the table in README.md: model, parameters, published, active, published.
 TEST(ShippedModels, the_table_of_the_readme_is_true) {
-  std::ifstream file(std::string(HALMARK_SOURCE_DIR) + "/README.md");
+  std::ifstream file(test::in_source("/README.md"));
   std::string line;
   const auto shown = [](double count) {
     std::ostringstream out;

@@ -11,13 +11,13 @@
 #include "fixtures.hpp"
 #include "model/utilisation/convention.hpp"
 #include "model/utilisation/convention_graph.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::model_test {
 namespace {
 
 const Json& document() {
-  static const Json json =
-      read_json_file(std::string(HALMARK_SOURCE_DIR) + "/tests/data/published_mfu.json");
+  static const Json json = read_json_file(test::in_source("/tests/data/published_mfu.json"));
   return json;
 }
 

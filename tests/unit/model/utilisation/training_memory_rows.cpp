@@ -1,6 +1,7 @@
 #include "training_memory_rows.hpp"
 
 #include "core/json/json.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::published {
 
@@ -8,7 +9,7 @@ namespace {
 
 // The shipped configuration, for sequences as long as the run had them.
 std::string config_of(const std::string& model, long sequence) {
-  const std::string file = std::string(HALMARK_SOURCE_DIR) + "/configs/models/" + model + ".json";
+  const std::string file = test::in_source("/configs/models/") + model + ".json";
   Json config = read_json_file(file)["config"];
   config["max_position_embeddings"] = sequence;
   return config.dump();
@@ -36,8 +37,7 @@ MemoryRow read(const Json& row) {
 }  // namespace
 
 std::vector<MemoryRow> memory_rows() {
-  const Json json =
-      read_json_file(std::string(HALMARK_SOURCE_DIR) + "/tests/data/published_memory.json");
+  const Json json = read_json_file(test::in_source("/tests/data/published_memory.json"));
   std::vector<MemoryRow> out;
   for (const Json& row : json["rows"]) out.push_back(read(row));
   return out;

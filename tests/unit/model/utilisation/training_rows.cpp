@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "core/numeric/statistics.hpp"
+#include "tests/checkout.hpp"
 #include "training_row_configs.hpp"
 
 namespace halmark::published {
@@ -67,8 +68,7 @@ Step step_of(const Json& row, bool is_split) {
 class Rows {
  public:
   TrainingRows made() {
-    const Json json =
-        read_json_file(std::string(HALMARK_SOURCE_DIR) + "/tests/data/published_mfu.json");
+    const Json json = read_json_file(test::in_source("/tests/data/published_mfu.json"));
     for (const Json& row : json["rows"]) {
       row_ = &row;
       ++out_.rows;

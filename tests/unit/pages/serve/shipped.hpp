@@ -2,11 +2,12 @@
 #pragma once
 
 #include "pages/serve/state/priced_system.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::pages {
 
 inline PageSources shipped_sources() {
-  const std::filesystem::path configs = HALMARK_SOURCE_DIR "/configs";
+  const std::filesystem::path configs = test::in_source("/configs");
   return {.models = {configs / "models"},
           .devices = {configs / "devices"},
           .fabrics = {configs / "fabrics"},

@@ -10,6 +10,7 @@
 #include "core/text/error.hpp"
 #include "pages/serve/static_page.hpp"
 #include "shipped.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::pages {
 namespace {
@@ -170,7 +171,7 @@ TEST(SimulatorPages, a_journal_that_is_not_there_is_no_error) {
 
 TEST(SimulatorPages, open_no_file_that_a_question_names) {
   SimulatorPage page(settings());
-  const std::string configs = HALMARK_SOURCE_DIR "/configs/";
+  const std::string configs = test::in_source("/configs/");
   for (const auto& [name, file] : Values{{"model", configs + "models/qwen3-8b.json"},
                                          {"device", configs + "devices/h100-sxm.toml"},
                                          {"fabric", configs + "fabrics/lite.toml"}}) {

@@ -7,6 +7,7 @@
 
 #include "profile/comparison/comparison.hpp"
 #include "profile/trace/attribution.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::trace_test {
 
@@ -98,7 +99,7 @@ inline Read read_text(const std::string& text, const CutLimits& limits = {}) {
 }
 
 inline std::string data_file(std::string_view name) {
-  return std::string(HALMARK_SOURCE_DIR "/tests/data/") + std::string(name);
+  return test::in_source("/tests/data/") + std::string(name);
 }
 
 }  // namespace halmark::trace_test

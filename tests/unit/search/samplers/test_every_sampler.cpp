@@ -12,6 +12,7 @@
 #include "problem.hpp"
 #include "sample_spaces.hpp"
 #include "search/loop.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark {
@@ -266,7 +267,7 @@ INSTANTIATE_TEST_SUITE_P(Table, Learner,
 TEST(EachSampler, has_a_test_file_of_its_own) {
   for (const std::string& name : sampler_names()) {
     const std::string file = "/tests/unit/search/samplers/test_" + name + ".cpp";
-    EXPECT_TRUE(std::filesystem::exists(HALMARK_SOURCE_DIR + file)) << file;
+    EXPECT_TRUE(std::filesystem::exists(test::in_source() + file)) << file;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "core/numeric/statistics.hpp"
 #include "plan/device/device_file.hpp"
 #include "simulate/collectives/known_systems.hpp"
+#include "tests/checkout.hpp"
 #include "tests/shared_data.hpp"
 
 namespace halmark::simulate {
@@ -59,7 +60,8 @@ std::string device_of(const std::string& system) {
 }
 
 FitLink link_of(const std::string& system) {
-  const Device device = *find_device(device_of(system), {HALMARK_SOURCE_DIR "/configs/devices"});
+  const Device device =
+      *find_device(device_of(system), {halmark::test::in_source("/configs/devices")});
   const Link& link = device.links.front();
   return {std::max(link.bytes_per_s, link.bytes_per_s_high.value_or(0)), link.reduces_in_switch};
 }
@@ -100,7 +102,7 @@ Score unseen_ranks(const Series& series, const FitLink& link) {
 }
 
 TEST(MeasuredCollectiveFits, predict_unseen_sizes_and_rank_counts) {
-  const std::filesystem::path file = test::shared_data("collectives-measured.json");
+  const std::filesystem::path file = halmark::test::shared_data("collectives-measured.json");
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "data not found: " << file;
   const std::vector<Series> all = read_series(read_json_file(file.string()));
   ASSERT_EQ(all.size(), 16u);
@@ -132,7 +134,7 @@ TEST(MeasuredCollectiveFits, predict_unseen_sizes_and_rank_counts) {
 }
 
 TEST(MeasuredCollectiveFits, predict_a_system_from_its_link_and_two_others) {
-  const std::filesystem::path file = test::shared_data("collectives-measured.json");
+  const std::filesystem::path file = halmark::test::shared_data("collectives-measured.json");
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "data not found: " << file;
   Score all;
   for (const Series& series : read_series(read_json_file(file.string()))) {

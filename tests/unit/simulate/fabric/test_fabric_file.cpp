@@ -6,6 +6,7 @@
 #include "../../error_of.hpp"
 #include "../../scratch_folder.hpp"
 #include "simulate/fabric/fabric_file.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::fabric {
 namespace {
@@ -201,7 +202,7 @@ TEST(FabricFile, says_how_flows_choose_their_uplinks) {
 
 TEST(FabricFile, an_unknown_name_is_refused_with_the_nearest) {
   const Error error = halmark::test::error_of(
-      [] { known_fabric("nvl27", {HALMARK_SOURCE_DIR "/configs/fabrics"}); });
+      [] { known_fabric("nvl27", {halmark::test::in_source("/configs/fabrics")}); });
   EXPECT_THAT(error.line(), HasSubstr("unknown_fabric: 'nvl27'"));
   EXPECT_THAT(error.line(), HasSubstr("nvl72"));
 }

@@ -9,11 +9,12 @@
 #include "simulate/fabric/capacity.hpp"
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric/level_view.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::fabric {
 namespace {
 
-const std::vector<std::filesystem::path> folders = {HALMARK_SOURCE_DIR "/configs/fabrics"};
+const std::vector<std::filesystem::path> folders = {halmark::test::in_source("/configs/fabrics")};
 
 const LevelView& level(const std::vector<LevelView>& views, const std::string& name) {
   for (const LevelView& view : views) {
@@ -36,7 +37,8 @@ TEST(ShippedFabrics, are_read_and_named_as_their_files) {
 TEST(ShippedFabrics, join_known_devices_by_the_links_that_these_have) {
   for (const Topology& topology : known_fabrics(folders)) {
     if (topology.device.empty()) continue;
-    const auto device = find_device(topology.device, {HALMARK_SOURCE_DIR "/configs/devices"});
+    const auto device =
+        find_device(topology.device, {halmark::test::in_source("/configs/devices")});
     ASSERT_TRUE(device) << topology.id << " names " << topology.device;
     for (const LinkFigure& figure : topology.figures) {
       if (figure.name != "scale_up") continue;

@@ -13,6 +13,7 @@
 #include "latency/imported/csv_table.hpp"
 #include "plan/device/device_file.hpp"
 #include "simulate/power/power_fit.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::power {
 namespace {
@@ -57,10 +58,11 @@ double median_error(const PowerModel& model, const std::vector<PowerPoint>& poin
 }
 
 TEST(MeasuredPower, of_products_is_predicted_on_shapes_that_no_fit_saw) {
-  const auto path = test::shared_data("kernels/gemm_power_h200_vllm_0.22.0.csv.gz");
+  const auto path = halmark::test::shared_data("kernels/gemm_power_h200_vllm_0.22.0.csv.gz");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is absent";
   const CsvTable table = CsvTable::read(path.string());
-  const Device h200 = read_device_file(HALMARK_SOURCE_DIR "/configs/devices/h200.toml").device;
+  const Device h200 =
+      read_device_file(halmark::test::in_source("/configs/devices/h200.toml")).device;
   for (auto& [type, halves] : halves_of(table, h200)) {
     const PowerModel fitted = fit_power(halves.fitted, 700);
     const PowerModel shipped =

@@ -8,6 +8,7 @@
 #include "../../error_of.hpp"
 #include "schedule_fixtures.hpp"
 #include "simulate/timeline/timeline_export.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::schedule {
 namespace {
@@ -24,8 +25,8 @@ using test::times_of;
 double microsecond(const Operator&) { return 1000; }
 
 fabric::Topology lite() {
-  return fabric::known_fabric("lite",
-                              {std::filesystem::path(HALMARK_SOURCE_DIR) / "configs/fabrics"});
+  return fabric::known_fabric(
+      "lite", {std::filesystem::path(halmark::test::in_source()) / "configs/fabrics"});
 }
 
 std::vector<Carriage> both() { return {Carriage::closed_form, Carriage::messages}; }

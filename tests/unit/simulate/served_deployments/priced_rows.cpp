@@ -5,13 +5,14 @@
 
 #include "model/pricing/kernel_table.hpp"
 #include "model/spec/model_spec.hpp"
+#include "tests/checkout.hpp"
 #include "tune/plan/known_plan.hpp"
 
 namespace halmark::test {
 namespace {
 
-const tune::Folders models = {HALMARK_SOURCE_DIR "/configs/models"};
-const tune::Folders devices = {HALMARK_SOURCE_DIR "/configs/devices"};
+const tune::Folders models = {halmark::test::in_source("/configs/models")};
+const tune::Folders devices = {halmark::test::in_source("/configs/devices")};
 
 // Of the engine's own kernels, and the collectives of NCCL where the engine has none.
 std::vector<std::string> tables_of(const std::filesystem::path& folder,

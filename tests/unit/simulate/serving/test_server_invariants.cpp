@@ -8,6 +8,7 @@
 #include "model/spec/model_spec.hpp"
 #include "simulate/serving/cache_room.hpp"
 #include "simulate/serving/summary.hpp"
+#include "tests/checkout.hpp"
 #include "toy_steps.hpp"
 
 namespace halmark::serving {
@@ -150,7 +151,7 @@ TEST(ServerInvariants, the_same_again_gives_the_same_events) {
 // A known demonstration page reclaims more bytes than its cache has. Qwen3-32B keeps 2 x 64 layers
 // x 8 heads x 128 x 2 bytes of a token: 256 KiB.
 TEST(TenContradictions, reclaimed_bytes_are_blocks_and_no_more_than_the_cache) {
-  const ModelSpec spec = load_model("qwen3-32b", {HALMARK_SOURCE_DIR "/configs/models"});
+  const ModelSpec spec = load_model("qwen3-32b", {halmark::test::in_source("/configs/models")});
   StepPricer steps(
       spec,
       [](const Operator&) {

@@ -8,6 +8,7 @@
 
 #include "model/spec/model_spec.hpp"
 #include "simulate/serving/cache_room.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark::serving {
@@ -73,7 +74,7 @@ TEST(StepClock, refuses_a_step_without_a_time) {
 
 class LayoutSteps : public testing::Test {
  protected:
-  ModelSpec spec = load_model("qwen3-0.6b", {HALMARK_SOURCE_DIR "/configs/models"});
+  ModelSpec spec = load_model("qwen3-0.6b", {halmark::test::in_source("/configs/models")});
   StepPricer pricer{spec,
                     [](const Operator&) {
                       return KernelTime{1e3, 1e3, 1e3, 1e3, true};

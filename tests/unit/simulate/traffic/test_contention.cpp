@@ -7,6 +7,7 @@
 #include "simulate/fabric/fabric_file.hpp"
 #include "simulate/fabric_levels_of.hpp"
 #include "simulate/traffic/topology_carrier.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/simulate/fabric/fabric_texts.hpp"
 
@@ -19,7 +20,7 @@ using simulate::Collective;
 using simulate::FabricLevels;
 
 fabric::Topology shipped(const std::string& id) {
-  return fabric::read_fabric(HALMARK_SOURCE_DIR "/configs/fabrics/" + id + ".toml");
+  return fabric::read_fabric(halmark::test::in_source("/configs/fabrics/") + id + ".toml");
 }
 
 GroupTimes times_of(const fabric::Topology& topology, Collective collective, Algorithm algorithm,

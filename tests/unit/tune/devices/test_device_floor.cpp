@@ -7,6 +7,7 @@
 #include "core/text/error.hpp"
 #include "model/spec/model_spec.hpp"
 #include "plan/precision.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/plan/known_plan.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 
 using test::error_of;
 
-const std::filesystem::path models = std::filesystem::path(HALMARK_SOURCE_DIR) / "configs/models";
+const std::filesystem::path models =
+    std::filesystem::path(halmark::test::in_source()) / "configs/models";
 
 // Llama 3.1 8B: 32 layers, hidden 4096, 32 heads of 128 with 8 of keys and values, intermediate
 // 14336, vocabulary 128256 (its config.json).

@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include "tests/scoped_environment.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark::tune {
@@ -19,7 +19,7 @@ Json row_of(const report::View& view, const std::string& name) {
 }
 
 TEST(Settings, a_default_names_itself_and_the_command_line_goes_first) {
-  setenv("XDG_STATE_HOME", "/tmp/state", 1);
+  const test::ScopedVariable state("XDG_STATE_HOME", "/tmp/state");
   const report::View view = settings_view({});
   EXPECT_EQ(row_of(view, "results database")["value"], "/tmp/state/halmark/halmark.db");
   EXPECT_EQ(row_of(view, "results database")["from"], "XDG_STATE_HOME");
@@ -30,17 +30,15 @@ TEST(Settings, a_default_names_itself_and_the_command_line_goes_first) {
   EXPECT_EQ(row_of(stated, "studies")["value"], "/x/night.db.study");
   EXPECT_EQ(row_of(stated, "limit of phase create")["value"], "31 s");
   EXPECT_EQ(row_of(stated, "limit of phase create")["from"], "--phase-limit");
-  unsetenv("XDG_STATE_HOME");
-  setenv("HOME", "/tmp/somebody", 1);
+  const test::ScopedVariable stateless("XDG_STATE_HOME"), home("HOME", "/tmp/somebody");
   EXPECT_EQ(row_of(settings_view({}), "results database")["value"],
             "/tmp/somebody/.local/state/halmark/halmark.db");
 }
 
 TEST(Settings, an_environment_variable_is_named) {
-  setenv("NO_COLOR", "1", 1);
+  const test::ScopedVariable plain("NO_COLOR", "1");
   EXPECT_EQ(row_of(settings_view({}), "color")["from"], "NO_COLOR");
   EXPECT_EQ(row_of(settings_view({.color = "always"}), "color")["from"], "--color");
-  unsetenv("NO_COLOR");
 }
 
 TEST(Settings, a_value_that_every_command_refuses_is_refused) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/sizing/device_floor.hpp"
 #include "tune/sizing/device_floor_view.hpp"
@@ -115,8 +116,8 @@ TEST(AskedLoad, is_a_file_or_one_kind_of_request) {
   }
 }
 
-const Folders models{HALMARK_SOURCE_DIR "/configs/models"};
-const Folders devices{HALMARK_SOURCE_DIR "/configs/devices"};
+const Folders models{halmark::test::in_source("/configs/models")};
+const Folders devices{halmark::test::in_source("/configs/devices")};
 
 MixChoice choice() {
   MixChoice out;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
@@ -12,8 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::filesystem::path> models = {HALMARK_SOURCE_DIR "/configs/models"},
-                                         devices = {HALMARK_SOURCE_DIR "/configs/devices"};
+const std::vector<std::filesystem::path> models = {halmark::test::in_source("/configs/models")},
+                                         devices = {halmark::test::in_source("/configs/devices")};
 
 // Qwen3-0.6B: 28 layers, 8 heads of keys and of values, 128 wide.
 SearchedFront front() {
@@ -67,7 +68,7 @@ TEST(Deployment, of_a_configuration_in_a_folder_loads_that_folder) {
   const halmark::test::ScratchFolder folder;
   halmark::test::write_file(
       folder / "config.json",
-      halmark::test::file_bytes(HALMARK_SOURCE_DIR "/tests/data/tiny-qwen3.json"));
+      halmark::test::file_bytes(halmark::test::in_source("/tests/data/tiny-qwen3.json")));
   SearchedFront own = front();
   own.model = folder / "config.json";
   EXPECT_EQ(deployment_of(own, 1, "", models, devices).checkpoint, folder.path().string());

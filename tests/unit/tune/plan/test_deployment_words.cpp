@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/links/rank_times.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -18,7 +19,7 @@ namespace {
 using halmark::test::error_of;
 using testing::HasSubstr;
 
-ModelSpec spec() { return load_model("tiny-qwen3", {HALMARK_SOURCE_DIR "/tests/data"}); }
+ModelSpec spec() { return load_model("tiny-qwen3", {halmark::test::in_source("/tests/data")}); }
 
 TEST(DeploymentOptions, lengths_that_are_not_said_are_those_of_the_phase) {
   const auto workload = [](DeploymentOptions o) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/devices/node_job.hpp"
 #include "tune/plan/known_plan.hpp"
@@ -32,7 +33,7 @@ std::unique_ptr<TunePlan> plan_on(const Target& target, const std::string& shard
   const std::string text = "name = \"s\"\nmodel = \"tiny-qwen3\"\ndtypes = [\"f32\"]\n" + shards +
                            "[[workload]]\nphase = \"decode\"\nbatch = [24]\ncontext = 128\n";
   return measured_plan(parse_sweep(text, "s.toml"), target, false,
-                       {HALMARK_SOURCE_DIR "/tests/data"}, {});
+                       {halmark::test::in_source("/tests/data")}, {});
 }
 
 Configuration of(const TunePlan& plan, int dp, int tp, int pp) {

@@ -10,6 +10,7 @@
 
 #include "core/chosen/winner.hpp"
 #include "measure/campaign/predict_cost.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/plan/forecast.hpp"
 #include "tune/plan/kernel_cases.hpp"
@@ -42,7 +43,7 @@ std::string toml(const std::string& more, const std::string& workload = "") {
 TunePlan plan_of(const std::string& text, const Target& target = two_cores(),
                  bool is_measured = true) {
   Sweep sweep = parse_sweep(text, "s.toml");
-  ModelSpec spec = load_model(sweep.model, {HALMARK_SOURCE_DIR "/tests/data"});
+  ModelSpec spec = load_model(sweep.model, {halmark::test::in_source("/tests/data")});
   const std::vector<std::int64_t> shards = shard_counts(sweep, 2);
   return {std::move(sweep), std::move(spec), target, shards, {}, is_measured};
 }
@@ -199,7 +200,7 @@ TEST(TunePlan, what_does_not_fit_is_left_out_with_its_reason) {
 // auto covers a small space as a grid: it has to be told that the budget is the whole space.
 std::unique_ptr<TunePlan> standing_plan(const std::string& more) {
   return measured_plan(parse_sweep(toml(more) + "[measure]\nin_stack = true\n", "s.toml"),
-                       two_cores(), false, {HALMARK_SOURCE_DIR "/tests/data"}, {});
+                       two_cores(), false, {halmark::test::in_source("/tests/data")}, {});
 }
 
 TEST(TunePlan, kernels_of_layers_stand_in_stacks_that_it_knows) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/sweep.hpp"
+#include "tests/checkout.hpp"
 #include "tune/plan/forecast.hpp"
 #include "tune/plan/known_plan.hpp"
 
@@ -22,7 +23,7 @@ TunePlan plan_of(const std::string& more, bool is_measured = true, Target target
       parse_sweep("name = \"s\"\nmodel = \"tiny-qwen3\"\ndtypes = [\"f32\"]\nshards = [1]\n" +
                       more + "[[workload]]\nphase = \"decode\"\nbatch = [1, 2, 4]\ncontext = 128\n",
                   "s.toml");
-  ModelSpec spec = load_model(sweep.model, {HALMARK_SOURCE_DIR "/tests/data"});
+  ModelSpec spec = load_model(sweep.model, {halmark::test::in_source("/tests/data")});
   const std::vector<std::int64_t> shards = {1};
   return {std::move(sweep), std::move(spec), target, shards, {}, is_measured};
 }

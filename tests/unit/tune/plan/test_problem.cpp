@@ -8,6 +8,7 @@
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 #include "plan/sweep.hpp"
+#include "tests/checkout.hpp"
 #include "tune/problem/problem.hpp"
 
 namespace halmark::tune {
@@ -16,7 +17,7 @@ namespace {
 using Keys = std::set<std::string>;
 
 ModelSpec model_of(const std::string& id) {
-  return load_model(id, {HALMARK_SOURCE_DIR "/configs/models"});
+  return load_model(id, {halmark::test::in_source("/configs/models")});
 }
 
 bool wants(const Sweep& sweep, const char* strategy) {
@@ -181,7 +182,7 @@ class ShippedSweep : public testing::TestWithParam<const char*> {};
 
 TEST_P(ShippedSweep, has_the_configurations_that_nested_loops_find) {
   const std::string name = GetParam();
-  const Sweep sweep = read_sweep(HALMARK_SOURCE_DIR "/configs/sweeps/" + name + ".toml");
+  const Sweep sweep = read_sweep(halmark::test::in_source("/configs/sweeps/") + name + ".toml");
   const ModelSpec spec = model_of(sweep.model);
   const PrecisionFacts facts;
   for (const std::int64_t cores : {2, 6}) {

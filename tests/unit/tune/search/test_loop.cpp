@@ -6,6 +6,7 @@
 #include <map>
 
 #include "plan/sweep.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -17,8 +18,8 @@ TuneProblem problem_of(const std::string& more = {}) {
           more + "[[workload]]\nphase = \"decode\"\nbatch = [1, 2, 4, 8, 16, 32]\ncontext = 128\n",
       "s.toml");
   const std::vector<std::int64_t> shards = {1, 2, 4};
-  return problems_of(sweep, load_model(sweep.model, {HALMARK_SOURCE_DIR "/configs/models"}), shards,
-                     {})
+  return problems_of(sweep, load_model(sweep.model, {halmark::test::in_source("/configs/models")}),
+                     shards, {})
       .front();
 }
 
@@ -53,8 +54,8 @@ TEST(ToldOf, an_absent_figure_has_its_reason) {
       "s.toml");
   const std::vector<std::int64_t> shards = {1};
   const TuneProblem problem =
-      problems_of(sweep, load_model(sweep.model, {HALMARK_SOURCE_DIR "/configs/models"}), shards,
-                  {})
+      problems_of(sweep, load_model(sweep.model, {halmark::test::in_source("/configs/models")}),
+                  shards, {})
           .front();
   const Point point = problem.space().point(0);
   Evaluation e{.configuration = problem.at(point)};
@@ -130,7 +131,7 @@ TEST(Loop, a_level_that_is_missed_makes_a_trial_infeasible_by_so_much) {
       "concurrency = 1\n[slo]\nttft_ms = 200\ntpot_ms = 20\n",
       "s.toml");
   const TuneProblem problem =
-      problems_of(sweep, load_model(sweep.model, {HALMARK_SOURCE_DIR "/configs/models"}),
+      problems_of(sweep, load_model(sweep.model, {halmark::test::in_source("/configs/models")}),
                   sweep.shards, {})
           .front();
   const Told told = told_of(problem, problem.space().point(0), e);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "latency/roofline_source.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/search/priced/priced_search.hpp"
 
@@ -41,7 +42,7 @@ Target gpus(Device device = gpu()) {
 struct Priced {
   explicit Priced(const std::string& toml, const Target& target = gpus())
       : sweep(parse_sweep(toml, "s.toml")),
-        plan(sweep, load_model(sweep.model, {HALMARK_SOURCE_DIR "/configs/models"}), target,
+        plan(sweep, load_model(sweep.model, {halmark::test::in_source("/configs/models")}), target,
              sweep.shards, {}, false) {
     chain.add(SourceKind::roofline,
               std::make_unique<RooflineSource>(*plan.target().datasheet, std::optional<double>{}));

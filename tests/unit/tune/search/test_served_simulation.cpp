@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark::tune {
@@ -16,8 +17,8 @@ namespace {
 using halmark::test::error_of;
 using testing::HasSubstr;
 
-const Folders models{HALMARK_SOURCE_DIR "/configs/models"};
-const Folders devices{HALMARK_SOURCE_DIR "/configs/devices"};
+const Folders models{halmark::test::in_source("/configs/models")};
+const Folders devices{halmark::test::in_source("/configs/devices")};
 
 ServingQuestion question() {
   ServingQuestion out;

@@ -7,13 +7,14 @@
 #include "../../model/fixtures.hpp"
 #include "core/text/error.hpp"
 #include "plan/device/device_file.hpp"
+#include "tests/checkout.hpp"
 #include "tune/shards/journal_steps.hpp"
 #include "tune/shards/shard_times.hpp"
 
 namespace halmark::tune {
 namespace {
 
-const std::filesystem::path configs = std::filesystem::path(HALMARK_SOURCE_DIR) / "configs";
+const std::filesystem::path configs = std::filesystem::path(halmark::test::in_source()) / "configs";
 
 Device device(const std::string& id) { return known_device(id, {configs / "devices"}); }
 

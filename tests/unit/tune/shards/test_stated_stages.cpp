@@ -6,6 +6,7 @@
 #include "core/text/error.hpp"
 #include "model/graph/graph.hpp"
 #include "plan/sweep.hpp"
+#include "tests/checkout.hpp"
 #include "tune/problem/problem.hpp"
 
 namespace halmark::tune {
@@ -18,7 +19,7 @@ Sweep sweep_with(const std::string& more) {
 }
 
 std::vector<Configuration> configurations(const Sweep& sweep) {
-  const ModelSpec spec = load_model("qwen3-0.6b", {HALMARK_SOURCE_DIR "/configs/models"});
+  const ModelSpec spec = load_model("qwen3-0.6b", {halmark::test::in_source("/configs/models")});
   const std::vector<std::int64_t> shards = {1, 2, 4};
   const TuneProblem problem = problems_of(sweep, spec, shards, {}).front();
   std::vector<Configuration> out;

@@ -7,6 +7,7 @@
 
 #include "kernels/contract.hpp"
 #include "plan/device/device_file.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/scratch_folder.hpp"
 #include "tune/sources/priced_latencies.hpp"
 #include "tune/sources/stated_device.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const Folders devices = {HALMARK_SOURCE_DIR "/configs/devices"};
+const Folders devices = {halmark::test::in_source("/configs/devices")};
 
 TEST(StatedDevice, of_one_model_the_one_that_shares_most_words) {
   const std::vector<Device> known = known_devices(devices);

@@ -10,6 +10,7 @@
 #include "journal/store.hpp"
 #include "kernels/contract.hpp"
 #include "latency/sides/side_kernels.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 using halmark::test::error_of;
 using testing::HasSubstr;
 
-const Folders devices{HALMARK_SOURCE_DIR "/configs/devices"};
+const Folders devices{halmark::test::in_source("/configs/devices")};
 
 std::vector<DeviceSide> sides(SideChoice choice) { return device_sides(choice, devices); }
 

@@ -18,6 +18,7 @@
 #include "latency/roofline_source.hpp"
 #include "plan/device/device_file.hpp"
 #include "simulate/fabric/fabric_file.hpp"
+#include "tests/checkout.hpp"
 #include "tests/shared_data.hpp"
 
 namespace halmark::tune {
@@ -27,11 +28,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 fabric::Topology shipped(const std::string& id) {
-  return fabric::known_fabric(id, {HALMARK_SOURCE_DIR "/configs/fabrics"});
+  return fabric::known_fabric(id, {halmark::test::in_source("/configs/fabrics")});
 }
 
 Device device(const char* id) {
-  return read_device(std::string(HALMARK_SOURCE_DIR "/configs/devices/") + id + ".toml");
+  return read_device(halmark::test::in_source("/configs/devices/") + id + ".toml");
 }
 
 // Without a bound, so that what is seen is the fabric's own.
@@ -247,7 +248,7 @@ TEST(GroupLevels, whole_units_fill_the_groups_of_a_level) {
 // The sets of collectives-measured.json that `is_wanted`, in seconds.
 template <class IsWanted, class Use>
 bool with_measured(const IsWanted& is_wanted, const Use& use) {
-  const auto path = test::shared_data("collectives-measured.json");
+  const auto path = halmark::test::shared_data("collectives-measured.json");
   if (!std::filesystem::exists(path)) return false;
   std::ifstream file(path);
   const Json data = Json::parse(file);

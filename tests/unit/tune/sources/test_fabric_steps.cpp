@@ -7,6 +7,7 @@
 #include "model/pricing/step_pricer.hpp"
 #include "plan/device/device_file.hpp"
 #include "simulate/fabric/fabric_file.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tune/evaluate/served_evaluator.hpp"
 #include "tune/evaluate/step/placed_latencies.hpp"
@@ -20,10 +21,10 @@ using test::error_of;
 using testing::AllOf;
 using testing::HasSubstr;
 
-const Folders models = {HALMARK_SOURCE_DIR "/configs/models"};
-const Folders fabrics = {HALMARK_SOURCE_DIR "/configs/fabrics"};
+const Folders models = {halmark::test::in_source("/configs/models")};
+const Folders fabrics = {halmark::test::in_source("/configs/fabrics")};
 
-Device h100() { return read_device(HALMARK_SOURCE_DIR "/configs/devices/h100-sxm.toml"); }
+Device h100() { return read_device(halmark::test::in_source("/configs/devices/h100-sxm.toml")); }
 
 LatencyChain chain_over(const std::string& fabric, const Device& device) {
   LatencyChain out;

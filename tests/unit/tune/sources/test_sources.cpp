@@ -6,6 +6,7 @@
 
 #include "kernels/contract.hpp"
 #include "latency/imported/imported_source.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 #include "tests/unit/scratch_folder.hpp"
 #include "tune/plan/kernel_cases.hpp"
@@ -17,7 +18,7 @@ namespace {
 using test::error_of;
 using testing::HasSubstr;
 
-const Folders devices = {HALMARK_SOURCE_DIR "/configs/devices"};
+const Folders devices = {halmark::test::in_source("/configs/devices")};
 
 PricedLatencies priced(const LatencyChoice& choice) {
   return priced_latencies(choice, target_device(choice, devices), devices, std::nullopt);

@@ -10,13 +10,14 @@
 #include "measure/campaign/gate/validity.hpp"
 #include "report/glossary.hpp"
 #include "simulate/fabric/fabric_schema.hpp"
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark::tune {
 namespace {
 
 const std::filesystem::path pages =
-    std::filesystem::path(HALMARK_SOURCE_DIR) / "results/schema/reference";
+    std::filesystem::path(halmark::test::in_source()) / "results/schema/reference";
 
 TEST(Reference, no_page_is_stale) {
   for (const std::string& name : reference_names()) {

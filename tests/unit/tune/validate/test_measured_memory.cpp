@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "model/pricing/memory.hpp"
+#include "tests/checkout.hpp"
 
 namespace halmark::tune {
 namespace {
@@ -16,7 +17,7 @@ using testing::IsEmpty;
 
 // Three layers, hidden 64, 4 heads and 2 KV heads of width 32, FFN 160, vocabulary 512, tied.
 OperatorGraph graph_of(Parallel parallel = {}, std::int64_t batch = 1) {
-  const ModelSpec spec = load_model("tiny-qwen3", {HALMARK_SOURCE_DIR "/tests/data"});
+  const ModelSpec spec = load_model("tiny-qwen3", {halmark::test::in_source("/tests/data")});
   const Configuration c{.model = spec.id,
                         .parallel = parallel,
                         .precision = Precision::uniform("f32", Dtype::f32),

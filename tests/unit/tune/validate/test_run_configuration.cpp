@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/checkout.hpp"
 #include "tests/unit/error_of.hpp"
 
 namespace halmark::tune {
@@ -13,7 +14,7 @@ namespace {
 using halmark::test::error_of;
 using testing::HasSubstr;
 
-ModelSpec spec() { return load_model("tiny-qwen3", {HALMARK_SOURCE_DIR "/tests/data"}); }
+ModelSpec spec() { return load_model("tiny-qwen3", {halmark::test::in_source("/tests/data")}); }
 
 Configuration with_tp(int tp) {
   return {.model = spec().id,
@@ -48,7 +49,8 @@ TEST(RunConfiguration, an_impossible_split_is_refused_with_its_reason_before_any
 TEST(RunConfiguration, experts_without_ranks_are_refused_with_what_to_add) {
   Configuration alone = with_tp(1);
   alone.parallel.ep = 2;
-  ModelSpec experts = load_model("granite-3.1-1b-a400m", {HALMARK_SOURCE_DIR "/configs/models"});
+  ModelSpec experts =
+      load_model("granite-3.1-1b-a400m", {halmark::test::in_source("/configs/models")});
   alone.model = experts.id;
   const Error error = error_of([&] { require_runnable(experts, alone, two_cores()); });
   EXPECT_EQ(error.exit_code(), ExitCode::refused);
