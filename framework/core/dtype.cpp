@@ -1,4 +1,5 @@
 #include "core/dtype.hpp"
+#include "core/text/enum_names.hpp"
 #include "core/text/text.hpp"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ constexpr std::array facts = {
     Facts{Dtype::c64, "c64", 64, 24, -126, std::numeric_limits<float>::max()},
     Facts{Dtype::c128, "c128", 128, 53, -1022, std::numeric_limits<double>::max()},
 };
+static_assert(has_row_of_each<1>(facts, &Facts::dtype));
 
 constexpr std::array every = [] {
   std::array<Dtype, facts.size()> result{};

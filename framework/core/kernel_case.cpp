@@ -3,30 +3,19 @@
 #include <algorithm>
 #include <charconv>
 
-namespace halmark {
-std::string_view cache_mode_name(CacheMode mode) {
-  switch (mode) {
-    case CacheMode::hot:
-      return "hot";
-    case CacheMode::rotate_const:
-      return "rotate_const";
-    case CacheMode::rotate_all:
-      return "rotate_all";
-    case CacheMode::flush:
-      return "flush";
-    case CacheMode::in_stack:
-      return "in_stack";
-  }
-  return "hot";
-}
+#include "core/text/enum_names.hpp"
 
-std::optional<CacheMode> parse_cache_mode(std::string_view name) {
-  for (const CacheMode mode : {CacheMode::hot, CacheMode::rotate_const, CacheMode::rotate_all,
-                               CacheMode::flush, CacheMode::in_stack}) {
-    if (cache_mode_name(mode) == name) return mode;
-  }
-  return std::nullopt;
-}
+namespace halmark {
+namespace {
+
+constexpr auto cache_modes =
+    enum_names<CacheMode>("hot", "rotate_const", "rotate_all", "flush", "in_stack");
+
+}  // namespace
+
+std::string_view cache_mode_name(CacheMode mode) { return cache_modes.of(mode); }
+
+std::optional<CacheMode> parse_cache_mode(std::string_view name) { return cache_modes.parse(name); }
 
 std::string ShardPlace::text() const {
   std::string out = backend + ':' + device;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/numeric/student_t.hpp"
+#include "core/text/enum_names.hpp"
 #include "core/text/text.hpp"
 #include "history/statistics/false_discovery.hpp"
 
@@ -169,9 +170,7 @@ void judge(SeriesChange& change, const ComparisonRules& rules) {
 }  // namespace
 
 std::string_view change_name(Change change) {
-  static constexpr std::array<std::string_view, 5> names = {"SAME", "FASTER", "SLOWER", "UNDECIDED",
-                                                            "INVALID"};
-  return names.at(static_cast<std::size_t>(change));
+  return enum_names<Change>("SAME", "FASTER", "SLOWER", "UNDECIDED", "INVALID").of(change);
 }
 
 int urgency(Change change) {
@@ -181,8 +180,7 @@ int urgency(Change change) {
 }
 
 std::string_view unit_name(Unit unit) {
-  static constexpr std::array<std::string_view, 3> names = {"processes", "runs", "intervals"};
-  return names.at(static_cast<std::size_t>(unit));
+  return enum_names<Unit>("processes", "runs", "intervals").of(unit);
 }
 
 SeriesChange compare_series(const Series& before, const Series& after,

@@ -3,7 +3,6 @@
 #include "host/protocol.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -11,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/text/enum_names.hpp"
 #include "host/protocol_fields.hpp"
 
 namespace halmark::protocol {
@@ -18,40 +18,38 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The words of each closed set, in the order of its enumerators.
+// The words of each closed set.
 template <class Enum>
 struct Words;
 template <>
 struct Words<Timer> {
   static constexpr const char* what = "a timer";
-  static constexpr std::array<std::string_view, 2> all{"host_clock", "device_event"};
+  static constexpr auto names = enum_names<Timer>("host_clock", "device_event");
 };
 template <>
 struct Words<Stop> {
   static constexpr const char* what = "a way to stop";
-  static constexpr std::array<std::string_view, 2> all{"auto", "count"};
+  static constexpr auto names = enum_names<Stop>("auto", "count");
 };
 template <>
 struct Words<StopReason> {
   static constexpr const char* what = "a reason to stop";
-  static constexpr std::array<std::string_view, 9> all{"",         "ci_width", "noise_settled",
-                                                       "budget",   "count",    "max_samples",
-                                                       "deadline", "aborted",  "pilot"};
+  static constexpr auto names =
+      enum_names<StopReason>("", "ci_width", "noise_settled", "budget", "count", "max_samples",
+                             "deadline", "aborted", "pilot");
 };
 template <>
 struct Words<ProbeKind> {
   static constexpr const char* what = "a kind of probe";
-  static constexpr std::array<std::string_view, 6> all{"peak_paths", "peak", "clock",
-                                                       "copy",       "read", "slices"};
+  static constexpr auto names =
+      enum_names<ProbeKind>("peak_paths", "peak", "clock", "copy", "read", "slices");
 };
 template <class Enum>
 concept HasWords = requires {
-  Words<Enum>::all;
+  Words<Enum>::names;
 };
 
-std::string_view word_of(HasWords auto value) {
-  return Words<decltype(value)>::all.at(static_cast<std::size_t>(value));
-}
+std::string_view word_of(HasWords auto value) { return Words<decltype(value)>::names.of(value); }
 
 // ---- writing ----------------------------------------------------------------------------------
 
@@ -158,10 +156,9 @@ template <HasWords Enum>
 void read(const Json& json, Enum& value) {
   std::string word;
   read(json, word);
-  const auto& all = Words<Enum>::all;
-  const auto found = std::ranges::find(all, word);
-  if (found == all.end()) expected(Words<Enum>::what);
-  value = static_cast<Enum>(found - all.begin());
+  const auto named = Words<Enum>::names.parse(word);
+  if (!named) expected(Words<Enum>::what);
+  value = *named;
 }
 void read(const Json& json, CacheMode& value) {
   std::string name;

@@ -6,14 +6,14 @@
 #include <ctime>
 #include <numeric>
 
+#include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark {
 
 std::string_view state_name(TrialState state) {
-  constexpr std::array<std::string_view, trial_states> names = {"RUNNING", "COMPLETE", "PRUNED",
-                                                                "FAIL", "WAITING"};
-  return names[static_cast<std::size_t>(state)];
+  static_assert(trial_states == enumerators<TrialState>());
+  return enum_names<TrialState>("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING").of(state);
 }
 
 ParamValue ParamDistribution::value(double internal) const {

@@ -2,55 +2,31 @@
 // and studies know it. What has its default adds nothing, so that old keys stay.
 #include "core/chosen/configuration.hpp"
 
+#include "core/text/enum_names.hpp"
+
 namespace halmark {
+namespace {
 
-std::string_view phase_name(Phase phase) {
-  switch (phase) {
-    case Phase::prefill:
-      return "prefill";
-    case Phase::decode:
-      return "decode";
-    case Phase::training:
-      return "training";
-  }
-  return "decode";
-}
+constexpr auto phases = enum_names<Phase>("prefill", "decode", "training");
+constexpr auto front_classes = enum_names<FrontClass>("certain", "possible", "out");
+constexpr auto serving_modes = enum_names<ServingMode>("aggregated", "disaggregated");
 
-std::optional<Phase> parse_phase(std::string_view text) {
-  for (const Phase phase : {Phase::prefill, Phase::decode, Phase::training}) {
-    if (text == phase_name(phase)) return phase;
-  }
-  return std::nullopt;
-}
+}  // namespace
 
-std::string_view front_class_name(FrontClass value) {
-  switch (value) {
-    case FrontClass::certain:
-      return "certain";
-    case FrontClass::possible:
-      return "possible";
-    case FrontClass::out:
-      return "out";
-  }
-  return "possible";
-}
+std::string_view phase_name(Phase phase) { return phases.of(phase); }
+
+std::optional<Phase> parse_phase(std::string_view text) { return phases.parse(text); }
+
+std::string_view front_class_name(FrontClass value) { return front_classes.of(value); }
 
 std::optional<FrontClass> parse_front_class(std::string_view text) {
-  for (const FrontClass c : {FrontClass::certain, FrontClass::possible, FrontClass::out}) {
-    if (front_class_name(c) == text) return c;
-  }
-  return std::nullopt;
+  return front_classes.parse(text);
 }
 
-std::string_view serving_mode_name(ServingMode mode) {
-  return mode == ServingMode::aggregated ? "aggregated" : "disaggregated";
-}
+std::string_view serving_mode_name(ServingMode mode) { return serving_modes.of(mode); }
 
 std::optional<ServingMode> parse_serving_mode(std::string_view text) {
-  for (const ServingMode mode : {ServingMode::aggregated, ServingMode::disaggregated}) {
-    if (text == serving_mode_name(mode)) return mode;
-  }
-  return std::nullopt;
+  return serving_modes.parse(text);
 }
 
 namespace {

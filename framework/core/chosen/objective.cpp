@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/text/enum_names.hpp"
+
 namespace halmark {
 
 namespace {
@@ -13,7 +15,6 @@ namespace {
 using Figures = ServingFigures;
 using Value = std::optional<double>;
 
-// In the order of the enumerators.
 constexpr std::array rows = {
     ObjectiveRow{.objective = Objective::latency,
                  .name = "latency",
@@ -129,6 +130,7 @@ constexpr std::array rows = {
                  .shown_as = "tokens/s per user",
                  .level_key = "interactivity"},
 };
+static_assert(has_row_of_each(rows, &ObjectiveRow::objective));
 
 // Three significant digits, the same in every locale.
 std::string short_number(double value) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text/enum_names.hpp"
+
 namespace halmark {
 
 namespace {
@@ -13,33 +15,17 @@ const KernelKindRow& row_of(KernelKind kind) {
   return kernel_kinds[static_cast<std::size_t>(kind)];
 }
 
-constexpr bool is_in_order() {
-  for (std::size_t i = 0; i < kernel_kinds.size(); ++i) {
-    if (static_cast<std::size_t>(kernel_kinds[i].kind) != i) return false;
-  }
-  return true;
-}
-static_assert(is_in_order(), "row_of indexes the table by kind");
+static_assert(has_row_of_each(kernel_kinds, &KernelKindRow::kind));
 
-constexpr std::array<std::pair<PackedWeights, std::string_view>, 6> packed_names = {
-    {{PackedWeights::as_stated, "as_stated"},
-     {PackedWeights::mxfp4, "mxfp4"},
-     {PackedWeights::nvfp4, "nvfp4"},
-     {PackedWeights::weights_only, "weights_only"},
-     {PackedWeights::awq, "awq"},
-     {PackedWeights::gptq, "gptq"}}};
+constexpr auto packed_names =
+    enum_names<PackedWeights>("as_stated", "mxfp4", "nvfp4", "weights_only", "awq", "gptq");
 
 }  // namespace
 
-std::string_view packed_weights_name(PackedWeights weights) {
-  return packed_names[static_cast<std::size_t>(weights)].second;
-}
+std::string_view packed_weights_name(PackedWeights weights) { return packed_names.of(weights); }
 
 std::optional<PackedWeights> parse_packed_weights(std::string_view text) {
-  for (const auto& [weights, name] : packed_names) {
-    if (name == text) return weights;
-  }
-  return std::nullopt;
+  return packed_names.parse(text);
 }
 
 Precision Precision::uniform(std::string name, Dtype dtype) {

@@ -1,40 +1,23 @@
 #include "core/measured/measurement.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
+
+#include "core/text/enum_names.hpp"
 
 namespace halmark {
 namespace {
 
-// In the order of the enumeration.
-constexpr std::array<std::string_view, 17> names = {"ok",
-                                                    "suspect",
-                                                    "invalid",
-                                                    "unsupported",
-                                                    "out_of_memory",
-                                                    "compile_failed",
-                                                    "launch_failed",
-                                                    "device_lost",
-                                                    "wrong_result",
-                                                    "nan_result",
-                                                    "quarantined",
-                                                    "crashed",
-                                                    "timed_out",
-                                                    "worker_lost",
-                                                    "refused",
-                                                    "cancelled"};
+constexpr auto status_names =
+    enum_names<Status>("ok", "suspect", "invalid", "unsupported", "out_of_memory", "compile_failed",
+                       "launch_failed", "device_lost", "wrong_result", "nan_result", "quarantined",
+                       "crashed", "timed_out", "worker_lost", "refused", "cancelled");
 
 }  // namespace
 
-std::string_view status_name(Status status) { return names.at(static_cast<std::size_t>(status)); }
+std::string_view status_name(Status status) { return status_names.of(status); }
 
-std::optional<Status> parse_status(std::string_view text) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == text) return static_cast<Status>(i);
-  }
-  return std::nullopt;
-}
+std::optional<Status> parse_status(std::string_view text) { return status_names.parse(text); }
 
 bool has_latency(Status status) { return status == Status::ok || status == Status::suspect; }
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/json/json.hpp"
+#include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 #include "report/report.hpp"
@@ -17,8 +18,7 @@ namespace {
 constexpr std::size_t crossovers_shown = 12;
 
 std::string_view ahead_name(Ahead ahead) {
-  constexpr std::array<std::string_view, 4> names = {"first", "second", "tie", "open"};
-  return names.at(static_cast<std::size_t>(ahead));
+  return enum_names<Ahead>("first", "second", "tie", "open").of(ahead);
 }
 
 Json side_json(const DeviceComparison& c, std::size_t i) {

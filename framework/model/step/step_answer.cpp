@@ -4,6 +4,8 @@
 #include <array>
 #include <numeric>
 
+#include "core/text/enum_names.hpp"
+
 namespace halmark {
 namespace {
 
@@ -112,8 +114,7 @@ void fill_utilisation(const PricedStep& step, StepAnswer& out) {
 }  // namespace
 
 std::string_view time_source_name(TimeSource source) {
-  constexpr std::array<std::string_view, 3> names = {"none", "floor", "measured"};
-  return names[static_cast<std::size_t>(source)];
+  return enum_names<TimeSource>("none", "floor", "measured").of(source);
 }
 
 Result<StepFloor, NoFloor> step_floor(const PricedStep& step) {

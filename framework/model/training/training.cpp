@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <string>
 
+#include "core/text/enum_names.hpp"
 #include "kernels/kv_cache.hpp"
 
 namespace halmark {
 
 namespace {
+
+constexpr auto optimizers = enum_names<Optimizer>("none", "sgd", "momentum", "adam", "adam8bit");
+constexpr auto losses = enum_names<Loss>("in-place", "plain");
 
 bool is_layer_type(const OperatorGraph& graph, const Operator& op) {
   const auto named = [&](std::optional<std::int32_t> type) {
@@ -68,38 +72,13 @@ double recomputed_passes(const OperatorGraph& graph, const Operator& op, const T
 
 }  // namespace
 
-std::string_view optimizer_name(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::none:
-      return "none";
-    case Optimizer::sgd:
-      return "sgd";
-    case Optimizer::momentum:
-      return "momentum";
-    case Optimizer::adam:
-      return "adam";
-    case Optimizer::adam8bit:
-      return "adam8bit";
-  }
-  return "none";
-}
+std::string_view optimizer_name(Optimizer optimizer) { return optimizers.of(optimizer); }
 
-std::optional<Optimizer> parse_optimizer(std::string_view text) {
-  for (const Optimizer o : {Optimizer::none, Optimizer::sgd, Optimizer::momentum, Optimizer::adam,
-                            Optimizer::adam8bit}) {
-    if (text == optimizer_name(o)) return o;
-  }
-  return std::nullopt;
-}
+std::optional<Optimizer> parse_optimizer(std::string_view text) { return optimizers.parse(text); }
 
-std::string_view loss_name(Loss loss) { return loss == Loss::plain ? "plain" : "in-place"; }
+std::string_view loss_name(Loss loss) { return losses.of(loss); }
 
-std::optional<Loss> parse_loss(std::string_view text) {
-  for (const Loss loss : {Loss::in_place, Loss::plain}) {
-    if (text == loss_name(loss)) return loss;
-  }
-  return std::nullopt;
-}
+std::optional<Loss> parse_loss(std::string_view text) { return losses.parse(text); }
 
 Products products_of(const Operator& op, int place) {
   if (op.kind != OperatorKind::linear && op.kind != OperatorKind::experts) return {};

@@ -1,32 +1,20 @@
 // FLOPs of one sequence as a convention counts them.
 #include <algorithm>
 
+#include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 #include "model/utilisation/convention.hpp"
 
 namespace halmark {
+namespace {
 
-std::string_view recompute_name(Recompute recompute) {
-  switch (recompute) {
-    case Recompute::none:
-      return "none";
-    case Recompute::selective:
-      return "selective";
-    case Recompute::alternate:
-      return "alternate";
-    case Recompute::full:
-      return "full";
-  }
-  return "none";
-}
+constexpr auto recomputes = enum_names<Recompute>("none", "selective", "alternate", "full");
 
-std::optional<Recompute> parse_recompute(std::string_view text) {
-  for (const Recompute r :
-       {Recompute::none, Recompute::selective, Recompute::alternate, Recompute::full}) {
-    if (text == recompute_name(r)) return r;
-  }
-  return std::nullopt;
-}
+}  // namespace
+
+std::string_view recompute_name(Recompute recompute) { return recomputes.of(recompute); }
+
+std::optional<Recompute> parse_recompute(std::string_view text) { return recomputes.parse(text); }
 
 namespace {
 

@@ -1,12 +1,12 @@
 #include "profile/comparison/comparison.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
 #include <numeric>
 
+#include "core/text/enum_names.hpp"
 #include "kernels/contract.hpp"
 #include "profile/comparison/bindings.hpp"
 
@@ -208,9 +208,8 @@ void explain_work(const Recording& recording, const Attribution& attribution,
 }  // namespace
 
 std::string_view verdict_name(Verdict verdict) {
-  constexpr std::array<std::string_view, 5> names = {"ok", "mismatch", "missing in trace",
-                                                     "not in model", "unknown"};
-  return names[static_cast<std::size_t>(verdict)];
+  return enum_names<Verdict>("ok", "mismatch", "missing in trace", "not in model", "unknown")
+      .of(verdict);
 }
 
 std::size_t Comparison::count(Verdict verdict) const {

@@ -51,14 +51,6 @@ double share(const TraceLine& line, const Attribution& attribution) {
 
 }  // namespace
 
-std::optional<TraceStage> parse_stage(const std::string& name) {
-  for (const auto stage :
-       {TraceStage::prefill, TraceStage::decode, TraceStage::mixed, TraceStage::unknown}) {
-    if (name == stage_name(stage)) return stage;
-  }
-  return std::nullopt;
-}
-
 LayerRange layer_range(const std::string& text) {
   LayerRange out;
   if (text.empty()) return out;

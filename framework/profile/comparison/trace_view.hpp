@@ -13,9 +13,6 @@ namespace halmark::trace {
 // "3" or "0..5"; "" = all. Throws Error (exit 2) naming --layers for anything else.
 LayerRange layer_range(const std::string& text);
 
-// By its name; nothing for another word.
-std::optional<TraceStage> parse_stage(const std::string& name);
-
 struct TraceFilter {
   double flops_min = 0;
   LayerRange layers;

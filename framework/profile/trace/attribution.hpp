@@ -15,6 +15,7 @@ namespace halmark::trace {
 
 enum class TraceStage { unknown, prefill, decode, mixed };
 std::string_view stage_name(TraceStage stage);
+std::optional<TraceStage> parse_stage(std::string_view text);
 
 // One forward pass (or training step) of the model.
 struct Pass {

@@ -6,6 +6,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/text/enum_names.hpp"
+
 namespace halmark::trace {
 namespace {
 
@@ -149,11 +151,11 @@ bool starts_with_any(std::string_view name, auto prefixes) {
 }  // namespace
 
 std::string_view operator_class_name(OperatorClass value) {
-  constexpr std::array<std::string_view, 17> names = {
-      "free",          "matmul",     "attention",     "experts",    "lookup",       "elementwise",
-      "normalization", "activation", "rotary",        "routing",    "quantization", "cache_store",
-      "movement",      "creation",   "communication", "annotation", "unknown"};
-  return names[static_cast<std::size_t>(value)];
+  static constexpr auto names = enum_names<OperatorClass>(
+      "free", "matmul", "attention", "experts", "lookup", "elementwise", "normalization",
+      "activation", "rotary", "routing", "quantization", "cache_store", "movement", "creation",
+      "communication", "annotation", "unknown");
+  return names.of(value);
 }
 
 OperatorClass classify(std::string_view name) {

@@ -5,8 +5,12 @@
 #include <cctype>
 #include <charconv>
 
+#include "core/text/enum_names.hpp"
+
 namespace halmark::trace {
 namespace {
+
+constexpr auto stage_names = enum_names<TraceStage>("unknown", "prefill", "decode", "mixed");
 
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> out(1);
@@ -43,10 +47,9 @@ TraceStage stage_of_cost(const OperatorCost& cost) {
 
 }  // namespace
 
-std::string_view stage_name(TraceStage stage) {
-  constexpr std::array<std::string_view, 4> names = {"unknown", "prefill", "decode", "mixed"};
-  return names[static_cast<std::size_t>(stage)];
-}
+std::string_view stage_name(TraceStage stage) { return stage_names.of(stage); }
+
+std::optional<TraceStage> parse_stage(std::string_view text) { return stage_names.parse(text); }
 
 std::optional<TraceStage> stage_of_annotation(std::string_view name) {
   const std::vector<std::string> words = words_of(name);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <vector>
 
+#include "core/text/enum_names.hpp"
 #include "roofline/links.hpp"
 
 namespace halmark::simulate {
@@ -24,9 +25,11 @@ constexpr std::array table{
     Named{Collective::broadcast, "broadcast", Exchange::copy},
     Named{Collective::send_recv, "send_recv", Exchange::shift},
 };
+static_assert(has_row_of_each(table, &Named::collective));
 
 constexpr std::array all{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
                          Collective::all_to_all, Collective::broadcast,  Collective::send_recv};
+static_assert(all.size() == table.size());
 
 const Named& row_of(Collective collective) { return table[static_cast<std::size_t>(collective)]; }
 

@@ -3,9 +3,10 @@
 #include "simulate/collectives/cost.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
+
+#include "core/text/enum_names.hpp"
 
 namespace halmark::simulate {
 namespace {
@@ -213,21 +214,12 @@ class Formulas {
   std::vector<Level> levels_;
 };
 
-constexpr std::array algorithms{
-    std::pair{Algorithm::ring, std::string_view("ring")},
-    std::pair{Algorithm::tree, std::string_view("tree")},
-    std::pair{Algorithm::halving_doubling, std::string_view("halving_doubling")},
-    std::pair{Algorithm::one_shot, std::string_view("one_shot")},
-    std::pair{Algorithm::two_shot, std::string_view("two_shot")},
-    std::pair{Algorithm::in_switch, std::string_view("in_switch")},
-    std::pair{Algorithm::hierarchical, std::string_view("hierarchical")},
-};
+constexpr auto algorithms = enum_names<Algorithm>("ring", "tree", "halving_doubling", "one_shot",
+                                                  "two_shot", "in_switch", "hierarchical");
 
 }  // namespace
 
-std::string_view algorithm_name(Algorithm algorithm) {
-  return algorithms[static_cast<std::size_t>(algorithm)].second;
-}
+std::string_view algorithm_name(Algorithm algorithm) { return algorithms.of(algorithm); }
 
 std::vector<CollectiveTime> collective_times(Collective collective, double bytes,
                                              const FabricLevels& fabric) {
@@ -237,7 +229,8 @@ std::vector<CollectiveTime> collective_times(Collective collective, double bytes
   const Formulas formulas(collective, bytes, fabric);
   std::vector<Protocol> protocols = fabric.protocols;
   if (protocols.empty()) protocols.emplace_back();
-  for (const auto& [algorithm, name] : algorithms) {
+  for (std::size_t i = 0; i < algorithms.all.size(); ++i) {
+    const auto algorithm = static_cast<Algorithm>(i);
     const std::optional<Cost> cost = formulas.of(algorithm);
     if (!cost) continue;
     const bool is_tree = algorithm == Algorithm::tree;

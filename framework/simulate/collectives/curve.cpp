@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text/enum_names.hpp"
+
 namespace halmark::simulate {
 namespace {
 
@@ -19,8 +21,10 @@ constexpr std::array rows{
     Row{CurveShape::switched, "switched", "a change of protocol at a fixed part of a peer"},
     Row{CurveShape::shared, "shared", "a path that all ranks share"},
 };
+static_assert(has_row_of_each(rows, &Row::shape));
 constexpr std::array shapes{CurveShape::lines, CurveShape::pipelined, CurveShape::direct,
                             CurveShape::ramp,  CurveShape::switched,  CurveShape::shared};
+static_assert(shapes.size() == rows.size());
 
 // Of the congestion of a shared path, protocols for small messages see this part: their waits
 // overlap.

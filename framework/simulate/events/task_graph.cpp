@@ -1,8 +1,8 @@
 #include "simulate/events/task_graph.hpp"
 
-#include <array>
 #include <cmath>
 
+#include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 #include "core/text/text.hpp"
 
@@ -11,9 +11,9 @@ namespace {
 
 constexpr double seconds_max = 9e5;  // sums of many stay below 2^63 ps
 
-constexpr std::array<std::string_view, 14> kind_names = {
-    "boot",   "discover",   "probe", "compile",   "plan",  "place", "dispatch",
-    "kernel", "collective", "p2p",   "rebalance", "evict", "emit",  "done"};
+constexpr auto kind_names =
+    enum_names<EventKind>("boot", "discover", "probe", "compile", "plan", "place", "dispatch",
+                          "kernel", "collective", "p2p", "rebalance", "evict", "emit", "done");
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Picoseconds picoseconds(double seconds) {
   return std::llround(seconds * 1e12);
 }
 
-std::string_view kind_name(EventKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
+std::string_view kind_name(EventKind kind) { return kind_names.of(kind); }
 
 StreamIndex TaskGraph::add_stream(StreamOrder order) {
   orders_.push_back(order);

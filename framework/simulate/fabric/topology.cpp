@@ -1,7 +1,8 @@
 #include "simulate/fabric/topology.hpp"
 
 #include <algorithm>
-#include <array>
+
+#include "core/text/enum_names.hpp"
 
 namespace halmark::fabric {
 namespace {
@@ -28,19 +29,15 @@ std::vector<std::size_t> begins(const std::vector<Arc>& arcs, int Arc::*end, std
   return out;
 }
 
-constexpr std::array<std::string_view, 3> ecmps = {"hash", "least_loaded", "spray"};
+constexpr auto ecmps = enum_names<Ecmp>("hash", "least_loaded", "spray");
 
 }  // namespace
 
-std::string_view ecmp_name(Ecmp policy) { return ecmps[static_cast<std::size_t>(policy)]; }
+std::string_view ecmp_name(Ecmp policy) { return ecmps.of(policy); }
 
-std::optional<Ecmp> parse_ecmp(std::string_view text) {
-  const auto found = std::ranges::find(ecmps, text);
-  if (found == ecmps.end()) return std::nullopt;
-  return static_cast<Ecmp>(found - ecmps.begin());
-}
+std::optional<Ecmp> parse_ecmp(std::string_view text) { return ecmps.parse(text); }
 
-std::vector<std::string> ecmp_names() { return {ecmps.begin(), ecmps.end()}; }
+std::vector<std::string> ecmp_names() { return {ecmps.all.begin(), ecmps.all.end()}; }
 
 std::string_view kind_name(EntityKind kind) {
   switch (kind) {

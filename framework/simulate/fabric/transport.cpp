@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/text/enum_names.hpp"
+
 namespace halmark::fabric {
 namespace {
 
@@ -26,6 +28,7 @@ constexpr std::array rows = {Row{Transport::shared_memory, "shared_memory", 10, 
                              Row{Transport::ib, "ib", 250, 90},
                              Row{Transport::roce, "roce", 250, 200},
                              Row{Transport::tcp, "tcp", 1250, 200}};
+static_assert(has_row_of_each(rows, &Row::transport));
 
 // Light in fibre: refractive index 1.468 (Corning SMF-28, 1550 nm), 299,792.458 km/s.
 constexpr double fibre_ns_per_km = 1.468 / 299792.458 * 1e9;

@@ -25,10 +25,7 @@ constexpr double bytes_per_gb = 1e9;
 constexpr std::int64_t token_budget_unstated = 8192;
 
 ServerMode mode_of(const std::string& word) {
-  for (const ServerMode mode :
-       {ServerMode::aggregated, ServerMode::disaggregated, ServerMode::shared}) {
-    if (serving::server_mode_name(mode) == word) return mode;
-  }
+  if (const auto mode = serving::parse_server_mode(word)) return *mode;
   throw refused("'" + printable(word) + "' is no way to serve", "--mode",
                 suggestion(word, {"aggregated", "disaggregated", "shared"}));
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 #include "latency/chain.hpp"
 #include "latency/roofline_source.hpp"
@@ -187,9 +188,8 @@ void check(const FloorQuestion& q) {
 }  // namespace
 
 std::string_view ceiling_name(Ceiling ceiling) {
-  constexpr std::array<std::string_view, all_ceilings.size()> names = {"FLOP/s", "memory bandwidth",
-                                                                       "link"};
-  return names.at(index(ceiling));
+  static_assert(all_ceilings.size() == enumerators<Ceiling>());
+  return enum_names<Ceiling>("FLOP/s", "memory bandwidth", "link").of(ceiling);
 }
 
 Device device_of(const Rates& rates, Dtype main, std::int64_t memory_bytes) {

@@ -4,10 +4,12 @@
 
 #include <set>
 
+#include "core/text/enum_names.hpp"
+
 namespace halmark {
 namespace {
 
-constexpr int statuses = 17;
+constexpr int statuses = static_cast<int>(enumerators<Status>());
 
 TEST(Status, names_are_distinct_and_read_back) {
   std::set<std::string_view> names;
@@ -19,6 +21,7 @@ TEST(Status, names_are_distinct_and_read_back) {
   EXPECT_EQ(status_name(Status::quarantined), "quarantined");
   EXPECT_EQ(status_name(Status::cancelled), "cancelled");
   EXPECT_EQ(parse_status("fine"), std::nullopt);
+  EXPECT_EQ(parse_status(""), std::nullopt);
 }
 
 TEST(Status, only_ok_and_suspect_carry_a_latency) {

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 
 namespace halmark::schedule {
 namespace {
 
-constexpr std::array names{"forward", "1f1b", "interleaved", "zero-bubble"};
+constexpr auto orders = enum_names<Order>("forward", "1f1b", "interleaved", "zero-bubble");
 
 std::vector<Pass> forward_order(const Pipeline& p) {
   std::vector<Pass> out;
@@ -58,16 +59,16 @@ std::vector<Pass> alternating_order(Order order, const Pipeline& p, std::int32_t
 
 }  // namespace
 
-std::string_view order_name(Order order) { return names[static_cast<std::size_t>(order)]; }
+std::string_view order_name(Order order) { return orders.of(order); }
 
 std::optional<Order> parse_training_order(std::string_view text) {
-  for (const Order order : {Order::one_f_one_b, Order::interleaved, Order::zero_bubble}) {
-    if (text == order_name(order)) return order;
-  }
-  return std::nullopt;
+  const auto order = orders.parse(text);
+  return order == Order::forward ? std::nullopt : order;
 }
 
-std::vector<std::string> training_order_names() { return {names.begin() + 1, names.end()}; }
+std::vector<std::string> training_order_names() {
+  return {orders.all.begin() + 1, orders.all.end()};
+}
 
 void check(Order order, const Pipeline& p) {
   const std::string stages = std::to_string(p.stages);

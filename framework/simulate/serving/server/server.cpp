@@ -2,21 +2,21 @@
 
 #include <algorithm>
 
+#include "core/text/enum_names.hpp"
 #include "core/text/error.hpp"
 #include "simulate/serving/server/server_run.hpp"
 
 namespace halmark::serving {
+namespace {
 
-std::string_view server_mode_name(ServerMode mode) {
-  switch (mode) {
-    case ServerMode::aggregated:
-      return "aggregated";
-    case ServerMode::disaggregated:
-      return "disaggregated";
-    case ServerMode::shared:
-      return "shared";
-  }
-  return "";
+constexpr auto server_modes = enum_names<ServerMode>("aggregated", "disaggregated", "shared");
+
+}  // namespace
+
+std::string_view server_mode_name(ServerMode mode) { return server_modes.of(mode); }
+
+std::optional<ServerMode> parse_server_mode(std::string_view text) {
+  return server_modes.parse(text);
 }
 
 ServerRecord Server::run() {

@@ -19,6 +19,7 @@ namespace halmark::serving {
 // of their time, and one pool of blocks.
 enum class ServerMode { aggregated, disaggregated, shared };
 std::string_view server_mode_name(ServerMode mode);
+std::optional<ServerMode> parse_server_mode(std::string_view text);
 
 // From nothing to the first step: weights from a disk or over a network, then all else that is done
 // once. Events of phase one_time.
